@@ -34,6 +34,7 @@ static int analyze(const struct arguments *arguments, struct gput_error *error)
     options.tracking_file = arguments_value(arguments, OPTION_ANALYZED_FILE);
     options.sub_tracking_file = arguments_value(arguments, OPTION_SUB_TRACKING_FILE);
     options.details = arguments_have(arguments, OPTION_DETAILS);
+    options.open_calls = arguments_have(arguments, OPTION_OPEN_CALLS);
     options.warn = analysis_warn;
     options.progress = analysis_show_progress;
     options.user = &shown;

@@ -267,6 +267,10 @@ static const struct option options[OPTION_COUNT] = {
         .help = "Also show percentiles (p50, p95, p99), and the self time of each code block, "
                 "which excludes the blocks called inside it. If the sub-tracking file has it, also "
                 "show what the kernel counted in its calls (CPU time, page faults, peak RSS)."},
+    [OPTION_OPEN_CALLS] = {0, "open-calls", ARGUMENT_NONE, .newer = true,
+        .help = "Calls without a stop, of a program that was killed or still runs, count up to the "
+                "last sample: in the figures, time and self time of their block, not in its number "
+                "of calls and how long these took."},
     [OPTION_BY] = {0, "by", ARGUMENT_WORD, "part", "process thread source domain category rank",
         .newer = true,
         .help = "Break each code block down by 'process', by 'thread', or by 'rank' of a parallel "

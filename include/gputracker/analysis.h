@@ -89,6 +89,12 @@ struct gput_analysis_options {
     void *user;     /**< passed to both */
     unsigned cores; /**< that read a large tracking file; 0: one. See gput_usable_cores() */
     enum gput_grouping grouping; /**< default: GPUT_GROUP_NONE; not together with `split` */
+    /**
+     * Calls without a stop count up to the last sample: in the samples, joules, total and self time
+     * of their block, not in its calls and their durations. A stop without a start is left out,
+     * which files without thread ids are refused for otherwise. Default: false.
+     */
+    bool open_calls;
 };
 
 /** Sets the defaults in a struct of that size; for gput_analysis_options_default(). */

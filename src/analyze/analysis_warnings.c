@@ -2,6 +2,8 @@
 
 #include "base/str.h"
 
+#define MAX_NAMED 3
+
 /* An empty one is none. */
 static void pass(const struct gput_analysis_options *options, struct str *warning)
 {
@@ -23,6 +25,34 @@ static void warn_of_outside_calls(const struct gput_analysis *analysis,
             "last: they count as calls, and what they used is not known.",
             (unsigned long long)outside, n_calls, options->sub_tracking_file,
             options->tracking_file);
+    pass(options, &warning);
+}
+
+static void warn_of_open_calls(const struct gput_analysis *analysis,
+    const struct gput_analysis_options *options, uint64_t n_skipped)
+{
+    uint64_t open = 0, named = 0;
+    struct str names = {0}, warning = {0};
+    for (size_t i = 0; i < analysis->n_blocks; i++) {
+        const struct gput_code_block *block = &analysis->blocks[i];
+        open += block->num_open_calls;
+        if (block->num_open_calls > 0 && ++named <= MAX_NAMED)
+            str_printf(&names, "%s%.60s", named > 1 ? ", " : "", block->name);
+    }
+    if (open > 0)
+        str_printf(&warning,
+            "%llu call%s in %s did not end (%s%s): up to the last sample %s part of their block's "
+            "time and figures, but not of its calls.",
+            (unsigned long long)open, open > 1 ? "s" : "", options->sub_tracking_file,
+            str_text(&names), named > MAX_NAMED ? " and others" : "",
+            open > 1 ? "they are" : "it is");
+    else if (n_skipped > 0)
+        str_printf(&warning,
+            "%llu call%s in %s did not end, and %s left out. --open-calls counts %s up to the last "
+            "sample.",
+            (unsigned long long)n_skipped, n_skipped > 1 ? "s" : "", options->sub_tracking_file,
+            n_skipped > 1 ? "are" : "is", n_skipped > 1 ? "them" : "it");
+    str_finish(&names);
     pass(options, &warning);
 }
 
@@ -59,9 +89,11 @@ static void warn_of_missing_values(
 }
 
 void analysis_warn_of_gaps(const struct gput_analysis *analysis,
-    const struct gput_analysis_options *options, size_t n_calls, uint64_t n_backward_rows)
+    const struct gput_analysis_options *options, const struct call_table *calls,
+    uint64_t n_backward_rows)
 {
-    warn_of_outside_calls(analysis, options, n_calls);
+    warn_of_outside_calls(analysis, options, calls->n_calls);
+    warn_of_open_calls(analysis, options, calls->n_skipped);
     warn_of_backward_rows(analysis, options, n_backward_rows);
     warn_of_missing_values(analysis, options);
 }

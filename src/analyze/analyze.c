@@ -126,13 +126,14 @@ static int load_calls(struct work *work, struct gput_error *error)
     TRY(sub_tracking_reader_open(path, work->names, &reader, error));
     call_table_init(&work->table, work->names, sub_tracking_reader_columns(reader),
         format == SUB_TRACKING_LOG, true);
+    work->table.keep_open = work->options->open_calls;
     work->analysis->exact = work->table.exact;
     int code = read_marks(work, reader, error);
     struct call_window_rest rest;
     if (code == GPUT_OK && work->window)
         code = call_window_apply(work->window, &work->table, &rest, error);
     sub_tracking_reader_close(reader);
-    return code;
+    return code == GPUT_OK ? call_table_join_open(&work->table, error) : code;
 }
 
 /* Whether two adjacent lanes belong to one part of a block. */
@@ -338,7 +339,9 @@ static int fill_overall(struct work *work, struct gput_error *error)
 
 /* Sums over the calls of a block or a part. */
 struct call_sums {
-    struct duration_statistics durations;
+    struct duration_statistics durations; /* of those that ended */
+    double open_seconds;                  /* of the others, up to the last sample */
+    uint64_t n_open;
     double self_time;
     double exact[GPUT_EXACT_FIGURE_COUNT]; /* each NaN when some lane does not have it */
     uint64_t n_outside;                    /* outside of the time that has rows */
@@ -377,24 +380,29 @@ static bool is_outside(const struct work *work, const struct call *call)
     return call->stop < work->first_row || call->start > work->last_row;
 }
 
+static int add_call(
+    struct work *work, struct call_sums *sum, size_t index, struct gput_error *error)
+{
+    const struct call *call = &work->table.calls[index];
+    double seconds = call->stop - call->start;
+    bool has_first = call->start <= work->first_row && work->first_row <= call->stop;
+    sum->has_first |= has_first;
+    if (!work->table.is_open || !work->table.is_open[index]) {
+        sum->n_outside += is_outside(work, call);
+        return duration_statistics_add(&sum->durations, seconds, work->options->details, error);
+    }
+    sum->n_open++;
+    sum->open_seconds += seconds;
+    return GPUT_OK;
+}
+
 static int add_calls(struct work *work, struct call_sums *sums, struct gput_error *error)
 {
-    bool quantiles = work->options->details;
     for (size_t i = 0; i < work->table.n_calls; i++) {
-        const struct call *call = &work->table.calls[i];
-        const struct sweep_lane *lane = &work->lanes[call->lane];
-        double seconds = call->stop - call->start;
-        unsigned outside = is_outside(work, call);
-        bool has_first = call->start <= work->first_row && work->first_row <= call->stop;
-        sums[lane->block].n_outside += outside;
-        sums[lane->block].has_first |= has_first;
-        if (lane->part != SWEEP_NO_PART) {
-            sums[lane->part].n_outside += outside;
-            sums[lane->part].has_first |= has_first;
-        }
-        TRY(duration_statistics_add(&sums[lane->block].durations, seconds, quantiles, error));
+        const struct sweep_lane *lane = &work->lanes[work->table.calls[i].lane];
+        TRY(add_call(work, &sums[lane->block], i, error));
         if (lane->part != SWEEP_NO_PART)
-            TRY(duration_statistics_add(&sums[lane->part].durations, seconds, quantiles, error));
+            TRY(add_call(work, &sums[lane->part], i, error));
     }
     add_exact(work, sums);
     return work->options->details ? add_self_times(work, sums, error) : GPUT_OK;
@@ -408,10 +416,11 @@ static void fill_block(
     block->num_timepoints =
         fill_usage(work, swept, sum->has_first, block->resource_usage, block->percentiles);
     block->num_calls = sum->durations.count;
-    block->num_non_empty_calls = swept->n_non_empty_calls;
+    block->num_open_calls = sum->n_open;
+    block->num_non_empty_calls = swept->n_non_empty_calls - sum->n_open; /* no row was after them */
     block->num_outside_calls = sum->n_outside;
     block->compute_time = duration_statistics_get(&sum->durations);
-    block->compute_time_total = duration_statistics_total(&sum->durations);
+    block->compute_time_total = duration_statistics_total(&sum->durations) + sum->open_seconds;
     if (work->energy)
         memcpy(block->energy, work->energy[target], sizeof block->energy);
     if (work->table.exact)
@@ -515,8 +524,7 @@ static int fill_results(struct work *work, struct gput_error *error)
         duration_statistics_finish(&sums[i].durations);
     free(sums);
     if (code == GPUT_OK)
-        analysis_warn_of_gaps(
-            work->analysis, work->options, work->table.n_calls, work->n_backward_rows);
+        analysis_warn_of_gaps(work->analysis, work->options, &work->table, work->n_backward_rows);
     return code;
 }
 
@@ -539,6 +547,8 @@ static int analyze(struct work *work, struct gput_error *error)
     if (code == GPUT_OK)
         code = read_rows(work, reader, error);
     tracking_reader_close(reader);
+    if (code == GPUT_OK)
+        code = call_table_close_open(&work->table, work->last_row, error);
     if (code == GPUT_OK)
         code = read_energy(work, error);
     return code == GPUT_OK ? fill_results(work, error) : code;

@@ -135,37 +135,40 @@ static int refuse_pair(const struct call_table *table, const struct call_lane *f
         start_text, stop_text, (long long)first->process_id);
 }
 
-static int refuse_lone_mark(const struct call_table *table, const struct call_lane *lane,
-    double time, bool is_start, struct gput_error *error)
-{
-    char text[NUMBER_TEXT_SIZE];
-    return error_set(error, GPUT_ERROR_FORMAT,
-        "Sub-tracking file is invalid. Code block \"%.200s\" of process ID %lld %s at %s "
-        "without a %s.",
-        sub_tracking_names_text(table->names, lane->name), (long long)lane->process_id,
-        is_start ? "starts" : "stops", time_text(table, time, text), is_start ? "stop" : "start");
-}
-
-/* Of an odd number of marks: a start that another one follows has no stop, which may be the one
- * that was noted as open; else the last stop has no start. */
-static int refuse_odd_marks(
+/* Of an odd number of marks, more of them starts: the first one that another follows, which may be
+ * the one that was noted as open. */
+static int refuse_lone_start(
     const struct call_table *table, const struct call_lane *lane, struct gput_error *error)
 {
+    char text[NUMBER_TEXT_SIZE];
     size_t i = 0;
-    while (i < lane->count &&
-           (lane->positions[i] == SUB_TRACKING_STOP ||
-               (i + 1 < lane->count && lane->positions[i + 1] == SUB_TRACKING_STOP)))
+    while (i + 1 < lane->count &&
+           (lane->positions[i] == SUB_TRACKING_STOP || lane->positions[i + 1] == SUB_TRACKING_STOP))
         i++;
-    bool is_start = i < lane->count;
-    return refuse_lone_mark(
-        table, lane, lane->times[is_start ? i : lane->count - 1], is_start, error);
+    return error_set(error, GPUT_ERROR_FORMAT,
+        "Sub-tracking file is invalid. Code block \"%.200s\" of process ID %lld starts at %s "
+        "without a stop.",
+        sub_tracking_names_text(table->names, lane->name), (long long)lane->process_id,
+        time_text(table, lane->times[i], text));
+}
+
+/* A stop that is left out. */
+static void note_lone(struct call_table *table, const struct call_lane *lane, double time)
+{
+    if (table->n_lone++ > 0 && !(time < table->first_lone.time))
+        return;
+    table->first_lone.time = time;
+    table->first_lone.name = lane->name;
+    table->first_lone.process_id = lane->process_id;
 }
 
 static int note_open(
     struct call_table *table, const struct call_lane *lane, double start, struct gput_error *error)
 {
-    if (!table->keep_open)
+    if (!table->keep_open) {
+        table->n_skipped++;
         return GPUT_OK;
+    }
     if (!ARRAY_RESERVE(table->open, table->n_open, table->open_capacity))
         return error_memory(error);
     table->open[table->n_open++] =
@@ -210,10 +213,8 @@ static int pair_overlapping(struct call_table *table, struct call_lane *lane,
             continue;
         }
         bool is_found = find_start(open, started_at, time, &calls[2 * lane->n_calls]);
-        if (!is_found && !table->has_lost)
-            return refuse_lone_mark(table, lane, time, false, error);
         if (!is_found) {
-            table->n_lone++;
+            note_lone(table, lane, time);
             continue;
         }
         calls[2 * lane->n_calls + 1] = time;
@@ -236,6 +237,28 @@ static size_t count_stops(const struct call_lane *lane)
     for (size_t i = 0; i < lane->count; i++)
         stops += lane->positions[i] == SUB_TRACKING_STOP;
     return stops;
+}
+
+/* Whether it has a stop before which all starts have one already. */
+static bool has_lone_stop(const struct call_lane *lane)
+{
+    size_t open = 0;
+    for (size_t i = 0; i < lane->count; i++) {
+        if (lane->positions[i] == SUB_TRACKING_START)
+            open++;
+        else if (open-- == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Whether a stop would be paired with the start after it. */
+static bool has_backward_pair(const struct call_lane *lane)
+{
+    for (size_t i = 0; i + 1 < lane->count; i += 2)
+        if (lane->positions[i] > lane->positions[i + 1])
+            return true;
+    return false;
 }
 
 /* Pairs one thread's marks of a block like brackets, except stops with a recorded start. */
@@ -263,15 +286,17 @@ static int pair_brackets(struct call_table *table, struct call_lane *lane, struc
 }
 
 /* Of lanes without thread ids: a last start has no stop yet. Where open calls are kept, a program
- * that was killed may have left more of them, under calls that came after; of such a lane, what is
- * not like brackets is not known. */
+ * that was killed may have left more of them, under calls that came after, and a file may lack the
+ * start of some stop; of such a lane, what is not like brackets is not known. */
 static int set_open_apart(
     struct call_table *table, struct call_lane *lanes, size_t n_lanes, struct gput_error *error)
 {
     for (size_t l = 0; l < n_lanes; l++) {
         struct call_lane *lane = &lanes[l];
         size_t stops = count_stops(lane);
-        if (table->keep_open && lane->count > 2 * stops) {
+        bool is_odd = lane->count > 2 * stops || has_lone_stop(lane);
+        if (table->keep_open && (is_odd || has_backward_pair(lane))) {
+            table->n_doubtful += !is_odd; /* of calls that overlap */
             TRY(pair_brackets(table, lane, error));
             lane->count = 0;
         } else if (lane->count > 0 && lane->positions[lane->count - 1] == SUB_TRACKING_START) {
@@ -281,6 +306,21 @@ static int set_open_apart(
     return GPUT_OK;
 }
 
+/* An odd mark has none to pair with in its own lane, where the Python tool takes the next one's. */
+static int pair_odd_mark(struct call_table *table, struct call_lane *lane,
+    const struct call_lane *end, struct gput_error *error)
+{
+    double odd = lane->times[lane->count - 1];
+    for (const struct call_lane *next = lane + 1; next < end; next++) {
+        if (next->count > 0)
+            return refuse_pair(table, lane, next, odd, next->times[0], error);
+    }
+    if (2 * count_stops(lane) < lane->count)
+        return refuse_lone_start(table, lane, error);
+    lane->n_calls = 0;
+    return pair_brackets(table, lane, error);
+}
+
 /* Pairs the marks of one block without thread ids, two by two across all of its lanes. */
 static int pair_two_by_two(
     struct call_table *table, struct call_lane *lanes, size_t n_lanes, struct gput_error *error)
@@ -288,22 +328,19 @@ static int pair_two_by_two(
     TRY(set_open_apart(table, lanes, n_lanes, error));
     for (size_t l = 0; l < n_lanes; l++) {
         struct call_lane *lane = &lanes[l];
+        size_t doubtful = 0;
         if (lane->count == 0) /* paired already */
             continue;
         for (size_t i = 0; i + 1 < lane->count; i += 2) {
             if (lane->positions[i] > lane->positions[i + 1])
                 return refuse_pair(table, lane, lane, lane->times[i], lane->times[i + 1], error);
-            table->n_doubtful += lane->positions[i] == lane->positions[i + 1];
+            doubtful += lane->positions[i] == lane->positions[i + 1];
         }
         lane->n_calls = lane->count / 2;
-        if (lane->count % 2 == 0)
-            continue;
-        double odd = lane->times[lane->count - 1];
-        for (size_t next = l + 1; next < n_lanes; next++) {
-            if (lanes[next].count > 0)
-                return refuse_pair(table, lane, &lanes[next], odd, lanes[next].times[0], error);
-        }
-        return refuse_odd_marks(table, lane, error);
+        if (lane->count % 2)
+            TRY(pair_odd_mark(table, lane, &lanes[n_lanes], error));
+        else
+            table->n_doubtful += doubtful;
     }
     return GPUT_OK;
 }

@@ -2,6 +2,7 @@
 
 #include "analyze/call_pairing.h"
 #include "base/array.h"
+#include "base/number.h"
 #include "base/order.h"
 
 #include <math.h>
@@ -43,6 +44,7 @@ void call_table_finish(struct call_table *table)
     free(table->lane_slots);
     free(table->calls);
     free(table->open);
+    free(table->is_open);
     free(table->block_names);
     *table = (struct call_table){0};
 }
@@ -324,6 +326,34 @@ int call_table_pair(struct call_table *table, struct gput_error *error)
     return GPUT_OK;
 }
 
+int call_table_join_open(struct call_table *table, struct gput_error *error)
+{
+    if (table->n_open == 0)
+        return GPUT_OK;
+    size_t count = table->n_calls + table->n_open;
+    if (!ARRAY_RESIZE(table->calls, count))
+        return error_memory(error);
+    memcpy(&table->calls[table->n_calls], table->open, table->n_open * sizeof *table->open);
+    table->n_calls = count;
+    table->n_open = 0;
+    sort_calls(table->calls, table->n_calls);
+    return GPUT_OK;
+}
+
+int call_table_close_open(struct call_table *table, double end, struct gput_error *error)
+{
+    table->is_open = calloc(table->n_calls + 1, sizeof *table->is_open);
+    if (!table->is_open)
+        return error_memory(error);
+    for (size_t i = 0; i < table->n_calls; i++) {
+        struct call *call = &table->calls[i];
+        table->is_open[i] = isinf(call->stop);
+        if (table->is_open[i])
+            call->stop = fmax(call->start, end);
+    }
+    return GPUT_OK;
+}
+
 bool call_table_warning(
     const struct call_table *table, const char *path, char message[CALL_TABLE_WARNING_SIZE])
 {
@@ -335,10 +365,16 @@ bool call_table_warning(
         return true;
     }
     if (table->n_lone > 0) {
+        bool is_one = table->n_lone == 1;
+        char time[NUMBER_TEXT_SIZE];
+        number_format_double(table->origin + table->first_lone.time, time);
         snprintf(message, CALL_TABLE_WARNING_SIZE,
-            "Sub-tracking file %.200s: %llu stops are left out, because the marks of their starts "
-            "are not in it.",
-            path, (unsigned long long)table->n_lone);
+            "Sub-tracking file %.200s: %llu stop%s left out, because the mark%s of %s not in it; "
+            "%s of code block \"%.60s\" of process %lld at %s.",
+            path, (unsigned long long)table->n_lone, is_one ? " is" : "s are", is_one ? "" : "s",
+            is_one ? "its start is" : "their starts are", is_one ? "it is" : "the first is",
+            sub_tracking_names_text(table->names, table->first_lone.name),
+            (long long)table->first_lone.process_id, time);
         return true;
     }
     if (table->n_doubtful == 0)

@@ -12,6 +12,8 @@
  * - With thread ids the marks of a block in one thread pair up like brackets, in the order of time
  *   and, at one time, of the file; starts that are still open are skipped. A stop with a recorded
  * start time belongs to that start.
+ * - A stop without a start is skipped and counted. Without thread ids the Python tool refuses most
+ * files with one, and so does this unless open calls are kept.
  * - Where starts and stops of a lane take turns in the order of the file alone, and some stop lies
  * before its start, the system's time was set back: such calls are skipped and counted.
  */
@@ -63,8 +65,7 @@ struct call_table {
     struct sub_tracking_labels *ranks; /* that sort lanes before processes; NULL: none; not owned;
                                           to be set before call_table_pair() */
     bool keep_open; /* keep starts without a stop; to be set before call_table_pair() */
-    bool has_lost;  /* marks are known to be missing: a stop without a start is left out, where it
-                       would be refused otherwise; to be set before call_table_pair() */
+    bool has_lost;  /* marks are known to be missing; to be set before call_table_pair() */
     bool whole_ns;  /* times are computed from nanoseconds, relative to `origin` */
     double origin;  /* seconds since the epoch of time 0 in `calls` */
 
@@ -77,13 +78,20 @@ struct call_table {
     size_t n_calls;
     struct call *open; /* calls whose start has no stop, with a stop of infinity; see keep_open */
     size_t n_open, open_capacity;
+    bool *is_open;         /* of each call, after call_table_close_open(); else NULL */
     uint32_t *block_names; /* names in sorted order */
     size_t n_blocks;
     size_t n_tracks;
     uint64_t n_doubtful; /* calls made of two starts or two stops, as the Python tool does when
                             calls of one name overlap in a process */
     uint64_t n_backward; /* calls that were left out: they stop before they start */
+    uint64_t n_skipped;  /* calls that were left out: they have no stop; see keep_open */
     uint64_t n_lone;     /* stops that were left out: the marks of their starts are missing */
+    struct {
+        double time; /* as those of calls */
+        int64_t process_id;
+        uint32_t name;
+    } first_lone; /* the earliest of them */
 };
 
 /*
@@ -107,6 +115,12 @@ int call_table_add(struct call_table *table, const struct sub_tracking_mark *row
  * …`), GPUT_ERROR_MEMORY.
  */
 int call_table_pair(struct call_table *table, struct gput_error *error);
+
+/* After pairing, with keep_open: makes the open calls calls of the table. GPUT_ERROR_MEMORY. */
+int call_table_join_open(struct call_table *table, struct gput_error *error);
+
+/* Of these: they last until `end`, and `is_open` says which they are. GPUT_ERROR_MEMORY. */
+int call_table_close_open(struct call_table *table, double end, struct gput_error *error);
 
 #define CALL_TABLE_WARNING_SIZE 512
 

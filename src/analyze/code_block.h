@@ -20,6 +20,7 @@ struct gput_code_block {
     uint64_t num_timepoints;      /* rows of the tracking file inside at least one call */
     uint64_t num_calls;           /* calls that were started and stopped */
     uint64_t num_non_empty_calls; /* calls with at least one row */
+    uint64_t num_open_calls;      /* that have no stop; 0 without the option `open_calls` */
     uint64_t num_outside_calls;   /* calls that stopped before the first row or started after the
                                      last: they count above, but their usage is unknown */
     struct gput_statistics compute_time; /* seconds a call */

@@ -37,6 +37,8 @@ class AnalyzeTest(CommandTest):
         lines = done.stderr.splitlines(keepends=True)
         self.back = [line for line in lines if "before the sample before" in line]
         lines = [line for line in lines if line not in self.back]
+        self.open = [line for line in lines if " did not end" in line]
+        lines = [line for line in lines if line not in self.open]
         self.assertEqual("".join(lines), self.warning(outside, calls) if outside else "")
         return results
 
@@ -171,6 +173,33 @@ class Figures(AnalyzeTest):
     def test_a_call_that_is_still_open_is_left_out(self):
         self.write(extra_marks=[(7, "train", 0, START + 9), (11, "train", 0, START)])
         self.assert_same(self.results(), expected(ROWS, CALLS))
+        self.assertEqual(self.open, [
+            f"gpu-tracker: warning: 2 calls in {self.marks} did not end, and are left out. --open-calls counts them up to "
+            "the last sample.\n"])
+
+    def test_a_call_that_is_still_open_counts_up_to_the_last_sample_if_wanted(self):
+        self.write(calls=[(7, "train", 1, 2)], extra_marks=[(7, "train", 0, START + 6), (7, "load", 0, START + 8)])
+        load, train = self.results("--open-calls", "--details")["code_block_results"]
+        last = max(second for second in (row[-1] - START for row in ROWS))
+        self.assertEqual((train["num_calls"], train["num_non_empty_calls"]), (1, 1))
+        self.assertEqual((train["compute_time"]["max"], train["compute_time"]["total"]), (1, 1 + last - 6))
+        self.assertEqual(train["self_time"], 1 + 2)  # without the other one, which is open within it
+        self.assertEqual((load["num_calls"], load["num_timepoints"]), (0, sum(row[-1] >= START + 8 for row in ROWS)))
+        self.assertEqual((load["compute_time"]["max"], load["compute_time"]["total"]), (None, last - 8))
+        self.assertEqual(load["resource_usage"]["main_ram"]["max"], last)
+        self.assertEqual(self.open, [
+            f"gpu-tracker: warning: 2 calls in {self.marks} did not end (load, train): up to the last sample they are part of "
+            "their block's time and figures, but not of its calls.\n"])
+
+    def test_a_stop_without_a_start_is_left_out_if_open_calls_are_wanted(self):
+        self.write(calls=[(7, "train", 1, 2)], extra_marks=[(7, "train", 1, START + 0.5)])
+        self.assertEqual(self.analyze().returncode, 1)
+        done = self.analyze("--open-calls", "-f", "json")
+        self.assertEqual(json.loads(done.stdout)["code_block_results"][0]["num_calls"], 1)
+        self.assertEqual(
+            done.stderr,
+            f"gpu-tracker: warning: Sub-tracking file {self.marks}: 1 stop is left out, because the mark of its start is not "
+            f'in it; it is of code block "train" of process 7 at {START + 0.5}.\n')
 
     def test_a_block_without_a_whole_call_or_a_sample_has_no_figures(self):
         self.write(calls=[(7, "short", 0.1, 0.2)], extra_marks=[(7, "open", 0, START)])

@@ -1,6 +1,7 @@
 """gpu-tracker report: which files of a folder are one session, and which sessions are the ranks of a job."""
 
 import json
+import math
 import os
 import subprocess
 import time
@@ -36,15 +37,16 @@ class Folders(ReportTest):
         folder = self.folder / "job"
         folder.mkdir()
         write_tracking(folder / "t.csv", [row(1), row(2)])
-        write_marks(folder / "m.csv", [(1, "a", 1, START + 1), (2, "a", 1, START + 2)])
+        write_marks(folder / "m.sqlite", [(1, "a", 0, math.inf)])
         done = self.run_report("job", "-o", "report.html")
         self.assertEqual(done.returncode, 0)
         (session,) = Report(self.folder / "report.html").sessions
         self.assertEqual(len(session["series"]), len(MEASUREMENTS))
-        self.assertIn("Sub-tracking file is invalid", session["warnings"][0])
-        self.assertIn("Sub-tracking file is invalid", done.stderr)
+        self.assertIn("Sub-tracking file job/m.sqlite is invalid: row 1", session["warnings"][0])
+        self.assertIn("Sub-tracking file job/m.sqlite is invalid: row 1", done.stderr)
         # One that was named is not left out.
-        self.assertEqual(self.run_report("job/t.csv", "--stf", "job/m.csv").returncode, 1)
+        (folder / "m.gputblocks").write_bytes(bytes(200))
+        self.assertEqual(self.run_report("job/t.csv", "--stf", "job/m.gputblocks").returncode, 1)
 
     def test_a_file_of_which_no_sample_can_be_read_is_an_error_by_itself_alone(self):
         job = self.folder / "job"

@@ -30,6 +30,7 @@ export function blockTable(session: Session, columns: Columns): Table | null {
     const seconds = "seconds";
     const all: Figure[] = [
         ["Calls", "", blocks.calls],
+        ["Open", "", blocks.open],
         ["Total", seconds, blocks.total_s],
         ["Mean", seconds, callS.mean],
         ["Shortest", seconds, callS.min],
@@ -149,7 +150,8 @@ export function blockStatistics(session: Session, columns: Columns, row: number)
         const label = `${name[0]!.toUpperCase()}${name.slice(1)}, counted`;
         rows.push(exact.max ? [label, "", "", figure(value, exact.unit), ""] : [label, "", calls ? figure(value / calls, exact.unit) : "", "", ""]);
     }
-    const title = `All ${figure(at(blocks.calls), "count")} calls, ${figure(at(blocks.total_s), "seconds")} in total`;
+    const open = at(blocks.open);
+    const title = `All ${figure(calls, "count")} calls${open ? `, ${open} open` : ""}, ${figure(at(blocks.total_s), "seconds")} in total`;
     return makeTable({ title, columns: headings("Figure|Lowest|Mean|Highest|Std. deviation"), rows }, { rowsShown: 40 });
 }
 

@@ -88,6 +88,8 @@ export interface Blocks {
     /** Of each block; null: it has none. */
     category?: (string | null)[];
     calls?: Column;
+    /** Calls that did not end, which are part of the total and of the usage alone; if there are any. */
+    open?: Column;
     samples?: Column;
     total_s?: Column;
     call_s?: FourFigures;

@@ -35,7 +35,7 @@ int report_analysis_make(
     struct gput_error reason;
     options.tracking_file = session->path;
     options.sub_tracking_file = marks;
-    options.details = marks != NULL;
+    options.details = options.open_calls = marks != NULL;
     if (!session->has_samples)
         return GPUT_OK;
     const struct call_window window = report_analysis_window(session);

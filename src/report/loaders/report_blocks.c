@@ -16,7 +16,8 @@ struct statistics {
 
 struct blocks {
     struct report_session *session;
-    struct report_column name, calls, samples, total, self;
+    struct report_column name, calls, open, samples, total, self;
+    bool has_open;
     struct statistics seconds; /* a call */
     struct statistics *usage;  /* of each measurement; owned */
     struct report_column exact[GPUT_EXACT_FIGURE_COUNT];
@@ -73,6 +74,7 @@ static void init_blocks(struct blocks *blocks, struct report_session *session)
     *blocks = (struct blocks){.session = session};
     report_column_init(&blocks->name, spool, REPORT_STEP_WHOLE);
     report_column_init(&blocks->calls, spool, REPORT_STEP_WHOLE);
+    report_column_init(&blocks->open, spool, REPORT_STEP_WHOLE);
     report_column_init(&blocks->samples, spool, REPORT_STEP_WHOLE);
     report_column_init(&blocks->total, spool, REPORT_STEP_CALL);
     report_column_init(&blocks->self, spool, REPORT_STEP_CALL);
@@ -85,6 +87,7 @@ static void finish_blocks(struct blocks *blocks)
 {
     report_column_finish(&blocks->name);
     report_column_finish(&blocks->calls);
+    report_column_finish(&blocks->open);
     report_column_finish(&blocks->samples);
     report_column_finish(&blocks->total);
     report_column_finish(&blocks->self);
@@ -140,6 +143,8 @@ static int put_blocks(
     TRY(put_statistics(payload, doc_add_object(object, "call_s"), &blocks->seconds, error));
     if (!analysis)
         return GPUT_OK;
+    if (blocks->has_open)
+        TRY(report_payload_add_column(payload, object, "open", &blocks->open, error));
     TRY(report_payload_add_column(payload, object, "samples", &blocks->samples, error));
     TRY(report_payload_add_column(payload, object, "self_s", &blocks->self, error));
     put_categories(analysis, object);
@@ -183,6 +188,8 @@ static int add_analyzed(struct blocks *blocks, const struct gput_code_block *blo
     uint32_t name = names_find(names, text, strlen(text));
     TRY(report_column_add(&blocks->name, name == NAMES_NONE ? NAN : name, error));
     TRY(report_column_add(&blocks->calls, (double)gput_code_block_calls(block), error));
+    TRY(report_column_add(&blocks->open, (double)block->num_open_calls, error));
+    blocks->has_open |= block->num_open_calls > 0;
     TRY(report_column_add(&blocks->samples, (double)gput_code_block_timepoints(block), error));
     TRY(report_column_add(&blocks->total, gput_code_block_compute_time_total(block), error));
     TRY(report_column_add(&blocks->self, gput_code_block_self_time(block), error));
@@ -263,9 +270,11 @@ int report_blocks_add(struct report_session *session, const char *marks, const s
     const struct call_table *calls, struct gput_error *error)
 {
     struct blocks blocks;
-    if (calls->n_calls == 0)
+    if (calls->n_calls + calls->n_open == 0)
         return GPUT_OK;
     TRY(report_analysis_make(session, marks, error));
+    if (calls->n_calls == 0 && !session->analysis)
+        return GPUT_OK;
     init_blocks(&blocks, session);
     int code = session->analysis ? add_all_analyzed(&blocks, session->analysis, names, calls, error)
                                  : add_all_counted(&blocks, calls, error);
