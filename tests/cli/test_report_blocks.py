@@ -1,6 +1,8 @@
 """gpu-tracker report: calls and code blocks, and the sessions that files of marks belong to."""
 
+import json
 import random
+from datetime import datetime, timezone
 
 import analysis_files
 from analysis_files import START, call, row, write_marks, write_tracking
@@ -52,6 +54,20 @@ class Blocks(ReportTest):
         self.assertEqual(self.calls_of(report), [(1, "step", 3, None, 0), (2, "step", 4, 6, 0), (1, "step", 4, 5, 1)])
         self.assertIn('Sub-tracking file m.csv: 1 call did not end: "step" (7 s up to the end of the session).',
                       report.sessions[0]["warnings"])
+
+    def test_a_session_ends_on_the_clock_of_its_curves(self):
+        """They begin with the first sample, here 2 seconds after the session."""
+        moment = lambda second: datetime.fromtimestamp(START + second, timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        write_tracking(self.folder / "t.csv", [row(second) for second in range(2, 11)])
+        (self.folder / "t.csv.session.json").write_text(json.dumps(
+            {"tracking_file": "t.csv", "host": "h", "pid": 1, "start": moment(0), "end": moment(10.5)}))
+        write_marks(self.folder / "m.csv", [(1, "open", 0, START + 4)])
+        report = self.report("t.csv", "--stf", "m.csv")
+        identity = report.sessions[0]["identity"]
+        self.assertEqual([identity[name] for name in ("start_timestamp", "seconds", "end_s")], [START + 2, 10.5, 8.5])
+        self.assertIn('"open" (6.5 s up to the end of the session)', report.sessions[0]["warnings"][0])
+        done = self.run_report("t.csv", "--stf", "m.csv", "-f", "speedscope")
+        self.assertEqual(json.loads(done.stdout)["profiles"][0]["endValue"], 8.5)
 
     def test_many_short_calls_take_few_bytes(self):
         """Most differences of their times are a byte or two, in steps that the file itself has."""

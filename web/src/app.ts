@@ -13,7 +13,7 @@ import { keyHelp, listenToKeys } from "./keys";
 import { callBars, processBars, type Bars } from "./lane";
 import { Lanes, whenText } from "./lanes";
 import type { Line, LineStyle } from "./line";
-import { areRanks, runsOf, sessionLabels } from "./names";
+import { areRanks, endOf, runsOf, sessionLabels } from "./names";
 import { Overview } from "./overview";
 import { type Alignment, makePanels, naturalAlignment, offsets, type Panel, sessionStyles, styleSessions } from "./panels";
 import type { Payload } from "./payload";
@@ -491,7 +491,7 @@ function wholeRange(panels: Panel[], sessions: Session[], columns: Columns, shif
     sessions.forEach((session, i) => {
         const shift = shifts[i]!;
         take(shift);
-        if (session.identity?.seconds) take(shift + session.identity.seconds);
+        take(shift + endOf(session));
         for (const column of [session.calls?.start, session.calls?.stop, session.training?.steps?.start, session.training?.steps?.stop]) takeColumn(column, shift);
     });
     return from < to ? { from, to } : { from: 0, to: 1 };

@@ -2,6 +2,11 @@
 
 import type { Session } from "./report";
 
+/** When it ended, on the clock of its curves; NaN: not known. */
+export function endOf({ identity }: Session): number {
+    return identity?.end_s ?? identity?.seconds ?? NaN;
+}
+
 export function sessionName(session: Session, index: number): string {
     return session.name || session.identity?.command || session.file || `session ${index + 1}`;
 }

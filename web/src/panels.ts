@@ -4,7 +4,7 @@ import { wordsOf } from "./cards";
 import { DASHES, FAINT, GREY } from "./colours";
 import type { Columns } from "./columns";
 import { Line, Moments, type LineStyle } from "./line";
-import { runsOf, sessionLabels } from "./names";
+import { endOf, runsOf, sessionLabels } from "./names";
 import type { Report, Series, Session } from "./report";
 
 export interface Panel {
@@ -58,7 +58,7 @@ export function offsets(sessions: Session[], alignment: Alignment): number[] {
 export function naturalAlignment(sessions: Session[]): Alignment {
     const spans = sessions.map((session) => {
         const start = session.identity?.start_timestamp ?? NaN;
-        return { start, end: start + (session.identity?.seconds ?? NaN) };
+        return { start, end: start + endOf(session) };
     });
     const latestStart = Math.max(...spans.map((span) => span.start));
     const earliestEnd = Math.min(...spans.map((span) => span.end));

@@ -19,6 +19,8 @@ interface Identity {
     pid?: number | null;
     start_timestamp?: number | null;
     seconds?: number | null;
+    /** When it ended, on the clock of its curves; where that begins later than the session. */
+    end_s?: number;
     node_seconds?: number;
     exit_status?: number | string | null;
     rank?: number | null;

@@ -6,7 +6,7 @@ import { endingOf } from "./ending";
 import type { HeatRow } from "./heat";
 import { Line, type LineStyle, Moments } from "./line";
 import { ascending, median } from "./order";
-import { areRanks, rankLabel, runsOf, sessionLabels, sessionName } from "./names";
+import { areRanks, endOf, rankLabel, runsOf, sessionLabels, sessionName } from "./names";
 import { type Panel, seriesLabel } from "./panels";
 import type { Card, Session, Table } from "./report";
 import type { Straggler } from "./stragglers";
@@ -116,9 +116,9 @@ function sharedBy(id: string, session: Session): string | null | undefined {
 type Span = [start: number, end: number];
 
 /** When a session ran; at any time, where that is not known. */
-function spanOf({ identity }: Session): Span {
-    const start = identity?.start_timestamp ?? NaN;
-    const end = start + (identity?.seconds ?? NaN);
+function spanOf(session: Session): Span {
+    const start = session.identity?.start_timestamp ?? NaN;
+    const end = start + endOf(session);
     return end > start ? [start, end] : [0, Number.MAX_VALUE];
 }
 

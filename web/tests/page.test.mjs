@@ -388,8 +388,11 @@ test("lists intervals by time, not by samples, and keeps the minus of what was j
     session.series = [{ id: "read", label: "Read", group: "io", scope: "read", unit: "bytes_per_second", of_interval: true, values: made.encoder.f64([NaN, 1e6, 3e6, 2e6]) }];
     session.times.push(made.encoder.f64([-0.4, 10, 10.5, 30]));
     session.series.push({ id: "threads", label: "Combined", group: "threads", scope: "combined", unit: "count", time: 1, values: made.encoder.f64([4, 5, 9, 7]) });
-    session.identity.seconds = 30;
+    // With what was before the first sample; the axis ends with the session all the same.
+    Object.assign(session.identity, { seconds: 40, end_s: 30 });
     const page = await browser.open(browser.write("intervals", made));
+    assert.equal((await ask(page, "view")).full.to, 30);
+    assert.match(await page.textContent(".facts-line"), /took 40.s/);
     const intervalsOf = async (id) => {
         const table = page.locator(`[data-panel="${id}"] .chart-table`);
         await table.locator("summary").click();

@@ -64,14 +64,34 @@ double report_session_seconds(const struct report_session *session)
     return fmax(seconds, results_identity_seconds(identity->end) - start);
 }
 
+double report_session_end_seconds(const struct report_session *session)
+{
+    const struct gput_results *known = session->results ? session->results : session->described;
+    double seconds =
+        session->results ? session->results->elapsed_seconds : report_session_seconds(session);
+    double before = known ? session->start - results_identity_seconds(known->identity.start) : NAN;
+    if (!(before > 0 && before < seconds)) /* not known, or of another clock */
+        return seconds;
+    return fmax(seconds - before, session->end - session->start);
+}
+
+static void add_times(struct report_session *session)
+{
+    const struct doc *seconds = doc_get(session->identity, "seconds");
+    double end = report_session_end_seconds(session);
+    if (isnan(session->start))
+        return;
+    doc_add_double(
+        session->identity, "start_timestamp", session->start - session->clock_offset_seconds);
+    if (!seconds)
+        seconds = doc_add_double(session->identity, "seconds", report_session_seconds(session));
+    if (end < doc_number(seconds))
+        doc_add_double(session->identity, "end_s", end);
+}
+
 void report_session_end(struct report_session *session)
 {
-    if (!isnan(session->start)) {
-        doc_add_double(
-            session->identity, "start_timestamp", session->start - session->clock_offset_seconds);
-        if (!doc_get(session->identity, "seconds"))
-            doc_add_double(session->identity, "seconds", report_session_seconds(session));
-    }
+    add_times(session);
     if (session->results && !isnan(session->results->tracker.node_seconds))
         doc_add_double(session->identity, "node_seconds", session->results->tracker.node_seconds);
     add_identity(session);

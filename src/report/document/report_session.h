@@ -102,6 +102,9 @@ double report_session_time(struct report_session *session, double seconds_since_
 /* How long it took: what the session itself says, where samples end earlier. */
 double report_session_seconds(const struct report_session *session);
 
+/* When it ended, in its seconds: time 0 is that of the first sample, which is after the start. */
+double report_session_end_seconds(const struct report_session *session);
+
 /* Adds a column of times, and says its index. Takes the column. */
 int report_session_add_time(struct report_session *session, struct report_column *times,
     unsigned *index, struct gput_error *error);

@@ -163,9 +163,11 @@ int report_stacks_walk(const struct report_payload *payload, const struct doc *s
     const struct report_stack_sink *sink, struct gput_error *error)
 {
     const struct doc *calls = doc_get(session, "calls"), *identity = doc_get(session, "identity");
-    const struct doc *wall = identity ? doc_get(identity, "seconds") : NULL;
+    const struct doc *end = identity ? doc_get(identity, "end_s") : NULL;
+    if (identity && !end)
+        end = doc_get(identity, "seconds");
     struct report_column_reader readers[COLUMNS] = {0};
-    struct stacks stacks = {.end = wall && wall->kind == DOC_DOUBLE ? wall->number : 0};
+    struct stacks stacks = {.end = end && end->kind == DOC_DOUBLE ? end->number : 0};
     if (!calls)
         return GPUT_OK;
     int code = read_calls(payload, calls, readers, &stacks, error);

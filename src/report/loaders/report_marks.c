@@ -182,7 +182,7 @@ static int note_open(struct marks *marks, struct gput_error *error)
     const struct call_table *table = &marks->table;
     struct report_session *session = marks->session;
     struct str text = {0};
-    double end = session->start + report_session_seconds(session) - table->origin;
+    double end = session->start + report_session_end_seconds(session) - table->origin;
     if (table->n_open == 0 || session->curves_only)
         return GPUT_OK;
     str_printf(&text, "Sub-tracking file %.200s: %zu call%s did not end: ", marks->label,
