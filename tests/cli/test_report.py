@@ -105,7 +105,7 @@ class Curves(ReportTest):
         self.assertIn("main_ram: 1 values cannot be drawn as sizes", done.stderr)
 
     def test_without_results_cards_are_of_the_samples(self):
-        write_tracking(self.folder / "t.csv", [row(1), row(3), row(2)])
+        write_tracking(self.folder / "t.csv", [row(1), [*row(3)[:-1], START + 2], [*row(2)[:-1], START + 3]])
         cards = self.report("t.csv").cards()
         self.assertEqual(cards["ram"]["value"], 9e9)
         self.assertEqual(cards["ram"]["at_least"], 9e9)
@@ -116,7 +116,7 @@ class Curves(ReportTest):
         self.assertEqual(cards["wall"]["value"], 2)
 
     def test_without_results_the_wall_time_is_what_the_session_says(self):
-        write_tracking(self.folder / "t.csv", [row(1), row(3), row(2)])
+        write_tracking(self.folder / "t.csv", [row(1), [*row(3)[:-1], START + 2], [*row(2)[:-1], START + 3]])
         first = START + 1
         for end, seconds in (2.75, 2.75), (None, 2):  # killed: it says nothing of its end
             start, end = ("" if at is None else datetime.datetime.fromtimestamp(first + at, datetime.timezone.utc).isoformat() for at in (0, end))
@@ -168,6 +168,13 @@ class Tables(ReportTest):
         found = self.report("t.sqlite").series()
         self.assertEqual(found["power_package"], ([0, 1, 3], [None, 20, 5]))
         self.assertNotIn("power_total", found)
+
+    def test_a_clock_that_was_set_back_is_said(self):
+        write_tracking(self.folder / "t.csv", [row(second) for second in (0, 1, 2, 3, 1, 2, 1.5, 4)])
+        for command in "report", "plot":
+            done = self.run_command(command, "t.csv", "-o", "x.svg" if command == "plot" else "x.html", env=self.environment)
+            self.assertEqual((done.returncode, done.stderr), (0, "gpu-tracker: warning: t.csv: 2 samples lie before the one before, by 2.5 s in "
+                             "all: the system's time was set back. The session took longer than its times say, and its curves run over each other there.\n"))
 
     def test_power_begins_with_the_first_interval(self):
         """Counters have their baseline in the first row; it has no joules yet, and the second one those since then."""

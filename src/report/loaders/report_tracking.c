@@ -3,10 +3,12 @@
 #include "report/loaders/report_loader.h"
 #include "report/loaders/report_tracking_tables.h"
 
+#include "base/str.h"
 #include "formats/tracking/tracking_identity.h"
 #include "formats/tracking/tracking_reader.h"
 #include "model/measurement_list.h"
 #include "model/results_identity.h"
+#include "output/human.h"
 
 #define ROWS_AT_ONCE 256
 
@@ -17,7 +19,10 @@ struct loading {
     struct report_column values[GPUT_TRACKING_FILE_COLUMNS];
     double factors[GPUT_TRACKING_FILE_COLUMNS]; /* from the file's unit to the base unit */
     uint64_t unfit[GPUT_TRACKING_FILE_COLUMNS];
-    uint64_t untimed; /* rows without a time */
+    uint64_t untimed;    /* rows without a time */
+    double previous;     /* the row before; NaN: there is none */
+    uint64_t backward;   /* rows before the one before them */
+    double back_seconds; /* by which they are, in all */
 };
 
 static bool is_ram(enum gput_quantity quantity)
@@ -52,6 +57,11 @@ static int add_row(
         loading->untimed++;
         return GPUT_OK;
     }
+    if (row->timestamp < loading->previous) {
+        loading->backward++;
+        loading->back_seconds += loading->previous - row->timestamp;
+    }
+    loading->previous = row->timestamp;
     double time = report_session_time(loading->session, row->timestamp);
     loading->session->first_sample = fmin(loading->session->first_sample, row->timestamp);
     TRY(report_column_add(&loading->time, time, error));
@@ -81,6 +91,23 @@ static int read_rows(struct loading *loading, struct gput_error *error)
         return error_set(error, GPUT_ERROR_FORMAT, "%s There is nothing to show.", warning);
     report_session_warn(loading->session, warning);
     return GPUT_OK;
+}
+
+/* What is drawn then is not what was. */
+static void warn_of_backward_rows(const struct loading *loading)
+{
+    struct str text = {0};
+    char seconds[HUMAN_SIZE];
+    if (loading->backward == 0)
+        return;
+    str_printf(&text,
+        "%s: %llu sample%s before the one before, by %s%s: the system's time was set back. The "
+        "session took longer than its times say, and its curves run over each other there.",
+        loading->session->path, (unsigned long long)loading->backward,
+        loading->backward > 1 ? "s lie" : " lies", human_seconds(loading->back_seconds, seconds),
+        loading->backward > 1 ? " in all" : "");
+    report_session_warn(loading->session, str_text(&text));
+    str_finish(&text);
 }
 
 /* What the figure cannot exceed; NaN: not known. What it must not exceed is read later. */
@@ -140,6 +167,7 @@ static int add_curves(struct loading *loading, struct gput_error *error)
 {
     unsigned time;
     report_session_warn_unfit(loading->session, "timestamp", loading->untimed);
+    warn_of_backward_rows(loading);
     TRY(report_session_add_time(loading->session, &loading->time, &time, error));
     for (int i = 0; i < GPUT_TRACKING_FILE_COLUMNS; i++) {
         if (tracking_reader_has(loading->reader, (enum gput_measurement_id)i) &&
@@ -213,7 +241,7 @@ static int load_rows(struct loading *loading, struct gput_error *error)
 
 static int load(struct report_session *session, struct gput_error *error)
 {
-    struct loading loading = {.session = session};
+    struct loading loading = {.session = session, .previous = NAN};
     TRY(tracking_reader_salvage(session->path, &loading.reader, error));
     session->has_samples = true;
     session->first_sample = NAN;
