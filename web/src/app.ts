@@ -472,8 +472,8 @@ export class App {
 function wholeRange(panels: Panel[], sessions: Session[], columns: Columns, shifts: number[]): Range {
     let from = Infinity;
     let to = -Infinity;
-    const take = (moment: number | null | undefined): void => {
-        if (typeof moment !== "number" || !Number.isFinite(moment)) return;
+    const take = (moment = NaN): void => {
+        if (!Number.isFinite(moment)) return;
         from = Math.min(from, moment);
         to = Math.max(to, moment);
     };
@@ -491,7 +491,10 @@ function wholeRange(panels: Panel[], sessions: Session[], columns: Columns, shif
     sessions.forEach((session, i) => {
         const shift = shifts[i]!;
         take(shift);
-        take(shift + endOf(session));
+        const end = shift + endOf(session);
+        take(end);
+        // It began before its first sample, which is time 0.
+        take(end - (session.identity?.seconds ?? 0));
         for (const column of [session.calls?.start, session.calls?.stop, session.training?.steps?.start, session.training?.steps?.stop]) takeColumn(column, shift);
     });
     return from < to ? { from, to } : { from: 0, to: 1 };

@@ -388,11 +388,13 @@ test("lists intervals by time, not by samples, and keeps the minus of what was j
     session.series = [{ id: "read", label: "Read", group: "io", scope: "read", unit: "bytes_per_second", of_interval: true, values: made.encoder.f64([NaN, 1e6, 3e6, 2e6]) }];
     session.times.push(made.encoder.f64([-0.4, 10, 10.5, 30]));
     session.series.push({ id: "threads", label: "Combined", group: "threads", scope: "combined", unit: "count", time: 1, values: made.encoder.f64([4, 5, 9, 7]) });
-    // With what was before the first sample; the axis ends with the session all the same.
-    Object.assign(session.identity, { seconds: 40, end_s: 30 });
+    // It began before its first sample, and so did a process: the axis begins and ends with the session.
+    Object.assign(session.identity, { seconds: 30.4375, end_s: 30 });
+    session.process_list = { names: ["sh"], pid: made.encoder.f64([7]), name: made.encoder.f64([0]), start: made.encoder.f64([-0.4375]), end: made.encoder.f64([-0.1875]) };
     const page = await browser.open(browser.write("intervals", made));
-    assert.equal((await ask(page, "view")).full.to, 30);
-    assert.match(await page.textContent(".facts-line"), /took 40.s/);
+    assert.deepEqual((await ask(page, "view")).full, { from: -0.4375, to: 30 });
+    assert.match(await page.textContent(".facts-line"), /took 30\.4.s/);
+    assert.match(await page.textContent(".processes tbody tr"), /sh.*7.*250.ms/);
     const intervalsOf = async (id) => {
         const table = page.locator(`[data-panel="${id}"] .chart-table`);
         await table.locator("summary").click();
