@@ -67,8 +67,8 @@ struct report {
 
 /*
  * Writes the report of a session, with its processes unless NULL: a file completely or not at all.
- * When the file cannot be written, the report goes to the standard error (for a pickle as text), so
- * that the figures are not lost, and the error is returned.
+ * When the file cannot be written, the error is returned. So that the figures are not lost, the
+ * report then goes to the standard error, for a pickle as text.
  */
 int report_write(const struct report *report, const struct gput_results *results,
     const struct gput_processes *processes, struct gput_error *error);

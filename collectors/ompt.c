@@ -115,9 +115,9 @@ struct team {
 };
 
 /*
- * A thread: what it began, and what it does for others that did. LLVM's runtime lets a worker
- * report late, when it is needed again, or never, that it left the barrier at the end of a region
- * and that its task is over. So both end with the region, by the thread that began that.
+ * A thread: what it began, and what it does for others that did. At the end of a region a worker
+ * leaves a barrier and its task is over. LLVM's runtime lets it report both late, when it is needed
+ * again, or never. So both end with the region, by the thread that began that.
  */
 struct worker {
     struct team *begun; /* the innermost; what the runtime gives at its end may be another one */

@@ -1,7 +1,7 @@
 /*
  * rocTX: the ranges that programs mark for AMD's tools. The library is preloaded: its functions are
- * called in place of those of libroctx64.so, whatever version a program asks for, and call these,
- * so that a tool of AMD sees the ranges, too.
+ * called in place of those of libroctx64.so, whatever version a program asks for. They call these
+ * in turn, so that a tool of AMD sees the ranges, too.
  */
 #include "region_named.h"
 #include "region_thread.h"

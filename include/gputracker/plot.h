@@ -50,9 +50,10 @@ struct gput_plot_options {
     const struct gput_plot_curve *curves;
     size_t curve_count;
     /**
-     * A chart for each, by its name ("ram", "gpu_ram", "cpu", "gpu", "threads", "power" …) with its
-     * main curve, or by the name of a curve ("main_ram", "gpu0_power_watts"). None: of "ram",
-     * "gpu_ram", "cpu", "gpu" and "power" those that were used; where there are none of these, all.
+     * A chart for each: by its own name ("ram", "gpu_ram", "cpu", "gpu", "threads", "power" …),
+     * then with its main curve, or by that of a curve ("main_ram", "gpu0_power_watts"). None: of
+     * "ram", "gpu_ram", "cpu", "gpu" and "power" those that were used; where there are none of
+     * these, all.
      */
     const char *const *figures;
     size_t figure_count;

@@ -291,10 +291,9 @@ GPUT_API int gput_session_results_so_far(
 GPUT_API int gput_session_empty_results(const struct gput_session_options *options,
     struct gput_results **results, struct gput_error *error);
 
-/** Frees everything. A session that tracks and was not stopped, as when an error ends the program,
- * is stopped here, and leaves its resource usage file with all of its figures. NULL is allowed. In
- * a fork of the process that created the session it does nothing: the session belongs to the
- * parent. */
+/** Frees everything. A session that still tracks, as when an error ends the program, is stopped. It
+ * then leaves its resource usage file with all of its figures. NULL is allowed. In a fork of the
+ * process that created the session it does nothing: the session belongs to the parent. */
 GPUT_API void gput_session_destroy(struct gput_session *session);
 
 #ifdef __cplusplus

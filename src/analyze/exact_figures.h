@@ -26,10 +26,10 @@ int exact_figures_add_mark(struct exact_figures *figures, const struct sub_track
     double time, double started, struct gput_error *error);
 
 /*
- * After all marks: pairs stops without a start in their lane. For a block in one process, the open
- * starts of all of its lanes are added to a new `all`, in which the stops of each lane then find
- * theirs. Such a call has the figures of the process; those of the thread are unknown, and all are
- * for a stop without any start. Errors: GPUT_ERROR_MEMORY.
+ * After all marks: pairs stops without a start in their lane. The open starts of all lanes of a
+ * block in one process are added to a new `all`. The stops of each lane then find theirs there.
+ * Such a call has the figures of the process, and none of the thread; a stop without any start has
+ * none at all. Errors: GPUT_ERROR_MEMORY.
  */
 bool exact_figures_have_unmatched_stops(const struct exact_figures *figures);
 int exact_figures_add_open(

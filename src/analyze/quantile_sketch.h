@@ -2,8 +2,8 @@
  * Percentiles of a stream in bounded memory. Up to QUANTILE_EXACT values are kept as they are and
  * give exact percentiles. Of more, only counts are kept, in buckets whose bounds grow by 1 %: a
  * percentile is then within 0.5 % of the value of that rank (DDSketch). Figures between -1e-12 and
- * 1e-12 count as zero and those beyond 1e18 as 1e18, so that no stream needs more than 120 KB, and
- * usual figures 1 to 4 KB.
+ * 1e-12 count as zero, and those beyond 1e18 as 1e18. So no stream needs more than 120 KB, and
+ * usual figures need 1 to 4 KB.
  */
 #pragma once
 

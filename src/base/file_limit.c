@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The older of two system calls takes less than half the time of the one that C libraries use, and
+/* C libraries use the newer of two system calls. The older one takes less than half the time, and
  * is as good where its numbers have 64 bits. */
 static int read_rlimit(struct rlimit *limit)
 {

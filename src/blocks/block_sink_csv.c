@@ -220,8 +220,8 @@ static void begin_again(struct csv_sink *sink)
     str_finish(&header);
 }
 
-/* When another program has truncated the file: removes what is left of a line, with a line that was
- * appended to it, and counts a call, of which at least a mark was there, until `until_ns`. */
+/* When another program has truncated the file: removes what is left of a line, and the line that
+ * was appended to it. Counts a lost call until `until_ns`: at least a mark of it was there. */
 static void repair(struct csv_sink *sink, int64_t until_ns)
 {
     struct stat status;

@@ -93,9 +93,8 @@ void energy_meter_explain_gpus(const struct energy_meter *meter, char *text, siz
 bool energy_meter_integrates_power(const struct energy_meter *meter);
 
 /*
- * When the counters must be read even if no interval ends, so that they do not wrap unnoticed (a 65
- * kJ counter does every 3.6 minutes at 300 W); INT64_MAX: never. Then
- * energy_meter_update_counters() reads them.
+ * When energy_meter_update_counters() must read the counters even if no interval ends, so that none
+ * wraps unnoticed; INT64_MAX: never. A 65 kJ counter wraps every 3.6 minutes at 300 W.
  */
 int64_t energy_meter_due_ns(const struct energy_meter *meter);
 void energy_meter_update_counters(struct energy_meter *meter, int64_t now_ns);

@@ -1,7 +1,7 @@
 /*
  * When a driver may be asked for its processes again: such lists take at most a twentieth of the
- * time, because drivers hold locks meanwhile. Time that earlier lists left over is saved up to a
- * limit, so that one list that came late on a busy machine does not delay the next one.
+ * time, because drivers hold locks meanwhile. Time that earlier lists left over is saved, up to a
+ * limit: one list that came late on a busy machine then does not delay the next.
  */
 #pragma once
 

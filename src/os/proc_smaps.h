@@ -1,7 +1,7 @@
 /*
- * /proc/PID/smaps: every mapping of a process and how much of it is in RAM. The most expensive file
- * of procfs (2 to 5 us a mapping, 8 ns a 4 KiB page, under the process's mmap lock), so it is read
- * as a stream: no array of mappings, no complete text.
+ * /proc/PID/smaps: every mapping of a process and how much of it is in RAM. It is the most
+ * expensive file of procfs: 2 to 5 us a mapping and 8 ns a 4 KiB page, under the process's mmap
+ * lock. So it is read as a stream, without an array of mappings or the complete text.
  */
 #pragma once
 

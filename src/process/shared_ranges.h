@@ -1,11 +1,11 @@
 /*
  * The size of file and shared mappings of several processes with every page counted once.
  *
- * For each mapping the kernel gives how many of its resident bytes only this process maps (private)
- * and how many others map too (shared), but not which pages those are. Processes that map the same
- * part of the same object share the same pages, so its shared bytes count once: the most that one
- * process has of it. Where the proportional shares (Pss) of all processes add up to more, that sum
- * is nearer to the truth.
+ * For each mapping the kernel says how many of its resident bytes only this process maps (private),
+ * and how many others map too (shared). It does not say which pages those are. Processes that map
+ * the same part of the same object share the same pages, so its shared bytes count once: the most
+ * that one process has of it. Where the proportional shares (Pss) of all processes add up to more,
+ * that sum is nearer to the truth.
  *
  * Readings of different moments are inconsistent. A page that was private to one process may since
  * be mapped by another, where a later reading counts it as shared. Shares of one page may thus add

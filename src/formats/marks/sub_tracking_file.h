@@ -126,9 +126,9 @@ uint64_t sub_tracking_reader_rows_skipped(const struct sub_tracking_reader *read
 void sub_tracking_reader_close(struct sub_tracking_reader *reader);
 
 /*
- * Reads the next marks, at most `capacity` of them (a few hundred at a time is fast), in the order
- * of the file, which need not be that of time. `*count` is 0 only at the end of the file and after
- * an error.
+ * Reads the next marks, at most `capacity` of them; a few hundred at a time is fast. They are in
+ * the order of the file, which need not be that of time. `*count` is 0 only at the end of the file
+ * and after an error.
  *
  * A truncated last line (the writer was killed, the disk was full) is skipped: see
  * sub_tracking_reader_warning(). So are the rows of lost calls and of labels: see

@@ -367,8 +367,8 @@ static void fill_processes(
             ledger->events->why_no_events);
 }
 
-/* The highest of what exit records gave, which lack most of a process that is shorter than a
- * scheduler tick, and of what the kernel counted beyond the other processes. */
+/* The higher of two figures: what exit records gave, and what the kernel counted beyond the other
+ * processes. Exit records lack most of a process that is shorter than a scheduler tick. */
 static void fill_short_lived(const struct ledger *ledger, struct gput_accounting *accounting)
 {
     if (!ledger->events->has_exit_records)

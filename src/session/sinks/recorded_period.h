@@ -51,8 +51,8 @@ void recorded_period_finish(struct recorded_period *period);
 /* Whether the same figures are known as at its start. */
 bool recorded_period_goes_on(const struct recorded_period *period);
 
-/* The date of the sample: by the monotonic clock from the start of the period on, so that dates
- * count the seconds that powers were divided by, also where the machine is suspended meanwhile. */
+/* The date of the sample, counted from the start of the period by the monotonic clock. So dates
+ * count the seconds that powers were divided by, also where the machine was suspended. */
 int64_t recorded_period_date_ns(const struct recorded_period *period);
 
 /* Whether the machine was suspended in it: what follows is dated anew. */
