@@ -7,7 +7,9 @@
 #include "base/sized.h"
 #include "base/str.h"
 
+#include <float.h>
 #include <limits.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,194 +44,148 @@ static const char *keep(struct gput_config *config, const char *text)
     return kept->text;
 }
 
-static int wrong_type(const struct doc *value, const char *wanted, struct gput_error *error)
+/* A value of a file, and where it goes. */
+struct reading {
+    struct gput_config *config;
+    const struct member *member;
+    const struct doc *value;
+    void *field;
+    struct gput_error *error;
+};
+
+/* Checks the value and sets the field. */
+typedef int read_value(struct reading *reading);
+
+struct member {
+    const char *name;
+    read_value *read;
+    size_t field; /* its offset in the config */
+    bool is_unused;
+    double min, max;    /* of a number */
+    const char *wanted; /* what it has to be, where that does not follow from `read` */
+};
+
+static int wrong_type(const struct reading *reading, const char *wanted)
 {
-    return error_set(error, GPUT_ERROR_INVALID, "\"%s\" must be %s.", value->key, wanted);
+    return error_set(
+        reading->error, GPUT_ERROR_INVALID, "\"%s\" must be %s.", reading->member->name, wanted);
 }
 
-/*
- * Each of these checks a value and sets the field of the config for its member.
- */
-typedef int read_value(
-    struct gput_config *config, const struct doc *value, void *field, struct gput_error *error);
-
-static int read_string(
-    struct gput_config *config, const struct doc *value, void *field, struct gput_error *error)
+static int want_string(const struct reading *reading)
 {
-    const char **text = field;
-    if (value->kind != DOC_STRING)
-        return wrong_type(value, "a string", error);
-    *text = keep(config, value->string);
-    return *text ? GPUT_OK : error_memory(error);
+    return reading->value->kind == DOC_STRING ? GPUT_OK : wrong_type(reading, "a string");
 }
 
-static int read_bool(
-    struct gput_config *config, const struct doc *value, void *field, struct gput_error *error)
+static int keep_string(struct reading *reading, const char **to)
 {
-    (void)config;
-    if (value->kind != DOC_BOOL)
-        return wrong_type(value, "true or false", error);
-    *(bool *)field = value->boolean;
+    *to = keep(reading->config, reading->value->string);
+    return *to ? GPUT_OK : error_memory(reading->error);
+}
+
+static int read_string(struct reading *reading)
+{
+    TRY(want_string(reading));
+    return keep_string(reading, reading->field);
+}
+
+static int read_bool(struct reading *reading)
+{
+    if (reading->value->kind != DOC_BOOL)
+        return wrong_type(reading, "true or false");
+    *(bool *)reading->field = reading->value->boolean;
     return GPUT_OK;
 }
 
 /* For unsigned and pid_t alike: a whole number from 1 to INT_MAX. */
-static int read_count(
-    struct gput_config *config, const struct doc *value, void *field, struct gput_error *error)
+static int read_count(struct reading *reading)
 {
-    (void)config;
+    const struct doc *value = reading->value;
     if (value->kind != DOC_INT || value->integer < 1 || value->integer > INT_MAX)
-        return wrong_type(value, "a whole number above 0", error);
-    *(int *)field = (int)value->integer;
+        return wrong_type(reading, "a whole number above 0");
+    *(int *)reading->field = (int)value->integer;
     return GPUT_OK;
 }
 
-static int read_sleep_time(
-    struct gput_config *config, const struct doc *value, void *field, struct gput_error *error)
+static int read_number(struct reading *reading)
 {
-    (void)config;
-    double seconds = doc_number(value);
-    if (!(seconds >= 0.001))
-        return wrong_type(value, "a number of seconds, 0.001 or more", error);
-    *(double *)field = seconds;
+    double number = doc_number(reading->value);
+    if (!(number >= reading->member->min && number <= reading->member->max))
+        return wrong_type(reading, reading->member->wanted);
+    *(double *)reading->field = number;
     return GPUT_OK;
 }
 
-static int read_push_interval(
-    struct gput_config *config, const struct doc *value, void *field, struct gput_error *error)
+static int read_ram_unit(struct reading *reading)
 {
-    (void)config;
-    double seconds = value->kind == DOC_INT ? (double)value->integer : value->number;
-    if ((value->kind != DOC_INT && value->kind != DOC_DOUBLE) || !(seconds >= 0.5))
-        return wrong_type(value, "a number of seconds, 0.5 or more", error);
-    *(double *)field = seconds;
-    return GPUT_OK;
+    TRY(want_string(reading));
+    return gput_ram_unit_parse(reading->value->string, "RAM", reading->field, reading->error);
 }
 
-static int read_push_timeout(
-    struct gput_config *config, const struct doc *value, void *field, struct gput_error *error)
+static int read_gpu_ram_unit(struct reading *reading)
 {
-    (void)config;
-    double seconds = value->kind == DOC_INT ? (double)value->integer : value->number;
-    if ((value->kind != DOC_INT && value->kind != DOC_DOUBLE) ||
-        !(seconds >= 0.1 && seconds <= 3600))
-        return wrong_type(value, "a number of seconds, 0.1 to 3600", error);
-    *(double *)field = seconds;
-    return GPUT_OK;
+    TRY(want_string(reading));
+    return gput_ram_unit_parse(reading->value->string, "GPU RAM", reading->field, reading->error);
 }
 
-static int read_ram_unit(
-    struct gput_config *config, const struct doc *value, void *field, struct gput_error *error)
+static int read_time_unit(struct reading *reading)
 {
-    (void)config;
-    if (value->kind != DOC_STRING)
-        return wrong_type(value, "a string", error);
-    const char *what = strcmp(value->key, "ram_unit") == 0 ? "RAM" : "GPU RAM";
-    return gput_ram_unit_parse(value->string, what, field, error);
+    TRY(want_string(reading));
+    return gput_time_unit_parse(reading->value->string, reading->field, reading->error);
 }
 
-static int read_time_unit(
-    struct gput_config *config, const struct doc *value, void *field, struct gput_error *error)
+static int read_energy_unit(struct reading *reading)
 {
-    (void)config;
-    if (value->kind != DOC_STRING)
-        return wrong_type(value, "a string", error);
-    return gput_time_unit_parse(value->string, field, error);
-}
-
-static int read_energy_unit(
-    struct gput_config *config, const struct doc *value, void *field, struct gput_error *error)
-{
-    (void)config;
-    if (value->kind != DOC_STRING)
-        return wrong_type(value, "a string", error);
-    return gput_energy_unit_parse(value->string, field, error);
+    TRY(want_string(reading));
+    return gput_energy_unit_parse(reading->value->string, reading->field, reading->error);
 }
 
 /* Grams, or a country, which a session checks. */
-static int read_carbon_intensity(
-    struct gput_config *config, const struct doc *value, void *field, struct gput_error *error)
+static int read_carbon_intensity(struct reading *reading)
 {
-    double grams = doc_number(value);
-    if (value->kind == DOC_STRING)
-        return read_string(config, value, &config->options.carbon_country, error);
-    if (!(grams >= 0))
-        return wrong_type(
-            value, "grams of CO2 for a kWh, 0 or more, or the code of a country", error);
-    *(double *)field = grams;
-    return GPUT_OK;
+    return reading->value->kind == DOC_STRING
+               ? keep_string(reading, &reading->config->options.carbon_country)
+               : read_number(reading);
 }
 
 /* An array of strings, or one string; the options want them in one string, with commas. */
-static int read_uuids(
-    struct gput_config *config, const struct doc *value, void *field, struct gput_error *error)
+static int read_uuids(struct reading *reading)
 {
-    const char **text = field;
+    const struct doc *value = reading->value;
+    const char **text = reading->field;
     if (value->kind == DOC_STRING)
-        return read_string(config, value, field, error);
+        return read_string(reading);
     struct str joined = {0};
     bool strings = value->kind == DOC_ARRAY;
     for (const struct doc *uuid = value->first; strings && uuid; uuid = uuid->next) {
         strings = uuid->kind == DOC_STRING;
         str_printf(&joined, "%s%s", uuid == value->first ? "" : ",", strings ? uuid->string : "");
     }
-    *text = joined.failed ? NULL : keep(config, str_text(&joined));
+    *text = joined.failed ? NULL : keep(reading->config, str_text(&joined));
     str_finish(&joined);
     if (!strings)
-        return wrong_type(value, "an array of strings", error);
-    return *text ? GPUT_OK : error_memory(error);
+        return wrong_type(reading, "an array of strings");
+    return *text ? GPUT_OK : error_memory(reading->error);
 }
 
-static int read_ram_mode(
-    struct gput_config *config, const struct doc *value, void *field, struct gput_error *error)
+static int read_ram_mode(struct reading *reading)
 {
-    (void)config;
-    enum gput_ram_mode *mode = field;
-    if (value->kind == DOC_STRING && strcmp(value->string, "exact") == 0)
-        *mode = GPUT_RAM_EXACT;
-    else if (value->kind == DOC_STRING && strcmp(value->string, "adaptive") == 0)
-        *mode = GPUT_RAM_ADAPTIVE;
-    else if (value->kind == DOC_STRING && strcmp(value->string, "totals") == 0)
-        *mode = GPUT_RAM_TOTALS;
-    else
-        return wrong_type(value, "\"adaptive\", \"exact\" or \"totals\"", error);
-    return GPUT_OK;
-}
-
-/* Arguments of the Tracker class that a session does not use are checked anyway, as there. */
-static int read_unused_count(
-    struct gput_config *config, const struct doc *value, void *field, struct gput_error *error)
-{
-    (void)field;
-    int unused;
-    return read_count(config, value, &unused, error);
-}
-
-static int read_unused_seconds(
-    struct gput_config *config, const struct doc *value, void *field, struct gput_error *error)
-{
-    (void)config;
-    (void)field;
-    return doc_number(value) > 0 ? GPUT_OK
-                                 : wrong_type(value, "a number of seconds above 0", error);
-}
-
-static int read_unused_bool(
-    struct gput_config *config, const struct doc *value, void *field, struct gput_error *error)
-{
-    (void)field;
-    bool unused;
-    return read_bool(config, value, &unused, error);
+    static const char *const words[] = {
+        [GPUT_RAM_ADAPTIVE] = "adaptive", [GPUT_RAM_EXACT] = "exact", [GPUT_RAM_TOTALS] = "totals"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (reading->value->kind == DOC_STRING && strcmp(reading->value->string, words[i]) == 0) {
+            *(enum gput_ram_mode *)reading->field = (enum gput_ram_mode)i;
+            return GPUT_OK;
+        }
+    }
+    return wrong_type(reading, "\"adaptive\", \"exact\" or \"totals\"");
 }
 
 /* An object: {"ram": "8GB", "seconds": 90}. */
-static int read_limits(
-    struct gput_config *config, const struct doc *value, void *field, struct gput_error *error)
+static int read_limits(struct reading *reading)
 {
-    (void)config;
-    if (value->kind != DOC_OBJECT)
-        return wrong_type(value, "an object of limits, for example {\"ram\": \"8GB\"}", error);
-    for (const struct doc *limit = value->first; limit; limit = limit->next) {
+    if (reading->value->kind != DOC_OBJECT)
+        return wrong_type(reading, "an object of limits, for example {\"ram\": \"8GB\"}");
+    for (const struct doc *limit = reading->value->first; limit; limit = limit->next) {
         char number[NUMBER_TEXT_SIZE] = "";
         if (limit->kind == DOC_INT)
             number_format_int64(limit->integer, number);
@@ -237,26 +193,24 @@ static int read_limits(
             number_format_double(limit->number, number);
         struct str text = {0};
         str_printf(&text, "%s=%s", limit->key, limit->kind == DOC_STRING ? limit->string : number);
-        int code =
-            text.failed ? error_memory(error) : gput_limits_parse(str_text(&text), field, error);
+        int code = text.failed ? error_memory(reading->error)
+                               : gput_limits_parse(str_text(&text), reading->field, reading->error);
         str_finish(&text);
         TRY(code);
     }
     return GPUT_OK;
 }
 
-#define IN_CONFIG(field) offsetof(struct gput_config, field)
-/* What only Python's Tracker has is read, as files are shared with it, and not recommended. */
-#define UNUSED sizeof(struct gput_config)
+#define IN_CONFIG(member) .field = offsetof(struct gput_config, member)
+#define FROM(least, most, text) .min = (least), .max = (most), .wanted = (text)
+/* What only Python's Tracker has is checked, as files are shared with it, and not recommended. */
+#define UNUSED .is_unused = true
 
-static const struct member {
-    const char *name;
-    read_value *read;
-    size_t field; /* its offset in the config */
-} members[] = {
-    {"sleep_time", read_sleep_time, IN_CONFIG(options.sleep_time_seconds)},
+static const struct member members[] = {
+    {"sleep_time", read_number, IN_CONFIG(options.sleep_time_seconds),
+        FROM(0.001, INFINITY, "a number of seconds, 0.001 or more")},
     {"ram_unit", read_ram_unit, IN_CONFIG(options.ram_unit)},
-    {"gpu_ram_unit", read_ram_unit, IN_CONFIG(options.gpu_ram_unit)},
+    {"gpu_ram_unit", read_gpu_ram_unit, IN_CONFIG(options.gpu_ram_unit)},
     {"time_unit", read_time_unit, IN_CONFIG(options.time_unit)},
     {"n_expected_cores", read_count, IN_CONFIG(options.n_expected_cores)},
     {"gpu_uuids", read_uuids, IN_CONFIG(options.gpu_uuids)},
@@ -268,35 +222,41 @@ static const struct member {
     {"overwrite", read_bool, IN_CONFIG(options.overwrite)},
     {"ram_mode", read_ram_mode, IN_CONFIG(options.ram_mode)},
     {"energy_unit", read_energy_unit, IN_CONFIG(options.energy_unit)},
-    {"carbon_intensity", read_carbon_intensity, IN_CONFIG(options.carbon_intensity)},
+    {"carbon_intensity", read_carbon_intensity, IN_CONFIG(options.carbon_intensity),
+        FROM(0, INFINITY, "grams of CO2 for a kWh, 0 or more, or the code of a country")},
     {"energy_folder", read_string, IN_CONFIG(options.energy_folder)},
     {"listen", read_string, IN_CONFIG(options.listen)},
     {"otlp", read_string, IN_CONFIG(options.otlp)},
     {"remote_write", read_string, IN_CONFIG(options.remote_write)},
     {"textfile_folder", read_string, IN_CONFIG(options.textfile_folder)},
     {"labels", read_string, IN_CONFIG(options.labels)},
-    {"push_interval", read_push_interval, IN_CONFIG(options.push_interval_seconds)},
-    {"push_timeout", read_push_timeout, IN_CONFIG(options.push_timeout_seconds)},
+    {"push_interval", read_number, IN_CONFIG(options.push_interval_seconds),
+        FROM(0.5, INFINITY, "a number of seconds, 0.5 or more")},
+    {"push_timeout", read_number, IN_CONFIG(options.push_timeout_seconds),
+        FROM(0.1, 3600, "a number of seconds, 0.1 to 3600")},
     {"limits", read_limits, IN_CONFIG(limits)},
     {"enforce", read_bool, IN_CONFIG(limits.enforce)},
     {"processes", read_bool, IN_CONFIG(options.processes)},
     {"command_lines", read_bool, IN_CONFIG(options.command_lines)},
-    {"own_process", read_unused_bool, UNUSED},
-    {"n_join_attempts", read_unused_count, UNUSED},
-    {"join_timeout", read_unused_seconds, UNUSED},
+    {"own_process", read_bool, UNUSED},
+    {"n_join_attempts", read_count, UNUSED},
+    {"join_timeout", read_number, UNUSED, FROM(DBL_MIN, INFINITY, "a number of seconds above 0")},
 };
 
 static int set_member(struct gput_config *config, const struct doc *value, struct gput_error *error)
 {
+    double unused;
     for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
-        if (strcmp(value->key, members[i].name) == 0)
-            return value->kind == DOC_NULL
-                       ? GPUT_OK
-                       : members[i].read(config, value, (char *)config + members[i].field, error);
+        const struct member *member = &members[i];
+        if (strcmp(value->key, member->name) != 0)
+            continue;
+        void *field = member->is_unused ? (void *)&unused : (char *)config + member->field;
+        struct reading reading = {config, member, value, field, error};
+        return value->kind == DOC_NULL ? GPUT_OK : member->read(&reading);
     }
     struct str known = {0};
     for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
-        if (members[i].field != UNUSED)
+        if (!members[i].is_unused)
             str_printf(&known, "%s%s", i ? ", " : "", members[i].name);
     char question[NEAREST_QUESTION_SIZE];
     int code = error_set(error, GPUT_ERROR_INVALID, "Unknown option \"%s\"%s Valid options are %s.",
