@@ -31,7 +31,8 @@ const SEARCH_FROM = 12;
 function cellText(cell: Cell, column: TableColumn): string {
     if (cell === null || cell === undefined || cell === "") return "–";
     if (typeof cell === "number") return (cell === 0 && column.zero) || figure(cell, column.unit ?? "");
-    return String(cell);
+    // A day and its time stay in one line.
+    return String(cell).replace(/^(\d+-\d\d-\d\d) /, "$1\u00a0");
 }
 
 /** "span_us" is called "span" where each figure has its unit. */
@@ -160,7 +161,9 @@ class TableView {
                 cell.classList.add("with-bar");
                 cell.append(bar);
             }
-            cell.append(element("span", { class: "text" }, text));
+            // A figure and its change: figures stand below each other.
+            const [main, change] = isNumeric(column) ? text.split(/(?= \()/) : [text];
+            cell.append(element("span", { class: "text" }, main!, change && element("span", { class: "change" }, change)));
             return cell;
         });
         return element("tr", { class: index === this.#options.marked ? "marked" : undefined }, ...cells);

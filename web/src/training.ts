@@ -117,13 +117,17 @@ function readableText(text: string): string {
 export function readableTable(table: Table): Table {
     const places = Object.fromEntries(table.columns.map(({ name }, i) => [name, i]));
     const { dimension = -1, Resource = -1 } = places;
+    const rows = table.rows.map((row) => row.map((cell, i) => {
+        if (cell === -1 || cell === "NA") return null;
+        if (typeof cell !== "string") return cell;
+        return i === dimension ? wordsOf(String(row[Resource]), cell) : readableText(cell);
+    }));
+    // What no row has, this framework does not say.
+    const isSaid = (_: unknown, i: number): boolean => rows.some((row) => row[i] != null);
     return {
         ...table,
         title: table.title.split(": ").map(readableText).join(": "),
-        rows: table.rows.map((row) => row.map((cell, i) => {
-            if (cell === -1 || cell === "NA") return null;
-            if (typeof cell !== "string") return cell;
-            return i === dimension ? wordsOf(String(row[Resource]), cell) : readableText(cell);
-        })),
+        columns: table.columns.filter(isSaid),
+        rows: rows.map((row) => row.filter(isSaid)),
     };
 }

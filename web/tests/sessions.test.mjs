@@ -302,6 +302,18 @@ test("names the busiest of ranks that end together", async () => {
     await close(page);
 });
 
+test("sets figures below each other whatever their changes, and prints the widest table whole", async () => {
+    const page = await browser.open(files.ranks, { width: 700 });
+    const ends = await page.$$eval("tbody tr:not(:last-child) .change", (changes) => changes.map((change) => [change.closest("td").cellIndex, change.getBoundingClientRect().left]));
+    assert.ok(ends.length > 20, String(ends.length));
+    for (const [column, left] of ends) assert.ok(Math.abs(left - ends.find(([other]) => other === column)[1]) < 1, `column ${column}: ${left}`);
+    const isWhole = () => page.$$eval(".table-scroll", (nodes) => nodes.every((node) => node.scrollWidth <= node.clientWidth));
+    assert.equal(await isWhole(), false);
+    await page.emulateMedia({ media: "print" });
+    assert.equal(await isWhole(), true);
+    await close(page);
+});
+
 test("prints the whole legend of many sessions", async () => {
     const page = await browser.open(files.ranks, { width: 320 });
     for (const more of await page.$$(".legend-more")) await more.click();
