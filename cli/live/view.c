@@ -351,6 +351,17 @@ static void draw_keys(const struct view *view, struct grid *grid, int row)
     }
 }
 
+/* With all that can be answered; the process is selected, and the row has its name. */
+static void ask_signal(const struct view *view, int columns, char *question, size_t size)
+{
+    int pid = (int)view->signalled.pid;
+    int length = snprintf(question, size,
+        "Send SIGTERM to %d %s?  y yes  9 SIGKILL  2 SIGINT  other keys: no", pid,
+        view->signalled_name);
+    if (length > columns)
+        snprintf(question, size, "Signal %d? y TERM  9 KILL  2 INT", pid);
+}
+
 static void draw_footer(const struct view *view, struct grid *grid, int row)
 {
     char question[160];
@@ -362,9 +373,7 @@ static void draw_footer(const struct view *view, struct grid *grid, int row)
         prompt(grid, row, "To the command: ", view->input);
         return;
     case VIEW_SIGNAL:
-        snprintf(question, sizeof question,
-            "Send SIGTERM to %d %s?  y yes  9 SIGKILL  2 SIGINT  other keys: no",
-            (int)view->signalled.pid, view->signalled_name);
+        ask_signal(view, grid->columns, question, sizeof question);
         grid_text(grid, row, 0, grid->columns, STYLE_BOLD | STYLE_YELLOW, question);
         return;
     default:

@@ -65,8 +65,7 @@ static void begin_signal(struct view *view)
 {
     const struct process_row *row = process_rows_selected(&view->processes);
     if (!row) {
-        snprintf(
-            view->message, sizeof view->message, "Select a process first, with the arrow keys.");
+        snprintf(view->message, sizeof view->message, "Select a process first (arrow keys).");
         return;
     }
     view->signalled = row->note->id;

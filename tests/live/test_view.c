@@ -283,7 +283,10 @@ static void a_signal_needs_a_selection_and_a_yes(void **state)
     assert_true(shows("Select a process first"));
     view_key(&view, KEY_DOWN);
     view_key(&view, 'K');
-    assert_true(shows("Send SIGTERM to 100 python?"));
+    assert_true(shows("Send SIGTERM to 100 python?  y yes  9 SIGKILL  2 SIGINT  other keys: no"));
+    grid_resize(&grid, 40, 10);
+    assert_true(shows("Signal 100? y TERM  9 KILL  2 INT"));
+    grid_resize(&grid, 80, 24);
     take(2); /* rows may change meanwhile */
     assert_int_equal(view_key(&view, 'n'), VIEW_NOTHING);
     view_key(&view, 'K');
