@@ -19,10 +19,7 @@
 #include <sys/wait.h>
 
 /* A bound that is farther away than this is worth a word. */
-#define NOTABLE_RISE 1.02
-/* One that is this many times as high is true, but no figure to plan with: many short processes
- * that may have run at once make it. */
-#define FAR_RISE 2.0
+#define NOTABLE_RISE 1.05
 
 /* Of a process that was attached to, the results have what the kernel announced of its end. */
 static void describe_end(const struct summary *summary, char *text, size_t size)
@@ -128,9 +125,7 @@ static void describe_bound(double peak, double at_most, char *text, size_t size)
     char figure[HUMAN_SIZE];
     bool is_notable = isnan(peak) ? !isnan(at_most) : at_most > peak * NOTABLE_RISE;
     text[0] = '\0';
-    if (at_most > peak * FAR_RISE)
-        snprintf(text, size, " seen, perhaps more");
-    else if (is_notable)
+    if (is_notable)
         snprintf(text, size, " (at most %s)", human_bytes(at_most, figure));
 }
 

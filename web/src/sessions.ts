@@ -125,8 +125,8 @@ function spanOf(session: Session): Span {
 interface Part {
     span: Span;
     value: number;
-    /** It read the machine in turns with others: they had none of its joules. */
-    inTurns: boolean;
+    /** When it read what is the machine's: those that take turns do until they end. */
+    reads: Span;
 }
 
 /** Sums of the parts of each group that `sumOf` makes. Times of different machines are by different clocks. */
@@ -134,7 +134,9 @@ function sumOfGroups(sessions: Session[], values: number[], groupOf: (session: S
     const groups = new Map<unknown, Part[]>();
     sessions.forEach((session, i) => {
         const group = groupOf(session);
-        groups.set(group, [...(groups.get(group) ?? []), { span: spanOf(session), value: values[i]!, inTurns: session.identity?.node_seconds !== undefined }]);
+        const span = spanOf(session);
+        const reads: Span = [Math.max(span[0], span[1] - (session.identity?.node_seconds ?? Infinity)), span[1]];
+        groups.set(group, [...(groups.get(group) ?? []), { span, value: values[i]!, reads }]);
     });
     return total([...groups.values()].map(sumOf));
 }
@@ -148,15 +150,15 @@ function highestAtOnce(parts: Part[]): number {
     return Math.max(...parts.map(({ span: [moment] }) => total(parts.map(({ span, value }) => (span[0] <= moment && moment < span[1] ? value : 0)))));
 }
 
-/** Of a counter that sessions share: each counts by that part of its time in which none before it read the counter. */
+/** Of a counter that sessions share: what several read at once counts once: at least what each of them read. */
 function sumInTurns(parts: Part[]): number {
-    let [sum, until] = [0, 0];
-    const alone = parts.filter((part) => !part.inTurns);
-    for (const { span: [start, end], value } of alone.sort((a, b) => a.span[0] - b.span[0] || b.value - a.value)) {
-        sum += value * Math.max(0, 1 - Math.max(0, until - start) / (end - start));
+    let [sum, atOnce, until] = [0, 0, 0];
+    for (const { reads: [start, end], value } of parts.sort((a, b) => a.reads[0] - b.reads[0] || b.reads[1] - a.reads[1])) {
+        if (start >= until) [sum, atOnce] = [sum + atOnce, 0];
+        atOnce = Math.max(atOnce + (value * Math.max(0, end - Math.max(start, until))) / (end - start || 1), value);
         until = Math.max(until, end);
     }
-    return Math.max(sum, total(parts.map((part) => (part.inTurns ? part.value : 0))));
+    return sum + atOnce;
 }
 
 /** Cores that were busy on average, from the first start to the last end. */

@@ -204,6 +204,18 @@ test("adds up joules of ranks that read their machine in turns, whoever read it"
     await close(page);
 });
 
+test("adds up joules of one machine once where ranks in several containers read it at once, as job does", async () => {
+    const { report, encoder } = samples.ranks(3);
+    for (const [i, session] of report.sessions.entries()) {
+        Object.assign(session.identity, { start_timestamp: 1e9 + [0, 1, 20][i], seconds: 10, boot_id: "one", node_seconds: [10, 10, 5][i] });
+        session.cards.find(({ id }) => id === "energy_machine").value = [100, 100, 50][i];
+    }
+    const page = await browser.open(browser.write("containers", { report, encoder }));
+    // 0 to 11 s at 10 W, read by two, and 25 to 30 s.
+    assert.match(await page.textContent(".compare tbody tr:last-child"), /160.J/);
+    await close(page);
+});
+
 test("has a column for the energy of each choice of parts, and no change between them", async () => {
     const { report, encoder } = samples.ranks(2);
     const [first, second] = report.sessions;
