@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 int jobs_compare_numbers(double left, double right)
 {
@@ -118,6 +119,14 @@ void jobs_drop_empty(struct gput_jobs *jobs)
     jobs->n_ranks = kept;
 }
 
+/* By two names, of which one is a link as a rule: workflows publish files so. */
+static bool is_same_file(const char *path, const char *other)
+{
+    struct stat info, other_info;
+    return stat(path, &info) == 0 && stat(other, &other_info) == 0 &&
+           info.st_dev == other_info.st_dev && info.st_ino == other_info.st_ino;
+}
+
 static void unite(struct gput_jobs *jobs, size_t *alias,
     bool (*is_same)(const struct jobs_rank *, const struct jobs_rank *))
 {
@@ -127,7 +136,7 @@ static void unite(struct gput_jobs *jobs, size_t *alias,
             at = i;
             continue;
         }
-        if (rank->files & next->files)
+        if ((rank->files & next->files) && !is_same_file(rank->path, next->path))
             jobs_find(jobs, NAN, "twice", rank->path,
                 "%s belongs to the same session as another file: it counts once", next->path);
         put_together(rank, next);

@@ -404,11 +404,21 @@ static int read_folder(
     return GPUT_OK;
 }
 
+static bool has_our_extension(const char *path)
+{
+    return ends_in(path, ".json") || ends_in(path, ".csv") || ends_in(path, ".sqlite");
+}
+
 static int read_path(struct gput_jobs *jobs, const char *path, int depth, struct gput_error *error)
 {
-    struct stat info;
-    if ((depth == 0 ? stat(path, &info) : lstat(path, &info)) != 0)
+    struct stat info, link;
+    if (lstat(path, &link) != 0)
         return error_set_errno(error, errno, "%s", path);
+    if (stat(path, &info) != 0)
+        return depth == 0 || has_our_extension(path) ? error_set_errno(error, errno, "%s", path)
+                                                     : GPUT_OK; /* a link to nothing */
+    if (S_ISDIR(info.st_mode) && S_ISLNK(link.st_mode) && depth > 0)
+        return GPUT_OK; /* it may be one that this is in */
     if (S_ISDIR(info.st_mode))
         return read_folder(jobs, path, depth, error);
     if (S_ISREG(info.st_mode))

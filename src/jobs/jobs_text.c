@@ -38,13 +38,31 @@ static void write_end(const struct jobs_rank *rank, struct str *text)
 /* The columns of a table of ranks that are not the same for all jobs: it is to fit a terminal. */
 struct layout {
     int number_width, machine_width;
+    bool has_same_names; /* base names do not distinguish files */
+    size_t common;       /* bytes that all paths begin with, up to a folder's end */
     bool has_gpu, has_waited;
 };
+
+/* Where workflows run each step in a folder of its own, files have one name. */
+static void compare_paths(
+    const struct gput_jobs *jobs, const struct jobs_job *job, struct layout *layout)
+{
+    const char *first = jobs->ranks[job->first].path;
+    size_t length = (size_t)(file_base_name(first) - first);
+    for (size_t i = job->first + 1; i < job->first + job->count; i++) {
+        const char *path = jobs->ranks[i].path;
+        layout->has_same_names |= strcmp(file_base_name(path), file_base_name(first)) == 0;
+        while (length > 0 && (strncmp(first, path, length) != 0 || first[length - 1] != '/'))
+            length--;
+    }
+    layout->common = length;
+}
 
 static struct layout lay_out(const struct gput_jobs *jobs, const struct jobs_job *job)
 {
     struct layout layout = {.number_width = (int)fmax(5, (double)strlen(job->noun)),
         .machine_width = (int)strlen("machine")};
+    compare_paths(jobs, job, &layout);
     for (size_t i = job->first; i < job->first + job->count; i++) {
         const struct jobs_rank *rank = &jobs->ranks[i];
         int length = (int)strlen(rank->node);
@@ -91,7 +109,8 @@ static void write_rank(const struct jobs_rank *rank, const struct layout *layout
     write_end(rank, text);
     str_append(text, rank->is_straggler ? ", straggler" : "");
     if (strcmp(number, "-") == 0) /* steps of a workflow, workers: known by their files */
-        str_printf(text, "  %.*s", MAX_FILE_WIDTH, file_base_name(rank->path));
+        str_printf(text, "  %.*s", MAX_FILE_WIDTH,
+            layout->has_same_names ? rank->path + layout->common : file_base_name(rank->path));
     str_append(text, "\n");
 }
 

@@ -428,6 +428,24 @@ class Job(JobTest):
         (self.folder / "s.csv.spooled").write_text("half")
         self.assertIn("There are no results of sessions in .: name reports", self.run_command(".", status=1).stderr)
 
+    def test_files_through_links(self):
+        """As Nextflow publishes them, out of a folder for each step; a link to a folder may lead in a circle."""
+        for step in "ab":
+            (self.folder / "work" / step).mkdir(parents=True)
+            self.rank(ord(step), world=None, job=None, name=f"work/{step}/usage.json", members={"job": {"launcher": None, "rank": None}})
+        listed = self.run_command("work").stdout
+        self.assertEqual(re.findall(r"exit 0  (\S+)$", listed, re.MULTILINE), ["a/usage.json", "b/usage.json"])
+        (self.folder / "results").mkdir()
+        for step in "ab":
+            (self.folder / "results" / f"usage.{step}.json").symlink_to(self.folder / "work" / step / "usage.json")
+        (self.folder / "results" / "again").symlink_to(".")
+        (self.folder / "results" / "latest").symlink_to("nothing")
+        self.assertEqual([rank["path"] for rank in self.job("results")["ranks"]], ["results/usage.a.json", "results/usage.b.json"])
+        self.assertEqual(self.findings("results"), {})
+        self.assertEqual((len(self.job(".")["ranks"]), self.findings(".")), (2, {}))
+        (self.folder / "results" / "gone.json").symlink_to("nothing")
+        self.assertEqual(self.findings("results"), {"unreadable": "results/gone.json could not be read: results/gone.json: No such file or directory"})
+
     def test_the_same_file_twice(self):
         shutil.copy(self.rank(0, world=1), self.folder / "copy.json")
         read = self.job(".", "r.r0.json")

@@ -189,6 +189,18 @@ class Others(Launched):
             self.run_words("parallel", "--will-cite", *self.tracked("true"), "#", ":::", *range(tasks))
         self.assertEqual([(job["name"], job["ranks"]) for job in self.job()["jobs"]], [("47", 2), ("47, run 2", 3)])
 
+    def test_snakemake(self):
+        """As docs/jobs.md has it: a step that fails keeps its report, which would be removed as an output."""
+        if not shutil.which("snakemake"):
+            self.skipTest("Snakemake is not installed (Debian and PyPI: snakemake)")
+        (self.folder / "Snakefile").write_text(
+            f'rule all:\n    input: "1", "2"\nrule step:\n    output: "{{i}}"\n    log: usage="log/{{i}}.usage.json"\n'
+            f'    shell: "{command.COMMAND} run -q -o {{log.usage}} -- test {{wildcards.i}} = 1 > {{output}}"\n')  # fmt: skip
+        self.run_words("snakemake", "-c", "2", "-k", status=1, patience=5 * command.PATIENCE)
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir() if not path.name.startswith(".")), ["1", "Snakefile", "log"])
+        ranks = self.job()["ranks"]
+        self.assertEqual(sorted((rank["path"], rank["exit_status"]) for rank in ranks), [("./log/1.usage.json", 0), ("./log/2.usage.json", 1)])
+
     def test_ray(self):
         """Ray starts each worker by the py_executable of a runtime environment."""
         if command.refusal(sys.executable, "-c", "import ray"):
