@@ -3,6 +3,7 @@
 #include "analyze/analysis.h"
 #include "analyze/comparison.h"
 #include "base/table_cells.h"
+#include "model/measurement_list.h"
 #include "report/document/report_table.h"
 #include "report/loaders/report_analysis.h"
 
@@ -24,6 +25,16 @@ static void scale(struct gput_statistics *statistics, double factor)
     statistics->std = scaled(statistics->std, factor);
 }
 
+/* Rows can be far apart where the tracker or the machine stood still: rates of the session as a
+ * whole are means over its time, as its cards are. */
+static void use_mean(double *mean, const struct report_session *session, const char *name)
+{
+    const struct gput_measurement *measurement = gput_measurement_find(name);
+    if (measurement && measurement->id < GPUT_TRACKING_FILE_COLUMNS &&
+        measurement_curves[measurement->id].is_of_interval)
+        *mean = session->mean[measurement->id];
+}
+
 /* Files may have different units: bytes are comparable. They have zeros for GPUs that are not
  * there: what has no curve is not known. */
 static void use_base_units(struct gput_analysis *analysis, const struct report_session *session)
@@ -34,6 +45,8 @@ static void use_base_units(struct gput_analysis *analysis, const struct report_s
                             ? report_analysis_factor(&session->static_data, name)
                             : NAN;
         scale(&analysis->overall[i], factor);
+        if (!isnan(analysis->overall[i].mean))
+            use_mean(&analysis->overall[i].mean, session, name);
         for (size_t k = 0; k < analysis->n_blocks; k++)
             scale(&analysis->blocks[k].resource_usage[i], factor);
     }

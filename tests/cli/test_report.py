@@ -115,6 +115,20 @@ class Curves(ReportTest):
         self.assertAlmostEqual(cards["ram"]["limit"], 67.25414912e9, delta=1)
         self.assertEqual(cards["wall"]["value"], 2)
 
+    def test_means_of_rates_are_by_the_time_that_they_are_of(self):
+        """Where the tracker stood still, a row is of a long time."""
+        column = MEASUREMENTS.index("cpu_combined_sum_utilization_percent")
+        for name, values in ("t.csv", [(0, 0), (1, 100), (2, 100), (12, 4)]), ("u.csv", [(0, 7), (4, 20)]):
+            rows = [row(second) for second, _ in values]
+            for one, (_, percent) in zip(rows, values):
+                one[column] = percent
+            write_tracking(self.folder / name, rows)
+        report = self.report("t.csv", "u.csv")
+        self.assertAlmostEqual(report.cards(0)["cores"]["value"], 0.2)  # 240 % s in 12 s
+        self.assertAlmostEqual(report.cards(1)["cores"]["value"], 0.2)
+        (means,) = [table for table in report.document["comparison"] if table["id"] == "mean"]
+        self.assertEqual([values[4] for values in means["rows"] if values[1] == MEASUREMENTS[column]], [20, 20])
+
     def test_without_results_the_wall_time_is_what_the_session_says(self):
         write_tracking(self.folder / "t.csv", [row(1), [*row(3)[:-1], START + 2], [*row(2)[:-1], START + 3]])
         first = START + 1

@@ -19,10 +19,13 @@ struct loading {
     struct report_column values[GPUT_TRACKING_FILE_COLUMNS];
     double factors[GPUT_TRACKING_FILE_COLUMNS]; /* from the file's unit to the base unit */
     uint64_t unfit[GPUT_TRACKING_FILE_COLUMNS];
-    uint64_t untimed;    /* rows without a time */
-    double previous;     /* the row before; NaN: there is none */
-    uint64_t backward;   /* rows before the one before them */
-    double back_seconds; /* by which they are, in all */
+    double
+        weighted[GPUT_TRACKING_FILE_COLUMNS]; /* sums of values by the time since the row before */
+    double seconds[GPUT_TRACKING_FILE_COLUMNS]; /* of which these are */
+    uint64_t untimed;                           /* rows without a time */
+    double previous;                            /* the row before; NaN: there is none */
+    uint64_t backward;                          /* rows before the one before them */
+    double back_seconds;                        /* by which they are, in all */
 };
 
 static bool is_ram(enum gput_quantity quantity)
@@ -57,11 +60,12 @@ static int add_row(
         loading->untimed++;
         return GPUT_OK;
     }
-    if (row->timestamp < loading->previous) {
-        loading->backward++;
-        loading->back_seconds += loading->previous - row->timestamp;
-    }
+    double since = row->timestamp - loading->previous;
     loading->previous = row->timestamp;
+    if (since < 0) {
+        loading->backward++;
+        loading->back_seconds -= since;
+    }
     double time = report_session_time(loading->session, row->timestamp);
     loading->session->first_sample = fmin(loading->session->first_sample, row->timestamp);
     TRY(report_column_add(&loading->time, time, error));
@@ -69,6 +73,10 @@ static int add_row(
         struct report_column *column = &loading->values[i];
         double value = row->values[i] * loading->factors[i];
         loading->unfit[i] += !report_column_fits(column, value);
+        if (since > 0 && report_column_fits(column, value) && !isnan(value)) {
+            loading->weighted[i] += value * since;
+            loading->seconds[i] += since;
+        }
         TRY(report_column_add(column, value, error));
     }
     return GPUT_OK;
@@ -132,13 +140,16 @@ static bool is_of_no_gpu(const struct loading *loading, int id)
            !(loading->values[id].max > 0);
 }
 
-/* For the cards of a session whose results are not known. */
+/* For the cards of a session whose results are not known, and comparisons. What is of intervals has
+ * the weight of these, as the means of results have. */
 static void note_figures(const struct loading *loading, int id)
 {
     const struct report_column *values = &loading->values[id];
     uint64_t count = values->count - values->missing_count;
     loading->session->max[id] = values->max;
     loading->session->mean[id] = count ? values->sum / (double)count : NAN;
+    if (measurement_curves[id].is_of_interval && loading->seconds[id] > 0)
+        loading->session->mean[id] = loading->weighted[id] / loading->seconds[id];
 }
 
 static int add_series(struct loading *loading, int id, unsigned time, struct gput_error *error)
