@@ -48,6 +48,7 @@ struct replay {
     size_t n_receivers;
     struct gput_results end;     /* as the session left them */
     struct gput_results results; /* at the moment that is sent next */
+    struct gput_identity known;  /* whose samples they are, with how it ended */
     double start;                /* seconds since the epoch; NaN: not known */
     double last_sent, last_read; /* timestamps; -INFINITY, NaN: none yet */
     struct gput_error *error;
@@ -184,7 +185,41 @@ static void take_row(struct replay *replay, const struct tracking_row *row)
     replay->last_read = row->timestamp;
 }
 
-static int send_rows(struct replay *replay, struct tracking_reader *reader)
+/* A session that goes on does not know its end. */
+static void hide_end(struct replay *replay)
+{
+    struct gput_identity *identity = &replay->results.identity;
+    identity->end[0] = '\0';
+    identity->exit_status = identity->signal = NAN;
+}
+
+static int send_row(struct replay *replay, const struct tracking_row *row)
+{
+    if (isnan(replay->start))
+        replay->start = row->timestamp;
+    take_row(replay, row);
+    replay->results.elapsed_seconds = row->timestamp - replay->start;
+    return is_due(replay, row->timestamp) ? put(replay, row->timestamp) : GPUT_OK;
+}
+
+/* Whatever the interval is, the last row is sent, and how the session ended, unless its results
+ * follow, which say it, too. */
+static int send_last(struct replay *replay, bool results_follow)
+{
+    double end = results_identity_seconds(replay->known.end);
+    if (replay->last_sent < replay->last_read)
+        TRY(put(replay, replay->last_read));
+    if (results_follow || isnan(end))
+        return GPUT_OK;
+    end = fmax(end, replay->last_read + MIN_INTERVAL);
+    replay->results.identity = replay->known;
+    replay->results.elapsed_seconds = end - replay->start;
+    int code = put(replay, end);
+    hide_end(replay);
+    return code;
+}
+
+static int send_rows(struct replay *replay, struct tracking_reader *reader, bool results_follow)
 {
     struct tracking_row *rows = calloc(ROWS_AT_ONCE, sizeof *rows);
     size_t count = 1;
@@ -192,16 +227,12 @@ static int send_rows(struct replay *replay, struct tracking_reader *reader)
     replay->last_sent = -INFINITY;
     while (code == GPUT_OK && count > 0) {
         code = tracking_reader_next(reader, rows, ROWS_AT_ONCE, &count, replay->error);
-        for (size_t i = 0; code == GPUT_OK && i < count; i++) {
-            if (isnan(replay->start))
-                replay->start = rows[i].timestamp;
-            take_row(replay, &rows[i]);
-            replay->results.elapsed_seconds = rows[i].timestamp - replay->start;
-            if (is_due(replay, rows[i].timestamp))
-                code = put(replay, rows[i].timestamp);
-        }
+        for (size_t i = 0; code == GPUT_OK && i < count; i++)
+            code = send_row(replay, &rows[i]);
     }
     free(rows);
+    if (code == GPUT_OK && !isnan(replay->last_read))
+        code = send_last(replay, results_follow);
     return code == GPUT_OK ? deliver(replay) : code;
 }
 
@@ -322,16 +353,18 @@ struct further {
     double timestamp; /* of what is complete when another one comes; NaN: none */
 };
 
-static int complete(struct further *further)
+static int complete(struct further *further, bool is_last)
 {
     double timestamp = further->timestamp;
+    bool is_to_send =
+        is_due(further->replay, timestamp) || (is_last && timestamp > further->replay->last_sent);
     further->timestamp = NAN;
-    return is_due(further->replay, timestamp) ? put(further->replay, timestamp) : GPUT_OK;
+    return is_to_send ? put(further->replay, timestamp) : GPUT_OK;
 }
 
 static int begin_table(struct further *further, const char *name)
 {
-    TRY(complete(further));
+    TRY(complete(further, true));
     TRY(deliver(further->replay));
     further->name = name;
     further->replay->last_sent = -INFINITY;
@@ -357,7 +390,7 @@ static int take_part(void *user, const struct gput_tables *tables, const struct 
     for (size_t row = 0; row < gput_table_row_count(part); row++) {
         double timestamp = cell(part, row, "timestamp");
         if (timestamp != further->timestamp)
-            TRY(complete(further));
+            TRY(complete(further, false));
         further->timestamp = timestamp;
         TRY(table->take(further->replay, part, row));
     }
@@ -380,7 +413,7 @@ static int send_further(struct replay *replay, struct tracking_reader *reader)
     set_without_constants(replay, true);
     int code = tracking_reader_tables(reader, building, replay->error);
     if (code == GPUT_OK)
-        code = complete(&further);
+        code = complete(&further, true);
     if (code == GPUT_OK)
         code = deliver(replay);
     set_without_constants(replay, false);
@@ -402,6 +435,8 @@ static void begin(struct replay *replay, const struct tracking_reader *reader)
 {
     const char *start = replay->results.identity.start;
     replay->results.static_data = *tracking_reader_static_data(reader);
+    replay->known = replay->results.identity;
+    hide_end(replay);
     replay->start = start[0] ? results_identity_seconds(start) : NAN;
     replay->last_read = NAN;
 }
@@ -417,22 +452,23 @@ static void warn_of_lost_rows(const struct replay *replay, const char *path)
     warn(replay, lost > 0 ? text : NULL);
 }
 
-static int send_file(struct replay *replay, struct tracking_reader *reader, const char *path)
+static int send_file(
+    struct replay *replay, struct tracking_reader *reader, const char *path, bool results_follow)
 {
     TRY(tracking_identity_of(reader, path, &replay->results, replay->error));
     begin(replay, reader);
     TRY(open_receivers(replay, path));
-    TRY(send_rows(replay, reader));
+    TRY(send_rows(replay, reader, results_follow));
     warn(replay, tracking_reader_warning(reader));
     warn_of_lost_rows(replay, path);
     return text_ends_with(path, ".sqlite") ? send_further(replay, reader) : GPUT_OK;
 }
 
-static int send_samples(struct replay *replay, const char *path)
+static int send_samples(struct replay *replay, const char *path, bool results_follow)
 {
     struct tracking_reader *reader;
     TRY(tracking_reader_salvage(path, &reader, replay->error));
-    int code = send_file(replay, reader, path);
+    int code = send_file(replay, reader, path, results_follow);
     tracking_reader_close(reader);
     return code;
 }
@@ -470,7 +506,7 @@ static int send_session(struct replay *replay, const char *samples, const char *
     if (results)
         TRY(results_read(results, &replay->end, NULL, replay->error));
     if (samples)
-        TRY(send_samples(replay, samples));
+        TRY(send_samples(replay, samples, results != NULL));
     return results ? send_end(replay, results) : GPUT_OK;
 }
 

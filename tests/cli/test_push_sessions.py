@@ -107,7 +107,23 @@ class Ended(PushTest):
         self.push(folder / "a.sqlite", "--otlp=" + collector.url(), "--push-interval", "60")
         resource, metrics = read_otlp(collector.requests[0][2])
         self.assertEqual((resource["host.name"], resource["process.pid"]), (results["identity"]["host"], results["identity"]["pid"]))
-        self.assertEqual(len(metrics["process.memory.usage"].points), 1)
+        self.assertEqual(len(metrics["process.memory.usage"].points), 3)  # the first and the last row, and the end
+
+    def test_the_last_row_and_the_end_are_sent_whatever_the_interval_is(self):
+        folder, results = self.session(extension=".csv")
+        with open(folder / "a.csv") as file:
+            rows = apart(list(csv.DictReader(file.readlines()[2:])))
+        server = self.receive()
+        self.push(folder / "a.csv", "--remote-write", server.url(), "--push-interval", "60")
+        found = self.samples(server)
+        ended = datetime.datetime.fromisoformat(results["identity"]["end"].replace("Z", "+00:00")).timestamp()
+        times = [time / 1000 for _, time in found["gputracker_combined_memory_bytes"]]
+        self.assertEqual(len(times), 3)
+        for time, wanted in zip(times, (float(rows[0]["timestamp"]), float(rows[-1]["timestamp"]), max(ended, float(rows[-1]["timestamp"])))):
+            self.assertAlmostEqual(time, wanted, delta=0.003)
+        self.assertEqual(found["gputracker_combined_cpu_seconds_total"][-1][0], found["gputracker_combined_cpu_seconds_total"][-2][0])
+        for name in "gputracker_main_exit_status", "gputracker_session_end_timestamp_seconds":
+            self.assertEqual([time for _, time in found[name]], [round(times[-1] * 1000)])  # of no moment before
 
     def test_reports_alone_are_one_sample(self):
         folder, results = self.session()
