@@ -24,6 +24,16 @@ static bool has_identity(const struct jobs_rank *rank)
     return rank->start_text[0] && rank->boot_id[0] && !isnan(rank->pid);
 }
 
+/* Of two files of one kind that which goes furthest is the first: the other one is an earlier copy.
+ */
+static int compare_extents(const struct jobs_rank *a, const struct jobs_rank *b)
+{
+    int order = !isnan(b->end) - !isnan(a->end);
+    if (order == 0)
+        order = jobs_compare_numbers(fmax(b->samples, 0), fmax(a->samples, 0));
+    return order == 0 ? jobs_compare_numbers(fmax(b->seconds, 0), fmax(a->seconds, 0)) : order;
+}
+
 static int compare_identity(const void *left, const void *right)
 {
     const struct jobs_rank *a = left, *b = right;
@@ -34,6 +44,8 @@ static int compare_identity(const void *left, const void *right)
         order = strcmp(a->start_text, b->start_text);
     if (order == 0)
         order = (a->files > b->files) - (a->files < b->files);
+    if (order == 0)
+        order = compare_extents(a, b);
     return order == 0 ? strcmp(a->path, b->path) : order;
 }
 
@@ -136,10 +148,11 @@ static void unite(struct gput_jobs *jobs, size_t *alias,
             at = i;
             continue;
         }
-        if ((rank->files & next->files) && !is_same_file(rank->path, next->path))
+        if (!(rank->files & next->files))
+            put_together(rank, next);
+        else if (!is_same_file(rank->path, next->path)) /* the first one goes furthest */
             jobs_find(jobs, NAN, "twice", rank->path,
                 "%s belongs to the same session as another file: it counts once", next->path);
-        put_together(rank, next);
         alias[next->machine] = rank->machine;
         free(next->path);
         free(next->report);

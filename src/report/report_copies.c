@@ -8,33 +8,52 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct copy {
     size_t session; /* of the plan */
     const char *path;
-    bool has_identity;
+    struct report_origin origin;
+    bool has_identity, has_samples;
     double rank, start; /* NaN: not known */
     uint64_t hash;      /* 0: not known */
 };
 
 static void add_copy(struct copy *copy, const struct report_plan *plan, size_t session)
 {
-    struct report_origin origin;
     const char *path = plan->sessions[session].path;
     long rank = report_rank_of(file_base_name(path));
-    report_origin_of_tracking(path, &origin);
     *copy = (struct copy){.session = session,
         .path = path,
-        .has_identity = origin.session[0],
-        .rank = origin.rank,
-        .start = origin.start};
+        .has_samples = plan->sessions[session].loader == &report_tracking_loader};
+    if (copy->has_samples)
+        report_origin_of_tracking(path, &copy->origin);
+    else
+        report_origin_of_results(path, &copy->origin);
+    copy->has_identity = copy->origin.session[0];
+    copy->rank = copy->origin.rank;
+    copy->start = copy->has_samples ? copy->origin.start : NAN;
     if (isnan(copy->rank) && rank != REPORT_NO_RANK)
         copy->rank = (double)rank;
+}
+
+/* The file of a session that goes furthest is the first. */
+static int by_session(const void *left, const void *right)
+{
+    const struct copy *a = left, *b = right;
+    ORDER_BY_TEXT(a->origin.session, b->origin.session);
+    ORDER_BY(b->has_samples, a->has_samples);
+    if (report_origin_goes_further(&a->origin, &b->origin))
+        return -1;
+    if (report_origin_goes_further(&b->origin, &a->origin))
+        return 1;
+    return ORDER(a->session, b->session);
 }
 
 static int by_start(const void *left, const void *right)
 {
     const struct copy *a = left, *b = right;
+    ORDER_BY(!!isnan(a->start), !!isnan(b->start));
     return ORDER(a->start, b->start);
 }
 
@@ -76,10 +95,33 @@ static void compare(struct copy *copies, size_t count, const char **originals)
         copies[i].hash = hash_of(copies[i].path);
     qsort(copies, count, sizeof *copies, by_samples);
     for (size_t i = 1, original = 0; i < count; i++) {
+        const char *other = originals[copies[original].session];
         if (is_copy(&copies[i], &copies[original]))
+            originals[copies[i].session] = other ? other : copies[original].path;
+        else
+            original = i;
+    }
+}
+
+static void compare_sessions(struct copy *copies, size_t count, const char **originals)
+{
+    qsort(copies, count, sizeof *copies, by_session);
+    for (size_t i = 1, original = 0; i < count; i++) {
+        if (copies[i].has_identity &&
+            strcmp(copies[i].origin.session, copies[original].origin.session) == 0)
             originals[copies[i].session] = copies[original].path;
         else
             original = i;
+    }
+}
+
+static void compare_samples(struct copy *copies, size_t count, const char **originals)
+{
+    qsort(copies, count, sizeof *copies, by_start);
+    for (size_t first = 0, next; first < count && !isnan(copies[first].start); first = next) {
+        for (next = first + 1; next < count && copies[next].start == copies[first].start;)
+            next++;
+        compare(copies + first, next - first, originals);
     }
 }
 
@@ -94,17 +136,12 @@ int report_copies_find(
         return error_memory(error);
     }
     for (size_t i = 0; i < plan->count; i++) {
-        if (plan->sessions[i].loader != &report_tracking_loader)
-            continue;
-        add_copy(&copies[count], plan, i);
-        count += !isnan(copies[count].start);
+        const struct report_loader *loader = plan->sessions[i].loader;
+        if (loader == &report_tracking_loader || loader == &report_results_loader)
+            add_copy(&copies[count++], plan, i);
     }
-    qsort(copies, count, sizeof *copies, by_start);
-    for (size_t first = 0, next; first < count; first = next) {
-        for (next = first + 1; next < count && copies[next].start == copies[first].start;)
-            next++;
-        compare(copies + first, next - first, *originals);
-    }
+    compare_sessions(copies, count, *originals);
+    compare_samples(copies, count, *originals);
     free(copies);
     return GPUT_OK;
 }

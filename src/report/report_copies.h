@@ -1,6 +1,7 @@
 /*
- * Tracking files that are copies of others: without the file next to it that says whose samples
- * these are, a copy is known by what it has.
+ * Files that are copies of others. Of several files of one session that which goes furthest is the
+ * original; results that are not put to a tracking file are copies of it. A tracking file without
+ * the file next to it that says whose samples these are is known by what it has.
  */
 #pragma once
 
@@ -8,8 +9,8 @@
 
 /*
  * The paths of the files that the sessions of a plan are copies of; NULL for those that are none.
- * Only files with the same first time are read. The caller frees the list, and not the paths, which
- * are the plan's. Errors: GPUT_ERROR_MEMORY.
+ * Only tracking files with the same first time are read whole. The caller frees the list, and not
+ * the paths, which are the plan's. Errors: GPUT_ERROR_MEMORY.
  */
 int report_copies_find(
     const struct report_plan *plan, const char ***originals, struct gput_error *error);

@@ -113,7 +113,8 @@ static int add_tracked(struct tracked *tracked, const struct report_planned *ses
     uint32_t number = names_add(&tracked->sessions, origin->session, strlen(origin->session));
     if (number == NAMES_NONE)
         return error_memory(error);
-    if (number == count)
+    if (number == count ||
+        report_origin_goes_further(origin, &tracked->origins[tracked->places[number]]))
         tracked->places[number] = place;
     return GPUT_OK;
 }

@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* A sample may be taken, and its time written, a little before or after the times of results. */
 #define MAX_DIFFERENCE_SECONDS 2
@@ -22,6 +23,7 @@ static void take_session(struct report_origin *origin, const struct gput_identit
 {
     origin->pid = identity->pid;
     origin->rank = identity->rank;
+    origin->has_ended = identity->end[0];
     if (identity->boot_id[0] && identity->start[0] && !isnan(identity->pid))
         text_fit(origin->session, sizeof origin->session, "%s %.0f %s", identity->boot_id,
             identity->pid, identity->start);
@@ -36,6 +38,7 @@ void report_origin_of_results(const char *path, struct report_origin *origin)
     take_session(origin, &results->identity);
     origin->start = results_identity_seconds(results->identity.start);
     origin->end = origin->start + results->elapsed_seconds;
+    origin->extent = results->elapsed_seconds;
     gput_results_destroy(results);
 }
 
@@ -45,6 +48,12 @@ static void take_first_sample(struct report_origin *origin, struct tracking_read
     size_t count = 0;
     if (tracking_reader_next(reader, &row, 1, &count, NULL) == GPUT_OK && count == 1)
         origin->start = origin->end = row.timestamp;
+}
+
+static double bytes_of(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 ? (double)info.st_size : 0;
 }
 
 void report_origin_of_tracking(const char *path, struct report_origin *origin)
@@ -58,6 +67,7 @@ void report_origin_of_tracking(const char *path, struct report_origin *origin)
     if (tracking_identity_of(reader, path, &described, NULL) == GPUT_OK)
         take_session(origin, &described.identity);
     take_first_sample(origin, reader);
+    origin->extent = bytes_of(path);
     results_finish(&described);
     tracking_reader_close(reader);
 }
@@ -77,6 +87,11 @@ void report_origin_of_marks(const char *path, struct report_origin *origin)
         sub_tracking_reader_close(reader);
     }
     sub_tracking_names_destroy(names);
+}
+
+bool report_origin_goes_further(const struct report_origin *file, const struct report_origin *than)
+{
+    return file->has_ended != than->has_ended ? file->has_ended : file->extent > than->extent;
 }
 
 bool report_origin_fits(const struct report_origin *results, const struct report_origin *tracking)

@@ -9,6 +9,7 @@ import re
 import shutil
 import sqlite3
 import subprocess
+import sys
 
 import command
 from analysis_files import MEASUREMENTS, STATIC, row, write_tracking
@@ -451,6 +452,21 @@ class Job(JobTest):
         read = self.job(".", "r.r0.json")
         self.assertEqual(len(read["ranks"]), 1)
         self.assertIn("belongs to the same session as another file: it counts once", self.findings(".", "r.r0.json")["twice"])
+
+    def test_of_two_copies_that_which_goes_furthest_counts(self):
+        """One was copied while the session ran: its name may come first or last."""
+        program = "import time\nend = time.process_time() + 0.4\nwhile time.process_time() < end: pass"
+        subprocess.run([command.COMMAND, "run", "-q", "--st", "0.05", "--tf", "s.csv", "--", sys.executable, "-c", program], cwd=self.folder, check=True)
+        rows, sidecar = (self.folder / "s.csv").read_text().splitlines(keepends=True), json.loads((self.folder / "s.csv.session.json").read_text())
+        whole = self.job("s.csv")["ranks"][0]
+        for name in "a", "z":
+            (self.folder / name).mkdir()
+            (self.folder / name / "s.csv").write_text("".join(rows[:6]))
+            early = {key: value for key, value in sidecar.items() if key not in ("end", "exit_status")}
+            (self.folder / name / "s.csv.session.json").write_text(json.dumps(early))
+            (rank,) = self.job(name, "s.csv")["ranks"]
+            self.assertEqual([rank[key] for key in ("seconds", "cpu_seconds", "exit_status")], [whole[key] for key in ("seconds", "cpu_seconds", "exit_status")])
+            self.assertIn(f"{name}/s.csv belongs to the same session", self.findings(name, "s.csv")["twice"])
 
     def test_a_copy_of_a_tracking_file_without_its_identity(self):
         subprocess.run([command.COMMAND, "run", "-q", "--st", "0.05", "--tf", "s.csv", "--", "sleep", "0.3"], cwd=self.folder, check=True)

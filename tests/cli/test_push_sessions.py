@@ -211,6 +211,21 @@ class Ended(PushTest):
         instances = {dict(labels)["instance"] for _, _, body in server.requests for labels in read_remote_write(body)}
         self.assertEqual({name for name in instances if name.endswith(".csv")}, {"other.csv"})
 
+    def test_of_two_copies_that_which_goes_furthest_is_sent(self):
+        folder, _ = self.session("s", ".csv")
+        rows, sidecar = (folder / "a.csv").read_text().splitlines(keepends=True), json.loads((folder / "a.csv.session.json").read_text())
+        (folder / "a.json").unlink()
+        for name in "early", "zz":  # copied while it ran
+            copy = self.folder / name
+            copy.mkdir()
+            (copy / "a.csv").write_text("".join(rows[:4]))
+            (copy / "a.csv.session.json").write_text(json.dumps({key: value for key, value in sidecar.items() if key not in ("end", "exit_status")}))
+            server = self.receive()
+            done = self.push(name, "s", "--remote-write", server.url())
+            self.assertEqual(done.stderr, f"gpu-tracker: warning: {name}/a.csv is left out: it is the same session as s/a.csv.\n")
+            self.assertEqual(done.stdout.split(":")[0], "1 of 1 sessions sent")
+            self.assertEqual(self.samples(server)["gputracker_main_exit_status"][-1][0], 0)
+
     def test_counters_of_cpu_time_are_not_made_of_rows_that_were_lost(self):
         folder, _ = self.session("s", ".csv")
         (folder / "a.json").unlink()
