@@ -207,7 +207,7 @@ static int send_row(struct replay *replay, const struct tracking_row *row)
 static int send_last(struct replay *replay, bool results_follow)
 {
     double end = results_identity_seconds(replay->known.end);
-    if (replay->last_sent < replay->last_read)
+    if (replay->last_read >= replay->last_sent + MIN_INTERVAL)
         TRY(put(replay, replay->last_read));
     if (results_follow || isnan(end))
         return GPUT_OK;
@@ -356,8 +356,8 @@ struct further {
 static int complete(struct further *further, bool is_last)
 {
     double timestamp = further->timestamp;
-    bool is_to_send =
-        is_due(further->replay, timestamp) || (is_last && timestamp > further->replay->last_sent);
+    bool is_to_send = is_due(further->replay, timestamp) ||
+                      (is_last && timestamp >= further->replay->last_sent + MIN_INTERVAL);
     further->timestamp = NAN;
     return is_to_send ? put(further->replay, timestamp) : GPUT_OK;
 }
