@@ -6,10 +6,8 @@ import io
 import json
 import os
 import re
-import shutil
 import sqlite3
 import subprocess
-import sys
 
 import command
 from analysis_files import MEASUREMENTS, STATIC, row, write_tracking
@@ -428,58 +426,6 @@ class Job(JobTest):
         self.assertEqual(said, "gpu-tracker: There are no results of sessions in ., but files stayed where they were spooled: host n1, folder /tmp/gpu-tracker-x.\n")
         (self.folder / "s.csv.spooled").write_text("half")
         self.assertIn("There are no results of sessions in .: name reports", self.run_command(".", status=1).stderr)
-
-    def test_files_through_links(self):
-        """As Nextflow publishes them, out of a folder for each step; a link to a folder may lead in a circle."""
-        for step in "ab":
-            (self.folder / "work" / step).mkdir(parents=True)
-            self.rank(ord(step), world=None, job=None, name=f"work/{step}/usage.json", members={"job": {"launcher": None, "rank": None}})
-        listed = self.run_command("work").stdout
-        self.assertEqual(re.findall(r"exit 0  (\S+)$", listed, re.MULTILINE), ["a/usage.json", "b/usage.json"])
-        (self.folder / "results").mkdir()
-        for step in "ab":
-            (self.folder / "results" / f"usage.{step}.json").symlink_to(self.folder / "work" / step / "usage.json")
-        (self.folder / "results" / "again").symlink_to(".")
-        (self.folder / "results" / "latest").symlink_to("nothing")
-        self.assertEqual([rank["path"] for rank in self.job("results")["ranks"]], ["results/usage.a.json", "results/usage.b.json"])
-        self.assertEqual(self.findings("results"), {})
-        self.assertEqual((len(self.job(".")["ranks"]), self.findings(".")), (2, {}))
-        (self.folder / "results" / "gone.json").symlink_to("nothing")
-        self.assertEqual(self.findings("results"), {"unreadable": "results/gone.json could not be read: results/gone.json: No such file or directory"})
-
-    def test_the_same_file_twice(self):
-        shutil.copy(self.rank(0, world=1), self.folder / "copy.json")
-        read = self.job(".", "r.r0.json")
-        self.assertEqual(len(read["ranks"]), 1)
-        self.assertIn("belongs to the same session as another file: it counts once", self.findings(".", "r.r0.json")["twice"])
-
-    def test_of_two_copies_that_which_goes_furthest_counts(self):
-        """One was copied while the session ran: its name may come first or last."""
-        program = "import time\nend = time.process_time() + 0.4\nwhile time.process_time() < end: pass"
-        subprocess.run([command.COMMAND, "run", "-q", "--st", "0.05", "--tf", "s.csv", "--", sys.executable, "-c", program], cwd=self.folder, check=True)
-        rows, sidecar = (self.folder / "s.csv").read_text().splitlines(keepends=True), json.loads((self.folder / "s.csv.session.json").read_text())
-        whole = self.job("s.csv")["ranks"][0]
-        for name in "a", "z":
-            (self.folder / name).mkdir()
-            (self.folder / name / "s.csv").write_text("".join(rows[:6]))
-            early = {key: value for key, value in sidecar.items() if key not in ("end", "exit_status")}
-            (self.folder / name / "s.csv.session.json").write_text(json.dumps(early))
-            (rank,) = self.job(name, "s.csv")["ranks"]
-            self.assertEqual([rank[key] for key in ("seconds", "cpu_seconds", "exit_status")], [whole[key] for key in ("seconds", "cpu_seconds", "exit_status")])
-            self.assertIn(f"{name}/s.csv belongs to the same session", self.findings(name, "s.csv")["twice"])
-
-    def test_a_copy_of_a_tracking_file_without_its_identity(self):
-        subprocess.run([command.COMMAND, "run", "-q", "--st", "0.05", "--tf", "s.csv", "--", "sleep", "0.3"], cwd=self.folder, check=True)
-        for name in "copy.csv", "another.csv":
-            shutil.copy(self.folder / "s.csv", self.folder / name)
-        read = self.job()
-        self.assertEqual([(rank["path"], rank["exit_status"]) for rank in read["ranks"]], [("./s.csv", 0)])
-        self.assertEqual([finding["kind"] for finding in read["findings"]].count("twice"), 2, read["findings"])
-        (self.folder / "s.csv").unlink()  # without it they are copies of one another
-        self.assertEqual(len(self.job()["ranks"]), 1)
-        text = (self.folder / "copy.csv").read_text().splitlines(keepends=True)
-        (self.folder / "copy.csv").write_text("".join(text[:-1]))
-        self.assertEqual(len(self.job()["ranks"]), 2)
 
     def test_its_own_output_is_left_alone(self):
         self.rank(0, world=1)
