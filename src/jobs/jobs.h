@@ -27,6 +27,9 @@ struct jobs_rank {
     char cpus[256]; /* that it may run on */
     char clock[16]; /* what the kernel says of it */
     char start_text[32];
+    char limit_enforced[16]; /* kind of the limit for which its tracker ended it: "ram" */
+    double limit;            /* in bytes or seconds */
+    char oom_reason[96];     /* which group the figure is of */
     char ranks[128];         /* of a session whose rank is not one: "0-3,8" */
     bool are_of_descendants; /* its ranks: some may not have been seen */
     double pid, rank, world_size, restarts, exit_status, signal;
@@ -47,7 +50,9 @@ struct jobs_rank {
     double gpu_percent, gpus, system_gpus; /* of those that it sees; all of its machine */
     double energy_joules, machine_joules, node_seconds; /* share; CPU and DRAM of the machine */
     double samples, rows_lost;                          /* of its tracking file */
-    uint64_t samples_hash;                              /* 0: it has none */
+    double oom_killed; /* processes of its control group, others' included where it has none of its
+                          own */
+    uint64_t samples_hash; /* 0: it has none */
     /* Of its job: */
     size_t job, machine;
     double busy_cores, share_cores, efficiency_percent, waited_seconds;
@@ -259,8 +264,11 @@ const char *jobs_stopped_by(const struct jobs_rank *rank);
 /* Its command failed, or was killed. */
 bool jobs_has_failed(const struct jobs_rank *rank);
 
-/* "exit status 3", of one that failed. */
-#define JOBS_END_SIZE 48
+/* The kernel killed it, most likely, as one of the processes of its control group. */
+bool jobs_is_out_of_memory(const struct jobs_rank *rank);
+
+/* "exit status 3, for its limit of ram (2 GB)", of one that failed. */
+#define JOBS_END_SIZE 128
 void jobs_say_end(const struct jobs_rank *rank, char text[JOBS_END_SIZE]);
 
 /* The next range of a list such as "0-3,8"; false: there is none. */

@@ -165,6 +165,27 @@ static void find_failed(struct gput_jobs *jobs, const struct jobs_job *job, size
     str_finish(&list);
 }
 
+static void find_out_of_memory(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
+{
+    struct str list = {0};
+    size_t count = 0;
+    for (size_t i = job->first; i < end_of(job); i++) {
+        char name[96];
+        const struct jobs_rank *rank = &jobs->ranks[i];
+        if (!(rank->oom_killed > 0) || count++ >= MAX_NAMED)
+            continue;
+        jobs_name_rank(rank, name, sizeof name);
+        str_printf(&list, "%s%s: %.0f, %s", count > 1 ? "; " : "", name, rank->oom_killed,
+            rank->oom_reason);
+    }
+    if (count > 0)
+        FIND("out_of_memory", str_text(&list),
+            "The kernel killed processes for want of memory, in the control group%s of %zu %s%s: "
+            "ask for more",
+            count > 1 ? "s" : "", count, job->noun, count > 1 ? "s" : "");
+    str_finish(&list);
+}
+
 static void find_runs_at_once(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
 {
     if (job->is_at_once)
@@ -478,6 +499,7 @@ void jobs_advise(struct gput_jobs *jobs, const struct jobs_job *job)
     find_missing(jobs, job, index);
     find_runs_at_once(jobs, job, index);
     find_failed(jobs, job, index);
+    find_out_of_memory(jobs, job, index);
     find_unfinished(jobs, job, index);
     find_empty(jobs, job, index);
     find_lost_rows(jobs, job, index);

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "output/human.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -55,10 +56,22 @@ const char *jobs_stopped_by(const struct jobs_rank *rank)
 
 void jobs_say_end(const struct jobs_rank *rank, char text[JOBS_END_SIZE])
 {
+    char value[HUMAN_SIZE], limit[64] = "";
+    bool is_of_time = text_ends_with(rank->limit_enforced, "seconds");
+    if (rank->limit_enforced[0])
+        snprintf(limit, sizeof limit, ", for its limit of %s (%s)", rank->limit_enforced,
+            is_of_time ? human_seconds(rank->limit, value) : human_bytes(rank->limit, value));
+    else if (jobs_is_out_of_memory(rank))
+        snprintf(limit, sizeof limit, ", out of memory");
     if (rank->signal > 0)
-        snprintf(text, JOBS_END_SIZE, "ended by signal %.0f", rank->signal);
+        snprintf(text, JOBS_END_SIZE, "ended by signal %.0f%s", rank->signal, limit);
     else
-        snprintf(text, JOBS_END_SIZE, "exit status %.0f", rank->exit_status);
+        snprintf(text, JOBS_END_SIZE, "exit status %.0f%s", rank->exit_status, limit);
+}
+
+bool jobs_is_out_of_memory(const struct jobs_rank *rank)
+{
+    return rank->oom_killed > 0 && (rank->signal == SIGKILL || rank->exit_status == 128 + SIGKILL);
 }
 
 bool jobs_next_ranks(const char **at, double *first, double *last)

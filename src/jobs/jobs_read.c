@@ -54,8 +54,8 @@ static struct jobs_rank *add_rank(struct gput_jobs *jobs, const char *path)
         &rank->allowed_ram_bytes, &rank->group_ram_bytes, &rank->slurm_ram_bytes,
         &rank->ram_of_limit_bytes, &rank->max_gpu_ram_bytes, &rank->gpu_percent, &rank->gpus,
         &rank->system_gpus, &rank->energy_joules, &rank->machine_joules, &rank->node_seconds,
-        &rank->samples, &rank->rows_lost, &rank->busy_cores, &rank->efficiency_percent,
-        &rank->waited_seconds};
+        &rank->samples, &rank->rows_lost, &rank->oom_killed, &rank->limit, &rank->busy_cores,
+        &rank->efficiency_percent, &rank->waited_seconds};
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
         *figures[i] = NAN;
     jobs->failed |= !rank->path;
@@ -133,6 +133,17 @@ static void take_allocation(struct jobs_rank *rank, const struct gput_results *r
     rank->slurm_ram_bytes = allowed->slurm_ram_bytes;
 }
 
+/* Why it ended as it did. */
+static void take_reasons(struct jobs_rank *rank, const struct gput_results *results)
+{
+    rank->oom_killed = results->accounting.oom_killed;
+    COPY(rank->oom_reason, results->accounting.oom_killed_reason);
+    if (!results->limit.enforced)
+        return;
+    COPY(rank->limit_enforced, results->limit.kind_name);
+    rank->limit = results->limit.value;
+}
+
 static void take_figures(
     struct gput_jobs *jobs, struct jobs_rank *rank, const struct gput_results *results)
 {
@@ -179,6 +190,7 @@ static void take_results(
     rank->files = files;
     take_identity(rank, results);
     take_allocation(rank, results);
+    take_reasons(rank, results);
     take_figures(jobs, rank, results);
     check_figures(jobs, rank);
 }

@@ -33,6 +33,10 @@ static void write_end(const struct jobs_rank *rank, struct str *text)
         str_printf(text, "exit %.0f", rank->exit_status);
     else
         str_append(text, jobs_is_unfinished(rank) ? "no end known" : "tracking ended");
+    if (rank->limit_enforced[0])
+        str_printf(text, ", limit of %s", rank->limit_enforced);
+    else if (jobs_is_out_of_memory(rank))
+        str_append(text, ", out of memory");
 }
 
 /* The columns of a table of ranks that are not the same for all jobs: it is to fit a terminal. */

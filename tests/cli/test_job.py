@@ -533,6 +533,34 @@ class Job(JobTest):
         self.assertIn("s.r0.csv has no samples of the last ", "".join(finding["text"] for finding in read["findings"]))
         self.assertIn(" of CPU time, not known of all\n", self.run_command(".").stdout)
 
+    def test_why_a_rank_was_ended(self):
+        """The kernel killed it for want of memory, or its tracker for a limit: the reports say so."""
+        killed = {"exit_status": None, "signal": 9}
+        processes = {"oom_killed": 1, "oom_killed_reason": "counted by its control group, in which others may be"}
+        self.rank(0, identity=killed)
+        report = json.loads((self.folder / "r.r0.json").read_text())
+        report["accounting"]["processes"] |= processes
+        (self.folder / "r.r0.json").write_text(json.dumps(report))
+        limit = {"kind": "ram", "value": 2e9, "at_seconds": 3, "enforced": True}
+        self.rank(1, identity={"exit_status": None, "signal": 15}, members={"limit_passed": limit})
+        self.rank(2, identity={"exit_status": 1}, members={"limit_passed": limit | {"kind": "seconds", "value": 90}})
+        self.rank(3, identity=killed, members={"limit_passed": limit | {"enforced": False}})
+        rows = self.job()["ranks"]
+        self.assertEqual([row["limit_enforced"] for row in rows], [None, "ram", "seconds", None])
+        self.assertEqual(rows[0]["oom_killed"], 1)
+        found = self.findings()
+        for said in (
+            "rank 0 on n1: ended by signal 9, out of memory", "rank 1 on n1: ended by signal 15, for its limit of ram (2 GB)",
+            "rank 2 on n1: exit status 1, for its limit of seconds (1 min 30 s)", "rank 3 on n1: ended by signal 9"):  # fmt: skip
+            self.assertIn(said, found["failed_ranks"].split(": ", 1)[1].split("; "))
+        self.assertEqual(
+            found["out_of_memory"],
+            "The kernel killed processes for want of memory, in the control group of 1 rank: ask for more: "
+            "rank 0 on n1: 1, counted by its control group, in which others may be")  # fmt: skip
+        text = self.run_command(".").stdout
+        for end in "signal 9, out of memory", "signal 15, limit of ram", "exit 1, limit of seconds":
+            self.assertRegex(text, rf"(?m)^ .*  {end}$")
+
     def test_cpu_time_is_not_known_where_rows_were_lost(self):
         for extension in "csv", "sqlite":
             words = [command.COMMAND, "run", "-q", "--st", "0.05", "--tf", f"s.{extension}", "-o", "r.json", "--overwrite", "--", "sleep", "0.3"]
