@@ -176,6 +176,15 @@ void jobs_find_turns(struct gput_jobs *jobs, struct jobs_rank *ranks, size_t cou
 /* It started long after `before`, of the same machine, has ended: it is of a later run. */
 bool jobs_is_much_later(const struct jobs_rank *rank, const struct jobs_rank *before);
 
+/* jobs_pods.c: the job of an index of Kubernetes has the name in that of its pod, or in the host
+ * name of that: "JOB-INDEX-RANDOM", "JOB-INDEX". */
+void jobs_take_name_of_pod(struct jobs_rank *rank, const char *pod);
+/* As jobs_find_turns(); false, with nothing changed: not all of them are indices of Kubernetes. An
+ * index that failed and comes again is of the same run. */
+bool jobs_find_turns_of_pods(struct gput_jobs *jobs, struct jobs_rank *ranks, size_t count);
+/* Both are sessions of one index, and the first one of them failed. */
+bool jobs_is_retry(const struct jobs_rank *rank, const struct jobs_rank *before);
+
 /* jobs_files.c: puts files of one session together, in the order of sessions. alias[n]: the number
  * of the rank that number n became, by `machine`. */
 void jobs_unite_files(struct gput_jobs *jobs, size_t *alias);

@@ -202,7 +202,8 @@ static void find_unfinished(struct gput_jobs *jobs, const struct jobs_job *job, 
     for (size_t i = job->first; i < end_of(job); i++) {
         char name[96], seconds[HUMAN_SIZE];
         const struct jobs_rank *rank = &jobs->ranks[i];
-        if (!jobs_is_unfinished(rank) || !rank->start_text[0] || named++ >= MAX_NAMED)
+        if (!jobs_is_unfinished(rank) || rank->is_retried || !rank->start_text[0] ||
+            named++ >= MAX_NAMED)
             continue;
         jobs_name_rank(rank, name, sizeof name);
         str_printf(&list, "%s%s: known for %s", named > 1 ? "; " : "", name,

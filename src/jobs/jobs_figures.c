@@ -198,7 +198,7 @@ static void count_ends(const struct gput_jobs *jobs, struct jobs_job *job)
         known_ranks += count_ranks(rank);
         are_of_descendants |= rank->are_of_descendants;
         job->retried += rank->is_retried;
-        job->unfinished += jobs_is_unfinished(rank);
+        job->unfinished += jobs_is_unfinished(rank) && !rank->is_retried;
     }
     job->world_size = world_size;
     job->known_ranks = are_of_descendants ? known_ranks : NAN;

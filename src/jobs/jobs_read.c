@@ -91,6 +91,7 @@ static void take_identity(struct jobs_rank *rank, const struct gput_results *res
         COPY(rank->ranks, identity->ranks);
     rank->rank = rank->ranks[0] ? NAN : known(identity->rank, jobs_rank_of_name(rank->path));
     rank->world_size = identity->world_size;
+    jobs_take_name_of_pod(rank, identity->pod);
     rank->restarts = identity->restarts;
     rank->node_rank = identity->node_rank;
     rank->node_count = identity->node_count;

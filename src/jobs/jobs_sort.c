@@ -192,6 +192,8 @@ static bool is_again(const struct gput_jobs *jobs, const struct run *run, size_t
 {
     const struct jobs_rank *rank = &jobs->ranks[index];
     const struct jobs_rank *before = &jobs->ranks[run->ranks[(size_t)rank->rank] - 1];
+    if (jobs_is_retry(rank, before))
+        return true;
     return rank->restarts > fmax(before->restarts, 0) &&
            before->start + before->seconds <= rank->start && run->end > rank->start;
 }
@@ -208,7 +210,7 @@ static bool is_later_run(const struct gput_jobs *jobs, const struct run *run, si
         return true;
     if (has_rank(run, rank->rank))
         return !is_again(jobs, run, index);
-    if (isnan(rank->world_size) || rank->world_size <= 1)
+    if (!isnan(rank->turn) || isnan(rank->world_size) || rank->world_size <= 1)
         return false;
     const struct jobs_rank *before = &jobs->ranks[run->first];
     return strcmp(before->boot_id, rank->boot_id) == 0 && rank->boot_id[0] &&

@@ -215,8 +215,9 @@ bool jobs_is_much_later(const struct jobs_rank *rank, const struct jobs_rank *be
 
 void jobs_find_turns(struct gput_jobs *jobs, struct jobs_rank *ranks, size_t count)
 {
-    bool is_known = ranks[0].world_size > 1 &&
-                    (find_whole(jobs, ranks, count) || find_with_gaps(jobs, ranks, count));
+    bool is_known = jobs_find_turns_of_pods(jobs, ranks, count) ||
+                    (ranks[0].world_size > 1 &&
+                        (find_whole(jobs, ranks, count) || find_with_gaps(jobs, ranks, count)));
     for (size_t i = 0; i < count && !is_known; i++)
         ranks[i].turn = NAN;
 }

@@ -137,6 +137,14 @@ class Cores(JobTest):
         self.assertIn("Job k (Kubernetes): 2 ranks (1 started again) on 1 machine, 1 min 40 s\n", self.run_command(".").stdout)
         self.assertEqual(self.findings()["failed_ranks"], "1 of 2 ranks failed: rank 1 on n1: exit status 1, and was started again")
 
+    def test_indexed_jobs_of_kubernetes_are_named_by_their_pods(self):
+        for number, (name, index, status) in enumerate([("train", 0, 0), ("eval", 0, 0), ("train", 1, 3), ("eval", 1, 0), ("train", 1, 0)]):
+            job = {"launcher": "Kubernetes", "job_id": None, "rank": index, "world_size": None, "node": None}
+            pod = {"host": f"{name}-{index}", "pod": f"{name}-{index}-x{number}abc", "pid": 1, "exit_status": status}
+            self.rank(index, start=40 * number, seconds=100 if status == 0 else 70, name=f"{number}.json", identity=pod, members={"job": job})
+        self.assertEqual([(job["name"], job["ranks"], job["retried"], job["failed"], job["missing"]) for job in self.job()["jobs"]],
+                         [("eval", 2, 0, 0, 0), ("train", 2, 1, 1, 0)])  # fmt: skip
+
     def test_a_rank_counts_once_however_often_it_was_started_again(self):
         job = {"launcher": "Kubernetes", "job_id": "k", "world_size": 2, "node": "n1"}
         self.rank(0, members={"job": job | {"rank": 0}})

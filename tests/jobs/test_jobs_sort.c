@@ -310,6 +310,110 @@ static void elements_of_an_array_are_one_job(void **state)
     gput_jobs_destroy(jobs);
 }
 
+/* ---- Indexed jobs of Kubernetes ---- */
+
+/* A pod: neither the world size nor a count of starts is known. */
+static struct jobs_rank *add_pod(struct gput_jobs *jobs, const char *pod, double rank, double start,
+    double seconds, double exit_status)
+{
+    struct jobs_rank *added = add(jobs, "", "n1", rank, start);
+    strcpy(added->launcher, "Kubernetes");
+    added->world_size = NAN;
+    added->seconds = seconds;
+    added->end = added->start + seconds;
+    added->exit_status = exit_status;
+    added->boot_id[0] = (char)('a' + (int)rank); /* each of a node of its own */
+    jobs_take_name_of_pod(added, pod);
+    return added;
+}
+
+static void names_of_pods_name_their_jobs(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *pod;
+        double rank;
+        const char *job;
+    } pods[] = {{"train-a-0-x0y9z", 0, "train-a"}, {"train-a-12", 12, "train-a"},
+        {"train-1-1", 1, "train-1"}, {"b-3-3-bcdfg", 3, "b-3"}, {"train-a-2-x0y9z", 0, ""},
+        {"train-a", 0, ""}, {"-0", 0, ""}, {"-0-abcde", 0, ""}, {"0", 0, ""}, {"", 0, ""},
+        {"train-0-", 0, ""}, {"train-10", 0, ""}};
+    for (size_t i = 0; i < sizeof pods / sizeof *pods; i++) {
+        struct jobs_rank rank = {.launcher = "Kubernetes", .rank = pods[i].rank};
+        jobs_take_name_of_pod(&rank, pods[i].pod);
+        assert_string_equal(rank.job_id, pods[i].job);
+    }
+    struct jobs_rank slurm = {.launcher = "Slurm"}, other = {.launcher = "Kubernetes"};
+    strcpy(other.job_id, "7");
+    jobs_take_name_of_pod(&slurm, "train-a-0");
+    jobs_take_name_of_pod(&other, "train-a-0");
+    assert_string_equal(slurm.job_id, "");
+    assert_string_equal(other.job_id, "7");
+}
+
+static void jobs_of_pods_at_the_same_time_are_two_jobs(void **state)
+{
+    (void)state;
+    struct gput_jobs *jobs = calloc(1, sizeof *jobs);
+    add_pod(jobs, "train-0-aaaaa", 0, 0, 100, 0);
+    add_pod(jobs, "eval-0-aaaaa", 0, 1, 100, 0);
+    add_pod(jobs, "train-1-aaaaa", 1, 2, 100, 0);
+    add_pod(jobs, "eval-1-aaaaa", 1, 3, 100, 0);
+    add_pod(jobs, "train-2-aaaaa", 2, 4, 100, 0);
+    sorted(jobs);
+    assert_int_equal(jobs->n_jobs, 2);
+    assert_string_equal(jobs->jobs[0].name, "eval");
+    assert_string_equal(jobs->jobs[1].name, "train");
+    assert_int_equal(jobs->jobs[0].count, 2);
+    assert_int_equal(jobs->jobs[1].count, 3);
+    gput_jobs_destroy(jobs);
+}
+
+/* Also where nothing else ran meanwhile, and on a node whose clock is off. */
+static void an_index_that_failed_and_comes_again_is_one_rank(void **state)
+{
+    (void)state;
+    for (int named = 0; named < 2; named++) {
+        struct gput_jobs *jobs = calloc(1, sizeof *jobs);
+        const char *pod = named ? "train-1-aaaaa" : "";
+        add_pod(jobs, named ? "train-0-aaaaa" : "", 0, 0, 100, 0);
+        add_pod(jobs, pod, 1, 0, 30, 3);
+        struct jobs_rank *lost = add_pod(jobs, pod, 1, 40, 20, NAN);
+        lost->end = NAN; /* its node went */
+        /* by the clock of another node, which may be off */
+        add_pod(jobs, pod, 1, named ? 55 : 60, 20, 1)->boot_id[0] = named ? 'z' : 'b';
+        add_pod(jobs, pod, 1, 300, 50, 0);
+        sorted(jobs);
+        assert_int_equal(jobs->n_jobs, 1);
+        assert_true(jobs->jobs[0].present == 2 && jobs->jobs[0].retried == 3);
+        assert_true(jobs->jobs[0].failed == 1 && jobs->jobs[0].unfinished == 0);
+        gput_jobs_destroy(jobs);
+    }
+}
+
+static void an_index_that_ended_well_and_comes_again_is_of_the_next_run(void **state)
+{
+    (void)state;
+    for (int with_size = 0; with_size < 2; with_size++) {
+        struct gput_jobs *jobs = calloc(1, sizeof *jobs);
+        for (int run = 0; run < 2; run++) {
+            for (int rank = 0; rank < 3; rank++) /* in the first run two of them fail */
+                add_pod(jobs, "", rank, run * 500 + rank, 100, run == 0 && rank != 1);
+        }
+        add_pod(jobs, "", 4, 700, 10, 0); /* its turn came later */
+        for (size_t i = 0; i < jobs->n_ranks; i++) {
+            strcpy(jobs->ranks[i].job_id, "train");
+            jobs->ranks[i].world_size = with_size ? 5 : NAN;
+        }
+        sorted(jobs);
+        assert_int_equal(jobs->n_jobs, 2);
+        assert_string_equal(jobs->jobs[1].name, "train, run 2");
+        assert_true(jobs->jobs[0].count == 3 && jobs->jobs[0].retried == 0);
+        assert_true(jobs->jobs[1].count == 4 && jobs->jobs[1].failed == 0);
+        gput_jobs_destroy(jobs);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -327,6 +431,10 @@ int main(void)
         cmocka_unit_test(energy_that_two_read_at_once_counts_once),
         cmocka_unit_test(energy_of_sessions_that_overlap_counts_once),
         cmocka_unit_test(elements_of_an_array_are_one_job),
+        cmocka_unit_test(names_of_pods_name_their_jobs),
+        cmocka_unit_test(jobs_of_pods_at_the_same_time_are_two_jobs),
+        cmocka_unit_test(an_index_that_failed_and_comes_again_is_one_rank),
+        cmocka_unit_test(an_index_that_ended_well_and_comes_again_is_of_the_next_run),
     };
     return cmocka_run_group_tests_name("jobs/jobs_sort", tests, NULL, NULL);
 }
