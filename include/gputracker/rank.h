@@ -96,7 +96,7 @@ GPUT_API int gput_rank_expand(
 
 /**
  * A name for a file whose own name is taken: `path` with ".1", ".2" … before its extension, the
- * first for which there is no file.
+ * first for which there is no file. The number of a rank or element ("run.r0") is no extension.
  * `*free_path` is the caller's, to be freed by free(). Errors: GPUT_ERROR_MEMORY.
  */
 GPUT_API int gput_rank_free_path(const char *path, char **free_path, struct gput_error *error);

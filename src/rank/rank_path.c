@@ -124,17 +124,28 @@ static size_t extension_of(const char *path)
     return dot ? (size_t)(dot - path) : strlen(path);
 }
 
+/* ".r0", ".t7": of what has no extension, as folders. */
+static bool is_rank(const char *extension)
+{
+    size_t digits = extension[0] ? strspn(extension + 2, "0123456789") : 0;
+    return digits > 0 && strchr("rt", extension[1]) && extension[2 + digits] == '\0';
+}
+
 /* The caller's; NULL: no memory. */
-static char *with_suffix(const char *path, const char *suffix)
+static char *insert_suffix(const char *path, const char *suffix, size_t extension)
 {
     struct str numbered = {0};
-    size_t extension = extension_of(path);
     while (extension > 1 && extension == strlen(path) && path[extension - 1] == '/')
         extension--; /* a folder */
     str_append_bytes(&numbered, path, extension);
     str_append(&numbered, suffix);
     str_append(&numbered, path + extension);
     return str_steal(&numbered);
+}
+
+static char *with_suffix(const char *path, const char *suffix)
+{
+    return insert_suffix(path, suffix, extension_of(path));
 }
 
 static bool stays(const char *name)
@@ -218,10 +229,13 @@ int rank_path_of_marks(
 int gput_rank_free_path(const char *path, char **free_path, struct gput_error *error)
 {
     char *numbered = NULL, suffix[32];
+    size_t extension = extension_of(path);
+    if (is_rank(path + extension))
+        extension = strlen(path);
     for (long number = 1; number < MAX_NUMBER; number++) {
         free(numbered);
         snprintf(suffix, sizeof suffix, ".%ld", number);
-        numbered = with_suffix(path, suffix);
+        numbered = insert_suffix(path, suffix, extension);
         if (!numbered)
             return error_memory(error);
         if (access(numbered, F_OK) != 0)

@@ -92,7 +92,7 @@ class Ranks(unittest.TestCase):
         done = self.run_rank("-o", "r.json", "--energy-folder", "p", PMI_RANK="1", PMI_SIZE="2")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("warning: r.r1.json exists: r.r1.1.json is written.", done.stderr)
-        self.assertIn("warning: p.r1 exists: p.1.r1 is written.", done.stderr)
+        self.assertIn("warning: p.r1 exists: p.r1.1 is written.", done.stderr)
         self.assertEqual((self.folder / "r.r1.json").read_text(), "of somebody else")
         self.assertIn("max_ram", json.loads((self.folder / "r.r1.1.json").read_text()))
         self.assertEqual(list((self.folder / "p.r1").iterdir()), [])

@@ -199,6 +199,16 @@ static void finds_names_that_are_free(void **state)
     snprintf(expected, sizeof expected, "%s/s.0.1.csv", folder);
     assert_string_equal(path, expected);
     free(path);
+    static const char *const names[][2] = {{"en.r0", "en.r0.1"}, {"en.t3.r12", "en.t3.r12.1"},
+        {"en.t3", "en.t3.1"}, {"en.r0/", "en.r0.1/"}, {"code.r", "code.1.r"}, {"a.r0x", "a.1.r0x"},
+        {"a.s0", "a.1.s0"}, {"s.r0.csv", "s.r0.1.csv"}, {"en", "en.1"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(name, sizeof name, "%s/%s", folder, names[i][0]);
+        snprintf(expected, sizeof expected, "%s/%s", folder, names[i][1]);
+        assert_int_equal(gput_rank_free_path(name, &path, NULL), GPUT_OK);
+        assert_string_equal(path, expected);
+        free(path);
+    }
     unlink(taken);
     rmdir(folder);
 }
