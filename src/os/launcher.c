@@ -42,6 +42,8 @@ static const struct launcher_row {
     {"Spark", "SPARK_EXECUTOR_DIRS", NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, .run = NULL},
     {"Dask", "DASK_INTERNAL_INHERIT_CONFIG", NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0,
         .run = NULL},
+    /* Its operator in Kubernetes. */
+    {"Dask", "DASK_WORKER_NAME", NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, .run = NULL},
     /* DeepSpeed, Kubeflow's PyTorchJob, and what people set by hand for init_method="env://".
      * Inside Slurm's steps and Kubernetes' indexed jobs: their tasks and pods may start several
      * each. */

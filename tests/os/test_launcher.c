@@ -206,6 +206,8 @@ static const struct recording {
     {{"RAY_RAYLET_PID=12", "RAY_JOB_ID=ffffffff"}, "Ray", NULL, "", -1, -1, -1, -1, -1, -1},
     {{"RAY_RAYLET_PID=12", "RAY_JOB_ID=01000000"}, "Ray", "01000000", "", -1, -1, -1, -1, -1, -1},
     {{"DASK_INTERNAL_INHERIT_CONFIG=e30="}, "Dask", NULL, "", -1, -1, -1, -1, -1, -1},
+    {{"DASK_WORKER_NAME=c-default-worker-5f4e5766de", "DASK_SCHEDULER_ADDRESS=tcp://c:8786"},
+        "Dask", NULL, "", -1, -1, -1, -1, -1, -1},
     {{"FLUX_JOB_ID=f23", "FLUX_TASK_RANK=2", "FLUX_JOB_SIZE=4", "FLUX_TASK_LOCAL_ID=0",
          "FLUX_JOB_NNODES=2"},
         "Flux", "f23", "", 2, 4, 0, -1, -1, 2},
