@@ -6,6 +6,7 @@
 #include <gputracker/push.h>
 #include <gputracker/report.h>
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,17 @@ struct sent {
     struct gput_push_counts counts; /* of all sessions */
     size_t sessions, failed;
     size_t unreadable; /* files, which are named as the sessions are found */
+    const char *gone;  /* why the receiver takes no more; NULL: it does */
+    bool has_said_variables;
 };
+
+/* What is wrong with variables is the same for all sessions. */
+static void warn_of_session(void *user, const char *text)
+{
+    const struct sent *sent = user;
+    if (!sent->has_said_variables || strncmp(text, "OTEL_", 5) != 0)
+        message_warning(NULL, text);
+}
 
 static int find_sessions(
     const struct arguments *arguments, struct gput_tables **tables, struct gput_error *error)
@@ -64,8 +75,8 @@ static void say_left_out(const struct gput_table *sessions, size_t row)
     message_warning(NULL, text);
 }
 
-/* One that fails is said, and the others are sent. False: the receiver is not there for them. */
-static bool send_session(const struct gput_table *sessions, size_t row,
+/* One that fails is said, and the others are sent, unless the receiver is gone. */
+static void send_session(const struct gput_table *sessions, size_t row,
     const struct gput_push_options *options, struct sent *sent)
 {
     struct gput_push_counts counts = gput_push_counts_default();
@@ -79,13 +90,15 @@ static bool send_session(const struct gput_table *sessions, size_t row,
     sent->counts.sent += counts.sent;
     sent->counts.lost += counts.lost;
     sent->counts.refused += counts.refused;
+    sent->has_said_variables = true;
     if (code == GPUT_OK)
-        return true;
+        return;
     sent->failed++;
     snprintf(text, sizeof text, "%.400s was not sent%s: %s", path,
         counts.sent > 0 ? " to its end" : "", error.message);
     message_warning(NULL, text);
-    return code != GPUT_ERROR_GONE;
+    if (code == GPUT_ERROR_GONE)
+        sent->gone = error.errno_value == EBUSY ? "stays busy" : "is not there";
 }
 
 static int check(const struct sent *sent, struct gput_error *error)
@@ -99,27 +112,32 @@ static int check(const struct sent *sent, struct gput_error *error)
     return GPUT_OK;
 }
 
-static int send_all(const struct gput_tables *found, const struct gput_push_options *options,
+static int send_all(const struct gput_tables *found, const struct gput_push_options *wanted,
     struct gput_error *error)
 {
     const struct gput_table *sessions = gput_tables_find(found, "sessions");
     struct sent sent = {.counts = gput_push_counts_default(),
         .unreadable = gput_table_row_count(gput_tables_find(found, "left_out"))};
+    struct gput_push_options options = *wanted;
     size_t rows = gput_table_row_count(sessions), not_tried = 0;
-    bool is_there = true;
+    options.warn = warn_of_session;
+    options.user = &sent;
     for (size_t row = 0; row < rows; row++) {
         bool is_sent = is_to_be_sent(sessions, row);
         sent.sessions += is_sent;
-        not_tried += is_sent && !is_there;
+        not_tried += is_sent && sent.gone;
         if (!is_sent)
             say_left_out(sessions, row);
-        else if (is_there)
-            is_there = send_session(sessions, row, options, &sent);
+        else if (!sent.gone)
+            send_session(sessions, row, &options, &sent);
     }
     sent.failed += not_tried;
-    if (not_tried > 0)
-        message_warning(
-            NULL, "the receiver is not there: the sessions after that one were not tried.");
+    if (not_tried > 0) {
+        char text[128];
+        snprintf(text, sizeof text, "the receiver %s: the sessions after that one were not tried.",
+            sent.gone);
+        message_warning(NULL, text);
+    }
     if (sent.sessions == 0)
         return fail(
             error, GPUT_ERROR_INVALID, "There is no session with metrics in what was named.");
@@ -136,7 +154,6 @@ static int push(const struct arguments *arguments, struct gput_error *error)
     const char *interval = arguments_value(arguments, OPTION_SENT_INTERVAL);
     options.otlp = arguments_value(arguments, OPTION_OTLP);
     options.remote_write = arguments_value(arguments, OPTION_REMOTE_WRITE);
-    options.warn = message_warning;
     if (!options.otlp && !options.remote_write)
         return fail(error, GPUT_ERROR_INVALID,
             "Say where to: --remote-write http://prometheus:9090, or "

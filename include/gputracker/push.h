@@ -74,10 +74,10 @@ static inline struct gput_push_counts gput_push_counts_default(void)
  * is tried again after 1, 2, 4 and 8 seconds, or when it says.
  *
  * `counts` may be NULL; it is set on failure, too. Errors: GPUT_ERROR_GONE (the receiver cannot be
- * reached or stays busy) and GPUT_ERROR_IO (it refuses): what is left is not sent;
- * GPUT_ERROR_INVALID (an address, a label, nothing to send or nowhere to), GPUT_ERROR_UNSUPPORTED
- * (https without libcurl), GPUT_ERROR_NOT_FOUND, GPUT_ERROR_PERMISSION, GPUT_ERROR_FORMAT (a file),
- * GPUT_ERROR_MEMORY.
+ * reached, or, with EBUSY as errno_value, stays busy) and GPUT_ERROR_IO (it refuses): what is left
+ * is not sent; GPUT_ERROR_INVALID (an address, a label, nothing to send or nowhere to),
+ * GPUT_ERROR_UNSUPPORTED (https without libcurl), GPUT_ERROR_NOT_FOUND, GPUT_ERROR_PERMISSION,
+ * GPUT_ERROR_FORMAT (a file), GPUT_ERROR_MEMORY.
  */
 GPUT_API int gput_push_session(const char *samples, const char *results,
     const struct gput_push_options *options, struct gput_push_counts *counts,

@@ -14,6 +14,7 @@
 
 /* After a failure it is tried again after one second, then two, four … */
 #define MAX_BACKOFF_SECONDS 64
+#define MAX_RETRY_AFTER_SECONDS 3600
 /* So often running, where nothing else can be done meanwhile. */
 #define MAX_TRIES 5
 /* At the end a receiver has this share of the time of the command in all, within bounds; what it
@@ -211,21 +212,23 @@ static void note_refused(struct push *push, const struct str *body)
             push->settings.url.text, why[0] ? why : "it does not say why");
 }
 
-/* Not all senders at the same moment. */
+/* From 0 to 1: not all senders at the same moment. */
 static double jitter(void)
 {
     unsigned char byte;
     random_fill(&byte, 1);
-    return 0.8 + 0.4 * byte / 255;
+    return byte / 255.0;
 }
 
+/* What the receiver says goes first. "0" is no reason to ask all the time. */
 static void wait_longer(struct push *push, double retry_after)
 {
     double seconds = push->failures < 6 ? (double)(1 << push->failures) : MAX_BACKOFF_SECONDS;
     push->failures++;
-    seconds *= jitter();
-    if (retry_after > seconds)
-        seconds = retry_after < 3600 ? retry_after : 3600;
+    if (retry_after >= 0)
+        seconds = fmin(fmax(retry_after, 1), MAX_RETRY_AFTER_SECONDS) + 0.2 * jitter();
+    else
+        seconds *= 0.8 + 0.4 * jitter();
     push->next_try_ns = clock_monotonic_ns() + (int64_t)(seconds * (double)NS_PER_SECOND);
 }
 
@@ -316,8 +319,11 @@ int push_deliver(struct push *push, struct gput_error *error)
     }
     if (push->n_waiting == 0 && push->lost == 0)
         return GPUT_OK;
-    return error_set(error, push->lost > 0 ? GPUT_ERROR_IO : GPUT_ERROR_GONE, "%s",
+    int code = error_set(error, push->lost > 0 ? GPUT_ERROR_IO : GPUT_ERROR_GONE, "%s",
         push->problem[0] ? push->problem : "There was no memory for samples.");
+    if (error && code == GPUT_ERROR_GONE && push->has_answered)
+        error->errno_value = EBUSY;
+    return code;
 }
 
 int64_t push_end_ns(const struct push_settings *settings, int64_t elapsed_ns)

@@ -91,7 +91,7 @@ void push_finish(struct push *push);
 
 /* Sends all that waits, for those who have nothing else to do: a busy receiver is waited for, until
  * it was so five times running. Errors: GPUT_ERROR_IO: some of it is lost; GPUT_ERROR_GONE: it
- * still waits. */
+ * still waits, with EBUSY where the receiver has answered. */
 int push_deliver(struct push *push, struct gput_error *error);
 
 /* How long a receiver is waited for at the end of a command that took that time: a twentieth of it,

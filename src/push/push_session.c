@@ -61,6 +61,12 @@ static const char *variable(const char *name)
     return getenv(name);
 }
 
+static void warn(const struct replay *replay, const char *text)
+{
+    if (text && replay->options->warn)
+        replay->options->warn(replay->options->user, text);
+}
+
 /* Sessions that do not say whose they are differ by their files. */
 static int name_instance(const struct replay *replay, struct push_settings *settings,
     const char *label, const char *path)
@@ -73,8 +79,12 @@ static int name_instance(const struct replay *replay, struct push_settings *sett
 static int add_receiver(struct replay *replay, const struct push_protocol *protocol,
     struct push_settings *settings, const char *label, const char *path)
 {
-    if (settings->is_off)
+    if (settings->is_off) {
+        warn(replay, "OTEL_SDK_DISABLED is set: no metrics are sent.");
         return GPUT_OK;
+    }
+    for (size_t i = 0; i < settings->n_remarks; i++)
+        warn(replay, settings->remarks[i]);
     if (name_instance(replay, settings, label, path) != GPUT_OK)
         return error_memory(replay->error);
     struct push *push = push_create(protocol, settings);
@@ -120,12 +130,16 @@ static int deliver(struct replay *replay)
     struct gput_error reason;
     for (size_t i = 0; i < replay->n_receivers; i++) {
         int code = push_deliver(replay->receivers[i], &reason);
-        if (code != GPUT_OK)
-            return error_set(replay->error, code, "%s%s", reason.message,
-                is_too_old(reason.message)
-                    ? ". Prometheus takes samples of the past within the "
-                      "storage.tsdb.out_of_order_time_window of its configuration"
-                    : "");
+        if (code == GPUT_OK)
+            continue;
+        error_set(replay->error, code, "%s%s", reason.message,
+            is_too_old(reason.message)
+                ? ". Prometheus takes samples of the past within the "
+                  "storage.tsdb.out_of_order_time_window of its configuration"
+                : "");
+        if (replay->error)
+            replay->error->errno_value = reason.errno_value;
+        return code;
     }
     return GPUT_OK;
 }
@@ -424,12 +438,6 @@ static int send_further(struct replay *replay, struct tracking_reader *reader)
 }
 
 /* ---- files ---- */
-
-static void warn(const struct replay *replay, const char *text)
-{
-    if (text && replay->options->warn)
-        replay->options->warn(replay->options->user, text);
-}
 
 static void begin(struct replay *replay, const struct tracking_reader *reader)
 {

@@ -26,21 +26,37 @@ static const char *read(push_variable *variable, const char *name)
     return text && text[0] ? text : NULL;
 }
 
-/* Variables for metrics go before those for everything. */
-static const char *read_exporter(push_variable *variable, const char *what)
-{
+/* Of the exporter; `value` NULL: it is not set. */
+struct setting {
     char name[64];
-    snprintf(name, sizeof name, "OTEL_EXPORTER_OTLP_METRICS_%s", what);
-    const char *text = read(variable, name);
-    snprintf(name, sizeof name, "OTEL_EXPORTER_OTLP_%s", what);
-    return text ? text : read(variable, name);
+    const char *value;
+};
+
+/* Variables for metrics go before those for everything. */
+static struct setting read_exporter(push_variable *variable, const char *what)
+{
+    struct setting setting;
+    snprintf(setting.name, sizeof setting.name, "OTEL_EXPORTER_OTLP_METRICS_%s", what);
+    setting.value = read(variable, setting.name);
+    if (!setting.value) {
+        snprintf(setting.name, sizeof setting.name, "OTEL_EXPORTER_OTLP_%s", what);
+        setting.value = read(variable, setting.name);
+    }
+    return setting;
+}
+
+/* NULL: there is space for no more. */
+static char *next_remark(struct push_settings *settings)
+{
+    return settings->n_remarks < PUSH_MAX_REMARKS ? settings->remarks[settings->n_remarks++] : NULL;
 }
 
 static void remark(struct push_settings *settings, const char *what, const char *text)
 {
-    if (!settings->remark[0])
-        text_fit(settings->remark, sizeof settings->remark, "%s is \"%s\", which is not followed.",
-            what, text);
+    char *said = next_remark(settings);
+    if (said)
+        text_fit(
+            said, sizeof *settings->remarks, "%s is \"%s\", which is not followed.", what, text);
 }
 
 static int64_t read_ms(
@@ -73,26 +89,30 @@ static void read_list(
     struct push_settings *settings, struct labels *labels, const char *what, const char *text)
 {
     struct gput_error error;
-    if (text && labels_add_list(labels, text, LABELS_OF_OTEL, &error) != GPUT_OK)
-        remark(settings, what, "not a list of NAME=VALUE");
+    bool is_bad = text && labels_add_list(labels, text, LABELS_OF_OTEL, &error) != GPUT_OK;
+    char *said = is_bad ? next_remark(settings) : NULL;
+    if (said) /* without its value: it may be a password */
+        text_fit(said, sizeof *settings->remarks,
+            "%s is not a list of NAME=VALUE: what follows the mistake is left out.", what);
 }
 
 static void read_transport(struct push_settings *settings, push_variable *variable)
 {
-    const char *protocol = read_exporter(variable, "PROTOCOL");
-    const char *compression = read_exporter(variable, "COMPRESSION");
-    const char *authority = read_exporter(variable, "CERTIFICATE");
-    settings->end_ns =
-        read_ms(settings, read_exporter(variable, "TIMEOUT"), "OTEL_EXPORTER_OTLP_TIMEOUT", 0);
+    struct setting protocol = read_exporter(variable, "PROTOCOL");
+    struct setting compression = read_exporter(variable, "COMPRESSION");
+    struct setting timeout = read_exporter(variable, "TIMEOUT");
+    struct setting fields = read_exporter(variable, "HEADERS");
+    const char *authority = read_exporter(variable, "CERTIFICATE").value;
+    bool is_plain = compression.value && strcmp(compression.value, "none") == 0;
+    settings->end_ns = read_ms(settings, timeout.value, timeout.name, 0);
     settings->timeout_ns = settings->end_ns > 0 ? settings->end_ns : OTLP_TIMEOUT_MS * NS_PER_MS;
-    settings->is_compressed = !compression || strcmp(compression, "none") != 0;
-    if (compression && strcmp(compression, "none") != 0 && strcmp(compression, "gzip") != 0)
-        remark(settings, "OTEL_EXPORTER_OTLP_COMPRESSION", compression);
-    if (protocol && strcmp(protocol, "http/protobuf") != 0)
-        remark(settings, "OTEL_EXPORTER_OTLP_PROTOCOL", protocol);
+    settings->is_compressed = !is_plain;
+    if (compression.value && !is_plain && strcmp(compression.value, "gzip") != 0)
+        remark(settings, compression.name, compression.value);
+    if (protocol.value && strcmp(protocol.value, "http/protobuf") != 0)
+        remark(settings, protocol.name, protocol.value);
     snprintf(settings->authority, sizeof settings->authority, "%s", authority ? authority : "");
-    read_list(settings, &settings->fields, "OTEL_EXPORTER_OTLP_HEADERS",
-        read_exporter(variable, "HEADERS"));
+    read_list(settings, &settings->fields, fields.name, fields.value);
 }
 
 int push_settings_of_otlp(struct push_settings *settings, const char *url, const char *labels,

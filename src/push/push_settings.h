@@ -9,6 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* One of each variable that can be wrong. */
+#define PUSH_MAX_REMARKS 6
+
 struct push_settings {
     struct push_url url;
     struct labels labels; /* of all that is sent */
@@ -19,7 +22,8 @@ struct push_settings {
     int64_t end_ns;       /* so long the last ones may take; 0: not said */
     bool is_compressed;   /* by gzip */
     bool is_off;          /* OTEL_SDK_DISABLED */
-    char remark[256];     /* what of the variables is not followed; "" */
+    char remarks[PUSH_MAX_REMARKS][256]; /* what of the variables is not followed */
+    size_t n_remarks;
 };
 
 /* The value of a variable of the environment; NULL: it is not set. */

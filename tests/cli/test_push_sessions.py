@@ -168,6 +168,15 @@ class Ended(PushTest):
         self.assertEqual(done.stdout, "0 of 3 sessions sent: 0 samples\n")
         self.assertTrue(done.stderr.endswith("gpu-tracker: 3 of 3 sessions were not sent, or not whole.\n"), done.stderr)
 
+    def test_others_are_not_tried_where_it_stays_busy(self):
+        for name in "s", "t":
+            self.session(name, ".csv")
+        server = self.receive((503, {"Retry-After": "0"}, b""))
+        done = self.push("s", "t", "--remote-write", server.url(), status=1)
+        self.assertRegex(done.stderr, r"s/a\.csv was not sent: .* answered 503")
+        self.assertIn("the receiver stays busy: the sessions after that one were not tried.", done.stderr)
+        self.assertEqual(len(server.requests), 5)
+
     def test_a_push_that_was_killed_is_sent_again(self):
         self.session("s", ".csv")
         server = self.receive(receiver.hang, (204, {}, b""))

@@ -4,7 +4,13 @@
 #include "model/results_columns.h"
 #include "testing.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #define CLOSED_PORT "http://127.0.0.1:1"
 
@@ -124,6 +130,70 @@ static void a_receiver_that_had_its_time_gets_little_more_at_the_end(void **stat
     push_destroy(push);
 }
 
+/* Answers one request with that, in a thread. */
+struct busy {
+    int socket;
+    const char *answer;
+};
+
+static void *answer_once(void *user)
+{
+    struct busy *busy = user;
+    char bytes[65536];
+    int peer = accept(busy->socket, NULL, NULL);
+    assert_true(read(peer, bytes, sizeof bytes) > 0);
+    assert_true(write(peer, busy->answer, strlen(busy->answer)) > 0);
+    shutdown(peer, SHUT_WR);
+    while (read(peer, bytes, sizeof bytes) > 0)
+        ;
+    close(peer);
+    return NULL;
+}
+
+/* Returns the seconds after which a busy receiver is asked again. */
+static double ask_after(const char *answer, unsigned failures)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof address;
+    struct busy busy = {socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), answer};
+    struct push_settings settings;
+    pthread_t thread;
+    char url[64];
+    assert_int_equal(bind(busy.socket, (struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(listen(busy.socket, 1), 0);
+    assert_int_equal(getsockname(busy.socket, (struct sockaddr *)&address, &length), 0);
+    snprintf(url, sizeof url, "http://127.0.0.1:%d", ntohs(address.sin_port));
+    assert_int_equal(push_settings_of_remote_write(&settings, url, NULL, 0, NULL), GPUT_OK);
+    struct push *push = push_create(&push_remote_write, &settings);
+    assert_int_equal(pthread_create(&thread, NULL, answer_once, &busy), 0);
+    push->failures = failures;
+    add(push, 1);
+    push_send(push);
+    double seconds = (double)(push->next_try_ns - push->unanswered_ns) / NS_PER_SECOND;
+    assert_int_equal(push->failures, failures + 1);
+    pthread_join(thread, NULL);
+    close(busy.socket);
+    push_settings_finish(&settings);
+    push_destroy(push);
+    return seconds;
+}
+
+#define BUSY "HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n"
+
+/* Counted from the request on, which takes time, too. */
+static void a_busy_receiver_is_asked_again_when_it_says(void **state)
+{
+    (void)state;
+    double second = ask_after(BUSY "Retry-After: 1\r\n\r\n", 4);
+    double minutes = ask_after(BUSY "Retry-After: 100\r\n\r\n", 0);
+    double at_once = ask_after(BUSY "Retry-After: 0\r\n\r\n", 1);
+    double unsaid = ask_after(BUSY "\r\n", 5);
+    assert_true(second >= 1 && second < 12);
+    assert_true(minutes >= 100);
+    assert_true(at_once >= 1);
+    assert_true(unsaid >= 25);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -131,6 +201,7 @@ int main(void)
         cmocka_unit_test(samples_wait_for_a_receiver_until_the_end),
         cmocka_unit_test(a_receiver_that_had_its_time_gets_little_more_at_the_end),
         cmocka_unit_test(a_receiver_has_the_time_that_the_user_gives_it),
+        cmocka_unit_test(a_busy_receiver_is_asked_again_when_it_says),
         cmocka_unit_test(what_does_not_change_can_be_left_out),
         cmocka_unit_test(a_receiver_has_a_small_share_of_the_time_at_the_end),
     };

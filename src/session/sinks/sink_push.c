@@ -142,8 +142,8 @@ static const char *variable(const char *name)
 static int finish_open(struct sink *sink, const struct push_protocol *protocol,
     struct push_settings *settings, int code, struct gput_error *error)
 {
-    if (code == GPUT_OK && settings->remark[0])
-        session_warn(sink->settings, "%s", settings->remark);
+    for (size_t i = 0; code == GPUT_OK && i < settings->n_remarks; i++)
+        session_warn(sink->settings, "%s", settings->remarks[i]);
     if (code == GPUT_OK && settings->is_off)
         session_warn(sink->settings, "OTEL_SDK_DISABLED is set: no metrics are sent.");
     else if (code == GPUT_OK &&
