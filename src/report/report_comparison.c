@@ -6,6 +6,7 @@
 #include "model/measurement_list.h"
 #include "report/document/report_table.h"
 #include "report/loaders/report_analysis.h"
+#include "report/report_common_blocks.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -69,36 +70,67 @@ int report_comparison_add(
 static void forget_blocks(struct gput_comparison *comparison)
 {
     for (size_t i = 0; i < comparison->n_sessions; i++) {
-        struct gput_analysis *analysis = comparison->sessions[i].runs[0];
-        analysis_destroy_blocks(analysis->blocks, analysis->n_blocks);
-        analysis->blocks = NULL;
-        analysis->n_blocks = 0;
+        for (size_t k = 0; k < comparison->sessions[i].n_runs; k++) {
+            struct gput_analysis *run = comparison->sessions[i].runs[k];
+            analysis_destroy_blocks(run->blocks, run->n_blocks);
+            run->blocks = NULL;
+            run->n_blocks = 0;
+        }
     }
 }
 
 static bool all_have_blocks(const struct gput_comparison *comparison)
 {
     for (size_t i = 0; i < comparison->n_sessions; i++)
-        if (comparison->sessions[i].runs[0]->n_blocks == 0)
-            return false;
+        for (size_t k = 0; k < comparison->sessions[i].n_runs; k++)
+            if (comparison->sessions[i].runs[k]->n_blocks == 0)
+                return false;
     return true;
 }
 
-/* Why code blocks are not compared goes to the page: sessions need not be of one program. */
+/* Where not all blocks match, those that all sessions have; where there is none, no block. Which
+ * are not compared goes to the page: sessions need not be of one program. */
+static int match_some(struct gput_comparison *comparison, struct report_payload *payload,
+    const char *reason, struct gput_error *error)
+{
+    struct str rest = {0};
+    int code = report_common_blocks_keep(comparison, &rest, error);
+    if (code == GPUT_OK && rest.length > 0)
+        code = comparison_match(comparison, NULL, NULL, error);
+    if (code == GPUT_ERROR_MEMORY) {
+        str_finish(&rest);
+        return code;
+    }
+    bool has_matched = code == GPUT_OK && rest.length > 0;
+    report_payload_warn(payload, has_matched ? str_text(&rest) : reason);
+    str_finish(&rest);
+    if (has_matched)
+        return GPUT_OK;
+    forget_blocks(comparison);
+    return comparison_match(comparison, NULL, NULL, error);
+}
+
+static void keep_warning(void *user, const char *message)
+{
+    doc_add_string(user, NULL, message);
+}
+
 static int match(struct gput_comparison *comparison, struct report_payload *payload,
     const struct gput_report_options *options, struct gput_error *error)
 {
     struct gput_error reason;
+    struct doc *warnings = doc_create_array();
     if (!all_have_blocks(comparison))
         forget_blocks(comparison);
-    int code = comparison_match(comparison, options->warn, options->user, &reason);
-    if (code == GPUT_OK)
-        return GPUT_OK;
-    if (code == GPUT_ERROR_MEMORY)
+    int code = comparison_match(comparison, keep_warning, warnings, &reason);
+    const struct doc *warning = warnings && code == GPUT_OK ? warnings->first : NULL;
+    for (; warning && options->warn; warning = warning->next)
+        options->warn(options->user, doc_string(warning));
+    bool has_failed = code == GPUT_ERROR_MEMORY || !warnings || doc_failed(warnings);
+    doc_destroy(warnings);
+    if (has_failed)
         return error_memory(error);
-    report_payload_warn(payload, reason.message);
-    forget_blocks(comparison);
-    return comparison_match(comparison, options->warn, options->user, error);
+    return code == GPUT_OK ? GPUT_OK : match_some(comparison, payload, reason.message, error);
 }
 
 static bool is_known(const struct gput_comparison *comparison, const char *measurement)

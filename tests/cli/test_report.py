@@ -343,6 +343,30 @@ class Comparisons(ReportTest):
         self.assertEqual({one["code_block"] for one in self.rows_of(report.document["comparison"][0])}, {None})
         self.assertIn("does not match", report.document["warnings"][0])
 
+    def test_code_blocks_that_all_sessions_have_are_compared(self):
+        for name, blocks in ("a", ("load", "step")), ("b", ("step", "load", "eval")):
+            write_tracking(self.folder / f"{name}.csv", [row(1), row(2)])
+            write_marks(self.folder / f"{name}-marks.csv", [mark for block in blocks for mark in call(1, block, 1, 2)])
+        report = self.report("a.csv", "b.csv", "a-marks.csv", "b-marks.csv")
+        self.assertEqual({one["code_block"] for one in self.rows_of(report.document["comparison"][0])}, {None, "load", "step"})
+        self.assertEqual(report.document["warnings"], ['Code blocks that not all sessions have are not compared: "eval" (in b.csv).'])
+
+    def test_code_blocks_that_all_runs_have_are_compared(self):
+        for name, blocks in ("a1", ("step", "x")), ("a2", ("step",)), ("b", ("step", "y")):
+            write_tracking(self.folder / f"{name}.csv", [row(1), row(2)])
+            write_marks(self.folder / f"{name}-marks.csv", [mark for block in blocks for mark in call(1, block, 1, 2)])
+        report = self.report("a=a1.csv", "a=a2.csv", "b=b.csv", "a1-marks.csv", "a2-marks.csv", "b-marks.csv")
+        self.assertEqual({one["code_block"] for one in self.rows_of(report.document["comparison"][0])}, {None, "step"})
+        self.assertIn('"x" (in a), "y" (in b)', report.document["warnings"][0])
+
+    def test_a_run_without_marks_leaves_the_sessions_compared(self):
+        for name in "a1", "a2", "b":
+            write_tracking(self.folder / f"{name}.csv", [row(1), row(2)])
+        for name in "a1", "b":
+            write_marks(self.folder / f"{name}-marks.csv", call(1, "step", 1, 2))
+        report = self.report("a=a1.csv", "a=a2.csv", "b=b.csv", "a1-marks.csv", "b-marks.csv")
+        self.assertEqual({one["code_block"] for one in self.rows_of(report.document["comparison"][0])}, {None})
+
     def test_a_session_without_marks_is_no_fault_of_the_others(self):
         for name in "a", "b":
             write_tracking(self.folder / f"{name}.csv", [row(1), row(2)])
