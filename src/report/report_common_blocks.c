@@ -43,8 +43,8 @@ static int add_run(struct block_uses *uses, const char *session, const struct gp
     return GPUT_OK;
 }
 
-static int count_uses(const struct gput_comparison *comparison, struct block_uses *uses,
-    struct gput_error *error)
+static int count_uses(
+    const struct gput_comparison *comparison, struct block_uses *uses, struct gput_error *error)
 {
     for (size_t i = 0; i < comparison->n_sessions; i++) {
         const struct comparison_session *session = &comparison->sessions[i];

@@ -21,18 +21,27 @@ static void add_columns(const struct report_rows *rows, struct gput_table *table
 {
     for (size_t i = 0; i < rows->count; i++) {
         const struct report_row_column *column = &rows->columns[i];
-        table_add_column(
-            table, column->name, column->is_text ? GPUT_COLUMN_TEXT : GPUT_COLUMN_DOUBLE);
+        table_add_column(table, column->name, column->type);
         if (column->unit)
             table_set_unit(table, column->unit);
     }
+}
+
+static void put_integer(struct gput_table *table, double number)
+{
+    if (fabs(number) < 0x1p63)
+        table_put_int(table, (int64_t)number);
+    else
+        table_put_missing(table);
 }
 
 static void add_row(
     const struct report_rows *rows, const struct report_cell *cells, struct gput_table *table)
 {
     for (size_t i = 0; i < rows->count; i++) {
-        if (!rows->columns[i].is_text)
+        if (rows->columns[i].type == GPUT_COLUMN_INT)
+            put_integer(table, cells[i].number);
+        else if (rows->columns[i].type == GPUT_COLUMN_DOUBLE)
             table_put_double(table, cells[i].number);
         else if (cells[i].text || isnan(cells[i].number))
             table_put_text(table, cells[i].text);

@@ -1,6 +1,7 @@
 """gpu-tracker report -f and --perfetto: the figures of a report for other programs."""
 
 import csv
+import datetime
 import json
 import marshal
 import os
@@ -56,6 +57,22 @@ class Exports(ReportTest):
             wanted = [None if one[index] == "" else one[index] * scale_of(series["id"]) for one in self.rows]
             self.assert_series(series["values"], wanted, tolerance_of(series["id"]))
         self.assertEqual(session["calls"]["stop"], [4, 9, 3, 7, None])
+
+    def test_sessions_say_what_ran_and_where(self):
+        self.environment.update(OMPI_COMM_WORLD_RANK="0", OMPI_COMM_WORLD_SIZE="1")
+        options = ["run", "-q", "--tf", "s.sqlite", "-o", "s.json", "-f", "json", "--", "true"]
+        self.assertEqual(self.run_command(*options, env=self.environment).returncode, 0)
+        self.export_tables("s.sqlite")
+        (tracked,) = self.table("sessions")
+        (self.folder / "s.sqlite").unlink()
+        self.export_tables("s.json")
+        (results,) = self.table("sessions")
+        identity = json.loads((self.folder / "s.json").read_text())["identity"]
+        for row in tracked, results:
+            self.assertEqual([row[name] for name in ("program", "host", "user", "pid", "rank", "world_size", "exit_status")],
+                             ["true", identity["host"], identity["user"], str(identity["pid"]), "0", "1", "0"])
+        start = datetime.datetime.fromisoformat(identity["start"].replace("Z", "+00:00")).timestamp()
+        self.assertAlmostEqual(float(results["start_timestamp"]), start, delta=1e-5)
 
     def test_csv_is_a_folder_of_tables(self):
         self.export_tables("t.csv", "--stf", "m.csv")

@@ -78,6 +78,21 @@ class Reports(package.PackageTest):
         for name in "parquet", "arrow":
             self.assertEqual([path for path in os.listdir(name) if path.endswith(".part")], [])
 
+    def test_ids_and_counts_are_whole_numbers(self):
+        from gpu_tracker import _native
+        from gpu_tracker.table import Table
+
+        subprocess.run([os.environ["GPUT_COMMAND"], "run", "-q", "--processes", "--tf", "t.sqlite", "--", "true"], check=True)
+        write_marks(self.folder / "n.csv", call(7, "load <x>", 2, 4))
+        types = {}
+        for paths, marks in (["t.sqlite"], []), (["t.csv"], ["n.csv"]):
+            _native.report_tables(paths, lambda tables: types.update({name: Table(table).types for name, table in tables.items()}), marks=marks)
+        for table, columns in (("sessions", "session exit_status pid rank"), ("processes", "pid parent exit_status signal"),
+                               ("calls", "depth"), ("blocks", "calls samples")):
+            for column in columns.split():
+                self.assertEqual(types[table].get(column), types["sessions"]["session"], (table, column))
+        self.assertNotEqual(types["blocks"]["total"], types["sessions"]["session"])
+
     def test_the_ending_says_the_format_in_either_case(self):
         from gpu_tracker._table_files import format_of
 

@@ -64,12 +64,18 @@ double report_session_seconds(const struct report_session *session)
     return fmax(seconds, results_identity_seconds(identity->end) - start);
 }
 
-double report_session_end_seconds(const struct report_session *session)
+/* Seconds since the epoch; NaN: nothing says it. */
+static double known_start(const struct report_session *session)
 {
     const struct gput_results *known = session->results ? session->results : session->described;
+    return known ? results_identity_seconds(known->identity.start) : NAN;
+}
+
+double report_session_end_seconds(const struct report_session *session)
+{
     double seconds =
         session->results ? session->results->elapsed_seconds : report_session_seconds(session);
-    double before = known ? session->start - results_identity_seconds(known->identity.start) : NAN;
+    double before = session->start - known_start(session);
     if (!(before > 0 && before < seconds)) /* not known, or of another clock */
         return seconds;
     return fmax(seconds - before, session->end - session->start);
@@ -79,10 +85,11 @@ static void add_times(struct report_session *session)
 {
     const struct doc *seconds = doc_get(session->identity, "seconds");
     double end = report_session_end_seconds(session);
+    double start = isnan(session->start) ? known_start(session) : session->start;
+    if (!isnan(start))
+        doc_add_double(session->identity, "start_timestamp", start - session->clock_offset_seconds);
     if (isnan(session->start))
         return;
-    doc_add_double(
-        session->identity, "start_timestamp", session->start - session->clock_offset_seconds);
     if (!seconds)
         seconds = doc_add_double(session->identity, "seconds", report_session_seconds(session));
     if (end < doc_number(seconds))

@@ -30,7 +30,8 @@ static int end(
 
 /* ---- From columns of the payload ---- */
 
-/* A member that is a column: name in tables, in the document, unit. */
+/* A member that is a column: name in tables, in the document, unit. Ids and counts have none, and
+ * are whole. */
 struct member {
     const char *name, *key, *unit;
 };
@@ -38,9 +39,14 @@ struct member {
 static int add_members(const struct tables *tables, struct report_rows *rows,
     const struct doc *object, const struct member *members, struct gput_error *error)
 {
-    for (; members->name; members++)
-        TRY(report_rows_add_numbers(rows, tables->payload, members->name, members->unit,
-            doc_get(object, members->key), error));
+    for (; members->name; members++) {
+        const struct doc *column = doc_get(object, members->key);
+        if (members->unit)
+            TRY(report_rows_add_numbers(
+                rows, tables->payload, members->name, members->unit, column, error));
+        else
+            TRY(report_rows_add_integers(rows, tables->payload, members->name, column, error));
+    }
     return GPUT_OK;
 }
 
@@ -190,15 +196,17 @@ static int pass_list(const struct tables *tables, const char *name, const struct
 static int pass_lists(
     const struct tables *tables, const struct doc *session, struct gput_error *error)
 {
-    static const struct report_member series[] = {{"id", NULL, true}, {"label", NULL, true},
-        {"scope", NULL, true}, {"unit", NULL, true}, {"limit", NULL, false}, {"time", NULL, false},
-        {0}};
-    static const struct report_member figures[] = {{"id", NULL, true}, {"label", NULL, true},
-        {"value", NULL, false}, {"unit", NULL, true}, {"at_least", NULL, false},
-        {"at_most", NULL, false}, {"limit", NULL, false}, {"state", NULL, true},
-        {"reason", NULL, true}, {0}};
-    static const struct report_member sources[] = {
-        {"name", NULL, true}, {"state", NULL, true}, {"reason", NULL, true}, {0}};
+    static const struct report_member series[] = {{"id", NULL, GPUT_COLUMN_TEXT},
+        {"label", NULL, GPUT_COLUMN_TEXT}, {"scope", NULL, GPUT_COLUMN_TEXT},
+        {"unit", NULL, GPUT_COLUMN_TEXT}, {"limit", NULL, GPUT_COLUMN_DOUBLE},
+        {"time", NULL, GPUT_COLUMN_INT}, {0}};
+    static const struct report_member figures[] = {{"id", NULL, GPUT_COLUMN_TEXT},
+        {"label", NULL, GPUT_COLUMN_TEXT}, {"value", NULL, GPUT_COLUMN_DOUBLE},
+        {"unit", NULL, GPUT_COLUMN_TEXT}, {"at_least", NULL, GPUT_COLUMN_DOUBLE},
+        {"at_most", NULL, GPUT_COLUMN_DOUBLE}, {"limit", NULL, GPUT_COLUMN_DOUBLE},
+        {"state", NULL, GPUT_COLUMN_TEXT}, {"reason", NULL, GPUT_COLUMN_TEXT}, {0}};
+    static const struct report_member sources[] = {{"name", NULL, GPUT_COLUMN_TEXT},
+        {"state", NULL, GPUT_COLUMN_TEXT}, {"reason", NULL, GPUT_COLUMN_TEXT}, {0}};
     TRY(pass_list(tables, "series", doc_get(session, "series"), series, error));
     TRY(pass_list(tables, "figures", doc_get(session, "cards"), figures, error));
     return pass_list(tables, "sources", doc_get(session, "sources"), sources, error);
@@ -220,10 +228,16 @@ static int pass_tables(
 static int pass_sessions(
     const struct tables *tables, const struct doc *sessions, struct gput_error *error)
 {
-    static const struct report_member columns[] = {{"session", NULL, false}, {"name", NULL, true},
-        {"file", NULL, true}, {"kind", NULL, true}, {"command", NULL, true},
-        {"start_timestamp", "seconds", false}, {"seconds", "seconds", false},
-        {"exit_status", NULL, false}, {"signal", NULL, false}, {0}};
+    static const struct report_member columns[] = {{"session", NULL, GPUT_COLUMN_INT},
+        {"name", NULL, GPUT_COLUMN_TEXT}, {"file", NULL, GPUT_COLUMN_TEXT},
+        {"kind", NULL, GPUT_COLUMN_TEXT}, {"command", NULL, GPUT_COLUMN_TEXT},
+        {"program", NULL, GPUT_COLUMN_TEXT}, {"start_timestamp", "seconds", GPUT_COLUMN_DOUBLE},
+        {"seconds", "seconds", GPUT_COLUMN_DOUBLE}, {"exit_status", NULL, GPUT_COLUMN_INT},
+        {"signal", NULL, GPUT_COLUMN_INT}, {"host", NULL, GPUT_COLUMN_TEXT},
+        {"user", NULL, GPUT_COLUMN_TEXT}, {"pid", NULL, GPUT_COLUMN_INT},
+        {"rank", NULL, GPUT_COLUMN_INT}, {"world_size", NULL, GPUT_COLUMN_INT},
+        {"launcher", NULL, GPUT_COLUMN_TEXT}, {"job_id", NULL, GPUT_COLUMN_TEXT},
+        {"step", NULL, GPUT_COLUMN_TEXT}, {0}};
     struct doc *list = doc_create_array();
     unsigned number = 0;
     for (const struct doc *session = sessions->first; session; session = session->next) {
@@ -232,7 +246,7 @@ static int pass_sessions(
         doc_add_int(row, "session", ++number);
         for (const struct report_member *member = columns + 1; member->name; member++) {
             const struct doc *value = doc_get(session, member->name);
-            value = value ? value : identity ? doc_get(identity, member->name) : NULL;
+            value = value ? value : doc_get(identity, member->name);
             if (doc_string(value) || !isnan(doc_number(value)))
                 doc_add_copy(row, member->name, value);
         }

@@ -35,7 +35,8 @@ static struct report_row_column *add_column(struct report_rows *rows, const char
     char *copy = strdup(name);
     if (!copy)
         return NULL;
-    rows->columns[rows->count] = (struct report_row_column){.name = copy};
+    rows->columns[rows->count] =
+        (struct report_row_column){.name = copy, .type = GPUT_COLUMN_DOUBLE};
     return &rows->columns[rows->count++];
 }
 
@@ -54,6 +55,16 @@ int report_rows_add_numbers(struct report_rows *rows, const struct report_payloa
     return GPUT_OK;
 }
 
+int report_rows_add_integers(struct report_rows *rows, const struct report_payload *payload,
+    const char *name, const struct doc *column, struct gput_error *error)
+{
+    size_t count = rows->count;
+    TRY(report_rows_add_numbers(rows, payload, name, NULL, column, error));
+    if (rows->count > count)
+        rows->columns[count].type = GPUT_COLUMN_INT;
+    return GPUT_OK;
+}
+
 int report_rows_add_texts(struct report_rows *rows, const struct report_payload *payload,
     const char *name, const struct doc *column, const struct doc *list, const char *key,
     struct gput_error *error)
@@ -65,7 +76,7 @@ int report_rows_add_texts(struct report_rows *rows, const struct report_payload 
     const struct doc **items = malloc((list->count + 1) * sizeof *items);
     if (!items)
         return error_memory(error);
-    added->is_text = true;
+    added->type = GPUT_COLUMN_TEXT;
     added->list = items;
     for (const struct doc *item = list->first; item; item = item->next)
         items[added->list_length++] = key ? doc_get(item, key) : item;
@@ -85,7 +96,7 @@ int report_rows_of_objects(struct report_rows *rows, const struct doc *items,
         if (!added)
             return error_memory(error);
         added->unit = members->unit;
-        added->is_text = members->is_text;
+        added->type = members->type;
         added->is_member = true;
     }
     return GPUT_OK;
@@ -105,7 +116,8 @@ int report_rows_of_table(
         if (!added)
             return error_memory(error);
         added->unit = unit[0] ? unit : NULL;
-        added->is_text = strcmp(doc_get_string(column, "type"), "number") != 0;
+        if (strcmp(doc_get_string(column, "type"), "number") != 0)
+            added->type = GPUT_COLUMN_TEXT;
     }
     return GPUT_OK;
 }

@@ -8,6 +8,8 @@
 #include "base/error.h"
 #include "report/document/report_column_reader.h"
 
+#include <gputracker/table.h>
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,7 +17,7 @@
 struct report_row_column {
     char *name;       /* owned */
     const char *unit; /* NULL: none */
-    bool is_text;
+    enum gput_column_type type;
 
     /* From a column of the payload; `list`, which may be NULL, has the text of each number. */
     struct report_column_reader reader;
@@ -29,7 +31,7 @@ struct report_row_column {
 /* A column of objects, as callers know it; a name of NULL ends a list of them. */
 struct report_member {
     const char *name, *unit; /* no unit: NULL */
-    bool is_text;
+    enum gput_column_type type;
 };
 
 struct report_rows {
@@ -54,6 +56,10 @@ void report_rows_finish(struct report_rows *rows);
 /* Adds a column of the payload, unless it is NULL. All of a table have the same number of rows. */
 int report_rows_add_numbers(struct report_rows *rows, const struct report_payload *payload,
     const char *name, const char *unit, const struct doc *column, struct gput_error *error);
+
+/* Likewise of whole numbers: ids and counts. */
+int report_rows_add_integers(struct report_rows *rows, const struct report_payload *payload,
+    const char *name, const struct doc *column, struct gput_error *error);
 
 /* Likewise of texts: its numbers are places in `list`, of texts, or of objects with that member. */
 int report_rows_add_texts(struct report_rows *rows, const struct report_payload *payload,
