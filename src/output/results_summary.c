@@ -119,14 +119,18 @@ static void write_cpu(struct summary *summary)
     summary_row_or_shorter(summary, "CPU", human_seconds(seconds, figure), &detail, &shorter);
 }
 
-/* " (at most 7 GB)", what is known of a peak between samples. */
-static void describe_bound(double peak, double at_most, char *text, size_t size)
+/* " (at most 7 GB)", what is known of a peak between samples. Reports of the older gpu_tracker know
+ * nothing of it. */
+static void describe_bound(const struct gput_results *results, double peak, char *text, size_t size)
 {
     char figure[HUMAN_SIZE];
+    double at_most = results->peaks.combined.at_most_bytes;
     bool is_notable = isnan(peak) ? !isnan(at_most) : at_most > peak * NOTABLE_RISE;
     text[0] = '\0';
     if (is_notable)
         snprintf(text, size, " (at most %s)", human_bytes(at_most, figure));
+    else if (isnan(at_most) && !isnan(peak) && results_are_own(results))
+        snprintf(text, size, " (at least)");
 }
 
 /* "; main 5 GB, children 1.2 GB" */
@@ -176,7 +180,7 @@ static void write_ram(struct summary *summary)
     const struct gput_results *results = summary->results;
     double peak = results->max[GPUT_COMBINED_RAM];
     char bound[64];
-    describe_bound(peak, results->peaks.combined.at_most_bytes, bound, sizeof bound);
+    describe_bound(results, peak, bound, sizeof bound);
     if (isnan(peak))
         summary_row(summary, "RAM", "n/a", "%s%s",
             summary->options->attached

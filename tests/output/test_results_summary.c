@@ -151,6 +151,10 @@ static void lower_bounds_say_so(void **state)
     char *near = summarize(&results, NULL);
     assert_non_null(strstr(near, "6 GB  peak, 75 %"));
     free(near);
+    results.peaks.combined.at_most_bytes = NAN; /* nothing bounds it */
+    char *unbounded = summarize(&results, NULL);
+    assert_non_null(strstr(unbounded, "6 GB  peak (at least), 75 %"));
+    free(unbounded);
     assert_null(strstr(text, "each at least"));
     free(text);
     results.sources[2] = (struct gput_source){"counts", GPUT_SOURCE_SAMPLED, "at least: …"};

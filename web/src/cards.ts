@@ -133,7 +133,7 @@ function boundsText(card: Card): string {
     const { at_least: low, at_most: high } = card;
     const known = (value: number | null | undefined): value is number => typeof value === "number" && Number.isFinite(value);
     if (known(low) && known(high) && figure(low, card.unit) !== figure(high, card.unit)) return `between ${figure(low, card.unit)} and ${figure(high, card.unit)}`;
-    if (known(low) && !known(high) && "at_most" in card) return `at least ${figure(low, card.unit)}`;
+    if (known(low) && !known(high) && "at_most" in card) return "at least this";
     if (known(high) && high !== card.value && !known(low)) return `at most ${figure(high, card.unit)}`;
     return "";
 }
