@@ -128,11 +128,12 @@ static const struct command commands[] = {
         .function = cmd_show,
         .usage = "[OPTIONS] FILE",
         .summary = "Print the results of a killed session.",
-        .help = "Prints the results so far that a session keeps while it runs, in a hidden file "
-                "(.gpu-tracker_*) of its working directory or in the file given by "
-                "--resource-usage-file. "
-                "The file remains when gpu-tracker itself is killed. The pickle that the older "
-                "Python package leaves is also read, as data only.",
+        .help =
+            "Prints the results so far that a session keeps while it runs, in a hidden file "
+            "(.gpu-tracker_*) of its working directory (of one of many ranks: of the folder of its "
+            "report) or in the file given by --resource-usage-file. "
+            "The file remains when gpu-tracker itself is killed. The pickle that the older "
+            "Python package leaves is also read, as data only.",
         .options = show_options,
         .operands = {ARGUMENT_FILE, 1, 1},
     },

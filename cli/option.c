@@ -144,7 +144,8 @@ static const struct option options[OPTION_COUNT] = {
     [OPTION_RESOURCE_USAGE_FILE] = {0, "resource-usage-file", ARGUMENT_FILE, "file", .newer = true,
         .help = "Where to keep the results so far while tracking runs. The file is removed at the "
                 "end; if the tracker is killed, 'gpu-tracker show' prints it. Defaults to a hidden "
-                "file in the working directory."},
+                "file in the working directory; of one of many ranks, in the folder of its report "
+                "or tracking file."},
     [OPTION_SPOOL] = {0, "spool", ARGUMENT_FILE, "folder", .newer = true,
         .help = "Write all files to this local folder (such as /tmp) first, and move them to their "
                 "final places at the end. Files that cannot be moved are named, and stay in the "

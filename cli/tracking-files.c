@@ -217,6 +217,20 @@ static int check(struct tracking *tracking, struct gput_error *error)
     return check_output(tracking, tracking->output, error);
 }
 
+/* What a tracker that is killed leaves is looked for where its rank's other files are. */
+static void keep_next_to_files(struct tracking *tracking)
+{
+    struct gput_session_options *options = &tracking->options;
+    const char *path = tracking->output ? tracking->output : options->tracking_file;
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    if (options->resource_usage_file || !slash || strncmp(path, "/dev/", 5) == 0 ||
+        !rank_paths_take_free_names(&tracking->ranks))
+        return;
+    tracking->kept = strndup(path, (size_t)(slash - path) + 1);
+    if (tracking->kept && access(tracking->kept, W_OK | X_OK) == 0)
+        options->resource_usage_file = tracking->kept;
+}
+
 int tracking_files_name(
     const struct arguments *arguments, struct tracking *tracking, struct gput_error *error)
 {
@@ -238,7 +252,9 @@ int tracking_files_name(
     snprintf(text, sizeof text, "files are written to %s first", tracking->spool.folder);
     if (tracking->spool.folder && !tracking->disable_logs && !tracking->quiet)
         held_messages_say(&tracking->messages, MESSAGE_NOTE, text);
-    return check(tracking, error);
+    TRY(check(tracking, error));
+    keep_next_to_files(tracking);
+    return GPUT_OK;
 }
 
 const char *tracking_files_place_of_report(const struct tracking *tracking)

@@ -396,5 +396,6 @@ void tracking_finish(struct tracking *tracking)
     held_messages_finish(&tracking->messages);
     gput_config_destroy(tracking->config);
     free(tracking->labels);
+    free(tracking->kept);
     free(tracking->marks);
 }

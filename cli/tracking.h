@@ -28,6 +28,7 @@ struct tracking {
     struct rank_paths ranks;             /* owns the names of files */
     struct spool spool;                  /* where they are written first */
     char *labels;                        /* of --label, with commas between; owned */
+    char *kept;                          /* folder of results so far; NULL: not chosen; owned */
     char *marks;                         /* where the environment has the command mark; owned */
     bool lists_processes;                /* in the report, too */
     bool quiet;                          /* no report on the screen */

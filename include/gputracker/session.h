@@ -65,7 +65,8 @@ struct gput_session_options {
     bool overwrite;                  /**< replace a tracking file that is there */
     const char *resource_usage_file; /**< where results so far are kept while tracking runs; NULL: a
                                           hidden file of a random name in the working directory;
-                                          "": nowhere */
+                                          "results/", which ends in '/': in that folder; "":
+                                          nowhere */
     const char *energy_folder;       /**< where a recording of power goes, in the form of
                                           gputracker/energy_recording.h; it is made, and those
                                           above it; NULL: none */

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import signal
 import subprocess
 
@@ -70,6 +71,22 @@ class BadDays(CommandTest):
         self.assertIn("ended by signal 9", read["found"]["failed_ranks"])
         self.assertIn("The end of 1 rank is not known: still running, or the tracker was killed: rank 2 on ", read["found"]["unfinished_ranks"])
         self.assertTrue(all(rank["max_ram_bytes"] > 100_000 and rank["seconds"] > 0 for rank in read["ranks"]), read)
+
+    def test_what_a_killed_tracker_leaves_is_where_its_report_would_be(self):
+        (self.folder / "results").mkdir()
+        options = "-o", "results/r.json"
+        rank = self.start(1, self.tracked("sleep", "1000", options=options))
+        child = wait_until(lambda: pathlib.Path(f"/proc/{rank.pid}/task/{rank.pid}/children").read_text(), "the command")
+        self.addCleanup(os.kill, int(child), signal.SIGKILL)
+        (kept,) = wait_until(lambda: [*self.folder.glob("results/.gpu-tracker_*")], "results so far")
+        wait_until(lambda: kept.stat().st_size, "a first copy of them")
+        rank.kill()
+        rank.wait()
+        self.end(self.start(0, self.tracked("sh", "-c", "sleep 0.7", options=options)))
+        read = self.job("results")
+        self.the_job(read, ranks=2, unfinished=1)
+        self.assertEqual([path.name for path in self.folder.rglob(".*")], [kept.name])  # that of rank 0 is gone
+        self.assertIn("rank 1 on ", read["found"]["unfinished_ranks"])
 
     def on_full_disk(self, extension, until="true"):
         """One node with a disk of its own that is full: its files are what fitted there."""

@@ -5,6 +5,7 @@
 #include "base/file_target.h"
 #include "base/random.h"
 #include "base/str.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -34,6 +35,12 @@ static void append_uuid(struct str *text)
     }
 }
 
+/* Of no file, but of a folder: the file gets a random name. */
+static bool is_unnamed(const char *path)
+{
+    return !path || text_ends_with(path, "/");
+}
+
 /* The absolute path; NULL without memory. */
 static char *absolute_path(const char *path)
 {
@@ -44,9 +51,8 @@ static char *absolute_path(const char *path)
             str_printf(&text, "%s/", folder);
         free(folder);
     }
-    if (path)
-        str_append(&text, path);
-    else {
+    str_append(&text, path ? path : "");
+    if (is_unnamed(path)) {
         str_append(&text, ".gpu-tracker_");
         append_uuid(&text);
         str_append(&text, ".results");
@@ -87,9 +93,9 @@ int results_file_create(const char *path, struct results_file **file, struct gpu
     made->fd = -1;
     made->path = absolute_path(path);
     int code = made->path ? GPUT_OK : error_memory(error);
-    if (code == GPUT_OK && path)
+    if (code == GPUT_OK && !is_unnamed(path))
         code = open_file(made, 0, error);
-    if (code == GPUT_OK && path)
+    if (code == GPUT_OK && !is_unnamed(path))
         code = empty(made, error);
     if (code == GPUT_OK)
         *file = made;

@@ -16,8 +16,9 @@ struct results_file;
 
 /*
  * Creates the file at `path`, which is only replaced when it is one of ours. NULL stands for a
- * hidden file of a random name, `.gpu-tracker_<uuid>.results`, in the current working directory;
- * the first update creates it, and if that fails, tracking goes on without.
+ * hidden file of a random name, `.gpu-tracker_<uuid>.results`, in the current working directory,
+ * and what ends in '/' for one in that folder; the first update creates it, and if that fails,
+ * tracking goes on without.
  *
  * On success the caller ends it by results_file_remove() or results_file_close().
  * Errors: GPUT_ERROR_EXISTS (another kind of file), GPUT_ERROR_NOT_FOUND, GPUT_ERROR_PERMISSION,
