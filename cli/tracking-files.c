@@ -217,7 +217,7 @@ static int check(struct tracking *tracking, struct gput_error *error)
     return check_output(tracking, tracking->output, error);
 }
 
-/* What a tracker that is killed leaves is looked for where its rank's other files are. */
+/* `gpu-tracker job results` is to find them there if the tracker is killed. */
 static void keep_next_to_files(struct tracking *tracking)
 {
     struct gput_session_options *options = &tracking->options;

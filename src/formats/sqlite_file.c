@@ -138,6 +138,15 @@ static int refuse_left_over(const char *path, struct gput_error *error)
     return code;
 }
 
+/* A log needs a file next to it, also for reading: where there is no permission or space for that,
+ * reading only the file may do. */
+static bool lacks_files_next_to_it(sqlite3 *database, int result)
+{
+    return result == SQLITE_CANTOPEN || (result & 0xff) == SQLITE_READONLY ||
+           (database && (result & 0xff) == SQLITE_IOERR &&
+               sqlite3_system_errno(database) == ENOSPC);
+}
+
 int sqlite_file_open(const char *path, sqlite3 **database, struct gput_error *error)
 {
     *database = NULL;
@@ -147,11 +156,11 @@ int sqlite_file_open(const char *path, sqlite3 **database, struct gput_error *er
 
     /* Recovering a leftover log needs writing; without permission, read-only access may do. */
     int result = try_open(path, SQLITE_OPEN_READWRITE, database);
-    if (result == SQLITE_CANTOPEN || (result & 0xff) == SQLITE_READONLY) {
+    if (lacks_files_next_to_it(*database, result)) {
         sqlite3_close(*database);
         result = try_open(path, SQLITE_OPEN_READONLY, database);
     }
-    if (result == SQLITE_CANTOPEN || (result & 0xff) == SQLITE_READONLY) {
+    if (lacks_files_next_to_it(*database, result)) {
         sqlite3_close(*database);
         *database = NULL;
         TRY(refuse_left_over(path, error));

@@ -12,34 +12,63 @@ static bool is_reason(const struct gput_jobs *jobs, const char *path)
            jobs->findings[0].text[strlen(path)] == ' ';
 }
 
-/* A rank whose files are on another machine is all there is. */
-static int say_where_files_are(
+static const struct jobs_finding *find_kind(const struct gput_jobs *jobs, const char *kind)
+{
+    for (size_t i = 0; i < jobs->n_findings; i++) {
+        if (strcmp(jobs->findings[i].kind, kind) == 0)
+            return &jobs->findings[i];
+    }
+    return NULL;
+}
+
+/* A rank whose files are on another machine, or cannot be read, is all there is. */
+static int say_what_is_there(
     const struct gput_jobs *jobs, const char *const *paths, size_t count, struct gput_error *error)
 {
     const char *path = count > 0 ? paths[0] : "nothing", *more = count > 1 ? " and the others" : "";
-    for (size_t i = 0; i < jobs->n_findings; i++) {
-        if (strcmp(jobs->findings[i].kind, "spooled") == 0)
-            return error_set(error, GPUT_ERROR_INVALID,
-                "There are no results of sessions in %.300s%s, but files stayed where they were "
-                "spooled: %.400s.",
-                path, more, jobs->findings[i].evidence ? jobs->findings[i].evidence : "");
-    }
+    const struct jobs_finding *spooled = find_kind(jobs, "spooled");
+    const struct jobs_finding *unreadable = find_kind(jobs, "unreadable");
+    const struct jobs_finding *first = unreadable ? unreadable : jobs->findings;
+    if (spooled)
+        return error_set(error, GPUT_ERROR_INVALID,
+            "There are no results of sessions in %.300s%s, but files stayed where they were "
+            "spooled: %.400s.",
+            path, more, spooled->evidence ? spooled->evidence : "");
+    if (first)
+        return error_set(error, GPUT_ERROR_INVALID,
+            "There are no results of sessions in %.200s%s: %.300s%s%.400s%s.", path, more,
+            first->text, first->evidence ? " (" : "", first->evidence ? first->evidence : "",
+            first->evidence ? ")" : "");
     return error_set(error, GPUT_ERROR_INVALID,
         "There are no results of sessions in %.400s%s: name reports in JSON (-o x.json), tracking "
         "files (--tf), or folders with them.",
         path, more);
 }
 
+/* One of several that is not there is a finding. */
+static int read_all(
+    struct gput_jobs *jobs, const char *const *paths, size_t count, struct gput_error *error)
+{
+    size_t n_read = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct gput_error reason;
+        if (jobs_read(jobs, paths[i], &reason) == GPUT_OK)
+            n_read++;
+        else
+            jobs_find(jobs, NAN, "unreadable", reason.message, "%s could not be read", paths[i]);
+    }
+    return n_read == 0 && count > 0 ? jobs_read(jobs, paths[0], error) : GPUT_OK;
+}
+
 static int make(
     struct gput_jobs *jobs, const char *const *paths, size_t count, struct gput_error *error)
 {
-    for (size_t i = 0; i < count; i++)
-        TRY(jobs_read(jobs, paths[i], error));
+    TRY(read_all(jobs, paths, count, error));
     if (!jobs->failed && jobs->n_ranks == 0 && count == 1 && is_reason(jobs, paths[0]))
         return error_set(error, GPUT_ERROR_INVALID, "%s",
             jobs->findings[0].evidence ? jobs->findings[0].evidence : jobs->findings[0].text);
     if (!jobs->failed && jobs->n_ranks == 0)
-        return say_where_files_are(jobs, paths, count, error);
+        return say_what_is_there(jobs, paths, count, error);
     if (jobs->n_marks > 0)
         jobs_find(jobs, NAN, "marks", "gpu-tracker sub-track analyze shows their code blocks",
             jobs->n_marks > 1 ? "%s and %zu more have marks of code blocks"

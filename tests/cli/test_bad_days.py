@@ -1,9 +1,11 @@
 """Jobs on bad days, with real ranks: what is missing is said, the rest stands, and no rank ends or waits because of its tracker."""
 
+import contextlib
 import json
 import os
 import pathlib
 import signal
+import sqlite3
 import subprocess
 
 import receiver
@@ -131,6 +133,19 @@ class BadDays(CommandTest):
         self.assertEqual((process.returncode, output), (0, "done\n"), said)
         self.assertIn("Of 1 rank there is a tracking file without a sample, and nothing else: ./kept/s.r2.sqlite", self.job()["found"]["no_samples"])
         self.assertNotIn("nan", self.run_command("job", ".").stdout)
+
+    def test_a_database_is_read_where_the_disk_is_full(self):
+        """As it stays there when its tracker was killed: SQLite makes files next to it, also for reading."""
+        if NO_MOUNTS:
+            self.skipTest(f"no file system can be mounted here: {NO_MOUNTS}")
+        self.end(self.start(0, self.tracked("sleep", "0.3", options=("--tf", "s.sqlite"))))
+        with contextlib.closing(sqlite3.connect(self.folder / "s.r0.sqlite")) as database:
+            database.execute("pragma journal_mode = wal")
+        script = "mkdir node; mount -t tmpfs -o size=256k none node; cp s.r0.sqlite node; cat /dev/zero >node/filler 2>/dev/null; exec \"$0\" job -f json node"
+        done = subprocess.run(["unshare", "--mount", "sh", "-c", script, COMMAND], cwd=self.folder, capture_output=True, text=True, timeout=PATIENCE)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        (rank,) = json.loads(done.stdout)["ranks"]
+        self.assertEqual((rank["samples"], rank["exit_status"]), (self.job("s.r0.sqlite")["ranks"][0]["samples"], 0))
 
     def test_collectors_that_hang_or_are_busy(self):
         answers = [receiver.hang], [(503, {}, b"")], [(200, {}, b"")]

@@ -29,6 +29,22 @@ class Files(JobTest):
         (self.folder / "results" / "gone.json").symlink_to("nothing")
         self.assertEqual(self.findings("results"), {"unreadable": "results/gone.json could not be read: results/gone.json: No such file or directory"})
 
+    def test_a_folder_that_is_missing_is_named_and_the_rest_stands(self):
+        self.rank(0, world=1)
+        (self.folder / "n1").mkdir()
+        (self.folder / "r.r0.json").rename(self.folder / "n1" / "r.r0.json")
+        read = self.job("n0", "n1")
+        self.assertEqual([rank["path"] for rank in read["ranks"]], ["n1/r.r0.json"])
+        self.assertEqual(self.findings("n0", "n1"), {"unreadable": "n0 could not be read: n0: No such file or directory"})
+        self.assertEqual(self.run_command("n0", "n2", status=1).stderr, "gpu-tracker: n0: No such file or directory\n")
+
+    def test_why_nothing_of_a_folder_could_be_read(self):
+        self.rank(0)
+        (self.folder / "r.r0.json").write_text('{"max_ram": ')
+        reason = self.run_command("r.r0.json", status=1).stderr.removeprefix("gpu-tracker: ").rstrip(".\n")
+        self.assertEqual(self.run_command(".", status=1).stderr.replace("./", ""),
+                         f"gpu-tracker: There are no results of sessions in .: r.r0.json could not be read ({reason}).\n")  # fmt: skip
+
     def test_the_same_file_twice(self):
         shutil.copy(self.rank(0, world=1), self.folder / "copy.json")
         read = self.job(".", "r.r0.json")
