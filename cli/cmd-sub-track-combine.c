@@ -1,6 +1,7 @@
 /* gpu-tracker sub-track combine: several sub-tracking files into one. */
 #include "analysis-output.h"
 #include "arguments.h"
+#include "cores.h"
 #include "message.h"
 
 #include <gputracker/sub_tracking.h>
@@ -24,6 +25,7 @@ static int combine(const struct arguments *arguments, const char *output, const 
     options.progress = analysis_show_progress;
     options.warn = analysis_warn;
     options.user = &shown;
+    TRY(cores_read(arguments, &options.cores, error));
     int code = n_paths > 1 || (options.mix && !is_directory(paths[0]))
                    ? gput_sub_tracking_combine(output, paths, n_paths, &options, error)
                    : gput_sub_tracking_combine_directory(output, paths[0], &options, error);

@@ -29,7 +29,8 @@ struct gput_sub_tracking_options {
     void (*progress)(void *user, double done);
     /** Called with one line (no newline) for each warning. NULL: none. */
     void (*warn)(void *user, const char *message);
-    void *user; /**< passed to both */
+    void *user;     /**< passed to both */
+    unsigned cores; /**< that combine large .csv files into one; 0: one. See gput_usable_cores() */
 };
 
 /** Sets the defaults in a struct of that size; for gput_sub_tracking_options_default(). */

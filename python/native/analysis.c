@@ -214,6 +214,7 @@ static PyObject *combine(PyObject *Py_UNUSED(module), PyObject *args)
     if (!PyArg_ParseTuple(args, "OO|p", &path, &list, &mix) || !native_call_begin(&call))
         return NULL;
     options.mix = mix;
+    options.cores = gput_usable_cores();
     options.warn = native_warnings_add;
     options.user = call.warnings;
     if (held_path(call.held, path, &output) && held_paths(call.held, list, &paths, &count) &&

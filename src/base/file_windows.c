@@ -158,6 +158,15 @@ struct file_window *file_windows_at(struct file_windows *windows, uint64_t at)
     return windows->is_used ? window : NULL;
 }
 
+const char *file_window_line(const struct file_window *window)
+{
+    if (window->is_known)
+        return window->text;
+    const char *line_end =
+        memchr(window->text - 1, '\n', (size_t)(window->limit - window->text) + 1);
+    return line_end && line_end + 1 < window->limit ? line_end + 1 : NULL;
+}
+
 uint64_t file_windows_file_size(const struct file_windows *windows)
 {
     return windows->size;

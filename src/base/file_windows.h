@@ -59,6 +59,9 @@ static inline uint64_t file_window_place(const struct file_window *window, const
     return window->at + (uint64_t)(at - window->text);
 }
 
+/* Of a file of lines, for scan(): where the first one begins; NULL: none does. */
+const char *file_window_line(const struct file_window *window);
+
 /* The size of the file when the windows were made. */
 uint64_t file_windows_file_size(const struct file_windows *windows);
 

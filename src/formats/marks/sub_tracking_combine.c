@@ -108,14 +108,16 @@ static void report_progress(
 static int copy_rows(struct combination *work, struct sub_tracking_reader *reader,
     const struct sub_tracking_names *names, struct gput_error *error)
 {
-    for (;;) {
-        size_t count;
-        TRY(sub_tracking_reader_next(reader, work->rows, BATCH_ROWS, &count, error));
-        if (count == 0)
-            break;
-        TRY(sub_tracking_writer_add(work->writer, work->rows, count, names, error));
-        report_progress(work, reader);
-    }
+    size_t count;
+    do {
+        TRY(sub_tracking_reader_pass(reader, work->writer, work->options->cores, &count, error));
+        if (count == 0) {
+            TRY(sub_tracking_reader_next(reader, work->rows, BATCH_ROWS, &count, error));
+            TRY(sub_tracking_writer_add(work->writer, work->rows, count, names, error));
+        }
+        if (count > 0)
+            report_progress(work, reader);
+    } while (count > 0);
     TRY(sub_tracking_writer_add_lost(work->writer, sub_tracking_reader_lost(reader), error));
     TRY(sub_tracking_writer_add_labels(work->writer, sub_tracking_reader_labels(reader), error));
     const char *warning = sub_tracking_reader_warning(reader);

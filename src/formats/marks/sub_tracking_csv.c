@@ -2,7 +2,8 @@
 
 #include "base/csv.h"
 #include "base/file.h"
-#include "base/number.h"
+#include "formats/marks/sub_tracking_csv_lines.h"
+#include "formats/marks/sub_tracking_csv_row.h"
 #include "formats/marks/sub_tracking_format.h"
 
 #include <errno.h>
@@ -22,146 +23,11 @@ struct sub_tracking_csv_reader {
     uint32_t last_name;
     const char *last_name_text; /* NULL at first */
     size_t last_name_length;
+    struct file_windows *windows; /* lines that other threads make; NULL: there are none */
+    struct csv_line_layouts layouts;
+    bool has_windows;              /* or there cannot be any */
+    const struct csv_lines *lines; /* those that begin where the reader is; NULL: none */
 };
-
-/* ---- Fields ---- */
-
-static const char *skip_blanks(const char *text, const char *end)
-{
-    while (text < end && (*text == ' ' || *text == '\t'))
-        text++;
-    return text;
-}
-
-/* The common case of parse_whole(): a few digits and the end of the field. NULL for all others. */
-static const char *parse_digits(const char *text, const char *end, int64_t *value)
-{
-    const char *stop = end - text > 18 ? text + 18 : end;
-    int64_t number = 0;
-    const char *at = text;
-    for (unsigned digit; at < stop && (digit = (unsigned)(*at - '0')) < 10; at++)
-        number = number * 10 + digit;
-    *value = number;
-    return at > text && (at == end || *at == ',') ? at : NULL;
-}
-
-/* An integer; also as "12.0", which some tools write. */
-static const char *parse_whole(const char *text, const char *end, int64_t *value)
-{
-    const char *after = parse_digits(text, end, value);
-    if (after)
-        return after;
-    text = number_parse_int64(skip_blanks(text, end), end, value);
-    if (text && text < end && *text == '.')
-        for (text++; text < end && *text == '0';)
-            text++;
-    return text ? skip_blanks(text, end) : NULL;
-}
-
-/* Most stops follow their own start: then the name need not be looked up. */
-static bool same_as_last_name(
-    const struct sub_tracking_csv_reader *reader, const char *name, size_t length)
-{
-    return reader->last_name_text && reader->last_name_length == length &&
-           memcmp(reader->last_name_text, name, length) == 0;
-}
-
-static char *parse_name(
-    struct sub_tracking_csv_reader *reader, char *text, char *end, struct sub_tracking_mark *row)
-{
-    struct csv_record rest = {.text = text, .end = end};
-    struct csv_cell name = {.text = text};
-    char *after = memchr(text, ',', (size_t)(end - text));
-    if (!after)
-        after = end;
-    if (text < end && *text == '"') {
-        after = (char *)sub_tracking_csv_field_end(text, end);
-        rest.end = after;
-        csv_split(&rest, &name, 1);
-    } else {
-        name.length = (size_t)(after - text);
-    }
-    if (!same_as_last_name(reader, name.text, name.length)) {
-        uint32_t number = sub_tracking_names_add(reader->base.names, name.text, name.length);
-        if (number == SUB_TRACKING_NO_NAME)
-            return NULL;
-        reader->last_name = number;
-        reader->last_name_text = sub_tracking_names_text(reader->base.names, number);
-        reader->last_name_length = sub_tracking_names_length(reader->base.names, number);
-    }
-    row->name = reader->last_name;
-    return after;
-}
-
-static const char *parse_figure(const char *text, const char *end, enum sub_tracking_column column,
-    struct sub_tracking_mark *row)
-{
-    text = skip_blanks(text, end);
-    if (text == end || *text == ',')
-        return text; /* empty: unknown */
-    return parse_whole(text, end, sub_tracking_column_figure(row, column));
-}
-
-/* Parses a field; returns its end, or NULL when it is invalid for its column. */
-static char *parse_field(struct sub_tracking_csv_reader *reader, char *text, char *end,
-    enum sub_tracking_column column, struct sub_tracking_mark *row)
-{
-    int64_t position;
-    const char *after;
-    switch (column) {
-    case SUB_TRACKING_PROCESS_ID:
-        return (char *)parse_whole(text, end, &row->process_id);
-    case SUB_TRACKING_NAME:
-        return parse_name(reader, text, end, row);
-    case SUB_TRACKING_POSITION:
-        after = parse_whole(text, end, &position);
-        if (!after || position < SUB_TRACKING_START || position > SUB_TRACKING_STOP)
-            return NULL;
-        row->position = (uint8_t)position;
-        return (char *)after;
-    case SUB_TRACKING_TIMESTAMP:
-        after = sub_tracking_parse_timestamp(
-            skip_blanks(text, end), end, &row->timestamp, &row->timestamp_ns);
-        return after ? (char *)skip_blanks(after, end) : NULL;
-    case SUB_TRACKING_OTHER_COLUMN:
-        return (char *)sub_tracking_csv_field_end(text, end);
-    default:
-        return (char *)parse_figure(text, end, column, row);
-    }
-}
-
-/* Some programs quote every field. */
-static char *parse_quoted_number(struct sub_tracking_csv_reader *reader, char *text, char *end,
-    enum sub_tracking_column column, struct sub_tracking_mark *row)
-{
-    char *after = (char *)sub_tracking_csv_field_end(text, end);
-    if (after - text < 2 || after[-1] != '"')
-        return NULL;
-    char *quote = after - 1;
-    return parse_field(reader, text + 1, quote, column, row) == quote ? after : NULL;
-}
-
-#define ROW_FINE (-1)
-#define ROW_TOO_LONG (-2)
-
-/* ROW_FINE, ROW_TOO_LONG, or the number of the field that is wrong. */
-static int parse_row(
-    struct sub_tracking_csv_reader *reader, char *text, char *end, struct sub_tracking_mark *row)
-{
-    const struct sub_tracking_csv_layout *layout = &reader->layout;
-    for (unsigned i = 0; i < layout->count; i++) {
-        if (i > 0 && (text == end || *text++ != ','))
-            return (int)i;
-        enum sub_tracking_column column = layout->fields[i];
-        bool is_number = column != SUB_TRACKING_NAME && column != SUB_TRACKING_OTHER_COLUMN;
-        text = is_number && text < end && *text == '"'
-                   ? parse_quoted_number(reader, text, end, column, row)
-                   : parse_field(reader, text, end, column, row);
-        if (!text || (text < end && *text != ','))
-            return (int)i;
-    }
-    return text == end ? ROW_FINE : ROW_TOO_LONG;
-}
 
 /* ---- The reader ---- */
 
@@ -172,7 +38,7 @@ static int row_error(
         "0 (start) or 1 (stop)", "a time in seconds since the epoch"};
     if (sub_tracking_names_lack(reader->base.names))
         return error_memory(error);
-    if (field == ROW_TOO_LONG)
+    if (field == SUB_TRACKING_CSV_ROW_TOO_LONG)
         return sub_tracking_invalid(
             &reader->base, error, "line %" PRIu64 " has more fields than the header.", line);
     enum sub_tracking_column column = reader->layout.fields[field];
@@ -195,6 +61,42 @@ static int open_quote_error(
         &reader->base, error, "line %" PRIu64 " has a quote that is not closed.", line);
 }
 
+/* Most stops follow their own start: then the name need not be looked up. */
+static bool same_as_last_name(
+    const struct sub_tracking_csv_reader *reader, const char *name, size_t length)
+{
+    return reader->last_name_text && reader->last_name_length == length &&
+           memcmp(reader->last_name_text, name, length) == 0;
+}
+
+/* False without memory, or with too many names. */
+static bool find_name(struct sub_tracking_csv_reader *reader, const struct csv_cell *name)
+{
+    if (same_as_last_name(reader, name->text, name->length))
+        return true;
+    uint32_t number = sub_tracking_names_add(reader->base.names, name->text, name->length);
+    if (number == SUB_TRACKING_NO_NAME)
+        return false;
+    reader->last_name = number;
+    reader->last_name_text = sub_tracking_names_text(reader->base.names, number);
+    reader->last_name_length = sub_tracking_names_length(reader->base.names, number);
+    return true;
+}
+
+/* As sub_tracking_csv_row_parse(), with the name: without it any field is wrong. */
+static int parse_row(
+    struct sub_tracking_csv_reader *reader, char *text, char *end, struct sub_tracking_mark *row)
+{
+    struct csv_cell name = {0};
+    int field = sub_tracking_csv_row_parse(&reader->layout, text, end, row, &name);
+    if (field != SUB_TRACKING_CSV_ROW_FINE)
+        return field;
+    if (!find_name(reader, &name))
+        return SUB_TRACKING_NAME;
+    row->name = reader->last_name;
+    return SUB_TRACKING_CSV_ROW_FINE;
+}
+
 /* Parses a copy of rows that may have to be read again: parsing unquotes names in place. */
 static int parse_record(struct sub_tracking_csv_reader *reader, const struct csv_record *record,
     struct sub_tracking_mark *row, struct gput_error *error)
@@ -206,13 +108,21 @@ static int parse_record(struct sub_tracking_csv_reader *reader, const struct csv
     if (spans_lines && !copy)
         return error_memory(error);
     char *text = copy ? memcpy(copy, record->text, length) : record->text;
-    sub_tracking_mark_clear_figures(row);
     int field = parse_row(reader, text, text + length, row);
     free(copy);
-    if (field == ROW_FINE)
+    if (field == SUB_TRACKING_CSV_ROW_FINE)
         return GPUT_OK;
     return lines_are_rows(reader, record) ? open_quote_error(reader, record->line, error)
                                           : row_error(reader, record->line, field, error);
+}
+
+/* Whether other threads have made lines of the rows that come next. */
+static bool find_lines(struct sub_tracking_csv_reader *reader)
+{
+    if (reader->windows && !reader->lines)
+        reader->lines = (const struct csv_lines *)file_windows_at(
+            reader->windows, csv_reader_place(reader->csv));
+    return reader->lines;
 }
 
 static int csv_next(struct sub_tracking_reader *base, struct sub_tracking_mark *rows,
@@ -220,6 +130,9 @@ static int csv_next(struct sub_tracking_reader *base, struct sub_tracking_mark *
 {
     struct sub_tracking_csv_reader *reader = (struct sub_tracking_csv_reader *)base;
     while (*count < capacity && !reader->has_cut_header) {
+        if (*count > 0 && find_lines(reader))
+            break;
+        reader->lines = NULL;
         struct csv_record record;
         bool end;
         TRY(csv_reader_next(reader->csv, &record, &end, error));
@@ -283,6 +196,7 @@ static void csv_progress(const struct sub_tracking_reader *base, uint64_t *done,
 static void csv_close(struct sub_tracking_reader *base)
 {
     struct sub_tracking_csv_reader *reader = (struct sub_tracking_csv_reader *)base;
+    file_windows_destroy(reader->windows);
     csv_reader_close(reader->csv);
     sub_tracking_csv_layout_finish(&reader->layout);
 }
@@ -332,6 +246,35 @@ static int csv_add(struct sub_tracking_writer *base, const struct sub_tracking_m
     return GPUT_OK;
 }
 
+/* Writes lines as they are. */
+static int write_lines(
+    struct sub_tracking_csv_writer *writer, const struct csv_lines *lines, struct gput_error *error)
+{
+    TRY(flush(writer, error));
+    return file_write_fd(
+        writer->fd, writer->base.path, lines->text.data, lines->text.length, error);
+}
+
+static int csv_pass(struct sub_tracking_reader *from, struct sub_tracking_writer *to,
+    unsigned cores, size_t *count, struct gput_error *error)
+{
+    struct sub_tracking_csv_reader *reader = (struct sub_tracking_csv_reader *)from;
+    struct sub_tracking_csv_writer *writer = (struct sub_tracking_csv_writer *)to;
+    reader->layouts = (struct csv_line_layouts){&reader->layout, &writer->layout};
+    if (!reader->has_windows)
+        file_windows_create(csv_reader_fd(reader->csv), cores, &csv_line_windows, &reader->layouts,
+            &reader->windows, NULL);
+    reader->has_windows = true;
+    if (!find_lines(reader))
+        return GPUT_OK;
+    const struct csv_lines *lines = reader->lines;
+    reader->lines = NULL;
+    TRY(write_lines(writer, lines, error));
+    *count = lines->rows;
+    return csv_reader_move(
+        reader->csv, file_window_place(&lines->window, lines->window.after), *count, error);
+}
+
 static int csv_complete(struct sub_tracking_writer *base, struct gput_error *error)
 {
     struct sub_tracking_csv_writer *writer = (struct sub_tracking_csv_writer *)base;
@@ -353,5 +296,6 @@ const struct sub_tracking_format_methods sub_tracking_csv = {
     .close = csv_close,
     .create = csv_create,
     .add = csv_add,
+    .pass = csv_pass,
     .complete = csv_complete,
 };

@@ -277,6 +277,17 @@ int sub_tracking_writer_add(struct sub_tracking_writer *writer,
     return writer->methods->add(writer, rows, count, names, error);
 }
 
+int sub_tracking_reader_pass(struct sub_tracking_reader *reader, struct sub_tracking_writer *writer,
+    unsigned cores, size_t *count, struct gput_error *error)
+{
+    *count = 0;
+    if (cores < 2 || reader->methods != writer->methods || !writer->methods->pass)
+        return GPUT_OK;
+    TRY(writer->methods->pass(reader, writer, cores, count, error));
+    reader->rows += *count;
+    return GPUT_OK;
+}
+
 int sub_tracking_writer_add_lost(struct sub_tracking_writer *writer,
     const struct sub_tracking_lost *lost, struct gput_error *error)
 {

@@ -178,6 +178,14 @@ int sub_tracking_writer_add(struct sub_tracking_writer *writer,
     const struct sub_tracking_mark *rows, size_t count, const struct sub_tracking_names *names,
     struct gput_error *error);
 
+/*
+ * Passes the next rows of a reader on, where as many threads can do so at once: `*count` rows; 0:
+ * what follows has to be read and added. The result is the same. `cores` and the writer stay the
+ * same from call to call. After an error only _abandon() may be called.
+ */
+int sub_tracking_reader_pass(struct sub_tracking_reader *reader, struct sub_tracking_writer *writer,
+    unsigned cores, size_t *count, struct gput_error *error);
+
 /* Adds lost calls; without any it does nothing. That there may be some, only a log says. After an
  * error only _abandon() may be called. */
 int sub_tracking_writer_add_lost(struct sub_tracking_writer *writer,

@@ -53,6 +53,9 @@ struct sub_tracking_format_methods {
     int (*create)(struct sub_tracking_writer *writer, int fd, struct gput_error *error);
     int (*add)(struct sub_tracking_writer *writer, const struct sub_tracking_mark *rows,
         size_t count, const struct sub_tracking_names *names, struct gput_error *error);
+    /* As sub_tracking_reader_pass(), to a writer of the same format. NULL: nothing. */
+    int (*pass)(struct sub_tracking_reader *from, struct sub_tracking_writer *to, unsigned cores,
+        size_t *count, struct gput_error *error);
     /* Adds lost calls. NULL: they are rows. */
     void (*add_lost)(struct sub_tracking_writer *writer, const struct sub_tracking_lost *lost);
     /* Writes the rest and closes, also after a failure; not called when create() failed. */

@@ -45,18 +45,10 @@ static bool scan_row(struct csv_row_window *window, const char **at)
     return true;
 }
 
-/* Where a row begins, if no quote is open there; NULL: nowhere in the window. */
-static const char *guess_start(const struct file_window *window)
-{
-    const char *line_end =
-        memchr(window->text - 1, '\n', (size_t)(window->limit - window->text) + 1);
-    return line_end && line_end + 1 < window->limit ? line_end + 1 : NULL;
-}
-
 static void scan(struct file_window *base)
 {
     struct csv_row_window *window = (struct csv_row_window *)base;
-    const char *at = base->is_known ? base->text : guess_start(base);
+    const char *at = file_window_line(base);
     window->count = 0;
     base->after = at;
     while (base->after && base->after < base->limit &&

@@ -1,3 +1,4 @@
+#include "base/str.h"
 #include "formats/temporary.h"
 
 #include <gputracker/sub_tracking.h>
@@ -166,6 +167,95 @@ static void only_directories_with_files_can_be_combined(void **state)
     assert_non_null(strstr(error.message, "is not a directory"));
 }
 
+/* ---- Several cores ---- */
+
+#define LARGE_ROWS 60000
+#define LARGE_HEADER "note,thread_id,code_block_name,position,timestamp,process_id\n"
+
+/* Between plain lines of a block: what is not a plain line. */
+static const char *const unusual[] = {
+    ",1,\"a,b\",0,5.5,1\n",
+    ",1,\"two\nlines\",0,5.5,1\n",
+    ",1,\"as if\n,1,X,0,5.5,7\n,1,X,1,6.5,7\n\",0,5.5,1\n",
+    ",1,[gpu-tracker] thread 12: loader,0,5.5,1\n,1,[gpu-tracker] thread 12: loader,1,5.5,1\n",
+    ",1,[gpu-tracker] lost calls: 0000000012,0,5.5,1\n"
+    ",1,[gpu-tracker] lost calls: 0000000012,1,6.5,1\n",
+    "\n\n,1,X,0,5.5,1\r\n",
+    "\"a,b\",\"1\",X,0, 5.5 ,1\n",
+    ",, 1 2\"3,0,1745449609.75282221234,1.0\n",
+    ",-1,,1,-0.5,-1\n",
+};
+
+static void write_large(const char *name, const char *end)
+{
+    struct str text = {0};
+    str_append(&text, LARGE_HEADER);
+    for (unsigned row = 0; row < LARGE_ROWS; row++) {
+        if (row % 1501 == 1500 && row < LARGE_ROWS / 3)
+            str_append(&text, unusual[row / 1501 % (sizeof unusual / sizeof *unusual)]);
+        str_printf(&text, "a note that nothing reads but that takes its %u bytes,%u,block %u,%u,",
+            row, row % 5, row / 2 % 7, row % 2);
+        str_printf(&text, "17454496%02u.%u,4711\n", row % 60, row);
+    }
+    str_append(&text, end);
+    assert_false(text.failed);
+    temporary_write(temporary(name), text.data);
+    str_finish(&text);
+}
+
+/* The status; the result is a file of that name. */
+static int combine_on(
+    unsigned cores, const char *output, struct said *said, struct gput_error *error)
+{
+    char paths[2][4096];
+    snprintf(paths[0], sizeof paths[0], "%s", temporary("large.csv"));
+    snprintf(paths[1], sizeof paths[1], "%s", temporary("small.csv"));
+    const char *const list[] = {paths[0], paths[1]};
+    struct gput_sub_tracking_options options = gput_sub_tracking_options_default();
+    *said = (struct said){0};
+    options.cores = cores;
+    options.warn = keep_warning;
+    options.progress = keep_progress;
+    options.user = said;
+    return gput_sub_tracking_combine(temporary(output), list, 2, &options, error);
+}
+
+static void several_cores_write_the_same_bytes(void **state)
+{
+    (void)state;
+    static const char *const outputs[] = {"one.csv", "two.csv", "seven.csv"};
+    static const unsigned cores[] = {1, 2, 7};
+    struct said said[3];
+    char *texts[3];
+    write_large("large.csv", ",1,X,0,5.");
+    temporary_write(temporary("small.csv"), HEADER "1,X,0,5.5\n");
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(combine_on(cores[i], outputs[i], &said[i], NULL), GPUT_OK);
+        texts[i] = temporary_read(temporary(outputs[i]));
+        assert_true(strcmp(texts[i], texts[0]) == 0);
+        assert_string_equal(said[i].warning, said[0].warning);
+        assert_true(said[i].last_progress > 0.99);
+    }
+    assert_non_null(strstr(said[0].warning, "12 calls are not in it"));
+    assert_true(said[1].calls < said[0].calls * 3 / 4); /* windows have more rows than batches */
+    for (int i = 0; i < 3; i++)
+        free(texts[i]);
+}
+
+static void several_cores_find_the_same_error(void **state)
+{
+    (void)state;
+    struct said said;
+    struct gput_error one, several;
+    write_large("large.csv", ",1,X,2,5.5,1\n");
+    temporary_write(temporary("small.csv"), HEADER);
+    assert_int_equal(combine_on(1, "all.csv", &said, &one), GPUT_ERROR_FORMAT);
+    assert_int_equal(combine_on(3, "all.csv", &said, &several), GPUT_ERROR_FORMAT);
+    assert_non_null(strstr(one.message, "its field 4 is not 0 (start) or 1 (stop)"));
+    assert_string_equal(several.message, one.message);
+    assert_int_equal(temporary_count(), 2);
+}
+
 /* ---- Marks from outside ---- */
 
 static void a_mark_creates_the_file_and_later_ones_use_its_columns(void **state)
@@ -234,6 +324,8 @@ int main(void)
         temporary_test(errors_name_the_existing_or_wrong_file),
         temporary_test(a_directory_is_combined_in_sorted_order),
         temporary_test(only_directories_with_files_can_be_combined),
+        temporary_test(several_cores_write_the_same_bytes),
+        temporary_test(several_cores_find_the_same_error),
         temporary_test(a_mark_creates_the_file_and_later_ones_use_its_columns),
         temporary_test(a_mark_removes_a_truncated_last_line),
         temporary_test(a_mark_is_not_written_to_other_files),
