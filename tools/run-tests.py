@@ -2,6 +2,8 @@
 """Runs the tests of a build folder and ends with "N passed, N failed": run-tests.py BUILD [--left-by=LOG] [meson test option…]
 With "changed" in place of names it builds and runs what the changes since the last commit touch (changed_tests.py).
 
+A program that is named runs once, however often it is named; one that does not run, or a harness that breaks off, ends this with 1.
+
 LOG is the testlog.json of a run elsewhere: only the programs run of which something was skipped there, or that it lacks; all without such
 a file. A test that fails is a defect, of the product or of the test: none runs a second time. Most tests wait for something, so
 more run at once than there are processors.
@@ -19,19 +21,32 @@ import changed_tests
 
 # Times out what hangs, not what is slow: several of these may run at once.
 PATIENCE = "3"
+# Options of meson test whose value is the next word.
+WITH_VALUE = {"--suite", "--no-suite", "-t", "--timeout-multiplier", "--wrapper", "--num-processes", "--maxfail", "--repeat", "--setup", "--test-args"}
 
 
 def run(build, *options):
-    """Runs meson test; returns {name: ((passed, failed, skipped), what the failed ones said)}."""
+    """Runs meson test; returns its status and {name: ((passed, failed, skipped), what the failed ones said)}."""
     folder = pathlib.Path(build) / "meson-logs"
     for log in folder.glob("testlog*.json"):
         log.unlink()
     at_once = str(4 * os.cpu_count())
-    subprocess.run(["meson", "test", "-C", build, "--print-errorlogs", "--num-processes", at_once, "--timeout-multiplier", PATIENCE, *options])
+    done = subprocess.run(["meson", "test", "-C", build, "--print-errorlogs", "--num-processes", at_once, "--timeout-multiplier", PATIENCE, *options])
     results = {}
     for log in folder.glob("testlog*.json"):
         results |= read_log(log)
-    return results
+    return done.returncode, results
+
+
+def names_and_options(words):
+    """The programs that are named, each once: Meson's harness breaks off at the second. And the options."""
+    names, options = {}, []
+    for before, word in zip(["", *words], words):
+        if word.startswith("-") or before in WITH_VALUE:
+            options.append(word)
+        else:
+            names[word] = True
+    return list(names), options
 
 
 def read_log(log):
@@ -78,23 +93,36 @@ def show_failures(results):
             print("".join(f"  {line}\n" for line in said), end="")
 
 
+def lacking(status, names, results):
+    """What is not known to have run, as a line; None if all did."""
+    missing = [name for name in names if name not in results]
+    if missing:
+        return f"NOT RUN: {' '.join(missing)}"
+    is_said = any(failed for (_, failed, _), _ in results.values())
+    return f"BROKEN OFF: meson test ended with {status}" if status and not is_said else None
+
+
 def main():
-    build, options = sys.argv[1], sys.argv[2:]
-    if options == ["changed"]:
-        options = changed_tests.choose(build, pathlib.Path(__file__).resolve().parents[1])
-        if not options:
+    build, words = sys.argv[1], sys.argv[2:]
+    if words == ["changed"]:
+        words = changed_tests.choose(build, pathlib.Path(__file__).resolve().parents[1])
+        if not words:
             sys.exit("Nothing has changed since the last commit.")
     else:
-        elsewhere = [pathlib.Path(option.partition("=")[2]) for option in options if option.startswith("--left-by=")]
-        options = ["--no-rebuild", *(option for option in options if not option.startswith("--left-by="))]
+        elsewhere = [pathlib.Path(word.partition("=")[2]) for word in words if word.startswith("--left-by=")]
+        words = ["--no-rebuild", *(word for word in words if not word.startswith("--left-by="))]
         for log in elsewhere:
-            options += left_by(build, log) if log.exists() else []
-    results = run(build, *options)
+            words += left_by(build, log) if log.exists() else []
+    names, options = names_and_options(words)
+    status, results = run(build, *options, *names)
     show_failures(results)
+    lack = lacking(status, names, results)
+    if lack:
+        print(lack)
     counts = [count for count, _ in results.values()]
     passed, failed, skipped = (sum(column) for column in zip(*counts)) if counts else (0, 0, 0)
     print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
-    sys.exit(1 if failed or not passed else 0)
+    sys.exit(1 if failed or lack or not passed else 0)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import importlib.util
 import json
 import os
 import pathlib
+import subprocess
 import sys
 import tempfile
 import time
@@ -42,6 +43,43 @@ class LeftBy(unittest.TestCase):
                 "TIMEOUT", "ok 1 - a\n"), ("SKIP", "1..0 # SKIP\n"):
             with self.subTest(result=result):
                 self.assertIn("cli/run", self.left_by(**{"cli/run": (result, text)}))
+
+
+class Named(unittest.TestCase):
+    """By a build folder in which `meson test` is a program of ours: it says what it was given, and has run what the test wants."""
+
+    def run_tests(self, *words, ran, status=0):
+        """The exit status of run-tests.py, what it printed, and what meson got after the options that are always there."""
+        with tempfile.TemporaryDirectory() as folder:
+            logs = pathlib.Path(folder) / "meson-logs"
+            logs.mkdir()
+            log = [json.dumps({"name": f"gpu-tracker:whole / {name}", "result": result, "stdout": f"{line} 1 - a\n1..1\n", "duration": 1})
+                   for name, result, line in ran]  # fmt: skip
+            meson = pathlib.Path(folder) / "meson"
+            meson.write_text(f"#!/bin/sh\nprintf '%s\\n' \"$@\" > {folder}/given\ncat > {logs}/testlog.json << 'END'\n" + "\n".join(log) +
+                             f"\nEND\nexit {status}\n")  # fmt: skip
+            meson.chmod(0o755)
+            environment = os.environ | {"PATH": f"{folder}:{os.environ['PATH']}"}
+            done = subprocess.run([sys.executable, TOOLS / "run-tests.py", folder, *words], env=environment, capture_output=True, text=True)
+            given = (pathlib.Path(folder) / "given").read_text().split()
+            return done.returncode, done.stdout, given[given.index("--no-rebuild") :]
+
+    def test_a_program_runs_once(self):
+        status, text, given = self.run_tests("a/b", "-t", "20", "a/c", "--suite", "unit", "a/b", ran=[("a/b", "OK", "ok"), ("a/c", "OK", "ok")])
+        self.assertEqual(given, ["--no-rebuild", "-t", "20", "--suite", "unit", "a/b", "a/c"])
+        self.assertEqual((status, text), (0, "2 passed, 0 failed\n"))
+
+    def test_a_program_that_did_not_run_is_named(self):
+        status, text, _ = self.run_tests("a/b", "a/c", ran=[("a/b", "OK", "ok")])
+        self.assertEqual((status, text), (1, "NOT RUN: a/c\n1 passed, 0 failed\n"))
+
+    def test_a_harness_that_breaks_off_fails(self):
+        status, text, _ = self.run_tests(ran=[("a/b", "OK", "ok")], status=2)
+        self.assertEqual((status, text), (1, "BROKEN OFF: meson test ended with 2\n1 passed, 0 failed\n"))
+
+    def test_a_failure_is_said_once(self):
+        status, text, _ = self.run_tests(ran=[("a/b", "FAIL", "not ok")], status=1)
+        self.assertEqual((status, text), (1, "FAILED a/b:\n  not ok 1 - a\n0 passed, 1 failed\n"))
 
 
 class AtOnce(unittest.TestCase):
