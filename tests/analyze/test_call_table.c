@@ -47,6 +47,13 @@ static void marks_pair_up_whatever_their_order(void **state)
         "a 7: 1-2, b 7: 1.5-1.75, a 7: 3-4");
 }
 
+static void assert_warning(const struct marked_calls *marked, const char *expected)
+{
+    char warning[CALL_TABLE_WARNING_SIZE];
+    assert_true(call_table_warning(&marked->table, "x.csv", warning));
+    assert_string_equal(warning, expected);
+}
+
 static void calls_that_stop_before_they_start_are_left_out(void **state)
 {
     (void)state;
@@ -54,11 +61,9 @@ static void calls_that_stop_before_they_start_are_left_out(void **state)
         "a 7 0 5 9;a 7 1 6 9;a 7 0 7 9;a 7 1 2 9;a 7 0 3 9;a 7 1 4 9;a 7 0 5 9"};
     for (int threads = 0; threads < 2; threads++) {
         struct marked_calls marked;
-        char warning[CALL_TABLE_WARNING_SIZE];
         assert_int_equal(pair_marks(&marked, marks[threads], threads), GPUT_OK);
         assert_calls(&marked, "a 7: 3-4, a 7: 5-6");
-        assert_true(call_table_warning(&marked.table, "x.csv", warning));
-        assert_string_equal(warning,
+        assert_warning(&marked,
             "Sub-tracking file x.csv: 1 calls stop before they start and were left out. The "
             "system's time was set back while they ran; other calls may be off as much.");
         forget_calls(&marked);
@@ -122,15 +127,13 @@ static void a_stop_without_a_start_is_left_out_and_named(void **state)
         "a 7 0 1 9;a 7 1 2 9;a 7 1 4 9;a 7 0 5 9;a 7 1 6 9;a 7 0 7 9;b 8 1 3 9"};
     for (int how = 0; how < 4; how++) {
         struct marked_calls marked;
-        char warning[CALL_TABLE_WARNING_SIZE];
         add_marks(&marked, marks[how & 1], how & 1);
         marked.table.has_lost = how >> 1; /* is known, or not */
         marked.table.keep_open = true;
         assert_int_equal(call_table_pair(&marked.table, &marked.error), GPUT_OK);
         assert_calls(&marked, "a 7: 1-2, a 7: 5-6");
         assert_int_equal(marked.table.n_open, 1);
-        assert_true(call_table_warning(&marked.table, "x.csv", warning));
-        assert_string_equal(warning,
+        assert_warning(&marked,
             "Sub-tracking file x.csv: 2 stops are left out, because the marks of their starts are "
             "not in it; the first is of code block \"b\" of process 8 at 3.0.");
         forget_calls(&marked);
@@ -142,12 +145,10 @@ static void a_stop_without_a_start_at_the_end_is_left_out(void **state)
 {
     (void)state;
     struct marked_calls marked;
-    char warning[CALL_TABLE_WARNING_SIZE];
     add_marks(&marked, "a 7 0 1;a 7 1 2;a 7 1 3", false); /* open calls are not kept */
     assert_int_equal(call_table_pair(&marked.table, &marked.error), GPUT_OK);
     assert_calls(&marked, "a 7: 1-2");
-    assert_true(call_table_warning(&marked.table, "x.csv", warning));
-    assert_string_equal(warning,
+    assert_warning(&marked,
         "Sub-tracking file x.csv: 1 stop is left out, because the mark of its start is not in it; "
         "it is of code block \"a\" of process 7 at 3.0.");
     forget_calls(&marked);
