@@ -5,7 +5,7 @@ import { cardsOfTables, makeCards } from "./cards";
 import { Chart } from "./chart";
 import { FAINT } from "./colours";
 import type { Columns } from "./columns";
-import { button, element, replaceChildren, type Child } from "./dom";
+import { button, element, listen, replaceChildren, type Child } from "./dom";
 import { type Place, parsePlace, PlaceKeeper } from "./fragment";
 import { makeHeader, sessionFacts } from "./header";
 import { HeatMap } from "./heat";
@@ -90,7 +90,7 @@ export class App {
     get debug(): object {
         return {
             view: () => ({ from: this.#view.from, to: this.#view.to, cursor: this.#view.cursor, full: { ...this.#view.full } }),
-            charts: () => this.#charts.map((chart) => ({ id: chart.panel.id, unit: chart.panel.unit, lines: chart.panel.lines.map((line) => ({ id: line.id, label: line.label, shown: line.shown, samples: line.times.length, ...line.summary(-Infinity, Infinity) })) })),
+            charts: () => this.#charts.map((chart) => ({ id: chart.panel.id, unit: chart.panel.unit, lines: chart.panel.lines.map((line) => ({ id: line.id, label: line.label, shown: line.shown, peak: line.peak, samples: line.times.length, ...line.summary(-Infinity, Infinity) })) })),
             points: (id: string, line: string) => this.#charts.find((chart) => chart.panel.id === id)?.pointsOf(line) ?? null,
             pixelOf: (id: string, time: number, value: number) => this.#charts.find((chart) => chart.panel.id === id)?.pixelOf(time, value) ?? null,
             lanes: () => this.#lanes.map((lanes) => ({ id: lanes.options.id, drawn: lanes.drawn, selected: lanes.selected, rows: lanes.options.bars.lanes.map((lane) => ({ label: lane.label, rows: lane.rows.map((row) => row.indices.length) })) })),
@@ -188,7 +188,7 @@ export class App {
             option.selected = i === this.#session;
             return option;
         }));
-        select.addEventListener("change", () => this.#chooseSession(Number(select.value)));
+        listen(select, "change", () => this.#chooseSession(Number(select.value)));
         const label = element("label", {}, "Details of ", select);
         return element("div", { class: "session-choice" }, label, element("p", { class: "facts-line" }, ...sessionFacts(this.#current)));
     }

@@ -2,7 +2,7 @@
 
 import { FAINT, GREY } from "./colours";
 import { drawCurves, heightOf, type Drawn } from "./curves";
-import { element, replaceChildren } from "./dom";
+import { element, listen, replaceChildren } from "./dom";
 import { Legend } from "./legend";
 import type { Line, LineStyle } from "./line";
 import type { Panel } from "./panels";
@@ -42,7 +42,7 @@ export class Chart {
         this.#view = view;
         this.#limitNote = element("span", { class: "limit-note" });
         this.#table = foldedTable(panel.title);
-        this.#table.addEventListener("toggle", () => this.#fillTable());
+        listen(this.#table, "toggle", () => this.#fillTable());
         const title = element("h3", {}, panel.title);
         this.#legend = new Legend(panel, {
             toggled: () => {
@@ -124,7 +124,7 @@ export class Chart {
 
     /** Says which of many curves is under the pointer. */
     #pointAtNearest(): void {
-        this.#canvas.addEventListener("pointermove", (event) => {
+        listen(this.#canvas, "pointermove", (event) => {
             if (!this.#drawn || event.buttons) return;
             const box = this.#canvas.getBoundingClientRect();
             const at = momentAt(this.#view, event.clientX - box.left, this.#width);
@@ -142,7 +142,7 @@ export class Chart {
             this.#nameOfPointed.textContent = upright(`${near.label} ${figure(near.valueAt(at), near.unit)}`);
             this.#nameOfPointed.style.transform = `translate(${Math.min(event.clientX - box.left + 12, box.width - this.#nameOfPointed.offsetWidth - 8)}px, ${event.clientY - box.top + 14}px)`;
         });
-        this.#canvas.addEventListener("pointerleave", () => this.#point(null));
+        listen(this.#canvas, "pointerleave", () => this.#point(null));
     }
 
     #fillTable(): void {

@@ -54,6 +54,15 @@ export function svg(tag: string, attributes: Record<string, string | number>, ..
 
 export function button(label: string, pressed: (event: MouseEvent) => void, properties: Properties = {}): HTMLButtonElement {
     const node = element("button", { type: "button", ...properties }, label);
-    node.addEventListener("click", pressed);
+    listen(node, "click", pressed);
     return node;
+}
+
+export function listen<K extends keyof HTMLElementEventMap>(
+    node: EventTarget,
+    kind: K,
+    handle: (event: HTMLElementEventMap[K]) => void,
+    options?: AddEventListenerOptions,
+): void {
+    node.addEventListener(kind, handle as EventListener, options);
 }

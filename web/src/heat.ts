@@ -1,7 +1,7 @@
 // A heat map on the time axis: a row a device or rank, colour by value, and the value at the cursor in words.
 
 import { scaleColour, themeColour } from "./colours";
-import { element, replaceChildren } from "./dom";
+import { element, listen, replaceChildren } from "./dom";
 import { fitted } from "./lanes";
 import type { Line } from "./line";
 import { fitCanvas, GUTTER, INSET, RIGHT } from "./plot-area";
@@ -40,7 +40,7 @@ export class HeatMap {
         this.#top = this.#unit === "percent" && highest > 50 && highest <= 100 ? 100 : highest || 1;
         this.#values = rows.map(() => element("span", {}));
         this.#table = foldedTable(title);
-        this.#table.addEventListener("toggle", () => this.#fillTable());
+        listen(this.#table, "toggle", () => this.#fillTable());
         const values = element("div", { class: "heat-values", "aria-hidden": "true" }, ...this.#values);
         values.style.width = `${VALUES}px`;
         this.node = element(

@@ -1,6 +1,6 @@
 // What every key does, and the list of keys that "?" shows.
 
-import { button, element } from "./dom";
+import { button, element, listen } from "./dom";
 import type { View } from "./view";
 
 interface KeyActions {
@@ -45,7 +45,7 @@ function isTaken(key: string, focused: Element, stage: HTMLElement): boolean {
 
 /** Keys count wherever the focus is, but for what has it itself. */
 export function listenToKeys(stage: () => HTMLElement, view: () => View, help: HTMLDialogElement, actions: KeyActions): void {
-    document.addEventListener("keydown", (event) => {
+    listen(document, "keydown", (event) => {
         if (event.key === "Escape" && !help.open) return actions.clear();
         if (event.ctrlKey || event.metaKey || event.altKey || help.open || isTaken(event.key, event.target as Element, stage())) return;
         const action = keyAction(event, view(), help, actions);

@@ -2,7 +2,7 @@
 // a pixel as one. Pointer and keys reach every bar.
 
 import { COLOUR_COUNT, lineColour, themeColour } from "./colours";
-import { element } from "./dom";
+import { element, listen } from "./dom";
 import type { Bars, Lane, Row } from "./lane";
 import { fitCanvas, GUTTER, INSET, momentAt, RIGHT } from "./plot-area";
 import { Sight } from "./sight";
@@ -247,11 +247,11 @@ export class Lanes {
 
     #listen(): void {
         const scroller = this.#scroller;
-        scroller.addEventListener("scroll", () => this.invalidate());
-        scroller.addEventListener("click", (event) => this.options.onSelect(this.#barAt(event)));
-        scroller.addEventListener("pointermove", (event) => this.#hover(event));
-        scroller.addEventListener("pointerleave", () => (this.#tooltip.hidden = true));
-        scroller.addEventListener("keydown", (event) => this.#key(event));
+        listen(scroller, "scroll", () => this.invalidate());
+        listen(scroller, "click", (event) => this.options.onSelect(this.#barAt(event)));
+        listen(scroller, "pointermove", (event) => this.#hover(event));
+        listen(scroller, "pointerleave", () => (this.#tooltip.hidden = true));
+        listen(scroller, "keydown", (event) => this.#key(event));
     }
 
     #hover(event: PointerEvent): void {

@@ -1,7 +1,7 @@
 // The legend of a chart: what is shown, with its figure; what is hidden, or one of many, waits behind a button.
 
 import { colourVariable } from "./colours";
-import { button, element, svg } from "./dom";
+import { button, element, listen, svg } from "./dom";
 import type { Line, LineStyle } from "./line";
 import type { Panel } from "./panels";
 import { figure } from "./units";
@@ -99,8 +99,8 @@ export class Legend {
         node.append(swatch(lines[0]!.style), element("span", { class: "name" }, label), value);
         const point = (line: Line | null): void => this.#actions.pointed(line);
         if (lines.length === 1) {
-            for (const event of ["pointerenter", "focus"]) node.addEventListener(event, () => point(lines[0]!));
-            for (const event of ["pointerleave", "blur"]) node.addEventListener(event, () => point(null));
+            for (const event of ["pointerenter", "focus"] as const) listen(node, event, () => point(lines[0]!));
+            for (const event of ["pointerleave", "blur"] as const) listen(node, event, () => point(null));
         }
         const entry = { lines, node, value };
         this.#entries.push(entry);

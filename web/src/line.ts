@@ -9,6 +9,9 @@ interface Extremes {
     max: number;
 }
 
+/** Of the samples before each: values by their weights, the weights, and how many are known. */
+type Sums = Record<"sums" | "weights" | "counts", Float64Array>;
+
 export interface Summary extends Extremes {
     mean: number;
     /** Of the known samples. */
@@ -110,7 +113,7 @@ export class Line {
     readonly #read: () => Float64Array;
     #values: Float64Array | null = null;
     #blocks: { lows: Float64Array; highs: Float64Array } | null = null;
-    #sums: { values: Float64Array; counts: Uint32Array } | null = null;
+    #sums: Sums | null = null;
 
     /** Nothing is decoded before the line is drawn or asked. */
     constructor(properties: LineProperties, moments: () => Moments, read: () => Float64Array) {
@@ -170,16 +173,15 @@ export class Line {
         const hasBlocks = firstBlock < lastBlock;
         // Samples before the first block and after the last one, or all of them.
         const [before, after] = hasBlocks ? [firstBlock * BLOCK, lastBlock * BLOCK] : [from, from];
-        for (let i = from; i < before; i++) {
-            const value = values[i]!;
-            if (value < min) min = value;
-            if (value > max) max = value;
-        }
-        for (let i = after; i < to; i++) {
-            const value = values[i]!;
-            if (value < min) min = value;
-            if (value > max) max = value;
-        }
+        const scan = (i: number, end: number): void => {
+            for (; i < end; i++) {
+                const value = values[i]!;
+                if (value < min) min = value;
+                if (value > max) max = value;
+            }
+        };
+        scan(from, before);
+        scan(after, to);
         if (!hasBlocks) return min <= max ? { min, max } : { min: NaN, max: NaN };
         const { lows, highs } = this.#makeBlocks();
         for (let block = firstBlock; block < lastBlock; block++) {
@@ -211,24 +213,25 @@ export class Line {
         return (this.#blocks = { lows, highs });
     }
 
-    /** Mean of the known samples [from, to); NaN if there is none. */
+    /** Mean of the known samples [from, to), of intervals by their lengths; NaN if there is none. */
     mean(from: number, to: number): number {
-        const sums = this.#cumulate();
-        const count = sums.counts[to]! - sums.counts[from]!;
-        return count ? (sums.values[to]! - sums.values[from]!) / count : NaN;
+        const { sums, weights } = this.#cumulate();
+        return (sums[to]! - sums[from]!) / (weights[to]! - weights[from]!);
     }
 
-    #cumulate(): { values: Float64Array; counts: Uint32Array } {
+    #cumulate(): Sums {
         if (this.#sums) return this.#sums;
-        const { values } = this;
-        const sums = { values: new Float64Array(values.length + 1), counts: new Uint32Array(values.length + 1) };
-        for (let i = 0; i < values.length; i++) {
-            const value = values[i]!;
+        const { values, times } = this;
+        const [sums, weights, counts] = [0, 1, 2].map(() => new Float64Array(values.length + 1)) as [Float64Array, Float64Array, Float64Array];
+        values.forEach((value, i) => {
             const known = value === value;
-            sums.values[i + 1] = sums.values[i]! + (known ? value : 0);
-            sums.counts[i + 1] = sums.counts[i]! + (known ? 1 : 0);
-        }
-        return (this.#sums = sums);
+            // The first is of as long as the second. Samples of one moment count only where there are no others.
+            const weight = this.ofInterval ? times[i || 1]! - times[i && i - 1]! || 1e-9 : 1;
+            sums[i + 1] = sums[i]! + (known ? value * weight : 0);
+            weights[i + 1] = weights[i]! + (known ? weight : 0);
+            counts[i + 1] = counts[i]! + Number(known);
+        });
+        return (this.#sums = { sums, weights, counts });
     }
 
     /** Indices of the samples from one moment to another, both included. */
@@ -247,11 +250,11 @@ export class Line {
         return { index: max === max ? this.values.indexOf(max, first) : -1, max };
     }
 
-    /** Figures of what a range shows: extremes, mean over the samples, and the moment of the highest. */
+    /** Figures of what a range shows: extremes, mean, and the moment of the highest. */
     summary(from: number, to: number): Summary {
         const [first, last] = this.#indices(from, to);
-        const { min, max } = this.extremes(first, last);
-        const { index } = this.highest(from, to);
+        const { min } = this.extremes(first, last);
+        const { index, max } = this.highest(from, to);
         const { counts } = this.#cumulate();
         return { min, max, mean: this.mean(first, last), count: counts[last]! - counts[first]!, highestAt: index < 0 ? NaN : this.times[index]! };
     }

@@ -1,7 +1,7 @@
 // The strip above the charts: the whole session in small with the part that is shown, and the ruler of time.
 
 import { lineColour, themeColour } from "./colours";
-import { element } from "./dom";
+import { element, listen } from "./dom";
 import type { Row } from "./lane";
 import type { Line } from "./line";
 import { fitCanvas, GUTTER, RIGHT } from "./plot-area";
@@ -127,7 +127,7 @@ export class Overview {
 
     /** The window of what is shown is moved by dragging it, and resized at its edges. A press outside moves it there. */
     #listen(strip: HTMLElement): void {
-        strip.addEventListener("pointerdown", (event) => {
+        listen(strip, "pointerdown", (event) => {
             event.stopPropagation();
             const x = event.clientX - strip.getBoundingClientRect().left;
             const { from, to } = this.#view;
@@ -148,9 +148,9 @@ export class Overview {
             this.#drag = { x, from: this.#view.from, to: this.#view.to, edge };
             strip.setPointerCapture(event.pointerId);
         });
-        strip.addEventListener("pointermove", (event) => this.#dragTo(event.clientX - strip.getBoundingClientRect().left));
-        strip.addEventListener("pointerup", () => (this.#drag = null));
-        strip.addEventListener("pointercancel", () => (this.#drag = null));
+        listen(strip, "pointermove", (event) => this.#dragTo(event.clientX - strip.getBoundingClientRect().left));
+        listen(strip, "pointerup", () => (this.#drag = null));
+        listen(strip, "pointercancel", () => (this.#drag = null));
     }
 
     #wholeTime(x: number): number {

@@ -157,10 +157,11 @@ function nameUnits(panels: Panel[]): void {
     }
 }
 
-/** What the kernel kept of RAM is higher than what any sample saw. */
-function peakOf({ id, max = Infinity }: Series, { cards }: Session): number | undefined {
-    const value = cards?.find((card) => card.id === { combined_ram: "ram", main_ram: "ram_main" }[id])?.value;
-    return typeof value === "number" && value > max ? value : undefined;
+/** What a card says is higher than what any sample saw: what the kernel kept of RAM, or of rows that were lost. One GPU is all. */
+function peakOf({ id, max = Infinity }: Series, { cards = [] }: Session): number | undefined {
+    const gpus = cards.filter((card) => /^gpu\d*_ram$/.test(card.id));
+    const card = id === "combined_gpu_ram" ? !gpus[1] && gpus[0] : cards.find((card) => card.id === (id === "main_ram" ? "ram_main" : id.replace(/(combined_)?ram$/, "ram")));
+    return card && typeof card.value === "number" && card.value > max ? card.value : undefined;
 }
 
 function makeLine(series: Series, session: number, of: Session, labels: string[], columns: Columns, moments: MomentsOf): Line {

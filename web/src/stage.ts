@@ -1,6 +1,6 @@
 // The area of charts and lanes: one cursor, one selection, and the pointer's and the keys' way along the time axis.
 
-import { element } from "./dom";
+import { element, listen } from "./dom";
 import { GUTTER, momentAt, positionOf, RIGHT } from "./plot-area";
 import { moment } from "./units";
 import type { View } from "./view";
@@ -33,13 +33,13 @@ export class Stage {
 
     #listen(): void {
         const { node } = this;
-        node.addEventListener("pointerdown", (event) => this.#press(event));
-        node.addEventListener("pointermove", (event) => this.#move(event));
-        node.addEventListener("pointerup", (event) => this.#release(event));
-        node.addEventListener("pointercancel", () => this.#endDrag());
-        node.addEventListener("pointerleave", () => this.#drag || this.#view.moveCursor(null));
-        node.addEventListener("dblclick", (event) => this.#onPlot(event) && this.#view.reset());
-        node.addEventListener("wheel", (event) => this.#wheel(event), { passive: false });
+        listen(node, "pointerdown", (event) => this.#press(event));
+        listen(node, "pointermove", (event) => this.#move(event));
+        listen(node, "pointerup", (event) => this.#release(event));
+        listen(node, "pointercancel", () => this.#endDrag());
+        listen(node, "pointerleave", () => this.#drag || this.#view.moveCursor(null));
+        listen(node, "dblclick", (event) => this.#onPlot(event) && this.#view.reset());
+        listen(node, "wheel", (event) => this.#wheel(event), { passive: false });
     }
 
     #left(): DOMRect {

@@ -1,6 +1,6 @@
 // Tables that sort by a click, search, and show long lists in parts.
 
-import { button, element, replaceChildren } from "./dom";
+import { button, element, listen, replaceChildren } from "./dom";
 import type { Table, TableColumn } from "./report";
 import { figure } from "./units";
 
@@ -107,7 +107,7 @@ class TableView {
     #searchField(): HTMLElement {
         const field = element("input", { type: "search", "aria-label": `Search in ${this.#table.title}`, class: "search" });
         field.placeholder = "Search";
-        field.addEventListener("input", () => {
+        listen(field, "input", () => {
             this.#search = field.value.toLocaleLowerCase();
             this.#arrange();
         });

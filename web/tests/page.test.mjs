@@ -377,6 +377,25 @@ test("draws the peak that the kernel kept above all samples, while the whole ses
     await close(page);
 });
 
+test("draws a peak of GPU RAM that is in no sample, of one GPU and of each of several", async () => {
+    for (const gpus of [1, 2]) {
+        const made = samples.singleRun();
+        const [session] = made.report.sessions;
+        const series = (id, scope) => ({ id, label: id, group: "gpu_ram", scope, unit: "bytes", max: 3e9, values: made.encoder.delta(made.ram.map((value) => Math.min(3e9, value))) });
+        session.series.push(series("combined_gpu_ram", "combined"));
+        session.cards = session.cards.filter(({ id }) => id !== "gpu_ram");
+        for (let gpu = 0; gpu < gpus; gpu++) {
+            session.series.push({ ...series(`gpu${gpu}_combined_ram`, `gpu${gpu}`), values: made.encoder.delta(made.ram.map((value) => Math.min(3e9, value / (gpu + 2)))) });
+            session.cards.push({ id: `gpu${gpu}_ram`, label: `GPU ${gpu} RAM`, value: 4e9 + gpu * 1e9, unit: "bytes", state: "sampled" });
+        }
+        const page = await browser.open(browser.write(`gpu-peak-${gpus}`, made));
+        const chart = (await ask(page, "charts")).find(({ id }) => id === "gpu_ram:bytes");
+        assert.deepEqual(chart.lines.filter(({ shown, peak }) => shown && peak).map(({ peak }) => peak), gpus === 1 ? [4e9] : [4e9, 5e9]);
+        for (let gpu = 0; gpu < gpus; gpu++) assert.ok((await ask(page, "pixelOf", "gpu_ram:bytes", 60, 4e9 + gpu * 1e9)).y > 4, "inside of the chart");
+        await close(page);
+    }
+});
+
 test("lists intervals by time, not by samples, and keeps the minus of what was just before 0", async () => {
     const made = samples.twoRuns();
     const [session] = made.report.sessions;
@@ -405,6 +424,10 @@ test("lists intervals by time, not by samples, and keeps the minus of what was j
     assert.match(rows[0][0], /^\u22120\.4 s – /);
     assert.deepEqual([...new Set(rows.map(([, rate]) => rate))], ["1 MB/s", "1 MB/s – 3 MB/s", "3 MB/s", "2 MB/s – 3 MB/s", "2 MB/s"]);
     assert.equal(rows.filter(([, rate]) => rate === "1 MB/s").length, 8);
+    // 1 MB/s for 10.4 s, 3 and 2 MB/s for 10 s each; the thread counts of four moments.
+    const means = Object.fromEntries((await ask(page, "charts")).map(({ id, lines }) => [id, lines[0].mean]));
+    assert.ok(Math.abs(means["io:bytes_per_second"] / (60.4e6 / 30.4) - 1) < 1e-9, `${means["io:bytes_per_second"]}`);
+    assert.equal(means["threads:count"], 6.25);
     // What is of moments has no figure between them.
     assert.deepEqual((await intervalsOf("threads:count")).map(([, count]) => count).filter((count) => count !== "–"), ["4", "5 – 9", "7"]);
     await close(page);

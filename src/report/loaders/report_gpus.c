@@ -147,7 +147,7 @@ bool report_gpus_have_power(const struct report_gpus *gpus)
 static int put_power(struct report_gpus *gpus, struct gput_error *error)
 {
     struct report_series series = {.id = "power_gpu",
-        .label = "GPUs",
+        .label = "GPUs, single readings",
         .group = "power",
         .scope = "gpu",
         .unit = "watts",
