@@ -6,6 +6,7 @@
 #include "formats/marks/sub_tracking_file.h"
 #include "formats/tracking/tracking_reader.h"
 #include "timeline/timeline_inputs.h"
+#include "timeline/timeline_tables.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -33,8 +34,10 @@ static void note_reading(struct read_report *report, const char *warning, uint64
 struct sampling {
     struct timeline *timeline;
     uint32_t thread;
-    bool has_gpus;                           /* the machine had some */
-    char *names[GPUT_TRACKING_FILE_COLUMNS]; /* "main_ram (gigabytes)"; NULL: not in the file */
+    bool has_gpus;                              /* the machine had some */
+    char *names[GPUT_TRACKING_FILE_COLUMNS];    /* "main_ram (bytes)"; NULL: not in the file */
+    double factors[GPUT_TRACKING_FILE_COLUMNS]; /* to bytes; 0: as it is */
+    double end;                                 /* of the last sample; NaN: there is none */
     struct str args;
 };
 
@@ -46,11 +49,11 @@ static bool name_columns(struct sampling *sampling, const struct tracking_reader
         struct str name = {0};
         if (!tracking_reader_has(reader, measurement->id))
             continue;
-        str_append(&name, measurement->name);
         if (measurement->quantity == GPUT_QUANTITY_RAM)
-            str_printf(&name, " (%s)", gput_ram_unit_name(data->ram_unit));
+            sampling->factors[i] = 1 / gput_ram_unit_factor(data->ram_unit);
         else if (measurement->quantity == GPUT_QUANTITY_GPU_RAM)
-            str_printf(&name, " (%s)", gput_ram_unit_name(data->gpu_ram_unit));
+            sampling->factors[i] = 1 / gput_ram_unit_factor(data->gpu_ram_unit);
+        str_printf(&name, "%s%s", measurement->name, sampling->factors[i] != 0 ? " (bytes)" : "");
         sampling->names[i] = str_steal(&name);
         if (!sampling->names[i])
             return false;
@@ -63,13 +66,16 @@ static int add_row(
 {
     if (!(fabs(row->timestamp) < 9e9)) /* the year 2255; what is beyond is not a time of a sample */
         return GPUT_OK;
+    sampling->end = fmax(sampling->end, row->timestamp);
     for (int i = 0; i < GPUT_TRACKING_FILE_COLUMNS; i++) {
+        double factor = sampling->factors[i];
         char value[NUMBER_TEXT_SIZE];
         if (!sampling->names[i] || !isfinite(row->values[i]))
             continue;
         if (!sampling->has_gpus && row->values[i] == 0 && is_of_gpus(i))
             continue; /* how tracking files say "there is none" */
-        size_t length = number_format_double(row->values[i], value);
+        size_t length = number_format_double(
+            factor != 0 ? round(row->values[i] * factor) : row->values[i], value);
         str_clear(&sampling->args);
         str_printf(&sampling->args, "{\"value\": %.*s}", (int)length, value);
         if (sampling->args.failed)
@@ -104,6 +110,7 @@ static int add_samples(struct timeline_inputs *inputs, const char *path,
 {
     struct timeline_tracks *tracks = &inputs->timeline->tracks;
     struct sampling sampling = {.timeline = inputs->timeline,
+        .end = NAN,
         .has_gpus = tracking_reader_static_data(reader)->system_gpu_count > 0};
     struct str name = {0};
     str_printf(&name, "Session %s", file_base_name(path));
@@ -114,6 +121,8 @@ static int add_samples(struct timeline_inputs *inputs, const char *path,
                  timeline_thread_rename(tracks, sampling.thread, "samples") &&
                  name_columns(&sampling, reader);
     int code = ready ? add_rows(&sampling, reader, &inputs->report, error) : error_memory(error);
+    if (code == GPUT_OK)
+        code = timeline_add_tables(inputs, process, sampling.end, reader, error);
     for (int i = 0; i < GPUT_TRACKING_FILE_COLUMNS; i++)
         free(sampling.names[i]);
     str_finish(&sampling.args);

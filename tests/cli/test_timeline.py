@@ -9,6 +9,7 @@ import pty
 import re
 import subprocess
 
+from analysis_files import MEASUREMENTS, START, STATIC, row, write_sqlite
 from command import COMMAND, SOURCE, CommandTest, main, read_terminal
 
 ROOT = SOURCE / "tests" / "fixtures" / "trace-root"
@@ -237,9 +238,9 @@ class Merge(CommandTest):
                 f"n_expected_cores,system_gpu_count,n_expected_gpus\ngigabytes,gigabytes,hours,8,{gpus},2,2,{gpus},{gpus}\n"
                 "main_ram,main_gpu_ram,gpu_sum_utilization_percent,main_n_threads,timestamp\n0,0,0,1,5\n")
             events = json.loads(self.merge("samples.csv", "-o", "-").stdout)
-            expected = {"main_ram (gigabytes)", "main_n_threads"}
+            expected = {"main_ram (bytes)", "main_n_threads"}
             if gpus:
-                expected |= {"main_gpu_ram (gigabytes)", "gpu_sum_utilization_percent"}
+                expected |= {"main_gpu_ram (bytes)", "gpu_sum_utilization_percent"}
             self.assertEqual({event["name"] for event in events if event["ph"] == "C"}, expected)
 
     def test_samples_become_counters_and_code_blocks_slices(self):
@@ -256,12 +257,53 @@ class Merge(CommandTest):
         events = json.loads((self.folder / "out.json").read_text())
         check_structure(self, events)
         counters = [event for event in events if event["ph"] == "C"]
-        self.assertIn("main_ram (gigabytes)", {event["name"] for event in counters})
+        self.assertIn("main_ram (bytes)", {event["name"] for event in counters})
         blocks = {e["name"]: (e["ts"], e["dur"]) for e in events if e["ph"] == "X" and e["name"] in ("outer", "inner")}
         self.assertAlmostEqual(blocks["inner"][0] - blocks["outer"][0], 250000, delta=1)
         self.assertAlmostEqual(blocks["inner"][1], 250000, delta=1)
         last = max(event["ts"] for event in counters)
         self.assertAlmostEqual(last, blocks["outer"][0], delta=1)
+
+    def test_sizes_are_in_bytes_whatever_the_unit_of_the_file(self):
+        text = "main_ram,system_gpu_ram,timestamp\n1.5,0.25,5\n"
+        for unit, factor in ("gigabytes", 1e9), ("kilobytes", 1e3):
+            (self.folder / "samples.csv").write_text(
+                "ram_unit,gpu_ram_unit,time_unit,ram_system_capacity,gpu_ram_system_capacity,system_core_count,"
+                f"n_expected_cores,system_gpu_count,n_expected_gpus\n{unit},{unit},hours,8,1,2,2,1,1\n{text}")
+            events = json.loads(self.merge("samples.csv", "-o", "-").stdout)
+            self.assertEqual({event["name"]: event["args"]["value"] for event in events if event["ph"] == "C"},
+                             {"main_ram (bytes)": 1.5 * factor, "system_gpu_ram (bytes)": 0.25 * factor})
+
+    def test_processes_gpus_power_and_io_of_a_database(self):
+        write_sqlite(self.folder / "s.sqlite", [
+            ("static_data", list(STATIC), [list(STATIC.values())]),
+            ("data", [*MEASUREMENTS, "timestamp"], [row(second) for second in range(4)]),
+            ("process_data", ["pid INTEGER", "parent INTEGER", "name TEXT", "start_timestamp REAL", "end_timestamp REAL", "peak_ram REAL", "signal INTEGER"],
+             [(7, None, 'ma"in', START, START + 2, 1.5, None), (8, 7, "one", START + 1, START + 1.5, 0.25, 9), (9, 7, "two", START + 1.25, None, None, None)]),
+            ("gpu_data", ["timestamp REAL", "uuid TEXT", "ram_used REAL", "power_watts REAL", "energy_joules REAL"],
+             [(START + second, f"GPU-{gpu}", 1 + gpu, 100 * gpu, 5) for second in range(2) for gpu in range(2)]),
+            ("energy_data", ["timestamp REAL", "package REAL", "dram REAL"],
+             [(START, None, None), (START + 0.01, 0.5, None), (START + 1, 20, None), (START + 2, 60, None), (START + 2.01, 61, None)]),
+            ("io_data", ["timestamp REAL", "read_bytes REAL"], [(START, 0), (START + 0.5, 1000), (START + 2, 400)]),
+        ])  # fmt: skip
+        events = json.loads(self.merge("s.sqlite", "-o", "-").stdout)
+        check_structure(self, events)
+        slices = {event["name"]: event for event in events if event["ph"] == "X"}
+        self.assertEqual({name: (round((one["ts"] / 1e6 - START), 3), round(one["dur"] / 1e6, 3)) for name, one in slices.items()},
+                         {'ma"in': (0, 2), "one": (1, 0.5), "two": (1.25, 1.75)})
+        self.assertEqual(slices['ma"in']["args"], {"pid": 7, "peak_ram_bytes": 1500000000})
+        self.assertEqual(slices["one"]["args"], {"pid": 8, "parent": 7, "peak_ram_bytes": 250000000, "signal": 9})
+        counters = collections.defaultdict(list)
+        for event in events:
+            if event["ph"] == "C":
+                counters[event["name"]].append((round(event["ts"] / 1e6 - START, 3), event["args"]["value"]))
+        self.assertEqual(counters["GPU 1: ram_used (bytes)"], [(0, 2e9), (1, 2e9)])
+        self.assertEqual(counters["GPU 1: power_watts"], [(0, 100), (1, 100)])
+        self.assertNotIn("GPU 1: energy_joules", counters)
+        # A rate stands where its interval begins; what is left at the end is part of the last one.
+        self.assertEqual([(at, round(watts, 3)) for at, watts in counters["power_package (watts)"]], [(0, 20), (1, 40.594), (2.01, 0)])
+        self.assertNotIn("power_dram (watts)", counters)
+        self.assertEqual(counters["read_bytes per second"], [(0, 2000), (0.5, 0), (2, 0)])
 
     def test_calls_that_overlap_are_slices_of_their_own_times(self):
         marks = []  # their times are microseconds after a moment
@@ -306,7 +348,7 @@ class Merge(CommandTest):
         done = self.merge("samples.csv", "blocks.csv", "none.csv", "-o", "out.json")
         self.assertEqual(done.returncode, 0, done.stderr)
         events = json.loads((self.folder / "out.json").read_text())
-        self.assertEqual([event["args"]["value"] for event in events if event["ph"] == "C"], [1, 3, 5])
+        self.assertEqual([event["args"]["value"] for event in events if event["ph"] == "C"], [1e9, 3e9, 5e9])
         self.assertEqual([event["name"] for event in events if event["ph"] == "X"], ["a", "b"])
         for warning, (name, words) in zip(done.stderr.splitlines(), [
             ("samples.csv", "line 5 has 3 cells where the header has 2. 2 rows were left out, 3 were kept."),
