@@ -7,15 +7,17 @@
 #include <string.h>
 #include <unistd.h>
 
-/* "rank0=path" is a session with a name, unless that is what its file is called. */
+/* "rank0=path" is a session with a name, unless that is what its file is called. A slash before the
+ * sign may be that of a path, as in "runs/lr=0.1.csv". */
 static int read_session(
     const char *operand, char **name, struct gput_report_session *session, struct gput_error *error)
 {
     const char *equals = strchr(operand, '=');
     *session = gput_report_session_default();
     session->path = operand;
-    if (!equals || equals == operand || memchr(operand, '/', (size_t)(equals - operand)) ||
-        access(operand, F_OK) == 0)
+    if (!equals || equals == operand || access(operand, F_OK) == 0)
+        return GPUT_OK;
+    if (memchr(operand, '/', (size_t)(equals - operand)) && access(equals + 1, F_OK) != 0)
         return GPUT_OK;
     *name = strndup(operand, (size_t)(equals - operand));
     if (!*name)

@@ -195,6 +195,7 @@ class Ranks(ReportTest):
         self.write("a.csv", "b.csv", "x=y.csv")
         self.assertEqual(self.ranks_of("rank 1=a.csv", "rank 0=b.csv"), [("rank 1", 1), ("rank 0", 0)])
         self.assertEqual(self.ranks_of("before=a.csv", "x=y.csv"), [("before", None), ("x=y.csv", None)])
+        self.assertEqual(self.ranks_of("model/large=a.csv", "x=y.csv"), [("model/large", None), ("x=y.csv", None)])
 
     def test_a_title_has_the_first_of_many(self):
         self.write(*(f"{number}.csv" for number in range(6)))

@@ -178,21 +178,31 @@ static int cell_count(
     return GPUT_OK;
 }
 
+/* Units are never empty, but what is read of a page that a damaged database has lost is. */
+static int check_units(struct tracking_reader *reader, struct gput_error *error)
+{
+    for (size_t i = RAM_UNIT; i <= TIME_UNIT; i++) {
+        const char *name = tracking_static_columns[i].name, *unit = cell_text(reader, name);
+        if (!unit)
+            return tracking_reader_invalid(
+                reader, error, "its static data has no column %s.", name);
+        if (!unit[0])
+            return tracking_reader_invalid(
+                reader, error, "its static data is damaged or cut off: there is no %s.", name);
+    }
+    return GPUT_OK;
+}
+
 static int parse_units(struct tracking_reader *reader, struct gput_error *error)
 {
     struct gput_static_data *data = &reader->static_data;
     struct gput_error reason;
+    TRY(check_units(reader, error));
     const char *ram = cell_text(reader, "ram_unit");
     const char *gpu_ram = cell_text(reader, "gpu_ram_unit");
-    const char *time = cell_text(reader, "time_unit");
-    if (!ram || !gpu_ram || !time)
-        return tracking_reader_invalid(reader, error, "its static data has no column %s.",
-            !ram       ? "ram_unit"
-            : !gpu_ram ? "gpu_ram_unit"
-                       : "time_unit");
     if (gput_ram_unit_parse(ram, "RAM", &data->ram_unit, &reason) != GPUT_OK ||
         gput_ram_unit_parse(gpu_ram, "GPU RAM", &data->gpu_ram_unit, &reason) != GPUT_OK ||
-        gput_time_unit_parse(time, &data->time_unit, &reason) != GPUT_OK)
+        gput_time_unit_parse(cell_text(reader, "time_unit"), &data->time_unit, &reason) != GPUT_OK)
         return tracking_reader_invalid(reader, error, "%s.", reason.message);
     return GPUT_OK;
 }

@@ -143,6 +143,8 @@ static void damaged_files_are_refused_by_line_and_column(void **state)
     assert_refused("a\n1\n", GPUT_ERROR_FORMAT, "its static data has no column ram_unit.");
     assert_refused("ram_unit,gpu_ram_unit,time_unit\nmiles,bytes,hours\nx\n", GPUT_ERROR_FORMAT,
         "\"miles\" is not a valid RAM unit");
+    assert_refused("ram_unit,gpu_ram_unit,time_unit\nbytes,,hours\nx\n", GPUT_ERROR_FORMAT,
+        "its static data is damaged or cut off: there is no gpu_ram_unit.");
     assert_refused("ram_unit,gpu_ram_unit,time_unit,system_core_count\nbytes,bytes,hours,many\n",
         GPUT_ERROR_FORMAT, "\"many\" is not a number (static data, column system_core_count).");
     assert_refused(STATIC_LINES, GPUT_ERROR_FORMAT, "it ends before its header of the rows.");
