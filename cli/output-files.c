@@ -79,15 +79,27 @@ static bool would_be_same(const char *path, const char *other)
            info.st_dev == other_info.st_dev && info.st_ino == other_info.st_ino;
 }
 
-/* By whatever name. Pipes and devices may be named as often as one likes. */
-static bool is_same_file(const char *path, const char *other)
+/* What a path names now. A disk may be slow: each is asked for once. */
+struct place {
+    const char *path;
+    bool is_there;
+    struct stat info;
+};
+
+static struct place find_place(const char *path)
 {
-    struct stat info, other_info;
-    bool there = stat(path, &info) == 0, other_there = stat(other, &other_info) == 0;
-    if (!there && !other_there)
-        return would_be_same(path, other);
-    return there && other_there && S_ISREG(info.st_mode) && info.st_dev == other_info.st_dev &&
-           info.st_ino == other_info.st_ino;
+    struct place place = {.path = path};
+    place.is_there = stat(path, &place.info) == 0;
+    return place;
+}
+
+/* By whatever name. Pipes and devices may be named as often as one likes. */
+static bool is_same_file(const struct place *place, const struct place *other)
+{
+    if (!place->is_there && !other->is_there)
+        return would_be_same(place->path, other->path);
+    return place->is_there && other->is_there && S_ISREG(place->info.st_mode) &&
+           place->info.st_dev == other->info.st_dev && place->info.st_ino == other->info.st_ino;
 }
 
 static bool is_file(const char *path)
@@ -114,23 +126,27 @@ static const char *const of_recording[] = {
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static bool is_one_of(
-    const char *output, const char *other, const char *const *endings, size_t count)
+    const struct place *output, const char *other, const char *const *endings, size_t count)
 {
     char path[PATH_MAX];
     for (size_t i = 0; i < count; i++) {
         int length = snprintf(path, sizeof path, "%s%s", other, endings[i]);
-        if (length > 0 && (size_t)length < sizeof path && is_same_file(output, path))
+        if (length <= 0 || (size_t)length >= sizeof path)
+            continue;
+        struct place part = find_place(path);
+        if (is_same_file(output, &part))
             return true;
     }
     return false;
 }
 
-static bool is_part_of(const char *output, const char *other)
+static bool is_part_of(const struct place *output, const struct place *other)
 {
-    const char *ending = strrchr(other, '.');
+    const char *ending = strrchr(other->path, '.');
     if (ending && strcmp(ending, ".sqlite") == 0)
-        return is_one_of(output, other, of_database, COUNT(of_database));
-    return is_one_of(output, other, of_recording, COUNT(of_recording));
+        return is_one_of(output, other->path, of_database, COUNT(of_database));
+    return other->is_there && S_ISDIR(other->info.st_mode) &&
+           is_one_of(output, other->path, of_recording, COUNT(of_recording));
 }
 
 int output_files_keep_of(const char *option, const char *output, const char *other,
@@ -138,11 +154,12 @@ int output_files_keep_of(const char *option, const char *output, const char *oth
 {
     if (!is_file(output) || !is_file(other))
         return GPUT_OK;
-    if (is_part_of(output, other))
+    struct place place = find_place(output), other_place = find_place(other);
+    if (is_part_of(&place, &other_place))
         return fail(error, GPUT_ERROR_INVALID,
             "%s %.400s is a part of %s %.400s, which it would damage. Please name another one.",
             option, output, what, other);
-    if (!is_same_file(output, other))
+    if (!is_same_file(&place, &other_place))
         return GPUT_OK;
     return fail(error, GPUT_ERROR_INVALID,
         "%s %.400s is the same file as %s %.400s, which it would replace. Please name another one.",

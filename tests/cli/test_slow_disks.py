@@ -18,7 +18,7 @@ class SlowDisk(CommandTest):
         """A session whose file of that name hangs once a file `hang` is there, and the command of which ends with `go`."""
         environment = os.environ | {
             "LD_PRELOAD": str(HANGING_DISK), "HANGING_FILE": hanging, "HANGING_WHILE": str(self.folder / "hang")}
-        script = "until test -e go; do sleep 0.02; done"
+        script = "touch started; until test -e go; do sleep 0.02; done"
         return self.start_command(
             "run", "--st=0.02", "-f", "json", "-o", "report.json", "--resource-usage-file", "kept", *options, "--", "sh", "-c", script,
             env=environment)
@@ -51,6 +51,28 @@ class SlowDisk(CommandTest):
         self.assertEqual(tracker["rows_lost"], 0)
         self.assertNotIn("disk", messages)
         return tracker
+
+    def count(self, what):
+        return (self.folder / ("hang." + what)).stat().st_size
+
+    def test_rows_that_waited_for_the_disk_are_written_at_once(self):
+        """Where each write takes long, the queue would fill up, and the end wait for all that is in it."""
+        process = self.start("/x.csv", "--tf", "x.csv")
+        self.wait_for_ticks(1)
+        (self.folder / "hang").touch()
+        self.wait_for_ticks(100)
+        before = self.count("writes")
+        (self.folder / "hang").unlink()
+        tracker, _ = self.end(process)
+        self.assertLess(self.count("writes") - before, (tracker["ticks"] - before) / 4)
+        self.assertEqual(self.count_lines(), 3 + tracker["ticks"] - 1)
+
+    def test_a_disk_is_asked_little_before_the_command_begins(self):
+        process = self.start("/x.csv", "--tf", "x.csv")
+        wait_until((self.folder / "started").exists, "the command")
+        asked = self.count("stats")
+        self.end(process)
+        self.assertLess(asked, 40)
 
     def count_lines(self):
         return len((self.folder / "x.csv").read_text().splitlines())

@@ -1,13 +1,17 @@
 /*
  * Preloaded, a disk that does not answer: what writes to a file whose path ends with HANGING_FILE
- * waits for as long as there is a file at HANGING_WHILE. What the program starts has other disks.
+ * waits for as long as there is a file at HANGING_WHILE. Writes to that file, and questions for any
+ * by stat(), are counted: a byte of HANGING_WHILE.writes, and of HANGING_WHILE.stats. What the
+ * program starts has other disks.
  */
 /* Everything else is built to be hidden. */
 #pragma GCC visibility push(default)
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -20,6 +24,15 @@ static __attribute__((constructor)) void read_names(void)
     unsetenv("LD_PRELOAD");
 }
 
+static void count(const char *what)
+{
+    char path[sizeof flag + 16];
+    snprintf(path, sizeof path, "%s.%s", flag, what);
+    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    syscall(SYS_write, fd, "x", 1);
+    close(fd);
+}
+
 static void await_disk(int fd)
 {
     char link[64], path[512];
@@ -29,6 +42,7 @@ static void await_disk(int fd)
     size_t whole = strlen(path), end = strlen(name);
     if (end == 0 || whole < end || strcmp(path + whole - end, name) != 0)
         return;
+    count("writes");
     while (access(flag, F_OK) == 0)
         usleep(10000);
 }
@@ -37,6 +51,13 @@ ssize_t write(int fd, const void *bytes, size_t length)
 {
     await_disk(fd);
     return syscall(SYS_write, fd, bytes, length);
+}
+
+/* Built as stat64(), likewise. */
+int stat(const char *path, struct stat *info)
+{
+    count("stats");
+    return fstatat(AT_FDCWD, path, info, 0);
 }
 
 /* Built as pwrite64(), like its callers. */

@@ -2,7 +2,8 @@
  * Tracking files as CSV: lines 1 and 2 are the static data, line 3 the header of the rows. The
  * plain form begins with the header; its static data are in the file next to it.
  *
- * A row is one appending write, which is taken back if the disk fills in its middle.
+ * Rows are appended by one write, alone or as many as were gathered. What of the last one does not
+ * fit on the disk is taken back.
  */
 #include "base/csv.h"
 #include "base/file.h"
@@ -24,10 +25,14 @@
 
 /* ---- Writing ---- */
 
+#define GATHERED_BYTES 32768
+
 struct csv_writer {
     struct tracking_file base;
     int fd;
     bool is_regular, has_head;
+    size_t length; /* of rows that were gathered */
+    char rows[GATHERED_BYTES];
 };
 
 static void append_value(struct str *text, struct tracking_value value)
@@ -173,7 +178,7 @@ static size_t format_row(
     return (size_t)(at - text);
 }
 
-/* Writes a row in one piece, as far as possible. Returns the bytes written, with errno when these
+/* Writes rows in one piece, as far as possible. Returns the bytes written, with errno when these
  * are not all. */
 static size_t write_bytes(int fd, const char *bytes, size_t length)
 {
@@ -195,32 +200,49 @@ static void remove_torn(int fd, size_t written)
         (void)!ftruncate(fd, status.st_size - (off_t)written);
 }
 
+/* Rows that are there whole stay. */
+static int flush_csv(struct tracking_file *file, struct gput_error *error)
+{
+    struct csv_writer *writer = (struct csv_writer *)file;
+    const char *rows = writer->rows, *end = rows + writer->length;
+    size_t written = write_bytes(writer->fd, rows, writer->length);
+    writer->length = 0;
+    if (rows + written == end)
+        return GPUT_OK;
+    int reason = errno;
+    const char *last = memrchr(rows, '\n', written), *lost = last ? last + 1 : rows;
+    if (rows + written > lost)
+        remove_torn(writer->fd, (size_t)(rows + written - lost));
+    for (; lost < end; lost++)
+        file->rows_lost += *lost == '\n';
+    return error_set_errno(error, reason, "Cannot write %s", file->path);
+}
+
+/* A pipe has each row alone: a part of many could not be taken back. */
 static int write_csv_row(struct tracking_file *file, const struct gput_sample *sample,
     int64_t now_ns, struct gput_error *error)
 {
     (void)now_ns;
     struct csv_writer *writer = (struct csv_writer *)file;
-    char row[TRACKING_COLUMNS * (NUMBER_TEXT_SIZE + 1)];
+    int code = GPUT_OK;
     if (!writer->has_head)
         TRY(put_static_data(file, false, error));
-    size_t length = format_row(file, sample, row);
-    size_t written = write_bytes(writer->fd, row, length);
-    if (written == length)
-        return GPUT_OK;
-    int reason = errno;
-    file->rows_lost++;
-    if (written > 0)
-        remove_torn(writer->fd, written);
-    return error_set_errno(error, reason, "Cannot write %s", file->path);
+    if (writer->length + TRACKING_COLUMNS * (NUMBER_TEXT_SIZE + 1) > sizeof writer->rows)
+        code = flush_csv(file, error);
+    writer->length += format_row(file, sample, writer->rows + writer->length);
+    if (!file->gathers_rows || !writer->is_regular)
+        return flush_csv(file, error);
+    return code;
 }
 
 static int finish_csv(struct tracking_file *file, struct gput_error *error)
 {
     struct csv_writer *writer = (struct csv_writer *)file;
+    int code = flush_csv(file, error);
     flock(writer->fd, LOCK_UN); /* explicitly, since a forked child may have it open */
-    if (close(writer->fd) != 0)
+    if (close(writer->fd) != 0 && code == GPUT_OK)
         return error_set_errno(error, errno, "Cannot write %s", file->path);
-    return GPUT_OK;
+    return code;
 }
 
 /* ---- Reading ---- */
@@ -535,9 +557,9 @@ static void progress_csv(const struct tracking_reader *reader, uint64_t *done, u
 }
 
 #define SHARED_FUNCTIONS                                                                           \
-    .put_static_data = put_static_data, .write_row = write_csv_row, .finish = finish_csv,          \
-    .open = open_csv, .use_cores = use_cores, .next = next_csv, .progress = progress_csv,          \
-    .close = close_csv
+    .put_static_data = put_static_data, .write_row = write_csv_row, .flush = flush_csv,            \
+    .finish = finish_csv, .open = open_csv, .use_cores = use_cores, .next = next_csv,              \
+    .progress = progress_csv, .close = close_csv
 
 const struct tracking_format tracking_csv = {
     .extension = ".csv", .create = create_csv, SHARED_FUNCTIONS};

@@ -62,6 +62,16 @@ int tracking_file_write_row(struct tracking_file *file, const struct gput_sample
     return file->format->write_row(file, sample, now_ns, error);
 }
 
+void tracking_file_gather_rows(struct tracking_file *file)
+{
+    file->gathers_rows = true;
+}
+
+int tracking_file_flush(struct tracking_file *file, struct gput_error *error)
+{
+    return file->format->flush ? file->format->flush(file, error) : GPUT_OK;
+}
+
 uint64_t tracking_file_rows_lost(const struct tracking_file *file)
 {
     return file->rows_lost;

@@ -61,6 +61,13 @@ int tracking_file_set_static_data(struct tracking_file *file,
 int tracking_file_write_row(struct tracking_file *file, const struct gput_sample *sample,
     int64_t now_ns, struct gput_error *error);
 
+/* From now on rows may wait for tracking_file_flush(): on a slow disk each write takes its time. */
+void tracking_file_gather_rows(struct tracking_file *file);
+
+/* Writes the rows that wait so, and leaves alone what a format batches itself. On an error those
+ * that did not fit are lost. */
+int tracking_file_flush(struct tracking_file *file, struct gput_error *error);
+
 /* The timestamp in the row of a sample: seconds, truncated to microseconds. For the rows of further
  * tables. */
 double tracking_timestamp(const struct gput_sample *sample);

@@ -22,6 +22,8 @@ struct tracking_format {
     int (*put_static_data)(struct tracking_file *file, bool are_same, struct gput_error *error);
     int (*write_row)(struct tracking_file *file, const struct gput_sample *sample, int64_t now_ns,
         struct gput_error *error);
+    int (*flush)(
+        struct tracking_file *file, struct gput_error *error); /* NULL: it batches itself */
     int (*finish)(struct tracking_file *file, struct gput_error *error);
     int (*add_table)(struct tracking_file *file, const char *name,
         const struct tracking_column *columns, size_t count, unsigned *table,
@@ -84,6 +86,7 @@ struct tracking_file {
     struct gput_static_data static_data;
     double factors[GPUT_TRACKING_FILE_COLUMNS]; /* from base units to those of the file */
     uint64_t rows_lost;
+    bool gathers_rows;                          /* until `flush` */
     bool has_identity_table, has_identity_file; /* of tracking_identity.c */
     unsigned identity_table;
 };

@@ -52,7 +52,6 @@ enum row_kind { SAMPLE_ROW, GPU_ROW, ENERGY_ROW, IO_ROW, IDENTITY_ROW };
 
 struct tracking_row_item {
     enum row_kind kind;
-    int64_t taken_ns;
     union {
         struct gput_sample sample;
         struct {
@@ -93,16 +92,15 @@ static int add_gpu_table(struct tracking_output *output, struct gput_error *erro
     return GPUT_OK;
 }
 
-static int write_gpu(
-    struct tracking_output *output, const struct tracking_row_item *item, struct gput_error *error)
+static int write_gpu(struct tracking_output *output, const struct tracking_row_item *item,
+    int64_t now_ns, struct gput_error *error)
 {
     struct tracking_value values[GPU_COLUMNS];
     TRY(add_gpu_table(output, error)); /* for a GPU that appeared late */
     for (size_t i = 0; i < GPU_COLUMNS; i++)
         values[i] =
             i == UUID_COLUMN ? tracking_text(item->gpu.uuid) : tracking_real(item->gpu.values[i]);
-    return tracking_file_write_table_row(
-        output->file, output->gpu_table, values, item->taken_ns, error);
+    return tracking_file_write_table_row(output->file, output->gpu_table, values, now_ns, error);
 }
 
 /* `joules`: since the start. */
@@ -111,7 +109,6 @@ static void put_gpu(struct sink *sink, const struct snapshot *snapshot, const ch
 {
     double factor = gput_ram_unit_factor(sink->settings->options.gpu_ram_unit);
     struct tracking_row_item item = {.kind = GPU_ROW,
-        .taken_ns = snapshot->taken_ns,
         .gpu.values = {tracking_timestamp(&snapshot->sample), [UUID_COLUMN] = NAN,
             device->ram_used_bytes * factor, device->utilization_percent,
             device->main_ram_bytes * factor, device->descendants_ram_bytes * factor,
@@ -138,7 +135,7 @@ _Static_assert(IO_COLUMNS <= MAX_TOTALS_COLUMNS, "a row of bytes has more column
 /* Adds a row to such a table, which is made at its first row. What fails leaves the samples. */
 static void write_totals(struct tracking_output *output, struct totals_table *table,
     const char *name, const struct tracking_column *columns, size_t count, const double *numbers,
-    int64_t taken_ns)
+    int64_t now_ns)
 {
     struct tracking_value values[MAX_TOTALS_COLUMNS];
     if (!table->is_there && !table->has_failed) {
@@ -150,30 +147,32 @@ static void write_totals(struct tracking_output *output, struct totals_table *ta
         return;
     for (size_t i = 0; i < count; i++)
         values[i] = tracking_real(numbers[i]);
-    tracking_file_write_table_row(output->file, table->table, values, taken_ns, NULL);
+    tracking_file_write_table_row(output->file, table->table, values, now_ns, NULL);
 }
 
-static void write_energy(struct tracking_output *output, const struct tracking_row_item *item)
+static void write_energy(
+    struct tracking_output *output, const struct tracking_row_item *item, int64_t now_ns)
 {
     struct tracking_column columns[ENERGY_COLUMNS] = {{"timestamp", TRACKING_REAL}};
     for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++)
         columns[1 + i] = (struct tracking_column){
             gput_energy_figure_name((enum gput_energy_figure)i), TRACKING_REAL};
-    write_totals(output, &output->energy, "energy_data", columns, ENERGY_COLUMNS, item->energy,
-        item->taken_ns);
+    write_totals(
+        output, &output->energy, "energy_data", columns, ENERGY_COLUMNS, item->energy, now_ns);
 }
 
-static void write_io(struct tracking_output *output, const struct tracking_row_item *item)
+static void write_io(
+    struct tracking_output *output, const struct tracking_row_item *item, int64_t now_ns)
 {
     static const struct tracking_column columns[IO_COLUMNS] = {{"timestamp", TRACKING_REAL},
         {"read_bytes", TRACKING_REAL}, {"write_bytes", TRACKING_REAL},
         {"storage_read_bytes", TRACKING_REAL}, {"storage_write_bytes", TRACKING_REAL}};
-    write_totals(output, &output->io, "io_data", columns, IO_COLUMNS, item->io, item->taken_ns);
+    write_totals(output, &output->io, "io_data", columns, IO_COLUMNS, item->io, now_ns);
 }
 
 static void put_energy(struct sink *sink, const struct snapshot *snapshot)
 {
-    struct tracking_row_item item = {.kind = ENERGY_ROW, .taken_ns = snapshot->taken_ns};
+    struct tracking_row_item item = {.kind = ENERGY_ROW};
     item.energy[0] = (double)snapshot->sample.time_ns * 1e-9;
     energy_meter_figures(snapshot->energy, item.energy + 1);
     sink_put(sink, &item);
@@ -183,7 +182,7 @@ static void put_bytes(
     struct sink *sink, const struct snapshot *snapshot, const struct task_counts *bytes)
 {
     struct tracking_sink *tracking = (struct tracking_sink *)sink;
-    struct tracking_row_item item = {.kind = IO_ROW, .taken_ns = snapshot->taken_ns};
+    struct tracking_row_item item = {.kind = IO_ROW};
     if (!tracking->has_bytes && !snapshot->is_last &&
         snapshot->taken_ns - tracking->start_ns < MIN_FIRST_IO_NS)
         return;
@@ -291,29 +290,44 @@ static void put_identity(struct sink *sink, const struct gput_results *results)
 
 /* ---- the writer's thread ---- */
 
+static void note_failure(struct sink_writer *writer, struct tracking_output *output, int code,
+    const struct gput_error *error)
+{
+    sink_writer_set_rows_lost(writer, tracking_file_rows_lost(output->file));
+    if (code != GPUT_OK && !output->warned)
+        sink_writer_warn(writer, "%s. Rows of the tracking file are being lost; tracking goes on.",
+            error->message);
+    output->warned |= code != GPUT_OK;
+}
+
+/* Rows that waited for a slow disk are one batch: what counts is when they are written. */
 static void write_row(struct sink_writer *writer, void *user, void *bytes)
 {
     struct tracking_output *output = user;
     const struct tracking_row_item *item = bytes;
     struct gput_error error;
     int code = GPUT_OK;
+    int64_t now_ns = clock_monotonic_ns();
     if (item->kind == SAMPLE_ROW)
-        code = tracking_file_write_row(output->file, &item->sample, item->taken_ns, &error);
+        code = tracking_file_write_row(output->file, &item->sample, now_ns, &error);
     else if (item->kind == GPU_ROW)
-        code = write_gpu(output, item, &error);
+        code = write_gpu(output, item, now_ns, &error);
     else if (item->kind == ENERGY_ROW)
-        write_energy(output, item);
+        write_energy(output, item, now_ns);
     else if (item->kind == IDENTITY_ROW)
         write_identity(writer, output, item->whose);
     else
-        write_io(output, item);
+        write_io(output, item, now_ns);
     if (item->kind == IDENTITY_ROW)
         gput_results_destroy(item->whose);
-    sink_writer_set_rows_lost(writer, tracking_file_rows_lost(output->file));
-    if (code != GPUT_OK && !output->warned)
-        sink_writer_warn(writer, "%s. Rows of the tracking file are being lost; tracking goes on.",
-            error.message);
-    output->warned |= code != GPUT_OK;
+    note_failure(writer, output, code, &error);
+}
+
+static void flush_rows(struct sink_writer *writer, void *user)
+{
+    struct tracking_output *output = user;
+    struct gput_error error;
+    note_failure(writer, output, tracking_file_flush(output->file, &error), &error);
 }
 
 /* A file that was never used would block the next try. */
@@ -343,6 +357,7 @@ static const struct sink_writer_job job = {
     .max_items = 4096,
     .timeout_seconds = SINK_TIMEOUT_SECONDS,
     .write = write_row,
+    .flush = flush_rows,
     .end = end_file,
 };
 
@@ -374,6 +389,7 @@ static int open_file(struct sink *sink, struct gput_error *error)
         return code;
     }
     sink_writer_set_output(sink->writer, output);
+    tracking_file_gather_rows(output->file);
     tracking->file = output->file;
     tracking->has_tables = tracking_file_has_tables(output->file);
     sink->wants_processes = sink->settings->options.processes && tracking->has_tables;
@@ -386,8 +402,7 @@ static int open_file(struct sink *sink, struct gput_error *error)
 static void put_sample(struct sink *sink, const struct snapshot *snapshot)
 {
     struct tracking_sink *tracking = (struct tracking_sink *)sink;
-    struct tracking_row_item item = {
-        .kind = SAMPLE_ROW, .taken_ns = snapshot->taken_ns, .sample = snapshot->sample};
+    struct tracking_row_item item = {.kind = SAMPLE_ROW, .sample = snapshot->sample};
     if (snapshot->is_baseline) {
         tracking->start = tracking_timestamp(&snapshot->sample);
         tracking->start_ns = snapshot->taken_ns;

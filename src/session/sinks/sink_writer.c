@@ -92,6 +92,12 @@ static void end_output(struct sink_writer *writer)
     writer->output = NULL;
 }
 
+static void flush(struct sink_writer *writer)
+{
+    if (writer->job->flush)
+        writer->job->flush(writer, writer->output);
+}
+
 /* With the lock held, which is released meanwhile. */
 static void write_items(struct sink_writer *writer, struct items *items)
 {
@@ -100,6 +106,8 @@ static void write_items(struct sink_writer *writer, struct items *items)
     for (size_t i = 0; i < taken.count; i++) {
         pthread_mutex_unlock(&writer->lock);
         writer->job->write(writer, writer->output, taken.bytes + i * writer->job->item_size);
+        if (i + 1 == taken.count)
+            flush(writer);
         pthread_mutex_lock(&writer->lock);
         writer->completed++;
     }
@@ -184,6 +192,7 @@ static void write_here(struct sink_writer *writer, const void *item)
     /* Items are the caller's, and theirs are written to. */
     memcpy(writer->waiting.bytes, item, writer->job->item_size);
     writer->job->write(writer, writer->output, writer->waiting.bytes);
+    flush(writer);
     file_limit_unblock_signal(&limit);
 }
 

@@ -43,6 +43,8 @@ struct sink_writer_job {
                                  sink_writer_set_timeout() says another time */
     /* Writes an item, and frees what it owns. */
     void (*write)(struct sink_writer *writer, void *output, void *item);
+    /* Called after items that were written together. NULL: nothing is left to do. */
+    void (*flush)(struct sink_writer *writer, void *output);
     /* Completes what was written and frees `output`. Called once, after all items. */
     void (*end)(struct sink_writer *writer, void *output, const struct sink_end *end);
 };

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #define SECOND INT64_C(1000000000)
@@ -320,6 +321,41 @@ static void a_full_disk_loses_whole_rows_and_says_how_many(void **state)
     }
 }
 
+/* What of them fits is there whole, and the others are counted. */
+static void gathered_rows_are_written_together(void **state)
+{
+    (void)state;
+    const char *path = temporary("x.csv");
+    struct gput_error error = {0};
+    struct tracking_file *file = create(path);
+    tracking_file_gather_rows(file);
+    for (int i = 0; i < 1000; i++) {
+        struct gput_sample sample = make_sample(i);
+        assert_int_equal(tracking_file_write_row(file, &sample, i, NULL), GPUT_OK);
+        if (i == 9)
+            assert_int_equal(count_rows(path), 0);
+    }
+    assert_true(count_rows(path) > 0); /* not all are in memory */
+    assert_int_equal(tracking_file_flush(file, NULL), GPUT_OK);
+    assert_int_equal(count_rows(path), 1000);
+    struct stat info;
+    assert_int_equal(stat(path, &info), 0);
+    limit_file_size((rlim_t)info.st_size + 1000);
+    for (int i = 0; i < 50; i++) {
+        struct gput_sample sample = make_sample(1000 + i);
+        assert_int_equal(tracking_file_write_row(file, &sample, i, NULL), GPUT_OK);
+    }
+    assert_int_equal(tracking_file_flush(file, &error), GPUT_ERROR_IO);
+    assert_non_null(strstr(error.message, path));
+    uint64_t lost = tracking_file_rows_lost(file);
+    assert_true(lost > 0 && lost < 50);
+    assert_int_equal(count_rows(path), 1050 - lost);
+    limit_file_size(RLIM_INFINITY);
+    assert_int_equal(tracking_file_flush(file, NULL), GPUT_OK); /* none wait */
+    assert_int_equal(tracking_file_finish(file, &lost, NULL), GPUT_OK);
+    assert_int_equal(count_rows(path), 1050 - lost);
+}
+
 static void further_tables_are_written_where_supported(void **state)
 {
     (void)state;
@@ -388,6 +424,7 @@ int main(void)
         temporary_test(every_row_of_a_killed_tracker_is_there),
         temporary_test(a_killed_tracker_loses_at_most_a_second_of_sqlite_rows),
         temporary_test(a_full_disk_loses_whole_rows_and_says_how_many),
+        temporary_test(gathered_rows_are_written_together),
         temporary_test(further_tables_are_written_where_supported),
         temporary_test(tables_are_bounded),
     };

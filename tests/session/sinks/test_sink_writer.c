@@ -136,6 +136,37 @@ static void writes_items_in_order_and_completes_them(void **state)
     sink_writer_destroy(writer);
 }
 
+static void flush_disk(struct sink_writer *writer, void *output)
+{
+    struct disk *disk = output;
+    (void)writer;
+    begin_use(disk);
+    disk->written[disk->count++] = -1;
+    end_use(disk);
+}
+
+static void what_waited_is_flushed_once(void **state)
+{
+    (void)state;
+    struct disk disk;
+    struct sink_writer_job flushing = job;
+    flushing.flush = flush_disk;
+    struct sink_writer *writer = create(&flushing, &disk);
+    int number = 7;
+    assert_true(sink_writer_put(writer, &number)); /* there is no thread yet */
+    assert_true(disk.count == 2 && disk.written[1] == -1);
+    set_hanging(&disk, true);
+    sink_writer_start(writer, false);
+    put_many(writer, 0, 1);
+    wait_until_in_use(&disk);
+    put_many(writer, 1, MAX_ITEMS - 1);
+    set_hanging(&disk, false);
+    assert_true(end(writer));
+    assert_int_equal(disk.count, 2 + 1 + 1 + MAX_ITEMS - 1 + 1);
+    assert_true(disk.written[3] == -1 && disk.written[disk.count - 1] == -1);
+    sink_writer_destroy(writer);
+}
+
 static void a_drain_waits_until_all_is_written(void **state)
 {
     (void)state;
@@ -243,6 +274,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(writes_items_in_order_and_completes_them),
+        cmocka_unit_test(what_waited_is_flushed_once),
         cmocka_unit_test(a_drain_waits_until_all_is_written),
         cmocka_unit_test(a_disk_that_hangs_delays_nothing_and_memory_is_bounded),
         cmocka_unit_test(a_disk_that_hangs_to_the_end_is_left_alone),
