@@ -10,10 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* The interval of retries to open a pipe without a reader. */
 #define READER_POLL_MS 50
+#define RETRY_NS 100000000
 
 static int too_long(const char *name, size_t max_bytes, struct gput_error *error)
 {
@@ -348,7 +350,19 @@ void file_writing_discard(struct file_writing *writing)
     *writing = (struct file_writing){.fd = -1};
 }
 
-int file_write_until(
+bool file_failure_may_pass(int errno_value)
+{
+    return errno_value == EIO || errno_value == ESTALE || errno_value == ETIMEDOUT ||
+           errno_value == EREMOTEIO;
+}
+
+void file_pause_before_retry(void)
+{
+    const struct timespec pause = {.tv_nsec = RETRY_NS};
+    nanosleep(&pause, NULL);
+}
+
+static int write_once(
     const char *path, const void *bytes, size_t length, int stop_fd, struct gput_error *error)
 {
     struct file_writing writing;
@@ -357,6 +371,23 @@ int file_write_until(
     if (code == GPUT_OK)
         return file_writing_end(&writing, error);
     file_writing_discard(&writing);
+    return code;
+}
+
+int file_write_until(
+    const char *path, const void *bytes, size_t length, int stop_fd, struct gput_error *error)
+{
+    struct gput_error reason;
+    bool is_direct = file_is_written_directly(path);
+    int code = write_once(path, bytes, length, stop_fd, &reason);
+    for (int tries = 1; tries < FILE_TRIES && code != GPUT_OK && !is_direct &&
+                        file_failure_may_pass(reason.errno_value);
+         tries++) {
+        file_pause_before_retry();
+        code = write_once(path, bytes, length, stop_fd, &reason);
+    }
+    if (code != GPUT_OK && error)
+        *error = reason;
     return code;
 }
 

@@ -88,7 +88,14 @@ int file_writing_end(struct file_writing *writing, struct gput_error *error);
 /* Closes and removes it. */
 void file_writing_discard(struct file_writing *writing);
 
-/* Begins, writes and ends a file. */
+/* A disk failed for a reason that may pass, as a network file system while its server starts again.
+ */
+bool file_failure_may_pass(int errno_value);
+/* So often such a thing is tried, and a tenth of a second before it is tried again. */
+#define FILE_TRIES 4
+void file_pause_before_retry(void);
+
+/* Begins, writes and ends a file; again where it failed for a reason that may pass. */
 int file_write_atomic(const char *path, const void *bytes, size_t length, struct gput_error *error);
 
 /* The same, with a `stop_fd` as of file_writing_begin_until(). */

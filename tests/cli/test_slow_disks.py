@@ -67,6 +67,49 @@ class SlowDisk(CommandTest):
         self.assertLess(self.count("writes") - before, (tracker["ticks"] - before) / 4)
         self.assertEqual(self.count_lines(), 3 + tracker["ticks"] - 1)
 
+    def test_a_disk_that_fails_for_a_moment_loses_no_row(self):
+        """As a network file system does while its server starts again."""
+        process = self.start("/x.csv", "--tf", "x.csv")
+        self.wait_for_ticks(1)
+        (self.folder / "hang.fails").touch()
+        tried = self.count("writes")
+        wait_until(lambda: self.count("writes") > tried + 1, "writes that fail")
+        (self.folder / "hang.fails").unlink()
+        tracker, messages = self.end(process)
+        self.assertEqual((tracker["rows_lost"], messages), (0, ""))
+        self.assertEqual(self.count_lines(), 3 + tracker["ticks"] - 1)
+
+    def test_a_disk_that_fails_at_the_start_refuses_no_command(self):
+        for name, count in ("x.csv", self.count_lines), ("x.sqlite", self.count_rows):
+            (self.folder / "hang.once").touch()
+            process = self.start("/x.csv" if name == "x.csv" else ".part", "--tf", name)
+            self.wait_for_ticks(1)
+            self.assertFalse((self.folder / "hang.once").exists())
+            tracker, messages = self.end(process)
+            self.assertEqual(messages, "")
+            self.assertEqual(count(), tracker["ticks"] - 1 + (3 if name == "x.csv" else 0))
+            (self.folder / "go").unlink()
+            (self.folder / "report.json").unlink()
+
+    def test_a_disk_that_fails_at_the_end_has_the_report(self):
+        process = self.start(" (deleted)")  # the name of a file without one, which becomes the report
+        self.wait_for_ticks(1)
+        (self.folder / "hang.once").touch()
+        _, messages = self.end(process)
+        self.assertEqual(messages, "")
+        if (self.folder / "hang.once").exists():
+            self.skipTest("temporary files have names here")
+
+    def test_a_disk_that_fails_to_the_end_loses_rows_and_says_so(self):
+        process = self.start("/x.csv", "--tf", "x.csv")
+        wait_until(lambda: self.ticks() >= 1 and self.count_lines() > 3, "a row")
+        (self.folder / "hang.fails").touch()
+        self.wait_for_ticks(10)
+        tracker, messages = self.end(process)
+        self.assertIn("x.csv: Input/output error", messages)
+        self.assertGreater(tracker["rows_lost"], 0)
+        self.assertEqual(self.count_lines(), 3 + tracker["ticks"] - 1 - tracker["rows_lost"])
+
     def test_a_disk_is_asked_little_before_the_command_begins(self):
         process = self.start("/x.csv", "--tf", "x.csv")
         wait_until((self.folder / "started").exists, "the command")

@@ -158,6 +158,12 @@ def lags_of(disk, name):
         return (-1,)
 
 
+def rows_lost_of(kept):
+    """By the results so far."""
+    done = run("show", "-f", "json", kept, folder=kept.parent)
+    return json.loads(done.stdout)["tracker"]["rows_lost"] if done.returncode == 0 else 0
+
+
 @trial("full disk", "run and its recording of power, until there is space again", 2, 40)
 def run_until_space(rounds):
     environment = os.environ | rapl(rounds.folder)
@@ -165,15 +171,22 @@ def run_until_space(rounds):
         for number in rounds:
             subprocess.run(["rm", "-rf", *(disk / name for name in leftovers(disk))], check=True)
             driver, name = (("json", "t.csv"), ("sqlite", "t.sqlite"))[number % 2]
+            kept = rounds.folder / "kept"
             # The disk is full at once, and has space before it ends.
-            script = "cat /dev/zero >filler 2>/dev/null; sleep 0.5; rm filler; date +%s.%N >freed; until [ -e ../enough ]; do sleep 0.1; done"
+            script = "cat /dev/zero >filler 2>/dev/null; until [ -e ../space ]; do sleep 0.1; done; rm filler; date +%s.%N >freed; until [ -e ../enough ]; do sleep 0.1; done"
             process = rounds.start([COMMAND, "run", "--st", "0.01", "--tf", name, "--energy-folder", "rec", "--energy-driver", driver, "--measurement-period", "0.1",
-                                    "-f", "json", "-o", rounds.folder / "report.json", "--overwrite", "--", "sh", "-c", script], cwd=disk, env=environment)
+                                    "-f", "json", "-o", rounds.folder / "report.json", "--resource-usage-file", kept, "--overwrite", "--", "sh", "-c", script], cwd=disk, env=environment)
+            if driver == "json":
+                wait_until(lambda: rows_lost_of(kept) > 0, "a row that is lost")
+            else:
+                time.sleep(0.5)
+            (rounds.folder / "space").touch()
             wait_until(lambda: all(lag >= 1 for lag in lags_of(disk, name)), "rows and lines of a second after there was space")
             (rounds.folder / "enough").touch()
             said = process.stderr.read().decode()
             rounds.close(process)
             (rounds.folder / "enough").unlink()
+            (rounds.folder / "space").unlink()
             problem = "" if process.returncode == 0 else f"exit status {process.returncode}: {said}"
             if not problem:
                 lost = json.loads((rounds.folder / "report.json").read_text())["tracker"]["rows_lost"]

@@ -1,13 +1,16 @@
 /*
  * Preloaded, a disk that does not answer: what writes to a file whose path ends with HANGING_FILE
- * waits for as long as there is a file at HANGING_WHILE. Writes to that file, and questions for any
- * by stat(), are counted: a byte of HANGING_WHILE.writes, and of HANGING_WHILE.stats. What the
- * program starts has other disks.
+ * waits for as long as there is a file at HANGING_WHILE, and fails with EIO while there is one at
+ * HANGING_WHILE.fails, and once for one at HANGING_WHILE.once. Writes to that file, and questions
+ * for any by stat(), are counted: a byte of HANGING_WHILE.writes, and of HANGING_WHILE.stats. What
+ * the program starts has other disks.
  */
 /* Everything else is built to be hidden. */
 #pragma GCC visibility push(default)
 
+#include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,24 +36,30 @@ static void count(const char *what)
     close(fd);
 }
 
-static void await_disk(int fd)
+/* False: it fails. */
+static bool await_disk(int fd)
 {
-    char link[64], path[512];
+    char link[64], path[512], failing[sizeof flag + 16];
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
     ssize_t length = readlink(link, path, sizeof path - 1);
     path[length > 0 ? length : 0] = '\0';
     size_t whole = strlen(path), end = strlen(name);
     if (end == 0 || whole < end || strcmp(path + whole - end, name) != 0)
-        return;
+        return true;
     count("writes");
     while (access(flag, F_OK) == 0)
         usleep(10000);
+    snprintf(failing, sizeof failing, "%s.fails", flag);
+    bool fails = access(failing, F_OK) == 0;
+    snprintf(failing, sizeof failing, "%s.once", flag);
+    fails |= unlink(failing) == 0;
+    errno = fails ? EIO : errno;
+    return !fails;
 }
 
 ssize_t write(int fd, const void *bytes, size_t length)
 {
-    await_disk(fd);
-    return syscall(SYS_write, fd, bytes, length);
+    return await_disk(fd) ? syscall(SYS_write, fd, bytes, length) : -1;
 }
 
 /* Built as stat64(), likewise. */
@@ -63,6 +72,5 @@ int stat(const char *path, struct stat *info)
 /* Built as pwrite64(), like its callers. */
 ssize_t pwrite(int fd, const void *bytes, size_t length, off_t at)
 {
-    await_disk(fd);
-    return syscall(SYS_pwrite64, fd, bytes, length, at);
+    return await_disk(fd) ? syscall(SYS_pwrite64, fd, bytes, length, at) : -1;
 }

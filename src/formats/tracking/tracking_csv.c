@@ -32,6 +32,7 @@ struct csv_writer {
     int fd;
     bool is_regular, has_head;
     size_t length; /* of rows that were gathered */
+    size_t torn;   /* bytes of the first of them that are in the file already */
     char rows[GATHERED_BYTES];
 };
 
@@ -200,22 +201,33 @@ static void remove_torn(int fd, size_t written)
         (void)!ftruncate(fd, status.st_size - (off_t)written);
 }
 
-/* Rows that are there whole stay. */
+/* Those that wait are lost; what of them is there whole stays. */
+static void lose_rows(struct csv_writer *writer)
+{
+    for (size_t i = 0; i < writer->length; i++)
+        writer->base.rows_lost += writer->rows[i] == '\n';
+    if (writer->torn > 0)
+        remove_torn(writer->fd, writer->torn);
+    writer->length = writer->torn = 0;
+}
+
+static int write_rows(struct csv_writer *writer, bool gives_up, struct gput_error *error)
+{
+    size_t written = write_bytes(writer->fd, writer->rows, writer->length);
+    int reason = errno;
+    const char *last = memrchr(writer->rows, '\n', written);
+    writer->torn = last ? (size_t)(writer->rows + written - last - 1) : writer->torn + written;
+    writer->length -= written;
+    memmove(writer->rows, writer->rows + written, writer->length);
+    if (writer->length == 0 || (!gives_up && file_failure_may_pass(reason)))
+        return GPUT_OK;
+    lose_rows(writer);
+    return error_set_errno(error, reason, "Cannot write %s", writer->base.path);
+}
+
 static int flush_csv(struct tracking_file *file, struct gput_error *error)
 {
-    struct csv_writer *writer = (struct csv_writer *)file;
-    const char *rows = writer->rows, *end = rows + writer->length;
-    size_t written = write_bytes(writer->fd, rows, writer->length);
-    writer->length = 0;
-    if (rows + written == end)
-        return GPUT_OK;
-    int reason = errno;
-    const char *last = memrchr(rows, '\n', written), *lost = last ? last + 1 : rows;
-    if (rows + written > lost)
-        remove_torn(writer->fd, (size_t)(rows + written - lost));
-    for (; lost < end; lost++)
-        file->rows_lost += *lost == '\n';
-    return error_set_errno(error, reason, "Cannot write %s", file->path);
+    return write_rows((struct csv_writer *)file, false, error);
 }
 
 /* A pipe has each row alone: a part of many could not be taken back. */
@@ -228,17 +240,22 @@ static int write_csv_row(struct tracking_file *file, const struct gput_sample *s
     if (!writer->has_head)
         TRY(put_static_data(file, false, error));
     if (writer->length + TRACKING_COLUMNS * (NUMBER_TEXT_SIZE + 1) > sizeof writer->rows)
-        code = flush_csv(file, error);
+        code = write_rows(writer, true, error);
     writer->length += format_row(file, sample, writer->rows + writer->length);
     if (!file->gathers_rows || !writer->is_regular)
-        return flush_csv(file, error);
+        return write_rows(writer, true, error);
     return code;
 }
 
 static int finish_csv(struct tracking_file *file, struct gput_error *error)
 {
     struct csv_writer *writer = (struct csv_writer *)file;
-    int code = flush_csv(file, error);
+    int code = GPUT_OK;
+    for (int tries = 1; tries <= FILE_TRIES && code == GPUT_OK && writer->length > 0; tries++) {
+        code = write_rows(writer, tries == FILE_TRIES, error);
+        if (code == GPUT_OK && writer->length > 0)
+            file_pause_before_retry();
+    }
     flock(writer->fd, LOCK_UN); /* explicitly, since a forked child may have it open */
     if (close(writer->fd) != 0 && code == GPUT_OK)
         return error_set_errno(error, errno, "Cannot write %s", file->path);

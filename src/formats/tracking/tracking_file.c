@@ -1,5 +1,6 @@
 #include "formats/tracking/tracking_file.h"
 
+#include "base/file.h"
 #include "formats/tracking/tracking_format.h"
 
 #include <math.h>
@@ -34,9 +35,19 @@ int tracking_file_create(const char *path, const struct gput_static_data *static
     bool overwrite, struct tracking_file **file, struct gput_error *error)
 {
     const struct tracking_format *format;
+    struct gput_error reason;
     *file = NULL;
     TRY(tracking_format_of(path, &format, error));
-    return format->create(path, static_data, overwrite, file, error);
+    int code = format->create(path, static_data, overwrite, file, &reason);
+    for (int tries = 1;
+         tries < FILE_TRIES && code != GPUT_OK && file_failure_may_pass(reason.errno_value);
+         tries++) {
+        file_pause_before_retry();
+        code = format->create(path, static_data, overwrite, file, &reason);
+    }
+    if (code != GPUT_OK && error)
+        *error = reason;
+    return code;
 }
 
 int tracking_file_set_static_data(struct tracking_file *file,

@@ -64,8 +64,9 @@ int tracking_file_write_row(struct tracking_file *file, const struct gput_sample
 /* From now on rows may wait for tracking_file_flush(): on a slow disk each write takes its time. */
 void tracking_file_gather_rows(struct tracking_file *file);
 
-/* Writes the rows that wait so, and leaves alone what a format batches itself. On an error those
- * that did not fit are lost. */
+/* Writes the rows that wait so, and leaves alone what a format batches itself. Where a disk fails
+ * for a reason that may pass (EIO, ESTALE), they wait for the next call. On an error those that did
+ * not fit are lost. */
 int tracking_file_flush(struct tracking_file *file, struct gput_error *error);
 
 /* The timestamp in the row of a sample: seconds, truncated to microseconds. For the rows of further
