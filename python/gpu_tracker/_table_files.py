@@ -1,6 +1,7 @@
 """The tables of a report as Parquet or Arrow files, written by pyarrow. `gpu-tracker report -f parquet` executes `main`."""
 
 import contextlib
+import json
 import os
 import re
 import signal
@@ -30,6 +31,16 @@ def _discard(writer, path):
         os.unlink(path)
 
 
+def _known_of(table):
+    """What is known of each session; the table of them comes first."""
+    return [{name: value for name, value in row.items() if value is not None} for row in table.to_pylist()]
+
+
+def _described(table, known):
+    """With what is known of the session in the metadata of the file, as gpu_tracker.fleet has it there."""
+    return table.replace_schema_metadata({**(table.schema.metadata or {}), "gpu_tracker": json.dumps(known)})
+
+
 class _Folder:
     """A file for each table, with the name of the table; they appear when all are complete."""
 
@@ -37,10 +48,18 @@ class _Folder:
         self._path = path
         self._format = format
         self._writers = {}
+        self._sessions = []
         os.makedirs(path, exist_ok=True)
 
     def _file(self, name, ending=""):
         return os.path.join(self._path, f"{name}.{self._format}{ending}")
+
+    def _session_of(self, table):
+        """What is known of it; None: the table is of all sessions."""
+        if len(self._sessions) == 1:
+            return None if table == "sessions" else self._sessions[0]
+        number = re.match(r"(\d+)-", table)
+        return self._sessions[int(number[1]) - 1] if number else None
 
     def take(self, tables):
         """Adds rows to the file of their table."""
@@ -48,6 +67,11 @@ class _Folder:
 
         for name, native in tables.items():
             part = pyarrow.table(Table(native))
+            if name == "sessions":
+                self._sessions += _known_of(part)
+            known = self._session_of(name)
+            if known:
+                part = _described(part, known)
             if name not in self._writers:
                 self._writers[name] = _open_writer(self._format, self._file(name, ".part"), part.schema)
             self._writers[name].write_table(part)
@@ -70,10 +94,10 @@ class _SamplesFile:
         self._path = path
         self._format = format
         self._parts = {}  # by the number of their session
-        self._names = []
+        self._sessions = []
 
     def take(self, tables):
-        """Keeps samples, and the names of their sessions."""
+        """Keeps samples, and what is known of their sessions."""
         import pyarrow
 
         for name, native in tables.items():
@@ -81,15 +105,15 @@ class _SamplesFile:
             if samples:
                 self._parts.setdefault(int(samples[1] or 1), []).append(pyarrow.table(Table(native)))
             elif name == "sessions":
-                self._names += pyarrow.table(Table(native))["name"].to_pylist()
+                self._sessions += _known_of(pyarrow.table(Table(native)))
 
     def _session(self, number):
         import pyarrow
 
         samples = pyarrow.concat_tables(self._parts.pop(number), promote_options="default").sort_by("time")
-        if len(self._names) > 1:
+        if len(self._sessions) > 1:
             samples = samples.add_column(0, "session", pyarrow.repeat(number, len(samples)))
-            samples = samples.add_column(1, "name", pyarrow.repeat(self._names[number - 1], len(samples)))
+            samples = samples.add_column(1, "name", pyarrow.repeat(self._sessions[number - 1]["name"], len(samples)))
         return samples.replace_schema_metadata({"name": "samples"})
 
     def complete(self):
@@ -98,6 +122,7 @@ class _SamplesFile:
         if not self._parts:
             raise ValueError(f"There are no samples for {self._path}; the other tables go to a folder, a file each: name one.")
         samples = pyarrow.concat_tables([self._session(number) for number in sorted(self._parts)], promote_options="default")
+        samples = _described(samples, self._sessions[0] if len(self._sessions) == 1 else {"sessions": self._sessions})
         part = self._path + ".part"
         writer = _open_writer(self._format, part, samples.schema)
         try:

@@ -105,22 +105,17 @@ struct reading {
     struct spans spans;
     struct gput_table *table;
     bool has[GPUT_TRACKING_FILE_COLUMNS];
-    double factors[GPUT_TRACKING_FILE_COLUMNS]; /* to the units of the table */
 };
 
-/* The unit of a column, and the factor to it from that of the file. */
-static const char *unit_of(const struct gput_measurement *measurement,
-    const struct gput_static_data *data, bool joinable, double *factor)
+static const char *unit_of(
+    const struct gput_measurement *measurement, const struct gput_static_data *data, bool joinable)
 {
     bool is_gpu = measurement->quantity == GPUT_QUANTITY_GPU_RAM;
     enum gput_ram_unit unit = is_gpu ? data->gpu_ram_unit : data->ram_unit;
-    *factor = 1;
     if (measurement->quantity == GPUT_QUANTITY_PERCENT)
         return "percent";
     if (!is_gpu && measurement->quantity != GPUT_QUANTITY_RAM)
         return NULL;
-    if (joinable)
-        *factor = nearbyint(1 / gput_ram_unit_factor(unit));
     return gput_ram_unit_name(joinable ? GPUT_BYTES : unit);
 }
 
@@ -131,7 +126,7 @@ static void add_samples(struct reading *reading, struct gput_tables *tables)
     struct gput_table *table = reading->table = tables_add(tables, "samples");
     for (unsigned id = 0; id < GPUT_TRACKING_FILE_COLUMNS; id++) {
         const struct gput_measurement *measurement = gput_measurement(id);
-        const char *unit = unit_of(measurement, data, joinable, &reading->factors[id]);
+        const char *unit = unit_of(measurement, data, joinable);
         reading->has[id] = joinable || tracking_reader_has(reading->reader, id);
         if (!reading->has[id])
             continue;
@@ -147,12 +142,16 @@ static void add_samples(struct reading *reading, struct gput_tables *tables)
 static void put_row(const struct reading *reading, const struct tracking_row *row)
 {
     struct gput_table *table = reading->table;
+    const struct gput_static_data *data = tracking_reader_static_data(reading->reader);
     for (unsigned id = 0; id < GPUT_TRACKING_FILE_COLUMNS; id++) {
+        enum gput_quantity quantity = gput_measurement(id)->quantity;
         double value = row->values[id];
         if (!reading->has[id])
             continue;
-        if (gput_measurement(id)->quantity != GPUT_QUANTITY_COUNT)
-            table_put_double(table, value * reading->factors[id]);
+        if (reading->options->joinable)
+            value = static_data_base_value(data, quantity, value);
+        if (quantity != GPUT_QUANTITY_COUNT)
+            table_put_double(table, value);
         else if (fabs(value) < 0x1p53)
             table_put_int(table, (int64_t)value);
         else

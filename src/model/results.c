@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/text.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,20 @@ double static_data_unit_factor(const struct gput_static_data *data, enum gput_qu
     default:
         return 1;
     }
+}
+
+double ram_in_bytes(double value, enum gput_ram_unit unit)
+{
+    double bytes = value / gput_ram_unit_factor(unit), whole = nearbyint(bytes);
+    return fabs(bytes - whole) <= 4 * DBL_EPSILON * fabs(bytes) ? whole : bytes;
+}
+
+double static_data_base_value(
+    const struct gput_static_data *data, enum gput_quantity quantity, double value)
+{
+    if (quantity == GPUT_QUANTITY_RAM)
+        return ram_in_bytes(value, data->ram_unit);
+    return quantity == GPUT_QUANTITY_GPU_RAM ? ram_in_bytes(value, data->gpu_ram_unit) : value;
 }
 
 int results_reserve_gpus(struct gput_results *results, size_t count)

@@ -37,6 +37,13 @@ struct gput_static_data {
  * there is no unit to choose. */
 double static_data_unit_factor(const struct gput_static_data *data, enum gput_quantity quantity);
 
+/* A value of a file in bytes: whole where only the last digit of a double is not. */
+double ram_in_bytes(double value, enum gput_ram_unit unit);
+
+/* The same of any quantity, in the session's unit of it. */
+double static_data_base_value(
+    const struct gput_static_data *data, enum gput_quantity quantity, double value);
+
 /* Who a session is (model/identity_list.h). */
 struct gput_identity {
 #define IDENTITY_TEXT(member, size, path, meaning) char member[size];

@@ -186,8 +186,7 @@ static void take_row(struct replay *replay, const struct tracking_row *row)
     double gap = row->timestamp - replay->last_read;
     for (int i = 0; i < GPUT_TRACKING_FILE_COLUMNS; i++) {
         enum gput_quantity quantity = gput_measurement((enum gput_measurement_id)i)->quantity;
-        double factor = static_data_unit_factor(&results->static_data, quantity);
-        results->now.values[i] = values[i] / factor;
+        results->now.values[i] = static_data_base_value(&results->static_data, quantity, values[i]);
         results->max[i] = fmax(results->max[i], results->now.values[i]);
     }
     if (gap > 0 && gap < MAX_GAP_SECONDS && rows_lost_of(replay) == 0) {
@@ -293,14 +292,14 @@ static int add_gpu(struct replay *replay, const char *uuid, struct gput_gpu **gp
 static int take_gpu(struct replay *replay, const struct gput_table *table, size_t row)
 {
     const char *uuid = table_cells_text(table, row, table_cells_find(table, "uuid"));
-    double factor = gput_ram_unit_factor(replay->results.static_data.gpu_ram_unit);
+    enum gput_ram_unit unit = replay->results.static_data.gpu_ram_unit;
     struct gput_gpu *gpu = find_gpu(&replay->results, uuid);
     if (!uuid[0])
         return GPUT_OK;
     if (!gpu)
         TRY(add_gpu(replay, uuid, &gpu));
-    gpu->now.ram_bytes = cell(table, row, "ram_used") / factor;
-    gpu->now.combined_ram_bytes = cell(table, row, "combined_ram") / factor;
+    gpu->now.ram_bytes = ram_in_bytes(cell(table, row, "ram_used"), unit);
+    gpu->now.combined_ram_bytes = ram_in_bytes(cell(table, row, "combined_ram"), unit);
     gpu->now.utilization_percent = cell(table, row, "utilization_percent");
     gpu->now.power_watts = cell(table, row, "power_watts");
     gpu->now.joules = highest(gpu->now.joules, cell(table, row, "energy_joules"));

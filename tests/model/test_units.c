@@ -1,6 +1,10 @@
 #include "testing.h"
 
+#include "model/results.h"
+
 #include <gputracker/units.h>
+
+#include <math.h>
 
 static void every_unit_parses_from_its_name(void **state)
 {
@@ -48,12 +52,29 @@ static void an_unknown_unit_lists_the_valid_ones(void **state)
     assert_int_equal(gput_ram_unit_parse("", "RAM", &ram, NULL), GPUT_ERROR_INVALID);
 }
 
+static void whole_bytes_stay_whole_in_every_unit(void **state)
+{
+    (void)state;
+    double bytes = 3;
+    for (int i = 0; i < 2000; i++) {
+        bytes = fmod(bytes * 1103515245 + 12345, 1e14);
+        for (int unit = GPUT_BYTES; unit <= GPUT_TERABYTES; unit++) {
+            double value = bytes * gput_ram_unit_factor((enum gput_ram_unit)unit);
+            assert_true(ram_in_bytes(value, (enum gput_ram_unit)unit) == bytes);
+        }
+    }
+    assert_true(ram_in_bytes(0.063864832, GPUT_GIGABYTES) == 63864832);
+    assert_true(ram_in_bytes(1.5, GPUT_BYTES) == 1.5);
+    assert_true(isnan(ram_in_bytes(NAN, GPUT_GIGABYTES)));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_unit_parses_from_its_name),
         cmocka_unit_test(units_are_decimal),
         cmocka_unit_test(an_unknown_unit_lists_the_valid_ones),
+        cmocka_unit_test(whole_bytes_stay_whole_in_every_unit),
     };
     return cmocka_run_group_tests_name("model/units", tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 """Many sessions on engines: what is exported, and that every engine finds what the C analyzer finds."""
 
+import contextlib
 import csv
 import importlib.util
 import json
@@ -9,6 +10,7 @@ import os
 import pathlib
 import random
 import shutil
+import sqlite3
 import subprocess
 import sys
 import unittest
@@ -88,6 +90,11 @@ class Folder(package.PackageTest):
         return [row for path in sorted(pathlib.Path("out", name).iterdir()) for row in pyarrow.parquet.ParquetFile(path).read().to_pylist()]
 
 
+    def columns_of(self, path):
+        with contextlib.closing(sqlite3.connect(path)) as database:
+            return [column[1] for column in database.execute("pragma table_info(session_data)")]
+
+
 @unittest.skipUnless(pyarrow, "needs pyarrow")
 class Export(Folder):
     def test_tables_have_types_units_and_identity(self):
@@ -105,6 +112,23 @@ class Export(Folder):
         (session,) = self.table("sessions")
         self.assertEqual((session["host"], session["rank"], session["samples"], session["pid"]), ("n1", 3, 10, None))
         self.assertEqual([row["start"] for row in self.table("segments")][:3], [-math.inf, 1000.5, 1001.75])
+
+    def test_sessions_have_what_they_were_allowed_and_times_that_are_numbers(self):
+        sessions.write_tracking("runs/a.csv")
+        known = {"tracking_file": "a.csv", "host": "n1", "start": "1970-01-01T00:16:39.5Z", "allowed_quota_cores": 1.5, "allowed_memory_max_bytes": 8000000000}
+        pathlib.Path("runs/a.csv.session.json").write_text(json.dumps(known))
+        fleet.export("runs", "out")
+        (session,) = self.table("sessions")
+        self.assertEqual([session[name] for name in ("allowed_quota_cores", "allowed_memory_max_bytes", "allowed_gpus")], [1.5, 8e9, None])
+        self.assertEqual([session[name] for name in ("start", "start_timestamp", "end_timestamp")], [known["start"], 999.5, None])
+        subprocess.run([os.environ["GPUT_COMMAND"], "run", "-q", "--tf", "b.sqlite", "--", "true"], check=True)
+        written = {name for name in self.columns_of("b.sqlite") if name.startswith("allowed_")}
+        self.assertEqual({name for name in session if name.startswith("allowed_")}, written)
+
+    def test_bytes_are_whole(self):
+        write_samples("runs/a.csv", [(1000.0 + row, [(63864832 + row) / 1e9] * 8 + [0.0] * 13) for row in range(1000)])
+        fleet.export("runs", "out")
+        self.assertEqual([row["main_ram"] for row in self.table("samples")], [63864832.0 + row for row in range(1000)])
 
     def test_processes_of_sqlite_files_are_exported(self):
         run = [os.environ["GPUT_COMMAND"], "run", "-q", "--st", "0.05", "--processes", "--tf", "runs/a.sqlite", "--", sys.executable, "-c", "x = b'x' * 30_000_000"]

@@ -2,6 +2,7 @@
 
 import base64
 import importlib.util
+import json
 import os
 import pathlib
 import pickle
@@ -70,7 +71,12 @@ class Reports(package.PackageTest):
         self.assertEqual(samples.num_rows, count)
         self.assertEqual(samples["combined_ram"].to_pylist()[-1], 3e9 * count)
         self.assertEqual(samples.schema.field("combined_ram").metadata, {b"unit": b"bytes"})
+        (self.folder / "u.csv.session.json").write_text('{"tracking_file": "u.csv", "start": "2025-04-23T23:06:49.000000Z", "host": "n1", "rank": 3, "job_id": "47"}')
         gpu_tracker.report(["t.csv", "u.csv"], "arrow", format="arrow")
+        with pyarrow.ipc.open_file(self.folder / "arrow" / "2-series.arrow") as file:
+            known = json.loads(file.schema.metadata[b"gpu_tracker"])
+        self.assertEqual([known[name] for name in ("session", "name", "host", "rank", "job_id")], [2, "u.csv", "n1", 3, "47"])
+        self.assertEqual(json.loads(samples.schema.metadata[b"gpu_tracker"])["name"], "long.csv")
         with pyarrow.ipc.open_file(self.folder / "arrow" / "2-samples.arrow") as file:
             self.assertEqual(file.read_all()["time"].to_pylist(), [float(i) for i in range(7)])
         blocks = pyarrow.parquet.read_table(self.folder / "parquet" / "blocks.parquet").to_pylist()
@@ -111,6 +117,7 @@ class Reports(package.PackageTest):
         gpu_tracker.report(["t.csv", "u.csv"], "x.arrow")
         with pyarrow.ipc.open_file(self.folder / "x.arrow") as file:
             samples = file.read_all()
+        self.assertEqual([known["name"] for known in json.loads(samples.schema.metadata[b"gpu_tracker"])["sessions"]], ["t.csv", "u.csv"])
         self.assertEqual(list(zip(*samples.select(["session", "name", "time"]).to_pydict().values())),
                          [(1, "t.csv", float(i)) for i in range(11)] + [(2, "u.csv", float(i)) for i in range(7)])
         self.assertEqual(samples.schema.field("combined_ram").metadata, {b"unit": b"bytes"})

@@ -23,6 +23,11 @@ IDENTITY_TEXTS = (
 IDENTITY_NUMBERS = (
     "pid", "exit_status", "signal", "rank", "local_rank", "local_size", "world_size", "node_rank", "node_count", "restarts",
 )  # fmt: skip
+ALLOWED = (
+    "allowed_ram_bytes", "allowed_cores", "allowed_affinity_cores", "allowed_quota_cores", "allowed_cpuset_cores",
+    "allowed_memory_max_bytes", "allowed_swap_max_bytes", "allowed_pids_max", "allowed_slurm_cores", "allowed_slurm_ram_bytes",
+    "allowed_limit_ram_bytes", "allowed_gpus", "allowed_named_gpus",
+)  # fmt: skip
 
 
 def path_of(folder: str, table: str, session: str, format: str = "parquet") -> str:

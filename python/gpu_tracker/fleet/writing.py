@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 import contextlib
+import datetime
 import hashlib
 import json
 import math
@@ -15,7 +16,7 @@ import tempfile
 from .. import _native
 from .._messages import log_warnings
 from ..table import Table
-from .layout import FORMATS, IDENTITY_NUMBERS, IDENTITY_TEXTS, VERSION, path_of, pyarrow_or_error
+from .layout import ALLOWED, FORMATS, IDENTITY_NUMBERS, IDENTITY_TEXTS, VERSION, path_of, pyarrow_or_error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 _FURTHER = {"process_data": "processes", "gpu_data": "gpus", "energy_data": "energy", "io_data": "io"}
 _HEAD_BYTES = 1 << 16
 _WORD_LENGTH = 40
+_LAST_DIGIT = 1e-15  # of a double
 _BYTES = {b"kilobytes": 1e3, b"megabytes": 1e6, b"gigabytes": 1e9, b"terabytes": 1e12}
 
 
@@ -162,7 +164,7 @@ def _export_once(path, marks, there, overwrite, written, warnings):
 
 def _identity(path):
     """What is known of a session: name -> value."""
-    names = {*IDENTITY_TEXTS, *IDENTITY_NUMBERS}
+    names = {*IDENTITY_TEXTS, *IDENTITY_NUMBERS, *ALLOWED}
     values: dict[str, Any] = {}
     if path.endswith(".sqlite"):
         table = _native.read_tables(path).get("session_data")
@@ -172,6 +174,13 @@ def _identity(path):
         with contextlib.suppress(OSError, ValueError), open(f"{path}.session.json", encoding="utf-8") as file:
             values = json.load(file)
     return {name: value for name, value in values.items() if name in names and value is not None}
+
+
+def _seconds(moment):
+    """2026-01-31T12:00:00.5Z in seconds since the epoch; None: it is none."""
+    with contextlib.suppress(AttributeError, ValueError):
+        return datetime.datetime.fromisoformat(moment.replace("Z", "+00:00")).timestamp()
+    return None
 
 
 def _session_name(path, identity):
@@ -196,7 +205,10 @@ def _in_bytes(native):
     for number, field in enumerate(table.schema):
         factor = _BYTES.get((field.metadata or {}).get(b"unit"))
         if factor:
-            table = table.set_column(number, field.with_metadata({"unit": "bytes"}), compute.multiply(table[number], factor))
+            values = compute.multiply(table[number], factor)
+            whole = compute.round(values)
+            is_whole = compute.less_equal(compute.abs(compute.subtract(values, whole)), compute.multiply(compute.abs(values), _LAST_DIGIT))
+            table = table.set_column(number, field.with_metadata({"unit": "bytes"}), compute.if_else(is_whole, whole, values))
     return table
 
 
@@ -375,9 +387,12 @@ class _Session:
         import pyarrow
 
         columns: dict[str, Any] = {"name": pyarrow.array([self.name]), "path": pyarrow.array([self.path])}
-        for names, kind in ((IDENTITY_TEXTS, pyarrow.string()), (IDENTITY_NUMBERS, pyarrow.int64())):
+        kinds = (IDENTITY_TEXTS, pyarrow.string()), (IDENTITY_NUMBERS, pyarrow.int64()), (ALLOWED, pyarrow.float64())
+        for names, kind in kinds:
             for name in names:
                 columns[name] = pyarrow.array([self.identity.get(name)], kind)
+        for name in ("start", "end"):
+            columns[f"{name}_timestamp"] = pyarrow.array([_seconds(self.identity.get(name))], pyarrow.float64())
         for name in ("samples", "backward_samples", "first_leaf"):
             columns[name] = pyarrow.array([self.facts[name]], pyarrow.int64())
         for name in ("first_timestamp", "last_timestamp"):

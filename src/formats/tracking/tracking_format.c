@@ -218,8 +218,8 @@ int tracking_reader_parse_static_data(struct tracking_reader *reader, struct gpu
     TRY(cell_count(reader, "n_expected_cores", &data->n_expected_cores, error));
     TRY(cell_count(reader, "system_gpu_count", &data->system_gpu_count, error));
     TRY(cell_count(reader, "n_expected_gpus", &data->n_expected_gpus, error));
-    data->ram_system_capacity_bytes = ram / gput_ram_unit_factor(data->ram_unit);
-    data->gpu_ram_system_capacity_bytes = gpu_ram / gput_ram_unit_factor(data->gpu_ram_unit);
+    data->ram_system_capacity_bytes = ram_in_bytes(ram, data->ram_unit);
+    data->gpu_ram_system_capacity_bytes = ram_in_bytes(gpu_ram, data->gpu_ram_unit);
     data->allowed_ram_bytes = NAN;
     data->allowed_cores = NAN;
     return GPUT_OK;
