@@ -82,6 +82,16 @@ static void add_text(struct layout *layout, double x, double y, enum drawing_anc
 
 /* ---- Legends ---- */
 
+/* Such a limit is said once. */
+static bool have_one_limit(const struct chart_panel *panel)
+{
+    for (size_t i = 1; i < panel->count; i++) {
+        if (panel->lines[i].limit != panel->lines[0].limit)
+            return false;
+    }
+    return panel->count > 0;
+}
+
 /* A panel whose lines all look and are called as those of the panel before needs none, unless it
  * would name limits. */
 static bool has_legend(const struct layout *layout, size_t index)
@@ -92,7 +102,7 @@ static bool has_legend(const struct layout *layout, size_t index)
     if (index == 0 || before->count != panel->count)
         return true;
     for (size_t i = 0; i < panel->count; i++) {
-        if (panel->lines[i].limit > layout->axes[index].high ||
+        if ((panel->lines[i].limit > layout->axes[index].high && !have_one_limit(panel)) ||
             panel->lines[i].look != before->lines[i].look ||
             strcmp(panel->lines[i].label, before->lines[i].label) != 0)
             return true;
@@ -133,7 +143,8 @@ static double add_entry(
     struct str text = {0};
     double most = layout->width - 2 * MARGIN - LEGEND_LINE - GAP - LEGEND_GAP;
     str_append(&text, line->label);
-    append_limit(layout, index, line, ", ", &text);
+    if (!have_one_limit(&layout->chart->panels[index]))
+        append_limit(layout, index, line, ", ", &text);
     double width = fmin(drawing_text_width(str_text(&text), FONT), most);
     if (!isnan(y)) {
         struct drawing_style style = style_of(layout->chart, line->look, 1.4);
@@ -148,7 +159,7 @@ static double add_entry(
     return LEGEND_LINE + GAP + width + LEGEND_GAP;
 }
 
-/* "RAM (GB)", of a single line with its limit if that is out of sight. */
+/* "RAM (GB)", with the limit of its lines if all have the same and that is out of sight. */
 static void write_heading(const struct layout *layout, size_t index, struct str *text)
 {
     const struct chart_panel *panel = &layout->chart->panels[index];
@@ -156,7 +167,7 @@ static void write_heading(const struct layout *layout, size_t index, struct str 
     str_append(text, panel->name);
     if (*axis->unit)
         str_printf(text, " (%s)", axis->unit);
-    if (panel->count == 1)
+    if (have_one_limit(panel))
         append_limit(layout, index, &panel->lines[0], ", ", text);
 }
 

@@ -88,6 +88,11 @@ static void a_limit_in_sight_is_a_line_and_a_far_one_a_text(void **state)
     assert_int_equal(count_of(svg, ">limit 64 GB</text>"), 0);
     assert_int_equal(count_of(svg, ">RAM (GB), limit 64 GB</text>"), 1);
     free(svg);
+    add_line(&chart, 0, "more RAM", 0, 2e9)->limit = 64e9;
+    svg = draw(&chart);
+    assert_int_equal(count_of(svg, ">RAM (GB), limit 64 GB</text>"), 1);
+    assert_int_equal(count_of(svg, ">more RAM</text>"), 1);
+    free(svg);
     chart_finish(&chart);
 }
 

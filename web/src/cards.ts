@@ -57,14 +57,14 @@ function profileCards(session: Session): Card[] {
     }
     for (const steps of rowsOf(session, "profile_steps")) {
         const phase = String(steps("training_phase"));
-        add(`step_${phase}`, `Median step, ${withoutMode(phase)}`, steps("duration_p50_us"), "us", { note: `95 % under ${figure(number(steps("duration_p95_us")), "us")}` });
+        add(`step_${phase}`, `Median step, ${withoutMode(phase)}`, steps("duration_p50_us"), "us", { note: `95th percentile ${figure(number(steps("duration_p95_us")), "us")}` });
     }
     const rows = rowsOf(session, "profile_utilization");
     const severalNodes = new Set(rows.map((row) => row("nodeID"))).size > 1;
     for (const row of rows) {
         const [resource, node, dimension] = [String(row("Resource")), String(row("nodeID")), String(row("dimension") ?? "")];
         if (resource === "network") continue; // bytes
-        add(`${resource}_mean_${node}_${dimension}`, `Mean ${wordsOf(resource, dimension)}${severalNodes ? `, ${node}` : ""}`, row("utilization_mean"), "percent", { note: `half of the time under ${figure(number(row("utilization_p50")), "percent")}` });
+        add(`${resource}_mean_${node}_${dimension}`, `Mean ${wordsOf(resource, dimension)}${severalNodes ? `, ${node}` : ""}`, row("utilization_mean"), "percent", { note: `median ${figure(number(row("utilization_p50")), "percent")}` });
     }
     return cards;
 }

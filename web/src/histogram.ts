@@ -20,7 +20,7 @@ export function histogram(title: string, values: Float64Array, unit: string): HT
     const from = Math.floor(low / step) * step;
     const bins = new Uint32Array(Math.max(1, Math.floor((most - from) / step + 1e-9) + 1) + (most < high ? 1 : 0));
     for (const value of sorted) bins[Math.min(bins.length - 1, Math.floor((value - from) / step + 1e-9))]!++;
-    const words = `${sorted.length} in all; median ${figure(quantile(sorted, 0.5), unit)}, 95 % under ${figure(quantile(sorted, 0.95), unit)}, ${figure(low, unit)} to ${figure(high, unit)}`;
+    const words = `${sorted.length} in all; median ${figure(quantile(sorted, 0.5), unit)}, 95th percentile ${figure(quantile(sorted, 0.95), unit)}, ${figure(low, unit)} to ${figure(high, unit)}`;
     const rows = Array.from(bins, (count, i) => [`${figure(from + i * step, unit)} – ${figure(most < high && i === bins.length - 1 ? high : from + (i + 1) * step, unit)}`, count]);
     return element(
         "figure",

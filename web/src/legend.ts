@@ -109,9 +109,9 @@ export class Legend {
     }
 }
 
-/** "Written = 2 others" */
+/** "Written and 2 equal" */
 function withEquals({ label, equals = [] }: Line): string {
-    return equals.length > 1 ? `${label} = ${equals.length} others` : [label, ...equals].join(" = ");
+    return equals.length > 1 ? `${label} and ${equals.length} equal` : [label, ...equals].join(" = ");
 }
 
 function highest(lines: Line[], from: number, to: number): number {

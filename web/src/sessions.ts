@@ -39,6 +39,7 @@ export function comparisonTable(table: Table, sessions: Session[]): Table {
     const [block, measurement, session, value, percentChange, noise, runs, low, high] = places as [number, number, number, number, number, number, number, number, number];
     // Sessions of one name are runs of one thing: a column for all.
     const names = [...new Set(sessions.map(sessionName))];
+    const labels = names.length < sessions.length ? names : sessionLabels(sessions);
     const known = new Map(sessions.flatMap((one) => one.series ?? []).map((series) => [series.id, series]));
     const rows = new Map<string, (string | null)[]>();
     for (const row of table.rows) {
@@ -56,7 +57,7 @@ export function comparisonTable(table: Table, sessions: Session[]): Table {
         const words = [change, interval].filter(Boolean).join("; ");
         cells[at + 2] = typeof figureOf === "number" ? `${figure(figureOf, unit, true)}${words && ` (${words})`}` : null;
     }
-    return { id: table.id, title: table.title, columns: [{ name: "Of" }, { name: "Measurement" }, ...names.map((name) => ({ name, type: "number" as const }))], rows: [...rows.values()] };
+    return { id: table.id, title: table.title, columns: [{ name: "Of" }, { name: "Measurement" }, ...labels.map((name) => ({ name, type: "number" as const }))], rows: [...rows.values()] };
 }
 
 /** Runs that do not differ have no interval. */
@@ -187,7 +188,8 @@ function together({ of, unit, id }: MainFigure, all: Session[]): string {
 
 function withChange(value: number | null, base: number | null, unit: string): string {
     const text = figure(value, unit, true);
-    if (!base || value === null) return text;
+    // Unlike sessions.
+    if (!base || value === null || value > 1e4 * base) return text;
     return `${text} (${signedPercent((value / base - 1) * 100)})`;
 }
 

@@ -88,7 +88,7 @@ function busiestOf(sessions: Session[], panels: Panel[]): Straggler | null {
         const usual = median(means.map(({ mean }) => mean));
         if (busiest.mean < usual * 1.15) continue;
         const { session, unit } = busiest.line;
-        return { session, word: "busiest", text: `None ran far longer than the others. ${rankLabel(sessions[session]!, session)} was the busiest, ${panel!.title} ${figure(busiest.mean, unit)} against a median of ${figure(usual, unit)}: the others may wait for it.` };
+        return { session, word: "busiest", text: `${rankLabel(sessions[session]!, session)} was the busiest, ${panel!.title} ${figure(busiest.mean, unit)} against a median of ${figure(usual, unit)}: the others may wait for it.` };
     }
     return null;
 }

@@ -69,7 +69,7 @@ export function figure(value: number | null | undefined, unit = "", isCompared =
     if (TIMES[unit]) return duration(value * TIMES[unit]!);
     if (unit === "ratio") return figure(value * 100, "percent");
     if (unit === "percent" || unit === "%") return `${Math.abs(value) >= 999.5 ? grouped(value) : digits(value, isCompared)}\u00a0%`;
-    if (unit === "cores") return `${value > 0 && value < 0.01 && !isCompared ? "<\u00a00.01" : digits(value, isCompared)}\u00a0cores`;
+    if (unit === "cores") return `${value > 0 && value < (isCompared ? 5e-4 : 0.01) ? "<\u00a00.01" : digits(value, isCompared)}\u00a0cores`;
     if (SYMBOLS[unit]) return scaled(value, unit);
     const plain = plainNumber(value);
     return unit && unit !== "count" ? `${plain}\u00a0${unit}` : plain;

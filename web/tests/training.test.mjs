@@ -72,7 +72,7 @@ test("begins with the figures of a training profile, and calls its devices by wh
     session.tables.at(-1).rows.push(["gpu", "algo-1", "GPUUtilization", 20.6, 10]);
     const page = await browser.open(browser.write("training-cards", made));
     const cards = await page.$$eval(".card", (nodes) => nodes.map((card) => card.textContent.replaceAll("\u00a0", " ")));
-    assert.deepEqual(cards, ["Training loop1 min 52 s90.3 % of 2 min 4 s", "Median step, TRAIN285 ms95 % under 305 ms", "Mean GPU memory utilization54 %half of the time under 60 %", "Mean GPU utilization20.6 %half of the time under 10 %"]);
+    assert.deepEqual(cards, ["Training loop1 min 52 s90.3 % of 2 min 4 s", "Median step, TRAIN285 ms95th percentile 305 ms", "Mean GPU memory utilization54 %median 60 %", "Mean GPU utilization20.6 %median 10 %"]);
     assert.deepEqual((await ask(page, "charts")).find(({ id }) => id === "gpu:percent").lines.map(({ label }) => label), ["gpu0", "gpu1", "gpu2", "gpu3"]);
     await close(page);
 });
@@ -83,7 +83,7 @@ test("says of a histogram what the tables say: quantiles between two values in p
     const column = (values) => encoder.delta(Float64Array.from(values), 1e-6);
     session.training.steps = { number: column([0, 1, 2, 3, 4]), start: column([0, 1, 2, 3, 4]), stop: column([0.1, 1.1, 2.1, 3.2, 5]), phase: column([0, 0, 0, 0, 0]), phases: ["train"] };
     const page = await browser.open(browser.write("quantiles", { report, encoder }));
-    assert.match(await page.textContent(".histogram"), /5 in all; median 100.ms, 95 % under 840.ms, 100.ms to 1.s/);
+    assert.match(await page.textContent(".histogram"), /5 in all; median 100.ms, 95th percentile 840.ms, 100.ms to 1.s/);
     await close(page);
 });
 
