@@ -189,7 +189,11 @@ def kept_curves(samples):
     """A picture of what was used; none where too few samples are known."""
     lines = []
     for column, chart, label, unit in _CURVES:
-        points = [(sample[0] - samples[0][0], sample[column]) for sample in samples if sample[column] == sample[column]]
+        if chart == "cpu":  # of the time since the sample before: steps, as in plots of recorded samples
+            points = [(at[0] - samples[0][0], now[column]) for before, now in zip(samples, samples[1:])
+                      for at in (before, now) if now[column] == now[column]]  # fmt: skip
+        else:
+            points = [(sample[0] - samples[0][0], sample[column]) for sample in samples if sample[column] == sample[column]]
         if len(points) > 2 and any(value for _, value in points):
             lines.append((chart, label, unit, *zip(*points)))
     return curves_picture(lines, is_small=False) if lines else ""

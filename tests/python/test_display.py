@@ -3,6 +3,7 @@
 import base64
 import gzip
 import json
+import math
 import os
 import pickle
 import random
@@ -17,6 +18,7 @@ import gpu_tracker
 
 sys.path.append(str(package.SOURCE / "tests" / "cli"))
 from report_data import Report, use_page
+from svg_chart import Chart
 
 HEADER = (
     "ram_unit,gpu_ram_unit,time_unit,ram_system_capacity,gpu_ram_system_capacity,system_core_count,n_expected_cores,system_gpu_count,n_expected_gpus\n"
@@ -106,6 +108,19 @@ class Display(package.PackageTest):
         self.assertNotIn("<iframe", html)
         self.assertIn("RAM, peak", pickle.loads(pickle.dumps(tracker))._repr_html_())
         self.assertGreater(len(held), 0)
+
+    def test_curves_that_were_kept_have_rates_as_steps(self):
+        from gpu_tracker._display import kept_curves
+
+        nan = math.nan
+        samples = [(5.0, 1e6, nan, nan, nan), (6.0, 2e6, nan, 100.0, nan), (7.0, 3e6, nan, 50.0, nan)]
+        chart = Chart(package.picture_of(kept_curves(samples)))
+        ram, cpu = (panel[0] for panel in chart.panels)
+        for line, expected in (ram, [(0, 1e6), (1, 2e6), (2, 3e6)]), (cpu, [(0, 100), (1, 100), (1, 50), (2, 50)]):
+            self.assertEqual(len(line.points), len(expected), line.points)
+            for (at, value), (wanted_at, wanted) in zip(line.points, expected):
+                self.assertAlmostEqual(at, wanted_at, delta=line.resolution[1])
+                self.assertAlmostEqual(value, wanted, delta=line.resolution[0])
 
     def test_a_running_tracker_shows_figures_so_far(self):
         with gpu_tracker.Tracker(sleep_time=0.01, disable_logs=True) as tracker:
