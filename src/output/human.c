@@ -1,19 +1,33 @@
 #include "output/human.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #define LARGEST_PREFIX 5
 #define N_FRACTIONS 3 /* of its prefixes */
 
-/* Three significant digits, without zeros at the end: 1.9, 25.3, 412. */
+/* Three significant digits: 1.90, 25.3, 412. */
 static int significant_decimals(double value)
 {
     double size = fabs(value);
     return size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2;
 }
 
-static const char *scaled(double value, int smallest_prefix, const char *unit, char *text)
+/* "1.90" is "1.9", "4.00" is "4". */
+static void cut_zeros(char *number)
+{
+    char *point = strchr(number, '.');
+    size_t length = strlen(number);
+    while (point && number[length - 1] == '0')
+        number[--length] = '\0';
+    if (point && number[length - 1] == '.')
+        number[length - 1] = '\0';
+}
+
+static const char *scaled(
+    double value, int smallest_prefix, const char *unit, bool is_of_column, char *text)
 {
     static const char *const prefixes[] = {"n", "u", "m", "", "k", "M", "G", "T", "P"};
     int prefix = 0;
@@ -31,15 +45,9 @@ static const char *scaled(double value, int smallest_prefix, const char *unit, c
     }
     char number[HUMAN_SIZE];
     snprintf(number, sizeof number, "%.*f", significant_decimals(value), value);
-    for (char *end = number; *end; end++) { /* "1.90" is "1.9", "4.00" is "4" */
-        if (*end != '.')
-            continue;
-        char *last = end;
-        for (char *digit = end + 1; *digit; digit++)
-            last = *digit == '0' ? last : digit + 1;
-        *last = '\0';
-        break;
-    }
+    bool is_whole = smallest_prefix == 0 && prefix == 0; /* there is no half byte */
+    if (!is_of_column || is_whole || value == 0)
+        cut_zeros(number);
     prefix += N_FRACTIONS;
     const char *gap = *prefixes[prefix] || *unit ? " " : "";
     snprintf(text, HUMAN_SIZE, "%.20s%s%s%s", number, gap, prefixes[prefix], unit);
@@ -48,27 +56,32 @@ static const char *scaled(double value, int smallest_prefix, const char *unit, c
 
 const char *human_bytes(double bytes, char *text)
 {
-    return scaled(bytes, 0, "B", text);
+    return scaled(bytes, 0, "B", false, text);
+}
+
+const char *human_bytes_of_column(double bytes, char *text)
+{
+    return scaled(bytes, 0, "B", true, text);
 }
 
 const char *human_count(double count, char *text)
 {
-    return scaled(count, 0, "", text);
+    return scaled(count, 0, "", false, text);
 }
 
 const char *human_joules(double joules, char *text)
 {
-    return scaled(joules, -1, "J", text);
+    return scaled(joules, -1, "J", false, text);
 }
 
 const char *human_watts(double watts, char *text)
 {
-    return scaled(watts, -1, "W", text);
+    return scaled(watts, -1, "W", false, text);
 }
 
 const char *human_grams(double grams, char *text)
 {
-    return scaled(grams, -1, "g", text);
+    return scaled(grams, -1, "g", false, text);
 }
 
 const char *human_change(double percent, char *text)
@@ -93,10 +106,10 @@ const char *human_cores(double cores, char *text)
     return text;
 }
 
-const char *human_seconds(double seconds, char *text)
+static const char *duration(double seconds, bool is_of_column, char *text)
 {
     if (!isfinite(seconds) || fabs(seconds) < 59.95)
-        return scaled(seconds, -3, "s", text);
+        return scaled(seconds, -3, "s", is_of_column, text);
     double minutes = floor(seconds / 60 + 0.5 / 60);
     double hours = floor(seconds / 3600 + 0.5 / 60);
     double days = floor(seconds / 86400 + 0.5 / 24);
@@ -110,4 +123,14 @@ const char *human_seconds(double seconds, char *text)
         snprintf(text, HUMAN_SIZE, "%.0f d %02.0f h", days,
             fmax(floor(seconds / 3600 + 0.5) - 24 * days, 0));
     return text;
+}
+
+const char *human_seconds(double seconds, char *text)
+{
+    return duration(seconds, false, text);
+}
+
+const char *human_seconds_of_column(double seconds, char *text)
+{
+    return duration(seconds, true, text);
 }

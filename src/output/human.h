@@ -11,6 +11,10 @@
 /* Three significant digits and a decimal prefix: "0 B", "1.9 kB", "412 MB", "25.3 GB". */
 const char *human_bytes(double bytes, char *text);
 
+/* As human_bytes() and human_seconds(), with as many digits in all rows: "1.90 kB", "59.0 ms". */
+const char *human_bytes_of_column(double bytes, char *text);
+const char *human_seconds_of_column(double seconds, char *text);
+
 /* "950", "12.3 k", "4.71 G". */
 const char *human_count(double count, char *text);
 

@@ -100,8 +100,8 @@ static void append_figure(const struct tree *tree, enum figure figure, double va
     if (isnan(value))
         str_append(to, "n/a");
     else if (tree->is_summary)
-        str_append(
-            to, figure == FIGURE_SECONDS ? human_seconds(value, human) : human_bytes(value, human));
+        str_append(to, figure == FIGURE_SECONDS ? human_seconds_of_column(value, human)
+                                                : human_bytes_of_column(value, human));
     else if (figure == FIGURE_RAM)
         str_printf(to, "%.3f", value * gput_ram_unit_factor(tree->list->ram_unit));
     else if (figure == FIGURE_GPU_RAM)

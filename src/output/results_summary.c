@@ -240,7 +240,7 @@ static void write_io(struct summary *summary)
     human_bytes(accounting->storage_write_bytes, stored);
     str_printf(&detail, "read, %s written; %s from storage, %s to storage%s", written, fetched,
         stored, is_at_least ? "; each at least this" : "");
-    str_printf(&shorter, "read, %s written (storage: %s, %s)%s", written, fetched, stored,
+    str_printf(&shorter, "read, %s written; storage: %s, %s%s", written, fetched, stored,
         is_at_least ? "; at least" : "");
     summary_row_or_shorter(
         summary, "I/O", human_bytes(accounting->read_bytes, figure), &detail, &shorter);
@@ -250,7 +250,7 @@ static void write_processes(struct summary *summary)
 {
     const struct gput_accounting *accounting = &summary->results->accounting;
     double threads = summary->results->max[GPUT_COMBINED_THREADS];
-    char figure[HUMAN_SIZE], highest[64] = "";
+    char figure[HUMAN_SIZE], left[64] = "", highest[64] = "";
     if (!accounting->processes_seen) {
         snprintf(figure, sizeof figure, "%.0f", threads);
         if (!isnan(threads))
@@ -261,8 +261,11 @@ static void write_processes(struct summary *summary)
     if (!isnan(threads))
         snprintf(highest, sizeof highest, "%.0f thread%s seen at once", threads,
             threads == 1 ? "" : "s");
-    summary_row(summary, "Processes", figure, "%s%s",
-        accounting->processes_missed > 0 ? "at least; " : "", highest);
+    if (accounting->left_running > 0)
+        snprintf(left, sizeof left, "%.0f left running%s", accounting->left_running,
+            *highest ? "; " : "");
+    summary_row(summary, "Processes", figure, "%s%s%s",
+        accounting->processes_missed > 0 ? "at least; " : "", left, highest);
 }
 
 /* "GPU, CPU energy"; who used a GPU is not a second gap where there is none. */

@@ -94,7 +94,7 @@ bool process_log_has_all(const struct process_log *log);
 /* What is known of descendants so far: of their ends, and their peak RSS. */
 struct process_peaks {
     uint64_t largest_bytes;  /* the largest process had at least this */
-    bool has_living;         /* some have not ended */
+    uint64_t living;         /* how many have not ended */
     bool has_all;            /* every one has its last exit record */
     uint64_t without_faults; /* how many have exit records, but no page fault in them */
     uint64_t unbounded;      /* how many may have had more than known */

@@ -27,7 +27,7 @@ struct process_peaks process_log_descendants(const struct process_log *log)
         if (process_has_own_memory(process))
             bytes_raise(&peaks.largest_bytes, process->peak.rss_bytes);
         bytes_raise(&peaks.largest_upper_bound_bytes, process->peak.rss_bytes);
-        peaks.has_living |= !process_has_ended(process);
+        peaks.living += !process_has_ended(process);
         peaks.has_all &= process_has_last_record(process);
         peaks.without_faults += process_has_no_faults(process);
         peaks.unbounded += process_peak_sum(process).unbounded;

@@ -211,6 +211,7 @@ class Exact(ExactTest):
             report = self.track_with_daemon(track, ["child", "[", *work, "]", "wait", *work])
             self.assert_work_is_counted(report, 2)
             self.assertIn("live on", report["sources"]["counts"]["reason"])
+            self.assertEqual(report["accounting"]["processes"]["left_running"], 1)
 
     def test_work_of_auto_reaped_children(self):
         report = self.track("ignore", "child", "[", "alloc", 40, "write", 5, "]", "wait")

@@ -21,6 +21,21 @@ static void bytes_have_three_digits_and_a_prefix(void **state)
     assert_string_equal(human_bytes(100e6, text), "100 MB");
 }
 
+static void figures_of_a_column_have_three_digits_each(void **state)
+{
+    (void)state;
+    assert_string_equal(human_bytes_of_column(0, text), "0 B");
+    assert_string_equal(human_bytes_of_column(5, text), "5 B");
+    assert_string_equal(human_bytes_of_column(1900, text), "1.90 kB");
+    assert_string_equal(human_bytes_of_column(20e6, text), "20.0 MB");
+    assert_string_equal(human_bytes_of_column(412e6, text), "412 MB");
+    assert_string_equal(human_seconds_of_column(0, text), "0 s");
+    assert_string_equal(human_seconds_of_column(0.059, text), "59.0 ms");
+    assert_string_equal(human_seconds_of_column(1e-9, text), "1.00 ns");
+    assert_string_equal(human_seconds_of_column(192, text), "3 min 12 s");
+    assert_string_equal(human_seconds_of_column(NAN, text), "n/a");
+}
+
 static void seconds_become_minutes_hours_and_days(void **state)
 {
     (void)state;
@@ -89,6 +104,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bytes_have_three_digits_and_a_prefix),
+        cmocka_unit_test(figures_of_a_column_have_three_digits_each),
         cmocka_unit_test(seconds_become_minutes_hours_and_days),
         cmocka_unit_test(small_amounts_of_energy_keep_their_digits),
         cmocka_unit_test(no_change_is_minus_nothing),

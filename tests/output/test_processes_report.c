@@ -170,11 +170,11 @@ static void a_summary_has_units_that_fit(void **state)
     const char *head = "Processes:\n        Start        Lived          CPU  Peak RAM      Read"
                        "   Written       Exit  Process\n";
     assert_memory_equal(text, head, strlen(head));
-    assert_non_null(strstr(text, "\n          1 s  12 min 30 s       ≥1.5 s      5 MB  ≥1.41 MB"
+    assert_non_null(strstr(text, "\n       1.00 s  12 min 30 s      ≥1.50 s   5.00 MB  ≥1.41 MB"
                                  "       n/a          0  a(1)\n"));
-    assert_non_null(strstr(text, "          2 s        ≥4 ms    2.1 MB     ≥10 B       n/a"));
+    assert_non_null(strstr(text, "       2.00 s     ≥4.00 ms   2.10 MB     ≥10 B       n/a"));
     assert_non_null(
-        strstr(text, "      ≥500 ms      3 kB       0 B       0 B             1 others"));
+        strstr(text, "      ≥500 ms   3.00 kB       0 B       0 B             1 others"));
     assert_null(strstr(text, " more"));
     free(text);
 }
@@ -235,17 +235,17 @@ static void a_summary_fits_the_screen(void **state)
         .count = 3,
         .start_ns = 99 * SECOND,
         .others = {.count = 7, .cpu_seconds = 0.5}};
-    char *text = summary_on(&list, 90);
+    char *text = summary_on(&list, 92);
     assert_non_null(strstr(text,
         "Processes:\n"
-        "  Start  Lived      CPU  Peak RAM  GPU RAM   Read  Written  Exit  Process\n"
-        "    1 s    2 s   ≥1.5 s      5 MB      n/a  ≥10 B      n/a     0  main(1)\n"));
+        "   Start   Lived      CPU  Peak RAM  GPU RAM   Read  Written  Exit  Process\n"
+        "  1.00 s  2.00 s  ≥1.50 s   5.00 MB      n/a  ≥10 B      n/a     0  main(1)\n"));
     assert_non_null(strstr(text, "  └─ data_loader_of_1(21)\n"));
     assert_non_null(strstr(text, "     └─ a_name_of_a_few(2…\n"));
     assert_null(strstr(text, "Not here"));
     free(text);
-    text = summary_on(&list, 70);
-    assert_non_null(strstr(text, "  Start  Lived      CPU  Peak RAM  GPU RAM  Exit  Process\n"));
+    text = summary_on(&list, 74);
+    assert_non_null(strstr(text, "   Start   Lived      CPU  Peak RAM  GPU RAM  Exit  Process\n"));
     assert_non_null(strstr(text, "\nNot here: Read, Written (-f full)\n"));
     free(text);
     for (size_t screen = 40; screen <= 130; screen++) {

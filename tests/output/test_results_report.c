@@ -69,6 +69,7 @@ static struct gput_results make_results(void)
         .processes_seen = 7,
         .processes_missed = 1,
         .processes_missed_reason = "pids given out",
+        .left_running = NAN,
         .oom_killed = NAN,
         .short_lived_processes = 3,
         .minor_page_faults = 123456789,

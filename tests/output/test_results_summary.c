@@ -308,6 +308,22 @@ static void a_process_that_goes_on_has_what_its_samples_say(void **state)
     free(text);
 }
 
+static void a_process_that_was_left_running_is_counted(void **state)
+{
+    (void)state;
+    struct gput_results results = training();
+    struct gput_results_render_options options = gput_results_render_options_default();
+    results.accounting.left_running = 2;
+    char *text = summarize(&results, &options);
+    assert_non_null(
+        strstr(text, "  Processes             9  2 left running; 24 threads seen at once\n"));
+    free(text);
+    results.max[GPUT_COMBINED_THREADS] = NAN;
+    text = summarize(&results, &options);
+    assert_non_null(strstr(text, "  Processes             9  2 left running\n"));
+    free(text);
+}
+
 static void lines_are_broken_where_the_screen_ends(void **state)
 {
     (void)state;
@@ -325,7 +341,7 @@ static void lines_are_broken_where_the_screen_ends(void **state)
     assert_non_null(strstr(
         text, "  Energy            60 kJ  of 65 kJ of CPU packages, DRAM and GPUs; 338 W\n"));
     assert_non_null(
-        strstr(text, "  I/O              1.7 GB  read, 123 MB written (storage: 0 B, n/a)\n"));
+        strstr(text, "  I/O              1.7 GB  read, 123 MB written; storage: 0 B, n/a\n"));
     assert_lines_fit(text, 80);
     free(text);
 }
@@ -431,6 +447,7 @@ int main(void)
         cmocka_unit_test(a_peak_of_ram_that_nothing_saw_is_no_zero),
         cmocka_unit_test(a_process_that_goes_on_has_what_its_samples_say),
         cmocka_unit_test(a_missing_gpu_is_missing_once),
+        cmocka_unit_test(a_process_that_was_left_running_is_counted),
         cmocka_unit_test(lines_are_broken_where_the_screen_ends),
         cmocka_unit_test(narrow_screens_have_what_belongs_to_a_figure_below_it),
         cmocka_unit_test(color_is_only_there_when_asked_for),

@@ -217,7 +217,7 @@ static void write_figures(struct replay *replay, struct str *text)
     str_printf(text, "exit_records cpu_ns %" PRId64 "%s\n", cpu_ns, has_cpu ? "" : " not of all");
     str_printf(text, "descendants peak %" PRIu64 " at_most %" PRIu64 " open %" PRIu64 "%s%s",
         peaks.largest_bytes, peaks.largest_upper_bound_bytes, peaks.unbounded,
-        peaks.has_living ? " living" : "", peaks.has_all ? " all" : "");
+        peaks.living > 0 ? " living" : "", peaks.has_all ? " all" : "");
     str_append(text, " together ");
     if (isnan(at_most))
         str_append(text, "unknown\n");

@@ -82,7 +82,7 @@ static bool faults_are_those_collected(const struct ledger *ledger)
 static bool has_all_ends(const struct ledger *ledger)
 {
     struct process_peaks descendants = process_log_descendants(&ledger->log);
-    return descendants.has_all && !descendants.has_living;
+    return descendants.has_all && descendants.living == 0;
 }
 
 /* NULL: it is proven. */
@@ -103,7 +103,7 @@ static const char *why_not_all(const struct ledger *ledger, const char *signs)
     if (!events->has_exit_records)
         return events->why_no_exit_records;
     struct process_peaks descendants = process_log_descendants(log);
-    if (descendants.has_living)
+    if (descendants.living > 0)
         return "some live on";
     return descendants.without_faults > 0
                ? "some had no page fault: nothing shows whether they were waited for"

@@ -173,7 +173,7 @@ static void fill_descendants(
             "for");
     else if (!ledger->collected.has_main_usage)
         set_peak(peak, seen, NAN, "RSS of the largest single one (VmHWM), as of the last samples");
-    else if (peaks.has_living)
+    else if (peaks.living > 0)
         set_peak(peak, seen, NAN,
             "largest single one seen or reported: some live on, and are reported when they end");
     else

@@ -77,7 +77,7 @@ static void explain_others_cpu(
             "; of those that live on, clocks as of the last sample, and what they collected in "
             "clock ticks: up to %.0f ms less",
             (double)exactness->collected_ns / 1e6);
-    else if (process_log_descendants(&ledger->log).has_living)
+    else if (process_log_descendants(&ledger->log).living > 0)
         snprintf(text, size, "; of those that live on, clocks as of the last sample");
 }
 

@@ -346,6 +346,8 @@ static void fill_processes(
     uint64_t seen = ledger->snapshot->tree->seen;
 
     accounting->processes_seen = log->seen > seen ? log->seen : seen;
+    if (ledger->has_ended && ledger->main_ended_ns != 0)
+        accounting->left_running = (double)process_log_descendants(log).living;
     if (process_log_has_all(log)) {
         accounting->processes_missed = 0;
         text_fit(reason, size, "the kernel announced each one (process connector)%s",

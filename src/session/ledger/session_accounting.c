@@ -46,6 +46,7 @@ void session_accounting_clear(struct gput_accounting *accounting)
         .short_lived_cpu_seconds = NAN,
         .processes_missed = NAN,
         .short_lived_processes = NAN,
+        .left_running = NAN,
         .oom_killed = NAN,
         .minor_page_faults = NAN,
         .major_page_faults = NAN,
