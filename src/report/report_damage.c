@@ -2,8 +2,10 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "formats/marks/block_log.h"
 #include "formats/results/results_read.h"
 #include "model/results_columns.h"
+#include "report/loaders/report_loader.h"
 
 #include <inttypes.h>
 #include <stddef.h>
@@ -93,12 +95,19 @@ static bool is_damaged_report(
     return is_damaged;
 }
 
+/* A name that only we give: what is in it are marks, or were. */
+static bool is_damaged_log(const char *path, struct gput_error *reason)
+{
+    return text_ends_with(path, BLOCK_LOG_EXTENSION) &&
+           report_marks_loader.probe(path, false, reason) == GPUT_ERROR_FORMAT;
+}
+
 bool report_damage_is(const char *path, struct gput_error *reason)
 {
     char bytes[BEGINNING];
     size_t length = file_read_beginning(path, bytes, sizeof bytes);
     return length > 0 &&
            (begins_as_tracking_file(bytes, length) || is_no_content(path, bytes, length, reason) ||
-               is_cut_database(path, bytes, length, reason) ||
+               is_cut_database(path, bytes, length, reason) || is_damaged_log(path, reason) ||
                is_damaged_report(path, bytes, length, reason));
 }

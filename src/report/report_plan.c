@@ -7,6 +7,7 @@
 #include "base/sized.h"
 #include "base/str.h"
 #include "base/text.h"
+#include "formats/marks/block_log.h"
 #include "formats/spool_note.h"
 #include "formats/tracking/tracking_identity.h"
 #include "report/document/report_rank.h"
@@ -80,7 +81,8 @@ static bool is_empty(const char *path)
  * marks. */
 static bool is_named_as_session(const char *path)
 {
-    return text_ends_with(path, ".csv") || text_ends_with(path, ".sqlite");
+    return text_ends_with(path, ".csv") || text_ends_with(path, ".sqlite") ||
+           text_ends_with(path, BLOCK_LOG_EXTENSION);
 }
 
 static int leave_out_empty(

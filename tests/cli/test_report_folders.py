@@ -136,11 +136,14 @@ class Folders(ReportTest):
         (folder / "b.sqlite").write_bytes(b"SQLite format 3\0")
         (folder / "c.sqlite").write_bytes(bytes(5000))
         (folder / "d.csv").write_bytes(bytes(5000))
+        (folder / "e.gputblocks").write_bytes(b"\xa7nothing of the kind" * 10)
+        (folder / "f.gputblocks").write_bytes(b"GPUTBLK\0cut")
+        (folder / "g.gputblocks").touch()
         (folder / "of-others.csv").write_text("a,b\n1,2\n")
         done = self.run_report("job", "-o", "report.html")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual([line.split(": ")[2] for line in done.stderr.splitlines()],
-                         [f"job/{name} is left out" for name in ("a.sqlite", "b.sqlite", "c.sqlite", "d.csv")])
+                         [f"job/{name} is left out" for name in ("a.sqlite", "b.sqlite", "c.sqlite", "d.csv", "e.gputblocks", "f.gputblocks", "g.gputblocks")])
 
     def test_empty_files_alone_are_no_report(self):
         for name in "a.csv", "b.sqlite":

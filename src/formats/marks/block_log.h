@@ -45,6 +45,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#define BLOCK_LOG_EXTENSION ".gputblocks"
 #define BLOCK_LOG_MAGIC "GPUTBLK"
 #define BLOCK_LOG_VERSION 1
 #define BLOCK_LOG_VERSION_COUNTED 2

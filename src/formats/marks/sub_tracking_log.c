@@ -432,7 +432,7 @@ static int log_complete(struct sub_tracking_writer *base, struct gput_error *err
 }
 
 const struct sub_tracking_format_methods sub_tracking_log = {
-    .extension = ".gputblocks",
+    .extension = BLOCK_LOG_EXTENSION,
     .reader_bytes = sizeof(struct log_reader),
     .writer_bytes = sizeof(struct log_writer),
     .open = log_open,
