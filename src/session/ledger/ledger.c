@@ -91,22 +91,12 @@ void ledger_update_bytes(struct ledger *ledger)
     task_counts_raise(&ledger->bytes_so_far, &now);
 }
 
-/* Who is killed ends: while no process ends, files of control groups need not be read. */
-static void update_oom_kills(struct ledger *ledger)
-{
-    struct oom_kills *kills = &ledger->oom_kills;
-    bool is_read = !isnan(kills->own) || !isnan(kills->shared);
-    if (is_read && !ledger->has_ended && kills->ended == ledger->log.ended_total)
-        return;
-    kills->ended = ledger->log.ended_total;
-    oom_kills_update(kills, ledger->cgroup);
-}
-
 void ledger_update(struct ledger *ledger)
 {
     if (!ledger->has_ended)
         system_counters_update(&ledger->system_counters);
-    update_oom_kills(ledger);
+    oom_kills_update(
+        &ledger->oom_kills, ledger->cgroup, ledger->log.ended_total, ledger->has_ended);
     limit_group_update(&ledger->limit_group);
     process_log_refresh(&ledger->log);
     update_totals_so_far(ledger);

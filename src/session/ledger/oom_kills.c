@@ -21,8 +21,21 @@ void oom_kills_finish(struct oom_kills *kills)
     *kills = (struct oom_kills){.before = NAN, .own = NAN, .shared = NAN};
 }
 
-void oom_kills_update(struct oom_kills *kills, const struct own_cgroup *own)
+/* Who is killed ends: while no process ends, files of control groups need not be read, and once
+ * after tracking has ended. */
+static bool is_due(const struct oom_kills *kills, uint64_t ended, bool is_final)
 {
+    bool is_read = !isnan(kills->own) || !isnan(kills->shared);
+    return !is_read || kills->is_final != is_final || (!is_final && kills->ended != ended);
+}
+
+void oom_kills_update(
+    struct oom_kills *kills, const struct own_cgroup *own, uint64_t ended, bool is_final)
+{
+    if (!is_due(kills, ended, is_final))
+        return;
+    kills->ended = ended;
+    kills->is_final = is_final;
     /* fmax() takes what is known. */
     kills->own = fmax(kills->own, own_cgroup_oom_kills(own));
     kills->shared = fmax(kills->shared, cgroup_oom_kills_read(&kills->memory) - kills->before);

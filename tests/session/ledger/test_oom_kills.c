@@ -36,14 +36,39 @@ static void kills_from_before_do_not_count(void **state)
     const char *shared = "counted by its control group, in which others may be";
     fake_sysfs_write("slice/memory.events", "oom 7\noom_kill 7\n");
     oom_kills_begin(&kills, &memory);
-    oom_kills_update(&kills, &none);
+    oom_kills_update(&kills, &none, 0, false);
     assert_true(filled(&kills, shared) == 0);
     fake_sysfs_write("slice/memory.events", "oom 9\noom_kill 9\n");
-    oom_kills_update(&kills, &none);
+    oom_kills_update(&kills, &none, 1, false);
     assert_true(filled(&kills, shared) == 2);
     fake_sysfs_write("slice/memory.events", ""); /* the group is gone */
-    oom_kills_update(&kills, &none);
+    oom_kills_update(&kills, &none, 2, false);
     assert_true(filled(&kills, shared) == 2);
+    oom_kills_finish(&kills);
+}
+
+static void they_are_read_when_a_process_has_ended_and_once_at_the_end(void **state)
+{
+    (void)state;
+    char path[128];
+    struct own_cgroup none = {0};
+    struct oom_kills kills = {0};
+    struct cgroup_directory memory = directory_of(path, "slice", true);
+    const char *shared = "counted by its control group, in which others may be";
+    const struct {
+        unsigned ended;
+        bool is_final;
+        double known;
+    } updates[] = {{5, false, 1}, {5, false, 1}, {6, false, 3}, {6, true, 4}, {7, true, 4}};
+    fake_sysfs_write("slice/memory.events", "oom_kill 0\n");
+    oom_kills_begin(&kills, &memory);
+    for (unsigned i = 0; i < sizeof updates / sizeof *updates; i++) {
+        char text[32];
+        snprintf(text, sizeof text, "oom_kill %u\n", i + 1);
+        fake_sysfs_write("slice/memory.events", text);
+        oom_kills_update(&kills, &none, updates[i].ended, updates[i].is_final);
+        assert_true(filled(&kills, shared) == updates[i].known);
+    }
     oom_kills_finish(&kills);
 }
 
@@ -60,16 +85,17 @@ static void the_group_of_the_command_alone_is_preferred(void **state)
     oom_kills_begin(&kills, &memory);
     fake_sysfs_write("memory/memory.oom_control", "under_oom 0\noom_kill 3\n");
     fake_sysfs_write("memory/own/memory.oom_control", "under_oom 0\noom_kill 0\n");
-    oom_kills_update(&kills, &own); /* the command was not moved into it: nothing is charged */
+    oom_kills_update(
+        &kills, &own, 1, false); /* the command was not moved into it: nothing is charged */
     assert_true(filled(&kills, "counted by its control group, in which others may be; version 1: "
                                "without groups below it") == 3);
     fake_sysfs_write("memory/own/memory.max_usage_in_bytes", "4096\n");
-    oom_kills_update(&kills, &own);
+    oom_kills_update(&kills, &own, 2, false);
     assert_true(
         filled(&kills,
             "counted by the command's own control group; version 1: without groups below it") == 0);
     fake_sysfs_write("memory/own/memory.oom_control", "under_oom 0\noom_kill 1\n");
-    oom_kills_update(&kills, &own);
+    oom_kills_update(&kills, &own, 3, false);
     assert_true(
         filled(&kills,
             "counted by the command's own control group; version 1: without groups below it") == 1);
@@ -83,7 +109,7 @@ static void without_control_groups_it_is_not_known(void **state)
     struct cgroup_directory nowhere = {0};
     struct oom_kills kills = {0};
     oom_kills_begin(&kills, &nowhere);
-    oom_kills_update(&kills, &none);
+    oom_kills_update(&kills, &none, 0, false);
     assert_true(isnan(filled(&kills, "no control group of it counts them")));
     oom_kills_finish(&kills);
 }
@@ -92,6 +118,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kills_from_before_do_not_count),
+        cmocka_unit_test(they_are_read_when_a_process_has_ended_and_once_at_the_end),
         cmocka_unit_test(the_group_of_the_command_alone_is_preferred),
         cmocka_unit_test(without_control_groups_it_is_not_known),
     };
