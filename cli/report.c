@@ -10,11 +10,14 @@
 #include <gputracker/screen.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+enum { MAX_NAME_TRIES = 100 };
 
 int report_refuse_pickle(struct gput_error *error)
 {
@@ -270,6 +273,53 @@ static void write_to_standard_error(const struct report *report, const struct gp
     free(text);
 }
 
+/* Makes an empty file of that name, or of the next free one. NULL: there can be none. */
+static char *claim_name(const char *path)
+{
+    char *name = strdup(path), *next;
+    struct gput_error no_matter;
+    for (int tries = 0; name && tries < MAX_NAME_TRIES; tries++) {
+        int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd >= 0) {
+            close(fd);
+            return name;
+        }
+        if (errno != EEXIST || gput_rank_free_path(path, &next, &no_matter) != GPUT_OK)
+            break;
+        free(name);
+        name = next;
+    }
+    free(name);
+    return NULL;
+}
+
+/* False: it cannot be there either. */
+static bool write_elsewhere(
+    const struct report *report, const char *bytes, size_t length, struct gput_error *error)
+{
+    const char *path = report->other_path ? report->other_path : report->path;
+    const char *slash = strrchr(path, '/');
+    struct stat info;
+    struct gput_error no_matter;
+    bool is_other_kind = stat(path, &info) == 0 && !S_ISREG(info.st_mode); /* a pipe */
+    char *name =
+        report->may_be_elsewhere && !is_other_kind ? claim_name(slash ? slash + 1 : path) : NULL;
+    if (!name)
+        return false;
+    int code = gput_file_write_until(name, bytes, length, report->stop_fd, &no_matter);
+    if (code != GPUT_OK) {
+        unlink(name);
+    } else {
+        char *folder = getcwd(NULL, 0);
+        struct gput_error reason = *error;
+        fail(error, reason.code, "%.400s. The report is in %.400s/%.200s instead.", reason.message,
+            folder ? folder : ".", name);
+        free(folder);
+    }
+    free(name);
+    return code == GPUT_OK;
+}
+
 int report_write(const struct report *report, const struct gput_results *results,
     const struct gput_processes *processes, struct gput_error *error)
 {
@@ -285,7 +335,9 @@ int report_write(const struct report *report, const struct gput_results *results
             report->path ? STDOUT_FILENO : report->screen_fd, bytes, length, error);
     if (code == GPUT_ERROR_IO && report->other_path)
         code = gput_file_write_until(report->other_path, bytes, length, report->stop_fd, error);
-    if (code != GPUT_OK && report->path)
+    bool is_kept = code != GPUT_OK && report_is_file(report->path) &&
+                   write_elsewhere(report, bytes, length, error);
+    if (code != GPUT_OK && report->path && !is_kept)
         write_to_standard_error(report, results, processes);
     free(bytes);
     return code;

@@ -49,6 +49,7 @@ struct report {
     enum gput_format format;
     const char *path;       /* "-" is the standard output, NULL `screen_fd` */
     const char *other_path; /* a file that is written where `path` cannot be; NULL: none */
+    bool may_be_elsewhere;  /* where neither can be: in the working directory, by a free name */
     int screen_fd;
     int stop_fd;                     /* how long it waits for a reader; see screen.h */
     const char *const *command;      /* for a summary on the screen; NULL: not known */
@@ -68,7 +69,8 @@ struct report {
 /*
  * Writes the report of a session, with its processes unless NULL: a file completely or not at all.
  * When the file cannot be written, the error is returned. So that the figures are not lost, the
- * report then goes to the standard error, for a pickle as text.
+ * report then goes to a file in the working directory, which the error names, or to the standard
+ * error, for a pickle as text.
  */
 int report_write(const struct report *report, const struct gput_results *results,
     const struct gput_processes *processes, struct gput_error *error);

@@ -104,6 +104,7 @@ static enum outcome print_outcome(struct gput_session *session, struct tracking 
         .format = tracking->format,
         .path = tracking->output,
         .other_path = tracking_files_place_of_report(tracking),
+        .may_be_elsewhere = rank_paths_are_many(&tracking->ranks),
         .screen_fd = style->screen_fd,
         .stop_fd = end->stop_fd,
         .command = command,

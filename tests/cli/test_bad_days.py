@@ -107,14 +107,20 @@ class BadDays(CommandTest):
         self.assertEqual(output, "done\n")
         self.assertIn("Cannot write node/s.r2.csv: No space left on device. Rows of the tracking file are being lost; tracking goes on.", said)
         self.assertIn("Cannot write node/r.r2.json: No space left on device", said)
-        self.assertIn('"max_ram"', said)  # the report, where the disk could not have it
+        self.assertIn(f"The report is in {self.folder}/r.r2.json instead.", said)
         (self.folder / "go").touch()
         for process in whole:
             self.assertRegex(self.end(process)[0], r"\A\d+\ndone\n\Z")
         read = self.job()
+        self.the_job(read, ranks=3)
+        (full,) = [rank for rank in read["ranks"] if rank["rank"] == 2]
+        self.assertGreater(full["cpu_seconds"], 0)  # of the report
+        rows_lost = self.report(2)["tracker"]["rows_lost"]
+        (self.folder / "r.r2.json").unlink()
+        read = self.job()
         self.the_job(read, ranks=3)  # how it ended took the place of what was written at the start
         self.assertRegex(read["found"]["rows_lost"], r"^Rows of 1 tracking file could not be written: .*: rank 2 on .*: [1-9]\d*$")
-        self.assertEqual(json.JSONDecoder().raw_decode(said[said.index("{\n") :])[0]["tracker"]["rows_lost"], json.loads((self.folder / "kept/s.r2.csv.session.json").read_text())["rows_lost"])
+        self.assertEqual(rows_lost, json.loads((self.folder / "kept/s.r2.csv.session.json").read_text())["rows_lost"])
         (full,) = [rank for rank in read["ranks"] if rank["rank"] == 2]
         self.assertGreater(full["samples"], 5)
         self.assertGreater(full["rows_lost"], 5)

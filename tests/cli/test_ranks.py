@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import socket
 import subprocess
@@ -110,9 +111,16 @@ class Ranks(unittest.TestCase):
         done = self.run_rank("--tf", "nowhere/s.csv", "-o", "nowhere/r.json", "--energy-folder", "e", PMI_RANK="1", PMI_SIZE="2")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("nowhere: No such file or directory (the command runs without it)", done.stderr)
-        self.assertIn('"max_ram"', done.stderr)  # the report, where no file can have it
+        place = re.search(r"Cannot write nowhere/r\.r1\.json: .* The report is in (\S+) instead\.", done.stderr)[1]
+        self.assertEqual(place, str(self.folder / "r.r1.json"))
+        self.assertIn("max_ram", json.loads((self.folder / "r.r1.json").read_text()))
+        self.assertNotIn('"max_ram"', done.stderr)
         self.assertTrue((self.folder / "e.r1" / "metadata.json").exists(), "each output stands for itself")
         self.assertIn("gpu-tracker: rank 1 (MPICH) writes e.r1\n", done.stderr)
+        done = self.run_rank("-q", "-o", "nowhere/r.json", PMI_RANK="1", PMI_SIZE="2")  # that of the first run stays
+        self.assertIn(f"The report is in {self.folder}/r.r1.1.json instead.", done.stderr)
+        done = self.run_rank("-q", "-o", "nowhere/r.json")  # no rank of many: its command has not run
+        self.assertEqual((done.returncode, (self.folder / "r.json").exists()), (125, False))
 
     def test_names_are_said_of_files_that_are_written(self):
         options = ["--tf", "nowhere/s.csv", "--report", "/proc/a.html", "--region-file", "nowhere/x.gputblocks", "--phase-token", "X",
