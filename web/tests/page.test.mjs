@@ -422,8 +422,8 @@ test("lists intervals by time, not by samples, and keeps the minus of what was j
     const rows = await intervalsOf("io:bytes_per_second");
     assert.equal(rows.length, 24);
     assert.match(rows[0][0], /^\u22120\.4 s – /);
-    assert.deepEqual([...new Set(rows.map(([, rate]) => rate))], ["1 MB/s", "1 MB/s – 3 MB/s", "3 MB/s", "2 MB/s – 3 MB/s", "2 MB/s"]);
-    assert.equal(rows.filter(([, rate]) => rate === "1 MB/s").length, 8);
+    assert.deepEqual([...new Set(rows.map(([, rate]) => rate))], ["1.00 MB/s", "1.00 MB/s – 3.00 MB/s", "3.00 MB/s", "2.00 MB/s – 3.00 MB/s", "2.00 MB/s"]);
+    assert.equal(rows.filter(([, rate]) => rate === "1.00 MB/s").length, 8);
     // 1 MB/s for 10.4 s, 3 and 2 MB/s for 10 s each; the thread counts of four moments.
     const means = Object.fromEntries((await ask(page, "charts")).map(({ id, lines }) => [id, lines[0].mean]));
     assert.ok(Math.abs(means["io:bytes_per_second"] / (60.4e6 / 30.4) - 1) < 1e-9, `${means["io:bytes_per_second"]}`);
