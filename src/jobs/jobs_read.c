@@ -264,6 +264,7 @@ static void take_samples(struct gput_jobs *jobs, const char *path,
         rank->system_busy_cores = samples->system_sum / samples->system_count / 100;
     rank->samples = samples->count;
     rank->samples_hash = tracking_samples_hash(samples);
+    rank->first_row = samples->first_row;
 }
 
 static bool read_samples(struct gput_jobs *jobs, const char *path, struct gput_error *error)
