@@ -65,6 +65,18 @@ test("gives each card the curve of what it is about", async () => {
     await close(page);
 });
 
+test("draws on a card of a GPU's RAM what the session had of it, not what others had", async () => {
+    const made = samples.singleRun();
+    const [session] = made.report.sessions;
+    const series = (id, values) => ({ id: `gpu0_${id}`, label: id, group: "gpu_ram", scope: "gpu0", unit: "bytes", values });
+    session.series.push(series("ram_used", made.encoder.delta(made.ram)), series("combined_ram", made.encoder.constant(0, made.ram.length)));
+    session.cards = [{ id: "gpu0_ram", label: "GPU 0 RAM", value: 0, unit: "bytes", state: "sampled" }];
+    const page = await browser.open(browser.write("gpu-card", made));
+    const points = await page.locator("svg.sparkline polyline").getAttribute("points");
+    assert.equal(new Set(points.split(" ").map((point) => point.split(",")[1])).size, 1, points);
+    await close(page);
+});
+
 test("says what was damaged or left out", async () => {
     const made = samples.singleRun();
     made.report.sessions[0].warnings = ["m.csv: <b>row 3</b> is not a mark."];
