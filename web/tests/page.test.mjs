@@ -429,6 +429,7 @@ test("lists intervals by time, not by samples, and keeps the minus of what was j
     const intervalsOf = async (id) => {
         const table = page.locator(`[data-panel="${id}"] .chart-table`);
         await table.locator("summary").click();
+        await table.locator("tbody tr").first().waitFor();
         return table.locator("table").last().locator("tbody tr").evaluateAll((found) => found.map((row) => [...row.cells].map((cell) => cell.textContent.replaceAll("\u00a0", " "))));
     };
     const rows = await intervalsOf("io:bytes_per_second");
