@@ -15,6 +15,8 @@
 #define LOW_GPU_PERCENT 15.0
 #define LOW_RAM_PERCENT 25.0
 #define HIGH_RAM_PERCENT 90.0
+/* Pages that ranks share may count twice: a little above the limit is near it. */
+#define EXCESS_RAM_PERCENT 105.0
 #define IMBALANCE_PERCENT 20.0
 #define WAITING_PERCENT 20.0
 /* Shorter jobs say little. */
@@ -393,7 +395,12 @@ static void find_ram(struct gput_jobs *jobs, const struct jobs_job *job, size_t 
     snprintf(evidence, sizeof evidence, "%s of %s: %s",
         human_bytes(highest->ram_of_limit_bytes, peak),
         human_bytes(highest->allowed_ram_bytes, allowed), name);
-    if (percent > HIGH_RAM_PERCENT)
+    if (percent > EXCESS_RAM_PERCENT)
+        FIND("ram_short", evidence,
+            "More RAM was used than is allowed (%.0f %% of that): the limit was not enforced; ask "
+            "for more",
+            percent);
+    else if (percent > HIGH_RAM_PERCENT)
         FIND("ram_short", evidence,
             "RAM is nearly used up (%.0f %% of what is allowed): ask for more", percent);
     else if (percent < LOW_RAM_PERCENT && job->seconds >= SHORT_SECONDS && job->count == 1 &&

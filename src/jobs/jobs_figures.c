@@ -103,7 +103,8 @@ static void compare_rank(
     double seconds = seconds_of(rank), cpu = work_of(job, rank);
     rank->efficiency_percent = 100 * rank->busy_cores / rank->share_cores;
     /* No rank can be busier than its share, whatever threads of another one do. */
-    if (job->count > 1 && highest_busy > IDLE_CORES && !job->are_independent)
+    if (job->count > 1 && highest_busy > IDLE_CORES && !job->are_independent &&
+        !isnan(rank->busy_cores))
         rank->waited_seconds =
             rank->seconds * fmax(0, 1 - rank->busy_cores / fmin(highest_busy, rank->share_cores));
     if (job->all_failed) /* when they ended says nothing of their work */

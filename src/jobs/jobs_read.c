@@ -28,6 +28,11 @@
 /* No job has as many, and none lasts a thousand years. */
 #define MAX_RANKS 1e7
 #define MAX_SECONDS 3.2e10
+#define MAX_BYTES 1e18
+#define MAX_CPU 1e15
+/* Counters of the kernel are not exact, nor are those of virtual machines. */
+#define MAX_CPU_FACTOR 2
+#define MAX_CPU_MORE 10
 
 #define COPY(to, from) text_fit(to, sizeof to, "%s", from)
 
@@ -104,18 +109,27 @@ static void take_identity(struct jobs_rank *rank, const struct gput_results *res
 /* What nothing can have says that the file is damaged. */
 static void check_figures(struct gput_jobs *jobs, struct jobs_rank *rank)
 {
+    double all_cores = rank->seconds > 0 ? rank->seconds * rank->system_cores : NAN;
     struct {
         const char *name;
         double *figure, most;
     } figures[] = {{"rank", &rank->rank, MAX_RANKS}, {"world size", &rank->world_size, MAX_RANKS},
-        {"wall time", &rank->seconds, MAX_SECONDS}, {"CPU time", &rank->cpu_seconds, INFINITY},
-        {"RAM", &rank->max_ram_bytes, INFINITY}};
+        {"number of restarts", &rank->restarts, MAX_RANKS},
+        {"number of a machine", &rank->node_rank, MAX_RANKS},
+        {"number of machines", &rank->node_count, MAX_RANKS},
+        {"exit status", &rank->exit_status, UINT32_MAX}, {"signal", &rank->signal, UINT32_MAX},
+        {"wall time", &rank->seconds, MAX_SECONDS},
+        {"number of cores", &rank->system_cores, MAX_RANKS},
+        {"number of allowed cores", &rank->cores, MAX_RANKS},
+        {"number of GPUs", &rank->gpus, MAX_RANKS},
+        {"CPU time", &rank->cpu_seconds, fmin(MAX_CPU_FACTOR * all_cores + MAX_CPU_MORE, MAX_CPU)},
+        {"RAM", &rank->max_ram_bytes, MAX_BYTES}, {"GPU RAM", &rank->max_gpu_ram_bytes, MAX_BYTES}};
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
         double value = *figures[i].figure;
         if (isnan(value) || (value >= 0 && value <= figures[i].most))
             continue;
-        jobs_find(jobs, NAN, "damaged", NULL, "%s has a %s that cannot be, %.4g: it is left out",
-            rank->path, figures[i].name, value);
+        jobs_find(jobs, NAN, "damaged", NULL, "%s has a%s %s that cannot be, %.4g: it is left out",
+            rank->path, figures[i].name[0] == 'e' ? "n" : "", figures[i].name, value);
         *figures[i].figure = NAN;
     }
 }
@@ -263,6 +277,7 @@ static void take_samples(struct gput_jobs *jobs, const char *path,
     else if (samples->system_count > 0)
         rank->system_busy_cores = samples->system_sum / samples->system_count / 100;
     rank->samples = samples->count;
+    check_figures(jobs, rank);
     rank->samples_hash = tracking_samples_hash(samples);
     rank->first_row = samples->first_row;
 }

@@ -144,15 +144,18 @@ static void write_ranks(const struct gput_jobs *jobs, const struct jobs_job *job
 {
     size_t listed = 0;
     struct layout layout = lay_out(jobs, job);
-    write_header(job, &layout, text);
     for (size_t i = job->first; i < job->first + job->count && listed < MAX_LISTED; i++) {
         const struct jobs_rank *rank = jobs->order[i];
         if (job->count > MAX_LISTED && !stands_out(rank))
             continue;
+        if (listed++ == 0)
+            write_header(job, &layout, text);
         write_rank(rank, &layout, text);
-        listed++;
     }
-    if (listed < job->count)
+    if (listed == 0)
+        str_printf(
+            text, "  none of %zu %ss stands out (-f csv lists all)\n", job->count, job->noun);
+    else if (listed < job->count)
         str_printf(text, "  and %zu more (-f csv lists all)\n", job->count - listed);
 }
 

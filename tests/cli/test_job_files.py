@@ -98,5 +98,49 @@ class Files(JobTest):
             os.rename(self.folder / name, self.folder / "s.csv")
 
 
+class Figures(JobTest):
+    """What is printed of figures that are missing, or cannot be."""
+
+    def test_a_rank_without_cpu_time_is_not_said_to_wait(self):
+        for rank in 0, 1:
+            self.rank(rank, world=2)
+        path = self.folder / "r.r1.json"
+        report = json.loads(path.read_text())
+        report["accounting"]["cpu_seconds"] |= {"kernel": None, "sampled": None}
+        for name in "main", "descendants", "combined":
+            report["cpu_utilization"][name] = {key: None for key in report["cpu_utilization"][name]}
+        path.write_text(json.dumps(report))
+        rows = self.job()["ranks"]
+        self.assertEqual([(row["cpu_seconds"], row["waited_seconds"]) for row in rows], [(90, 0), (None, None)])
+        self.assertRegex(self.run_command(".").stdout, r"(?m)^ +1  n1 .* n/a .* n/a  exit 0$")
+
+    def test_many_ranks_of_which_none_stands_out(self):
+        for rank in range(20):
+            self.rank(rank, world=20, machine=f"n{rank}")
+        text = self.run_command(".").stdout
+        self.assertIn("\n  none of 20 ranks stands out (-f csv lists all)\n", text)
+        self.assertNotIn("wall time", text)
+        self.rank(7, world=20, machine="n7", identity={"exit_status": 3})
+        text = self.run_command(".").stdout
+        self.assertRegex(text, r"wall time.*\n +7 .* exit 3\n  and 19 more \(-f csv lists all\)\n")
+
+    def test_more_ram_than_is_allowed_is_called_so(self):
+        for used, said in (97e6, "RAM is nearly used up (97 % of what is allowed)"), (235e6, "More RAM was used than is allowed (235 % of that): the limit was not enforced"):
+            self.rank(0, world=1, ram=used, allowed={"unit": "bytes", "ram": 1e8})
+            self.assertIn(said, self.findings()["ram_short"])
+
+    def test_figures_that_cannot_be_are_left_out(self):
+        """More CPU time than all cores of the machine have, and numbers that no counter has."""
+        self.rank(0, world=3)
+        self.rank(1, world=3, cpu=90_000)
+        self.rank(2, world=3, cpu=1e308, ram=1e300, identity={"exit_status": 1e308}, job={"restarts": 1e300})
+        read = self.job()
+        self.assertEqual([row["cpu_seconds"] for row in read["ranks"]], [90, None, None])
+        said = self.run_command(".").stdout
+        for words in "r.r1.json has a CPU time that cannot be, 9e+04: it is left out", "r.r2.json has a RAM that cannot be, 1e+300", "has an exit status that cannot be, 1e+308":
+            self.assertIn(words, said)
+        self.assertNotRegex(said, r"\d{20}")
+
+
 if __name__ == "__main__":
     command.main()
