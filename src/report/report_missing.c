@@ -1,5 +1,6 @@
 #include "report/report_missing.h"
 
+#include "base/doubles.h"
 #include "base/error.h"
 #include "base/str.h"
 #include "rank/missing_ranks.h"
@@ -7,26 +8,29 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The ranks of all sessions, all different, and how many the job has. NULL: they are not those of
- * one job. */
+/* The ranks of all sessions, sorted, all different, and how many the job has. NULL: they are not
+ * those of one job. */
 static double *ranks_of(const struct doc *sessions, double *world_size)
 {
     size_t count = 0;
     double *ranks = calloc(sessions->count + 1, sizeof *ranks);
     *world_size = NAN;
+    bool are_of_one_job = true;
     for (const struct doc *session = sessions->first; ranks && session; session = session->next) {
         const struct doc *identity = doc_get(session, "identity");
         double rank = doc_get_number(identity, "rank");
         double size = doc_get_number(identity, "world_size");
-        bool is_new = rank >= 0 && rank < size && (isnan(*world_size) || size == *world_size);
-        for (size_t i = 0; i < count; i++)
-            is_new &= ranks[i] != rank;
+        are_of_one_job &= rank >= 0 && rank < size && (count == 0 || size == *world_size);
         *world_size = size;
-        ranks[count++] = rank;
-        if (!is_new) {
-            free(ranks);
-            return NULL;
-        }
+        ranks[count++] = are_of_one_job ? rank : 0;
+    }
+    if (ranks)
+        qsort(ranks, count, sizeof *ranks, doubles_compare);
+    for (size_t i = 1; ranks && i < count; i++)
+        are_of_one_job &= ranks[i] != ranks[i - 1];
+    if (!are_of_one_job) {
+        free(ranks);
+        return NULL;
     }
     return ranks;
 }

@@ -193,6 +193,9 @@ class Ranks(ReportTest):
         missing = "3 of 6 ranks are missing: 2-3, 5. There is no file of theirs."
         self.assertEqual((done.returncode, done.stderr), (0, f"gpu-tracker: warning: {missing}\n"))
         self.assertEqual(Report(self.folder / "report.html").document["warnings"], [missing])
+        subprocess.run([COMMAND, "run", "-q", "-o", "u.json", "--", "true"], cwd=self.folder, env=environment, check=True)
+        done = self.run_report("u.r0.json", "u.r1.json", "u.r4.json", "u.r4.1.json", "-o", "report.html")  # of two runs
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_sessions_are_ranks_by_names_that_are_given(self):
         self.write("a.csv", "b.csv", "x=y.csv")
