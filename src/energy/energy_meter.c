@@ -187,7 +187,8 @@ static double gpu_joules(
     const struct gpu_device_sample *sample = &now->gpus->devices[i];
     struct gpu_energy_reading reading = {.read_ns = sample->read_ns,
         .power_watts = device->power_is_counted ? NAN : sample->power_watts,
-        .energy_joules = sample->energy_joules};
+        .energy_joules = sample->energy_joules,
+        .energy_ns = sample->energy_ns};
     if (device->is_card_leader) {
         reading.power_watts = sample->card_power_watts;
         reading.energy_joules = sample->card_energy_joules;

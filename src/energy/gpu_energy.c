@@ -51,7 +51,8 @@ static double settle(struct gpu_energy *gpu, double counted, double integrated)
     return joules;
 }
 
-/* The counter's increase; NaN: there is none, or it decreased, or cannot be read. */
+/* The counter's increase, 0 if it was not read again; NaN: there is none, or it decreased, or
+ * cannot be read. */
 static double count(struct gpu_energy *gpu, const struct gpu_energy_reading *reading)
 {
     if (isnan(reading->energy_joules)) {
@@ -61,7 +62,10 @@ static double count(struct gpu_energy *gpu, const struct gpu_energy_reading *rea
         return NAN;
     }
     gpu->has_counter = true;
-    return energy_counter_advance(&gpu->counter, reading->energy_joules, reading->read_ns);
+    int64_t at_ns = reading->energy_ns ? reading->energy_ns : reading->read_ns;
+    if (gpu->counter.has_last && at_ns == gpu->counter.last_ns)
+        return 0;
+    return energy_counter_advance(&gpu->counter, reading->energy_joules, at_ns);
 }
 
 /* The fault of its counter, or NULL. */

@@ -18,6 +18,7 @@ struct gpu_energy_reading {
     int64_t read_ns;      /* time of the reading; 0: there is none */
     double power_watts;   /* NaN: not available, or computed from the counter */
     double energy_joules; /* NaN: not available */
+    int64_t energy_ns;    /* when that was read, if earlier; else 0 */
 };
 
 struct gpu_energy {

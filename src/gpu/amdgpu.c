@@ -165,8 +165,10 @@ static void read_energy(const struct drm_card *card, struct gpu_device_reading *
         reading->missing[GPU_ENERGY] = length < 0 ? reason_of_errno() : not_reported;
 }
 
-static void amdgpu_read_device(void *opaque, uint32_t index, struct gpu_device_reading *reading)
+static void amdgpu_read_device(
+    void *opaque, uint32_t index, bool whole, struct gpu_device_reading *reading)
 {
+    (void)whole;
     const struct drm_gpus *gpus = &((const struct amdgpu_state *)opaque)->gpus;
     const struct drm_card *card = &gpus->cards[index];
     uint64_t percent;
@@ -188,8 +190,9 @@ static void amdgpu_read_device(void *opaque, uint32_t index, struct gpu_device_r
 }
 
 static void amdgpu_read_processes(
-    void *opaque, const struct gpu_tracked *tracked, struct gpu_process_list *list)
+    void *opaque, const struct gpu_tracked *tracked, bool whole, struct gpu_process_list *list)
 {
+    (void)whole;
     struct amdgpu_state *state = opaque;
     drm_gpus_read_processes(&state->gpus, tracked, list);
     kfd_processes_read(state->gpus.options.sysfs_root, state->gpus.options.procfs_root, tracked,

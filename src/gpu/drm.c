@@ -148,8 +148,10 @@ static void read_energy(
     *last = (struct energy_reading){joules, now};
 }
 
-static void drm_read_device(void *opaque, uint32_t index, struct gpu_device_reading *reading)
+static void drm_read_device(
+    void *opaque, uint32_t index, bool whole, struct gpu_device_reading *reading)
 {
+    (void)whole;
     struct drm_state *state = opaque;
     const struct drm_card *card = &state->gpus.cards[index];
     if (sysfs_is_suspended(card->folder)) {
@@ -162,8 +164,9 @@ static void drm_read_device(void *opaque, uint32_t index, struct gpu_device_read
 }
 
 static void drm_read_processes(
-    void *opaque, const struct gpu_tracked *tracked, struct gpu_process_list *list)
+    void *opaque, const struct gpu_tracked *tracked, bool whole, struct gpu_process_list *list)
 {
+    (void)whole;
     drm_gpus_read_processes(&((struct drm_state *)opaque)->gpus, tracked, list);
 }
 

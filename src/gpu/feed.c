@@ -82,6 +82,7 @@ void gpu_feed_start(struct gpu_feed *feed)
     pthread_mutex_lock(&feed->lock);
     if (!feed->finished) {
         feed->devices_asked = feed->processes_asked = 1;
+        feed->devices_whole = true;
         if (feed->synchronous) {
             if (feed_open_source(feed)) {
                 feed_read_devices(feed);
@@ -105,6 +106,12 @@ static void ask_for_list(struct gpu_feed *feed)
         return;
     if (feed->processes_asked++ == feed->processes_answered && !feed->synchronous)
         pthread_cond_signal(&feed->wake_lists);
+}
+
+static void ask_for_devices(struct gpu_feed *feed)
+{
+    if (feed->devices_asked++ == feed->devices_answered)
+        feed->devices_unanswered_ns = clock_monotonic_ns();
 }
 
 void gpu_feed_skip(struct gpu_feed *feed, const bool *skipped, const char *reason)
@@ -131,8 +138,7 @@ void gpu_feed_request(struct gpu_feed *feed)
 {
     pthread_mutex_lock(&feed->lock);
     if (!feed->finished) {
-        if (feed->devices_asked++ == feed->devices_answered)
-            feed->devices_unanswered_ns = clock_monotonic_ns();
+        ask_for_devices(feed);
         ask_for_list(feed);
         if (!feed->synchronous) {
             pthread_cond_signal(&feed->wake_devices);
@@ -144,13 +150,18 @@ void gpu_feed_request(struct gpu_feed *feed)
     pthread_mutex_unlock(&feed->lock);
 }
 
-void gpu_feed_request_list(struct gpu_feed *feed)
+void gpu_feed_request_list(struct gpu_feed *feed, bool whole)
 {
     pthread_mutex_lock(&feed->lock);
     if (!feed->finished && !feed->synchronous) {
         ask_for_list(feed);
         feed->list_requested = feed->processes_asked;
         pthread_cond_signal(&feed->wake_lists);
+        if (whole) {
+            feed->devices_whole = feed->list_whole = true;
+            ask_for_devices(feed);
+            pthread_cond_signal(&feed->wake_devices);
+        }
     }
     pthread_mutex_unlock(&feed->lock);
 }

@@ -69,8 +69,9 @@ void gpu_feed_request(struct gpu_feed *feed);
 /* Updates the view. Does not wait for a driver. */
 void gpu_feed_update(struct gpu_feed *feed, struct gpu_feed_view *view);
 
-/* Requests a list of processes whose reading starts from now on, whatever its cost. */
-void gpu_feed_request_list(struct gpu_feed *feed);
+/* Requests a list of processes whose reading starts from now on, whatever its cost. `whole`: and
+ * all other figures, also those that are read less often because they cost much. */
+void gpu_feed_request_list(struct gpu_feed *feed, bool whole);
 
 /* Waits for the devices' figures only, until `deadline_ns` at most. Does not wait when the source
  * is not open, or has not answered for a tenth of a second in which such a wait timed out. */

@@ -108,6 +108,8 @@ static void watch_memory(struct gpu_feed *feed, uint32_t device, double ram_byte
 void feed_read_devices(struct gpu_feed *feed)
 {
     uint64_t asked = feed->devices_asked;
+    bool whole = feed->synchronous || feed->devices_whole;
+    feed->devices_whole = false;
     for (uint32_t i = 0; i < feed->n_devices && !feed->closing; i++) {
         struct gpu_device_reading reading;
         bool is_read = !feed->skipped[i];
@@ -115,7 +117,7 @@ void feed_read_devices(struct gpu_feed *feed)
         pthread_mutex_unlock(&feed->lock);
         int64_t start_ns = clock_monotonic_ns();
         if (is_read)
-            feed->source->read_device(feed->state, i, &reading);
+            feed->source->read_device(feed->state, i, whole, &reading);
         pthread_mutex_lock(&feed->lock);
         feed->readings[i] = reading;
         feed->read_ns[i] = clock_monotonic_ns();
@@ -149,12 +151,14 @@ static void begin_list(struct gpu_feed *feed)
 void feed_read_processes(struct gpu_feed *feed)
 {
     uint64_t asked = feed->processes_asked;
+    bool whole = feed->synchronous || feed->list_whole;
+    feed->list_whole = false;
     begin_list(feed);
     struct gpu_tracked tracked = {feed->asked_for.pids, feed->asked_for.count};
     pthread_mutex_unlock(&feed->lock);
     int64_t before = clock_monotonic_ns();
     gpu_process_list_clear(&feed->scratch);
-    feed->source->read_processes(feed->state, &tracked, &feed->scratch);
+    feed->source->read_processes(feed->state, &tracked, whole, &feed->scratch);
     gpu_process_list_sort(&feed->scratch);
     gpu_process_list_set_tracked(&feed->scratch, tracked.pids, tracked.count);
     int64_t after = clock_monotonic_ns();

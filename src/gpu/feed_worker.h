@@ -32,7 +32,8 @@ struct gpu_feed {
     bool skipped[GPU_MAX_DEVICES];
     const char *why_skipped;
     uint64_t devices_asked, devices_answered;
-    int64_t devices_unanswered_ns; /* since when a request has waited for its answer */
+    bool devices_whole, list_whole; /* what is read next is read whole, as sources say */
+    int64_t devices_unanswered_ns;  /* since when a request has waited for its answer */
     bool devices_overdue; /* a wait timed out after a tenth of a second, and no answer came since */
 
     struct gpu_process_list processes;

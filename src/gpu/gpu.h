@@ -96,6 +96,7 @@ struct gpu_device_sample {
     double utilization_percent;
     double power_watts;
     double energy_joules;    /* counted by the device since its driver was loaded */
+    int64_t energy_ns;       /* when that was read: reading it costs some drivers much */
     double card_power_watts; /* of a card split into MIG instances: in the first one only */
     double card_energy_joules;
     double card_ram_used_bytes;

@@ -268,10 +268,12 @@ static bool nvml_open(void *opaque, struct gpu_source_status *status)
     return true;
 }
 
-static void nvml_read_device(void *opaque, uint32_t index, struct gpu_device_reading *reading)
+static void nvml_read_device(
+    void *opaque, uint32_t index, bool whole, struct gpu_device_reading *reading)
 {
     struct nvml_state *state = opaque;
-    nvml_gpu_read(&state->gpus[index], reading);
+    state->gpus[index].n_gpus = state->n_gpus;
+    nvml_gpu_read(&state->gpus[index], whole, reading);
 }
 
 static uint32_t nvml_list_devices(void *opaque, struct gpu_device *devices, uint32_t capacity)
@@ -324,17 +326,24 @@ static bool has_own_pids(struct nvml_state *state, const struct gpu_process_list
     return true;
 }
 
+/* Whether the GPU is busy, and which process keeps it so is not known. */
+static bool is_user_unknown(const struct nvml_state *state, uint32_t i)
+{
+    return atomic_load(&state->gpus[i].busy) && state->reader.usages[i].count == 0;
+}
+
 static void nvml_read_processes(
-    void *opaque, const struct gpu_tracked *tracked, struct gpu_process_list *list)
+    void *opaque, const struct gpu_tracked *tracked, bool whole, struct gpu_process_list *list)
 {
     struct nvml_state *state = opaque;
+    state->reader.n_gpus = state->n_gpus;
     for (uint32_t i = 0; i < state->n_gpus; i++) {
         struct nvml_gpu *gpu = &state->gpus[i];
         if (atomic_load(&gpu->lost))
             list->ram_missing[i] = list->sm_missing[i] = nvml_code_text(NVML_GPU_IS_LOST);
         else
             nvml_processes_read(&state->reader, atomic_load(&gpu->handle), gpu->device.mig, i,
-                clock_monotonic_ns(), list);
+                clock_monotonic_ns(), whole || is_user_unknown(state, i), list);
     }
     list->pids_unproven = !has_own_pids(state, list);
     if ((list->pids_unproven || may_hide_processes(state, list)) && has_driver_files(state))

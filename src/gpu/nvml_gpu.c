@@ -1,5 +1,6 @@
 #include "gpu/nvml_gpu.h"
 
+#include "base/clock.h"
 #include "gpu/pci_address.h"
 #include "gpu/unlisted.h"
 #include "os/meminfo.h"
@@ -205,18 +206,25 @@ static int read_utilization(struct nvml_gpu *gpu, struct gpu_device_reading *rea
         return NVML_NO_DATA;
     if (code == NVML_SUCCESS)
         reading->utilization_percent = utilization.gpu;
+    atomic_store(&gpu->busy, reading->utilization_percent > 0);
     return code;
 }
 
-static int ask_power(const struct nvml_library *library, nvml_device handle, double *watts)
+/* The power of the moment; the older call gives the mean of the last second on many GPUs. `is_old`:
+ * only that is supported. */
+static int ask_power(
+    const struct nvml_library *library, nvml_device handle, bool *is_old, double *watts)
 {
     unsigned milliwatts = 0;
+    double value = NAN;
     int code = NVML_NOT_SUPPORTED;
-    if (library->power)
-        code = library->power(handle, &milliwatts);
-    double value = milliwatts;
-    if (code == NVML_NOT_SUPPORTED)
+    if (!*is_old)
         code = read_field(library, handle, NVML_FIELD_INSTANT_POWER, &value);
+    if (code != NVML_SUCCESS && library->power) {
+        code = library->power(handle, &milliwatts);
+        value = milliwatts;
+        *is_old = code == NVML_SUCCESS;
+    }
     if (code == NVML_NOT_SUPPORTED)
         code = read_field(library, handle, NVML_FIELD_AVERAGE_POWER, &value);
     if (code == NVML_SUCCESS)
@@ -240,12 +248,31 @@ static int ask_energy(const struct nvml_library *library, nvml_device handle, do
 
 static int read_power(struct nvml_gpu *gpu, struct gpu_device_reading *reading)
 {
-    return ask_power(gpu->library, atomic_load(&gpu->handle), &reading->power_watts);
+    return ask_power(
+        gpu->library, atomic_load(&gpu->handle), &gpu->power_old, &reading->power_watts);
+}
+
+/* Some drivers take milliseconds of CPU time for it: at times the counter is as it was. */
+static int read_counter(struct nvml_gpu *gpu, nvml_device handle, double *joules, int64_t *at_ns)
+{
+    int code = NVML_SUCCESS;
+    if (gpu->reads_energy) {
+        call_pace_begin(&gpu->energy_pace, clock_monotonic_ns());
+        code = ask_energy(gpu->library, handle, &gpu->energy_joules);
+        call_pace_end(&gpu->energy_pace, gpu->n_gpus);
+        gpu->energy_ns = code == NVML_SUCCESS ? clock_monotonic_ns() : 0;
+    }
+    if (code == NVML_SUCCESS) {
+        *joules = gpu->energy_joules;
+        *at_ns = gpu->energy_ns;
+    }
+    return code;
 }
 
 static int read_energy(struct nvml_gpu *gpu, struct gpu_device_reading *reading)
 {
-    return ask_energy(gpu->library, atomic_load(&gpu->handle), &reading->energy_joules);
+    return read_counter(
+        gpu, atomic_load(&gpu->handle), &reading->energy_joules, &reading->energy_ns);
 }
 
 typedef int read_figure(struct nvml_gpu *gpu, struct gpu_device_reading *reading);
@@ -266,8 +293,8 @@ static void read_card(struct nvml_gpu *gpu, struct gpu_device_reading *reading)
     struct memory memory;
     if (ask_memory(gpu->library, gpu->card, &gpu->memory_old, &memory) == NVML_SUCCESS)
         reading->card_ram_used_bytes = memory.used;
-    ask_power(gpu->library, gpu->card, &reading->card_power_watts);
-    ask_energy(gpu->library, gpu->card, &reading->card_energy_joules);
+    ask_power(gpu->library, gpu->card, &gpu->power_old, &reading->card_power_watts);
+    read_counter(gpu, gpu->card, &reading->card_energy_joules, &reading->energy_ns);
 }
 
 static void read_figures(struct nvml_gpu *gpu, struct gpu_device_reading *reading)
@@ -303,8 +330,10 @@ static void renew(struct nvml_gpu *gpu)
         atomic_store(&gpu->lost, true);
 }
 
-void nvml_gpu_read(struct nvml_gpu *gpu, struct gpu_device_reading *reading)
+void nvml_gpu_read(struct nvml_gpu *gpu, bool whole, struct gpu_device_reading *reading)
 {
+    gpu->reads_energy =
+        whole || gpu->energy_ns == 0 || call_pace_is_due(&gpu->energy_pace, clock_monotonic_ns());
     if (gpu->trouble && gpu->skip-- == 0) {
         renew(gpu);
         gpu->trouble = NULL;

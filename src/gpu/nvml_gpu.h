@@ -3,6 +3,7 @@
  */
 #pragma once
 
+#include "gpu/call_pace.h"
 #include "gpu/nvml_library.h"
 #include "gpu/source.h"
 
@@ -15,10 +16,17 @@ struct nvml_gpu {
     _Atomic(nvml_device) handle; /* replaced by the thread that reads devices when it is stale */
     atomic_bool lost;
     atomic_bool in_use; /* more memory in use than a driver needs without any process */
+    atomic_bool busy;   /* its utilization is not 0 */
     nvml_device card;   /* of the first MIG instance of a card: the card; else NULL */
     struct gpu_device device;
     bool unified;    /* uses system RAM */
     bool memory_old; /* the newer memory call is not supported */
+    bool power_old;  /* nor is the power of the moment */
+    uint32_t n_gpus; /* that share the time which energy counters may take */
+    struct call_pace energy_pace;
+    bool reads_energy;    /* in this reading */
+    double energy_joules; /* its, or its card's, as of energy_ns */
+    int64_t energy_ns;    /* 0: it could not be read */
     unsigned skip, back_off;
     const char *trouble; /* why readings are skipped */
     const char *unsupported[GPU_FIGURE_COUNT];
@@ -31,6 +39,7 @@ void nvml_gpu_init(struct nvml_gpu *gpu, const struct nvml_library *library,
 
 /*
  * Reads its figures into a reading that was cleared; those that it lacks have a reason. After an
- * error of the whole GPU it is left alone for some readings, then gets a new handle.
+ * error of the whole GPU it is left alone for some readings, then gets a new handle. `whole`: also
+ * the energy counter, else only when it is due.
  */
-void nvml_gpu_read(struct nvml_gpu *gpu, struct gpu_device_reading *reading);
+void nvml_gpu_read(struct nvml_gpu *gpu, bool whole, struct gpu_device_reading *reading);

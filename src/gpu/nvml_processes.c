@@ -12,8 +12,9 @@
 #define ATTEMPTS 6
 #define MAX_ENTRIES 65536u
 #define FIRST_ENTRIES 128u
-/* Drivers sample processes up to once a second: one without samples for longer is idle. */
-#define IDLE_AFTER_NS (NS_PER_SECOND * 3 / 2)
+/* Drivers sample processes so often: from once a second to many times. */
+#define MAX_PERIOD_NS NS_PER_SECOND
+#define MIN_PERIOD_US 50000
 
 void nvml_process_reader_init(
     struct nvml_process_reader *reader, const struct nvml_library *library)
@@ -152,9 +153,8 @@ static struct nvml_usage_entry *usage_of(struct nvml_usage *usage, pid_t pid)
     return NULL;
 }
 
-/* Keeps a sample when it is valid and newer than the one before. */
-static void add_sample(
-    struct nvml_usage *usage, const struct nvml_process_sample *sample, int64_t now_ns)
+/* Keeps the newest valid sample of each process. */
+static void add_sample(struct nvml_usage *usage, const struct nvml_process_sample *sample)
 {
     if (sample->pid == 0 || sample->sm_percent > 100)
         return;
@@ -169,36 +169,71 @@ static void add_sample(
         return;
     entry->percent = sample->sm_percent;
     entry->time_us = sample->time_us;
-    entry->received_ns = now_ns;
 }
 
-static void drop_idle(struct nvml_usage *usage, int64_t now_ns)
+/* After so long without a sample nothing was used. */
+static int64_t idle_after_ns(const struct nvml_usage *usage)
 {
-    size_t kept = 0;
-    for (size_t i = 0; i < usage->count; i++)
-        if (now_ns - usage->entries[i].received_ns <= IDLE_AFTER_NS)
-            usage->entries[kept++] = usage->entries[i];
-    usage->count = kept;
+    if (!usage->period_us)
+        return MAX_PERIOD_NS * 3 / 2;
+    return (int64_t)usage->period_us * 1000 * 3 / 2;
 }
 
-static void add_samples(
-    struct nvml_process_reader *reader, struct nvml_usage *usage, unsigned count, int64_t now_ns)
+/* Whether the driver has given none for so long that it may give none at all. */
+static bool lacks_samples(const struct nvml_usage *usage, int64_t now_ns)
 {
-    unsigned long long last_us = usage->last_seen_us;
-    for (unsigned i = 0; i < count; i++) {
-        const struct nvml_process_sample *sample = &reader->samples[i];
-        if (sample->time_us <= usage->last_seen_us)
-            continue;
-        if (sample->time_us > last_us)
-            last_us = sample->time_us;
-        add_sample(usage, sample, now_ns);
+    bool is_recent = usage->last_seen_us && now_ns - usage->seen_ns <= MAX_PERIOD_NS * 3 / 2;
+    return usage->count == 0 && !is_recent;
+}
+
+/*
+ * From when on samples are asked for. The driver gives the mean of each process from then to its
+ * last sample, without those that used nothing; so a rest before a process began again is not part
+ * of it.
+ */
+static unsigned long long window_start_us(const struct nvml_usage *usage, int64_t now_ns)
+{
+    int64_t rest_ns = now_ns - usage->seen_ns - idle_after_ns(usage);
+    if (!usage->last_seen_us || rest_ns < 0)
+        return usage->last_seen_us;
+    return usage->last_seen_us + (unsigned long long)(rest_ns / 1000);
+}
+
+static void note_period(struct nvml_usage *usage, unsigned long long newest_us)
+{
+    unsigned long long passed_us = newest_us - usage->last_seen_us;
+    if (passed_us < MIN_PERIOD_US)
+        return;
+    if (passed_us < MAX_PERIOD_NS / 1000 && (!usage->period_us || passed_us < usage->period_us))
+        usage->period_us = passed_us;
+}
+
+/* The answer to a question about all since `start_us`. */
+static void add_samples(struct nvml_process_reader *reader, struct nvml_usage *usage,
+    unsigned count, unsigned long long start_us, int64_t now_ns)
+{
+    unsigned long long newest_us = start_us;
+    for (unsigned i = 0; i < count; i++)
+        if (reader->samples[i].time_us > newest_us)
+            newest_us = reader->samples[i].time_us;
+    if (newest_us == start_us) {
+        if (now_ns - usage->seen_ns > idle_after_ns(usage))
+            usage->count = 0;
+        return;
     }
-    usage->last_seen_us = last_us;
+    usage->count = 0;
+    for (unsigned i = 0; i < count; i++)
+        if (reader->samples[i].time_us > start_us)
+            add_sample(usage, &reader->samples[i]);
+    if (usage->last_seen_us)
+        note_period(usage, newest_us);
+    usage->last_seen_us = newest_us;
+    usage->seen_ns = now_ns;
 }
 
 /* The call of all drivers since R375. */
-static int call_samples(struct nvml_process_reader *reader, struct nvml_usage *usage,
-    nvml_device handle, unsigned *count)
+static int call_samples(struct nvml_process_reader *reader, nvml_device handle,
+    unsigned long long start_us, unsigned *count)
 {
     if (!reader->library->process_utilization)
         return NVML_FUNCTION_NOT_FOUND;
@@ -209,8 +244,7 @@ static int call_samples(struct nvml_process_reader *reader, struct nvml_usage *u
                 sizeof *reader->samples))
             return NVML_INSUFFICIENT_SIZE;
         *count = reader->sample_capacity;
-        code = reader->library->process_utilization(
-            handle, reader->samples, count, usage->last_seen_us);
+        code = reader->library->process_utilization(handle, reader->samples, count, start_us);
         wanted = next_capacity(reader->sample_capacity, *count);
     }
     if (*count > reader->sample_capacity)
@@ -219,8 +253,8 @@ static int call_samples(struct nvml_process_reader *reader, struct nvml_usage *u
 }
 
 /* The call of newer drivers; its answer is converted to the older call's form. */
-static int call_info(struct nvml_process_reader *reader, struct nvml_usage *usage,
-    nvml_device handle, unsigned *count)
+static int call_info(struct nvml_process_reader *reader, nvml_device handle,
+    unsigned long long start_us, unsigned *count)
 {
     if (!reader->library->processes_utilization)
         return NVML_FUNCTION_NOT_FOUND;
@@ -230,7 +264,7 @@ static int call_info(struct nvml_process_reader *reader, struct nvml_usage *usag
         struct nvml_processes_utilization request = {
             .version = NVML_PROCESSES_UTILIZATION_VERSION,
             .count = capacity,
-            .last_seen_us = usage->last_seen_us,
+            .last_seen_us = start_us,
             .entries = entries,
         };
         if (!entries || !grow((void **)&reader->samples, &reader->sample_capacity, capacity,
@@ -254,33 +288,44 @@ static int call_info(struct nvml_process_reader *reader, struct nvml_usage *usag
     return NVML_INSUFFICIENT_SIZE;
 }
 
+static int call_usage(struct nvml_process_reader *reader, struct nvml_usage *usage,
+    nvml_device handle, unsigned long long start_us, unsigned *count)
+{
+    int code = NVML_FUNCTION_NOT_FOUND;
+    if (!usage->use_info)
+        code = call_samples(reader, handle, start_us, count);
+    if (!is_soft(code))
+        return code;
+    code = call_info(reader, handle, start_us, count);
+    usage->use_info = code == NVML_SUCCESS || code == NVML_NOT_FOUND;
+    return code;
+}
+
 /* Updates the utilization of a GPU's processes. Returns why it is missing, or NULL. */
 static const char *read_usage(struct nvml_process_reader *reader, struct nvml_usage *usage,
-    nvml_device handle, int64_t now_ns)
+    nvml_device handle, bool is_due, int64_t now_ns)
 {
     unsigned count = 0;
     if (usage->unsupported)
         return usage->unsupported;
+    if (usage->is_probed && !is_due && !call_pace_is_due(&usage->pace, now_ns))
+        return usage->missing;
     usage->is_probed = true;
-    int code = NVML_FUNCTION_NOT_FOUND;
-    if (!usage->use_info)
-        code = call_samples(reader, usage, handle, &count);
-    if (is_soft(code)) {
-        code = call_info(reader, usage, handle, &count);
-        usage->use_info = code == NVML_SUCCESS || code == NVML_NOT_FOUND;
-    }
+    unsigned long long start_us = window_start_us(usage, now_ns);
+    call_pace_begin(&usage->pace, now_ns);
+    int code = call_usage(reader, usage, handle, start_us, &count);
+    call_pace_end(&usage->pace, reader->n_gpus);
+    bool is_answered = code == NVML_SUCCESS || code == NVML_NOT_FOUND || code == NVML_NO_DATA;
     if (is_soft(code) || code == NVML_ARGUMENT_VERSION_MISMATCH)
         usage->unsupported = nvml_code_text(NVML_NOT_SUPPORTED);
-    if (code == NVML_SUCCESS)
-        add_samples(reader, usage, count, now_ns);
-    else if (code != NVML_NOT_FOUND && code != NVML_NO_DATA)
-        return nvml_code_text(code);
-    drop_idle(usage, now_ns);
-    return NULL;
+    usage->missing = is_answered ? NULL : nvml_code_text(code);
+    if (is_answered)
+        add_samples(reader, usage, code == NVML_SUCCESS ? count : 0, start_us, now_ns);
+    return usage->missing;
 }
 
 void nvml_processes_read(struct nvml_process_reader *reader, nvml_device handle, bool mig,
-    uint32_t device, int64_t now_ns, struct gpu_process_list *list)
+    uint32_t device, int64_t now_ns, bool is_due, struct gpu_process_list *list)
 {
     struct nvml_usage *usage = &reader->usages[device];
     size_t first = list->count;
@@ -291,8 +336,8 @@ void nvml_processes_read(struct nvml_process_reader *reader, nvml_device handle,
     else if (list->ram_missing[device])
         list->sm_missing[device] = list->ram_missing[device];
     else if (list->count > first || !usage->is_probed || usage->unsupported)
-        list->sm_missing[device] = read_usage(reader, usage, handle, now_ns);
-    list->lacks_samples[device] = list->count > first && usage->count == 0;
+        list->sm_missing[device] = read_usage(reader, usage, handle, is_due, now_ns);
+    list->lacks_samples[device] = list->count > first && lacks_samples(usage, now_ns);
     for (size_t i = first; i < list->count && !list->sm_missing[device]; i++) {
         const struct nvml_usage_entry *entry = usage_of(usage, list->entries[i].pid);
         list->entries[i].sm_percent = entry ? entry->percent : 0;

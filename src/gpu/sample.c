@@ -70,7 +70,7 @@ void gpu_set_request_lists(struct gpu_set *set, const struct gpu_tree *tree, boo
     track(set, tree);
     for (size_t i = 0; i < GPU_SOURCE_COUNT; i++)
         if (set->members[i].feed)
-            gpu_feed_request_list(set->members[i].feed);
+            gpu_feed_request_list(set->members[i].feed, is_last);
 }
 
 static void clear_device(struct gpu_device_sample *device)
@@ -142,6 +142,7 @@ static void sample_device(struct gpu_set *set, struct gpu_sample *sample,
     out->utilization_percent = reading->utilization_percent;
     out->power_watts = reading->power_watts;
     out->energy_joules = reading->energy_joules;
+    out->energy_ns = reading->energy_ns ? reading->energy_ns : view->read_ns[index];
     out->card_power_watts = reading->card_power_watts;
     out->card_energy_joules = reading->card_energy_joules;
     out->card_ram_used_bytes = reading->card_ram_used_bytes;

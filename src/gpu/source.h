@@ -24,6 +24,7 @@ struct gpu_device_reading {
     double utilization_percent;
     double power_watts;
     double energy_joules;
+    int64_t energy_ns; /* when the energy counter was read, if earlier than the rest; else 0 */
     /* Where the device has is_card_leader; else NaN. */
     double card_power_watts, card_energy_joules, card_ram_used_bytes;
     const char *missing[GPU_FIGURE_COUNT];
@@ -59,15 +60,18 @@ struct gpu_source {
      * open(): those known without the driver, with `missing` filled. */
     uint32_t (*list_devices)(void *state, struct gpu_device *devices, uint32_t capacity);
 
-    /* Reads the figures of one device (after gpu_device_reading_clear()). */
-    void (*read_device)(void *state, uint32_t device, struct gpu_device_reading *reading);
+    /* Reads the figures of one device (after gpu_device_reading_clear()). `whole`: also those that
+     * are otherwise read at times, because they cost much. */
+    void (*read_device)(
+        void *state, uint32_t device, bool whole, struct gpu_device_reading *reading);
 
     /*
      * Lists the processes that use the devices. Called from another thread than read_device(), at
      * the same time, but each from one thread only. `list` is empty; it need not be sorted.
+     * `whole` as above.
      */
     void (*read_processes)(
-        void *state, const struct gpu_tracked *tracked, struct gpu_process_list *list);
+        void *state, const struct gpu_tracked *tracked, bool whole, struct gpu_process_list *list);
 
     /* Frees the state; may take long when open() succeeded. */
     void (*close)(void *state);

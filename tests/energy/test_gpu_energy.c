@@ -24,7 +24,8 @@ static void assert_near(double actual, double expected)
 /* A driver's reading at a moment. */
 static struct gpu_energy_reading say(double seconds, double watts, double joules)
 {
-    return (struct gpu_energy_reading){ns_of(seconds), watts, joules};
+    return (struct gpu_energy_reading){
+        .read_ns = ns_of(seconds), .power_watts = watts, .energy_joules = joules};
 }
 
 /* ---- a GPU that always draws the same ---- */
@@ -213,7 +214,7 @@ static void a_driver_that_hangs_is_lost_until_it_answers(void **state)
     (void)state;
     struct gpu_energy gpu;
     gpu_energy_init(&gpu, start_ns);
-    struct gpu_energy_reading reading = say(0, NAN, 0), nothing = {0, NAN, NAN};
+    struct gpu_energy_reading reading = say(0, NAN, 0), nothing = {0, NAN, NAN, 0};
     gpu_energy_advance(&gpu, &reading, ns_of(0));
     reading = say(1, NAN, 100);
     gpu_energy_advance(&gpu, &reading, ns_of(1));
@@ -229,7 +230,7 @@ static void a_driver_that_never_answers_is_missing_all_the_time(void **state)
 {
     (void)state;
     struct gpu_energy gpu;
-    struct gpu_energy_reading nothing = {0, NAN, NAN};
+    struct gpu_energy_reading nothing = {0, NAN, NAN, 0};
     char text[160];
     gpu_energy_init(&gpu, start_ns);
     assert_true(gpu_energy_unknown_seconds(&gpu) == 0); /* there may be no such GPU */
@@ -329,6 +330,23 @@ static void a_counter_that_changes_late_misses_nothing(void **state)
     assert_near(gpu_energy_unknown_seconds(&gpu), 0);
 }
 
+/* A counter that costs much is read now and then: power stands in, and the counter corrects it. */
+static void a_counter_that_is_read_at_times_corrects_the_power(void **state)
+{
+    (void)state;
+    struct gpu_energy gpu;
+    gpu_energy_init(&gpu, start_ns);
+    for (int tenth = 0; tenth <= 20; tenth++) {
+        int read_at = tenth / 5 * 5; /* every half second */
+        struct gpu_energy_reading reading = say(0.1 * tenth, 80, 1000 + 100 * 0.1 * read_at);
+        reading.energy_ns = ns_of(0.1 * read_at);
+        gpu_energy_advance(&gpu, &reading, ns_of(0.1 * tenth));
+        assert_near(gpu.joules, 100 * 0.1 * read_at + 80 * 0.1 * (tenth - read_at));
+    }
+    char text[256];
+    assert_false(gpu_energy_explain(&gpu, 0, text, sizeof text));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -346,6 +364,7 @@ int main(void)
         cmocka_unit_test(a_gpu_that_appears_late_is_reported),
         cmocka_unit_test(a_gpu_that_gives_joules_late_is_reported),
         cmocka_unit_test(a_counter_that_changes_late_misses_nothing),
+        cmocka_unit_test(a_counter_that_is_read_at_times_corrects_the_power),
     };
     return cmocka_run_group_tests_name("energy/gpu_energy", tests, NULL, NULL);
 }

@@ -298,10 +298,14 @@ nvmlReturn_t nvmlDeviceGetFieldValues(nvmlDevice_t handle, int count, struct fie
     struct device *device;
     int code = begin_on("nvmlDeviceGetFieldValues", handle, &device);
     for (int i = 0; i < count && code == SUCCESS; i++) {
-        bool has_value = values[i].field == 83 && values[i].scope == 1 && device->module_energy_mj;
-        values[i].code = has_value ? SUCCESS : NOT_SUPPORTED;
+        unsigned long long value = 0;
+        if (values[i].field == 83 && values[i].scope == 1)
+            value = device->module_energy_mj;
+        else if (values[i].field == 186 && values[i].scope == 0)
+            value = device->instant_power_mw;
+        values[i].code = value ? SUCCESS : NOT_SUPPORTED;
         values[i].type = 3;
-        values[i].value = has_value ? device->module_energy_mj : 0;
+        values[i].value = value;
     }
     return end(code);
 }

@@ -40,6 +40,8 @@ static void add_simulated_entries(
             state, process->pid, renewed_ns - SIMULATED_UTILIZATION_NS, renewed_ns);
         device->entries[device->n_entries++] =
             (struct entry){.kind = 'c', .pid = (unsigned)process->pid, .value = process->bytes};
+        if (!busy_ns)
+            continue; /* drivers have no sample of those that used nothing */
         device->entries[device->n_entries++] = (struct entry){.kind = 's',
             .pid = (unsigned)process->pid,
             .value = simulated_gpu_wall_us(SIMULATED_UTILIZATION_NS),
@@ -72,6 +74,14 @@ static void multiply_listed(struct device *device, unsigned factor)
             device->entries[i].value *= factor;
 }
 
+static unsigned mean_power_mw(
+    const struct simulated_state *state, uint64_t until_ns, uint64_t window_ns)
+{
+    uint64_t busy_ns = simulated_gpu_busy_ns(state, 0, until_ns - window_ns, until_ns);
+    uint64_t more_mw = (SIMULATED_BUSY_WATTS - SIMULATED_IDLE_WATTS) * 1000ull;
+    return (unsigned)(SIMULATED_IDLE_WATTS * 1000 + more_mw * busy_ns / window_ns);
+}
+
 static void read_simulated_gpu(struct device *device)
 {
     struct simulated_state *state = simulated_gpu_lock();
@@ -86,10 +96,8 @@ static void read_simulated_gpu(struct device *device)
     device->total = SIMULATED_MEMORY_BYTES;
     device->used = simulated_gpu_used_bytes(state);
     device->utilization = (unsigned)(busy_ns * 100 / SIMULATED_UTILIZATION_NS);
-    busy_ns = simulated_gpu_busy_ns(state, 0, power_ns - SIMULATED_POWER_WINDOW_NS, power_ns);
-    device->power_mw =
-        (unsigned)(SIMULATED_IDLE_WATTS * 1000 + (SIMULATED_BUSY_WATTS - SIMULATED_IDLE_WATTS) *
-                                                     busy_ns * 1000 / SIMULATED_POWER_WINDOW_NS);
+    device->power_mw = mean_power_mw(state, power_ns, SIMULATED_POWER_WINDOW_NS);
+    device->instant_power_mw = mean_power_mw(state, power_ns, SIMULATED_POWER_NS);
     device->energy_mj =
         1000 + simulated_gpu_energy_mj(state, now_ns / SIMULATED_ENERGY_NS * SIMULATED_ENERGY_NS);
     add_simulated_entries(device, state, renewed_ns);
@@ -113,6 +121,8 @@ static void read_device_line(struct device *device, const char *key, const char 
         device->utilization = (unsigned)atoi(rest);
     else if (strcmp(key, "power_mw") == 0)
         device->power_mw = (unsigned)atoi(rest);
+    else if (strcmp(key, "instant_power_mw") == 0)
+        device->instant_power_mw = (unsigned)atoi(rest);
     else if (strcmp(key, "energy_mj") == 0)
         device->energy_mj = strtoull(rest, NULL, 10);
     else if (strcmp(key, "module_energy_mj") == 0)

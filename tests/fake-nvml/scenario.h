@@ -40,7 +40,7 @@ struct device {
     char uuid[96], name[96];
     unsigned domain, bus, slot;
     unsigned long long total, reserved, used, energy_mj, module_energy_mj;
-    unsigned utilization, power_mw, compute_mode;
+    unsigned utilization, power_mw, instant_power_mw, compute_mode;
     bool is_simulated;
     int n_rules;
     struct rule rules[MAX_RULES]; /* codes of calls on this GPU */

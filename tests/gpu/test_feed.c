@@ -32,16 +32,19 @@ static uint32_t list_devices(void *state, struct gpu_device *devices, uint32_t c
     return capacity > 0;
 }
 
-static void read_device(void *state, uint32_t device, struct gpu_device_reading *reading)
+static void read_device(
+    void *state, uint32_t device, bool whole, struct gpu_device_reading *reading)
 {
+    (void)whole;
     (void)state;
     (void)device;
     reading->ram_used_bytes = 1;
 }
 
 static void read_processes(
-    void *state, const struct gpu_tracked *tracked, struct gpu_process_list *list)
+    void *state, const struct gpu_tracked *tracked, bool whole, struct gpu_process_list *list)
 {
+    (void)whole;
     (void)state;
     (void)tracked;
     (void)list;
@@ -122,7 +125,7 @@ static void a_list_is_of_the_moment_at_which_reading_it_began(void **state)
     struct gpu_feed_view view = {0};
     struct gpu_feed *feed = start();
     atomic_store(&is_held, true);
-    gpu_feed_request_list(feed);
+    gpu_feed_request_list(feed, false);
     while (!atomic_load(&is_reading))
         usleep(100);
     int64_t later_ns = clock_monotonic_ns();

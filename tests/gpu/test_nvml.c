@@ -45,6 +45,19 @@ static void energy_of_the_module_replaces_that_of_the_gpu(void **state)
     gpu_set_close(set);
 }
 
+/* The call for power gives the mean of a second on newer GPUs; their field that of the moment. */
+static void power_is_that_of_the_moment_where_the_driver_has_it(void **state)
+{
+    (void)state;
+    SCENARIO(GPU_A "instant_power_mw 200000\n" GPU_B);
+    struct gpu_options options = fake_options();
+    struct gpu_set *set = open_set(&options);
+    struct gpu_sample sample = sample_once(set, MAIN, 0);
+    assert_number(sample.devices[0].power_watts, 200);
+    assert_number(sample.devices[1].power_watts, 50);
+    gpu_set_close(set);
+}
+
 static void an_energy_counter_that_was_reset_is_returned_unchanged(void **state)
 {
     (void)state;
@@ -220,6 +233,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(sums_all_gpus_and_attributes_their_use),
         TEST(energy_of_the_module_replaces_that_of_the_gpu),
+        TEST(power_is_that_of_the_moment_where_the_driver_has_it),
         TEST(an_energy_counter_that_was_reset_is_returned_unchanged),
         TEST(gpus_that_do_not_fit_are_said_to_be_left_out),
         TEST(mig_instances_are_gpus_of_their_own),

@@ -1,6 +1,8 @@
 /* What the lists of the NVIDIA driver say of processes. */
 #include "nvml_scenario.h"
 
+#include <unistd.h>
+
 static void reads_the_lists_of_old_and_new_drivers(void **state)
 {
     (void)state;
@@ -124,6 +126,28 @@ static void reads_each_process_utilization(void **state)
     gpu_set_close(set);
 }
 
+/* As NVIDIA's driver 580 answers on an H200: it has no sample of a process that used nothing. */
+static void a_process_without_a_sample_is_idle_when_another_has_one(void **state)
+{
+    (void)state;
+    SCENARIO(GPU_A "compute %d 10\ncompute %d 10\nsample %d 1000000 99\n", MAIN, CHILD, MAIN);
+    struct gpu_options options = fake_options();
+    struct gpu_set *set = open_set(&options);
+    struct gpu_sample sample = sample_once(set, MAIN, CHILD);
+    assert_number(sample.devices[0].main_sm_percent, 99);
+    assert_number(sample.devices[0].descendants_sm_percent, 0);
+    SCENARIO(GPU_A "compute %d 10\ncompute %d 10\nsample %d 1200000 98\n", MAIN, CHILD, CHILD);
+    sample = sample_once(set, MAIN, CHILD);
+    assert_number(sample.devices[0].main_sm_percent, 0);
+    assert_number(sample.devices[0].descendants_sm_percent, 98);
+    /* Samples have come 200 ms apart: after 300 ms without one both are idle. */
+    usleep(350000);
+    sample = sample_once(set, MAIN, CHILD);
+    assert_number(sample.devices[0].main_sm_percent, 0);
+    assert_number(sample.devices[0].descendants_sm_percent, 0);
+    gpu_set_close(set);
+}
+
 static void a_list_without_permission_is_missing(void **state)
 {
     (void)state;
@@ -185,6 +209,7 @@ int main(void)
         TEST(a_list_that_grows_between_calls_is_read),
         TEST(a_list_that_never_fits_is_missing_and_ends),
         TEST(reads_each_process_utilization),
+        TEST(a_process_without_a_sample_is_idle_when_another_has_one),
         TEST(a_list_without_permission_is_missing),
         TEST(pids_of_other_namespaces_are_matched_or_unattributed),
         TEST(processes_that_ended_are_not_those_of_another_namespace),

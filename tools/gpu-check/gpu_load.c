@@ -9,10 +9,9 @@
  *   wait MS              sleeps
  *   kernel MS            one kernel that runs for that long
  *   busy PERCENT MS      keeps the processors busy for that share of the time
- *   slot FROM TO MS      busy from FROM to TO ms of each second: two processes can take turns
- *   children N STEP… end starts N processes that take those steps; comes before any step that uses
- *                        the GPU
- *   join                 waits for them
+ *   slot FROM TO MS      busy from FROM to TO ms of each 1130 ms: two processes can take turns, and
+ * a driver that samples so often a second sees each at all points of it children N STEP… end starts
+ * N processes that take those steps; comes before any step that uses the GPU join waits for them
  *   crash                ends by SIGSEGV, holding what it holds
  *
  * If GPU_LOAD_REPORT names a file, each step that is done appends a line: "main" or "child", the
@@ -161,14 +160,18 @@ static void keep_busy(struct load *load, unsigned percent, uint64_t duration_ns)
     }
 }
 
+/* Of a slot, in milliseconds. */
+#define TURNS_MS 1130
+
 static void keep_slot(struct load *load, uint64_t from_ms, uint64_t to_ms, uint64_t duration_ns)
 {
     open_gpu(load);
     uint64_t end = monotonic_now_ns() + duration_ns;
-    for (uint64_t second = monotonic_now_ns() / NS_PER_S + 1; second * NS_PER_S + NS_PER_S <= end;
-         second++) {
-        uint64_t until = second * NS_PER_S + to_ms * NS_PER_MS;
-        monotonic_sleep_until(second * NS_PER_S + from_ms * NS_PER_MS);
+    const uint64_t length = TURNS_MS * NS_PER_MS;
+    for (uint64_t turn = (monotonic_now_ns() / length + 1) * length; turn + length <= end;
+         turn += length) {
+        uint64_t until = turn + to_ms * NS_PER_MS;
+        monotonic_sleep_until(turn + from_ms * NS_PER_MS);
         for (uint64_t now = monotonic_now_ns(); now < until; now = monotonic_now_ns())
             run_kernel(load, until - now < BUSY_PERIOD_NS ? until - now : BUSY_PERIOD_NS);
     }

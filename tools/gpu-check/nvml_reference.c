@@ -11,6 +11,7 @@ enum { MAX_SAMPLES = 4096 };
 
 #define NOT_AVAILABLE (~0ull)
 #define MEMORY_V2 (2u << 24 | 40)
+#define INSTANT_POWER 186
 
 struct memory_v2 {
     unsigned version;
@@ -27,6 +28,13 @@ struct process_sample {
     unsigned pid;
     unsigned long long time_us;
     unsigned sm, memory, encoder, decoder;
+};
+
+struct field_value {
+    unsigned field, scope;
+    long long time_us, latency_us;
+    unsigned type, code;
+    unsigned long long value;
 };
 
 struct sample {
@@ -60,6 +68,7 @@ static void find_functions(struct nvml_reference *nvml)
     find_function(nvml, "nvmlDeviceGetMemoryInfo_v2", &nvml->memory);
     find_function(nvml, "nvmlDeviceGetUtilizationRates", &nvml->utilization);
     find_function(nvml, "nvmlDeviceGetPowerUsage", &nvml->power);
+    find_function(nvml, "nvmlDeviceGetFieldValues", &nvml->fields);
     find_function(nvml, "nvmlDeviceGetTotalEnergyConsumption", &nvml->energy);
     find_function(nvml, "nvmlDeviceGetProcessUtilization", &nvml->process_utilization);
     find_function(nvml, "nvmlDeviceGetSamples", &nvml->samples);
@@ -208,9 +217,13 @@ static double read_utilization(struct nvml_reference *nvml)
     return nvml->utilization && nvml->utilization(nvml->device, rates) == 0 ? rates[0] : NAN;
 }
 
+/* Of the moment; the older call gives the mean of the last second on newer GPUs. */
 static double read_power(struct nvml_reference *nvml)
 {
     unsigned milliwatts;
+    struct field_value instant = {.field = INSTANT_POWER};
+    if (nvml->fields && nvml->fields(nvml->device, 1, &instant) == 0 && instant.code == 0)
+        return (double)(instant.value & 0xffffffff) / 1e3;
     return nvml->power && nvml->power(nvml->device, &milliwatts) == 0 ? milliwatts / 1e3 : NAN;
 }
 

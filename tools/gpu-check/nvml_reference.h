@@ -49,6 +49,7 @@ struct nvml_reference {
     int (*memory)(void *device, void *memory);
     int (*utilization)(void *device, unsigned *rates);
     int (*power)(void *device, unsigned *milliwatts);
+    int (*fields)(void *device, int count, void *values);
     int (*energy)(void *device, unsigned long long *millijoules);
     int (*processes)(void *device, unsigned *count, void *entries);
     int (*process_utilization)(

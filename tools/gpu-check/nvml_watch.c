@@ -48,6 +48,7 @@ static void read_figures(struct nvml_watch *watch, unsigned number)
         reading.utilization_percent = nvml_reference_read(watch->nvml, NVML_UTILIZATION);
         reading.watts = nvml_reference_read(watch->nvml, NVML_POWER);
         keep_max(&watch->max_watts, reading.watts);
+        watch->min_watts = fmin(watch->min_watts, reading.watts);
         reading.process_percent = nvml_reference_read(watch->nvml, NVML_PROCESS_UTILIZATION);
         keep_max(&watch->max_percent, reading.utilization_percent);
         keep_max(&watch->max_process_percent, reading.process_percent);
@@ -77,6 +78,7 @@ bool nvml_watch_start(struct nvml_watch *watch, struct nvml_reference *nvml)
     *watch = (struct nvml_watch){.nvml = nvml,
         .max_used_bytes = NAN,
         .max_process_bytes = NAN,
+        .min_watts = NAN,
         .max_watts = NAN,
         .max_percent = NAN,
         .max_process_percent = NAN};

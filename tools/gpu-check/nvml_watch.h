@@ -19,7 +19,7 @@ struct nvml_watch {
     pthread_t thread;
     _Atomic bool is_stopping;
     double max_used_bytes, max_process_bytes; /* that of processes: without bytes_before */
-    double max_watts, max_percent, max_process_percent;
+    double min_watts, max_watts, max_percent, max_process_percent;
     size_t n_readings, capacity;
     struct nvml_reading *readings;
 };

@@ -121,7 +121,7 @@ static double energy_tolerance(
                nvml_watch_gap_s(watch, result->last_s) + unread_s(check, result));
 }
 
-/* Power is sampled by both: at each change between rest and busy one sample holds for too long. */
+/* Power is sampled by both: at each change one sample holds for too long. */
 static struct consumption watched_consumption(
     const struct check *check, const struct check_result *result)
 {
@@ -130,8 +130,8 @@ static struct consumption watched_consumption(
     seen.gap_s = nvml_watch_longest_gap_s(watch, result->first_s, result->last_s);
     double gap_s = fmax(result->longest_gap_s, INTERVAL_S) + seen.gap_s;
     seen.watts = nvml_watch_mean_watts(watch, result->first_s, result->last_s);
-    seen.watts_tolerance =
-        seen.watts * 0.02 + (watch->max_watts - seen.watts) * 2 * gap_s / seen.seconds;
+    double change_watts = fmax(watch->max_watts - seen.watts, seen.watts - watch->min_watts);
+    seen.watts_tolerance = seen.watts * 0.02 + change_watts * 2 * gap_s / seen.seconds;
     seen.joules = nvml_watch_joules(watch, result->first_s, result->last_s);
     seen.has_counter = !isnan(seen.joules);
     seen.joules_tolerance = seen.has_counter ? energy_tolerance(check, result, seen.joules)
@@ -195,15 +195,15 @@ static void add_share(struct check *check, json_t *report, const char *of, const
     json_object_set_new(report, "share", isnan(share) ? json_null() : json_real(share));
 }
 
-/* Two processes take turns in each second; the share of each is what its kernels ran. */
+/* Two processes take turns; the share of each is what its kernels ran. */
 static void compare_shares(struct check *check)
 {
     char steps[128];
     struct check_result result;
     unsigned milliseconds = check_ms(check, 20000);
     if (milliseconds < 6000)
-        milliseconds = 6000; /* some whole seconds */
-    snprintf(steps, sizeof steps, "children 1 slot 700 1000 %u end slot 0 700 %u wait %u join",
+        milliseconds = 6000; /* some turns */
+    snprintf(steps, sizeof steps, "children 1 slot 791 1130 %u end slot 0 791 %u wait %u join",
         milliseconds, milliseconds, REST_MS);
     if (!check_track(check, "--st 0.1", steps, &result))
         return;

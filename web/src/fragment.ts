@@ -62,11 +62,10 @@ export class PlaceKeeper {
 
     #write(): void {
         const fragment = formatPlace(this.#read());
-        // What was entered just now goes first: its event is still to come.
-        if (fragment === location.hash || location.hash !== this.#written) return;
+        if (fragment === location.hash) return;
+        this.#written = fragment;
         try {
             history.replaceState(null, "", fragment || location.href.split("#")[0]);
-            this.#written = location.hash;
         } catch {
             // Frames without an address of their own (notebooks) have no link to keep.
         }
