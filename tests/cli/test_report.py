@@ -505,6 +505,15 @@ class Traces(ReportTest):
                          {"GPUMemoryUtilization": 40, "GPUUtilization": 42})
         self.assertIn("builtins.sorted", str(tables["python_functions"]["rows"]))
 
+    def test_a_reading_of_a_profile_ends_where_the_job_was_interrupted(self):
+        folder = self.folder / "job" / "system" / "incremental" / "2020091312"
+        folder.mkdir(parents=True)
+        (folder / "1600000000.algo-1.json").write_text("".join(json.dumps(
+            {"Type": "cpu", "Name": "cpu0", "Dimension": "CPUUtilization", "Value": value, "NodeId": "algo-1", "Timestamp": 1600000000.0 + at}) + "\n"
+            for at, value in ((0, 10), (60, 20), (600_000, 30), (600_001, 40))))  # fmt: skip
+        times, values = self.report("job").series()["algo-1/cpu0/CPUUtilization"]
+        self.assertEqual((times, values), ([0, 60, 120, 600_000, 600_001], [10, 20, None, 30, 40]))
+
     def test_other_json_is_no_session(self):
         (self.folder / "x.json").write_text('{"a": 1}')
         done = self.run_report("x.json")

@@ -16,6 +16,8 @@
 #include <string.h>
 
 #define STEP_PREFIX "Step:"
+/* Readings of the system are at most so far apart. */
+#define READING_SECONDS 60.0
 
 static void warn(void *user, const char *message)
 {
@@ -26,6 +28,7 @@ static void warn(void *user, const char *message)
 
 struct device {
     struct report_column time, values;
+    double last;                          /* seconds, of its last reading; NaN: there is none */
     char *node, *name, *dimension, *type; /* owned */
 };
 
@@ -45,7 +48,8 @@ static bool begin_device(struct devices *devices, const struct system_reading *r
     *device = (struct device){.node = strdup(reading->node),
         .name = strdup(reading->name),
         .dimension = strdup(reading->dimension),
-        .type = strdup(reading->type)};
+        .type = strdup(reading->type),
+        .last = NAN};
     report_column_init(&device->time, spool, REPORT_STEP_TIME);
     report_column_init(&device->values, spool, REPORT_DOUBLES);
     return device->node && device->name && device->dimension && device->type;
@@ -64,6 +68,15 @@ static struct device *device_of(struct devices *devices, const struct system_rea
     return &devices->devices[number];
 }
 
+/* A profile may be of a job that was interrupted: no reading holds until the next one then. */
+static int end_reading(struct device *device, double time, struct gput_error *error)
+{
+    if (!(time - device->last > 2 * READING_SECONDS))
+        return GPUT_OK;
+    TRY(report_column_add(&device->time, device->last + READING_SECONDS, error));
+    return report_column_add(&device->values, NAN, error);
+}
+
 static int add_reading(void *user, const struct system_reading *reading, struct gput_error *error)
 {
     struct devices *devices = user;
@@ -71,6 +84,8 @@ static int add_reading(void *user, const struct system_reading *reading, struct 
     if (!device)
         return error_memory(error);
     double time = report_session_time(devices->session, (double)reading->time_us * 1e-6);
+    TRY(end_reading(device, time, error));
+    device->last = time;
     TRY(report_column_add(&device->time, time, error));
     return report_column_add(&device->values, reading->value, error);
 }
