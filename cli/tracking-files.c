@@ -134,7 +134,8 @@ static int claim(struct tracking *tracking, const char **path, struct gput_error
             "File %.400s already exists. --overwrite replaces it.", *path);
     else if (failure && path == &options->energy_folder && are_many)
         forgo_recording(tracking, failure);
-    else if (failure && (is_samples || are_many)) /* others are refused later */
+    else if (failure && (is_samples || (are_many && path != &tracking->output)))
+        /* others are refused later, a report is checked */
         warn_of_file(
             tracking, "%.400s: %.200s. It is tried again at the end.", *path, strerror(failure));
     if (failure)

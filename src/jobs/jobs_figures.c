@@ -115,17 +115,36 @@ static void compare_rank(
                              cpu > job->median_cpu_seconds + SLOW_SECONDS);
 }
 
-/* Ranks that ended badly did not do their work: where others did, these say what it takes. */
+/* Of others than those the end is known: it went on for longer than its files say. */
+static bool went_on(const struct jobs_job *job, const struct jobs_rank *rank)
+{
+    return jobs_is_unfinished(rank) && rank->start_text[0] &&
+           job->unfinished < (double)job->present;
+}
+
+static double highest_of(const struct gput_jobs *jobs, const struct jobs_job *job, bool of_cpu)
+{
+    double highest = NAN;
+    for (size_t i = job->first; i < job->first + job->count; i++) {
+        const struct jobs_rank *rank = &jobs->ranks[i];
+        highest = fmax(highest, of_cpu ? work_of(job, rank) : seconds_of(rank));
+    }
+    return highest;
+}
+
+/* Ranks that ended badly did not do their work: where others did, these say what it takes. One that
+ * went on is taken to be no less than the others: that it was shorter is not known. */
 static double median_of(const struct gput_jobs *jobs, const struct jobs_job *job, bool of_cpu)
 {
     size_t count = 0;
+    double highest = highest_of(jobs, job, of_cpu);
     double *values = calloc(job->count + 1, sizeof *values), median = NAN;
     for (size_t i = job->first; values && i < job->first + job->count; i++) {
         const struct jobs_rank *rank = &jobs->ranks[i];
         double value = of_cpu ? work_of(job, rank) : seconds_of(rank);
         bool counts = job->all_failed || !jobs_has_failed(rank);
         if (!isnan(value) && counts)
-            values[count++] = value;
+            values[count++] = went_on(job, rank) ? highest : value;
     }
     if (values) {
         qsort(values, count, sizeof *values, doubles_compare);

@@ -96,6 +96,17 @@ class Figures(JobTest):
         self.assertEqual([(row["cpu_seconds"], row["waited_seconds"]) for row in rows], [(90, 0), (None, None)])
         self.assertRegex(self.run_command(".").stdout, r"(?m)^ +1  n1 .* n/a .* n/a  exit 0$")
 
+    def test_a_rank_whose_tracker_was_killed_makes_no_other_one_a_straggler(self):
+        known = {"exit_status": None, "end": None}
+        self.rank(0, world=2, cpu=90)
+        self.rank(1, world=2, seconds=60, cpu=50, identity=known)
+        (job,) = self.job()["jobs"]
+        self.assertEqual((job["median_seconds"], job["median_cpu_seconds"], job["unfinished"]), (100, 90, 1))
+        self.assertEqual({"stragglers", "imbalance"} & set(self.findings()), set())
+        self.rank(0, world=2, cpu=90, identity=known)  # both still run
+        (job,) = self.job()["jobs"]
+        self.assertEqual((job["median_seconds"], job["unfinished"]), (80, 2))
+
     def test_many_ranks_of_which_none_stands_out(self):
         for rank in range(20):
             self.rank(rank, world=20, machine=f"n{rank}")
