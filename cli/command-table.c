@@ -84,6 +84,7 @@ static const struct command commands[] = {
             "Shows what a running process and its descendants use, or, without PID, the machine "
             "and all of its processes. Each figure, also of GPUs and power, has its value now, its "
             "peak and its last minute. Processes can be sorted, folded, filtered and sent signals. "
+            "Kernel threads are one row, kthreadd, until it is unfolded (space). "
             "'?' shows the keys, 'q' quits. Nothing is kept. 'gpu-tracker run --live' shows the "
             "same for a command.",
         .options = live_options,

@@ -8,6 +8,7 @@
 
 #define AVERAGED_SECONDS 3
 #define NO_PARENT UINT32_MAX
+#define KERNEL_THREADS 2 /* the pid of their parent, kthreadd */
 
 /* A process while rows are arranged; the figures are those of its subtree. */
 struct process_node {
@@ -69,6 +70,12 @@ static struct process_note *find_note(const struct process_rows *rows, pid_t pid
                : bsearch(&wanted, rows->notes, rows->n_notes, sizeof wanted, compare_notes);
 }
 
+static bool is_parent_of_kernel_threads(const struct gput_snapshot_process *process)
+{
+    return process->pid == KERNEL_THREADS && process->parent == 0 &&
+           strcmp(process->name, "kthreadd") == 0;
+}
+
 /* What was known moves to the new note; a program that called execve() has another command. Scripts
  * that start each other can have one name: the command is read until it is twice the same. */
 static void take_note(struct process_rows *rows, const struct gput_snapshot_process *process,
@@ -78,6 +85,7 @@ static void take_note(struct process_rows *rows, const struct gput_snapshot_proc
     double cpu = isnan(process->cpu_percent) ? 0 : process->cpu_percent;
     *note = (struct process_note){.id = {process->pid, process->start_ticks}, .cpu_average = cpu};
     memcpy(note->name, process->name, sizeof note->name);
+    note->is_folded = is_parent_of_kernel_threads(process);
     if (!before)
         return;
     double share = 1 - exp(-seconds / AVERAGED_SECONDS);
@@ -252,14 +260,26 @@ static void add_up(struct process_rows *rows)
             rows->nodes[i].parent = NO_PARENT;
 }
 
+/* They are one row of a flat table, too, until it is unfolded or there is a filter. */
+static bool are_kernel_threads_folded(const struct process_rows *rows)
+{
+    for (size_t i = 0; i < rows->total && !rows->filter[0]; i++) {
+        if (is_parent_of_kernel_threads(rows->nodes[i].process))
+            return rows->nodes[i].note->is_folded;
+    }
+    return false;
+}
+
 static void make_nodes(struct process_rows *rows)
 {
     for (size_t i = 0; i < rows->total; i++)
         fill_node(rows, gput_snapshot_process(rows->snapshot, i), &rows->nodes[i]);
     qsort(rows->nodes, rows->total, sizeof *rows->nodes, compare_pids);
-    for (uint32_t i = 0; rows->is_tree && i < rows->total; i++) {
+    bool has_folded = are_kernel_threads_folded(rows);
+    for (uint32_t i = 0; i < rows->total; i++) {
         struct process_node *node = &rows->nodes[i];
-        node->parent = find_parent(rows, node);
+        if (rows->is_tree || (has_folded && node->process->parent == KERNEL_THREADS))
+            node->parent = find_parent(rows, node);
         if (node->parent != NO_PARENT)
             rows->nodes[node->parent].open_children++;
     }
@@ -341,7 +361,7 @@ static void fill_row(const struct process_node *node, bool is_folded, struct pro
     row->folded = node->n_below;
     row->cpu_percent = node->cpu_average;
     row->ram_bytes = node->private_ram + node->most_shared_ram;
-    row->ram_is_least = true;
+    row->ram_is_least = node->most_shared_ram > 0;
     row->gpu_ram_bytes = node->gpu_ram;
     row->cpu_seconds = node->cpu_seconds;
     row->threads = node->threads;
@@ -396,12 +416,12 @@ static void list_tree(struct process_rows *rows, uint32_t first_root)
     }
 }
 
-static void list_flat(struct process_rows *rows)
+static void list_flat(struct process_rows *rows, uint32_t first_root)
 {
-    for (size_t i = 0; i < rows->total; i++) {
+    for (size_t i = first_root; i < rows->total; i++) {
         const struct process_node *node = &rows->nodes[rows->order[i]];
         if (node->is_shown)
-            fill_row(node, false, &rows->rows[rows->count++]);
+            fill_row(node, node->note->is_folded, &rows->rows[rows->count++]);
     }
 }
 
@@ -431,7 +451,7 @@ void process_rows_arrange(struct process_rows *rows)
     if (rows->is_tree)
         list_tree(rows, first_root);
     else
-        list_flat(rows);
+        list_flat(rows, first_root);
     find_selection(rows);
 }
 
@@ -454,7 +474,7 @@ void process_rows_move(struct process_rows *rows, long by)
 void process_rows_toggle_fold(struct process_rows *rows)
 {
     const struct process_row *row = process_rows_selected(rows);
-    if (!row || !row->has_children)
+    if (!row || !(row->has_children || is_parent_of_kernel_threads(row->process)))
         return;
     row->note->is_folded = !row->note->is_folded;
     process_rows_arrange(rows);

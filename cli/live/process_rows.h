@@ -1,6 +1,7 @@
 /*
  * The processes of a snapshot as the rows of a table: as a tree or flat, sorted, filtered, with
- * subtrees folded into one row, and one of them selected. Rows are remembered by pid and start, so
+ * subtrees folded into one row, and one of them selected. Kernel threads are folded at first, in a
+ * flat table, too. Rows are remembered by pid and start, so
  * that the selection and what is folded stay with their process.
  */
 #pragma once

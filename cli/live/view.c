@@ -405,7 +405,7 @@ static void draw_help(struct view *view, struct grid *grid)
         {"o", "output: large, to scroll"},
         {"i", "type a line to the command"},
         {"Ctrl-L", "draw everything anew"},
-        {"", ""},
+        {"kthreadd", "kernel threads, folded"},
         {"now, peak", "of all tracked processes"},
         {"1.2 GB+", "a folded one: that or more"},
         {"-", "not known"},

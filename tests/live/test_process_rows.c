@@ -86,6 +86,41 @@ static void a_tree_is_sorted_by_what_subtrees_use(void **state)
     assert_rows("2 3 5 1 4");
 }
 
+static void kernel_threads_are_one_row_until_it_is_unfolded(void **state)
+{
+    (void)state;
+    a_family();
+    processes[1].parent = 999; /* pid 2 with a parent is none of the kernel */
+    assert_true(process_rows_take(&rows, &snapshot, 1));
+    assert_rows("3 4 2 1 5");
+    process_rows_finish(&rows);
+    snapshot.n_processes = 0;
+    add(1, 0, "init", 3);
+    add(2, 0, "kthreadd", 0);
+    add(12, 2, "kworker/0:1", 0)->private_ram_bytes = 100;
+    add(13, 2, "ksoftirqd/0", 5);
+    for (rows.is_tree = false;; rows.is_tree = true) {
+        assert_true(process_rows_take(&rows, &snapshot, 1));
+        assert_rows("2 1");
+        assert_int_equal(rows.rows[0].folded, 2);
+        assert_int_equal(rows.rows[0].threads, 6);
+        if (rows.is_tree)
+            break;
+    }
+    strcpy(rows.filter, "ksoft");
+    rows.is_tree = false;
+    process_rows_arrange(&rows);
+    assert_rows("13");
+    rows.filter[0] = '\0';
+    process_rows_arrange(&rows);
+    process_rows_move(&rows, 0);
+    process_rows_toggle_fold(&rows);
+    assert_rows("13 1 2 12");
+    assert_int_equal(process_rows_selected(&rows)->process->pid, 2);
+    process_rows_toggle_fold(&rows);
+    assert_rows("2 1");
+}
+
 static void a_folded_process_has_the_figures_of_its_subtree(void **state)
 {
     (void)state;
@@ -237,6 +272,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_tree_is_sorted_by_what_subtrees_use),
+        TEST(kernel_threads_are_one_row_until_it_is_unfolded),
         TEST(a_folded_process_has_the_figures_of_its_subtree),
         TEST(a_filter_keeps_ancestors),
         TEST(the_selection_stays_with_its_process),
