@@ -84,6 +84,29 @@ class Live(CommandTest):
         self.assertEqual([int(number) for number in numbers], list(range(60000)))
         self.assertIn(ENTER, terminal.written)
 
+    def test_keys_come_from_the_terminal_where_the_command_reads_a_pipe(self):
+        code = "import os, sys, time\nprint(sys.stdin.read(), flush=True)\nwhile not os.path.exists('go'): time.sleep(0.01)"
+        piped = ["sh", "-c", 'echo of the pipe | "$0" "$@"', os.environ["GPUT_COMMAND"]]
+        terminal = self.run_live(*python(code), program=piped)
+        terminal.expect("^of the pipe$")
+        terminal.expect_written(ENTER)
+        terminal.send("q")
+        terminal.expect_written(LEAVE)
+        self.assertIsNone(terminal.process.poll())
+        (self.folder / "go").touch()
+        self.assertEqual(terminal.end(), 0)
+        self.assert_restored(terminal)
+
+    def test_a_terminal_that_takes_nothing_does_not_hold_up_the_command(self):
+        code = "for n in range(60000): print(n, flush=True)\nopen('done', 'w')"
+        terminal = self.run_live(*python(f"import time; time.sleep(1)\n{code}"))
+        terminal.expect_written(ENTER)
+        wait_until((self.folder / "done").exists)  # and nothing is read meanwhile
+        self.assertEqual(terminal.end(), 0)
+        numbers = re.findall(rb"(\d+)\r\n", terminal.first_screen().split(b"gpu-tracker: ")[0])
+        self.assertEqual([int(number) for number in numbers], list(range(60000)))
+        self.assert_restored(terminal)
+
     def test_every_size(self):
         for columns, rows in (40, 10), (60, 12), (80, 24), (100, 30), (132, 43), (200, 60):
             with self.subTest(columns=columns, rows=rows):
