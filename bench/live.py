@@ -42,14 +42,14 @@ def drain(master, seconds):
     return count
 
 
-def measure(*arguments):
-    return measure_command([BUILD / "gpu-tracker", *map(str, arguments)])
+def measure(*arguments, size=(120, 40)):
+    return measure_command([BUILD / "gpu-tracker", *map(str, arguments)], size)
 
 
-def measure_command(command):
-    """Percent of a core, and bytes written a second."""
+def measure_command(command, size):
+    """Percent of a core, and bytes written a second; `size` is columns and rows."""
     master, slave = pty.openpty()
-    ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
+    ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
     process = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave,
                                env=ENVIRONMENT, start_new_session=True, preexec_fn=lambda: ioctl(0, termios.TIOCSCTTY, 0))
     drain(master, WARM_UP)
@@ -76,7 +76,7 @@ def compare(what, view, without):
     row(f"{what}, written", "bytes/frame", f"{statistics.median(view[1] for view, _ in pairs) / 2:.0f}", "-", "-", "-", "-")
 
 
-def compare_peers():
+def compare_peers(what, size):
     """The machine in other views that draw twice a second."""
     with tempfile.TemporaryDirectory() as folder:
         config = pathlib.Path(folder, "btop", "btop.conf")
@@ -85,14 +85,14 @@ def compare_peers():
         ENVIRONMENT["XDG_CONFIG_HOME"] = folder
         peers = ["htop", "-d", "5"], ["btop", "--utf-force"], ["top", "-d", "0.5"]
         for peer in (peer for peer in peers if shutil.which(peer[0])):
-            pairs = [(measure("live", "--st", 0.5), measure_command(peer)) for _ in range(ROUNDS)]
+            pairs = [(measure("live", "--st", 0.5, size=size), measure_command(peer, size)) for _ in range(ROUNDS)]
             (ours, written), (theirs, others) = [[statistics.median(figures) for figures in zip(*side)] for side in zip(*pairs)]
-            row("the machine, at 2 Hz", "% of a core", f"{ours:.2f}", peer[0], f"{theirs:.2f}", f"{ours / theirs:.2f}", "")
-            row("the machine, written", "bytes/frame", f"{written / 2:.0f}", peer[0], f"{others / 2:.0f}", f"{written / others:.2f}", "")
+            row(f"{what}, at 2 Hz", "% of a core", f"{ours:.2f}", peer[0], f"{theirs:.2f}", f"{ours / theirs:.2f}", "")
+            row(f"{what}, written", "bytes/frame", f"{written / 2:.0f}", peer[0], f"{others / 2:.0f}", f"{written / others:.2f}", "")
 
 
 def main():
-    compare_peers()
+    compare_peers("the machine", (120, 40))
     for count, kind in (1, "idle"), (100, "idle"), (500, "idle"), (100, "busy"):
         tree = subprocess.Popen(
             [BUILD / "bench" / "bench-tree", str(count), kind], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -100,6 +100,7 @@ def main():
         compare(f"{count} {kind}", ("live", "--st", 0.5, tree.pid), ("attach", "-q", "--st", 0.5, tree.pid))
         if count == 500:
             compare("the machine with these", ("live", "--st", 0.5), ("serve", "--st", 0.5, "--listen", "127.0.0.1:0"))
+            compare_peers("the machine with these, on 200x60", (200, 60))
         tree.stdin.close()
         tree.wait()
 
