@@ -223,7 +223,7 @@ class Exports(ReportTest):
     def use_python(self, script):
         """A program that `report` takes for Python."""
         path = self.folder / "python"
-        path.write_text(f"#!/bin/sh\n{script}\n")
+        path.write_text(f'#!/bin/sh\ncase "$*" in *"SystemExit(86)") exit 86;; esac\n{script}\n')
         path.chmod(0o755)
         self.environment["GPUT_PYTHON"] = str(path)
 
@@ -251,6 +251,10 @@ class Exports(ReportTest):
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertRegex(done.stderr, r"^gpu-tracker: The Python package gputracker writes Parquet and Arrow files, and \S+ has none that does: "
                          r"No module named .*\(pip install gputracker pyarrow\).*GPUT_PYTHON.*-f csv\.\n$")
+        for program in "false", "true":
+            self.environment["GPUT_PYTHON"] = program
+            self.assert_fails(self.run_report("t.csv", "-o", "x.parquet"), 1, f"GPUT_PYTHON={program} is not a Python interpreter: name one with the package "
+                              "gputracker, which writes Parquet and Arrow files. The same tables as text: -f csv.")
         self.environment["GPUT_PYTHON"] = "/nowhere/python"
         self.assert_fails(self.run_report("t.csv", "-f", "arrow"), 1, "Cannot execute /nowhere/python: No such file or directory. The Python "
                           "package gputracker writes Parquet and Arrow files: GPUT_PYTHON=/path/to/python names a Python that has it. The same "
