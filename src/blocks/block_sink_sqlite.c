@@ -47,7 +47,7 @@ static int sqlite_begin(struct block_sink *base, int fd, struct gput_error *erro
     close(fd);
     sink->reserve.fd = -1;
     sink->limit_bytes = NO_LIMIT;
-    TRY(sqlite_file_create(base->path, &sink->database, error));
+    TRY(sqlite_file_create(base->path, false, &sink->database, error));
     int code = sub_tracking_sqlite_prepare(
         sink->database, base->path, base->columns, &sink->insert, error);
     if (code != GPUT_OK) {

@@ -3,6 +3,7 @@
 #include "formats/sqlite_library.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -63,11 +64,35 @@ static int errno_of(sqlite3 *database)
     return failure;
 }
 
+static bool can_lack_locks(int result)
+{
+    return (result & 0xff) == SQLITE_BUSY || (result & 0xff) == SQLITE_IOERR;
+}
+
+/* As Lustre without -o flock. Only after a lock could not be had: the process has no more of its
+ * locks of a file that it closes. */
+static bool lacks_locks(const char *path, int result)
+{
+    struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_len = 1};
+    int fd = can_lack_locks(result) && path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    if (fd < 0)
+        return false;
+    bool fails = fcntl(fd, F_SETLK, &lock) != 0;
+    fails &= errno == ENOLCK || errno == ENOSYS || errno == EOPNOTSUPP || errno == EINVAL;
+    close(fd);
+    return fails;
+}
+
 int sqlite_file_error(
     sqlite3 *database, const char *what, const char *path, struct gput_error *error)
 {
     int result = sqlite3_errcode(database);
     const char *words = sqlite3_errmsg(database);
+    if (can_lack_locks(result) && lacks_locks(sqlite3_db_filename(database, "main"), result))
+        return error_set(error, GPUT_ERROR_IO,
+            "Cannot %s %s: its file system has no locks, and SQLite needs them. Name a .csv file, "
+            "or one on another file system.",
+            what, path);
     /* The system's reason says more than "unable to open database file". */
     int failure = errno_of(database);
     if (failure)
@@ -91,15 +116,18 @@ int sqlite_file_prepare(sqlite3 *database, const char *sql, const char *path,
     return sqlite_file_error(database, "read", path, error);
 }
 
+#define READ_HEADER "SELECT count(*) FROM sqlite_master"
+
 /* Opens the file, and makes SQLite read its header. */
 static int try_open(const char *name, int flags, sqlite3 **database)
 {
     int result = sqlite3_open_v2(name, database, flags | SQLITE_OPEN_NOMUTEX, NULL);
-    if (result == SQLITE_OK) {
+    if (result == SQLITE_OK)
+        result = sqlite3_exec(*database, READ_HEADER, NULL, NULL, NULL);
+    bool waits = (result & 0xff) == SQLITE_BUSY && !lacks_locks(name, result);
+    if (result == SQLITE_OK || waits)
         sqlite3_busy_timeout(*database, BUSY_TIMEOUT_MS);
-        result = sqlite3_exec(*database, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL);
-    }
-    return result;
+    return waits ? sqlite3_exec(*database, READ_HEADER, NULL, NULL, NULL) : result;
 }
 
 /* "file:…?immutable=1": reads only the file, without log or journal. */
@@ -160,7 +188,7 @@ int sqlite_file_open(const char *path, sqlite3 **database, struct gput_error *er
         sqlite3_close(*database);
         result = try_open(path, SQLITE_OPEN_READONLY, database);
     }
-    if (lacks_files_next_to_it(*database, result)) {
+    if (lacks_files_next_to_it(*database, result) || lacks_locks(path, result)) {
         sqlite3_close(*database);
         *database = NULL;
         TRY(refuse_left_over(path, error));
@@ -195,18 +223,38 @@ int sqlite_file_salvage(const char *path, sqlite3 **database, struct gput_error 
     return code;
 }
 
-int sqlite_file_create(const char *path, sqlite3 **database, struct gput_error *error)
+static int open_to_write(
+    const char *path, const char *vfs, sqlite3 **database, struct gput_error *error)
 {
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
     *database = NULL;
     TRY(sqlite_library_load(error));
-    if (sqlite3_open_v2(path, database, flags, NULL) != SQLITE_OK) {
-        int code =
-            *database ? sqlite_file_error(*database, "create", path, error) : error_memory(error);
-        sqlite3_close(*database);
-        *database = NULL;
-        return code;
-    }
+    if (sqlite3_open_v2(path, database, flags, vfs) == SQLITE_OK)
+        return GPUT_OK;
+    int code =
+        *database ? sqlite_file_error(*database, "create", path, error) : error_memory(error);
+    sqlite3_close(*database);
+    *database = NULL;
+    return code;
+}
+
+int sqlite_file_open_alone(const char *path, sqlite3 **database, struct gput_error *error)
+{
+    TRY(open_to_write(path, NULL, database, error));
+    int result = sqlite3_exec(*database, READ_HEADER, NULL, NULL, NULL);
+    if (!lacks_locks(path, result))
+        return GPUT_OK;
+    sqlite3_close(*database);
+    return open_to_write(path, "unix-none", database, error);
+}
+
+int sqlite_file_create(
+    const char *path, bool is_alone, sqlite3 **database, struct gput_error *error)
+{
+    if (is_alone)
+        TRY(sqlite_file_open_alone(path, database, error));
+    else
+        TRY(open_to_write(path, NULL, database, error));
     sqlite3_busy_timeout(*database, BUSY_TIMEOUT_MS);
     sqlite_file_use_log(*database);
     return GPUT_OK;

@@ -23,11 +23,19 @@ int sqlite_file_open(const char *path, sqlite3 **database, struct gput_error *er
 int sqlite_file_salvage(const char *path, sqlite3 **database, struct gput_error *error);
 
 /*
- * Creates a database, or opens the one at `path` for writing. It has a write-ahead log where the
- * file system supports that, so that a commit is one write without a sync. The caller owns
- * `*database` and ends it by sqlite_file_finish().
+ * Opens a database for writing, or makes it, where no other process writes to it: also on a file
+ * system without locks. The caller owns `*database` (sqlite3_close()). Errors: GPUT_ERROR_MEMORY,
+ * GPUT_ERROR_UNSUPPORTED, those of the system.
  */
-int sqlite_file_create(const char *path, sqlite3 **database, struct gput_error *error);
+int sqlite_file_open_alone(const char *path, sqlite3 **database, struct gput_error *error);
+
+/*
+ * Creates a database, or opens the one at `path` for writing. `is_alone`: no other process writes
+ * to it. It has a write-ahead log where the file system supports that, so that a commit is one
+ * write without a sync. The caller owns `*database` and ends it by sqlite_file_finish().
+ */
+int sqlite_file_create(
+    const char *path, bool is_alone, sqlite3 **database, struct gput_error *error);
 
 /* Sets a write-ahead log for an open database. It is copied to the database when it has 4 MB, or
  * earlier where little space is left on the disk. */

@@ -14,10 +14,10 @@ HANGING_DISK = pathlib.Path(os.environ["GPUT_BUILD"]) / "tests" / "hanging-disk.
 @unittest.skipIf(SANITIZED, "AddressSanitizer must be loaded first")
 @unittest.skipUnless(HANGING_DISK.exists(), "it wraps glibc's write()")
 class SlowDisk(CommandTest):
-    def start(self, hanging, *options):
+    def start(self, hanging, *options, **variables):
         """A session whose file of that name hangs once a file `hang` is there, and the command of which ends with `go`."""
         environment = os.environ | {
-            "LD_PRELOAD": str(HANGING_DISK), "HANGING_FILE": hanging, "HANGING_WHILE": str(self.folder / "hang")}
+            "LD_PRELOAD": str(HANGING_DISK), "HANGING_FILE": hanging, "HANGING_WHILE": str(self.folder / "hang")} | variables
         script = "touch started; until test -e go; do sleep 0.02; done"
         return self.start_command(
             "run", "--st=0.02", "-f", "json", "-o", "report.json", "--resource-usage-file", "kept", *options, "--", "sh", "-c", script,
@@ -99,6 +99,24 @@ class SlowDisk(CommandTest):
         self.assertEqual(messages, "")
         if (self.folder / "hang.once").exists():
             self.skipTest("temporary files have names here")
+
+    def without_locks(self):
+        return {"LD_PRELOAD": str(HANGING_DISK), "HANGING_FILE": "", "HANGING_WHILE": str(self.folder / "hang"), "HANGING_LOCKS": "1"}
+
+    def test_a_disk_without_locks_has_databases(self):
+        """As Lustre without -o flock."""
+        process = self.start("/x.sqlite", "--tf", "x.sqlite", "--energy-folder", "en", "--energy-driver", "sqlite", HANGING_LOCKS="1")
+        self.wait_for_ticks(100)
+        tracker, messages = self.end(process)
+        self.assertNotIn("x.sqlite", messages)
+        self.assertEqual((self.count_rows(), tracker["rows_lost"]), (tracker["ticks"] - 1, 0))
+        self.assertTrue((self.folder / "en" / "power_metrics.sqlite").exists())
+        done = self.run_command("job", "-f", "json", "x.sqlite", env=os.environ | self.without_locks())
+        self.assertEqual(json.loads(done.stdout)["ranks"][0]["samples"], tracker["ticks"] - 1, done.stderr)
+
+    def test_marks_of_many_need_locks_of_a_database(self):
+        done = self.run_command("mark", "start", "--stf", "m.sqlite", "x", env=os.environ | self.without_locks())
+        self.assertIn("m.sqlite: its file system has no locks, and SQLite needs them. Name a .csv file", done.stderr)
 
     def test_a_disk_that_fails_to_the_end_loses_rows_and_says_so(self):
         process = self.start("/x.csv", "--tf", "x.csv")

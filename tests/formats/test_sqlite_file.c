@@ -23,7 +23,7 @@ static int64_t count_rows(const char *path)
 static sqlite3 *create_with_row(const char *path)
 {
     sqlite3 *database;
-    assert_int_equal(sqlite_file_create(path, &database, NULL), GPUT_OK);
+    assert_int_equal(sqlite_file_create(path, true, &database, NULL), GPUT_OK);
     assert_int_equal(sqlite_file_run(database, "CREATE TABLE t (a)", path, NULL), GPUT_OK);
     assert_int_equal(sqlite_file_run(database, "INSERT INTO t VALUES (1)", path, NULL), GPUT_OK);
     return database;
@@ -150,7 +150,7 @@ static void a_missing_folder_is_an_error(void **state)
     sqlite3 *database;
     struct gput_error error = {0};
     assert_int_not_equal(
-        sqlite_file_create(temporary("none/x.sqlite"), &database, &error), GPUT_OK);
+        sqlite_file_create(temporary("none/x.sqlite"), true, &database, &error), GPUT_OK);
     assert_null(database);
     assert_non_null(strstr(error.message, "none/x.sqlite"));
 }

@@ -13,7 +13,7 @@ static struct gput_tables *tables_of(const char *sql, struct gput_error *error)
     const char *path = temporary("x.sqlite");
     sqlite3 *database;
     assert_int_equal(sqlite_file_remove(path, NULL), GPUT_OK);
-    assert_int_equal(sqlite_file_create(path, &database, NULL), GPUT_OK);
+    assert_int_equal(sqlite_file_create(path, true, &database, NULL), GPUT_OK);
     assert_int_equal(sqlite_file_run(database, sql, path, NULL), GPUT_OK);
     struct gput_tables *building = tables_create(), *tables = NULL;
     if (sqlite_tables_read(database, path, &static_data, building, error) == GPUT_OK)

@@ -2,14 +2,15 @@
  * Preloaded, a disk that does not answer: what writes to a file whose path ends with HANGING_FILE
  * waits for as long as there is a file at HANGING_WHILE, and fails with EIO while there is one at
  * HANGING_WHILE.fails, and once for one at HANGING_WHILE.once. Writes to that file, and questions
- * for any by stat(), are counted: a byte of HANGING_WHILE.writes, and of HANGING_WHILE.stats. What
- * the program starts has other disks.
+ * for any by stat(), are counted: a byte of HANGING_WHILE.writes, and of HANGING_WHILE.stats. With
+ * HANGING_LOCKS no file can be locked by fcntl(). What the program starts has other disks.
  */
 /* Everything else is built to be hidden. */
 #pragma GCC visibility push(default)
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,11 +20,13 @@
 #include <unistd.h>
 
 static char name[256], flag[256];
+static bool lacks_locks;
 
 static __attribute__((constructor)) void read_names(void)
 {
     snprintf(name, sizeof name, "%s", getenv("HANGING_FILE"));
     snprintf(flag, sizeof flag, "%s", getenv("HANGING_WHILE"));
+    lacks_locks = getenv("HANGING_LOCKS") != NULL;
     unsetenv("LD_PRELOAD");
 }
 
@@ -67,6 +70,18 @@ int stat(const char *path, struct stat *info)
 {
     count("stats");
     return fstatat(AT_FDCWD, path, info, 0);
+}
+
+/* Built as fcntl64(), likewise. */
+int fcntl(int fd, int command, ...)
+{
+    va_list arguments;
+    va_start(arguments, command);
+    long argument = va_arg(arguments, long); /* or a pointer, or none */
+    va_end(arguments);
+    bool locks = command == F_SETLK || command == F_SETLKW || command == F_GETLK;
+    errno = locks && lacks_locks ? ENOLCK : errno;
+    return locks && lacks_locks ? -1 : (int)syscall(SYS_fcntl, fd, command, argument);
 }
 
 /* Built as pwrite64(), like its callers. */

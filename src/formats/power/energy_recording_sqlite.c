@@ -64,7 +64,7 @@ static int open_database(struct sqlite_recording *file, struct gput_error *error
 {
     char *target; /* SQLite would follow any link */
     TRY(file_target(file->path, &target, error));
-    int code = sqlite_file_create(target, &file->database, error);
+    int code = sqlite_file_create(target, true, &file->database, error);
     free(target);
     if (code != GPUT_OK)
         return code;

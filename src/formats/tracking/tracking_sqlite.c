@@ -105,11 +105,7 @@ static int make_tables(struct sqlite_writer *writer, struct gput_error *error)
 
 static int fill_part(struct sqlite_writer *writer, struct gput_error *error)
 {
-    int code = sqlite_library_load(error);
-    if (code == GPUT_OK && sqlite3_open(writer->part.path, &writer->database) != SQLITE_OK)
-        code = writer->database
-                   ? sqlite_file_error(writer->database, "create", writer->base.path, error)
-                   : error_memory(error);
+    int code = sqlite_file_open_alone(writer->part.path, &writer->database, error);
     if (code == GPUT_OK)
         code = make_tables(writer, error);
     sqlite_insert_finish(&writer->data);
@@ -122,7 +118,7 @@ static int fill_part(struct sqlite_writer *writer, struct gput_error *error)
 /* Opens the file that has the tables, for rows. */
 static int open_for_rows(struct sqlite_writer *writer, struct gput_error *error)
 {
-    TRY(sqlite_file_create(writer->target, &writer->database, error));
+    TRY(sqlite_file_create(writer->target, true, &writer->database, error));
     writer->data = insert_into(writer, "data", TRACKING_COLUMNS);
     return sqlite_insert_prepare(&writer->data, error);
 }

@@ -106,7 +106,7 @@ static void rows_that_are_written_meanwhile_follow(void **state)
     sqlite3 *database;
     double last = 0;
     /* A log, so that writing need not wait for those that read. */
-    assert_int_equal(sqlite_file_create(path, &database, NULL), GPUT_OK);
+    assert_int_equal(sqlite_file_create(path, true, &database, NULL), GPUT_OK);
     struct tracking_reader *reader = open_reader(path, 3);
     assert_int_equal(
         sqlite_file_run(database,
