@@ -60,7 +60,7 @@ class Exports(ReportTest):
 
     def test_sessions_say_what_ran_and_where(self):
         self.environment.update(OMPI_COMM_WORLD_RANK="0", OMPI_COMM_WORLD_SIZE="1")
-        options = ["run", "-q", "--tf", "s.sqlite", "-o", "s.json", "-f", "json", "--", "true"]
+        options = ["run", "-q", "--tf", "s.sqlite", "-o", "s.json", "-f", "json", "--limit", "ram=64MB", "--", "true"]
         self.assertEqual(self.run_command(*options, env=self.environment).returncode, 0)
         self.export_tables("s.sqlite")
         (tracked,) = self.table("sessions")
@@ -69,8 +69,8 @@ class Exports(ReportTest):
         (results,) = self.table("sessions")
         identity = json.loads((self.folder / "s.json").read_text())["identity"]
         for row in tracked, results:
-            self.assertEqual([row[name] for name in ("program", "host", "user", "pid", "rank", "world_size", "exit_status")],
-                             ["true", identity["host"], identity["user"], str(identity["pid"]), "0", "1", "0"])
+            self.assertEqual([row[name] for name in ("program", "host", "user", "pid", "rank", "world_size", "exit_status", "allowed_ram_bytes")],
+                             ["true", identity["host"], identity["user"], str(identity["pid"]), "0", "1", "0", "64000000"])
         start = datetime.datetime.fromisoformat(identity["start"].replace("Z", "+00:00")).timestamp()
         self.assertAlmostEqual(float(results["start_timestamp"]), start, delta=1e-5)
 

@@ -237,7 +237,8 @@ static int pass_sessions(
         {"user", NULL, GPUT_COLUMN_TEXT}, {"pid", NULL, GPUT_COLUMN_INT},
         {"rank", NULL, GPUT_COLUMN_INT}, {"world_size", NULL, GPUT_COLUMN_INT},
         {"launcher", NULL, GPUT_COLUMN_TEXT}, {"job_id", NULL, GPUT_COLUMN_TEXT},
-        {"step", NULL, GPUT_COLUMN_TEXT}, {0}};
+        {"step", NULL, GPUT_COLUMN_TEXT}, {"allowed_cores", NULL, GPUT_COLUMN_DOUBLE},
+        {"allowed_ram_bytes", "bytes", GPUT_COLUMN_INT}, {0}};
     struct doc *list = doc_create_array();
     unsigned number = 0;
     for (const struct doc *session = sessions->first; session; session = session->next) {
