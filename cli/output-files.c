@@ -65,39 +65,47 @@ static void follow_dangling(const char *path, char target[PATH_MAX])
     }
 }
 
-/* Of two files that are not there yet: the same name in the same folder. */
-static bool would_be_same(const char *path, const char *other)
-{
-    char target[PATH_MAX], other_target[PATH_MAX], folder[PATH_MAX], other_folder[PATH_MAX];
-    const char *name, *other_name;
-    struct stat info, other_info;
-    follow_dangling(path, target);
-    follow_dangling(other, other_target);
-    return split_path(target, folder, &name) &&
-           split_path(other_target, other_folder, &other_name) && strcmp(name, other_name) == 0 &&
-           stat(folder, &info) == 0 && stat(other_folder, &other_info) == 0 &&
-           info.st_dev == other_info.st_dev && info.st_ino == other_info.st_ino;
-}
-
 /* What a path names now. A disk may be slow: each is asked for once. */
 struct place {
     const char *path;
-    bool is_there;
+    bool is_there, is_followed;
     struct stat info;
+    char target[PATH_MAX]; /* if it is not there and `is_followed`: what would be made */
 };
 
-static struct place find_place(const char *path)
+static void find_place(const char *path, struct place *place)
 {
-    struct place place = {.path = path};
-    place.is_there = stat(path, &place.info) == 0;
-    return place;
+    place->path = path;
+    place->is_there = stat(path, &place->info) == 0;
+    place->is_followed = false;
+}
+
+static const char *target_of(struct place *place)
+{
+    if (!place->is_followed)
+        follow_dangling(place->path, place->target);
+    place->is_followed = true;
+    return place->target;
+}
+
+/* Of two files that are not there yet: the same name in the same folder. */
+static bool would_be_same(struct place *place, struct place *other)
+{
+    char folder[PATH_MAX], other_folder[PATH_MAX];
+    const char *name, *other_name;
+    struct stat info, other_info;
+    return split_path(target_of(place), folder, &name) &&
+           split_path(target_of(other), other_folder, &other_name) &&
+           strcmp(name, other_name) == 0 && stat(folder, &info) == 0 &&
+           stat(other_folder, &other_info) == 0 && info.st_dev == other_info.st_dev &&
+           info.st_ino == other_info.st_ino;
 }
 
 /* By whatever name. Pipes and devices may be named as often as one likes. */
-static bool is_same_file(const struct place *place, const struct place *other)
+static bool is_same_file(struct place *place, struct place *other)
 {
     if (!place->is_there && !other->is_there)
-        return would_be_same(place->path, other->path);
+        return would_be_same(place, other);
     return place->is_there && other->is_there && S_ISREG(place->info.st_mode) &&
            place->info.st_dev == other->info.st_dev && place->info.st_ino == other->info.st_ino;
 }
@@ -126,21 +134,22 @@ static const char *const of_recording[] = {
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static bool is_one_of(
-    const struct place *output, const char *other, const char *const *endings, size_t count)
+    struct place *output, const char *other, const char *const *endings, size_t count)
 {
     char path[PATH_MAX];
+    struct place part;
     for (size_t i = 0; i < count; i++) {
         int length = snprintf(path, sizeof path, "%s%s", other, endings[i]);
         if (length <= 0 || (size_t)length >= sizeof path)
             continue;
-        struct place part = find_place(path);
+        find_place(path, &part);
         if (is_same_file(output, &part))
             return true;
     }
     return false;
 }
 
-static bool is_part_of(const struct place *output, const struct place *other)
+static bool is_part_of(struct place *output, const struct place *other)
 {
     const char *ending = strrchr(other->path, '.');
     if (ending && strcmp(ending, ".sqlite") == 0)
@@ -154,7 +163,9 @@ int output_files_keep_of(const char *option, const char *output, const char *oth
 {
     if (!is_file(output) || !is_file(other))
         return GPUT_OK;
-    struct place place = find_place(output), other_place = find_place(other);
+    struct place place, other_place;
+    find_place(output, &place);
+    find_place(other, &other_place);
     if (is_part_of(&place, &other_place))
         return fail(error, GPUT_ERROR_INVALID,
             "%s %.400s is a part of %s %.400s, which it would damage. Please name another one.",
