@@ -52,7 +52,7 @@ struct jobs_rank {
     double samples, rows_lost;                          /* of its tracking file */
     double oom_killed; /* processes of its control group, others' included where it has none of its
                           own */
-    uint64_t samples_hash; /* 0: it has none */
+    uint64_t samples_hash, first_row; /* 0: it has none */
     /* Of its job: */
     size_t job, machine;
     double busy_cores, share_cores, efficiency_percent, waited_seconds;

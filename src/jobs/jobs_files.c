@@ -1,6 +1,8 @@
 /* Files of one session: its results, its samples, copies of them, and what was kept so far. */
 #include "jobs/jobs.h"
 
+#include "formats/tracking/tracking_samples.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,21 +58,32 @@ static bool is_same_session(const struct jobs_rank *a, const struct jobs_rank *b
 }
 
 /* The samples of a copy have no identity next to them: those of one session are known by what they
- * have. */
+ * have. That with the most is the first. */
 static int compare_samples(const void *left, const void *right)
 {
     const struct jobs_rank *a = left, *b = right;
-    int order = (a->samples_hash > b->samples_hash) - (a->samples_hash < b->samples_hash);
+    int order = (a->first_row > b->first_row) - (a->first_row < b->first_row);
+    if (order == 0)
+        order = jobs_compare_numbers(b->samples, a->samples);
     if (order == 0)
         order = has_identity(b) - has_identity(a);
     return order == 0 ? strcmp(a->path, b->path) : order;
 }
 
+static bool is_plain_copy(const struct jobs_rank *rank)
+{
+    return rank->files == JOBS_SAMPLES && !has_identity(rank);
+}
+
+/* The same samples, or the first ones of them: either file may lack the identity. */
 static bool is_copy(const struct jobs_rank *rank, const struct jobs_rank *next)
 {
-    return next->files == JOBS_SAMPLES && !has_identity(next) && next->samples_hash != 0 &&
-           next->samples_hash == rank->samples_hash &&
-           !(rank->rank != next->rank && !isnan(next->rank));
+    if (next->first_row == 0 || next->first_row != rank->first_row ||
+        !(is_plain_copy(rank) || is_plain_copy(next)) ||
+        (rank->rank != next->rank && !isnan(next->rank) && !isnan(rank->rank)))
+        return false;
+    return next->samples_hash == rank->samples_hash ||
+           tracking_samples_begin(next->path, rank->path);
 }
 
 static void take(double *figure, double other)
@@ -103,8 +116,10 @@ static void put_together(struct jobs_rank *rank, struct jobs_rank *from)
     if (rank->files == JOBS_KEPT)
         take_later(rank, from);
     rank->files |= from->files;
-    if (rank->samples_hash == 0)
+    if (rank->samples_hash == 0) {
         rank->samples_hash = from->samples_hash;
+        rank->first_row = from->first_row;
+    }
     take(&rank->samples, from->samples);
     rank->rows_lost = fmax(rank->rows_lost, from->rows_lost);
     take(&rank->end, from->end);
@@ -119,6 +134,21 @@ static void put_together(struct jobs_rank *rank, struct jobs_rank *from)
     }
     take(&rank->max_gpu_ram_bytes, from->max_gpu_ram_bytes);
     take(&rank->gpu_percent, from->gpu_percent);
+}
+
+/* The first one goes furthest, and is to be the one that knows whose samples they are, too. */
+static void keep_identity(struct jobs_rank *rank, struct jobs_rank *next)
+{
+    if (has_identity(rank) || !has_identity(next))
+        return;
+    struct jobs_rank known = *next, longer = *rank;
+    char *path = known.path;
+    known.path = longer.path;
+    longer.path = path;
+    take_later(&known, &longer);
+    known.samples = longer.samples;
+    *rank = known;
+    *next = longer;
 }
 
 void jobs_drop_empty(struct gput_jobs *jobs)
@@ -148,6 +178,7 @@ static void unite(struct gput_jobs *jobs, size_t *alias,
             at = i;
             continue;
         }
+        keep_identity(rank, next);
         if (!(rank->files & next->files))
             put_together(rank, next);
         else if (!is_same_file(rank->path, next->path)) /* the first one goes furthest */

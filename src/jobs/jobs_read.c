@@ -279,6 +279,7 @@ static void take_samples(struct gput_jobs *jobs, const char *path,
     rank->samples = samples->count;
     check_figures(jobs, rank);
     rank->samples_hash = tracking_samples_hash(samples);
+    rank->first_row = samples->first_row;
 }
 
 static bool read_samples(struct gput_jobs *jobs, const char *path, struct gput_error *error)

@@ -57,11 +57,11 @@ static int by_start(const void *left, const void *right)
     return ORDER(a->start, b->start);
 }
 
-/* The one that knows whose samples these are is the first. */
-static int by_samples(const void *left, const void *right)
+/* The one that goes furthest, and knows whose samples these are, is the first. */
+static int by_extent(const void *left, const void *right)
 {
     const struct copy *a = left, *b = right;
-    ORDER_BY(a->hash, b->hash);
+    ORDER_BY(b->origin.extent, a->origin.extent);
     ORDER_BY(b->has_identity, a->has_identity);
     return ORDER(a->session, b->session);
 }
@@ -77,10 +77,13 @@ static uint64_t hash_of(const char *path)
     return code == GPUT_OK ? tracking_samples_hash(&samples) : 0;
 }
 
+/* It has the same samples, or the first ones of them: either may lack its identity. */
 static bool is_copy(const struct copy *copy, const struct copy *original)
 {
-    return !copy->has_identity && copy->hash != 0 && copy->hash == original->hash &&
-           (isnan(copy->rank) || copy->rank == original->rank);
+    if ((copy->has_identity && original->has_identity) || copy->hash == 0 ||
+        (copy->rank != original->rank && !isnan(copy->rank) && !isnan(original->rank)))
+        return false;
+    return copy->hash == original->hash || tracking_samples_begin(copy->path, original->path);
 }
 
 /* Among files with the same first time. */
@@ -93,13 +96,14 @@ static void compare(struct copy *copies, size_t count, const char **originals)
         return;
     for (size_t i = 0; i < count; i++)
         copies[i].hash = hash_of(copies[i].path);
-    qsort(copies, count, sizeof *copies, by_samples);
-    for (size_t i = 1, original = 0; i < count; i++) {
-        const char *other = originals[copies[original].session];
-        if (is_copy(&copies[i], &copies[original]))
-            originals[copies[i].session] = other ? other : copies[original].path;
-        else
-            original = i;
+    qsort(copies, count, sizeof *copies, by_extent);
+    for (size_t i = 1; i < count; i++) {
+        const char **original = &originals[copies[i].session];
+        for (size_t k = 0; k < i && !*original; k++) {
+            const char *other = originals[copies[k].session];
+            if (is_copy(&copies[i], &copies[k]))
+                *original = other ? other : copies[k].path;
+        }
     }
 }
 

@@ -46,3 +46,6 @@ int timeline_add_trace(struct timeline_inputs *inputs, const char *path, struct 
  */
 int timeline_add_session(
     struct timeline_inputs *inputs, const char *path, struct gput_error *error);
+
+/* Whether it is one, by its name and its columns: others may be in a folder. */
+bool timeline_is_session(const char *path);

@@ -4,11 +4,13 @@
 #include "base/file_target.h"
 #include "base/nearest.h"
 #include "base/sized.h"
+#include "base/str.h"
 #include "base/text.h"
 #include "timeline/output_file.h"
 #include "timeline/timeline_inputs.h"
 #include "trace/trace_folder.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -87,16 +89,41 @@ static int add_input(
     return GPUT_OK;
 }
 
-/* A folder of trace files: all of them, by name, but for merged ones. */
+static int is_visible(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
+/* The files of sessions in a folder, by name. */
+static int add_sessions(struct merge *merge, const char *folder, struct gput_error *error)
+{
+    struct dirent **entries;
+    int code = GPUT_OK, count = scandir(folder, &entries, is_visible, alphasort);
+    for (int i = 0; i < count; i++) {
+        struct str path = {0};
+        str_printf(&path, "%s/%s", folder, entries[i]->d_name);
+        free(entries[i]);
+        if (code == GPUT_OK && (path.failed || timeline_is_session(str_text(&path))))
+            code = add_input(merge, INPUT_SESSION, str_steal(&path), error);
+        str_finish(&path);
+    }
+    if (count >= 0)
+        free(entries);
+    return code;
+}
+
+/* A folder of trace files: all of them, by name, but for merged ones; and the sessions in it. */
 static int add_folder(struct merge *merge, const char *folder, struct gput_error *error)
 {
     const struct read_report report = {.warn = merge->options->warn, .user = merge->options->user};
     struct trace_paths found = {0};
+    size_t before = merge->input_count;
+    TRY(add_sessions(merge, folder, error));
     int code = trace_paths_add(&found, folder, &report, error);
     for (size_t i = 0; code == GPUT_OK && i < found.count; i++)
         code = add_input(merge, INPUT_TRACE, strdup(found.paths[i]), error);
     trace_paths_finish(&found);
-    return code;
+    return code == GPUT_ERROR_FORMAT && merge->input_count > before ? GPUT_OK : code;
 }
 
 static bool is_session(const char *path)

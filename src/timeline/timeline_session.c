@@ -2,6 +2,7 @@
 #include "base/file.h"
 #include "base/json_string.h"
 #include "base/number.h"
+#include "base/text.h"
 #include "formats/marks/open_starts.h"
 #include "formats/marks/sub_tracking_file.h"
 #include "formats/tracking/tracking_reader.h"
@@ -302,6 +303,26 @@ static int add_sub_tracking(
     forget_lanes(&calling);
     sub_tracking_names_destroy(calling.names);
     return code;
+}
+
+bool timeline_is_session(const char *path)
+{
+    struct sub_tracking_names *names;
+    struct tracking_reader *samples = NULL;
+    struct sub_tracking_reader *marks = NULL;
+    if (!text_ends_with(path, ".csv") && !text_ends_with(path, ".sqlite") &&
+        !text_ends_with(path, ".gputblocks"))
+        return false;
+    if (tracking_reader_salvage(path, &samples, NULL) == GPUT_OK) {
+        tracking_reader_close(samples);
+        return true;
+    }
+    names = sub_tracking_names_create();
+    bool is_session = names && sub_tracking_reader_salvage(path, names, &marks, NULL) == GPUT_OK;
+    if (is_session)
+        sub_tracking_reader_close(marks);
+    sub_tracking_names_destroy(names);
+    return is_session;
 }
 
 /* A file that is not a session's, damaged beyond reading, does not keep others from being merged.

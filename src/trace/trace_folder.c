@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/str.h"
 #include "base/text.h"
+#include "formats/tracking/tracking_identity.h"
 #include "trace/merged_mark.h"
 
 #include <dirent.h>
@@ -12,9 +13,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* Not what is next to a tracking file. */
 static int is_trace(const struct dirent *entry)
 {
     const char *name = entry->d_name;
+    if (text_ends_with(name, ".csv" TRACKING_IDENTITY_EXTENSION))
+        return 0;
     return name[0] != '.' && (text_ends_with(name, ".json") || text_ends_with(name, ".json.gz") ||
                                  text_ends_with(name, ".json.zst"));
 }

@@ -1,6 +1,7 @@
 """gpu-tracker job: files of one session, through links, given twice, or copied."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -76,8 +77,25 @@ class Files(JobTest):
         (self.folder / "s.csv").unlink()  # without it they are copies of one another
         self.assertEqual(len(self.job()["ranks"]), 1)
         text = (self.folder / "copy.csv").read_text().splitlines(keepends=True)
-        (self.folder / "copy.csv").write_text("".join(text[:-1]))
+        for early in "".join(text[:-2]), "".join(text)[:-30]:  # copied while it was written
+            (self.folder / "copy.csv").write_text(early)
+            (rank,) = self.job()["ranks"]
+            self.assertEqual((rank["path"], rank["samples"]), ("./another.csv", len(text) - 3))
+        (self.folder / "copy.csv").write_text("".join(text[:-2]) + "1" + text[-2])  # another session
         self.assertEqual(len(self.job()["ranks"]), 2)
+
+    def test_a_copy_without_its_identity_goes_further_than_the_file_with_it(self):
+        subprocess.run([command.COMMAND, "run", "-q", "--st", "0.05", "--tf", "s.csv", "-o", "r.json", "--", "sh", "-c", "sleep 0.3; exit 3"], cwd=self.folder)
+        (whole,) = self.job("s.csv", "r.json")["ranks"]
+        rows = (self.folder / "s.csv").read_text().splitlines(keepends=True)
+        for name in "a.csv", "z.csv":
+            os.rename(self.folder / "s.csv", self.folder / name)
+            (self.folder / "s.csv").write_text("".join(rows[:5]))
+            for files in ("s.csv", name), (name, "s.csv", "r.json"):
+                (rank,) = self.job(*files)["ranks"]
+                self.assertEqual([rank[key] for key in ("path", "pid", "samples")], [name, whole["pid"], whole["samples"]])
+            self.assertEqual([rank[key] for key in ("exit_status", "seconds", "cpu_seconds")], [whole[key] for key in ("exit_status", "seconds", "cpu_seconds")])
+            os.rename(self.folder / name, self.folder / "s.csv")
 
 
 class Figures(JobTest):

@@ -365,7 +365,9 @@ class Ranks(unittest.TestCase):
         self.assertGreater(energy[0]["mean_watts"], 0)
         self.assertIsNone(energy[1]["mean_watts"])
         done = subprocess.run([COMMAND, "job", "-f", "json", "."], cwd=self.folder, capture_output=True, text=True, check=True)
-        self.assertAlmostEqual(json.loads(done.stdout)["jobs"][0]["energy_joules"], sum(read))
+        job = json.loads(done.stdout)
+        self.assertAlmostEqual(job["jobs"][0]["energy_joules"], sum(read))
+        self.assertGreater(job["machines"][0]["unread_seconds"], 0)  # what neither read is not lost without a word
 
     def test_the_older_report_reads_the_machine_itself(self):
         self.start_rank(0)

@@ -7,6 +7,7 @@ import os
 import pathlib
 import pty
 import re
+import shutil
 import subprocess
 
 from analysis_files import MEASUREMENTS, START, STATIC, row, write_sqlite
@@ -242,6 +243,24 @@ class Merge(CommandTest):
             if gpus:
                 expected |= {"main_gpu_ram (bytes)", "gpu_sum_utilization_percent"}
             self.assertEqual({event["name"] for event in events if event["ph"] == "C"}, expected)
+
+    def test_a_folder_has_the_sessions_that_are_in_it(self):
+        folder = self.folder / "run"
+        folder.mkdir()
+        tracked = self.run_command("run", "-q", "--st", "0.05", "--tf", folder / "samples.csv", "--", "sleep", "0.1")
+        self.assertEqual(tracked.returncode, 0)
+        self.assertTrue((folder / "samples.csv.session.json").exists())
+        (folder / "blocks.csv").write_text("process_id,code_block_name,position,timestamp\n7,load,0,5\n7,load,1,6\n")
+        (folder / "other.csv").write_text("a,b\n1,2\n")
+        names = {"main_ram (bytes)", "load"}
+        done = self.merge(folder, "-o", "-")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("events of 2 files", done.stderr)
+        self.assertNotIn("warning", done.stderr)
+        self.assertLessEqual(names, {event["name"] for event in json.loads(done.stdout)})
+        shutil.copy(KINETO / "rank0.json", folder)
+        done = self.merge(folder, "-o", "-")
+        self.assertLessEqual(names | {"relu"}, {event["name"] for event in json.loads(done.stdout)})
 
     def test_samples_become_counters_and_code_blocks_slices(self):
         tracked = self.run_command("run", "--st", "0.05", "--tf", "samples.csv", "--", "sleep", "0.2")

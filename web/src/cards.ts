@@ -107,7 +107,7 @@ function curveOf(card: Card, panels: Panel[], session: number): Line | null {
     const prefix = CHARTS.find(([words]) => words.test(card.id.toLowerCase()))?.[1];
     const panel = prefix ? panels.find((candidate) => candidate.id.startsWith(prefix)) : undefined;
     const lines = panel?.lines.filter((line) => line.session === session) ?? [];
-    const ofScope = lines.find((line) => line.scope === card.id) ?? lines.find((line) => line.scope !== "" && card.id.includes(line.scope));
+    const ofScope = lines.find((line) => line.series === card.id.replace("_ram", "_combined_ram") || line.scope === card.id) ?? lines.find((line) => line.scope !== "" && card.id.includes(line.scope));
     // "RAM" is in "RAM peak of main" too: the scope counts before the label.
     return ofScope ?? lines.find((line) => card.label.includes(line.label)) ?? lines.find((line) => line.scope === "combined") ?? lines.find((line) => line.shownAtFirst) ?? null;
 }

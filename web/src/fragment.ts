@@ -62,10 +62,11 @@ export class PlaceKeeper {
 
     #write(): void {
         const fragment = formatPlace(this.#read());
-        if (fragment === location.hash) return;
-        this.#written = fragment;
+        // What was entered just now goes first: its event is still to come.
+        if (fragment === location.hash || location.hash !== this.#written) return;
         try {
             history.replaceState(null, "", fragment || location.href.split("#")[0]);
+            this.#written = location.hash;
         } catch {
             // Frames without an address of their own (notebooks) have no link to keep.
         }

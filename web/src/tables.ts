@@ -35,10 +35,17 @@ function cellText(cell: Cell, column: TableColumn): string {
     return String(cell).replace(/^(\d+-\d\d-\d\d) /, "$1\u00a0");
 }
 
-/** "span_us" is called "span" where each figure has its unit. */
+/** "span_us" is called "span" where each figure has its unit, and "start_time_us" next to a start by the calendar "start after". */
 function columnTitle({ name, unit }: TableColumn): string {
-    const words = unit ? name.replace(/_(ns|us|ms|s|seconds|bytes)$/, "").replace(/_(percent|%)$/, "_(%)") : name;
+    const words = unit ? name.replace("_time_us", "_after").replace(/_(ns|us|ms|s|seconds|bytes)$/, "").replace(/_(percent|%)$/, "_(%)") : name;
     return /^[\w%()]+$/.test(words) ? words.replace(/_/g, " ").trim() || name : name;
+}
+
+/** "4 GB" is "4.00 GB" below "4.12 GB"; there is no half byte. */
+function threeDigits(text: string): string {
+    return text.replace(/(?<!min |[\d.\u202f])(\d+)(\.\d+)?(?=\u00a0(?!B|min|[hd]))/g, (number, whole: string, part = "") =>
+        number === "0" ? number : Number(number).toFixed(Math.max(0, part.length - 1, 3 - whole.length)),
+    );
 }
 
 /** Texts first, then figures. */
@@ -163,7 +170,7 @@ class TableView {
             }
             // A figure and its change: figures stand below each other.
             const [main, change] = isNumeric(column) ? text.split(/(?= \()/) : [text];
-            cell.append(element("span", { class: "text" }, main!, change && element("span", { class: "change" }, change)));
+            cell.append(element("span", { class: "text" }, isNumeric(column) ? threeDigits(main!) : main, change && element("span", { class: "change" }, change)));
             return cell;
         });
         return element("tr", { class: index === this.#options.marked ? "marked" : undefined }, ...cells);

@@ -58,7 +58,7 @@ test("shows the category, the exact peak and the counters of code blocks", optio
     const cells = tables.find((rows) => rows[0].some((text) => text.startsWith("Code block")));
     const columns = ["Category", "Peak RSS", "Instructions", "Cycles", "Cache misses", "GPU time, counted"].map((name) => cells[0].findIndex((text) => text.startsWith(name)));
     const shown = Object.fromEntries(cells.slice(1).map((row) => [row.find((text) => /train|plain/.test(text)), columns.map((column) => row[column])]));
-    assert.deepEqual(shown["nvtx:train/step [phase]"].slice(0, 2), ["phase", "9\u00a0MB"], JSON.stringify(cells));
+    assert.deepEqual(shown["nvtx:train/step [phase]"].slice(0, 2), ["phase", "9.00\u00a0MB"], JSON.stringify(cells));
     assert.deepEqual(shown["nvtx:train/step [phase]"].slice(2, 5).map((text) => text.replace(/\D/g, "")), ["1000", "2000", "3000"]);
     assert.match(shown["nvtx:train/step [phase]"][5], /^2(\.0*)?\u00a0s$/);
     assert.equal(shown.plain[0], "–");

@@ -65,6 +65,18 @@ test("gives each card the curve of what it is about", async () => {
     await close(page);
 });
 
+test("draws on a card of a GPU's RAM what the session had of it, not what others had", async () => {
+    const made = samples.singleRun();
+    const [session] = made.report.sessions;
+    const series = (id, values) => ({ id: `gpu0_${id}`, label: id, group: "gpu_ram", scope: "gpu0", unit: "bytes", values });
+    session.series.push(series("ram_used", made.encoder.delta(made.ram)), series("combined_ram", made.encoder.constant(0, made.ram.length)));
+    session.cards = [{ id: "gpu0_ram", label: "GPU 0 RAM", value: 0, unit: "bytes", state: "sampled" }];
+    const page = await browser.open(browser.write("gpu-card", made));
+    const points = await page.locator("svg.sparkline polyline").getAttribute("points");
+    assert.equal(new Set(points.split(" ").map((point) => point.split(",")[1])).size, 1, points);
+    await close(page);
+});
+
 test("says what was damaged or left out", async () => {
     const made = samples.singleRun();
     made.report.sessions[0].warnings = ["m.csv: <b>row 3</b> is not a mark."];
@@ -417,13 +429,14 @@ test("lists intervals by time, not by samples, and keeps the minus of what was j
     const intervalsOf = async (id) => {
         const table = page.locator(`[data-panel="${id}"] .chart-table`);
         await table.locator("summary").click();
+        await table.locator("tbody tr").first().waitFor();
         return table.locator("table").last().locator("tbody tr").evaluateAll((found) => found.map((row) => [...row.cells].map((cell) => cell.textContent.replaceAll("\u00a0", " "))));
     };
     const rows = await intervalsOf("io:bytes_per_second");
     assert.equal(rows.length, 24);
     assert.match(rows[0][0], /^\u22120\.4 s – /);
-    assert.deepEqual([...new Set(rows.map(([, rate]) => rate))], ["1 MB/s", "1 MB/s – 3 MB/s", "3 MB/s", "2 MB/s – 3 MB/s", "2 MB/s"]);
-    assert.equal(rows.filter(([, rate]) => rate === "1 MB/s").length, 8);
+    assert.deepEqual([...new Set(rows.map(([, rate]) => rate))], ["1.00 MB/s", "1.00 MB/s – 3.00 MB/s", "3.00 MB/s", "2.00 MB/s – 3.00 MB/s", "2.00 MB/s"]);
+    assert.equal(rows.filter(([, rate]) => rate === "1.00 MB/s").length, 8);
     // 1 MB/s for 10.4 s, 3 and 2 MB/s for 10 s each; the thread counts of four moments.
     const means = Object.fromEntries((await ask(page, "charts")).map(({ id, lines }) => [id, lines[0].mean]));
     assert.ok(Math.abs(means["io:bytes_per_second"] / (60.4e6 / 30.4) - 1) < 1e-9, `${means["io:bytes_per_second"]}`);

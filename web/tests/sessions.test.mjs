@@ -53,10 +53,10 @@ test("compares means of runs, and says what the spread of the runs explains", as
     assert.equal(await page.textContent("h1"), "old, new");
     const rows = await page.$$eval(".compare .table tbody tr", (found) => found.map((row) => [...row.children].map((cell) => cell.textContent.replaceAll("\u00a0", " "))));
     // 2.7764 x 0.1581 / sqrt(5) = 0.196, and 3.1824 x 0.2082 / sqrt(4) = 0.331.
-    assert.deepEqual(rows[0].slice(0, 3), ["Wall time", "10 s ± 1.96 %", "12.1 s ± 2.75 %"]);
+    assert.deepEqual(rows[0].slice(0, 3), ["Wall time", "10.0 s ± 1.96 %", "12.1 s ± 2.75 %"]);
     assert.match(rows[0][3], /^\+20\.5 % ± 3\.\d+ %$/);
     assert.match(rows[1][3], /^not distinguishable \(\+3\.5 % ± 2\d(\.\d)? %\)$/);
-    assert.deepEqual(rows[2].slice(1), ["2 cores in all runs", "2 cores in all runs", "the same"]);
+    assert.deepEqual(rows[2].slice(1), ["2.00 cores in all runs", "2.00 cores in all runs", "the same"]);
     assert.deepEqual((await page.$$eval('[data-panel="cpu:percent"] .legend-entry:not([hidden]) .name', (names) => names.map((name) => name.textContent))), ["old, 5 runs", "new, 4 runs"]);
     await close(page);
 });
@@ -116,9 +116,9 @@ test("names the measurements of a comparison as people do", async () => {
     const columns = ["code_block", "measurement", "session", "value", "percent_change"].map((name) => ({ name }));
     report.comparison = [{ id: "mean", title: "Comparison: mean", columns, rows: [[null, "main_cpu_hardware", "before", 10, null], [null, "main_cpu_hardware", "after", 20, 100], ["step", "main_cpu_hardware", "before", 10, null], ["step", "main_cpu_hardware", "after", 10, 0.0004], ["less", "main_cpu_hardware", "before", 10, null], ["less", "main_cpu_hardware", "after", 10, -0.52]] }];
     const page = await browser.open(browser.write("measurements", { report, encoder }));
-    assert.match(await page.textContent(".compare"), /whole sessionCPU of main, of all cores10.%20.% \(\+100.%\)/);
-    assert.match(await page.textContent(".compare"), /stepCPU of main, of all cores10.%10.% \(±0.%\)/);
-    assert.match(await page.textContent(".compare"), /lessCPU of main, of all cores10.%10.% \(\u22120\.52.%\)/);
+    assert.match(await page.textContent(".compare"), /whole sessionCPU of main, of all cores10\.0.%20\.0.% \(\+100.%\)/);
+    assert.match(await page.textContent(".compare"), /stepCPU of main, of all cores10\.0.%10\.0.% \(±0.%\)/);
+    assert.match(await page.textContent(".compare"), /lessCPU of main, of all cores10\.0.%10\.0.% \(\u22120\.52.%\)/);
     assert.deepEqual((await ask(page, "charts")).map(({ id }) => id), ["ram:bytes", "cpu:percent"]);
     await close(page);
 });
@@ -130,7 +130,7 @@ test("shows runs of one name in one column, with the interval of their mean", as
     const rows = [[null, "compute_time", "old", 4, 0, 2, 3, 5, 0], [null, "compute_time", "new", 6, 50, 2, 4, 8, 1]];
     report.comparison = [{ id: "mean", title: "Comparison: mean", columns, rows }];
     const page = await browser.open(browser.write("runs", { report, encoder }));
-    assert.match(await page.textContent(".compare details"), /OfMeasurementoldnewwhole sessioncompute time4.s \(95 %: 3.s to 5.s\)6.s \(\+50.%, within noise; 95 %: 4.s to 8.s\)/);
+    assert.match(await page.textContent(".compare details"), /OfMeasurementoldnewwhole sessioncompute time4\.00.s \(95 %: 3.s to 5.s\)6\.00.s \(\+50.%, within noise; 95 %: 4.s to 8.s\)/);
     await close(page);
 });
 
@@ -140,7 +140,7 @@ test("calls ranks by their numbers in comparisons, too", async () => {
     const columns = ["code_block", "measurement", "session", "value", "percent_change"].map((name) => ({ name }));
     report.comparison = [{ id: "mean", title: "Comparison: mean", columns, rows: [[null, "compute_time", "t.r0.sqlite", 4, 0], [null, "compute_time", "t.r1.sqlite", 6, 50]] }];
     const page = await browser.open(browser.write("ranks-compared", { report, encoder }));
-    assert.match(await page.textContent(".compare details"), /OfMeasurementrank 0rank 1whole sessioncompute time4.s6.s \(\+50.%\)/);
+    assert.match(await page.textContent(".compare details"), /OfMeasurementrank 0rank 1whole sessioncompute time4\.00.s6\.00.s \(\+50.%\)/);
     await close(page);
 });
 
@@ -177,7 +177,7 @@ test("holds an even number of ranks against the mean of the middle two", async (
     const page = await browser.open(browser.write("two-ranks", { report, encoder }));
     assert.match(await page.textContent(".straggler"), /^rank 1 on node00 \(1.min.0.s, .*\) ran or worked far longer than the others\. Median: 50.s, /);
     const rows = await page.$$eval(".compare tbody tr", (rows) => rows.map((row) => row.textContent));
-    assert.match(rows[0], /40.s \(\u221220.%\)/);
+    assert.match(rows[0], /40\.0.s \(\u221220.%\)/);
     assert.match(rows[1], /1.min.0.s \(\+20.%\)/);
     await close(page);
 });
@@ -196,9 +196,9 @@ test("adds up what ranks used at the same time, and joules of one machine also w
     }
     const page = await browser.open(browser.write("in-turns", { report, encoder }));
     const sums = await page.textContent(".compare tbody tr:last-child");
-    assert.match(sums, /at most 2.GB/);
+    assert.match(sums, /at most 2\.00.GB/);
     assert.match(sums, /1\.14.cores on average/);
-    assert.match(sums, /1\.5.kJ/);
+    assert.match(sums, /1\.50.kJ/);
     await close(page);
 });
 

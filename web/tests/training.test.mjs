@@ -20,7 +20,7 @@ test("calls threads of a trace as the trace does, and sums up events of one name
     const page = await browser.open(browser.write("threads", made), { fragment: "#sel=calls:2" });
     assert.equal((await ask(page, "lanes"))[0].rows[0].label, "tasks, stream 7");
     assert.match(await page.textContent(".details"), /In.*tasks, stream 7.*All events of this name/s);
-    assert.match(await page.textContent(".details tbody tr"), /^636.ms/);
+    assert.match(await page.textContent(".details tbody tr"), /^636\.0.ms/);
     await close(page);
 });
 
@@ -110,14 +110,23 @@ test("writes tables of a profile as people read them", async () => {
     made.report.sessions[0].tables = [
         { id: "profile_utilization", title: "Utilization", columns: [text("Resource"), text("dimension")], rows: [["gpu", "GPUMemoryUtilization"], ["i/o", "I/OWaitPercentage"]] },
         { id: "profile_getnext_outliers", title: "Data loading: getnext_outliers", columns: [text("training_phase"), text("start_time"), { name: "step", type: "number" }, text("pin_memory")], rows: [["Step:ModeKeys.EVAL", "2020-09-13T12:26:42:500000", -1, "NA"], ["Step:ModeKeys.TRAIN", "NA", 3, "NA"]] },
+        {
+            id: "profile_times",
+            title: "Times",
+            columns: [text("start_time"), { name: "start_time_us", type: "number", unit: "us" }, { name: "size", type: "number", unit: "bytes" }],
+            rows: [["2020-09-13T12:26:42:500000", 54e6, 4e9], ["2020-09-13T12:26:43:500000", 192e6, 4.12e9], ["2020-09-13T12:26:44:500000", 5.123e6, 0], ["2020-09-13T12:26:45:500000", 7500e6, 12]],
+        },
         { id: "other", title: "other_table", columns: [text("a")], rows: [["NA"], ["left_alone"]] },
     ];
     const page = await browser.open(browser.write("tables", made));
     const shown = await page.$$eval(".tables table", (tables) => tables.map((table) => [table.caption.textContent, ...[...table.tBodies[0].rows].map((row) => [...row.cells].map((cell) => cell.textContent).join("; "))]));
+    assert.deepEqual(await page.$$eval(".tables table:nth-of-type(1) th[scope=col]", (heads) => heads.map((head) => head.textContent).filter((name) => name.startsWith("start"))), ["start time", "start time", "start after"]);
     assert.deepEqual(shown, [
         ["Utilization", "gpu; GPU memory utilization", "i/o; I/O wait"],
         // A day and its time are one word; a column that no row has a value of is left out.
         ["Data loading: GetNext outliers", "EVAL; 2020-09-13\u00a012:26:42.500; –", "TRAIN; –; 3"],
+        // Three digits each, but for whole bytes.
+        ["Times", ["54.0 s", "4.00 GB"], ["3 min 12 s", "4.12 GB"], ["5.12 s", "0 B"], ["2 h 05 min", "12 B"]].map((row, i) => (i ? [`2020-09-13\u00a012:26:4${i + 1}.500`, ...row.map((figure) => figure.replace(/(?<!min) /g, "\u00a0").replace("h\u00a0", "h "))].join("; ") : row)),
         ["other_table", "NA", "left_alone"],
     ]);
     await close(page);

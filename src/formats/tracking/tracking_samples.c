@@ -1,9 +1,13 @@
 #include "formats/tracking/tracking_samples.h"
 
 #include "base/names.h"
+#include "base/text.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
 
 #define ROWS_AT_ONCE 512
 /* Between two samples that are farther apart the process was not seen: it may have been stopped. */
@@ -12,6 +16,8 @@
 static void add_rows(
     struct tracking_samples *samples, const struct tracking_row *rows, size_t count)
 {
+    if (samples->first_row == 0 && count > 0)
+        samples->first_row = names_hash(&rows[0], sizeof rows[0]) | 1;
     for (size_t i = 0; i < count; i++) {
         const double *values = rows[i].values;
         double gap = rows[i].timestamp - samples->last;
@@ -50,6 +56,52 @@ int tracking_samples_read(
     }
     free(rows);
     return code;
+}
+
+/* Bytes up to the last line end. */
+static off_t length_of_lines(FILE *file)
+{
+    char bytes[4096];
+    const char *end = NULL;
+    off_t at = fseeko(file, 0, SEEK_END) == 0 ? ftello(file) : 0;
+    while (at > 0 && !end) {
+        off_t before = at > (off_t)sizeof bytes ? at - (off_t)sizeof bytes : 0;
+        size_t count = (size_t)(at - before);
+        if (fseeko(file, before, SEEK_SET) != 0 || fread(bytes, 1, count, file) != count)
+            return 0;
+        end = memrchr(bytes, '\n', count);
+        at = end ? before + (end - bytes) + 1 : before;
+    }
+    return at;
+}
+
+static bool have_equal_bytes(FILE *file, FILE *other, off_t count)
+{
+    char bytes[4096], other_bytes[sizeof bytes];
+    for (off_t at = 0; at < count;) {
+        size_t length = count - at < (off_t)sizeof bytes ? (size_t)(count - at) : sizeof bytes;
+        if (fread(bytes, 1, length, file) != length ||
+            fread(other_bytes, 1, length, other) != length ||
+            memcmp(bytes, other_bytes, length) != 0)
+            return false;
+        at += (off_t)length;
+    }
+    return true;
+}
+
+bool tracking_samples_begin(const char *path, const char *other)
+{
+    if (!text_ends_with(path, ".csv") || !text_ends_with(other, ".csv"))
+        return false;
+    FILE *file = fopen(path, "re"), *other_file = fopen(other, "re");
+    off_t count = file && other_file ? length_of_lines(file) : 0;
+    bool is_beginning =
+        count > 0 && fseeko(file, 0, SEEK_SET) == 0 && have_equal_bytes(file, other_file, count);
+    if (file)
+        fclose(file);
+    if (other_file)
+        fclose(other_file);
+    return is_beginning;
 }
 
 uint64_t tracking_samples_hash(const struct tracking_samples *samples)
