@@ -2,7 +2,7 @@
 
 import { FAINT, GREY } from "./colours";
 import { drawCurves, heightOf, type Drawn } from "./curves";
-import { element, listen, replaceChildren } from "./dom";
+import { boxOf, element, listen, replaceChildren } from "./dom";
 import { Legend } from "./legend";
 import type { Line, LineStyle } from "./line";
 import type { Panel } from "./panels";
@@ -126,7 +126,7 @@ export class Chart {
     #pointAtNearest(): void {
         listen(this.#canvas, "pointermove", (event) => {
             if (!this.#drawn || event.buttons) return;
-            const box = this.#canvas.getBoundingClientRect();
+            const box = boxOf(this.#canvas);
             const at = momentAt(this.#view, event.clientX - box.left, this.#width);
             const { vertical } = this.#drawn;
             const slack = (2 / this.#width) * this.#view.span;

@@ -66,3 +66,5 @@ export function listen<K extends keyof HTMLElementEventMap>(
 ): void {
     node.addEventListener(kind, handle as EventListener, options);
 }
+
+export const boxOf = (node: Element): DOMRect => node.getBoundingClientRect();

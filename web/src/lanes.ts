@@ -2,7 +2,7 @@
 // a pixel as one. Pointer and keys reach every bar.
 
 import { COLOUR_COUNT, lineColour, themeColour } from "./colours";
-import { element, listen } from "./dom";
+import { boxOf, element, listen } from "./dom";
 import type { Bars, Lane, Row } from "./lane";
 import { fitCanvas, GUTTER, INSET, momentAt, RIGHT } from "./plot-area";
 import { Sight } from "./sight";
@@ -98,7 +98,7 @@ export class Lanes {
         const placed = this.#placed.find((candidate) => candidate.row.indices.includes(index));
         if (!placed) return null;
         const { start, stop } = this.options.bars.range(index);
-        const box = this.#scroller.getBoundingClientRect();
+        const box = boxOf(this.#scroller);
         const x = this.#x((Math.max(start, this.#view.from) + Math.min(stop, this.#view.to)) / 2);
         return { x: box.left + x, y: box.top + placed.top - this.#scroller.scrollTop + ROW / 2 };
     }
@@ -222,7 +222,7 @@ export class Lanes {
     }
 
     #barAt(event: MouseEvent): number | null {
-        const box = this.#scroller.getBoundingClientRect();
+        const box = boxOf(this.#scroller);
         const y = event.clientY - box.top + this.#scroller.scrollTop;
         const x = event.clientX - box.left;
         if (x < GUTTER || x > this.#width - RIGHT) return null;
@@ -261,7 +261,7 @@ export class Lanes {
         if (index === null) return;
         this.#tooltip.textContent = "";
         for (const line of this.options.describe(index)) this.#tooltip.append(element("div", {}, element("bdi", {}, line)));
-        const box = this.node.getBoundingClientRect();
+        const box = boxOf(this.node);
         const left = Math.min(event.clientX - box.left + 14, box.width - this.#tooltip.offsetWidth - 8);
         this.#tooltip.style.transform = `translate(${Math.max(0, left)}px, ${event.clientY - box.top + 16}px)`;
     }

@@ -1,7 +1,7 @@
 // The strip above the charts: the whole session in small with the part that is shown, and the ruler of time.
 
 import { lineColour, themeColour } from "./colours";
-import { element, listen } from "./dom";
+import { boxOf, element, listen } from "./dom";
 import type { Row } from "./lane";
 import type { Line } from "./line";
 import { fitCanvas, GUTTER, RIGHT } from "./plot-area";
@@ -129,7 +129,7 @@ export class Overview {
     #listen(strip: HTMLElement): void {
         listen(strip, "pointerdown", (event) => {
             event.stopPropagation();
-            const x = event.clientX - strip.getBoundingClientRect().left;
+            const x = event.clientX - boxOf(strip).left;
             const { from, to } = this.#view;
             const [a, b] = [this.#wholeX(from), this.#wholeX(to)];
             let edge: "from" | "to" | "both" = "both";
@@ -148,7 +148,7 @@ export class Overview {
             this.#drag = { x, from: this.#view.from, to: this.#view.to, edge };
             strip.setPointerCapture(event.pointerId);
         });
-        listen(strip, "pointermove", (event) => this.#dragTo(event.clientX - strip.getBoundingClientRect().left));
+        listen(strip, "pointermove", (event) => this.#dragTo(event.clientX - boxOf(strip).left));
         listen(strip, "pointerup", () => (this.#drag = null));
         listen(strip, "pointercancel", () => (this.#drag = null));
     }

@@ -1,6 +1,6 @@
 // The area of charts and lanes: one cursor, one selection, and the pointer's and the keys' way along the time axis.
 
-import { element, listen } from "./dom";
+import { boxOf, element, listen } from "./dom";
 import { GUTTER, momentAt, positionOf, RIGHT } from "./plot-area";
 import { moment } from "./units";
 import type { View } from "./view";
@@ -43,7 +43,7 @@ export class Stage {
     }
 
     #left(): DOMRect {
-        return this.node.getBoundingClientRect();
+        return boxOf(this.node);
     }
 
     #momentOf(event: MouseEvent): number {
