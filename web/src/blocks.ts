@@ -87,7 +87,7 @@ export function callDetails(session: Session, columns: Columns, bars: Bars, line
     const calls = session.calls!;
     const range = bars.range(index);
     const facts: [string, string][] = [
-        ["This call", `${whenText(range)}, from ${moment(range.start, 1e-3)}`],
+        ["This call", `${whenText(range)}, from ${moment(range.start, Math.min(1e-3, (range.stop - range.start) / 10))}`],
         ["In", calls.process || calls.thread ? bars.where!(index) : ""],
     ];
     const row = blockRowOf(session, columns, columns.values(calls.name)[index]!);

@@ -21,6 +21,8 @@ test("calls threads of a trace as the trace does, and sums up events of one name
     assert.equal((await ask(page, "lanes"))[0].rows[0].label, "tasks, stream 7");
     assert.match(await page.textContent(".details"), /In.*tasks, stream 7.*All events of this name/s);
     assert.match(await page.textContent(".details tbody tr"), /^636\.0.ms/);
+    // As exact as the call is short.
+    assert.match(await page.textContent(".details"), /This call6.ms, from 2.ms/);
     await close(page);
 });
 
