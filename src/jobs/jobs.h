@@ -125,6 +125,7 @@ struct jobs_job {
     size_t present,
         retried; /* sessions: of ranks, and those after which these were started again */
     bool all_failed, all_had_failed_tries; /* in the end; before that */
+    bool are_comparable; /* ranks: false where no end is known, and their times differ */
     double known_ranks; /* of sessions of descendants, some of which may not have been seen; NaN: no
                            such session is in it */
     double start, seconds, cpu_seconds, cores,

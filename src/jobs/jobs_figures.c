@@ -96,6 +96,34 @@ static double work_of(const struct jobs_job *job, const struct jobs_rank *rank)
     return rank->cpu_seconds + rank->tried_cpu_seconds;
 }
 
+static bool is_much_longer(double seconds, double other)
+{
+    return seconds > SLOW_FACTOR * other && seconds > other + SLOW_SECONDS;
+}
+
+/* Of none the end is known: it went on for longer than its files say. */
+static bool have_no_end(const struct gput_jobs *jobs, const struct jobs_job *job)
+{
+    for (size_t i = job->first; i < job->first + job->count; i++) {
+        const struct jobs_rank *rank = &jobs->ranks[i];
+        if (!rank->is_retried && !(jobs_is_unfinished(rank) && rank->start_text[0]))
+            return false;
+    }
+    return true;
+}
+
+/* Ranks that all still run are known for the same time. Where that differs, trackers were killed:
+ * who took longer, or did more, is not known. */
+static bool are_comparable(const struct gput_jobs *jobs, const struct jobs_job *job)
+{
+    double shortest = NAN, longest = NAN;
+    for (size_t i = job->first; i < job->first + job->count; i++) {
+        shortest = fmin(shortest, seconds_of(&jobs->ranks[i]));
+        longest = fmax(longest, seconds_of(&jobs->ranks[i]));
+    }
+    return !is_much_longer(longest, shortest) || !have_no_end(jobs, job);
+}
+
 static void compare_rank(
     const struct gput_jobs *jobs, const struct jobs_job *job, size_t index, double highest_busy)
 {
@@ -107,10 +135,10 @@ static void compare_rank(
         !isnan(rank->busy_cores))
         rank->waited_seconds =
             rank->seconds * fmax(0, 1 - rank->busy_cores / fmin(highest_busy, rank->share_cores));
-    if (job->all_failed) /* when they ended says nothing of their work */
+    /* When they failed says nothing of their work. */
+    if (job->all_failed || !job->are_comparable)
         return;
-    rank->is_straggler = (seconds > SLOW_FACTOR * job->median_seconds &&
-                             seconds > job->median_seconds + SLOW_SECONDS) ||
+    rank->is_straggler = is_much_longer(seconds, job->median_seconds) ||
                          (cpu > BUSY_FACTOR * job->median_cpu_seconds &&
                              cpu > job->median_cpu_seconds + SLOW_SECONDS);
 }
@@ -173,7 +201,8 @@ static void find_slowest(const struct gput_jobs *jobs, struct jobs_job *job)
     double by_time = job->slowest_seconds / job->median_seconds - 1, by_cpu = NAN;
     if (job->busiest_cpu_seconds > job->median_cpu_seconds + SLOW_SECONDS)
         by_cpu = job->busiest_cpu_seconds / job->median_cpu_seconds - 1;
-    job->imbalance_percent = 100 * fmax(by_time, by_cpu);
+    job->are_comparable = are_comparable(jobs, job);
+    job->imbalance_percent = job->are_comparable ? 100 * fmax(by_time, by_cpu) : NAN;
 }
 
 static void compare_ranks(struct gput_jobs *jobs, struct jobs_job *job)

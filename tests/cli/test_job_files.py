@@ -125,6 +125,16 @@ class Figures(JobTest):
         (job,) = self.job()["jobs"]
         self.assertEqual((job["median_seconds"], job["unfinished"]), (80, 2))
 
+    def test_ranks_of_which_no_end_is_known_are_compared_if_they_are_known_for_the_same_time(self):
+        def compare(seconds, cpu):
+            for rank, known in enumerate(zip(seconds, cpu)):
+                self.rank(rank, world=3, seconds=known[0], cpu=known[1], identity={"exit_status": None, "end": None})
+            read = self.job()
+            return [rank["is_straggler"] for rank in read["ranks"]], read["jobs"][0]["imbalance_percent"], "imbalance" in self.findings()
+
+        self.assertEqual(compare((100, 40, 41), (90, 35, 36)), ([0, 0, 0], None, False))  # trackers were killed
+        self.assertEqual(compare((100, 99, 101), (90, 30, 30)), ([1, 0, 0], 200, True))  # all still run
+
     def test_many_ranks_of_which_none_stands_out(self):
         for rank in range(20):
             self.rank(rank, world=20, machine=f"n{rank}")
