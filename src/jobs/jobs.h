@@ -50,6 +50,7 @@ struct jobs_rank {
     double gpu_percent, gpus, system_gpus; /* of those that it sees; all of its machine */
     double energy_joules, machine_joules, node_seconds; /* share; CPU and DRAM of the machine */
     double samples, rows_lost;                          /* of its tracking file */
+    double missing_seconds; /* at its end, of which it has no samples; 0: none */
     double oom_killed; /* processes of its control group, others' included where it has none of its
                           own */
     uint64_t samples_hash, first_row; /* 0: it has none */

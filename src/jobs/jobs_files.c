@@ -122,6 +122,7 @@ static void put_together(struct jobs_rank *rank, struct jobs_rank *from)
     }
     take(&rank->samples, from->samples);
     rank->rows_lost = fmax(rank->rows_lost, from->rows_lost);
+    rank->missing_seconds = fmax(rank->missing_seconds, from->missing_seconds);
     take(&rank->end, from->end);
     take(&rank->exit_status, from->exit_status);
     take(&rank->signal, from->signal);
@@ -192,6 +193,19 @@ static void unite(struct gput_jobs *jobs, size_t *alias,
     jobs_drop_empty(jobs);
 }
 
+/* What its report says of these seconds is all there is to know. */
+static void find_missing_samples(struct gput_jobs *jobs)
+{
+    for (size_t i = 0; i < jobs->n_ranks; i++) {
+        const struct jobs_rank *rank = &jobs->ranks[i];
+        if (rank->missing_seconds > 0 && isnan(rank->cpu_seconds) && !(rank->files & JOBS_REPORT))
+            jobs_find(jobs, NAN, "damaged", NULL,
+                "%s has no samples of the last %.1f s, so its CPU time is not known and its RAM "
+                "may have been more",
+                rank->path, rank->missing_seconds);
+    }
+}
+
 void jobs_unite_files(struct gput_jobs *jobs, size_t *alias)
 {
     jobs_sort_ranks(jobs, compare_identity);
@@ -199,4 +213,5 @@ void jobs_unite_files(struct gput_jobs *jobs, size_t *alias)
     jobs_sort_ranks(jobs, compare_samples);
     unite(jobs, alias, is_copy);
     jobs_sort_ranks(jobs, compare_identity);
+    find_missing_samples(jobs);
 }

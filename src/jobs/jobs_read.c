@@ -22,8 +22,8 @@
 
 #define MAX_DEPTH 8
 /* The last sample is that of the end: more than that are missing, however late it was taken. */
-#define MAX_MISSING_SECONDS 3
-#define MAX_MISSING_SAMPLES 5
+#define MAX_MISSING_SECONDS 1
+#define MAX_MISSING_SAMPLES 2
 
 /* No job has as many, and none lasts a thousand years. */
 #define MAX_RANKS 1e7
@@ -228,9 +228,10 @@ static bool read_results(struct gput_jobs *jobs, const char *path, struct gput_e
 /* ---- Tracking files ---- */
 
 /* A disk that was full has no samples of the end, whose time is known all the same. How busy the
- * CPU was while rows were lost is not known, wherever they were. */
+ * CPU was while rows were lost is not known, wherever they were. Nor is it where a file is damaged:
+ * of a session without an end it is what is known so far. */
 static void take_times(
-    struct gput_jobs *jobs, const struct tracking_samples *samples, struct jobs_rank *rank)
+    const struct tracking_samples *samples, bool is_damaged, struct jobs_rank *rank)
 {
     double interval =
         samples->count > 1 ? (samples->last - samples->first) / (samples->count - 1) : 0;
@@ -238,20 +239,21 @@ static void take_times(
     rank->start = known(rank->start, samples->first);
     rank->seconds = samples->jump == 0 ? samples->last + missing - rank->start : NAN;
     rank->cpu_seconds = samples->count > 0 && !(rank->rows_lost > 0) ? samples->cpu_seconds : NAN;
+    if (is_damaged && !isnan(rank->end))
+        rank->cpu_seconds = NAN;
     if (samples->count == 0 || samples->jump != 0 ||
         missing < MAX_MISSING_SECONDS + MAX_MISSING_SAMPLES * interval)
         return;
     rank->cpu_seconds = NAN;
-    jobs_find(jobs, NAN, "damaged", NULL,
-        "%s has no samples of the last %.1f s, so its CPU time is not known and its RAM may have "
-        "been more",
-        rank->path, missing);
+    rank->missing_seconds = missing;
 }
 
 static void take_samples(struct gput_jobs *jobs, const char *path,
-    const struct tracking_samples *samples, const struct gput_static_data *data,
+    const struct tracking_samples *samples, const struct tracking_reader *reader,
     struct gput_results *results)
 {
+    const struct gput_static_data *data = tracking_reader_static_data(reader);
+    bool is_damaged = tracking_reader_rows_skipped(reader) > 0 || tracking_reader_warning(reader);
     struct jobs_rank *rank = add_rank(jobs, path);
     if (!rank)
         return;
@@ -262,7 +264,7 @@ static void take_samples(struct gput_jobs *jobs, const char *path,
     rank->files = JOBS_SAMPLES;
     take_identity(rank, results);
     take_allocation(rank, results);
-    take_times(jobs, samples, rank);
+    take_times(samples, is_damaged, rank);
     rank->max_ram_bytes = round(samples->max_ram / gput_ram_unit_factor(data->ram_unit));
     rank->ram_of_limit_bytes = results_ram_of_limit(results, rank->max_ram_bytes);
     rank->gpus = data->n_expected_gpus;
@@ -294,7 +296,7 @@ static bool read_samples(struct gput_jobs *jobs, const char *path, struct gput_e
     if (code == GPUT_OK)
         code = tracking_identity_of(reader, path, &results, error);
     if (code == GPUT_OK)
-        take_samples(jobs, path, &samples, tracking_reader_static_data(reader), &results);
+        take_samples(jobs, path, &samples, reader, &results);
     if (code == GPUT_OK && samples.jump != 0)
         jobs_find(jobs, NAN, "clock", NULL,
             "Times in %s jump by %.1f s, so how long it ran is not known: the clock of its machine "

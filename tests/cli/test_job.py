@@ -2,6 +2,7 @@
 
 import contextlib
 import csv
+import datetime
 import io
 import json
 import os
@@ -532,6 +533,29 @@ class Job(JobTest):
         self.assertIsNone(read["jobs"][0]["efficiency_percent"])
         self.assertIn("s.r0.csv has no samples of the last ", "".join(finding["text"] for finding in read["findings"]))
         self.assertIn(" of CPU time, not known of all\n", self.run_command(".").stdout)
+
+    def test_cpu_time_is_not_known_of_a_file_that_was_cut_off(self):
+        """Shortly before its end, too; what a report says of it stands."""
+        for rank in self.start_ranks("sleep", "0.3"):
+            self.assertEqual(rank.wait(command.PATIENCE), 0)
+        samples, sidecar = self.folder / "s.r0.csv", self.folder / "s.r0.csv.session.json"
+        lines = self.samples_of(0)
+        last = float(lines[-1].strip().split(",")[lines[2].strip().split(",").index("timestamp")])
+
+        def cpu_of(end, *reports):
+            end = datetime.datetime.fromtimestamp(end, datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+            sidecar.write_text(json.dumps(json.loads(sidecar.read_text()) | {"end": end}))
+            read = self.job(samples.name, *reports)
+            return read["ranks"][0]["cpu_seconds"] is not None, [finding["text"] for finding in read["findings"] if finding["kind"] == "damaged"]
+
+        self.assertEqual(cpu_of(last + 0.5), (True, []))
+        known, said = cpu_of(last + 2)
+        self.assertFalse(known)
+        self.assertIn("s.r0.csv has no samples of the last 2.0 s, so its CPU time is not known", said[0])
+        samples.write_text("".join(lines)[:-9])
+        self.assertEqual(cpu_of(last), (False, ["s.r0.csv is damaged"]))
+        samples.write_text("".join(lines))
+        self.assertEqual(cpu_of(last + 2, "r.r0.json"), (True, []))
 
     def test_why_a_rank_was_ended(self):
         """The kernel killed it for want of memory, or its tracker for a limit: the reports say so."""
