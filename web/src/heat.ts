@@ -89,12 +89,11 @@ export class HeatMap {
         if (this.#table.open) this.#fillTable();
     }
 
-    /** The mean of each column of pixels; a column without a sample keeps the value before it. */
+    /** The mean of each column of pixels; a column without a sample has the sample before it. */
     #drawRow(context: CanvasRenderingContext2D, line: Line, y: number, colours: string[]): void {
         const width = this.#width - GUTTER - RIGHT;
         const { from, span } = this.#view;
         let first = line.moments.indexAt(from);
-        let value = first > 0 && first < line.times.length ? line.values[first - 1]! : NaN;
         let start = 0;
         let colour = -1;
         const paint = (end: number): void => {
@@ -105,8 +104,7 @@ export class HeatMap {
         for (let x = 0; x < width; x++) {
             const until = from + ((x + 1) / width) * span;
             const end = line.endAt(until);
-            if (end > first) value = line.mean(first, end);
-            else if (first >= line.times.length) value = NaN;
+            const value = end > first ? line.mean(first, end) : line.heldAt(first);
             first = line.moments.indexAt(until);
             const next = Number.isFinite(value) ? Math.round(Math.min(1, Math.max(0, value / this.#top)) * 64) : -1;
             if (next === colour) continue;

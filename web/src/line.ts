@@ -141,6 +141,11 @@ export class Line {
         return this.ofInterval ? Math.min(this.times.length, after + 1) : after;
     }
 
+    /** The sample before an index, which holds until there is another one; NaN in a gap and outside of the line. */
+    heldAt(index: number): number {
+        return index < this.times.length ? (this.values[index - 1] ?? NaN) : NaN;
+    }
+
     /** What is drawn at a moment: a sample, or what is between two; NaN outside of the line and in a gap. */
     valueAt(moment: number): number {
         const after = this.moments.indexAt(moment);

@@ -96,8 +96,7 @@ export class Overview {
         for (let x = 0; x < width; x++) {
             const until = full.from + ((x + 1) / width) * (full.to - full.from);
             const end = line.endAt(until);
-            if (end > first) height = (line.extremes(first, end).max / top) * (STRIP - 4) || 0;
-            else if (first >= line.times.length) height = 0;
+            height = ((end > first ? line.extremes(first, end).max : line.heldAt(first)) / top) * (STRIP - 4) || 0;
             first = line.moments.indexAt(until);
             context.lineTo(GUTTER + x, STRIP - height);
         }

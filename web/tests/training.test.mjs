@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { ask, Browser, close } from "./browser.mjs";
+import { ask, Browser, close, settle } from "./browser.mjs";
 import * as samples from "./samples.mjs";
 
 let browser, file;
@@ -57,6 +57,32 @@ test("shows steps, phases, devices and tables of a training profile", async () =
     assert.equal(counts.reduce((sum, count) => sum + count, 0), 400);
     assert.equal(await page.locator('[data-heat="utilization"]').count(), 1);
     assert.match(await page.textContent(".tables"), /ampere_sgemm_128x64_tn48.211/);
+    await close(page);
+});
+
+test("leaves a gap in maps and in the strip that begins within one pixel of a reading", async () => {
+    const made = samples.training();
+    const [session] = made.report.sessions;
+    const times = [0, 200_000, 200_060, 400_000, 600_000];
+    session.identity.seconds = times.at(-1);
+    delete session.training.steps;
+    session.training.phases = [];
+    session.times = [made.encoder.delta(Float64Array.from(times), 1e-6)];
+    for (const one of session.series) one.values = made.encoder.f64(Float64Array.from([20, 30, NaN, 40, 50]));
+    const page = await browser.open(browser.write("interrupted", made));
+    for (const plot of ["heat", "overview"]) {
+        const canvas = page.locator(`[data-plot=${plot}] canvas`);
+        await canvas.scrollIntoViewIfNeeded();
+        await settle(page);
+        const drawn = await canvas.evaluate((canvas) => {
+            const copy = document.createElement("canvas");
+            [copy.width, copy.height] = [canvas.width, canvas.height];
+            const context = copy.getContext("2d", { willReadFrequently: true });
+            context.drawImage(canvas, 0, 0);
+            return [0.25, 0.5, 0.75].map((share) => context.getImageData(canvas.width * share, canvas.height - 6, 1, 1).data[3] > 0);
+        });
+        assert.deepEqual(drawn, [true, false, true], plot);
+    }
     await close(page);
 });
 
