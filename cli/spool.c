@@ -175,17 +175,46 @@ static int copy_file(const char *from, const char *to, struct gput_error *error)
     return code;
 }
 
-static void move_file(struct move *move, const char *from, const char *to)
+static bool move_file(struct move *move, const char *from, const char *to)
 {
     struct gput_error error;
     struct stat info;
     bool is_usual = stat(to, &info) != 0 || S_ISREG(info.st_mode);
     if (is_usual && rename(from, to) == 0)
-        return;
-    if (copy_file(from, to, &error) == GPUT_OK)
-        unlink(from);
-    else
+        return true;
+    if (copy_file(from, to, &error) != GPUT_OK) {
         complain(move, from, to, error.message);
+        return false;
+    }
+    unlink(from);
+    return true;
+}
+
+#define IDENTITY ".session.json"
+
+static bool is_identity_of_another(const char *path)
+{
+    char other[PATH_MAX];
+    int length = snprintf(other, sizeof other, "%s", path);
+    char *end = other + length - strlen(IDENTITY);
+    if (length < (int)sizeof IDENTITY || strcmp(end, IDENTITY) != 0)
+        return false;
+    *end = '\0';
+    return access(other, F_OK) == 0;
+}
+
+/* A tracking file and its identity: one without the other would be another session. */
+static void move_with_identity(struct move *move, const char *from, const char *to)
+{
+    char source[PATH_MAX], target[PATH_MAX];
+    int length = snprintf(source, sizeof source, "%s" IDENTITY, from);
+    int other = snprintf(target, sizeof target, "%s" IDENTITY, to);
+    bool has_identity =
+        length < (int)sizeof source && other < (int)sizeof target && access(source, F_OK) == 0;
+    if (has_identity && !move_file(move, source, target))
+        complain(move, from, to, "its .session.json could not");
+    else if (!move_file(move, from, to) && has_identity)
+        move_file(move, target, source);
 }
 
 /* All that is in a folder; a recording of power is a folder in it. */
@@ -204,7 +233,8 @@ static void move_all(struct move *move, const char *from, const char *to)
             lstat(source, &info) != 0)
             continue;
         if (!S_ISDIR(info.st_mode)) {
-            move_file(move, source, target);
+            if (!is_identity_of_another(source))
+                move_with_identity(move, source, target);
         } else if (mkdir(target, 0777) != 0 && errno != EEXIST) {
             complain(move, source, target, strerror(errno));
         } else {

@@ -295,15 +295,19 @@ static bool read_samples(struct gput_jobs *jobs, const char *path, struct gput_e
     int code = tracking_samples_read(reader, &samples, error);
     if (code == GPUT_OK)
         code = tracking_identity_of(reader, path, &results, error);
+    const char *warning = tracking_reader_warning(reader);
+    if (code == GPUT_ERROR_FORMAT && samples.count > 0) {
+        warning = warning ? warning : error->message;
+        code = GPUT_OK;
+    }
     if (code == GPUT_OK)
         take_samples(jobs, path, &samples, reader, &results);
-    if (code == GPUT_OK && samples.jump != 0)
+    uint64_t skipped = tracking_reader_rows_skipped(reader);
+    if (code == GPUT_OK && samples.jump != 0 && !warning)
         jobs_find(jobs, NAN, "clock", NULL,
             "Times in %s jump by %.1f s, so how long it ran is not known: the clock of its machine "
             "was set, or the machine was suspended",
             path, samples.jump);
-    uint64_t skipped = tracking_reader_rows_skipped(reader);
-    const char *warning = tracking_reader_warning(reader);
     if (code == GPUT_OK && skipped > 0)
         jobs_find(jobs, NAN, "damaged", warning, "%s is damaged: %llu row%s left out", path,
             (unsigned long long)skipped, skipped > 1 ? "s were" : " was");
@@ -363,8 +367,11 @@ static int read_path(struct gput_jobs *jobs, const char *path, int depth, struct
 static void read_note(struct gput_jobs *jobs, const char *path, int depth)
 {
     struct spool_note note;
-    if (!spool_note_read(path, &note))
+    if (!spool_note_read(path, &note)) {
+        jobs_find(jobs, NAN, "unreadable", NULL,
+            "%s does not say where files were spooled: they may still be there", path);
         return;
+    }
     bool is_here = spool_note_is_of_this_host(&note) && note.folder[0] == '/' && !jobs->is_in_spool;
     jobs->is_in_spool = is_here;
     bool is_read = is_here && (has_read_from(jobs, note.folder) ||

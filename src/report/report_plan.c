@@ -99,11 +99,12 @@ static int leave_out_spooled(
 {
     struct spool_note note;
     struct gput_error reason;
-    if (!spool_note_read(path, &note))
-        return GPUT_OK;
-    error_set(&reason, GPUT_ERROR_GONE,
-        "its file stayed where it was spooled, on %s in %.400s, or is still written there.",
-        note.host, note.folder);
+    if (spool_note_read(path, &note))
+        error_set(&reason, GPUT_ERROR_GONE,
+            "its file stayed where it was spooled, on %s in %.400s, or is still written there.",
+            note.host, note.folder);
+    else
+        error_set(&reason, GPUT_ERROR_FORMAT, "it does not say where its file was spooled.");
     return leave_out(plan, path, folder, &reason, error);
 }
 
@@ -123,10 +124,10 @@ static int add_entry(struct report_plan *plan, const struct gput_report_session 
     struct stat info;
     if (stat(path, &info) != 0 || (!S_ISDIR(info.st_mode) && !S_ISREG(info.st_mode)))
         return GPUT_OK;
-    if (is_empty(path))
-        return is_named_as_session(path) ? leave_out_empty(plan, path, folder, error) : GPUT_OK;
     if (text_ends_with(path, SPOOL_NOTE_EXTENSION))
         return leave_out_spooled(plan, path, folder, error);
+    if (is_empty(path))
+        return is_named_as_session(path) ? leave_out_empty(plan, path, folder, error) : GPUT_OK;
     int code = report_loader_of(path, &loader, &reason);
     if (code == GPUT_OK)
         return add_path(plan, given, path, folder, loader, error);

@@ -426,7 +426,8 @@ class Job(JobTest):
         said = self.run_command(".", status=1).stderr
         self.assertEqual(said, "gpu-tracker: There are no results of sessions in ., but files stayed where they were spooled: host n1, folder /tmp/gpu-tracker-x.\n")
         (self.folder / "s.csv.spooled").write_text("half")
-        self.assertIn("There are no results of sessions in .: name reports", self.run_command(".", status=1).stderr)
+        said = self.run_command(".", status=1).stderr
+        self.assertEqual(said, "gpu-tracker: There are no results of sessions in .: ./s.csv.spooled does not say where files were spooled: they may still be there.\n")
 
     def test_its_own_output_is_left_alone(self):
         self.rank(0, world=1)

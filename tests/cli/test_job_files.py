@@ -1,14 +1,17 @@
 """gpu-tracker job: files of one session, through links, given twice, or copied."""
 
+import contextlib
 import json
 import os
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 
 import command
 from job_test import JobTest
+from report_data import use_page
 
 
 class Files(JobTest):
@@ -66,6 +69,48 @@ class Files(JobTest):
             (rank,) = self.job(name, "s.csv")["ranks"]
             self.assertEqual([rank[key] for key in ("seconds", "cpu_seconds", "exit_status")], [whole[key] for key in ("seconds", "cpu_seconds", "exit_status")])
             self.assertIn(f"{name}/s.csv belongs to the same session", self.findings(name, "s.csv")["twice"])
+
+    def cut_databases(self):
+        """Of 300 rows in several pages; the second file is as long as before."""
+        words = [command.COMMAND, "run", "-q", "--tf", "s.sqlite", "--", "true"]
+        subprocess.run(words, cwd=self.folder, check=True, env={**os.environ, "PMI_RANK": "1", "PMI_SIZE": "2"})
+        path = self.folder / "s.r1.sqlite"
+        with contextlib.closing(sqlite3.connect(path)) as database, database:
+            *row, time = database.execute("select * from data").fetchone()
+            values = [1.5 if isinstance(value, float) else value for value in row]
+            database.execute("delete from data")
+            for sample in range(300):
+                database.execute(f"insert into data values ({', '.join('?' * len(row))}, ?)", [*values, time + 0.1234567 * (sample + 1)])
+        whole = path.read_bytes()
+        for length in range(len(whole) // 2, len(whole), 1009):
+            for zeroes in b"", bytes(len(whole) - length):
+                path.write_bytes(whole[:length] + zeroes)
+                with self.subTest(length=length, zeroes=len(zeroes)):
+                    yield path.name
+
+    def test_no_sample_of_a_database_is_kept_that_is_cut(self):
+        use_page(self)
+        kept = []
+        for name in self.cut_databases():
+            read = self.job(name)
+            (rank,) = read["ranks"]
+            kept.append(rank["samples"])
+            kinds = {finding["kind"] for finding in read["findings"]}
+            self.assertNotIn("clock", kinds, read["findings"])
+            if "damaged" in kinds:  # not where the zeroes are those of a page without rows
+                self.assertIsNone(rank["cpu_seconds"])
+            if len(kept) in (1, 2, 21, 22):
+                done = subprocess.run([command.COMMAND, "report", name, "-o", "x.html"], cwd=self.folder, capture_output=True, text=True)
+                self.assertNotIn("lies before", done.stderr)
+        self.assertGreater(max(kept), 100)
+
+    def test_no_cpu_time_of_a_csv_that_is_cut(self):
+        subprocess.run([command.COMMAND, "run", "-q", "--st", "0.05", "--tf", "s.csv", "--", "sleep", "0.3"], cwd=self.folder, check=True)
+        whole = (self.folder / "s.csv").read_bytes()
+        self.assertIsNotNone(self.job("s.csv")["ranks"][0]["cpu_seconds"])
+        (self.folder / "s.csv").write_bytes(whole[:-40])
+        self.assertIsNone(self.job("s.csv")["ranks"][0]["cpu_seconds"])
+        self.assertIn("s.csv is damaged", self.findings("s.csv")["damaged"])
 
     def test_a_copy_of_a_tracking_file_without_its_identity(self):
         subprocess.run([command.COMMAND, "run", "-q", "--st", "0.05", "--tf", "s.csv", "--", "sleep", "0.3"], cwd=self.folder, check=True)

@@ -131,6 +131,23 @@ class Spool(unittest.TestCase):
         self.assertEqual(done.returncode, 125, done.stderr)
         self.assert_stays(done, "No space left on device")
 
+    def test_a_csv_and_its_identity_stay_together(self):
+        """There is space for one of them: which is read first depends on the file system."""
+        use_page(self)
+        rest = "cat /dev/zero > place/rest; truncate -s -4096 place/rest; until [ $(cat spool/*/0/s.r1.csv | wc -c) -gt 5000 ]; do sleep 0.05; done"
+        words = self.words("--tf", "place/s.csv", run=("sh", "-c", rest))
+        words[words.index("--st") + 1] = "0.02"
+        look = f"ls place; : > place/x.spooled; {command.COMMAND} job place spool; {command.COMMAND} report place spool -o x.html 2>&1"
+        inside = self.in_mount("-o size=64k", words)
+        inside[-1] = inside[-1].replace("exec ", "", 1).replace("&& ", "&& { ", 1) + f"; {look}; }}"
+        done = self.run_command(inside, PMI_RANK="1", PMI_SIZE="2")
+        self.assertIn("place/s.r1.csv could not be moved (", done.stderr)
+        self.assertEqual(len(list(self.spool.glob("*/0/s.r1.csv*"))), 2)
+        self.assertIn("rest\ns.r1.csv.spooled\n", done.stdout)
+        self.assertNotIn("without a launcher", done.stdout)
+        self.assertIn("place/x.spooled does not say where files were spooled", done.stdout)
+        self.assertIn("place/x.spooled is left out: it does not say where its file was spooled", done.stdout)
+
     def test_a_place_that_is_read_only(self):
         words = self.words("--tf", "place/s.csv", "-o", "place/r.json", run=("sh", "-c", "echo ran"))
         done = self.run_command(self.in_mount("-o ro", words))

@@ -218,6 +218,21 @@ class Export(Folder):
         self.assertRegex(done.stderr, r"runs/b\.json is left out: runs/b\.json is not valid JSON \(line ")
         self.assertRegex(done.stderr, r"runs/b\.sqlite is left out: the database is cut off: it has \d+ bytes, of which 3000 are there")
 
+    def test_what_can_be_read_of_a_database_that_is_cut_is_exported(self):
+        environment = {**os.environ, "PMI_RANK": "1", "PMI_SIZE": "2"}
+        subprocess.run([os.environ["GPUT_COMMAND"], "run", "-q", "--tf", "runs/b.sqlite", "--", "true"], check=True, env=environment)
+        with contextlib.closing(sqlite3.connect("runs/b.r1.sqlite")) as database, database:
+            for _ in range(8):
+                database.execute("insert into data select * from data")
+            database.execute("create table late_data (name text)")
+        os.truncate("runs/b.r1.sqlite", os.path.getsize("runs/b.r1.sqlite") - 7000)
+        with self.assertLogs("gpu_tracker") as logs:
+            (name,) = fleet.export("runs", "out")
+        (session,) = self.table("sessions")
+        self.assertEqual((session["rank"], session["host"]), (1, os.uname().nodename))
+        self.assertGreater(session["samples"], 100)
+        self.assertIn("Of runs/b.r1.sqlite no further tables are exported: ", "".join(logs.output))
+
     def test_reports_without_samples_are_one_warning(self):
         sessions.write_session("runs/a.csv", "runs/a-blocks.csv")
         for rank in range(3):

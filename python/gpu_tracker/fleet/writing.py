@@ -167,13 +167,28 @@ def _identity(path):
     names = {*IDENTITY_TEXTS, *IDENTITY_NUMBERS, *ALLOWED}
     values: dict[str, Any] = {}
     if path.endswith(".sqlite"):
-        table = _native.read_tables(path).get("session_data")
-        for row in Table(table).rows() if table else ():
-            values = dict(zip((field[0] for field in table.fields), row))
+        try:
+            table = _native.read_tables(path).get("session_data")
+        except ValueError:
+            values = _salvage_identity(path)
+        else:
+            for row in Table(table).rows() if table else ():
+                values = dict(zip((field[0] for field in table.fields), row))
     else:
         with contextlib.suppress(OSError, ValueError), open(f"{path}.session.json", encoding="utf-8") as file:
             values = json.load(file)
     return {name: value for name, value in values.items() if name in names and value is not None}
+
+
+def _salvage_identity(path):
+    """That of a database of which a part cannot be read."""
+    import sqlite3
+
+    with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(path)) as database:
+        database.execute("pragma writable_schema = on")  # it may be shorter than its header says
+        rows = database.execute("select * from session_data")
+        return dict(zip((column[0] for column in rows.description), rows.fetchone() or ()))
+    return {}
 
 
 def _seconds(moment):
@@ -379,7 +394,12 @@ class _Session:
     # -- the rest --
 
     def _add_further(self):
-        for name, table in _native.read_tables(self.path).items():
+        try:
+            tables = _native.read_tables(self.path)
+        except ValueError as error:
+            self.said.append(f"Of {self.path} no further tables are exported: {error}")
+            return
+        for name, table in tables.items():
             if name in _FURTHER and len(table):
                 self._put(_FURTHER[name], _in_bytes(table))
 

@@ -324,6 +324,8 @@ struct sqlite_tracking_reader {
     struct sqlite_columns columns;
     struct sqlite_ranges *ranges; /* whose rows come first; NULL: there are none, or no more */
     bool at_end;
+    bool is_blank; /* the last row that was read */
+    double last;   /* timestamp that was kept */
     uint64_t total;
 };
 
@@ -452,6 +454,19 @@ static int bad_cell(struct sqlite_tracking_reader *reader, unsigned long long ro
         tracking_column_at((size_t)reader->columns.all[place]).name);
 }
 
+/* A page that was cut off, or not written, ends in zeroes. Rows in them are blank. The one behind
+ * these has its beginning before the zeroes; its timestamp, the last column, is zero or a part. */
+static bool is_cut(struct sqlite_tracking_reader *reader, const double *values)
+{
+    bool follows_blank = reader->is_blank;
+    double timestamp = values[TRACKING_TIMESTAMP];
+    reader->is_blank = true;
+    for (size_t i = 0; i < TRACKING_COLUMNS; i++)
+        reader->is_blank &= isnan(values[i]);
+    return reader->base.salvage.wanted &&
+           ((follows_blank && !reader->is_blank) || (timestamp == 0 && reader->last > 0));
+}
+
 static int read_row(
     struct sqlite_tracking_reader *reader, struct tracking_row *row, struct gput_error *error)
 {
@@ -460,10 +475,12 @@ static int read_row(
     int bad = sqlite_columns_read(&reader->columns, reader->rows, values);
     if (bad >= 0)
         return bad_cell(reader, number, bad, error);
+    if (is_cut(reader, values))
+        return tracking_reader_invalid(&reader->base, error, "row %llu is cut off.", number);
     if (isnan(values[TRACKING_TIMESTAMP]))
         return tracking_reader_invalid(&reader->base, error, "row %llu has no timestamp.", number);
     memcpy(row->values, values, sizeof row->values);
-    row->timestamp = values[TRACKING_TIMESTAMP];
+    row->timestamp = reader->last = values[TRACKING_TIMESTAMP];
     return GPUT_OK;
 }
 
