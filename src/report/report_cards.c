@@ -11,7 +11,8 @@ struct card {
     const char *id, *label, *unit;
     double value, at_least, at_most, limit;
     const char *source; /* in the results, which says how far it can be trusted; NULL: none does */
-    const char *bounded_by; /* of a peak: what says its bounds; NULL: it is none */
+    const char *bounded_by; /* of a peak or a lower bound: what says its bounds, "": its source;
+                               NULL: it is none */
 };
 
 static const struct card no_card = {NULL, NULL, NULL, NAN, NAN, NAN, NAN, NULL, NULL};
@@ -99,6 +100,18 @@ static void add_figure(struct report_session *session, const char *id, const cha
     add_card(session, &card);
 }
 
+/* The same; `is_at_least`: what was not seen may come on top. */
+static void add_counted(struct report_session *session, const char *id, const char *label,
+    const char *unit, double value, const char *source, bool is_at_least)
+{
+    struct card card = {id, label, unit, value, NAN, NAN, NAN, source, NULL};
+    if (is_at_least) {
+        card.at_least = value;
+        card.bounded_by = "";
+    }
+    add_card(session, &card);
+}
+
 /* ---- Of samples ---- */
 
 static double allowed_or(double allowed, double all)
@@ -158,6 +171,12 @@ static void add_peak(struct report_session *session, const char *id, const char 
     add_card(session, &card);
 }
 
+static bool is_sampled(const struct report_session *session, const char *name)
+{
+    const struct gput_source *source = find_source(session->results, name);
+    return source && source->state == GPUT_SOURCE_SAMPLED;
+}
+
 static void add_cpu(struct report_session *session)
 {
     const struct gput_results *results = session->results;
@@ -184,6 +203,11 @@ static void add_cpu(struct report_session *session)
     card.limit = isnan(allowed) ? results->static_data.system_core_count : allowed;
     card.at_least = is_of_samples ? card.value : NAN;
     card.source = time.source = is_of_samples ? "cpu_time" : "kernel_cpu_time";
+    if (!is_of_samples && is_sampled(session, "kernel_cpu_time")) {
+        time.at_least = seconds;
+        card.at_least = card.value;
+        time.bounded_by = card.bounded_by = "";
+    }
     add_card(session, &time);
     add_card(session, &card);
     if (!isnan(accounting->captured_percent)) /* else there is nothing that it is a share of */
@@ -216,8 +240,9 @@ static void add_energy(struct report_session *session)
     char parts[ENERGY_PARTS_SIZE], label[ENERGY_PARTS_SIZE + 16];
     energy_total_words(energy, parts);
     snprintf(label, sizeof label, "Energy of %s", parts);
-    add_figure(
-        session, "energy", "Energy of the session", "joules", energy->combined, "cpu_energy");
+    /* Where there is none, the processors' counters say why; there may be GPUs' alone. */
+    add_figure(session, "energy", "Energy of the session", "joules", energy->combined,
+        isnan(energy->combined) ? "cpu_energy" : "energy_shares");
     add_figure(session, "energy_machine", label, "joules", machine, NULL);
     add_figure(session, "energy_platform", "Energy of the whole platform", "joules",
         energy->machine.psys, NULL);
@@ -227,15 +252,21 @@ static void add_energy(struct report_session *session)
 static void add_counts(struct report_session *session)
 {
     const struct gput_accounting *accounting = &session->results->accounting;
-    add_figure(session, "read", "Read", "bytes", accounting->read_bytes, "counts");
-    add_figure(session, "written", "Written", "bytes", accounting->write_bytes, "counts");
-    add_figure(session, "storage_read", "Read from storage", "bytes",
-        accounting->storage_read_bytes, "counts");
-    add_figure(session, "storage_written", "Written to storage", "bytes",
-        accounting->storage_write_bytes, "counts");
+    const struct {
+        const char *id, *label;
+        double bytes;
+    } counts[] = {
+        {"read", "Read", accounting->read_bytes},
+        {"written", "Written", accounting->write_bytes},
+        {"storage_read", "Read from storage", accounting->storage_read_bytes},
+        {"storage_written", "Written to storage", accounting->storage_write_bytes},
+    };
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        add_counted(session, counts[i].id, counts[i].label, "bytes", counts[i].bytes, "counts",
+            is_sampled(session, "counts"));
     if (accounting->processes_seen > 0)
-        add_figure(session, "processes", "Processes", "count", (double)accounting->processes_seen,
-            "processes");
+        add_counted(session, "processes", "Processes", "count", (double)accounting->processes_seen,
+            "processes", accounting->processes_missed > 0);
     else
         add_figure(session, "threads", "Threads seen at once", "count",
             session->results->max[GPUT_COMBINED_THREADS], NULL);

@@ -40,6 +40,20 @@ class AtTheEnd(ReportTest):
         self.assertGreaterEqual(cards["ram"]["at_most"] or math.inf, cards["ram"]["at_least"])
         self.assertIn("exit status 4", session["summary"])
 
+    def test_cards_say_what_is_at_least(self):
+        """A machine with a GPU's counter and none of the processors: the share is known. Counts that lack something are lower bounds."""
+        self.run_tracked("run", "-f", "json", "-o", "r.json", "--", "true", check=True)
+        results = json.loads((self.folder / "r.json").read_text())
+        results["energy"] = {"unit": "joules", "machine": {"gpu": 1100.0, "total": 1100.0}, "main": 361.5, "descendants": 0.0, "combined": 361.5}
+        for name, state in {"counts": "sampled", "kernel_cpu_time": "sampled", "cpu_energy": "unavailable", "energy_shares": "sampled"}.items():
+            results["sources"][name] = {"state": state, "reason": f"at least: {name}"}
+        (self.folder / "r.json").write_text(json.dumps(results))
+        cards = self.report("r.json").cards()
+        self.assertEqual((cards["energy"]["value"], cards["energy"]["state"]), (361.5, "sampled"))
+        for name in "cpu", "cores", "read", "written", "storage_read", "storage_written":
+            self.assertEqual((cards[name]["at_least"], cards[name]["at_most"]), (cards[name]["value"], None), name)
+            self.assertIn("at least: ", cards[name]["reason"])
+
     def test_arguments_are_in_files_only_where_asked_for(self):
         script = self.folder / "train.sh"
         script.write_text("true\n")

@@ -284,7 +284,6 @@ export class App {
                 this.#select(lanes, row, true);
                 this.#details.scrollIntoView({ block: "nearest" });
             },
-            titleHidden: true,
             bars,
             sort: bars[0] ? [bars[0], -1] : undefined,
         }));

@@ -49,7 +49,7 @@ export function processTable(list: ProcessList, columns: Columns, bars: Bars): T
         return [list.names[names[i]!] ?? "", pidText(pid), pidText(parents[i]), stop - start, ...figures.map(({ values }) => known(values[i])), endText(list, columns, i)];
     });
     return {
-        title: "Processes",
+        title: "Processes; those that ended used at least this",
         columns: [
             ...headings("Process|Pid|Parent"),
             ...headings("Lived", 0, "seconds"),
