@@ -5,6 +5,7 @@ import datetime
 import json
 import marshal
 import os
+import pstats
 import re
 import subprocess
 import sys
@@ -208,6 +209,30 @@ class Exports(ReportTest):
         stacks = dict(line.rsplit(" ", 1) for line in self.export("collapsed", "p.prof").splitlines())
         (encode,) = [stack for stack in stacks if re.search(r"p\.py:1\(<module>\);p\.py:2\(work\);json/__init__\.py:\d+\(dumps\);json/encoder\.py:\d+\(encode\)$", stack)]
         self.assertGreater(int(stacks[encode]), 0)
+
+    def test_a_recursion_loses_no_time_of_a_dump_of_cprofile(self):
+        (self.folder / "slow.py").write_text("import time\ntime.sleep(0.3)\n")
+        (self.folder / "p.py").write_text("import slow, time\ndef work(): time.sleep(0.1)\nwork()\n")
+        for arguments in (["p.py"], ["-m", "p"]):
+            subprocess.run([sys.executable, "-m", "cProfile", "-o", "p.prof", *arguments], cwd=self.folder, check=True)
+            stats = pstats.Stats(str(self.folder / "p.prof"))
+            stacks = [line.rsplit(" ", 1) for line in self.export("collapsed", "p.prof").splitlines()]
+            self.assertAlmostEqual(sum(int(time) for _, time in stacks) / 1e6, stats.total_tt, delta=0.01 * stats.total_tt)
+            for function in ("slow.py:1(<module>)", "p.py:2(work)"):
+                (expected,) = [row[3] for key, row in stats.stats.items() if pstats.func_std_string(key).endswith(function)]
+                self.assertAlmostEqual(sum(int(time) for stack, time in stacks if function in stack) / 1e6, expected, delta=0.01 * stats.total_tt)
+
+    def test_a_recursion_from_several_callers_is_shared_by_its_calls(self):
+        def function(name):
+            return "a.py", 1, name
+        # f was called from outside for 3 s, and by g, which was called from outside, for 1 s; h calls it again within its time.
+        stats = {function("f"): (2, 3, 1.0, 4.0, {function("g"): (1, 1, 0.2, 1.0), function("h"): (1, 1, 0.3, 1.5)}),
+                 function("g"): (1, 1, 0.5, 1.5, {}),
+                 function("h"): (2, 2, 3.0, 3.5, {function("f"): (2, 2, 3.0, 3.5)})}
+        (self.folder / "p.prof").write_bytes(marshal.dumps(stats))
+        lines = self.export("collapsed", "p.prof").splitlines()
+        self.assertEqual(sum(int(line.rsplit(" ", 1)[1]) for line in lines), 4_500_000)
+        self.assertTrue(any(line.startswith("Python, thread 0;a.py:1(g);a.py:1(f)") for line in lines), lines)
 
     def test_what_cannot_be_exported_is_refused(self):
         self.assert_fails(self.run_report("t.csv", "-f", "speedscope"), 1, "There are no code blocks and no events: nothing to make stacks "
