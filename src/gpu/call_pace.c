@@ -22,6 +22,12 @@ bool call_pace_is_due(const struct call_pace *pace, int64_t now_ns)
     return now_ns >= pace->due_ns;
 }
 
+void call_pace_spend(struct call_pace *pace, int64_t began_ns, int64_t cost_ns, uint32_t n_gpus)
+{
+    int64_t pause_ns = cost_ns < CHEAP_NS ? 0 : cost_ns * PAUSE_PER_COST * n_gpus;
+    pace->due_ns = began_ns + (pause_ns < MAX_PAUSE_NS ? pause_ns : MAX_PAUSE_NS);
+}
+
 void call_pace_begin(struct call_pace *pace, int64_t now_ns)
 {
     pace->began_ns = now_ns;
@@ -30,7 +36,5 @@ void call_pace_begin(struct call_pace *pace, int64_t now_ns)
 
 void call_pace_end(struct call_pace *pace, uint32_t n_gpus)
 {
-    int64_t cost_ns = cpu_now_ns() - pace->began_cpu_ns;
-    int64_t pause_ns = cost_ns < CHEAP_NS ? 0 : cost_ns * PAUSE_PER_COST * n_gpus;
-    pace->due_ns = pace->began_ns + (pause_ns < MAX_PAUSE_NS ? pause_ns : MAX_PAUSE_NS);
+    call_pace_spend(pace, pace->began_ns, cpu_now_ns() - pace->began_cpu_ns, n_gpus);
 }

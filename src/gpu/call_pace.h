@@ -16,6 +16,10 @@ struct call_pace {
 
 bool call_pace_is_due(const struct call_pace *pace, int64_t now_ns);
 
-/* Before and after a call; both by the same thread. `n_gpus`: that have such a call each. */
+/* Accounts for a call that began then and took that CPU time. `n_gpus`: that have such a call each.
+ */
+void call_pace_spend(struct call_pace *pace, int64_t began_ns, int64_t cost_ns, uint32_t n_gpus);
+
+/* Before and after a call, by the same thread: measure its cost, and account for it. */
 void call_pace_begin(struct call_pace *pace, int64_t now_ns);
 void call_pace_end(struct call_pace *pace, uint32_t n_gpus);
