@@ -1,5 +1,6 @@
 """Launchers of parallel jobs as they really are, as far as they are installed: every rank has files, and they are one job."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -7,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import command
@@ -90,13 +92,23 @@ class Mpi(WithMpi):
             self.run_words(*mpirun, "-np", "2", *self.tracked("true"))
         self.assertEqual([job["ranks"] for job in self.job()["jobs"]], [2, 2])
 
+    def start(self, words, cleanup):
+        """A process, which ends with `cleanup`, and the file of its messages."""
+        handle, path = tempfile.mkstemp(dir=self.folder, suffix=".messages")
+        run = cleanup.enter_context(subprocess.Popen(words, cwd=self.folder, env=self.environment, stderr=handle))
+        os.close(handle)
+        cleanup.callback(run.terminate)
+        return run, pathlib.Path(path)
+
     def check_two_at_once(self, mpirun):
         """Neither of them ends before both have all their ranks."""
         script = "touch here.$$; until [ $(ls here.* | wc -l) = 4 ]; do sleep 0.05; done"
-        runs = [
-            subprocess.Popen([*mpirun, "-np", "2", *self.tracked("sh", "-c", script)], cwd=self.folder, env=self.environment, stderr=subprocess.DEVNULL)
-            for _ in range(2)]  # fmt: skip
-        self.assertEqual([run.wait(timeout=command.PATIENCE) for run in runs], [0, 0])
+        with contextlib.ExitStack() as cleanup:
+            runs = [self.start([*mpirun, "-np", "2", *self.tracked("sh", "-c", script)], cleanup) for _ in range(2)]
+            end = time.monotonic() + command.PATIENCE
+            while any(run.poll() is None for run, _ in runs) and not any(run.poll() for run, _ in runs) and time.monotonic() < end:
+                time.sleep(0.05)
+            self.assertEqual([run.poll() for run, _ in runs], [0, 0], [messages.read_text() for _, messages in runs])
         read = self.job()
         self.assertEqual([(job["ranks"], job["missing"]) for job in read["jobs"]], [(2, 0), (2, 0)], read)
         self.assertEqual(len({(rank["job"], rank["run"]) for rank in read["ranks"]}), 2)
