@@ -142,6 +142,27 @@ class Files(JobTest):
             self.assertEqual([rank[key] for key in ("exit_status", "seconds", "cpu_seconds")], [whole[key] for key in ("exit_status", "seconds", "cpu_seconds")])
             os.rename(self.folder / name, self.folder / "s.csv")
 
+    def test_cpu_time_is_not_known_where_rows_were_lost(self):
+        for extension in "csv", "sqlite":
+            words = [command.COMMAND, "run", "-q", "--st", "0.05", "--tf", f"s.{extension}", "-o", "r.json", "--overwrite", "--", "sleep", "0.3"]
+            subprocess.run(words, check=True, cwd=self.folder, env={**os.environ, "PMI_RANK": "0", "PMI_SIZE": "2"})
+            samples = f"s.r0.{extension}"
+            self.assertIsNotNone(self.job(samples)["ranks"][0]["cpu_seconds"])
+            if extension == "csv":
+                sidecar = self.folder / f"{samples}.session.json"
+                sidecar.write_text(json.dumps(json.loads(sidecar.read_text()) | {"rows_lost": 7}))
+            else:
+                with contextlib.closing(sqlite3.connect(self.folder / samples)) as database, database:
+                    database.execute("update session_data set rows_lost = 7")
+            with self.subTest(extension=extension):
+                read = self.job(samples)
+                (rank,) = read["ranks"]
+                self.assertEqual((rank["rows_lost"], rank["cpu_seconds"], rank["gpu_percent"]), (7, None, None))
+                self.assertEqual({finding["kind"] for finding in read["findings"]}, {"missing_ranks", "rows_lost"})
+                self.assertIn("CPU time and use of GPUs are not known where there is no report, and RAM may have been more", self.findings(samples)["rows_lost"])
+                self.assertIsNotNone(self.job(samples, "r.r0.json")["ranks"][0]["cpu_seconds"])
+                self.assertNotIn("not known", self.findings(samples, "r.r0.json")["rows_lost"])
+
 
 class Figures(JobTest):
     """What is printed of figures that are missing, or cannot be."""
