@@ -1,7 +1,9 @@
 #include "timeline/timeline.h"
 
+#include "base/number.h"
 #include "trace/json_scan.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* An event in the sorter. After this record come the id of an event that has one, and then its
@@ -138,6 +140,20 @@ int timeline_add(struct timeline *timeline, const struct timeline_event *event,
         return error ? (int)error->code : GPUT_ERROR_IO;
     count(timeline, event, end_ns);
     return GPUT_OK;
+}
+
+int timeline_add_counter(struct timeline *timeline, uint32_t thread, const char *name,
+    double seconds, double value, struct gput_error *error)
+{
+    char number[NUMBER_TEXT_SIZE], args[NUMBER_TEXT_SIZE + sizeof "{\"value\": }"];
+    int digits = (int)number_format_double(value, number);
+    int length = snprintf(args, sizeof args, "{\"value\": %.*s}", digits, number);
+    struct timeline_event event = {.type = 'C',
+        .thread = thread,
+        .start_ns = (int64_t)(seconds * 1e9),
+        .name = {name, strlen(name), 0},
+        .args = {args, (size_t)length, 0}};
+    return timeline_add(timeline, &event, NULL, error);
 }
 
 static void unpack_copied(const struct copied_record *record, struct timeline_event *event)

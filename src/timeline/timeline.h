@@ -82,6 +82,10 @@ struct timeline_record {
 int timeline_init(
     struct timeline *timeline, const char *folder, size_t memory_bytes, struct gput_error *error);
 
+/* Adds a counter's value at a moment, in seconds since the epoch. `name` is only read. */
+int timeline_add_counter(struct timeline *timeline, uint32_t thread, const char *name,
+    double seconds, double value, struct gput_error *error);
+
 /* Adds an event if it is inside the timeline's interval. `place` may be NULL. */
 int timeline_add(struct timeline *timeline, const struct timeline_event *event,
     const struct event_place *place, struct gput_error *error);

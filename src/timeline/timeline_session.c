@@ -1,7 +1,6 @@
 #include "base/array.h"
 #include "base/file.h"
 #include "base/json_string.h"
-#include "base/number.h"
 #include "base/text.h"
 #include "formats/marks/open_starts.h"
 #include "formats/marks/sub_tracking_file.h"
@@ -39,7 +38,6 @@ struct sampling {
     char *names[GPUT_TRACKING_FILE_COLUMNS];    /* "main_ram (bytes)"; NULL: not in the file */
     double factors[GPUT_TRACKING_FILE_COLUMNS]; /* to bytes; 0: as it is */
     double end;                                 /* of the last sample; NaN: there is none */
-    struct str args;
 };
 
 static bool name_columns(struct sampling *sampling, const struct tracking_reader *reader)
@@ -70,23 +68,13 @@ static int add_row(
     sampling->end = fmax(sampling->end, row->timestamp);
     for (int i = 0; i < GPUT_TRACKING_FILE_COLUMNS; i++) {
         double factor = sampling->factors[i];
-        char value[NUMBER_TEXT_SIZE];
         if (!sampling->names[i] || !isfinite(row->values[i]))
             continue;
         if (!sampling->has_gpus && row->values[i] == 0 && is_of_gpus(i))
             continue; /* how tracking files say "there is none" */
-        size_t length = number_format_double(
-            factor != 0 ? round(row->values[i] * factor) : row->values[i], value);
-        str_clear(&sampling->args);
-        str_printf(&sampling->args, "{\"value\": %.*s}", (int)length, value);
-        if (sampling->args.failed)
-            return error_memory(error);
-        struct timeline_event event = {.type = 'C',
-            .thread = sampling->thread,
-            .start_ns = (int64_t)(row->timestamp * 1e9),
-            .name = {sampling->names[i], strlen(sampling->names[i]), 0},
-            .args = {sampling->args.data, sampling->args.length, 0}};
-        TRY(timeline_add(sampling->timeline, &event, NULL, error));
+        double value = factor != 0 ? round(row->values[i] * factor) : row->values[i];
+        TRY(timeline_add_counter(sampling->timeline, sampling->thread, sampling->names[i],
+            row->timestamp, value, error));
     }
     return GPUT_OK;
 }
@@ -126,7 +114,6 @@ static int add_samples(struct timeline_inputs *inputs, const char *path,
         code = timeline_add_tables(inputs, process, sampling.end, reader, error);
     for (int i = 0; i < GPUT_TRACKING_FILE_COLUMNS; i++)
         free(sampling.names[i]);
-    str_finish(&sampling.args);
     return code;
 }
 

@@ -55,18 +55,8 @@ static bool is_moment(double seconds)
 static int add_counter(
     struct adding *adding, const char *name, double time, double value, struct gput_error *error)
 {
-    char number[NUMBER_TEXT_SIZE];
-    size_t length = number_format_double(value, number);
-    str_clear(&adding->args);
-    str_printf(&adding->args, "{\"value\": %.*s}", (int)length, number);
-    if (adding->args.failed)
-        return error_memory(error);
-    struct timeline_event event = {.type = 'C',
-        .thread = adding->samples,
-        .start_ns = (int64_t)(time * 1e9),
-        .name = {name, strlen(name), 0},
-        .args = {adding->args.data, adding->args.length, 0}};
-    return timeline_add(adding->inputs->timeline, &event, NULL, error);
+    return timeline_add_counter(
+        adding->inputs->timeline, adding->samples, name, time, value, error);
 }
 
 /* ---- Each GPU ---- */
