@@ -14,6 +14,8 @@
 #define FIRST_ENTRIES 128u
 /* Drivers sample processes so often: from once a second to many times. */
 #define MAX_PERIOD_NS NS_PER_SECOND
+/* After so long without a sample nothing was used, whatever the period. */
+#define MAX_IDLE_AFTER_NS (MAX_PERIOD_NS * 3 / 2)
 #define MIN_PERIOD_US 50000
 
 void nvml_process_reader_init(
@@ -175,14 +177,14 @@ static void add_sample(struct nvml_usage *usage, const struct nvml_process_sampl
 static int64_t idle_after_ns(const struct nvml_usage *usage)
 {
     if (!usage->period_us)
-        return MAX_PERIOD_NS * 3 / 2;
+        return MAX_IDLE_AFTER_NS;
     return (int64_t)usage->period_us * 1000 * 3 / 2;
 }
 
 /* Whether the driver has given none for so long that it may give none at all. */
 static bool lacks_samples(const struct nvml_usage *usage, int64_t now_ns)
 {
-    bool is_recent = usage->last_seen_us && now_ns - usage->seen_ns <= MAX_PERIOD_NS * 3 / 2;
+    bool is_recent = usage->last_seen_us && now_ns - usage->seen_ns <= MAX_IDLE_AFTER_NS;
     return usage->count == 0 && !is_recent;
 }
 
