@@ -72,8 +72,7 @@ class KnownFigures(ConsumerTest):
     def test_mean_percent_times_time_is_the_cpu_time_used(self):
         report = self.consume("child [ spin 0.5 ] spin 0.3 sleep 0.2 wait")
         seconds = report["cpu_utilization"]["combined"]["mean_sum_percent"] / 100 * report["compute_time"]["time"]
-        # The last interval is a short one, and measured together with the one before.
-        self.assert_within(0.05, seconds, report["accounting"]["cpu_seconds"]["sampled"])
+        self.assert_within(0.001, seconds, report["accounting"]["cpu_seconds"]["sampled"])
 
     def test_threads_are_exact(self):
         held, hold = os.pipe()

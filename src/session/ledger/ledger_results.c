@@ -30,6 +30,29 @@ static void fill_now(const struct ledger *ledger, struct gput_results *results)
         has_process ? clock_seconds_of_ns(totals->descendants_ns) : NAN;
 }
 
+static void put_cpu_mean(const struct ledger *ledger, struct gput_results *results,
+    enum gput_measurement_id sum, enum gput_measurement_id hardware, int64_t cpu_ns)
+{
+    const struct gput_static_data *machine = &ledger->settings->static_data;
+    double percent = 100 * clock_seconds_of_ns(cpu_ns) / results->elapsed_seconds;
+    if (isnan(results->mean[sum]) || !(results->elapsed_seconds > 0))
+        return;
+    results->mean[sum] = fmin(percent, 100.0 * machine->system_core_count);
+    results->mean[hardware] = results->mean[sum] / machine->n_expected_cores;
+}
+
+/* Percent x time is the CPU time that samples add up to. Rows need not give that: one can be of an
+ * interval of which another one has a part, or be cut to what the machine can have. */
+static void fill_cpu_means(const struct ledger *ledger, struct gput_results *results)
+{
+    const struct cpu_totals *totals = &ledger->snapshot->totals;
+    put_cpu_mean(ledger, results, GPUT_CPU_MAIN_SUM, GPUT_CPU_MAIN_HARDWARE, totals->main_ns);
+    put_cpu_mean(ledger, results, GPUT_CPU_DESCENDANTS_SUM, GPUT_CPU_DESCENDANTS_HARDWARE,
+        totals->descendants_ns);
+    put_cpu_mean(ledger, results, GPUT_CPU_COMBINED_SUM, GPUT_CPU_COMBINED_HARDWARE,
+        totals->main_ns + totals->descendants_ns);
+}
+
 void ledger_results(const struct ledger *ledger, struct gput_results *results)
 {
     results_clear(results);
@@ -42,6 +65,7 @@ void ledger_results(const struct ledger *ledger, struct gput_results *results)
         results->max[i] = ledger->usage.max[i];
         results->mean[i] = usage_mean(&ledger->usage, (enum gput_measurement_id)i);
     }
+    fill_cpu_means(ledger, results);
     struct exactness exactness = ledger_fill_accounting(ledger, &results->accounting);
     ledger_fill_peaks(ledger, exactness.all_collected, results);
     if (ledger_has_bytes_so_far(ledger))

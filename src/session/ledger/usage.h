@@ -24,9 +24,9 @@ void usage_init(struct usage *usage);
 void usage_add(struct usage *usage, const struct gput_sample *sample, double seconds);
 
 /*
- * CPU percents cover the time since the sample before, and are weighted by it. So mean CPU percent
- * x time is the CPU time used, also if the last interval is short. Everything else is of the moment
- * of its sample: all rows of the tracking file count alike, as in an analysis of it. NaN when it
- * was never read.
+ * CPU percents cover the time since the sample before, and are weighted by it; those of what is
+ * tracked are known better by its CPU time (ledger_results.c). Everything else is of the moment of
+ * its sample: all rows of the tracking file count alike, as in an analysis of it. NaN when it was
+ * never read.
  */
 double usage_mean(const struct usage *usage, enum gput_measurement_id id);

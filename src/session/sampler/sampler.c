@@ -172,7 +172,10 @@ static void sample_processes(
     snapshot->own_cpu_ns = tick->is_in_main ? clock_thread_cpu_ns() + tick->own_threads_cpu_ns : 0;
     cpu_totals_update(&snapshot->totals, &sampler->tree, tick->orphans_ns, snapshot->own_cpu_ns);
     raise_descendants_cpu(sampler);
-    cpu_percents_put(&sampler->percents, snapshot->sample.values, &snapshot->totals, now_ns);
+    /* What a command that was started for this session has used before its baseline is in the first
+     * row. */
+    if (!tick->is_baseline || sampler->options.tree.main_is_old)
+        cpu_percents_put(&sampler->percents, snapshot->sample.values, &snapshot->totals, now_ns);
 }
 
 void sampler_scan_between(struct sampler *sampler, bool none_started)

@@ -133,6 +133,28 @@ static void cpu_is_time_used_over_the_interval(void **state)
     close_stage(&stage);
 }
 
+/* On a busy machine the baseline can be late. */
+static void cpu_time_of_a_command_before_the_baseline_is_in_its_first_row(void **state)
+{
+    (void)state;
+    for (int is_old = 0; is_old < 2; is_old++) {
+        struct stage stage;
+        open_stage(&stage);
+        stage.sampler.options.tree.main_is_old = is_old;
+        stage.sampler.percents.interval_ns = 0; /* so that none is too short */
+        stage.main.utime = (uint64_t)(NS_PER_SECOND / 2 / stage.sampler.tree.view.ns_per_tick);
+        fake_put(&stage.fake, stage.main);
+        sampler_take_sample(&stage.sampler, &(struct sampler_tick){.is_baseline = true});
+        assert_true(isnan(value(&stage, GPUT_CPU_MAIN_SUM)));
+        sampler_take_sample(&stage.sampler, &(struct sampler_tick){0});
+        double seconds =
+            clock_seconds_of_ns(stage.sampler.snapshot.taken_ns - stage.sampler.options.start_ns);
+        double percent = is_old ? 0 : 50 / seconds;
+        assert_true(fabs(value(&stage, GPUT_CPU_MAIN_SUM) - percent) < 0.001);
+        close_stage(&stage);
+    }
+}
+
 static void no_process_uses_more_than_the_machine_has(void **state)
 {
     (void)state;
@@ -237,6 +259,7 @@ int main(void)
         cmocka_unit_test(ram_of_a_process_without_pages_is_missing),
         cmocka_unit_test(unreadable_figures_are_missing),
         cmocka_unit_test(cpu_is_time_used_over_the_interval),
+        cmocka_unit_test(cpu_time_of_a_command_before_the_baseline_is_in_its_first_row),
         cmocka_unit_test(no_process_uses_more_than_the_machine_has),
         cmocka_unit_test(the_last_figures_of_main_stay_after_its_end),
         cmocka_unit_test(cpu_time_before_the_first_sample_has_its_share),
