@@ -47,6 +47,13 @@ enum gput_ram_mode {
                             anonymous memory is called private then, and that of files shared */
 };
 
+/**
+ * Parses the name of a mode: "adaptive", "exact", "totals". Errors: GPUT_ERROR_INVALID with `"x" is
+ * not a valid RAM mode. Valid values are …`.
+ */
+GPUT_API int gput_ram_mode_parse(
+    const char *word, enum gput_ram_mode *mode, struct gput_error *error);
+
 /** What a session does. Sized: see gputracker/sized.h. */
 struct gput_session_options {
     size_t size;                       /**< set by gput_session_options_default() */

@@ -1,8 +1,5 @@
 #include "session_arguments.h"
-
-#include <string.h>
-
-static int parse_units(struct session_arguments *given, struct gput_error *error)
+static int parse_words(struct session_arguments *given, struct gput_error *error)
 {
     struct gput_session_options *options = &given->options;
     int code = gput_ram_unit_parse(given->ram, "RAM", &options->ram_unit, error);
@@ -12,22 +9,9 @@ static int parse_units(struct session_arguments *given, struct gput_error *error
         code = gput_time_unit_parse(given->time, &options->time_unit, error);
     if (code == GPUT_OK)
         code = gput_energy_unit_parse(given->energy, &options->energy_unit, error);
+    if (code == GPUT_OK)
+        code = gput_ram_mode_parse(given->ram_mode, &options->ram_mode, error);
     return code;
-}
-
-static bool parse_ram_mode(const char *word, struct gput_session_options *options)
-{
-    static const char *const words[] = {
-        [GPUT_RAM_ADAPTIVE] = "adaptive", [GPUT_RAM_EXACT] = "exact", [GPUT_RAM_TOTALS] = "totals"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (strcmp(word, words[i]) == 0) {
-            options->ram_mode = (enum gput_ram_mode)i;
-            return true;
-        }
-    }
-    PyErr_Format(PyExc_ValueError,
-        "\"%s\" is not a valid RAM mode. Valid values are adaptive, exact, totals", word);
-    return false;
 }
 
 /* For "O&": a str, bytes or path, of any characters that a file can have, as bytes; NULL for None.
@@ -115,11 +99,10 @@ static bool complete(struct session_arguments *given)
     options->limits = &given->limits;
     options->processes = given->processes || given->command_lines;
     options->command_lines = given->command_lines;
-    if (parse_units(given, &error) != GPUT_OK) {
-        native_raise(&error);
-        return false;
-    }
-    return parse_ram_mode(given->ram_mode, options);
+    if (parse_words(given, &error) == GPUT_OK)
+        return true;
+    native_raise(&error);
+    return false;
 }
 
 bool session_arguments_read(PyObject *args, PyObject *kwargs, struct session_arguments *given)

@@ -169,15 +169,11 @@ static int read_uuids(struct reading *reading)
 
 static int read_ram_mode(struct reading *reading)
 {
-    static const char *const words[] = {
-        [GPUT_RAM_ADAPTIVE] = "adaptive", [GPUT_RAM_EXACT] = "exact", [GPUT_RAM_TOTALS] = "totals"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (reading->value->kind == DOC_STRING && strcmp(reading->value->string, words[i]) == 0) {
-            *(enum gput_ram_mode *)reading->field = (enum gput_ram_mode)i;
-            return GPUT_OK;
-        }
-    }
-    return wrong_type(reading, "\"adaptive\", \"exact\" or \"totals\"");
+    struct gput_error replaced;
+    bool is_valid =
+        reading->value->kind == DOC_STRING &&
+        gput_ram_mode_parse(reading->value->string, reading->field, &replaced) == GPUT_OK;
+    return is_valid ? GPUT_OK : wrong_type(reading, "\"adaptive\", \"exact\" or \"totals\"");
 }
 
 /* An object: {"ram": "8GB", "seconds": 90}. */

@@ -237,6 +237,7 @@ class States(package.PackageTest):
             f'"x" is not a valid RAM unit. Valid values are {units}': {"ram_unit": "x"},
             f'"x" is not a valid GPU RAM unit. Valid values are {units}': {"gpu_ram_unit": "x"},
             '"x" is not a valid time unit. Valid values are days, hours, minutes, seconds': {"time_unit": "x"},
+            '"totls" is not a valid RAM mode: did you mean totals? Valid values are adaptive, exact, totals': {"ram_mode": "totls"},
             'Invalid file name: "a.txt". Valid file extensions are ".csv" and ".sqlite".': {"tracking_file": "a.txt"},
             "The sleep time must be between 0.001 and 31536000 seconds, not 0.": {"sleep_time": 0},
             '"x" is not a valid GPU brand. Supported values are "nvidia", "amd" and "intel".': {"gpu_brand": "x"},

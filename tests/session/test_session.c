@@ -3,6 +3,23 @@
 #include <math.h>
 #include <sys/wait.h>
 
+static void each_ram_mode_parses_from_its_name(void **state)
+{
+    (void)state;
+    static const char *const words[] = {
+        [GPUT_RAM_ADAPTIVE] = "adaptive", [GPUT_RAM_EXACT] = "exact", [GPUT_RAM_TOTALS] = "totals"};
+    enum gput_ram_mode mode;
+    struct gput_error error;
+    for (int i = GPUT_RAM_ADAPTIVE; i <= GPUT_RAM_TOTALS; i++) {
+        assert_int_equal(gput_ram_mode_parse(words[i], &mode, &error), GPUT_OK);
+        assert_int_equal(mode, i);
+    }
+    assert_int_equal(gput_ram_mode_parse("much", &mode, &error), GPUT_ERROR_INVALID);
+    assert_string_equal(error.message,
+        "\"much\" is not a valid RAM mode. Valid values are adaptive, exact, totals");
+    assert_int_equal(mode, GPUT_RAM_TOTALS);
+}
+
 static void a_session_is_used_once_and_in_order(void **state)
 {
     (void)state;
@@ -145,6 +162,7 @@ static void two_sessions_at_once_do_not_disturb_each_other(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_ram_mode_parses_from_its_name),
         IN_FOLDER(a_session_is_used_once_and_in_order),
         IN_FOLDER(options_that_make_no_sense_are_refused),
         IN_FOLDER(a_tracking_file_in_the_way_is_left_alone),
