@@ -2,8 +2,12 @@
 
 #include "base/error.h"
 #include "base/wall_clock.h"
+#include "os/proc_stat.h"
 
+#include <errno.h>
 #include <math.h>
+#include <poll.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* The system's time is said to be set from this on; code blocks are rarely shorter than samples
@@ -48,4 +52,28 @@ unsigned session_own_threads(const struct gput_session *session)
 int64_t session_own_threads_cpu_ns(const struct gput_session *session)
 {
     return session->events.cpu_ns + sinks_cpu_ns(&session->sinks);
+}
+
+bool session_main_has_ended(const struct gput_session *session)
+{
+    if (session->settings.mode == SESSION_LAUNCHED) {
+        siginfo_t info = {0};
+        if (waitid(P_PID, (id_t)session->target.pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0)
+            return errno == ECHILD; /* it was collected elsewhere */
+        return info.si_pid == session->target.pid;
+    }
+    if (session->settings.mode == SESSION_MACHINE)
+        return false;
+    if (session->target.pid_fd >= 0) {
+        struct pollfd ended = {.fd = session->target.pid_fd, .events = POLLIN};
+        return poll(&ended, 1, 0) == 1;
+    }
+    struct proc_stat stat;
+    int code =
+        proc_stat_read(session->settings.options.procfs_root, session->target.pid, &stat, NULL);
+    if (code != GPUT_OK)
+        return code == GPUT_ERROR_GONE;
+    /* Its pid was reused; or its parent has not collected it. */
+    return stat.start_time_ticks != session->target.main_start_ticks ||
+           (stat.state == 'Z' && stat.thread_count <= 1);
 }

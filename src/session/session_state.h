@@ -83,7 +83,7 @@ void session_end(struct gput_session *session, bool is_abandoned);
 
 /* session_ticks.c */
 
-/* Takes the first sample and starts the schedule. */
+/* Takes the first sample and starts the schedule; without a thread where main has ended already. */
 int session_start_ticks(struct gput_session *session, struct gput_error *error);
 
 /* session_orphans.c; the lock is held, or no thread runs */
@@ -104,6 +104,9 @@ bool session_is_own_child(void *session, pid_t pid);
 void session_make_results(struct gput_session *session, struct gput_results *results);
 
 /* session_state.c */
+
+/* True when main has ended; it is not collected yet. */
+bool session_main_has_ended(const struct gput_session *session);
 
 /* Our threads other than the sampling one, and their CPU time so far. */
 unsigned session_own_threads(const struct gput_session *session);

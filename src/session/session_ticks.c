@@ -298,6 +298,11 @@ int session_start_ticks(struct gput_session *session, struct gput_error *error)
         .user = session};
     limits_begin(&session->limits);
     take_sample(session, FIRST);
+    /* The command was shorter than that: the thread would have the last sample to take alone. */
+    if (session->settings.mode == SESSION_LAUNCHED && session_main_has_ended(session)) {
+        schedule_start_ended(&session->schedule, &job);
+        return GPUT_OK;
+    }
     return schedule_start(
         &session->schedule, session->settings.start_ns, session->settings.interval_ns, &job, error);
 }

@@ -5,7 +5,6 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "os/proc_stat.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -18,31 +17,6 @@
 /* Pauses of 1 ms, for events that are late: on a busy machine a process that ends may wait for
  * its processor before the kernel announces it. */
 #define MAX_PAUSES 200
-
-/* True when main has ended; it is not collected yet. */
-static bool main_has_ended(const struct gput_session *session)
-{
-    if (session->settings.mode == SESSION_LAUNCHED) {
-        siginfo_t info = {0};
-        if (waitid(P_PID, (id_t)session->target.pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0)
-            return errno == ECHILD; /* it was collected elsewhere */
-        return info.si_pid == session->target.pid;
-    }
-    if (session->settings.mode == SESSION_MACHINE)
-        return false;
-    if (session->target.pid_fd >= 0) {
-        struct pollfd ended = {.fd = session->target.pid_fd, .events = POLLIN};
-        return poll(&ended, 1, 0) == 1;
-    }
-    struct proc_stat stat;
-    int code =
-        proc_stat_read(session->settings.options.procfs_root, session->target.pid, &stat, NULL);
-    if (code != GPUT_OK)
-        return code == GPUT_ERROR_GONE;
-    /* Its pid was reused; or its parent has not collected it. */
-    return stat.start_time_ticks != session->target.main_start_ticks ||
-           (stat.state == 'Z' && stat.thread_count <= 1);
-}
 
 /* Sleeps until main may have ended, a signal arrived, or the time is over. False: the time is over.
  */
@@ -72,7 +46,7 @@ static bool is_ending_tree(struct gput_session *session)
 /* True when main has ended, and all that was to be ended for a limit; or when that was given up. */
 static bool tree_has_ended(struct gput_session *session)
 {
-    bool main_lives = session->ledger.main_ended_ns == 0 && !main_has_ended(session);
+    bool main_lives = session->ledger.main_ended_ns == 0 && !session_main_has_ended(session);
     /* A launched command is waited for in any case: we collect its status. */
     if (main_lives &&
         (session->settings.mode == SESSION_LAUNCHED || !session->settings.limits.enforce))
@@ -128,7 +102,7 @@ static void end_counting(struct gput_session *session)
     ledger_close(&session->ledger);
     end_identity(session);
     system_counters_update(&session->ledger.system_counters);
-    session->ledger.own_threads = 1 + session_own_threads(session);
+    session->ledger.own_threads = session->schedule.had_thread + session_own_threads(session);
     if (session->ledger.starts_before.is_known)
         session_starts_read(session->settings.options.procfs_root, &session->ledger.starts_after);
     session->ledger.has_ended = true;

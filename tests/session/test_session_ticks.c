@@ -1,6 +1,8 @@
 #include "session/sessions.h"
 
 #include <math.h>
+#include <pthread.h>
+#include <sys/wait.h>
 
 static void the_sampling_thread_is_not_counted(void **state)
 {
@@ -24,10 +26,48 @@ static void the_sampling_thread_is_not_counted(void **state)
     gput_session_destroy(session);
 }
 
+/* Who took the samples. */
+struct takers {
+    unsigned samples, by_others;
+    pthread_t caller;
+};
+
+/* The first sample goes on until the command has ended. */
+static void note_taker(void *user, const struct gput_sample *sample)
+{
+    struct takers *takers = user;
+    siginfo_t info;
+    (void)sample;
+    if (takers->samples++ == 0)
+        assert_int_equal(waitid(P_ALL, 0, &info, WEXITED | WNOWAIT), 0);
+    takers->by_others += !pthread_equal(pthread_self(), takers->caller);
+}
+
+static void a_command_that_ended_during_the_first_sample_needs_no_thread(void **state)
+{
+    (void)state;
+    struct takers takers = {.caller = pthread_self()};
+    struct gput_session_options options = options_every(1);
+    options.sample = note_taker;
+    options.user = &takers;
+    struct gput_session *session = create(&options);
+    launch_consumer(session, "spin 0.05");
+    assert_int_equal(wait_for_end(session), 0);
+    assert_int_equal(gput_session_stop(session, NULL), GPUT_OK);
+    assert_int_equal(takers.samples, 2);
+    assert_int_equal(takers.by_others, 0);
+    struct gput_results results = results_of(session);
+    assert_true(results.tracker.ticks == 2);
+    assert_true(results.accounting.sampled_cpu_seconds >= 0.04);
+    assert_true(results.accounting.kernel_cpu_seconds >= 0.04);
+    gput_session_destroy(session);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_FOLDER(the_sampling_thread_is_not_counted),
+        IN_FOLDER(a_command_that_ended_during_the_first_sample_needs_no_thread),
     };
     return cmocka_run_group_tests_name("session/session_ticks", tests, NULL, NULL);
 }

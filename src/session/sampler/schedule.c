@@ -103,12 +103,29 @@ int schedule_start(struct schedule *schedule, int64_t start_ns, int64_t interval
     int failure = thread_start(&schedule->thread, NULL, run, schedule);
     if (failure)
         return error_set_errno(error, failure, "Cannot start the sampling thread");
-    schedule->has_thread = true;
+    schedule->has_thread = schedule->had_thread = true;
     return GPUT_OK;
+}
+
+void schedule_start_ended(struct schedule *schedule, const struct schedule_job *job)
+{
+    schedule->job = *job;
+    schedule->ends_in_caller = true;
+}
+
+static void end_in_caller(struct schedule *schedule)
+{
+    pthread_mutex_lock(&schedule->lock);
+    schedule->ends_in_caller = false;
+    schedule->is_stopping = true;
+    schedule->job.end(schedule->job.user);
+    pthread_mutex_unlock(&schedule->lock);
 }
 
 void schedule_stop(struct schedule *schedule)
 {
+    if (schedule->ends_in_caller)
+        end_in_caller(schedule);
     if (!schedule->has_thread)
         return;
     pthread_mutex_lock(&schedule->lock);

@@ -31,6 +31,8 @@ struct schedule {
     uint64_t late_ticks, missed_ticks;
 
     bool has_thread;
+    bool had_thread;     /* stays true after its end */
+    bool ends_in_caller; /* there is no thread, and the job's end is due */
     pthread_t thread;
     pthread_cond_t wake;
     struct schedule_job job;
@@ -46,6 +48,10 @@ void schedule_finish(struct schedule *schedule);
 int schedule_start(struct schedule *schedule, int64_t start_ns, int64_t interval_ns,
     const struct schedule_job *job, struct gput_error *error);
 
-/* Lets the thread end its job and waits for it. Does nothing where there is none. The lock is not
- * held. */
+/* What is ticked for has ended already: no thread is started, and schedule_stop() calls the job's
+ * end itself. */
+void schedule_start_ended(struct schedule *schedule, const struct schedule_job *job);
+
+/* Lets the thread end its job and waits for it. Does nothing where nothing was started, or after
+ * the first call. The lock is not held. */
 void schedule_stop(struct schedule *schedule);

@@ -58,9 +58,14 @@ static void other(void *user)
     counted->other_due_ns = INT64_MAX;
 }
 
+static struct schedule_job job_of(struct counted *counted)
+{
+    return (struct schedule_job){begin, tick, end, tick_due_ns, other_due_ns, other, counted};
+}
+
 static void start(struct counted *counted, int64_t interval_ns)
 {
-    const struct schedule_job job = {begin, tick, end, tick_due_ns, other_due_ns, other, counted};
+    const struct schedule_job job = job_of(counted);
     assert_int_equal(schedule_init(&counted->schedule), GPUT_OK);
     assert_int_equal(
         schedule_start(&counted->schedule, clock_monotonic_ns(), interval_ns, &job, NULL), GPUT_OK);
@@ -140,6 +145,24 @@ static void does_other_work_between_ticks(void **state)
     assert_int_equal(counted.others_at_first_tick, 1);
 }
 
+static void what_has_ended_already_needs_no_thread(void **state)
+{
+    (void)state;
+    struct counted counted = {.tick_due_ns = INT64_MAX, .other_due_ns = INT64_MAX};
+    const struct schedule_job job = job_of(&counted);
+    assert_int_equal(schedule_init(&counted.schedule), GPUT_OK);
+    schedule_start_ended(&counted.schedule, &job);
+    assert_false(counted.schedule.has_thread);
+    assert_int_equal(counted.ended, 0);
+    schedule_stop(&counted.schedule);
+    assert_int_equal(counted.ended, 1);
+    stop(&counted);
+    assert_int_equal(counted.ended, 1);
+    assert_int_equal(counted.begun, 0);
+    assert_int_equal(counted.ticks, 0);
+    assert_false(counted.schedule.had_thread);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -147,6 +170,7 @@ int main(void)
         cmocka_unit_test(counts_deadlines_that_passed_during_a_tick),
         cmocka_unit_test(a_job_can_have_a_tick_before_its_deadline),
         cmocka_unit_test(does_other_work_between_ticks),
+        cmocka_unit_test(what_has_ended_already_needs_no_thread),
     };
     return cmocka_run_group_tests_name("session/schedule", tests, NULL, NULL);
 }
