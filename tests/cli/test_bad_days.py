@@ -101,8 +101,9 @@ class BadDays(CommandTest):
         if NO_MOUNTS:
             self.skipTest(f"no file system can be mounted here: {NO_MOUNTS}")
         whole = [self.start(rank, self.waiting()) for rank in (0, 1)]  # one that starts when others have ended is of the next run
-        # Less than a page of the disk is free then, and the last rows before it is full take that.
-        is_full = "while head -c 4096 /dev/zero >node/probe; do rm node/probe; sleep 0.1; done 2>/dev/null; rm -f node/probe; sleep 1"
+        # Once it is written whose samples these are, the probe may take space. Less than a page of the disk is free in the end, and the last
+        # rows before it is full take that.
+        is_full = "until [ -s node/s.r2.csv.session.json ]; do sleep 0.05; done; while head -c 4096 /dev/zero >node/probe; do rm node/probe; sleep 0.1; done 2>/dev/null; rm -f node/probe; sleep 1"
         output, said = self.end(self.start(2, self.on_full_disk("csv", is_full)))
         self.assertEqual(output, "done\n")
         self.assertIn("Cannot write node/s.r2.csv: No space left on device. Rows of the tracking file are being lost; tracking goes on.", said)
@@ -127,6 +128,18 @@ class BadDays(CommandTest):
         self.assertIsNone(full["cpu_seconds"])
         self.assertEqual(full["exit_status"], 0)
         self.assertGreater(full["max_ram_bytes"], 100_000)
+
+    def test_whose_samples_these_are_is_written_once_there_is_space(self):
+        if NO_MOUNTS:
+            self.skipTest(f"no file system can be mounted here: {NO_MOUNTS}")
+        # The tracking file takes the one page that is free, until the command has seen that nothing is left for the file next to it.
+        script = ("mkdir node; mount -t tmpfs -o size=64k none node; dd if=/dev/zero of=node/filler bs=1k count=60 2>/dev/null; "
+                  '"$@" 2>said; status=$?; mkdir kept; cp node/* kept; exit $status')  # fmt: skip
+        words = ["sh", "-c", "until grep -q session.json said; do sleep 0.05; done; rm node/filler"]
+        self.end(self.start(1, ["unshare", "--mount", "sh", "-c", script, "sh", *self.tracked(*words, options=("--tf", "node/s.csv"))]))
+        self.assertEqual((self.folder / "said").read_text().count("Cannot write node/s.r1.csv.session.json: No space left on device"), 1)
+        (rank,) = self.job("kept")["ranks"]
+        self.assertEqual((rank["rank"], rank["exit_status"]), (1, 0))
 
     def test_a_database_that_did_not_fit_has_no_samples_and_that_is_said(self):
         if NO_MOUNTS:

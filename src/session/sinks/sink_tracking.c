@@ -264,11 +264,11 @@ static void write_identity(
     struct sink_writer *writer, struct tracking_output *output, const struct gput_results *results)
 {
     struct gput_error error;
-    if (!results || output->identity_failed ||
-        tracking_identity_write(output->file, results, &error) == GPUT_OK)
+    if (!results || tracking_identity_write(output->file, results, &error) == GPUT_OK)
         return;
+    if (!output->identity_failed)
+        sink_writer_warn(writer, "%s", error.message);
     output->identity_failed = true;
-    sink_writer_warn(writer, "%s", error.message);
 }
 
 /* At the start, and again when ranks of descendants became known. */
