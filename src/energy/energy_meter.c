@@ -306,9 +306,9 @@ void energy_meter_read(struct energy_meter *meter, const struct energy_shares *n
         first ? begin(meter, now_ns) : (double)(now_ns - meter->since_ns) / (double)NS_PER_SECOND;
     add_domains(meter, &interval, now_ns);
     read_gpus(meter, now, &interval, now_ns);
+    if (seconds > 0 && meter->has_battery && !meter->leaves_cpu)
+        battery_read(meter->sysfs_root, &watts, NULL);
     if (!first) {
-        if (meter->has_battery && !meter->leaves_cpu)
-            battery_read(meter->sysfs_root, &watts, NULL);
         attribute_cpu(meter, now, interval.domains[ENERGY_PACKAGE]);
         attribute_dram(meter, now, interval.domains[ENERGY_DRAM]);
         meter->since = *now; /* shares of the first interval are since the start of the session */

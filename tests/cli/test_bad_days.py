@@ -90,21 +90,20 @@ class BadDays(CommandTest):
         self.assertEqual([path.name for path in self.folder.rglob(".*")], [kept.name])  # that of rank 0 is gone
         self.assertIn("rank 1 on ", read["found"]["unfinished_ranks"])
 
-    def on_full_disk(self, extension, until="true"):
-        """One node with a disk of its own that is full: its files are what fitted there."""
-        script = ("mkdir node; mount -t tmpfs -o size=64k none node; dd if=/dev/zero of=node/filler bs=1k count=52 2>/dev/null; "
+    def on_full_disk(self, extension, *, free, command):
+        """One node with a disk of its own that is full, or becomes so: its files are what fitted there."""
+        script = (f"mkdir node; mount -t tmpfs -o size=1m none node; dd if=/dev/zero of=node/filler bs=1k count={1024 - free} 2>/dev/null; "
                   '"$@"; status=$?; rm node/filler; mkdir kept; cp node/* kept; exit $status')  # fmt: skip
         options = "--tf", f"node/s.{extension}", "-o", "node/r.json", "--st", "0.005"
-        return ["unshare", "--mount", "sh", "-c", script, "sh", *self.tracked("sh", "-c", f"{until}; sleep 1; echo done", options=options)]
+        return ["unshare", "--mount", "sh", "-c", script, "sh", *self.tracked("sh", "-c", f"{command}; sleep 1; echo done", options=options)]
 
     def test_the_disk_of_one_node_is_full(self):
         if NO_MOUNTS:
             self.skipTest(f"no file system can be mounted here: {NO_MOUNTS}")
         whole = [self.start(rank, self.waiting()) for rank in (0, 1)]  # one that starts when others have ended is of the next run
-        # Once it is written whose samples these are, the probe may take space. Less than a page of the disk is free in the end, and the last
-        # rows before it is full take that.
-        is_full = "until [ -s node/s.r2.csv.session.json ]; do sleep 0.05; done; while head -c 4096 /dev/zero >node/probe; do rm node/probe; sleep 0.1; done 2>/dev/null; rm -f node/probe; sleep 1"
-        output, said = self.end(self.start(2, self.on_full_disk("csv", is_full)))
+        # Not before it is written whose samples these are. The last rows before it is full take what is left of their page.
+        fill = "until [ -s node/s.r2.csv.session.json ]; do sleep 0.05; done; cat /dev/zero >>node/filler 2>/dev/null; sleep 1"
+        output, said = self.end(self.start(2, self.on_full_disk("csv", free=1000, command=fill)))
         self.assertEqual(output, "done\n")
         self.assertIn("Cannot write node/s.r2.csv: No space left on device. Rows of the tracking file are being lost; tracking goes on.", said)
         self.assertIn("Cannot write node/r.r2.json: No space left on device", said)
@@ -144,7 +143,7 @@ class BadDays(CommandTest):
     def test_a_database_that_did_not_fit_has_no_samples_and_that_is_said(self):
         if NO_MOUNTS:
             self.skipTest(f"no file system can be mounted here: {NO_MOUNTS}")
-        process = self.start(2, self.on_full_disk("sqlite"))
+        process = self.start(2, self.on_full_disk("sqlite", free=12, command="true"))
         output, said = process.communicate(timeout=PATIENCE)
         self.assertIn("Cannot write node/s.r2.sqlite: database or disk is full", said)
         if process.returncode == 125:  # that was known before the command was to start, as with one processor

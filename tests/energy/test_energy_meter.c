@@ -376,6 +376,27 @@ static void a_battery_is_the_whole_machine(void **state)
     fake_sysfs_remove(NULL);
 }
 
+/* On a busy machine the first reading can be late. */
+static void a_battery_counts_from_the_start_of_the_session(void **state)
+{
+    (void)state;
+    struct energy_meter meter;
+    struct energy_shares shares = {0};
+    assert_int_equal(fake_sysfs_create(), 0);
+    fake_sysfs_write("class/power_supply/BAT0/type", "Battery\n");
+    fake_sysfs_write("class/power_supply/BAT0/status", "Discharging\n");
+    fake_sysfs_write("class/power_supply/BAT0/power_now", "20000000\n");
+    energy_meter_init(&meter, root);
+    meter.start_ns = NS_PER_SECOND / 2;
+    energy_meter_read(&meter, &shares, NS_PER_SECOND);
+    assert_near(meter.energy.machine.battery, 10);
+    energy_meter_read(&meter, &shares, 4 * NS_PER_SECOND);
+    assert_near(meter.energy.machine.battery, 70);
+    assert_near(meter.energy.machine.total, 70);
+    energy_meter_finish(&meter);
+    fake_sysfs_remove(NULL);
+}
+
 static void says_why_there_is_none(void **state)
 {
     (void)state;
@@ -404,6 +425,7 @@ int main(void)
         ON_MACHINE(a_missing_sub_domain_costs_itself_alone),
         cmocka_unit_test(an_amd_machine_has_packages_and_cores),
         cmocka_unit_test(a_battery_is_the_whole_machine),
+        cmocka_unit_test(a_battery_counts_from_the_start_of_the_session),
         cmocka_unit_test(says_why_there_is_none),
     };
     return cmocka_run_group_tests_name("energy/energy_meter", tests, NULL, NULL);
