@@ -1,128 +1,241 @@
 #include "session_arguments.h"
-static int parse_words(struct session_arguments *given, struct gput_error *error)
+
+#include <string.h>
+
+/* A keyword argument, and where it goes. */
+struct reading {
+    const char *name;
+    PyObject *value;
+    void *to;
+    PyObject *held; /* what `to` may point to, besides the value */
+};
+
+/* False with an exception. */
+typedef bool read_value(const struct reading *reading);
+
+static bool refuse(const struct gput_error *error)
 {
-    struct gput_session_options *options = &given->options;
-    int code = gput_ram_unit_parse(given->ram, "RAM", &options->ram_unit, error);
-    if (code == GPUT_OK)
-        code = gput_ram_unit_parse(given->gpu_ram, "GPU RAM", &options->gpu_ram_unit, error);
-    if (code == GPUT_OK)
-        code = gput_time_unit_parse(given->time, &options->time_unit, error);
-    if (code == GPUT_OK)
-        code = gput_energy_unit_parse(given->energy, &options->energy_unit, error);
-    if (code == GPUT_OK)
-        code = gput_ram_mode_parse(given->ram_mode, &options->ram_mode, error);
-    return code;
+    native_raise(error);
+    return false;
 }
 
-/* For "O&": a str, bytes or path, of any characters that a file can have, as bytes; NULL for None.
- */
-static int read_path(PyObject *object, void *bytes)
+static bool read_bool(const struct reading *reading)
 {
-    return object == Py_None ? 1 : PyUnicode_FSConverter(object, bytes);
+    int is_true = PyObject_IsTrue(reading->value);
+    *(bool *)reading->to = is_true > 0;
+    return is_true >= 0;
 }
 
-/* For "O&": a dict as {"ram": "8GB", "seconds": 90}, or None. */
-static int read_limits(PyObject *object, void *limits)
+static bool read_number(const struct reading *reading)
+{
+    double number = PyFloat_AsDouble(reading->value);
+    *(double *)reading->to = number;
+    return number != -1 || !PyErr_Occurred();
+}
+
+static bool read_count(const struct reading *reading)
+{
+    return native_read_number(reading->value, reading->to);
+}
+
+/* NULL with an exception. */
+static const char *text_of(const struct reading *reading)
+{
+    Py_ssize_t length;
+    if (!PyUnicode_Check(reading->value)) {
+        PyErr_Format(PyExc_TypeError, "%s must be str, not %R", reading->name, reading->value);
+        return NULL;
+    }
+    const char *text = PyUnicode_AsUTF8AndSize(reading->value, &length);
+    if (text && strlen(text) != (size_t)length) {
+        PyErr_Format(PyExc_ValueError, "%s has an embedded null character", reading->name);
+        return NULL;
+    }
+    return text;
+}
+
+/* A text, or None. */
+static bool read_text(const struct reading *reading)
+{
+    const char *text = reading->value == Py_None ? NULL : text_of(reading);
+    *(const char **)reading->to = text;
+    return text || reading->value == Py_None;
+}
+
+/* A str, bytes or path, of any characters that a file can have, or None. */
+static bool read_path(const struct reading *reading)
+{
+    return held_optional_path(reading->held, reading->value, reading->to);
+}
+
+static bool read_ram_unit(const struct reading *reading)
+{
+    struct gput_error error;
+    const char *word = text_of(reading);
+    return word &&
+           (gput_ram_unit_parse(word, "RAM", reading->to, &error) == GPUT_OK || refuse(&error));
+}
+
+static bool read_gpu_ram_unit(const struct reading *reading)
+{
+    struct gput_error error;
+    const char *word = text_of(reading);
+    return word &&
+           (gput_ram_unit_parse(word, "GPU RAM", reading->to, &error) == GPUT_OK || refuse(&error));
+}
+
+static bool read_time_unit(const struct reading *reading)
+{
+    struct gput_error error;
+    const char *word = text_of(reading);
+    return word && (gput_time_unit_parse(word, reading->to, &error) == GPUT_OK || refuse(&error));
+}
+
+static bool read_energy_unit(const struct reading *reading)
+{
+    struct gput_error error;
+    const char *word = text_of(reading);
+    return word && (gput_energy_unit_parse(word, reading->to, &error) == GPUT_OK || refuse(&error));
+}
+
+static bool read_ram_mode(const struct reading *reading)
+{
+    struct gput_error error;
+    const char *word = text_of(reading);
+    return word && (gput_ram_mode_parse(word, reading->to, &error) == GPUT_OK || refuse(&error));
+}
+
+static bool read_is_sqlite(const struct reading *reading)
+{
+    int is_sqlite = PyObject_IsTrue(reading->value);
+    *(enum gput_energy_driver *)reading->to = is_sqlite > 0 ? GPUT_ENERGY_SQLITE : GPUT_ENERGY_JSON;
+    return is_sqlite >= 0;
+}
+
+/* "ram" and "8GB", or a number. */
+static bool read_limit(PyObject *kind, PyObject *amount, struct gput_limits *limits)
+{
+    struct gput_error error;
+    PyObject *limit = PyUnicode_FromFormat("%S=%S", kind, amount);
+    const char *text = limit ? PyUnicode_AsUTF8AndSize(limit, NULL) : NULL;
+    bool is_read = text && (gput_limits_parse(text, limits, &error) == GPUT_OK || refuse(&error));
+    Py_XDECREF(limit);
+    return is_read;
+}
+
+/* A dict as {"ram": "8GB", "seconds": 90}, or None. */
+static bool read_limits(const struct reading *reading)
 {
     PyObject *kind, *amount;
     Py_ssize_t position = 0;
-    if (object != Py_None && !PyDict_Check(object)) {
-        PyErr_SetString(PyExc_TypeError, "limits is a dict, for example {\"ram\": \"8GB\"}");
-        return 0;
-    }
-    while (object != Py_None && PyDict_Next(object, &position, &kind, &amount)) {
-        struct gput_error error;
-        PyObject *limit = PyUnicode_FromFormat("%S=%S", kind, amount);
-        const char *text = limit ? PyUnicode_AsUTF8AndSize(limit, NULL) : NULL;
-        int code = text ? gput_limits_parse(text, limits, &error) : GPUT_OK;
-        Py_XDECREF(limit);
-        if (code != GPUT_OK)
-            native_raise(&error);
-        if (!text || code != GPUT_OK)
-            return 0;
-    }
-    return 1;
-}
-
-/* For "O&": grams, or a str, the code of a country; None: not given. */
-static int read_carbon_intensity(PyObject *object, void *to)
-{
-    struct gput_session_options *options = to;
-    if (object == Py_None)
-        return 1;
-    if (PyUnicode_Check(object))
-        return (options->carbon_country = PyUnicode_AsUTF8AndSize(object, NULL)) != NULL;
-    options->carbon_intensity = PyFloat_AsDouble(object);
-    return !PyErr_Occurred();
-}
-
-static const char *path_text(PyObject *bytes)
-{
-    return bytes ? PyBytes_AsString(bytes) : NULL;
-}
-
-static bool parse(PyObject *args, PyObject *kwargs, struct session_arguments *given)
-{
-    static char *names[] = {"sleep_time", "ram_unit", "gpu_ram_unit", "time_unit",
-        "n_expected_cores", "gpu_uuids", "gpu_brand", "tracking_file", "overwrite",
-        "resource_usage_file", "ram_mode", "procfs_root", "sysfs_root", "nvml_path", "keep_samples",
-        "processes", "command_lines", "energy_folder", "energy_sqlite", "energy_period",
-        "energy_continue", "listen", "limits", "enforce", "energy_unit", "carbon_intensity", "otlp",
-        "labels", "push_interval", "remote_write", "textfile_folder", "push_timeout", NULL};
-    struct gput_session_options *options = &given->options;
-    return PyArg_ParseTupleAndKeywords(args, kwargs, "|$dsssO&zzO&pO&szzzO&ppO&pdpzO&psO&zzdzzd",
-        names, &options->sleep_time_seconds, &given->ram, &given->gpu_ram, &given->time,
-        native_read_number, &given->n_expected_cores, &options->gpu_uuids, &options->gpu_brand,
-        read_path, &given->tracking_file, &given->overwrite, read_path, &given->resource_usage_file,
-        &given->ram_mode, &options->procfs_root, &options->sysfs_root, &options->nvml_path,
-        native_read_number, &given->keep_samples, &given->processes, &given->command_lines,
-        read_path, &given->energy_folder, &given->energy_sqlite, &options->energy_period_seconds,
-        &given->energy_continue, &options->listen, read_limits, &given->limits, &given->enforce,
-        &given->energy, read_carbon_intensity, options, &options->otlp, &options->labels,
-        &options->push_interval_seconds, &options->remote_write, &options->textfile_folder,
-        &options->push_timeout_seconds);
-}
-
-/* What `given` says of the options that are not arguments as they are. */
-static bool complete(struct session_arguments *given)
-{
-    struct gput_session_options *options = &given->options;
-    struct gput_error error;
-    options->n_expected_cores = (unsigned)given->n_expected_cores;
-    options->tracking_file = path_text(given->tracking_file);
-    options->resource_usage_file = path_text(given->resource_usage_file);
-    options->energy_folder = path_text(given->energy_folder);
-    options->overwrite = given->overwrite;
-    options->energy_driver = given->energy_sqlite ? GPUT_ENERGY_SQLITE : GPUT_ENERGY_JSON;
-    options->energy_continue = given->energy_continue;
-    given->limits.enforce = given->enforce;
-    options->limits = &given->limits;
-    options->processes = given->processes || given->command_lines;
-    options->command_lines = given->command_lines;
-    if (parse_words(given, &error) == GPUT_OK)
+    if (reading->value == Py_None)
         return true;
-    native_raise(&error);
+    if (!PyDict_Check(reading->value)) {
+        PyErr_SetString(PyExc_TypeError, "limits is a dict, for example {\"ram\": \"8GB\"}");
+        return false;
+    }
+    while (PyDict_Next(reading->value, &position, &kind, &amount)) {
+        if (!read_limit(kind, amount, reading->to))
+            return false;
+    }
+    return true;
+}
+
+/* Grams, or a str, the code of a country; None: not given. */
+static bool read_carbon_intensity(const struct reading *reading)
+{
+    struct gput_session_options *options = reading->to;
+    struct reading inner = *reading;
+    if (reading->value == Py_None)
+        return true;
+    bool is_country = PyUnicode_Check(reading->value);
+    inner.to = is_country ? (void *)&options->carbon_country : (void *)&options->carbon_intensity;
+    return is_country ? read_text(&inner) : read_number(&inner);
+}
+
+#define IN(member) offsetof(struct session_arguments, member)
+
+static const struct argument {
+    const char *name;
+    read_value *read;
+    size_t offset; /* in struct session_arguments */
+} arguments[] = {
+    {"sleep_time", read_number, IN(options.sleep_time_seconds)},
+    {"ram_unit", read_ram_unit, IN(options.ram_unit)},
+    {"gpu_ram_unit", read_gpu_ram_unit, IN(options.gpu_ram_unit)},
+    {"time_unit", read_time_unit, IN(options.time_unit)},
+    {"n_expected_cores", read_count, IN(options.n_expected_cores)},
+    {"gpu_uuids", read_text, IN(options.gpu_uuids)},
+    {"gpu_brand", read_text, IN(options.gpu_brand)},
+    {"tracking_file", read_path, IN(options.tracking_file)},
+    {"overwrite", read_bool, IN(options.overwrite)},
+    {"resource_usage_file", read_path, IN(options.resource_usage_file)},
+    {"ram_mode", read_ram_mode, IN(options.ram_mode)},
+    {"procfs_root", read_text, IN(options.procfs_root)},
+    {"sysfs_root", read_text, IN(options.sysfs_root)},
+    {"nvml_path", read_text, IN(options.nvml_path)},
+    {"keep_samples", read_count, IN(keep_samples)},
+    {"processes", read_bool, IN(options.processes)},
+    {"command_lines", read_bool, IN(options.command_lines)},
+    {"energy_unit", read_energy_unit, IN(options.energy_unit)},
+    {"carbon_intensity", read_carbon_intensity, IN(options)},
+    {"energy_folder", read_path, IN(options.energy_folder)},
+    {"energy_sqlite", read_is_sqlite, IN(options.energy_driver)},
+    {"energy_period", read_number, IN(options.energy_period_seconds)},
+    {"energy_continue", read_bool, IN(options.energy_continue)},
+    {"listen", read_text, IN(options.listen)},
+    {"otlp", read_text, IN(options.otlp)},
+    {"remote_write", read_text, IN(options.remote_write)},
+    {"textfile_folder", read_text, IN(options.textfile_folder)},
+    {"labels", read_text, IN(options.labels)},
+    {"push_interval", read_number, IN(options.push_interval_seconds)},
+    {"push_timeout", read_number, IN(options.push_timeout_seconds)},
+    {"limits", read_limits, IN(limits)},
+    {"enforce", read_bool, IN(limits.enforce)},
+};
+
+static bool read_argument(PyObject *name, PyObject *value, struct session_arguments *given)
+{
+    const char *word = PyUnicode_AsUTF8AndSize(name, NULL);
+    for (size_t i = 0; word && i < sizeof arguments / sizeof *arguments; i++) {
+        const struct argument *argument = &arguments[i];
+        struct reading reading = {word, value, (char *)given + argument->offset, given->held};
+        if (strcmp(word, argument->name) == 0)
+            return argument->read(&reading);
+    }
+    if (word)
+        PyErr_Format(PyExc_TypeError, "%s is not an argument of a session", word);
     return false;
+}
+
+static bool read_each(PyObject *args, PyObject *kwargs, struct session_arguments *given)
+{
+    PyObject *name, *value;
+    Py_ssize_t position = 0;
+    if (!given->held || !PyArg_ParseTuple(args, ""))
+        return false;
+    while (kwargs && PyDict_Next(kwargs, &position, &name, &value)) {
+        if (!read_argument(name, value, given))
+            return false;
+    }
+    return true;
 }
 
 bool session_arguments_read(PyObject *args, PyObject *kwargs, struct session_arguments *given)
 {
     *given = (struct session_arguments){.options = gput_session_options_default(),
         .limits = gput_limits_default(),
-        .ram = "gigabytes",
-        .gpu_ram = "gigabytes",
-        .time = "hours",
-        .energy = "joules",
-        .ram_mode = "adaptive"};
-    if (parse(args, kwargs, given) && complete(given))
-        return true;
-    session_arguments_finish(given);
-    return false;
+        .held = PyList_New(0)};
+    given->options.limits = &given->limits;
+    if (!read_each(args, kwargs, given)) {
+        session_arguments_finish(given);
+        return false;
+    }
+    given->options.processes |= given->options.command_lines;
+    return true;
 }
 
 void session_arguments_finish(struct session_arguments *given)
 {
-    Py_CLEAR(given->tracking_file);
-    Py_CLEAR(given->resource_usage_file);
-    Py_CLEAR(given->energy_folder);
+    Py_CLEAR(given->held);
 }

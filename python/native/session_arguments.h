@@ -6,10 +6,8 @@
 struct session_arguments {
     struct gput_session_options options;
     struct gput_limits limits;
-    const char *ram, *gpu_ram, *time, *energy, *ram_mode;
-    int overwrite, processes, command_lines, energy_sqlite, energy_continue, enforce;
-    int n_expected_cores, keep_samples;
-    PyObject *tracking_file, *resource_usage_file, *energy_folder; /* bytes, or NULL; owned */
+    int keep_samples;
+    PyObject *held; /* what options point to, besides the arguments; owned */
 };
 
 /* Reads them. False with an exception. `given` must not move: its options point into it, and into

@@ -246,6 +246,8 @@ class States(package.PackageTest):
         }.items():
             with self.subTest(arguments):
                 self.assert_raises(ValueError, message, gput.Tracker, **arguments)
+        self.assert_raises(TypeError, "listen must be str, not 5001", gput.Tracker, listen=5001)
+        self.assert_raises(ValueError, "otlp has an embedded null character", gput.Tracker, otlp="http://a\0")
         self.assertRaises(ValueError, gput.Tracker, gpu_uuids={"no such uuid"})
         self.assertRaises(TypeError, gput.Tracker, sleep_time="a")
         self.assertRaises(TypeError, gput.Tracker, no_such_argument=1)
