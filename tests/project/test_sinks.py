@@ -25,17 +25,39 @@ def sinks():
     return {name: text for text in texts for name in re.findall(r"const struct sink_class sink_(\w+) =", text)}
 
 
+def options():
+    return sorted(option for text in sinks().values() for option in re.findall(r"\.option = offsetof\(struct gput_session_options, (\w+)\)", text))
+
+
 class Sinks(unittest.TestCase):
     def test_each_is_a_row(self):
         rows = re.search(r"#define SINKS\(X\)(.*?)\n\n", (SOURCE / "src/session/sinks/sink.h").read_text(), re.DOTALL)[1]
         self.assertEqual(sorted(re.findall(r"X\((\w+)\)", rows)), sorted(sinks()))
 
     def test_their_options_are_known_to_every_front_end(self):
-        options = {option for text in sinks().values() for option in re.findall(r"\.option = offsetof\(struct gput_session_options, (\w+)\)", text)}
-        self.assertGreaterEqual(len(options), 7)
-        missing = [f"{option} is not in {file} ({name})" for name, file in FRONT_ENDS.items() for option in sorted(options)
+        self.assertGreaterEqual(len(options()), 7)
+        missing = [f"{option} is not in {file} ({name})" for name, file in FRONT_ENDS.items() for option in options()
                    if not re.search(rf"\b{option}\b", (SOURCE / file).read_text())]
         self.assertEqual(missing, [])
+
+    def test_the_command_takes_their_options(self):
+        rows = (SOURCE / "cli/option.c").read_text()
+        taken = re.search(r"#define PUSH_OPTIONS.*?\n\n.*?#define TRACKING_OPTIONS.*?\n\n", (SOURCE / "cli/command-options.c").read_text(), re.DOTALL)[0]
+        for option in options():
+            id = re.search(rf"\b{option}\), (OPTION_\w+)", (SOURCE / "cli/tracking-files.c").read_text())[1]
+            with self.subTest(id):
+                self.assertIn(f"[{id}] = {{", rows, "cli/option.c")
+                self.assertRegex(taken, rf"\b{id}\b", "cli/command-options.c")
+
+    def test_python_names_their_files(self):
+        """Names that a job puts its ranks into, and that need not be UTF-8."""
+        files = re.search(r"\} file_options\[\] = \{(.*?)\};", (SOURCE / "cli/tracking-files.c").read_text(), re.DOTALL)[1]
+        own_process = re.search(r"_PATHS = \{(.*?)\}", (SOURCE / "python/gpu_tracker/_own_process.py").read_text())[1]
+        named = re.search(r"names = (\"tracking_file\".*)", (SOURCE / "python/gpu_tracker/tracker.py").read_text())[1]
+        for option in re.findall(r"tracking, options\.(\w+)\)", files):
+            with self.subTest(option):
+                self.assertIn(f'"{option}"', own_process, "python/gpu_tracker/_own_process.py")
+                self.assertIn(f'"{option}"', named, "python/gpu_tracker/tracker.py")
 
 
 if __name__ == "__main__":
