@@ -1,7 +1,6 @@
 #include "base/csv.h"
 
 #include "base/array.h"
-#include "base/number.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -301,7 +300,6 @@ void csv_append_text(struct str *text, const char *content)
 
 void csv_append_number(struct str *text, double value)
 {
-    char number[NUMBER_TEXT_SIZE];
     if (!isnan(value))
-        str_append_bytes(text, number, number_format_double(value, number));
+        str_append_double(text, value);
 }

@@ -3,7 +3,6 @@
  */
 #include "base/doc.h"
 #include "base/json_string.h"
-#include "base/number.h"
 
 #include <string.h>
 
@@ -43,7 +42,6 @@ static void write_children(const struct doc *doc, int indent, int depth, struct 
 
 static void write_value(const struct doc *doc, int indent, int depth, struct str *text)
 {
-    char number[NUMBER_TEXT_SIZE];
     switch (doc->kind) {
     case DOC_NULL:
         str_append(text, "null");
@@ -52,10 +50,10 @@ static void write_value(const struct doc *doc, int indent, int depth, struct str
         str_append(text, doc->boolean ? "true" : "false");
         break;
     case DOC_INT:
-        str_append_bytes(text, number, number_format_int64(doc->integer, number));
+        str_append_int64(text, doc->integer);
         break;
     case DOC_DOUBLE:
-        str_append_bytes(text, number, number_format_double(doc->number, number));
+        str_append_double(text, doc->number);
         break;
     case DOC_STRING:
         write_string(doc->string, text);

@@ -1,8 +1,8 @@
 #include "base/str.h"
 
 #include "base/error.h"
+#include "base/number.h"
 
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,6 +70,18 @@ void str_append_sentence(struct str *string, const char *sentence)
     size_t length = strlen(sentence);
     str_append_bytes(string, sentence, length);
     str_append(string, length > 0 && sentence[length - 1] == '.' ? " " : ". ");
+}
+
+void str_append_int64(struct str *string, int64_t value)
+{
+    if (str_reserve(string, NUMBER_TEXT_SIZE))
+        string->length += number_format_int64(value, string->data + string->length);
+}
+
+void str_append_double(struct str *string, double value)
+{
+    if (str_reserve(string, NUMBER_TEXT_SIZE))
+        string->length += number_format_double(value, string->data + string->length);
 }
 
 void str_append_repeated(struct str *string, char byte, size_t count)

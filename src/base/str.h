@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct str {
     char *data;      /* terminated by a NUL that `length` does not count; NULL while empty */
@@ -37,6 +38,9 @@ void str_append(struct str *string, const char *text);
 void str_append_sentence(struct str *string, const char *sentence);
 void str_append_bytes(struct str *string, const void *bytes, size_t length);
 void str_append_char(struct str *string, char byte);
+/* Numbers as number.h writes them. */
+void str_append_int64(struct str *string, int64_t value);
+void str_append_double(struct str *string, double value);
 void str_append_repeated(struct str *string, char byte, size_t count);
 void str_printf(struct str *string, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void str_print_list(struct str *string, const char *format, va_list arguments);

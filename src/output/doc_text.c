@@ -79,7 +79,7 @@ static void write_scalar(const struct doc *doc, struct str *text)
         str_append(text, doc->boolean ? "yes" : "no");
         break;
     case DOC_INT:
-        str_append_bytes(text, number, number_format_int64(doc->integer, number));
+        str_append_int64(text, doc->integer);
         break;
     case DOC_DOUBLE:
         str_append_bytes(text, number, format_number(doc, number));

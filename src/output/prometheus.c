@@ -1,6 +1,5 @@
 #include "output/prometheus.h"
 
-#include "base/number.h"
 #include "base/text.h"
 #include "output/labels.h"
 #include "output/metric.h"
@@ -78,9 +77,8 @@ static void write_gpu_labels(struct writer *writer, uint32_t index)
 
 static void write_value(const struct writer *writer, double value)
 {
-    char number[NUMBER_TEXT_SIZE];
     str_append_char(writer->text, ' ');
-    str_append_bytes(writer->text, number, number_format_double(value, number));
+    str_append_double(writer->text, value);
     str_append_char(writer->text, '\n');
 }
 

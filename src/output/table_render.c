@@ -1,6 +1,5 @@
 #include "base/csv.h"
 #include "base/json_string.h"
-#include "base/number.h"
 #include "base/screen.h"
 #include "base/str.h"
 #include "base/table.h"
@@ -10,18 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void append_int(struct str *text, int64_t value)
-{
-    if (str_reserve(text, NUMBER_TEXT_SIZE))
-        text->length += number_format_int64(value, text->data + text->length);
-}
-
-static void append_double(struct str *text, double value)
-{
-    if (str_reserve(text, NUMBER_TEXT_SIZE))
-        text->length += number_format_double(value, text->data + text->length);
-}
-
 /* Numbers as they are; `missing` in place of what is not there. Texts are left to the caller. */
 static void append_number(struct str *text, const struct gput_table *table, size_t row,
     size_t column, const char *missing)
@@ -29,9 +16,9 @@ static void append_number(struct str *text, const struct gput_table *table, size
     if (gput_table_is_missing(table, row, column))
         str_append(text, missing);
     else if (gput_table_column_type(table, column) == GPUT_COLUMN_INT)
-        append_int(text, gput_table_int(table, row, column));
+        str_append_int64(text, gput_table_int(table, row, column));
     else
-        append_double(text, gput_table_double(table, row, column));
+        str_append_double(text, gput_table_double(table, row, column));
 }
 
 /* JSON has no infinity. */

@@ -2,6 +2,7 @@
 
 #include "base/number.h"
 #include "base/table.h"
+#include "base/text.h"
 #include "base/utf8.h"
 
 #include <ctype.h>
@@ -35,16 +36,10 @@ static void append_visible(struct str *text, const char *value)
     }
 }
 
-static bool ends_in(const char *text, const char *end)
-{
-    size_t length = strlen(text), end_length = strlen(end);
-    return length >= end_length && strcmp(text + length - end_length, end) == 0;
-}
-
 /* "duration max, us" of "duration_max_us", where the names are another program's. */
 static void append_name(struct str *text, const struct gput_table *table, const char *name)
 {
-    bool has_unit = ends_in(name, "_us");
+    bool has_unit = text_ends_with(name, "_us");
     if (!table_words(table)) {
         str_append(text, name);
         return;
@@ -89,7 +84,7 @@ static bool is_not_recorded(const struct gput_table *table, size_t row, size_t c
         return false;
     return type == GPUT_COLUMN_INT
                ? gput_table_int(table, row, column) < 0 &&
-                     !ends_in(gput_table_column_name(table, column), "_us")
+                     !text_ends_with(gput_table_column_name(table, column), "_us")
                : strcmp(gput_table_text(table, row, column), words->not_recorded) == 0;
 }
 
@@ -105,8 +100,7 @@ static void append_cell(struct str *text, const struct gput_table *table, size_t
     } else if (gput_table_column_type(table, column) == GPUT_COLUMN_TEXT) {
         append_visible(text, gput_table_text(table, row, column));
     } else if (gput_table_column_type(table, column) == GPUT_COLUMN_INT) {
-        str_append_bytes(
-            text, number, number_format_int64(gput_table_int(table, row, column), number));
+        str_append_int64(text, gput_table_int(table, row, column));
     } else {
         double value = gput_table_double(table, row, column);
         str_append_bytes(text, number, number_format_rounded(value, DECIMALS, number));

@@ -1,5 +1,4 @@
 #include "base/json_string.h"
-#include "base/number.h"
 #include "base/ordered_jobs.h"
 #include "timeline/event_line.h"
 #include "timeline/output_file.h"
@@ -11,12 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static void append_int(struct str *out, int64_t value)
-{
-    if (str_reserve(out, NUMBER_TEXT_SIZE))
-        out->length += number_format_int64(value, out->data + out->length);
-}
 
 /* One event a line; the first is not preceded by a comma. */
 static void start_line(struct str *out, bool *first)
@@ -30,16 +23,16 @@ static void begin_metadata(struct str *out, bool *first, const char *what, int64
 {
     start_line(out, first);
     str_printf(out, "{\"name\": \"%s\", \"ph\": \"M\", \"pid\": ", what);
-    append_int(out, pid);
+    str_append_int64(out, pid);
     if (tid >= 0) {
         str_append(out, ", \"tid\": ");
-        append_int(out, tid);
+        str_append_int64(out, tid);
     }
     str_printf(out, ", \"args\": {\"%s\": ", key);
     if (text)
         json_write_string(text, strlen(text), out);
     else
-        append_int(out, pid);
+        str_append_int64(out, pid);
 }
 
 static void append_metadata(struct str *out, bool *first, const char *what, int64_t pid,

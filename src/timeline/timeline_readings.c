@@ -2,7 +2,6 @@
 
 #include "base/array.h"
 #include "base/json_string.h"
-#include "base/number.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -41,12 +40,6 @@ static int compare_times(const void *left, const void *right)
     return a->label < b->label ? -1 : a->label > b->label;
 }
 
-static void append_value(struct str *text, double value)
-{
-    if (str_reserve(text, NUMBER_TEXT_SIZE))
-        text->length += number_format_double(value, text->data + text->length);
-}
-
 static int add_counter(const struct timeline_readings *readings,
     const struct timeline_reading *reading, uint32_t thread, struct timeline *timeline,
     struct str *text, struct gput_error *error)
@@ -56,7 +49,7 @@ static int add_counter(const struct timeline_readings *readings,
     json_write_string(label, strlen(label), text);
     size_t name_length = text->length;
     str_append(text, "{\"value\": ");
-    append_value(text, reading->value);
+    str_append_double(text, reading->value);
     str_append_char(text, '}');
     if (text->failed)
         return error_memory(error);
@@ -108,7 +101,7 @@ static int add_mark(const struct timeline_readings *readings, size_t at, uint32_
         str_append(text, text->length == 0 ? "{" : ", ");
         json_write_string(label, strlen(label), text);
         str_append(text, ": ");
-        append_value(text, all[i].value);
+        str_append_double(text, all[i].value);
     }
     str_append_char(text, '}');
     if (text->failed)

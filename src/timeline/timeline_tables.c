@@ -2,7 +2,6 @@
 
 #include "base/json_string.h"
 #include "base/names.h"
-#include "base/number.h"
 #include "base/str.h"
 #include "base/table.h"
 #include "base/table_cells.h"
@@ -197,7 +196,6 @@ static void append_cell(
     const char *text = table_cells_text(part, row, column);
     double number = table_cells_number(part, row, column);
     struct str *args = &adding->args;
-    char digits[NUMBER_TEXT_SIZE];
     double factor = strcmp(name, "peak_ram") == 0 ? 1 / gput_ram_unit_factor(adding->data->ram_unit)
                     : strcmp(name, "peak_gpu_ram") == 0
                         ? 1 / gput_ram_unit_factor(adding->data->gpu_ram_unit)
@@ -213,7 +211,7 @@ static void append_cell(
     if (number == floor(number) && fabs(number) < 0x1p53)
         str_printf(args, "%.0f", number);
     else
-        str_append_bytes(args, digits, number_format_double(number, digits));
+        str_append_double(args, number);
 }
 
 /* A slice from its start to its end; names and times are not among its arguments. */

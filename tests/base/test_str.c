@@ -3,6 +3,7 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void appends_text_and_terminates_it(void **state)
 {
@@ -18,6 +19,19 @@ static void appends_text_and_terminates_it(void **state)
     assert_string_equal(text.data + 103, "42");
     str_finish(&text);
     assert_null(text.data);
+}
+
+static void appends_numbers_as_python_writes_them(void **state)
+{
+    (void)state;
+    struct str text = {0};
+    str_append_int64(&text, INT64_MIN);
+    str_append_char(&text, ' ');
+    str_append_double(&text, 0.1);
+    str_append_double(&text, -1e16);
+    assert_string_equal(str_text(&text), "-9223372036854775808 0.1-1e+16");
+    assert_int_equal(text.length, strlen(str_text(&text)));
+    str_finish(&text);
 }
 
 /* An empty file is read so: malloc() gives other bytes than 0 in the tests. */
@@ -67,6 +81,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(appends_text_and_terminates_it),
+        cmocka_unit_test(appends_numbers_as_python_writes_them),
         cmocka_unit_test(space_that_holds_nothing_yet_is_an_empty_text),
         cmocka_unit_test(transfers_its_text),
         cmocka_unit_test(stays_failed_without_memory),

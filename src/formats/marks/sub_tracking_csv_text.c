@@ -1,7 +1,5 @@
 #include "formats/marks/sub_tracking_csv.h"
 
-#include "base/number.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,18 +102,12 @@ void sub_tracking_csv_append_header(struct str *text, const struct sub_tracking_
     str_append_char(text, '\n');
 }
 
-static void append_int(struct str *text, int64_t value)
-{
-    if (str_reserve(text, NUMBER_TEXT_SIZE))
-        text->length += number_format_int64(value, text->data + text->length);
-}
-
 static void append_field(struct str *text, enum sub_tracking_column column,
     const struct sub_tracking_mark *row, const char *name, size_t name_length)
 {
     switch (column) {
     case SUB_TRACKING_PROCESS_ID:
-        append_int(text, row->process_id);
+        str_append_int64(text, row->process_id);
         break;
     case SUB_TRACKING_NAME:
         csv_append_cell(text, name, name_length);
@@ -132,7 +124,7 @@ static void append_field(struct str *text, enum sub_tracking_column column,
     default: {
         int64_t figure = *sub_tracking_column_figure((struct sub_tracking_mark *)row, column);
         if (figure != SUB_TRACKING_UNKNOWN)
-            append_int(text, figure);
+            str_append_int64(text, figure);
     }
     }
 }

@@ -38,13 +38,12 @@ struct csv_writer {
 
 static void append_value(struct str *text, struct tracking_value value)
 {
-    char number[NUMBER_TEXT_SIZE];
     if (value.kind == TRACKING_TEXT)
         str_append(text, value.text);
     else if (value.kind == TRACKING_INTEGER)
-        str_append_bytes(text, number, number_format_int64(value.integer, number));
+        str_append_int64(text, value.integer);
     else if (!isnan(value.real))
-        str_append_bytes(text, number, number_format_double(value.real, number));
+        str_append_double(text, value.real);
 }
 
 static void append_static_data(struct str *text, const struct gput_static_data *static_data)
