@@ -51,7 +51,7 @@ static struct place {
     _Atomic(const char *) name;
 } places[PLACES];
 
-/* What compilers put behind the name of a function that has a part that threads run. */
+/* What compilers append to the name of a function that has a part that threads run. */
 static const char *const outlined[] = {".omp_outlined", "._omp_fn."};
 
 /* Whether it is such a part of a function that the symbol does not name (LLVM before 17). */

@@ -1,7 +1,7 @@
 /*
  * Passes a command's output on, byte for byte, and records the phases that its lines announce. A
- * process of its own does so: it goes on when gpu-tracker is killed, and when the command has left
- * a process behind that still prints. Its end is not waited for.
+ * process of its own does so: it goes on when gpu-tracker is killed, and when a process
+ * that the command left running still prints. Its end is not waited for.
  *
  *     output_relay_start()    before the session is created and has threads
  *     output_relay_give()     the command that is started now prints to the relay

@@ -1,7 +1,6 @@
 #include "analyze/exact_figures.h"
 
 #include "base/array.h"
-
 #include "formats/marks/open_starts.h"
 
 #include <math.h>

@@ -57,7 +57,7 @@ int csv_reader_next(
  */
 bool csv_reader_unread_lines(struct csv_reader *reader, const struct csv_record *record);
 
-/* Goes on at a later offset of a file, behind so many lines: where a record begins that another
+/* Goes on at a later offset of a file, after so many lines: where a record begins that another
  * thread has found. Errors: GPUT_ERROR_IO. */
 int csv_reader_move(
     struct csv_reader *reader, uint64_t place, uint64_t lines, struct gput_error *error);

@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* NUL bytes behind the text. */
+/* NUL bytes after the text. */
 #define FILE_WINDOW_PADDING 32
 /* Files smaller than this are not worth the threads. */
 #define FILE_WINDOWS_MIN (4u << 20)
@@ -32,7 +32,7 @@ struct file_window {
 
     /* Set by scan(): */
     const char *first; /* the first item; NULL: there is none */
-    const char *after; /* where the item behind the last one begins, or something else */
+    const char *after; /* where the item after the last one begins, or something else */
 };
 
 struct file_window_class {

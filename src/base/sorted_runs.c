@@ -20,8 +20,8 @@ struct run {
     int64_t next;       /* what follows the buffer */
     char *buffer;
     size_t capacity;
-    size_t at, length; /* in the buffer: the record at hand, and the end */
-    size_t record;     /* the length of the record at hand; 0: the run has ended */
+    size_t at, length; /* in the buffer: the current record, and the end */
+    size_t record;     /* the length of the current record; 0: the run has ended */
 };
 
 struct sorted_runs {

@@ -17,7 +17,7 @@
 #define OPEN_WAIT_FOR_UUID_NS (30 * NS_PER_SECOND)
 /* How long gpu_set_close() waits for threads to end. */
 #define CLOSE_WAIT_NS (NS_PER_SECOND / 4)
-/* Older figures are missing: this, or this many ticks. */
+/* A figure that is older than this, and than this many ticks, is missing. */
 #define MAX_AGE_SECONDS 10.0
 #define MAX_AGE_TICKS 3
 

@@ -1,7 +1,6 @@
 #include "import/pickle_reader.h"
 
 #include "base/array.h"
-
 #include "import/pickle_arena.h"
 
 #include <stdarg.h>

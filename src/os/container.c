@@ -2,7 +2,6 @@
 
 #include "base/str.h"
 #include "base/text.h"
-
 #include "os/mountinfo.h"
 #include "os/procfs.h"
 #include "os/scan.h"

@@ -1,7 +1,6 @@
 #include "os/cpu_count.h"
 
 #include "base/file.h"
-
 #include "os/proc_status.h"
 #include "os/procfs.h"
 #include "os/scan.h"

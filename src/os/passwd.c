@@ -3,7 +3,6 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "base/text.h"
-
 #include "os/scan.h"
 
 #include <stdbool.h>

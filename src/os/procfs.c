@@ -1,7 +1,6 @@
 #include "os/procfs.h"
 
 #include "base/file.h"
-
 #include "os/scan.h"
 
 #include <dirent.h>

@@ -1,10 +1,9 @@
 #include "process/memory.h"
 
+#include "base/array.h"
 #include "os/proc_smaps.h"
 #include "os/proc_smaps_rollup.h"
 #include "process/bytes.h"
-
-#include "base/array.h"
 
 #include <stdlib.h>
 
@@ -247,8 +246,8 @@ struct rss memory_rss(const struct memory *memory)
     double file_moved = (double)memory->file_bytes - (double)memory->exact_file_bytes;
 
     rss.private = shifted(memory->exact.private, anonymous_then, memory_anonymous_bytes(memory));
-    double private = (double)rss.private + file_moved * private_part;
-    rss.private = private > 0 ? bytes_min((uint64_t) private, rss.total) : 0;
+    double private_bytes = (double)rss.private + file_moved * private_part;
+    rss.private = private_bytes > 0 ? bytes_min((uint64_t)private_bytes, rss.total) : 0;
     rss.shared = rss.total - rss.private;
     return rss;
 }

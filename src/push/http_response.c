@@ -115,7 +115,7 @@ bool http_answer_parse(const char *bytes, size_t length, int64_t now, struct htt
     return false;
 }
 
-/* The size of the chunk at `*at`, which is moved behind its line; -1: it is not whole. */
+/* The size of the chunk at `*at`, which is moved after its line; -1: the line is not complete. */
 static int64_t next_chunk(const char **at, const char *end)
 {
     const char *newline = memchr(*at, '\n', (size_t)(end - *at));

@@ -189,7 +189,7 @@ int http_request_parse(const char *bytes, size_t length, struct http_request *re
     struct fields fields = {0};
     struct http_request read = {0};
     int minor = 0;
-    /* Empty lines before a request are passed over. */
+    /* Empty lines before a request are skipped. */
     do {
         if (!next_line(&rest, &line))
             return HTTP_MORE;

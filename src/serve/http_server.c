@@ -375,17 +375,17 @@ static bool has_to_stop(const struct http_server *server)
 static void handle_events(struct http_server *server, const struct waiting *waiting)
 {
     int64_t now_ns = clock_monotonic_ns();
-    bool is_called = false;
+    bool can_accept = false;
     for (nfds_t i = 0; i < waiting->count; i++) {
         struct connection *connection = waiting->connections[i];
         if (waiting->events[i].revents && connection)
             advance(server, connection);
         else if (waiting->events[i].revents)
-            is_called |= waiting->events[i].fd == server->listen_fd;
+            can_accept |= waiting->events[i].fd == server->listen_fd;
         if (connection && connection->stage != FREE && connection->deadline_ns <= now_ns)
             hang_up(connection);
     }
-    if (is_called)
+    if (can_accept)
         accept_one(server);
 }
 

@@ -172,7 +172,7 @@ struct writing {
     struct ordered_jobs *jobs;
     struct source_texts **texts; /* by thread; the first are the timeline's */
     unsigned threads;
-    struct str before; /* the event at hand */
+    struct str before; /* the current event */
     bool first;        /* nothing was written yet */
 };
 

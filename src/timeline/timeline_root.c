@@ -14,7 +14,7 @@ struct adding {
     struct timeline_inputs *inputs;
     struct timeline_readings readings;
     struct str text;
-    /* Of the file at hand: */
+    /* Of the current file: */
     struct {
         const char *phase; /* NULL: not used */
         int64_t tid;

@@ -156,7 +156,7 @@ bool event_shapes_scan(
 /* An event that is known to be valid, on its way into the tree. */
 struct learning {
     struct event_shapes *shapes;
-    uint32_t last;         /* the separator before the value at hand */
+    uint32_t last;         /* the separator before the current value */
     const char *start;     /* of the next separator */
     struct separator next; /* what is known of it */
     int depth;             /* of the open arrays and objects */
@@ -222,7 +222,7 @@ static void close_container(struct learning *learning, const char *at)
     }
 }
 
-/* Whether the value at hand is a member of the event, or of its arguments. */
+/* Whether the current value is a member of the event, or of its arguments. */
 static bool is_member(const struct learning *learning)
 {
     return learning->depth == 1 || (learning->depth == 2 && learning->in_args);

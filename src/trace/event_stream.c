@@ -12,14 +12,14 @@ enum place { AT_START, IN_MEMBERS, IN_EVENTS, AT_END };
 
 struct event_stream {
     struct text_window window;
-    struct file_windows *windows;      /* what other threads found; NULL: there are none */
-    const struct event_window *passed; /* the one whose events are being given; NULL: none */
-    size_t next_passed;
+    struct file_windows *windows;       /* what other threads found; NULL: there are none */
+    const struct event_window *current; /* the window whose events are being given; NULL: none */
+    size_t next_event;
     uint64_t at; /* in the file: of the event just given */
     struct event_shapes *shapes;
     enum place place;
     bool object_form;
-    bool resyncing; /* after damage: what is not an event is passed over in silence */
+    bool resyncing; /* after damage: what is not an event is skipped without counting it */
     bool seen_events;
     bool not_a_trace;
     char *name;
@@ -121,7 +121,7 @@ static int resync(struct event_stream *stream, struct gput_error *error)
     }
 }
 
-/* The element at hand reaches beyond the window: reads on, or gives up. */
+/* The current element reaches beyond the window: reads on, or gives up. */
 static int read_on(struct event_stream *stream, struct gput_error *error)
 {
     bool more;
@@ -152,28 +152,28 @@ static bool begin_window(struct event_stream *stream)
     struct text_window *window = &stream->window;
     if (!stream->windows)
         return false;
-    stream->passed = (const struct event_window *)file_windows_at(
+    stream->current = (const struct event_window *)file_windows_at(
         stream->windows, text_window_place(window, window->at));
-    stream->next_passed = 0;
-    return stream->passed;
+    stream->next_event = 0;
+    return stream->current;
 }
 
-/* Gives the next event of a window. Behind the last, reading goes on in the file. */
-static int next_passed(
+/* Gives the next event of a window. After the last one, reading goes on in the file. */
+static int next_in_window(
     struct event_stream *stream, struct trace_event *event, bool *there, struct gput_error *error)
 {
-    const struct event_window *passed = stream->passed;
-    *there = stream->next_passed < passed->count;
+    const struct event_window *current = stream->current;
+    *there = stream->next_event < current->count;
     if (*there) {
-        *event = passed->events[stream->next_passed++];
-        stream->at = file_window_place(&passed->window, event->text);
+        *event = current->events[stream->next_event++];
+        stream->at = file_window_place(&current->window, event->text);
         stream->counts.events++;
         return GPUT_OK;
     }
-    uint64_t after = file_window_place(&passed->window, passed->window.after);
-    stream->counts.empty += passed->empty;
+    uint64_t after = file_window_place(&current->window, current->window.after);
+    stream->counts.empty += current->empty;
     stream->resyncing = false;
-    stream->passed = NULL;
+    stream->current = NULL;
     TRY(text_window_move(&stream->window, after, error));
     begin_window(stream);
     return GPUT_OK;
@@ -184,8 +184,8 @@ static int next_in_events(
 {
     struct text_window *window = &stream->window;
     bool more;
-    if (stream->passed)
-        return next_passed(stream, event, there, error);
+    if (stream->current)
+        return next_in_window(stream, event, there, error);
     TRY(find_byte(stream, true, &more, error));
     if (!more) {
         end_torn(stream);

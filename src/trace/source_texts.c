@@ -10,17 +10,17 @@
 #include <unistd.h>
 
 #define MAX_FILES 200 /* descriptors: most systems give a process 1024 */
-#define MEMORY (14u << 20)
-#define SHARED_MEMORY_MIN (2u << 20)
+#define MEMORY_BYTES (14u << 20)
+#define MIN_SHARED_BYTES (2u << 20)
 #define MAX_CHUNKS 4096
-#define MIN_CHUNK (2u << 10)
-#define MAX_CHUNK (224u << 10)
+#define MIN_CHUNK_BYTES (2u << 10)
+#define MAX_CHUNK_BYTES (224u << 10)
 
 struct source_file {
     int fd;
     char *path;
-    struct stat first; /* as it was taken in */
-    bool changed;      /* it is no longer so */
+    struct stat first; /* when it was added */
+    bool changed;      /* since then */
 };
 
 /* A chunk of a file, in memory. */
@@ -56,7 +56,7 @@ int source_texts_create(struct source_texts **texts, struct gput_error *error)
     *texts = calloc(1, sizeof **texts);
     if (!*texts)
         return error_memory(error);
-    (*texts)->memory = MEMORY;
+    (*texts)->memory = MEMORY_BYTES;
     (*texts)->uses.older = (*texts)->uses.newer = &(*texts)->uses;
     return GPUT_OK;
 }
@@ -65,10 +65,10 @@ int source_texts_share(const struct source_texts *texts, unsigned threads,
     struct source_texts **shared, struct gput_error *error)
 {
     TRY(source_texts_create(shared, error));
-    size_t memory = MEMORY / threads;
+    size_t memory = MEMORY_BYTES / threads;
     memcpy((*shared)->files, texts->files, sizeof texts->files);
     (*shared)->file_count = texts->file_count;
-    (*shared)->memory = memory > SHARED_MEMORY_MIN ? memory : SHARED_MEMORY_MIN;
+    (*shared)->memory = memory > MIN_SHARED_BYTES ? memory : MIN_SHARED_BYTES;
     (*shared)->is_shared = true;
     return GPUT_OK;
 }
@@ -187,8 +187,8 @@ static size_t size_of_next(const struct source_texts *texts, const struct chunk 
     size_t space = texts->memory / 8 * 7 / (texts->reads - chunk->read + 1);
     size_t size = (chunk->wanted + space) / 2;
     size = size < chunk->wanted * 2 ? size : chunk->wanted * 2;
-    size = size < MAX_CHUNK ? size : MAX_CHUNK;
-    return size > MIN_CHUNK ? size : MIN_CHUNK;
+    size = size < MAX_CHUNK_BYTES ? size : MAX_CHUNK_BYTES;
+    return size > MIN_CHUNK_BYTES ? size : MIN_CHUNK_BYTES;
 }
 
 static void check_for_change(struct source_file *file)
@@ -241,7 +241,7 @@ static int make_space(
     return GPUT_OK;
 }
 
-/* Those that hold nothing else than this one does. */
+/* Drops chunks whose whole text is in this one, too. */
 static void drop_covered(struct source_texts *texts, const struct chunk *chunk)
 {
     for (;;) {
@@ -292,7 +292,7 @@ static int find(struct source_texts *texts, uint32_t file, uint64_t at, size_t l
         take_out(texts, chunk);
     } else {
         *found = chunk = pop_unused(texts);
-        chunk->wanted = MIN_CHUNK;
+        chunk->wanted = MIN_CHUNK_BYTES;
     }
     return move(texts, chunk, file, at, length, error);
 }

@@ -23,12 +23,12 @@ typedef int system_visitor(
     void *user, const struct system_reading *reading, struct gput_error *error);
 
 /*
- * Reads a file. Lines that are not readings are skipped and counted, blank ones passed over; a last
- * line that is cut off counts as truncated. Adds to `report`, with one warning for the file.
+ * Reads a file. Lines that are not readings are skipped and counted, blank ones are only skipped; a
+ * last line that is cut off counts as truncated. Adds to `report`, with one warning for the file.
  */
 int system_metrics_read(const char *path, system_visitor *visit, void *user,
     struct read_report *report, struct gput_error *error);
 
-/* The same from a source, which is taken over. */
+/* The same from a source, which it closes. */
 int system_metrics_read_source(struct byte_source *source, const char *name, system_visitor *visit,
     void *user, struct read_report *report, struct gput_error *error);

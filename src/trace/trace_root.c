@@ -14,6 +14,8 @@
 #include <unistd.h>
 
 #define MAX_FOLDER_DEPTH 16
+/* Intervals are widened by this: a file has the time at which it was begun or ended, not all of
+ * what is in it. */
 #define WIDENED_BY_US (INT64_C(180) * 1000000)
 
 const char *const trace_suffixes[] = {"pythontimeline.json", "model_timeline.json",
@@ -58,7 +60,7 @@ bool trace_root_is(const char *path)
     return holds_traces(path) || holds_traces(inner);
 }
 
-/* Adds a file; takes `node` over. */
+/* Adds a file, which owns `node` from here on, also after a failure. */
 static int add_file(struct trace_root *root, enum trace_file_kind kind, const char *path,
     char *node, struct gput_error *error)
 {
@@ -327,7 +329,7 @@ static bool same_series(const struct trace_file *a, const struct trace_file *b)
 }
 
 /* Events: whether any of it is in the interval. A file has the events that ended while it was
- * written. One that lasted may have begun long before: no later file can be passed over. */
+ * written. One that lasted may have begun long before: no later file can be skipped. */
 static bool events_file_matters(const struct trace_file *file, int64_t start_us, int64_t end_us)
 {
     return file->time_us == 0 || (file->time_us >= start_us && file->base_us <= end_us);

@@ -118,7 +118,7 @@ print(json.dumps([first, second]))
         self.assertIn("No trace was asked for: the command ended before", done.stderr)
         self.assert_folder_is()
 
-    def test_malformed_messages_are_passed_over(self):
+    def test_malformed_messages_are_skipped(self):
         code = """
 client = Client()
 for bad in b"", b"x", bytes(40), struct.pack("=Q32s", 99, b"req"), struct.pack("=Q32siiq", 16, b"req", 2, 1 << 30, 0), bytes(9000):

@@ -30,7 +30,9 @@ BANNED = {
     "twin, twins": "copy, pair",
     "unwaited": "auto-reaped, not waited for",
     "wishes": "options",
-    "what comes behind, all behind, behind the end": "after",
+    "all behind, behind its, behind one, behind so many, behind the end, behind the last, behind the name, behind the rows, behind the text": "after",
+    "passed over": "skipped",
+    "at hand": "current",
     "look at, looks at, looked at, looking at, look for, looks for, looked for, looking for": "read, poll, scan, search",
 }
 ALLOWED = {

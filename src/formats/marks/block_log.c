@@ -225,7 +225,7 @@ static bool is_closed(struct block_log *log)
 static int fail_chunk(struct block_log *log, uint32_t chunk, int code, struct gput_error *error)
 {
     int saved = errno;
-    /* returned; a chunk before that of another thread stays as a hole in the file */
+    /* Given back, unless another thread has one after it: then it is a hole in the file. */
     uint32_t handed_out = chunk + 1;
     if (code == GPUT_ERROR_STATE)
         atomic_fetch_sub(&log->header->n_chunks, 1);

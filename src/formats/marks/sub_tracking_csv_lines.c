@@ -22,7 +22,7 @@ static bool is_block(struct csv_lines *lines, const struct csv_cell *name)
     return true;
 }
 
-/* Adds the line at `*at` and moves behind it; false at anything else than a plain one. */
+/* Adds the line at `*at` and moves after it. False: it is not a plain one. */
 static bool add_line(struct csv_lines *lines, const char **at)
 {
     const struct csv_line_layouts *layouts = lines->window.user;

@@ -1,11 +1,10 @@
 #include "formats/results/results_file.h"
 
-#include "formats/results/results_codec.h"
-
 #include "base/file_target.h"
 #include "base/random.h"
 #include "base/str.h"
 #include "base/text.h"
+#include "formats/results/results_codec.h"
 
 #include <errno.h>
 #include <fcntl.h>

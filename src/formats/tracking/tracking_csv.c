@@ -546,7 +546,7 @@ static int next_csv(struct tracking_reader *reader, struct tracking_row *rows, s
         if (csv->passed || *count == capacity)
             break;
         if (*count > before)
-            continue; /* behind one window the next one begins */
+            continue; /* the next window may follow at once */
         TRY(csv_reader_next(csv->csv, &record, &end, error));
         if (end)
             break;

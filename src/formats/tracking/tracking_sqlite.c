@@ -454,7 +454,7 @@ static int bad_cell(struct sqlite_tracking_reader *reader, unsigned long long ro
         tracking_column_at((size_t)reader->columns.all[place]).name);
 }
 
-/* A page that was cut off, or not written, ends in zeroes. Rows in them are blank. The one behind
+/* A page that was cut off, or not written, ends in zeroes. Rows in them are blank. The one after
  * these has its beginning before the zeroes; its timestamp, the last column, is zero or a part. */
 static bool is_cut(struct sqlite_tracking_reader *reader, const double *values)
 {
@@ -493,7 +493,7 @@ static void use_cores(struct tracking_reader *reader, unsigned cores)
             sqlite_ranges_create(reader->path, &sqlite->columns, (int64_t)sqlite->total, cores);
 }
 
-/* Behind the ranges one thread reads on. */
+/* After the ranges, one thread reads on. */
 static int leave_ranges(
     struct sqlite_tracking_reader *reader, int64_t next, struct gput_error *error)
 {

@@ -68,21 +68,21 @@ struct sqlite_ranges {
     int64_t next_id, last_id;  /* of what is given to threads */
     const struct range *taken; /* whose rows are being given; NULL: none */
     size_t n_given;            /* of these */
-    int64_t after;             /* row id behind the rows that were given */
+    int64_t after;             /* row id after the rows that were given */
     bool have_ended;
 };
 
 struct range {
     struct sqlite_ranges *ranges;
     int64_t first, last; /* row ids */
-    int64_t after;       /* behind the rows that were read */
+    int64_t after;       /* row id after the rows that were read */
     size_t count;
     struct tracking_row rows[RANGE_IDS];
 };
 
 /*
- * A function of SQL over the known columns, in their order: SQLite has their values at hand when it
- * calls one. Asking for each after a row was found takes half as long again as finding it.
+ * A function of SQL over the known columns, in their order: SQLite has already read their values
+ * when it calls one. Asking for each after a row was found takes half as long again as finding it.
  */
 static void take_row(sqlite3_context *context, int count, sqlite3_value **cells)
 {

@@ -19,7 +19,7 @@ struct callers {
     const struct cprofile *profile;
     struct report_calls *calls;
     struct callee *callees; /* by caller, of each the longest first; owned */
-    size_t *first;          /* of each function, and behind the last one; owned */
+    size_t *first;          /* of each function, and after the last one; owned */
     uint32_t *names;        /* of each function in the calls, or NO_NAME; owned */
     double *shares; /* of each function in the stack, of its first call there; or 0; owned */
     size_t count;
@@ -74,7 +74,7 @@ static double guess_factor(const struct cprofile *profile)
     return guessed > 0 ? fmax(0, whole_of(profile) - known) / guessed : 1;
 }
 
-/* What was called from outside is "called" by a function behind the last one: the profiler sees
+/* What was called from outside is "called" by a function after the last one: the profiler sees
  * only what began after itself. */
 static void list_callees(struct callers *callers)
 {

@@ -25,7 +25,7 @@ struct events {
     struct counter *counters; /* by the number of their name; owned */
     uint32_t counter_count;
     int64_t start_ns; /* time 0 of the session */
-    struct str text;  /* of the event at hand */
+    struct str text;  /* of the current event */
 };
 
 static double seconds_of(const struct events *events, int64_t ns)

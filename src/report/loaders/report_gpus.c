@@ -1,8 +1,7 @@
 #include "report/loaders/report_gpus.h"
 
-#include "base/table_cells.h"
-
 #include "base/array.h"
+#include "base/table_cells.h"
 
 #include <stdio.h>
 #include <stdlib.h>

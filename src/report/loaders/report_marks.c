@@ -1,15 +1,14 @@
 #include "report/loaders/report_marks.h"
 
 #include "analyze/call_table.h"
+#include "base/array.h"
+#include "base/str.h"
 #include "formats/marks/sub_tracking_file.h"
 #include "output/human.h"
 #include "report/document/report_calls.h"
 #include "report/loaders/report_analysis.h"
 #include "report/loaders/report_blocks.h"
 #include "report/loaders/report_loader.h"
-
-#include "base/array.h"
-#include "base/str.h"
 
 #include <gputracker/sub_tracking.h>
 

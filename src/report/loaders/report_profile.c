@@ -5,9 +5,8 @@
 #include "report/loaders/report_loader.h"
 #include "report/loaders/report_python.h"
 
-#include "trace/system_metrics.h"
-
 #include "base/array.h"
+#include "trace/system_metrics.h"
 
 #include <gputracker/profile.h>
 

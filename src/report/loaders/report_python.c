@@ -2,14 +2,13 @@
  * functions took in their callers, and a table of the functions. */
 #include "report/loaders/report_python.h"
 
-#include "report/loaders/report_callers.h"
-#include "report/loaders/report_loader.h"
-
 #include "base/array.h"
 #include "base/file.h"
 #include "base/order.h"
 #include "base/table.h"
 #include "import/pyinstrument.h"
+#include "report/loaders/report_callers.h"
+#include "report/loaders/report_loader.h"
 #include "training/python/python_profiles.h"
 
 #include <fcntl.h>

@@ -8,7 +8,6 @@
 #include "base/str.h"
 #include "base/utf8.h"
 #include "base/wall_clock.h"
-
 #include "model/processes.h"
 #include "process/process_figures.h"
 

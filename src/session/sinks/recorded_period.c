@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The clock that counts on while the machine is suspended gains less than this otherwise. */
+/* The time of day and the monotonic clock differ by less than this in a period, unless the machine
+ * was suspended in it. */
 #define SUSPENDED_NS NS_PER_SECOND
 
 /* CPU time of a process without our own threads inside it. */
@@ -110,7 +111,7 @@ void recorded_period_begin_first(struct recorded_period *period, int64_t start_n
     memset(&period->joules, 0, sizeof period->joules);
 }
 
-static int64_t cpu_since(
+static int64_t cpu_ns_since(
     const struct recorded_period *period, const struct process *process, size_t guess)
 {
     int64_t now_ns = cpu_ns_of(period, process);
@@ -176,7 +177,7 @@ struct parts {
 
 static double cpu_seconds_since(const struct recorded_period *period, size_t i)
 {
-    int64_t ns = cpu_since(period, period->snapshot->tree->processes[i], i);
+    int64_t ns = cpu_ns_since(period, period->snapshot->tree->processes[i], i);
     return ns > 0 ? clock_seconds_of_ns(ns) : 0;
 }
 
@@ -264,7 +265,7 @@ static void add_cpu_powers(
     add_process_powers(period, powers, cpu);
 }
 
-/* The same of few GPUs. Without any there is no object of them. */
+/* A figure that few GPUs have: the first one makes the object. */
 static void add_of_few(
     struct doc *gpu, const char *name, struct doc **numbers, uint32_t i, double number)
 {
