@@ -202,8 +202,7 @@ static void check_gpus(const struct view *view, struct gput_doctor_source *sourc
     const struct gpu_source_status *statuses = gpu_set_sources(view->gpus, &count);
     for (size_t i = 0; i < count; i++)
         if (strcmp(statuses[i].name, source->name) == 0)
-            set(source, state_of(statuses[i].state), statuses[i].remedy, "%s",
-                statuses[i].detail[0] ? statuses[i].detail : "its driver has not answered yet");
+            set(source, state_of(statuses[i].state), statuses[i].remedy, "%s", statuses[i].detail);
     add_hidden_processes(view, source);
 }
 

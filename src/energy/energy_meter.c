@@ -300,6 +300,8 @@ static double begin(struct energy_meter *meter, int64_t now_ns)
 void energy_meter_read(struct energy_meter *meter, const struct energy_shares *now, int64_t now_ns)
 {
     bool first = meter->since_ns == 0;
+    /* Counters can have been read before the first interval ends: energy_meter_update_counters() */
+    bool has_cpu = !first || meter->cpu.read_ns != 0;
     struct interval interval;
     double watts = NAN;
     double seconds =
@@ -308,7 +310,7 @@ void energy_meter_read(struct energy_meter *meter, const struct energy_shares *n
     read_gpus(meter, now, &interval, now_ns);
     if (seconds > 0 && meter->has_battery && !meter->leaves_cpu)
         battery_read(meter->sysfs_root, &watts, NULL);
-    if (!first) {
+    if (has_cpu) {
         attribute_cpu(meter, now, interval.domains[ENERGY_PACKAGE]);
         attribute_dram(meter, now, interval.domains[ENERGY_DRAM]);
         meter->since = *now; /* shares of the first interval are since the start of the session */

@@ -97,4 +97,6 @@ bool energy_meter_integrates_power(const struct energy_meter *meter);
  * wraps unnoticed; INT64_MAX: never. A 65 kJ counter wraps every 3.6 minutes at 300 W.
  */
 int64_t energy_meter_due_ns(const struct energy_meter *meter);
+
+/* Before the first energy_meter_read(), too: joules of the CPU then count from there. */
 void energy_meter_update_counters(struct energy_meter *meter, int64_t now_ns);

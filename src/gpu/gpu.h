@@ -47,6 +47,7 @@ struct gpu_options {
     void *user;        /* passed to warn() */
     bool each_process; /* gpu_set_process_ram() will be called */
     bool synchronous;  /* no threads: gpu_set_sample() calls the drivers. For tests */
+    bool starts_later; /* see gpu_set_start() */
 };
 
 enum gpu_vendor { GPU_VENDOR_OTHER, GPU_VENDOR_NVIDIA, GPU_VENDOR_AMD, GPU_VENDOR_INTEL };
@@ -159,6 +160,7 @@ enum gpu_source_state {
     GPU_SOURCE_ABSENT,    /* this machine has no such GPU, or no driver for it */
     GPU_SOURCE_FAILED,    /* there is a GPU or driver, and it does not work */
     GPU_SOURCE_SKIPPED,   /* not probed: another brand was requested */
+    GPU_SOURCE_OPENING,   /* its driver has not answered yet, or gpu_set_start() is due */
 };
 
 /* One source of figures, for reports and `doctor`. */
@@ -183,6 +185,26 @@ struct gpu_set;
  * does not have; the message lists the available ones), GPUT_ERROR_MEMORY.
  */
 int gpu_set_open(const struct gpu_options *options, struct gpu_set **set, struct gput_error *error);
+
+/*
+ * With options.starts_later gpu_set_open() calls no driver where a library takes long to open, and
+ * GPUs have no figures yet; unless options.uuids name some, for an unknown one is an error. This
+ * function begins to open them, in threads of theirs. Called again, it does nothing.
+ */
+void gpu_set_start(struct gpu_set *set);
+
+/* Whether gpu_set_start() has something to do. */
+bool gpu_set_is_to_start(const struct gpu_set *set);
+
+/* Whether all drivers have answered since. */
+bool gpu_set_has_started(struct gpu_set *set);
+
+/* Waits for that, `timeout_ns` at most, and takes what they have answered. One that answers later
+ * is added later. */
+void gpu_set_await_start(struct gpu_set *set, int64_t timeout_ns);
+
+/* How long gpu_set_open() waits, as a rule. */
+#define GPU_OPEN_WAIT_NS 1000000000
 
 /* NULL is fine. Waits a quarter of a second for running driver calls; a thread whose call hangs
  * ends when the call returns. */

@@ -354,6 +354,7 @@ static void nvml_read_processes(
 const struct gpu_source gpu_source_nvml = {
     .name = "nvml",
     .vendor = GPU_VENDOR_NVIDIA,
+    .opens_slowly = true,
     .probe = nvml_probe,
     .open = nvml_open,
     .list_devices = nvml_list_devices,

@@ -12,8 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* How long gpu_set_open() waits for drivers: usually, and when it has to know every UUID. */
-#define OPEN_WAIT_NS NS_PER_SECOND
+/* How long gpu_set_open() waits for drivers when it has to know every UUID. */
 #define OPEN_WAIT_FOR_UUID_NS (30 * NS_PER_SECOND)
 /* How long gpu_set_close() waits for threads to end. */
 #define CLOSE_WAIT_NS (NS_PER_SECOND / 4)
@@ -23,6 +22,8 @@
 
 static const char gpu_left_reason[] = "read by the tracker of another rank, once a machine";
 const char gpu_waiting_reason[] = "the driver has not answered yet";
+static const char gpu_unasked_reason[] =
+    "not asked: opening its library takes longer than the command took";
 
 void gpu_set_warn(struct gpu_set *set, const char *format, ...)
 {
@@ -161,6 +162,9 @@ void gpu_set_update(struct gpu_set *set)
             continue;
         gpu_feed_update(member->feed, member->view);
         set->statuses[i] = member->view->status;
+        if (member->view->opening)
+            gpu_source_status_set(&set->statuses[i], GPU_SOURCE_OPENING, "", "%s",
+                set->is_started ? gpu_waiting_reason : gpu_unasked_reason);
         merge_devices(set, member);
     }
     report_left_out(set);
@@ -228,7 +232,7 @@ static bool wanted(const struct gpu_set *set, const struct gpu_source *source)
 }
 
 /* Searches for GPUs of one source; a source that has none needs no memory. */
-static int start_feed(struct gpu_set *set, struct gpu_member *member, size_t source,
+static int create_feed(struct gpu_set *set, struct gpu_member *member, size_t source,
     const struct gpu_source_options *options)
 {
     member->feed = gpu_feed_create(gpu_sources[source], options, set->synchronous);
@@ -243,7 +247,7 @@ static int start_feed(struct gpu_set *set, struct gpu_member *member, size_t sou
     return member->view ? GPUT_OK : GPUT_ERROR_MEMORY;
 }
 
-static int start_feeds(struct gpu_set *set)
+static int create_feeds(struct gpu_set *set)
 {
     const struct gpu_source_options options = {
         .procfs_root = set->procfs_root,
@@ -260,23 +264,28 @@ static int start_feeds(struct gpu_set *set)
                 "not read: only GPUs of %s were asked for", gpu_vendor_name(set->vendor));
             continue;
         }
-        TRY(start_feed(set, member, i, &options));
+        TRY(create_feed(set, member, i, &options));
         if (!member->feed)
             continue;
         for (size_t j = 0; j < GPU_MAX_DEVICES; j++)
             member->untracked_ram_bytes[j] = NAN;
     }
+    return GPUT_OK;
+}
+
+static void start_feeds(struct gpu_set *set)
+{
+    set->is_started = true;
     for (size_t i = 0; i < GPU_SOURCE_COUNT; i++)
         if (set->members[i].feed)
             gpu_feed_start(set->members[i].feed);
-    return GPUT_OK;
 }
 
 static bool settle(struct gpu_set *set, int64_t deadline_ns)
 {
     bool settled = true;
     for (size_t i = 0; i < GPU_SOURCE_COUNT; i++)
-        if (set->members[i].feed)
+        if (set->members[i].feed && set->is_started)
             settled &= gpu_feed_await_all(set->members[i].feed, deadline_ns);
     return settled;
 }
@@ -298,12 +307,9 @@ static void describe_absence(struct gpu_set *set)
     const char *separator = " ";
     for (size_t i = 0; i < GPU_SOURCE_COUNT; i++) {
         const struct gpu_source_status *status = &set->statuses[i];
-        bool opening = set->members[i].feed && set->members[i].view->opening;
-        if (status->state == GPU_SOURCE_SKIPPED ||
-            (hidden && status->state == GPU_SOURCE_ABSENT && !opening))
+        if (status->state == GPU_SOURCE_SKIPPED || (hidden && status->state == GPU_SOURCE_ABSENT))
             continue;
-        str_printf(&text, "%s%s: %s", separator, status->name,
-            opening ? gpu_waiting_reason : status->detail);
+        str_printf(&text, "%s%s: %s", separator, status->name, status->detail);
         separator = "; ";
     }
     text_fit(set->absence, sizeof set->absence, "%s", str_text(&text));
@@ -326,16 +332,23 @@ static void release_finished(struct gpu_set *set)
     }
 }
 
-static int open_all(
-    struct gpu_set *set, const struct gpu_options *options, struct gput_error *error)
+static bool lacks_uuids(const struct gpu_set *set)
 {
-    if (set_init(set, options) != GPUT_OK || start_feeds(set) != GPUT_OK)
-        return error_memory(error);
+    return set->uuids && gpu_set_is_opening(set) &&
+           gpu_selection_check(set->uuids, set->devices, set->n_devices, NULL) != GPUT_OK;
+}
+
+bool gpu_set_has_started(struct gpu_set *set)
+{
+    return settle(set, clock_monotonic_ns());
+}
+
+void gpu_set_await_start(struct gpu_set *set, int64_t timeout_ns)
+{
     int64_t start = clock_monotonic_ns();
-    settle(set, start + OPEN_WAIT_NS);
+    settle(set, start + timeout_ns);
     gpu_set_update(set);
-    if (set->uuids && gpu_set_is_opening(set) &&
-        gpu_selection_check(set->uuids, set->devices, set->n_devices, NULL) != GPUT_OK) {
+    if (lacks_uuids(set)) {
         settle(set, start + OPEN_WAIT_FOR_UUID_NS);
         gpu_set_update(set);
     }
@@ -344,6 +357,45 @@ static int open_all(
             gpu_set_report_failure(set, &set->members[i]);
     describe_absence(set);
     release_finished(set);
+}
+
+/* Those that were known without a driver: their order is that of the sources, which have more. */
+static void forget_devices(struct gpu_set *set)
+{
+    set->n_devices = 0;
+    for (size_t i = 0; i < GPU_SOURCE_COUNT; i++)
+        set->members[i].merged_version = 0;
+}
+
+void gpu_set_start(struct gpu_set *set)
+{
+    if (!gpu_set_is_to_start(set) || set->owner != getpid())
+        return;
+    forget_devices(set);
+    start_feeds(set);
+}
+
+bool gpu_set_is_to_start(const struct gpu_set *set)
+{
+    return !set->is_started;
+}
+
+static bool opens_slowly(const struct gpu_set *set)
+{
+    for (size_t i = 0; i < GPU_SOURCE_COUNT; i++)
+        if (set->members[i].feed && gpu_sources[i]->opens_slowly)
+            return true;
+    return false;
+}
+
+static int open_all(
+    struct gpu_set *set, const struct gpu_options *options, struct gput_error *error)
+{
+    if (set_init(set, options) != GPUT_OK || create_feeds(set) != GPUT_OK)
+        return error_memory(error);
+    if (set->uuids || !options->starts_later || !opens_slowly(set))
+        start_feeds(set);
+    gpu_set_await_start(set, GPU_OPEN_WAIT_NS);
     return gpu_selection_check(set->uuids, set->devices, set->n_devices, error);
 }
 

@@ -43,6 +43,7 @@ struct gpu_tracked {
 struct gpu_source {
     const char *name;
     enum gpu_vendor vendor; /* of its GPUs; GPU_VENDOR_OTHER: several */
+    bool opens_slowly;      /* takes longer than a short command */
 
     /*
      * Checks cheaply, without a driver call, whether there are GPUs. Returns a state for the calls

@@ -1,5 +1,6 @@
 #include "session/session_allowed.h"
 
+#include "gpu/set.h"
 #include "gpu/visible.h"
 #include "os/cpu_count.h"
 #include "os/slurm.h"
@@ -45,15 +46,16 @@ void session_allowed_expect(struct session_settings *settings)
     session_settings_fill_gpus(settings, data);
 }
 
-/* GPUs that were named are not limited by what the command sees. */
-static void read_gpus(
+void session_allowed_read_gpus(
     struct session_settings *settings, launcher_variable *variable, void *environment)
 {
     struct gpu_visible visible;
     gpu_visible_read(variable, environment, &visible);
     bool is_limited = gpu_visible_is_limited(&visible) && !settings->options.gpu_uuids;
     gpu_set_show(settings->gpus, is_limited ? &visible : NULL);
-    settings->allowed.gpus = is_limited ? (double)gpu_set_selected_count(settings->gpus) : NAN;
+    settings->allowed.gpus = is_limited && !gpu_set_is_opening(settings->gpus)
+                                 ? (double)gpu_set_selected_count(settings->gpus)
+                                 : NAN;
     if (settings->options.gpu_uuids)
         settings->allowed.named_gpus = (double)gpu_set_selected_count(settings->gpus);
     if (settings->options.whole_machine)
@@ -69,7 +71,7 @@ void session_allowed_read(struct session_settings *settings, pid_t pid, const st
     read_each(allowed, settings, pid, cgroup, variable, environment);
     double cores = fmin(allowed->affinity_cores, allowed->quota_cores);
     cores = fmin(fmin(cores, allowed->cpuset_cores), allowed->slurm_cores);
-    read_gpus(settings, variable, environment);
+    session_allowed_read_gpus(settings, variable, environment);
     double ram = fmin(allowed->memory_max_bytes, allowed->slurm_ram_bytes);
     ram = fmin(ram, allowed->limit_ram_bytes);
     if (cores < data->system_core_count)

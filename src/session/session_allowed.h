@@ -12,6 +12,11 @@
 void session_allowed_read(struct session_settings *settings, pid_t pid, const struct cgroup *cgroup,
     launcher_variable *variable, void *environment);
 
+/* The same of GPUs alone, again when they were found later. Those that the caller named are not
+ * limited by what the process sees. */
+void session_allowed_read_gpus(
+    struct session_settings *settings, launcher_variable *variable, void *environment);
+
 /* Nothing limits. */
 void session_allowed_forget(struct session_settings *settings);
 

@@ -13,6 +13,7 @@
 #include "session/session_files.h"
 
 #include <math.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,11 @@
 
 /* Records of processes that ended, for the table of processes: the largest. */
 #define MAX_ENDED 2000
+
+/* A command that has ended by then is too short for what takes longer itself. */
+#define MAX_SHORT_MS 10
+/* How often it is looked whether a driver has answered. */
+#define GPU_CHECK_MS 1
 
 /* The control groups of the process, and the container that they and its mounts name. A command
  * that is launched has ours: a group that we make is not where it would be else. */
@@ -184,6 +190,10 @@ static int begin(
             "This session was used before. A session tracks once; create another one.");
     TRY(check_procfs(session, mode, error));
     session->settings.mode = mode;
+    if (mode != SESSION_LAUNCHED && gpu_set_is_to_start(session->settings.gpus)) {
+        gpu_set_start(session->settings.gpus);
+        gpu_set_await_start(session->settings.gpus, GPU_OPEN_WAIT_NS);
+    }
     if (mode == SESSION_MACHINE)
         session_allowed_forget(&session->settings);
     else
@@ -228,6 +238,41 @@ static pid_t network_pid(const struct gput_session *session)
     return session->settings.has_own_procfs ? getpid() : 1;
 }
 
+/* Whether the command has ended, after `timeout_ms` at most. */
+static bool await_end(const struct gput_session *session, int timeout_ms)
+{
+    struct pollfd ended = {.fd = session->target.pid_fd, .events = POLLIN};
+    poll(&ended, 1, ended.fd >= 0 ? timeout_ms : GPU_CHECK_MS);
+    return session_main_has_ended(session);
+}
+
+/*
+ * Of a launched command, while it runs: opening a driver's library takes tens of milliseconds. One
+ * that has ended before this begins cannot have used a GPU: that takes longer, too. False: it has
+ * ended without an answer of the driver, so that of GPUs nothing is known. It does not wait for
+ * more: its last sample is due.
+ */
+static bool start_gpus(struct gput_session *session)
+{
+    struct gpu_set *gpus = session->settings.gpus;
+    if (!gpu_set_is_to_start(gpus))
+        return true;
+    /* Joules of the CPU count from here on, not from the first sample. */
+    if (!session->node.is_shared || session->node.reads)
+        energy_meter_update_counters(&session->sampler.energy, clock_monotonic_ns());
+    if (await_end(session, MAX_SHORT_MS))
+        return false;
+    gpu_set_start(gpus);
+    int64_t deadline_ns = clock_monotonic_ns() + GPU_OPEN_WAIT_NS;
+    bool has_ended = false;
+    while (!gpu_set_has_started(gpus) && !has_ended && clock_monotonic_ns() < deadline_ns)
+        has_ended = await_end(session, GPU_CHECK_MS);
+    gpu_set_await_start(gpus, 0);
+    session_allowed_read_gpus(&session->settings, environment_own_variable, NULL);
+    session_allowed_expect(&session->settings);
+    return !has_ended;
+}
+
 static int track(struct gput_session *session, pid_t pid, struct gput_error *error)
 {
     session->target.pid = pid;
@@ -240,9 +285,10 @@ static int track(struct gput_session *session, pid_t pid, struct gput_error *err
     system_counters_finish(&session->ledger.system_counters);
     system_counters_begin(&session->ledger.system_counters, session->settings.options.procfs_root,
         network_pid(session));
-    session_settings_warn_of_gpus(&session->settings,
-        energy_counters_are_missing(
-            &session->sampler.energy.cpu)); /* not earlier: after a failure only that is reported */
+    /* not earlier: after a failure only that is reported */
+    if (start_gpus(session))
+        session_settings_warn_of_gpus(
+            &session->settings, energy_counters_are_missing(&session->sampler.energy.cpu));
     session_identity_begin(&session->ledger.identity, &session->settings,
         &session->target.container, pid, session->target.argv);
     TRY(session_start_ticks(session, error));

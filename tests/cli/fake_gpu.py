@@ -42,6 +42,13 @@ child.kill()
 child.wait()
 """
 
+# For the start of a program that changes the scenario: the driver has been asked for figures of ticks.
+AFTER_TICKS = """
+import os, time
+while open(os.environ["FAKE_NVML_LOG"]).read().count("nvmlDeviceGetMemoryInfo_v2") < 8:
+    time.sleep(0.001)
+"""
+
 # A GPU in use, and a driver that lists no process, or pids of the host.
 IN_USE = "gpu GPU-aaaa\nmemory 16000000000 0 9000000000\nutilization 40\npower_mw 100000\ncode nvmlDeviceGetTotalEnergyConsumption 3\n"
 UNKNOWN_PID = 4194304  # no process has this pid, which is above the kernel's highest
@@ -55,10 +62,12 @@ class GpuTest(CommandTest):
     def setUp(self):
         super().setUp()
         self.scenario = self.folder / "scenario"
+        (self.folder / "calls").touch()
         self.environment = os.environ | {
             "GPUT_NVML": str(BUILD / "tests" / "gpu" / "libfake-nvml.so"),
             "GPUT_SYSFS": "/nonexistent",
             "FAKE_NVML_SCENARIO": str(self.scenario),
+            "FAKE_NVML_LOG": str(self.folder / "calls"),
         }
 
     def write(self, text):

@@ -4,7 +4,7 @@ import csv
 import sqlite3
 
 from command import SOURCE, main, python
-from fake_gpu import TWO_GPUS, GpuTest
+from fake_gpu import AFTER_TICKS, TWO_GPUS, GpuTest
 
 FIXTURES = SOURCE / "tests" / "fixtures"
 
@@ -115,11 +115,12 @@ class Peaks(GpuTest):
     def test_a_list_that_does_not_come_in_time_has_its_age_reported(self):
         self.write("gpu GPU-aaaa\nmemory 16000000000 0 50000000\n")
         hang = "delay_ms nvmlDeviceGetComputeRunningProcesses_v3 600000\ngpu GPU-aaaa\nmemory 16000000000 0 50000000\n"
-        program = "import os, sys, time; open(sys.argv[1] + '.n', 'w').write(sys.argv[2]); os.rename(sys.argv[1] + '.n', sys.argv[1]); time.sleep(2)"
+        program = AFTER_TICKS + "import sys; open(sys.argv[1] + '.n', 'w').write(sys.argv[2]); os.rename(sys.argv[1] + '.n', sys.argv[1]); time.sleep(2)"
         report, _ = self.tracked("--st", "0.01", command=python(program, self.scenario, hang))
         self.assertGreater(report["gpu_peaks"]["list_age_seconds"], 0)
         self.assertRegex(report["sources"]["gpu_ram"]["reason"], r"the last answer came \d+\.\d\d s before the end$")
         self.write("gpu GPU-aaaa\nmemory 16000000000 0 50000000\n")
+        (self.folder / "calls").write_text("")
         taken = hang.replace(" 50000000", " 90000000")  # by whom is not known
         report, _ = self.tracked("--st", "0.01", "--overwrite", command=python(program, self.scenario, taken))
         self.assertEqual([report["max_gpu_ram"][whose] for whose in ("main", "descendants", "combined", "system")], [None] * 3 + [90.0])
@@ -165,6 +166,38 @@ class Rows(GpuTest):
 
     def test_processes_have_at_most_what_is_in_use_where_lists_are_late(self):
         self.check("delay_ms nvmlDeviceGetComputeRunningProcesses_v3 60\n")
+
+
+class Start(GpuTest):
+    """When the driver's library is opened, which takes tens of milliseconds."""
+
+    def first_reading(self, *options, **environment):
+        """Of the GPU, after the start of the command, which lives until there were ticks; and the report."""
+        self.write("delay_ms nvmlInit 20\ngpu GPU-aaaa\nmemory 16000000000 0 50000000\npower_mw 100000\n")
+        (self.folder / "calls").write_text("")
+        report, said = self.tracked(*options, command=python(AFTER_TICKS), **environment)
+        self.assertEqual(said, "")
+        self.assertEqual(report["max_gpu_ram"]["system"], 50.0)
+        self.assertEqual(report["sources"]["gpu_nvml"]["state"], "sampled")
+        return report["gpus"][0]["first_reading_seconds"], report
+
+    def test_the_command_does_not_wait_for_it(self):
+        seconds, report = self.first_reading(CUDA_VISIBLE_DEVICES="0")
+        self.assertGreater(seconds, 0)
+        self.assertEqual((report["allowed"]["gpus"], report["gpu_utilization"]["n_expected_gpus"]), (1, 1))
+        self.assertEqual(report["gpu_utilization"]["system_gpu_count"], 1)
+
+    def test_it_waits_where_gpus_must_be_known_before(self):
+        for options in ("--tf", "rows.csv"), ("--guuids", "GPU-aaaa"), ("--limit", "gpu_ram=1GB"):
+            self.assertLessEqual(self.first_reading(*options, "--overwrite")[0], 0)
+
+    def test_a_command_that_ends_before_does_not_wait_either(self):
+        self.write("delay_ms nvmlInit 600000\ngpu GPU-aaaa\nmemory 16000000000 0 50000000\n")
+        report, said = self.tracked(command=("true",), CUDA_VISIBLE_DEVICES="0")
+        self.assertEqual(said, "")
+        self.assertEqual({figure for name, figure in report["max_gpu_ram"].items() if name != "unit"}, {None})
+        self.assertRegex(report["sources"]["gpu"]["reason"], "not asked: opening its library takes longer|has not answered yet")
+        self.assertIsNone(report["allowed"]["gpus"])
 
 
 class Figures(GpuTest):

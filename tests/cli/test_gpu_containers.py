@@ -71,7 +71,7 @@ class Containers(GpuTest):
                 self.assertRegex(gpu["missing"], "^process_ram, process_utilization: the driver lists ")
                 source = report["sources"]["process_gpu_ram"]
                 self.assertEqual(source["state"], "unavailable")
-                self.assertRegex(source["reason"], "the driver lists .*; of the GPUs, by anybody, 9000 MB were in use at the start")
+                self.assertRegex(source["reason"], "the driver lists .*; of the GPUs, by anybody, 9000 MB were in use at first")
                 self.assertEqual({process["peak_gpu_ram"] for process in report["processes"]}, {None})
                 self.assertIsNone(report["energy"]["combined"])
 
@@ -92,7 +92,7 @@ class Containers(GpuTest):
         self.write(idle)
         report, _ = self.tracked("--tf", "t.csv", command=python(RISE, self.scenario, idle, IN_USE, idle))
         self.assertEqual([report["max_gpu_ram"][scope] for scope in SHARES], [None] * 3)
-        self.assertIn("4 MB were in use at the start and 9000 MB at most", report["sources"]["process_gpu_ram"]["reason"])
+        self.assertIn("4 MB were in use at first and 9000 MB at most", report["sources"]["process_gpu_ram"]["reason"])
         self.assertIsNone(report["energy"]["combined"])
         with open(self.folder / "t.csv", newline="") as file:
             lines = list(csv.reader(file))

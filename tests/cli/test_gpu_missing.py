@@ -5,7 +5,7 @@ import json
 import os
 
 from command import main, python
-from fake_gpu import HIDDEN, IN_USE, TWO_GPUS, GpuTest
+from fake_gpu import AFTER_TICKS, HIDDEN, IN_USE, TWO_GPUS, GpuTest
 
 class Trouble(GpuTest):
     def test_without_a_gpu_there_are_zeros_and_one_warning(self):
@@ -119,7 +119,7 @@ class Trouble(GpuTest):
     def test_calls_that_hang_stop_neither_ticks_nor_the_end(self):
         hang = TWO_GPUS.replace("{main}", "1").replace("{child}", "1")
         self.write(hang)
-        start = "import os, sys, time; open(sys.argv[1] + '.new', 'w').write('delay_ms * 600000\\n' + sys.argv[2]); " \
+        start = AFTER_TICKS + "import sys; open(sys.argv[1] + '.new', 'w').write('delay_ms * 600000\\n' + sys.argv[2]); " \
             "os.rename(sys.argv[1] + '.new', sys.argv[1]); time.sleep(1)"
         report, _ = self.tracked(command=python(start, self.scenario, hang))
         self.assertGreater(report["tracker"]["ticks"], 3)

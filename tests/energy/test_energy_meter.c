@@ -156,6 +156,30 @@ static void wraps_are_undone_even_between_intervals(void **state)
     energy_meter_finish(&meter);
 }
 
+static void joules_count_from_a_reading_before_the_first_interval(void **state)
+{
+    (void)state;
+    struct energy_meter meter;
+    struct energy_shares shares = {0};
+    set_joules("intel-rapl:0", 1000);
+    energy_meter_init(&meter, root);
+    meter.start_ns = NS_PER_SECOND;
+    energy_meter_update_counters(&meter, NS_PER_SECOND);
+    set_joules("intel-rapl:0", 1100);
+    shares.main_cpu_seconds = shares.machine_busy_seconds = 1; /* main alone runs */
+    energy_meter_read(&meter, &shares, 2 * NS_PER_SECOND);
+    assert_near(meter.energy.machine.package, 100);
+    assert_near(meter.energy.main, 100);
+    set_joules("intel-rapl:0", 1200);
+    shares.machine_busy_seconds = 2; /* and then another one */
+    shares.other_cpu_seconds = 1;
+    energy_meter_read(&meter, &shares, 3 * NS_PER_SECOND);
+    assert_near(meter.energy.machine.package, 200);
+    assert_near(meter.energy.main, 100);
+    assert_near(meter.energy.max_watts, 100);
+    energy_meter_finish(&meter);
+}
+
 static void a_counter_that_stands_still_is_flagged(void **state)
 {
     (void)state;
@@ -417,6 +441,7 @@ int main(void)
         ON_MACHINE(joules_of_half_the_packages_are_no_power),
         ON_MACHINE(a_domain_without_any_joules_is_no_gap),
         ON_MACHINE(wraps_are_undone_even_between_intervals),
+        ON_MACHINE(joules_count_from_a_reading_before_the_first_interval),
         ON_MACHINE(a_counter_that_stands_still_is_flagged),
         ON_MACHINE(a_counter_that_never_moves_is_no_figure),
         ON_MACHINE(a_counter_that_gets_unreadable_is_missing_from_there),

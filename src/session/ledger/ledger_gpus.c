@@ -233,8 +233,8 @@ static void add_gpu_ram_source(const struct ledger *ledger, struct gput_results 
     bool has_use = !isnan(first_in_use) && !isnan(results->max[GPUT_SYSTEM_GPU_RAM]);
     if (is_missing && has_use && hides_processes(ledger))
         results_add_source(results, "process_gpu_ram", GPUT_SOURCE_UNAVAILABLE,
-            "%s; of the GPUs, by anybody, %.0f MB were in use at the start and %.0f MB at most",
-            why, first_in_use * 1e-6, results->max[GPUT_SYSTEM_GPU_RAM] * 1e-6);
+            "%s; of the GPUs, by anybody, %.0f MB were in use at first and %.0f MB at most", why,
+            first_in_use * 1e-6, results->max[GPUT_SYSTEM_GPU_RAM] * 1e-6);
     else if (is_missing || (!some && !(max > 0)))
         results_add_source(
             results, "process_gpu_ram", GPUT_SOURCE_UNAVAILABLE, "%s", none ? none : why);
@@ -251,7 +251,8 @@ static const char *state_word(enum gpu_source_state state)
         [GPU_SOURCE_SUSPENDED] = "asleep",
         [GPU_SOURCE_ABSENT] = "absent",
         [GPU_SOURCE_FAILED] = "failed",
-        [GPU_SOURCE_SKIPPED] = "skipped"};
+        [GPU_SOURCE_SKIPPED] = "skipped",
+        [GPU_SOURCE_OPENING] = "not open"};
     return words[state];
 }
 

@@ -88,6 +88,14 @@ static void warn_of_gpus(void *user, const char *message)
     session_warn(user, "%s", message);
 }
 
+/* A tracking file begins with the GPUs of the machine, and cannot be changed later in a pipe.
+ * Limits that are enforced are watched from the start on. */
+static bool needs_gpus_first(const struct session_settings *settings)
+{
+    return settings->options.tracking_file || settings->options.energy_folder ||
+           settings->limits.values[GPUT_LIMIT_GPU_RAM] > 0 || settings->limits.enforce;
+}
+
 int session_settings_open_gpus(struct session_settings *settings, struct gput_error *error)
 {
     struct gpu_options options = {.procfs_root = settings->options.procfs_root,
@@ -98,6 +106,7 @@ int session_settings_open_gpus(struct session_settings *settings, struct gput_er
         .interval_seconds = settings->options.sleep_time_seconds,
         .each_process =
             settings->options.processes || settings->options.snapshots || settings->options.owners,
+        .starts_later = !needs_gpus_first(settings),
         .warn = warn_of_gpus,
         .user = settings};
     return gpu_set_open(&options, &settings->gpus, error);

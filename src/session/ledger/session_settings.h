@@ -37,7 +37,8 @@ struct session_settings {
 int session_settings_init(struct session_settings *settings,
     const struct gput_session_options *given, struct gput_error *error);
 
-/* Finds the GPUs. Errors: those of gpu_set_open(). */
+/* Finds the GPUs. gpu_set_start() is due when it is known what is tracked. Errors: those of
+ * gpu_set_open(). */
 int session_settings_open_gpus(struct session_settings *settings, struct gput_error *error);
 
 /* Sets the number of GPUs and their RAM: GPUs can appear later. */
