@@ -249,20 +249,25 @@ static void add_session_energy(struct work *work, const struct session_energy *s
     str_finish(&warning);
 }
 
+static struct sweep_input input_of(const struct work *work)
+{
+    return (struct sweep_input){
+        work->table.calls, work->table.n_calls, work->lanes, work->groups.count + work->n_parts};
+}
+
 static int read_energy(struct work *work, struct gput_error *error)
 {
     struct session_energy session;
     struct energy_source source = {.origin = work->table.origin};
     const struct energy_points points = {next_energy_point, &source};
-    size_t n_targets = work->groups.count + work->n_parts;
+    const struct sweep_input input = input_of(work);
     TRY(energy_table_open(work->options->tracking_file, &source.table, error));
     if (!source.table)
         return GPUT_OK;
-    work->energy = calloc(n_targets + 1, sizeof *work->energy);
+    work->energy = calloc(input.n_targets + 1, sizeof *work->energy);
     int code = work->energy ? GPUT_OK : error_memory(error);
     if (code == GPUT_OK)
-        code = block_energy_compute(work->table.calls, work->table.n_calls, work->lanes, n_targets,
-            &points, &session, work->energy, error);
+        code = block_energy_compute(&input, &points, &session, work->energy, error);
     energy_table_close(source.table);
     if (code == GPUT_OK)
         add_session_energy(work, &session);
@@ -541,9 +546,9 @@ static int analyze(struct work *work, struct gput_error *error)
             &work->groups, &work->table, &work->labels, work->options->grouping, error);
     if (code == GPUT_OK)
         code = number_targets(work, error);
+    const struct sweep_input input = input_of(work);
     if (code == GPUT_OK)
-        code = sweep_create(work->table.calls, work->table.n_calls, work->lanes,
-            work->groups.count + work->n_parts, work->options->details, &work->sweep, error);
+        code = sweep_create(&input, work->options->details, &work->sweep, error);
     if (code == GPUT_OK)
         code = read_rows(work, reader, error);
     tracking_reader_close(reader);

@@ -134,15 +134,16 @@ static struct stop *sort_stops(const struct call *calls, size_t n_calls)
 }
 
 /* Walks starts and stops in the order of time; at equal times starts come first. */
-static int walk_calls(struct walk *walk, const struct call *calls, size_t n_calls,
-    const struct sweep_lane *lanes, const struct stop *stops, struct gput_error *error)
+static int walk_calls(struct walk *walk, const struct sweep_input *input, const struct stop *stops,
+    struct gput_error *error)
 {
     size_t next_start = 0;
-    for (size_t next_stop = 0; next_stop < n_calls;) {
-        bool starts = next_start < n_calls && calls[next_start].start <= stops[next_stop].time;
-        double time = starts ? calls[next_start].start : stops[next_stop].time;
+    for (size_t next_stop = 0; next_stop < input->n_calls;) {
+        bool starts =
+            next_start < input->n_calls && input->calls[next_start].start <= stops[next_stop].time;
+        double time = starts ? input->calls[next_start].start : stops[next_stop].time;
         const struct sweep_lane *lane =
-            &lanes[starts ? calls[next_start++].lane : stops[next_stop++].lane];
+            &input->lanes[starts ? input->calls[next_start++].lane : stops[next_stop++].lane];
         TRY(advance(walk, time, error));
         mark(walk, lane->block, time, starts);
         mark(walk, lane->part, time, starts);
@@ -164,15 +165,14 @@ static int begin(struct walk *walk, struct gput_error *error)
     return GPUT_OK;
 }
 
-static int walk_curve(struct walk *walk, const struct call *calls, size_t n_calls,
-    const struct sweep_lane *lanes, struct gput_error *error)
+static int walk_curve(struct walk *walk, const struct sweep_input *input, struct gput_error *error)
 {
-    struct stop *stops = sort_stops(calls, n_calls);
+    struct stop *stops = sort_stops(input->calls, input->n_calls);
     if (!stops)
         return error_memory(error);
     int code = begin(walk, error);
     if (code == GPUT_OK && !walk->at_end)
-        code = walk_calls(walk, calls, n_calls, lanes, stops, error);
+        code = walk_calls(walk, input, stops, error);
     free(stops);
     TRY(code);
     return advance(walk, INFINITY, error);
@@ -228,20 +228,19 @@ static void clear_unknown(const struct walk *walk, size_t n_targets)
     }
 }
 
-int block_energy_compute(const struct call *calls, size_t n_calls, const struct sweep_lane *lanes,
-    size_t n_targets, const struct energy_points *points, struct session_energy *session,
-    double (*targets)[FIGURES], struct gput_error *error)
+int block_energy_compute(const struct sweep_input *input, const struct energy_points *points,
+    struct session_energy *session, double (*targets)[FIGURES], struct gput_error *error)
 {
     struct walk walk = {.points = points, .targets = targets};
-    walk.running = calloc(n_targets + 1, sizeof *walk.running);
+    walk.running = calloc(input->n_targets + 1, sizeof *walk.running);
     if (!walk.running)
         return error_memory(error);
-    for (size_t t = 0; t < n_targets; t++)
+    for (size_t t = 0; t < input->n_targets; t++)
         walk.running[t].first = walk.running[t].first_stop = INFINITY;
-    memset(targets, 0, n_targets * sizeof *targets);
-    int code = walk_curve(&walk, calls, n_calls, lanes, error);
+    memset(targets, 0, input->n_targets * sizeof *targets);
+    int code = walk_curve(&walk, input, error);
     fill_session(&walk, session);
-    clear_unknown(&walk, n_targets);
+    clear_unknown(&walk, input->n_targets);
     free(walk.running);
     return code;
 }

@@ -33,9 +33,8 @@ struct session_energy {
  * Writes joules of the session, and for each target (sweep_lane has those of a call) the joules of
  * the time in which at least one of its calls ran. They are NaN when the curve is unknown at any
  * moment of a call, or all calls lie outside of it. Totals and shares are unknown while a part of
- * them is unknown that is known at other times. `calls` are sorted by start. Errors: those of
- * `points`, GPUT_ERROR_MEMORY.
+ * them is unknown that is known at other times. Errors: those of `points`, GPUT_ERROR_MEMORY.
  */
-int block_energy_compute(const struct call *calls, size_t n_calls, const struct sweep_lane *lanes,
-    size_t n_targets, const struct energy_points *points, struct session_energy *session,
-    double (*targets)[GPUT_ENERGY_FIGURE_COUNT], struct gput_error *error);
+int block_energy_compute(const struct sweep_input *input, const struct energy_points *points,
+    struct session_energy *session, double (*targets)[GPUT_ENERGY_FIGURE_COUNT],
+    struct gput_error *error);

@@ -7,11 +7,8 @@
 #include <string.h>
 
 struct sweep {
-    const struct call *calls; /* not owned */
-    size_t n_calls;
-    const struct sweep_lane *lanes; /* not owned */
+    struct sweep_input input;
     struct sweep_target *targets;
-    size_t n_targets;
     struct sweep_target session;
     bool quantiles;
 
@@ -28,20 +25,17 @@ struct sweep {
     double *run_rows;   /* their values, with quantiles */
 };
 
-int sweep_create(const struct call *calls, size_t n_calls, const struct sweep_lane *lanes,
-    size_t n_targets, bool quantiles, struct sweep **result, struct gput_error *error)
+int sweep_create(const struct sweep_input *input, bool quantiles, struct sweep **result,
+    struct gput_error *error)
 {
     struct sweep *sweep = calloc(1, sizeof *sweep);
     if (!sweep)
         return error_memory(error);
-    sweep->calls = calls;
-    sweep->n_calls = n_calls;
-    sweep->lanes = lanes;
-    sweep->n_targets = n_targets;
+    sweep->input = *input;
     sweep->quantiles = quantiles;
-    sweep->targets = calloc(n_targets + 1, sizeof *sweep->targets);
-    sweep->running = malloc((n_targets + 1) * sizeof *sweep->running);
-    sweep->first_row = malloc((n_calls + 1) * sizeof *sweep->first_row);
+    sweep->targets = calloc(input->n_targets + 1, sizeof *sweep->targets);
+    sweep->running = malloc((input->n_targets + 1) * sizeof *sweep->running);
+    sweep->first_row = malloc((input->n_calls + 1) * sizeof *sweep->first_row);
     if (quantiles)
         sweep->run_rows = malloc(ROW_RUN_MAX * ROW_COLUMNS * sizeof *sweep->run_rows);
     if (!sweep->targets || !sweep->running || !sweep->first_row ||
@@ -49,10 +43,10 @@ int sweep_create(const struct call *calls, size_t n_calls, const struct sweep_la
         sweep_destroy(sweep);
         return error_memory(error);
     }
-    for (size_t i = 0; i < n_calls; i++)
+    for (size_t i = 0; i < input->n_calls; i++)
         sweep->first_row[i] = INFINITY;
     sweep->time = -INFINITY;
-    sweep->next_start = n_calls > 0 ? calls[0].start : INFINITY;
+    sweep->next_start = input->n_calls > 0 ? input->calls[0].start : INFINITY;
     sweep->next_end = INFINITY;
     row_run_clear(&sweep->run);
     *result = sweep;
@@ -73,7 +67,7 @@ void sweep_destroy(struct sweep *sweep)
 {
     if (!sweep)
         return;
-    for (size_t i = 0; sweep->targets && i < sweep->n_targets; i++)
+    for (size_t i = 0; sweep->targets && i < sweep->input.n_targets; i++)
         target_finish(&sweep->targets[i]);
     target_finish(&sweep->session);
     free(sweep->targets);
@@ -147,7 +141,7 @@ static int enter(struct sweep *sweep, uint32_t index, double stop, struct gput_e
 
 static int enter_call(struct sweep *sweep, const struct call *call, struct gput_error *error)
 {
-    const struct sweep_lane *lane = &sweep->lanes[call->lane];
+    const struct sweep_lane *lane = &sweep->input.lanes[call->lane];
     TRY(enter(sweep, lane->block, call->stop, error));
     return enter(sweep, lane->part, call->stop, error);
 }
@@ -185,12 +179,13 @@ static int leave(struct sweep *sweep, double time, struct gput_error *error)
  * keeps running. */
 static int advance(struct sweep *sweep, double time, struct gput_error *error)
 {
-    while (sweep->next < sweep->n_calls && sweep->calls[sweep->next].start <= time) {
-        const struct call *call = &sweep->calls[sweep->next++];
+    while (sweep->next < sweep->input.n_calls && sweep->input.calls[sweep->next].start <= time) {
+        const struct call *call = &sweep->input.calls[sweep->next++];
         if (call->stop >= time)
             TRY(enter_call(sweep, call, error));
     }
-    sweep->next_start = sweep->next < sweep->n_calls ? sweep->calls[sweep->next].start : INFINITY;
+    sweep->next_start =
+        sweep->next < sweep->input.n_calls ? sweep->input.calls[sweep->next].start : INFINITY;
     return sweep->next_end < time ? leave(sweep, time, error) : GPUT_OK;
 }
 
@@ -210,12 +205,13 @@ static int go_back(struct sweep *sweep, double time, struct gput_error *error)
 {
     TRY(stop_all(sweep, error));
     if (!sweep->search)
-        TRY(call_search_create(sweep->calls, sweep->n_calls, &sweep->search, error));
+        TRY(call_search_create(sweep->input.calls, sweep->input.n_calls, &sweep->search, error));
     sweep->next = call_search_started(sweep->search, time);
-    sweep->next_start = sweep->next < sweep->n_calls ? sweep->calls[sweep->next].start : INFINITY;
+    sweep->next_start =
+        sweep->next < sweep->input.n_calls ? sweep->input.calls[sweep->next].start : INFINITY;
     size_t place = 0;
     while (call_search_next(sweep->search, sweep->next, time, &place))
-        TRY(enter_call(sweep, &sweep->calls[place++], error));
+        TRY(enter_call(sweep, &sweep->input.calls[place++], error));
     return GPUT_OK;
 }
 
@@ -250,10 +246,10 @@ int sweep_end(struct sweep *sweep, struct gput_error *error)
 {
     TRY(flush(sweep, error));
     double row = INFINITY; /* the first row at or after the start of the call */
-    for (size_t i = sweep->n_calls; i-- > 0;) {
-        const struct sweep_lane *lane = &sweep->lanes[sweep->calls[i].lane];
+    for (size_t i = sweep->input.n_calls; i-- > 0;) {
+        const struct sweep_lane *lane = &sweep->input.lanes[sweep->input.calls[i].lane];
         row = fmin(row, sweep->first_row[i]);
-        if (row > sweep->calls[i].stop)
+        if (row > sweep->input.calls[i].stop)
             continue;
         sweep->targets[lane->block].n_non_empty_calls++;
         if (lane->part != SWEEP_NO_PART)

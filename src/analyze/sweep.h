@@ -41,14 +41,22 @@ struct sweep_lane {
 /* The columns of a row that have sketches. */
 #define SWEEP_QUANTILE_COLUMNS GPUT_TRACKING_FILE_COLUMNS
 
+/* Calls, and to which targets they belong. */
+struct sweep_input {
+    const struct call *calls; /* sorted by start; borrowed */
+    size_t n_calls;
+    const struct sweep_lane *lanes; /* of the calls; borrowed */
+    size_t n_targets;
+};
+
 struct sweep;
 
 /*
- * Creates a walk over calls sorted by start. `calls` and `lanes` are not copied and must outlive
- * it. `quantiles`: also keep sketches.
+ * Creates a walk over calls. What the input borrows must outlive it. `quantiles`: also keep
+ * sketches.
  */
-int sweep_create(const struct call *calls, size_t n_calls, const struct sweep_lane *lanes,
-    size_t n_targets, bool quantiles, struct sweep **sweep, struct gput_error *error);
+int sweep_create(const struct sweep_input *input, bool quantiles, struct sweep **sweep,
+    struct gput_error *error);
 void sweep_destroy(struct sweep *sweep); /* NULL is fine */
 
 /*

@@ -40,9 +40,8 @@ static void compute(const double (*points)[2], size_t n_points, const struct cal
 {
     struct curve curve = {points, n_points, 0, gpu_since};
     const struct energy_points source = {next_point, &curve};
-    assert_int_equal(
-        block_energy_compute(calls, n_calls, lanes, MAX_TARGETS, &source, &session, targets, NULL),
-        GPUT_OK);
+    const struct sweep_input input = {calls, n_calls, lanes, MAX_TARGETS};
+    assert_int_equal(block_energy_compute(&input, &source, &session, targets, NULL), GPUT_OK);
 }
 
 static void assert_total(size_t target, double joules)

@@ -59,9 +59,8 @@ static void value_row(double time, double *values)
 static struct sweep *run(const struct scene *scene, bool quantiles)
 {
     struct sweep *sweep;
-    assert_int_equal(sweep_create(scene->calls, scene->n_calls, scene->lanes, N_BLOCKS + 1,
-                         quantiles, &sweep, NULL),
-        GPUT_OK);
+    const struct sweep_input input = {scene->calls, scene->n_calls, scene->lanes, N_BLOCKS + 1};
+    assert_int_equal(sweep_create(&input, quantiles, &sweep, NULL), GPUT_OK);
     for (size_t i = 0; i < scene->n_rows; i++) {
         double values[ROW_COLUMNS];
         value_row(scene->times[i], values);
@@ -131,7 +130,8 @@ static void a_row_without_a_time_counts_for_the_session_alone(void **state)
     const double times[] = {1, NAN, 2, NAN};
     struct sweep *sweep;
     double values[ROW_COLUMNS] = {0};
-    assert_int_equal(sweep_create(calls, 1, lanes, 1, false, &sweep, NULL), GPUT_OK);
+    const struct sweep_input input = {calls, 1, lanes, 1};
+    assert_int_equal(sweep_create(&input, false, &sweep, NULL), GPUT_OK);
     for (size_t i = 0; i < 4; i++)
         assert_int_equal(sweep_add_row(sweep, times[i], values, NULL), GPUT_OK);
     assert_int_equal(sweep_end(sweep, NULL), GPUT_OK);
@@ -146,7 +146,8 @@ static void quantiles_are_those_of_the_rows_in_the_block(void **state)
     const struct call calls[] = {{100, 200, 0}};
     const struct sweep_lane lanes[] = {{0, SWEEP_NO_PART}};
     struct sweep *sweep;
-    assert_int_equal(sweep_create(calls, 1, lanes, 1, true, &sweep, NULL), GPUT_OK);
+    const struct sweep_input input = {calls, 1, lanes, 1};
+    assert_int_equal(sweep_create(&input, true, &sweep, NULL), GPUT_OK);
     for (int i = 0; i <= 3000; i++) {
         double values[ROW_COLUMNS];
         for (int c = 0; c < ROW_COLUMNS; c++)

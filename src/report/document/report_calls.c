@@ -19,21 +19,23 @@ void report_calls_set_step(struct report_calls *calls, double step)
     report_column_init(&calls->moments, spool, step);
 }
 
-int report_calls_add(struct report_calls *calls, uint32_t name, uint32_t process, int64_t thread,
-    size_t track, double start, double stop, struct gput_error *error)
+int report_calls_add(
+    struct report_calls *calls, const struct report_call *call, struct gput_error *error)
 {
-    uint32_t depth = report_lanes_add(&calls->lanes, track, start, stop);
+    uint32_t depth = report_lanes_add(&calls->lanes, call->track, call->start, call->stop);
     if (depth == REPORT_NO_DEPTH)
         return error_memory(error);
-    bool has_ended = isfinite(stop);
-    report_session_time(calls->session, calls->session->start + (has_ended ? stop : start));
-    TRY(report_column_add(&calls->start, start, error));
-    TRY(report_column_add(&calls->stop, has_ended ? stop : NAN, error));
-    TRY(report_column_add(&calls->moments, start, error));
-    TRY(report_column_add(&calls->moments, has_ended ? stop : NAN, error));
-    TRY(report_column_add(&calls->name, name, error));
-    TRY(report_column_add(&calls->process, process, error));
-    TRY(report_column_add(&calls->thread, (double)thread, error));
+    bool has_ended = isfinite(call->stop);
+    double stop = has_ended ? call->stop : NAN;
+    report_session_time(
+        calls->session, calls->session->start + (has_ended ? call->stop : call->start));
+    TRY(report_column_add(&calls->start, call->start, error));
+    TRY(report_column_add(&calls->stop, stop, error));
+    TRY(report_column_add(&calls->moments, call->start, error));
+    TRY(report_column_add(&calls->moments, stop, error));
+    TRY(report_column_add(&calls->name, call->name, error));
+    TRY(report_column_add(&calls->process, call->process, error));
+    TRY(report_column_add(&calls->thread, (double)call->thread, error));
     return report_column_add(&calls->depth, depth, error);
 }
 

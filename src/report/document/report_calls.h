@@ -23,13 +23,19 @@ void report_calls_init(struct report_calls *calls, struct report_session *sessio
 /* What times are multiples of, in seconds, unless REPORT_STEP_CALL; before the first call. */
 void report_calls_set_step(struct report_calls *calls, double step);
 
+struct report_call {
+    uint32_t name, process; /* in the names and processes above */
+    int64_t thread;
+    size_t track;       /* numbers threads, of all processes, from 0 */
+    double start, stop; /* seconds of the session, whose start is known; infinity: not ended */
+};
+
 /*
- * Adds a call; times are those of the session, session->start being known. They come in order of
- * their starts, of equal starts the longer first. `track` numbers threads, of all processes, from
- * 0; `stop` is infinity where it has not ended. Errors: GPUT_ERROR_MEMORY, GPUT_ERROR_IO.
+ * Adds a call. They come in order of their starts, of equal starts the longer first. Errors:
+ * GPUT_ERROR_MEMORY, GPUT_ERROR_IO.
  */
-int report_calls_add(struct report_calls *calls, uint32_t name, uint32_t process, int64_t thread,
-    size_t track, double start, double stop, struct gput_error *error);
+int report_calls_add(
+    struct report_calls *calls, const struct report_call *call, struct gput_error *error);
 
 /* Adds the calls to the session, if there is any. `pids`, which may be NULL: of each process. */
 int report_calls_end(struct report_calls *calls, const int64_t *pids, struct gput_error *error);

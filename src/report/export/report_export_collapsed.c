@@ -72,13 +72,11 @@ static uint32_t node_on(struct collapsed *collapsed, uint32_t below, uint32_t pa
     return number;
 }
 
-static int begin_stacks(void *user, const char *process, int64_t thread, uint32_t stack,
-    double begin, double end, struct gput_error *error)
+static int begin_stacks(void *user, const struct report_stack *stack, struct gput_error *error)
 {
     struct collapsed *collapsed = user;
     struct str name = {0};
-    (void)stack, (void)begin, (void)end;
-    str_printf(&name, "%s, thread %" PRId64, process, thread);
+    str_printf(&name, "%s, thread %" PRId64, stack->process, stack->thread);
     uint32_t root = NO_NODE;
     bool failed = name.failed;
     if (collapsed->is_one_of_several) {

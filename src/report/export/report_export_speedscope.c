@@ -45,22 +45,21 @@ static int append_frames(
     return GPUT_OK;
 }
 
-static int begin_profile(void *user, const char *process, int64_t thread, uint32_t stack,
-    double begin, double end, struct gput_error *error)
+static int begin_profile(void *user, const struct report_stack *stack, struct gput_error *error)
 {
     struct speedscope *speedscope = user;
     struct str *text = &speedscope->output.text, name = {0};
     str_printf(&name, "%s: %s, thread %" PRId64, doc_get_string(speedscope->session, "name"),
-        process, thread);
-    if (stack > 0)
-        str_printf(&name, ", overlapping %" PRIu32, stack);
+        stack->process, stack->thread);
+    if (stack->number > 0)
+        str_printf(&name, ", overlapping %" PRIu32, stack->number);
     str_append(text, speedscope->has_profile ? ",\n" : "\n");
     str_append(text, "{\"type\": \"evented\", \"name\": ");
     append_string(text, str_text(&name));
     str_append(text, ", \"unit\": \"seconds\", \"startValue\": ");
-    report_append_number(text, begin, 9);
+    report_append_number(text, stack->begin, 9);
     str_append(text, ", \"endValue\": ");
-    report_append_number(text, end, 9);
+    report_append_number(text, stack->end, 9);
     str_append(text, ", \"events\": [");
     speedscope->has_profile = true;
     speedscope->has_event = false;

@@ -112,8 +112,9 @@ static int walk_stack(struct walk *walk, const struct doc *calls, const struct s
     const struct stack_call *first, size_t count, struct gput_error *error)
 {
     const struct report_stack_sink *sink = walk->sink;
-    TRY(sink->thread(sink->user, label_of(calls, first->process), first->thread, first->stack,
-        stacks->begin, stacks->end, error));
+    const struct report_stack stack = {
+        label_of(calls, first->process), first->thread, first->stack, stacks->begin, stacks->end};
+    TRY(sink->begin(sink->user, &stack, error));
     for (size_t i = 0; i < count; i++) {
         TRY(close_until(walk, first[i].start, error));
         TRY(open_call(walk, &first[i], error));

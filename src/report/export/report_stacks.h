@@ -11,13 +11,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* One stack of calls. */
+struct report_stack {
+    const char *process; /* its label */
+    int64_t thread;
+    uint32_t number;   /* of the stack in its thread, from 0 */
+    double begin, end; /* when the session's calls begin, and when all have ended */
+};
+
 /* What is called while the calls of a thread are walked, in the order of time. Anything but GPUT_OK
  * ends it. */
 struct report_stack_sink {
-    /* The next stack of a thread begins: text of its process, its number, that of the stack, when
-     * the session's calls begin and all has ended. */
-    int (*thread)(void *user, const char *process, int64_t thread, uint32_t stack, double begin,
-        double end, struct gput_error *error);
+    int (*begin)(void *user, const struct report_stack *stack, struct gput_error *error);
     /* A call of that name, a place in the names of the session, is opened or closed: the latest. */
     int (*call)(void *user, bool is_open, uint32_t name, double at, struct gput_error *error);
     int (*end)(void *user, struct gput_error *error); /* of the stack */

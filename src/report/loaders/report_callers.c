@@ -151,9 +151,9 @@ static int add_call(struct callers *callers, uint32_t function, double start, do
 {
     double whole = callers->profile->functions[function].counts.cumulative_seconds;
     double before = callers->shares[function];
-    uint32_t name;
-    TRY(name_of(callers, function, &name, error));
-    TRY(report_calls_add(callers->calls, name, 0, 0, 0, start, end, error));
+    struct report_call call = {.start = start, .stop = end};
+    TRY(name_of(callers, function, &call.name, error));
+    TRY(report_calls_add(callers->calls, &call, error));
     if (depth >= REPORT_MAX_DEPTH || !(whole > 0))
         return GPUT_OK;
     if (!(before > 0))

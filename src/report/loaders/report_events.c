@@ -56,10 +56,13 @@ static int add_slice(
     uint32_t process = names_add(&events->calls.processes, label, strlen(label));
     if (events->text.failed || number == NAMES_NONE || process == NAMES_NONE)
         return error_memory(error);
-    return report_calls_add(&events->calls, number, process,
-        events->timeline.tracks.threads[event->thread].number, event->thread,
-        seconds_of(events, event->start_ns),
-        seconds_of(events, event->start_ns + event->duration_ns), error);
+    const struct report_call call = {.name = number,
+        .process = process,
+        .thread = events->timeline.tracks.threads[event->thread].number,
+        .track = event->thread,
+        .start = seconds_of(events, event->start_ns),
+        .stop = seconds_of(events, event->start_ns + event->duration_ns)};
+    return report_calls_add(&events->calls, &call, error);
 }
 
 /* ---- Counters ---- */

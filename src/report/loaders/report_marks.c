@@ -160,11 +160,13 @@ static int add_calls(struct marks *marks, struct gput_error *error)
     for (; call; call = next_call(table, &calls, &open)) {
         const struct call_lane *lane = &table->lanes[call->lane];
         bool has_thread = lane->thread_id != SUB_TRACKING_UNKNOWN;
-        uint32_t process;
-        TRY(process_of(marks, lane->process_id, &process, error));
-        TRY(report_calls_add(&marks->calls, lane->name, process,
-            has_thread ? lane->thread_id : lane->process_id, lane->track, offset + call->start,
-            offset + call->stop, error));
+        struct report_call added = {.name = lane->name,
+            .thread = has_thread ? lane->thread_id : lane->process_id,
+            .track = lane->track,
+            .start = offset + call->start,
+            .stop = offset + call->stop};
+        TRY(process_of(marks, lane->process_id, &added.process, error));
+        TRY(report_calls_add(&marks->calls, &added, error));
     }
     if (!isnan(end)) /* which marks do not change */
         session->end = end;

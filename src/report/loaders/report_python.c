@@ -115,9 +115,9 @@ static void add_frame(void *user, const char *name, double start, double seconds
         return; /* a damaged one */
     if (frames->code == GPUT_OK && number == NAMES_NONE)
         frames->code = error_memory(frames->error);
+    const struct report_call call = {.name = number, .start = start, .stop = start + seconds};
     if (frames->code == GPUT_OK)
-        frames->code =
-            report_calls_add(frames->calls, number, 0, 0, 0, start, start + seconds, frames->error);
+        frames->code = report_calls_add(frames->calls, &call, frames->error);
 }
 
 static int list_pyinstrument(

@@ -47,12 +47,11 @@ static struct doc *make_session(
     return session;
 }
 
-static int note_thread(void *user, const char *process, int64_t thread, uint32_t stack,
-    double begin, double end, struct gput_error *error)
+static int note_stack(void *user, const struct report_stack *stack, struct gput_error *error)
 {
     (void)error;
-    sprintf((char *)user + strlen(user), "%s %d.%d %g-%g:", process, (int)thread, (int)stack, begin,
-        end);
+    sprintf((char *)user + strlen(user), "%s %d.%d %g-%g:", stack->process, (int)stack->thread,
+        (int)stack->number, stack->begin, stack->end);
     return GPUT_OK;
 }
 
@@ -74,7 +73,7 @@ static void assert_stacks(const struct given *given, size_t count, const char *e
 {
     char text[1024] = "";
     struct report_payload payload;
-    const struct report_stack_sink sink = {note_thread, note_call, note_end, text};
+    const struct report_stack_sink sink = {note_stack, note_call, note_end, text};
     const struct doc *session = make_session(&payload, given, count);
     assert_int_equal(report_stacks_walk(&payload, session, &sink, NULL), GPUT_OK);
     assert_string_equal(text, expected);
@@ -140,7 +139,7 @@ static void a_session_without_calls_has_no_stacks(void **state)
     (void)state;
     char text[16] = "";
     struct doc *session = doc_create_object();
-    const struct report_stack_sink sink = {note_thread, note_call, note_end, text};
+    const struct report_stack_sink sink = {note_stack, note_call, note_end, text};
     assert_int_equal(report_stacks_walk(NULL, session, &sink, NULL), GPUT_OK);
     assert_string_equal(text, "");
     doc_destroy(session);
