@@ -113,6 +113,25 @@ static bool read_exact(struct blocks *self, PyObject *exact, struct gput_blocks_
     return false;
 }
 
+/* Where the log is, which need not be where it was wanted. -1 with an exception. */
+static int note_file(struct blocks *self)
+{
+    struct gput_blocks_status status = gput_blocks_status_default();
+    gput_blocks_read_status(self->blocks, &status);
+    Py_XDECREF(self->path);
+    self->path = absolute(status.path);
+    if (!self->path)
+        return -1;
+    self->waits = ends_in(PyBytes_AsString(self->path), ".sqlite");
+    self->is_log = ends_in(PyBytes_AsString(self->path), ".gputblocks");
+    self->opener = getpid();
+    return status.is_renamed
+               ? PyErr_WarnFormat(PyExc_RuntimeWarning, 1,
+                     "The file of marks is there already: marks of code blocks are written to %s.",
+                     status.path)
+               : 0;
+}
+
 static int blocks_init(PyObject *object, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"path", "overwrite", "join", "exact", "thread_ids", "free_name", NULL};
@@ -137,26 +156,12 @@ static int blocks_init(PyObject *object, PyObject *args, PyObject *kwargs)
         return -1;
     }
     struct gput_error error;
-    struct gput_blocks_status status = gput_blocks_status_default();
     int code = gput_blocks_open(PyBytes_AsString(path), &options, &self->blocks, &error);
     Py_DECREF(path);
-    if (code != GPUT_OK) {
-        native_raise(&error);
-        return -1;
-    }
-    gput_blocks_read_status(self->blocks, &status);
-    Py_XDECREF(self->path);
-    self->path = absolute(status.path);
-    if (!self->path)
-        return -1;
-    self->waits = ends_in(PyBytes_AsString(self->path), ".sqlite");
-    self->is_log = ends_in(PyBytes_AsString(self->path), ".gputblocks");
-    self->opener = getpid();
-    return status.is_renamed
-               ? PyErr_WarnFormat(PyExc_RuntimeWarning, 1,
-                     "The file of marks is there already: marks of code blocks are written to %s.",
-                     status.path)
-               : 0;
+    if (code == GPUT_OK)
+        return note_file(self);
+    native_raise(&error);
+    return -1;
 }
 
 static int close_blocks(struct blocks *self)

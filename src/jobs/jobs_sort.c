@@ -378,22 +378,9 @@ static void order_for_people(struct gput_jobs *jobs)
         qsort(jobs->order, jobs->n_ranks, sizeof *jobs->order, compare_for_people);
 }
 
-void jobs_sort(struct gput_jobs *jobs)
+/* Where the ranks of each job are, and what they are called. */
+static void describe_jobs(struct gput_jobs *jobs)
 {
-    size_t n_numbers = jobs->n_ranks, *alias = number_ranks(jobs);
-    if (!alias)
-        return;
-    jobs_unite_files(jobs, alias);
-    jobs_leave_out_launchers(jobs);
-    jobs_drop_empty(jobs);
-    jobs_sort_ranks(jobs, compare_runs);
-    find_all_runs(jobs);
-    find_turns(jobs);
-    jobs_sort_ranks(jobs, compare_jobs);
-    split_into_jobs(jobs);
-    jobs_sort_ranks(jobs, compare_machines);
-    move_gpus(jobs, alias, n_numbers);
-    free(alias);
     size_t first = 0;
     for (size_t i = 0; i < jobs->n_jobs; i++) {
         struct jobs_job *job = &jobs->jobs[i];
@@ -410,13 +397,37 @@ void jobs_sort(struct gput_jobs *jobs)
             job->is_array = job->are_independent = true;
         first += job->count;
     }
-    split_into_machines(jobs);
+}
+
+static void describe_machines(struct gput_jobs *jobs)
+{
     for (size_t i = 0; i < jobs->n_machines; i++) {
         const struct jobs_rank *rank = &jobs->ranks[jobs->machines[i].first];
         jobs->machines[i].name = rank->node;
         jobs->machines[i].boot_id = rank->boot_id;
         jobs->machines[i].kernel_clock = rank->clock;
     }
+}
+
+void jobs_sort(struct gput_jobs *jobs)
+{
+    size_t n_numbers = jobs->n_ranks, *alias = number_ranks(jobs);
+    if (!alias)
+        return;
+    jobs_unite_files(jobs, alias);
+    jobs_leave_out_launchers(jobs);
+    jobs_drop_empty(jobs);
+    jobs_sort_ranks(jobs, compare_runs);
+    find_all_runs(jobs);
+    find_turns(jobs);
+    jobs_sort_ranks(jobs, compare_jobs);
+    split_into_jobs(jobs);
+    jobs_sort_ranks(jobs, compare_machines);
+    move_gpus(jobs, alias, n_numbers);
+    free(alias);
+    describe_jobs(jobs);
+    split_into_machines(jobs);
+    describe_machines(jobs);
     jobs_find_runs_at_once(jobs);
     order_for_people(jobs);
 }

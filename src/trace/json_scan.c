@@ -140,48 +140,39 @@ static enum json_status scan_word(const char **at, const char *end, const char *
     return JSON_OK;
 }
 
+/* The words that JSON and Python's JSON have, by their first letter. */
+static const struct word {
+    const char *text;
+    enum json_kind kind;
+} words[] = {{"true", JSON_TRUE}, {"false", JSON_FALSE}, {"null", JSON_NULL}, {"NaN", JSON_NAN},
+    {"Infinity", JSON_NAN}, {"-Infinity", JSON_NAN}};
+
+/* NULL: a number, or damage. */
+static const struct word *word_at(const char *at)
+{
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (*at == words[i].text[0] && (*at != '-' || at[1] == 'I')) /* "-1" is a number */
+            return &words[i];
+    }
+    return NULL;
+}
+
 enum json_status json_scan_scalar(const char **at, const char *end, struct json_value *value)
 {
     enum json_status status;
     value->text = *at;
     value->flags = 0;
-    switch (**at) {
-    case '"':
+    if (**at == '"') {
         value->kind = JSON_STRING;
         value->text = ++*at;
         status = scan_string(at, end, &value->flags);
         if (status == JSON_OK)
             value->length = (uint32_t)(*at - 1 - value->text);
         return status;
-    case 't':
-        value->kind = JSON_TRUE;
-        status = scan_word(at, end, "true");
-        break;
-    case 'f':
-        value->kind = JSON_FALSE;
-        status = scan_word(at, end, "false");
-        break;
-    case 'n':
-        value->kind = JSON_NULL;
-        status = scan_word(at, end, "null");
-        break;
-    case 'N':
-        value->kind = JSON_NAN;
-        status = scan_word(at, end, "NaN");
-        break;
-    case 'I':
-        value->kind = JSON_NAN;
-        status = scan_word(at, end, "Infinity");
-        break;
-    default:
-        value->kind = JSON_NUMBER;
-        if (**at == '-' && (*at)[1] == 'I') {
-            value->kind = JSON_NAN;
-            status = scan_word(at, end, "-Infinity");
-        } else {
-            status = scan_number(at, end);
-        }
     }
+    const struct word *word = word_at(*at);
+    value->kind = word ? word->kind : JSON_NUMBER;
+    status = word ? scan_word(at, end, word->text) : scan_number(at, end);
     if (value->kind == JSON_NAN)
         value->flags = JSON_HAS_NAN;
     value->length = (uint32_t)(*at - value->text);
@@ -252,6 +243,19 @@ static inline enum json_status scan_to_value(const char **at, const char *end,
     return status;
 }
 
+/* After a value: closes the containers that end there. True: so does the first. */
+static inline bool close_containers(const char **at, const char *end, struct nesting *nesting)
+{
+    while (**at == ((nesting->objects & 1) ? '}' : ']') && *at < end) {
+        ++*at;
+        nesting->objects >>= 1;
+        if (--nesting->depth == 0)
+            return true;
+        *at = json_skip_space(*at);
+    }
+    return false;
+}
+
 static enum json_status scan_container(const char **at, const char *end, struct json_value *value)
 {
     struct nesting nesting = {0};
@@ -278,17 +282,11 @@ static enum json_status scan_container(const char **at, const char *end, struct 
             flags |= scalar.flags;
             here = json_skip_space(here);
         }
-        /* after a value: closing brackets, then a comma or the end */
-        while (*here == ((nesting.objects & 1) ? '}' : ']') && here < end) {
-            here++;
-            nesting.objects >>= 1;
-            if (--nesting.depth == 0) {
-                value->length = (uint32_t)(here - value->text);
-                value->flags = flags;
-                *at = here;
-                return JSON_OK;
-            }
-            here = json_skip_space(here);
+        if (close_containers(&here, end, &nesting)) {
+            value->length = (uint32_t)(here - value->text);
+            value->flags = flags;
+            *at = here;
+            return JSON_OK;
         }
         if (*here != ',')
             return stopped_at(here, end);
