@@ -102,7 +102,7 @@ class BadDays(CommandTest):
             self.skipTest(f"no file system can be mounted here: {NO_MOUNTS}")
         whole = [self.start(rank, self.waiting()) for rank in (0, 1)]  # one that starts when others have ended is of the next run
         # Not before it is written whose samples these are. The last rows before it is full take what is left of their page.
-        fill = "until [ -s node/s.r2.csv.session.json ]; do sleep 0.05; done; cat /dev/zero >>node/filler 2>/dev/null; sleep 1"
+        fill = f"until [ -s node/s.r2.csv.session.json ] || ! [ -d {self.folder} ]; do sleep 0.05; done; cat /dev/zero >>node/filler 2>/dev/null; sleep 1"
         output, said = self.end(self.start(2, self.on_full_disk("csv", free=1000, command=fill)))
         self.assertEqual(output, "done\n")
         self.assertIn("Cannot write node/s.r2.csv: No space left on device. Rows of the tracking file are being lost; tracking goes on.", said)
@@ -134,7 +134,7 @@ class BadDays(CommandTest):
         # The tracking file takes the one page that is free, until the command has seen that nothing is left for the file next to it.
         script = ("mkdir node; mount -t tmpfs -o size=64k none node; dd if=/dev/zero of=node/filler bs=1k count=60 2>/dev/null; "
                   '"$@" 2>said; status=$?; mkdir kept; cp node/* kept; exit $status')  # fmt: skip
-        words = ["sh", "-c", "until grep -q session.json said; do sleep 0.05; done; rm node/filler"]
+        words = ["sh", "-c", f"until grep -q session.json said || ! [ -d {self.folder} ]; do sleep 0.05; done; rm node/filler"]
         self.end(self.start(1, ["unshare", "--mount", "sh", "-c", script, "sh", *self.tracked(*words, options=("--tf", "node/s.csv"))]))
         self.assertEqual((self.folder / "said").read_text().count("Cannot write node/s.r1.csv.session.json: No space left on device"), 1)
         (rank,) = self.job("kept")["ranks"]

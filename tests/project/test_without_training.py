@@ -1,5 +1,6 @@
 """The core builds and works without the part for training profiles: -Dtraining=false."""
 
+import itertools
 import json
 import os
 import pathlib
@@ -56,6 +57,22 @@ def steps_of(build):
         yield line, words[words.index("-o") + 1], words
 
 
+def compiler_of(build):
+    """As CC has it, such as "ccache gcc": what comes before the first option."""
+    words = next(words for _, _, words in steps_of(build) if words)
+    return shlex.join(itertools.takewhile(lambda word: not word.startswith("-"), words))
+
+
+def configure():
+    """By the compiler of the whole build: no object of another one could be taken."""
+    os.environ["CC"] = compiler_of(WHOLE)
+    if not (BUILD / "build.ninja").exists():
+        needed("meson", "setup", *OPTIONS, *options_of_whole(), BUILD, SOURCE)
+    elif compiler_of(BUILD) != os.environ["CC"]:
+        needed("meson", "setup", "--wipe", *OPTIONS, *options_of_whole(), BUILD, SOURCE)
+    needed("ninja", "-C", BUILD, "build.ninja")
+
+
 def build_core():
     """Makes every step of the build, except that a source that the whole build compiles by the same command is not
     compiled again: its object is taken."""
@@ -64,13 +81,16 @@ def build_core():
     for link in BUILD.rglob("*.o"):
         link.unlink()  # some may be of sources that are gone
     compiled = {name: words for _, name, words in steps_of(WHOLE) if words}
+    taken = 0
     for line, name, words in steps_of(BUILD):
         if name:
             (BUILD / name).parent.mkdir(exist_ok=True)
         if name and compiled.get(name) == words:
             (BUILD / name).symlink_to(WHOLE / name)
+            taken += 1
         else:
             needed("sh", "-c", f"cd '{BUILD}' && {line}")
+    assert taken > len(compiled) / 2, f"of {len(compiled)} objects {taken} could be taken"
 
 
 class WithoutTraining(unittest.TestCase):
@@ -78,9 +98,7 @@ class WithoutTraining(unittest.TestCase):
     def setUpClass(cls):
         # Newer versions of Meson have ninja write the objects of an archive to a file, which is not one of the steps.
         os.environ["MESON_RSP_THRESHOLD"] = "100000"
-        if not (BUILD / "build.ninja").exists():
-            needed("meson", "setup", *OPTIONS, *options_of_whole(), BUILD, SOURCE)
-        needed("ninja", "-C", BUILD, "build.ninja")
+        configure()
         build_core()
 
     def command(self, *arguments):
