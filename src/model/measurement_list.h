@@ -4,13 +4,17 @@
  *
  *     X(ID, name, QUANTITY, OVER, read_from, source, label, group, scope, meaning)
  *
- * ID         of enum gput_measurement_id, without GPUT_
- * name       of its column
- * QUANTITY   of enum gput_quantity, without GPUT_QUANTITY_
- * OVER       MOMENT: what is there when it is read; INTERVAL: mean since the sample before, as of a
- * rate read_from  where the figure comes from, for people source     the source of the results that
- * says how far it can be trusted label, group, scope  of its curve; a group shares an axis meaning
- * what it is
+ *     ID         of enum gput_measurement_id, without GPUT_
+ *     name       of its column
+ *     QUANTITY   of enum gput_quantity, without GPUT_QUANTITY_
+ *     OVER       MOMENT: what is there when it is read;
+ *                INTERVAL: the mean since the sample before, as of a rate
+ *     read_from  where the figure comes from, for people
+ *     source     the source of the results that says how far it can be trusted
+ *     label      of its curve, as are group and scope
+ *     group      curves of one group share an axis
+ *     scope      whose figure it is
+ *     meaning    what it is
  */
 #pragma once
 

@@ -5,11 +5,15 @@
  *     sources -> sampler -> ledger -> sinks
  *
  *   session.c          creation, destruction
+ *   session_files.c    descriptors: whether there are enough, and how many may be kept
  *   session_track.c    the four ways to begin
+ *   session_allowed.c  what the tracked process may use of the machine
  *   session_ticks.c    what happens at a tick: the pipeline
  *   session_orphans.c  orphans of the command
+ *   session_state.c    what several of these ask: main's end, our own threads, the clock
  *   session_wait.c     waiting, the last figures, stopping
  *   session_figures.c  what it gives to its caller
+ *   empty_results.c    results without a session
  */
 #pragma once
 
