@@ -9,6 +9,7 @@
  */
 #include "formats/marks/sub_tracking_file.h"
 #include "formats/tracking/tracking_reader.h"
+#include "model/measurement_list.h"
 
 #include <gputracker/analysis.h>
 
@@ -31,8 +32,8 @@ static void write_rows(const char *path, long rows)
 {
     FILE *file = fopen(path, "w");
     fputs(static_data, file);
-    for (int i = 0; i < GPUT_TRACKING_FILE_COLUMNS; i++)
-        fprintf(file, "%s,", gput_measurement(i)->name);
+    for (int i = 0; i < TRACKED_MEASUREMENTS; i++)
+        fprintf(file, "%s,", gput_measurement(tracked_measurements[i])->name);
     fputs("timestamp\n", file);
     for (long row = 0; row < rows; row++) {
         long turn = row * 7919 % 5003;

@@ -1,6 +1,6 @@
 /*
  * The table of measurements: the figures of a sample, one row each. Tracking files, reports,
- * analysis and comparison use this table, so a new measurement is one row here and one reader.
+ * analysis and comparison use this table.
  *
  *     for (int id = 0; id < GPUT_MEASUREMENT_COUNT; id++) {
  *         double max = gput_results_max(results, (enum gput_measurement_id)id);
@@ -20,9 +20,7 @@ extern "C" {
 #endif
 
 /**
- * Index of a measurement in the table and in `gput_sample.values`. The first
- * GPUT_TRACKING_FILE_COLUMNS are the columns of a tracking file, in its order (the timestamp
- * follows them there).
+ * Index of a measurement in the table and in `gput_sample.values`. Later versions add to the end.
  */
 enum gput_measurement_id {
     GPUT_MAIN_RAM,                 /**< RSS of the main process */
@@ -46,18 +44,14 @@ enum gput_measurement_id {
     GPUT_CPU_DESCENDANTS_HARDWARE, /**< the sum divided by the expected cores */
     GPUT_CPU_COMBINED_SUM,         /**< of main and descendants */
     GPUT_CPU_COMBINED_HARDWARE,    /**< the sum divided by the expected cores */
-    /* Not in tracking files: */
-    GPUT_MAIN_PRIVATE_RAM,        /**< what no other process maps */
-    GPUT_MAIN_SHARED_RAM,         /**< what others map as well */
-    GPUT_DESCENDANTS_PRIVATE_RAM, /**< the sum over the descendants */
-    GPUT_DESCENDANTS_SHARED_RAM,  /**< each page once */
-    GPUT_COMBINED_PRIVATE_RAM,    /**< of main and descendants */
-    GPUT_COMBINED_SHARED_RAM,     /**< each page once */
-    GPUT_MEASUREMENT_COUNT,       /**< grows with later versions */
+    GPUT_MAIN_PRIVATE_RAM,         /**< what no other process maps */
+    GPUT_MAIN_SHARED_RAM,          /**< what others map as well */
+    GPUT_DESCENDANTS_PRIVATE_RAM,  /**< the sum over the descendants */
+    GPUT_DESCENDANTS_SHARED_RAM,   /**< each page once */
+    GPUT_COMBINED_PRIVATE_RAM,     /**< of main and descendants */
+    GPUT_COMBINED_SHARED_RAM,      /**< each page once */
+    GPUT_MEASUREMENT_COUNT,        /**< grows with later versions */
 };
-
-/** How many measurements a tracking file has. */
-#define GPUT_TRACKING_FILE_COLUMNS (GPUT_CPU_COMBINED_HARDWARE + 1)
 
 /** The quantity of a measurement, which decides its unit and number format. */
 enum gput_quantity {

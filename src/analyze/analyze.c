@@ -15,6 +15,7 @@
 #include "formats/marks/sub_tracking_children.h"
 #include "formats/power/energy_table.h"
 #include "formats/tracking/tracking_reader.h"
+#include "model/measurement_list.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -38,9 +39,9 @@ struct work {
     struct sweep *sweep;
     double first_row, last_row; /* times on the clock of the calls; infinities: there is no row */
     double previous_row;
-    uint64_t n_backward_rows;                        /* that lie before the row before them */
-    double first_values[GPUT_TRACKING_FILE_COLUMNS]; /* of the first row */
-    double (*energy)[GPUT_ENERGY_FIGURE_COUNT];      /* joules of each target; NULL: unknown */
+    uint64_t n_backward_rows;                   /* that lie before the row before them */
+    struct tracking_row first;                  /* row, by time */
+    double (*energy)[GPUT_ENERGY_FIGURE_COUNT]; /* joules of each target; NULL: unknown */
     struct gput_analysis *analysis;
 };
 
@@ -171,7 +172,7 @@ static void record_time(struct work *work, double time, const struct tracking_ro
 {
     if (time < work->first_row) {
         work->first_row = time;
-        memcpy(work->first_values, row->values, sizeof work->first_values);
+        work->first = *row;
     }
     work->last_row = fmax(work->last_row, time);
     work->n_backward_rows += time < work->previous_row;
@@ -193,7 +194,8 @@ static int read_rows(struct work *work, struct tracking_reader *reader, struct g
         for (size_t i = 0; code == GPUT_OK && i < count; i++) {
             double time = rows[i].timestamp - work->table.origin;
             record_time(work, time, &rows[i]);
-            memcpy(values, rows[i].values, sizeof rows[i].values);
+            for (size_t c = 0; c < TRACKED_MEASUREMENTS; c++)
+                values[c] = rows[i].values[tracked_measurements[c]];
             code = sweep_add_row(work->sweep, time, values, error);
         }
         tracking_reader_progress(reader, &done, &total);
@@ -294,10 +296,10 @@ static void add_static_cell(struct doc *static_data, const struct tracking_stati
 static int create_analysis(
     struct work *work, const struct tracking_reader *reader, struct gput_error *error)
 {
-    const char *names[GPUT_TRACKING_FILE_COLUMNS];
-    for (unsigned i = 0; i < GPUT_TRACKING_FILE_COLUMNS; i++)
-        names[i] = gput_measurement(i)->name;
-    work->analysis = analysis_create(names, GPUT_TRACKING_FILE_COLUMNS);
+    const char *names[TRACKED_MEASUREMENTS];
+    for (unsigned i = 0; i < TRACKED_MEASUREMENTS; i++)
+        names[i] = gput_measurement(tracked_measurements[i])->name;
+    work->analysis = analysis_create(names, TRACKED_MEASUREMENTS);
     if (!work->analysis)
         return error_memory(error);
     work->analysis->details = work->options->details;
@@ -309,10 +311,11 @@ static int create_analysis(
     return doc_failed(work->analysis->static_data) ? error_memory(error) : GPUT_OK;
 }
 
-/* Whether it covers the time since the previous sample, which the first sample does not have. */
-static bool is_of_an_interval(unsigned column)
+/* It covers the time since the previous sample, which the first sample does not have. */
+static bool begins_later(const struct work *work, unsigned column)
 {
-    return column >= GPUT_CPU_SYSTEM_SUM && column <= GPUT_CPU_COMBINED_HARDWARE;
+    enum gput_measurement_id id = tracked_measurements[column];
+    return measurement_curves[id].is_of_interval && isnan(work->first.values[id]);
 }
 
 /* Copies the figures of a target; without rows all stay unknown. `has_first`: the first row is
@@ -320,9 +323,9 @@ static bool is_of_an_interval(unsigned column)
 static uint64_t fill_usage(const struct work *work, const struct sweep_target *target,
     bool has_first, struct gput_statistics *statistics, struct gput_percentiles *percentiles)
 {
-    for (unsigned c = 0; target->total && c < GPUT_TRACKING_FILE_COLUMNS; c++) {
-        bool begins_later = has_first && is_of_an_interval(c) && isnan(work->first_values[c]);
-        statistics[c] = row_total_statistics(target->total, c, target->total->rows - begins_later);
+    for (unsigned c = 0; target->total && c < TRACKED_MEASUREMENTS; c++) {
+        bool lacks_first = has_first && begins_later(work, c);
+        statistics[c] = row_total_statistics(target->total, c, target->total->rows - lacks_first);
         if (percentiles && !isnan(statistics[c].max))
             percentiles[c] = quantile_sketch_percentiles(&target->sketches[c]);
     }

@@ -4,6 +4,7 @@
 #include "base/sized.h"
 #include "base/table.h"
 #include "formats/tracking/tracking_reader.h"
+#include "model/measurement_list.h"
 
 #include <gputracker/recorded.h>
 
@@ -104,7 +105,7 @@ struct reading {
     struct tracking_reader *reader;
     struct spans spans;
     struct gput_table *table;
-    bool has[GPUT_TRACKING_FILE_COLUMNS];
+    bool has[GPUT_MEASUREMENT_COUNT];
 };
 
 static const char *unit_of(
@@ -124,7 +125,8 @@ static void add_samples(struct reading *reading, struct gput_tables *tables)
     bool joinable = reading->options->joinable;
     const struct gput_static_data *data = tracking_reader_static_data(reading->reader);
     struct gput_table *table = reading->table = tables_add(tables, "samples");
-    for (unsigned id = 0; id < GPUT_TRACKING_FILE_COLUMNS; id++) {
+    for (size_t i = 0; i < TRACKED_MEASUREMENTS; i++) {
+        enum gput_measurement_id id = tracked_measurements[i];
         const struct gput_measurement *measurement = gput_measurement(id);
         const char *unit = unit_of(measurement, data, joinable);
         reading->has[id] = joinable || tracking_reader_has(reading->reader, id);
@@ -143,7 +145,8 @@ static void put_row(const struct reading *reading, const struct tracking_row *ro
 {
     struct gput_table *table = reading->table;
     const struct gput_static_data *data = tracking_reader_static_data(reading->reader);
-    for (unsigned id = 0; id < GPUT_TRACKING_FILE_COLUMNS; id++) {
+    for (size_t i = 0; i < TRACKED_MEASUREMENTS; i++) {
+        enum gput_measurement_id id = tracked_measurements[i];
         enum gput_quantity quantity = gput_measurement(id)->quantity;
         double value = row->values[id];
         if (!reading->has[id])

@@ -16,13 +16,15 @@
  */
 #pragma once
 
+#include "model/measurement_list.h"
+
 #include <gputracker/analysis.h>
 
 #include <stdbool.h>
 #include <stdint.h>
 
 /* The measurements of a tracking file, filled up to a whole number of SIMD registers. */
-#define ROW_COLUMNS 22
+#define ROW_COLUMNS ((TRACKED_MEASUREMENTS + 1) / 2 * 2)
 
 /* The number of rows that are kept. */
 #define ROW_KEPT_MAX 7

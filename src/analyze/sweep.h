@@ -39,7 +39,7 @@ struct sweep_lane {
 #define SWEEP_NO_PART UINT32_MAX
 
 /* The columns of a row that have sketches. */
-#define SWEEP_QUANTILE_COLUMNS GPUT_TRACKING_FILE_COLUMNS
+#define SWEEP_QUANTILE_COLUMNS TRACKED_MEASUREMENTS
 
 /* Calls, and to which targets they belong. */
 struct sweep_input {

@@ -17,6 +17,12 @@ const struct measurement_curve measurement_curves[] = {
 #undef ROW
 };
 
+const enum gput_measurement_id tracked_measurements[TRACKED_MEASUREMENTS] = {
+#define COLUMN(ID) GPUT_##ID,
+    TRACKING_FILE_COLUMNS(COLUMN, TRACKED_NONE)
+#undef COLUMN
+};
+
 _Static_assert(sizeof measurements / sizeof *measurements == GPUT_MEASUREMENT_COUNT,
     "each has a row, and the last one, too");
 

@@ -62,6 +62,43 @@
         "GPU utilization, mean", "gpu", "hardware", "use of the selected GPUs, 100 being all of them")
 /* clang-format on */
 
+/*
+ * The columns of tracking files, in their order. Other programs read them by position: a new one
+ * comes last, after the timestamp. Measurements that are not listed are in no tracking file.
+ */
+/* clang-format off */
+#define TRACKING_FILE_COLUMNS(COLUMN, TIMESTAMP) \
+    COLUMN(MAIN_RAM) \
+    COLUMN(DESCENDANTS_RAM) \
+    COLUMN(COMBINED_RAM) \
+    COLUMN(SYSTEM_RAM) \
+    COLUMN(MAIN_GPU_RAM) \
+    COLUMN(DESCENDANTS_GPU_RAM) \
+    COLUMN(COMBINED_GPU_RAM) \
+    COLUMN(SYSTEM_GPU_RAM) \
+    COLUMN(GPU_SUM_UTILIZATION) \
+    COLUMN(GPU_HARDWARE_UTILIZATION) \
+    COLUMN(MAIN_THREADS) \
+    COLUMN(DESCENDANTS_THREADS) \
+    COLUMN(COMBINED_THREADS) \
+    COLUMN(CPU_SYSTEM_SUM) \
+    COLUMN(CPU_SYSTEM_HARDWARE) \
+    COLUMN(CPU_MAIN_SUM) \
+    COLUMN(CPU_MAIN_HARDWARE) \
+    COLUMN(CPU_DESCENDANTS_SUM) \
+    COLUMN(CPU_DESCENDANTS_HARDWARE) \
+    COLUMN(CPU_COMBINED_SUM) \
+    COLUMN(CPU_COMBINED_HARDWARE) \
+    TIMESTAMP()
+/* clang-format on */
+
+#define TRACKED_ONE(ID) +1
+#define TRACKED_NONE()
+enum { TRACKED_MEASUREMENTS = TRACKING_FILE_COLUMNS(TRACKED_ONE, TRACKED_NONE) };
+
+/* The measurements among those columns, in their order. */
+extern const enum gput_measurement_id tracked_measurements[TRACKED_MEASUREMENTS];
+
 enum measurement_over { MEASUREMENT_MOMENT, MEASUREMENT_INTERVAL };
 
 /* How the curve of a measurement is shown. */

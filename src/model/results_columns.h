@@ -42,7 +42,7 @@ struct results_column {
     enum results_kind kind;
     size_t offset; /* in struct gput_results, or in the item of a list */
     size_t size;
-    /* Where reports have it besides the lines of the older gpu_tracker (model/results_lines.h):
+    /* Where reports have it besides the lines that name it (model/results_lines.c):
      * section, perhaps a part of that, and key, separated by dots; in a list the key. NULL:
      * nowhere.
      */

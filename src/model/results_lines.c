@@ -59,12 +59,14 @@ const struct results_section results_sections[] = {
 };
 const size_t results_section_count = COUNT_OF(results_sections);
 
-/* ---- Lines that the older gpu_tracker has ---- */
+/* ---- Lines that name their column ---- */
 
-static const struct older_line {
+/* All that the older gpu_tracker has, and those of measurements. A new path is in a section that it
+ * does not have: programs read its report by these keys, and it stays as it is. */
+static const struct named_line {
     const char *path, *column;
     enum results_shown shown;
-} older_lines[] = {
+} named_lines[] = {
 #define RSS_OF(whose)                                                                              \
     {"max_ram." whose ".total_rss", "max." whose "_ram", SHOWN_RAM},                               \
         {"max_ram." whose ".private_rss", "max." whose "_private_ram", SHOWN_RAM},                 \
@@ -130,12 +132,12 @@ void results_lines_visit(const struct results_section *section,
     size_t n_lists, hint = 0;
     const struct results_list *record = results_lists(&n_lists);
     struct results_line line;
-    for (size_t i = 0; i < COUNT_OF(older_lines); i++) {
-        if (!is_in_section(older_lines[i].path, section, &line))
+    for (size_t i = 0; i < COUNT_OF(named_lines); i++) {
+        if (!is_in_section(named_lines[i].path, section, &line))
             continue;
-        const char *name = older_lines[i].column;
+        const char *name = named_lines[i].column;
         line.column = results_column_find(record, name, strlen(name), &hint);
-        line.shown = older_lines[i].shown;
+        line.shown = named_lines[i].shown;
         visit(user, &line);
     }
     for (size_t i = 0; i < record->n_columns; i++) {

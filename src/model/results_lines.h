@@ -2,9 +2,9 @@
  * The lines of a report: what is written as a document (output/results_doc.h) and read back from
  * one (formats/results/results_read_doc.h).
  *
- * A line shows a column of the results (results_columns.h) at a path. The sections that the
- * older gpu_tracker has, have lines of their own here; all others are the columns that name a
- * path, in their order.
+ * A line shows a column of the results (results_columns.h) at a path. First those that name their
+ * column (results_lines.c): all of the sections that the older gpu_tracker has, and measurements.
+ * Then the columns that name a path, in their order.
  */
 #pragma once
 

@@ -11,6 +11,7 @@
 #include "formats/results/results_read.h"
 #include "formats/tracking/tracking_identity.h"
 #include "formats/tracking/tracking_reader.h"
+#include "model/measurement_list.h"
 #include "model/results_columns.h"
 #include "model/results_identity.h"
 #include "push/push.h"
@@ -184,10 +185,12 @@ static void take_row(struct replay *replay, const struct tracking_row *row)
     struct gput_results *results = &replay->results;
     const double *values = row->values;
     double gap = row->timestamp - replay->last_read;
-    for (int i = 0; i < GPUT_TRACKING_FILE_COLUMNS; i++) {
-        enum gput_quantity quantity = gput_measurement((enum gput_measurement_id)i)->quantity;
-        results->now.values[i] = static_data_base_value(&results->static_data, quantity, values[i]);
-        results->max[i] = fmax(results->max[i], results->now.values[i]);
+    for (size_t i = 0; i < TRACKED_MEASUREMENTS; i++) {
+        enum gput_measurement_id id = tracked_measurements[i];
+        double *now = &results->now.values[id];
+        *now = static_data_base_value(
+            &results->static_data, gput_measurement(id)->quantity, values[id]);
+        results->max[id] = fmax(results->max[id], *now);
     }
     if (gap > 0 && gap < MAX_GAP_SECONDS && rows_lost_of(replay) == 0) {
         add_cpu_time(&results->now.main_cpu_seconds, values[GPUT_CPU_MAIN_SUM], gap);

@@ -31,8 +31,7 @@ static void scale(struct gput_statistics *statistics, double factor)
 static void use_mean(double *mean, const struct report_session *session, const char *name)
 {
     const struct gput_measurement *measurement = gput_measurement_find(name);
-    if (measurement && measurement->id < GPUT_TRACKING_FILE_COLUMNS &&
-        measurement_curves[measurement->id].is_of_interval)
+    if (measurement && measurement_curves[measurement->id].is_of_interval)
         *mean = session->mean[measurement->id];
 }
 

@@ -34,16 +34,16 @@ static void note_reading(struct read_report *report, const char *warning, uint64
 struct sampling {
     struct timeline *timeline;
     uint32_t thread;
-    bool has_gpus;                              /* the machine had some */
-    char *names[GPUT_TRACKING_FILE_COLUMNS];    /* "main_ram (bytes)"; NULL: not in the file */
-    double factors[GPUT_TRACKING_FILE_COLUMNS]; /* to bytes; 0: as it is */
-    double end;                                 /* of the last sample; NaN: there is none */
+    bool has_gpus;                          /* the machine had some */
+    char *names[GPUT_MEASUREMENT_COUNT];    /* "main_ram (bytes)"; NULL: not in the file */
+    double factors[GPUT_MEASUREMENT_COUNT]; /* to bytes; 0: as it is */
+    double end;                             /* of the last sample; NaN: there is none */
 };
 
 static bool name_columns(struct sampling *sampling, const struct tracking_reader *reader)
 {
     const struct gput_static_data *data = tracking_reader_static_data(reader);
-    for (int i = 0; i < GPUT_TRACKING_FILE_COLUMNS; i++) {
+    for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++) {
         const struct gput_measurement *measurement = gput_measurement((enum gput_measurement_id)i);
         struct str name = {0};
         if (!tracking_reader_has(reader, measurement->id))
@@ -66,7 +66,7 @@ static int add_row(
     if (!(fabs(row->timestamp) < 9e9)) /* the year 2255; what is beyond is not a time of a sample */
         return GPUT_OK;
     sampling->end = fmax(sampling->end, row->timestamp);
-    for (int i = 0; i < GPUT_TRACKING_FILE_COLUMNS; i++) {
+    for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++) {
         double factor = sampling->factors[i];
         if (!sampling->names[i] || !isfinite(row->values[i]))
             continue;
@@ -112,7 +112,7 @@ static int add_samples(struct timeline_inputs *inputs, const char *path,
     int code = ready ? add_rows(&sampling, reader, &inputs->report, error) : error_memory(error);
     if (code == GPUT_OK)
         code = timeline_add_tables(inputs, process, sampling.end, reader, error);
-    for (int i = 0; i < GPUT_TRACKING_FILE_COLUMNS; i++)
+    for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++)
         free(sampling.names[i]);
     return code;
 }

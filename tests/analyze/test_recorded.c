@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/str.h"
+#include "model/measurement_list.h"
 #include "tables.h"
 
 #include <math.h>
@@ -296,7 +297,7 @@ static void rows_are_given_in_parts(void **state)
     assert_true(parts.sum == 1.5e6 * (double)rows);
     const struct gput_table *samples = gput_tables_find(tables, "samples");
     assert_int_equal(gput_table_row_count(samples), 0);
-    assert_int_equal(gput_table_column_count(samples), GPUT_TRACKING_FILE_COLUMNS + 1);
+    assert_int_equal(gput_table_column_count(samples), TRACKED_MEASUREMENTS + 1);
     gput_tables_destroy(tables);
     parts = (struct parts){.refuse = true};
     assert_int_equal(gput_recorded_samples(path, &options, &tables, NULL), GPUT_ERROR_STATE);

@@ -1,4 +1,5 @@
 #include "base/text.h"
+#include "model/measurement_list.h"
 #include "testing.h"
 
 #include <gputracker/energy.h>
@@ -22,8 +23,11 @@ static void every_row_is_whole_and_found_by_its_name(void **state)
     assert_null(gput_measurement_find(""));
 }
 
-/* What other programs read by name and position. */
-static void the_columns_of_tracking_files_are_those_that_files_have(void **state)
+#define COLUMN(ID) gput_measurement(GPUT_##ID)->name,
+#define TIMESTAMP() "timestamp",
+
+/* Other programs read them by name and position: more may only follow. */
+static void columns_of_tracking_files_keep_their_places(void **state)
 {
     (void)state;
     static const char columns[] =
@@ -33,14 +37,25 @@ static void the_columns_of_tracking_files_are_those_that_files_have(void **state
         "cpu_system_sum_utilization_percent,cpu_system_hardware_utilization_percent,"
         "cpu_main_sum_utilization_percent,cpu_main_hardware_utilization_percent,"
         "cpu_descendants_sum_utilization_percent,cpu_descendants_hardware_utilization_percent,"
-        "cpu_combined_sum_utilization_percent,cpu_combined_hardware_utilization_percent";
-    char names[2048] = "";
-    for (int i = 0; i < GPUT_TRACKING_FILE_COLUMNS; i++) {
-        if (i)
-            strcat(names, ",");
-        strcat(names, gput_measurement((enum gput_measurement_id)i)->name);
+        "cpu_combined_sum_utilization_percent,cpu_combined_hardware_utilization_percent,"
+        "timestamp,";
+    const char *all[] = {TRACKING_FILE_COLUMNS(COLUMN, TIMESTAMP)};
+    char names[4096] = "";
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        strcat(names, all[i]);
+        strcat(names, ",");
     }
-    assert_string_equal(names, columns);
+    assert_memory_equal(names, columns, strlen(columns));
+}
+
+static void no_measurement_has_two_columns(void **state)
+{
+    (void)state;
+    bool has[GPUT_MEASUREMENT_COUNT] = {false};
+    for (size_t i = 0; i < TRACKED_MEASUREMENTS; i++) {
+        assert_false(has[tracked_measurements[i]]);
+        has[tracked_measurements[i]] = true;
+    }
 }
 
 static void a_name_says_what_kind_of_number_it_is(void **state)
@@ -77,7 +92,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_row_is_whole_and_found_by_its_name),
-        cmocka_unit_test(the_columns_of_tracking_files_are_those_that_files_have),
+        cmocka_unit_test(columns_of_tracking_files_keep_their_places),
+        cmocka_unit_test(no_measurement_has_two_columns),
         cmocka_unit_test(a_program_may_ask_for_what_is_not_there),
         cmocka_unit_test(a_name_says_what_kind_of_number_it_is),
     };

@@ -1,3 +1,4 @@
+#include "model/measurement_list.h"
 #include "session/sessions.h"
 
 #include <math.h>
@@ -133,7 +134,7 @@ static void a_fork_cannot_harm_its_parents_session(void **state)
         for (const char *at = line; *at; at++)
             commas += *at == ',';
         if (lines++ >= 2)
-            assert_int_equal(commas, GPUT_TRACKING_FILE_COLUMNS);
+            assert_int_equal(commas, TRACKED_MEASUREMENTS);
     }
     fclose(file);
     assert_int_equal(lines, rows + 3);

@@ -64,7 +64,7 @@ static void append_header(struct str *text)
 {
     for (size_t i = 0; i < TRACKING_COLUMNS; i++) {
         str_append(text, i ? "," : "");
-        str_append(text, tracking_column_at(i).name);
+        str_append(text, tracking_column_of(tracking_columns[i]).name);
     }
     str_append_char(text, '\n');
 }
@@ -161,19 +161,27 @@ static int create_plain_csv(const char *path, const struct gput_static_data *sta
     return create(&tracking_plain_csv, path, static_data, overwrite, file, error);
 }
 
+/* Nothing where it is not known. */
+static size_t format_value(const struct tracking_file *file, int place, double value, char *text)
+{
+    if (tracking_column_of(place).kind == TRACKING_INTEGER && fabs(value) < 0x1p53)
+        return number_format_int64((int64_t)value, text);
+    return isnan(value) ? 0 : number_format_double(value * file->factors[place], text);
+}
+
 static size_t format_row(
     const struct tracking_file *file, const struct gput_sample *sample, char *text)
 {
     char *at = text;
-    for (size_t i = 0; i < GPUT_TRACKING_FILE_COLUMNS; i++) {
-        double value = sample->values[i];
-        if (tracking_column_at(i).kind == TRACKING_INTEGER && fabs(value) < 0x1p53)
-            at += number_format_int64((int64_t)value, at);
-        else if (!isnan(value))
-            at += number_format_double(value * file->factors[i], at);
-        *at++ = ',';
+    for (size_t i = 0; i < TRACKING_COLUMNS; i++) {
+        int place = tracking_columns[i];
+        if (i > 0)
+            *at++ = ',';
+        if (place == TRACKING_TIMESTAMP)
+            at += number_format_double(tracking_timestamp(sample), at);
+        else
+            at += format_value(file, place, sample->values[place], at);
     }
-    at += number_format_double(tracking_timestamp(sample), at);
     *at++ = '\n';
     return (size_t)(at - text);
 }
@@ -438,7 +446,7 @@ static int parse_cells(struct csv_tracking_reader *reader, struct csv_record *re
             return tracking_reader_invalid(&reader->base, error,
                 "line %llu: \"%.*s\" is not a number (column %s).",
                 (unsigned long long)record->line, (int)(cell.length < 60 ? cell.length : 60),
-                cell.text, tracking_column_at((size_t)column).name);
+                cell.text, tracking_column_of(column).name);
     }
     if (isnan(values[TRACKING_TIMESTAMP]))
         return tracking_reader_invalid(
@@ -552,7 +560,7 @@ static int next_csv(struct tracking_reader *reader, struct tracking_row *rows, s
             break;
         if (!record.terminated)
             return end_with_torn_row(csv, &record, error);
-        double values[TRACKING_COLUMNS];
+        double values[TRACKING_VALUES];
         int code = parse_row(csv, &record, values, &torn, error);
         TRY(salvage_row(&reader->salvage, code, error));
         if (torn)

@@ -10,7 +10,7 @@
 bool csv_columns_parse(
     const struct csv_columns *columns, const char *at, const char *end, double *values)
 {
-    for (size_t i = 0; i < TRACKING_COLUMNS; i++)
+    for (size_t i = 0; i < TRACKING_VALUES; i++)
         values[i] = NAN;
     for (size_t i = 0;; at++) {
         int column = columns->all[i];
@@ -31,7 +31,7 @@ bool csv_columns_parse(
 /* Moves `*at` over a plain row; false at anything else. */
 static bool scan_row(struct csv_row_window *window, const char **at)
 {
-    double values[TRACKING_COLUMNS];
+    double values[TRACKING_VALUES];
     const char *line_end = memchr(*at, '\n', (size_t)(window->window.end - *at));
     if (!line_end)
         return false;

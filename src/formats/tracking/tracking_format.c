@@ -20,11 +20,19 @@ int tracking_lock(int fd, const char *path, struct gput_error *error)
         path);
 }
 
-struct tracking_column tracking_column_at(size_t index)
+const int tracking_columns[TRACKING_COLUMNS] = {
+#define COLUMN(ID) GPUT_##ID,
+#define TIMESTAMP() TRACKING_TIMESTAMP,
+    TRACKING_FILE_COLUMNS(COLUMN, TIMESTAMP)
+#undef COLUMN
+#undef TIMESTAMP
+};
+
+struct tracking_column tracking_column_of(int place)
 {
-    if (index == TRACKING_TIMESTAMP)
+    if (place == TRACKING_TIMESTAMP)
         return (struct tracking_column){"timestamp", TRACKING_REAL};
-    const struct gput_measurement *measurement = gput_measurement((enum gput_measurement_id)index);
+    const struct gput_measurement *measurement = gput_measurement((enum gput_measurement_id)place);
     bool whole = measurement->quantity == GPUT_QUANTITY_COUNT;
     return (struct tracking_column){measurement->name, whole ? TRACKING_INTEGER : TRACKING_REAL};
 }
@@ -32,9 +40,9 @@ struct tracking_column tracking_column_at(size_t index)
 int tracking_column_find(const char *name, size_t length)
 {
     for (int i = 0; i < TRACKING_COLUMNS; i++) {
-        const char *candidate = tracking_column_at((size_t)i).name;
+        const char *candidate = tracking_column_of(tracking_columns[i]).name;
         if (strlen(candidate) == length && memcmp(candidate, name, length) == 0)
-            return i;
+            return tracking_columns[i];
     }
     return -1;
 }
@@ -100,7 +108,7 @@ bool tracking_file_init(struct tracking_file *file, const struct tracking_format
     file->format = format;
     file->path = strdup(path);
     file->static_data = *static_data;
-    for (size_t i = 0; i < GPUT_TRACKING_FILE_COLUMNS; i++) {
+    for (size_t i = 0; i < GPUT_MEASUREMENT_COUNT; i++) {
         enum gput_quantity quantity = gput_measurement((enum gput_measurement_id)i)->quantity;
         file->factors[i] = static_data_unit_factor(static_data, quantity);
     }
@@ -229,7 +237,7 @@ int tracking_reader_check_columns(struct tracking_reader *reader, struct gput_er
 {
     if (!reader->has[TRACKING_TIMESTAMP])
         return tracking_reader_invalid(reader, error, "it has no column timestamp.");
-    for (size_t i = 0; i < GPUT_TRACKING_FILE_COLUMNS; i++) {
+    for (size_t i = 0; i < GPUT_MEASUREMENT_COUNT; i++) {
         if (reader->has[i])
             return GPUT_OK;
     }

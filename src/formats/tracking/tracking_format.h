@@ -10,6 +10,7 @@
 #include "formats/salvage.h"
 #include "formats/tracking/tracking_file.h"
 #include "formats/tracking/tracking_reader.h"
+#include "model/measurement_list.h"
 
 struct tracking_format {
     const char *extension; /* ".csv" */
@@ -61,15 +62,20 @@ int tracking_lock(int fd, const char *path, struct gput_error *error);
 
 /* ---- Columns ---- */
 
-/* The timestamp follows the measurements. */
-#define TRACKING_TIMESTAMP GPUT_TRACKING_FILE_COLUMNS
-#define TRACKING_COLUMNS (GPUT_TRACKING_FILE_COLUMNS + 1)
+/* The values of a row: each measurement has the place of its id, and the timestamp follows. */
+#define TRACKING_TIMESTAMP GPUT_MEASUREMENT_COUNT
+#define TRACKING_VALUES (GPUT_MEASUREMENT_COUNT + 1)
+
+#define TRACKING_COLUMNS (TRACKED_MEASUREMENTS + 1)
 #define TRACKING_STATIC_COLUMNS 9
 
-/* The columns of a row: measurements and timestamp. */
-struct tracking_column tracking_column_at(size_t index);
+/* Of each column of a file, the place of its value. */
+extern const int tracking_columns[TRACKING_COLUMNS];
 
-/* The index of that name (not terminated), or -1. */
+/* Name and kind of the value at that place. */
+struct tracking_column tracking_column_of(int place);
+
+/* The place of the value of the column of that name (not terminated); -1: no column has it. */
 int tracking_column_find(const char *name, size_t length);
 
 extern const struct tracking_column tracking_static_columns[TRACKING_STATIC_COLUMNS];
@@ -84,7 +90,7 @@ struct tracking_file {
     const struct tracking_format *format;
     char *path;
     struct gput_static_data static_data;
-    double factors[GPUT_TRACKING_FILE_COLUMNS]; /* from base units to those of the file */
+    double factors[GPUT_MEASUREMENT_COUNT]; /* from base units to those of the file */
     uint64_t rows_lost;
     bool gathers_rows;                          /* until `flush` */
     bool has_identity_table, has_identity_file; /* of tracking_identity.c */
@@ -103,7 +109,7 @@ struct tracking_reader {
     struct gput_static_data static_data;
     struct tracking_static_cell *cells; /* `name` and `text` are owned */
     size_t cell_count;
-    bool has[TRACKING_COLUMNS];
+    bool has[TRACKING_VALUES];
     uint64_t rows; /* returned so far */
     struct salvage salvage;
     struct str warning;

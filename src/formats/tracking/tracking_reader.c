@@ -64,7 +64,7 @@ uint64_t tracking_reader_rows_skipped(const struct tracking_reader *reader)
 
 bool tracking_reader_has(const struct tracking_reader *reader, enum gput_measurement_id id)
 {
-    return id < GPUT_TRACKING_FILE_COLUMNS && reader->has[id];
+    return id < GPUT_MEASUREMENT_COUNT && reader->has[id];
 }
 
 void tracking_reader_use_cores(struct tracking_reader *reader, unsigned cores)

@@ -19,8 +19,8 @@ struct tracking_reader;
 
 /* A row, in the units of the file's static data. */
 struct tracking_row {
-    double values[GPUT_TRACKING_FILE_COLUMNS]; /* by enum gput_measurement_id */
-    double timestamp;                          /* seconds since the epoch */
+    double values[GPUT_MEASUREMENT_COUNT]; /* by enum gput_measurement_id; NaN: not in the file */
+    double timestamp;                      /* seconds since the epoch */
 };
 
 /* A cell of the static data as in the file. */

@@ -95,7 +95,7 @@ static int make_tables(struct sqlite_writer *writer, struct gput_error *error)
     const char *path = writer->base.path;
     struct tracking_column columns[TRACKING_COLUMNS];
     for (size_t i = 0; i < TRACKING_COLUMNS; i++)
-        columns[i] = tracking_column_at(i);
+        columns[i] = tracking_column_of(tracking_columns[i]);
     TRY(sqlite_file_run(writer->database, "PRAGMA journal_mode=OFF; BEGIN", path, error));
     TRY(write_static_data(writer, error));
     writer->data = insert_into(writer, "data", TRACKING_COLUMNS);
@@ -260,14 +260,15 @@ static int write_sqlite_row(struct tracking_file *file, const struct gput_sample
 {
     struct sqlite_writer *writer = (struct sqlite_writer *)file;
     sqlite3_stmt *statement = writer->data.statement;
-    for (int i = 0; i < GPUT_TRACKING_FILE_COLUMNS; i++) {
-        double value = sample->values[i];
-        if (tracking_column_at((size_t)i).kind == TRACKING_INTEGER && fabs(value) < 0x1p53)
+    for (int i = 0; i < TRACKING_COLUMNS; i++) {
+        int place = tracking_columns[i];
+        bool is_time = place == TRACKING_TIMESTAMP;
+        double value = is_time ? tracking_timestamp(sample) : sample->values[place];
+        if (tracking_column_of(place).kind == TRACKING_INTEGER && fabs(value) < 0x1p53)
             sqlite3_bind_int64(statement, i + 1, (int64_t)value);
         else
-            sqlite3_bind_double(statement, i + 1, value * file->factors[i]);
+            sqlite3_bind_double(statement, i + 1, is_time ? value : value * file->factors[place]);
     }
-    sqlite3_bind_double(statement, TRACKING_TIMESTAMP + 1, tracking_timestamp(sample));
 
     bool first = writer->last_row_ns == INT64_MIN;
     int64_t interval = first ? BATCH_NS : now_ns - writer->last_row_ns;
@@ -451,17 +452,18 @@ static int bad_cell(struct sqlite_tracking_reader *reader, unsigned long long ro
         return error_memory(error);
     return tracking_reader_invalid(&reader->base, error,
         "row %llu: \"%.60s\" is not a number (column %s).", row, text,
-        tracking_column_at((size_t)reader->columns.all[place]).name);
+        tracking_column_of(reader->columns.all[place]).name);
 }
 
 /* A page that was cut off, or not written, ends in zeroes. Rows in them are blank. The one after
- * these has its beginning before the zeroes; its timestamp, the last column, is zero or a part. */
+ * these has its beginning before the zeroes; its timestamp, after most columns, is zero or a part.
+ */
 static bool is_cut(struct sqlite_tracking_reader *reader, const double *values)
 {
     bool follows_blank = reader->is_blank;
     double timestamp = values[TRACKING_TIMESTAMP];
     reader->is_blank = true;
-    for (size_t i = 0; i < TRACKING_COLUMNS; i++)
+    for (size_t i = 0; i < TRACKING_VALUES; i++)
         reader->is_blank &= isnan(values[i]);
     return reader->base.salvage.wanted &&
            ((follows_blank && !reader->is_blank) || (timestamp == 0 && reader->last > 0));
@@ -470,7 +472,7 @@ static bool is_cut(struct sqlite_tracking_reader *reader, const double *values)
 static int read_row(
     struct sqlite_tracking_reader *reader, struct tracking_row *row, struct gput_error *error)
 {
-    double values[TRACKING_COLUMNS];
+    double values[TRACKING_VALUES];
     unsigned long long number = reader->base.rows + reader->base.salvage.rows_skipped + 1;
     int bad = sqlite_columns_read(&reader->columns, reader->rows, values);
     if (bad >= 0)

@@ -40,7 +40,7 @@ static bool read_cell(sqlite3_value *cell, double *value)
 int sqlite_columns_read(
     const struct sqlite_columns *columns, sqlite3_stmt *statement, double *values)
 {
-    for (size_t i = 0; i < TRACKING_COLUMNS; i++)
+    for (size_t i = 0; i < TRACKING_VALUES; i++)
         values[i] = NAN;
     for (size_t i = 0; i < columns->count; i++) {
         int column = columns->all[i];
@@ -56,8 +56,8 @@ struct connection {
     sqlite3 *database;
     sqlite3_stmt *rows;
     const struct sqlite_columns *columns;
-    double values[TRACKING_COLUMNS]; /* of the row at which `rows` is */
-    bool is_plain;                   /* they are numbers, with a timestamp */
+    double values[TRACKING_VALUES]; /* of the row at which `rows` is */
+    bool is_plain;                  /* they are numbers, with a timestamp */
 };
 
 struct sqlite_ranges {
@@ -90,7 +90,7 @@ static void take_row(sqlite3_context *context, int count, sqlite3_value **cells)
     const struct sqlite_columns *columns = connection->columns;
     double *values = connection->values;
     int taken = 0;
-    for (size_t i = 0; i < TRACKING_COLUMNS; i++)
+    for (size_t i = 0; i < TRACKING_VALUES; i++)
         values[i] = NAN;
     for (size_t i = 0; i < columns->count && taken < count; i++) {
         int column = columns->all[i];

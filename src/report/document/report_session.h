@@ -44,9 +44,9 @@ struct report_session {
 
     bool has_samples; /* the following are known */
     struct gput_static_data static_data;
-    double max[GPUT_TRACKING_FILE_COLUMNS];  /* of the samples; NaN: there was none */
-    double mean[GPUT_TRACKING_FILE_COLUMNS]; /* likewise; rates by the time that they are of */
-    double sample_seconds;                   /* from one to the next, in the mean */
+    double max[GPUT_MEASUREMENT_COUNT];  /* of the samples; NaN: there was none */
+    double mean[GPUT_MEASUREMENT_COUNT]; /* likewise; rates by the time that they are of */
+    double sample_seconds;               /* from one to the next, in the mean */
     double first_sample; /* seconds since the epoch of the earliest: a clock can be set back */
 
     struct gput_analysis *analysis; /* of its samples; NULL: not made; owned */

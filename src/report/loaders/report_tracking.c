@@ -16,16 +16,15 @@ struct loading {
     struct report_session *session;
     struct tracking_reader *reader;
     struct report_column time;
-    struct report_column values[GPUT_TRACKING_FILE_COLUMNS];
-    double factors[GPUT_TRACKING_FILE_COLUMNS]; /* from the file's unit to the base unit */
-    uint64_t unfit[GPUT_TRACKING_FILE_COLUMNS];
-    double
-        weighted[GPUT_TRACKING_FILE_COLUMNS]; /* sums of values by the time since the row before */
-    double seconds[GPUT_TRACKING_FILE_COLUMNS]; /* of which these are */
-    uint64_t untimed;                           /* rows without a time */
-    double previous;                            /* the row before; NaN: there is none */
-    uint64_t backward;                          /* rows before the one before them */
-    double back_seconds;                        /* by which they are, in all */
+    struct report_column values[GPUT_MEASUREMENT_COUNT];
+    double factors[GPUT_MEASUREMENT_COUNT]; /* from the file's unit to the base unit */
+    uint64_t unfit[GPUT_MEASUREMENT_COUNT];
+    double weighted[GPUT_MEASUREMENT_COUNT]; /* sums of values by the time since the row before */
+    double seconds[GPUT_MEASUREMENT_COUNT];  /* of which these are */
+    uint64_t untimed;                        /* rows without a time */
+    double previous;                         /* the row before; NaN: there is none */
+    uint64_t backward;                       /* rows before the one before them */
+    double back_seconds;                     /* by which they are, in all */
 };
 
 static bool is_ram(enum gput_quantity quantity)
@@ -38,7 +37,7 @@ static void begin_columns(struct loading *loading)
     struct report_spool *spool = &loading->session->payload->spool;
     const struct gput_static_data *data = tracking_reader_static_data(loading->reader);
     report_column_init(&loading->time, spool, REPORT_STEP_TIME);
-    for (int i = 0; i < GPUT_TRACKING_FILE_COLUMNS; i++) {
+    for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++) {
         enum gput_quantity quantity = gput_measurement((enum gput_measurement_id)i)->quantity;
         double step = quantity == GPUT_QUANTITY_PERCENT ? REPORT_STEP_FRACTION : REPORT_STEP_WHOLE;
         loading->factors[i] = 1 / static_data_unit_factor(data, quantity);
@@ -49,7 +48,7 @@ static void begin_columns(struct loading *loading)
 static void finish_columns(struct loading *loading)
 {
     report_column_finish(&loading->time);
-    for (int i = 0; i < GPUT_TRACKING_FILE_COLUMNS; i++)
+    for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++)
         report_column_finish(&loading->values[i]);
 }
 
@@ -69,7 +68,9 @@ static int add_row(
     double time = report_session_time(loading->session, row->timestamp);
     loading->session->first_sample = fmin(loading->session->first_sample, row->timestamp);
     TRY(report_column_add(&loading->time, time, error));
-    for (int i = 0; i < GPUT_TRACKING_FILE_COLUMNS; i++) {
+    for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++) {
+        if (!tracking_reader_has(loading->reader, (enum gput_measurement_id)i))
+            continue;
         struct report_column *column = &loading->values[i];
         double value = row->values[i] * loading->factors[i];
         loading->unfit[i] += !report_column_fits(column, value);
@@ -180,7 +181,7 @@ static int add_curves(struct loading *loading, struct gput_error *error)
     report_session_warn_unfit(loading->session, "timestamp", loading->untimed);
     warn_of_backward_rows(loading);
     TRY(report_session_add_time(loading->session, &loading->time, &time, error));
-    for (int i = 0; i < GPUT_TRACKING_FILE_COLUMNS; i++) {
+    for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++) {
         if (tracking_reader_has(loading->reader, (enum gput_measurement_id)i) &&
             !is_of_no_gpu(loading, i))
             TRY(add_series(loading, i, time, error));
@@ -257,7 +258,7 @@ static int load(struct report_session *session, struct gput_error *error)
     session->has_samples = true;
     session->first_sample = NAN;
     session->static_data = *tracking_reader_static_data(loading.reader);
-    for (int i = 0; i < GPUT_TRACKING_FILE_COLUMNS; i++)
+    for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++)
         session->max[i] = session->mean[i] = NAN;
     int code = load_rows(&loading, error);
     if (code == GPUT_OK)
