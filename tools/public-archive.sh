@@ -1,10 +1,11 @@
 #!/bin/sh
 # Makes a static library in which only the exported (gput_) names are global, so that it cannot clash
-# with the names of a program that links it: public-archive.sh LD OBJCOPY INPUT.a OUTPUT.a
+# with the names of a program that links it: public-archive.sh OBJCOPY INPUT.a OUTPUT.a LINKER [OPTION…]
 set -eu
-linker=$1 objcopy=$2 input=$3 output=$4
+objcopy=$1 input=$2 output=$3
+shift 3
 object=$output.o
-"$linker" -r --whole-archive "$input" -o "$object"
+"$@" "$input" -o "$object"
 "$objcopy" --localize-hidden "$object"
 rm -f "$output"
 "${AR:-ar}" rcs "$output" "$object"

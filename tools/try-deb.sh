@@ -27,6 +27,10 @@ unshare --mount sh -c 'mount -t proc proc "$1/proc" && exec chroot "$@"' sh "$ro
     python3 -m gpu_tracker --version
     cc $(pkg-config --cflags gputracker) track-block.c $(pkg-config --libs gputracker) -o track-block -lpthread
     ./track-block
+    # Whoever links the archive need not optimize at link time.
+    cc -fno-lto track-block.c -l:libgputracker.a -ljansson -lz -lm -lpthread -o track-block-static
+    test -z "$(ldd track-block-static | grep libgputracker)"
+    ./track-block-static
     dpkg -L gpu-tracker libgputracker1 libgputracker-dev python3-gputracker >files
     apt-get purge -y gpu-tracker libgputracker1 libgputracker-dev python3-gputracker
     while read -r file; do case $file in *gpu*) test ! -e "$file" || { echo "left: $file"; exit 1; } ;; esac; done <files

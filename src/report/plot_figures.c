@@ -503,12 +503,12 @@ static bool is_of_power(const struct report_payload *payload)
 int plot_figures_add(const struct plot_figures *figures, const struct report_payload *payload,
     const struct gput_plot_options *options, struct chart *chart, struct gput_error *error)
 {
-    const char *before = is_of_power(payload) ? "power" : "";
+    const char *before = is_of_power(payload) ? "power" : NULL;
     size_t left_out = figures->left_out;
-    if (*before)
+    if (before)
         TRY(add_group(figures, before, payload, chart, &left_out, error));
     for (size_t i = 0; i < KNOWN_GROUPS; i++) {
-        if (strcmp(known_groups[i].group, before) != 0)
+        if (!before || strcmp(known_groups[i].group, before) != 0)
             TRY(add_group(figures, known_groups[i].group, payload, chart, &left_out, error));
     }
     TRY(add_group(figures, NULL, payload, chart, &left_out, error));

@@ -136,7 +136,8 @@ pack_wheel() { # TAG
     rm -rf "$target/wheel"
     rm -f "$folder/dist"/gputracker-*"$1_$architecture.whl"
     _PYTHON_HOST_PLATFORM="linux-$architecture" "$PORTABLE_PYTHON" -m pip wheel --quiet --no-deps --no-build-isolation \
-        --wheel-dir "$target/wheel" "-Csetup-args=--cross-file=$target/cross.ini" -Csetup-args=-Dbundled=true "$source"
+        --wheel-dir "$target/wheel" "-Csetup-args=--cross-file=$target/cross.ini" -Csetup-args=-Dbundled=true \
+        -Csetup-args=-Db_lto=false "$source"
     cd "$target/wheel"
     "$PORTABLE_PYTHON" -m wheel tags --remove --platform-tag "$1_$architecture" ./*.whl
     "$PORTABLE_PYTHON" -m wheel unpack --dest unpacked ./*.whl

@@ -37,7 +37,7 @@ static int open_reader(const char *path, struct sub_tracking_names *names, bool 
     struct sub_tracking_reader **reader, struct gput_error *error)
 {
     *reader = NULL;
-    enum sub_tracking_format format;
+    enum sub_tracking_format format = SUB_TRACKING_CSV;
     TRY(sub_tracking_format_of(path, &format, error));
     struct sub_tracking_reader *opened = calloc(1, formats[format]->reader_bytes);
     if (!opened)
@@ -244,7 +244,7 @@ int sub_tracking_writer_create(const char *path, unsigned columns,
     struct sub_tracking_writer **writer, struct gput_error *error)
 {
     *writer = NULL;
-    enum sub_tracking_format format;
+    enum sub_tracking_format format = SUB_TRACKING_CSV;
     TRY(sub_tracking_format_of(path, &format, error));
     struct sub_tracking_writer *created = calloc(1, formats[format]->writer_bytes);
     if (!created)

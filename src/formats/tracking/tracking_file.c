@@ -34,7 +34,7 @@ int tracking_file_check_name(const char *path, struct gput_error *error)
 int tracking_file_create(const char *path, const struct gput_static_data *static_data,
     bool overwrite, struct tracking_file **file, struct gput_error *error)
 {
-    const struct tracking_format *format;
+    const struct tracking_format *format = NULL;
     struct gput_error reason;
     *file = NULL;
     TRY(tracking_format_of(path, &format, error));

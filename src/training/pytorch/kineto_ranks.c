@@ -25,7 +25,7 @@ int kineto_ranks_append(
 static int add_files(
     struct kineto_ranks *ranks, struct trace_paths *files, struct gput_error *error)
 {
-    struct kineto_rank *rank;
+    struct kineto_rank *rank = NULL;
     for (size_t i = 0; i < files->count; i++) {
         TRY(kineto_ranks_append(ranks, &rank, error));
         rank->path = files->paths[i];
