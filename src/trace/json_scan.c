@@ -150,8 +150,10 @@ static const struct word {
 /* NULL: a number, or damage. */
 static const struct word *word_at(const char *at)
 {
+    if (is_digit(*at) || (*at == '-' && at[1] != 'I'))
+        return NULL;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (*at == words[i].text[0] && (*at != '-' || at[1] == 'I')) /* "-1" is a number */
+        if (*at == words[i].text[0])
             return &words[i];
     }
     return NULL;
