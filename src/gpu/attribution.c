@@ -118,46 +118,43 @@ static void attribute_own(
 
 /* To which process an entry belongs. A descendant that was tracked when the list was read may have
  * ended since. */
-static enum pid_owner owner_of(const struct gpu_process_list *list, const struct gpu_tree *tree,
-    struct pid_owner_cache *pid_owners, const char *procfs_root, const struct gpu_process *entry)
+static enum pid_owner owner_of(const struct gpu_process_list *list,
+    const struct pid_owner_search *search, const struct gpu_process *entry)
 {
-    if (tree->main > 0 && entry->pid != tree->main &&
-        pid_owner_cache_has_our_pid(pid_owners, entry) &&
+    if (search->tree->main > 0 && entry->pid != search->tree->main &&
+        pid_owner_cache_has_our_pid(search->pid_owners, entry) &&
         gpu_process_list_was_made_for(list, entry->pid))
         return PID_OWNER_DESCENDANT;
-    return pid_owner_find(pid_owners, procfs_root, tree, entry, NULL);
+    return pid_owner_find(search, entry, NULL);
 }
 
 /* A client: one entry for each process that has it open, all with the same figure. */
 static void attribute_client(struct sums *sums, const struct gpu_process_list *list,
-    const struct gpu_process *first, size_t count, const struct gpu_tree *tree,
-    struct pid_owner_cache *pid_owners, const char *procfs_root)
+    const struct gpu_process *first, size_t count, const struct pid_owner_search *search)
 {
     struct counted counted = {0};
     for (size_t i = 0; i < count; i++) {
-        enum pid_owner owner = owner_of(list, tree, pid_owners, procfs_root, &first[i]);
+        enum pid_owner owner = owner_of(list, search, &first[i]);
         add_use(sums, &counted, &first[i], owner);
         count_pid(&sums->share, owner, true);
     }
 }
 
 uint32_t gpu_attribute(const struct gpu_process_list *list, uint32_t n_devices,
-    const struct gpu_tree *tree, struct pid_owner_cache *pid_owners, const char *procfs_root,
-    struct gpu_share *shares)
+    const struct pid_owner_search *search, struct gpu_share *shares)
 {
     uint32_t unknown = 0;
     size_t position = 0;
-    pid_owner_cache_learn(pid_owners, procfs_root, tree, list);
+    pid_owner_learn(search, list);
     for (uint32_t device = 0; device < n_devices; device++) {
         struct sums sums = {0};
         while (position < list->count && list->entries[position].device <= device) {
             const struct gpu_process *first = &list->entries[position];
             size_t count = run_length(list, position);
             if (first->client)
-                attribute_client(&sums, list, first, count, tree, pid_owners, procfs_root);
+                attribute_client(&sums, list, first, count, search);
             else
-                attribute_own(
-                    &sums, first, count, owner_of(list, tree, pid_owners, procfs_root, first));
+                attribute_own(&sums, first, count, owner_of(list, search, first));
             position += count;
         }
         shares[device] = share_of(&sums);

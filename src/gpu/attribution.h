@@ -31,5 +31,4 @@ struct gpu_share {
  * when it has ended since. Returns the number of unattributed pids on all devices.
  */
 uint32_t gpu_attribute(const struct gpu_process_list *list, uint32_t n_devices,
-    const struct gpu_tree *tree, struct pid_owner_cache *pid_owners, const char *procfs_root,
-    struct gpu_share *shares);
+    const struct pid_owner_search *search, struct gpu_share *shares);

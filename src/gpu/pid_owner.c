@@ -124,44 +124,44 @@ enum proof { PROVES_NOTHING, PROVES_OURS, PROVES_OUTER };
  * outer namespace (kernel threads have most of the small ones). It counts as an outer pid if that
  * process is in our namespace, too, or has a GPU open.
  */
-static enum proof proof_of(struct pid_owner_cache *pid_owners, const char *procfs_root,
-    const struct gpu_tree *tree, pid_t pid)
+static enum proof proof_of(const struct pid_owner_search *search, pid_t pid)
 {
-    bool is_here = find_tracked(tree, pid) != PID_OWNER_UNKNOWN || exists(procfs_root, pid);
+    struct pid_owner_cache *pid_owners = search->pid_owners;
+    bool is_here =
+        find_tracked(search->tree, pid) != PID_OWNER_UNKNOWN || exists(search->procfs_root, pid);
     if (is_here && !pid_owners->lists_outer)
         return PROVES_NOTHING; /* as most drivers list them */
-    pid_t ours = find_in_outer(pid_owners, procfs_root, pid);
+    pid_t ours = find_in_outer(pid_owners, search->procfs_root, pid);
     if (is_here)
         return ours < 0 ? PROVES_OURS : PROVES_NOTHING;
     bool is_outer = ours > 0 || (ours == 0 && device_files_any_gpu(pid_owners->outer.root, pid));
     return is_outer ? PROVES_OUTER : PROVES_NOTHING;
 }
 
-void pid_owner_cache_learn(struct pid_owner_cache *pid_owners, const char *procfs_root,
-    const struct gpu_tree *tree, const struct gpu_process_list *list)
+void pid_owner_learn(const struct pid_owner_search *search, const struct gpu_process_list *list)
 {
+    struct pid_owner_cache *pid_owners = search->pid_owners;
     bool proves[PROVES_OUTER + 1] = {false};
     pid_owners->is_unproven = list->pids_unproven;
     for (size_t i = 0; i < list->count; i++) {
         if (!list->entries[i].client)
-            proves[proof_of(pid_owners, procfs_root, tree, list->entries[i].pid)] = true;
+            proves[proof_of(search, list->entries[i].pid)] = true;
     }
     if (proves[PROVES_OURS] != proves[PROVES_OUTER])
         pid_owners->lists_outer = proves[PROVES_OUTER];
 }
 
 /* The owner of a pid of our namespace or of one below it. */
-static enum pid_owner find_inner(struct pid_owner_cache *pid_owners, const char *procfs_root,
-    const struct gpu_tree *tree, pid_t *pid)
+static enum pid_owner find_inner(const struct pid_owner_search *search, pid_t *pid)
 {
-    enum pid_owner owner = find_tracked(tree, *pid);
+    enum pid_owner owner = find_tracked(search->tree, *pid);
     if (owner != PID_OWNER_UNKNOWN)
         return owner;
-    if (exists(procfs_root, *pid))
+    if (exists(search->procfs_root, *pid))
         return PID_OWNER_UNTRACKED;
-    fill(pid_owners, procfs_root, tree);
-    *pid = find_alias(pid_owners, *pid);
-    return *pid ? find_tracked(tree, *pid) : PID_OWNER_UNKNOWN;
+    fill(search->pid_owners, search->procfs_root, search->tree);
+    *pid = find_alias(search->pid_owners, *pid);
+    return *pid ? find_tracked(search->tree, *pid) : PID_OWNER_UNKNOWN;
 }
 
 bool pid_owner_cache_has_our_pid(
@@ -170,15 +170,16 @@ bool pid_owner_cache_has_our_pid(
     return entry->client || !(pid_owners->lists_outer || pid_owners->is_unproven);
 }
 
-enum pid_owner pid_owner_find(struct pid_owner_cache *pid_owners, const char *procfs_root,
-    const struct gpu_tree *tree, const struct gpu_process *entry, pid_t *tracked)
+enum pid_owner pid_owner_find(
+    const struct pid_owner_search *search, const struct gpu_process *entry, pid_t *tracked)
 {
+    struct pid_owner_cache *pid_owners = search->pid_owners;
     bool is_outer = !pid_owner_cache_has_our_pid(pid_owners, entry);
-    pid_t ours = is_outer ? find_in_outer(pid_owners, procfs_root, entry->pid) : -1;
-    enum pid_owner owner = ours > 0 ? find_tracked(tree, ours) : PID_OWNER_UNKNOWN;
+    pid_t ours = is_outer ? find_in_outer(pid_owners, search->procfs_root, entry->pid) : -1;
+    enum pid_owner owner = ours > 0 ? find_tracked(search->tree, ours) : PID_OWNER_UNKNOWN;
     if (ours < 0 && !(is_outer && pid_owners->is_unproven)) {
         ours = entry->pid;
-        owner = find_inner(pid_owners, procfs_root, tree, &ours);
+        owner = find_inner(search, &ours);
     } else if (ours >= 0 && owner == PID_OWNER_UNKNOWN) {
         owner = PID_OWNER_UNTRACKED;
     }

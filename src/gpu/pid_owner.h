@@ -37,10 +37,16 @@ struct pid_owner_cache {
 
 void pid_owner_cache_finish(struct pid_owner_cache *pid_owners);
 
+/* Among which processes owners are found; all of it borrowed. */
+struct pid_owner_search {
+    struct pid_owner_cache *pid_owners; /* of the driver */
+    const char *procfs_root;
+    const struct gpu_tree *tree;
+};
+
 /* Detects from a list of processes whether its pids are those of the outer namespace: then they do
  * not refer to processes of ours, even when the number exists. */
-void pid_owner_cache_learn(struct pid_owner_cache *pid_owners, const char *procfs_root,
-    const struct gpu_tree *tree, const struct gpu_process_list *list);
+void pid_owner_learn(const struct pid_owner_search *search, const struct gpu_process_list *list);
 
 /* Whether the pid of an entry is one of our namespace, as those of clients are, and those of most
  * drivers. */
@@ -49,5 +55,5 @@ bool pid_owner_cache_has_our_pid(
 
 /* Finds the owner of an entry; reads procfs only for pids that are not in the tree. For main or a
  * descendant `*tracked` is its pid in the tree; `tracked` may be NULL. */
-enum pid_owner pid_owner_find(struct pid_owner_cache *pid_owners, const char *procfs_root,
-    const struct gpu_tree *tree, const struct gpu_process *entry, pid_t *tracked);
+enum pid_owner pid_owner_find(
+    const struct pid_owner_search *search, const struct gpu_process *entry, pid_t *tracked);

@@ -31,14 +31,15 @@ static int compare_uses(const void *left, const void *right)
 }
 
 /* The tracked process to which an entry belongs; 0: none. */
-static pid_t tracked_pid(const struct gpu_process_list *list, const struct gpu_tree *tree,
-    struct pid_owner_cache *pid_owners, const char *procfs_root, const struct gpu_process *entry)
+static pid_t tracked_pid(const struct gpu_process_list *list, const struct pid_owner_search *search,
+    const struct gpu_process *entry)
 {
     pid_t pid = entry->pid;
     /* also when it has ended since */
-    if (pid_owner_cache_has_our_pid(pid_owners, entry) && gpu_process_list_was_made_for(list, pid))
+    if (pid_owner_cache_has_our_pid(search->pid_owners, entry) &&
+        gpu_process_list_was_made_for(list, pid))
         return pid;
-    enum pid_owner owner = pid_owner_find(pid_owners, procfs_root, tree, entry, &pid);
+    enum pid_owner owner = pid_owner_find(search, entry, &pid);
     return owner == PID_OWNER_MAIN || owner == PID_OWNER_DESCENDANT ? pid : 0;
 }
 
@@ -48,7 +49,7 @@ static bool is_same_use(const struct gpu_process *a, const struct gpu_process *b
 }
 
 static void collect_uses(struct gpu_process_ram_list *ram_list, const struct gpu_process_list *list,
-    const struct gpu_tree *tree, struct pid_owner_cache *pid_owners, const char *procfs_root)
+    const struct pid_owner_search *search)
 {
     ram_list->use_count = 0;
     for (size_t i = 0; i < list->count; i++) {
@@ -56,7 +57,7 @@ static void collect_uses(struct gpu_process_ram_list *ram_list, const struct gpu
         struct gpu_use use = {.device = entry->device, .ram_bytes = entry->ram_bytes};
         while (i + 1 < list->count && is_same_use(entry, &list->entries[i + 1]))
             use.ram_bytes = fmax(use.ram_bytes, list->entries[++i].ram_bytes);
-        use.pid = tracked_pid(list, tree, pid_owners, procfs_root, entry);
+        use.pid = tracked_pid(list, search, entry);
         if (use.pid && ARRAY_RESERVE(ram_list->uses, ram_list->use_count, ram_list->use_capacity))
             ram_list->uses[ram_list->use_count++] = use;
     }
@@ -81,12 +82,13 @@ static void keep_uses(
 /* ---- GPU RAM of each process ---- */
 
 static void sum_up(struct gpu_process_ram *total, const struct gpu_use *uses, size_t count,
-    bool tracked, const struct gpu_missing *missing, uint32_t n_devices)
+    bool tracked, const struct gpu_process_reading *reading)
 {
     size_t at = 0;
-    for (uint32_t device = 0; device < n_devices; device++) {
-        bool reports = !missing[device].ram;
-        total->is_partial |= missing[device].ram_may_be_held;
+    for (uint32_t device = 0; device < reading->n_devices; device++) {
+        const struct gpu_missing *missing = &reading->missing[device];
+        bool reports = !missing->ram;
+        total->is_partial |= missing->ram_may_be_held;
         if (reports && tracked && (at == count || uses[at].device > device))
             number_add_known(&total->ram_bytes, 0);
         for (; at < count && uses[at].device <= device; at++) {
@@ -98,12 +100,11 @@ static void sum_up(struct gpu_process_ram *total, const struct gpu_use *uses, si
 }
 
 void gpu_process_ram_list_add(struct gpu_process_ram_list *ram_list,
-    const struct gpu_process_list *list, const struct gpu_missing *missing,
-    const uint32_t *positions, uint32_t n_devices, int64_t read_ns, const struct gpu_tree *tree,
-    struct pid_owner_cache *pid_owners, const char *procfs_root)
+    const struct gpu_process_reading *reading, const struct pid_owner_search *search)
 {
-    collect_uses(ram_list, list, tree, pid_owners, procfs_root);
-    keep_uses(ram_list, positions, n_devices);
+    const struct gpu_process_list *list = reading->list;
+    collect_uses(ram_list, list, search);
+    keep_uses(ram_list, reading->positions, reading->n_devices);
     const struct gpu_use *uses = ram_list->uses;
     size_t use = 0, tracked = 0;
     while (use < ram_list->use_count || tracked < list->n_tracked_pids) {
@@ -116,8 +117,8 @@ void gpu_process_ram_list_add(struct gpu_process_ram_list *ram_list,
         size_t first = use;
         while (use < ram_list->use_count && uses[use].pid == pid)
             use++;
-        struct gpu_process_ram total = {.pid = pid, .read_ns = read_ns, .ram_bytes = NAN};
-        sum_up(&total, uses + first, use - first, is_tracked, missing, n_devices);
+        struct gpu_process_ram total = {.pid = pid, .read_ns = reading->read_ns, .ram_bytes = NAN};
+        sum_up(&total, uses + first, use - first, is_tracked, reading);
         if (ARRAY_RESERVE(ram_list->entries, ram_list->count, ram_list->capacity))
             ram_list->entries[ram_list->count++] = total;
     }

@@ -207,8 +207,9 @@ static bool attribute(struct gpu_set *set, struct gpu_member *member, const stru
     if (!is_new_list && member->attributed_generation == tree->generation)
         return false;
     compare_memory(member); /* of the previous list */
-    member->n_unattributed = gpu_attribute(&view->processes, view->n_devices, tree,
-        &member->pid_owners, set->procfs_root, member->shares);
+    const struct pid_owner_search search = {&member->pid_owners, set->procfs_root, tree};
+    member->n_unattributed =
+        gpu_attribute(&view->processes, view->n_devices, &search, member->shares);
     member->attributed_version = view->processes_version;
     member->attributed_generation = tree->generation;
     if (!is_new_list)
@@ -225,11 +226,13 @@ static void update_process_ram(struct gpu_set *set, const struct gpu_tree *tree,
     for (size_t i = 0; i < GPU_SOURCE_COUNT; i++) {
         struct gpu_member *member = &set->members[i];
         const struct gpu_feed_view *view = member->feed ? member->view : NULL;
-        if (view && view->opened && view->processes_version &&
-            now - view->processes_ns <= set->max_age_ns)
-            gpu_process_ram_list_add(&set->process_ram, &view->processes, member->missing,
-                member->position, view->n_devices, view->processes_ns, tree, &member->pid_owners,
-                set->procfs_root);
+        if (!view || !view->opened || !view->processes_version ||
+            now - view->processes_ns > set->max_age_ns)
+            continue;
+        const struct gpu_process_reading reading = {&view->processes, member->missing,
+            member->position, view->n_devices, view->processes_ns};
+        const struct pid_owner_search search = {&member->pid_owners, set->procfs_root, tree};
+        gpu_process_ram_list_add(&set->process_ram, &reading, &search);
     }
     gpu_process_ram_list_merge(&set->process_ram);
     set->process_ram_version++;

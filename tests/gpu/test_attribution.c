@@ -20,8 +20,8 @@ static uint32_t attribute_list(const struct gpu_process *entries, size_t count, 
     for (size_t i = 0; i < count; i++)
         assert_true(gpu_process_list_add(&list, entries[i]));
     gpu_process_list_sort(&list);
-    uint32_t unknown =
-        gpu_attribute(&list, 2, &tree, &pid_owners, fixture("gpu-namespaces/proc"), shares);
+    const struct pid_owner_search search = {&pid_owners, fixture("gpu-namespaces/proc"), &tree};
+    uint32_t unknown = gpu_attribute(&list, 2, &search, shares);
     gpu_process_list_finish(&list);
     pid_owner_cache_finish(&pid_owners);
     return unknown;
@@ -129,7 +129,8 @@ static void a_descendant_that_ended_since_the_list_counts(void **state)
         assert_true(gpu_process_list_add(&list, entries[i]));
     assert_true(gpu_process_list_set_tracked(&list, asked, 2));
     gpu_process_list_sort(&list);
-    gpu_attribute(&list, 1, &tree, &pid_owners, fixture("gpu-namespaces/proc"), shares);
+    const struct pid_owner_search search = {&pid_owners, fixture("gpu-namespaces/proc"), &tree};
+    gpu_attribute(&list, 1, &search, shares);
     assert_true(shares[0].descendants_ram_bytes == 10);
     assert_true(shares[0].main_ram_bytes == 2);
     assert_int_equal(shares[0].n_unattributed, 1);

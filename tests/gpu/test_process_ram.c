@@ -26,8 +26,9 @@ static void add(const struct gpu_process *entries, size_t count, const pid_t *as
         assert_true(gpu_process_list_add(&list, entries[i]));
     gpu_process_list_sort(&list);
     assert_true(gpu_process_list_set_tracked(&list, asked, n_tracked_pids));
-    gpu_process_ram_list_add(&ram_list, &list, missing, positions, 2, 7, &tree, &pid_owners,
-        fixture("gpu-namespaces/proc"));
+    const struct gpu_process_reading reading = {&list, missing, positions, 2, 7};
+    const struct pid_owner_search search = {&pid_owners, fixture("gpu-namespaces/proc"), &tree};
+    gpu_process_ram_list_add(&ram_list, &reading, &search);
     gpu_process_list_finish(&list);
     pid_owner_cache_finish(&pid_owners);
 }
