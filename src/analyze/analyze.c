@@ -43,6 +43,7 @@ struct work {
     struct tracking_row first;                  /* row, by time */
     double (*energy)[GPUT_ENERGY_FIGURE_COUNT]; /* joules of each target; NULL: unknown */
     struct gput_analysis *analysis;
+    enum gput_measurement_id ids[TRACKED_MEASUREMENTS]; /* of its measurements */
 };
 
 static const struct gput_analysis_options usual = {.size = sizeof usual};
@@ -194,8 +195,8 @@ static int read_rows(struct work *work, struct tracking_reader *reader, struct g
         for (size_t i = 0; code == GPUT_OK && i < count; i++) {
             double time = rows[i].timestamp - work->table.origin;
             record_time(work, time, &rows[i]);
-            for (size_t c = 0; c < TRACKED_MEASUREMENTS; c++)
-                values[c] = rows[i].values[tracked_measurements[c]];
+            for (size_t c = 0; c < work->analysis->n_measurements; c++)
+                values[c] = rows[i].values[work->ids[c]];
             code = sweep_add_row(work->sweep, time, values, error);
         }
         tracking_reader_progress(reader, &done, &total);
@@ -297,9 +298,15 @@ static int create_analysis(
     struct work *work, const struct tracking_reader *reader, struct gput_error *error)
 {
     const char *names[TRACKED_MEASUREMENTS];
-    for (unsigned i = 0; i < TRACKED_MEASUREMENTS; i++)
-        names[i] = gput_measurement(tracked_measurements[i])->name;
-    work->analysis = analysis_create(names, TRACKED_MEASUREMENTS);
+    size_t n_measurements = 0;
+    for (size_t i = 0; i < TRACKED_MEASUREMENTS; i++) {
+        enum gput_measurement_id id = tracked_measurements[i];
+        if (measurement_came_later(id) && !tracking_reader_has(reader, id))
+            continue;
+        work->ids[n_measurements] = id;
+        names[n_measurements++] = gput_measurement(id)->name;
+    }
+    work->analysis = analysis_create(names, n_measurements);
     if (!work->analysis)
         return error_memory(error);
     work->analysis->details = work->options->details;
@@ -314,7 +321,7 @@ static int create_analysis(
 /* It covers the time since the previous sample, which the first sample does not have. */
 static bool begins_later(const struct work *work, unsigned column)
 {
-    enum gput_measurement_id id = tracked_measurements[column];
+    enum gput_measurement_id id = work->ids[column];
     return measurement_curves[id].is_of_interval && isnan(work->first.values[id]);
 }
 
@@ -323,7 +330,7 @@ static bool begins_later(const struct work *work, unsigned column)
 static uint64_t fill_usage(const struct work *work, const struct sweep_target *target,
     bool has_first, struct gput_statistics *statistics, struct gput_percentiles *percentiles)
 {
-    for (unsigned c = 0; target->total && c < TRACKED_MEASUREMENTS; c++) {
+    for (unsigned c = 0; target->total && c < work->analysis->n_measurements; c++) {
         bool lacks_first = has_first && begins_later(work, c);
         statistics[c] = row_total_statistics(target->total, c, target->total->rows - lacks_first);
         if (percentiles && !isnan(statistics[c].max))

@@ -2,6 +2,7 @@
  * Matches the code blocks of several sessions.
  */
 #include "analyze/comparison.h"
+#include "model/measurement_list.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -112,6 +113,14 @@ static int match_block(const struct matching *matching, const char *name1,
     return GPUT_OK;
 }
 
+/* A measurement that has come later may be in some sessions alone. */
+static bool lacks_measurement(const struct gput_analysis *run, const char *name)
+{
+    const struct gput_measurement *measurement = gput_measurement_find(name);
+    return analysis_find_measurement(run, name) == run->n_measurements &&
+           !(measurement && measurement_came_later(measurement->id));
+}
+
 static int match_run(const struct matching *matching, const struct comparison_session *session,
     const struct gput_analysis *run)
 {
@@ -122,7 +131,7 @@ static int match_run(const struct matching *matching, const struct comparison_se
             "code blocks but tracking session \"%.200s\" has %zu code blocks.",
             first->n_blocks, session->name, run->n_blocks);
     for (size_t i = 0; i < first->n_measurements; i++) {
-        if (analysis_find_measurement(run, first->measurements[i]) == run->n_measurements)
+        if (lacks_measurement(run, first->measurements[i]))
             return error_set(matching->error, GPUT_ERROR_INVALID,
                 "The results of tracking session \"%.200s\" have no measurement \"%.100s\", those "
                 "of \"%.100s\" have.",

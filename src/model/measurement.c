@@ -39,3 +39,12 @@ const struct gput_measurement *gput_measurement_find(const char *name)
     }
     return NULL;
 }
+
+bool measurement_came_later(enum gput_measurement_id id)
+{
+    for (size_t i = TRACKED_TIME; i < TRACKED_MEASUREMENTS; i++) {
+        if (tracked_measurements[i] == id)
+            return true;
+    }
+    return false;
+}

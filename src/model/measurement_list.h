@@ -92,12 +92,20 @@
     TIMESTAMP()
 /* clang-format on */
 
-#define TRACKED_ONE(ID) +1
+#define TRACKED_PLACE(ID) TRACKED_##ID,
+#define TRACKED_TIMESTAMP() TRACKED_TIME,
 #define TRACKED_NONE()
-enum { TRACKED_MEASUREMENTS = TRACKING_FILE_COLUMNS(TRACKED_ONE, TRACKED_NONE) };
+enum {
+    TRACKING_FILE_COLUMNS(TRACKED_PLACE, TRACKED_TIMESTAMP) TRACKED_COLUMNS,
+    TRACKED_MEASUREMENTS = TRACKED_COLUMNS - 1
+};
 
 /* The measurements among those columns, in their order. */
 extern const enum gput_measurement_id tracked_measurements[TRACKED_MEASUREMENTS];
+
+/* Whether its column has come later, after the timestamp: older files and analyses know nothing of
+ * it, so that it is not missing there. */
+bool measurement_came_later(enum gput_measurement_id id);
 
 enum measurement_over { MEASUREMENT_MOMENT, MEASUREMENT_INTERVAL };
 
