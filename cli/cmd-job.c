@@ -20,7 +20,7 @@
 /* ---- The HTML report ---- */
 
 struct lanes {
-    struct gput_report_session sessions[2 * MAX_LANES]; /* samples, and reports behind them */
+    struct gput_report_session sessions[2 * MAX_LANES]; /* samples, then reports */
     const struct gput_report_session *list[2 * MAX_LANES];
     char names[MAX_LANES][64];
     char clocks[MAX_LANES][224];

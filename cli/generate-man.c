@@ -132,7 +132,7 @@ static void put_option(FILE *file, const struct option *row)
     put_text(file, row->help);
 }
 
-/* Lines of examples, the first letter of none being special to roff. */
+/* Lines of examples, whose first letters are not special to roff. */
 static void put_examples(FILE *file, const char *examples)
 {
     fputs(".PP\n.EX\n", file);

@@ -23,8 +23,8 @@ int output_files_check(const struct arguments *arguments, struct gput_error *err
 int output_files_expand(struct arguments *arguments, struct gput_error *error);
 
 /*
- * The same for a file that did not come from the command line: `output` (NULL and "-" are none)
- * must not be `other` (NULL is none), which `what` describes: "the tracking file".
+ * The same for a file that did not come from the command line: `output` (NULL and "-": no file)
+ * must not be `other` (NULL: no file), which `what` describes: "the tracking file".
  * Errors: GPUT_ERROR_INVALID.
  */
 int output_files_keep(

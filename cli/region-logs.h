@@ -29,8 +29,9 @@ struct region_number {
 };
 
 /*
- * Combines the logs of a folder into a new file, of the format of its extension; without any there
- * is none. `warn` gets a line for each warning. Errors: those of gput_sub_tracking_combine().
+ * Combines the logs of a folder into a new file, of the format of its extension; without any logs
+ * it is not made. `warn` gets a line for each warning. Errors: those of
+ * gput_sub_tracking_combine().
  */
 int region_logs_merge(const char *folder, const char *path, void (*warn)(void *, const char *),
     void *user, struct region_logs_summary *summary, struct gput_error *error);

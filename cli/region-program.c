@@ -54,7 +54,7 @@ static bool is_static(int fd, const Elf64_Ehdr *header)
     return true;
 }
 
-/* The interpreter that the first line of a script names. False: it is none. */
+/* The interpreter that the first line of a script names. False: it names no interpreter. */
 static bool read_interpreter(const char *start, size_t length, char path[PATH_MAX])
 {
     if (length < 3 || start[0] != '#' || start[1] != '!')

@@ -15,7 +15,7 @@ static int fail_on(const char *path, struct gput_error *error)
     return fail(error, GPUT_ERROR_IO, "%.400s: %s", path, strerror(errno));
 }
 
-/* Where the object's members begin; 0: it is none. */
+/* Where the object's members begin; 0: it is not an object. */
 static size_t find_members(const char *head, size_t length)
 {
     size_t at = strspn(head, " \t\r\n");

@@ -31,12 +31,13 @@ static const struct file_option {
 };
 #define FILE_OPTIONS (sizeof file_options / sizeof *file_options)
 
-/* What a session makes before it tracks, the option that names it, and what names nothing. */
-static const struct place {
+/* What a session makes before it tracks, and gives up one by one where that fails: the option that
+ * names it, and what names nothing. */
+static const struct sink_option {
     size_t offset;
     enum option_id option;
     const char *none;
-} places[] = {
+} sink_options[] = {
     {offsetof(struct gput_session_options, labels), OPTION_LABEL, NULL},
     {offsetof(struct gput_session_options, listen), OPTION_LISTEN, NULL},
     {offsetof(struct gput_session_options, otlp), OPTION_OTLP, NULL},
@@ -46,11 +47,11 @@ static const struct place {
     {offsetof(struct gput_session_options, energy_folder), OPTION_ENERGY_FOLDER, NULL},
     {offsetof(struct gput_session_options, resource_usage_file), OPTION_RESOURCE_USAGE_FILE, ""},
 };
-#define PLACES (sizeof places / sizeof *places)
+#define SINK_OPTIONS (sizeof sink_options / sizeof *sink_options)
 
-static const char **place_of(struct gput_session_options *options, size_t i)
+static const char **sink_option_of(struct gput_session_options *options, size_t i)
 {
-    return (const char **)((char *)options + places[i].offset);
+    return (const char **)((char *)options + sink_options[i].offset);
 }
 
 static const char **path_of(struct tracking *tracking, size_t i)
@@ -67,7 +68,7 @@ static void warn_of_file(
         held_messages_say(&tracking->messages, MESSAGE_WARNING, text);
 }
 
-void tracking_files_forgo(
+void tracking_files_warn_without(
     struct tracking *tracking, const struct gput_error *reason, const char *what)
 {
     warn_of_file(tracking, "%.600s (the command runs without %s).", reason->message, what);
@@ -90,7 +91,7 @@ static void skip(struct tracking *tracking, const char **path, const char *none)
 }
 
 /* A recording whose folder is missing makes it. */
-static void forgo_recording(struct tracking *tracking, int failure)
+static void drop_recording(struct tracking *tracking, int failure)
 {
     const char **path = &tracking->options.energy_folder;
     if (failure == ENOENT)
@@ -101,13 +102,13 @@ static void forgo_recording(struct tracking *tracking, int failure)
 }
 
 /* What cannot be written where it is named: others may need it, and can have it elsewhere. */
-static void forgo_unwritable(struct tracking *tracking, const char **path, const char *none)
+static void drop_unwritable(struct tracking *tracking, const char **path, const char *none)
 {
     struct gput_error error;
     if (!*path || !rank_paths_are_many(&tracking->ranks) ||
         gput_file_check(*path, &error) == GPUT_OK)
         return;
-    tracking_files_forgo(tracking, &error, "it");
+    tracking_files_warn_without(tracking, &error, "it");
     skip(tracking, path, none);
 }
 
@@ -133,7 +134,7 @@ static int claim(struct tracking *tracking, const char **path, struct gput_error
         code = fail(error, GPUT_ERROR_EXISTS,
             "File %.400s already exists. --overwrite replaces it.", *path);
     else if (failure && path == &options->energy_folder && are_many)
-        forgo_recording(tracking, failure);
+        drop_recording(tracking, failure);
     else if (failure && (is_samples || (are_many && path != &tracking->output)))
         /* others are refused later, a report is checked */
         warn_of_file(
@@ -191,10 +192,10 @@ static void read_names(const struct arguments *arguments, struct tracking *track
         if (name)
             *path_of(tracking, i) = name;
     }
-    for (size_t i = 0; i < PLACES; i++) {
-        const char *place = arguments_value(arguments, places[i].option);
-        if (place && places[i].option != OPTION_LABEL)
-            *place_of(&tracking->options, i) = place;
+    for (size_t i = 0; i < SINK_OPTIONS; i++) {
+        const char *place = arguments_value(arguments, sink_options[i].option);
+        if (place && sink_options[i].option != OPTION_LABEL)
+            *sink_option_of(&tracking->options, i) = place;
     }
     if (arguments_have(arguments, OPTION_OUTPUT_FOLDER))
         tracking->options.energy_folder = arguments_value(arguments, OPTION_OUTPUT_FOLDER);
@@ -213,8 +214,8 @@ static int check(struct tracking *tracking, struct gput_error *error)
             TRY(output_files_keep(
                 tracking->output, *path_of(tracking, i), file_options[i].noun, error));
     }
-    forgo_unwritable(tracking, &tracking->options.resource_usage_file, "");
-    forgo_unwritable(tracking, &tracking->options.tracking_file, NULL);
+    drop_unwritable(tracking, &tracking->options.resource_usage_file, "");
+    drop_unwritable(tracking, &tracking->options.tracking_file, NULL);
     return check_output(tracking, tracking->output, error);
 }
 
@@ -289,39 +290,39 @@ static bool is_taken(int code, const struct gput_session_options *options)
 }
 
 /* A report has its curves of the tracking file. */
-static void forgo_place(struct tracking *tracking, size_t i, const struct gput_error *reason)
+static void drop_sink_option(struct tracking *tracking, size_t i, const struct gput_error *reason)
 {
-    bool is_samples = places[i].option == OPTION_TRACKING_FILE;
+    bool is_samples = sink_options[i].option == OPTION_TRACKING_FILE;
     char name[64], both[96];
-    option_name(option(places[i].option), name);
+    option_name(option(sink_options[i].option), name);
     snprintf(both, sizeof both, "%s%s", is_samples && tracking->html.temporary ? "" : name,
         !is_samples || !tracking->html.path ? ""
         : tracking->html.temporary          ? "--report"
                                             : " and --report");
-    tracking_files_forgo(tracking, reason, both);
-    skip(tracking, place_of(&tracking->options, i), places[i].none);
+    tracking_files_warn_without(tracking, reason, both);
+    skip(tracking, sink_option_of(&tracking->options, i), sink_options[i].none);
     if (is_samples && tracking->html.path)
         skip(tracking, &tracking->html.path, NULL);
 }
 
-/* Without those places that cannot be had. Each is tried for itself. */
+/* Without the sinks that cannot be opened. Each is tried for itself. */
 static int create_with_less(
     struct tracking *tracking, struct gput_session **session, struct gput_error *error)
 {
     struct gput_session_options *options = &tracking->options, wanted = *options;
-    for (size_t i = 0; i < PLACES; i++)
-        *place_of(options, i) = places[i].none;
+    for (size_t i = 0; i < SINK_OPTIONS; i++)
+        *sink_option_of(options, i) = sink_options[i].none;
     TRY(gput_session_create(options, session, error));
-    for (size_t i = 0; i < PLACES; i++) {
+    for (size_t i = 0; i < SINK_OPTIONS; i++) {
         struct gput_error reason;
-        const char *place = *place_of(&wanted, i);
-        if (place == places[i].none)
+        const char *place = *sink_option_of(&wanted, i);
+        if (place == sink_options[i].none)
             continue;
         gput_session_destroy(*session);
-        *place_of(options, i) = place;
+        *sink_option_of(options, i) = place;
         if (gput_session_create(options, session, &reason) == GPUT_OK)
             continue;
-        forgo_place(tracking, i, &reason);
+        drop_sink_option(tracking, i, &reason);
         TRY(gput_session_create(options, session, error));
     }
     return GPUT_OK;

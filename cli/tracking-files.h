@@ -22,7 +22,7 @@ int tracking_files_create_session(
     struct tracking *tracking, struct gput_session **session, struct gput_error *error);
 
 /* Warns that the command runs without `what` ("--report") for that reason. */
-void tracking_files_forgo(
+void tracking_files_warn_without(
     struct tracking *tracking, const struct gput_error *reason, const char *what);
 
 /* Says which names one of many ranks gave what it writes. */

@@ -17,7 +17,7 @@
 /* Between samples, so that a view is drawn twice a second. */
 #define LIVE_SECONDS 0.5
 
-/* A whole number from 1 to INT_MAX; false when the text is none. */
+/* A whole number from 1 to INT_MAX; false when the text is not one. */
 static bool read_count(const char *text, int *count)
 {
     int64_t value;
@@ -282,7 +282,7 @@ static int read_report(const struct arguments *arguments, bool is_older_form,
 
 /* Of many ranks one runs its command without what this machine, or this build, cannot do. True: it
  * does without that file. */
-static bool forgo(struct tracking *tracking, int code, const char *what, const char *path,
+static bool drop(struct tracking *tracking, int code, const char *what, const char *path,
     const struct gput_error *error)
 {
     static const enum gput_code of_machine[] = {GPUT_ERROR_NOT_FOUND, GPUT_ERROR_EXISTS,
@@ -292,7 +292,7 @@ static bool forgo(struct tracking *tracking, int code, const char *what, const c
         is_of_machine |= code == (int)of_machine[i];
     if (!is_of_machine || !rank_paths_are_many(&tracking->ranks))
         return false;
-    tracking_files_forgo(tracking, error, what);
+    tracking_files_warn_without(tracking, error, what);
     rank_paths_skip(&tracking->ranks, path);
     return true;
 }
@@ -304,19 +304,19 @@ static int begin_recordings(
     struct gput_session_options *options = &tracking->options;
     bool are_many = rank_paths_are_many(&tracking->ranks);
     int code = html_report_begin(&tracking->html, tracking->html_path, are_many, options, error);
-    if (forgo(tracking, code, "--report", tracking->html_path, error))
+    if (drop(tracking, code, "--report", tracking->html_path, error))
         html_report_finish(&tracking->html);
     else
         TRY(code);
     code = region_recording_begin(&tracking->regions, arguments, &tracking->ranks,
         tracking_files_samples(tracking), options, error);
-    if (forgo(tracking, code, "regions", tracking->regions.path, error))
+    if (drop(tracking, code, "regions", tracking->regions.path, error))
         region_recording_finish(&tracking->regions);
     else
         TRY(code);
     code = torch_trace_begin(&tracking->torch, arguments, &tracking->ranks,
         tracking_files_samples(tracking), options, error);
-    if (!forgo(tracking, code, "traces of PyTorch", tracking->torch.path, error))
+    if (!drop(tracking, code, "traces of PyTorch", tracking->torch.path, error))
         return code;
     torch_trace_finish(&tracking->torch);
     return GPUT_OK;

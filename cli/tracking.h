@@ -72,7 +72,7 @@ int tracking_read_units(const struct arguments *arguments, enum gput_ram_unit *r
  * GPUT_ERROR_INVALID, which says how a command is started where it seems to be one. */
 int tracking_read_pid(const struct arguments *arguments, pid_t *pid, struct gput_error *error);
 
-/* Reads a number. False when the text is none, or is below `min`. */
+/* Reads a number. False when the text is not a number, or is below `min`. */
 bool tracking_read_number(const char *text, double min, double *seconds);
 
 /* Joins what --label gave; the caller frees *labels, which is NULL before, by free(). Errors:

@@ -405,7 +405,7 @@ static void draw(struct live *live)
     view_draw(&live->view, &live->wanted);
     frame_write(&live->terminal.pending, live->knows_screen ? &live->shown : NULL, &live->wanted,
         &live->frame);
-    if (live->terminal.pending.has_lost) { /* half a frame is none; the next one is whole */
+    if (live->terminal.pending.has_lost) { /* half a frame cannot be shown; the next one is whole */
         live->terminal.pending.length = 0;
         live->terminal.pending.has_lost = live->knows_screen = false;
         return;

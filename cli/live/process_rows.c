@@ -93,8 +93,8 @@ static void take_note(struct process_rows *rows, const struct gput_snapshot_proc
     note->is_folded = before->is_folded;
     if (strcmp(note->name, before->name) != 0)
         return;
-    *(before->is_settled ? &note->command : &note->earlier) = before->command;
-    note->is_settled = before->is_settled;
+    *(before->is_confirmed ? &note->command : &note->earlier) = before->command;
+    note->is_confirmed = before->is_confirmed;
     before->command = NULL;
 }
 
@@ -143,7 +143,7 @@ static const char *command_of(struct process_rows *rows,
 {
     if (!note->command && rows->read_command) {
         note->command = rows->read_command(rows->user, process);
-        note->is_settled =
+        note->is_confirmed =
             note->command && note->earlier && strcmp(note->command, note->earlier) == 0;
     }
     return note->command ? note->command : process->name;

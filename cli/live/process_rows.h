@@ -36,9 +36,9 @@ struct process_note {
     double cpu_average; /* of the last seconds, shown and sorted by: rows do not jump */
     bool is_folded;
     char name[48];
-    char *command;   /* owned; NULL: not read yet */
-    char *earlier;   /* owned; as it was read at the snapshot before; NULL: it was not */
-    bool is_settled; /* it was read twice the same */
+    char *command;     /* owned; NULL: not read yet */
+    char *earlier;     /* owned; as it was read at the snapshot before; NULL: it was not */
+    bool is_confirmed; /* it was read twice the same */
 };
 
 struct process_row {

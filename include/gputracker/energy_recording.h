@@ -53,7 +53,7 @@ struct gput_energy_point {
 struct gput_energy_metric {
     size_t size;      /**< set by gput_energy_metric_default() */
     const char *name; /**< belongs to the recording */
-    /** The GPU that it is of ("0"), which ends its name; NULL: of none alone. */
+    /** The GPU that it is of ("0"), which ends its name; NULL: not of a single GPU. */
     const char *device;
     const char *group; /**< "cpu", "gpu", "experiment" or "wattmeter" */
     const char *unit;  /**< of its values: "watts", "bytes", "seconds"; NULL: another, or none */

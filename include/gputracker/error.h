@@ -42,7 +42,7 @@ enum gput_code {
 /** An error: its code, the number of the system and the message. Final. */
 struct gput_error {
     enum gput_code code;
-    int errno_value;    /**< errno of the call that failed (ENOSPC, EEXIST …); 0: it was none */
+    int errno_value; /**< errno of the call that failed (ENOSPC, EEXIST …); 0: no call failed */
     char message[1024]; /**< one line without a newline at its end, UTF-8, always terminated */
 };
 

@@ -111,17 +111,17 @@ class Meter:
         self._cpu_start = time.process_time()
         return self
 
-    def stop(self, settle=None, excluded=(0.0, 0.0)):
-        """The Usage; None in a forked child. `settle` cleans up: it is called after the interval and before the last
+    def stop(self, clean_up=None, excluded=(0.0, 0.0)):
+        """The Usage; None in a forked child. `clean_up` cleans up: it is called after the interval and before the last
         sample, so what it frees is no longer in use. `excluded`: wall and CPU seconds that do not count."""
         own_cpu_seconds = time.process_time() - self._cpu_start
         seconds = time.perf_counter() - self._start
         if self._owner != os.getpid():
             return None
         cpu_seconds = 0.0
-        if settle:  # without it, this would be what the sampling thread used while this thread waited for a CPU
+        if clean_up:  # without it, this would be what the sampling thread used while this thread waited for a CPU
             cpu_seconds = time.process_time()
-            settle()
+            clean_up()
             cpu_seconds = time.process_time() - cpu_seconds
         self._session.stop()
         report = self._session.report(_native.DETAILS)

@@ -63,7 +63,7 @@ class OwnProcessSession:
     def _config(self):
         """The options for the command, as a config file has them."""
         given = {name: value for name, value in self._options.items() if name not in _PATHS and value != _NOT_GIVEN.get(name)}
-        return json.dumps(given, default=float).encode()  # numbers of NumPy are none to JSON
+        return json.dumps(given, default=float).encode()  # JSON does not know numbers of NumPy
 
     def track(self, pid):
         procfs = os.environ.get("GPUT_PROCFS") or "/proc"

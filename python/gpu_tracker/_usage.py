@@ -172,7 +172,7 @@ def load_resource_usage(path: str | bytes | os.PathLike[str] | os.PathLike[bytes
     """The figures so far that a tracker kept in its resource usage file, after its program was killed. The pickle that the
     older package keeps is read too, as data: nothing that it names is ever called.
 
-    Raises FileNotFoundError, and ValueError when the file is none of a tracker's.
+    Raises FileNotFoundError, and ValueError when the file is not a tracker's.
     """
     with open(path, "rb") as file:
         is_json = file.read(1) == b"{"  # of a tracker's own process, which went on to the program's end

@@ -239,7 +239,7 @@ class _CellMeter:
         self._options = options
         self._meter = Meter(options.interval)
 
-    def _settle(self):
+    def _clean_up(self):
         if self._options.gc_collect:
             gc.collect()
             self._frameworks.release()
@@ -248,7 +248,7 @@ class _CellMeter:
         with self.own_time:
             if self._options.preload:
                 self._frameworks.preload()
-            self._settle()
+            self._clean_up()
             self._meter.start()
         self._spent_before = self.own_time.spent
         return self
@@ -257,7 +257,7 @@ class _CellMeter:
         """The report; None in a forked child."""
         excluded = tuple(now - before for now, before in zip(self.own_time.spent, self._spent_before))
         with self.own_time:
-            usage = self._meter.stop(self._settle, excluded)
+            usage = self._meter.stop(self._clean_up, excluded)
         return None if usage is None else CellReport(usage, number, self._options.compact, self._options.grouped, self._options.calm)
 
 

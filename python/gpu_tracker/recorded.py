@@ -27,7 +27,7 @@ def read_samples(tracking_file: _Path, spans: Iterable[tuple[float, float]] | No
     """The samples of a tracking file: a column for each measurement that it has, `timestamp` (seconds since the epoch) last.
 
     spans: pairs of start and stop in seconds since the epoch: only samples inside at least one, ends included.
-    Raises FileNotFoundError, and ValueError for a file that is none.
+    Raises FileNotFoundError, and ValueError for a file of another kind.
     """
     if spans is not None:
         spans = [(float(start), float(stop)) for start, stop in spans]
@@ -38,7 +38,7 @@ def read_tables(tracking_file: _Path) -> dict[str, Table]:
     """The further tables of a .sqlite tracking file, by name, as far as its session had them: "gpu_data" (each GPU by itself),
     "energy_data" (joules since the start), "io_data" (bytes read and written since then), "process_data" (with `processes`).
 
-    Raises FileNotFoundError, and ValueError for a file that is none.
+    Raises FileNotFoundError, and ValueError for a file of another kind.
     """
     return tables_of(_native.read_tables(tracking_file))
 
@@ -48,7 +48,7 @@ def read_marks(sub_tracking_file: _Path, code_block_name: str | None = None) -> 
     timestamp, and the kernel's counts where the file has them.
 
     code_block_name: only of that code block.
-    Raises FileNotFoundError, and ValueError for a file that is none.
+    Raises FileNotFoundError, and ValueError for a file of another kind.
     """
     return Table(_read(_native.read_marks, sub_tracking_file, code_block_name)["marks"])
 
@@ -62,7 +62,7 @@ def read_calls(sub_tracking_file: _Path, code_block_name: str | None = None) -> 
     exact_gpu_time (seconds).
 
     code_block_name: only of that code block.
-    Raises FileNotFoundError, and ValueError for a file that is none, or whose starts and stops do not pair up.
+    Raises FileNotFoundError, and ValueError for a file of another kind, or whose starts and stops do not pair up.
     """
     return Table(_read(_native.read_calls, sub_tracking_file, code_block_name)["calls"])
 

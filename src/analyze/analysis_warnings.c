@@ -4,7 +4,7 @@
 
 #define MAX_NAMED 3
 
-/* An empty one is none. */
+/* An empty text is not a warning. */
 static void pass(const struct gput_analysis_options *options, struct str *warning)
 {
     if (warning->length > 0 && !warning->failed && options->warn)

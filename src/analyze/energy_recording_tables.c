@@ -72,7 +72,7 @@ int gput_energy_recording_tables(const struct gput_energy_recording *recording,
 
 const struct column energy_metric_columns[ENERGY_METRIC_COLUMNS] = {
     METRIC(group, TEXT, NULL, "cpu, gpu, experiment or wattmeter"),
-    METRIC(device, TEXT, NULL, "the GPU that it is of; missing: of none alone"),
+    METRIC(device, TEXT, NULL, "the GPU that it is of; missing: not of a single GPU"),
     METRIC(unit, TEXT, NULL, "of its values; missing: another, or none"),
     METRIC(total, DOUBLE, NULL, "integral over seconds, segment by segment: joules of watts"),
     METRIC(average, DOUBLE, NULL, "over the time recorded, in its unit"),

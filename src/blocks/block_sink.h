@@ -136,7 +136,7 @@ static inline bool block_sink_needs_thread_ids(
 
 /* For the sinks: decides on thread ids, which `add` puts into the file where it can. It is called
  * with the sink's lock held and SIGXFSZ blocked. */
-void block_sink_settle_thread_ids(
+void block_sink_decide_thread_ids(
     struct block_sink *sink, pthread_mutex_t *lock, void (*add)(struct block_sink *sink));
 
 /* For the sinks: counts a lost call of this moment. */

@@ -370,7 +370,7 @@ static void add_thread_ids(struct block_sink *base)
 static void csv_share(struct block_sink *base)
 {
     struct csv_sink *sink = (struct csv_sink *)base;
-    block_sink_settle_thread_ids(base, &sink->lock, add_thread_ids);
+    block_sink_decide_thread_ids(base, &sink->lock, add_thread_ids);
     base->shared = sub_tracking_csv_layout_columns(&sink->layout) & SUB_TRACKING_COLUMN_THREAD_ID;
 }
 
@@ -419,7 +419,7 @@ static int csv_mark(struct block_sink *base, struct block_sink_thread *thread,
     const struct block_name *name, enum sub_tracking_position position, struct gput_error *error)
 {
     if (block_sink_needs_thread_ids(base, thread))
-        block_sink_settle_thread_ids(base, &((struct csv_sink *)base)->lock, add_thread_ids);
+        block_sink_decide_thread_ids(base, &((struct csv_sink *)base)->lock, add_thread_ids);
     block_sink_fill_row(base, thread, position, &thread->row);
     return csv_keep(base, thread, name, &thread->row, error);
 }

@@ -31,7 +31,7 @@ void block_sink_fill_row(struct block_sink *sink, struct block_sink_thread *thre
     thread->marked_ns = row->timestamp_ns;
 }
 
-void block_sink_settle_thread_ids(
+void block_sink_decide_thread_ids(
     struct block_sink *sink, pthread_mutex_t *lock, void (*add)(struct block_sink *sink))
 {
     struct file_limit limit;

@@ -122,7 +122,7 @@ static void add_thread_ids(struct block_sink *base)
 static void sqlite_share(struct block_sink *base)
 {
     struct sqlite_sink *sink = (struct sqlite_sink *)base;
-    block_sink_settle_thread_ids(base, &sink->lock, add_thread_ids);
+    block_sink_decide_thread_ids(base, &sink->lock, add_thread_ids);
     if (!(sink->columns & SUB_TRACKING_COLUMN_THREAD_ID))
         return;
     close_database(sink);
@@ -286,7 +286,7 @@ static int sqlite_mark(struct block_sink *base, struct block_sink_thread *thread
     const struct block_name *name, enum sub_tracking_position position, struct gput_error *error)
 {
     if (block_sink_needs_thread_ids(base, thread))
-        block_sink_settle_thread_ids(base, &((struct sqlite_sink *)base)->lock, add_thread_ids);
+        block_sink_decide_thread_ids(base, &((struct sqlite_sink *)base)->lock, add_thread_ids);
     block_sink_fill_row(base, thread, position, &thread->row);
     return sqlite_keep(base, thread, name, &thread->row, error);
 }

@@ -72,14 +72,14 @@ struct interval {
 
 static void add_domains(struct energy_meter *meter, struct interval *interval, int64_t now_ns)
 {
-    if (!meter->leaves_cpu)
+    if (!meter->skips_cpu)
         energy_counters_read(&meter->cpu, now_ns);
     energy_counters_take(&meter->cpu, interval->domains);
 }
 
 int64_t energy_meter_due_ns(const struct energy_meter *meter)
 {
-    bool wraps = !meter->leaves_cpu && energy_counters_may_wrap(&meter->cpu);
+    bool wraps = !meter->skips_cpu && energy_counters_may_wrap(&meter->cpu);
     return wraps && meter->since_ns ? meter->cpu.read_ns + KEEP_UP_NS : INT64_MAX;
 }
 
@@ -283,7 +283,7 @@ static void publish_idle(struct energy_meter *meter, const struct energy_shares 
 {
     struct gput_energy *energy = &meter->energy;
     bool has_joules = !isnan(energy->machine.package) || !isnan(energy->machine.dram);
-    if (has_joules && now->machine_cpu_seconds > 0 && !meter->leaves_cpu)
+    if (has_joules && now->machine_cpu_seconds > 0 && !meter->skips_cpu)
         energy->idle_share = 1 - share(now->machine_busy_seconds, now->machine_cpu_seconds);
 }
 
@@ -308,7 +308,7 @@ void energy_meter_read(struct energy_meter *meter, const struct energy_shares *n
         first ? begin(meter, now_ns) : (double)(now_ns - meter->since_ns) / (double)NS_PER_SECOND;
     add_domains(meter, &interval, now_ns);
     read_gpus(meter, now, &interval, now_ns);
-    if (seconds > 0 && meter->has_battery && !meter->leaves_cpu)
+    if (seconds > 0 && meter->has_battery && !meter->skips_cpu)
         battery_read(meter->sysfs_root, &watts, NULL);
     if (has_cpu) {
         attribute_cpu(meter, now, interval.domains[ENERGY_PACKAGE]);

@@ -35,7 +35,7 @@ struct energy_meter {
     struct energy_counters cpu;
     struct gpu_energy gpus[GPU_MAX_DEVICES];
     bool shares_out; /* there are processes to attribute energy to; true unless set otherwise */
-    bool leaves_cpu; /* to another tracker: its counters and batteries are not read */
+    bool skips_cpu;  /* to another tracker: its counters and batteries are not read */
     bool has_battery;
     int64_t start_ns; /* of the session, set before the first reading; 0: that first reading */
 

@@ -31,7 +31,7 @@ void gpu_energy_init(struct gpu_energy *gpu, int64_t since_ns)
 
 /* Joules between two readings: the counter's increase. While it does not change they are integrated
  * from power (NaN: not known), and later only the excess is taken from the counter. */
-static double settle(struct gpu_energy *gpu, double counted, double integrated)
+static double reconcile(struct gpu_energy *gpu, double counted, double integrated)
 {
     if (isnan(counted)) {
         gpu->ahead_joules = 0; /* it restarts, and gives nothing for the time before */
@@ -113,7 +113,7 @@ static void add_reading(struct gpu_energy *gpu, const struct gpu_energy_reading 
         add_first_reading(gpu);
         return;
     }
-    double joules = settle(gpu, counted, mean * seconds);
+    double joules = reconcile(gpu, counted, mean * seconds);
     compare(gpu, counted, mean * seconds, seconds);
     if (fault_of(gpu) && !isnan(mean) && (isnan(counted) || gpu->counter.stood_still))
         gpu->power_stood_in = true;

@@ -199,7 +199,7 @@ void gpu_feed_update(struct gpu_feed *feed, struct gpu_feed_view *view)
 }
 
 /* With the lock held. */
-static bool is_settled(const struct gpu_feed *feed)
+static bool has_answered(const struct gpu_feed *feed)
 {
     if (feed->finished)
         return true;
@@ -213,13 +213,13 @@ bool gpu_feed_await_all(struct gpu_feed *feed, int64_t deadline_ns)
     struct timespec until = clock_timespec_of_ns(deadline_ns);
     bool in_time = true;
     pthread_mutex_lock(&feed->lock);
-    while (!is_settled(feed) && in_time && !feed->synchronous)
+    while (!has_answered(feed) && in_time && !feed->synchronous)
         in_time = pthread_cond_timedwait(&feed->done, &feed->lock, &until) == 0;
-    bool settled = is_settled(feed);
+    bool answered = has_answered(feed);
     if (!in_time)
         feed->list_overdue = feed->processes_answered < feed->processes_asked;
     pthread_mutex_unlock(&feed->lock);
-    return settled;
+    return answered;
 }
 
 void gpu_feed_await_devices(struct gpu_feed *feed, int64_t deadline_ns)

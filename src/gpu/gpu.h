@@ -223,7 +223,7 @@ struct gpu_visible;
 int gpu_set_show(struct gpu_set *set, const struct gpu_visible *visible);
 
 /* Reads nothing of devices that are not selected, or reads them again. NULL is allowed. */
-void gpu_set_leave_unselected(struct gpu_set *set, bool leave);
+void gpu_set_skip_unselected(struct gpu_set *set, bool skip);
 
 /* How many of them are selected. */
 size_t gpu_set_selected_count(const struct gpu_set *set);

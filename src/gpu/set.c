@@ -74,7 +74,7 @@ static void skip_unselected(struct gpu_set *set, struct gpu_member *member)
     bool skipped[GPU_MAX_DEVICES] = {0};
     for (uint32_t i = 0; i < member->view->n_devices; i++) {
         uint32_t at = member->position[i];
-        skipped[i] = at < GPU_MAX_DEVICES && set->leaves_unselected && !set->devices[at].selected;
+        skipped[i] = at < GPU_MAX_DEVICES && set->skips_unselected && !set->devices[at].selected;
     }
     gpu_feed_skip(member->feed, skipped, gpu_left_reason);
 }
@@ -102,15 +102,15 @@ static void merge_devices(struct gpu_set *set, struct gpu_member *member)
     }
     member->merged_version = view->devices_version;
     select_devices(set);
-    if (set->leaves_unselected)
+    if (set->skips_unselected)
         skip_unselected(set, member);
 }
 
-void gpu_set_leave_unselected(struct gpu_set *set, bool leave)
+void gpu_set_skip_unselected(struct gpu_set *set, bool skip)
 {
-    if (!set || set->leaves_unselected == leave)
+    if (!set || set->skips_unselected == skip)
         return;
-    set->leaves_unselected = leave;
+    set->skips_unselected = skip;
     for (size_t i = 0; i < GPU_SOURCE_COUNT; i++) {
         if (set->members[i].feed)
             skip_unselected(set, &set->members[i]);
@@ -281,13 +281,13 @@ static void start_feeds(struct gpu_set *set)
             gpu_feed_start(set->members[i].feed);
 }
 
-static bool settle(struct gpu_set *set, int64_t deadline_ns)
+static bool await_feeds(struct gpu_set *set, int64_t deadline_ns)
 {
-    bool settled = true;
+    bool have_answered = true;
     for (size_t i = 0; i < GPU_SOURCE_COUNT; i++)
         if (set->members[i].feed && set->is_started)
-            settled &= gpu_feed_await_all(set->members[i].feed, deadline_ns);
-    return settled;
+            have_answered &= gpu_feed_await_all(set->members[i].feed, deadline_ns);
+    return have_answered;
 }
 
 /* Says in one sentence why there is no GPU: names the sources that failed when there are any, else
@@ -340,16 +340,16 @@ static bool lacks_uuids(const struct gpu_set *set)
 
 bool gpu_set_has_started(struct gpu_set *set)
 {
-    return settle(set, clock_monotonic_ns());
+    return await_feeds(set, clock_monotonic_ns());
 }
 
 void gpu_set_await_start(struct gpu_set *set, int64_t timeout_ns)
 {
     int64_t start = clock_monotonic_ns();
-    settle(set, start + timeout_ns);
+    await_feeds(set, start + timeout_ns);
     gpu_set_update(set);
     if (lacks_uuids(set)) {
-        settle(set, start + OPEN_WAIT_FOR_UUID_NS);
+        await_feeds(set, start + OPEN_WAIT_FOR_UUID_NS);
         gpu_set_update(set);
     }
     for (size_t i = 0; i < GPU_SOURCE_COUNT; i++)
@@ -569,8 +569,8 @@ bool gpu_set_await_all(struct gpu_set *set, double timeout_seconds)
 {
     if (set->owner != getpid())
         return false;
-    bool settled =
-        settle(set, clock_monotonic_ns() + (int64_t)(timeout_seconds * (double)NS_PER_SECOND));
+    bool have_answered =
+        await_feeds(set, clock_monotonic_ns() + (int64_t)(timeout_seconds * (double)NS_PER_SECOND));
     gpu_set_update(set);
-    return settled;
+    return have_answered;
 }

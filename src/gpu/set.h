@@ -40,8 +40,8 @@ struct gpu_set {
     enum gpu_vendor vendor;
     int64_t max_age_ns;
     bool synchronous, each_process;
-    bool is_started;        /* the sources are opened, or are being opened */
-    bool leaves_unselected; /* to another tracker */
+    bool is_started;       /* the sources are opened, or are being opened */
+    bool skips_unselected; /* to another tracker */
     void (*warn)(void *user, const char *message);
     void *user;
 

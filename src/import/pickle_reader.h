@@ -5,7 +5,7 @@
  * the caller gives are accepted, everything else is an error that names it.
  *
  * Protocols 2 to 5, in-band. Memory is bounded by the length of the file (results take 5 to 8 times
- * as much; what takes PICKLE_MEMORY_PER_BYTE times as much is none) and by PICKLE_MEMORY_MAX.
+ * as much; what takes PICKLE_MEMORY_PER_BYTE times as much is not one) and by PICKLE_MEMORY_MAX.
  * Nothing recurses. Values may refer to each other in circles: who walks them has to bound the
  * walk.
  */
@@ -103,5 +103,5 @@ const struct pickle_value *pickle_get(const struct pickle_value *dict, const cha
 /* The item of a tuple or list; NULL when there is none, or when `list` is NULL or neither. */
 const struct pickle_value *pickle_item(const struct pickle_value *list, size_t index);
 
-/* Whether it is an object of that class; NULL is none. */
+/* Whether it is an object of that class; NULL is not. */
 bool pickle_is_object(const struct pickle_value *value, int class_id);

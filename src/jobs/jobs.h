@@ -36,8 +36,7 @@ struct jobs_rank {
     double node_rank, node_count; /* of its machine in the job; machines of that */
     double run_start;             /* of the first rank of its run */
     double run_size; /* its world size where that distinguishes runs that went on at once; else 0 */
-    double turn; /* which of the runs it is of that came one after the other, from 0; NaN: starts
-                    say it */
+    double run_index;  /* of its run among those that came one after the other; NaN: starts say */
     double start, end; /* seconds since the epoch, by its machine's clock until that is corrected */
     double seconds, cpu_seconds;
     double cores, shared_cores, slurm_cores, system_cores; /* shared: those of its control groups */
@@ -173,17 +172,17 @@ int jobs_read(struct gput_jobs *jobs, const char *path, struct gput_error *error
 /* jobs_sort.c: puts files of one session together, sorts ranks into jobs and machines. */
 void jobs_sort(struct gput_jobs *jobs);
 
-/* jobs_turns.c: sets `turn` of sessions of one name and run, and changes their order. */
-void jobs_find_turns(struct gput_jobs *jobs, struct jobs_rank *ranks, size_t count);
+/* jobs_run_index.c: sets `run_index` of sessions of one name and run, and changes their order. */
+void jobs_index_runs(struct gput_jobs *jobs, struct jobs_rank *ranks, size_t count);
 /* It started long after `before`, of the same machine, has ended: it is of a later run. */
 bool jobs_is_much_later(const struct jobs_rank *rank, const struct jobs_rank *before);
 
 /* jobs_pods.c: the job of an index of Kubernetes has the name in that of its pod, or in the host
  * name of that: "JOB-INDEX-RANDOM", "JOB-INDEX". */
 void jobs_take_name_of_pod(struct jobs_rank *rank, const char *pod);
-/* As jobs_find_turns(); false, with nothing changed: not all of them are indices of Kubernetes. An
+/* As jobs_index_runs(); false, with nothing changed: not all of them are indices of Kubernetes. An
  * index that failed and comes again is of the same run. */
-bool jobs_find_turns_of_pods(struct gput_jobs *jobs, struct jobs_rank *ranks, size_t count);
+bool jobs_index_runs_of_pods(struct gput_jobs *jobs, struct jobs_rank *ranks, size_t count);
 /* Both are sessions of one index, and the first one of them failed. */
 bool jobs_is_retry(const struct jobs_rank *rank, const struct jobs_rank *before);
 
@@ -228,7 +227,7 @@ struct jobs_span jobs_span_of(const struct jobs_rank *rank, double value);
 double jobs_highest_at_once(struct jobs_span *spans, size_t count);
 /* Of a counter that all read: of each, the part of its time counts in which those before it did not
  * read. */
-double jobs_sum_in_turns(struct jobs_span *spans, size_t count);
+double jobs_sum_covered_once(struct jobs_span *spans, size_t count);
 
 /* For how long at least one of them ran. */
 double jobs_covered_seconds(struct jobs_span *spans, size_t count);
@@ -237,7 +236,7 @@ double jobs_covered_seconds(struct jobs_span *spans, size_t count);
 void jobs_find_runs_at_once(struct gput_jobs *jobs);
 
 /* Of an indexed job of Kubernetes as many pods run at once as there is space; others follow. */
-bool jobs_takes_turns(const struct gput_jobs *jobs, const struct jobs_job *job);
+bool jobs_runs_pods_in_sequence(const struct gput_jobs *jobs, const struct jobs_job *job);
 /* Sets `run_size` of sessions of one name, in the order of their starts, of which no run is known.
  */
 void jobs_find_run_sizes(struct jobs_rank *ranks, size_t count);

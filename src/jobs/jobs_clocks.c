@@ -93,7 +93,7 @@ static const char *describe(const struct clock *clock, const struct clock *refer
 }
 
 /* Of all machines with that clock. */
-static void settle(struct gput_jobs *jobs, const struct jobs_job *job, size_t clock,
+static void set_clock_offset(struct gput_jobs *jobs, const struct jobs_job *job, size_t clock,
     const char *source, double offset, double doubt)
 {
     for (size_t i = job->first_machine; i < job->first_machine + job->n_machines; i++) {
@@ -155,7 +155,7 @@ static bool compare_by_marks(struct gput_jobs *jobs, const struct jobs_job *job,
     bool is_late = fabs(apart->seconds - starts) > skew;
     if (!(apart->doubt <= JOBS_ALIKE_SECONDS) || (is_late && fabs(apart->seconds) > skew))
         return false;
-    settle(jobs, job, clock->number, JOBS_CLOCK_MARKS, apart->seconds, apart->doubt);
+    set_clock_offset(jobs, job, clock->number, JOBS_CLOCK_MARKS, apart->seconds, apart->doubt);
     text_fit(jobs->machines[clock->number].clock_block, sizeof apart->block, "%s", apart->block);
     human_seconds(apart->doubt, doubt);
     struct jobs_apart none = {.seconds = NAN};
@@ -188,8 +188,8 @@ static void compare_by_ends(struct gput_jobs *jobs, const struct jobs_job *job,
         fabs(starts - ends) <= fmax(JOBS_ALIKE_SECONDS, ALIKE_PART * fabs(starts)) + width;
     char text[400];
     const char *evidence = describe(clock, reference, apart, text);
-    settle(jobs, job, clock->number, are_alike ? JOBS_CLOCK_ENDS : JOBS_CLOCK_STARTS, starts,
-        doubt); /* ends depend on the work */
+    set_clock_offset(jobs, job, clock->number, are_alike ? JOBS_CLOCK_ENDS : JOBS_CLOCK_STARTS,
+        starts, doubt); /* ends depend on the work */
     if (!(fabs(starts) > BARRIER_SECONDS + width))
         return;
     if (are_synchronized(clock, reference)) { /* then a late start is more likely */
@@ -239,12 +239,12 @@ void jobs_compare_clocks(struct gput_jobs *jobs, struct jobs_job *job)
     struct clock reference = clock_of(jobs, job, reference_of(jobs, job));
     struct jobs_blocks *blocks =
         are_compared && job->n_machines > 1 ? jobs_blocks_create(jobs, reference.number) : NULL;
-    settle(jobs, job, reference.number, JOBS_CLOCK_REFERENCE, 0, 0);
+    set_clock_offset(jobs, job, reference.number, JOBS_CLOCK_REFERENCE, 0, 0);
     for (size_t i = job->first_machine; i < job->first_machine + job->n_machines; i++) {
         if (jobs->machines[i].clock != i || i == reference.number)
             continue;
         if (!are_compared) {
-            settle(jobs, job, i, JOBS_CLOCK_NONE, NAN, NAN);
+            set_clock_offset(jobs, job, i, JOBS_CLOCK_NONE, NAN, NAN);
             continue;
         }
         struct clock clock = clock_of(jobs, job, i);

@@ -1,5 +1,5 @@
-/* Energy of a machine's CPU and DRAM: trackers of its ranks took turns at its counters, or each
- * read them for itself. */
+/* Energy of a machine's CPU and DRAM: trackers of its ranks read its counters one after the other,
+ * or each read them for itself. */
 #include "jobs/jobs.h"
 
 #include <math.h>
@@ -53,7 +53,7 @@ struct jobs_energy jobs_energy_of(
             all[n_all++] = span;
     }
     if (readings && all) {
-        energy.joules = jobs_sum_in_turns(readings, n_readings);
+        energy.joules = jobs_sum_covered_once(readings, n_readings);
         energy.unread_seconds = unread_seconds(readings, n_readings, all, n_all);
     }
     free(readings);

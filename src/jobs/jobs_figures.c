@@ -101,7 +101,7 @@ static bool is_much_longer(double seconds, double other)
     return seconds > SLOW_FACTOR * other && seconds > other + SLOW_SECONDS;
 }
 
-/* Of none the end is known: it went on for longer than its files say. */
+/* No rank's end is known: the job went on for longer than its files say. */
 static bool have_no_end(const struct gput_jobs *jobs, const struct jobs_job *job)
 {
     for (size_t i = job->first; i < job->first + job->count; i++) {

@@ -26,7 +26,7 @@ static bool has_identity(const struct jobs_rank *rank)
     return rank->start_text[0] && rank->boot_id[0] && !isnan(rank->pid);
 }
 
-/* Of two files of one kind that which goes furthest is the first: the other one is an earlier copy.
+/* Of two files of one kind the most complete is the first: the other one is an earlier copy.
  */
 static int compare_extents(const struct jobs_rank *a, const struct jobs_rank *b)
 {
@@ -137,7 +137,8 @@ static void put_together(struct jobs_rank *rank, struct jobs_rank *from)
     take(&rank->gpu_percent, from->gpu_percent);
 }
 
-/* The first one goes furthest, and is to be the one that knows whose samples they are, too. */
+/* The first one is the most complete, and is to be the one that knows whose samples they are, too.
+ */
 static void keep_identity(struct jobs_rank *rank, struct jobs_rank *next)
 {
     if (has_identity(rank) || !has_identity(next))
@@ -182,7 +183,7 @@ static void unite(struct gput_jobs *jobs, size_t *alias,
         keep_identity(rank, next);
         if (!(rank->files & next->files))
             put_together(rank, next);
-        else if (!is_same_file(rank->path, next->path)) /* the first one goes furthest */
+        else if (!is_same_file(rank->path, next->path)) /* the first one is the most complete */
             jobs_find(jobs, NAN, "twice", rank->path,
                 "%s belongs to the same session as another file: it counts once", next->path);
         alias[next->machine] = rank->machine;

@@ -69,7 +69,7 @@ static size_t unite(struct seen *seen, size_t count, struct jobs_span *spans)
             sum += isnan(seen[next].percent) ? 0 : seen[next].percent * seconds;
             known += isnan(seen[next].percent) ? 0 : seconds;
         }
-        gpu.joules = jobs_sum_in_turns(spans, next - i);
+        gpu.joules = jobs_sum_covered_once(spans, next - i);
         gpu.percent = known > 0 ? sum / known : NAN;
         seen[kept++] = gpu;
     }

@@ -52,7 +52,7 @@ double jobs_highest_at_once(struct jobs_span *spans, size_t count)
     return highest;
 }
 
-double jobs_sum_in_turns(struct jobs_span *spans, size_t count)
+double jobs_sum_covered_once(struct jobs_span *spans, size_t count)
 {
     double sum = NAN, always = NAN, at_once = NAN, read_until = -INFINITY;
     qsort(spans, count, sizeof *spans, compare_starts);
@@ -116,7 +116,7 @@ void jobs_find_run_sizes(struct jobs_rank *ranks, size_t count)
         ranks[i].run_size = has_run_size(&ranks[i]) ? ranks[i].world_size : 0;
 }
 
-bool jobs_takes_turns(const struct gput_jobs *jobs, const struct jobs_job *job)
+bool jobs_runs_pods_in_sequence(const struct gput_jobs *jobs, const struct jobs_job *job)
 {
     double last_start = NAN, first_end = NAN;
     if (strcmp(jobs->ranks[job->first].launcher, "Kubernetes") != 0)

@@ -44,7 +44,7 @@ void jobs_take_name_of_pod(struct jobs_rank *rank, const char *pod)
         text_fit(rank->job_id, sizeof rank->job_id, "%.*s", (int)length, pod);
 }
 
-/* ---- Turns ---- */
+/* ---- Indices of runs ---- */
 
 static double end_of(const struct jobs_rank *rank)
 {
@@ -61,7 +61,8 @@ static bool can_follow(const struct jobs_rank *rank, const struct jobs_rank *bef
 
 bool jobs_is_retry(const struct jobs_rank *rank, const struct jobs_rank *before)
 {
-    return is_of_kubernetes(rank) && rank->turn == before->turn && can_follow(rank, before);
+    return is_of_kubernetes(rank) && rank->run_index == before->run_index &&
+           can_follow(rank, before);
 }
 
 static int compare_starts(const void *left, const void *right)
@@ -93,27 +94,27 @@ static bool is_next_run(const struct jobs_rank *ranks, size_t first, size_t end,
 }
 
 /* A run begins after a pause where an index comes again that had ended well. */
-static void find_turns(struct jobs_rank *ranks, size_t count, size_t *last_of)
+static void index_runs(struct jobs_rank *ranks, size_t count, size_t *last_of)
 {
-    double turn = 0, highest = 0;
+    double run_index = 0, highest = 0;
     for (size_t first = 0, end; first < count; first = end) {
         end = first + count_until_pause(ranks + first, count - first);
         if (is_next_run(ranks, first, end, last_of))
-            turn = highest + 1;
+            run_index = highest + 1;
         for (size_t i = first; i < end; i++) {
             size_t *last = &last_of[(size_t)ranks[i].rank];
             const struct jobs_rank *before = *last > 0 ? &ranks[*last - 1] : NULL;
-            if (!before || before->turn < turn)
-                ranks[i].turn = turn;
+            if (!before || before->run_index < run_index)
+                ranks[i].run_index = run_index;
             else
-                ranks[i].turn = before->turn + !can_follow(&ranks[i], before);
-            highest = fmax(highest, ranks[i].turn);
+                ranks[i].run_index = before->run_index + !can_follow(&ranks[i], before);
+            highest = fmax(highest, ranks[i].run_index);
             *last = i + 1;
         }
     }
 }
 
-bool jobs_find_turns_of_pods(struct gput_jobs *jobs, struct jobs_rank *ranks, size_t count)
+bool jobs_index_runs_of_pods(struct gput_jobs *jobs, struct jobs_rank *ranks, size_t count)
 {
     double highest = 0;
     for (size_t i = 0; i < count; i++) {
@@ -126,7 +127,7 @@ bool jobs_find_turns_of_pods(struct gput_jobs *jobs, struct jobs_rank *ranks, si
     if (!last_of)
         return false;
     qsort(ranks, count, sizeof *ranks, compare_starts);
-    find_turns(ranks, count, last_of);
+    index_runs(ranks, count, last_of);
     free(last_of);
     return true;
 }

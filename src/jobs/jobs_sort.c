@@ -14,7 +14,7 @@
 /* ---- Jobs ---- */
 
 /* The element of an array, as "_7", as PBS has it, "[7].server", or as AWS Batch does, ":7"; the
- * job's own id ends before it. NULL: it is none. Users of torchrun make up its ids. */
+ * job's own id ends before it. NULL: it is not an element. Users of torchrun make up its ids. */
 static const char *element_of(const struct jobs_rank *rank)
 {
     const char *mark = strpbrk(rank->job_id, "[");
@@ -52,7 +52,7 @@ static const char *run_of(const struct jobs_rank *rank)
     return element_of(rank) ? "" : rank->run;
 }
 
-/* As what a batch script tracks before its ranks: it is none of them. */
+/* It is not a rank, but for example what a batch script tracks before its ranks. */
 static bool is_apart(const struct jobs_rank *rank)
 {
     return rank->job_id[0] && isnan(rank->rank) && !rank->ranks[0] && !jobs_is_task(rank) &&
@@ -114,14 +114,14 @@ static void find_all_runs(struct gput_jobs *jobs)
     }
 }
 
-static void find_turns(struct gput_jobs *jobs)
+static void index_runs(struct gput_jobs *jobs)
 {
     struct jobs_rank *ranks = jobs->ranks;
     for (size_t first = 0, end; first < jobs->n_ranks; first = end) {
         for (end = first + 1;
              end < jobs->n_ranks && compare_names_and_runs(&ranks[first], &ranks[end]) == 0;)
             end++;
-        jobs_find_turns(jobs, &ranks[first], end - first);
+        jobs_index_runs(jobs, &ranks[first], end - first);
     }
 }
 
@@ -135,7 +135,7 @@ static int compare_jobs(const void *left, const void *right)
     if (order == 0)
         order = compare_names_and_runs(a, b);
     if (order == 0)
-        order = jobs_compare_numbers(a->turn, b->turn);
+        order = jobs_compare_numbers(a->run_index, b->run_index);
     if (order == 0)
         order = jobs_compare_numbers(a->start, b->start);
     if (order == 0)
@@ -205,12 +205,12 @@ static bool is_later_run(const struct gput_jobs *jobs, const struct run *run, si
     const struct jobs_rank *rank = &jobs->ranks[index];
     if (is_apart(rank) || is_apart(&jobs->ranks[run->first]))
         return is_apart(rank) != is_apart(&jobs->ranks[run->first]);
-    if (rank->turn > jobs->ranks[run->first].turn ||
+    if (rank->run_index > jobs->ranks[run->first].run_index ||
         compare_names_and_runs(&jobs->ranks[run->first], rank) != 0)
         return true;
     if (has_rank(run, rank->rank))
         return !is_again(jobs, run, index);
-    if (!isnan(rank->turn) || isnan(rank->world_size) || rank->world_size <= 1)
+    if (!isnan(rank->run_index) || isnan(rank->world_size) || rank->world_size <= 1)
         return false;
     const struct jobs_rank *before = &jobs->ranks[run->first];
     return strcmp(before->boot_id, rank->boot_id) == 0 && rank->boot_id[0] &&
@@ -393,7 +393,7 @@ static void describe_jobs(struct gput_jobs *jobs)
         /* Steps of a workflow come one after the other. */
         job->are_independent |=
             strcmp(job->noun, "session") == 0 && !jobs->ranks[first].launcher[0];
-        if (jobs_takes_turns(jobs, job))
+        if (jobs_runs_pods_in_sequence(jobs, job))
             job->is_array = job->are_independent = true;
         first += job->count;
     }
@@ -419,7 +419,7 @@ void jobs_sort(struct gput_jobs *jobs)
     jobs_drop_empty(jobs);
     jobs_sort_ranks(jobs, compare_runs);
     find_all_runs(jobs);
-    find_turns(jobs);
+    index_runs(jobs);
     jobs_sort_ranks(jobs, compare_jobs);
     split_into_jobs(jobs);
     jobs_sort_ranks(jobs, compare_machines);

@@ -19,8 +19,8 @@ int gput_carbon_intensity_find(
     }
     *intensity = NULL;
     return error_set(error, GPUT_ERROR_NOT_FOUND,
-        "No carbon intensity is known of \"%.40s\". Give the code of a country (FR, FRA), or grams "
-        "of CO2 for a kWh.",
+        "The carbon intensity of \"%.40s\" is not known. Give the code of a country (FR, FRA), or "
+        "grams of CO2 for a kWh.",
         country);
 }
 

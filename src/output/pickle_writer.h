@@ -22,7 +22,7 @@ void pickle_end(struct str *text);
 void pickle_bool(struct str *text, bool value);
 void pickle_int(struct str *text, int64_t value);
 void pickle_float(struct str *text, double value);
-void pickle_text(struct str *text, const char *value); /* UTF-8; what is none becomes U+FFFD */
+void pickle_text(struct str *text, const char *value); /* invalid UTF-8 becomes U+FFFD */
 
 void pickle_list_begin(struct str *text); /* the items follow */
 void pickle_list_end(struct str *text);

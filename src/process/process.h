@@ -82,7 +82,8 @@ struct polled {
      */
     uint64_t exec_generation;
     /* It is a vfork child: it runs in the memory of this process until it calls execve. As a rule
-     * that is its parent. 0: it is none, or its vfork parent has ended. */
+     * that is its parent. 0: it is not a vfork child, or its vfork
+     * parent has ended. */
     pid_t vfork_parent;
 
     bool is_new;          /* found by the last scan */

@@ -188,7 +188,7 @@ static void close_ended(struct process_log *log)
         if (process->is_in_ending)
             log->ending.processes[waiting++] = process;
         else
-            enter(log, process, PROCESS_INPUT_SETTLED);
+            enter(log, process, PROCESS_INPUT_CLOSED);
     }
     log->ending.count = waiting;
 }
@@ -234,7 +234,7 @@ static bool must_count(const struct process_log *log, const struct process *proc
     return is_new_main || is_new || process->state != PROCESS_FOUND || !process_is_zombie(process);
 }
 
-/* An end that events left open is settled by a reading of its own (close_ended). */
+/* An end that events left open is decided by a reading of its own (close_ended). */
 static void note_scan(struct process_log *log, struct process *process, int64_t now_ns)
 {
     if (process_is_zombie(process)) {

@@ -17,7 +17,7 @@
 // clang-format off
 static const unsigned char transitions[PROCESS_STATES][PROCESS_INPUTS] = {
 /*                     scan or reading                    event                                          exit record                             */
-/*                     runs      leader exited  dead      fork           exec      exit      thread exit last      last of thread settled        */
+/*                     runs      leader exited  dead      fork           exec      exit      thread exit last      last of thread closed         */
     [FOUND]         = {RUNNING,  LEADER_EXITED, DEAD,     RUNNING,       FOUND,    FOUND,    FOUND,      FOUND,    FOUND,         FOUND},
     [RUNNING]       = {RUNNING,  LEADER_EXITED, DEAD,     RUNNING,       RUNNING,  EXITED,   RUNNING,    RECORDED, COMPLETE,      RUNNING},
     [LEADER_EXITED] = {RUNNING,  LEADER_EXITED, DEAD,     LEADER_EXITED, RUNNING,  EXITED,   EXITED,     RECORDED, COMPLETE,      LEADER_EXITED},

@@ -10,11 +10,11 @@
  *      v    |                       v
  *     EXITED --- last record --> COMPLETE       EXITED: perhaps of its first thread alone
  *      |                         ^     |
- *     dead                       |     | settled
+ *     dead                       |     | closed
  *      v                         |     v
- *     DEAD ----- last record ----+   FINAL      settled: nothing more is awaited
+ *     DEAD ----- last record ----+   FINAL      closed: nothing more is awaited
  *      |                               ^
- *      +----------- settled -----------+
+ *      +----------- closed ------------+
  *
  * Not drawn: LEADER_EXITED is left like RUNNING, and by the exit of any other thread, too. A scan
  * that finds a process dead leads to DEAD at once. The last exit record of another thread than the
@@ -53,10 +53,10 @@ enum process_input {
     PROCESS_INPUT_LAST_RECORD,        /* of its first thread: its exit event follows */
     PROCESS_INPUT_LAST_THREAD_RECORD, /* of another one: no event gives the end of the process */
     /* Nothing more is awaited: neither an event nor an exit record. */
-    PROCESS_INPUT_SETTLED,
+    PROCESS_INPUT_CLOSED,
 };
 
-#define PROCESS_INPUTS (PROCESS_INPUT_SETTLED + 1)
+#define PROCESS_INPUTS (PROCESS_INPUT_CLOSED + 1)
 
 enum process_state process_state_after(enum process_state state, enum process_input input);
 

@@ -22,8 +22,8 @@ struct process_tree_options {
     bool main_is_old;  /* what main, the others and their descendants used so far does not count */
     bool is_subreaper; /* the calling process is main's child subreaper: orphans become its children
                         */
-    /* True for a child of the calling process that is its own and no adopted orphan; NULL: none is.
-     */
+    /* True for a child of the calling process that is its own, not an adopted orphan; NULL: no
+     * child is. */
     bool (*is_own_child)(void *caller, pid_t pid);
     void *caller;
     unsigned kept_files; /* how many descriptors may be cached */

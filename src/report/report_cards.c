@@ -12,7 +12,7 @@ struct card {
     double value, at_least, at_most, limit;
     const char *source; /* in the results, which says how far it can be trusted; NULL: none does */
     const char *bounded_by; /* of a peak or a lower bound: what says its bounds, "": its source;
-                               NULL: it is none */
+                               NULL: it has no bounds */
 };
 
 static const struct card no_card = {NULL, NULL, NULL, NAN, NAN, NAN, NAN, NULL, NULL};
@@ -35,7 +35,7 @@ static void add_known(struct doc *object, const char *key, double value)
 }
 
 /* A figure whose bounds are equal is exact, whatever its source. Of results, NULL where no source
- * has it: the clock is none. */
+ * has it, such as of the clock. */
 static const char *state_of(
     const struct report_session *session, const struct card *card, const struct gput_source *source)
 {
@@ -145,7 +145,7 @@ static void add_mean_cores(
     add_card(session, &card);
 }
 
-/* Of all GPUs together: of none alone there are figures. */
+/* Of all GPUs together: there are no figures of each. */
 static void add_all_gpus(struct report_session *session, const struct gput_static_data *data,
     const double *max, const double *mean)
 {

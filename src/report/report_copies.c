@@ -37,15 +37,15 @@ static void add_copy(struct copy *copy, const struct report_plan *plan, size_t s
         copy->rank = (double)rank;
 }
 
-/* The file of a session that goes furthest is the first. */
+/* Of the files of a session that the most complete one is the first. */
 static int by_session(const void *left, const void *right)
 {
     const struct copy *a = left, *b = right;
     ORDER_BY_TEXT(a->origin.session, b->origin.session);
     ORDER_BY(b->has_samples, a->has_samples);
-    if (report_origin_goes_further(&a->origin, &b->origin))
+    if (report_origin_is_more_complete(&a->origin, &b->origin))
         return -1;
-    if (report_origin_goes_further(&b->origin, &a->origin))
+    if (report_origin_is_more_complete(&b->origin, &a->origin))
         return 1;
     return ORDER(a->session, b->session);
 }
@@ -57,7 +57,7 @@ static int by_start(const void *left, const void *right)
     return ORDER(a->start, b->start);
 }
 
-/* The one that goes furthest, and knows whose samples these are, is the first. */
+/* The most complete one, which knows whose samples these are, is the first. */
 static int by_extent(const void *left, const void *right)
 {
     const struct copy *a = left, *b = right;

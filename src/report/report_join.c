@@ -114,7 +114,7 @@ static int add_tracked(struct tracked *tracked, const struct report_planned *ses
     if (number == NAMES_NONE)
         return error_memory(error);
     if (number == count ||
-        report_origin_goes_further(origin, &tracked->origins[tracked->places[number]]))
+        report_origin_is_more_complete(origin, &tracked->origins[tracked->places[number]]))
         tracked->places[number] = place;
     return GPUT_OK;
 }
@@ -239,7 +239,7 @@ static int join_parts(struct report_plan *plan, const struct tracked *tracked, b
     return GPUT_OK;
 }
 
-/* Among several sessions, marks that were named and are of none become a session without figures.
+/* Among several sessions, marks that were named and match none become a session without figures.
  */
 static void say_what_is_alone(const struct report_plan *plan)
 {

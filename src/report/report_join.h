@@ -17,7 +17,7 @@
  *   4. of sub-tracking files, the only one in the folder of the process that marked, or that of the
  *      process that forked it, whose file theirs continues ("marks.0.csv", "marks.0-1234.csv"),
  *
- * and what is of none is a session by itself. Errors: GPUT_ERROR_MEMORY.
+ * and what matches none is a session by itself. Errors: GPUT_ERROR_MEMORY.
  */
 int report_join(struct report_plan *plan, struct gput_error *error);
 

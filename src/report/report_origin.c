@@ -89,7 +89,8 @@ void report_origin_of_marks(const char *path, struct report_origin *origin)
     sub_tracking_names_destroy(names);
 }
 
-bool report_origin_goes_further(const struct report_origin *file, const struct report_origin *than)
+bool report_origin_is_more_complete(
+    const struct report_origin *file, const struct report_origin *than)
 {
     return file->has_ended != than->has_ended ? file->has_ended : file->extent > than->extent;
 }

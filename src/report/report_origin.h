@@ -26,7 +26,8 @@ void report_origin_of_tracking(const char *path, struct report_origin *origin);
 void report_origin_of_marks(const char *path, struct report_origin *origin);
 
 /* Of two files of one kind and one session: a copy that was made later has more. */
-bool report_origin_goes_further(const struct report_origin *file, const struct report_origin *than);
+bool report_origin_is_more_complete(
+    const struct report_origin *file, const struct report_origin *than);
 
 /* Whether results may be of the session of a tracking file: nothing that is known of both says
  * otherwise. */

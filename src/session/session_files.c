@@ -10,7 +10,7 @@
 
 /* The most that are kept: each has about 5 KB in the kernel. */
 #define MAX_KEPT 20000
-/* A limit that leaves as many again to others. */
+/* The limit that is asked for: as many descriptors again stay free for everything else. */
 #define WANTED_LIMIT (2 * MAX_KEPT + 1000)
 /* Of what is left to gpu-tracker itself: drivers of GPUs open dozens. */
 #define LEFT_SHARE 8

@@ -31,7 +31,7 @@ static void take_waiting_lists(struct gpu_sampler *gpus, struct ledger *ledger)
 
 /* A row must not have processes with more GPU RAM than the GPU has in use. What lists of other
  * moments say counts in maxima all the same. */
-static void settle_gpu_ram(struct gpu_sampler *gpus, struct ledger *ledger)
+static void reconcile_gpu_ram(struct gpu_sampler *gpus, struct ledger *ledger)
 {
     if (!gpu_sampler_ram_is_doubtful(gpus))
         return;
@@ -75,9 +75,9 @@ static const struct snapshot *take_snapshot(struct gput_session *session, enum m
     if (moment == TICK)
         node_reader_update(&session->node, clock_monotonic_ns());
     if (session->node.is_shared)
-        sampler_leave_node(sampler, !session->node.reads);
+        sampler_skip_machine(sampler, !session->node.reads);
     sampler_take_sample(sampler, &tick);
-    settle_gpu_ram(&sampler->gpus, &session->ledger);
+    reconcile_gpu_ram(&sampler->gpus, &session->ledger);
     if (is_launched)
         session_open_orphans_io(&sampler->tree);
     return &sampler->snapshot;

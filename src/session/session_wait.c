@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-/* Waiting for a process that is none of our children, where the kernel has no pidfds. */
+/* Waiting for a process that is not our child, where the kernel has no pidfds. */
 #define POLL_INTERVAL_MS 50
 /* Pauses of 1 ms, for events that are late: on a busy machine a process that ends may wait for
  * its processor before the kernel announces it. */

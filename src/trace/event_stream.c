@@ -426,7 +426,7 @@ const char *event_stream_warning(struct event_stream *stream)
         str_append(text, ": its base time stands after the events and is not used");
     }
     if (text->failed)
-        return "What is wrong with a trace cannot be said: no memory is left";
+        return "A warning about a trace is missing: no memory is left";
     return text->length > 0 ? str_text(text) : NULL;
 }
 

@@ -43,7 +43,7 @@ static bool is_hex(char byte)
     return (byte >= '0' && byte <= '9') || ((byte | 0x20) >= 'a' && (byte | 0x20) <= 'f');
 }
 
-/* The end of the escape that starts at `at`; NULL when it is none. */
+/* The end of the escape that starts at `at`; NULL when it is not an escape. */
 static const char *skip_escape(const char *at)
 {
     if (at[1] == 'u') {
@@ -61,7 +61,7 @@ static enum json_status stopped_at(const char *at, const char *end)
     return at >= end ? JSON_TORN : JSON_BAD;
 }
 
-/* The escape at `at` is none, or is cut off. */
+/* The escape at `at` is not valid, or is cut off. */
 static enum json_status broken_escape(const char *at, const char *end)
 {
     const char *here = at + 1;
@@ -372,7 +372,7 @@ struct json_value json_member(const struct json_value *object, const char *name)
 }
 
 /*
- * How many of the next eight bytes are digits, up to the first that is none, and their value: all
+ * How many of the next eight bytes are digits, up to the first other byte, and their value: all
  * at once instead of one by one.
  */
 static inline unsigned parse_digits(const char *text, uint64_t *value)

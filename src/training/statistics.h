@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What is shown of figures; NaN of none. Percentiles are interpolated between neighbors. */
+/* What is shown of figures; NaN without figures. Percentiles are interpolated between neighbors. */
 struct figure_summary {
     double mean, min, max, p50, p95, p99;
 };

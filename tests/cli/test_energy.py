@@ -150,7 +150,7 @@ class Energy(CommandTest):
         self.assert_fails(
             self.run_command("run", "--carbon-intensity", "Atlantis", "--", "touch", "ran"),
             125,
-            'No carbon intensity is known of "Atlantis". Give the code of a country (FR, FRA), or grams of CO2 for a kWh.',
+            'The carbon intensity of "Atlantis" is not known. Give the code of a country (FR, FRA), or grams of CO2 for a kWh.',
         )
         self.assertFalse((self.folder / "ran").exists())
 

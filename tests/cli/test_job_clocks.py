@@ -231,7 +231,7 @@ class Clocks(JobTest):
             self.assertEqual((clock["clock_source"], clock["clock_is_corrected"]), ("marks", corrected), kernel)
 
     def test_marks_of_a_process_that_is_no_rank_s(self):
-        """Named like none, of a process of none: left alone. Of the command itself: by its number."""
+        """Of no known name and no known process: left alone. Of the command itself: by its number."""
         self.two_machines(clock=3600)
         ends = [10.0 + step for step in range(20)]
         for process, source in (7, "starts and ends"), (None, "marks"):

@@ -104,7 +104,7 @@ class AtTheEnd(ReportTest):
                  "text = chr(10).join(lines); path = ")
         self.assertEqual(self.names_of_marks(marks + "f'{os.getpid()}.csv'; open(path, 'w').write(text)"), ["fit"])
         self.assertEqual(self.names_of_marks(marks + "'m.csv'; open(path, 'w').write(text)", GPUT_BLOCKS_FILE="m.csv"), ["fit"])
-        # A file that was there before is of another session, and one that is not a file of marks is none.
+        # A file that was there before is of another session, and one that is not a file of marks does not count.
         before = time.time() - 1  # times of files and of processes are as coarse as hundredths of a second
         os.utime(self.folder / "m.csv", (before, before))
         self.assertIsNone(self.names_of_marks("pass", GPUT_BLOCKS_FILE="m.csv"))

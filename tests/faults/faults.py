@@ -178,7 +178,7 @@ class Rerun:
 
 
 def problem_of(done):
-    """Why this end is none that a command may have: by a signal, a sanitizer, or a failure that says nothing."""
+    """Why a command must not end like this: by a signal, a sanitizer, or a failure that says nothing."""
     if done.returncode == HANGS:
         return f"did not end in {PATIENCE} s"
     if done.returncode < 0:

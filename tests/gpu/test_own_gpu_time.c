@@ -118,7 +118,7 @@ static void clients_come_and_go_and_their_time_stays(void **state)
     assert_int_equal(own_gpu_time_read(gpu_time), 340);
     set_info(3, render(8, 5)); /* and again, which is seen at once */
     assert_int_equal(own_gpu_time_read(gpu_time), 345);
-    set_info(3, "pos:\t0\n"); /* a descriptor that is none any more */
+    set_info(3, "pos:\t0\n"); /* a descriptor that is closed */
     own_gpu_time_read(gpu_time);
     close_fd(3);
     wait_for_search();

@@ -568,7 +568,7 @@ static void reads_nothing_of_gpus_that_are_left_to_another_tracker(void **state)
     struct gpu_options options = fake_options();
     options.uuids = "GPU-aaaa";
     struct gpu_set *set = open_set(&options);
-    gpu_set_leave_unselected(set, true);
+    gpu_set_skip_unselected(set, true);
     gpu_set_refresh(set);
     struct gpu_sample sample = sample_once(set, getpid(), 0);
     assert_number(sample.devices[0].ram_used_bytes, 1e9);
@@ -576,7 +576,7 @@ static void reads_nothing_of_gpus_that_are_left_to_another_tracker(void **state)
     size_t count;
     assert_string_equal(gpu_set_devices(set, &count)[1].missing[GPU_RAM_USED],
         "read by the tracker of another rank, once a machine");
-    gpu_set_leave_unselected(set, false);
+    gpu_set_skip_unselected(set, false);
     gpu_set_refresh(set);
     sample = sample_once(set, getpid(), 0);
     assert_number(sample.devices[1].ram_used_bytes, 2e9);

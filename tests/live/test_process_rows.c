@@ -90,7 +90,7 @@ static void kernel_threads_are_one_row_until_it_is_unfolded(void **state)
 {
     (void)state;
     a_family();
-    processes[1].parent = 999; /* pid 2 with a parent is none of the kernel */
+    processes[1].parent = 999; /* pid 2 with a parent is not a kernel thread */
     assert_true(process_rows_take(&rows, &snapshot, 1));
     assert_rows("3 4 2 1 5");
     process_rows_finish(&rows);

@@ -52,9 +52,9 @@ static void an_unknown_country_is_named(void **state)
         assert_int_equal(code, GPUT_ERROR_NOT_FOUND);
         assert_null(intensity);
     }
-    assert_string_equal(error.message,
-        "No carbon intensity is known of \"-5\". Give the code of a country (FR, FRA), or grams of "
-        "CO2 for a kWh.");
+    assert_string_equal(error.message, "The carbon intensity of \"-5\" is not known. Give the code "
+                                       "of a country (FR, FRA), or grams of "
+                                       "CO2 for a kWh.");
 }
 
 int main(void)

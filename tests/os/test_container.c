@@ -51,7 +51,7 @@ static void reads_pods(void **state)
         "/kubepods/burstable/pod" POD "/" ID, ID, POD);
 }
 
-/* A part that is longer or shorter than an id is none. */
+/* A part that is longer or shorter than an id is not an id. */
 static void takes_no_other_digits_for_ids(void **state)
 {
     (void)state;

@@ -30,9 +30,9 @@ static void scans_alone_give_running_dead_final(void **state)
 {
     (void)state;
     FOLLOW({PROCESS_INPUT_RUNS, PROCESS_RUNNING}, {PROCESS_INPUT_DEAD, PROCESS_DEAD},
-        {PROCESS_INPUT_SETTLED, PROCESS_FINAL});
+        {PROCESS_INPUT_CLOSED, PROCESS_FINAL});
     FOLLOW({PROCESS_INPUT_LEADER_EXITED, PROCESS_LEADER_EXITED},
-        {PROCESS_INPUT_SETTLED, PROCESS_LEADER_EXITED}, {PROCESS_INPUT_DEAD, PROCESS_DEAD});
+        {PROCESS_INPUT_CLOSED, PROCESS_LEADER_EXITED}, {PROCESS_INPUT_DEAD, PROCESS_DEAD});
 }
 
 static void a_process_that_is_not_counted_has_no_end_by_events(void **state)
@@ -46,9 +46,9 @@ static void a_process_that_is_not_counted_has_no_end_by_events(void **state)
 static void an_announced_exit_is_certain_once_it_was_read(void **state)
 {
     (void)state;
-    FOLLOW({PROCESS_INPUT_EXIT, PROCESS_EXITED}, {PROCESS_INPUT_SETTLED, PROCESS_EXITED},
+    FOLLOW({PROCESS_INPUT_EXIT, PROCESS_EXITED}, {PROCESS_INPUT_CLOSED, PROCESS_EXITED},
         {PROCESS_INPUT_DEAD, PROCESS_DEAD}, {PROCESS_INPUT_EXIT, PROCESS_DEAD},
-        {PROCESS_INPUT_SETTLED, PROCESS_FINAL});
+        {PROCESS_INPUT_CLOSED, PROCESS_FINAL});
 }
 
 static void an_announced_exit_may_be_that_of_the_leader_alone(void **state)
@@ -73,9 +73,9 @@ static void exit_record_and_event_come_in_either_order(void **state)
 {
     (void)state;
     FOLLOW({PROCESS_INPUT_LAST_RECORD, PROCESS_RECORDED}, {PROCESS_INPUT_EXIT, PROCESS_COMPLETE},
-        {PROCESS_INPUT_SETTLED, PROCESS_FINAL});
+        {PROCESS_INPUT_CLOSED, PROCESS_FINAL});
     FOLLOW({PROCESS_INPUT_EXIT, PROCESS_EXITED}, {PROCESS_INPUT_LAST_RECORD, PROCESS_COMPLETE},
-        {PROCESS_INPUT_SETTLED, PROCESS_FINAL});
+        {PROCESS_INPUT_CLOSED, PROCESS_FINAL});
     FOLLOW({PROCESS_INPUT_LEADER_EXITED, PROCESS_LEADER_EXITED},
         {PROCESS_INPUT_LAST_THREAD_RECORD, PROCESS_COMPLETE});
 }

@@ -30,7 +30,8 @@ BANNED = {
     "twin, twins": "copy, pair",
     "unwaited": "auto-reaped, not waited for",
     "wishes": "options",
-    "all behind, behind its, behind one, behind so many, behind the end, behind the last, behind the name, behind the rows, behind the text": "after",
+    "all behind, comes behind, behind all, behind it, behind its, behind one, behind so, behind the, behind them, behind these": "after, past",
+    "forgo, forgoes": "drop, do without",
     "passed over": "skipped",
     "at hand": "current",
     "look at, looks at, looked at, looking at, look for, looks for, looked for, looking for": "read, poll, scan, search",
@@ -43,6 +44,8 @@ ALLOWED = {
 BOUNDS = re.compile(r"(?<![A-Za-z])(?<!AT_)(?:MOST|LEAST)(?![A-Za-z])")
 # "x is no number": x is not a number. There is no number, and it is no longer one. What begins a line may follow on "there".
 IS_NO = re.compile(r"(?<=\w.)(?<!\bthere )\b(?:is|are|was|were) no (?=[^\W\d])(?!longer|higher|smaller|such|use\b)", re.IGNORECASE)
+# "x is none": x is not one. There may be none, and it may be none of these.
+IS_NONE = re.compile(r"(?<=\w.)(?<!\bthere )\b(?:is|are|was|were) none\b(?! of\b)")
 ALLOWED_TEXT = re.compile(r"(?:AS|NO)_NOBODY|(?:as|to)_nobody|\.tell\(\)")  # the user nobody; files of Python
 
 
@@ -51,9 +54,10 @@ def pattern(phrases):
     return re.compile(rf"(?<![A-Za-z])(?:{words})(?![A-Za-z])", re.IGNORECASE)
 
 
-PATTERNS = [(pattern(phrases), instead) for phrases, instead in BANNED.items()] + [(BOUNDS, "MAX, MIN"), (IS_NO, "is not a")]
+PATTERNS = [(pattern(phrases), instead) for phrases, instead in BANNED.items()] + [(BOUNDS, "MAX, MIN"), (IS_NO, "is not a"), (IS_NONE, "is not one")]
 ANY = pattern(", ".join(BANNED))
 PHRASES = [phrase for phrases in BANNED for phrase in phrases.split(", ")] + [f"{verb} no " for verb in ("is", "are", "was", "were")]
+PHRASES += ["is none", "are none", "was none", "were none"]
 SINGLE_WORDS = {phrase for phrase in PHRASES if " " not in phrase}
 OF_MANY_WORDS = [phrase for phrase in PHRASES if " " in phrase]
 
@@ -69,7 +73,7 @@ def may_have_any(text):
 
 def violations(text):
     """Yields the number of each line with a banned word, the word, and what to write instead."""
-    if not may_have_any(text) or not ANY.search(text) and not BOUNDS.search(text) and not IS_NO.search(text):
+    if not may_have_any(text) or not ANY.search(text) and not BOUNDS.search(text) and not IS_NO.search(text) and not IS_NONE.search(text):
         return
     for number, line in enumerate(ALLOWED_TEXT.sub("", text).splitlines(), 1):
         for banned, instead in PATTERNS:
@@ -157,6 +161,8 @@ class Words(unittest.TestCase):
         self.assertEqual([word for _, word, _ in violations("bool is_told;\nint n;\n/* Nobody waits. */")], ["told", "Nobody"])
         self.assertEqual(list(violations("f.tell(); retelling = tellurium; skin = king; AT_MOST")), [])
         self.assertEqual([word for _, word, _ in violations("x is no number\nThere is no x; it is no longer one.\n* is no y")], ["is no "])
+        self.assertEqual([word for _, word, _ in violations("NULL: it is none.\nthere is none; x is none of them; it is None")], ["is none"])
+        self.assertEqual([word for _, word, _ in violations("what lags behind our clocks; moves behind its line")], ["behind its"])
         self.assertEqual([word for _, word, _ in violations("look_at(MOST_ROWS)\nLEAST")], ["look_at", "MOST", "LEAST"])
 
 

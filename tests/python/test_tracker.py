@@ -527,7 +527,7 @@ class Energy(package.PackageTest):
             gput.Tracker(energy_folder="rec")
         self.assertRaisesRegex(ValueError, "The name of the folder for the recording is empty. Give one", gput.Tracker, energy_folder="")
         self.assertRaisesRegex(ValueError, '"calories" is not a valid energy unit', gput.Tracker, energy_unit="calories")
-        self.assertRaisesRegex(ValueError, 'No carbon intensity is known of "XX"', gput.Tracker, carbon_intensity="XX")
+        self.assertRaisesRegex(ValueError, 'The carbon intensity of "XX" is not known', gput.Tracker, carbon_intensity="XX")
         self.assertRaisesRegex(ValueError, "must be 0 grams or more", gput.Tracker, carbon_intensity=-3)
         self.assertRaises(TypeError, gput.Tracker, carbon_intensity=[])
 

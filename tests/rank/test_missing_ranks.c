@@ -13,7 +13,7 @@ static void names_ranges(void **state)
     missing_ranks_list(some, 0, 1, &list);
     assert_string_equal(str_text(&list), "0");
     str_finish(&list);
-    missing_ranks_list(some, 4, 2, &list); /* ranks beyond it are none that are missing */
+    missing_ranks_list(some, 4, 2, &list); /* ranks beyond it are not missing */
     assert_string_equal(str_text(&list), "");
     str_finish(&list);
     for (int i = 0; i < 20; i++)

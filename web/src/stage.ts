@@ -71,7 +71,7 @@ export class Stage {
             return;
         }
         if (!drag.moved && Math.abs(event.clientX - drag.from) < DRAG_FROM) return;
-        // With the pointer captured, the click at the end is none on what lies under it.
+        // With the pointer captured, the click at the end does not reach what lies under it.
         if (!drag.moved) this.node.setPointerCapture(event.pointerId);
         drag.moved = true;
         const now = this.#momentOf(event);

@@ -10,7 +10,7 @@ interface TableOptions {
     /** Adds a button to each row that pickLabel has words for, which calls this with the row's place in the data. */
     onPick?: (row: number) => void;
     pickLabel?: (row: number) => string;
-    /** A bar behind the figures of these columns. */
+    /** A bar under the figures of these columns. */
     bars?: number[];
     rowsShown?: number;
     /** The heading above says the title already. */

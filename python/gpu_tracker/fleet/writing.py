@@ -192,7 +192,7 @@ def _salvage_identity(path):
 
 
 def _seconds(moment):
-    """2026-01-31T12:00:00.5Z in seconds since the epoch; None: it is none."""
+    """2026-01-31T12:00:00.5Z in seconds since the epoch; None: not a time."""
     with contextlib.suppress(AttributeError, ValueError):
         return datetime.datetime.fromisoformat(moment.replace("Z", "+00:00")).timestamp()
     return None

@@ -169,7 +169,7 @@ class PandasFrame(Shown):
         """The events of steps, both inclusive, and the readings between the first begin and the last end of those:
         (system, framework).
 
-        Events that name no step are of none here; from a step to a lower one there is nothing.
+        Events that name no step belong to no step here; from a step to a lower one there is nothing.
         """
         if start_step > end_step:
             return _empty(_SYSTEM), _empty(_FRAMEWORK)

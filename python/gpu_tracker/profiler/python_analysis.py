@@ -37,7 +37,7 @@ class PythonProfileAnalysis(Shown):
     Each `fetch_…` takes node_id (default: the node of the first profile) and refresh_stats (False: the folder is not read
     again), and gives what the profiles that fit hold together; None, after a line that says so, where none fits.
 
-    Raises FileNotFoundError, and ValueError for a folder whose name is none of a profile.
+    Raises FileNotFoundError, and ValueError for a folder whose name is not that of a profile.
     """
 
     profile_dir: str

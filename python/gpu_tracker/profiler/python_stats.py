@@ -189,7 +189,7 @@ class _Dump:
 def load_dump(path: str | os.PathLike[str]) -> pstats.Stats:
     """A dump of cProfile as pstats.Stats makes it of the file.
 
-    Raises FileNotFoundError, and ValueError for a file that is none.
+    Raises FileNotFoundError, and ValueError for a file that is not a profile.
     """
     path = os.fspath(path)
     stats = pstats.Stats(_Dump(path))

@@ -21,8 +21,8 @@ struct sub_tracking_label {
     int64_t thread_id;    /* -1: it is the rank of the process; -2: a category */
     int64_t rank;         /* -1: it is not a rank */
     int64_t timestamp_ns; /* later ones replace earlier ones */
-    char *thread_name;    /* owned; NULL: it is none of a thread */
-    const char *category; /* "nvtx:train [phase]"; NULL: it is none */
+    char *thread_name;    /* owned; NULL: not a thread's label */
+    const char *category; /* "nvtx:train [phase]"; NULL: not a category */
 };
 
 /* All zero: none. */

@@ -15,7 +15,7 @@
 
 /*
  * Writes it, or replaces what was written before. A file that is not a regular one has none.
- * Errors: GPUT_ERROR_EXISTS (a file of that name, which is none of ours), and as of files.
+ * Errors: GPUT_ERROR_EXISTS (a file of that name, which is not ours), and as of files.
  */
 int tracking_identity_write(
     struct tracking_file *file, const struct gput_results *results, struct gput_error *error);

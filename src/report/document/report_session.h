@@ -70,7 +70,7 @@ struct report_session {
 /* Seconds by which what belongs to a session may seem to lie outside of it. */
 #define REPORT_CLOCK_DOUBT 1.0
 
-/* Times beyond this (the year 2255) are none of a session. */
+/* Times beyond this (the year 2255) are not times of a session. */
 #define REPORT_LAST_SECOND 9e9
 
 /* What a curve is of. Texts are copied. */

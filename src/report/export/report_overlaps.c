@@ -68,7 +68,7 @@ static size_t stack_for(struct split *split, double stop)
 /* ---- Walking over time ---- */
 
 /* Closes what has stopped by then on a stack. */
-static void settle(struct split *split, size_t stack, double now)
+static void close_stopped(struct split *split, size_t stack, double now)
 {
     size_t top = split->tops[stack];
     while (top != NONE && split->calls[top].stop <= now)
@@ -98,7 +98,8 @@ static bool split_calls(struct split *split, size_t count)
     for (size_t i = 0, ended = 0; i < count; i++) {
         for (; ended < count && split->ends[ended].at <= split->calls[i].start; ended++)
             if (split->ends[ended].call < i)
-                settle(split, split->calls[split->ends[ended].call].stack, split->calls[i].start);
+                close_stopped(
+                    split, split->calls[split->ends[ended].call].stack, split->calls[i].start);
         if (!open_call(split, i))
             return false;
     }

@@ -44,7 +44,7 @@ static int read_call(
     };
     stacks->begin = fmin(stacks->begin, values[START]);
     stacks->end = fmax(stacks->end, values[START]);
-    stacks->end = fmax(stacks->end, values[STOP]); /* a missing one is none */
+    stacks->end = fmax(stacks->end, values[STOP]); /* fmax() ignores a missing one */
     return GPUT_OK;
 }
 

@@ -34,7 +34,7 @@ static int check(const char *path, bool *is_folder, struct gput_error *error)
     return text_ends_with(path, ".sqlite") ? sqlite_library_load(error) : GPUT_OK;
 }
 
-/* Reasons that are none of its content. */
+/* Reasons that are not in its content. */
 static bool is_fault(int code)
 {
     return code == GPUT_ERROR_MEMORY || code == GPUT_ERROR_FILES || code == GPUT_ERROR_PERMISSION;

@@ -107,7 +107,7 @@ static void add_cpu_energy(const struct ledger *ledger, struct gput_results *res
     node_reader_explain(ledger->node, ledger->settings->start_ns, node, sizeof node);
     energy_counters_explain(&meter->cpu, faults,
         sizeof faults - sizeof meter->cpu.remedy - strlen(shares) - strlen(node));
-    if (meter->leaves_cpu && !energy_counters_are_missing(&meter->cpu))
+    if (meter->skips_cpu && !energy_counters_are_missing(&meter->cpu))
         results_add_source(results, "cpu_energy", GPUT_SOURCE_UNAVAILABLE, "%s", node);
     else if (energy_counters_are_missing(&meter->cpu))
         results_add_source(results, "cpu_energy", GPUT_SOURCE_UNAVAILABLE, "%s%s%s",

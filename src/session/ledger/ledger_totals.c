@@ -128,7 +128,7 @@ static int64_t cut_of_collected_ns(const struct process_tree *tree)
 
 /* By how much samples may be too high: what a process had collected before tracking began is in
  * clock ticks, too. */
-static double before_cut_seconds(const struct process_tree *tree)
+static double baseline_truncation_seconds(const struct process_tree *tree)
 {
     int64_t ns = 0;
     for (size_t i = 0; i < tree->count; i++) {
@@ -139,11 +139,12 @@ static double before_cut_seconds(const struct process_tree *tree)
 }
 
 /* Where that explains the difference, samples equal what the kernel counted. */
-static void undo_before_cut(const struct process_tree *tree, struct gput_accounting *accounting)
+static void undo_baseline_truncation(
+    const struct process_tree *tree, struct gput_accounting *accounting)
 {
-    double cut = before_cut_seconds(tree);
+    double truncated = baseline_truncation_seconds(tree);
     double more = accounting->sampled_cpu_seconds - accounting->kernel_cpu_seconds;
-    if (cut > 0 && more > 0 && more <= cut + READ_APART_SECONDS)
+    if (truncated > 0 && more > 0 && more <= truncated + READ_APART_SECONDS)
         accounting->sampled_cpu_seconds = accounting->kernel_cpu_seconds;
 }
 
@@ -151,10 +152,10 @@ static void undo_before_cut(const struct process_tree *tree, struct gput_account
  * wait4() and getrusage() truncate times to whole microseconds; CPU clocks do not. As far as that
  * explains the difference, samples equal what the kernel counted.
  */
-static void undo_cut(const struct session_counts *counts, struct gput_accounting *accounting)
+static void undo_truncation(const struct session_counts *counts, struct gput_accounting *accounting)
 {
     double more = accounting->sampled_cpu_seconds - accounting->kernel_cpu_seconds;
-    if (more > 0 && more <= counts->times_cut * 1e-6)
+    if (more > 0 && more <= counts->times_truncated * 1e-6)
         accounting->kernel_cpu_seconds = accounting->sampled_cpu_seconds;
 }
 
@@ -169,7 +170,7 @@ static double sampled_or_exit_records(
     double highest = sampled_seconds;
     if (process_log_cpu_ns(&ledger->log, &reported_ns))
         highest = fmax(highest, clock_seconds_of_ns(reported_ns - not_theirs_ns));
-    return highest - before_cut_seconds(ledger->snapshot->tree);
+    return highest - baseline_truncation_seconds(ledger->snapshot->tree);
 }
 
 /*
@@ -195,7 +196,7 @@ static void fill_collected_cpu(
         accounting->kernel_user_cpu_seconds = group->cpu_user_seconds;
         accounting->kernel_system_cpu_seconds = group->cpu_system_seconds;
     }
-    undo_cut(counts, accounting);
+    undo_truncation(counts, accounting);
     double counted = accounting->kernel_cpu_seconds;
     double highest = sampled_or_exit_records(ledger, own_ns, accounting->sampled_cpu_seconds);
     exactness->collected_ns = has_group ? 0 : cut_of_collected_ns(ledger->snapshot->tree);
@@ -273,9 +274,9 @@ static void fill_attached_cpu(const struct ledger *ledger, struct gput_accountin
 {
     int64_t reported_ns;
     if (process_log_cpu_ns(&ledger->log, &reported_ns))
-        accounting->kernel_cpu_seconds =
-            fmax(clock_seconds_of_ns(reported_ns + ledger->missing_in_exit_records_ns),
-                accounting->sampled_cpu_seconds - before_cut_seconds(ledger->snapshot->tree));
+        accounting->kernel_cpu_seconds = fmax(
+            clock_seconds_of_ns(reported_ns + ledger->missing_in_exit_records_ns),
+            accounting->sampled_cpu_seconds - baseline_truncation_seconds(ledger->snapshot->tree));
 }
 
 /* ---- page faults, context switches, bytes ---- */
@@ -418,7 +419,7 @@ struct exactness ledger_fill_accounting(
         accounting);
     fill_short_lived(ledger, accounting);
     oom_kills_fill(&ledger->oom_kills, accounting);
-    undo_before_cut(ledger->snapshot->tree, accounting);
+    undo_baseline_truncation(ledger->snapshot->tree, accounting);
     if (accounting->kernel_cpu_seconds > 0 && exactness.cpu)
         accounting->captured_percent =
             accounting->sampled_cpu_seconds / accounting->kernel_cpu_seconds * 100;

@@ -16,12 +16,12 @@ struct node_reader {
     bool is_shared;   /* there may be others: the lock says who reads */
     bool reads;       /* this tracker does */
     int64_t since_ns; /* from when on it does (monotonic clock) */
-    int64_t tried_ns; /* when that was last settled */
+    int64_t tried_ns; /* when that was last decided */
     int64_t held_ns;  /* when another one was last known to read */
     char self[64];    /* "rank 3, process 4711" */
 };
 
-/* Alone: it reads everything. */
+/* Without other trackers: it reads everything. */
 void node_reader_init(struct node_reader *reader);
 
 /* As one of the ranks that `launcher` has started on this machine, the calling process at
@@ -29,10 +29,11 @@ void node_reader_init(struct node_reader *reader);
 void node_reader_join(struct node_reader *reader, const struct launcher *launcher,
     launcher_variable *variable, void *user, int64_t now_ns);
 
-/* Settles again who reads, once a second at most. */
+/* Decides again who reads, once a second at most. */
 void node_reader_update(struct node_reader *reader, int64_t now_ns);
 
-/* How long it has read during a session that began at `start_ns`; NaN: it is alone. */
+/* How long it has read during a session that began at `start_ns`; NaN: no other tracker reads, too.
+ */
 double node_reader_seconds(const struct node_reader *reader, int64_t start_ns, int64_t now_ns);
 
 /* Why a figure of the machine is missing, or has a gap; "" where neither is the case. */

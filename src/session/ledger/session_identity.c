@@ -22,7 +22,7 @@
 
 /* Where exec generations are not known: a process that was started this long ago has called
  * execve(), as a rule, or will not. */
-#define SETTLED_NS (NS_PER_SECOND / 2)
+#define EXEC_WITHIN_NS (NS_PER_SECOND / 2)
 /* As many processes without a launcher belong to no job: the rest is not read. */
 #define MAX_UNSUCCESSFUL 512
 /* At one tick. */
@@ -305,9 +305,9 @@ static bool is_read(const struct process *process)
 
 /* A launcher sets the variables of a rank in execve(): before it a process has those of who forked
  * it. */
-static bool is_settled(const struct process *process, int64_t now_ns)
+static bool is_past_exec(const struct process *process, int64_t now_ns)
 {
-    return process->polled->exec_generation != 0 || process->start.at_ns <= now_ns - SETTLED_NS;
+    return process->polled->exec_generation != 0 || process->start.at_ns <= now_ns - EXEC_WITHIN_NS;
 }
 
 static void note_read(struct process *process)
@@ -336,7 +336,7 @@ void session_identity_read_processes(struct session_identity *state, const char 
         if (state->unsuccessful >= MAX_UNSUCCESSFUL || readings >= MAX_READINGS)
             break;
         if (process->is_main || !process->polled || is_read(process) ||
-            !is_settled(process, now_ns))
+            !is_past_exec(process, now_ns))
             continue;
         struct process *origin = process_tree_forked_from(tree, process);
         note_read(process);

@@ -114,7 +114,8 @@ static void put_ram(struct gpu_sampler *sampler)
         values[GPUT_DESCENDANTS_GPU_RAM] = gpu->descendants_ram_bytes;
         values[GPUT_COMBINED_GPU_RAM] = gpu->combined_ram_bytes;
     }
-    values[GPUT_SYSTEM_GPU_RAM] = sampler->snapshot->system->is_left ? NAN : gpu->system_ram_bytes;
+    values[GPUT_SYSTEM_GPU_RAM] =
+        sampler->snapshot->system->is_skipped ? NAN : gpu->system_ram_bytes;
 }
 
 void gpu_sampler_take(

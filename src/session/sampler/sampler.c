@@ -81,11 +81,11 @@ bool sampler_main_lives(const struct sampler *sampler)
     return main && !process_is_zombie(main);
 }
 
-void sampler_leave_node(struct sampler *sampler, bool leave)
+void sampler_skip_machine(struct sampler *sampler, bool skip)
 {
-    system_meter_leave(sampler->system, leave, clock_monotonic_ns());
-    sampler->energy.leaves_cpu = leave;
-    gpu_set_leave_unselected(sampler->options.gpus, leave);
+    system_meter_skip(sampler->system, skip, clock_monotonic_ns());
+    sampler->energy.skips_cpu = skip;
+    gpu_set_skip_unselected(sampler->options.gpus, skip);
 }
 
 /* ---- processes ---- */
@@ -191,7 +191,7 @@ void sampler_scan_between(struct sampler *sampler, bool none_started)
 static void read_other_cpu(struct sampler *sampler, int64_t now_ns)
 {
     int64_t ours_ns = sampler->snapshot.totals.main_ns + sampler->snapshot.descendants_ns;
-    if (sampler->system->since_ns == now_ns && !sampler->system->is_left)
+    if (sampler->system->since_ns == now_ns && !sampler->system->is_skipped)
         other_cpu_read(&sampler->others, now_ns, system_meter_busy_seconds(sampler->system),
             (double)ours_ns / (double)NS_PER_SECOND);
     sampler->snapshot.other_cpu_seconds = sampler->others.seconds;

@@ -82,9 +82,9 @@ void sampler_take_sample(struct sampler *sampler, const struct sampler_tick *tic
  */
 void sampler_scan_between(struct sampler *sampler, bool none_started);
 
-/* `leave`: another tracker reads figures of the machine from now on (system RAM and CPU, energy of
+/* `skip`: another tracker reads figures of the machine from now on (system RAM and CPU, energy of
  * the CPU, GPUs that the tracked processes do not see); else this one does. */
-void sampler_leave_node(struct sampler *sampler, bool leave);
+void sampler_skip_machine(struct sampler *sampler, bool skip);
 
 /* True while main has not ended. */
 bool sampler_main_lives(const struct sampler *sampler);

@@ -25,7 +25,7 @@ void session_counts_add(struct session_counts *counts, const struct rusage *usag
 {
     counts->user_ns += ns_of_timeval(usage->ru_utime);
     counts->system_ns += ns_of_timeval(usage->ru_stime);
-    counts->times_cut += 2;
+    counts->times_truncated += 2;
     struct task_counts tasks = tasks_of(usage);
     task_counts_add(&counts->tasks, &tasks);
     counts->blocks_read += (uint64_t)usage->ru_inblock;
@@ -60,7 +60,7 @@ void session_counts_subtract(struct session_counts *counts, const struct session
 {
     counts->user_ns -= before->user_ns;
     counts->system_ns -= before->system_ns;
-    counts->times_cut += before->times_cut;
+    counts->times_truncated += before->times_truncated;
     task_counts_subtract(&counts->tasks, &before->tasks);
     counts->children_faults -= before->children_faults;
     counts->blocks_read -= before->blocks_read;

@@ -17,7 +17,7 @@ struct session_counts {
     struct task_counts tasks;
     uint64_t children_faults; /* minor and major faults of our children, for SESSION_SELF */
     uint64_t blocks_read, blocks_written; /* of 512 bytes, from and to storage */
-    unsigned times_cut;         /* values added that were truncated to whole microseconds */
+    unsigned times_truncated;   /* values added that were truncated to whole microseconds */
     uint64_t largest_rss_bytes; /* ru_maxrss: of the largest process */
     unsigned without_io;        /* processes whose bytes could not be read */
     unsigned living;            /* without context switches */

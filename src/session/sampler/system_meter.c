@@ -74,7 +74,7 @@ void system_meter_start(struct system_meter *meter, int64_t now_ns)
 void system_meter_read_last(struct system_meter *meter, int64_t now_ns)
 {
     system_meter_read(meter, now_ns);
-    if (meter->is_left)
+    if (meter->is_skipped)
         meter->since_ns = now_ns;
     else if (meter->since_ns != now_ns)
         update_ticks(meter, now_ns);
@@ -108,13 +108,13 @@ void system_meter_finish(struct system_meter *meter)
     meter->stat_fd = meter->meminfo_fd = -1;
 }
 
-void system_meter_leave(struct system_meter *meter, bool leave, int64_t now_ns)
+void system_meter_skip(struct system_meter *meter, bool skip, int64_t now_ns)
 {
-    if (meter->is_left == leave)
+    if (meter->is_skipped == skip)
         return;
-    meter->is_left = leave;
+    meter->is_skipped = skip;
     meter->cpu_sum_percent = NAN;
-    if (leave) {
+    if (skip) {
         meter->ram_used_bytes = NAN;
         return;
     }
@@ -124,7 +124,7 @@ void system_meter_leave(struct system_meter *meter, bool leave, int64_t now_ns)
 
 void system_meter_read(struct system_meter *meter, int64_t now_ns)
 {
-    if (meter->is_left) {
+    if (meter->is_skipped) {
         if (now_ns - meter->since_ns >= MIN_INTERVAL_NS)
             meter->since_ns = now_ns;
         return;

@@ -13,7 +13,7 @@ struct system_meter {
     int stat_fd, meminfo_fd; /* cached, or -1 */
     uint32_t core_count;
 
-    bool is_left; /* another tracker reads the machine; intervals go on */
+    bool is_skipped; /* another tracker reads the machine; intervals go on */
     int64_t ram_read_ns;
     uint64_t busy_ticks, total_ticks; /* at the start of the interval being measured */
     int64_t since_ns;
@@ -39,7 +39,7 @@ void system_meter_finish(struct system_meter *meter);
 void system_meter_read(struct system_meter *meter, int64_t now_ns);
 
 /* Reads nothing more, and forgets what is current; or reads again. */
-void system_meter_leave(struct system_meter *meter, bool leave, int64_t now_ns);
+void system_meter_skip(struct system_meter *meter, bool skip, int64_t now_ns);
 
 /* Begins the first interval of CPU time, or restarts it. */
 void system_meter_start(struct system_meter *meter, int64_t now_ns);

@@ -25,7 +25,7 @@ struct owned_process {
     uint64_t start_ticks;
     int64_t cpu_ns;
     unsigned readings;
-    size_t user, job; /* indexes of owners; `job` SIZE_MAX: of none */
+    size_t user, job; /* indexes of owners; `job` SIZE_MAX: no job */
 };
 
 struct owner {

@@ -26,7 +26,7 @@
 #define FILE_BEGIN "gpu-tracker-"
 #define FILE_END ".prom"
 #define INTERVAL_NS (15 * NS_PER_SECOND)
-/* Far longer than a session leaves its file alone, and than collectors are away. */
+/* Far longer than a session goes without writing its file, or a collector without reading it. */
 #define STALE_SECONDS 600
 
 /* The writer's. */

@@ -36,7 +36,7 @@ struct python_profiles {
     size_t count;
 };
 
-/* Reads the name of a folder. False when it is none of both forms; the moments are then unknown. */
+/* Reads the name of a folder. False when it has neither form; the moments are then unknown. */
 bool python_profile_moments(const char *name, struct profile_moment *start,
     struct profile_moment *end, char *node, size_t node_size);
 

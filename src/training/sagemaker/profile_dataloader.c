@@ -75,7 +75,7 @@ static int by_process(const void *left, const void *right)
 /* What is known of the measures of a group. */
 struct group {
     struct sorted_figures figures;
-    int64_t longest_us; /* INT64_MIN of none */
+    int64_t longest_us; /* INT64_MIN when there is none */
     /* Of a kind of iterators: */
     uint32_t metric;
     uint32_t pin_memory;

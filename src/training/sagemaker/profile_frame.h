@@ -41,7 +41,7 @@ struct framework_row {
     uint32_t pin_memory; /* "True", "False" or "NA" */
 };
 
-/* The first begin and last end of rows; INT64_MAX and INT64_MIN of none. */
+/* The first begin and last end of rows; INT64_MAX and INT64_MIN without rows. */
 struct profile_span {
     int64_t first_us;
     int64_t last_us;

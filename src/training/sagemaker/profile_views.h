@@ -32,7 +32,7 @@ int profile_framework_rows(struct profile_frame *frame, const struct gput_profil
 int profile_events(struct profile_frame *frame, const struct gput_profile_options *options,
     struct gput_tables *tables, struct gput_error *error);
 
-/* GPUT_ERROR_INVALID when a resource that is asked for is none. */
+/* GPUT_ERROR_INVALID when a name that is asked for is not a resource. */
 int profile_check_resources(const struct gput_profile_options *options, struct gput_error *error);
 
 /* Is an event among the metrics that are asked for: by its name, what its args call it, or its

@@ -128,14 +128,14 @@ static void reads_nothing_that_another_reads(void **state)
     fake_write(&fake, "MemTotal: 2 kB\nMemFree: 1 kB\nMemAvailable: 1 kB\n", "meminfo");
     system_meter_init(&meter, fake.root, 1, 0);
     system_meter_start(&meter, 0);
-    system_meter_leave(&meter, true, 0);
+    system_meter_skip(&meter, true, 0);
     put_cpu(&fake, 10, 0);
     system_meter_read(&meter, NS_PER_SECOND);
     assert_true(isnan(meter.ram_used_bytes));
     assert_true(isnan(meter.cpu_sum_percent));
     assert_true(
         meter.since_ns == NS_PER_SECOND); /* intervals go on: those of GPUs depend on them */
-    system_meter_leave(&meter, false, NS_PER_SECOND);
+    system_meter_skip(&meter, false, NS_PER_SECOND);
     assert_false(isnan(meter.ram_used_bytes));
     put_cpu(&fake, 10, 10);
     system_meter_read(&meter, 2 * NS_PER_SECOND);

@@ -14,10 +14,10 @@
  * of one run are closer together. */
 #define LATER_RUN_SECONDS 5.0
 
-static int compare_turns(const void *left, const void *right)
+static int compare_run_index(const void *left, const void *right)
 {
     const struct jobs_rank *a = left, *b = right;
-    int order = jobs_compare_numbers(a->turn, b->turn);
+    int order = jobs_compare_numbers(a->run_index, b->run_index);
     return order == 0 ? jobs_compare_numbers(a->rank, b->rank) : order;
 }
 
@@ -29,12 +29,12 @@ struct starts {
     size_t count, capacity;
 };
 
-static int compare_turns_of_machine(const void *left, const void *right)
+static int compare_run_index_of_machine(const void *left, const void *right)
 {
     const struct jobs_rank *a = left, *b = right;
     int order = strcmp(a->boot_id, b->boot_id);
     if (order == 0)
-        order = jobs_compare_numbers(a->turn, b->turn);
+        order = jobs_compare_numbers(a->run_index, b->run_index);
     return order == 0 ? jobs_compare_numbers(a->start, b->start) : order;
 }
 
@@ -44,7 +44,7 @@ static size_t list_starts(const struct jobs_rank *ranks, size_t count, struct st
     size_t i;
     starts->count = 0;
     for (i = 0; i < count && strcmp(ranks[i].boot_id, ranks[0].boot_id) == 0; i++) {
-        if (i > 0 && ranks[i].turn == ranks[i - 1].turn)
+        if (i > 0 && ranks[i].run_index == ranks[i - 1].run_index)
             continue;
         if (!ARRAY_RESERVE(starts->times, starts->count, starts->capacity))
             return 0;
@@ -89,13 +89,13 @@ static bool are_off_alike(const struct starts *a, const struct starts *b)
     return true;
 }
 
-/* Turns that are found by each machine alone are right if each machine fits the first. */
+/* Run indices that are found by each machine alone are right if each machine fits the first. */
 static bool do_all_fit(struct gput_jobs *jobs, struct jobs_rank *ranks, size_t count,
     bool (*fit)(const struct starts *a, const struct starts *b))
 {
     struct starts first = {0}, starts = {0};
     bool do_fit = true;
-    qsort(ranks, count, sizeof *ranks, compare_turns_of_machine);
+    qsort(ranks, count, sizeof *ranks, compare_run_index_of_machine);
     for (size_t i = 0, of_machine; i < count && do_fit; i += of_machine) {
         of_machine = list_starts(ranks + i, count - i, i == 0 ? &first : &starts);
         jobs->failed |= of_machine == 0;
@@ -117,13 +117,13 @@ static int compare_sessions_of_rank(const void *left, const void *right)
     return order == 0 ? jobs_compare_numbers(a->start, b->start) : order;
 }
 
-/* In the order of turns. */
+/* In the order of their run indices. */
 static bool are_whole(const struct jobs_rank *ranks, size_t count)
 {
     double world_size = ranks[0].world_size;
     for (size_t i = 0; i < count; i++) {
         if (ranks[i].world_size != world_size || ranks[i].rank != fmod((double)i, world_size) ||
-            ranks[i].turn != floor((double)i / world_size))
+            ranks[i].run_index != floor((double)i / world_size))
             return false;
     }
     return fmod((double)count, world_size) == 0;
@@ -136,9 +136,9 @@ static bool find_whole(struct gput_jobs *jobs, struct jobs_rank *ranks, size_t c
     for (size_t i = 0; i < count; i++) {
         bool is_next = i > 0 && strcmp(ranks[i - 1].boot_id, ranks[i].boot_id) == 0 &&
                        ranks[i - 1].rank == ranks[i].rank;
-        ranks[i].turn = is_next ? ranks[i - 1].turn + 1 : 0;
+        ranks[i].run_index = is_next ? ranks[i - 1].run_index + 1 : 0;
     }
-    qsort(ranks, count, sizeof *ranks, compare_turns);
+    qsort(ranks, count, sizeof *ranks, compare_run_index);
     return are_whole(ranks, count) && do_all_fit(jobs, ranks, count, are_in_step);
 }
 
@@ -173,11 +173,11 @@ static void find_on_each_machine(struct jobs_rank *ranks, size_t count, size_t *
         size_t *last = &last_of[(size_t)ranks[i].rank];
         bool is_other = i == 0 || strcmp(ranks[i].boot_id, ranks[i - 1].boot_id) != 0;
         if (is_other || *last == run || jobs_is_much_later(&ranks[i], &ranks[first])) {
-            ranks[i].turn = is_other ? 0 : ranks[i - 1].turn + 1;
+            ranks[i].run_index = is_other ? 0 : ranks[i - 1].run_index + 1;
             first = i;
             run++;
         } else {
-            ranks[i].turn = ranks[i - 1].turn;
+            ranks[i].run_index = ranks[i - 1].run_index;
         }
         *last = run;
     }
@@ -186,9 +186,9 @@ static void find_on_each_machine(struct jobs_rank *ranks, size_t count, size_t *
 /* No rank is twice in one of them. */
 static bool are_distinct(struct jobs_rank *ranks, size_t count)
 {
-    qsort(ranks, count, sizeof *ranks, compare_turns);
+    qsort(ranks, count, sizeof *ranks, compare_run_index);
     for (size_t i = 1; i < count; i++) {
-        if (compare_turns(&ranks[i - 1], &ranks[i]) == 0)
+        if (compare_run_index(&ranks[i - 1], &ranks[i]) == 0)
             return false;
     }
     return true;
@@ -213,11 +213,11 @@ bool jobs_is_much_later(const struct jobs_rank *rank, const struct jobs_rank *be
     return rank->start - before->end > LATER_RUN_SECONDS;
 }
 
-void jobs_find_turns(struct gput_jobs *jobs, struct jobs_rank *ranks, size_t count)
+void jobs_index_runs(struct gput_jobs *jobs, struct jobs_rank *ranks, size_t count)
 {
-    bool is_known = jobs_find_turns_of_pods(jobs, ranks, count) ||
+    bool is_known = jobs_index_runs_of_pods(jobs, ranks, count) ||
                     (ranks[0].world_size > 1 &&
                         (find_whole(jobs, ranks, count) || find_with_gaps(jobs, ranks, count)));
     for (size_t i = 0; i < count && !is_known; i++)
-        ranks[i].turn = NAN;
+        ranks[i].run_index = NAN;
 }
