@@ -47,8 +47,8 @@ static void mark_floor(long pairs)
 static void mark_blocks(struct gput_blocks *blocks, long pairs)
 {
     for (long i = 0; i < pairs; i++) {
-        gput_blocks_begin(blocks, "a block of usual name");
-        gput_blocks_end(blocks);
+        gput_blocks_start(blocks, "a block of usual name");
+        gput_blocks_stop(blocks);
     }
 }
 

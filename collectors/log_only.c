@@ -3,14 +3,14 @@
  * SQLite. And it installs no signal handler: its logs are in a folder of their own in which nobody
  * truncates files, and their space is reserved.
  */
-#include "blocks/block_sink.h"
+#include "blocks/block_writer.h"
 #include "formats/marks/mapped_guard.h"
 
-int block_sink_methods_find(
-    const char *path, const struct block_sink_methods **methods, struct gput_error *error)
+int block_writer_methods_find(
+    const char *path, const struct block_writer_methods **methods, struct gput_error *error)
 {
     (void)path, (void)error;
-    *methods = &block_sink_log;
+    *methods = &block_writer_log;
     return GPUT_OK;
 }
 

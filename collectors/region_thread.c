@@ -140,7 +140,7 @@ static inline void mark_start(struct regions *regions, struct open_region *open)
     if (regions->min_ns > 0)
         late_call_start(log, &open->call);
     else
-        gput_blocks_start(log, open->name->full, &open->call);
+        gput_blocks_start_call(log, open->name->full, &open->call);
     uint64_t process = open->call.process; /* another one after a fork */
     if (__builtin_expect(
             process != atomic_load_explicit(&regions->labelled, memory_order_relaxed), 0))
@@ -161,7 +161,7 @@ static inline void mark_stop(struct regions *regions, unsigned slot, const struc
     else if (regions->min_ns > 0)
         late_call_stop(log, open->name->full, &open->call);
     else
-        gput_blocks_stop(log, open->name->full, &open->call);
+        gput_blocks_stop_call(log, open->name->full, &open->call);
 }
 
 /* ---- Nested ranges ---- */

@@ -45,7 +45,7 @@ static bool has_space(struct phase_log *log, const char *name)
 static void end_phase(struct phase_log *log)
 {
     if (log->current[0])
-        gput_blocks_stop(log->blocks, log->current, &log->call);
+        gput_blocks_stop_call(log->blocks, log->current, &log->call);
     log->current[0] = '\0';
 }
 
@@ -58,7 +58,7 @@ void phase_log_begin(struct phase_log *log, const char *name, bool is_redrawn)
     if (log->blocks && !(is_redrawn && strcmp(block, log->current) == 0)) {
         end_phase(log);
         memcpy(log->current, block, sizeof block);
-        gput_blocks_start(log->blocks, log->current, &log->call);
+        gput_blocks_start_call(log->blocks, log->current, &log->call);
         log->n_phases++;
     }
     pthread_mutex_unlock(&log->lock);

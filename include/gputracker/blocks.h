@@ -7,9 +7,9 @@
  *         load();
  *     }
  *
- *     gput_block_begin("train");
+ *     gput_block_start("train");
  *     train();
- *     gput_block_end();
+ *     gput_block_stop();
  *
  * The first mark opens the file that the environment variable GPUT_BLOCKS_FILE names, or
  * `<pid>.csv`. Blocks may nest, a name may be used any number of times, any thread may mark, and
@@ -153,15 +153,15 @@ GPUT_API int gput_block_close(struct gput_error *error);
 /**
  * Starts a block in the calling thread. The name is copied.
  *
- * Returns GPUT_OK, or why the mark was lost, which programs may ignore. Each begin is followed by
- * one end, also when it failed. Errors: those of opening (the same ones at each call, if the file
+ * Returns GPUT_OK, or why the mark was lost, which programs may ignore. Each start is followed by
+ * one stop, also when it failed. Errors: those of opening (the same ones at each call, if the file
  * could not be opened), GPUT_ERROR_INVALID (a name of more than 65,000 bytes), GPUT_ERROR_IO,
  * GPUT_ERROR_STATE (limit_bytes), GPUT_ERROR_MEMORY.
  */
-GPUT_API int gput_block_begin(const char *name);
+GPUT_API int gput_block_start(const char *name);
 
 /** Stops the block that the calling thread started last. GPUT_ERROR_STATE when there is none. */
-GPUT_API int gput_block_end(void);
+GPUT_API int gput_block_stop(void);
 
 /* ---- Explicit logs ---- */
 
@@ -193,12 +193,12 @@ GPUT_API int gput_blocks_close(struct gput_blocks *blocks, struct gput_error *er
  */
 GPUT_API void gput_blocks_share(struct gput_blocks *blocks);
 
-/** As gput_block_begin() and gput_block_end(), in that log. */
-GPUT_API int gput_blocks_begin(struct gput_blocks *blocks, const char *name);
-GPUT_API int gput_blocks_end(struct gput_blocks *blocks);
+/** As gput_block_start() and gput_block_stop(), in that log. */
+GPUT_API int gput_blocks_start(struct gput_blocks *blocks, const char *name);
+GPUT_API int gput_blocks_stop(struct gput_blocks *blocks);
 
 /** A single mark, for blocks that do not nest or that stop in another thread than they started.
- * Returns and errors: as gput_block_begin(). */
+ * Returns and errors: as gput_block_start(). */
 GPUT_API int gput_blocks_mark(
     struct gput_blocks *blocks, const char *name, enum gput_block_position position);
 
@@ -211,11 +211,11 @@ struct gput_block_call {
 /**
  * A start and a stop with an explicit call: calls of one block may overlap within a thread, as
  * those of tasks and coroutines do, and stop in another thread. Stopping a call of a parent process
- * writes no mark. `call` belongs to the caller. Returns and errors: as gput_block_begin().
+ * writes no mark. `call` belongs to the caller. Returns and errors: as gput_block_start().
  */
-GPUT_API int gput_blocks_start(
+GPUT_API int gput_blocks_start_call(
     struct gput_blocks *blocks, const char *name, struct gput_block_call *call);
-GPUT_API int gput_blocks_stop(
+GPUT_API int gput_blocks_stop_call(
     struct gput_blocks *blocks, const char *name, const struct gput_block_call *call);
 
 /** What was written to a log, and what was lost. Sized: see gputracker/sized.h. */
@@ -259,18 +259,18 @@ struct gput_block_scope {
     int running;
 };
 
-static inline struct gput_block_scope gput_block_scope_begin(const char *name)
+static inline struct gput_block_scope gput_block_scope_start(const char *name)
 {
     struct gput_block_scope scope;
     scope.running = 1;
-    gput_block_begin(name);
+    gput_block_start(name);
     return scope;
 }
 
-static inline void gput_block_scope_end(struct gput_block_scope *scope)
+static inline void gput_block_scope_stop(struct gput_block_scope *scope)
 {
     (void)scope;
-    gput_block_end();
+    gput_block_stop();
 }
 
 #define GPUT_BLOCK_TEXT_(token) #token
@@ -283,7 +283,7 @@ static inline void gput_block_scope_end(struct gput_block_scope *scope)
  */
 #define GPUT_BLOCK(name)                                                                           \
     for (struct gput_block_scope GPUT_BLOCK_VARIABLE                                               \
-         __attribute__((cleanup(gput_block_scope_end))) = gput_block_scope_begin(name);            \
+         __attribute__((cleanup(gput_block_scope_stop))) = gput_block_scope_start(name);           \
          GPUT_BLOCK_VARIABLE.running; GPUT_BLOCK_VARIABLE.running = 0)
 
 /** The same with the name `file:line`. */
@@ -292,7 +292,7 @@ static inline void gput_block_scope_end(struct gput_block_scope *scope)
 /** `GPUT_BLOCK_SCOPE("name");` marks the rest of its scope. */
 #define GPUT_BLOCK_SCOPE(name)                                                                     \
     struct gput_block_scope GPUT_BLOCK_VARIABLE                                                    \
-        __attribute__((cleanup(gput_block_scope_end), unused)) = gput_block_scope_begin(name)
+        __attribute__((cleanup(gput_block_scope_stop), unused)) = gput_block_scope_start(name)
 
 #ifdef __cplusplus
 }

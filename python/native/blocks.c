@@ -247,8 +247,8 @@ static int make_mark(struct blocks *self, const char *name, enum gput_block_posi
             .code = GPUT_ERROR_STATE, .message = "The log of code blocks was closed."};
         return lost->code;
     }
-    int code = position == GPUT_BLOCK_START ? gput_blocks_start(self->blocks, name, call)
-                                            : gput_blocks_stop(self->blocks, name, call);
+    int code = position == GPUT_BLOCK_START ? gput_blocks_start_call(self->blocks, name, call)
+                                            : gput_blocks_stop_call(self->blocks, name, call);
     if (code != GPUT_OK) {
         struct gput_blocks_status status = gput_blocks_status_default();
         gput_blocks_read_status(self->blocks, &status);

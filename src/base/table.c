@@ -44,8 +44,8 @@ struct gput_tables {
     size_t count;
     const struct table_words *words;
     bool failed;
-    table_sink *sink; /* NULL: rows stay */
-    void *sink_user;
+    table_receiver *receiver; /* NULL: rows stay */
+    void *receiver_user;
     size_t sink_rows;
 };
 
@@ -232,10 +232,11 @@ void table_put_columns(
     }
 }
 
-void tables_set_sink(struct gput_tables *tables, size_t rows, table_sink *sink, void *user)
+void tables_set_receiver(
+    struct gput_tables *tables, size_t rows, table_receiver *receiver, void *user)
 {
-    tables->sink = sink;
-    tables->sink_user = user;
+    tables->receiver = receiver;
+    tables->receiver_user = user;
     tables->sink_rows = rows;
 }
 
@@ -248,11 +249,11 @@ int table_pass_full(struct gput_table *table, struct gput_error *error)
 int table_pass_rest(struct gput_table *table, struct gput_error *error)
 {
     struct gput_tables *list = table ? table->list : NULL;
-    if (!list || !list->sink)
+    if (!list || !list->receiver)
         return GPUT_OK;
     if (list->failed)
         return error_memory(error);
-    TRY(list->sink(list->sink_user, list, table, error));
+    TRY(list->receiver(list->receiver_user, list, table, error));
     table->row_count = 0;
     names_finish(&table->texts);
     return GPUT_OK;

@@ -56,11 +56,12 @@ void table_put_known(struct gput_table *table, int64_t value); /* negative: miss
 
 /* Makes the tables pass their rows on in parts: each time a table has `rows` of them, and when it
  * ends. Passed rows are removed from the table. */
-typedef int table_sink(void *user, const struct gput_tables *tables, const struct gput_table *part,
-    struct gput_error *error);
-void tables_set_sink(struct gput_tables *tables, size_t rows, table_sink *sink, void *user);
+typedef int table_receiver(void *user, const struct gput_tables *tables,
+    const struct gput_table *part, struct gput_error *error);
+void tables_set_receiver(
+    struct gput_tables *tables, size_t rows, table_receiver *receiver, void *user);
 
-/* Passes the rows of a table (NULL: none) to the sink, if there is one. To be called after each
+/* Passes the rows of a table (NULL: none) to the receiver, if there is one. To be called after each
  * row: when there are enough. */
 int table_pass_full(struct gput_table *table, struct gput_error *error);
 /* After the last row: those that are left, and that the table has ended. */

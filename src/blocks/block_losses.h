@@ -16,7 +16,7 @@
 
 struct block_waiting_stop {
     struct block_name name;
-    struct sub_tracking_mark row; /* its times are by the sink's clock */
+    struct sub_tracking_mark row; /* its times are by the writer's clock */
 };
 
 struct block_lost_start {

@@ -1,21 +1,21 @@
 /*
  * Plain marks: words of a block log without figures. They are stored here, inline: reaching the
- * sink's own function by its table would cost about as much as the mark.
+ * writer's own function by its table would cost about as much as the mark.
  */
 #pragma once
 
 #include "base/wall_clock.h"
-#include "blocks/block_sink.h"
+#include "blocks/block_writer.h"
 
 /* Whether the thread's next mark is a plain one for which there is space. */
-static inline bool block_plain_is_ready(const struct block_sink_thread *thread)
+static inline bool block_plain_is_ready(const struct block_writer_thread *thread)
 {
     return thread->plain_log && block_log_has_plain_space(&thread->cursor);
 }
 
 /* Makes it. False: the file was cut off, and the mark may be lost. */
 static inline bool block_plain_mark(
-    struct block_sink_thread *thread, uint32_t name, unsigned position)
+    struct block_writer_thread *thread, uint32_t name, unsigned position)
 {
     int64_t now = wall_clock_ns();
     if (thread->started_ns != 0)

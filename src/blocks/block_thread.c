@@ -11,7 +11,7 @@ struct block_thread *block_thread_create(void)
 {
     struct block_thread *thread = calloc(1, sizeof *thread);
     if (thread)
-        thread->sink.thread_id = (pid_t)syscall(SYS_gettid);
+        thread->writer.thread_id = (pid_t)syscall(SYS_gettid);
     return thread;
 }
 
@@ -27,9 +27,9 @@ void block_thread_inherit(struct block_thread *thread)
     memset(thread->recent, 0, sizeof thread->recent);
     thread->inherited = thread->depth;
     thread->n_started = 0;
-    block_losses_finish(&thread->sink.losses); /* those of the parent process */
-    thread->sink.recurses = false;
-    thread->sink.thread_id = (pid_t)syscall(SYS_gettid);
+    block_losses_finish(&thread->writer.losses); /* those of the parent process */
+    thread->writer.recurses = false;
+    thread->writer.thread_id = (pid_t)syscall(SYS_gettid);
 }
 
 bool block_thread_push_growing(struct block_thread *thread, const struct block_name *name)

@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "blocks/block_sink.h"
+#include "blocks/block_writer.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@ struct block_thread {
     struct block_thread *next; /* in blocks->threads */
     struct block_thread *previous;
     uint64_t generation; /* of `blocks` when this thread registered; changes with a fork */
-    struct block_sink_thread sink;
+    struct block_writer_thread writer;
 
     /* Blocks that were begun and not ended. Those of a parent process do not belong into its
      * child's file: the first `inherited` of them end without a mark. */

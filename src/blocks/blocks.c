@@ -19,7 +19,7 @@ enum pairing {
     UNKNOWN_CALL,  /* a given one that could not be written */
 };
 
-static int mark_failed(struct gput_blocks *blocks, struct block_sink_thread *thread,
+static int mark_failed(struct gput_blocks *blocks, struct block_writer_thread *thread,
     const struct block_name *name, enum sub_tracking_position position,
     const struct gput_error *reason)
 {
@@ -35,7 +35,7 @@ static int mark_failed(struct gput_blocks *blocks, struct block_sink_thread *thr
 
 /* Marks after losses: calls are in the file completely or not at all. */
 static __attribute__((noinline)) int mark_after_losses(struct gput_blocks *blocks,
-    struct block_sink_thread *thread, const struct block_name *name,
+    struct block_writer_thread *thread, const struct block_name *name,
     enum sub_tracking_position position, enum pairing pairing)
 {
     struct gput_error reason;
@@ -46,7 +46,7 @@ static __attribute__((noinline)) int mark_after_losses(struct gput_blocks *block
         return blocks_mark_lost(blocks, &reason);
     }
     blocks_write_waiting_stops(blocks, thread);
-    int code = blocks->sink->methods->mark(blocks->sink, thread, name, position, &reason);
+    int code = blocks->writer->methods->mark(blocks->writer, thread, name, position, &reason);
     if (code != GPUT_OK)
         return mark_failed(blocks, thread, name, position, &reason);
     if (position == SUB_TRACKING_START && pairing == LIKE_BRACKETS)
@@ -54,24 +54,24 @@ static __attribute__((noinline)) int mark_after_losses(struct gput_blocks *block
     return GPUT_OK;
 }
 
-/* By the sink's own function. */
-static __attribute__((noinline)) int mark_by_sink(struct gput_blocks *blocks,
-    struct block_sink_thread *thread, const struct block_name *name,
+/* By the writer's own function. */
+static __attribute__((noinline)) int mark_by_writer(struct gput_blocks *blocks,
+    struct block_writer_thread *thread, const struct block_name *name,
     enum sub_tracking_position position, enum pairing pairing)
 {
     struct gput_error reason;
     if (block_losses_any(&thread->losses))
         return mark_after_losses(blocks, thread, name, position, pairing);
-    int code = blocks->sink->methods->mark(blocks->sink, thread, name, position, &reason);
+    int code = blocks->writer->methods->mark(blocks->writer, thread, name, position, &reason);
     if (code != GPUT_OK)
         return mark_failed(blocks, thread, name, position, &reason);
-    thread->plain_log = blocks->sink->plain_log;
+    thread->plain_log = blocks->writer->plain_log;
     return GPUT_OK;
 }
 
 /* A plain mark in a log that was cut off. */
 static __attribute__((noinline)) int mark_cut(struct gput_blocks *blocks,
-    struct block_sink_thread *thread, const struct block_name *name,
+    struct block_writer_thread *thread, const struct block_name *name,
     enum sub_tracking_position position)
 {
     struct gput_error reason;
@@ -87,9 +87,9 @@ static __attribute__((noinline)) int mark_cut(struct gput_blocks *blocks,
 static inline int mark(struct gput_blocks *blocks, struct block_thread *thread,
     const struct block_name *name, enum sub_tracking_position position, enum pairing pairing)
 {
-    struct block_sink_thread *at = &thread->sink;
+    struct block_writer_thread *at = &thread->writer;
     if (__builtin_expect(!block_plain_is_ready(at), 0))
-        return mark_by_sink(blocks, at, name, position, pairing);
+        return mark_by_writer(blocks, at, name, position, pairing);
     if (__builtin_expect(block_plain_mark(at, name->number, position), 1))
         return GPUT_OK;
     return mark_cut(blocks, at, name, position);
@@ -98,33 +98,33 @@ static inline int mark(struct gput_blocks *blocks, struct block_thread *thread,
 /* Whether the file has no thread ids yet: the second of two nested calls of a block adds them. */
 static inline bool lacks_thread_ids(const struct gput_blocks *blocks)
 {
-    return !atomic_load_explicit(&blocks->sink->thread_ids_decided, memory_order_relaxed);
+    return !atomic_load_explicit(&blocks->writer->thread_ids_decided, memory_order_relaxed);
 }
 
 /* To be called before a single mark is written. */
 static void record_mark(
     struct block_thread *thread, const struct block_name *name, enum gput_block_position position)
 {
-    thread->sink.recurses = position == GPUT_BLOCK_START && block_thread_has_open(thread, name);
+    thread->writer.recurses = position == GPUT_BLOCK_START && block_thread_has_open(thread, name);
     if (position == GPUT_BLOCK_STOP)
         block_thread_note_stop(thread, name);
-    else if (!thread->sink.recurses)
+    else if (!thread->writer.recurses)
         block_thread_record_start(thread, name);
 }
 
-int gput_blocks_begin(struct gput_blocks *blocks, const char *given)
+int gput_blocks_start(struct gput_blocks *blocks, const char *given)
 {
     struct block_thread *thread = blocks_this_thread(blocks);
     if (!thread)
         return blocks_no_thread(blocks, true);
     struct block_name name = {0};
     struct gput_error reason;
-    int code = blocks->sink ? blocks_name_of(blocks, thread, given, &name, &reason)
-                            : blocks_no_sink(blocks);
-    if (blocks->sink && code == GPUT_OK)
-        thread->sink.recurses = lacks_thread_ids(blocks) && block_thread_has_open(thread, &name);
+    int code = blocks->writer ? blocks_name_of(blocks, thread, given, &name, &reason)
+                              : blocks_no_writer(blocks);
+    if (blocks->writer && code == GPUT_OK)
+        thread->writer.recurses = lacks_thread_ids(blocks) && block_thread_has_open(thread, &name);
     bool is_pushed = block_thread_push(thread, &name);
-    if (!blocks->sink)
+    if (!blocks->writer)
         return code;
     if (code == GPUT_OK && !is_pushed)
         code = error_memory(&reason);
@@ -134,17 +134,17 @@ int gput_blocks_begin(struct gput_blocks *blocks, const char *given)
     }
     code = mark(blocks, thread, &name, SUB_TRACKING_START, LIKE_BRACKETS);
     if (code == GPUT_OK)
-        thread->open[thread->depth - 1].started_ns = thread->sink.marked_ns;
+        thread->open[thread->depth - 1].started_ns = thread->writer.marked_ns;
     return code;
 }
 
-int gput_blocks_end(struct gput_blocks *blocks)
+int gput_blocks_stop(struct gput_blocks *blocks)
 {
     struct block_thread *thread = blocks_this_thread(blocks);
     const struct block_open *open = NULL;
     switch (thread ? block_thread_pop(thread, &open) : BLOCK_NOTHING_OPEN) {
     case BLOCK_POPPED:
-        thread->sink.figures.call_started_ns = open->started_ns;
+        thread->writer.figures.call_started_ns = open->started_ns;
         return mark(blocks, thread, &open->name, SUB_TRACKING_STOP, LIKE_BRACKETS);
     case BLOCK_POPPED_UNMARKED:
         return GPUT_OK;
@@ -159,7 +159,7 @@ static int name_lost(struct gput_blocks *blocks, struct block_thread *thread,
     const struct gput_error *reason)
 {
     if (position == GPUT_BLOCK_START && name->number != SUB_TRACKING_NO_NAME)
-        block_losses_add_start(&thread->sink.losses, name->number);
+        block_losses_add_start(&thread->writer.losses, name->number);
     if (position == GPUT_BLOCK_START)
         blocks_call_lost(blocks);
     return blocks_mark_lost(blocks, reason);
@@ -168,8 +168,8 @@ static int name_lost(struct gput_blocks *blocks, struct block_thread *thread,
 static int single_mark(struct gput_blocks *blocks, struct block_thread *thread, const char *given,
     enum gput_block_position position, enum pairing pairing)
 {
-    if (!blocks->sink)
-        return blocks_no_sink(blocks);
+    if (!blocks->writer)
+        return blocks_no_writer(blocks);
     struct block_name name = {.number = SUB_TRACKING_NO_NAME};
     struct gput_error reason;
     if (blocks_name_of(blocks, thread, given, &name, &reason) != GPUT_OK)
@@ -187,11 +187,12 @@ int gput_blocks_mark(
         return blocks_no_thread(blocks, position == GPUT_BLOCK_START);
     if (position != GPUT_BLOCK_START && position != GPUT_BLOCK_STOP)
         return GPUT_ERROR_INVALID;
-    thread->sink.figures.call_started_ns = 0;
+    thread->writer.figures.call_started_ns = 0;
     return single_mark(blocks, thread, given, position, LIKE_BRACKETS);
 }
 
-int gput_blocks_start(struct gput_blocks *blocks, const char *given, struct gput_block_call *call)
+int gput_blocks_start_call(
+    struct gput_blocks *blocks, const char *given, struct gput_block_call *call)
 {
     *call = (struct gput_block_call){0};
     struct block_thread *thread = blocks_this_thread(blocks);
@@ -199,12 +200,12 @@ int gput_blocks_start(struct gput_blocks *blocks, const char *given, struct gput
         return blocks_no_thread(blocks, true);
     int code = single_mark(blocks, thread, given, GPUT_BLOCK_START, BY_CALL);
     if (code == GPUT_OK)
-        *call = (struct gput_block_call){thread->sink.marked_ns, blocks->generation + 1};
+        *call = (struct gput_block_call){thread->writer.marked_ns, blocks->generation + 1};
     return code;
 }
 
 /* When the start is the thread's previous mark, pairing is unambiguous without its time. */
-int gput_blocks_stop(
+int gput_blocks_stop_call(
     struct gput_blocks *blocks, const char *given, const struct gput_block_call *call)
 {
     struct block_thread *thread = blocks_this_thread(blocks);
@@ -212,12 +213,12 @@ int gput_blocks_stop(
         return blocks_no_thread(blocks, false);
     if (call->process != 0 && call->process != blocks->generation + 1)
         return GPUT_OK; /* started by the parent process */
-    if (call->started_ns != thread->sink.marked_ns)
-        thread->sink.started_ns = call->started_ns;
-    thread->sink.figures.call_started_ns = call->started_ns;
+    if (call->started_ns != thread->writer.marked_ns)
+        thread->writer.started_ns = call->started_ns;
+    thread->writer.figures.call_started_ns = call->started_ns;
     int code = single_mark(
         blocks, thread, given, GPUT_BLOCK_STOP, call->process == 0 ? UNKNOWN_CALL : BY_CALL);
-    thread->sink.started_ns = 0;
+    thread->writer.started_ns = 0;
     return code;
 }
 
@@ -273,7 +274,7 @@ int gput_blocks_open(const char *path, const struct gput_blocks_options *options
     if (code == GPUT_OK)
         code = blocks_begin_process(created, created->options.join ? JOINS : BEGINS, error);
     if (code == GPUT_OK && pthread_key_create(&created->key, blocks_leave_thread) != 0) {
-        block_sink_close(created->sink, NULL);
+        block_writer_close(created->writer, NULL);
         code = error_memory(error);
     }
     if (code != GPUT_OK) {
@@ -293,22 +294,22 @@ int gput_blocks_close(struct gput_blocks *blocks, struct gput_error *error)
     bool own = block_owner_is_this(&blocks->owner);
     pthread_key_delete(blocks->key);
     if (mine && (!own || mine->generation != blocks->generation)) {
-        block_sink_end_thread(NULL, &mine->sink);
+        block_writer_end_thread(NULL, &mine->writer);
         block_thread_destroy(mine);
     }
     while (own && blocks->threads) {
         struct block_thread *thread = blocks->threads;
         blocks->threads = thread->next;
-        if (blocks->sink)
-            blocks_write_last_stops(blocks, &thread->sink);
-        block_sink_end_thread(blocks->sink, &thread->sink);
+        if (blocks->writer)
+            blocks_write_last_stops(blocks, &thread->writer);
+        block_writer_end_thread(blocks->writer, &thread->writer);
         block_thread_destroy(thread);
     }
     int code = GPUT_OK;
-    if (blocks->sink && own)
-        code = block_sink_close(blocks->sink, error);
-    else if (blocks->sink)
-        block_sink_abandon(blocks->sink);
+    if (blocks->writer && own)
+        code = block_writer_close(blocks->writer, error);
+    else if (blocks->writer)
+        block_writer_abandon(blocks->writer);
     pthread_mutex_destroy(&blocks->lock);
     free_blocks(blocks);
     return code;
@@ -317,8 +318,8 @@ int gput_blocks_close(struct gput_blocks *blocks, struct gput_error *error)
 void gput_blocks_share(struct gput_blocks *blocks)
 {
     blocks_make_own(blocks);
-    if (blocks->sink && blocks->sink->methods->share)
-        blocks->sink->methods->share(blocks->sink);
+    if (blocks->writer && blocks->writer->methods->share)
+        blocks->writer->methods->share(blocks->writer);
 }
 
 void gput_blocks_read_status(struct gput_blocks *blocks, struct gput_blocks_status *status)
@@ -326,13 +327,13 @@ void gput_blocks_read_status(struct gput_blocks *blocks, struct gput_blocks_stat
     struct gput_blocks_status now = gput_blocks_status_default();
     blocks_make_own(blocks);
     struct block_thread *thread = pthread_getspecific(blocks->key);
-    if (thread && blocks->sink && thread->generation == blocks->generation)
-        blocks_write_waiting_stops(blocks, &thread->sink);
+    if (thread && blocks->writer && thread->generation == blocks->generation)
+        blocks_write_waiting_stops(blocks, &thread->writer);
     pthread_mutex_lock(&blocks->lock);
     now.marks_lost = atomic_load(&blocks->marks_lost);
     now.lost = blocks->lost;
     now.is_renamed = blocks->is_renamed;
-    snprintf(now.path, sizeof now.path, "%s", blocks->sink ? blocks->sink->path : "");
+    snprintf(now.path, sizeof now.path, "%s", blocks->writer ? blocks->writer->path : "");
     pthread_mutex_unlock(&blocks->lock);
     sized_write(status, &now, sizeof now);
 }

@@ -17,34 +17,34 @@ int blocks_mark_lost(struct gput_blocks *blocks, const struct gput_error *reason
     if (atomic_fetch_add(&blocks->marks_lost, 1) == 0)
         blocks->lost = *reason;
     pthread_mutex_unlock(&blocks->lock);
-    if (blocks->sink && blocks->sink->methods->count_lost)
-        blocks->sink->methods->count_lost(blocks->sink, 1);
+    if (blocks->writer && blocks->writer->methods->count_lost)
+        blocks->writer->methods->count_lost(blocks->writer, 1);
     return reason->code;
 }
 
 /* A call will not be in the file, or without its stop; the file says how many there are. */
 void blocks_call_lost(struct gput_blocks *blocks)
 {
-    if (blocks->sink)
-        blocks->sink->methods->lose_call(blocks->sink);
+    if (blocks->writer)
+        blocks->writer->methods->lose_call(blocks->writer);
 }
 
 /* A mark that was counted as lost was written later. */
 static void mark_recovered(struct gput_blocks *blocks)
 {
     atomic_fetch_sub(&blocks->marks_lost, 1);
-    if (blocks->sink->methods->count_lost)
-        blocks->sink->methods->count_lost(blocks->sink, -1);
+    if (blocks->writer->methods->count_lost)
+        blocks->writer->methods->count_lost(blocks->writer, -1);
 }
 
 /* Writes the waiting stops in their order, as long as there is space. */
-void blocks_write_waiting_stops(struct gput_blocks *blocks, struct block_sink_thread *thread)
+void blocks_write_waiting_stops(struct gput_blocks *blocks, struct block_writer_thread *thread)
 {
     struct block_losses *losses = &thread->losses;
     size_t kept = 0;
     for (; kept < losses->n_waiting; kept++) {
         struct block_waiting_stop *stop = &losses->waiting[kept];
-        if (blocks->sink->methods->keep(blocks->sink, thread, &stop->name, &stop->row, NULL))
+        if (blocks->writer->methods->keep(blocks->writer, thread, &stop->name, &stop->row, NULL))
             break;
         mark_recovered(blocks);
     }
@@ -52,7 +52,7 @@ void blocks_write_waiting_stops(struct gput_blocks *blocks, struct block_sink_th
 }
 
 /* Before a thread's state is freed: what still waits is lost. */
-void blocks_write_last_stops(struct gput_blocks *blocks, struct block_sink_thread *thread)
+void blocks_write_last_stops(struct gput_blocks *blocks, struct block_writer_thread *thread)
 {
     blocks_write_waiting_stops(blocks, thread);
     for (size_t i = 0; i < thread->losses.n_waiting; i++)
@@ -91,12 +91,12 @@ static void keep_name(struct gput_blocks *blocks, const char *path)
 /* Takes the next free name in `*path` where that is wanted. */
 static int open_first(struct gput_blocks *blocks, char **path, struct gput_error *error)
 {
-    int code = block_sink_open(*path, &blocks->options, &blocks->sink, error);
+    int code = block_writer_open(*path, &blocks->options, &blocks->writer, error);
     for (unsigned tries = 1;
          blocks->options.free_name && code == GPUT_ERROR_EXISTS && tries < MAX_PATHS; tries++) {
         char *free_path;
         TRY(gput_rank_free_path(*path, &free_path, error));
-        code = block_sink_open(free_path, &blocks->options, &blocks->sink, error);
+        code = block_writer_open(free_path, &blocks->options, &blocks->writer, error);
         if (code == GPUT_OK) {
             blocks->is_renamed = true;
             free(*path);
@@ -116,20 +116,21 @@ static int open_child(struct gput_blocks *blocks, const char *path, struct gput_
         char *own = number > 0 || !blocks->has_process_id
                         ? block_path_with_process_id(path, getpid(), number)
                         : strdup(path);
-        code = own ? block_sink_open(own, &blocks->options, &blocks->sink, error)
+        code = own ? block_writer_open(own, &blocks->options, &blocks->writer, error)
                    : error_memory(error);
         free(own);
     }
     return code;
 }
 
-static int open_sink(struct gput_blocks *blocks, enum beginning beginning, struct gput_error *error)
+static int open_writer(
+    struct gput_blocks *blocks, enum beginning beginning, struct gput_error *error)
 {
     char *path = NULL;
     int code = GPUT_ERROR_EXISTS;
     TRY(name_file(blocks, beginning == BEGINS ? blocks->path : blocks->absolute, &path, error));
     if (beginning == JOINS && !blocks->has_process_id)
-        code = block_sink_join(path, &blocks->options, &blocks->sink, NULL);
+        code = block_writer_join(path, &blocks->options, &blocks->writer, NULL);
     if (code != GPUT_OK)
         code = beginning == BEGINS ? open_first(blocks, &path, error)
                                    : open_child(blocks, path, error);
@@ -143,7 +144,7 @@ static int open_sink(struct gput_blocks *blocks, enum beginning beginning, struc
 int blocks_begin_process(
     struct gput_blocks *blocks, enum beginning beginning, struct gput_error *error)
 {
-    blocks->sink = NULL;
+    blocks->writer = NULL;
     blocks->threads = NULL;
     atomic_store(&blocks->n_published, 0);
     atomic_store(&blocks->marks_lost, 0);
@@ -151,7 +152,7 @@ int blocks_begin_process(
     blocks->names = sub_tracking_names_create();
     if (!blocks->names)
         return error_memory(error);
-    return open_sink(blocks, beginning, error);
+    return open_writer(blocks, beginning, error);
 }
 
 /*
@@ -160,11 +161,11 @@ int blocks_begin_process(
  */
 static void start_in_child(struct gput_blocks *blocks)
 {
-    bool joins = blocks->sink && blocks->sink->shared;
-    if (blocks->sink && !blocks->sink->methods->forget)
-        blocks->parents_sink = blocks->sink;
-    else if (blocks->sink)
-        block_sink_abandon(blocks->sink);
+    bool joins = blocks->writer && blocks->writer->shared;
+    if (blocks->writer && !blocks->writer->methods->forget)
+        blocks->parents_writer = blocks->writer;
+    else if (blocks->writer)
+        block_writer_abandon(blocks->writer);
     blocks->parents_threads = blocks->threads;
     sub_tracking_names_destroy(blocks->names);
     blocks->generation++;
@@ -199,9 +200,9 @@ void blocks_leave_thread(void *pointer)
             thread->next->previous = thread->previous;
         pthread_mutex_unlock(&blocks->lock);
     }
-    if (joined && blocks->sink)
-        blocks_write_last_stops(blocks, &thread->sink);
-    block_sink_end_thread(joined ? blocks->sink : NULL, &thread->sink);
+    if (joined && blocks->writer)
+        blocks_write_last_stops(blocks, &thread->writer);
+    block_writer_end_thread(joined ? blocks->writer : NULL, &thread->writer);
     block_thread_destroy(thread);
 }
 
@@ -231,10 +232,10 @@ struct block_thread *blocks_find_thread(struct gput_blocks *blocks)
             return NULL;
         }
         if (blocks->options.process_id)
-            thread->sink.thread_id = blocks->options.process_id;
+            thread->writer.thread_id = blocks->options.process_id;
         join(blocks, thread);
     } else if (thread->generation != blocks->generation) {
-        block_sink_end_thread(NULL, &thread->sink);
+        block_writer_end_thread(NULL, &thread->writer);
         block_thread_inherit(thread);
         join(blocks, thread);
     }
@@ -243,7 +244,7 @@ struct block_thread *blocks_find_thread(struct gput_blocks *blocks)
 
 /* ---- Names ---- */
 
-/* Adds all names up to that number to the sink, in their order. */
+/* Adds all names up to that number to the writer, in their order. */
 static int publish(struct gput_blocks *blocks, uint32_t number, struct gput_error *error)
 {
     int code = GPUT_OK;
@@ -254,8 +255,8 @@ static int publish(struct gput_blocks *blocks, uint32_t number, struct gput_erro
             .length = (uint32_t)sub_tracking_names_length(blocks->names, next),
             .text = sub_tracking_names_text(blocks->names, next),
         };
-        if (blocks->sink->methods->add_name)
-            code = blocks->sink->methods->add_name(blocks->sink, &name, error);
+        if (blocks->writer->methods->add_name)
+            code = blocks->writer->methods->add_name(blocks->writer, &name, error);
         if (code == GPUT_OK)
             atomic_store_explicit(&blocks->n_published, next + 1, memory_order_release);
     }
@@ -291,7 +292,7 @@ int blocks_no_thread(struct gput_blocks *blocks, bool is_start)
 }
 
 /* The error of opening, returned by each mark. */
-int blocks_no_sink(struct gput_blocks *blocks)
+int blocks_no_writer(struct gput_blocks *blocks)
 {
     atomic_fetch_add(&blocks->marks_lost, 1);
     return blocks->lost.code;

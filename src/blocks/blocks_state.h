@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "blocks/block_owner.h"
-#include "blocks/block_sink.h"
 #include "blocks/block_thread.h"
+#include "blocks/block_writer.h"
 #include "formats/marks/sub_tracking_names.h"
 
 #include <gputracker/blocks.h>
@@ -31,14 +31,14 @@ struct gput_blocks {
 
     /* In a child: memory of its parent that must not be freed here. Referenced, so that leak
      * checkers do not report it. */
-    struct block_sink *parents_sink;
+    struct block_writer *parents_writer;
     struct block_thread *parents_threads;
 
     /* State of the owner; a child starts with new state. */
     uint64_t generation;
-    struct block_sink *sink; /* NULL when it could not be opened: see `lost` */
+    struct block_writer *writer; /* NULL when it could not be opened: see `lost` */
     struct sub_tracking_names *names;
-    _Atomic uint32_t n_published; /* names that were added to the sink */
+    _Atomic uint32_t n_published; /* names that were added to the writer */
     pthread_mutex_t lock;         /* of the members below, and of publishing names */
     struct block_thread *threads;
     _Atomic uint64_t marks_lost;
@@ -67,13 +67,13 @@ void blocks_call_lost(struct gput_blocks *blocks);
 
 /* Writes the waiting stops in their order, as long as there is space. What still waits before the
  * thread's state is freed is lost. */
-void blocks_write_waiting_stops(struct gput_blocks *blocks, struct block_sink_thread *thread);
-void blocks_write_last_stops(struct gput_blocks *blocks, struct block_sink_thread *thread);
+void blocks_write_waiting_stops(struct gput_blocks *blocks, struct block_writer_thread *thread);
+void blocks_write_last_stops(struct gput_blocks *blocks, struct block_writer_thread *thread);
 
 /* What a mark returns without memory for its thread, or without a file: then the error of opening
  * it. Both count it. */
 int blocks_no_thread(struct gput_blocks *blocks, bool is_start);
-int blocks_no_sink(struct gput_blocks *blocks);
+int blocks_no_writer(struct gput_blocks *blocks);
 
 /* The slow path to the thread's state: at its first mark, here or after a fork. NULL without
  * memory. */

@@ -109,18 +109,18 @@ static inline struct gput_blocks *default_blocks(int *code)
     return atomic_load(&process_log.blocks);
 }
 
-int gput_block_begin(const char *name)
+int gput_block_start(const char *name)
 {
     int code = GPUT_OK;
     struct gput_blocks *blocks = default_blocks(&code);
-    return blocks ? gput_blocks_begin(blocks, name) : code;
+    return blocks ? gput_blocks_start(blocks, name) : code;
 }
 
-int gput_block_end(void)
+int gput_block_stop(void)
 {
     int code = GPUT_OK;
     struct gput_blocks *blocks = default_blocks(&code);
-    return blocks ? gput_blocks_end(blocks) : code;
+    return blocks ? gput_blocks_stop(blocks) : code;
 }
 
 void gput_block_read_status(struct gput_blocks_status *status)

@@ -17,9 +17,9 @@ int64_t late_call_elapsed_ns(const struct gput_block_call *call)
 void late_thread_note(struct gput_blocks *blocks, struct late_thread *late)
 {
     late->thread = blocks_this_thread(blocks);
-    if (late->thread && blocks->sink && blocks->sink->exact)
-        block_figures_read(
-            &blocks->sink->figures, &late->thread->sink.figures, SUB_TRACKING_STOP, &late->exact);
+    if (late->thread && blocks->writer && blocks->writer->exact)
+        block_figures_read(&blocks->writer->figures, &late->thread->writer.figures,
+            SUB_TRACKING_STOP, &late->exact);
 }
 
 /* The process's figures of now, and the thread's when it was noted. */
@@ -27,17 +27,17 @@ static void read_exact(struct gput_blocks *blocks, const struct late_thread *lat
     int64_t started_ns, struct sub_tracking_exact *exact)
 {
     struct block_thread *mine = blocks_this_thread(blocks);
-    if (!mine || !blocks->sink->exact)
+    if (!mine || !blocks->writer->exact)
         return;
-    mine->sink.figures.call_started_ns = started_ns;
-    block_figures_read(&blocks->sink->figures, &mine->sink.figures, SUB_TRACKING_STOP, exact);
+    mine->writer.figures.call_started_ns = started_ns;
+    block_figures_read(&blocks->writer->figures, &mine->writer.figures, SUB_TRACKING_STOP, exact);
     block_figures_take_thread(exact, &late->exact);
 }
 
 static int keep(struct gput_blocks *blocks, const struct late_thread *late,
     const struct block_name *name, int64_t started_ns, bool with_start, struct gput_error *error)
 {
-    struct block_sink_thread *at = &late->thread->sink;
+    struct block_writer_thread *at = &late->thread->writer;
     struct sub_tracking_mark start = {.position = SUB_TRACKING_START, .timestamp_ns = started_ns};
     struct sub_tracking_mark stop = {.position = SUB_TRACKING_STOP,
         .timestamp_ns = wall_clock_ns(),
@@ -45,8 +45,8 @@ static int keep(struct gput_blocks *blocks, const struct late_thread *late,
         .exact = late->exact};
     read_exact(blocks, late, started_ns, &stop.exact);
     if (with_start)
-        TRY(blocks->sink->methods->keep(blocks->sink, at, name, &start, error));
-    return blocks->sink->methods->keep(blocks->sink, at, name, &stop, error);
+        TRY(blocks->writer->methods->keep(blocks->writer, at, name, &start, error));
+    return blocks->writer->methods->keep(blocks->writer, at, name, &stop, error);
 }
 
 int late_call_stop_of(struct gput_blocks *blocks, const struct late_thread *late, const char *given,
@@ -57,8 +57,8 @@ int late_call_stop_of(struct gput_blocks *blocks, const struct late_thread *late
         return GPUT_OK; /* started by the parent process */
     if (!late->thread)
         return blocks_no_thread(blocks, with_start);
-    if (!blocks->sink)
-        return blocks_no_sink(blocks);
+    if (!blocks->writer)
+        return blocks_no_writer(blocks);
     struct block_name name;
     struct gput_error reason;
     int code = blocks_name_of(blocks, late->thread, given, &name, &reason);

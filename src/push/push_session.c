@@ -425,7 +425,7 @@ static int send_further(struct replay *replay, struct tracking_reader *reader)
     struct gput_tables *building = tables_create(), *tables = NULL;
     if (!building)
         return error_memory(replay->error);
-    tables_set_sink(building, ROWS_AT_ONCE, take_part, &further);
+    tables_set_receiver(building, ROWS_AT_ONCE, take_part, &further);
     set_without_constants(replay, true);
     int code = tracking_reader_tables(reader, building, replay->error);
     if (code == GPUT_OK)

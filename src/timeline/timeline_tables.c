@@ -272,7 +272,7 @@ static int read_tables(
     struct gput_tables *building = tables_create();
     if (!building)
         return error_memory(error);
-    tables_set_sink(building, ROWS_AT_ONCE, take_rows, adding);
+    tables_set_receiver(building, ROWS_AT_ONCE, take_rows, adding);
     int code = tracking_reader_tables(reader, building, &reason);
     gput_tables_destroy(building);
     if (code == GPUT_ERROR_FORMAT)

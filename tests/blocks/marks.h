@@ -99,8 +99,8 @@ static inline void *mark_many(void *pointer)
     for (int i = 0; i < PAIRS_EACH; i++) {
         char name[32];
         snprintf(name, sizeof name, "block %d", i % 50);
-        gput_blocks_begin(pointer, name);
-        gput_blocks_end(pointer);
+        gput_blocks_start(pointer, name);
+        gput_blocks_stop(pointer);
     }
     return NULL;
 }

@@ -11,13 +11,13 @@ static void nested_blocks_are_marked_in_every_format(void **state)
         const char *path = temporary(files[i]);
         struct gput_blocks *blocks = open_blocks(path, gput_blocks_options_default());
         char changing[] = "outer";
-        assert_int_equal(gput_blocks_begin(blocks, changing), GPUT_OK);
+        assert_int_equal(gput_blocks_start(blocks, changing), GPUT_OK);
         memcpy(changing, "INNER", 5); /* the same address, another name */
-        assert_int_equal(gput_blocks_begin(blocks, changing), GPUT_OK);
-        assert_int_equal(gput_blocks_end(blocks), GPUT_OK);
+        assert_int_equal(gput_blocks_start(blocks, changing), GPUT_OK);
+        assert_int_equal(gput_blocks_stop(blocks), GPUT_OK);
         assert_int_equal(gput_blocks_mark(blocks, "a, \"b\"", GPUT_BLOCK_START), GPUT_OK);
-        assert_int_equal(gput_blocks_end(blocks), GPUT_OK);
-        assert_int_equal(gput_blocks_end(blocks), GPUT_ERROR_STATE);
+        assert_int_equal(gput_blocks_stop(blocks), GPUT_OK);
+        assert_int_equal(gput_blocks_stop(blocks), GPUT_ERROR_STATE);
         assert_int_equal(gput_blocks_close(blocks, NULL), GPUT_OK);
 
         struct content content = read_file(path);
@@ -75,7 +75,7 @@ static void an_existing_file_is_kept_unless_overwriting_was_asked_for(void **sta
         struct gput_blocks_options options = gput_blocks_options_default();
         options.overwrite = true;
         blocks = open_blocks(path, options);
-        gput_blocks_begin(blocks, "x");
+        gput_blocks_start(blocks, "x");
         gput_blocks_close(blocks, NULL);
         struct content content = read_file(path);
         assert_int_equal(content.count, 1);
@@ -130,15 +130,15 @@ static void an_invalid_name_is_refused_and_its_end_still_pairs(void **state)
         open_blocks(temporary("x.gputblocks"), gput_blocks_options_default());
     char *longest = calloc(1, 70000);
     memset(longest, 'n', 65001);
-    gput_blocks_begin(blocks, "outer");
-    assert_int_equal(gput_blocks_begin(blocks, longest), GPUT_ERROR_INVALID);
-    assert_int_equal(gput_blocks_end(blocks), GPUT_OK);
-    assert_int_equal(gput_blocks_begin(blocks, NULL), GPUT_ERROR_INVALID);
-    assert_int_equal(gput_blocks_end(blocks), GPUT_OK);
+    gput_blocks_start(blocks, "outer");
+    assert_int_equal(gput_blocks_start(blocks, longest), GPUT_ERROR_INVALID);
+    assert_int_equal(gput_blocks_stop(blocks), GPUT_OK);
+    assert_int_equal(gput_blocks_start(blocks, NULL), GPUT_ERROR_INVALID);
+    assert_int_equal(gput_blocks_stop(blocks), GPUT_OK);
     longest[65000] = '\0';
-    assert_int_equal(gput_blocks_begin(blocks, longest), GPUT_OK);
-    gput_blocks_end(blocks);
-    gput_blocks_end(blocks);
+    assert_int_equal(gput_blocks_start(blocks, longest), GPUT_OK);
+    gput_blocks_stop(blocks);
+    gput_blocks_stop(blocks);
     struct gput_blocks_status status = gput_blocks_status_default();
     gput_blocks_read_status(blocks, &status);
     assert_int_equal(status.marks_lost, 2);
@@ -192,8 +192,8 @@ static void mark_below_limit(const char *path)
     if (gput_blocks_open(path, NULL, &blocks, NULL) != GPUT_OK)
         _exit(1);
     for (int i = 0; i < LIMITED_CALLS; i++) {
-        gput_blocks_begin(blocks, "x");
-        gput_blocks_end(blocks);
+        gput_blocks_start(blocks, "x");
+        gput_blocks_stop(blocks);
     }
     gput_blocks_read_status(blocks, &status);
     if (status.marks_lost == 0 || !strstr(status.lost.message, "ulimit -f allows 200000 bytes"))
@@ -231,13 +231,13 @@ static void exact_marks_have_the_kernels_counters(void **state)
         struct gput_blocks_options options = gput_blocks_options_default();
         options.exact = true;
         struct gput_blocks *blocks = open_blocks(temporary(files[i]), options);
-        gput_blocks_begin(blocks, "work");
+        gput_blocks_start(blocks, "work");
         void *memory =
             mmap(NULL, 16 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         memset(memory, 1, 16 << 20);
         for (volatile int spin = 0; spin < 2000000; spin++)
             ;
-        gput_blocks_end(blocks);
+        gput_blocks_stop(blocks);
         munmap(memory, 16 << 20);
         gput_blocks_close(blocks, NULL);
         struct content content = read_file(temporary(files[i]));
@@ -277,13 +277,13 @@ static void the_marks_before_a_second_thread_get_the_id_of_the_first(void **stat
     for (unsigned i = 0; i < 2; i++) { /* a log has thread ids always */
         struct gput_blocks *blocks =
             open_blocks(temporary(files[i]), gput_blocks_options_default());
-        gput_blocks_begin(blocks, "a, b");
+        gput_blocks_start(blocks, "a, b");
         pthread_t thread;
         assert_int_equal(pthread_create(&thread, NULL, mark_many, blocks), 0);
-        gput_blocks_begin(blocks, "inner");
-        gput_blocks_end(blocks);
+        gput_blocks_start(blocks, "inner");
+        gput_blocks_stop(blocks);
         pthread_join(thread, NULL);
-        gput_blocks_end(blocks);
+        gput_blocks_stop(blocks);
         gput_blocks_close(blocks, NULL);
         struct content content = read_file(temporary(files[i]));
         assert_int_equal(content.count, 2 * (PAIRS_EACH + 2));
@@ -299,10 +299,10 @@ static void the_marks_before_a_second_thread_get_the_id_of_the_first(void **stat
 
 static void descend(struct gput_blocks *blocks, int depth)
 {
-    gput_blocks_begin(blocks, "outer");
+    gput_blocks_start(blocks, "outer");
     if (depth > 0)
         descend(blocks, depth - 1);
-    gput_blocks_end(blocks);
+    gput_blocks_stop(blocks);
 }
 
 static void a_block_within_itself_brings_thread_ids(void **state)
@@ -311,14 +311,14 @@ static void a_block_within_itself_brings_thread_ids(void **state)
     for (unsigned i = 0; i < 2; i++) {
         struct gput_blocks *blocks =
             open_blocks(temporary(files[i]), gput_blocks_options_default());
-        gput_blocks_begin(blocks, "other");
+        gput_blocks_start(blocks, "other");
         descend(blocks, 0);
         struct content before = read_file(temporary(files[i]));
         assert_int_equal(before.count, 3);
         assert_int_equal(before.rows[0].thread_id, SUB_TRACKING_UNKNOWN);
         free_content(&before);
         descend(blocks, 2);
-        gput_blocks_end(blocks);
+        gput_blocks_stop(blocks);
         gput_blocks_close(blocks, NULL);
         struct content content = read_file(temporary(files[i]));
         assert_int_equal(content.count, 10);
@@ -374,7 +374,7 @@ struct handed_over {
 static void *stop_there(void *pointer)
 {
     struct handed_over *handed = pointer;
-    assert_int_equal(gput_blocks_stop(handed->blocks, "a", &handed->call), GPUT_OK);
+    assert_int_equal(gput_blocks_stop_call(handed->blocks, "a", &handed->call), GPUT_OK);
     return NULL;
 }
 
@@ -386,12 +386,12 @@ static void stops_have_their_start_time_where_calls_overlap(void **state)
             open_blocks(temporary(files[i]), gput_blocks_options_default());
         struct gput_block_call calls[3];
         for (int c = 0; c < 3; c++)
-            assert_int_equal(gput_blocks_start(blocks, "a", &calls[c]), GPUT_OK);
+            assert_int_equal(gput_blocks_start_call(blocks, "a", &calls[c]), GPUT_OK);
         for (int c = 0; c < 2; c++)
-            assert_int_equal(gput_blocks_stop(blocks, "a", &calls[c]), GPUT_OK);
+            assert_int_equal(gput_blocks_stop_call(blocks, "a", &calls[c]), GPUT_OK);
         pid_t child = fork();
         if (child == 0)
-            _exit(gput_blocks_stop(blocks, "a", &calls[2]));
+            _exit(gput_blocks_stop_call(blocks, "a", &calls[2]));
         int status;
         waitpid(child, &status, 0);
         assert_int_equal(status, 0);
@@ -399,8 +399,8 @@ static void stops_have_their_start_time_where_calls_overlap(void **state)
         pthread_t thread;
         assert_int_equal(pthread_create(&thread, NULL, stop_there, &handed), 0);
         pthread_join(thread, NULL);
-        gput_blocks_start(blocks, "a", &calls[0]);
-        gput_blocks_stop(blocks, "a", &calls[0]);
+        gput_blocks_start_call(blocks, "a", &calls[0]);
+        gput_blocks_stop_call(blocks, "a", &calls[0]);
         assert_int_equal(gput_blocks_close(blocks, NULL), GPUT_OK);
 
         struct content content = read_file(temporary(files[i]));
@@ -433,7 +433,7 @@ static void a_moved_file_is_still_written(void **state)
     char moved[4096];
     snprintf(moved, sizeof moved, "%s", temporary("moved.csv"));
     struct gput_blocks *blocks = open_blocks(temporary("marks.csv"), gput_blocks_options_default());
-    gput_blocks_begin(blocks, "first");
+    gput_blocks_start(blocks, "first");
     assert_int_equal(rename(temporary("marks.csv"), moved), 0);
     temporary_write(temporary("marks.csv"), "somebody else's");
     pthread_t thread;
@@ -450,8 +450,8 @@ static void a_moved_file_is_still_written(void **state)
 
 static void *mark_once(void *pointer)
 {
-    gput_blocks_begin(pointer, "short");
-    gput_blocks_end(pointer);
+    gput_blocks_start(pointer, "short");
+    gput_blocks_stop(pointer);
     return NULL;
 }
 

@@ -37,14 +37,14 @@ static bool make_calls(struct gput_blocks *blocks, struct outcome *outcome)
 {
     uint64_t failed = outcome->failed;
     struct gput_block_call call;
-    count(outcome, gput_blocks_begin(blocks, "outer, \"quoted\""));
+    count(outcome, gput_blocks_start(blocks, "outer, \"quoted\""));
     count(outcome, gput_blocks_mark(blocks, "single", GPUT_BLOCK_START));
-    count(outcome, gput_blocks_start(blocks, "named", &call));
-    count(outcome, gput_blocks_begin(blocks, "inner"));
-    count(outcome, gput_blocks_end(blocks));
-    count(outcome, gput_blocks_stop(blocks, "named", &call));
+    count(outcome, gput_blocks_start_call(blocks, "named", &call));
+    count(outcome, gput_blocks_start(blocks, "inner"));
+    count(outcome, gput_blocks_stop(blocks));
+    count(outcome, gput_blocks_stop_call(blocks, "named", &call));
     count(outcome, gput_blocks_mark(blocks, "single", GPUT_BLOCK_STOP));
-    count(outcome, gput_blocks_end(blocks));
+    count(outcome, gput_blocks_stop(blocks));
     return outcome->failed == failed;
 }
 
@@ -160,8 +160,8 @@ static int count_kept(struct gput_blocks *blocks, int calls)
 {
     int kept = 0;
     for (int i = 0; i < calls; i++) {
-        bool starts = gput_blocks_begin(blocks, i % 2 ? "before" : "a new name") == GPUT_OK;
-        kept += gput_blocks_end(blocks) == GPUT_OK && starts;
+        bool starts = gput_blocks_start(blocks, i % 2 ? "before" : "a new name") == GPUT_OK;
+        kept += gput_blocks_stop(blocks) == GPUT_OK && starts;
     }
     return kept;
 }
@@ -176,7 +176,7 @@ static void mark_while_it_is_cut(const char *path, off_t size)
     if (gput_blocks_open(path, NULL, &blocks, NULL) != GPUT_OK)
         _exit(2);
     for (int i = 0; i < 100; i++)
-        gput_blocks_begin(blocks, "before"), gput_blocks_end(blocks);
+        gput_blocks_start(blocks, "before"), gput_blocks_stop(blocks);
     if (truncate(path, size) != 0)
         _exit(3);
     int kept = count_kept(blocks, 2000);
@@ -236,13 +236,13 @@ static void a_csv_file_that_is_truncated_before_a_write_stays_whole(void **state
         struct gput_blocks *blocks;
         assert_int_equal(gput_blocks_open(path, NULL, &blocks, NULL), GPUT_OK);
         for (int call = 0; call < 100; call++)
-            gput_blocks_begin(blocks, "before"), gput_blocks_end(blocks);
+            gput_blocks_start(blocks, "before"), gput_blocks_stop(blocks);
         cut_size = sizes[i / 2];
         cut_before_write = path;
-        gput_blocks_begin(blocks, "cut");
+        gput_blocks_start(blocks, "cut");
         assert_null(cut_before_write);
         if (i % 2)
-            gput_blocks_end(blocks);
+            gput_blocks_stop(blocks);
         assert_int_equal(gput_blocks_close(blocks, NULL), GPUT_OK);
         struct content content = read_file(path);
         for (size_t row = 0; row < content.count; row++)
@@ -269,7 +269,7 @@ static void other_faults_end_the_program(void **state)
         signal(SIGBUS, SIG_DFL);
         struct gput_blocks *blocks;
         gput_blocks_open(temporary("x.gputblocks"), NULL, &blocks, NULL);
-        gput_blocks_begin(blocks, "x");
+        gput_blocks_start(blocks, "x");
         FILE *file = fopen(temporary("short"), "w+");
         char *bytes = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fileno(file), 0);
         bytes[0] = 1;

@@ -11,20 +11,20 @@ static void a_forked_child_writes_a_file_of_its_own(void **state)
     for (unsigned i = 0; i < 3; i++) {
         struct gput_blocks *blocks =
             open_blocks(temporary(files[i]), gput_blocks_options_default());
-        gput_blocks_begin(blocks, "parent");
+        gput_blocks_start(blocks, "parent");
         pid_t child = fork();
         if (child == 0) {
             if (chdir("/") != 0)
                 _exit(9);
-            gput_blocks_begin(blocks, "child");
-            gput_blocks_end(blocks);
-            gput_blocks_end(blocks); /* the parent's: no concern of this file */
+            gput_blocks_start(blocks, "child");
+            gput_blocks_stop(blocks);
+            gput_blocks_stop(blocks); /* the parent's: no concern of this file */
             _exit(0);
         }
         int status;
         waitpid(child, &status, 0);
         assert_int_equal(status, 0);
-        gput_blocks_end(blocks);
+        gput_blocks_stop(blocks);
         assert_int_equal(gput_blocks_close(blocks, NULL), GPUT_OK);
 
         struct content content = read_file(temporary(files[i]));
@@ -50,7 +50,7 @@ static void children_add_to_a_file_that_is_shared(void **state)
     for (unsigned i = 0; i < 2; i++) {
         struct gput_blocks *blocks =
             open_blocks(temporary(files[i]), gput_blocks_options_default());
-        gput_blocks_begin(blocks, "parent");
+        gput_blocks_start(blocks, "parent");
         gput_blocks_share(blocks);
         pid_t children[2];
         for (int c = 0; c < 2; c++) {
@@ -66,7 +66,7 @@ static void children_add_to_a_file_that_is_shared(void **state)
             assert_int_equal(waitpid(children[c], &status, 0), children[c]);
             assert_int_equal(status, 0);
         }
-        gput_blocks_end(blocks);
+        gput_blocks_stop(blocks);
         assert_int_equal(gput_blocks_close(blocks, NULL), GPUT_OK);
         struct content content = read_file(temporary(files[i]));
         size_t of_parent = 0;
@@ -95,10 +95,10 @@ static void another_log_joins_a_file_that_is_shared_and_no_other(void **state)
             struct gput_blocks *second = open_blocks(path, joining);
             gput_blocks_read_status(second, &status);
             assert_int_equal(strcmp(status.path, path) == 0, shared && i < 2);
-            gput_blocks_begin(second, "second");
+            gput_blocks_start(second, "second");
             assert_int_equal(gput_blocks_close(second, NULL), GPUT_OK);
         }
-        gput_blocks_begin(first, "first");
+        gput_blocks_start(first, "first");
         assert_int_equal(gput_blocks_close(first, NULL), GPUT_OK);
         struct content content = read_file(path);
         assert_int_equal(content.count, i < 2 ? 2 : 1);
@@ -111,10 +111,10 @@ static void each_process_has_its_path_where_the_pattern_says_so(void **state)
     (void)state;
     struct gput_blocks *blocks =
         open_blocks(temporary("%p-100%%.csv"), gput_blocks_options_default());
-    gput_blocks_begin(blocks, "x");
+    gput_blocks_start(blocks, "x");
     pid_t child = fork();
     if (child == 0) {
-        gput_blocks_begin(blocks, "y");
+        gput_blocks_start(blocks, "y");
         _exit(0);
     }
     waitpid(child, NULL, 0);
@@ -134,12 +134,12 @@ static void a_child_closes_its_own_file(void **state)
     (void)state;
     struct gput_blocks *blocks =
         open_blocks(temporary("x.gputblocks"), gput_blocks_options_default());
-    gput_blocks_begin(blocks, "x");
+    gput_blocks_start(blocks, "x");
     for (int marks = 0; marks < 2; marks++) { /* also one that never marked */
         pid_t child = fork();
         if (child == 0) {
             if (marks)
-                gput_blocks_begin(blocks, "y");
+                gput_blocks_start(blocks, "y");
             _exit(gput_blocks_close(blocks, NULL));
         }
         int status;
@@ -147,7 +147,7 @@ static void a_child_closes_its_own_file(void **state)
         assert_int_equal(status, 0);
         assert_int_equal(temporary_count(), 1 + marks);
     }
-    gput_blocks_end(blocks);
+    gput_blocks_stop(blocks);
     gput_blocks_close(blocks, NULL);
     struct content content = read_file(temporary("x.gputblocks"));
     assert_int_equal(content.count, 2);
@@ -236,8 +236,8 @@ static void assert_nothing_wrong_but_the_last_line(const char *warning)
 
 static void report_and_mark_on(struct gput_blocks *blocks, int ready_fd)
 {
-    gput_blocks_begin(blocks, "first");
-    gput_blocks_end(blocks);
+    gput_blocks_start(blocks, "first");
+    gput_blocks_stop(blocks);
     if (write(ready_fd, "x", 1) == 1)
         for (;;)
             mark_from_threads(blocks);

@@ -41,15 +41,15 @@ static void mark_without_environment(void)
     unsetenv("GPUT_BLOCKS_FILE");
     char path[32];
     snprintf(path, sizeof path, "%d.csv", getpid());
-    REQUIRE(gput_block_begin("a") == GPUT_OK);
-    REQUIRE(gput_block_end() == GPUT_OK);
-    REQUIRE(gput_block_end() == GPUT_ERROR_STATE);
+    REQUIRE(gput_block_start("a") == GPUT_OK);
+    REQUIRE(gput_block_stop() == GPUT_OK);
+    REQUIRE(gput_block_stop() == GPUT_ERROR_STATE);
     REQUIRE(count_lines(path) == 3);
     REQUIRE(gput_block_open("other.csv", NULL, NULL) == GPUT_ERROR_STATE);
     REQUIRE(gput_block_close(NULL) == GPUT_OK);
-    REQUIRE(gput_block_begin("late") == GPUT_ERROR_STATE);
+    REQUIRE(gput_block_start("late") == GPUT_ERROR_STATE);
     REQUIRE(gput_block_open("other.csv", NULL, NULL) == GPUT_OK);
-    REQUIRE(gput_block_begin("b") == GPUT_OK);
+    REQUIRE(gput_block_start("b") == GPUT_OK);
     REQUIRE(count_lines("other.csv") == 2);
 }
 
@@ -70,7 +70,7 @@ static void mark_as_the_environment_says(void)
     REQUIRE(gput_block_open(path, NULL, NULL) == GPUT_ERROR_EXISTS);
     setenv("GPUT_BLOCKS_OVERWRITE", "1", 1);
     REQUIRE(gput_block_open(NULL, NULL, NULL) == GPUT_OK);
-    REQUIRE(gput_block_begin("a") == GPUT_OK);
+    REQUIRE(gput_block_start("a") == GPUT_OK);
     gput_block_read_status(&status);
     REQUIRE(strcmp(status.path, path) == 0 && status.marks_lost == 0 && !status.is_renamed);
     char *text = temporary_read(path);
@@ -90,12 +90,12 @@ static void mark_where_a_file_is(void)
     setenv("GPUT_BLOCKS_FILE", "taken.csv", 1);
     temporary_write("taken.csv", "old");
     temporary_write("taken.1.csv", "old");
-    REQUIRE(gput_block_begin("a") == GPUT_OK);
+    REQUIRE(gput_block_start("a") == GPUT_OK);
     gput_block_read_status(&status);
     REQUIRE(strcmp(status.path, "taken.2.csv") == 0 && status.is_renamed);
     pid_t child = fork();
     if (child == 0)
-        _exit(gput_block_begin("b") == GPUT_OK ? 0 : 1);
+        _exit(gput_block_start("b") == GPUT_OK ? 0 : 1);
     int failed;
     waitpid(child, &failed, 0);
     char path[64];
@@ -116,10 +116,10 @@ static void mark_as_a_rank(void)
     setenv("OMPI_COMM_WORLD_RANK", "3", 1);
     setenv("OMPI_COMM_WORLD_SIZE", "4", 1);
     setenv("GPUT_BLOCKS_FILE", "marks.csv", 1);
-    REQUIRE(gput_block_begin("a") == GPUT_OK);
+    REQUIRE(gput_block_start("a") == GPUT_OK);
     gput_block_read_status(&status);
     REQUIRE(strcmp(status.path, "marks.r3.csv") == 0 && !status.is_renamed);
-    REQUIRE(gput_block_end() == GPUT_OK && gput_block_close(NULL) == GPUT_OK);
+    REQUIRE(gput_block_stop() == GPUT_OK && gput_block_close(NULL) == GPUT_OK);
     setenv(
         "GPUT_BLOCKS_FILE", "%p.csv", 1); /* which rank a process is of is not known from its id */
     REQUIRE(gput_block_open(NULL, NULL, NULL) == GPUT_OK);
@@ -145,8 +145,8 @@ static void one_of_many_ranks_has_a_file_of_its_own(void **state)
 static void mark_while_switched_off(void)
 {
     setenv("GPUT_BLOCKS_FILE", "", 1);
-    REQUIRE(gput_block_begin("a") == GPUT_OK);
-    REQUIRE(gput_block_end() == GPUT_OK);
+    REQUIRE(gput_block_start("a") == GPUT_OK);
+    REQUIRE(gput_block_stop() == GPUT_OK);
     REQUIRE(gput_block_close(NULL) == GPUT_OK);
 }
 

@@ -17,8 +17,8 @@
 /* Whether both marks of the call were written. */
 static bool mark_call(struct gput_blocks *blocks)
 {
-    int code = gput_blocks_begin(blocks, "block");
-    int end_code = gput_blocks_end(blocks);
+    int code = gput_blocks_start(blocks, "block");
+    int end_code = gput_blocks_stop(blocks);
     return code == GPUT_OK && end_code == GPUT_OK;
 }
 

@@ -161,7 +161,7 @@ int tracking_identity_of(struct tracking_reader *reader, const char *path,
     struct gput_tables *building = tables_create(), *tables = NULL;
     if (!building)
         return error_memory(error);
-    tables_set_sink(building, ROWS_AT_ONCE, take_table, results);
+    tables_set_receiver(building, ROWS_AT_ONCE, take_table, results);
     int code = tracking_reader_tables(reader, building, error);
     int finished = tables_finish_building(building, &tables, error);
     gput_tables_destroy(tables);

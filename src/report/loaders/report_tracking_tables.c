@@ -46,7 +46,7 @@ static int read_tables(struct report_session *session, struct tracking_reader *r
     struct gput_tables *building = tables_create();
     if (!building)
         return error_memory(error);
-    tables_set_sink(building, ROWS_AT_ONCE, take_rows, loading);
+    tables_set_receiver(building, ROWS_AT_ONCE, take_rows, loading);
     struct gput_error reason;
     int code = tracking_reader_tables(reader, building, &reason);
     gput_tables_destroy(building);

@@ -96,7 +96,7 @@ int gput_profile_tables(enum gput_profile_view view, const struct gput_profile_o
     struct gput_tables *made = tables_create();
     tables_set_words(made, words_of(view));
     if (made && options.take)
-        tables_set_sink(made, ROWS_OF_A_PART, options.take, options.user);
+        tables_set_receiver(made, ROWS_OF_A_PART, options.take, options.user);
     int code = made ? views[view].make(&frame, &options, made, error) : error_memory(error);
     profile_frame_finish(&frame);
     if (code != GPUT_OK) {

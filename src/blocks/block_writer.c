@@ -1,4 +1,4 @@
-#include "blocks/block_sink.h"
+#include "blocks/block_writer.h"
 
 #include "base/file_limit.h"
 #include "blocks/block_path.h"
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 static int remove_file(
-    const char *path, const struct block_sink_methods *methods, struct gput_error *error)
+    const char *path, const struct block_writer_methods *methods, struct gput_error *error)
 {
     if (methods->remove)
         return methods->remove(path, error);
@@ -21,7 +21,7 @@ static int remove_file(
 
 /* Creates an empty file. An existing one is removed, not truncated: another process may have it
  * mapped. */
-static int create_file(const char *path, const struct block_sink_methods *methods, bool overwrite,
+static int create_file(const char *path, const struct block_writer_methods *methods, bool overwrite,
     int *fd, struct gput_error *error)
 {
     if (overwrite)
@@ -43,12 +43,12 @@ static unsigned columns_of(const struct gput_blocks_options *options)
            (options->exact && options->gpu_time ? SUB_TRACKING_COLUMN_GPU : 0u);
 }
 
-static void free_sink(struct block_sink *sink)
+static void free_writer(struct block_writer *writer)
 {
-    block_figures_close(&sink->figures);
-    free(sink->path);
-    free(sink->absolute);
-    free(sink);
+    block_figures_close(&writer->figures);
+    free(writer->path);
+    free(writer->absolute);
+    free(writer);
 }
 
 /* What cannot be read is unknown in each mark. */
@@ -66,12 +66,12 @@ static void open_figures(struct block_figures *figures, const struct gput_blocks
     figures->has_counters = options->counters;
 }
 
-static int create_sink(const char *path, const struct gput_blocks_options *options,
-    struct block_sink **sink, struct gput_error *error)
+static int create_writer(const char *path, const struct gput_blocks_options *options,
+    struct block_writer **writer, struct gput_error *error)
 {
-    const struct block_sink_methods *methods;
-    TRY(block_sink_methods_find(path, &methods, error));
-    struct block_sink *created = calloc(1, methods->bytes);
+    const struct block_writer_methods *methods;
+    TRY(block_writer_methods_find(path, &methods, error));
+    struct block_writer *created = calloc(1, methods->bytes);
     if (!created)
         return error_memory(error);
     created->methods = methods;
@@ -83,20 +83,20 @@ static int create_sink(const char *path, const struct gput_blocks_options *optio
     created->path = strdup(path);
     created->absolute = block_path_absolute(path);
     if (!created->path || !created->absolute) {
-        free_sink(created);
+        free_writer(created);
         return error_memory(error);
     }
     if (options->exact)
         open_figures(&created->figures, options);
-    *sink = created;
+    *writer = created;
     return GPUT_OK;
 }
 
-static int open_sink(const char *path, const struct gput_blocks_options *options,
-    struct block_sink **sink, struct gput_error *error)
+static int open_writer(const char *path, const struct gput_blocks_options *options,
+    struct block_writer **writer, struct gput_error *error)
 {
-    struct block_sink *created;
-    TRY(create_sink(path, options, &created, error));
+    struct block_writer *created;
+    TRY(create_writer(path, options, &created, error));
     int fd;
     int code = create_file(path, created->methods, options->overwrite, &fd, error);
     if (code == GPUT_OK) {
@@ -105,75 +105,75 @@ static int open_sink(const char *path, const struct gput_blocks_options *options
             remove_file(path, created->methods, NULL);
     }
     if (code != GPUT_OK) {
-        free_sink(created);
+        free_writer(created);
         return code;
     }
-    *sink = created;
+    *writer = created;
     return GPUT_OK;
 }
 
-int block_sink_open(const char *path, const struct gput_blocks_options *options,
-    struct block_sink **sink, struct gput_error *error)
+int block_writer_open(const char *path, const struct gput_blocks_options *options,
+    struct block_writer **writer, struct gput_error *error)
 {
     struct file_limit limit;
-    *sink = NULL;
+    *writer = NULL;
     file_limit_block_signal(&limit);
-    int code = open_sink(path, options, sink, error);
+    int code = open_writer(path, options, writer, error);
     file_limit_unblock_signal(&limit);
     return code;
 }
 
-static int join_sink(const char *path, const struct gput_blocks_options *options,
-    struct block_sink **sink, struct gput_error *error)
+static int join_writer(const char *path, const struct gput_blocks_options *options,
+    struct block_writer **writer, struct gput_error *error)
 {
-    struct block_sink *created;
-    TRY(create_sink(path, options, &created, error));
+    struct block_writer *created;
+    TRY(create_writer(path, options, &created, error));
     int code = created->methods->join ? created->methods->join(created, error)
                                       : error_set(error, GPUT_ERROR_STATE,
                                             "%s belongs to the process that began it.", path);
     if (code != GPUT_OK) {
-        free_sink(created);
+        free_writer(created);
         return code;
     }
     atomic_store(&created->thread_ids_decided, true);
-    *sink = created;
+    *writer = created;
     return GPUT_OK;
 }
 
-int block_sink_join(const char *path, const struct gput_blocks_options *options,
-    struct block_sink **sink, struct gput_error *error)
+int block_writer_join(const char *path, const struct gput_blocks_options *options,
+    struct block_writer **writer, struct gput_error *error)
 {
     struct file_limit limit;
-    *sink = NULL;
+    *writer = NULL;
     file_limit_block_signal(&limit);
-    int code = join_sink(path, options, sink, error);
+    int code = join_writer(path, options, writer, error);
     file_limit_unblock_signal(&limit);
     return code;
 }
 
-int block_sink_close(struct block_sink *sink, struct gput_error *error)
+int block_writer_close(struct block_writer *writer, struct gput_error *error)
 {
     struct file_limit limit;
     file_limit_block_signal(&limit);
-    int code = sink->methods->finish(sink, error);
+    int code = writer->methods->finish(writer, error);
     file_limit_unblock_signal(&limit);
-    free_sink(sink);
+    free_writer(writer);
     return code;
 }
 
-void block_sink_abandon(struct block_sink *sink)
+void block_writer_abandon(struct block_writer *writer)
 {
-    if (!sink->methods->forget)
+    if (!writer->methods->forget)
         return;
-    sink->methods->forget(sink);
-    free_sink(sink);
+    writer->methods->forget(writer);
+    free_writer(writer);
 }
 
-void block_sink_end_thread(struct block_sink *sink, struct block_sink_thread *thread)
+void block_writer_end_thread(struct block_writer *writer, struct block_writer_thread *thread)
 {
-    if (sink && sink->methods->leave)
-        sink->methods->leave(sink, thread);
-    block_figures_end_thread(sink ? &sink->figures : NULL, &thread->figures);
+    if (writer && writer->methods->leave)
+        writer->methods->leave(writer, thread);
+    block_figures_end_thread(writer ? &writer->figures : NULL, &thread->figures);
     block_log_free_cursor(&thread->cursor);
     thread->plain_log = NULL;
     str_finish(&thread->line);

@@ -1,12 +1,12 @@
 #include "base/wall_clock.h"
-#include "blocks/block_sink.h"
+#include "blocks/block_writer.h"
 
-struct log_sink {
-    struct block_sink base;
+struct log_writer {
+    struct block_writer base;
     struct block_log *log;
 };
 
-static int log_begin(struct block_sink *base, int fd, struct gput_error *error)
+static int log_begin(struct block_writer *base, int fd, struct gput_error *error)
 {
     atomic_store(&base->thread_ids_decided, true);
     struct block_log_setup setup = {
@@ -14,33 +14,33 @@ static int log_begin(struct block_sink *base, int fd, struct gput_error *error)
         .process_id = base->process_id,
         .limit_bytes = base->limit_bytes,
     };
-    struct block_log **log = &((struct log_sink *)base)->log;
+    struct block_log **log = &((struct log_writer *)base)->log;
     TRY(block_log_create(fd, base->path, &setup, log, error));
     base->plain_log = (*log)->figures_bytes == 0 ? *log : NULL;
     return GPUT_OK;
 }
 
 static int log_add_name(
-    struct block_sink *base, const struct block_name *name, struct gput_error *error)
+    struct block_writer *base, const struct block_name *name, struct gput_error *error)
 {
-    return block_log_add_name(((struct log_sink *)base)->log, name->text, name->length, error);
+    return block_log_add_name(((struct log_writer *)base)->log, name->text, name->length, error);
 }
 
-static void log_count_lost(struct block_sink *base, int marks)
+static void log_count_lost(struct block_writer *base, int marks)
 {
-    struct block_log *log = ((struct log_sink *)base)->log;
+    struct block_log *log = ((struct log_writer *)base)->log;
     atomic_fetch_add(&log->header->marks_lost, (uint64_t)(int64_t)marks);
 }
 
-static void log_lose_call(struct block_sink *base)
+static void log_lose_call(struct block_writer *base)
 {
     struct sub_tracking_lost lost = {0};
-    block_sink_count_lost_call(base, &lost);
-    block_log_add_lost(((struct log_sink *)base)->log, &lost);
+    block_writer_count_lost_call(base, &lost);
+    block_log_add_lost(((struct log_writer *)base)->log, &lost);
 }
 
 /* Leaves a stop that could not be written in thread->row. */
-static void leave_row(struct block_sink *base, struct block_sink_thread *thread, int64_t now_ns,
+static void leave_row(struct block_writer *base, struct block_writer_thread *thread, int64_t now_ns,
     const struct sub_tracking_exact *exact)
 {
     thread->row = (struct sub_tracking_mark){
@@ -53,7 +53,7 @@ static void leave_row(struct block_sink *base, struct block_sink_thread *thread,
 
 /* Inline: it is part of each mark. */
 static inline int ensure_space(
-    struct block_log *log, struct block_sink_thread *thread, struct gput_error *error)
+    struct block_log *log, struct block_writer_thread *thread, struct gput_error *error)
 {
     if (block_log_is_cut(log))
         return block_log_cut_error(error);
@@ -64,10 +64,10 @@ static inline int ensure_space(
 
 /* The clock is read as close to the block as possible: after reserving space at a start, before
  * that at a stop. */
-static int log_mark(struct block_sink *base, struct block_sink_thread *thread,
+static int log_mark(struct block_writer *base, struct block_writer_thread *thread,
     const struct block_name *name, enum sub_tracking_position position, struct gput_error *error)
 {
-    struct block_log *log = ((struct log_sink *)base)->log;
+    struct block_log *log = ((struct log_writer *)base)->log;
     struct block_log_cursor *cursor = &thread->cursor;
     struct sub_tracking_exact exact;
     int64_t now = 0;
@@ -98,10 +98,10 @@ static int log_mark(struct block_sink *base, struct block_sink_thread *thread,
     return block_log_cut_error(error);
 }
 
-static int log_keep(struct block_sink *base, struct block_sink_thread *thread,
+static int log_keep(struct block_writer *base, struct block_writer_thread *thread,
     const struct block_name *name, const struct sub_tracking_mark *row, struct gput_error *error)
 {
-    struct block_log *log = ((struct log_sink *)base)->log;
+    struct block_log *log = ((struct log_writer *)base)->log;
     struct block_log_cursor *cursor = &thread->cursor;
     TRY(ensure_space(log, thread, error));
     if (row->started_ns != 0)
@@ -111,23 +111,23 @@ static int log_keep(struct block_sink *base, struct block_sink_thread *thread,
     return block_log_is_cut(log) ? block_log_cut_error(error) : GPUT_OK;
 }
 
-static void log_leave(struct block_sink *base, struct block_sink_thread *thread)
+static void log_leave(struct block_writer *base, struct block_writer_thread *thread)
 {
-    block_log_release(((struct log_sink *)base)->log, &thread->cursor);
+    block_log_release(((struct log_writer *)base)->log, &thread->cursor);
 }
 
-static int log_finish(struct block_sink *base, struct gput_error *error)
+static int log_finish(struct block_writer *base, struct gput_error *error)
 {
-    return block_log_close(((struct log_sink *)base)->log, error);
+    return block_log_close(((struct log_writer *)base)->log, error);
 }
 
-static void log_forget(struct block_sink *base)
+static void log_forget(struct block_writer *base)
 {
-    block_log_abandon(((struct log_sink *)base)->log);
+    block_log_abandon(((struct log_writer *)base)->log);
 }
 
-const struct block_sink_methods block_sink_log = {
-    .bytes = sizeof(struct log_sink),
+const struct block_writer_methods block_writer_log = {
+    .bytes = sizeof(struct log_writer),
     .begin = log_begin,
     .add_name = log_add_name,
     .mark = log_mark,
