@@ -23,6 +23,7 @@ BY_PLACE = [
     (r"tests/.*\.(c|h)", {"cli/run"}),
     (r"(src|cli)/.*", {"cli/run", "project/calls"}),
     (r"(.*/)?meson\.build|meson_options\.txt", {"project/without_training"}),
+    (r"python/gpu_tracker/.*\.py", {"python/package"}),
     (r"python/native/.*", {"python/package", "python/tracker", "python/sub_tracker"}),
 ]  # fmt: skip
 
@@ -61,7 +62,10 @@ def mentions(text, path, folder):
     """A C file names the header of what it tests, a Python file the module."""
     if path.suffix in (".c", ".h"):
         return f'"{folder}/{path.stem}.h"' in text or f'"{path.stem}.h"' in text
-    return path.suffix == ".py" and re.search(rf"\b{re.escape(path.stem)}\b", text) is not None
+    if path.suffix != ".py":
+        return False
+    stem = re.escape(path.stem)
+    return re.search(rf"(?m)^\s*(from|import)\b.*\b{stem}\b|\b\w+\.{stem}\b|\b{stem}\.py\b", text) is not None
 
 
 def touched_by(changed, programs, texts):
@@ -77,11 +81,13 @@ def touched_by(changed, programs, texts):
     if path.parts[0] not in ("src", "cli", "python", "tests", "collectors"):
         return touched
     near = {name for name in programs if is_about(name, noun_of(path))}
-    near |= {name for name, text in texts.items() if mentions(text, path, folder)}
+    near |= {name for name, text in texts.items() if (path.suffix == ".py") <= (programs[name].suffix == ".py") and mentions(text, path, folder)}
     if not near and path.suffix in (".c", ".h"):
         near = {name for name in programs if name.startswith(folder + "/")}
     if path.parts[0] in ("src", "cli"):
         near |= {name for name in programs if name.startswith("cli/") and is_about(name, path.parent.name)}
+    if path.parts[0] == "python":
+        near |= {name for name in programs if name.startswith("python/") and is_about(name, path.parent.name)}
     return touched | near
 
 

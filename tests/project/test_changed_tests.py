@@ -46,6 +46,11 @@ class Chosen(unittest.TestCase):
 
     def test_of_the_python_package(self):
         self.assertLess({"python/notebook", "python/pytest_plugin"}, self.touched("python/gpu_tracker/_meter.py"))
+        self.assertIn("python/fleet", self.touched("python/gpu_tracker/fleet/merge.py"))
+        # Whose name is also a word of most tests.
+        touched = self.touched("python/gpu_tracker/tracker.py")
+        self.assertLess({"python/package", "python/tracker", "python/tracker_own_process"}, touched)
+        self.assertFalse({"cli/run", "session/session_ticks"} & touched, touched)
 
     def test_pages_are_run(self):
         self.assertEqual(self.touched("README.md"), {"project/links", "cli/docs", "cli/generated"})
