@@ -25,25 +25,34 @@ static bool is_readable(int fd)
     return poll(&source, 1, 0) == 1;
 }
 
-/* Waits until the process `*ended`, the time is over (`for_seconds`, 0: for ever), or a signal
- * came: `*asked_by` is then SIGTERM, SIGHUP or 0. */
-static int follow(struct gput_session *session, struct signals *signals, double for_seconds,
-    bool enforces, bool *ended, int *asked_by, struct gput_error *error)
+/* How it ended. */
+struct attach_end {
+    bool has_ended; /* the process */
+    bool limited;   /* what was tracked was ended for a limit that it passed */
+    int asked_by;   /* SIGTERM or SIGHUP, which ended tracking; else 0 */
+    int stop_fd;    /* how long a message may wait from now on; see screen.h */
+};
+
+/* Waits until the process has ended, the time is over (`for_seconds`, 0: for ever), or a signal
+ * came. */
+static int follow(struct gput_session *session, struct signals *signals,
+    const struct tracking *tracking, double for_seconds, struct attach_end *end,
+    struct gput_error *error)
 {
     int process_fd = gput_session_end_fd(session);
     int64_t deadline = now_ms() + (int64_t)(for_seconds * 1000);
     for (;;) {
         int status;
-        int code = gput_session_wait(session, 0, ended, &status, error);
+        int code = gput_session_wait(session, 0, &end->has_ended, &status, error);
         int64_t left = for_seconds > 0 ? deadline - now_ms() : INT_MAX;
-        if (code != GPUT_OK || *ended || left <= 0)
+        if (code != GPUT_OK || end->has_ended || left <= 0)
             return code;
         int timeout = left == INT_MAX ? -1 : left < INT_MAX ? (int)left : INT_MAX;
-        if ((process_fd < 0 || enforces) && (timeout < 0 || timeout > POLL_MS))
+        if ((process_fd < 0 || tracking->limits.enforce) && (timeout < 0 || timeout > POLL_MS))
             timeout = POLL_MS;
         struct signal_event event;
         if (signals_next(signals, process_fd, timeout, &event) && signals_obey(&event)) {
-            *asked_by = signals_asks_to_end(event.number) ? event.number : 0;
+            end->asked_by = signals_asks_to_end(event.number) ? event.number : 0;
             return GPUT_OK;
         }
         if (is_readable(process_fd))
@@ -64,37 +73,34 @@ static void add_note(struct gput_results *results)
     gput_results_add_source(results, "before_attaching", GPUT_SOURCE_UNAVAILABLE, reason);
 }
 
-/* *limited: what was tracked was ended for a limit that it passed. */
-static int print_report(struct gput_session *session, struct tracking *tracking, bool ended,
-    int stop_fd, bool *limited, struct gput_error *error)
+static int print_report(struct gput_session *session, struct tracking *tracking,
+    struct attach_end *end, struct gput_error *error)
 {
     struct gput_results *results = NULL;
     int code = gput_session_stop(session, error);
     if (code == GPUT_OK)
         code = gput_session_results(session, &results, error);
-    held_messages_print(&tracking->messages, stop_fd);
+    held_messages_print(&tracking->messages, end->stop_fd);
     if (code != GPUT_OK)
         return code;
-    *limited = gput_results_was_ended(results);
+    end->limited = gput_results_was_ended(results);
     add_note(results);
     struct report report = {.format = tracking->format,
         .labels = tracking->options.labels,
         .path = tracking->output,
         .other_path = tracking_files_place_of_report(tracking),
         .screen_fd = STDOUT_FILENO,
-        .attached = ended ? "ended" : "goes on",
-        .stop_fd = stop_fd};
+        .attached = end->has_ended ? "ended" : "goes on",
+        .stop_fd = end->stop_fd};
     code = track_write_reports(session, tracking, &report, results, tracking->quiet, error);
     gput_results_destroy(results);
     return code;
 }
 
 static int track(struct gput_session *session, pid_t pid, double for_seconds,
-    struct tracking *tracking, bool *limited, int *stop_fd, struct gput_error *error)
+    struct tracking *tracking, struct attach_end *end, struct gput_error *error)
 {
     struct signals signals;
-    int asked_by = 0;
-    bool ended = false;
     TRY(signals_catch(&signals, error));
     signals_receive(&signals);
     int code = gput_session_track_pid(session, pid, error);
@@ -103,11 +109,9 @@ static int track(struct gput_session *session, pid_t pid, double for_seconds,
         tracking_say_address(tracking, session);
     }
     if (code == GPUT_OK)
-        code = follow(
-            session, &signals, for_seconds, tracking->limits.enforce, &ended, &asked_by, error);
-    *stop_fd = signals_release(&signals, &asked_by);
-    return code == GPUT_OK ? print_report(session, tracking, ended, *stop_fd, limited, error)
-                           : code;
+        code = follow(session, &signals, tracking, for_seconds, end, error);
+    end->stop_fd = signals_release(&signals, &end->asked_by);
+    return code == GPUT_OK ? print_report(session, tracking, end, error) : code;
 }
 
 static int no_process(struct gput_error *error)
@@ -130,9 +134,8 @@ static int read_arguments(const struct arguments *arguments, const struct tracki
     return *pid != 0 ? GPUT_OK : no_process(error);
 }
 
-/* `*stop_fd` is how long a message may wait from now on; see screen.h. */
-static int attach(const struct arguments *arguments, struct tracking *tracking, bool *limited,
-    int *stop_fd, struct gput_error *error)
+static int attach(const struct arguments *arguments, struct tracking *tracking,
+    struct attach_end *end, struct gput_error *error)
 {
     pid_t pid;
     double for_seconds;
@@ -141,7 +144,7 @@ static int attach(const struct arguments *arguments, struct tracking *tracking, 
     tracking->options.needs_no_gpu = true;
     int code = tracking_files_create_session(tracking, &session, error);
     if (code == GPUT_OK)
-        code = track(session, pid, for_seconds, tracking, limited, stop_fd, error);
+        code = track(session, pid, for_seconds, tracking, end, error);
     gput_session_destroy(session);
     if (!tracking_files_deliver(tracking) && code == GPUT_OK)
         code = fail(error, GPUT_ERROR_IO, "Some files are not at their final places.");
@@ -158,15 +161,14 @@ int cmd_attach(const struct arguments *arguments)
         return EXIT_USAGE;
     }
     signals_survive_closed_pipes();
-    bool limited = false;
-    int stop_fd = SCREEN_WAITS;
+    struct attach_end end = {.stop_fd = SCREEN_WAITS};
     int code = tracking_read(arguments, false, &tracking, &error);
     if (code == GPUT_OK) {
-        code = attach(arguments, &tracking, &limited, &stop_fd, &error);
+        code = attach(arguments, &tracking, &end, &error);
         tracking_finish(&tracking);
     }
     if (code == GPUT_OK)
-        return limited ? EXIT_LIMIT_PASSED : EXIT_SUCCESS;
-    message_error_until(&error, stop_fd);
+        return end.limited ? EXIT_LIMIT_PASSED : EXIT_SUCCESS;
+    message_error_until(&error, end.stop_fd);
     return EXIT_FAILURE;
 }
