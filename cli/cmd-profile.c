@@ -227,7 +227,7 @@ int cmd_profile(const struct arguments *arguments)
     struct showing showing = {.stream = {.arguments = arguments}};
     struct gput_profile_options options = gput_profile_options_default();
     options.temporary_folder = getenv("TMPDIR");
-    options.take = take;
+    options.receive = take;
     options.warn = warn;
     options.progress = show_progress;
     options.user = &showing;

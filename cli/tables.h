@@ -17,7 +17,7 @@ int tables_read_format(
 int tables_write(
     const struct arguments *arguments, struct gput_tables *tables, struct gput_error *error);
 
-/* The same of tables that come in parts; see gput_profile_options.take. All zeroes at first. */
+/* The same of tables that come in parts; see gput_profile_options.receive. All zeroes at first. */
 struct tables_stream {
     const struct arguments *arguments;
     struct gput_table_writer *writer; /* NULL: no part has come */

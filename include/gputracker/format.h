@@ -11,6 +11,8 @@
  *         free(bytes);
  *     }
  *
+ * What gput_plot_render() and gput_python_render() render is named in their options.
+ *
  * On success the caller frees `*bytes` with free(); a NUL follows the `*length` bytes, and `length`
  * may be NULL. Text, JSON and CSV end with a newline; pickles contain NULs. On failure `*bytes` is
  * NULL: GPUT_ERROR_INVALID for a format that it does not have, GPUT_ERROR_MEMORY.

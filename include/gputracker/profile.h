@@ -126,13 +126,13 @@ struct gput_profile_options {
      * has all tables of the view. Both are valid until it returns. Any result but GPUT_OK ends the
      * view and is its result. NULL: all rows are in `*tables`.
      */
-    int (*take)(void *user, const struct gput_tables *tables, const struct gput_table *part,
+    int (*receive)(void *user, const struct gput_tables *tables, const struct gput_table *part,
         struct gput_error *error);
     /** Called with one line (no newline) for each truncated or damaged file. May be NULL. */
     void (*warn)(void *user, const char *message);
     /** Called now and then with the progress of reading, 0 to 1. May be NULL. */
     void (*progress)(void *user, double done);
-    void *user;     /**< passed to take(), warn() and progress() */
+    void *user;     /**< passed to receive(), warn() and progress() */
     unsigned cores; /**< that read; 0: one. See gput_usable_cores() */
 };
 

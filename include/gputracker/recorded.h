@@ -28,9 +28,6 @@ struct gput_recorded_span {
     double stop;
 };
 
-/** Takes a part of a table; it owns `part`. Anything but GPUT_OK ends the reading. */
-typedef int gput_recorded_take(void *user, struct gput_tables *part, struct gput_error *error);
-
 /** What is read. Sized: see gputracker/sized.h. */
 struct gput_recorded_options {
     size_t size; /**< set by gput_recorded_options_default() */
@@ -45,7 +42,7 @@ struct gput_recorded_options {
     /** Called with the rows of a table as they are read, in parts of at most 131,072: each call
      * gives one table. The tables of the result have no rows then, and memory is bounded. NULL: all
      * rows are in the result. Of static_data there are no parts. */
-    gput_recorded_take *take;
+    gput_table_receiver *receive;
     /** For joins of many files: damaged rows of samples are skipped, which a warning says. Samples
      * have a column for each measurement of tracking files, also those that this file lacks, and
      * RAM in bytes. Start and stop of calls are rounded inwards: a

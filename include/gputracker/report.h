@@ -158,18 +158,15 @@ GPUT_API int gput_report_export(const struct gput_report_options *options,
 GPUT_API int gput_report_files(const struct gput_report_options *options,
     struct gput_tables **tables, struct gput_error *error);
 
-/** Takes a part of a table; it owns `part`. Anything but GPUT_OK ends it. */
-typedef int gput_report_take_table(void *user, struct gput_tables *part, struct gput_error *error);
-
 /**
- * Passes the tables that gput_report_export() writes as GPUT_REPORT_CSV to `take`, one after the
+ * Passes the tables that gput_report_export() writes as GPUT_REPORT_CSV to `receive`, one after the
  * other. They come in parts of at most 65,536 rows: each call gives one table with the name of its
- * file. All numbers are of type double, in base units. `user` is passed to `take`.
+ * file. All numbers are of type double, in base units. `user` is passed to `receive`.
  *
- * Errors: those of gput_report_export(), and those of `take`.
+ * Errors: those of gput_report_export(), and those of `receive`.
  */
 GPUT_API int gput_report_tables(const struct gput_report_options *options,
-    gput_report_take_table *take, void *user, struct gput_error *error);
+    gput_table_receiver *receive, void *user, struct gput_error *error);
 
 #ifdef __cplusplus
 }

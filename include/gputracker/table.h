@@ -111,6 +111,10 @@ GPUT_API const double *gput_table_doubles(const struct gput_table *table, size_t
 GPUT_API int gput_tables_render(const struct gput_tables *tables, enum gput_format format,
     char **bytes, size_t *length, struct gput_error *error);
 
+/** Receives a part of a table, and owns it. Whatever is not GPUT_OK ends what gives the parts;
+ * `error` is then to be filled. */
+typedef int gput_table_receiver(void *user, struct gput_tables *part, struct gput_error *error);
+
 struct gput_table_writer; /**< renders tables in parts */
 
 /** Renders a list of `table_count` tables as gput_tables_render() does, except that text columns

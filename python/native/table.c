@@ -496,7 +496,7 @@ static PyObject *read_parts(PyObject *module, PyObject *args)
     read_function *read = function_of(name);
     taking.warnings = call.warnings;
     options.warn = native_take_warning;
-    options.take = native_take_part;
+    options.receive = native_take_part;
     options.user = &taking;
     options.joinable = true;
     if (read && held_path(call.held, object, &path)) {

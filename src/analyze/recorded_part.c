@@ -13,8 +13,8 @@ int recorded_pass_rest(
     const struct gput_recorded_options *options, struct gput_table *table, struct gput_error *error)
 {
     struct gput_tables *part;
-    if (!options->take || !table)
+    if (!options->receive || !table)
         return GPUT_OK;
     TRY(table_take_rows(table, &part, error));
-    return options->take(options->user, part, error);
+    return options->receive(options->user, part, error);
 }

@@ -1,7 +1,7 @@
 #include "analyze/analysis_columns.h"
 #include "analyze/exact_figures.h"
 #include "output/analysis_render.h"
-#include "output/text_table.h"
+#include "output/pandas_table.h"
 
 #include "base/number.h"
 
@@ -12,16 +12,16 @@
 #define KEY_WIDTH 20
 
 /* Sets cells of a row from `column` on; returns the column after them. */
-static size_t set_figures(struct text_table *table, size_t row, size_t column,
+static size_t set_figures(struct pandas_table *table, size_t row, size_t column,
     const struct column *figures, size_t count, const void *item)
 {
     for (size_t i = 0; i < count; i++)
-        text_table_set_number(table, row, column++, column_number(&figures[i], item));
+        pandas_table_set_number(table, row, column++, column_number(&figures[i], item));
     return column;
 }
 
 /* Puts statistics, and percentiles unless NULL, into a row; returns the number of columns. */
-static size_t set_row(struct text_table *table, size_t row,
+static size_t set_row(struct pandas_table *table, size_t row,
     const struct gput_statistics *statistics, const struct gput_percentiles *percentiles)
 {
     size_t column = set_figures(table, row, 0, statistics_columns, STATISTICS_COLUMNS, statistics);
@@ -30,12 +30,12 @@ static size_t set_row(struct text_table *table, size_t row,
     return set_figures(table, row, column, percentiles_columns, PERCENTILES_COLUMNS, percentiles);
 }
 
-static struct text_table *create_figures(size_t n_rows, bool percentiles, size_t more)
+static struct pandas_table *create_figures(size_t n_rows, bool percentiles, size_t more)
 {
     size_t count = STATISTICS_COLUMNS + (percentiles ? PERCENTILES_COLUMNS : 0);
-    struct text_table *table = text_table_create(n_rows, count + more);
+    struct pandas_table *table = pandas_table_create(n_rows, count + more);
     for (size_t i = 0; i < count; i++)
-        text_table_set_number_column_name(table, i,
+        pandas_table_set_number_column_name(table, i,
             i < STATISTICS_COLUMNS ? statistics_columns[i].name
                                    : percentiles_columns[i - STATISTICS_COLUMNS].name);
     return table;
@@ -51,24 +51,24 @@ static void write_usage(const struct gput_analysis *analysis,
     const struct gput_statistics *statistics, const struct gput_percentiles *percentiles,
     int indent, struct str *text)
 {
-    struct text_table *table = create_figures(analysis->n_measurements, percentiles != NULL, 0);
+    struct pandas_table *table = create_figures(analysis->n_measurements, percentiles != NULL, 0);
     for (size_t i = 0; i < analysis->n_measurements; i++) {
-        text_table_set_row_name(table, i, analysis->measurements[i]);
+        pandas_table_set_row_name(table, i, analysis->measurements[i]);
         set_row(table, i, &statistics[i], percentiles ? &percentiles[i] : NULL);
     }
-    text_table_write(table, indent, text);
-    text_table_destroy(table);
+    pandas_table_write(table, indent, text);
+    pandas_table_destroy(table);
 }
 
 static void write_compute_time(const struct gput_code_block *block, int indent, struct str *text)
 {
-    struct text_table *table = create_figures(1, block->percentiles != NULL, 1);
+    struct pandas_table *table = create_figures(1, block->percentiles != NULL, 1);
     size_t column = set_row(table, 0, &block->compute_time,
         block->percentiles ? &block->compute_time_percentiles : NULL);
-    text_table_set_number_column_name(table, column, "total");
-    text_table_set_number(table, 0, column, block->compute_time_total);
-    text_table_write(table, indent, text);
-    text_table_destroy(table);
+    pandas_table_set_number_column_name(table, column, "total");
+    pandas_table_set_number(table, 0, column, block->compute_time_total);
+    pandas_table_write(table, indent, text);
+    pandas_table_destroy(table);
 }
 
 /* How many rows lack which measurement, where some do. */
@@ -81,18 +81,18 @@ static void write_missing(const struct gput_analysis *analysis,
     if (count == 0)
         return;
     write_key("Missing Timepoints:\n", indent, text);
-    struct text_table *table = text_table_create(1, count);
+    struct pandas_table *table = pandas_table_create(1, count);
     size_t column = 0;
     for (size_t i = 0; i < analysis->n_measurements; i++) {
         char number[NUMBER_TEXT_SIZE + 1] = " ";
         if (statistics[i].n_missing == 0)
             continue;
-        text_table_set_column_name(table, column, analysis->measurements[i]);
+        pandas_table_set_column_name(table, column, analysis->measurements[i]);
         number_format_int64((int64_t)statistics[i].n_missing, number + 1);
-        text_table_set(table, 0, column++, number);
+        pandas_table_set(table, 0, column++, number);
     }
-    text_table_write(table, indent + 1, text);
-    text_table_destroy(table);
+    pandas_table_write(table, indent + 1, text);
+    pandas_table_destroy(table);
 }
 
 /* A row of those figures that the session or some block has, and of the total. */
@@ -102,30 +102,30 @@ static void write_energy(
     size_t count = 0;
     for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++)
         count += analysis_shows_energy(analysis, (enum gput_energy_figure)i);
-    struct text_table *table = text_table_create(1, count);
+    struct pandas_table *table = pandas_table_create(1, count);
     size_t column = 0;
     for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++) {
         if (!analysis_shows_energy(analysis, (enum gput_energy_figure)i))
             continue;
-        text_table_set_number_column_name(
+        pandas_table_set_number_column_name(
             table, column, gput_energy_figure_name((enum gput_energy_figure)i));
-        text_table_set_number(table, 0, column++, energy[i]);
+        pandas_table_set_number(table, 0, column++, energy[i]);
     }
-    text_table_write(table, indent, text);
-    text_table_destroy(table);
+    pandas_table_write(table, indent, text);
+    pandas_table_destroy(table);
 }
 
 /* A row of one object: words and whole numbers get a blank before them, as pandas has it. */
 static void write_static_data(const struct doc *data, struct str *text)
 {
-    struct text_table *table = text_table_create(1, data->count);
+    struct pandas_table *table = pandas_table_create(1, data->count);
     size_t column = 0;
     for (const struct doc *cell = data->first; cell; cell = cell->next, column++) {
         struct str value = {0};
         char number[NUMBER_TEXT_SIZE];
-        text_table_set_column_name(table, column, cell->key);
+        pandas_table_set_column_name(table, column, cell->key);
         if (cell->kind == DOC_DOUBLE) {
-            text_table_set_number(table, 0, column, cell->number);
+            pandas_table_set_number(table, 0, column, cell->number);
             continue;
         }
         str_append_char(&value, ' ');
@@ -135,12 +135,12 @@ static void write_static_data(const struct doc *data, struct str *text)
         } else {
             str_append(&value, cell->kind == DOC_STRING ? cell->string : "None");
         }
-        text_table_set(table, 0, column, str_text(&value));
+        pandas_table_set(table, 0, column, str_text(&value));
         text->failed = text->failed || value.failed;
         str_finish(&value);
     }
-    text_table_write(table, 1, text);
-    text_table_destroy(table);
+    pandas_table_write(table, 1, text);
+    pandas_table_destroy(table);
 }
 
 static void write_value(const char *key, const char *value, int indent, struct str *text)
@@ -185,21 +185,21 @@ static void write_exact(const struct gput_analysis *analysis, const struct gput_
     size_t columns = 0, column = 0;
     for (enum gput_exact_figure i = 0; i < GPUT_EXACT_FIGURE_COUNT; i++)
         columns += has_column(analysis, i);
-    struct text_table *table = text_table_create(2, columns);
-    text_table_set_row_name(table, 0, "total");
-    text_table_set_row_name(table, 1, "mean");
+    struct pandas_table *table = pandas_table_create(2, columns);
+    pandas_table_set_row_name(table, 0, "total");
+    pandas_table_set_row_name(table, 1, "mean");
     for (enum gput_exact_figure i = 0; i < GPUT_EXACT_FIGURE_COUNT; i++) {
         char name[64];
         const char *unit = gput_exact_figure_unit(i);
         if (!has_column(analysis, i))
             continue;
         snprintf(name, sizeof name, unit ? "%s_%s" : "%s", gput_exact_figure_name(i), unit);
-        text_table_set_number_column_name(table, column, name);
-        text_table_set_number(table, 0, column, block->exact[i]);
-        text_table_set_number(table, 1, column++, analysis_exact_mean(block, i));
+        pandas_table_set_number_column_name(table, column, name);
+        pandas_table_set_number(table, 0, column, block->exact[i]);
+        pandas_table_set_number(table, 1, column++, analysis_exact_mean(block, i));
     }
-    text_table_write(table, indent, text);
-    text_table_destroy(table);
+    pandas_table_write(table, indent, text);
+    pandas_table_destroy(table);
 }
 
 static void write_identity(const struct gput_code_block *block, int indent, struct str *text)
@@ -224,7 +224,7 @@ static void write_columns(const struct gput_code_block *block, int indent, struc
 {
     for (size_t i = 0; i < BLOCK_COLUMNS - (block->num_outside_calls == 0); i++) {
         struct str title = {0};
-        text_table_append_title(&title, block_columns[i].name);
+        pandas_table_append_title(&title, block_columns[i].name);
         str_append_char(&title, ':');
         write_count(
             str_text(&title), (int64_t)column_number(&block_columns[i], block), indent, text);

@@ -1,5 +1,5 @@
 #include "output/comparison_render.h"
-#include "output/text_table.h"
+#include "output/pandas_table.h"
 
 #include "base/number.h"
 
@@ -9,24 +9,24 @@
 
 /* "+5.3 %", with a note where the runs' spread explains it; "n/a" when it cannot be known. */
 static void set_change(
-    struct text_table *table, size_t row, size_t column, const struct comparison_value *value)
+    struct pandas_table *table, size_t row, size_t column, const struct comparison_value *value)
 {
     char cell[NUMBER_TEXT_SIZE + 16] = "n/a";
     if (!isnan(value->change))
         snprintf(cell, sizeof cell, "%+.2f %%%s", value->change, value->noise ? " (noise)" : "");
-    text_table_set(table, row, column, cell);
+    pandas_table_set(table, row, column, cell);
 }
 
 /* What lies to either side of the mean of several runs. */
 static void set_interval(
-    struct text_table *table, size_t row, size_t column, const struct comparison_value *value)
+    struct pandas_table *table, size_t row, size_t column, const struct comparison_value *value)
 {
     char cell[2 + NUMBER_TEXT_SIZE] = "+-";
     if (isnan(value->low))
         strcpy(cell, "n/a");
     else
         number_format_rounded(value->high - value->value, 8, cell + 2);
-    text_table_set(table, row, column, cell);
+    pandas_table_set(table, row, column, cell);
 }
 
 /* The report's values as a table of one line, more when more was asked for. */
@@ -37,25 +37,25 @@ static void write_values(const struct comparison_report *report, int indent, str
     size_t n = comparison->n_sessions;
     bool integers = comparison_are_integers(report->values, n);
     size_t change_row = 1, interval_row = 1 + report->options.relative;
-    struct text_table *table = text_table_create(1 + report->options.relative + runs, n);
+    struct pandas_table *table = pandas_table_create(1 + report->options.relative + runs, n);
     if (report->options.relative)
-        text_table_set_row_name(table, change_row, "change");
+        pandas_table_set_row_name(table, change_row, "change");
     if (runs)
-        text_table_set_row_name(table, interval_row, "95 %");
+        pandas_table_set_row_name(table, interval_row, "95 %");
     for (size_t i = 0; i < n; i++) {
         const struct comparison_value *value = &report->values[i];
-        text_table_set_number_column_name(table, i, comparison->sessions[value->session].name);
+        pandas_table_set_number_column_name(table, i, comparison->sessions[value->session].name);
         if (integers)
-            text_table_set_integer(table, 0, i, value->value);
+            pandas_table_set_integer(table, 0, i, value->value);
         else
-            text_table_set_number(table, 0, i, value->value);
+            pandas_table_set_number(table, 0, i, value->value);
         if (report->options.relative)
             set_change(table, change_row, i, value);
         if (runs)
             set_interval(table, interval_row, i, value);
     }
-    text_table_write(table, indent, text);
-    text_table_destroy(table);
+    pandas_table_write(table, indent, text);
+    pandas_table_destroy(table);
 }
 
 /* Titles of parts and measurements, names of blocks; values below them. */
@@ -71,7 +71,7 @@ static void open_part(void *user, const char *key)
     struct writer *writer = user;
     bool energy = strstr(key, "_energy") != NULL;
     str_append_repeated(writer->text, '\t', (size_t)writer->depth);
-    text_table_append_title(writer->text, key);
+    pandas_table_append_title(writer->text, key);
     str_append(writer->text, writer->depth == 0 && energy ? " (joules):\n" : ":\n");
     writer->depth++;
 }
@@ -89,7 +89,7 @@ static void write_named_values(void *user, const char *key)
     if (writer->blocks)
         str_append(writer->text, key);
     else
-        text_table_append_title(writer->text, key);
+        pandas_table_append_title(writer->text, key);
     str_append(writer->text, ":\n");
     write_values(writer->report, writer->depth + 1, writer->text);
 }

@@ -13,7 +13,7 @@
 #define ROWS_AT_ONCE 65536
 
 struct target {
-    gput_report_take_table *take;
+    gput_table_receiver *receive;
     void *user;
 };
 
@@ -76,7 +76,7 @@ static int pass_part(struct report_rows *rows, struct report_cell *cells,
     }
     TRY(tables_finish_building(building, &part, error));
     if (gput_table_row_count(gput_tables_find(part, rows->name)) > 0)
-        return target->take(target->user, part, error);
+        return target->receive(target->user, part, error);
     gput_tables_destroy(part);
     return GPUT_OK;
 }
@@ -99,11 +99,11 @@ static int write_tables(
     return report_export_tables(payload, pass_table, user, error);
 }
 
-int gput_report_tables(const struct gput_report_options *given, gput_report_take_table *take,
+int gput_report_tables(const struct gput_report_options *given, gput_table_receiver *receive,
     void *user, struct gput_error *error)
 {
     struct gput_report_options options = gput_report_options_default();
-    struct target target = {take, user};
+    struct target target = {receive, user};
     char *folder;
     TRY(sized_read(&options, sizeof options, given, error));
     TRY(file_temporary_folder("/dev/null", &folder, error));

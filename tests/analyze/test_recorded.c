@@ -288,7 +288,7 @@ static void rows_are_given_in_parts(void **state)
     write_path(str_text(&text));
     str_finish(&text);
     struct gput_recorded_options options = gput_recorded_options_default();
-    options.take = take;
+    options.receive = take;
     options.user = &parts;
     options.joinable = true;
     assert_int_equal(gput_recorded_samples(path, &options, &tables, NULL), GPUT_OK);

@@ -95,8 +95,8 @@ int gput_profile_tables(enum gput_profile_view view, const struct gput_profile_o
     TRY(profile_frame_read(&selection, &frame, &report, error));
     struct gput_tables *made = tables_create();
     tables_set_words(made, words_of(view));
-    if (made && options.take)
-        tables_set_receiver(made, ROWS_OF_A_PART, options.take, options.user);
+    if (made && options.receive)
+        tables_set_receiver(made, ROWS_OF_A_PART, options.receive, options.user);
     int code = made ? views[view].make(&frame, &options, made, error) : error_memory(error);
     profile_frame_finish(&frame);
     if (code != GPUT_OK) {

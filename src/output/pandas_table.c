@@ -1,4 +1,4 @@
-#include "output/text_table.h"
+#include "output/pandas_table.h"
 
 #include "base/number.h"
 #include "base/utf8.h"
@@ -13,16 +13,16 @@
 #define DECIMALS 8
 
 /* Cells lie row by row; row 0 holds the column names, column 0 the row names. */
-struct text_table {
+struct pandas_table {
     size_t n_rows;
     size_t n_columns;
     char **cells;
     bool failed;
 };
 
-struct text_table *text_table_create(size_t n_rows, size_t n_columns)
+struct pandas_table *pandas_table_create(size_t n_rows, size_t n_columns)
 {
-    struct text_table *table = calloc(1, sizeof *table);
+    struct pandas_table *table = calloc(1, sizeof *table);
     if (!table)
         return NULL;
     table->n_rows = n_rows + 1;
@@ -35,7 +35,7 @@ struct text_table *text_table_create(size_t n_rows, size_t n_columns)
     return table;
 }
 
-void text_table_destroy(struct text_table *table)
+void pandas_table_destroy(struct pandas_table *table)
 {
     if (!table)
         return;
@@ -45,7 +45,7 @@ void text_table_destroy(struct text_table *table)
     free(table);
 }
 
-static void set(struct text_table *table, size_t row, size_t column, const char *cell)
+static void set(struct pandas_table *table, size_t row, size_t column, const char *cell)
 {
     if (!table)
         return;
@@ -55,55 +55,56 @@ static void set(struct text_table *table, size_t row, size_t column, const char 
     table->failed = table->failed || !*place;
 }
 
-void text_table_set_row_name(struct text_table *table, size_t row, const char *name)
+void pandas_table_set_row_name(struct pandas_table *table, size_t row, const char *name)
 {
     set(table, row + 1, 0, name);
 }
 
-void text_table_set_column_name(struct text_table *table, size_t column, const char *name)
+void pandas_table_set_column_name(struct pandas_table *table, size_t column, const char *name)
 {
     set(table, 0, column + 1, name);
 }
 
-void text_table_set_number_column_name(struct text_table *table, size_t column, const char *name)
+void pandas_table_set_number_column_name(
+    struct pandas_table *table, size_t column, const char *name)
 {
     struct str text = {0};
     str_append_char(&text, ' ');
     str_append(&text, name);
-    text_table_set_column_name(table, column, str_text(&text));
+    pandas_table_set_column_name(table, column, str_text(&text));
     if (table)
         table->failed = table->failed || text.failed;
     str_finish(&text);
 }
 
-void text_table_set(struct text_table *table, size_t row, size_t column, const char *cell)
+void pandas_table_set(struct pandas_table *table, size_t row, size_t column, const char *cell)
 {
     set(table, row + 1, column + 1, cell);
 }
 
-void text_table_set_number(struct text_table *table, size_t row, size_t column, double value)
+void pandas_table_set_number(struct pandas_table *table, size_t row, size_t column, double value)
 {
     char text[NUMBER_TEXT_SIZE] = "NaN";
     if (!isnan(value))
         number_format_rounded(value, DECIMALS, text);
-    text_table_set(table, row, column, text);
+    pandas_table_set(table, row, column, text);
 }
 
-void text_table_set_integer(struct text_table *table, size_t row, size_t column, double value)
+void pandas_table_set_integer(struct pandas_table *table, size_t row, size_t column, double value)
 {
     char text[NUMBER_TEXT_SIZE];
     snprintf(text, sizeof text, "% .0f", value);
-    text_table_set(table, row, column, text);
+    pandas_table_set(table, row, column, text);
 }
 
-static const char *cell_at(const struct text_table *table, size_t row, size_t column)
+static const char *cell_at(const struct pandas_table *table, size_t row, size_t column)
 {
     const char *cell = table->cells[row * table->n_columns + column];
     return cell ? cell : "";
 }
 
 static void write_line(
-    const struct text_table *table, size_t row, const size_t *widths, struct str *text)
+    const struct pandas_table *table, size_t row, const size_t *widths, struct str *text)
 {
     for (size_t column = 0; column < table->n_columns; column++) {
         const char *cell = cell_at(table, row, column);
@@ -117,7 +118,7 @@ static void write_line(
     str_append_char(text, '\n');
 }
 
-void text_table_write(const struct text_table *table, int indent, struct str *text)
+void pandas_table_write(const struct pandas_table *table, int indent, struct str *text)
 {
     size_t *widths = table ? calloc(table->n_columns, sizeof *widths) : NULL;
     if (!widths || table->failed) {
@@ -138,7 +139,7 @@ void text_table_write(const struct text_table *table, int indent, struct str *te
     free(widths);
 }
 
-void text_table_append_title(struct str *text, const char *name)
+void pandas_table_append_title(struct str *text, const char *name)
 {
     bool inside = false;
     for (; *name; name++) {
