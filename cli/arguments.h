@@ -1,5 +1,5 @@
 /*
- * What a command was given: its options and operands. parse-arguments.h fills it.
+ * What a command was given: its options and operands. parse_arguments.h fills it.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /*
- * The table of commands. To add one: a row in command-table.c, a file cmd-NAME.c with its function,
+ * The table of commands. To add one: a row in command_table.c, a file cmd-NAME.c with its function,
  * and rows in option.c for options that no command has yet.
  */
 #pragma once

@@ -2,54 +2,54 @@
  * gpu-tracker, the command. It sees the library through <gputracker/…> alone.
  *
  * main() takes the command line apart and calls the function of the command:
- *   standard-streams.c   no standard stream stays closed in gpu-tracker
- *   option.c             the table of options; command-options.c: which command has which
- *   command-table.c      the table of commands; topic.c groups them by what one may want
- *   parse-arguments.c    takes the command line apart by both tables into arguments.c
+ *   standard_streams.c   no standard stream stays closed in gpu-tracker
+ *   option.c             the table of options; command_options.c: which command has which
+ *   command_table.c      the table of commands; topic.c groups them by what one may want
+ *   parse_arguments.c    takes the command line apart by both tables into arguments.c
  *   choice.c, numbers.c  values of options: a word out of a list, a number
  *   words.c, suggest.c   the text of -e, split as a shell does; the commands that a typo may mean
  *   defaults.c           the user's config file: defaults of options
- *   output-files.c       where a command writes is nowhere that it reads, or writes otherwise
+ *   output_files.c       where a command writes is nowhere that it reads, or writes otherwise
  *   help.c, wrap.c       help and -h, in lines that fit a terminal
  *   generate.c           the man page and completions, made from the tables when the program is
- *                        built: generate-man.c, generate-completions.c
+ *                        built: generate_man.c, generate_completions.c
  *
  * cmd-*.c has one command each. Those that track, run and attach, go on with:
  *   tracking.c           command line over config file over defaults: the options of a session
- *   tracking-files.c     names of its files; rank-paths.c: those of one of many ranks
+ *   tracking_files.c     names of its files; rank_paths.c: those of one of many ranks
  *   spool.c              files that are written on this machine and moved to their places later
  *   track.c              a session from its options to the exit status
  *   launch.c             starts the command and stays next to it: signals, Ctrl-C, job control
  *   signals.c            signals as plain data, and dying or stopping of one
  *   display.h            what is on the terminal meanwhile: progress.c a line, live/ a view
- *   held-messages.c      messages that wait while the terminal is not free
- *   region-recording.c   run --regions: region-sources.c, region-program.c, region-logs.c and
- *                        region-reasons.c; phases/ are lines of output that begin phases
- *   torch-trace.c        run --torch-trace: torch-schedule.c, torch-protocol.c and torch-file.c
+ *   held_messages.c      messages that wait while the terminal is not free
+ *   region_recording.c   run --regions: region_sources.c, region_program.c, region_logs.c and
+ *                        region_reasons.c; phases/ are lines of output that begin phases
+ *   torch_trace.c        run --torch-trace: torch_schedule.c, torch_protocol.c and torch_file.c
  *   report.c             the report: which format, to which file or screen
- *   html-report.c        run --report; notes.c: sentences for both reports
+ *   html_report.c        run --report; notes.c: sentences for both reports
  *
  * Those that read files write with:
  *   window.c, cores.c    --start, --end and --steps; -j
- *   named-sessions.c     SESSION and NAME=SESSION of report and plot
- *   analysis-output.c    analyses and comparisons
- *   tables.c             tables; table-files.c: as Parquet and Arrow
+ *   named_sessions.c     SESSION and NAME=SESSION of report and plot
+ *   analysis_output.c    analyses and comparisons
+ *   tables.c             tables; table_files.c: as Parquet and Arrow
  *   perfetto.c           sessions in Perfetto's viewer
- *   fix-script.c         doctor's remedies as a shell script
+ *   fix_script.c         doctor's remedies as a shell script
  *
  * All of them use:
  *   message.c, screen.c  errors and warnings, a line each; writing to what people read
- *   command.c            finds a command; command-name.c: what files call the one that is tracked
- *   clock.c, temporary-folder.c: a clock of milliseconds, a folder that is removed
+ *   command.c            finds a command; command_name.c: what files call the one that is tracked
+ *   clock.c, temporary_folder.c: a clock of milliseconds, a folder that is removed
  */
 #include "defaults.h"
 #include "generate.h"
 #include "help.h"
 #include "message.h"
-#include "output-files.h"
-#include "parse-arguments.h"
+#include "output_files.h"
+#include "parse_arguments.h"
 #include "signals.h"
-#include "standard-streams.h"
+#include "standard_streams.h"
 
 #include <gputracker/gputracker.h>
 

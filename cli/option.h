@@ -1,7 +1,7 @@
 /*
  * The table of options: one row each. It drives parsing (arguments.c), the help (help.c), the man
- * page (generate-man.c) and the shell completions (generate-completions.c), so that they cannot
- * disagree. The table of commands (command-table.c) has the options of each command.
+ * page (generate_man.c) and the shell completions (generate_completions.c), so that they cannot
+ * disagree. The table of commands (command_table.c) has the options of each command.
  */
 #pragma once
 

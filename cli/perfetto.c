@@ -3,7 +3,7 @@
 #include "message.h"
 #include "screen.h"
 #include "signals.h"
-#include "temporary-folder.h"
+#include "temporary_folder.h"
 
 #include <gputracker/perfetto.h>
 #include <gputracker/timeline.h>

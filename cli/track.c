@@ -1,6 +1,6 @@
 #include "track.h"
 
-#include "command-name.h"
+#include "command_name.h"
 #include "launch.h"
 #include "live/live.h"
 #include "message.h"
@@ -8,7 +8,7 @@
 #include "report.h"
 #include "screen.h"
 #include "signals.h"
-#include "tracking-files.h"
+#include "tracking_files.h"
 
 #include <malloc.h>
 #include <signal.h>

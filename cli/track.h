@@ -6,7 +6,7 @@
 
 #include "arguments.h"
 #include "report.h"
-#include "tracking-files.h"
+#include "tracking_files.h"
 
 #include <stdbool.h>
 

@@ -5,7 +5,7 @@
 #include "numbers.h"
 #include "report.h"
 #include "screen.h"
-#include "tracking-files.h"
+#include "tracking_files.h"
 
 #include <limits.h>
 #include <math.h>

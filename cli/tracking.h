@@ -4,12 +4,12 @@
 #pragma once
 
 #include "arguments.h"
-#include "held-messages.h"
-#include "html-report.h"
-#include "rank-paths.h"
-#include "region-recording.h"
+#include "held_messages.h"
+#include "html_report.h"
+#include "rank_paths.h"
+#include "region_recording.h"
 #include "spool.h"
-#include "torch-trace.h"
+#include "torch_trace.h"
 
 #include <gputracker/gputracker.h>
 

@@ -130,7 +130,7 @@ static bool are_one_stream(int one, int other)
                first.st_rdev == second.st_rdev);
 }
 
-/* A closed one has been opened, so that no file gets its number; see standard-streams.h. */
+/* A closed one has been opened, so that no file gets its number; see standard_streams.h. */
 static bool is_open_for_command(int fd)
 {
     int flags = fcntl(fd, F_GETFD);

@@ -62,6 +62,11 @@ class Layers(unittest.TestCase):
         self.assertEqual(folders, {row for row in MAY_INCLUDE if "/" not in row})
         self.assertEqual([row for row in MAY_INCLUDE if not (SOURCE / "src" / row).is_dir()], [])
 
+    def test_names_of_files_have_underscores(self):
+        files = [path for folder in ("cli", "collectors", "include", "python", "src") for path in (SOURCE / folder).rglob("*.[ch]")]
+        self.assertGreater(len(files), 500)
+        self.assertEqual([str(path) for path in files if "-" in path.name], [])
+
     def test_arrows_do_not_turn_round(self):
         rows = list(MAY_INCLUDE)
         self.assertEqual([(row, other) for row in rows for other in MAY_INCLUDE[row] if rows.index(other) >= rows.index(row)], [])
@@ -105,7 +110,7 @@ class Layers(unittest.TestCase):
         folder = SOURCE / "cli"
         head = (folder / "main.c").read_text().split("*/")[0]
         named = set(re.findall(r"[\w-]+\.[ch]\b|[\w-]+/", head))
-        files = {path.name for path in folder.glob("*.c") if path.name != "main.c" and not path.name.startswith("cmd-")}
+        files = {path.name for path in folder.glob("*.c") if path.name != "main.c" and not path.name.startswith("cmd_")}
         folders = {path.name + "/" for path in folder.iterdir() if path.is_dir()}
         self.assertEqual(files | folders, {name for name in named if not name.endswith(".h")} - {"gputracker/"})
 

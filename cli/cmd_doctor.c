@@ -1,0 +1,72 @@
+/* gpu-tracker doctor: every source of figures, available or not, and how to open it. */
+#include "arguments.h"
+#include "fix_script.h"
+#include "message.h"
+#include "report.h"
+#include "screen.h"
+#include "wrap.h"
+
+#include <gputracker/doctor.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The library reads no environment; this front end does. An empty variable counts as none. */
+static const char *from_environment(const char *name)
+{
+    const char *value = getenv(name);
+    return value && value[0] ? value : NULL;
+}
+
+/* Replaces findings for people by the same in lines that a terminal shows whole. */
+static int wrap(char **text, size_t *length, struct gput_error *error)
+{
+    char *wrapped;
+    FILE *file = open_memstream(&wrapped, length);
+    if (!file)
+        return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+    wrap_columns(file, *text, (int)screen_columns(STDOUT_FILENO, 80));
+    bool failed = fclose(file) != 0;
+    free(*text);
+    *text = wrapped;
+    return failed ? fail(error, GPUT_ERROR_MEMORY, "Out of memory.") : GPUT_OK;
+}
+
+static int examine(const struct arguments *arguments, struct gput_error *error)
+{
+    struct gput_session_options options = gput_session_options_default();
+    const char *output = arguments_value(arguments, OPTION_OUTPUT);
+    enum gput_format format;
+    struct gput_doctor *doctor = NULL;
+    char *text = NULL;
+    size_t length;
+    options.procfs_root = from_environment("GPUT_PROCFS");
+    options.sysfs_root = from_environment("GPUT_SYSFS");
+    options.nvml_path = from_environment("GPUT_NVML");
+    options.gpu_brand = arguments_value(arguments, OPTION_GPU_BRAND);
+    int code = report_read_format(arguments, OPTION_FORMAT, output, GPUT_TEXT, &format, error);
+    if (code == GPUT_OK)
+        code = report_check_output(output, error);
+    if (code == GPUT_OK)
+        code = gput_doctor_create(&options, &doctor, error);
+    if (code == GPUT_OK && arguments_have(arguments, OPTION_FIX_SCRIPT)) {
+        code = fix_script_write(doctor, &text, error);
+        length = code == GPUT_OK ? strlen(text) : 0;
+    } else if (code == GPUT_OK) {
+        code = gput_doctor_render(doctor, format, &text, &length, error);
+        if (code == GPUT_OK && format == GPUT_TEXT && !report_is_file(output))
+            code = wrap(&text, &length, error);
+    }
+    if (code == GPUT_OK)
+        code = report_write_bytes(output, STDOUT_FILENO, text, length, error);
+    free(text);
+    gput_doctor_destroy(doctor);
+    return code;
+}
+
+int cmd_doctor(const struct arguments *arguments)
+{
+    struct gput_error error;
+    return message_exit_status(examine(arguments, &error), &error, EXIT_FAILURE);
+}
