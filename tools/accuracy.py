@@ -242,7 +242,7 @@ against that of its own run; the column shows that of the first.
   clock tick is only in its parent's CPU totals, which count ticks of 10 ms and end with the parent.
 - Auto-reaped children are in no parent's CPU totals. A control group counts them, and the kernel reports their
   ends to the superuser; without rights there is what samples see of them, and the report says "at least". How much they see differs from
-  run to run: 15 % to 27 % were missing in five. What proves a figure to be exact: [running-commands.md](running-commands.md#what-is-exact).
+  run to run: 15 % to 27 % were missing in five. What proves a figure to be exact: [cpu-time.md](cpu-time.md#what-is-exact).
 - *GNU time*: Debian's package `time`. Its peak is that of the largest single process.
 - *psutil*: a loop over `psutil` that adds up RSS and CPU time of the family, as psrecord does.
 - *PyPI*: the Python package `gpu-tracker` {version}; CPU seconds are its mean percent times its time.
@@ -259,7 +259,7 @@ What `peaks` calls "at least" and "exact" is proven, except for this:
 - *Files that others map.* Readings of a control group count the mapped files of the command as far as its processes had mapped files at the
   last scan. If these gave such pages up since, while another program had files of the command mapped, that much counts too many.
 - *Control groups.* The group's peak without page cache is not a lower bound of RAM. How much page cache and memory of the kernel there was at that
-  moment is in no counter ([between samples](running-commands.md#between-samples)).
+  moment is in no counter ([between samples](memory.md#between-samples)).
 """
 
 

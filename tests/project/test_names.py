@@ -1,4 +1,4 @@
-"""One figure has one name in JSON, tables, SQLite, exported reports and the C API; docs/running-commands.md lists the exceptions."""
+"""One figure has one name in JSON, tables, SQLite, exported reports and the C API; docs/cpu-time.md lists the exceptions."""
 
 import contextlib
 import csv
@@ -44,7 +44,7 @@ def paths(value, path=""):
 
 
 def names_section():
-    return (SOURCE / "docs/running-commands.md").read_text().split("## Names of figures")[1].split("\n## ")[0]
+    return (SOURCE / "docs/cpu-time.md").read_text().split("## Names of figures")[1].split("\n## ")[0]
 
 
 def documented_exceptions():

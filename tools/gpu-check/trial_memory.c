@@ -174,7 +174,7 @@ struct peak {
 
 /*
  * A driver keeps no peak: bounds are those of the moments at which it was read
- * (docs/running-commands.md). So they have to hold where samples are closer than the peak is long.
+ * (docs/memory.md). So they have to hold where samples are closer than the peak is long.
  * Of rarer samples only what they saw is shown; and on a machine that is busy a reading can come
  * too late for its sample.
  */
