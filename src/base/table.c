@@ -46,7 +46,7 @@ struct gput_tables {
     bool failed;
     table_receiver *receiver; /* NULL: rows stay */
     void *receiver_user;
-    size_t sink_rows;
+    size_t received_rows;
 };
 
 struct gput_tables *tables_create(void)
@@ -237,12 +237,12 @@ void tables_set_receiver(
 {
     tables->receiver = receiver;
     tables->receiver_user = user;
-    tables->sink_rows = rows;
+    tables->received_rows = rows;
 }
 
 int table_pass_full(struct gput_table *table, struct gput_error *error)
 {
-    bool is_full = table && table->list && table->row_count >= table->list->sink_rows;
+    bool is_full = table && table->list && table->row_count >= table->list->received_rows;
     return is_full ? table_pass_rest(table, error) : GPUT_OK;
 }
 

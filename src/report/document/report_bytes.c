@@ -126,18 +126,18 @@ int report_bytes_compare(const struct report_bytes *a, const struct report_bytes
     return code;
 }
 
-int report_bytes_pass(
-    const struct report_bytes *bytes, report_sink *sink, void *user, struct gput_error *error)
+int report_bytes_pass(const struct report_bytes *bytes, report_receiver *receive, void *user,
+    struct gput_error *error)
 {
     unsigned char *block = bytes->place_count ? malloc(REPORT_BLOCK_BYTES) : NULL;
     int code = bytes->place_count && !block ? error_memory(error) : GPUT_OK;
     for (size_t i = 0; code == GPUT_OK && i < bytes->place_count; i++) {
         code = read_block(bytes, i, block, error);
         if (code == GPUT_OK)
-            code = sink(user, block, REPORT_BLOCK_BYTES, error);
+            code = receive(user, block, REPORT_BLOCK_BYTES, error);
     }
     free(block);
     if (code == GPUT_OK && bytes->used > 0)
-        code = sink(user, bytes->block, bytes->used, error);
+        code = receive(user, bytes->block, bytes->used, error);
     return code;
 }

@@ -29,7 +29,7 @@ struct report_bytes {
 };
 
 /* Bytes in order: what report_bytes_pass() calls. Anything but GPUT_OK ends it. */
-typedef int report_sink(void *user, const void *bytes, size_t length, struct gput_error *error);
+typedef int report_receiver(void *user, const void *bytes, size_t length, struct gput_error *error);
 
 /* `folder` must outlive the spool. */
 void report_spool_init(struct report_spool *spool, const char *folder);
@@ -48,6 +48,7 @@ int report_bytes_add_zeros(struct report_bytes *bytes, uint64_t count, struct gp
 int report_bytes_compare(const struct report_bytes *a, const struct report_bytes *b, bool *same,
     struct gput_error *error);
 
-/* Passes all bytes to the sink, a block at a time. Errors: GPUT_ERROR_IO, and those of the sink. */
-int report_bytes_pass(
-    const struct report_bytes *bytes, report_sink *sink, void *user, struct gput_error *error);
+/* Passes all bytes to the receiver, a block at a time. Errors: GPUT_ERROR_IO, and those of the
+ * receiver. */
+int report_bytes_pass(const struct report_bytes *bytes, report_receiver *receive, void *user,
+    struct gput_error *error);

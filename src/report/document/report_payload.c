@@ -165,7 +165,7 @@ const struct report_bytes *report_payload_part(
 /* ---- Passing it on ---- */
 
 static int pass_document(const struct report_payload *payload, const struct str *json,
-    report_sink *sink, void *user, struct gput_error *error)
+    report_receiver *receive, void *user, struct gput_error *error)
 {
     uint32_t spaces = (uint32_t)padding_of(sizeof(uint32_t) + json->length);
     uint32_t length = (uint32_t)json->length + spaces;
@@ -174,29 +174,29 @@ static int pass_document(const struct report_payload *payload, const struct str 
         return error_memory(error);
     for (size_t i = 0; i < sizeof head; i++)
         head[i] = (unsigned char)(length >> 8 * i);
-    TRY(sink(user, head, sizeof head, error));
-    TRY(sink(user, json->data, json->length, error));
-    return sink(user, "        ", spaces, error);
+    TRY(receive(user, head, sizeof head, error));
+    TRY(receive(user, json->data, json->length, error));
+    return receive(user, "        ", spaces, error);
 }
 
-static int pass_parts(
-    const struct report_payload *payload, report_sink *sink, void *user, struct gput_error *error)
+static int pass_parts(const struct report_payload *payload, report_receiver *receive, void *user,
+    struct gput_error *error)
 {
     static const char zeros[REPORT_ALIGNMENT];
     for (size_t i = 0; i < payload->part_count; i++) {
         const struct report_bytes *part = &payload->parts[i];
-        TRY(report_bytes_pass(part, sink, user, error));
-        TRY(sink(user, zeros, padding_of(part->length), error));
+        TRY(report_bytes_pass(part, receive, user, error));
+        TRY(receive(user, zeros, padding_of(part->length), error));
     }
     return GPUT_OK;
 }
 
-int report_payload_pass(
-    const struct report_payload *payload, report_sink *sink, void *user, struct gput_error *error)
+int report_payload_pass(const struct report_payload *payload, report_receiver *receive, void *user,
+    struct gput_error *error)
 {
     struct str json = {0};
     doc_write_json(payload->root, -1, &json);
-    int code = pass_document(payload, &json, sink, user, error);
+    int code = pass_document(payload, &json, receive, user, error);
     str_finish(&json);
-    return code == GPUT_OK ? pass_parts(payload, sink, user, error) : code;
+    return code == GPUT_OK ? pass_parts(payload, receive, user, error) : code;
 }

@@ -57,7 +57,7 @@ int report_payload_add_interleaved(struct report_payload *payload, struct doc *p
 const struct report_bytes *report_payload_part(
     const struct report_payload *payload, uint64_t offset);
 
-/* Passes the whole payload to the sink. Errors: GPUT_ERROR_MEMORY, also where the document lacks
- * something for want of memory, and those of report_bytes_pass(). */
-int report_payload_pass(
-    const struct report_payload *payload, report_sink *sink, void *user, struct gput_error *error);
+/* Passes the whole payload to the receiver. Errors: GPUT_ERROR_MEMORY, also where the document
+ * lacks something for want of memory, and those of report_bytes_pass(). */
+int report_payload_pass(const struct report_payload *payload, report_receiver *receive, void *user,
+    struct gput_error *error);

@@ -15,24 +15,25 @@
 struct report_table_format {
     const char *extension; /* ".csv" */
     /* Writes all rows. */
-    int (*write)(struct report_rows *rows, report_sink *sink, void *user, struct gput_error *error);
+    int (*write)(
+        struct report_rows *rows, report_receiver *receive, void *user, struct gput_error *error);
 };
 
 /* One of the two is there. */
 struct report_export_format {
     /* Writes one file. */
-    int (*write)(const struct report_payload *payload, report_sink *sink, void *user,
+    int (*write)(const struct report_payload *payload, report_receiver *receive, void *user,
         struct gput_error *error);
     const struct report_table_format *tables; /* or: a folder with a file for each table */
 };
 
 /* The files: as the member `write` above. */
-int report_export_json(
-    const struct report_payload *payload, report_sink *sink, void *user, struct gput_error *error);
-int report_export_speedscope(
-    const struct report_payload *payload, report_sink *sink, void *user, struct gput_error *error);
-int report_export_collapsed(
-    const struct report_payload *payload, report_sink *sink, void *user, struct gput_error *error);
+int report_export_json(const struct report_payload *payload, report_receiver *receive, void *user,
+    struct gput_error *error);
+int report_export_speedscope(const struct report_payload *payload, report_receiver *receive,
+    void *user, struct gput_error *error);
+int report_export_collapsed(const struct report_payload *payload, report_receiver *receive,
+    void *user, struct gput_error *error);
 extern const struct report_table_format report_export_csv;
 
 /*

@@ -117,7 +117,7 @@ static int end_stacks(void *user, struct gput_error *error)
 static int add_stacks(struct collapsed *collapsed, const struct report_payload *payload,
     const struct doc *session, struct gput_error *error)
 {
-    const struct report_stack_sink sink = {begin_stacks, change_stack, end_stacks, collapsed};
+    const struct report_stack_visitor visitor = {begin_stacks, change_stack, end_stacks, collapsed};
     const struct doc *calls = doc_get(session, "calls");
     const struct doc *list = calls ? doc_get(calls, "names") : NULL;
     collapsed->session = session;
@@ -128,7 +128,7 @@ static int add_stacks(struct collapsed *collapsed, const struct report_payload *
         return error_memory(error);
     for (const struct doc *name = list ? list->first : NULL; name; name = name->next)
         collapsed->calls[collapsed->call_count++] = part_of(collapsed, name->string);
-    return report_stacks_walk(payload, session, &sink, error);
+    return report_stacks_walk(payload, session, &visitor, error);
 }
 
 /* ---- Writing them ---- */
@@ -167,12 +167,12 @@ static int write_stacks(
     return report_output_pass_rest(output, error);
 }
 
-int report_export_collapsed(
-    const struct report_payload *payload, report_sink *sink, void *user, struct gput_error *error)
+int report_export_collapsed(const struct report_payload *payload, report_receiver *receive,
+    void *user, struct gput_error *error)
 {
     const struct doc *sessions = doc_get(payload->root, "sessions");
     struct collapsed collapsed = {.is_one_of_several = sessions->count > 1};
-    struct report_output output = {.sink = sink, .user = user};
+    struct report_output output = {.receive = receive, .user = user};
     int code = report_stacks_check(payload, error);
     for (const struct doc *session = sessions->first; code == GPUT_OK && session;
          session = session->next)

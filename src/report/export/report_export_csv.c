@@ -45,9 +45,9 @@ static int write_rows(struct report_rows *rows, struct report_cell *cells,
 }
 
 static int write_csv(
-    struct report_rows *rows, report_sink *sink, void *user, struct gput_error *error)
+    struct report_rows *rows, report_receiver *receive, void *user, struct gput_error *error)
 {
-    struct report_output output = {.sink = sink, .user = user};
+    struct report_output output = {.receive = receive, .user = user};
     struct report_cell *cells = calloc(rows->count + 1, sizeof *cells);
     int code = cells ? write_rows(rows, cells, &output, error) : error_memory(error);
     report_output_finish(&output);

@@ -71,10 +71,10 @@ static int write_value(struct writer *writer, const struct doc *value, struct gp
     return GPUT_OK;
 }
 
-int report_export_json(
-    const struct report_payload *payload, report_sink *sink, void *user, struct gput_error *error)
+int report_export_json(const struct report_payload *payload, report_receiver *receive, void *user,
+    struct gput_error *error)
 {
-    struct writer writer = {.payload = payload, .output = {.sink = sink, .user = user}};
+    struct writer writer = {.payload = payload, .output = {.receive = receive, .user = user}};
     int code = write_value(&writer, payload->root, error);
     str_append_char(&writer.output.text, '\n');
     if (code == GPUT_OK)

@@ -91,12 +91,12 @@ static int end_profile(void *user, struct gput_error *error)
 static int add_profiles(
     struct speedscope *speedscope, const struct report_payload *payload, struct gput_error *error)
 {
-    const struct report_stack_sink sink = {begin_profile, add_event, end_profile, speedscope};
+    const struct report_stack_visitor visitor = {begin_profile, add_event, end_profile, speedscope};
     const struct doc *session = sessions_of(payload)->first;
     for (; session; session = session->next) {
         const struct doc *calls = doc_get(session, "calls");
         speedscope->session = session;
-        TRY(report_stacks_walk(payload, session, &sink, error));
+        TRY(report_stacks_walk(payload, session, &visitor, error));
         if (calls)
             speedscope->first_frame += (uint32_t)doc_get(calls, "names")->count;
     }
@@ -120,10 +120,10 @@ static int write_speedscope(
     return report_output_pass_rest(&speedscope->output, error);
 }
 
-int report_export_speedscope(
-    const struct report_payload *payload, report_sink *sink, void *user, struct gput_error *error)
+int report_export_speedscope(const struct report_payload *payload, report_receiver *receive,
+    void *user, struct gput_error *error)
 {
-    struct speedscope speedscope = {.output = {.sink = sink, .user = user}};
+    struct speedscope speedscope = {.output = {.receive = receive, .user = user}};
     TRY(report_stacks_check(payload, error));
     int code = write_speedscope(&speedscope, payload, error);
     report_output_finish(&speedscope.output);

@@ -5,7 +5,7 @@
 
 struct tables {
     const struct report_payload *payload;
-    report_table_sink *sink;
+    report_table_receiver *receive;
     void *user;
     unsigned session; /* its number from 1 on, 0 where there is one alone */
 };
@@ -23,7 +23,7 @@ static int end(
     const struct tables *tables, struct report_rows *rows, int code, struct gput_error *error)
 {
     if (code == GPUT_OK && rows->row_count > 0 && rows->count > 0)
-        code = tables->sink(tables->user, rows, error);
+        code = tables->receive(tables->user, rows, error);
     report_rows_finish(rows);
     return code;
 }
@@ -258,11 +258,11 @@ static int pass_sessions(
     return code;
 }
 
-int report_export_tables(const struct report_payload *payload, report_table_sink *sink, void *user,
-    struct gput_error *error)
+int report_export_tables(const struct report_payload *payload, report_table_receiver *receive,
+    void *user, struct gput_error *error)
 {
     const struct doc *sessions = doc_get(payload->root, "sessions");
-    struct tables tables = {.payload = payload, .sink = sink, .user = user};
+    struct tables tables = {.payload = payload, .receive = receive, .user = user};
     TRY(pass_sessions(&tables, sessions, error));
     TRY(pass_tables(&tables, doc_get(payload->root, "comparison"), error));
     for (const struct doc *session = sessions->first; session; session = session->next) {

@@ -38,7 +38,7 @@ bool report_html_is_built_in(void)
 
 struct deflating {
     z_stream stream;
-    report_sink *sink;
+    report_receiver *receive;
     void *user;
     unsigned char packed[DEFLATED_BYTES];
     size_t rest; /* of `packed` at its beginning: bytes that are not yet three */
@@ -55,7 +55,7 @@ static int pass_text_of(
         return GPUT_OK;
     base64_encode(deflating->packed, passed, deflating->text);
     memmove(deflating->packed, deflating->packed + passed, deflating->rest);
-    return deflating->sink(deflating->user, deflating->text, BASE64_LENGTH(passed), error);
+    return deflating->receive(deflating->user, deflating->text, BASE64_LENGTH(passed), error);
 }
 
 static int deflate_some(struct deflating *deflating, int flush, struct gput_error *error)
@@ -84,15 +84,15 @@ static int deflate_bytes(void *user, const void *bytes, size_t length, struct gp
     return GPUT_OK;
 }
 
-static int pass_packed(
-    const struct report_payload *payload, report_sink *sink, void *user, struct gput_error *error)
+static int pass_packed(const struct report_payload *payload, report_receiver *receive, void *user,
+    struct gput_error *error)
 {
     struct deflating *deflating = calloc(1, sizeof *deflating);
     if (!deflating || deflateInit(&deflating->stream, Z_DEFAULT_COMPRESSION) != Z_OK) {
         free(deflating);
         return error_memory(error);
     }
-    deflating->sink = sink;
+    deflating->receive = receive;
     deflating->user = user;
     int code = report_payload_pass(payload, deflate_bytes, deflating, error);
     if (code == GPUT_OK)
@@ -104,12 +104,14 @@ static int pass_packed(
 
 /* ---- The page ---- */
 
-static int pass_text(report_sink *sink, void *user, const char *text, struct gput_error *error)
+static int pass_text(
+    report_receiver *receive, void *user, const char *text, struct gput_error *error)
 {
-    return sink(user, text, strlen(text), error);
+    return receive(user, text, strlen(text), error);
 }
 
-static int pass_escaped(report_sink *sink, void *user, const char *title, struct gput_error *error)
+static int pass_escaped(
+    report_receiver *receive, void *user, const char *title, struct gput_error *error)
 {
     struct str valid = {0}, escaped = {0};
     utf8_append(title, strlen(title), &valid);
@@ -125,28 +127,28 @@ static int pass_escaped(report_sink *sink, void *user, const char *title, struct
     }
     int code = valid.failed || escaped.failed
                    ? error_memory(error)
-                   : sink(user, str_text(&escaped), escaped.length, error);
+                   : receive(user, str_text(&escaped), escaped.length, error);
     str_finish(&valid);
     str_finish(&escaped);
     return code;
 }
 
 int report_html_fill(const struct report_payload *payload, const char *page, const char *title,
-    report_sink *sink, void *user, struct gput_error *error)
+    report_receiver *receive, void *user, struct gput_error *error)
 {
     const char *title_at = strstr(page, TITLE_MARK), *data_at = strstr(page, DATA_MARK);
     if (!data_at)
         return error_set(error, GPUT_ERROR_FORMAT, "The page of reports has no %s.", DATA_MARK);
     if (title_at && title_at < data_at) {
-        TRY(sink(user, page, (size_t)(title_at - page), error));
-        TRY(pass_escaped(sink, user, title, error));
+        TRY(receive(user, page, (size_t)(title_at - page), error));
+        TRY(pass_escaped(receive, user, title, error));
         page = title_at + strlen(TITLE_MARK);
     }
-    TRY(sink(user, page, (size_t)(data_at - page), error));
-    TRY(pass_text(sink, user, DATA_BEGIN, error));
-    TRY(pass_packed(payload, sink, user, error));
-    TRY(pass_text(sink, user, DATA_END, error));
-    return pass_text(sink, user, data_at + strlen(DATA_MARK), error);
+    TRY(receive(user, page, (size_t)(data_at - page), error));
+    TRY(pass_text(receive, user, DATA_BEGIN, error));
+    TRY(pass_packed(payload, receive, user, error));
+    TRY(pass_text(receive, user, DATA_END, error));
+    return pass_text(receive, user, data_at + strlen(DATA_MARK), error);
 }
 
 int report_html_check(const char *page, struct gput_error *error)

@@ -35,4 +35,4 @@ int report_html_write(const struct report_payload *payload, const char *title, c
  * <!--gput-data-->, are replaced where they first are. Errors: also GPUT_ERROR_FORMAT without the
  * second one. */
 int report_html_fill(const struct report_payload *payload, const char *page, const char *title,
-    report_sink *sink, void *user, struct gput_error *error);
+    report_receiver *receive, void *user, struct gput_error *error);

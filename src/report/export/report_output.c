@@ -13,7 +13,7 @@ int report_output_pass_rest(struct report_output *output, struct gput_error *err
 {
     if (output->text.failed)
         return error_memory(error);
-    int code = output->sink(output->user, output->text.data, output->text.length, error);
+    int code = output->receive(output->user, output->text.data, output->text.length, error);
     str_clear(&output->text);
     return code;
 }

@@ -80,7 +80,7 @@ static int compare(const void *left, const void *right)
 /* ---- Walking ---- */
 
 struct walk {
-    const struct report_stack_sink *sink;
+    const struct report_stack_visitor *visitor;
     const struct stack_call **open; /* owned */
     size_t depth, capacity;
 };
@@ -89,7 +89,7 @@ static int close_until(struct walk *walk, double until, struct gput_error *error
 {
     for (; walk->depth > 0 && walk->open[walk->depth - 1]->stop <= until; walk->depth--) {
         const struct stack_call *call = walk->open[walk->depth - 1];
-        TRY(walk->sink->call(walk->sink->user, false, call->name, call->stop, error));
+        TRY(walk->visitor->call(walk->visitor->user, false, call->name, call->stop, error));
     }
     return GPUT_OK;
 }
@@ -99,7 +99,7 @@ static int open_call(struct walk *walk, const struct stack_call *call, struct gp
     if (!ARRAY_RESERVE(walk->open, walk->depth, walk->capacity))
         return error_memory(error);
     walk->open[walk->depth++] = call;
-    return walk->sink->call(walk->sink->user, true, call->name, call->start, error);
+    return walk->visitor->call(walk->visitor->user, true, call->name, call->start, error);
 }
 
 static const char *label_of(const struct doc *calls, uint32_t process)
@@ -111,16 +111,16 @@ static const char *label_of(const struct doc *calls, uint32_t process)
 static int walk_stack(struct walk *walk, const struct doc *calls, const struct stacks *stacks,
     const struct stack_call *first, size_t count, struct gput_error *error)
 {
-    const struct report_stack_sink *sink = walk->sink;
+    const struct report_stack_visitor *visitor = walk->visitor;
     const struct report_stack stack = {
         label_of(calls, first->process), first->thread, first->stack, stacks->begin, stacks->end};
-    TRY(sink->begin(sink->user, &stack, error));
+    TRY(visitor->begin(visitor->user, &stack, error));
     for (size_t i = 0; i < count; i++) {
         TRY(close_until(walk, first[i].start, error));
         TRY(open_call(walk, &first[i], error));
     }
     TRY(close_until(walk, INFINITY, error));
-    return sink->end(sink->user, error);
+    return visitor->end(visitor->user, error);
 }
 
 /* How many of the calls from there on are of the same thread and stack. */
@@ -135,9 +135,9 @@ static size_t run_length(const struct stacks *stacks, size_t first)
 }
 
 static int walk_all(const struct stacks *stacks, const struct doc *calls,
-    const struct report_stack_sink *sink, struct gput_error *error)
+    const struct report_stack_visitor *visitor, struct gput_error *error)
 {
-    struct walk walk = {.sink = sink};
+    struct walk walk = {.visitor = visitor};
     int code = GPUT_OK;
     for (size_t first = 0, count; code == GPUT_OK && first < stacks->count; first += count) {
         count = run_length(stacks, first);
@@ -161,7 +161,7 @@ static int sort_calls(struct stacks *stacks, struct gput_error *error)
 }
 
 int report_stacks_walk(const struct report_payload *payload, const struct doc *session,
-    const struct report_stack_sink *sink, struct gput_error *error)
+    const struct report_stack_visitor *visitor, struct gput_error *error)
 {
     const struct doc *calls = doc_get(session, "calls"), *identity = doc_get(session, "identity");
     const struct doc *end = identity ? doc_get(identity, "end_s") : NULL;
@@ -177,7 +177,7 @@ int report_stacks_walk(const struct report_payload *payload, const struct doc *s
     if (code == GPUT_OK)
         code = sort_calls(&stacks, error);
     if (code == GPUT_OK)
-        code = walk_all(&stacks, calls, sink, error);
+        code = walk_all(&stacks, calls, visitor, error);
     free(stacks.calls);
     return code;
 }

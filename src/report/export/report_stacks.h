@@ -21,7 +21,7 @@ struct report_stack {
 
 /* What is called while the calls of a thread are walked, in the order of time. Anything but GPUT_OK
  * ends it. */
-struct report_stack_sink {
+struct report_stack_visitor {
     int (*begin)(void *user, const struct report_stack *stack, struct gput_error *error);
     /* A call of that name, a place in the names of the session, is opened or closed: the latest. */
     int (*call)(void *user, bool is_open, uint32_t name, double at, struct gput_error *error);
@@ -34,7 +34,7 @@ int report_stacks_check(const struct report_payload *payload, struct gput_error 
 
 /*
  * Walks the calls of a session of the document. Those that have not ended end with the session.
- * Errors: GPUT_ERROR_MEMORY, GPUT_ERROR_IO, and those of the sink.
+ * Errors: GPUT_ERROR_MEMORY, GPUT_ERROR_IO, and those of the visitor.
  */
 int report_stacks_walk(const struct report_payload *payload, const struct doc *session,
-    const struct report_stack_sink *sink, struct gput_error *error);
+    const struct report_stack_visitor *visitor, struct gput_error *error);

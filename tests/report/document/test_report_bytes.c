@@ -62,7 +62,7 @@ static void little_takes_no_file(void **state)
     report_spool_finish(&spool);
 }
 
-static void a_sink_that_fails_ends_it(void **state)
+static void a_receiver_that_fails_ends_it(void **state)
 {
     (void)state;
     struct report_spool spool;
@@ -82,7 +82,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keeps_the_order_of_several_that_share_a_spool),
         cmocka_unit_test(little_takes_no_file),
-        cmocka_unit_test(a_sink_that_fails_ends_it),
+        cmocka_unit_test(a_receiver_that_fails_ends_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -73,9 +73,9 @@ static void assert_stacks(const struct given *given, size_t count, const char *e
 {
     char text[1024] = "";
     struct report_payload payload;
-    const struct report_stack_sink sink = {note_stack, note_call, note_end, text};
+    const struct report_stack_visitor visitor = {note_stack, note_call, note_end, text};
     const struct doc *session = make_session(&payload, given, count);
-    assert_int_equal(report_stacks_walk(&payload, session, &sink, NULL), GPUT_OK);
+    assert_int_equal(report_stacks_walk(&payload, session, &visitor, NULL), GPUT_OK);
     assert_string_equal(text, expected);
     report_payload_finish(&payload);
 }
@@ -139,8 +139,8 @@ static void a_session_without_calls_has_no_stacks(void **state)
     (void)state;
     char text[16] = "";
     struct doc *session = doc_create_object();
-    const struct report_stack_sink sink = {note_stack, note_call, note_end, text};
-    assert_int_equal(report_stacks_walk(NULL, session, &sink, NULL), GPUT_OK);
+    const struct report_stack_visitor visitor = {note_stack, note_call, note_end, text};
+    assert_int_equal(report_stacks_walk(NULL, session, &visitor, NULL), GPUT_OK);
     assert_string_equal(text, "");
     doc_destroy(session);
 }
