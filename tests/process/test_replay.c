@@ -303,7 +303,7 @@ int main(void)
 {
     static char names[][32] = {"make-j4", "fork-pool", "spawn-pool", "daemons", "swarm",
         "vfork-chain", "leader-exits", "attach-half-way", "lost-events", "auto-reaped", "pid-reuse",
-        "killed-tree", "exec-chain"};
+        "killed-tree", "exec-chain", "pytest"};
     struct CMUnitTest tests[sizeof names / sizeof names[0]];
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         tests[i] = (struct CMUnitTest){names[i], replay_recording, NULL, NULL, names[i]};
