@@ -35,12 +35,14 @@ os.rename(scenario + ".new", scenario)
 time.sleep(1)
 """
 
-# The same in a child whose pid inside the container is the one given.
+# The same in a child whose pid inside the container is one of those given.
 ON_HOST_AS = """
 import os, sys
-code, wanted = sys.argv[1], int(sys.argv[2])
+code, numbers = sys.argv[1], sys.argv[2].split(",")
 status = 1
 while status == 1:
+    # Threads of gpu-tracker that start meanwhile take such a number, too, and keep it.
+    wanted = next(int(number) for number in numbers if not os.path.exists("/proc/" + number))
     with open("/proc/sys/kernel/ns_last_pid", "w") as file:
         file.write(str(wanted - 1))
     child = os.fork()
@@ -201,10 +203,10 @@ class Containers(GpuTest):
     def test_pids_of_the_host_are_ours_where_its_procfs_is_mounted(self):
         host = self.folder / "host"
         host.mkdir()
-        same, other = self.start_stranger(), self.start_stranger()
+        same, other = [self.start_stranger() for _ in range(20)], self.start_stranger()
         scenario = IN_USE + f"compute {{main}} 2000000000\ncompute {{inner}} 500000000\ncompute {other} 100000000\n"
         self.write(IN_USE)
-        command = python(ON_HOST_AS, ON_HOST, same, host, self.scenario, scenario)
+        command = python(ON_HOST_AS, ON_HOST, ",".join(map(str, same)), host, self.scenario, scenario)
         report = self.tracked_inside([*CONTAINER, host], command)
         self.assertEqual([report["max_gpu_ram"][scope] for scope in SHARES], [0.0, 2000.0, 2000.0])
         self.assertEqual({process["peak_gpu_ram"] for process in report["processes"]}, {0, 2000.0})
