@@ -1,6 +1,6 @@
 #include "analyze/analysis.h"
+#include "analyze/analysis_energy.h"
 #include "analyze/analysis_warnings.h"
-#include "analyze/block_energy.h"
 #include "analyze/block_groups.h"
 #include "analyze/call_table.h"
 #include "analyze/call_window.h"
@@ -13,7 +13,6 @@
 #include "base/str.h"
 #include "formats/marks/region_category.h"
 #include "formats/marks/sub_tracking_children.h"
-#include "formats/power/energy_table.h"
 #include "formats/tracking/tracking_reader.h"
 #include "model/measurement_list.h"
 
@@ -221,22 +220,6 @@ static int read_rows(struct work *work, struct tracking_reader *reader, struct g
 
 /* ---- Energy ---- */
 
-struct energy_source {
-    struct energy_table *table;
-    double origin; /* on the clock of the calls */
-};
-
-static int next_energy_point(void *user, double *time, double joules[GPUT_ENERGY_FIGURE_COUNT],
-    bool *end, struct gput_error *error)
-{
-    const struct energy_source *source = user;
-    struct energy_row row = {0};
-    TRY(energy_table_next(source->table, &row, end, error));
-    *time = row.timestamp - source->origin;
-    memcpy(joules, row.joules, sizeof row.joules);
-    return GPUT_OK;
-}
-
 /* Joules of only a part of the session are unknown for the session: they would be compared with
  * those of complete sessions. */
 static void add_session_energy(struct work *work, const struct session_energy *session)
@@ -272,20 +255,12 @@ static struct sweep_input input_of(const struct work *work)
 static int read_energy(struct work *work, struct gput_error *error)
 {
     struct session_energy session;
-    struct energy_source source = {.origin = work->table.origin};
-    const struct energy_points points = {next_energy_point, &source};
     const struct sweep_input input = input_of(work);
-    TRY(energy_table_open(work->options->tracking_file, &source.table, error));
-    if (!source.table)
-        return GPUT_OK;
-    work->energy = calloc(input.n_targets + 1, sizeof *work->energy);
-    int code = work->energy ? GPUT_OK : error_memory(error);
-    if (code == GPUT_OK)
-        code = block_energy_compute(&input, &points, &session, work->energy, error);
-    energy_table_close(source.table);
-    if (code == GPUT_OK)
+    TRY(analysis_energy_read(
+        work->options->tracking_file, work->table.origin, &input, &session, &work->energy, error));
+    if (work->energy)
         add_session_energy(work, &session);
-    return code;
+    return GPUT_OK;
 }
 
 /* ---- Results ---- */
