@@ -10,6 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Longer than any test may take: whoever waits for it fails by that. */
+#define HANG "delay_ms * 600000\n"
+
 /* What the last set warned of, one line each. */
 static char warnings[4096];
 
