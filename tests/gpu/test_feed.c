@@ -32,7 +32,7 @@ static uint32_t list_devices(void *state, struct gpu_device *devices, uint32_t c
     return capacity > 0;
 }
 
-/* No memory in use: a change of it would have a list read that nobody asked for. */
+/* No memory in use: a change of it would request a list by itself. */
 static void read_device(
     void *state, uint32_t device, bool whole, struct gpu_device_reading *reading)
 {

@@ -68,9 +68,10 @@ def configure():
     os.environ["CC"] = compiler_of(WHOLE)
     if not (BUILD / "build.ninja").exists():
         needed("meson", "setup", *OPTIONS, *options_of_whole(), BUILD, SOURCE)
-    elif compiler_of(BUILD) != os.environ["CC"]:
+        return
+    needed("ninja", "-C", BUILD, "build.ninja")  # first, as a source may have gone
+    if compiler_of(BUILD) != os.environ["CC"]:
         needed("meson", "setup", "--wipe", *OPTIONS, *options_of_whole(), BUILD, SOURCE)
-    needed("ninja", "-C", BUILD, "build.ninja")
 
 
 def build_core():
