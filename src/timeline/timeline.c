@@ -3,6 +3,7 @@
 #include "base/number.h"
 #include "trace/json_scan.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -142,6 +143,11 @@ int timeline_add(struct timeline *timeline, const struct timeline_event *event,
     return GPUT_OK;
 }
 
+int64_t timeline_ns_of_seconds(double seconds)
+{
+    return (int64_t)llround(seconds * 1e6) * 1000;
+}
+
 int timeline_add_counter(struct timeline *timeline, uint32_t thread, const char *name,
     double seconds, double value, struct gput_error *error)
 {
@@ -150,7 +156,7 @@ int timeline_add_counter(struct timeline *timeline, uint32_t thread, const char 
     int length = snprintf(args, sizeof args, "{\"value\": %.*s}", digits, number);
     struct timeline_event event = {.type = 'C',
         .thread = thread,
-        .start_ns = (int64_t)(seconds * 1e9),
+        .start_ns = timeline_ns_of_seconds(seconds),
         .name = {name, strlen(name), 0},
         .args = {args, (size_t)length, 0}};
     return timeline_add(timeline, &event, NULL, error);

@@ -82,6 +82,9 @@ struct timeline_record {
 int timeline_init(
     struct timeline *timeline, const char *folder, size_t memory_bytes, struct gput_error *error);
 
+/* Seconds since the epoch, up to 2255, in whole microseconds: as doubles they have no more. */
+int64_t timeline_ns_of_seconds(double seconds);
+
 /* Adds a counter's value at a moment, in seconds since the epoch. `name` is only read. */
 int timeline_add_counter(struct timeline *timeline, uint32_t thread, const char *name,
     double seconds, double value, struct gput_error *error);

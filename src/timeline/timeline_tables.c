@@ -238,10 +238,11 @@ static int add_process(
     str_append(&adding->args, "}");
     if (adding->name.failed || adding->args.failed)
         return error_memory(error);
+    int64_t start_ns = timeline_ns_of_seconds(start);
     struct timeline_event slice = {.type = 'X',
         .thread = adding->processes,
-        .start_ns = (int64_t)(start * 1e9),
-        .duration_ns = (int64_t)((end - start) * 1e9),
+        .start_ns = start_ns,
+        .duration_ns = timeline_ns_of_seconds(end) - start_ns,
         .name = {adding->name.data + 1, adding->name.length - 2, 0},
         .args = {adding->args.data, adding->args.length, 0}};
     return timeline_add(adding->inputs->timeline, &slice, NULL, error);

@@ -293,6 +293,12 @@ class Merge(CommandTest):
             self.assertEqual({event["name"]: event["args"]["value"] for event in events if event["ph"] == "C"},
                              {"main_ram (bytes)": 1.5 * factor, "system_gpu_ram (bytes)": 0.25 * factor})
 
+    def test_a_sample_has_the_microsecond_of_its_file(self):
+        (self.folder / "samples.csv").write_text(
+            "ram_unit,gpu_ram_unit,time_unit\nbytes,bytes,hours\nmain_ram,timestamp\n1,1795790007.153157\n2,1795790007.608109\n")
+        events = json.loads(self.merge("samples.csv", "-o", "-").stdout)
+        self.assertEqual([event["ts"] for event in events if event["ph"] == "C"], [1795790007153157, 1795790007608109])
+
     def test_processes_gpus_power_and_io_of_a_database(self):
         write_sqlite(self.folder / "s.sqlite", [
             ("static_data", list(STATIC), [list(STATIC.values())]),
