@@ -76,12 +76,16 @@ bool jobs_is_out_of_memory(const struct jobs_rank *rank)
 
 bool jobs_next_ranks(const char **at, double *first, double *last)
 {
-    char *end;
-    if (!**at)
+    uint64_t begin, stop;
+    const char *end = *at + strlen(*at), *rest = number_parse_uint64(*at, end, &begin);
+    if (!rest)
         return false;
-    *first = strtod(*at, &end);
-    *last = *end == '-' ? strtod(end + 1, &end) : *first;
-    *at = *end == ',' ? end + 1 : "";
+    stop = begin;
+    if (*rest == '-')
+        rest = number_parse_uint64(rest + 1, end, &stop);
+    *first = (double)begin;
+    *last = (double)stop;
+    *at = rest && *rest == ',' ? rest + 1 : end;
     return true;
 }
 

@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "testing.h"
 
+#include <locale.h>
 #include <math.h>
 #include <string.h>
 
@@ -45,6 +46,15 @@ static struct jobs_rank *add(
     snprintf(added->boot_id, sizeof added->boot_id, "boot-%s", machine);
     snprintf(added->start_text, sizeof added->start_text, "%.0f", START + start);
     return added;
+}
+
+static void assert_ranges(const char *text, const char *expected)
+{
+    char found[80] = "";
+    double first, last;
+    for (const char *at = text; jobs_next_ranks(&at, &first, &last);)
+        snprintf(found + strlen(found), sizeof found - strlen(found), "%.0f-%.0f ", first, last);
+    assert_string_equal(found, expected);
 }
 
 static struct gput_jobs *sorted(struct gput_jobs *jobs)
@@ -294,6 +304,23 @@ static void energy_of_sessions_that_overlap_counts_once(void **state)
     gput_jobs_destroy(jobs);
 }
 
+static void lists_of_ranks_are_read_in_any_locale(void **state)
+{
+    (void)state;
+    assert_ranges("0-3,8", "0-3 8-8 ");
+    assert_ranges("0,2,4", "0-0 2-2 4-4 ");
+    assert_ranges("0-3,8-", "0-3 8-8 ");
+    assert_ranges("0-3,", "0-3 ");
+    assert_ranges("-1,2", "");
+    assert_ranges("0x10", "0-0 ");
+    assert_ranges("nan,inf", "");
+    assert_ranges("", "");
+    if (!setlocale(LC_NUMERIC, "de_DE.UTF-8") && !setlocale(LC_NUMERIC, "fr_FR.UTF-8"))
+        SKIP("no locale with a decimal comma is installed");
+    assert_ranges("0,2,4", "0-0 2-2 4-4 ");
+    setlocale(LC_NUMERIC, "C");
+}
+
 static void elements_of_an_array_are_one_job(void **state)
 {
     (void)state;
@@ -430,6 +457,7 @@ int main(void)
         cmocka_unit_test(energy_of_a_machine_counts_once),
         cmocka_unit_test(energy_that_two_read_at_once_counts_once),
         cmocka_unit_test(energy_of_sessions_that_overlap_counts_once),
+        cmocka_unit_test(lists_of_ranks_are_read_in_any_locale),
         cmocka_unit_test(elements_of_an_array_are_one_job),
         cmocka_unit_test(names_of_pods_name_their_jobs),
         cmocka_unit_test(jobs_of_pods_at_the_same_time_are_two_jobs),
