@@ -298,9 +298,6 @@ bool jobs_is_task(const struct jobs_rank *rank);
 /* The middle of `count` values, which are sorted; NaN: there are none. */
 double jobs_median(double *values, size_t count);
 
-/* Adds what is known: the sum is NaN while nothing is. */
-void jobs_add(double *sum, double value);
-
 /* "2 cores", "1.5 cores" of an array on average. */
 #define JOBS_CORES_SIZE 40
 const char *jobs_say_cores(double cores, char text[JOBS_CORES_SIZE]);

@@ -2,6 +2,8 @@
  * machine have no more than that together. */
 #include "jobs/jobs.h"
 
+#include "base/number.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -43,7 +45,7 @@ static double cores_of(const struct gput_jobs *jobs, size_t from, size_t count)
         const struct jobs_rank *rank = &jobs->ranks[i];
         if (rank->is_retried && count > 1) /* its place is that of the session after it */
             continue;
-        jobs_add(&sum, rank->cores);
+        number_add_known(&sum, rank->cores);
         highest = fmax(highest, rank->cores);
         slurm = fmax(slurm, rank->slurm_cores);
         shared = fmax(shared, rank->shared_cores);
@@ -86,7 +88,7 @@ static double add_over_time(struct change *changes, size_t count, double most)
             break;
         cores += changes[i].cores;
         double seconds = changes[i + 1].time - changes[i].time, had = fmin(cores, most);
-        jobs_add(&core_seconds, had * seconds);
+        number_add_known(&core_seconds, had * seconds);
         parts += cores > had ? had / cores * seconds : seconds;
     }
     return core_seconds;
@@ -123,7 +125,7 @@ static void add_elements(struct gput_jobs *jobs, struct jobs_job *job)
     }
     for (size_t i = job->first_machine; i < job->first_machine + job->n_machines; i++) {
         if (jobs->machines[i].clock == i) /* last, for shares are of all with that clock */
-            jobs_add(&job->core_seconds, core_seconds_of(jobs, job->first, job->count, i));
+            number_add_known(&job->core_seconds, core_seconds_of(jobs, job->first, job->count, i));
     }
 }
 
@@ -146,11 +148,11 @@ static void add_clock(struct gput_jobs *jobs, struct jobs_job *job, size_t clock
         const struct jobs_machine *machine = &jobs->machines[i];
         if (machine->clock != clock)
             continue;
-        jobs_add(&own, machine->cores);
+        number_add_known(&own, machine->cores);
         system = fmax(system, jobs->ranks[machine->first].system_cores);
     }
     double cores = fmin(fmin(own, system), count_cpus(jobs, job->first, job->count, clock));
-    jobs_add(&job->cores, cores);
+    number_add_known(&job->cores, cores);
     for (size_t i = job->first; i < job->first + job->count; i++) {
         struct jobs_rank *rank = &jobs->ranks[i];
         const struct jobs_machine *machine = &jobs->machines[rank->machine];

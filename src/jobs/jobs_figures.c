@@ -2,6 +2,7 @@
 #include "jobs/jobs.h"
 
 #include "base/doubles.h"
+#include "base/number.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -54,7 +55,8 @@ static double others_of(const struct gput_jobs *jobs, const struct jobs_job *job
         for (size_t i = machine->first; i < machine->first + machine->count; i++) {
             const struct jobs_rank *rank = &jobs->ranks[i];
             busy = fmax(busy, rank->system_busy_cores);
-            jobs_add(&own, rank->cpu_seconds / (job->is_array ? machine->seconds : rank->seconds));
+            number_add_known(
+                &own, rank->cpu_seconds / (job->is_array ? machine->seconds : rank->seconds));
         }
     }
     double unused = jobs->ranks[jobs->machines[clock].first].system_cores - cores;
@@ -68,7 +70,7 @@ static void add_up_machine(struct gput_jobs *jobs, struct jobs_machine *machine)
     machine->cpu_seconds = NAN;
     for (size_t i = machine->first; i < machine->first + machine->count; i++) {
         const struct jobs_rank *rank = &jobs->ranks[i];
-        jobs_add(&machine->cpu_seconds, rank->cpu_seconds);
+        number_add_known(&machine->cpu_seconds, rank->cpu_seconds);
         start = fmin(start, rank->start);
         end = fmax(end, rank->start + rank->seconds);
     }
@@ -217,7 +219,7 @@ static void compare_ranks(struct gput_jobs *jobs, struct jobs_job *job)
     }
     for (size_t i = job->first; i < job->first + job->count; i++) {
         compare_rank(jobs, job, i, highest);
-        jobs_add(&job->waited_seconds, jobs->ranks[i].waited_seconds);
+        number_add_known(&job->waited_seconds, jobs->ranks[i].waited_seconds);
     }
 }
 
@@ -277,13 +279,13 @@ static void add_machines(struct gput_jobs *jobs, struct jobs_job *job)
     for (size_t i = job->first_machine; i < job->first_machine + job->n_machines; i++) {
         struct jobs_machine *machine = &jobs->machines[i];
         add_up_machine(jobs, machine);
-        jobs_add(&job->cpu_seconds, machine->cpu_seconds);
+        number_add_known(&job->cpu_seconds, machine->cpu_seconds);
         machine->unread_seconds = NAN;
         if (machine->clock !=
             i) /* of several with one boot id: what is the machine's counts once */
             continue;
         struct jobs_energy energy = jobs_energy_of(jobs, machine->boot_id, job->first, job->count);
-        jobs_add(&job->cpu_joules, energy.joules);
+        number_add_known(&job->cpu_joules, energy.joules);
         machine->unread_seconds = energy.unread_seconds;
     }
     jobs_add_cores(jobs, job);
@@ -309,8 +311,8 @@ static void add_ranks(const struct gput_jobs *jobs, struct jobs_job *job)
         job->max_gpu_ram_bytes = fmax(job->max_gpu_ram_bytes, rank->max_gpu_ram_bytes);
     }
     job->seconds = fmax(end - job->start, job->slowest_seconds);
-    jobs_add(&job->energy_joules, job->cpu_joules);
-    jobs_add(&job->energy_joules, job->gpu_joules);
+    number_add_known(&job->energy_joules, job->cpu_joules);
+    number_add_known(&job->energy_joules, job->gpu_joules);
     if (job->is_array)
         job->cores = job->seconds > 0 ? job->core_seconds / job->seconds : NAN;
     else

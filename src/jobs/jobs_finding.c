@@ -127,12 +127,6 @@ double jobs_median(double *values, size_t count)
     return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
-void jobs_add(double *sum, double value)
-{
-    if (!isnan(value))
-        *sum = (isnan(*sum) ? 0 : *sum) + value;
-}
-
 const char *jobs_say_cores(double cores, char text[JOBS_CORES_SIZE])
 {
     bool is_whole = cores == round(cores) || cores >= 100;

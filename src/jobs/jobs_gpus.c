@@ -1,6 +1,8 @@
 /* GPUs of a job, each once: ranks of one machine may see the same ones. */
 #include "jobs/jobs.h"
 
+#include "base/number.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,7 +144,7 @@ void jobs_add_gpus(struct gput_jobs *jobs, struct jobs_job *job)
     job->gpus = (double)count;
     job->gpu_joules = NAN;
     for (size_t i = 0; i < count; i++) {
-        jobs_add(&job->gpu_joules, seen[i].joules);
+        number_add_known(&job->gpu_joules, seen[i].joules);
         add_mean(&means, seen[i].percent, 1);
     }
     add_unlisted(jobs, job, seen, count, &means);

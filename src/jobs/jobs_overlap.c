@@ -1,6 +1,8 @@
 /* What ranks of one machine had at the same time, and one after the other. */
 #include "jobs/jobs.h"
 
+#include "base/number.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,16 +68,16 @@ double jobs_sum_covered_once(struct jobs_span *spans, size_t count)
         if (isnan(span->value))
             continue;
         if (span->start >= read_until) {
-            jobs_add(&sum, at_once);
+            number_add_known(&sum, at_once);
             at_once = span->value;
         } else if (later > 0) {
             part = span->value * later / seconds;
         }
-        jobs_add(&at_once, part);
+        number_add_known(&at_once, part);
         at_once = fmax(at_once, span->value); /* no less than each of them read */
         read_until = fmax(read_until, span->end);
     }
-    jobs_add(&sum, at_once);
+    number_add_known(&sum, at_once);
     return fmax(sum, always);
 }
 

@@ -4,6 +4,7 @@
  */
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/number.h"
 #include "base/sized.h"
 #include "base/table.h"
 #include "base/table_cells.h"
@@ -167,12 +168,6 @@ static bool is_due(struct replay *replay, double timestamp)
 
 /* ---- samples ---- */
 
-static void add_cpu_time(double *total, double percent, double gap)
-{
-    if (!isnan(percent))
-        *total = (isnan(*total) ? 0 : *total) + gap * percent / 100;
-}
-
 /* Rows that could not be written: what the CPU did meanwhile is not known. */
 static uint64_t rows_lost_of(const struct replay *replay)
 {
@@ -193,10 +188,12 @@ static void take_row(struct replay *replay, const struct tracking_row *row)
         results->max[id] = fmax(results->max[id], *now);
     }
     if (gap > 0 && gap < MAX_GAP_SECONDS && rows_lost_of(replay) == 0) {
-        add_cpu_time(&results->now.main_cpu_seconds, values[GPUT_CPU_MAIN_SUM], gap);
-        add_cpu_time(&results->now.descendants_cpu_seconds, values[GPUT_CPU_DESCENDANTS_SUM], gap);
-        add_cpu_time(&results->accounting.sampled_cpu_seconds, values[GPUT_CPU_COMBINED_SUM], gap);
-        add_cpu_time(&results->now.system_cpu_seconds, values[GPUT_CPU_SYSTEM_SUM], gap);
+        number_add_known(&results->now.main_cpu_seconds, gap * values[GPUT_CPU_MAIN_SUM] / 100);
+        number_add_known(
+            &results->now.descendants_cpu_seconds, gap * values[GPUT_CPU_DESCENDANTS_SUM] / 100);
+        number_add_known(
+            &results->accounting.sampled_cpu_seconds, gap * values[GPUT_CPU_COMBINED_SUM] / 100);
+        number_add_known(&results->now.system_cpu_seconds, gap * values[GPUT_CPU_SYSTEM_SUM] / 100);
     }
     replay->last_read = row->timestamp;
 }
