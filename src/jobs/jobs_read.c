@@ -238,7 +238,7 @@ static void take_times(
     double missing = rank->end > samples->last ? rank->end - samples->last : 0;
     rank->start = known(rank->start, samples->first);
     rank->seconds = samples->jump == 0 ? samples->last + missing - rank->start : NAN;
-    rank->cpu_seconds = samples->count > 0 && !(rank->rows_lost > 0) ? samples->cpu_seconds : NAN;
+    rank->cpu_seconds = samples->cpu_count > 0 && !(rank->rows_lost > 0) ? samples->cpu_seconds : NAN;
     if (is_damaged && !isnan(rank->end))
         rank->cpu_seconds = NAN;
     if (samples->count == 0 || samples->jump != 0 ||

@@ -10,6 +10,7 @@ import subprocess
 import sys
 
 import command
+from analysis_files import MEASUREMENTS, row, write_tracking
 from job_test import JobTest
 from report_data import use_page
 
@@ -111,6 +112,16 @@ class Files(JobTest):
         (self.folder / "s.csv").write_bytes(whole[:-40])
         self.assertIsNone(self.job("s.csv")["ranks"][0]["cpu_seconds"])
         self.assertIn("s.csv is damaged", self.findings("s.csv")["damaged"])
+
+    def test_cpu_time_is_not_known_where_no_sample_has_it(self):
+        path = self.folder / "s.csv"
+        write_tracking(path, [row(1), row(2)])
+        self.assertEqual(self.job("s.csv")["ranks"][0]["cpu_seconds"], 0.4)
+        column = MEASUREMENTS.index("cpu_combined_sum_utilization_percent")
+        write_tracking(path, [row(second)[:column] + [""] + row(second)[column + 1:] for second in (1, 2)])
+        (rank,) = self.job("s.csv")["ranks"]
+        self.assertEqual((rank["seconds"], rank["cpu_seconds"]), (1, None))
+        self.assertNotIn("idle_cores", self.findings("s.csv"))
 
     def test_a_copy_of_a_tracking_file_without_its_identity(self):
         subprocess.run([command.COMMAND, "run", "-q", "--st", "0.05", "--tf", "s.csv", "--", "sleep", "0.3"], cwd=self.folder, check=True)

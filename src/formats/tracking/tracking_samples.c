@@ -21,10 +21,13 @@ static void add_rows(
     for (size_t i = 0; i < count; i++) {
         const double *values = rows[i].values;
         double gap = rows[i].timestamp - samples->last;
-        if (gap < 0 || gap >= MAX_GAP_SECONDS)
+        double cpu = values[GPUT_CPU_COMBINED_SUM];
+        /* A row without CPU time ends the time in which a machine was suspended. */
+        if (gap < 0 || (gap >= MAX_GAP_SECONDS && !isnan(cpu)))
             samples->jump = gap;
-        if (gap > 0 && gap < MAX_GAP_SECONDS && !isnan(values[GPUT_CPU_COMBINED_SUM]))
-            samples->cpu_seconds += gap * values[GPUT_CPU_COMBINED_SUM] / 100;
+        if (gap > 0 && gap < MAX_GAP_SECONDS && !isnan(cpu))
+            samples->cpu_seconds += gap * cpu / 100;
+        samples->cpu_count += !isnan(cpu);
         samples->first = isnan(samples->first) ? rows[i].timestamp : samples->first;
         samples->last = rows[i].timestamp;
         samples->max_ram = fmax(samples->max_ram, values[GPUT_COMBINED_RAM]);

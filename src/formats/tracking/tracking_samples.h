@@ -11,7 +11,8 @@
 /* Without gaps: it is hashed. */
 struct tracking_samples {
     double jump; /* between two times, where the clock was set; 0: none */
-    double first, last, cpu_seconds, gpu_sum, count, gpu_count, system_sum, system_count;
+    double first, last, cpu_seconds, gpu_sum, system_sum;
+    double count, cpu_count, gpu_count, system_count; /* rows, and those with a value */
     double max_ram, max_gpu_ram; /* in the units of the file */
     uint64_t first_row;          /* a hash of it; 0: there is none */
 };

@@ -6,6 +6,7 @@
 #include "formats/tracking/tracking_file.h"
 #include "formats/tracking/tracking_identity.h"
 #include "formats/tracking/tracking_sidecar.h"
+#include "model/measurement_list.h"
 #include "model/process_columns.h"
 #include "model/processes.h"
 #include "session/sinks/sink.h"
@@ -35,6 +36,7 @@ struct tracking_sink {
     bool has_tables, has_bytes;
     double start;                  /* the timestamp of the baseline: where totals were 0 */
     int64_t start_ns;              /* the same on the monotonic clock */
+    int64_t time_ns, taken_ns;     /* of the sample before, on both clocks; 0: there was none */
     struct gput_identity identity; /* as it was written last */
     bool has_identity;
 };
@@ -47,6 +49,9 @@ struct tracking_sink {
  * those two would be the rate of a moment. */
 #define IO_COLUMNS 5
 #define MIN_FIRST_IO_NS (NS_PER_SECOND / 5)
+
+/* Time stamps go on while the machine is suspended. The clocks differ by less than this otherwise. */
+#define SUSPENDED_NS NS_PER_SECOND
 
 enum row_kind { SAMPLE_ROW, GPU_ROW, ENERGY_ROW, IO_ROW, IDENTITY_ROW };
 
@@ -399,10 +404,32 @@ static int open_file(struct sink *sink, struct gput_error *error)
     return add_gpu_table(output, error);
 }
 
+/* What is of an interval is of the time in which the machine was awake. So a row without these
+ * values ends the time in which it was not: who multiplies by intervals would count that, too. */
+static void put_suspended(struct sink *sink, const struct snapshot *snapshot)
+{
+    struct tracking_sink *tracking = (struct tracking_sink *)sink;
+    struct tracking_row_item item = {.kind = SAMPLE_ROW, .sample = snapshot->sample};
+    int64_t awake_ns = snapshot->taken_ns - tracking->taken_ns;
+    int64_t passed_ns = snapshot->sample.time_ns - tracking->time_ns;
+    bool is_first = tracking->time_ns == 0;
+    tracking->time_ns = snapshot->sample.time_ns;
+    tracking->taken_ns = snapshot->taken_ns;
+    if (is_first || passed_ns - awake_ns < SUSPENDED_NS)
+        return;
+    item.sample.time_ns -= awake_ns;
+    for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++) {
+        if (measurement_curves[i].is_of_interval)
+            item.sample.values[i] = NAN;
+    }
+    sink_put(sink, &item);
+}
+
 static void put_sample(struct sink *sink, const struct snapshot *snapshot)
 {
     struct tracking_sink *tracking = (struct tracking_sink *)sink;
     struct tracking_row_item item = {.kind = SAMPLE_ROW, .sample = snapshot->sample};
+    put_suspended(sink, snapshot);
     if (snapshot->is_baseline) {
         tracking->start = tracking_timestamp(&snapshot->sample);
         tracking->start_ns = snapshot->taken_ns;
