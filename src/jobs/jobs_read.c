@@ -236,9 +236,13 @@ static void take_times(
     double interval =
         samples->count > 1 ? (samples->last - samples->first) / (samples->count - 1) : 0;
     double missing = rank->end > samples->last ? rank->end - samples->last : 0;
+    double before = samples->first - rank->start; /* the first row has what was used in it */
     rank->start = known(rank->start, samples->first);
     rank->seconds = samples->jump == 0 ? samples->last + missing - rank->start : NAN;
-    rank->cpu_seconds = samples->cpu_count > 0 && !(rank->rows_lost > 0) ? samples->cpu_seconds : NAN;
+    rank->cpu_seconds = NAN;
+    if (samples->cpu_count > 0 && !(rank->rows_lost > 0))
+        rank->cpu_seconds =
+            samples->cpu_seconds + known(fmax(before, 0) * samples->first_cpu_percent / 100, 0);
     if (is_damaged && !isnan(rank->end))
         rank->cpu_seconds = NAN;
     if (samples->count == 0 || samples->jump != 0 ||

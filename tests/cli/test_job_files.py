@@ -1,6 +1,7 @@
 """gpu-tracker job: files of one session, through links, given twice, or copied."""
 
 import contextlib
+import datetime
 import json
 import os
 import re
@@ -10,7 +11,7 @@ import subprocess
 import sys
 
 import command
-from analysis_files import MEASUREMENTS, row, write_tracking
+from analysis_files import MEASUREMENTS, START, row, write_tracking
 from job_test import JobTest
 from report_data import use_page
 
@@ -112,6 +113,15 @@ class Files(JobTest):
         (self.folder / "s.csv").write_bytes(whole[:-40])
         self.assertIsNone(self.job("s.csv")["ranks"][0]["cpu_seconds"])
         self.assertIn("s.csv is damaged", self.findings("s.csv")["damaged"])
+
+    def test_the_first_sample_has_what_was_used_before_it(self):
+        path = self.folder / "s.csv"
+        write_tracking(path, [row(1), row(2)])
+        without = self.job("s.csv")["ranks"][0]["cpu_seconds"]
+        start = datetime.datetime.fromtimestamp(START - 2, datetime.UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        path.with_name("s.csv.session.json").write_text(json.dumps({"tracking_file": "s.csv", "host": "n1", "start": start}))
+        percent = row(1)[MEASUREMENTS.index("cpu_combined_sum_utilization_percent")]
+        self.assertAlmostEqual(self.job("s.csv")["ranks"][0]["cpu_seconds"], without + 3 * percent / 100, places=6)
 
     def test_cpu_time_is_not_known_where_no_sample_has_it(self):
         path = self.folder / "s.csv"

@@ -28,7 +28,10 @@ static void add_rows(
         if (gap > 0 && gap < MAX_GAP_SECONDS && !isnan(cpu))
             samples->cpu_seconds += gap * cpu / 100;
         samples->cpu_count += !isnan(cpu);
-        samples->first = isnan(samples->first) ? rows[i].timestamp : samples->first;
+        if (isnan(samples->first)) {
+            samples->first = rows[i].timestamp;
+            samples->first_cpu_percent = cpu;
+        }
         samples->last = rows[i].timestamp;
         samples->max_ram = fmax(samples->max_ram, values[GPUT_COMBINED_RAM]);
         samples->max_gpu_ram = fmax(samples->max_gpu_ram, values[GPUT_COMBINED_GPU_RAM]);
@@ -47,8 +50,8 @@ int tracking_samples_read(
 {
     size_t count = 1;
     int code = GPUT_OK;
-    *samples =
-        (struct tracking_samples){.first = NAN, .last = NAN, .max_ram = NAN, .max_gpu_ram = NAN};
+    *samples = (struct tracking_samples){
+        .first = NAN, .last = NAN, .max_ram = NAN, .max_gpu_ram = NAN, .first_cpu_percent = NAN};
     struct tracking_row *rows = calloc(ROWS_AT_ONCE, sizeof *rows);
     if (!rows)
         return error_memory(error);

@@ -13,8 +13,9 @@ struct tracking_samples {
     double jump; /* between two times, where the clock was set; 0: none */
     double first, last, cpu_seconds, gpu_sum, system_sum;
     double count, cpu_count, gpu_count, system_count; /* rows, and those with a value */
-    double max_ram, max_gpu_ram; /* in the units of the file */
-    uint64_t first_row;          /* a hash of it; 0: there is none */
+    double max_ram, max_gpu_ram;                      /* in the units of the file */
+    double first_cpu_percent; /* of the time before the first row; not in cpu_seconds */
+    uint64_t first_row;       /* a hash of it; 0: there is none */
 };
 
 /* Reads all that is left. Errors: those of tracking_reader_next(). */

@@ -50,7 +50,7 @@ struct tracking_sink {
 #define IO_COLUMNS 5
 #define MIN_FIRST_IO_NS (NS_PER_SECOND / 5)
 
-/* Time stamps go on while the machine is suspended. The clocks differ by less than this otherwise. */
+/* Time stamps go on while the machine is suspended. Else the clocks differ by less than this. */
 #define SUSPENDED_NS NS_PER_SECOND
 
 enum row_kind { SAMPLE_ROW, GPU_ROW, ENERGY_ROW, IO_ROW, IDENTITY_ROW };
