@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "base/table.h"
 #include "base/table_cells.h"
+#include "formats/tracking/total_rates.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -12,26 +13,15 @@
 #include <string.h>
 
 #define ROWS_AT_ONCE 1024
-#define MAX_TOTALS 16
 #define NUMBER_OF_PROCESSES 1 /* of the thread that has their slices; samples have 0 */
 
-/* Totals since the start of the session, at one moment. */
-struct totals {
-    double time; /* NaN: none */
-    double values[MAX_TOTALS];
-};
-
-/* Totals as rates. A counter keeps its value until its next one: the rate of an interval stands at
- * its begin. Intervals are not shorter than `min_seconds`, for a few milliseconds would have wild
- * rates. */
+/* A counter keeps its value until its next one: the rate of an interval stands at its begin. */
 struct rates {
-    const char *table, *format; /* of the name of a counter, with that of a column */
-    double min_seconds;
-    bool is_first;                   /* no interval was added */
-    struct totals begin, end, after; /* `after`: at the end, less than an interval later */
-    char *names[MAX_TOTALS];         /* owned */
-    size_t columns[MAX_TOTALS];
-    size_t count;
+    struct adding *adding;
+    const char *table, *format;   /* of the name of a counter, with that of a column */
+    char *names[TOTAL_RATES_MAX]; /* owned */
+    size_t columns[TOTAL_RATES_MAX];
+    struct total_rates totals;
 };
 
 struct adding {
@@ -88,101 +78,49 @@ static int add_gpu_row(
 
 /* ---- Totals ---- */
 
-/* The first row has no totals of a source whose baseline it is: those after it count from there. */
-static double amount_of(const struct rates *rates, const struct totals *end, size_t index)
+/* At the end nothing is known of the time after it. */
+static int take_rates(void *user, const struct total_row *begin, const struct total_row *end,
+    const double *of_interval, struct gput_error *error)
 {
-    double before = rates->begin.values[index], after = end->values[index];
-    if (rates->is_first && isnan(before) && after > 0)
-        before = 0;
-    return after < before ? 0 : after - before;
-}
-
-static int add_interval(
-    struct adding *adding, struct rates *rates, const struct totals *end, struct gput_error *error)
-{
-    double seconds = end->time - rates->begin.time;
-    for (size_t i = 0; seconds > 0 && i < rates->count; i++) {
-        double rate = amount_of(rates, end, i) / seconds;
+    const struct rates *rates = user;
+    for (size_t i = 0; i < rates->totals.count; i++) {
+        double rate = end ? of_interval[i] : isnan(begin->values[i]) ? NAN : 0;
         if (isfinite(rate))
-            TRY(add_counter(adding, rates->names[i], rates->begin.time, rate, error));
+            TRY(add_counter(rates->adding, rates->names[i], begin->time, rate, error));
     }
-    rates->begin = *end;
-    rates->is_first = false;
-    return GPUT_OK;
-}
-
-/* What is left: nothing is known of the time after it. */
-static int end_rates(struct adding *adding, struct rates *rates, struct gput_error *error)
-{
-    struct totals last = isnan(rates->after.time) ? rates->end : rates->after;
-    rates->end.time = rates->after.time = NAN;
-    if (isnan(last.time))
-        return GPUT_OK;
-    TRY(add_interval(adding, rates, &last, error));
-    for (size_t i = 0; i < rates->count; i++)
-        if (!isnan(last.values[i]))
-            TRY(add_counter(adding, rates->names[i], last.time, 0, error));
-    return GPUT_OK;
-}
-
-static int add_totals(
-    struct adding *adding, struct rates *rates, const struct totals *row, struct gput_error *error)
-{
-    bool has_end = !isnan(rates->end.time);
-    double before = has_end ? rates->end.time : rates->begin.time;
-    if (isnan(before) || row->time < before) { /* the first, or a clock was set back */
-        TRY(end_rates(adding, rates, error));
-        rates->begin = *row;
-        return GPUT_OK;
-    }
-    if (row->time - before < rates->min_seconds) {
-        rates->after = *row;
-        return GPUT_OK;
-    }
-    if (has_end)
-        TRY(add_interval(adding, rates, &rates->end, error));
-    rates->end = *row;
-    rates->after.time = NAN;
     return GPUT_OK;
 }
 
 /* The columns of the table but for the time, once. */
 static bool name_rates(struct rates *rates, const struct gput_table *part, size_t time)
 {
-    bool are_named = rates->count > 0;
+    size_t *count = &rates->totals.count;
+    bool are_named = *count > 0;
     for (size_t i = 0; !are_named && i < gput_table_column_count(part); i++) {
         struct str name = {0};
-        if (i == time || rates->count == MAX_TOTALS)
+        if (i == time || *count == TOTAL_RATES_MAX)
             continue;
         str_printf(&name, rates->format, gput_table_column_name(part, i));
-        rates->columns[rates->count] = i;
-        rates->names[rates->count] = str_steal(&name);
-        if (!rates->names[rates->count])
+        rates->columns[*count] = i;
+        rates->names[*count] = str_steal(&name);
+        if (!rates->names[*count])
             return false;
-        rates->count++;
+        ++*count;
     }
     return true;
 }
 
-static int add_rates(struct adding *adding, struct rates *rates, const struct gput_table *part,
-    struct gput_error *error)
+static int add_rates(struct rates *rates, const struct gput_table *part, struct gput_error *error)
 {
     size_t time = table_cells_find(part, "timestamp");
     if (!name_rates(rates, part, time))
         return error_memory(error);
-    for (size_t row = 0; row < gput_table_row_count(part); row++) {
-        struct totals totals = {.time = table_cells_number(part, row, time)};
-        for (size_t i = 0; i < rates->count; i++)
-            totals.values[i] = table_cells_number(part, row, rates->columns[i]);
-        if (is_moment(totals.time))
-            TRY(add_totals(adding, rates, &totals, error));
-    }
-    return GPUT_OK;
+    return total_rates_add(&rates->totals, part, time, rates->columns, error);
 }
 
 static void finish_rates(struct rates *rates)
 {
-    for (size_t i = 0; i < rates->count; i++)
+    for (size_t i = 0; i < rates->totals.count; i++)
         free(rates->names[i]);
 }
 
@@ -257,9 +195,9 @@ static int take_rows(void *user, const struct gput_tables *tables, const struct 
     const char *name = gput_table_name(part);
     (void)tables;
     if (strcmp(name, adding->energy.table) == 0)
-        return add_rates(adding, &adding->energy, part, error);
+        return add_rates(&adding->energy, part, error);
     if (strcmp(name, adding->io.table) == 0)
-        return add_rates(adding, &adding->io, part, error);
+        return add_rates(&adding->io, part, error);
     bool is_gpu = strcmp(name, "gpu_data") == 0, is_process = strcmp(name, "process_data") == 0;
     for (size_t row = 0; (is_gpu || is_process) && row < gput_table_row_count(part); row++)
         TRY(is_gpu ? add_gpu_row(adding, part, row, error) : add_process(adding, part, row, error));
@@ -280,29 +218,23 @@ static int read_tables(
         read_report_warn(&adding->inputs->report, reason.message);
     else if (code != GPUT_OK && code != GPUT_ERROR_INVALID) /* invalid: such files have none */
         return error_copy(error, &reason);
-    TRY(end_rates(adding, &adding->energy, error));
-    return end_rates(adding, &adding->io, error);
+    TRY(total_rates_end(&adding->energy.totals, error));
+    return total_rates_end(&adding->io.totals, error);
 }
 
 int timeline_add_tables(struct timeline_inputs *inputs, uint32_t process, double end,
     struct tracking_reader *reader, struct gput_error *error)
 {
     struct timeline_tracks *tracks = &inputs->timeline->tracks;
-    const struct rates no_rates = {
-        .is_first = true, .begin.time = NAN, .end.time = NAN, .after.time = NAN};
     struct adding adding = {.inputs = inputs,
         .data = tracking_reader_static_data(reader),
         .samples = timeline_thread(tracks, process, 0, 0),
         .processes = timeline_thread(tracks, process, 0, NUMBER_OF_PROCESSES),
         .end = end,
-        .energy = no_rates,
-        .io = no_rates};
-    adding.energy.table = "energy_data";
-    adding.energy.format = "power_%s (watts)";
-    adding.energy.min_seconds = 0.05;
-    adding.io.table = "io_data";
-    adding.io.format = "%s per second";
-    adding.io.min_seconds = 0.2;
+        .energy = {.adding = &adding, .table = "energy_data", .format = "power_%s (watts)"},
+        .io = {.adding = &adding, .table = "io_data", .format = "%s per second"}};
+    adding.energy.totals = total_rates_of(0, MIN_ENERGY_SECONDS, take_rates, &adding.energy);
+    adding.io.totals = total_rates_of(0, MIN_IO_SECONDS, take_rates, &adding.io);
     bool is_ready = adding.samples != TRACK_NONE && adding.processes != TRACK_NONE &&
                     timeline_thread_rename(tracks, adding.processes, "processes");
     int code = is_ready ? read_tables(&adding, reader, error) : error_memory(error);
