@@ -108,6 +108,22 @@ void results_finish(struct gput_results *results)
     results->gpu_capacity = results->n_gpus = 0;
 }
 
+const struct gput_source *results_find_source(const struct gput_results *results, const char *name)
+{
+    for (uint32_t i = 0; i < results->n_sources; i++) {
+        if (strcmp(results->sources[i].name, name) == 0)
+            return &results->sources[i];
+    }
+    return NULL;
+}
+
+bool results_source_is(
+    const struct gput_results *results, const char *name, enum gput_source_state state)
+{
+    const struct gput_source *source = results_find_source(results, name);
+    return source && source->state == state;
+}
+
 void results_add_source(struct gput_results *results, const char *name,
     enum gput_source_state state, const char *format, ...)
 {

@@ -299,6 +299,13 @@ bool results_ram_is_not_of_limit(const struct gput_results *results, double ram_
 /* Frees the GPUs. */
 void results_finish(struct gput_results *results);
 
+/* The source of that name, or NULL. */
+const struct gput_source *results_find_source(const struct gput_results *results, const char *name);
+
+/* Whether there is a source of that name, and in that state. */
+bool results_source_is(
+    const struct gput_results *results, const char *name, enum gput_source_state state);
+
 /* Adds the source of a kind of figure, or why it is missing, as from printf(). Of more than
  * GPUT_MAX_SOURCES, which the library does not have, the last ones are dropped. */
 void results_add_source(struct gput_results *results, const char *name,

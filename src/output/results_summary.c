@@ -53,27 +53,12 @@ static void write_time(struct summary *summary)
         summary, "Time", human_seconds(summary->results->elapsed_seconds, figure), "%s", end);
 }
 
-static const struct gput_source *find_source(const struct gput_results *results, const char *name)
-{
-    for (uint32_t i = 0; i < results->n_sources && i < GPUT_MAX_SOURCES; i++) {
-        if (strcmp(results->sources[i].name, name) == 0)
-            return &results->sources[i];
-    }
-    return NULL;
-}
-
-static bool is_exact(const struct gput_results *results, const char *name)
-{
-    const struct gput_source *source = find_source(results, name);
-    return source && source->state == GPUT_SOURCE_EXACT;
-}
-
 /* Reports of the older gpu_tracker have no CPU time, but the use that samples had. */
 static void write_cpu_of_samples(struct summary *summary)
 {
     const struct gput_results *results = summary->results;
     double cores = results->mean[GPUT_CPU_COMBINED_SUM] / 100;
-    const struct gput_source *source = find_source(results, "kernel_cpu_time");
+    const struct gput_source *source = results_find_source(results, "kernel_cpu_time");
     char used[HUMAN_SIZE], figure[HUMAN_SIZE + 8];
     if (source || isnan(cores)) {
         summary_row(summary, "CPU", "n/a", "%s", source ? source->reason : "");
@@ -111,7 +96,8 @@ static void write_cpu(struct summary *summary)
         snprintf(
             whole, sizeof whole, " allowed (machine: %u)", results->static_data.system_core_count);
     double cores = results->elapsed_seconds > 0 ? seconds / results->elapsed_seconds : 0;
-    const char *at_least = is_exact(results, "kernel_cpu_time") ? "" : "at least; ";
+    const char *at_least =
+        results_source_is(results, "kernel_cpu_time", GPUT_SOURCE_EXACT) ? "" : "at least; ";
     human_cores(cores, used);
     str_printf(&detail, "%s%s of %g cores%s%s", at_least, used, allowed, whole, parts);
     str_printf(&shorter, "%s%s of %g %scores%s", at_least, used, allowed,
@@ -193,7 +179,7 @@ static void write_ram(struct summary *summary)
 /* Counters that are in no total; where there are none, "Not known" has it. */
 static void write_no_energy(struct summary *summary)
 {
-    const struct gput_source *cpu = find_source(summary->results, "cpu_energy");
+    const struct gput_source *cpu = results_find_source(summary->results, "cpu_energy");
     if (cpu && cpu->state == GPUT_SOURCE_SAMPLED)
         summary_row(summary, "Energy", "n/a", "%s", cpu->reason);
 }
@@ -229,7 +215,7 @@ static void write_energy(struct summary *summary)
 static void write_io(struct summary *summary)
 {
     const struct gput_accounting *accounting = &summary->results->accounting;
-    const struct gput_source *counts = find_source(summary->results, "counts");
+    const struct gput_source *counts = results_find_source(summary->results, "counts");
     bool is_at_least = counts && counts->state == GPUT_SOURCE_SAMPLED;
     char figure[HUMAN_SIZE], written[HUMAN_SIZE], fetched[HUMAN_SIZE], stored[HUMAN_SIZE];
     struct str detail = {0}, shorter = {0};
@@ -271,7 +257,7 @@ static void write_processes(struct summary *summary)
 /* "GPU, CPU energy"; who used a GPU is not a second gap where there is none. */
 static void list_missing(const struct gput_results *results, struct str *list)
 {
-    const struct gput_source *gpu = find_source(results, "gpu");
+    const struct gput_source *gpu = results_find_source(results, "gpu");
     bool has_no_gpu = gpu && gpu->state == GPUT_SOURCE_UNAVAILABLE;
     for (uint32_t i = 0; i < results->n_sources && i < GPUT_MAX_SOURCES; i++) {
         if (results->sources[i].state != GPUT_SOURCE_UNAVAILABLE ||

@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* One figure. NaN: not known, or no such bound. */
 struct card {
@@ -18,15 +17,6 @@ struct card {
 static const struct card no_card = {NULL, NULL, NULL, NAN, NAN, NAN, NAN, NULL, NULL};
 
 static const char of_samples[] = "the highest of the samples; it may have been higher between them";
-
-static const struct gput_source *find_source(const struct gput_results *results, const char *name)
-{
-    for (uint32_t i = 0; name && i < results->n_sources && i < GPUT_MAX_SOURCES; i++) {
-        if (strcmp(results->sources[i].name, name) == 0)
-            return &results->sources[i];
-    }
-    return NULL;
-}
 
 static void add_known(struct doc *object, const char *key, double value)
 {
@@ -68,8 +58,9 @@ static void add_bounds(struct doc *object, const struct card *card)
 
 static void add_card(struct report_session *session, const struct card *card)
 {
-    const struct gput_source *source =
-        session->results ? find_source(session->results, card->source) : NULL;
+    const struct gput_source *source = session->results && card->source
+                                           ? results_find_source(session->results, card->source)
+                                           : NULL;
     if (isnan(card->value) && !source)
         return;
     struct doc *object =
@@ -119,6 +110,12 @@ static double allowed_or(double allowed, double all)
     return isnan(allowed) ? all : allowed;
 }
 
+static double limit_of_cores(const struct gput_static_data *data)
+{
+    return allowed_or(
+        data->allowed_cores, data->system_core_count > 0 ? data->system_core_count : NAN);
+}
+
 static void add_highest(struct report_session *session, const char *id, const char *label,
     const char *unit, double highest, double limit)
 {
@@ -140,8 +137,7 @@ static void add_mean_cores(
     card.label = "Cores used";
     card.unit = "cores";
     card.value = mean[GPUT_CPU_COMBINED_SUM] / 100;
-    card.limit = allowed_or(
-        data->allowed_cores, data->system_core_count > 0 ? data->system_core_count : NAN);
+    card.limit = limit_of_cores(data);
     add_card(session, &card);
 }
 
@@ -171,17 +167,10 @@ static void add_peak(struct report_session *session, const char *id, const char 
     add_card(session, &card);
 }
 
-static bool is_sampled(const struct report_session *session, const char *name)
-{
-    const struct gput_source *source = find_source(session->results, name);
-    return source && source->state == GPUT_SOURCE_SAMPLED;
-}
-
 static void add_cpu(struct report_session *session)
 {
     const struct gput_results *results = session->results;
     const struct gput_accounting *accounting = &results->accounting;
-    double allowed = results->static_data.allowed_cores;
     double seconds = accounting->kernel_cpu_seconds;
     struct card card = no_card, time = no_card;
     if (results->n_sources == 0 && isnan(seconds) && isnan(accounting->sampled_cpu_seconds)) {
@@ -200,10 +189,10 @@ static void add_cpu(struct report_session *session)
     card.label = is_of_samples ? "Cores used, at least" : "Cores used";
     card.unit = "cores";
     card.value = results->elapsed_seconds > 0 ? seconds / results->elapsed_seconds : NAN;
-    card.limit = isnan(allowed) ? results->static_data.system_core_count : allowed;
+    card.limit = limit_of_cores(&results->static_data);
     card.at_least = is_of_samples ? card.value : NAN;
     card.source = time.source = is_of_samples ? "cpu_time" : "kernel_cpu_time";
-    if (!is_of_samples && is_sampled(session, "kernel_cpu_time")) {
+    if (!is_of_samples && results_source_is(results, "kernel_cpu_time", GPUT_SOURCE_SAMPLED)) {
         time.at_least = seconds;
         card.at_least = card.value;
         time.bounded_by = card.bounded_by = "";
@@ -263,7 +252,7 @@ static void add_counts(struct report_session *session)
     };
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         add_counted(session, counts[i].id, counts[i].label, "bytes", counts[i].bytes, "counts",
-            is_sampled(session, "counts"));
+            results_source_is(session->results, "counts", GPUT_SOURCE_SAMPLED));
     if (accounting->processes_seen > 0)
         add_counted(session, "processes", "Processes", "count", (double)accounting->processes_seen,
             "processes", accounting->processes_missed > 0);
@@ -278,8 +267,7 @@ static double limit_of_ram(const struct gput_results *results, double ram_bytes)
     const struct gput_static_data *data = &results->static_data;
     if (results_ram_is_not_of_limit(results, ram_bytes))
         return NAN;
-    return isnan(data->allowed_ram_bytes) ? data->ram_system_capacity_bytes
-                                          : data->allowed_ram_bytes;
+    return allowed_or(data->allowed_ram_bytes, data->ram_system_capacity_bytes);
 }
 
 static void add_from_results(struct report_session *session)

@@ -64,26 +64,10 @@ static unsigned check_bounds(struct gput_results *results)
 
 /* ---- labels ---- */
 
-static struct gput_source *find_source(struct gput_results *results, const char *name)
-{
-    for (uint32_t i = 0; i < results->n_sources; i++) {
-        if (strcmp(results->sources[i].name, name) == 0)
-            return &results->sources[i];
-    }
-    return NULL;
-}
-
-static bool is_in_state(
-    struct gput_results *results, const char *name, enum gput_source_state state)
-{
-    const struct gput_source *source = find_source(results, name);
-    return source && source->state == state;
-}
-
 /* False: it was not called exact. */
 static bool take_back(struct gput_results *results, const char *name, const char *why)
 {
-    struct gput_source *source = find_source(results, name);
+    struct gput_source *source = (struct gput_source *)results_find_source(results, name);
     char reason[sizeof source->reason];
     if (!source || source->state != GPUT_SOURCE_EXACT)
         return false;
@@ -126,7 +110,7 @@ static unsigned check_figures(struct gput_results *results)
 static unsigned check_labels(struct gput_results *results)
 {
     unsigned found = 0;
-    if (is_in_state(results, "kernel_cpu_time", GPUT_SOURCE_SAMPLED)) {
+    if (results_source_is(results, "kernel_cpu_time", GPUT_SOURCE_SAMPLED)) {
         found +=
             take_back(results, "counts", "at least: contradicted by CPU time, which is at least");
         found += !isnan(results->accounting.captured_percent);
@@ -161,7 +145,7 @@ static unsigned check_descriptors(struct gput_results *results)
         &results->peaks.combined, &results->gpu_peaks.main, &results->gpu_peaks.descendants,
         &results->gpu_peaks.combined};
     unsigned found = 0;
-    if (!find_source(results, "descriptors"))
+    if (!results_find_source(results, "descriptors"))
         return 0;
     for (size_t i = 0; i < sizeof bounds / sizeof bounds[0]; i++)
         found += drop_bound(bounds[i]);
