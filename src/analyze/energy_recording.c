@@ -4,6 +4,7 @@
 #include "base/nearest.h"
 #include "base/number.h"
 #include "base/sized.h"
+#include "base/text.h"
 #include "formats/power/recording_date.h"
 
 #include <math.h>
@@ -240,11 +241,7 @@ bool energy_metric_is_of_interval(const char *name)
     static const char *const names[] = {"intel_power", "rel_intel_power", "total_cpu_power",
         "per_process_cpu_power", "uncore_power", "total_dram_power", "per_process_dram_power",
         "psys_power", "absolute_cpu_time_per_pid", "per_process_cpu_uses"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    }
-    return false;
+    return text_is_among(name, names, sizeof names / sizeof *names);
 }
 
 /* ---- the recording ---- */

@@ -4,6 +4,7 @@
 #include "base/names.h"
 #include "base/nearest.h"
 #include "base/str.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -428,12 +429,10 @@ static const struct {
 const char *gput_table_column_unit(const struct gput_table *table, size_t column)
 {
     const char *name = table->columns[column].name;
-    size_t length = strlen(name);
     if (table->columns[column].unit)
         return table->columns[column].unit;
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
-        size_t end = strlen(suffixes[i].suffix);
-        if (length >= end && strcmp(name + length - end, suffixes[i].suffix) == 0)
+        if (text_ends_with(name, suffixes[i].suffix))
             return suffixes[i].unit;
     }
     return NULL;

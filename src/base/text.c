@@ -16,6 +16,15 @@ bool text_ends_with(const char *text, const char *end)
     return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
+bool text_is_among(const char *text, const char *const *texts, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(text, texts[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* Whether a byte is not the first of its character. */
 static bool continues(char byte)
 {

@@ -1,6 +1,6 @@
 /*
- * How texts begin and end. And text in a buffer of fixed size. A text that does not fit ends with
- * "…", so that it is not taken for complete.
+ * How texts begin and end, and which they are. And text in a buffer of fixed size. A text that does
+ * not fit ends with "…", so that it is not taken for complete.
  */
 #pragma once
 
@@ -10,6 +10,9 @@
 
 bool text_begins_with(const char *text, const char *begin);
 bool text_ends_with(const char *text, const char *end);
+
+/* Whether it is one of `count` texts. */
+bool text_is_among(const char *text, const char *const *texts, size_t count);
 
 /* Writes as much as fits into `size` bytes, the final 0 included; characters of UTF-8 are not
  * split. `text` must not be an argument of its own format. */

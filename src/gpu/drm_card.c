@@ -1,6 +1,7 @@
 #include "gpu/drm_card.h"
 
 #include "base/array.h"
+#include "base/text.h"
 #include "os/sysfs.h"
 
 #include <errno.h>
@@ -19,10 +20,7 @@ static const char *const gpu_drivers[] = {"amdgpu", "radeon", "i915", "xe", "nou
 
 static bool is_gpu_driver(const char *driver)
 {
-    for (size_t i = 0; i < sizeof gpu_drivers / sizeof *gpu_drivers; i++)
-        if (strcmp(driver, gpu_drivers[i]) == 0)
-            return true;
-    return false;
+    return text_is_among(driver, gpu_drivers, sizeof gpu_drivers / sizeof *gpu_drivers);
 }
 
 /* The last part of a link's target. */

@@ -61,10 +61,8 @@ static bool is_gpu(const struct drm_card *card, const struct gpu_source_options 
 static bool is_silent(const char *driver)
 {
     static const char *const silent[] = {"nouveau", "radeon", "lima", "virtio_gpu", "virtio-pci"};
-    for (size_t i = 0; i < sizeof silent / sizeof *silent; i++)
-        if (strcmp(driver, silent[i]) == 0)
-            return true;
-    return text_begins_with(driver, "nvidia");
+    return text_is_among(driver, silent, sizeof silent / sizeof *silent) ||
+           text_begins_with(driver, "nvidia");
 }
 
 static int explain_none(

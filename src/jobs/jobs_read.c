@@ -36,12 +36,6 @@
 
 #define COPY(to, from) text_fit(to, sizeof to, "%s", from)
 
-static bool ends_in(const char *path, const char *ending)
-{
-    size_t length = strlen(path), end = strlen(ending);
-    return length >= end && strcmp(path + length - end, ending) == 0;
-}
-
 /* ---- A rank ---- */
 
 static struct jobs_rank *add_rank(struct gput_jobs *jobs, const char *path)
@@ -392,17 +386,19 @@ static void read_note(struct gput_jobs *jobs, const char *path, int depth)
 static void read_file(struct gput_jobs *jobs, const char *path, off_t size, int depth)
 {
     struct gput_error error = {0};
-    bool is_samples = ends_in(path, ".csv") || ends_in(path, ".sqlite"), is_read = true;
+    bool is_samples = text_ends_with(path, ".csv") || text_ends_with(path, ".sqlite"),
+         is_read = true;
     const char *name = file_base_name(path);
     bool is_kept = strncmp(name, ".gpu-tracker_", 13) == 0, is_named = depth == 0;
-    if (ends_in(path, TRACKING_IDENTITY_EXTENSION) || (name[0] == '.' && !is_kept && !is_named))
+    if (text_ends_with(path, TRACKING_IDENTITY_EXTENSION) ||
+        (name[0] == '.' && !is_kept && !is_named))
         return;
-    if (ends_in(path, SPOOL_NOTE_EXTENSION)) {
+    if (text_ends_with(path, SPOOL_NOTE_EXTENSION)) {
         read_note(jobs, path, depth);
-    } else if (size == 0 && (is_samples || ends_in(path, ".json"))) {
+    } else if (size == 0 && (is_samples || text_ends_with(path, ".json"))) {
         jobs_find(jobs, NAN, "empty", NULL,
             "%s is empty: its tracker was ended before it could write", path);
-    } else if ((is_samples && has_marks(path)) || ends_in(path, ".gputblocks")) {
+    } else if ((is_samples && has_marks(path)) || text_ends_with(path, ".gputblocks")) {
         add_marks(jobs, path);
     } else if (is_samples && is_our_table(path)) {
         jobs->files_left_out++;
@@ -448,7 +444,8 @@ static int read_folder(
 
 static bool has_our_extension(const char *path)
 {
-    return ends_in(path, ".json") || ends_in(path, ".csv") || ends_in(path, ".sqlite");
+    return text_ends_with(path, ".json") || text_ends_with(path, ".csv") ||
+           text_ends_with(path, ".sqlite");
 }
 
 static int read_path(struct gput_jobs *jobs, const char *path, int depth, struct gput_error *error)

@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Those that people ask for first. */
 static const struct shown {
@@ -102,11 +101,7 @@ static bool has_measurement(const struct picture *picture, const char *name)
     enum gput_energy_figure energy;
     if (comparison_energy_figure(name, &energy))
         return comparison_has_energy(picture->comparison, energy);
-    for (size_t i = 0; i < first->n_measurements; i++) {
-        if (strcmp(first->measurements[i], name) == 0)
-            return true;
-    }
-    return false;
+    return analysis_find_measurement(first, name) < first->n_measurements;
 }
 
 static int add_panels(struct picture *picture, struct gput_error *error)

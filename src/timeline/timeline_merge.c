@@ -341,10 +341,7 @@ static int check_options(const struct gput_timeline_options *options, struct gpu
         options->start > options->end)
         return refuse_order(options, error);
     for (size_t i = 0; i < options->suffix_count; i++) {
-        bool known = false;
-        for (size_t j = 0; j < trace_suffix_count; j++)
-            known = known || strcmp(options->suffixes[i], trace_suffixes[j]) == 0;
-        if (!known)
+        if (!text_is_among(options->suffixes[i], trace_suffixes, trace_suffix_count))
             return nearest_refuse(
                 "horovod_timeline.json, model_timeline.json, pythontimeline.json, "
                 "smdataparallel_timeline.json, trace.json.gz",

@@ -317,10 +317,8 @@ void trace_root_finish(struct trace_root *root)
 
 static bool has_suffix(const struct trace_file *file, const struct trace_choice *choice)
 {
-    for (size_t i = 0; i < choice->suffix_count; i++)
-        if (strcmp(file->suffix, choice->suffixes[i]) == 0)
-            return true;
-    return choice->suffix_count == 0 || file->kind == TRACE_FILE_SYSTEM;
+    return choice->suffix_count == 0 || file->kind == TRACE_FILE_SYSTEM ||
+           text_is_among(file->suffix, choice->suffixes, choice->suffix_count);
 }
 
 static bool same_series(const struct trace_file *a, const struct trace_file *b)

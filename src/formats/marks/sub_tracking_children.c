@@ -2,6 +2,7 @@
 
 #include "base/number.h"
 #include "base/str.h"
+#include "base/text.h"
 #include "formats/marks/sub_tracking_file.h"
 
 #include <ctype.h>
@@ -95,8 +96,7 @@ static bool fits_pattern(const struct parts *parts, const char *name)
 {
     size_t length = strlen(name), extension = strlen(parts->extension);
     return strncmp(name, parts->name, parts->stem) == 0 && name[parts->stem] == '-' &&
-           length > parts->stem + extension &&
-           strcmp(name + length - extension, parts->extension) == 0;
+           length > parts->stem + extension && text_ends_with(name, parts->extension);
 }
 
 struct children {

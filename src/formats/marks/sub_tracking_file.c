@@ -1,6 +1,7 @@
 #include "formats/marks/sub_tracking_file.h"
 
 #include "base/file_target.h"
+#include "base/text.h"
 #include "formats/marks/sub_tracking_format.h"
 #include "formats/marks/sub_tracking_lost.h"
 
@@ -17,10 +18,8 @@ static const struct sub_tracking_format_methods *const formats[] = {
 int sub_tracking_format_of(
     const char *path, enum sub_tracking_format *format, struct gput_error *error)
 {
-    size_t length = strlen(path);
     for (unsigned i = 0; i < sizeof formats / sizeof formats[0]; i++) {
-        size_t extension = strlen(formats[i]->extension);
-        if (length >= extension && strcmp(path + length - extension, formats[i]->extension) == 0) {
+        if (text_ends_with(path, formats[i]->extension)) {
             *format = i;
             return GPUT_OK;
         }

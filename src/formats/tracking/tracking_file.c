@@ -1,6 +1,7 @@
 #include "formats/tracking/tracking_file.h"
 
 #include "base/file.h"
+#include "base/text.h"
 #include "formats/tracking/tracking_format.h"
 
 #include <math.h>
@@ -13,10 +14,8 @@ static const struct tracking_format *const formats[] = {
 int tracking_format_of(
     const char *path, const struct tracking_format **format, struct gput_error *error)
 {
-    size_t length = strlen(path);
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
-        size_t extension = strlen(formats[i]->extension);
-        if (length >= extension && strcmp(path + length - extension, formats[i]->extension) == 0) {
+        if (text_ends_with(path, formats[i]->extension)) {
             *format = formats[i];
             return GPUT_OK;
         }

@@ -1,5 +1,6 @@
 #include "base/array.h"
 #include "base/str.h"
+#include "base/text.h"
 #include "training/sagemaker/profile_views.h"
 
 #include <stdio.h>
@@ -8,10 +9,7 @@
 
 static bool wanted(const struct gput_profile_options *options, const char *phase)
 {
-    for (size_t i = 0; i < options->phase_count; i++)
-        if (strcmp(options->phases[i], phase) == 0)
-            return true;
-    return options->phase_count == 0;
+    return options->phase_count == 0 || text_is_among(phase, options->phases, options->phase_count);
 }
 
 static int add(struct phase_intervals *intervals, const char *name, int64_t start_us,

@@ -1,15 +1,15 @@
 #include "training/sagemaker/profile_views.h"
 
+#include "base/text.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static bool selects(const struct gput_profile_options *options, const char *metric)
 {
-    for (size_t i = 0; i < options->metric_count; i++)
-        if (strcmp(options->metrics[i], metric) == 0)
-            return true;
-    return options->metric_count == 0;
+    return options->metric_count == 0 ||
+           text_is_among(metric, options->metrics, options->metric_count);
 }
 
 static bool selects_reading(const struct profile_frame *frame,

@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/nearest.h"
 #include "base/order.h"
+#include "base/text.h"
 #include "training/sagemaker/profile_views.h"
 #include "training/statistics.h"
 
@@ -16,19 +17,15 @@ static const char *const resources[] = {"cpu", "gpu", "memory", "i/o", "network"
 
 static bool asked_for(const struct gput_profile_options *options, const char *resource, bool all)
 {
-    for (size_t i = 0; i < options->resource_count; i++)
-        if (strcmp(options->resources[i], resource) == 0)
-            return true;
-    return options->resource_count == 0 && all;
+    return options->resource_count == 0
+               ? all
+               : text_is_among(resource, options->resources, options->resource_count);
 }
 
 int profile_check_resources(const struct gput_profile_options *options, struct gput_error *error)
 {
     for (size_t i = 0; i < options->resource_count; i++) {
-        bool known = false;
-        for (size_t j = 0; j < RESOURCE_COUNT; j++)
-            known = known || strcmp(options->resources[i], resources[j]) == 0;
-        if (!known)
+        if (!text_is_among(options->resources[i], resources, RESOURCE_COUNT))
             return nearest_refuse(
                 "cpu, gpu, i/o, memory, network", options->resources[i], "resource", error);
     }
