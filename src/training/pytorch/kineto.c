@@ -2,7 +2,6 @@
 
 #include "base/order.h"
 #include "base/str.h"
-#include "trace/event_stream.h"
 #include "trace/json_text.h"
 #include "training/pytorch/kineto_merged.h"
 #include "training/row_sorter.h"
@@ -19,14 +18,12 @@ struct launch {
 /* One trace while it is read. */
 struct reading {
     struct kineto_run *run;
-    struct kineto_merged file;
     enum kineto_events events;
     span_visitor *visit;
     void *user;
     /* With launches, until both sides are known, else NULL: */
     struct row_sorter *launches;
     struct row_sorter *launched; /* spans */
-    uint64_t unusable;
     struct str text;
 };
 
@@ -65,15 +62,15 @@ static bool loads_data(const char *name)
     return strncmp(name, "enumerate(DataLoader)", 21) == 0;
 }
 
-static int add_span(
-    struct reading *reading, const struct trace_event *event, bool kernel, struct gput_error *error)
+static int add_span(struct reading *reading, struct kineto_merged *file,
+    const struct trace_event *event, bool kernel, struct gput_error *error)
 {
     struct names *names = &reading->run->names;
     int64_t pid = 0, tid = 0, end_ns;
     json_int64(&event->pid, &pid);
     json_int64(&event->tid, &tid);
     if (__builtin_add_overflow(event->start_ns, event->duration_ns, &end_ns)) {
-        reading->unusable++;
+        file->unusable++;
         return GPUT_OK;
     }
     str_clear(&reading->text);
@@ -88,7 +85,7 @@ static int add_span(
         .stream = argument(event, "stream", tid),
         .correlation = argument(event, "correlation", -1),
         .name = name,
-        .rank = kineto_merged_rank(&reading->file, event),
+        .rank = kineto_merged_rank(file, event),
         .work = gpu_work_of(kernel, names_text(names, name))};
     reading->run->ranks.all[span.rank].span_count++;
     if (reading->launched && span.correlation >= 0)
@@ -97,8 +94,8 @@ static int add_span(
 }
 
 /* Operators, and what the program says that it does, of which data loading counts. */
-static int add_host_span(
-    struct reading *reading, const struct trace_event *event, struct gput_error *error)
+static int add_host_span(struct reading *reading, struct kineto_merged *file,
+    const struct trace_event *event, struct gput_error *error)
 {
     struct names *names = &reading->run->names;
     struct gpu_span span = {
@@ -107,7 +104,7 @@ static int add_host_span(
     if (!is_operator && !json_is(&event->category, "user_annotation"))
         return GPUT_OK;
     if (__builtin_add_overflow(event->start_ns, event->duration_ns, &span.end_ns)) {
-        reading->unusable++;
+        file->unusable++;
         return GPUT_OK;
     }
     str_clear(&reading->text);
@@ -120,42 +117,39 @@ static int add_host_span(
         return error_memory(error);
     json_int64(&event->pid, &span.device);
     json_int64(&event->tid, &span.stream);
-    span.rank = kineto_merged_rank(&reading->file, event);
+    span.rank = kineto_merged_rank(file, event);
     span.work = loads ? HOST_DATA_LOADING : HOST_OPERATOR;
     reading->run->ranks.all[span.rank].span_count++;
     return reading->visit(reading->user, &span, error);
 }
 
-static int add_launch(
-    struct reading *reading, const struct trace_event *event, struct gput_error *error)
+static int add_launch(struct reading *reading, const struct kineto_merged *file,
+    const struct trace_event *event, struct gput_error *error)
 {
-    struct launch launch = {kineto_merged_rank(&reading->file, event),
-        argument(event, "correlation", -1), event->start_ns};
+    struct launch launch = {
+        kineto_merged_rank(file, event), argument(event, "correlation", -1), event->start_ns};
     return launch.correlation < 0 ? GPUT_OK : row_sorter_add(reading->launches, &launch, error);
 }
 
-static int add_event(
-    struct reading *reading, const struct trace_event *event, struct gput_error *error)
+static int add_event(void *user, struct kineto_merged *file, const struct trace_event *event,
+    struct gput_error *error)
 {
+    struct reading *reading = user;
     bool kernel = json_is(&event->category, "kernel");
-    if (event->type == 'M')
-        return kineto_merged_parse(&reading->file, event, error);
-    if (event->type != 'X')
-        return GPUT_OK;
     if (!event->has_start || !event->has_duration || event->duration_ns < 0 ||
         event->name.kind != JSON_STRING) {
-        reading->unusable++;
+        file->unusable++;
         return GPUT_OK;
     }
     if (reading->events == KINETO_HOST)
-        return add_host_span(reading, event, error);
+        return add_host_span(reading, file, event, error);
     if (kernel || json_is(&event->category, "gpu_memcpy") ||
         json_is(&event->category, "gpu_memset"))
-        return add_span(reading, event, kernel, error);
+        return add_span(reading, file, event, kernel, error);
     if (reading->launches &&
         (json_is(&event->category, "cuda_runtime") || json_is(&event->category, "cuda_driver") ||
             json_is(&event->category, "hip_runtime")))
-        return add_launch(reading, event, error);
+        return add_launch(reading, file, event, error);
     return GPUT_OK;
 }
 
@@ -199,31 +193,6 @@ static int join_launches(struct reading *reading, struct gput_error *error)
     return GPUT_OK;
 }
 
-static int read_stream(struct reading *reading, struct event_stream *stream,
-    struct read_report *report, struct gput_error *error)
-{
-    struct trace_event event;
-    bool there;
-    TRY(event_stream_next(stream, &event, &there, error));
-    while (there) {
-        TRY(add_event(reading, &event, error));
-        event_stream_report_progress(stream, report);
-        TRY(event_stream_next(stream, &event, &there, error));
-    }
-    event_stream_report_end(stream, report);
-    kineto_merged_end(&reading->file);
-    if (reading->launches)
-        TRY(join_launches(reading, error));
-    report->files++;
-    report->events += event_stream_counts(stream)->events;
-    report->unusable += reading->unusable;
-    if (reading->events == KINETO_HOST)
-        return GPUT_OK;
-    read_report_warn(report, event_stream_warning(stream));
-    read_report_warn_unusable(report, event_stream_name(stream), reading->unusable);
-    return GPUT_OK;
-}
-
 static int make_sorters(
     struct reading *reading, const struct gput_kineto_options *options, struct gput_error *error)
 {
@@ -234,18 +203,17 @@ static int make_sorters(
     return row_sorter_create(&memory, &spans, &reading->launched, error);
 }
 
+/* What the host did is read after GPUs: what there is to warn of was said then. */
 static int read_file(
     struct reading *reading, uint32_t file, struct read_report *report, struct gput_error *error)
 {
-    struct kineto_ranks *ranks = &reading->run->ranks;
-    struct event_stream *stream;
-    TRY(event_stream_open(ranks->all[file].path, &stream, error));
-    event_stream_use_cores(stream, report->cores);
-    reading->file = kineto_merged_of(ranks, file, stream);
-    int code = read_stream(reading, stream, report, error);
-    kineto_merged_finish(&reading->file);
-    event_stream_close(stream);
-    return code;
+    struct read_report of_file = *report;
+    if (reading->events == KINETO_HOST)
+        of_file.warn = NULL;
+    int code = kineto_merged_read(&reading->run->ranks, file, add_event, reading, &of_file, error);
+    of_file.warn = report->warn;
+    *report = of_file;
+    return code == GPUT_OK && reading->launches ? join_launches(reading, error) : code;
 }
 
 /* `reading` is what all traces have in common. */

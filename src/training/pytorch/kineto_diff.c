@@ -4,7 +4,6 @@
 #include "base/names.h"
 #include "base/order.h"
 #include "base/str.h"
-#include "trace/event_stream.h"
 #include "trace/json_text.h"
 #include "training/pytorch/kineto_merged.h"
 
@@ -22,19 +21,16 @@ struct comparing {
     struct side_by_side *sums;
     size_t count;
     struct str text;
-    uint64_t unusable; /* events of the trace that is read */
     struct kineto_ranks ranks[2];
+    int side; /* that is read */
 };
 
-static int add_event(struct comparing *comparing, struct kineto_merged *file,
-    const struct trace_event *event, int side, struct gput_error *error)
+static int add_event(void *user, struct kineto_merged *file, const struct trace_event *event,
+    struct gput_error *error)
 {
-    if (event->type == 'M')
-        return kineto_merged_parse(file, event, error);
-    if (event->type != 'X')
-        return GPUT_OK;
+    struct comparing *comparing = user;
     if (!event->has_duration || event->duration_ns < 0 || event->name.kind != JSON_STRING) {
-        comparing->unusable++;
+        file->unusable++;
         return GPUT_OK;
     }
     struct str *text = &comparing->text;
@@ -51,39 +47,9 @@ static int add_event(struct comparing *comparing, struct kineto_merged *file,
             return error_memory(error);
         comparing->sums[comparing->count++] = (struct side_by_side){0};
     }
-    comparing->sums[key].count[side]++;
-    comparing->sums[key].total_ns[side] += event->duration_ns;
+    comparing->sums[key].count[comparing->side]++;
+    comparing->sums[key].total_ns[comparing->side] += event->duration_ns;
     return GPUT_OK;
-}
-
-static int read_trace(struct comparing *comparing, uint32_t number, int side,
-    struct read_report *report, struct gput_error *error)
-{
-    struct kineto_ranks *ranks = comparing->ranks + side;
-    struct event_stream *stream;
-    struct trace_event event;
-    bool there = true;
-    int code = event_stream_open(ranks->all[number].path, &stream, error);
-    if (code != GPUT_OK)
-        return code;
-    event_stream_use_cores(stream, report->cores);
-    struct kineto_merged file = kineto_merged_of(ranks, number, stream);
-    comparing->unusable = 0;
-    while (code == GPUT_OK && there) {
-        code = event_stream_next(stream, &event, &there, error);
-        if (code == GPUT_OK && there)
-            code = add_event(comparing, &file, &event, side, error);
-        event_stream_report_progress(stream, report);
-    }
-    if (code == GPUT_OK) {
-        event_stream_report_end(stream, report);
-        kineto_merged_end(&file);
-        read_report_warn(report, event_stream_warning(stream));
-        read_report_warn_unusable(report, event_stream_name(stream), comparing->unusable);
-    }
-    kineto_merged_finish(&file);
-    event_stream_close(stream);
-    return code;
 }
 
 struct place {
@@ -167,10 +133,11 @@ static int read_sides(struct comparing *comparing, const char *const *paths,
     for (int side = 0; side < 2; side++)
         for (uint32_t i = 0; i < comparing->ranks[side].count; i++)
             read_report_expect(report, comparing->ranks[side].all[i].path);
-    for (int side = 0; side < 2; side++) {
-        const uint32_t files = comparing->ranks[side].count; /* a merged one adds ranks */
+    for (comparing->side = 0; comparing->side < 2; comparing->side++) {
+        struct kineto_ranks *ranks = &comparing->ranks[comparing->side];
+        const uint32_t files = ranks->count; /* a merged one adds ranks */
         for (uint32_t i = 0; i < files; i++)
-            TRY(read_trace(comparing, i, side, report, error));
+            TRY(kineto_merged_read(ranks, i, add_event, comparing, report, error));
     }
     return GPUT_OK;
 }

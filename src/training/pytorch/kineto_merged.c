@@ -7,13 +7,6 @@
 
 #include <stdlib.h>
 
-struct kineto_merged kineto_merged_of(
-    struct kineto_ranks *ranks, uint32_t file, const struct event_stream *stream)
-{
-    return (struct kineto_merged){
-        .ranks = ranks, .stream = stream, .file = file, .others = ranks->count};
-}
-
 /* The rank of a trace that was seen before; that of the file at its first. NULL: it is new. */
 static struct kineto_rank *find_trace(struct kineto_merged *merged, int64_t trace)
 {
@@ -55,7 +48,8 @@ static int add_trace(struct kineto_merged *merged, const struct merged_mark *mar
     return GPUT_OK;
 }
 
-int kineto_merged_parse(
+/* What an event of type 'M' says about its process. */
+static int add_metadata(
     struct kineto_merged *merged, const struct trace_event *event, struct gput_error *error)
 {
     struct merged_mark mark;
@@ -78,18 +72,47 @@ uint32_t kineto_merged_rank(const struct kineto_merged *merged, const struct tra
     return pid == NAMES_NONE ? merged->file : merged->rank_of[pid];
 }
 
-void kineto_merged_end(struct kineto_merged *merged)
+/* The rank of a file that is not a merged timeline is in its header. */
+static void end(
+    const struct kineto_merged *merged, struct event_stream *stream, struct read_report *report)
 {
-    const struct trace_header *header = event_stream_header(merged->stream);
+    const struct trace_header *header = event_stream_header(stream);
     struct kineto_rank *rank = merged->ranks->all + merged->file;
-    if (merged->is_merged)
-        return;
-    rank->rank = header->rank;
-    rank->world_size = header->world_size;
+    event_stream_report_end(stream, report);
+    if (!merged->is_merged) {
+        rank->rank = header->rank;
+        rank->world_size = header->world_size;
+    }
+    report->files++;
+    report->events += event_stream_counts(stream)->events;
+    report->unusable += merged->unusable;
+    read_report_warn(report, event_stream_warning(stream));
+    read_report_warn_unusable(report, event_stream_name(stream), merged->unusable);
 }
 
-void kineto_merged_finish(struct kineto_merged *merged)
+int kineto_merged_read(struct kineto_ranks *ranks, uint32_t number, kineto_visitor *visit,
+    void *user, struct read_report *report, struct gput_error *error)
 {
-    names_finish(&merged->pids);
-    free(merged->rank_of);
+    struct event_stream *stream;
+    struct trace_event event;
+    bool there = true;
+    TRY(event_stream_open(ranks->all[number].path, &stream, error));
+    event_stream_use_cores(stream, report->cores);
+    struct kineto_merged merged = {
+        .ranks = ranks, .stream = stream, .file = number, .others = ranks->count};
+    int code = GPUT_OK;
+    while (code == GPUT_OK && there) {
+        code = event_stream_next(stream, &event, &there, error);
+        if (code == GPUT_OK && there && event.type == 'M')
+            code = add_metadata(&merged, &event, error);
+        else if (code == GPUT_OK && there && event.type == 'X')
+            code = visit(user, &merged, &event, error);
+        event_stream_report_progress(stream, report);
+    }
+    if (code == GPUT_OK)
+        end(&merged, stream, report);
+    names_finish(&merged.pids);
+    free(merged.rank_of);
+    event_stream_close(stream);
+    return code;
 }

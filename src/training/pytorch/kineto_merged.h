@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/names.h"
 #include "trace/event_stream.h"
+#include "trace/read_report.h"
 #include "training/pytorch/kineto_ranks.h"
 
 #include <stdbool.h>
@@ -21,20 +22,17 @@ struct kineto_merged {
     bool is_merged;    /* a process said so */
     struct names pids; /* of such processes, as they are spelled */
     uint32_t *rank_of; /* by number of the pid; owned */
+    uint64_t unusable; /* events that it cannot use */
 };
 
-/* `ranks` and `stream` stay the caller's. To be finished. */
-struct kineto_merged kineto_merged_of(
-    struct kineto_ranks *ranks, uint32_t file, const struct event_stream *stream);
+/* Takes an event of type 'X', and counts what it cannot use. */
+typedef int kineto_visitor(void *user, struct kineto_merged *file, const struct trace_event *event,
+    struct gput_error *error);
 
-/* Notes what an event says about its process. To be called for all events of type 'M'. */
-int kineto_merged_parse(
-    struct kineto_merged *merged, const struct trace_event *event, struct gput_error *error);
+/* Reads the trace of a rank, adds ranks of a merged one, and warns of damage. Errors: those of
+ * event_stream.h and of `visit`. */
+int kineto_merged_read(struct kineto_ranks *ranks, uint32_t number, kineto_visitor *visit,
+    void *user, struct read_report *report, struct gput_error *error);
 
 /* The number of the rank that an event is of. */
 uint32_t kineto_merged_rank(const struct kineto_merged *merged, const struct trace_event *event);
-
-/* At the end of the file, takes the rank of one that is not a merged timeline from its header. */
-void kineto_merged_end(struct kineto_merged *merged);
-
-void kineto_merged_finish(struct kineto_merged *merged);
