@@ -92,19 +92,10 @@ static int summarize(const struct arguments *arguments, struct gput_error *error
     return code;
 }
 
-static int end(int code, const struct gput_error *error)
-{
-    if (code == GPUT_OK)
-        return EXIT_SUCCESS;
-    message_error(error);
-    return EXIT_FAILURE;
-}
-
 int cmd_energy_summary(const struct arguments *arguments)
 {
     struct gput_error error;
-    int code = summarize(arguments, &error);
-    return end(code, &error);
+    return message_exit_status(summarize(arguments, &error), &error, EXIT_FAILURE);
 }
 
 /* ---- curves ---- */
@@ -152,6 +143,5 @@ static int show_curves(const struct arguments *arguments, struct gput_error *err
 int cmd_energy_curve(const struct arguments *arguments)
 {
     struct gput_error error;
-    int code = show_curves(arguments, &error);
-    return end(code, &error);
+    return message_exit_status(show_curves(arguments, &error), &error, EXIT_FAILURE);
 }

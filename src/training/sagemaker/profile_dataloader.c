@@ -6,7 +6,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /* What is at least this many times the median is an outlier. */
 #define OUTLIER_FACTOR 2
@@ -14,26 +13,17 @@
 /* The parts of data loading, in the order of their tables. */
 enum part { INITIALIZATION, WORKERS, GETNEXT, BATCHES, PARTS };
 
-static bool contains(const char *text, const char *word)
-{
-    size_t length = strlen(word);
-    for (; *text; text++)
-        if (strncasecmp(text, word, length) == 0)
-            return true;
-    return false;
-}
-
 /* Which part a row belongs to, by its name or, failing that, its phase; PARTS: none. */
 static enum part part_of(const struct profile_frame *frame, const struct framework_row *row)
 {
     const char *texts[] = {
         profile_frame_text(frame, row->metric), profile_frame_text(frame, row->phase)};
     for (int i = 0; i < 2; i++) {
-        if (contains(texts[i], "GetNext"))
+        if (strcasestr(texts[i], "GetNext"))
             return GETNEXT;
-        if (contains(texts[i], "DataLoaderWorker"))
+        if (strcasestr(texts[i], "DataLoaderWorker"))
             return WORKERS;
-        if (contains(texts[i], "DataLoaderIter"))
+        if (strcasestr(texts[i], "DataLoaderIter"))
             return INITIALIZATION;
     }
     return PARTS;
