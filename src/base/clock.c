@@ -1,5 +1,9 @@
 #include "base/clock.h"
 
+#include <stdbool.h>
+
+#define MAX_SECONDS 3155760000 /* 100 years */
+
 int64_t clock_ns_of_timespec(struct timespec time)
 {
     return (int64_t)time.tv_sec * NS_PER_SECOND + time.tv_nsec;
@@ -8,6 +12,12 @@ int64_t clock_ns_of_timespec(struct timespec time)
 struct timespec clock_timespec_of_ns(int64_t ns)
 {
     return (struct timespec){.tv_sec = ns / NS_PER_SECOND, .tv_nsec = ns % NS_PER_SECOND};
+}
+
+int64_t clock_ns_of_seconds(double seconds)
+{
+    bool is_less = seconds < MAX_SECONDS; /* not so of NaN */
+    return is_less ? (int64_t)(seconds * (double)NS_PER_SECOND + 0.5) : MAX_SECONDS * NS_PER_SECOND;
 }
 
 static int64_t read_ns(clockid_t clock)

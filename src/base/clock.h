@@ -15,6 +15,10 @@ static inline double clock_seconds_of_ns(int64_t ns)
     return (double)ns / (double)NS_PER_SECOND;
 }
 
+/* The same the other way, of no less than 0. What is longer than any program runs is 100 years:
+ * added to a time, that does not overflow. */
+int64_t clock_ns_of_seconds(double seconds);
+
 /* Monotonic time, for intervals and deadlines. */
 int64_t clock_monotonic_ns(void);
 

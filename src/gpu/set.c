@@ -221,7 +221,7 @@ static int set_init(struct gpu_set *set, const struct gpu_options *options)
     if (max_age_seconds <= 0)
         max_age_seconds =
             MAX_AGE_TICKS * interval > MAX_AGE_SECONDS ? MAX_AGE_TICKS * interval : MAX_AGE_SECONDS;
-    set->max_age_ns = (int64_t)(max_age_seconds * (double)NS_PER_SECOND);
+    set->max_age_ns = clock_ns_of_seconds(max_age_seconds);
     return failed ? GPUT_ERROR_MEMORY : GPUT_OK;
 }
 
@@ -570,7 +570,7 @@ bool gpu_set_await_all(struct gpu_set *set, double timeout_seconds)
     if (set->owner != getpid())
         return false;
     bool have_answered =
-        await_feeds(set, clock_monotonic_ns() + (int64_t)(timeout_seconds * (double)NS_PER_SECOND));
+        await_feeds(set, clock_monotonic_ns() + clock_ns_of_seconds(timeout_seconds));
     gpu_set_update(set);
     return have_answered;
 }

@@ -145,7 +145,7 @@ void push_add(struct push *push, int64_t time_ns, const struct gput_results *res
         return;
     }
     if (push->start_ns == 0 && !isnan(results->elapsed_seconds))
-        push->start_ns = time_ns - (int64_t)(results->elapsed_seconds * (double)NS_PER_SECOND);
+        push->start_ns = time_ns - clock_ns_of_seconds(results->elapsed_seconds);
     if (push->n_waiting == PUSH_MAX_WAITING) {
         drop_first(push, 1);
         push->lost++;
@@ -229,7 +229,7 @@ static void wait_longer(struct push *push, double retry_after)
         seconds = fmin(fmax(retry_after, 1), MAX_RETRY_AFTER_SECONDS) + 0.2 * jitter();
     else
         seconds *= 0.8 + 0.4 * jitter();
-    push->next_try_ns = clock_monotonic_ns() + (int64_t)(seconds * (double)NS_PER_SECOND);
+    push->next_try_ns = clock_monotonic_ns() + clock_ns_of_seconds(seconds);
 }
 
 static void note_status(struct push *push, const struct http_answer *answer, const struct str *body)

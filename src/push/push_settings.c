@@ -127,7 +127,7 @@ int push_settings_of_otlp(struct push_settings *settings, const char *url, const
     settings->interval_ns = read_ms(settings, read(variable, "OTEL_METRIC_EXPORT_INTERVAL"),
         "OTEL_METRIC_EXPORT_INTERVAL", OTLP_INTERVAL_MS);
     if (interval_seconds > 0)
-        settings->interval_ns = (int64_t)(interval_seconds * (double)NS_PER_SECOND);
+        settings->interval_ns = clock_ns_of_seconds(interval_seconds);
     read_list(settings, &settings->labels, "OTEL_RESOURCE_ATTRIBUTES",
         read(variable, "OTEL_RESOURCE_ATTRIBUTES"));
     if (service && labels_set(&settings->labels, "service.name", service) != GPUT_OK)
@@ -146,14 +146,14 @@ int push_settings_of_remote_write(struct push_settings *settings, const char *ur
     if (settings->url.is_https)
         TRY(curl_library_check(error));
     if (interval_seconds > 0)
-        settings->interval_ns = (int64_t)(interval_seconds * (double)NS_PER_SECOND);
+        settings->interval_ns = clock_ns_of_seconds(interval_seconds);
     return labels_add_list(&settings->labels, labels, LABELS_OF_PROMETHEUS, error);
 }
 
 void push_settings_set_timeout(struct push_settings *settings, double seconds)
 {
     if (seconds > 0)
-        settings->timeout_ns = settings->end_ns = (int64_t)(seconds * (double)NS_PER_SECOND);
+        settings->timeout_ns = settings->end_ns = clock_ns_of_seconds(seconds);
 }
 
 void push_settings_finish(struct push_settings *settings)

@@ -129,6 +129,12 @@ class Limits(CommandTest):
             self.skipTest("the kernel does not report auto-reaped children to us")
         self.assertIn("The cpu_seconds limit of 0.5 s was passed", done.stderr)
 
+    def test_a_limit_that_is_too_far_off_is_never_passed(self):
+        for seconds in "1e11", "1e200":
+            done = self.run_command("run", "--st", "0.02", "--limit", f"seconds={seconds}", "--", CONSUMER, "sleep", "0.1")
+            self.assertEqual(done.returncode, 0)
+            self.assertNotIn("was passed", done.stderr)
+
     def test_limits_of_a_config_file(self):
         (self.folder / "config.json").write_text('{"limits": {"seconds": "1 d", "cpu_seconds": 1e9}, "enforce": true}')
         done = self.run_command("run", "--tconfig", "config.json", "--limit", "seconds=0.2", "--", CONSUMER, "sleep", "100")

@@ -115,7 +115,7 @@ static int64_t kill_time_ns(const struct limits *limits)
     double grace = limits->settings->limits.grace_seconds;
     if (!(grace > 0))
         grace = DEFAULT_GRACE_SECONDS;
-    return limits->terminated_ns + (int64_t)(grace * (double)NS_PER_SECOND);
+    return limits->terminated_ns + clock_ns_of_seconds(grace);
 }
 
 void limits_begin(struct limits *limits)
@@ -195,7 +195,7 @@ int64_t limits_due_ns(const struct limits *limits)
     if (limits->terminated_ns && !limits->gave_up_ending)
         return limits->ledger->snapshot->taken_ns + ENDING_SCAN_NS;
     if (seconds > 0 && !(limits->is_passed & 1u << GPUT_LIMIT_SECONDS))
-        return limits->settings->start_ns + (int64_t)(seconds * (double)NS_PER_SECOND);
+        return limits->settings->start_ns + clock_ns_of_seconds(seconds);
     return INT64_MAX;
 }
 

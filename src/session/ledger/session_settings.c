@@ -79,7 +79,7 @@ static int copy_options(
             return GPUT_ERROR_MEMORY;
         *texts[i] = settings->strings[i];
     }
-    settings->interval_ns = (int64_t)llround(options->sleep_time_seconds * (double)NS_PER_SECOND);
+    settings->interval_ns = clock_ns_of_seconds(options->sleep_time_seconds);
     return GPUT_OK;
 }
 

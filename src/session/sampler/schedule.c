@@ -3,7 +3,6 @@
 #include "base/clock.h"
 #include "base/thread.h"
 
-#include <errno.h>
 #include <sys/prctl.h>
 
 /* The first tick is early, so that short commands have one: as soon as CPU percents are meaningful.
@@ -47,7 +46,7 @@ static bool sleep_until(struct schedule *schedule, int64_t deadline_ns)
 {
     struct timespec deadline = clock_timespec_of_ns(deadline_ns);
     while (!schedule->is_stopping) {
-        if (pthread_cond_timedwait(&schedule->wake, &schedule->lock, &deadline) == ETIMEDOUT)
+        if (pthread_cond_timedwait(&schedule->wake, &schedule->lock, &deadline) != 0)
             return !schedule->is_stopping;
     }
     return false;

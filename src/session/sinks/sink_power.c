@@ -137,7 +137,7 @@ static bool is_due(const struct power_sink *recording)
 static void set_next_due(struct power_sink *recording)
 {
     int64_t period_ns =
-        (int64_t)(recording->sink.settings->options.energy_period_seconds * (double)NS_PER_SECOND);
+        clock_ns_of_seconds(recording->sink.settings->options.energy_period_seconds);
     int64_t late_ns = recording->period.snapshot->taken_ns - (recording->due_ns - EARLY_NS);
     if (late_ns >= 0 && period_ns > 0)
         recording->due_ns += (late_ns / period_ns + 1) * period_ns;

@@ -1,0 +1,34 @@
+#include "base/clock.h"
+
+#include "testing.h"
+
+#include <math.h>
+
+static void seconds_become_the_nearest_nanosecond(void **state)
+{
+    (void)state;
+    assert_int_equal(clock_ns_of_seconds(0), 0);
+    assert_int_equal(clock_ns_of_seconds(0.0035), 3500000);
+    assert_int_equal(clock_ns_of_seconds(1e-9), 1);
+    assert_int_equal(clock_ns_of_seconds(86400), 86400 * NS_PER_SECOND);
+}
+
+static void what_is_too_long_can_still_be_added_to_a_time(void **state)
+{
+    (void)state;
+    const double too_long[] = {1e11, 1e300, INFINITY, NAN};
+    for (size_t i = 0; i < sizeof too_long / sizeof too_long[0]; i++) {
+        int64_t ns = clock_ns_of_seconds(too_long[i]);
+        assert_true(ns > NS_PER_SECOND * 86400 * 365 * 99);
+        assert_true(ns < INT64_MAX - clock_realtime_ns());
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(seconds_become_the_nearest_nanosecond),
+        cmocka_unit_test(what_is_too_long_can_still_be_added_to_a_time),
+    };
+    return cmocka_run_group_tests_name("base/clock", tests, NULL, NULL);
+}
