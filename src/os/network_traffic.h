@@ -19,6 +19,6 @@ struct network_traffic {
 int network_traffic_parse(const char *text, struct network_traffic *traffic);
 
 /* Reads the file from its start through a descriptor (procfs_open() of "net/dev"), which remains
- * bound to its network namespace after the process has ended. Errors: see os/procfs.h;
+ * bound to its network namespace after the process has ended. Errors: GPUT_ERROR_IO,
  * GPUT_ERROR_FORMAT. */
 int network_traffic_reread(int fd, struct network_traffic *traffic);

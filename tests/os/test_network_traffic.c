@@ -1,6 +1,18 @@
 #include "os/network_traffic.h"
 
+#include "base/str.h"
 #include "testing.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#define PAGE 4096
+
+/* As the kernel reads /proc/PID/net/dev: whatever is asked for, a page at a time. */
+ssize_t pread(int fd, void *bytes, size_t size, off_t offset)
+{
+    return lseek(fd, offset, SEEK_SET) < 0 ? -1 : read(fd, bytes, size < PAGE ? size : PAGE);
+}
 
 #define HEADER                                                                                     \
     "Inter-|   Receive                                                |  Transmit\n"               \
@@ -50,6 +62,24 @@ static void refuses_other_texts(void **state)
     assert_int_equal(network_traffic_parse("one\ntwo\neth0: 1\n", &traffic), GPUT_ERROR_FORMAT);
 }
 
+static void reads_more_interfaces_than_a_page_has(void **state)
+{
+    (void)state;
+    struct network_traffic traffic;
+    struct str text = {0};
+    FILE *file = tmpfile();
+    str_append(&text, HEADER);
+    for (int i = 0; i < 200; i++)
+        str_printf(&text, "veth%d: 10 0 0 0 0 0 0 0 1 0 0 0 0 0 0 0\n", i);
+    assert_true(text.length > PAGE);
+    assert_int_equal(write(fileno(file), str_text(&text), text.length), text.length);
+    assert_int_equal(network_traffic_reread(fileno(file), &traffic), GPUT_OK);
+    assert_int_equal(traffic.received_bytes, 2000);
+    assert_int_equal(traffic.sent_bytes, 200);
+    fclose(file);
+    str_finish(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -57,6 +87,7 @@ int main(void)
         cmocka_unit_test(an_interface_may_be_called_almost_like_the_loopback),
         cmocka_unit_test(skips_truncated_lines),
         cmocka_unit_test(refuses_other_texts),
+        cmocka_unit_test(reads_more_interfaces_than_a_page_has),
     };
     return cmocka_run_group_tests_name("os/network_traffic", tests, NULL, NULL);
 }
