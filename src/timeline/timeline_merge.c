@@ -6,6 +6,7 @@
 #include "base/sized.h"
 #include "base/str.h"
 #include "base/text.h"
+#include "formats/results/results_read.h"
 #include "timeline/output_file.h"
 #include "timeline/timeline_inputs.h"
 #include "trace/trace_folder.h"
@@ -112,7 +113,8 @@ static int add_sessions(struct merge *merge, const char *folder, struct gput_err
     return code;
 }
 
-/* A folder of trace files: all of them, by name, but for merged ones; and the sessions in it. */
+/* A folder of trace files: all of them, by name, but for merged ones; and the sessions in it, whose
+ * reports have nothing for a timeline. */
 static int add_folder(struct merge *merge, const char *folder, struct gput_error *error)
 {
     const struct read_report report = {.warn = merge->options->warn, .user = merge->options->user};
@@ -120,8 +122,10 @@ static int add_folder(struct merge *merge, const char *folder, struct gput_error
     size_t before = merge->input_count;
     TRY(add_sessions(merge, folder, error));
     int code = trace_paths_add(&found, folder, &report, error);
-    for (size_t i = 0; code == GPUT_OK && i < found.count; i++)
-        code = add_input(merge, INPUT_TRACE, strdup(found.paths[i]), error);
+    for (size_t i = 0; code == GPUT_OK && i < found.count; i++) {
+        if (!results_is_report(found.paths[i]))
+            code = add_input(merge, INPUT_TRACE, strdup(found.paths[i]), error);
+    }
     trace_paths_finish(&found);
     return code == GPUT_ERROR_FORMAT && merge->input_count > before ? GPUT_OK : code;
 }

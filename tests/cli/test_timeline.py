@@ -247,7 +247,7 @@ class Merge(CommandTest):
     def test_a_folder_has_the_sessions_that_are_in_it(self):
         folder = self.folder / "run"
         folder.mkdir()
-        tracked = self.run_command("run", "-q", "--st", "0.05", "--tf", folder / "samples.csv", "--", "sleep", "0.1")
+        tracked = self.run_command("run", "-q", "--st", "0.05", "--tf", folder / "samples.csv", "-o", folder / "usage.json", "--", "sleep", "0.1")
         self.assertEqual(tracked.returncode, 0)
         self.assertTrue((folder / "samples.csv.session.json").exists())
         (folder / "blocks.csv").write_text("process_id,code_block_name,position,timestamp\n7,load,0,5\n7,load,1,6\n")

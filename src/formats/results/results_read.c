@@ -19,6 +19,20 @@ static enum results_form form_of(const char *bytes, size_t length)
     return length > 0 && *bytes == '{' ? RESULTS_REPORT : RESULTS_NONE;
 }
 
+bool results_is_report(const char *path)
+{
+    static const char first[] = "{\"max_ram\":";
+    char begin[64];
+    size_t length = file_read_beginning(path, begin, sizeof begin), matched = 0;
+    for (size_t i = 0; i < length && first[matched] != '\0'; i++) {
+        if (begin[i] == first[matched])
+            matched++;
+        else if (!isspace((unsigned char)begin[i]))
+            return false;
+    }
+    return first[matched] == '\0';
+}
+
 static int refuse(const char *path, struct gput_error *error)
 {
     return error_set(error, GPUT_ERROR_UNSUPPORTED, "%.400s is not a report of gpu-tracker.", path);

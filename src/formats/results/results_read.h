@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "model/results.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* What is larger is refused: reports have some 100 kB. */
@@ -26,3 +27,6 @@ enum results_form {
  */
 int results_read(const char *path, struct gput_results *results, enum results_form *form,
     struct gput_error *error);
+
+/* Whether a file begins as every report in JSON does. False, too, where it cannot be read. */
+bool results_is_report(const char *path);
