@@ -1,8 +1,13 @@
 #include "process/launch.h"
 
+#include "base/text.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -35,10 +40,57 @@ static void exec_in_child(char *const argv[], const sigset_t *mask, const int go
     _exit(127);
 }
 
+/* Opens what execvp() tried last: the file itself, or the first of that name in PATH. -1: none. */
+static int open_program(const char *name)
+{
+    const char *folders = strchr(name, '/') ? NULL : getenv("PATH");
+    int fd = folders ? -1 : open(name, O_RDONLY | O_CLOEXEC);
+    for (const char *at = folders ? folders : ""; fd < 0 && *at;) {
+        char path[PATH_MAX];
+        size_t length = strcspn(at, ":");
+        text_fit(path, sizeof path, "%.*s/%s", (int)length, at, name);
+        if (length > 0 && access(path, X_OK) == 0)
+            fd = open(path, O_RDONLY | O_CLOEXEC);
+        at += length + (at[length] == ':');
+    }
+    return fd;
+}
+
+/* The file may be there, and what it needs to run is not: a script of a folder that was moved, or a
+ * program of another C library. */
+static int set_not_found(const char *name, struct gput_error *error)
+{
+    char start[256] = "";
+    int fd = open_program(name);
+    ssize_t length = fd >= 0 ? read(fd, start, sizeof start - 1) : -1;
+    if (fd >= 0)
+        close(fd);
+    const char *interpreter = start + 2 + strspn(start + 2, " \t");
+    size_t size = strcspn(interpreter, " \t\r\n");
+    bool is_script = length > 2 && text_begins_with(start, "#!");
+    if (is_script && interpreter[size] == '\r')
+        return error_set(error, GPUT_ERROR_NOT_FOUND,
+            "Command not found: \"%s\" is there, but its first line ends with a carriage return, "
+            "as "
+            "in Windows",
+            name);
+    if (is_script)
+        return error_set(error, GPUT_ERROR_NOT_FOUND,
+            "Command not found: \"%s\" is there, but not its interpreter, \"%.*s\"", name,
+            (int)size, interpreter);
+    if (length > 0 && text_begins_with(start, "\177ELF"))
+        return error_set(error, GPUT_ERROR_NOT_FOUND,
+            "Command not found: \"%s\" is there, but not the loader that it needs; it was built "
+            "for "
+            "another C library or machine",
+            name);
+    return error_set(error, GPUT_ERROR_NOT_FOUND, "Command not found: \"%s\"", name);
+}
+
 static int set_exec_error(int failure, const char *name, struct gput_error *error)
 {
     if (failure == ENOENT || failure == ENOTDIR)
-        return error_set(error, GPUT_ERROR_NOT_FOUND, "Command not found: \"%s\"", name);
+        return set_not_found(name, error);
     if (failure == EACCES || failure == EISDIR)
         return error_set(error, GPUT_ERROR_PERMISSION,
             "Command not executable: \"%s\". Is it a program, with the execute permission set?",

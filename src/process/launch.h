@@ -35,7 +35,8 @@ int launch_begin(
  * Lets the child run the command. Returns when execve() has succeeded or failed. On success the
  * caller waits for `launch->pid`.
  *
- * Errors: GPUT_ERROR_NOT_FOUND with `Command not found: "x"`, GPUT_ERROR_PERMISSION (not
- * executable, or another failure of execve()); the child is gone then.
+ * Errors: GPUT_ERROR_NOT_FOUND with `Command not found: "x"` (and why, where there is such a
+ * file), GPUT_ERROR_PERMISSION (not executable, or another failure of execve()); the child is gone
+ * then.
  */
 int launch_exec(struct launch *launch, struct gput_error *error);
