@@ -65,6 +65,17 @@ static double cpu_seconds(void)
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
+/* A test counts on each child. */
+static pid_t checked_fork(void)
+{
+    pid_t child = fork();
+    if (child < 0) {
+        perror("consumer: fork");
+        exit(1);
+    }
+    return child;
+}
+
 static void spin(double seconds)
 {
     double end = cpu_seconds() + seconds;
@@ -227,7 +238,7 @@ static char **skip(char **word)
 
 static void fork_child(char **word)
 {
-    if (fork() == 0) {
+    if (checked_fork() == 0) {
         run(word + 1);
         _exit(0);
     }
@@ -251,7 +262,7 @@ static void vfork_child(char **word)
 
 static void fork_daemon(char **word)
 {
-    pid_t parent = fork();
+    pid_t parent = checked_fork();
     if (parent == 0) {
         setsid();
         fork_child(word);
@@ -271,7 +282,7 @@ static void *fork_in_thread(void *word)
 static void swarm(int count, double seconds)
 {
     for (int i = 0; i < count; i++) {
-        pid_t child = fork();
+        pid_t child = checked_fork();
         if (child == 0) {
             if (seconds > 0)
                 spin(seconds);
@@ -300,7 +311,7 @@ static void execute(char *path)
 static void run_programs(int count, char *path)
 {
     for (int i = 0; i < count; i++) {
-        pid_t child = fork();
+        pid_t child = checked_fork();
         if (child == 0)
             execute(path);
         waitpid(child, NULL, 0);
