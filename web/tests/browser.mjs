@@ -10,6 +10,8 @@ import { fillPage } from "./encode.mjs";
 
 export const TEMPLATE = process.env.GPUT_REPORT_PAGE ?? join(dirname(fileURLToPath(import.meta.url)), "..", "dist", "report.html");
 
+const SIZE = { width: 1280, height: 900 };
+
 /** How long a test waits for one thing, with a machine as busy as it may be: less than its program has (tests/web/meson.build). */
 const PATIENCE_MS = 180_000;
 
@@ -34,9 +36,17 @@ export class Browser {
         const browser = new Browser();
         browser.folder = mkdtempSync(join(tmpdir(), "gput-web-"));
         // Containers and the superuser have no sandbox of Chromium's. A busy machine needs its time: the browser does not end a part
-        // of itself that is slow to answer.
-        const args = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu-watchdog", ...flags];
+        // of itself that is slow to answer. All pages are of one process, which has compiled the scripts already.
+        const onePageProcess = ["--renderer-process-limit=1", "--disable-site-isolation-trials"];
+        const args = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu-watchdog", ...onePageProcess, ...flags];
         browser.chromium = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args, timeout: PATIENCE_MS });
+        browser.context = await browser.chromium.newContext({ offline: true });
+        // An empty page that stays open: the process of pages would end with its last one.
+        const empty = join(browser.folder, "empty.html");
+        writeFileSync(empty, "<!doctype html>");
+        browser.empty = await browser.context.newPage();
+        limitWaits(browser.empty);
+        await browser.empty.goto(pathToFileURL(empty).href);
         return browser;
     }
 
@@ -52,22 +62,20 @@ export class Browser {
         return file;
     }
 
-    /** Options: fragment, dark, width, height, ratio. */
-    async open(file, options = {}) {
-        const context = await this.chromium.newContext({
-            viewport: { width: options.width ?? 1280, height: options.height ?? 900 },
-            colorScheme: options.dark ? "dark" : "light",
-            deviceScaleFactor: options.ratio ?? 1,
-            offline: true,
-        });
-        const page = await context.newPage();
+    /** In a page of its own, which is in front of others: those do not draw. Options: fragment, dark, width, height. */
+    async open(file, { fragment = "", dark = false, ...size } = {}) {
+        // All that pages have in common is what their readers chose.
+        await this.empty.evaluate(() => localStorage.clear());
+        const page = await this.context.newPage();
         limitWaits(page);
+        await page.setViewportSize({ ...SIZE, ...size });
+        await page.emulateMedia({ colorScheme: dark ? "dark" : "light" });
         page.complaints = [];
         page.on("pageerror", (error) => page.complaints.push(`error: ${error.stack ?? error}`));
         page.on("console", (message) => ["error", "warning"].includes(message.type()) && page.complaints.push(`console: ${message.text()}`));
         page.on("request", (request) => request.isNavigationRequest() || page.complaints.push(`request: ${request.url()}`));
         page.on("dialog", (dialog) => page.complaints.push(`dialog: ${dialog.message()}`));
-        await page.goto(pathToFileURL(file).href + (options.fragment ?? ""));
+        await page.goto(pathToFileURL(file).href + fragment);
         await page.waitForSelector("main h1, .notice[role=alert]");
         await settle(page);
         return page;
@@ -81,7 +89,7 @@ export async function settle(page) {
 
 export async function close(page) {
     assert.deepEqual(page.complaints, []);
-    await page.context().close();
+    await page.close();
 }
 
 /** Asks the read-only handle of the page. */

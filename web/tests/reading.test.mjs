@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { ask, BLUE, Browser, chartBox, close, isDrawnAt, rgb, settle } from "./browser.mjs";
+import { ask, BLUE, Browser, chartBox, close, isDrawnAt, rgb, settle, waitForView } from "./browser.mjs";
 import * as samples from "./samples.mjs";
 
 let browser;
@@ -140,14 +140,15 @@ test("a legend says the highest of what is drawn, where there is no sample in si
     const [session] = made.report.sessions;
     session.times.push(made.encoder.f64([0, 10, 20, 100]));
     for (const one of session.series.filter(({ group }) => group === "cpu")) Object.assign(one, { time: session.times.length - 1, values: made.encoder.f64([10, 10, 2, 2]) });
-    const file = browser.write("between", made);
+    const page = await browser.open(browser.write("between", made), { fragment: "#t=15_19" });
     // The line falls from 10 at 0:10 to 2 at 0:20; after 1:40 there is none.
-    for (const [window, words] of [["15_19", "max 6\u00a0%"], ["5_15", "max 10\u00a0%"], ["18_40", "max 3.6\u00a0%"], ["110_120", "nothing here"], ["0_190", "max 10\u00a0%"]]) {
-        const page = await browser.open(file, { fragment: `#t=${window}` });
+    for (const [begin, end, words] of [[15, 19, "max 6\u00a0%"], [5, 15, "max 10\u00a0%"], [18, 40, "max 3.6\u00a0%"], [110, 120, "nothing here"], [0, 190, "max 10\u00a0%"]]) {
+        await page.evaluate((fragment) => (location.hash = fragment), `t=${begin}_${end}`);
+        await waitForView(page, ({ from, to }) => Math.abs(from - begin) < 0.01 && Math.abs(to - end) < 0.01);
         await chartBox(page, "cpu:percent");
-        assert.equal(await page.textContent('[data-line="cpu_combined_sum_utilization_percent"] .value'), words, window);
-        await close(page);
+        assert.equal(await page.textContent('[data-line="cpu_combined_sum_utilization_percent"] .value'), words, `${begin} to ${end}`);
     }
+    await close(page);
 });
 
 /** A session of `count` GPUs, of which the first was used, or none. */

@@ -57,7 +57,7 @@ for (const { name, file, dark, act, height = SIZE.height } of PICTURES.filter(({
     await settle(page);
     const path = join(folder, `${name}.png`);
     await page.screenshot({ path });
-    await page.context().close();
+    await page.close();
     // Without pngquant (Debian's package of that name) they are right, but three times as large.
     spawnSync("pngquant", ["--force", "--skip-if-larger", "--strip", "--output", path, "128", path]);
 }

@@ -263,6 +263,7 @@ test("takes sessions for ranks of one job only where each has a rank of its own"
         report.sessions[3].identity.rank = other.rank;
         const page = await browser.open(browser.write(`not-ranks-${other.rank}`, { report, encoder }));
         assert.equal(await page.$(".straggler"), null);
+        await close(page);
     }
 });
 
