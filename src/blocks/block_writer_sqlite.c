@@ -1,5 +1,6 @@
 #include "base/clock.h"
 #include "base/file_limit.h"
+#include "base/number.h"
 #include "base/space_reserve.h"
 #include "blocks/block_writer.h"
 #include "formats/marks/sub_tracking_lost.h"
@@ -148,12 +149,13 @@ static int update_lost(struct sqlite_writer *writer)
 {
     struct sub_tracking_mark rows[2];
     char name[SUB_TRACKING_LOST_NAME_SIZE];
-    char sql[300];
+    char timestamp[NUMBER_TEXT_SIZE], sql[300];
     sub_tracking_lost_rows(&writer->lost, rows, name);
+    number_format_double(rows[1].timestamp, timestamp);
     snprintf(sql, sizeof sql,
         "UPDATE data SET code_block_name = '%s' WHERE rowid IN (%" PRId64 ", %" PRId64 "); "
-        "UPDATE data SET timestamp = %.9f WHERE rowid = %" PRId64,
-        name, writer->lost_rows[0], writer->lost_rows[1], rows[1].timestamp, writer->lost_rows[1]);
+        "UPDATE data SET timestamp = %s WHERE rowid = %" PRId64,
+        name, writer->lost_rows[0], writer->lost_rows[1], timestamp, writer->lost_rows[1]);
     return sqlite_file_run(writer->database, sql, writer->base.path, NULL);
 }
 
