@@ -5,6 +5,7 @@
 
 #include "base/number.h"
 #include "base/str.h"
+#include "base/text.h"
 
 #include <gputracker/words.h>
 
@@ -209,7 +210,7 @@ static void describe(const struct gput_comparison *comparison, const char *rule,
     number_format_rounded(values[0].value, 8, first);
     number_format_rounded(values[i].value, 8, value);
     if (!isnan(values[i].change))
-        snprintf(change, sizeof change, " (%+.2f %%)", values[i].change);
+        text_fit(change, sizeof change, " (%+.2f %%)", values[i].change);
     bool whole = figure->block == COMPARISON_OVERALL;
     snprintf(message, size, "%s: %s%s%s%s has %s, %s has %s%s", rule,
         whole ? "" : "in code block \"", whole ? "" : comparison->block_names[figure->block],

@@ -2,8 +2,8 @@
 
 #include "base/error.h"
 #include "base/number.h"
+#include "base/text.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,11 +98,11 @@ void str_print_list(struct str *string, const char *format, va_list arguments)
     va_list again;
     va_copy(again, arguments);
 
-    int length = vsnprintf(NULL, 0, format, arguments);
+    int length = text_print_list(NULL, 0, format, arguments);
     if (length < 0)
         string->failed = true;
     else if (str_reserve(string, (size_t)length)) {
-        vsnprintf(string->data + string->length, (size_t)length + 1, format, again);
+        text_print_list(string->data + string->length, (size_t)length + 1, format, again);
         string->length += (size_t)length;
     }
     va_end(again);

@@ -1,5 +1,6 @@
 #include "base/text.h"
 
+#include <locale.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -43,9 +44,19 @@ static void mark_truncated(char *text, size_t size)
     strcpy(text + end, ELLIPSIS);
 }
 
+int text_print_list(char *text, size_t size, const char *format, va_list arguments)
+{
+    locale_t locale = newlocale(LC_ALL_MASK, "C", NULL); /* never fails: it is there always */
+    locale_t before = uselocale(locale);
+    int length = vsnprintf(text, size, format, arguments);
+    uselocale(before);
+    freelocale(locale);
+    return length;
+}
+
 void text_fit_list(char *text, size_t size, const char *format, va_list arguments)
 {
-    int length = vsnprintf(text, size, format, arguments);
+    int length = text_print_list(text, size, format, arguments);
     if (length < 0)
         text[0] = '\0';
     else if ((size_t)length >= size)

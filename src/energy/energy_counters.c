@@ -281,7 +281,7 @@ void energy_counters_explain(const struct energy_counters *energy, char *text, s
         else if (fault)
             snprintf(line, sizeof line, "the %s counter %s", name, fault);
         else if (energy->counters[i].late_ns > 0)
-            snprintf(line, sizeof line,
+            text_fit(line, sizeof line,
                 "the %s counter could not be read in the first %.1f s, which are missing", name,
                 (double)energy->counters[i].late_ns / (double)NS_PER_SECOND);
         else

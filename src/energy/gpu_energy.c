@@ -1,6 +1,7 @@
 #include "energy/gpu_energy.h"
 
 #include "base/clock.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -179,7 +180,7 @@ static bool explain_counter(const struct gpu_energy *gpu, size_t index, char *te
     const char *fault = fault_of(gpu);
     char missing[64] = "";
     if (gpu->unknown_seconds >= SHORT_SECONDS)
-        snprintf(missing, sizeof missing,
+        text_fit(missing, sizeof missing,
             ", and nothing was reported for %.1f s, which are missing", gpu->unknown_seconds);
     double larger = fmax(gpu->counted_joules, gpu->integrated_joules);
     double difference = fabs(gpu->counted_joules - gpu->integrated_joules);
@@ -189,7 +190,7 @@ static bool explain_counter(const struct gpu_energy *gpu, size_t index, char *te
                                 : "what it missed is not known",
             gpu->power_stood_in ? missing : "");
     else if (gpu->seconds >= COMPARED_SECONDS && difference > MAX_DISAGREEMENT * larger)
-        snprintf(text, size,
+        text_fit(text, size,
             "GPU %zu counted %.1f J in %.2f s where its power, integrated, gives %.1f J%s", index,
             gpu->counted_joules, gpu->seconds, gpu->integrated_joules, missing);
     else
@@ -209,16 +210,16 @@ bool gpu_energy_explain(const struct gpu_energy *gpu, size_t index, char *text, 
         snprintf(text, size, "that of GPU %zu has not moved yet%s", index,
             isnan(gpu->joules) ? "" : "; its power was integrated instead");
     else if (gpu->ahead_joules > MAX_AHEAD * gpu->joules)
-        snprintf(text, size,
+        text_fit(text, size,
             "that of GPU %zu had not moved at the end: %.1f J of it are its power, integrated",
             index, gpu->ahead_joules);
     else if (isnan(gpu->joules))
         snprintf(text, size, "no counter gives the joules of GPU %zu, which is left out", index);
     else if (gpu->unknown_seconds >= SHORT_SECONDS)
-        snprintf(text, size, "GPU %zu reported nothing for %.1f s, which are missing", index,
+        text_fit(text, size, "GPU %zu reported nothing for %.1f s, which are missing", index,
             gpu->unknown_seconds);
     else if (guessed >= SHORT_SECONDS)
-        snprintf(text, size, "GPU %zu did not answer in the last %.1f s%s", index, guessed,
+        text_fit(text, size, "GPU %zu did not answer in the last %.1f s%s", index, guessed,
             gpu->is_lost ? ", which are missing" : ": its last power was taken on");
     else
         return false;

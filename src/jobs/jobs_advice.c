@@ -1,6 +1,7 @@
 /* What people should know of a job, each with its evidence. */
 #include "jobs/jobs.h"
 
+#include "base/text.h"
 #include "output/human.h"
 #include "rank/missing_ranks.h"
 
@@ -320,7 +321,7 @@ static void find_idle_cores(struct gput_jobs *jobs, const struct jobs_job *job, 
         !(job->cores > 1))
         return;
     const char *work = strcmp(job->noun, "session") == 0 ? "process" : job->noun;
-    snprintf(evidence, sizeof evidence, "%s of CPU time in %.*f core-seconds that were allocated",
+    text_fit(evidence, sizeof evidence, "%s of CPU time in %.*f core-seconds that were allocated",
         human_seconds(job->cpu_seconds, used), job->core_seconds < 100 ? 1 : 0, job->core_seconds);
     if (busy + job->other_cores > BUSY_PERCENT / 100 * job->cores) {
         FIND("shared_cores", evidence,

@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/file.h"
 #include "base/number.h"
+#include "base/str.h"
 #include "base/text.h"
 #include "output/human.h"
 
@@ -18,18 +19,17 @@ void jobs_find(struct gput_jobs *jobs, double job, const char *kind, const char 
     const char *format, ...)
 {
     va_list arguments;
-    char *text;
+    struct str text = {0};
     va_start(arguments, format);
-    int length = vasprintf(&text, format, arguments);
+    str_print_list(&text, format, arguments);
     va_end(arguments);
-    if (length < 0 || !ARRAY_EXTEND(jobs->findings, jobs->n_findings)) {
+    if (text.failed || !ARRAY_EXTEND(jobs->findings, jobs->n_findings)) {
         jobs->failed = true;
-        if (length >= 0)
-            free(text);
+        str_finish(&text);
         return;
     }
     struct jobs_finding *finding = &jobs->findings[jobs->n_findings++];
-    *finding = (struct jobs_finding){.job = job, .kind = kind, .text = text};
+    *finding = (struct jobs_finding){.job = job, .kind = kind, .text = str_steal(&text)};
     finding->evidence = evidence ? strdup(evidence) : NULL;
     jobs->failed |= evidence && !finding->evidence;
 }
@@ -130,6 +130,6 @@ double jobs_median(double *values, size_t count)
 const char *jobs_say_cores(double cores, char text[JOBS_CORES_SIZE])
 {
     bool is_whole = cores == round(cores) || cores >= 100;
-    snprintf(text, JOBS_CORES_SIZE, "%.*f core%s", is_whole ? 0 : 1, cores, cores == 1 ? "" : "s");
+    text_fit(text, JOBS_CORES_SIZE, "%.*f core%s", is_whole ? 0 : 1, cores, cores == 1 ? "" : "s");
     return text;
 }

@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "base/order.h"
 #include "base/sized.h"
+#include "base/text.h"
 #include "output/figure_text.h"
 
 #include <math.h>
@@ -112,7 +113,7 @@ static void put_change(struct summary *summary, const struct compared *row, size
     else if (fabs(value->change) < 9999.5)
         human_change(value->change, cell);
     else
-        snprintf(cell, sizeof cell, "x %.4g", 1 + value->change / 100);
+        text_fit(cell, sizeof cell, "x %.4g", 1 + value->change / 100);
     figure_put(summary->text, cell);
 }
 

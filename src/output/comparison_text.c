@@ -2,9 +2,9 @@
 #include "output/pandas_table.h"
 
 #include "base/number.h"
+#include "base/text.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* "+5.3 %", with a note where the runs' spread explains it; "n/a" when it cannot be known. */
@@ -13,7 +13,7 @@ static void set_change(
 {
     char cell[NUMBER_TEXT_SIZE + 16] = "n/a";
     if (!isnan(value->change))
-        snprintf(cell, sizeof cell, "%+.2f %%%s", value->change, value->noise ? " (noise)" : "");
+        text_fit(cell, sizeof cell, "%+.2f %%%s", value->change, value->noise ? " (noise)" : "");
     pandas_table_set(table, row, column, cell);
 }
 

@@ -1,6 +1,7 @@
 #include "output/energy_overview.h"
 
 #include "analyze/energy_recording.h"
+#include "base/text.h"
 #include "base/utf8.h"
 #include "model/energy.h"
 #include "output/human.h"
@@ -106,7 +107,7 @@ static void put_percent(struct overview *overview, double part)
 {
     char cell[HUMAN_SIZE] = "n/a";
     if (isfinite(part))
-        snprintf(cell, sizeof cell, "%.1f %%", part * 100);
+        text_fit(cell, sizeof cell, "%.1f %%", part * 100);
     put_cell(overview, cell);
 }
 

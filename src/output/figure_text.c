@@ -1,6 +1,7 @@
 #include "output/figure_text.h"
 
 #include "base/screen.h"
+#include "base/text.h"
 #include "base/utf8.h"
 
 #include <gputracker/measurement.h>
@@ -8,7 +9,6 @@
 
 #include <limits.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #define GAP 2 /* blanks before a name */
@@ -25,14 +25,14 @@ static double bytes_per_unit(const struct doc *static_data, const char *key)
 
 static const char *plain(double value, char text[HUMAN_SIZE])
 {
-    snprintf(text, HUMAN_SIZE, "%.4g", value);
+    text_fit(text, HUMAN_SIZE, "%.4g", value);
     return text;
 }
 
 /* Three digits that count, as all figures have; of many cores all. */
 static const char *percent(double value, char text[HUMAN_SIZE])
 {
-    snprintf(text, HUMAN_SIZE, fabs(value) >= 999.5 ? "%.0f %%" : "%.3g %%", value);
+    text_fit(text, HUMAN_SIZE, fabs(value) >= 999.5 ? "%.0f %%" : "%.3g %%", value);
     return text;
 }
 

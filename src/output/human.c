@@ -1,8 +1,9 @@
 #include "output/human.h"
 
+#include "base/text.h"
+
 #include <math.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
 #define LARGEST_PREFIX 5
@@ -32,7 +33,7 @@ static const char *scaled(
     static const char *const prefixes[] = {"n", "u", "m", "", "k", "M", "G", "T", "P"};
     int prefix = 0;
     if (!isfinite(value)) {
-        snprintf(text, HUMAN_SIZE, "n/a");
+        text_fit(text, HUMAN_SIZE, "n/a");
         return text;
     }
     while (prefix > smallest_prefix && value != 0 && fabs(value) < 0.9995) {
@@ -44,13 +45,13 @@ static const char *scaled(
         prefix++;
     }
     char number[HUMAN_SIZE];
-    snprintf(number, sizeof number, "%.*f", significant_decimals(value), value);
+    text_fit(number, sizeof number, "%.*f", significant_decimals(value), value);
     bool is_whole = smallest_prefix == 0 && prefix == 0; /* there is no half byte */
     if (!is_of_column || is_whole || value == 0)
         cut_zeros(number);
     prefix += N_FRACTIONS;
     const char *gap = *prefixes[prefix] || *unit ? " " : "";
-    snprintf(text, HUMAN_SIZE, "%.20s%s%s%s", number, gap, prefixes[prefix], unit);
+    text_fit(text, HUMAN_SIZE, "%.20s%s%s%s", number, gap, prefixes[prefix], unit);
     return text;
 }
 
@@ -87,22 +88,22 @@ const char *human_grams(double grams, char *text)
 const char *human_change(double percent, char *text)
 {
     if (percent != 0 && fabs(percent) < 0.05)
-        snprintf(text, HUMAN_SIZE, "< 0.1 %%");
+        text_fit(text, HUMAN_SIZE, "< 0.1 %%");
     else
-        snprintf(text, HUMAN_SIZE, "%+.1f %%", percent);
+        text_fit(text, HUMAN_SIZE, "%+.1f %%", percent);
     return text;
 }
 
 const char *human_cores(double cores, char *text)
 {
     if (!isfinite(cores))
-        snprintf(text, HUMAN_SIZE, "n/a");
+        text_fit(text, HUMAN_SIZE, "n/a");
     else if (cores > 0 && cores < 0.01)
-        snprintf(text, HUMAN_SIZE, "under 0.01");
+        text_fit(text, HUMAN_SIZE, "under 0.01");
     else if (cores < 0.995)
-        snprintf(text, HUMAN_SIZE, "%g", round(cores * 100) / 100);
+        text_fit(text, HUMAN_SIZE, "%g", round(cores * 100) / 100);
     else
-        snprintf(text, HUMAN_SIZE, "%.1f", cores);
+        text_fit(text, HUMAN_SIZE, "%.1f", cores);
     return text;
 }
 
@@ -114,13 +115,13 @@ static const char *duration(double seconds, bool is_of_column, char *text)
     double hours = floor(seconds / 3600 + 0.5 / 60);
     double days = floor(seconds / 86400 + 0.5 / 24);
     if (minutes < 60)
-        snprintf(text, HUMAN_SIZE, "%.0f min %.0f s", minutes,
+        text_fit(text, HUMAN_SIZE, "%.0f min %.0f s", minutes,
             fmax(floor(seconds + 0.5) - 60 * minutes, 0));
     else if (hours < 24)
-        snprintf(text, HUMAN_SIZE, "%.0f h %02.0f min", hours,
+        text_fit(text, HUMAN_SIZE, "%.0f h %02.0f min", hours,
             fmax(floor(seconds / 60 + 0.5) - 60 * hours, 0));
     else
-        snprintf(text, HUMAN_SIZE, "%.0f d %02.0f h", days,
+        text_fit(text, HUMAN_SIZE, "%.0f d %02.0f h", days,
             fmax(floor(seconds / 3600 + 0.5) - 24 * days, 0));
     return text;
 }

@@ -1,11 +1,11 @@
 #include "output/results_advice.h"
 
+#include "base/text.h"
 #include "output/human.h"
 
 #include <math.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <stdio.h>
 
 /* Below this nothing is said about what was not used: starting up takes most of such a run. */
 #define MIN_SECONDS 10.0
@@ -34,7 +34,7 @@ __attribute__((format(printf, 2, 3))) static void add(
     if (advice->count == MAX_ADVICE)
         return;
     va_start(arguments, format);
-    vsnprintf(advice->texts[advice->count++], ADVICE_SIZE, format, arguments);
+    text_fit_list(advice->texts[advice->count++], ADVICE_SIZE, format, arguments);
     va_end(arguments);
 }
 

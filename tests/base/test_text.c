@@ -1,5 +1,8 @@
+#include "base/str.h"
 #include "base/text.h"
 #include "testing.h"
+
+#include <locale.h>
 
 static void a_text_that_fits_is_complete(void **state)
 {
@@ -45,6 +48,23 @@ static void texts_begin_and_end_with_themselves_and_with_nothing(void **state)
     assert_false(text_begins_with("ab", "b") || text_ends_with("ab", "a"));
 }
 
+static void numbers_are_written_alike_in_any_locale(void **state)
+{
+    (void)state;
+    char text[16];
+    struct str string = {0};
+    if (!setlocale(LC_NUMERIC, "de_DE.UTF-8") && !setlocale(LC_NUMERIC, "fr_FR.UTF-8"))
+        SKIP("no locale with a decimal comma is installed");
+    text_fit(text, sizeof text, "%.1f %g", 1.5, 0.25);
+    str_printf(&string, "%.1f %g", 1.5, 0.25);
+    assert_string_equal(text, "1.5 0.25");
+    assert_string_equal(str_text(&string), "1.5 0.25");
+    str_finish(&string);
+    snprintf(text, sizeof text, "%.1f", 1.5); /* the program's own is as it was */
+    assert_string_equal(text, "1,5");
+    setlocale(LC_NUMERIC, "C");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -53,6 +73,7 @@ int main(void)
         cmocka_unit_test(characters_are_not_split),
         cmocka_unit_test(texts_begin_and_end_with_themselves_and_with_nothing),
         cmocka_unit_test(a_buffer_too_small_for_the_ellipsis_gets_what_fits),
+        cmocka_unit_test(numbers_are_written_alike_in_any_locale),
     };
     return cmocka_run_group_tests_name("base/text", tests, NULL, NULL);
 }

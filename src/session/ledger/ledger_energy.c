@@ -4,6 +4,7 @@
 #include "session/ledger/ledger.h"
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "energy/other_cpu.h"
 
 #include <math.h>
@@ -20,12 +21,12 @@ static void fill_carbon(const struct gput_session_options *options, struct gput_
     double grams = options->carbon_intensity;
     char *source = energy->co2e_source;
     if (!isnan(grams))
-        snprintf(source, sizeof energy->co2e_source, "%.10g g/kWh, as given", grams);
+        text_fit(source, sizeof energy->co2e_source, "%.10g g/kWh, as given", grams);
     else if (options->carbon_country)
         gput_carbon_intensity_find(options->carbon_country, &country, NULL);
     if (country) {
         grams = country->grams;
-        snprintf(source, sizeof energy->co2e_source, "%.10g g/kWh: %s, %d (%s)", grams,
+        text_fit(source, sizeof energy->co2e_source, "%.10g g/kWh: %s, %d (%s)", grams,
             country->country, country->year, gput_carbon_intensity_source());
     }
     energy->co2e_grams = energy->combined / JOULES_PER_KILOWATT_HOUR * grams;

@@ -186,12 +186,11 @@ static void add_list_source(const struct ledger *ledger, struct gput_results *re
     if (isnan(results->gpu_peaks.combined.bytes))
         return;
     if (seconds > 0 && ledger->has_ended)
-        snprintf(age, sizeof age, "; the last answer came %.2f s before the end", seconds);
+        text_fit(age, sizeof age, "; the last answer came %.2f s before the end", seconds);
     if (late_seconds > 0)
-        snprintf(late, sizeof late,
+        text_fit(late, sizeof late,
             "; the driver is slow: samples have figures of up to %.2f s before, while the memory "
-            "in "
-            "use has changed",
+            "in use has changed",
             late_seconds);
     results_add_source(results, "gpu_ram", GPUT_SOURCE_SAMPLED,
         "processes as drivers list them: at the start, at the end, when the memory in use on a GPU "

@@ -1,6 +1,7 @@
 #include "session/ledger/limits.h"
 
 #include "base/clock.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <math.h>
@@ -82,9 +83,9 @@ static bool may_not_signal_all(struct limits *limits)
 static void describe(enum gput_limit_kind kind, double limit, char *text, size_t size)
 {
     if (kind == GPUT_LIMIT_RAM || kind == GPUT_LIMIT_GPU_RAM)
-        snprintf(text, size, "%.6g MB", limit * 1e-6);
+        text_fit(text, size, "%.6g MB", limit * 1e-6);
     else
-        snprintf(text, size, "%.6g s", limit);
+        text_fit(text, size, "%.6g s", limit);
 }
 
 static void pass_limit(struct limits *limits, enum gput_limit_kind kind, int64_t now_ns)

@@ -376,7 +376,7 @@ int profile_devices(struct profile_frame *frame, const struct gput_profile_optio
     table_add_columns_of(table, GPUT_COLUMN_TEXT, "Resource", "nodeID", NULL);
     for (size_t i = 0; i < range_count; i++) {
         char name[64];
-        snprintf(name, sizeof name, "(%g, %g)", ranges[i].low, ranges[i].high);
+        text_fit(name, sizeof name, "(%g, %g)", ranges[i].low, ranges[i].high);
         table_add_column(table, name, GPUT_COLUMN_INT);
     }
     table_add_column(table, "other", GPUT_COLUMN_INT);
