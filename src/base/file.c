@@ -116,6 +116,16 @@ const char *file_base_name(const char *path)
     return path + at;
 }
 
+int file_is_visible(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
+int file_by_name(const struct dirent **left, const struct dirent **right)
+{
+    return strcmp((*left)->d_name, (*right)->d_name);
+}
+
 int file_temporary_folder(const char *path, char **folder, struct gput_error *error)
 {
     char *target = NULL;

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/str.h"
 
+#include <dirent.h>
 #include <stdint.h>
 
 /*
@@ -51,6 +52,11 @@ int file_check(const char *path, struct gput_error *error);
 
 /* The last part of a path, with any slashes at its end. Points into `path`. */
 const char *file_base_name(const char *path);
+
+/* For scandir(): which entries of a folder are not hidden, and their order by the bytes of their
+ * names. That of alphasort() is another in each locale. */
+int file_is_visible(const struct dirent *entry);
+int file_by_name(const struct dirent **left, const struct dirent **right);
 
 /* A folder for temporary files next to an output: that of the file that `path` resolves to, or
  * /var/tmp where it is written directly. The caller frees `*folder`. Errors: those of

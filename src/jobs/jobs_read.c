@@ -12,7 +12,6 @@
 #include "model/results_columns.h"
 #include "model/results_identity.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -414,17 +413,12 @@ static void read_file(struct gput_jobs *jobs, const char *path, off_t size, int 
         jobs_find(jobs, NAN, "unreadable", error.message, "%s could not be read", path);
 }
 
-static int by_name(const struct dirent **left, const struct dirent **right)
-{
-    return strcmp((*left)->d_name, (*right)->d_name);
-}
-
 static int read_folder(
     struct gput_jobs *jobs, const char *path, int depth, struct gput_error *error)
 {
     struct dirent **entries;
     struct gput_error reason;
-    int count = scandir(path, &entries, NULL, by_name);
+    int count = scandir(path, &entries, NULL, file_by_name);
     if (count < 0)
         return error_set_errno(error, errno, "%s", path);
     for (int i = 0; i < count; i++) {

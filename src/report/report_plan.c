@@ -14,7 +14,6 @@
 #include "report/report_damage.h"
 #include "report/report_join.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,11 +45,6 @@ static int add_path(struct report_plan *plan, const struct gput_report_session *
         return error_memory(error);
     session->folder = folder;
     return GPUT_OK;
-}
-
-static int is_shown(const struct dirent *entry)
-{
-    return entry->d_name[0] != '.';
 }
 
 static int add_folder(struct report_plan *plan, const struct gput_report_session *given,
@@ -146,7 +140,7 @@ static int add_folder(struct report_plan *plan, const struct gput_report_session
     const char *path, int depth, struct gput_error *error)
 {
     struct dirent **entries;
-    int count = scandir(path, &entries, is_shown, versionsort);
+    int count = scandir(path, &entries, file_is_visible, versionsort);
     size_t folder = ++plan->folders;
     int code =
         count < 0 ? error_set_errno(error, errno, "Cannot read the folder %s", path) : GPUT_OK;

@@ -1,6 +1,7 @@
 #include <gputracker/timeline.h>
 
 #include "base/array.h"
+#include "base/file.h"
 #include "base/file_target.h"
 #include "base/nearest.h"
 #include "base/sized.h"
@@ -11,7 +12,6 @@
 #include "timeline/timeline_inputs.h"
 #include "trace/trace_folder.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -90,16 +90,11 @@ static int add_input(
     return GPUT_OK;
 }
 
-static int is_visible(const struct dirent *entry)
-{
-    return entry->d_name[0] != '.';
-}
-
 /* The files of sessions in a folder, by name. */
 static int add_sessions(struct merge *merge, const char *folder, struct gput_error *error)
 {
     struct dirent **entries;
-    int code = GPUT_OK, count = scandir(folder, &entries, is_visible, alphasort);
+    int code = GPUT_OK, count = scandir(folder, &entries, file_is_visible, file_by_name);
     for (int i = 0; i < count; i++) {
         struct str path = {0};
         str_printf(&path, "%s/%s", folder, entries[i]->d_name);

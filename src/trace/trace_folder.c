@@ -1,12 +1,12 @@
 #include "trace/trace_folder.h"
 
 #include "base/array.h"
+#include "base/file.h"
 #include "base/str.h"
 #include "base/text.h"
 #include "formats/tracking/tracking_identity.h"
 #include "trace/merged_mark.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -64,7 +64,7 @@ static int add_folder(struct trace_paths *list, const char *folder,
 {
     size_t before = list->count;
     struct dirent **entries;
-    int code = GPUT_OK, count = scandir(folder, &entries, is_trace, alphasort);
+    int code = GPUT_OK, count = scandir(folder, &entries, is_trace, file_by_name);
     if (count < 0)
         return error_set_errno(error, errno, "Cannot read the folder %s", folder);
     for (int i = 0; i < count; i++) {

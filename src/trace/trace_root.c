@@ -1,11 +1,11 @@
 #include "trace/trace_root.h"
 
 #include "base/array.h"
+#include "base/file.h"
 #include "base/number.h"
 #include "base/str.h"
 #include "base/text.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -149,16 +149,11 @@ static int is_metadata(const struct dirent *entry)
     return trace_root_metadata_times(entry->d_name, &start_us, &end_us);
 }
 
-static int is_shown(const struct dirent *entry)
-{
-    return entry->d_name[0] != '.';
-}
-
 /* The chosen names of a folder, sorted; none if there is no such folder. */
 static int list(const char *folder, int (*is_chosen)(const struct dirent *),
     struct dirent ***entries, int *count, struct gput_error *error)
 {
-    *count = scandir(folder, entries, is_chosen, alphasort);
+    *count = scandir(folder, entries, is_chosen, file_by_name);
     if (*count >= 0)
         return GPUT_OK;
     *entries = NULL;
@@ -237,7 +232,7 @@ static int walk(
 {
     struct dirent **entries;
     int code, count;
-    TRY(list(folder, is_shown, &entries, &count, error));
+    TRY(list(folder, file_is_visible, &entries, &count, error));
     code = GPUT_OK;
     for (int i = 0; i < count; i++) {
         struct str path = {0};

@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -259,6 +260,19 @@ static void reads_from_anywhere_up_to_the_end(void **state)
     unlink(path);
 }
 
+static void names_have_one_order_in_any_locale(void **state)
+{
+    (void)state;
+    struct dirent upper = {.d_name = "B.csv"}, lower = {.d_name = "a.csv"};
+    const struct dirent *left = &upper, *right = &lower;
+    assert_true(file_by_name(&left, &right) < 0);
+    if (!setlocale(LC_COLLATE, "de_DE.UTF-8") && !setlocale(LC_COLLATE, "en_US.UTF-8"))
+        SKIP("no locale with an order of its own is installed");
+    assert_true(alphasort(&left, &right) > 0);
+    assert_true(file_by_name(&left, &right) < 0);
+    setlocale(LC_COLLATE, "C");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -276,6 +290,7 @@ int main(void)
         cmocka_unit_test(files_of_unknown_size_are_read_whole),
         cmocka_unit_test(an_open_file_is_read_again_from_its_start),
         cmocka_unit_test(reads_from_anywhere_up_to_the_end),
+        cmocka_unit_test(names_have_one_order_in_any_locale),
     };
     return cmocka_run_group_tests_name("base/file", tests, make_folder, remove_folder);
 }

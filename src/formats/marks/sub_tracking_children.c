@@ -1,12 +1,12 @@
 #include "formats/marks/sub_tracking_children.h"
 
+#include "base/file.h"
 #include "base/number.h"
 #include "base/str.h"
 #include "base/text.h"
 #include "formats/marks/sub_tracking_file.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,17 +105,12 @@ struct children {
     bool apart; /* no other file matches the pattern */
 };
 
-static int by_name(const struct dirent **a, const struct dirent **b)
-{
-    return strcmp((*a)->d_name, (*b)->d_name);
-}
-
 static struct children find(const struct parts *parts, int64_t first_mark_ns)
 {
     struct children children = {.apart = true};
     struct str folder = {0};
     str_printf(&folder, "%.*s.", parts->folder, parts->path);
-    int count = folder.failed ? -1 : scandir(folder.data, &children.files, NULL, by_name);
+    int count = folder.failed ? -1 : scandir(folder.data, &children.files, NULL, file_by_name);
     str_finish(&folder);
     for (int i = 0; i < count; i++) {
         struct dirent *file = children.files[i];

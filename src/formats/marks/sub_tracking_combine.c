@@ -1,3 +1,4 @@
+#include "base/file.h"
 #include "base/str.h"
 #include "base/text.h"
 #include "formats/marks/sub_tracking_file.h"
@@ -6,7 +7,6 @@
 
 #include <gputracker/sub_tracking.h>
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -186,11 +186,6 @@ static int is_wanted(const struct dirent *entry)
 }
 
 /* By bytes, which is by code points, independent of the locale. */
-static int compare_names(const struct dirent **a, const struct dirent **b)
-{
-    return strcmp((*a)->d_name, (*b)->d_name);
-}
-
 static char *join(const char *directory, const char *name)
 {
     struct str path = {0};
@@ -202,7 +197,7 @@ int gput_sub_tracking_combine_directory(const char *output, const char *director
     const struct gput_sub_tracking_options *options, struct gput_error *error)
 {
     struct dirent **entries;
-    int count = scandir(directory, &entries, is_wanted, compare_names);
+    int count = scandir(directory, &entries, is_wanted, file_by_name);
     if (count < 0 && errno == ENOTDIR)
         return error_set(error, GPUT_ERROR_INVALID,
             "%s is not a directory. A single path stands for a directory of sub-tracking files; "

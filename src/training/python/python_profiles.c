@@ -1,13 +1,13 @@
 #include "training/python/python_profiles.h"
 
 #include "base/array.h"
+#include "base/file.h"
 #include "base/nearest.h"
 #include "base/number.h"
 #include "base/order.h"
 #include "base/str.h"
 #include "base/text.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -206,16 +206,11 @@ static bool is_profile_name(const char *name)
            text_ends_with(name, ".prof");
 }
 
-static int is_shown(const struct dirent *entry)
-{
-    return entry->d_name[0] != '.';
-}
-
 static int walk(const struct gput_python_options *options, const char *folder, int depth,
     struct python_profiles *profiles, struct gput_error *error)
 {
     struct dirent **entries;
-    int code = GPUT_OK, count = scandir(folder, &entries, is_shown, alphasort);
+    int code = GPUT_OK, count = scandir(folder, &entries, file_is_visible, file_by_name);
     if (count < 0)
         return error_set_errno(error, errno, "Cannot read the folder %s", folder);
     for (int i = 0; i < count; i++) {
