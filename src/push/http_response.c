@@ -2,6 +2,7 @@
 
 #include "base/number.h"
 
+#include <locale.h>
 #include <string.h>
 #include <strings.h>
 #include <time.h>
@@ -55,7 +56,12 @@ static double read_retry_after(struct piece value, int64_t now)
     if (number_parse_uint64(value.at, value.at + value.length, &seconds))
         return (double)seconds;
     copy_text(value, text, sizeof text);
-    if (!strptime(text, "%a, %d %b %Y %H:%M:%S", &date))
+    locale_t plain = newlocale(LC_ALL_MASK, "C", NULL); /* for the names of days and months */
+    locale_t before = uselocale(plain);
+    bool is_date = strptime(text, "%a, %d %b %Y %H:%M:%S", &date) != NULL;
+    uselocale(before);
+    freelocale(plain);
+    if (!is_date)
         return -1;
     double until = (double)timegm(&date) - (double)now;
     return until > 0 ? until : 0;

@@ -2,6 +2,7 @@
 
 #include "testing.h"
 
+#include <locale.h>
 #include <string.h>
 
 #define DATE 1792567680 /* Wed, 21 Oct 2026 07:28:00 GMT */
@@ -30,6 +31,17 @@ static void reads_status_and_fields(void **state)
         parse("HTTP/1.1 429 x\r\nRetry-After: Wed, 21 Oct 2026 07:28:00 GMT\r\n\r\n").retry_after ==
         90);
     assert_true(parse("HTTP/1.1 429 x\r\nRetry-After: later\r\n\r\n").retry_after == -1);
+}
+
+static void dates_are_read_in_any_locale(void **state)
+{
+    (void)state;
+    if (!setlocale(LC_TIME, "de_DE.UTF-8") && !setlocale(LC_TIME, "fr_FR.UTF-8"))
+        SKIP("no locale with names of its own is installed");
+    assert_true(
+        parse("HTTP/1.1 429 x\r\nRetry-After: Wed, 21 Oct 2026 07:28:00 GMT\r\n\r\n").retry_after ==
+        90);
+    setlocale(LC_TIME, "C");
 }
 
 static void what_announces_an_answer_is_left_out(void **state)
@@ -91,6 +103,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_status_and_fields),
+        cmocka_unit_test(dates_are_read_in_any_locale),
         cmocka_unit_test(what_announces_an_answer_is_left_out),
         cmocka_unit_test(what_is_no_http_has_no_status),
         cmocka_unit_test(knows_where_a_body_ends),
