@@ -1,5 +1,7 @@
 #include "jobs/jobs.h"
 
+#include "base/text.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +10,7 @@
 static bool is_reason(const struct gput_jobs *jobs, const char *path)
 {
     return jobs->n_findings == 1 && jobs->findings[0].text &&
-           strncmp(jobs->findings[0].text, path, strlen(path)) == 0 &&
+           text_begins_with(jobs->findings[0].text, path) &&
            jobs->findings[0].text[strlen(path)] == ' ';
 }
 

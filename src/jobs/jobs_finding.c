@@ -110,7 +110,7 @@ double jobs_rank_of_name(const char *path)
     for (const char *at = file_base_name(path); *at; at++) {
         bool begins = !isalnum((unsigned char)*at) || at == file_base_name(path);
         const char *word = at + !isalnum((unsigned char)*at);
-        size_t length = strncmp(word, "rank", 4) == 0 ? 4 : *word == 'r';
+        size_t length = text_begins_with(word, "rank") ? 4 : *word == 'r';
         size_t digits = strspn(word + length, "0123456789");
         uint64_t number;
         if (begins && length > 0 && digits > 0 && !isalnum((unsigned char)word[length + digits]) &&

@@ -388,7 +388,7 @@ static void read_file(struct gput_jobs *jobs, const char *path, off_t size, int 
     bool is_samples = text_ends_with(path, ".csv") || text_ends_with(path, ".sqlite"),
          is_read = true;
     const char *name = file_base_name(path);
-    bool is_kept = strncmp(name, ".gpu-tracker_", 13) == 0, is_named = depth == 0;
+    bool is_kept = text_begins_with(name, ".gpu-tracker_"), is_named = depth == 0;
     if (text_ends_with(path, TRACKING_IDENTITY_EXTENSION) ||
         (name[0] == '.' && !is_kept && !is_named))
         return;

@@ -1,6 +1,7 @@
 #include "model/results_identity.h"
 
 #include "base/number.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,7 +10,7 @@
 
 static bool is_in(const struct results_column *column, const char *section)
 {
-    return column->path && strncmp(column->path, section, strlen(section)) == 0;
+    return column->path && text_begins_with(column->path, section);
 }
 
 static bool is_identity(const struct results_column *column)

@@ -44,7 +44,7 @@ const char *figure_text(
         return strcpy(text, "n/a");
     if (strcmp(measurement, "compute_time") == 0)
         return human_seconds(value, text);
-    if (strncmp(measurement, "energy_", strlen("energy_")) == 0)
+    if (text_begins_with(measurement, "energy_"))
         return human_joules(value, text);
     if (row && row->quantity == GPUT_QUANTITY_PERCENT)
         return percent(value, text);

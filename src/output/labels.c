@@ -1,6 +1,7 @@
 #include "output/labels.h"
 
 #include "base/array.h"
+#include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@ static bool is_letter(char byte)
 
 static bool is_label_name(const char *name)
 {
-    if (!is_letter(*name) || strncmp(name, "__", 2) == 0)
+    if (!is_letter(*name) || text_begins_with(name, "__"))
         return false;
     for (; *name; name++) {
         if (!is_letter(*name) && !(*name >= '0' && *name <= '9'))

@@ -150,7 +150,7 @@ static char *with_suffix(const char *path, const char *suffix)
 
 static bool stays(const char *name)
 {
-    return strcmp(name, "-") == 0 || strncmp(name, "/dev/", 5) == 0;
+    return strcmp(name, "-") == 0 || text_begins_with(name, "/dev/");
 }
 
 /* Of %n: the lowest number for which there is no file yet. */

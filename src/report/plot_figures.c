@@ -129,7 +129,7 @@ static bool is_of_one_gpu(const struct plot_figures *figures, const struct plot_
     size_t count = 0, length = strlen(series->id);
     for (size_t i = 0; i < figures->count; i++) {
         const struct plot_series *other = &figures->series[i];
-        count += other->session == series->session && strncmp(other->id, "per_gpu_", 8) == 0 &&
+        count += other->session == series->session && text_begins_with(other->id, "per_gpu_") &&
                  strncmp(other->id + 8, series->id, length) == 0 && other->id[8 + length] == ':';
     }
     return count == 1;
@@ -149,7 +149,7 @@ static bool is_of_unused_gpu(const struct plot_figures *figures, const struct pl
             return false;
         is_any = true;
     }
-    return is_any && strncmp(series->scope, "gpu", 3) == 0;
+    return is_any && text_begins_with(series->scope, "gpu");
 }
 
 /* Those of a group that say most: what the session used in all, of several GPUs for each. */
@@ -162,7 +162,7 @@ static bool is_main(const struct plot_figures *figures, const struct plot_series
     if (is_of_one_gpu(figures, series))
         return false;
     for (size_t i = 0; i < sizeof of_gpus / sizeof *of_gpus; i++)
-        is_of_gpu = is_of_gpu || (strncmp(series->scope, "gpu", 3) == 0 &&
+        is_of_gpu = is_of_gpu || (text_begins_with(series->scope, "gpu") &&
                                      text_ends_with(series->id, of_gpus[i]));
     if (is_group(series, "power") && (is_of_gpu || strcmp(series->scope, "system") == 0))
         return true;
@@ -406,7 +406,7 @@ static bool is_one_kind(const struct plot_figures *figures, const struct plot_se
  * of several GPUs. */
 static const char *panel_name(const struct plot_figures *figures, const struct plot_series *first)
 {
-    bool is_of_gpu = first->has_gpus && strncmp(first->scope, "gpu", 3) == 0;
+    bool is_of_gpu = first->has_gpus && text_begins_with(first->scope, "gpu");
     bool is_named = is_one_kind(figures, first) && (is_of_gpu || !is_main(figures, first));
     for (size_t i = 0; i < KNOWN_GROUPS && !is_named; i++) {
         if (is_group(first, known_groups[i].group))

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "base/text.h"
 #include "serve/http_server.h"
 
 #include <errno.h>
@@ -57,12 +58,6 @@ static void handle(void *user, const struct http_request *request, struct http_r
 
 /* ---- Public ---- */
 
-static bool is_packed(const char *path)
-{
-    size_t length = strlen(path);
-    return length >= 3 && strcmp(path + length - 3, ".gz") == 0;
-}
-
 static int make_url(struct gput_perfetto *perfetto, struct gput_error *error)
 {
     struct str url = {0};
@@ -93,7 +88,7 @@ int gput_perfetto_open(
         return error_memory(error);
     perfetto->sent_fd = -1;
     perfetto->path = strdup(path);
-    perfetto->name = is_packed(path) ? PACKED_NAME : NAME;
+    perfetto->name = text_ends_with(path, ".gz") ? PACKED_NAME : NAME;
     int code = perfetto->path ? serve(perfetto, address, error) : error_memory(error);
     if (code == GPUT_OK)
         *result = perfetto;

@@ -1,6 +1,7 @@
 #include "timeline/output_file.h"
 
 #include "base/file_target.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,19 +27,13 @@ static int open_standard_output(struct file_writing *writing, struct gput_error 
                             : error_set_errno(error, errno, "Cannot write %s", writing->path);
 }
 
-static bool is_gzip(const char *path)
-{
-    size_t length = strlen(path);
-    return length > 3 && strcmp(path + length - 3, ".gz") == 0;
-}
-
 int output_file_open(const char *path, struct output_file *file, struct gput_error *error)
 {
     *file =
         (struct output_file){.lock = PTHREAD_MUTEX_INITIALIZER, .moved = PTHREAD_COND_INITIALIZER};
     int code = strcmp(path, "-") == 0 ? open_standard_output(&file->writing, error)
                                       : file_writing_begin(path, &file->writing, error);
-    file->packs = is_gzip(path);
+    file->packs = text_ends_with(path, ".gz");
     if (code != GPUT_OK)
         output_file_discard(file);
     return code;

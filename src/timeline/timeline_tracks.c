@@ -1,6 +1,7 @@
 #include "timeline/timeline_tracks.h"
 
 #include "base/array.h"
+#include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -150,7 +151,7 @@ int64_t timeline_process_number(struct timeline_tracks *tracks, uint32_t process
     size_t range = 0;
     if (known->pid != 0)
         return known->pid;
-    while (strncmp(known->name, ranges[range].prefix, strlen(ranges[range].prefix)) != 0)
+    while (!text_begins_with(known->name, ranges[range].prefix))
         range++;
     known->pid = ranges[range].first + tracks->used_in_range[range]++;
     return known->pid;

@@ -1,6 +1,7 @@
 /*
  * power_metrics.json: a JSON object a line, {"date": …, "metrics": {"cpu": {…}, "gpu": {…}}}.
  */
+#include "base/text.h"
 #include "formats/power/energy_recording.h"
 #include "formats/power/recording_date.h"
 
@@ -32,8 +33,7 @@ static double value_of(const struct doc *value)
 /* The old tool writes -1 for the power of a domain that the machine does not have. */
 static bool is_absent(const char *name, double value)
 {
-    size_t length = strlen(name);
-    return value == -1 && length >= 6 && strcmp(name + length - 6, "_power") == 0;
+    return value == -1 && text_ends_with(name, "_power");
 }
 
 static const struct doc *values_of(const struct doc *metrics, const char *group)

@@ -1,6 +1,7 @@
 #include "report/document/report_session.h"
 
 #include "base/str.h"
+#include "base/text.h"
 #include "model/results_identity.h"
 #include "report/document/report_table.h"
 
@@ -190,7 +191,7 @@ static bool was_said(const struct report_session *session, const char *message)
 {
     for (const struct doc *item = session->warnings ? session->warnings->first : NULL; item;
          item = item->next) {
-        if (item->string && strncmp(item->string, message, strlen(message)) == 0)
+        if (item->string && text_begins_with(item->string, message))
             return true;
     }
     return false;

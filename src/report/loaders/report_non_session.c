@@ -1,5 +1,7 @@
 #include "report/loaders/report_non_session.h"
 
+#include "base/text.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -51,7 +53,7 @@ bool report_non_session_is(const char *path, struct gput_error *error)
     without_space(text, length, packed, sizeof packed);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         const char *beginning = kinds[i].beginning, *name = kinds[i].in_pickle;
-        if (beginning ? strncmp(packed, beginning, strlen(beginning)) == 0
+        if (beginning ? text_begins_with(packed, beginning)
                       : memmem(text, length, name, strlen(name)) != NULL) {
             error_set(error, GPUT_ERROR_FORMAT, kinds[i].message, path);
             return true;

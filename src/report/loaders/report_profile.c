@@ -6,6 +6,7 @@
 #include "report/loaders/report_python.h"
 
 #include "base/array.h"
+#include "base/text.h"
 #include "trace/system_metrics.h"
 
 #include <gputracker/profile.h>
@@ -250,7 +251,7 @@ static int fill_steps(struct steps *steps, struct report_session *session,
     size_t end = table_cells_find(table, "end_time_us");
     for (size_t row = 0; row < gput_table_row_count(table); row++) {
         const char *text = table_cells_text(table, row, name);
-        if (strncmp(text, STEP_PREFIX, strlen(STEP_PREFIX)) != 0)
+        if (!text_begins_with(text, STEP_PREFIX))
             continue; /* before, between or after steps */
         uint32_t phase = names_add(&steps->phases, text, strlen(text));
         if (phase == NAMES_NONE)

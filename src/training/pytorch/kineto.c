@@ -2,6 +2,7 @@
 
 #include "base/order.h"
 #include "base/str.h"
+#include "base/text.h"
 #include "trace/json_text.h"
 #include "training/pytorch/kineto_merged.h"
 #include "training/row_sorter.h"
@@ -59,7 +60,7 @@ static enum gpu_work gpu_work_of(bool is_kernel, const char *name)
 /* "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__" */
 static bool loads_data(const char *name)
 {
-    return strncmp(name, "enumerate(DataLoader)", 21) == 0;
+    return text_begins_with(name, "enumerate(DataLoader)");
 }
 
 static int add_span(struct reading *reading, struct kineto_merged *file,
