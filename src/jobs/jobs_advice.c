@@ -1,6 +1,7 @@
 /* What people should know of a job, each with its evidence. */
 #include "jobs/jobs.h"
 
+#include "base/order.h"
 #include "base/text.h"
 #include "output/human.h"
 #include "rank/missing_ranks.h"
@@ -106,7 +107,7 @@ static int compare_ends(const void *left, const void *right)
 {
     double a = end_of_rank(*(const struct jobs_rank *const *)left);
     double b = end_of_rank(*(const struct jobs_rank *const *)right);
-    return isnan(a) || isnan(b) ? isnan(a) - isnan(b) : (a > b) - (a < b);
+    return isnan(a) || isnan(b) ? isnan(a) - isnan(b) : ORDER(a, b);
 }
 
 /* The first to fail is the reason, as a rule: launchers then end the others. */

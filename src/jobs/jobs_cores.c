@@ -3,6 +3,7 @@
 #include "jobs/jobs.h"
 
 #include "base/number.h"
+#include "base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -68,8 +69,8 @@ struct change {
 static int compare_changes(const void *left, const void *right)
 {
     const struct change *a = left, *b = right;
-    int order = (a->time > b->time) - (a->time < b->time);
-    return order ? order : (a->cores > b->cores) - (a->cores < b->cores);
+    ORDER_BY(a->time, b->time);
+    return ORDER(a->cores, b->cores);
 }
 
 /* At each moment all have at most `most`, and each its part of that. `share_cores` of ranks is what

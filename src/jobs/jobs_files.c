@@ -1,6 +1,7 @@
 /* Files of one session: its results, its samples, copies of them, and what was kept so far. */
 #include "jobs/jobs.h"
 
+#include "base/order.h"
 #include "formats/tracking/tracking_samples.h"
 
 #include <math.h>
@@ -12,7 +13,7 @@ int jobs_compare_numbers(double left, double right)
 {
     if (isnan(left) || isnan(right))
         return isnan(left) - isnan(right);
-    return (left > right) - (left < right);
+    return ORDER(left, right);
 }
 
 void jobs_sort_ranks(struct gput_jobs *jobs, int (*compare)(const void *, const void *))
@@ -30,25 +31,20 @@ static bool has_identity(const struct jobs_rank *rank)
  */
 static int compare_extents(const struct jobs_rank *a, const struct jobs_rank *b)
 {
-    int order = !isnan(b->end) - !isnan(a->end);
-    if (order == 0)
-        order = jobs_compare_numbers(fmax(b->samples, 0), fmax(a->samples, 0));
-    return order == 0 ? jobs_compare_numbers(fmax(b->seconds, 0), fmax(a->seconds, 0)) : order;
+    ORDER_BY_RESULT(!isnan(b->end) - !isnan(a->end));
+    ORDER_BY_RESULT(jobs_compare_numbers(fmax(b->samples, 0), fmax(a->samples, 0)));
+    return jobs_compare_numbers(fmax(b->seconds, 0), fmax(a->seconds, 0));
 }
 
 static int compare_identity(const void *left, const void *right)
 {
     const struct jobs_rank *a = left, *b = right;
-    int order = strcmp(a->boot_id, b->boot_id);
-    if (order == 0)
-        order = jobs_compare_numbers(a->pid, b->pid);
-    if (order == 0)
-        order = strcmp(a->start_text, b->start_text);
-    if (order == 0)
-        order = (a->files > b->files) - (a->files < b->files);
-    if (order == 0)
-        order = compare_extents(a, b);
-    return order == 0 ? strcmp(a->path, b->path) : order;
+    ORDER_BY_TEXT(a->boot_id, b->boot_id);
+    ORDER_BY_RESULT(jobs_compare_numbers(a->pid, b->pid));
+    ORDER_BY_TEXT(a->start_text, b->start_text);
+    ORDER_BY(a->files, b->files);
+    ORDER_BY_RESULT(compare_extents(a, b));
+    return strcmp(a->path, b->path);
 }
 
 static bool is_same_session(const struct jobs_rank *a, const struct jobs_rank *b)
@@ -62,12 +58,10 @@ static bool is_same_session(const struct jobs_rank *a, const struct jobs_rank *b
 static int compare_samples(const void *left, const void *right)
 {
     const struct jobs_rank *a = left, *b = right;
-    int order = (a->first_row > b->first_row) - (a->first_row < b->first_row);
-    if (order == 0)
-        order = jobs_compare_numbers(b->samples, a->samples);
-    if (order == 0)
-        order = has_identity(b) - has_identity(a);
-    return order == 0 ? strcmp(a->path, b->path) : order;
+    ORDER_BY(a->first_row, b->first_row);
+    ORDER_BY_RESULT(jobs_compare_numbers(b->samples, a->samples));
+    ORDER_BY_RESULT(has_identity(b) - has_identity(a));
+    return strcmp(a->path, b->path);
 }
 
 static bool is_plain_copy(const struct jobs_rank *rank)

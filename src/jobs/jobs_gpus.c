@@ -2,6 +2,7 @@
 #include "jobs/jobs.h"
 
 #include "base/number.h"
+#include "base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,8 +19,8 @@ struct seen {
 static int compare_seen(const void *left, const void *right)
 {
     const struct seen *a = left, *b = right;
-    int order = strcmp(a->machine, b->machine);
-    return order ? order : strcmp(a->uuid, b->uuid);
+    ORDER_BY_TEXT(a->machine, b->machine);
+    return strcmp(a->uuid, b->uuid);
 }
 
 static const char *machine_of(const struct jobs_rank *rank)

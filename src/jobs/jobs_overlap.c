@@ -2,6 +2,7 @@
 #include "jobs/jobs.h"
 
 #include "base/number.h"
+#include "base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,8 +12,8 @@
 static int compare_starts(const void *left, const void *right)
 {
     const struct jobs_span *a = left, *b = right;
-    int order = (a->start > b->start) - (a->start < b->start);
-    return order ? order : (a->end < b->end) - (a->end > b->end);
+    ORDER_BY(a->start, b->start);
+    return ORDER(b->end, a->end);
 }
 
 struct jobs_span jobs_span_of(const struct jobs_rank *rank, double value)
@@ -29,8 +30,8 @@ struct jobs_span jobs_span_of(const struct jobs_rank *rank, double value)
 static int compare_changes(const void *left, const void *right)
 {
     const struct jobs_span *a = left, *b = right;
-    int order = (a->start > b->start) - (a->start < b->start);
-    return order ? order : (a->value > b->value) - (a->value < b->value);
+    ORDER_BY(a->start, b->start);
+    return ORDER(a->value, b->value);
 }
 
 double jobs_highest_at_once(struct jobs_span *spans, size_t count)

@@ -6,6 +6,7 @@
 #include "jobs/jobs.h"
 
 #include "base/array.h"
+#include "base/order.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -68,8 +69,8 @@ bool jobs_is_retry(const struct jobs_rank *rank, const struct jobs_rank *before)
 static int compare_starts(const void *left, const void *right)
 {
     const struct jobs_rank *a = left, *b = right;
-    int order = jobs_compare_numbers(a->start, b->start);
-    return order == 0 ? jobs_compare_numbers(a->rank, b->rank) : order;
+    ORDER_BY_RESULT(jobs_compare_numbers(a->start, b->start));
+    return jobs_compare_numbers(a->rank, b->rank);
 }
 
 /* Sessions from the first one to one that began when nothing of them ran. */

@@ -5,6 +5,7 @@
 #include "jobs/jobs.h"
 
 #include "base/array.h"
+#include "base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,8 +18,8 @@
 static int compare_run_index(const void *left, const void *right)
 {
     const struct jobs_rank *a = left, *b = right;
-    int order = jobs_compare_numbers(a->run_index, b->run_index);
-    return order == 0 ? jobs_compare_numbers(a->rank, b->rank) : order;
+    ORDER_BY_RESULT(jobs_compare_numbers(a->run_index, b->run_index));
+    return jobs_compare_numbers(a->rank, b->rank);
 }
 
 /* ---- Machines compared ---- */
@@ -32,10 +33,9 @@ struct starts {
 static int compare_run_index_of_machine(const void *left, const void *right)
 {
     const struct jobs_rank *a = left, *b = right;
-    int order = strcmp(a->boot_id, b->boot_id);
-    if (order == 0)
-        order = jobs_compare_numbers(a->run_index, b->run_index);
-    return order == 0 ? jobs_compare_numbers(a->start, b->start) : order;
+    ORDER_BY_TEXT(a->boot_id, b->boot_id);
+    ORDER_BY_RESULT(jobs_compare_numbers(a->run_index, b->run_index));
+    return jobs_compare_numbers(a->start, b->start);
 }
 
 /* Returns how many of `ranks` are of the machine of the first one; 0: no memory. */
@@ -111,10 +111,9 @@ static bool do_all_fit(struct gput_jobs *jobs, struct jobs_rank *ranks, size_t c
 static int compare_sessions_of_rank(const void *left, const void *right)
 {
     const struct jobs_rank *a = left, *b = right;
-    int order = strcmp(a->boot_id, b->boot_id);
-    if (order == 0)
-        order = jobs_compare_numbers(a->rank, b->rank);
-    return order == 0 ? jobs_compare_numbers(a->start, b->start) : order;
+    ORDER_BY_TEXT(a->boot_id, b->boot_id);
+    ORDER_BY_RESULT(jobs_compare_numbers(a->rank, b->rank));
+    return jobs_compare_numbers(a->start, b->start);
 }
 
 /* In the order of their run indices. */
@@ -147,8 +146,8 @@ static bool find_whole(struct gput_jobs *jobs, struct jobs_rank *ranks, size_t c
 static int compare_sessions_of_machine(const void *left, const void *right)
 {
     const struct jobs_rank *a = left, *b = right;
-    int order = strcmp(a->boot_id, b->boot_id);
-    return order == 0 ? jobs_compare_numbers(a->start, b->start) : order;
+    ORDER_BY_TEXT(a->boot_id, b->boot_id);
+    return jobs_compare_numbers(a->start, b->start);
 }
 
 /* Only what can be distinguished: ranks that are started again alone are of the same run. */

@@ -2,6 +2,7 @@
 #include "jobs/jobs.h"
 
 #include "base/array.h"
+#include "base/order.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -64,23 +65,22 @@ static int compare_names(const struct jobs_rank *a, const struct jobs_rank *b)
     char name[160], other[160];
     name_job(a, name, sizeof name);
     name_job(b, other, sizeof other);
-    int order = strcmp(name, other);
-    return order == 0 ? is_apart(a) - is_apart(b) : order;
+    ORDER_BY_TEXT(name, other);
+    return is_apart(a) - is_apart(b);
 }
 
 static int compare_names_and_runs(const struct jobs_rank *a, const struct jobs_rank *b)
 {
-    int order = compare_names(a, b);
-    if (order == 0)
-        order = strcmp(run_of(a), run_of(b));
-    return order == 0 ? jobs_compare_numbers(a->run_size, b->run_size) : order;
+    ORDER_BY_RESULT(compare_names(a, b));
+    ORDER_BY_TEXT(run_of(a), run_of(b));
+    return jobs_compare_numbers(a->run_size, b->run_size);
 }
 
 static int compare_runs(const void *left, const void *right)
 {
     const struct jobs_rank *a = left, *b = right;
-    int order = compare_names_and_runs(a, b);
-    return order == 0 ? jobs_compare_numbers(a->start, b->start) : order;
+    ORDER_BY_RESULT(compare_names_and_runs(a, b));
+    return jobs_compare_numbers(a->start, b->start);
 }
 
 /* Of `count` sessions of one name, in the order of compare_runs(): those of which no run is known,
@@ -129,18 +129,13 @@ static void index_runs(struct gput_jobs *jobs)
 static int compare_jobs(const void *left, const void *right)
 {
     const struct jobs_rank *a = left, *b = right;
-    int order = compare_names(a, b);
-    if (order == 0)
-        order = jobs_compare_numbers(a->run_start, b->run_start);
-    if (order == 0)
-        order = compare_names_and_runs(a, b);
-    if (order == 0)
-        order = jobs_compare_numbers(a->run_index, b->run_index);
-    if (order == 0)
-        order = jobs_compare_numbers(a->start, b->start);
-    if (order == 0)
-        order = jobs_compare_numbers(a->rank, b->rank);
-    return order == 0 ? strcmp(a->path, b->path) : order;
+    ORDER_BY_RESULT(compare_names(a, b));
+    ORDER_BY_RESULT(jobs_compare_numbers(a->run_start, b->run_start));
+    ORDER_BY_RESULT(compare_names_and_runs(a, b));
+    ORDER_BY_RESULT(jobs_compare_numbers(a->run_index, b->run_index));
+    ORDER_BY_RESULT(jobs_compare_numbers(a->start, b->start));
+    ORDER_BY_RESULT(jobs_compare_numbers(a->rank, b->rank));
+    return strcmp(a->path, b->path);
 }
 
 /* What the current run of a job has. */
@@ -270,14 +265,11 @@ static void split_into_jobs(struct gput_jobs *jobs)
 static int compare_machines(const void *left, const void *right)
 {
     const struct jobs_rank *a = left, *b = right;
-    int order = (a->job > b->job) - (a->job < b->job);
-    if (order == 0)
-        order = strcmp(a->node, b->node);
-    if (order == 0)
-        order = strcmp(a->boot_id, b->boot_id);
-    if (order == 0)
-        order = jobs_compare_numbers(a->rank, b->rank);
-    return order == 0 ? strcmp(a->path, b->path) : order;
+    ORDER_BY(a->job, b->job);
+    ORDER_BY_TEXT(a->node, b->node);
+    ORDER_BY_TEXT(a->boot_id, b->boot_id);
+    ORDER_BY_RESULT(jobs_compare_numbers(a->rank, b->rank));
+    return strcmp(a->path, b->path);
 }
 
 static void split_into_machines(struct gput_jobs *jobs)
@@ -324,7 +316,7 @@ static size_t *number_ranks(struct gput_jobs *jobs)
 static int compare_ranks_of_gpus(const void *left, const void *right)
 {
     const struct jobs_gpu *a = left, *b = right;
-    return (a->rank > b->rank) - (a->rank < b->rank);
+    return ORDER(a->rank, b->rank);
 }
 
 /* GPUs get the places that ranks have now; those of sessions that were left out go. */
@@ -356,16 +348,12 @@ static int compare_for_people(const void *left, const void *right)
 {
     const struct jobs_rank *a = *(const struct jobs_rank *const *)left;
     const struct jobs_rank *b = *(const struct jobs_rank *const *)right;
-    int order = (a->job > b->job) - (a->job < b->job);
-    if (order == 0)
-        order = jobs_compare_numbers(a->rank, b->rank);
-    if (order == 0)
-        order = jobs_compare_numbers(strtod(a->task, NULL), strtod(b->task, NULL));
-    if (order == 0)
-        order = jobs_compare_numbers(strtod(a->ranks, NULL), strtod(b->ranks, NULL));
-    if (order == 0)
-        order = jobs_compare_numbers(a->start, b->start);
-    return order == 0 ? strcmp(a->path, b->path) : order;
+    ORDER_BY(a->job, b->job);
+    ORDER_BY_RESULT(jobs_compare_numbers(a->rank, b->rank));
+    ORDER_BY_RESULT(jobs_compare_numbers(strtod(a->task, NULL), strtod(b->task, NULL)));
+    ORDER_BY_RESULT(jobs_compare_numbers(strtod(a->ranks, NULL), strtod(b->ranks, NULL)));
+    ORDER_BY_RESULT(jobs_compare_numbers(a->start, b->start));
+    return strcmp(a->path, b->path);
 }
 
 static void order_for_people(struct gput_jobs *jobs)

@@ -1,6 +1,7 @@
 #include "timeline/event_sorter.h"
 
 #include "base/array.h"
+#include "base/order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -46,10 +47,8 @@ struct event_sorter {
 static int compare_heads(const void *left, const void *right)
 {
     const struct record_head *a = left, *b = right;
-    if (a->start_ns != b->start_ns)
-        return a->start_ns < b->start_ns ? -1 : 1;
-    if (a->duration_ns != b->duration_ns)
-        return a->duration_ns > b->duration_ns ? -1 : 1;
+    ORDER_BY(a->start_ns, b->start_ns);
+    ORDER_BY(b->duration_ns, a->duration_ns);
     return 0;
 }
 
@@ -107,9 +106,8 @@ static void swap_entries(struct event_sorter *sorter)
 static int compare_equal_starts(const void *left, const void *right)
 {
     const struct entry *a = left, *b = right;
-    if (a->duration_ns != b->duration_ns)
-        return a->duration_ns > b->duration_ns ? -1 : 1;
-    return a->offset < b->offset ? -1 : a->offset > b->offset;
+    ORDER_BY(b->duration_ns, a->duration_ns);
+    return ORDER(a->offset, b->offset);
 }
 
 static bool entry_before(const struct entry *a, const struct entry *b)

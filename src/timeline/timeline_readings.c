@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "base/json_string.h"
+#include "base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -35,9 +36,8 @@ int timeline_readings_collect(struct timeline_readings *readings,
 static int compare_times(const void *left, const void *right)
 {
     const struct timeline_reading *a = left, *b = right;
-    if (a->time_us != b->time_us)
-        return a->time_us < b->time_us ? -1 : 1;
-    return a->label < b->label ? -1 : a->label > b->label;
+    ORDER_BY(a->time_us, b->time_us);
+    return ORDER(a->label, b->label);
 }
 
 static int add_counter(const struct timeline_readings *readings,

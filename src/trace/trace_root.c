@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/file.h"
 #include "base/number.h"
+#include "base/order.h"
 #include "base/str.h"
 #include "base/text.h"
 
@@ -255,10 +256,8 @@ static int walk(
 static int compare_files(const void *left, const void *right)
 {
     const struct trace_file *a = left, *b = right;
-    if (a->kind != b->kind)
-        return a->kind < b->kind ? -1 : 1;
-    if (a->time_us != b->time_us)
-        return a->time_us < b->time_us ? -1 : 1;
+    ORDER_BY(a->kind, b->kind);
+    ORDER_BY(a->time_us, b->time_us);
     return strcmp(a->path, b->path);
 }
 
