@@ -67,6 +67,7 @@ struct jobs_rank {
 /* A GPU as one rank saw it. */
 struct jobs_gpu {
     size_t rank;
+    size_t position; /* among all before they are sorted: qsort() of musl is not stable */
     char uuid[96];
     double joules, percent; /* mean use */
 };

@@ -316,7 +316,8 @@ static size_t *number_ranks(struct gput_jobs *jobs)
 static int compare_ranks_of_gpus(const void *left, const void *right)
 {
     const struct jobs_gpu *a = left, *b = right;
-    return ORDER(a->rank, b->rank);
+    ORDER_BY(a->rank, b->rank);
+    return ORDER(a->position, b->position);
 }
 
 /* GPUs get the places that ranks have now; those of sessions that were left out go. */
@@ -333,6 +334,7 @@ static void move_gpus(struct gput_jobs *jobs, const size_t *alias, size_t n_numb
     for (size_t i = 0; i < jobs->n_gpus; i++) {
         jobs->gpus[kept] = jobs->gpus[i];
         jobs->gpus[kept].rank = places[alias[jobs->gpus[i].rank]];
+        jobs->gpus[kept].position = i;
         kept += jobs->gpus[kept].rank != JOBS_NO_RANK;
     }
     jobs->n_gpus = kept;
