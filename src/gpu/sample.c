@@ -148,7 +148,7 @@ static void sample_device(struct gpu_set *set, struct gpu_sample *sample,
     out->card_ram_used_bytes = reading->card_ram_used_bytes;
     out->read_ns = view->read_ns[index];
     sample->device_age_seconds =
-        fmax(sample->device_age_seconds, (double)(now - out->read_ns) / NS_PER_SECOND);
+        fmax(sample->device_age_seconds, clock_seconds_of_ns(now - out->read_ns));
     report_loss(set, at, reading);
 }
 
@@ -184,13 +184,13 @@ static void count_paired_list(
 
 /* Once the main process is gone, pids that are unknown may be its own and those it started. */
 static void report_unknown(
-    struct gpu_set *set, const struct gpu_member *member, const struct gpu_tree *tree)
+    struct gpu_set *set, struct gpu_member *member, const struct gpu_tree *tree)
 {
     set->had_main |= tree->main > 0;
     bool may_be_ours = set->had_main && !tree->main;
-    set->lists_with_unknown =
-        member->n_unattributed && !may_be_ours ? set->lists_with_unknown + 1 : 0;
-    if (set->lists_with_unknown < LISTS_UNTIL_WARNING || set->unknown_reported)
+    member->lists_with_unknown =
+        member->n_unattributed && !may_be_ours ? member->lists_with_unknown + 1 : 0;
+    if (member->lists_with_unknown < LISTS_UNTIL_WARNING || set->unknown_reported)
         return;
     set->unknown_reported = true;
     gpu_set_warn(set,
@@ -363,7 +363,7 @@ static void sample_processes(
     if (!fresh)
         return;
     sample->n_unattributed += member->n_unattributed;
-    sample->process_age_seconds = fmax(sample->process_age_seconds, (double)age_ns / NS_PER_SECOND);
+    sample->process_age_seconds = fmax(sample->process_age_seconds, clock_seconds_of_ns(age_ns));
     if (!sample->listed_ns || view->processes_start_ns < sample->listed_ns)
         sample->listed_ns = view->processes_start_ns;
 }

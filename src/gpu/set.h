@@ -24,6 +24,7 @@ struct gpu_member {
     struct gpu_share shares[GPU_MAX_DEVICES];
     struct gpu_missing missing[GPU_MAX_DEVICES]; /* of processes, as of the last sample */
     uint32_t n_unattributed;
+    unsigned lists_with_unknown;                 /* pids, one after the other */
     double untracked_ram_bytes[GPU_MAX_DEVICES]; /* see struct gpu_device_sample */
     /* Lists with RAM of tracked processes during which the RAM in use did not change. */
     struct {
@@ -66,7 +67,6 @@ struct gpu_set {
     uint64_t process_ram_version;
     pid_t *pids; /* of the tree, ascending */
     size_t pid_capacity;
-    unsigned lists_with_unknown; /* one after the other */
     bool had_main, unknown_reported, left_out_reported;
 };
 

@@ -185,6 +185,24 @@ static void pids_of_other_namespaces_are_matched_or_unattributed(void **state)
     gpu_set_close(set);
 }
 
+static void unknown_pids_are_reported_next_to_gpus_of_another_driver(void **state)
+{
+    (void)state;
+    char sysfs[4096];
+    snprintf(sysfs, sizeof sysfs, "%s", fixture("gpu-i915/sys"));
+    SCENARIO(GPU_A "compute 4194304 5\n");
+    struct gpu_options options = fake_options();
+    options.sysfs_root = sysfs;
+    struct gpu_set *set = open_set(&options);
+    for (int i = 0; i < 4; i++) {
+        struct gpu_sample sample = sample_once(set, MAIN, 0);
+        assert_int_equal(sample.n_devices, 2);
+        assert_int_equal(sample.n_unattributed, 1);
+    }
+    assert_contains(warnings, "nvml lists 1 process(es) that are not in ");
+    gpu_set_close(set);
+}
+
 static void processes_that_ended_are_not_those_of_another_namespace(void **state)
 {
     (void)state;
@@ -212,6 +230,7 @@ int main(void)
         TEST(a_process_without_a_sample_is_idle_when_another_has_one),
         TEST(a_list_without_permission_is_missing),
         TEST(pids_of_other_namespaces_are_matched_or_unattributed),
+        TEST(unknown_pids_are_reported_next_to_gpus_of_another_driver),
         TEST(processes_that_ended_are_not_those_of_another_namespace),
     };
     return cmocka_run_group_tests_name("gpu/nvml_processes", tests, start_others, end_others);
