@@ -73,6 +73,13 @@ long file_reread(int fd, char *buffer, unsigned long capacity)
     return got;
 }
 
+void file_close_fd(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
 int file_read_at(int fd, const char *name, void *bytes, size_t length, uint64_t offset, size_t *got,
     struct gput_error *error)
 {

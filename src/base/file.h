@@ -63,6 +63,9 @@ int file_by_name(const struct dirent **left, const struct dirent **right);
  * file_target(), GPUT_ERROR_MEMORY. */
 int file_temporary_folder(const char *path, char **folder, struct gput_error *error);
 
+/* Closes it unless it is -1, which it is then. */
+void file_close_fd(int *fd);
+
 /* Opens an unnamed file for reading and writing that is deleted when closed. */
 int file_open_temporary(const char *folder, int *fd, struct gput_error *error);
 

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "os/cgroup.h"
 #include "os/cpu_clock.h"
@@ -276,6 +277,7 @@ static bool start_gpus(struct gput_session *session)
 static int track(struct gput_session *session, pid_t pid, struct gput_error *error)
 {
     session->target.pid = pid;
+    file_close_fd(&session->target.pid_fd); /* of an attempt before */
     bool is_ours = pid != 0 && session->settings.has_own_procfs;
     session->target.pid_fd = is_ours ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
     join_node(session);
@@ -388,11 +390,8 @@ static void make_cgroup(struct gput_session *session)
 /* Once the process has ended only the superuser may open it; a descriptor stays readable. */
 static void open_main_io(struct gput_session *session, pid_t pid)
 {
-    int *io_fd = &session->target.io_fd;
-    if (*io_fd >= 0)
-        close(*io_fd);
-    *io_fd = -1;
-    procfs_open(session->settings.options.procfs_root, pid, "io", io_fd, NULL);
+    file_close_fd(&session->target.io_fd);
+    procfs_open(session->settings.options.procfs_root, pid, "io", &session->target.io_fd, NULL);
 }
 
 static int launch_and_track(

@@ -184,6 +184,28 @@ static void several_processes_are_tracked_as_one(void **state)
     actors_end(&second);
 }
 
+static void one_that_has_ended_is_skipped(void **state)
+{
+    (void)state;
+    struct actors actors;
+    actors_start(&actors, "ready await 3");
+    actors_await(&actors, 1);
+    pid_t ended = fork();
+    if (ended == 0)
+        _exit(0);
+    siginfo_t info;
+    assert_int_equal(waitid(P_PID, (id_t)ended, &info, WEXITED | WNOWAIT), 0);
+    int files = descriptors_open();
+    struct gput_session *session = create_every(0.01);
+    const pid_t pids[] = {ended, actors.pid};
+    assert_int_equal(gput_session_track_pids(session, pids, 2, NULL), GPUT_OK);
+    assert_int_equal(gput_session_pid(session), actors.pid);
+    gput_session_destroy(session);
+    assert_int_equal(descriptors_open(), files);
+    assert_int_equal(waitpid(ended, NULL, 0), ended);
+    actors_end(&actors);
+}
+
 static void we_come_first_among_several(void **state)
 {
     (void)state;
@@ -239,6 +261,7 @@ int main(void)
         IN_FOLDER(an_attached_session_counts_from_now_on),
         IN_FOLDER(an_attached_session_sees_the_end),
         IN_FOLDER(several_processes_are_tracked_as_one),
+        IN_FOLDER(one_that_has_ended_is_skipped),
         IN_FOLDER(we_come_first_among_several),
         IN_FOLDER(the_machine_alone_has_no_processes),
     };
