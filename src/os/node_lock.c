@@ -1,5 +1,6 @@
 #include "os/node_lock.h"
 
+#include "base/file.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -23,9 +24,7 @@ void node_lock_init(struct node_lock *lock, const char *const *folders, const ch
 
 static void close_file(struct node_lock *lock)
 {
-    if (lock->fd >= 0)
-        close(lock->fd);
-    lock->fd = -1;
+    file_close_fd(&lock->fd);
     lock->is_held = false;
 }
 

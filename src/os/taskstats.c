@@ -10,7 +10,6 @@
 #include <linux/taskstats.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #define BUFFER_BYTES (16 << 20)
 #define MESSAGE_BYTES 4096
@@ -291,9 +290,7 @@ int taskstats_open(struct taskstats_socket *taskstats, struct gput_error *error)
 
 void taskstats_close(struct taskstats_socket *taskstats)
 {
-    if (taskstats->fd >= 0)
-        close(taskstats->fd);
-    taskstats->fd = -1;
+    file_close_fd(&taskstats->fd);
 }
 
 /* Receives up to `asked` messages. Returns the number; 0: there are none. */

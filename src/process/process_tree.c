@@ -1,6 +1,7 @@
 #include "process/process_tree.h"
 
 #include "base/array.h"
+#include "base/file.h"
 #include "os/loadavg.h"
 #include "os/proc_children.h"
 #include "os/procfs.h"
@@ -75,13 +76,6 @@ static void poll_vfork_parents(struct process_tree *tree)
 
 /* ---- descriptors ---- */
 
-static void close_file(int *fd)
-{
-    if (*fd >= 0)
-        close(*fd);
-    *fd = -1;
-}
-
 bool process_tree_close_cached_files(struct process_tree *tree)
 {
     unsigned before = tree->view.free_files;
@@ -90,8 +84,8 @@ bool process_tree_close_cached_files(struct process_tree *tree)
     bool any =
         tree->view.free_files != before || tree->loadavg_fd >= 0 || tree->own_children_fd >= 0;
     tree->view.free_files = 0;
-    close_file(&tree->loadavg_fd);
-    close_file(&tree->own_children_fd);
+    file_close_fd(&tree->loadavg_fd);
+    file_close_fd(&tree->own_children_fd);
     return any || before > 0;
 }
 
@@ -442,7 +436,7 @@ static void open_loadavg(struct process_tree *tree, const char *root)
         procfs_open(root, PROCFS_SYSTEM, "loadavg", &tree->loadavg_fd, NULL) != GPUT_OK)
         return;
     if (fstat(tree->loadavg_fd, &loadavg) != 0 || loadavg.st_dev != process.st_dev)
-        close_file(&tree->loadavg_fd);
+        file_close_fd(&tree->loadavg_fd);
 }
 
 /* GPUT_ERROR_GONE, with main in the tree, when it has ended already. */
@@ -503,7 +497,7 @@ void process_tree_finish(struct process_tree *tree)
     free(tree->processes);
     pid_vector_finish(&tree->found);
     proc_list_finish(&tree->list);
-    close_file(&tree->loadavg_fd);
-    close_file(&tree->own_children_fd);
+    file_close_fd(&tree->loadavg_fd);
+    file_close_fd(&tree->own_children_fd);
     *tree = (struct process_tree){.loadavg_fd = -1, .own_children_fd = -1};
 }

@@ -1,6 +1,7 @@
 #include "session/session_state.h"
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/wall_clock.h"
 #include "os/cpu_count.h"
 #include "session/session_allowed.h"
@@ -117,9 +118,7 @@ void gput_session_destroy(struct gput_session *session)
         system_meter_finish(&session->system);
     session_settings_finish(&session->settings);
     pid_vector_finish(&session->target.earlier_children);
-    if (session->target.pid_fd >= 0)
-        close(session->target.pid_fd);
-    if (session->target.io_fd >= 0)
-        close(session->target.io_fd);
+    file_close_fd(&session->target.pid_fd);
+    file_close_fd(&session->target.io_fd);
     free(session);
 }

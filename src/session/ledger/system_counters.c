@@ -1,9 +1,9 @@
 #include "session/ledger/system_counters.h"
 
+#include "base/file.h"
 #include "os/procfs.h"
 
 #include <math.h>
-#include <unistd.h>
 
 void system_counters_init(struct system_counters *system_counters)
 {
@@ -27,8 +27,7 @@ void system_counters_update(struct system_counters *system_counters)
 
 void system_counters_finish(struct system_counters *system_counters)
 {
-    if (system_counters->network_fd >= 0)
-        close(system_counters->network_fd);
+    file_close_fd(&system_counters->network_fd);
     system_counters_init(system_counters);
 }
 

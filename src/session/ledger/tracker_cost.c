@@ -1,6 +1,7 @@
 #include "session/ledger/tracker_cost.h"
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "os/proc_statm.h"
 #include "os/procfs.h"
 
@@ -14,8 +15,7 @@ void tracker_cost_init(struct tracker_cost *cost)
 
 void tracker_cost_finish(struct tracker_cost *cost)
 {
-    if (cost->statm_fd >= 0)
-        close(cost->statm_fd);
+    file_close_fd(&cost->statm_fd);
 }
 
 void tracker_cost_begin(struct tracker_cost *cost, bool is_inside)

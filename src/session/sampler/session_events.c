@@ -1,6 +1,7 @@
 #include "session/sampler/session_events.h"
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "base/thread.h"
 
@@ -318,10 +319,8 @@ void session_events_start(struct session_events *events, pthread_mutex_t *lock, 
     events->stop_fd = eventfd(0, EFD_CLOEXEC);
     if (events->stop_fd < 0)
         return;
-    if (thread_start(&events->thread, NULL, run, events) != 0) {
-        close(events->stop_fd);
-        events->stop_fd = -1;
-    }
+    if (thread_start(&events->thread, NULL, run, events) != 0)
+        file_close_fd(&events->stop_fd);
 }
 
 bool session_events_has_thread(const struct session_events *events)
@@ -335,15 +334,13 @@ void session_events_end(struct session_events *events)
         return;
     eventfd_write(events->stop_fd, 1);
     pthread_join(events->thread, NULL);
-    close(events->stop_fd);
-    events->stop_fd = -1;
+    file_close_fd(&events->stop_fd);
 }
 
 void session_events_finish(struct session_events *events)
 {
     session_events_end(events);
-    if (events->arrived_fd >= 0)
-        close(events->arrived_fd);
+    file_close_fd(&events->arrived_fd);
     process_events_close(&events->events);
     taskstats_close(&events->exit_records);
     free(events->exits);

@@ -1,6 +1,7 @@
 #include "session/sampler/system_meter.h"
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "os/meminfo.h"
 #include "os/procfs.h"
 #include "os/system_stat.h"
@@ -101,11 +102,8 @@ void system_meter_init(
 
 void system_meter_finish(struct system_meter *meter)
 {
-    if (meter->stat_fd >= 0)
-        close(meter->stat_fd);
-    if (meter->meminfo_fd >= 0)
-        close(meter->meminfo_fd);
-    meter->stat_fd = meter->meminfo_fd = -1;
+    file_close_fd(&meter->stat_fd);
+    file_close_fd(&meter->meminfo_fd);
 }
 
 void system_meter_skip(struct system_meter *meter, bool skip, int64_t now_ns)
