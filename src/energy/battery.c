@@ -1,5 +1,6 @@
 #include "energy/battery.h"
 
+#include "base/number.h"
 #include "os/sysfs.h"
 
 #include <dirent.h>
@@ -65,7 +66,7 @@ int battery_read(const char *sysfs_root, double *watts, struct gput_error *error
             continue;
         found = true;
         if (says(supply, "status", "Discharging"))
-            *watts = isnan(*watts) ? drawn : *watts + drawn;
+            number_add_known(watts, drawn);
     }
     int failure = errno;
     closedir(directory);

@@ -37,7 +37,7 @@ bool energy_counter_stands_still(const struct energy_counter *counter)
 /* No more can have been added than was used since the counter last changed. */
 static bool is_plausible(const struct energy_counter *counter, double added, int64_t now_ns)
 {
-    double seconds = (double)(now_ns - counter->moved_ns) / (double)NS_PER_SECOND;
+    double seconds = clock_seconds_of_ns(now_ns - counter->moved_ns);
     return added <= MAX_WATTS * (seconds + SLOW_SECONDS);
 }
 

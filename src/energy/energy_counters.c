@@ -1,6 +1,7 @@
 #include "energy/energy_counters.h"
 
 #include "base/clock.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "process/fault_list.h"
 
@@ -161,9 +162,8 @@ void energy_counters_read(struct energy_counters *energy, int64_t now_ns)
             energy_counter_fail(counter, now_ns);
         else
             added = energy_counter_advance(counter, joules, now_ns);
-        if ((counter->has_moved || may_stand_still(domain)) && !isnan(added))
-            energy->pending[domain] =
-                (isnan(energy->pending[domain]) ? 0 : energy->pending[domain]) + added;
+        if (counter->has_moved || may_stand_still(domain))
+            number_add_known(&energy->pending[domain], added);
         energy->is_lost[domain] |= is_lost(counter, domain);
     }
     energy->read_ns = now_ns;
@@ -283,7 +283,7 @@ void energy_counters_explain(const struct energy_counters *energy, char *text, s
         else if (energy->counters[i].late_ns > 0)
             text_fit(line, sizeof line,
                 "the %s counter could not be read in the first %.1f s, which are missing", name,
-                (double)energy->counters[i].late_ns / (double)NS_PER_SECOND);
+                clock_seconds_of_ns(energy->counters[i].late_ns));
         else
             continue;
         fault_list_add(&faults, line);

@@ -1,6 +1,7 @@
 #include "energy/energy_meter.h"
 
 #include "base/clock.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "energy/battery.h"
 #include "energy/gpu_users.h"
@@ -56,13 +57,6 @@ bool energy_meter_has_any(const struct energy_meter *meter)
 }
 
 /* ---- counters ---- */
-
-/* Adds to a total that may be unknown so far. */
-static void add(double *total, double joules)
-{
-    if (!isnan(joules))
-        *total = (isnan(*total) ? 0 : *total) + joules;
-}
 
 /* Joules of every domain over the interval. */
 struct interval {
@@ -125,8 +119,8 @@ static double attribute(struct energy_meter *meter, double joules, double main, 
         main /= sum;
         descendants /= sum;
     }
-    add(&meter->main_share, joules * main);
-    add(&meter->descendants_share, joules * descendants);
+    number_add_known(&meter->main_share, joules * main);
+    number_add_known(&meter->descendants_share, joules * descendants);
     return joules * (main + descendants);
 }
 
@@ -137,7 +131,8 @@ static void attribute_cpu(
     double main = now->main_cpu_seconds - since->main_cpu_seconds;
     double descendants = now->descendants_cpu_seconds - since->descendants_cpu_seconds;
     double all = main + descendants + now->other_cpu_seconds - since->other_cpu_seconds;
-    add(&meter->package_share, attribute(meter, joules, share(main, all), share(descendants, all)));
+    number_add_known(
+        &meter->package_share, attribute(meter, joules, share(main, all), share(descendants, all)));
 }
 
 static void attribute_dram(
@@ -147,7 +142,7 @@ static void attribute_dram(
     double main = share(now->main_ram_bytes, now->machine_ram_bytes);
     if (main > combined)
         main = combined;
-    add(&meter->dram_share, attribute(meter, joules, main, combined - main));
+    number_add_known(&meter->dram_share, attribute(meter, joules, main, combined - main));
 }
 
 /* ---- GPUs ---- */
@@ -161,9 +156,9 @@ static void attribute_gpu(struct energy_meter *meter, const struct gpu_users *us
     meter->gpu_by_use |= users->basis == GPU_USERS_BY_USE;
     meter->gpu_by_memory |= users->basis == GPU_USERS_BY_MEMORY;
     double main_before = isnan(meter->main_share) ? 0 : meter->main_share;
-    add(&meter->gpu_share, attribute(meter, joules, share(users->main, users->all),
-                               share(users->descendants, users->all)));
-    add(&meter->gpu_main_share, meter->main_share - main_before);
+    number_add_known(&meter->gpu_share, attribute(meter, joules, share(users->main, users->all),
+                                            share(users->descendants, users->all)));
+    number_add_known(&meter->gpu_main_share, meter->main_share - main_before);
 }
 
 /* From main and the descendants as much of it as they have of all. */
@@ -217,7 +212,7 @@ static void read_gpus(struct energy_meter *meter, const struct energy_shares *no
         meter->gpu_is_lost |= meter->gpus[i].is_lost;
         if (isnan(joules))
             continue;
-        add(&interval->gpu, joules);
+        number_add_known(&interval->gpu, joules);
         struct gpu_users users = gpu_users_find(now->gpus, now->gpu_devices, i);
         attribute_gpu(meter, &users, joules);
         if (now->is_last)
@@ -237,9 +232,9 @@ static double total_of(
     double total = NAN;
     if (!energy_counters_have_package(&meter->cpu) && !isnan(battery))
         return battery;
-    add(&total, interval->domains[ENERGY_PACKAGE]);
-    add(&total, interval->domains[ENERGY_DRAM]);
-    add(&total, interval->gpu);
+    number_add_known(&total, interval->domains[ENERGY_PACKAGE]);
+    number_add_known(&total, interval->domains[ENERGY_DRAM]);
+    number_add_known(&total, interval->gpu);
     return total;
 }
 
@@ -260,16 +255,16 @@ static void add_interval(struct energy_meter *meter, const struct interval *inte
     double battery_joules, double seconds)
 {
     struct gput_energy *energy = &meter->energy;
-    add(&energy->machine.package, interval->domains[ENERGY_PACKAGE]);
-    add(&energy->machine.core, interval->domains[ENERGY_CORE]);
-    add(&energy->machine.uncore, interval->domains[ENERGY_UNCORE]);
-    add(&energy->machine.dram, interval->domains[ENERGY_DRAM]);
-    add(&energy->machine.psys, interval->domains[ENERGY_PSYS]);
-    add(&energy->machine.gpu, interval->gpu);
-    add(&energy->machine.battery, battery_joules);
+    number_add_known(&energy->machine.package, interval->domains[ENERGY_PACKAGE]);
+    number_add_known(&energy->machine.core, interval->domains[ENERGY_CORE]);
+    number_add_known(&energy->machine.uncore, interval->domains[ENERGY_UNCORE]);
+    number_add_known(&energy->machine.dram, interval->domains[ENERGY_DRAM]);
+    number_add_known(&energy->machine.psys, interval->domains[ENERGY_PSYS]);
+    number_add_known(&energy->machine.gpu, interval->gpu);
+    number_add_known(&energy->machine.battery, battery_joules);
 
     double total = total_of(meter, interval, battery_joules);
-    add(&energy->machine.total, total);
+    number_add_known(&energy->machine.total, total);
     publish_shares(meter);
     add_to_peak(meter, total, seconds);
     /* Also all of it, where its users are not known. */
@@ -294,7 +289,7 @@ static double begin(struct energy_meter *meter, int64_t now_ns)
         meter->start_ns = now_ns;
     for (size_t i = 0; i < GPU_MAX_DEVICES; i++)
         gpu_energy_init(&meter->gpus[i], meter->start_ns);
-    return (double)(now_ns - meter->start_ns) / (double)NS_PER_SECOND;
+    return clock_seconds_of_ns(now_ns - meter->start_ns);
 }
 
 void energy_meter_read(struct energy_meter *meter, const struct energy_shares *now, int64_t now_ns)
@@ -304,8 +299,7 @@ void energy_meter_read(struct energy_meter *meter, const struct energy_shares *n
     bool has_cpu = !first || meter->cpu.read_ns != 0;
     struct interval interval;
     double watts = NAN;
-    double seconds =
-        first ? begin(meter, now_ns) : (double)(now_ns - meter->since_ns) / (double)NS_PER_SECOND;
+    double seconds = first ? begin(meter, now_ns) : clock_seconds_of_ns(now_ns - meter->since_ns);
     add_domains(meter, &interval, now_ns);
     read_gpus(meter, now, &interval, now_ns);
     if (seconds > 0 && meter->has_battery && !meter->skips_cpu)
@@ -357,8 +351,8 @@ double energy_meter_unknown_seconds(const struct energy_meter *meter)
         [ENERGY_PACKAGE] = !isnan(energy->machine.package),
         [ENERGY_DRAM] = !isnan(energy->machine.dram),
     };
-    int64_t max_ns = energy_counters_unknown_ns(&meter->cpu, meter->start_ns, is_in_total);
-    double seconds = (double)max_ns / (double)NS_PER_SECOND;
+    double seconds =
+        clock_seconds_of_ns(energy_counters_unknown_ns(&meter->cpu, meter->start_ns, is_in_total));
     for (size_t i = 0; i < GPU_MAX_DEVICES && !isnan(meter->energy.machine.gpu); i++)
         seconds = fmax(seconds, gpu_energy_unknown_seconds(&meter->gpus[i]));
     return seconds;

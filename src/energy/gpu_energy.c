@@ -17,7 +17,7 @@
 
 static double seconds_between(int64_t from_ns, int64_t to_ns)
 {
-    return (double)(to_ns - from_ns) / (double)NS_PER_SECOND;
+    return clock_seconds_of_ns(to_ns - from_ns);
 }
 
 void gpu_energy_init(struct gpu_energy *gpu, int64_t since_ns)

@@ -53,7 +53,7 @@ void other_cpu_read(
     const struct other_cpu_reading *before = reading(others, others->count - 1);
     if (now_ns <= before->time_ns)
         return;
-    double interval = (double)(now_ns - before->time_ns) / NS_PER_SECOND;
+    double interval = clock_seconds_of_ns(now_ns - before->time_ns);
     double ours = ours_seconds - before->ours_seconds;
     double weight = ours / interval + IDLE_WEIGHT;
     const struct other_cpu_reading now = {.time_ns = now_ns,

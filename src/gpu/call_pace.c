@@ -2,20 +2,11 @@
 
 #include "base/clock.h"
 
-#include <time.h>
-
 /* A call makes a pause necessary of so many times its CPU time, up to a limit. */
 #define PAUSE_PER_COST 200
 #define MAX_PAUSE_NS NS_PER_SECOND
 /* Calls that cost less need none. */
 #define CHEAP_NS (NS_PER_SECOND / 10000)
-
-static int64_t cpu_now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (int64_t)now.tv_sec * NS_PER_SECOND + now.tv_nsec;
-}
 
 bool call_pace_is_due(const struct call_pace *pace, int64_t now_ns)
 {
@@ -31,10 +22,10 @@ void call_pace_spend(struct call_pace *pace, int64_t began_ns, int64_t cost_ns, 
 void call_pace_begin(struct call_pace *pace, int64_t now_ns)
 {
     pace->began_ns = now_ns;
-    pace->began_cpu_ns = cpu_now_ns();
+    pace->began_cpu_ns = clock_thread_cpu_ns();
 }
 
 void call_pace_end(struct call_pace *pace, uint32_t n_gpus)
 {
-    call_pace_spend(pace, pace->began_ns, cpu_now_ns() - pace->began_cpu_ns, n_gpus);
+    call_pace_spend(pace, pace->began_ns, clock_thread_cpu_ns() - pace->began_cpu_ns, n_gpus);
 }

@@ -3,6 +3,7 @@
  * kernel has no common figure for a whole card, so most figures come from its clients.
  */
 #include "base/clock.h"
+#include "base/number.h"
 #include "gpu/drm_gpus.h"
 #include "os/sysfs.h"
 
@@ -105,7 +106,7 @@ static double read_capacity(const struct drm_card *card)
         snprintf(name, sizeof name, "tile%ld", tile);
         if (sysfs_path(folder, card->folder, name) &&
             sysfs_read_uint64(folder, "physical_vram_size_bytes", &bytes))
-            sum = isnan(sum) ? (double)bytes : sum + (double)bytes;
+            number_add_known(&sum, (double)bytes);
     }
     return sum;
 }
@@ -141,8 +142,7 @@ static void read_energy(
         return;
     }
     if (last->time_ns && now > last->time_ns && joules > last->joules) {
-        reading->power_watts =
-            (joules - last->joules) * NS_PER_SECOND / (double)(now - last->time_ns);
+        reading->power_watts = (joules - last->joules) / clock_seconds_of_ns(now - last->time_ns);
         reading->missing[GPU_POWER] = NULL;
     }
     *last = (struct energy_reading){joules, now};

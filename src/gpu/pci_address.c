@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-/* Parses hexadecimal digits; NULL when there are none, or more than `most`. */
+/* Parses hexadecimal digits; NULL when there are none, or more than `max_digits`. */
 static const char *parse_hex(const char *text, int max_digits, uint32_t *value)
 {
     *value = 0;

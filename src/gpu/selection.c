@@ -25,17 +25,13 @@ int gpu_brand_parse(const char *brand, enum gpu_vendor *vendor, struct gput_erro
 /* Cuts the next word, without blanks around it, from `*rest`. False at the end. */
 static bool next_word(const char **rest, char *word, size_t capacity)
 {
-    for (;;) {
-        const char *text = *rest + strspn(*rest, ", \t\n");
-        if (!*text)
-            return false;
-        size_t length = strcspn(text, ",");
-        *rest = text + length;
-        while (length && strchr(" \t\n", text[length - 1]))
-            length--;
-        snprintf(word, capacity, "%.*s", (int)length, text);
-        return true;
-    }
+    const char *text = *rest + strspn(*rest, ", \t\n");
+    size_t length = strcspn(text, ",");
+    *rest = text + length;
+    while (length && strchr(" \t\n", text[length - 1]))
+        length--;
+    snprintf(word, capacity, "%.*s", (int)length, text);
+    return *text != '\0';
 }
 
 static bool is_index(const char *word, size_t index)

@@ -1,6 +1,7 @@
 #include "gpu/set.h"
 
 #include "base/clock.h"
+#include "base/number.h"
 #include "base/str.h"
 #include "base/text.h"
 #include "gpu/selection.h"
@@ -466,11 +467,8 @@ double gpu_set_capacity_bytes(const struct gpu_set *set)
     if (!set->n_devices)
         return gpu_set_has_hidden_gpus(set) ? NAN : 0;
     double sum = NAN;
-    for (size_t i = 0; i < set->n_devices; i++) {
-        double capacity = set->devices[i].ram_capacity_bytes;
-        if (!isnan(capacity))
-            sum = isnan(sum) ? capacity : sum + capacity;
-    }
+    for (size_t i = 0; i < set->n_devices; i++)
+        number_add_known(&sum, set->devices[i].ram_capacity_bytes);
     return sum;
 }
 

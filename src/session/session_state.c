@@ -28,7 +28,7 @@ void session_warn_of_set_clock(const struct gput_session *session)
 {
     const struct gput_session_options *options = &session->settings.options;
     const char *path = options->tracking_file ? options->tracking_file : options->energy_folder;
-    double seconds = (double)wall_clock_behind_ns() / (double)NS_PER_SECOND;
+    double seconds = clock_seconds_of_ns(wall_clock_behind_ns());
     if (path && fabs(seconds) >= SET_CLOCK_SECONDS)
         session_warn(&session->settings,
             "The system's time was set %s by %.1f s while tracking: times in %s go on from the "

@@ -1,6 +1,7 @@
 #include "session/ledger/gpu_usage.h"
 
 #include "base/array.h"
+#include "base/number.h"
 #include "gpu/unlisted.h"
 
 #include <math.h>
@@ -179,7 +180,7 @@ double gpu_usage_sum(const struct gpu_usage *usage, enum gpu_usage_figure figure
         if (isnan(value->last) && value->has)
             return NAN;
         if (value->has)
-            sum = isnan(sum) ? value->last : sum + value->last;
+            number_add_known(&sum, value->last);
     }
     return sum;
 }

@@ -19,7 +19,7 @@ struct session_starts {
 /* Not known where the files are not the kernel's procfs. */
 void session_starts_read(const char *procfs_root, struct session_starts *starts);
 
-/* An upper bound of starts between the two. `least`: so many are known, so that a counter that
+/* An upper bound of starts between the two. `min`: so many are known, so that a counter that
  * increased by less does not count them. UINT64_MAX: not known. */
 uint64_t session_starts_between(
     const struct session_starts *before, const struct session_starts *after, uint64_t min);

@@ -193,7 +193,7 @@ static void read_other_cpu(struct sampler *sampler, int64_t now_ns)
     int64_t ours_ns = sampler->snapshot.totals.main_ns + sampler->snapshot.descendants_ns;
     if (sampler->system->since_ns == now_ns && !sampler->system->is_skipped)
         other_cpu_read(&sampler->others, now_ns, system_meter_busy_seconds(sampler->system),
-            (double)ours_ns / (double)NS_PER_SECOND);
+            clock_seconds_of_ns(ours_ns));
     sampler->snapshot.other_cpu_seconds = sampler->others.seconds;
 }
 
@@ -237,8 +237,8 @@ static void sample_energy(struct sampler *sampler, int64_t now_ns)
         return;
     const struct ram_figures *ram = &sampler->ram.figures;
     struct energy_shares now = {
-        .main_cpu_seconds = (double)snapshot->totals.main_ns / (double)NS_PER_SECOND,
-        .descendants_cpu_seconds = (double)snapshot->descendants_ns / (double)NS_PER_SECOND,
+        .main_cpu_seconds = clock_seconds_of_ns(snapshot->totals.main_ns),
+        .descendants_cpu_seconds = clock_seconds_of_ns(snapshot->descendants_ns),
         .other_cpu_seconds = snapshot->other_cpu_seconds,
         .machine_busy_seconds = system_meter_busy_seconds(sampler->system),
         .machine_cpu_seconds = system_meter_cpu_seconds(sampler->system),
