@@ -109,15 +109,16 @@ static void copy_cpu(const struct snapshot *snapshot, const struct process *proc
 }
 
 /* Command lines are gathered in one text, here as offsets from 1. */
-static void copy_process(const struct snapshot *snapshot, const struct process *process,
-    const struct gput_snapshot *before, const struct copied_process *was, int64_t boot_ns,
-    struct copied_process *copy, struct str *command_lines)
+static void copy_process(const struct snapshot *snapshot, const struct gput_snapshot *before,
+    size_t i, struct gput_snapshot *to, struct str *command_lines)
 {
+    const struct process *process = snapshot->listed->processes[i];
+    struct copied_process *copy = &to->processes[i];
     copy->start_time_ticks = process->polled->stat.start_time_ticks;
     copy->process = (struct gput_snapshot_process){.pid = process->pid,
         .parent = process->polled->stat.ppid,
-        .start_ns = boot_ns + (int64_t)process->polled->stat.start_time_ticks *
-                                  snapshot->listed->view.ns_per_tick,
+        .start_ns = to->boot_ns + (int64_t)process->polled->stat.start_time_ticks *
+                                      snapshot->listed->view.ns_per_tick,
         .is_main = process->is_main,
         .state = process->polled->stat.state,
         .threads = process_is_zombie(process) ? 0 : process_thread_count(process),
@@ -125,7 +126,7 @@ static void copy_process(const struct snapshot *snapshot, const struct process *
         .start_ticks = process->polled->stat.start_time_ticks};
     command_lines->failed |= !copy_name(process->polled->stat.name, &copy->process);
     copy_memory(process, &copy->process);
-    copy_cpu(snapshot, process, before, was, copy);
+    copy_cpu(snapshot, process, before, find_before(before, process, i), copy);
     const char *command = process->program.command;
     if (!command)
         return;
@@ -143,9 +144,7 @@ static bool copy_processes(
     if (!copy->processes)
         return false;
     for (size_t i = 0; i < tree->count; i++)
-        copy_process(snapshot, tree->processes[i], before,
-            find_before(before, tree->processes[i], i), copy->boot_ns, &copy->processes[i],
-            &command_lines);
+        copy_process(snapshot, before, i, copy, &command_lines);
     copy->n_processes = tree->count;
     copy->command_lines = str_steal(&command_lines);
     for (size_t i = 0; copy->command_lines && i < tree->count; i++) {

@@ -148,11 +148,12 @@ static int by_pid(const void *a, const void *b)
     return ORDER(left->pid, right->pid);
 }
 
-static const struct owned_process *find_owned(
-    const struct owned_process *owned, size_t count, pid_t pid)
+static const struct owned_process *find_owned(const struct owners *owners, pid_t pid)
 {
     struct owned_process wanted = {.pid = pid};
-    return count ? bsearch(&wanted, owned, count, sizeof *owned, by_pid) : NULL;
+    return owners->n_processes
+               ? bsearch(&wanted, owners->processes, owners->n_processes, sizeof wanted, by_pid)
+               : NULL;
 }
 
 static void begin_snapshot(struct owners *owners)
@@ -180,8 +181,7 @@ static void add_process(
 static void add_to_owners(
     struct owners *owners, const struct process *process, struct owned_process *owned)
 {
-    const struct owned_process *before =
-        find_owned(owners->processes, owners->n_processes, process->pid);
+    const struct owned_process *before = find_owned(owners, process->pid);
     *owned = (struct owned_process){.pid = process->pid,
         .start_ticks = process->polled->stat.start_time_ticks,
         .cpu_ns = process_cpu_ns(process)};
@@ -203,12 +203,12 @@ static void add_to_owners(
 }
 
 /* The processes of one GPU, of which each owner counts once. */
-static void add_gpu(struct owners *owners, const struct gpu_use *uses, size_t count,
-    double utilization, const struct owned_process *owned, size_t n_owned, bool jobs)
+static void add_gpu(
+    struct owners *owners, const struct gpu_use *uses, size_t count, double utilization, bool jobs)
 {
     size_t holders[OWNERS_MAX], n_holders = 0;
     for (size_t i = 0; i < count; i++) {
-        const struct owned_process *process = find_owned(owned, n_owned, uses[i].pid);
+        const struct owned_process *process = find_owned(owners, uses[i].pid);
         size_t index = !process ? SIZE_MAX : jobs ? process->job : process->user, known = 0;
         if (index == SIZE_MAX)
             continue;
@@ -226,22 +226,19 @@ static void add_gpu(struct owners *owners, const struct gpu_use *uses, size_t co
     }
 }
 
-static void add_gpus(struct owners *owners, const struct snapshot *snapshot,
-    const struct owned_process *owned, size_t n_owned)
+static void add_gpus(struct owners *owners, const struct snapshot *snapshot)
 {
     size_t count = 0;
     const struct gpu_use *uses = snapshot->gpus ? gpu_set_uses(snapshot->gpus, &count) : NULL;
-    for (uint32_t device = 0; device < snapshot->gpu.n_devices; device++) {
+    /* They ascend by device; those that the set had no space for come last. */
+    uint32_t n_devices = snapshot->gpu.n_devices;
+    for (size_t first = 0, end; first < count && uses[first].device < n_devices; first = end) {
+        uint32_t device = uses[first].device;
+        for (end = first + 1; end < count && uses[end].device == device;)
+            end++;
         double utilization = snapshot->gpu.devices[device].utilization_percent / 100;
-        struct gpu_use *held = calloc(count + 1, sizeof *held);
-        size_t n = 0;
-        for (size_t i = 0; held && i < count; i++) {
-            if (uses[i].device == device)
-                held[n++] = uses[i];
-        }
-        for (int jobs = 0; held && jobs < 2; jobs++)
-            add_gpu(owners, held, n, utilization, owned, n_owned, jobs);
-        free(held);
+        add_gpu(owners, uses + first, end - first, utilization, false);
+        add_gpu(owners, uses + first, end - first, utilization, true);
     }
     for (size_t i = 0; i < 2 * OWNERS_MAX; i++) {
         if (owners->list[i].shares_gpus || snapshot->gpu.n_devices == 0)
@@ -260,11 +257,11 @@ void owners_add(struct owners *owners, const struct snapshot *snapshot)
     for (size_t i = 0; i < tree->count; i++)
         add_to_owners(owners, tree->processes[i], &owned[i]);
     qsort(owned, tree->count, sizeof *owned, by_pid);
-    add_gpus(owners, snapshot, owned, tree->count);
-    pthread_mutex_unlock(&owners->lock);
     free(owners->processes);
     owners->processes = owned;
     owners->n_processes = tree->count;
+    add_gpus(owners, snapshot);
+    pthread_mutex_unlock(&owners->lock);
 }
 
 size_t owners_read(struct owners *owners, struct owner_figures figures[2 * OWNERS_MAX])
