@@ -85,7 +85,7 @@ bool memory_has_changed(const struct memory *memory);
 
 /*
  * Sets in `ranges`, a copy of the ranges, what each may have gained of its object since the
- * reading: its part of the private memory of all ranges, times the new file and shared memory.
+ * reading: of the new file and shared memory, as its private memory is to that of all ranges.
  */
 void memory_set_growth(const struct memory *memory, struct shared_range *ranges);
 

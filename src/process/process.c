@@ -168,7 +168,7 @@ static int read_cheap(struct process *process, struct process_view *view)
     return GPUT_OK;
 }
 
-/* The CPU clock where pids are ours, else the ticks of stat. */
+/* Where pids are not ours there are no CPU clocks: what stat has, in ticks. */
 static int64_t cpu_ns_of_stat(const struct proc_stat *stat, const struct process_view *view)
 {
     return (int64_t)(stat->utime_ticks + stat->stime_ticks) * view->ns_per_tick;
