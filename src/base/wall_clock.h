@@ -32,6 +32,9 @@ static inline int64_t wall_clock_ns(void)
     return lead_ns + (int64_t)now.tv_sec * NS_PER_SECOND + now.tv_nsec;
 }
 
+/* So much more than CLOCK_MONOTONIC they only go on where the machine was suspended. */
+#define WALL_CLOCK_SUSPENDED_NS NS_PER_SECOND
+
 /* To be called when a session begins and ends: the system's time is taken anew by the first of
  * those that run at once. Any thread. */
 void wall_clock_begin_session(void);

@@ -18,6 +18,7 @@ void ledger_init(struct ledger *ledger)
 
 void ledger_finish(struct ledger *ledger)
 {
+    epochs_finish(&ledger->epochs);
     process_log_finish(&ledger->log);
     gpu_usage_finish(&ledger->gpu_usage);
     oom_kills_finish(&ledger->oom_kills);
@@ -66,6 +67,7 @@ void ledger_add_gpu_ram(struct ledger *ledger)
 void ledger_add_snapshot(struct ledger *ledger)
 {
     const struct snapshot *snapshot = ledger->snapshot;
+    epochs_add(&ledger->epochs, snapshot->taken_ns, snapshot->sample.time_ns);
     update_gpu_holdings(ledger);
     usage_add(&ledger->usage, &snapshot->sample, snapshot->seconds);
     gpu_usage_add(&ledger->gpu_usage, &snapshot->gpu, snapshot->seconds);

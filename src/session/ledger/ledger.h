@@ -19,6 +19,7 @@
 #include "os/own_cgroup.h"
 #include "process/process_log.h"
 #include "session/ledger/collected.h"
+#include "session/ledger/epochs.h"
 #include "session/ledger/gpu_usage.h"
 #include "session/ledger/limit_group.h"
 #include "session/ledger/node_reader.h"
@@ -47,6 +48,7 @@ struct ledger {
     const struct node_reader *node;
 
     struct session_identity identity;
+    struct epochs epochs; /* of time stamps */
     struct process_log log;
     uint64_t gpu_holdings_version; /* that the log has */
     struct usage usage;

@@ -49,15 +49,15 @@ static void update_name(struct gput_process *listed, const char *name)
 }
 
 /* A process of the log; command lines are gathered in one text, here as offsets from 1. */
-static void take(struct gput_process *listed, const struct process *process, int64_t epoch_ns,
-    struct str *commands)
+static void take(struct gput_process *listed, const struct process *process,
+    const struct epochs *epochs, struct str *commands)
 {
     struct task_counts counts = process_counts(process);
     *listed = (struct gput_process){.pid = process->pid,
         .parent = process->parent_pid,
         .parent_index = -1,
-        .start_ns = process->start.at_ns + epoch_ns,
-        .end_ns = process_has_ended(process) ? process->end.at_ns + epoch_ns : 0,
+        .start_ns = epochs_date_ns(epochs, process->start.at_ns),
+        .end_ns = process_has_ended(process) ? epochs_date_ns(epochs, process->end.at_ns) : 0,
         .is_final = process_has_last_record(process) && !process->history.has_lost_events,
         .cpu_seconds = cpu_seconds_of(process),
         .peak_ram_bytes =
@@ -83,11 +83,10 @@ static void take(struct gput_process *listed, const struct process *process, int
 }
 
 /* Of processes that we collect, wait4() gives more. */
-static void add_collected(
-    struct gput_process *process, const struct ledger *ledger, int64_t epoch_ns)
+static void add_collected(struct gput_process *process, const struct ledger *ledger)
 {
     if (!process->end_is_exact && ledger->main_ended_ns != 0) {
-        process->end_ns = ledger->main_ended_ns + epoch_ns;
+        process->end_ns = epochs_date_ns(&ledger->epochs, ledger->main_ended_ns);
         process->end_is_exact = true;
     }
     struct gput_peak peak;
@@ -153,22 +152,22 @@ static int fill_list(struct ledger *ledger, struct gput_processes *list)
     struct str commands = {0};
     size_t count;
     struct process **processes = process_log_list(&ledger->log, &count);
+    struct clock_pair now = clock_read_pair(clock_monotonic_ns, wall_clock_ns);
+    epochs_add(&ledger->epochs, now.first_ns, now.second_ns);
     list->processes = processes ? calloc(count + 1, sizeof *list->processes) : NULL;
-    if (!list->processes) {
+    if (!list->processes || ledger->epochs.count == 0) {
         free(processes);
         return GPUT_ERROR_MEMORY;
     }
-    struct clock_pair now = clock_read_pair(clock_monotonic_ns, wall_clock_ns);
-    int64_t epoch_ns = now.second_ns - now.first_ns;
     for (size_t i = 0; i < count; i++) {
-        take(&list->processes[i], processes[i], epoch_ns, &commands);
+        take(&list->processes[i], processes[i], &ledger->epochs, &commands);
         list->processes[i].parent_index = place_of(processes, count, processes[i]->parent);
         if (processes[i]->is_main && ledger->collected.has_main_usage)
-            add_collected(&list->processes[i], ledger, epoch_ns);
+            add_collected(&list->processes[i], ledger);
     }
     free(processes);
     list->count = count;
-    list->start_ns = ledger->settings->start_ns + epoch_ns;
+    list->start_ns = epochs_date_ns(&ledger->epochs, ledger->settings->start_ns);
     char *texts = str_steal(&commands);
     list->storage = texts;
     for (size_t i = 0; texts && i < count; i++) {

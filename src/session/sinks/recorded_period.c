@@ -1,17 +1,13 @@
 #include "session/sinks/recorded_period.h"
 
 #include "base/array.h"
-#include "base/clock.h"
+#include "base/wall_clock.h"
 #include "gpu/set.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* The time of day and the monotonic clock differ by less than this in a period, unless the machine
- * was suspended in it. */
-#define SUSPENDED_NS NS_PER_SECOND
 
 /* CPU time of a process without our own threads inside it. */
 static int64_t cpu_ns_of(const struct recorded_period *period, const struct process *process)
@@ -70,7 +66,7 @@ int64_t recorded_period_date_ns(const struct recorded_period *period)
 bool recorded_period_was_suspended(const struct recorded_period *period)
 {
     int64_t ahead_ns = period->snapshot->sample.time_ns - recorded_period_date_ns(period);
-    return llabs(ahead_ns) > SUSPENDED_NS;
+    return llabs(ahead_ns) > WALL_CLOCK_SUSPENDED_NS;
 }
 
 void recorded_period_begin(struct recorded_period *period)

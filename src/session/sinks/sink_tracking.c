@@ -2,7 +2,7 @@
  * The sink that writes the tracking file: a row for each tick, and in formats that have tables
  * (SQLite) also rows for each GPU, for joules and bytes, and in the end for each process.
  */
-#include "base/clock.h"
+#include "base/wall_clock.h"
 #include "formats/tracking/tracking_file.h"
 #include "formats/tracking/tracking_identity.h"
 #include "formats/tracking/tracking_sidecar.h"
@@ -49,9 +49,6 @@ struct tracking_sink {
  * those two would be the rate of a moment. */
 #define IO_COLUMNS 5
 #define MIN_FIRST_IO_NS (NS_PER_SECOND / 5)
-
-/* Time stamps go on while the machine is suspended. Else the clocks differ by less than this. */
-#define SUSPENDED_NS NS_PER_SECOND
 
 enum row_kind { SAMPLE_ROW, GPU_ROW, ENERGY_ROW, IO_ROW, IDENTITY_ROW };
 
@@ -415,7 +412,7 @@ static void put_suspended(struct sink *sink, const struct snapshot *snapshot)
     bool is_first = tracking->time_ns == 0;
     tracking->time_ns = snapshot->sample.time_ns;
     tracking->taken_ns = snapshot->taken_ns;
-    if (is_first || passed_ns - awake_ns < SUSPENDED_NS)
+    if (is_first || passed_ns - awake_ns < WALL_CLOCK_SUSPENDED_NS)
         return;
     item.sample.time_ns -= awake_ns;
     for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++) {
