@@ -112,8 +112,6 @@ struct nvml_field_value {
 #define NVML_SCOPE_GPU 0u
 #define NVML_SCOPE_MODULE 1u
 
-#define NVML_UUID_SIZE 96
-#define NVML_NAME_SIZE 96
 #define NVML_DRIVER_VERSION_SIZE 80
 
 static_assert(sizeof(struct nvml_memory) == 24, "nvmlMemory_t");

@@ -3,28 +3,23 @@
 #include "os/procfs.h"
 #include "os/scan.h"
 
-/* "0.42 ": two decimals always. */
-static const char *scan_load(const char *text, double *load)
+/* Returns what follows "0.42 "; NULL: it is not that. */
+static const char *skip_load(const char *text)
 {
-    uint64_t whole, hundredths;
+    uint64_t number;
 
-    text = scan_uint64(text, &whole);
-    if (!text || text[0] != '.' || !scan_is_digit(text[1]) || !scan_is_digit(text[2]))
+    text = scan_uint64(text, &number);
+    if (!text || *text != '.')
         return NULL;
-    text = scan_uint64(text + 1, &hundredths);
-    if (!text || *text != ' ')
-        return NULL;
-    *load = (double)whole + (double)hundredths / 100;
-    return text + 1;
+    text = scan_uint64(text + 1, &number);
+    return text && *text == ' ' ? text + 1 : NULL;
 }
 
 int loadavg_parse(const char *text, struct loadavg *loadavg)
 {
     uint64_t running, threads, last_pid;
 
-    if (!(text = scan_load(text, &loadavg->load_1_minute)) ||
-        !(text = scan_load(text, &loadavg->load_5_minutes)) ||
-        !(text = scan_load(text, &loadavg->load_15_minutes)))
+    if (!(text = skip_load(text)) || !(text = skip_load(text)) || !(text = skip_load(text)))
         return GPUT_ERROR_FORMAT;
     text = scan_uint64(text, &running);
     if (!text || *text != '/')

@@ -1,6 +1,6 @@
 /*
- * /proc/loadavg: the load, and the last pid allocated. As long as that pid does not change, no
- * process and no thread has been started in the pid namespace of the procfs mount.
+ * /proc/loadavg: the number of threads, and the last pid allocated. As long as that pid does not
+ * change, no process and no thread has been started in the pid namespace of the procfs mount.
  */
 #pragma once
 
@@ -10,7 +10,6 @@
 #include <sys/types.h>
 
 struct loadavg {
-    double load_1_minute, load_5_minutes, load_15_minutes;
     uint32_t threads;
     pid_t last_pid;
 };

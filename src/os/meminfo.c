@@ -11,11 +11,8 @@ enum {
     SEEN_AVAILABLE = 4,
     SEEN_BUFFERS = 8,
     SEEN_CACHED = 16,
-    SEEN_SWAP_TOTAL = 32,
-    SEEN_SWAP_FREE = 64,
-    SEEN_SHMEM = 128,
-    SEEN_SLAB = 256,
-    SEEN_ALL = 511
+    SEEN_SLAB = 32,
+    SEEN_ALL = 63
 };
 
 /* Dispatches by the first letter of the key. Returns the key if it is one of ours. */
@@ -35,15 +32,7 @@ static int parse_line(const struct scan_line *line, struct meminfo *meminfo)
     case 'C':
         return SCAN_BYTES(line, "Cached:", &meminfo->cached_bytes) ? SEEN_CACHED : 0;
     case 'S':
-        if (SCAN_BYTES(line, "SwapTotal:", &meminfo->swap_total_bytes))
-            return SEEN_SWAP_TOTAL;
-        if (SCAN_BYTES(line, "SwapFree:", &meminfo->swap_free_bytes))
-            return SEEN_SWAP_FREE;
-        if (SCAN_BYTES(line, "Shmem:", &meminfo->shmem_bytes))
-            return SEEN_SHMEM;
-        if (SCAN_BYTES(line, "SReclaimable:", &meminfo->reclaimable_slab_bytes))
-            return SEEN_SLAB;
-        return 0;
+        return SCAN_BYTES(line, "SReclaimable:", &meminfo->reclaimable_slab_bytes) ? SEEN_SLAB : 0;
     default:
         return 0;
     }

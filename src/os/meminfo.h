@@ -16,9 +16,6 @@ struct meminfo {
     uint64_t buffers_bytes;
     uint64_t cached_bytes; /* page cache without reclaimable slab */
     uint64_t reclaimable_slab_bytes;
-    uint64_t shmem_bytes; /* tmpfs and shared memory; part of cached_bytes */
-    uint64_t swap_total_bytes;
-    uint64_t swap_free_bytes;
 };
 
 /* Returns GPUT_OK, or GPUT_ERROR_FORMAT when MemTotal or MemFree is missing. */

@@ -16,8 +16,6 @@ int proc_io_parse(const char *text, struct proc_io *io)
     while (scan_next_line(&text, end, &line)) {
         has_read |= SCAN_NUMBER(&line, "rchar:", &io->read_call_bytes);
         has_write |= SCAN_NUMBER(&line, "wchar:", &io->write_call_bytes);
-        SCAN_NUMBER(&line, "syscr:", &io->read_calls);
-        SCAN_NUMBER(&line, "syscw:", &io->write_calls);
         SCAN_NUMBER(&line, "read_bytes:", &io->read_bytes);
         SCAN_NUMBER(&line, "write_bytes:", &io->write_bytes);
         SCAN_NUMBER(&line, "cancelled_write_bytes:", &io->cancelled_write_bytes);

@@ -12,8 +12,6 @@
 struct proc_io {
     uint64_t read_call_bytes;       /* rchar: through read() and similar calls, cached or not */
     uint64_t write_call_bytes;      /* wchar */
-    uint64_t read_calls;            /* syscr */
-    uint64_t write_calls;           /* syscw */
     uint64_t read_bytes;            /* actually read from storage */
     uint64_t write_bytes;           /* in pages dirtied to be written to storage */
     uint64_t cancelled_write_bytes; /* in dirty pages dropped before that, also ones dirtied by

@@ -53,7 +53,6 @@ int proc_list_read(const char *root, struct proc_list *list, struct gput_error *
         list->entries[list->count++] = (struct proc_list_entry){
             .pid = list->scratch.pids[i],
             .ppid = stat.ppid,
-            .start_time_ticks = stat.start_time_ticks,
         };
     }
     /* procfs lists in order already; other file systems need not. */

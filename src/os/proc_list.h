@@ -15,7 +15,6 @@
 struct proc_list_entry {
     pid_t pid;
     pid_t ppid;
-    uint64_t start_time_ticks;
 };
 
 struct proc_list {

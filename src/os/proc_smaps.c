@@ -51,7 +51,6 @@ static void parse_fields(struct memory_mapping *mapping, const struct smaps_fiel
     mapping->private_bytes = fields->bytes[SMAPS_PRIVATE];
     mapping->shared_bytes = fields->bytes[SMAPS_SHARED];
     mapping->anonymous_bytes = fields->bytes[SMAPS_ANONYMOUS];
-    mapping->swap_bytes = fields->bytes[SMAPS_SWAP];
     mapping->private_hugetlb_bytes = fields->bytes[SMAPS_PRIVATE_HUGETLB];
     mapping->shared_hugetlb_bytes = fields->bytes[SMAPS_SHARED_HUGETLB];
 }

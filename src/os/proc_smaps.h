@@ -26,7 +26,6 @@ struct memory_mapping {
     uint64_t private_bytes;   /* clean and dirty */
     uint64_t shared_bytes;    /* clean and dirty */
     uint64_t anonymous_bytes; /* of rss: not (or, after copy-on-write, no longer) file pages */
-    uint64_t swap_bytes;
     uint64_t private_hugetlb_bytes;
     uint64_t shared_hugetlb_bytes;
 };

@@ -24,15 +24,12 @@ int proc_smaps_rollup_parse(const char *text, struct proc_smaps_rollup *rollup)
         return GPUT_ERROR_FORMAT;
 
     *rollup = (struct proc_smaps_rollup){
-        .rss_bytes = fields.bytes[SMAPS_RSS],
-        .pss_bytes = fields.bytes[SMAPS_PSS],
         .has_pss_parts = has(&fields, SMAPS_PSS_ANONYMOUS) && has(&fields, SMAPS_PSS_FILE) &&
                          has(&fields, SMAPS_PSS_SHMEM),
         .pss_anonymous_bytes = fields.bytes[SMAPS_PSS_ANONYMOUS],
         .private_bytes = fields.bytes[SMAPS_PRIVATE],
         .shared_bytes = fields.bytes[SMAPS_SHARED],
         .anonymous_bytes = fields.bytes[SMAPS_ANONYMOUS],
-        .swap_bytes = fields.bytes[SMAPS_SWAP],
         .private_hugetlb_bytes = fields.bytes[SMAPS_PRIVATE_HUGETLB],
         .shared_hugetlb_bytes = fields.bytes[SMAPS_SHARED_HUGETLB],
     };

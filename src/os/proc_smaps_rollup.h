@@ -11,14 +11,11 @@
 #include <sys/types.h>
 
 struct proc_smaps_rollup {
-    uint64_t rss_bytes; /* without hugetlb pages */
-    uint64_t pss_bytes; /* each page divided by the number of its mappers */
     bool has_pss_parts; /* Linux 5.4: the next is known */
     uint64_t pss_anonymous_bytes;
     uint64_t private_bytes; /* clean and dirty */
     uint64_t shared_bytes;  /* clean and dirty */
     uint64_t anonymous_bytes;
-    uint64_t swap_bytes;
     uint64_t private_hugetlb_bytes;
     uint64_t shared_hugetlb_bytes;
 };

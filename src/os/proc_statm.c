@@ -5,7 +5,9 @@
 
 int proc_statm_parse(const char *text, struct proc_statm *statm)
 {
-    text = scan_uint64(text, &statm->size_pages);
+    uint64_t address_space;
+
+    text = scan_uint64(text, &address_space);
     if (!text || *text != ' ')
         return GPUT_ERROR_FORMAT;
     text = scan_uint64(text + 1, &statm->resident_pages);

@@ -1,5 +1,5 @@
 /*
- * /proc/PID/statm: size of a process in pages, in about a microsecond and without stalling it.
+ * /proc/PID/statm: RAM of a process in pages, in about a microsecond and without stalling it.
  * Readable for any process without privileges; zombies and kernel threads have 0.
  */
 #pragma once
@@ -10,7 +10,6 @@
 #include <sys/types.h>
 
 struct proc_statm {
-    uint64_t size_pages;     /* address space */
     uint64_t resident_pages; /* RSS; without hugetlb pages */
     uint64_t shared_pages;   /* resident pages of files and shared memory, whether shared or not */
 };

@@ -8,17 +8,6 @@
 
 enum { SEEN_PID = 1, SEEN_PARENT = 2, SEEN_MEMORY = 4 };
 
-static bool id_of(const struct scan_line *line, const char *key, size_t key_length, int32_t *id)
-{
-    uint64_t number;
-    if (!scan_number_of(line, key, key_length, &number))
-        return false;
-    *id = (int32_t)number;
-    return true;
-}
-
-#define ID(line, key, id) id_of((line), (key), sizeof(key) - 1, (id))
-
 static void parse_namespace_pids(const char *text, struct proc_status *status)
 {
     uint64_t pid;
@@ -61,20 +50,14 @@ static int parse_line(const struct scan_line *line, struct proc_status *status)
 
     switch (*line->start) {
     case 'S':
-        if ((value = SCAN_VALUE(line, "State:")) && *value != '\n')
-            status->state = *value;
-        else if ((value = SCAN_VALUE(line, "SigIgn:")) && scan_hexadecimal(value, &number))
+        if ((value = SCAN_VALUE(line, "SigIgn:")) && scan_hexadecimal(value, &number))
             status->ignores_children = number >> (SIGCHLD - 1) & 1;
         return 0;
-    case 'T':
-        ID(line, "Tgid:", &status->tgid);
-        if (SCAN_NUMBER(line, "Threads:", &number))
-            status->thread_count = (uint32_t)number;
-        return 0;
     case 'P':
-        if (ID(line, "Pid:", &status->pid))
-            return SEEN_PID;
-        return ID(line, "PPid:", &status->ppid) ? SEEN_PARENT : 0;
+        if (!SCAN_NUMBER(line, "Pid:", &number))
+            return SCAN_NUMBER(line, "PPid:", &number) ? SEEN_PARENT : 0;
+        status->pid = (pid_t)number;
+        return SEEN_PID;
     case 'U':
         if ((value = SCAN_VALUE(line, "Uid:")))
             parse_user_ids(value, status);
@@ -85,8 +68,7 @@ static int parse_line(const struct scan_line *line, struct proc_status *status)
         return 0;
     case 'V':
         SCAN_BYTES(line, "VmHWM:", &status->peak_rss_bytes);
-        SCAN_BYTES(line, "VmSwap:", &status->swap_bytes);
-        return SCAN_BYTES(line, "VmRSS:", &status->rss_bytes) ? SEEN_MEMORY : 0;
+        return SCAN_BYTES(line, "VmRSS:", &number) ? SEEN_MEMORY : 0;
     case 'C':
         if ((value = SCAN_VALUE(line, "Cpus_allowed:")))
             status->allowed_cpu_count = count_mask(value);

@@ -13,16 +13,10 @@
 #define PROC_STATUS_MAX_NAMESPACES 8
 
 struct proc_status {
-    char state;
-    pid_t tgid;
     pid_t pid;
-    pid_t ppid;
     uid_t uid;               /* real */
-    bool has_memory;         /* false for zombies and kernel threads: the next three are then 0 */
+    bool has_memory;         /* false for zombies and kernel threads: the next is then 0 */
     uint64_t peak_rss_bytes; /* VmHWM: kept by the kernel since the last execve() */
-    uint64_t rss_bytes;
-    uint64_t swap_bytes;
-    uint32_t thread_count;
     /* NSpid: the pid in each pid namespace from that of the procfs mount inwards. 0 entries before
      * Linux 4.1. Deeper nesting than the array is truncated: the innermost is then missing. */
     uint32_t namespace_count;

@@ -17,7 +17,6 @@ enum smaps_key {
     SMAPS_PRIVATE, /* Private_Clean and Private_Dirty: values of one key are added up */
     SMAPS_SHARED,
     SMAPS_ANONYMOUS,
-    SMAPS_SWAP,
     SMAPS_PRIVATE_HUGETLB,
     SMAPS_SHARED_HUGETLB,
     SMAPS_KEY_COUNT,
@@ -55,9 +54,7 @@ static inline enum smaps_key smaps_key_of(const char *line)
     case 'S':
         if (SMAPS_STARTS(line, "Shared_C") || SMAPS_STARTS(line, "Shared_D"))
             return SMAPS_SHARED;
-        if (SMAPS_STARTS(line, "Shared_H"))
-            return SMAPS_SHARED_HUGETLB;
-        return SMAPS_STARTS(line, "Swap:   ") ? SMAPS_SWAP : SMAPS_OTHER;
+        return SMAPS_STARTS(line, "Shared_H") ? SMAPS_SHARED_HUGETLB : SMAPS_OTHER;
     case 'A':
         return SMAPS_STARTS(line, "Anonymou") ? SMAPS_ANONYMOUS : SMAPS_OTHER;
     default:

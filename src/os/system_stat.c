@@ -5,31 +5,24 @@
 
 #include <string.h>
 
-/* The "cpu" line. Linux before 2.6.11 has fewer columns: what is missing is 0. */
+/* The columns of the "cpu" line. Those after them, guests (virtual machines), are inside user and
+ * nice. Iowait is idle while a task waited for storage, and may decrease; steal was used by other
+ * virtual machines. */
+enum { USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, STEAL, COLUMNS };
+
+/* Linux before 2.6.11 has fewer columns: what is missing is 0. */
 static bool parse_total(const char *text, struct system_stat *stat)
 {
-    uint64_t *const columns[] = {
-        &stat->user_ticks,
-        &stat->nice_ticks,
-        &stat->system_ticks,
-        &stat->idle_ticks,
-        &stat->iowait_ticks,
-        &stat->irq_ticks,
-        &stat->softirq_ticks,
-        &stat->steal_ticks,
-    };
-    size_t count = 0;
+    uint64_t ticks;
+    int column = 0;
 
-    for (; count < sizeof columns / sizeof *columns; count++) {
-        text = scan_uint64(text, columns[count]);
-        if (!text)
-            break;
-        stat->total_ticks += *columns[count];
+    for (; column < COLUMNS && (text = scan_uint64(text, &ticks)); column++) {
+        stat->total_ticks += ticks;
+        if (column != IDLE && column != IOWAIT && column != STEAL)
+            stat->busy_ticks += ticks;
         text = scan_blanks(text);
     }
-    stat->busy_ticks =
-        stat->total_ticks - stat->idle_ticks - stat->iowait_ticks - stat->steal_ticks;
-    return count >= 4;
+    return column > IDLE;
 }
 
 static void parse_line(const struct scan_line *line, struct system_stat *stat)
@@ -40,8 +33,6 @@ static void parse_line(const struct scan_line *line, struct system_stat *stat)
     case 'c':
         if (SCAN_NUMBER(line, "cpu", &number))
             stat->cpu_count++;
-        else
-            SCAN_NUMBER(line, "ctxt ", &stat->context_switches);
         break;
     case 'p':
         SCAN_NUMBER(line, "processes ", &stat->processes_started);

@@ -9,18 +9,9 @@
 
 /* Times are in clock ticks of sysconf(_SC_CLK_TCK) a second, over all CPUs since boot. */
 struct system_stat {
-    uint64_t user_ticks; /* the time of guests (virtual machines) is inside user and nice */
-    uint64_t nice_ticks;
-    uint64_t system_ticks;
-    uint64_t idle_ticks;
-    uint64_t iowait_ticks; /* idle while a task waited for storage; may decrease */
-    uint64_t irq_ticks;
-    uint64_t softirq_ticks;
-    uint64_t steal_ticks; /* used by other virtual machines */
-    uint64_t total_ticks; /* the sum of all above */
-    uint64_t busy_ticks;  /* total - idle - iowait - steal */
-    uint32_t cpu_count;   /* online CPUs: the lines "cpuN" */
-    uint64_t context_switches;
+    uint64_t total_ticks;       /* also idle, and of other virtual machines */
+    uint64_t busy_ticks;        /* total - idle - iowait - steal */
+    uint32_t cpu_count;         /* online CPUs: the lines "cpuN" */
     uint64_t processes_started; /* forks since boot, including threads */
 };
 

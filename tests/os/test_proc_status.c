@@ -9,14 +9,9 @@ static void reads_a_recorded_process(void **state)
     (void)state;
     struct proc_status status;
     assert_int_equal(proc_status_read(fixture("procfs-hybrid"), 4000, &status, NULL), GPUT_OK);
-    assert_int_equal(status.state, 'S');
-    assert_int_equal(status.tgid, 4000);
     assert_int_equal(status.pid, 4000);
-    assert_int_equal(status.ppid, 3990);
     assert_true(status.has_memory);
-    assert_true(status.peak_rss_bytes >= status.rss_bytes);
-    assert_true(status.rss_bytes > 10 << 20);
-    assert_int_equal(status.thread_count, 3);
+    assert_true(status.peak_rss_bytes > 10 << 20);
     assert_int_equal(status.namespace_count, 1);
     assert_int_equal(status.namespace_pids[0], 4000);
     assert_int_equal(status.allowed_cpu_count, 2);
@@ -30,10 +25,8 @@ static void old_kernels_have_fewer_fields(void **state)
     assert_int_equal(proc_status_read(fixture("procfs-old"), 100, &status, NULL), GPUT_OK);
     assert_int_equal(status.namespace_count, 0);
     assert_int_equal(status.allowed_cpu_count, 0);
-    assert_int_equal(status.swap_bytes, 0);
     assert_int_equal(status.uid, 1000);
     assert_int_equal(status.peak_rss_bytes, 9000 * 1024);
-    assert_int_equal(status.rss_bytes, 8000 * 1024);
 }
 
 static void zombies_have_no_memory(void **state)
@@ -41,7 +34,6 @@ static void zombies_have_no_memory(void **state)
     (void)state;
     struct proc_status status;
     assert_int_equal(proc_status_read(fixture("procfs-hybrid"), 4004, &status, NULL), GPUT_OK);
-    assert_int_equal(status.state, 'Z');
     assert_false(status.has_memory);
 }
 
@@ -90,7 +82,6 @@ static void reads_itself(void **state)
     struct proc_status status;
     assert_int_equal(proc_status_read("/proc", getpid(), &status, NULL), GPUT_OK);
     assert_int_equal(status.pid, getpid());
-    assert_int_equal(status.ppid, getppid());
     assert_int_equal(status.uid, getuid());
 }
 

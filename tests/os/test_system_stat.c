@@ -7,18 +7,9 @@ static void adds_up_cpu_time_without_counting_guests_twice(void **state)
     (void)state;
     struct system_stat stat;
     assert_int_equal(system_stat_read(fixture("procfs-old"), &stat, NULL), GPUT_OK);
-    assert_int_equal(stat.user_ticks, 4705);
-    assert_int_equal(stat.nice_ticks, 150);
-    assert_int_equal(stat.system_ticks, 1120);
-    assert_int_equal(stat.idle_ticks, 1644);
-    assert_int_equal(stat.iowait_ticks, 225);
-    assert_int_equal(stat.irq_ticks, 10);
-    assert_int_equal(stat.softirq_ticks, 20);
-    assert_int_equal(stat.steal_ticks, 30);
     assert_int_equal(stat.total_ticks, 4705 + 150 + 1120 + 1644 + 225 + 10 + 20 + 30);
     assert_int_equal(stat.busy_ticks, 4705 + 150 + 1120 + 10 + 20);
     assert_int_equal(stat.cpu_count, 3);
-    assert_int_equal(stat.context_switches, 1990473);
     assert_int_equal(stat.processes_started, 2915);
 }
 
@@ -29,7 +20,6 @@ static void a_truncated_text_still_has_the_total(void **state)
     assert_int_equal(system_stat_parse("cpu  1 2 3 4\ncpu0 1 2 3 4\nctxt 5", &stat), GPUT_OK);
     assert_int_equal(stat.total_ticks, 10);
     assert_int_equal(stat.cpu_count, 1);
-    assert_int_equal(stat.context_switches, 0);
 }
 
 static void refuses_what_is_no_stat(void **state)
