@@ -249,7 +249,8 @@ int call_compare(const void *left, const void *right)
 {
     const struct call *a = left, *b = right;
     ORDER_BY(a->start, b->start);
-    return ORDER(b->stop, a->stop); /* the outer of two that start together */
+    ORDER_BY(b->stop, a->stop); /* the outer of two that start together */
+    return ORDER(a->lane, b->lane);
 }
 
 static void sort_calls(struct call *calls, size_t count)

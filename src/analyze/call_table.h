@@ -33,7 +33,8 @@ struct call {
     uint32_t lane;
 };
 
-/* For qsort(): by start, of two that start together the outer one first. */
+/* For qsort(), also one that is not stable: by start, of two that start together the outer one
+ * first. */
 int call_compare(const void *left, const void *right);
 
 /* All calls of one block in one process or thread. */
