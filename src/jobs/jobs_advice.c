@@ -105,9 +105,9 @@ static double end_of_rank(const struct jobs_rank *rank)
 
 static int compare_ends(const void *left, const void *right)
 {
-    double a = end_of_rank(*(const struct jobs_rank *const *)left);
-    double b = end_of_rank(*(const struct jobs_rank *const *)right);
-    return isnan(a) || isnan(b) ? isnan(a) - isnan(b) : ORDER(a, b);
+    const struct jobs_rank *const *a = left, *const *b = right;
+    ORDER_BY_RESULT(jobs_compare_numbers(end_of_rank(*a), end_of_rank(*b)));
+    return ORDER(*a, *b);
 }
 
 /* The first to fail is the reason, as a rule: launchers then end the others. */

@@ -146,7 +146,8 @@ static int compare_starts(const void *left, const void *right)
 {
     const struct block *a = *(struct block *const *)left, *b = *(struct block *const *)right;
     ORDER_BY(a->first, b->first);
-    return ORDER(b->seconds, a->seconds);
+    ORDER_BY(b->seconds, a->seconds);
+    return ORDER(a, b);
 }
 
 /* Rows in the order in which they begin. */
