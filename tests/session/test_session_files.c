@@ -1,7 +1,8 @@
 #include "session/session_files.h"
 
-#include "testing.h"
+#include "session/sessions.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -65,11 +66,49 @@ static void of_few_descriptors_half_is_left(void **state)
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
+static size_t n_threads(void)
+{
+    size_t count = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    assert_non_null(tasks);
+    for (struct dirent *task; (task = readdir(tasks));)
+        count += task->d_name[0] != '.';
+    closedir(tasks);
+    return count;
+}
+
+/* As sandboxes do. poll() then refuses to wait. */
+static void a_limit_of_none_ends_the_thread_that_waits_for_events(void **state)
+{
+    (void)state;
+    struct gput_session *session = create_every(1);
+    assert_int_equal(gput_session_track_self(session, NULL), GPUT_OK);
+    size_t before = n_threads();
+    for (int i = 0; i < 200 && before < 3; i++, before = n_threads())
+        usleep(10000); /* until its first tick */
+    if (before < 3)
+        SKIP("the kernel announces no processes here");
+    for (int i = 0; i < 5 && n_threads() == before; i++) {
+        pid_t child = fork();
+        if (child == 0)
+            _exit(0);
+        assert_int_equal(waitpid(child, NULL, 0), child);
+        usleep(100000); /* it has read that by then, and waits for what may follow */
+        rlim_t limit = set_soft_limit(0);
+        usleep(600000);
+        set_soft_limit(limit);
+    }
+    assert_int_equal(n_threads(), before - 1);
+    assert_int_equal(gput_session_stop(session, NULL), GPUT_OK);
+    gput_session_destroy(session);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_limit_is_raised_only_where_that_is_asked_for),
         cmocka_unit_test(of_few_descriptors_half_is_left),
+        IN_FOLDER(a_limit_of_none_ends_the_thread_that_waits_for_events),
     };
     return cmocka_run_group_tests_name("session/session_files", tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "base/thread.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -224,9 +225,13 @@ static enum wake wait_for_events(const struct session_events *events, int64_t ti
     struct pollfd wanted[] = {
         {.fd = events->stop_fd, .events = POLLIN}, {.fd = events->events.fd, .events = POLLIN}};
     int timeout_ms = timeout_ns ? (int)(timeout_ns / 1000000) : -1, count;
-    while ((count = poll(wanted, 2, timeout_ms)) < 0)
+    while ((count = poll(wanted, 2, timeout_ms)) < 0 && errno == EINTR)
         ;
-    return wanted[0].revents ? WAKE_END : count ? WAKE_EVENTS : WAKE_AGAIN;
+    /* It fails where the program has lowered its limit of descriptors, as sandboxes do. Ticks read
+     * events, too. */
+    if (count < 0 || wanted[0].revents)
+        return WAKE_END;
+    return count > 0 ? WAKE_EVENTS : WAKE_AGAIN;
 }
 
 /*
