@@ -171,7 +171,7 @@ static void put_block_figure(
     else if (strcmp(unit, "bytes") == 0)
         figure_put(summary->text, human_bytes(value, cell));
     else
-        figure_put(summary->text, human_seconds(value, cell));
+        figure_put(summary->text, human_seconds_of_figure(value, cell));
 }
 
 static size_t put_block_figures(struct summary *summary, const struct gput_code_block *block)

@@ -133,12 +133,21 @@ static void put_row(struct summary *summary, const struct compared *row)
     figure_put_name(summary->text, 2 * n - 1, block, row->measurement, summary->options.width);
 }
 
+static bool has_noise(const struct summary *summary)
+{
+    for (size_t i = 0; i < summary->n_rows; i++)
+        for (size_t session = 1; session < summary->comparison->n_sessions; session++)
+            if (summary->rows[i].values[session].noise)
+                return true;
+    return false;
+}
+
 static void put_head(struct summary *summary)
 {
     const struct gput_comparison *comparison = summary->comparison;
     str_printf(summary->text, "%s of each figure; what changed most first%s\n",
         gput_statistic_name(summary->statistic),
-        comparison_has_runs(comparison) ? "; (in brackets): within the noise of the runs" : "");
+        has_noise(summary) ? "; (in brackets): within the noise of the runs" : "");
     for (size_t i = 0; i < comparison->n_sessions; i++) {
         figure_put(summary->text, comparison->sessions[i].name);
         if (i > 0)

@@ -43,7 +43,7 @@ const char *figure_text(
     if (!isfinite(value))
         return strcpy(text, "n/a");
     if (strcmp(measurement, "compute_time") == 0)
-        return human_seconds(value, text);
+        return human_seconds_of_figure(value, text);
     if (text_begins_with(measurement, "energy_"))
         return human_joules(value, text);
     if (row && row->quantity == GPUT_QUANTITY_PERCENT)

@@ -135,3 +135,15 @@ const char *human_seconds_of_column(double seconds, char *text)
 {
     return duration(seconds, true, text);
 }
+
+/* "10 min 10 s" and "10 h 10 min" have eleven. */
+const char *human_seconds_of_figure(double seconds, char *text)
+{
+    if (seconds >= 599.5 && seconds < 3599.5)
+        text_fit(text, HUMAN_SIZE, "%.3g min", seconds / 60);
+    else if (seconds >= 35970 && seconds < 86370)
+        text_fit(text, HUMAN_SIZE, "%.3g h", seconds / 3600);
+    else
+        human_seconds(seconds, text);
+    return text;
+}

@@ -15,6 +15,9 @@ const char *human_bytes(double bytes, char *text);
 const char *human_bytes_of_column(double bytes, char *text);
 const char *human_seconds_of_column(double seconds, char *text);
 
+/* As human_seconds(), in at most ten columns: "20.2 min", "12.2 h". */
+const char *human_seconds_of_figure(double seconds, char *text);
+
 /* "950", "12.3 k", "4.71 G". */
 const char *human_count(double count, char *text);
 

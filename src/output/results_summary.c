@@ -145,6 +145,10 @@ static void write_known_ram(struct summary *summary, double peak, const char *bo
             human_bytes(limit, whole), parts);
         return;
     }
+    if (isnan(limit)) {
+        summary_row(summary, "RAM", human_bytes(peak, figure), "peak%s%s", bound, parts);
+        return;
+    }
     if (peak / limit >= 0.0095)
         snprintf(share, sizeof share, "%.0f", 100 * peak / limit);
     else

@@ -8,6 +8,7 @@
 #include "process/process_figures.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -450,6 +451,12 @@ static int begin_with_main(struct process_tree *tree)
     return add_others(tree);
 }
 
+/* It lives, and procfs does not have it. */
+static bool is_hidden_process(const struct process_tree *tree, pid_t pid)
+{
+    return pid > 0 && tree->view.has_cpu_clocks && kill(pid, 0) != 0 && errno == EPERM;
+}
+
 int process_tree_init(
     struct process_tree *tree, const struct process_tree_options *options, struct gput_error *error)
 {
@@ -473,6 +480,7 @@ int process_tree_init(
     tree->options.n_others = 0;
     if (code == GPUT_OK)
         return GPUT_OK;
+    bool is_hidden = !has_ended && is_hidden_process(tree, options->main);
     process_tree_finish(tree);
     if (code == GPUT_ERROR_MEMORY)
         return error_memory(error);
@@ -484,8 +492,10 @@ int process_tree_init(
             "(ulimit -n).",
             (int)options->main);
     return error_set(error, GPUT_ERROR_NOT_FOUND,
-        has_ended ? "Process %d has ended already: nothing is left to track."
-                  : "There is no process %d to track.",
+        has_ended   ? "Process %d has ended already: nothing is left to track."
+        : is_hidden ? "Process %d is hidden: procfs is mounted with hidepid, and shows it to its "
+                      "user and root alone."
+                    : "There is no process %d to track.",
         (int)options->main);
 }
 

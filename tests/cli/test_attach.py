@@ -74,6 +74,20 @@ class Attach(CommandTest):
             reason = json.loads(done.stdout)["sources"]["ram"]["reason"]
             self.assertEqual("without hugetlb pages (210 MB of one process)" in reason, said, reason)
 
+    def test_a_procfs_of_processes_alone_has_nothing_of_the_machine(self):
+        """As it is mounted with subset=pid."""
+        shutil.copytree(SOURCE / "tests" / "fixtures" / "procfs-hybrid", self.folder / "proc")
+        for name, state, reason in (("meminfo", "sampled", "without RAM: /proc/meminfo cannot be read, and /proc/stat"),
+                                    ("stat", "unavailable", "neither /proc/meminfo nor /proc/stat can be read")):
+            (self.folder / "proc" / name).unlink()
+            environment = {**os.environ, "GPUT_PROCFS": str(self.folder / "proc")}
+            done = self.run_command("attach", "--for", "0.1", "--st=0.05", "-f", "json", "--disable-logs", 4005, env=environment)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            system = json.loads(done.stdout)["sources"]["system"]
+            self.assertEqual(system["state"], state)
+            self.assertIn(reason, system["reason"])
+        self.assertNotIn("% of", self.run_command("attach", "--for", "0.1", "--disable-logs", 4005, env=environment).stdout)
+
     def test_until_the_process_ends(self):
         process = self.start([CONSUMER, "await", "0"], stdin=subprocess.PIPE)
         tracker = self.start_command("attach", process.pid, "--tu=seconds", "--st=0.05", "--tf", "rows.csv")

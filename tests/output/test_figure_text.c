@@ -45,6 +45,25 @@ static void cells_have_one_width(void **state)
     str_finish(&text);
 }
 
+static void a_duration_is_whole_however_long_it_is(void **state)
+{
+    (void)state;
+    static const struct {
+        double seconds;
+        const char *shown;
+    } cases[] = {{599, "9 min 59 s"}, {599.6, "9.99 min"}, {1213.2, "20.2 min"}, {3599, "60 min"},
+        {3600, "1 h 00 min"}, {35999, "10 h"}, {44000, "12.2 h"}, {86369, "24 h"},
+        {86370, "1 d 00 h"}, {1e6, "11 d 14 h"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct str text = {0};
+        char expected[HUMAN_SIZE];
+        snprintf(expected, sizeof expected, "%*s", FIGURE_WIDTH, cases[i].shown);
+        figure_put(&text, figure_text(NULL, "compute_time", cases[i].seconds, cell));
+        assert_string_equal(str_text(&text), expected);
+        str_finish(&text);
+    }
+}
+
 static void a_block_keeps_its_end(void **state)
 {
     (void)state;
@@ -81,6 +100,7 @@ int main(void)
         cmocka_unit_test(a_measurement_has_the_unit_of_its_quantity),
         cmocka_unit_test(without_a_known_unit_a_figure_is_plain),
         cmocka_unit_test(cells_have_one_width),
+        cmocka_unit_test(a_duration_is_whole_however_long_it_is),
         cmocka_unit_test(a_block_keeps_its_end),
         cmocka_unit_test(a_figure_keeps_its_beginning),
     };

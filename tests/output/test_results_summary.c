@@ -176,7 +176,9 @@ static void what_is_missing_is_left_out_or_said(void **state)
     results.gpus[0].mean_power_watts = NAN;
     results.energy.combined = results.energy.machine.package = results.energy.machine.dram = NAN;
     results.energy.machine.battery = NAN;
+    results.static_data.ram_system_capacity_bytes = results.static_data.allowed_ram_bytes = NAN;
     char *text = summarize(&results, NULL);
+    assert_non_null(strstr(text, "  RAM                6 GB  peak; main 5 GB, children 1.2 GB\n"));
     assert_non_null(strstr(text, "  CPU                 n/a  it is not counted\n"));
     assert_non_null(strstr(text, "  12 GB  peak, by whoever used it, of 150 GB  NVIDIA H200\n"));
     assert_non_null(strstr(text, "65 kJ  of GPUs; the command's share is not known\n"));

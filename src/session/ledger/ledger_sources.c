@@ -246,15 +246,23 @@ static void add_files_source(const struct ledger *ledger, struct gput_results *r
             polls);
 }
 
+/* Some mounts of procfs have processes alone. */
 static void add_system_source(const struct ledger *ledger, struct gput_results *results)
 {
     char why[160];
+    bool has_ram = ledger->snapshot->system->meminfo_fd >= 0;
+    bool has_cpu = ledger->snapshot->system->stat_fd >= 0;
     node_reader_explain(ledger->node, ledger->settings->start_ns, why, sizeof why);
-    if (ledger->node->reads)
-        results_add_source(results, "system", GPUT_SOURCE_SAMPLED,
-            "/proc/meminfo, and /proc/stat over 100 ms or more%s%s", why[0] ? "; " : "", why);
-    else
+    if (!ledger->node->reads)
         results_add_source(results, "system", GPUT_SOURCE_UNAVAILABLE, "%s", why);
+    else if (!has_ram && !has_cpu)
+        results_add_source(results, "system", GPUT_SOURCE_UNAVAILABLE,
+            "neither /proc/meminfo nor /proc/stat can be read");
+    else
+        results_add_source(results, "system", GPUT_SOURCE_SAMPLED, "%s, and %s%s%s",
+            has_ram ? "/proc/meminfo" : "without RAM: /proc/meminfo cannot be read",
+            has_cpu ? "/proc/stat over 100 ms or more" : "without CPU: /proc/stat cannot be read",
+            why[0] ? "; " : "", why);
 }
 
 void ledger_add_sources(
