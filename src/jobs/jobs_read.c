@@ -334,6 +334,19 @@ static bool is_our_table(const char *path)
            memcmp(bytes, columns, sizeof bytes) == 0;
 }
 
+/* Tracking files begin with the name of their first column, which one that was cut off has a part
+ * of. */
+static bool is_foreign_csv(const char *path)
+{
+    static const char mark[] = "\xef\xbb\xbf", column[] = "ram_unit";
+    char bytes[sizeof mark + sizeof column];
+    size_t length = file_read_beginning(path, bytes, sizeof bytes);
+    size_t start =
+        length >= strlen(mark) && memcmp(bytes, mark, strlen(mark)) == 0 ? strlen(mark) : 0;
+    length = length - start < strlen(column) ? length - start : strlen(column);
+    return text_ends_with(path, ".csv") && memcmp(bytes + start, column, length) != 0;
+}
+
 static void add_marks(struct gput_jobs *jobs, const char *path)
 {
     char *kept = strdup(path);
@@ -399,7 +412,7 @@ static void read_file(struct gput_jobs *jobs, const char *path, off_t size, int 
             "%s is empty: its tracker was ended before it could write", path);
     } else if ((is_samples && has_marks(path)) || text_ends_with(path, ".gputblocks")) {
         add_marks(jobs, path);
-    } else if (is_samples && is_our_table(path)) {
+    } else if (is_samples && (is_our_table(path) || (!is_named && is_foreign_csv(path)))) {
         jobs->files_left_out++;
     } else if (is_samples) {
         is_read = read_samples(jobs, path, &error);

@@ -29,6 +29,12 @@ static const char *plain(double value, char text[HUMAN_SIZE])
     return text;
 }
 
+static const char *count(double value, char text[HUMAN_SIZE])
+{
+    text_fit(text, HUMAN_SIZE, fabs(value) >= 9999.5 ? "%.0f" : "%.4g", value);
+    return text;
+}
+
 /* Three digits that count, as all figures have; of many cores all. */
 static const char *percent(double value, char text[HUMAN_SIZE])
 {
@@ -48,6 +54,8 @@ const char *figure_text(
         return human_joules(value, text);
     if (row && row->quantity == GPUT_QUANTITY_PERCENT)
         return percent(value, text);
+    if (row && row->quantity == GPUT_QUANTITY_COUNT)
+        return count(value, text);
     double factor = 0;
     if (row && row->quantity == GPUT_QUANTITY_RAM)
         factor = bytes_per_unit(static_data, "ram_unit");

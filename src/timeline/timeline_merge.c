@@ -90,6 +90,13 @@ static int add_input(
     return GPUT_OK;
 }
 
+/* What else there is in a folder may never end. */
+static bool is_regular(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
 /* The files of sessions in a folder, by name. */
 static int add_sessions(struct merge *merge, const char *folder, struct gput_error *error)
 {
@@ -99,7 +106,8 @@ static int add_sessions(struct merge *merge, const char *folder, struct gput_err
         struct str path = {0};
         str_printf(&path, "%s/%s", folder, entries[i]->d_name);
         free(entries[i]);
-        if (code == GPUT_OK && (path.failed || timeline_is_session(str_text(&path))))
+        if (code == GPUT_OK &&
+            (path.failed || (is_regular(str_text(&path)) && timeline_is_session(str_text(&path)))))
             code = add_input(merge, INPUT_SESSION, str_steal(&path), error);
         str_finish(&path);
     }

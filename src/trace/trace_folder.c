@@ -52,9 +52,12 @@ static void warn_of_merged(const char *path, const struct read_report *report)
 static int add_found(struct trace_paths *list, char *path, const struct read_report *report,
     struct gput_error *error)
 {
-    if (!path || !is_merged(path))
+    struct stat info;
+    bool is_other = path && stat(path, &info) == 0 && !S_ISREG(info.st_mode); /* it may never end */
+    if (!path || (!is_other && !is_merged(path)))
         return add(list, path, error);
-    warn_of_merged(path, report);
+    if (!is_other)
+        warn_of_merged(path, report);
     free(path);
     return GPUT_OK;
 }

@@ -406,7 +406,8 @@ class Job(JobTest):
         path = self.folder / "r.r3.json"
         path.write_text(path.read_text()[:1000])
         (self.folder / "r.r2.json").write_text("")
-        (self.folder / "s.csv").write_text("a,b\n1,2\n")
+        (self.folder / "s.csv").write_text("ram_unit,gpu_ram_unit\ngigabytes,gigabytes\n")
+        (self.folder / "loss.csv").write_text("epoch,loss\n1,0.5\n")
         (self.folder / "notes.txt").write_text("of somebody else")
         (self.folder / "r.r3.json.spooled").write_text("host n1\nfolder /tmp/gpu-tracker-x\n")
         read = self.job()
@@ -417,7 +418,9 @@ class Job(JobTest):
         self.assertIn("r.r2.json is empty: its tracker was ended before it could write", texts)
         self.assertIn("s.csv could not be read", texts)
         self.assertIn("its files stayed where they were spooled host n1, folder /tmp/gpu-tracker-x", texts)
-        self.assertIn("1 other file was left alone.", self.run_command(".").stdout)
+        self.assertNotIn("loss.csv", texts)
+        self.assertIn("2 other files were left alone.", self.run_command(".").stdout)
+        self.assertIn("loss.csv could not be read", self.findings("loss.csv", "r.r0.json")["unreadable"])
 
     def test_a_rank_whose_files_are_on_another_machine_is_all_there_is(self):
         (self.folder / "s.csv.spooled").write_text("host n1\nfolder /tmp/gpu-tracker-x\n")

@@ -51,6 +51,15 @@ class Files(JobTest):
         self.assertEqual(self.run_command(".", status=1).stderr.replace("./", ""),
                          f"gpu-tracker: There are no results of sessions in .: r.r0.json could not be read ({reason}).\n")  # fmt: skip
 
+    def test_recordings_and_logs_are_no_damaged_reports(self):
+        """One document a line."""
+        self.rank(0, world=1)
+        subprocess.run([command.COMMAND, "run", "-q", "--disable-logs", "--energy-folder", "power", "--", "sleep", "0.2"], cwd=self.folder, check=True)
+        (self.folder / "log.json").write_text('{"epoch": 1}\n{"epoch": 2}\n')
+        self.assertEqual(self.findings(), {})
+        (self.folder / "cut.json").write_text(self.report[:-200])
+        self.assertIn("cut.json", self.findings()["unreadable"])
+
     def test_the_same_file_twice(self):
         shutil.copy(self.rank(0, world=1), self.folder / "copy.json")
         read = self.job(".", "r.r0.json")

@@ -252,6 +252,8 @@ class Merge(CommandTest):
         self.assertTrue((folder / "samples.csv.session.json").exists())
         (folder / "blocks.csv").write_text("process_id,code_block_name,position,timestamp\n7,load,0,5\n7,load,1,6\n")
         (folder / "other.csv").write_text("a,b\n1,2\n")
+        for name in "pipe.csv", "pipe.json":
+            os.mkfifo(folder / name)
         names = {"main_ram (bytes)", "load"}
         done = self.merge(folder, "-o", "-")
         self.assertEqual(done.returncode, 0)

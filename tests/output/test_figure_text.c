@@ -17,6 +17,7 @@ static void a_measurement_has_the_unit_of_its_quantity(void **state)
     assert_string_equal(figure_text(units, "main_gpu_ram", 512, cell), "512 MB");
     assert_string_equal(figure_text(units, "gpu_sum_utilization_percent", 150, cell), "150 %");
     assert_string_equal(figure_text(units, "main_n_threads", 2.5, cell), "2.5");
+    assert_string_equal(figure_text(units, "main_n_threads", 12500, cell), "12500");
     assert_string_equal(figure_text(units, "compute_time", 192, cell), "3 min 12 s");
     assert_string_equal(figure_text(units, "energy_total", 4000, cell), "4 kJ");
     assert_string_equal(figure_text(units, "main_ram", NAN, cell), "n/a");

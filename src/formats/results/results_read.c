@@ -19,18 +19,23 @@ static enum results_form form_of(const char *bytes, size_t length)
     return length > 0 && *bytes == '{' ? RESULTS_REPORT : RESULTS_NONE;
 }
 
-bool results_is_report(const char *path)
+static bool begins_as_report(const char *bytes, size_t length)
 {
     static const char first[] = "{\"max_ram\":";
-    char begin[64];
-    size_t length = file_read_beginning(path, begin, sizeof begin), matched = 0;
+    size_t matched = 0;
     for (size_t i = 0; i < length && first[matched] != '\0'; i++) {
-        if (begin[i] == first[matched])
+        if (bytes[i] == first[matched])
             matched++;
-        else if (!isspace((unsigned char)begin[i]))
+        else if (!isspace((unsigned char)bytes[i]))
             return false;
     }
     return first[matched] == '\0';
+}
+
+bool results_is_report(const char *path)
+{
+    char begin[64];
+    return begins_as_report(begin, file_read_beginning(path, begin, sizeof begin));
 }
 
 static int refuse(const char *path, struct gput_error *error)
@@ -43,8 +48,12 @@ static int parse_report(const char *path, const struct str *content, struct gput
 {
     struct doc *doc;
     struct gput_error reason;
-    TRY(doc_read_json(str_text(content), content->length, path, &doc, error));
-    int code = GPUT_OK;
+    int code = doc_read_json(str_text(content), content->length, path, &doc, error);
+    /* A log may have one document a line, as recordings of power do. */
+    if (code == GPUT_ERROR_FORMAT && !begins_as_report(str_text(content), content->length))
+        return refuse(path, error);
+    if (code != GPUT_OK)
+        return code;
     if (!results_doc_is_report(doc))
         code = refuse(path, error);
     else if ((code = results_read_doc(doc, results, &reason)) == GPUT_ERROR_MEMORY)
