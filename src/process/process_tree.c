@@ -493,8 +493,8 @@ int process_tree_init(
             (int)options->main);
     return error_set(error, GPUT_ERROR_NOT_FOUND,
         has_ended   ? "Process %d has ended already: nothing is left to track."
-        : is_hidden ? "Process %d is hidden: procfs is mounted with hidepid, and shows it to its "
-                      "user and root alone."
+        : is_hidden ? "There is a process %d, but procfs shows it to its user and root alone "
+                      "(hidepid)."
                     : "There is no process %d to track.",
         (int)options->main);
 }
