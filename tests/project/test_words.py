@@ -55,28 +55,32 @@ def pattern(phrases):
 
 
 PATTERNS = [(pattern(phrases), instead) for phrases, instead in BANNED.items()] + [(BOUNDS, "MAX, MIN"), (IS_NO, "is not a"), (IS_NONE, "is not one")]
-ANY = pattern(", ".join(BANNED))
 PHRASES = [phrase for phrases in BANNED for phrase in phrases.split(", ")] + [f"{verb} no " for verb in ("is", "are", "was", "were")]
 PHRASES += ["is none", "are none", "was none", "were none"]
 SINGLE_WORDS = {phrase for phrase in PHRASES if " " not in phrase}
 OF_MANY_WORDS = [phrase for phrase in PHRASES if " " in phrase]
 
 
-def may_have_any(text):
-    """Most files have none: the patterns, which take long, need not search these."""
-    words = text.lower().replace("_", " ")
-    return (
-        "MOST" in text or "LEAST" in text or any(phrase in words for phrase in OF_MANY_WORDS)
-        or not SINGLE_WORDS.isdisjoint(re.findall("[a-z]+", words))
-    )  # fmt: skip
+def simple(text):
+    return text.lower().replace("_", " ")
+
+
+def may_have(text):
+    """Of the phrases those that a text may have, found in a hundredth of the time that the patterns take."""
+    words = simple(text)
+    found = [phrase for phrase in OF_MANY_WORDS if phrase in words]
+    found += SINGLE_WORDS.intersection(re.findall("[a-z]+", words))
+    return found + [bound.lower() for bound in ("MOST", "LEAST") if bound in text]
 
 
 def violations(text):
     """Yields the number of each line with a banned word, the word, and what to write instead."""
-    if not may_have_any(text) or not ANY.search(text) and not BOUNDS.search(text) and not IS_NO.search(text) and not IS_NONE.search(text):
+    phrases = may_have(text)
+    if not phrases:
         return
-    for number, line in enumerate(ALLOWED_TEXT.sub("", text).splitlines(), 1):
-        for banned, instead in PATTERNS:
+    text = ALLOWED_TEXT.sub("", text)
+    for number, (line, words) in enumerate(zip(text.splitlines(), simple(text).splitlines()), 1):
+        for banned, instead in PATTERNS if any(phrase in words for phrase in phrases) else ():
             if found := banned.search(line):
                 yield number, found[0], instead
 
