@@ -30,9 +30,8 @@ BY_PLACE = [
 
 def programs_of(build, source):
     """{name of each test program: its file, or None}."""
-    done = subprocess.run(["meson", "introspect", "--tests", str(build)], capture_output=True, text=True, check=True)
     programs = {}
-    for test in json.loads(done.stdout):
+    for test in json.loads((pathlib.Path(build) / "meson-info" / "intro-tests.json").read_text()):
         folder, _, noun = test["name"].rpartition("/")
         files = [source / "tests" / folder / name for name in (f"test_{noun}.c", f"test_{noun}.py", f"trial_{noun}.py")]
         programs[test["name"]] = next((file for file in files if file.exists()), None)
@@ -68,6 +67,11 @@ def mentions(text, path, folder):
     return re.search(rf"(?m)^\s*(from|import)\b.*\b{stem}\b|\b\w+\.{stem}\b|\b{stem}\.py\b", text) is not None
 
 
+def may_be_about(name, text, path):
+    """Of the Python package are its own programs, and those that read its files."""
+    return path.parts[0] != "python" or name.startswith("python/") or path.as_posix() in text
+
+
 def touched_by(changed, programs, texts):
     """The programs that one changed file touches; `texts`: of the program files."""
     path = pathlib.PurePath(changed)
@@ -80,8 +84,9 @@ def touched_by(changed, programs, texts):
         return touched | {name for name, text in texts.items() if path.parts[2] in text}
     if path.parts[0] not in ("src", "cli", "python", "tests", "collectors"):
         return touched
-    near = {name for name in programs if is_about(name, noun_of(path))}
-    near |= {name for name, text in texts.items() if (path.suffix == ".py") <= (programs[name].suffix == ".py") and mentions(text, path, folder)}
+    alike = [name for name in programs if may_be_about(name, texts.get(name, ""), path)]
+    near = {name for name in alike if is_about(name, noun_of(path))}
+    near |= {name for name in texts.keys() & alike if (path.suffix == ".py") <= (programs[name].suffix == ".py") and mentions(texts[name], path, folder)}
     if not near and path.suffix in (".c", ".h"):
         near = {name for name in programs if name.startswith(folder + "/")}
     if path.parts[0] in ("src", "cli"):

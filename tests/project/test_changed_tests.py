@@ -50,7 +50,10 @@ class Chosen(unittest.TestCase):
         # Whose name is also a word of most tests.
         touched = self.touched("python/gpu_tracker/tracker.py")
         self.assertLess({"python/package", "python/tracker", "python/tracker_own_process"}, touched)
-        self.assertFalse({"cli/run", "session/session_ticks"} & touched, touched)
+        self.assertFalse({"cli/run", "session/session_ticks", "cli/labels", "project/python_package"} & touched, touched)
+        self.assertIn("project/sinks", touched)
+        # No program of C is about a module of the same name.
+        self.assertFalse({"model/results_columns", "cli/report"} & self.touched("python/gpu_tracker/fleet/results.py"))
 
     def test_pages_are_run(self):
         self.assertEqual(self.touched("README.md"), {"project/links", "cli/docs", "cli/generated"})
