@@ -269,8 +269,11 @@ static int write_directly(
             bytes += done;
             length -= (size_t)done;
         } else if (errno == EAGAIN) {
-            if (poll(events, 2, -1) > 0 && !events[0].revents)
+            int ready = poll(events, 2, -1);
+            if (ready > 0 && !events[0].revents)
                 return has_no_reader(writing->path, error);
+            if (ready < 0 && errno != EINTR) /* EINVAL: fewer descriptors are allowed than two */
+                return error_set_errno(error, errno, "Cannot write %s", writing->path);
         } else if (errno != EINTR) {
             return error_set_errno(error, errno, "Cannot write %s", writing->path);
         }

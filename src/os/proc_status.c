@@ -100,12 +100,12 @@ int proc_status_parse(const char *text, struct proc_status *status)
 int proc_status_read(
     const char *root, pid_t pid, struct proc_status *status, struct gput_error *error)
 {
-    /* On machines with thousands of CPUs and groups the text grows beyond a page. */
-    char text[16384];
-
-    TRY(procfs_read(root, pid, "status", text, sizeof text, NULL, error));
-    if (proc_status_parse(text, status) != GPUT_OK)
-        return error_set(
-            error, GPUT_ERROR_FORMAT, "%s/%d/status is not as expected.", root, (int)pid);
-    return GPUT_OK;
+    /* The groups of its user alone may be thousands. */
+    struct str text = {0};
+    int code = procfs_read_all(root, pid, "status", &text, error);
+    if (code == GPUT_OK && proc_status_parse(str_text(&text), status) != GPUT_OK)
+        code =
+            error_set(error, GPUT_ERROR_FORMAT, "%s/%d/status is not as expected.", root, (int)pid);
+    str_finish(&text);
+    return code;
 }

@@ -2,6 +2,7 @@
 #include "os/taskstats_abi.h"
 
 #include "base/file.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <linux/acct.h>
@@ -220,30 +221,26 @@ static int read_answer(int fd, uint16_t *family)
     return length < 0 ? errno : EPROTO;
 }
 
-/* "0-127": records are sent for the CPUs that were requested. */
-static void possible_cpus(char text[256])
+/* "0-127": records are sent for the CPUs that were requested, of threads that ended there. */
+static int possible_cpus(char text[256], struct gput_error *error)
 {
     struct str content = {0};
-    strcpy(text, "0");
-    if (file_read(POSSIBLE_CPUS, &content, NULL) == GPUT_OK && content.length > 0 &&
-        content.length < 256) {
-        strcpy(text, content.data);
-        text[strcspn(text, "\n")] = '\0';
-    }
+    int code = file_read(POSSIBLE_CPUS, &content, error);
+    if (code == GPUT_OK)
+        text_fit(text, 256, "%.*s", (int)strcspn(str_text(&content), "\n"), str_text(&content));
     str_finish(&content);
+    return code;
 }
 
-static int request_records(int fd)
+static int request_records(int fd, const char *cpus)
 {
     uint16_t family = 0;
-    char cpus[256];
     int failure = send_request(
         fd, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, CTRL_ATTR_FAMILY_NAME, TASKSTATS_GENL_NAME);
     if (!failure)
         failure = read_answer(fd, &family);
     if (failure)
         return failure;
-    possible_cpus(cpus);
     failure =
         send_request(fd, family, TASKSTATS_CMD_GET, TASKSTATS_CMD_ATTR_REGISTER_CPUMASK, cpus);
     return failure ? failure : read_answer(fd, NULL);
@@ -269,6 +266,9 @@ static int explain(int failure, struct gput_error *error)
 
 int taskstats_open(struct taskstats_socket *taskstats, struct gput_error *error)
 {
+    char cpus[256];
+    *taskstats = (struct taskstats_socket){.fd = -1};
+    TRY(possible_cpus(cpus, error));
     *taskstats = (struct taskstats_socket){
         .fd = socket(PF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_GENERIC)};
     if (taskstats->fd < 0)
@@ -281,7 +281,7 @@ int taskstats_open(struct taskstats_socket *taskstats, struct gput_error *error)
     if (bind(taskstats->fd, (struct sockaddr *)&address, sizeof address) != 0)
         failure = errno;
     if (!failure)
-        failure = request_records(taskstats->fd);
+        failure = request_records(taskstats->fd, cpus);
     if (!failure)
         return GPUT_OK;
     taskstats_close(taskstats);

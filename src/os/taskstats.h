@@ -52,7 +52,8 @@ struct taskstats_socket {
 
 /*
  * Asks for records. On success the caller calls taskstats_close().
- * Errors: GPUT_ERROR_UNSUPPORTED, GPUT_ERROR_PERMISSION, each with a reason for people.
+ * Errors: GPUT_ERROR_UNSUPPORTED, GPUT_ERROR_PERMISSION, those of reading which CPUs there may be,
+ * each with a reason for people.
  */
 int taskstats_open(struct taskstats_socket *taskstats, struct gput_error *error);
 

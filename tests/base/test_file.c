@@ -3,11 +3,13 @@
 #include "testing.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -273,6 +275,35 @@ static void names_have_one_order_in_any_locale(void **state)
     setlocale(LC_COLLATE, "C");
 }
 
+/* A program may lower its limit of descriptors at any time: then poll() of a pipe is refused. */
+static void a_full_pipe_that_cannot_be_waited_for_is_an_error(void **state)
+{
+    (void)state;
+    static const char bytes[1 << 20];
+    struct file_writing writing;
+    struct gput_error error = {0};
+    struct rlimit before, none;
+    char link[64];
+    int pipe_fds[2], stop_fds[2];
+    assert_int_equal(pipe(pipe_fds), 0);
+    assert_int_equal(pipe(stop_fds), 0);
+    snprintf(link, sizeof link, "/proc/self/fd/%d", pipe_fds[1]);
+    assert_int_equal(file_writing_begin_until(link, stop_fds[0], &writing, &error), GPUT_OK);
+    getrlimit(RLIMIT_NOFILE, &before);
+    none = (struct rlimit){.rlim_cur = 0, .rlim_max = before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    int code = file_writing_add(&writing, bytes, sizeof bytes, &error);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    assert_int_not_equal(code, GPUT_OK);
+    assert_int_equal(error.errno_value, EINVAL);
+    assert_non_null(strstr(error.message, link));
+    file_writing_discard(&writing);
+    for (int i = 0; i < 2; i++) {
+        close(pipe_fds[i]);
+        close(stop_fds[i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -291,6 +322,7 @@ int main(void)
         cmocka_unit_test(an_open_file_is_read_again_from_its_start),
         cmocka_unit_test(reads_from_anywhere_up_to_the_end),
         cmocka_unit_test(names_have_one_order_in_any_locale),
+        cmocka_unit_test(a_full_pipe_that_cannot_be_waited_for_is_an_error),
     };
     return cmocka_run_group_tests_name("base/file", tests, make_folder, remove_folder);
 }

@@ -180,6 +180,18 @@ class Labels(CommandTest):
         self.assert_cpu(report, 0.03)
         self.assertIsNone(report["peaks"]["descendants_at_most"])
 
+    def test_without_sysfs_no_exit_records_are_asked_for(self):
+        """Nothing says then of which processors, and those of one would look like all."""
+        hidden = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /sys && exec "$@"', "sh"]
+        reason = refusal(*hidden, "true")
+        if reason:
+            self.skipTest(f"no file system can be mounted here: {reason}")
+        self.prefix = [*self.prefix, *hidden]
+        report = self.consume("swarm", 3, 0.01)
+        source = report["sources"]["process_ends"]
+        self.assertEqual(source["state"], "unavailable", source)
+        self.assert_at_least(report, "counts")
+
     def test_in_a_pid_namespace_whose_processes_ignore_their_children(self):
         self.as_nobody()
         if NO_NAMESPACE:

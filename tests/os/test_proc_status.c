@@ -2,6 +2,8 @@
 
 #include "testing.h"
 
+#include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static void reads_a_recorded_process(void **state)
@@ -76,6 +78,31 @@ static void refuses_what_is_no_status(void **state)
     assert_int_equal(proc_status_parse("PPid:\t9\n", &status), GPUT_ERROR_FORMAT);
 }
 
+/* Up to 65,536 of them; the kernel gives them before the memory. */
+static void reads_a_process_of_a_user_with_many_groups(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/gput-status-XXXXXX", path[64];
+    struct proc_status status;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/9", folder);
+    assert_int_equal(mkdir(path, 0700), 0);
+    snprintf(path, sizeof path, "%s/9/status", folder);
+    FILE *file = fopen(path, "w");
+    fputs("Pid:\t9\nPPid:\t1\nGroups:\t", file);
+    for (int i = 0; i < 65536; i++)
+        fprintf(file, "%d ", 1100000000 + i);
+    fputs("\nVmHWM:\t  12 kB\nVmRSS:\t  11 kB\n", file);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(proc_status_read(folder, 9, &status, NULL), GPUT_OK);
+    assert_true(status.has_memory);
+    assert_int_equal(status.peak_rss_bytes, 12 * 1024);
+    unlink(path);
+    snprintf(path, sizeof path, "%s/9", folder);
+    rmdir(path);
+    rmdir(folder);
+}
+
 static void reads_itself(void **state)
 {
     (void)state;
@@ -94,6 +121,7 @@ int main(void)
         cmocka_unit_test(reads_nested_namespaces_and_wide_masks),
         cmocka_unit_test(shows_whether_sigchld_is_ignored),
         cmocka_unit_test(refuses_what_is_no_status),
+        cmocka_unit_test(reads_a_process_of_a_user_with_many_groups),
         cmocka_unit_test(reads_itself),
     };
     return cmocka_run_group_tests_name("os/proc_status", tests, NULL, NULL);
