@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -292,11 +293,15 @@ static void a_full_pipe_that_cannot_be_waited_for_is_an_error(void **state)
     getrlimit(RLIMIT_NOFILE, &before);
     none = (struct rlimit){.rlim_cur = 0, .rlim_max = before.rlim_max};
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
-    int code = file_writing_add(&writing, bytes, sizeof bytes, &error);
+    /* Valgrind keeps limits to itself: there the writing would wait for ever. */
+    bool is_refused = poll((struct pollfd[2]){{.fd = -1}, {.fd = -1}}, 2, 0) < 0;
+    int code = is_refused ? file_writing_add(&writing, bytes, sizeof bytes, &error) : GPUT_OK;
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
-    assert_int_not_equal(code, GPUT_OK);
-    assert_int_equal(error.errno_value, EINVAL);
-    assert_non_null(strstr(error.message, link));
+    if (is_refused) {
+        assert_int_not_equal(code, GPUT_OK);
+        assert_int_equal(error.errno_value, EINVAL);
+        assert_non_null(strstr(error.message, link));
+    }
     file_writing_discard(&writing);
     for (int i = 0; i < 2; i++) {
         close(pipe_fds[i]);
