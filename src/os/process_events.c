@@ -1,5 +1,7 @@
 #include "os/process_events.h"
 
+#include "base/clock.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/cn_proc.h>
@@ -91,13 +93,18 @@ bool process_events_parse(
     return false;
 }
 
-bool process_events_parse_answer(const unsigned char *bytes, size_t length, uint32_t *error)
+bool process_events_parse_answer(
+    const unsigned char *bytes, size_t length, uint32_t request, uint32_t *error)
 {
     const unsigned char *at = bytes;
     size_t size;
     const unsigned char *payload = next_payload(&at, bytes + length, &size);
     struct proc_event raw;
+    struct cn_msg connector;
     if (!payload || size < offsetof(struct proc_event, event_data) + sizeof raw.event_data.ack)
+        return false;
+    memcpy(&connector, payload - sizeof connector, sizeof connector);
+    if (connector.ack != request + 1) /* `seq` is a count of its own */
         return false;
     memcpy(&raw.what, payload, sizeof raw.what);
     memcpy(error, payload + offsetof(struct proc_event, event_data), sizeof *error);
@@ -145,9 +152,10 @@ static void enlarge_buffer(int fd)
         setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
 }
 
-static int send_request(int fd, enum proc_cn_mcast_op operation)
+static int send_request(int fd, enum proc_cn_mcast_op operation, uint32_t request)
 {
-    const struct cn_msg connector = {.id = {CN_IDX_PROC, CN_VAL_PROC}, .len = sizeof(uint32_t)};
+    const struct cn_msg connector = {
+        .id = {CN_IDX_PROC, CN_VAL_PROC}, .ack = request, .len = sizeof(uint32_t)};
     const uint32_t wanted = operation;
     unsigned char message[sizeof(struct nlmsghdr) + sizeof connector + sizeof wanted];
     const struct nlmsghdr header = {.nlmsg_len = sizeof message, .nlmsg_type = NLMSG_DONE};
@@ -158,13 +166,13 @@ static int send_request(int fd, enum proc_cn_mcast_op operation)
 }
 
 /* The kernel replies before send() returns, or never. */
-static int read_answer(int fd, struct gput_error *error)
+static int read_answer(int fd, uint32_t request, struct gput_error *error)
 {
     unsigned char bytes[MESSAGE_BYTES];
     ssize_t length;
     while ((length = recv(fd, bytes, sizeof bytes, MSG_DONTWAIT)) > 0) {
         uint32_t answer;
-        if (!process_events_parse_answer(bytes, (size_t)length, &answer))
+        if (!process_events_parse_answer(bytes, (size_t)length, request, &answer))
             continue;
         if (answer == 0)
             return GPUT_OK;
@@ -178,12 +186,14 @@ static int read_answer(int fd, struct gput_error *error)
 static int begin(struct process_events *events, struct gput_error *error)
 {
     struct sockaddr_nl address = {.nl_family = AF_NETLINK, .nl_groups = CN_IDX_PROC};
+    /* No two that ask at one moment have the same. */
+    uint32_t request = (uint32_t)clock_monotonic_ns() ^ (uint32_t)getpid();
     enlarge_buffer(events->fd);
     int failure = 0;
     if (bind(events->fd, (struct sockaddr *)&address, sizeof address) != 0)
         failure = errno;
     if (!failure)
-        failure = send_request(events->fd, PROC_CN_MCAST_LISTEN);
+        failure = send_request(events->fd, PROC_CN_MCAST_LISTEN, request);
     if (failure == EPERM || failure == EACCES)
         return error_set(error, GPUT_ERROR_PERMISSION,
             "the kernel gives events of processes to the superuser only");
@@ -191,7 +201,7 @@ static int begin(struct process_events *events, struct gput_error *error)
         return error_set_errno_as(
             error, GPUT_ERROR_UNSUPPORTED, failure, "the kernel gives no events of processes");
     events->has_started = true;
-    return read_answer(events->fd, error);
+    return read_answer(events->fd, request, error);
 }
 
 int process_events_open(struct process_events *events, struct gput_error *error)
@@ -213,7 +223,7 @@ void process_events_close(struct process_events *events)
         return;
     /* Kernels before 6.6 count listeners and never notice that one has closed. */
     if (events->has_started)
-        send_request(events->fd, PROC_CN_MCAST_IGNORE);
+        send_request(events->fd, PROC_CN_MCAST_IGNORE, 0);
     close(events->fd);
     events->fd = -1;
 }

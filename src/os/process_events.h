@@ -38,9 +38,13 @@ struct process_event {
 bool process_events_parse(
     const unsigned char **at, const unsigned char *end, struct process_event *event);
 
-/* The kernel's reply to a request for events: 0, or an errno. False: this message is no such reply.
+/*
+ * The kernel's reply to the request of that number: 0, or an errno. It goes to all that listen in
+ * the network namespace, and is the only one where a container of that namespace asks, too. False:
+ * this message is no such reply.
  */
-bool process_events_parse_answer(const unsigned char *bytes, size_t length, uint32_t *error);
+bool process_events_parse_answer(
+    const unsigned char *bytes, size_t length, uint32_t request, uint32_t *error);
 
 struct process_events {
     int fd; /* becomes readable with the first event */

@@ -5,6 +5,7 @@ import os
 import pathlib
 import signal
 import subprocess
+import threading
 
 from command import AS_NOBODY, COMMAND, NO_NOBODY, PATIENCE, CommandTest, main, python, refusal, wait_until
 
@@ -31,6 +32,18 @@ except ChildProcessError:
     pass
 """
 
+
+# Asks the kernel for events of processes again and again; it replies to all that listen. Fails where it does not.
+ASK_FOR_EVENTS = """
+import socket, struct
+connector = socket.socket(16, socket.SOCK_DGRAM, 11)
+connector.bind((0, 1))
+connector.settimeout(1)
+while True:
+    connector.send(struct.pack("IHHIIIIIIHHI", 40, 3, 0, 0, 0, 1, 1, 0, 0, 4, 0, 1))
+    connector.recv(256)
+    print(flush=True)
+"""
 
 # Has children of 20 MB that come and go between two samples.
 COME_AND_GO = "child [ alloc 20 sleep 0.03 ] child [ alloc 20 sleep 0.03 ] wait".split()
@@ -200,6 +213,25 @@ class Labels(CommandTest):
         report = self.consume("child", "[", "ignored", 1, 0.3, "]", "wait")
         self.assert_cpu(report, 0.3)
         self.assert_at_least(report, "counts")
+
+    def test_replies_to_others_are_not_taken_in_a_pid_namespace(self):
+        """The kernel does not reply there, but to those outside who use the same network."""
+        container = ["unshare", "--pid", "--fork", "--mount-proc"]
+        reason = refusal(*container, "true")
+        if reason:
+            self.skipTest(f"no pid namespace can be had: {reason}")
+        outside = subprocess.Popen(python(ASK_FOR_EVENTS), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.processes.append(outside)
+        if not outside.stdout.readline():
+            self.skipTest("the kernel announces no processes here")
+        reader = threading.Thread(target=outside.stdout.read)
+        reader.start()
+        self.prefix = [*self.prefix, *container]
+        for _ in range(20):
+            report = self.consume("swarm", 3, 0)
+            self.assertEqual(self.state(report, "processes"), "sampled", report["sources"]["processes"])
+        outside.kill()
+        reader.join()
 
     def test_alone_in_a_pid_namespace(self):
         """Nothing announces processes there; but that no other was started can be known."""

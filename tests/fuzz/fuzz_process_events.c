@@ -10,6 +10,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint32_t error;
     while (process_events_parse(&at, data + size, &event))
         ;
-    process_events_parse_answer(data, size, &error);
+    process_events_parse_answer(data, size, UINT32_MAX, &error);
     return 0;
 }

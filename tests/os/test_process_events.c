@@ -145,10 +145,16 @@ static void recognizes_the_kernels_reply(void **state)
     struct proc_event answer = {.what = PROC_EVENT_NONE};
     answer.event_data.ack.err = 1;
     put(&messages, &answer, 0);
+    struct cn_msg connector = {
+        .id = {CN_IDX_PROC, CN_VAL_PROC}, .seq = 7, .ack = 9, .len = sizeof answer};
+    memcpy(messages.bytes + sizeof(struct nlmsghdr), &connector, sizeof connector);
+    const uint32_t request = 8;
     uint32_t error = 0;
-    assert_true(process_events_parse_answer(messages.bytes, messages.length, &error));
+    assert_true(process_events_parse_answer(messages.bytes, messages.length, request, &error));
     assert_int_equal(error, 1);
-    assert_false(process_events_parse_answer(messages.bytes, HEADERS, &error));
+    assert_false(process_events_parse_answer(messages.bytes, HEADERS, request, &error));
+    /* A reply to another one, who asked at the same time. */
+    assert_false(process_events_parse_answer(messages.bytes, messages.length, request + 1, &error));
 }
 
 /* If this machine gives events; otherwise there must be a reason. */
