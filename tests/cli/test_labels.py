@@ -5,7 +5,6 @@ import os
 import pathlib
 import signal
 import subprocess
-import threading
 
 from command import AS_NOBODY, COMMAND, NO_NOBODY, PATIENCE, CommandTest, main, python, refusal, wait_until
 
@@ -36,13 +35,15 @@ except ChildProcessError:
 # Asks the kernel for events of processes again and again; it replies to all that listen. Fails where it does not.
 ASK_FOR_EVENTS = """
 import socket, struct
+request = struct.pack("IHHIIIIIIHHI", 40, 3, 0, 0, 0, 1, 1, 0, 0, 4, 0, 1)
 connector = socket.socket(16, socket.SOCK_DGRAM, 11)
 connector.bind((0, 1))
 connector.settimeout(1)
+connector.send(request)
+connector.recv(256)
+print(flush=True)
 while True:
-    connector.send(struct.pack("IHHIIIIIIHHI", 40, 3, 0, 0, 0, 1, 1, 0, 0, 4, 0, 1))
-    connector.recv(256)
-    print(flush=True)
+    connector.send(request)
 """
 
 # Has children of 20 MB that come and go between two samples.
@@ -224,14 +225,10 @@ class Labels(CommandTest):
         self.processes.append(outside)
         if not outside.stdout.readline():
             self.skipTest("the kernel announces no processes here")
-        reader = threading.Thread(target=outside.stdout.read)
-        reader.start()
         self.prefix = [*self.prefix, *container]
-        for _ in range(20):
+        for _ in range(60):
             report = self.consume("swarm", 3, 0)
             self.assertEqual(self.state(report, "processes"), "sampled", report["sources"]["processes"])
-        outside.kill()
-        reader.join()
 
     def test_alone_in_a_pid_namespace(self):
         """Nothing announces processes there; but that no other was started can be known."""
