@@ -114,9 +114,9 @@ static enum exact_readings_when when_to_read(enum gput_ram_mode mode)
     return EXACT_READINGS_ADAPTIVE;
 }
 
-static int start_sampler(struct gput_session *session, struct gput_error *error)
+static struct sampler_options sampler_options_of(struct gput_session *session)
 {
-    struct sampler_options options = {
+    return (struct sampler_options){
         .tree = {.procfs_root = session->settings.options.procfs_root,
             .main = session->target.pid,
             .others = session->target.others,
@@ -140,7 +140,15 @@ static int start_sampler(struct gput_session *session, struct gput_error *error)
         .known_cpu_ns = ledger_auto_reaped_cpu_ns,
         .user = &session->ledger,
     };
+}
+
+static int start_sampler(struct gput_session *session, struct gput_error *error)
+{
+    const struct sampler_options options = sampler_options_of(session);
     start_log(session);
+    if (session->has_sampler)
+        sampler_finish(&session->sampler); /* of an attempt before */
+    session->has_sampler = false;
     TRY(sampler_init(&session->sampler, &options, &session->system, error));
     session->has_sampler = true;
     /* Main must be known before the first event is read: it may have children already. */

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <math.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -110,6 +111,32 @@ static void a_failed_launch_leaves_nothing(void **state)
     gput_session_destroy(session);
     assert_int_equal(files_in_folder(), 0);
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+}
+
+/* A thread without attributes then has a stack for which no address space is large enough. */
+static void set_default_stack(size_t bytes)
+{
+    pthread_attr_t attributes;
+    assert_int_equal(pthread_getattr_default_np(&attributes), 0);
+    assert_int_equal(pthread_attr_setstacksize(&attributes, bytes), 0);
+    assert_int_equal(pthread_setattr_default_np(&attributes), 0);
+    pthread_attr_destroy(&attributes);
+}
+
+static void a_session_that_had_no_memory_for_its_thread_is_begun_again(void **state)
+{
+    (void)state;
+    struct gput_error error;
+    struct gput_session *session = create_every(0.05);
+    set_default_stack((size_t)1 << 50);
+    assert_int_not_equal(gput_session_track_self(session, &error), GPUT_OK);
+    assert_non_null(strstr(error.message, "Cannot start the sampling thread"));
+    int files = descriptors_open();
+    assert_int_not_equal(gput_session_track_self(session, NULL), GPUT_OK);
+    set_default_stack((size_t)1 << 20);
+    assert_int_equal(descriptors_open(), files);
+    assert_int_equal(gput_session_track_self(session, NULL), GPUT_OK);
+    gput_session_destroy(session);
 }
 
 static void an_attached_session_counts_from_now_on(void **state)
@@ -258,6 +285,7 @@ int main(void)
         IN_FOLDER(a_command_that_somebody_else_collected_has_ended),
         IN_FOLDER(a_command_ends_where_sigchld_is_ignored),
         IN_FOLDER(a_failed_launch_leaves_nothing),
+        IN_FOLDER(a_session_that_had_no_memory_for_its_thread_is_begun_again),
         IN_FOLDER(an_attached_session_counts_from_now_on),
         IN_FOLDER(an_attached_session_sees_the_end),
         IN_FOLDER(several_processes_are_tracked_as_one),

@@ -56,8 +56,12 @@ struct sink_writer *sink_writer_create(const struct sink_writer_job *job)
     writer->job = job;
     writer->timeout_seconds = job->timeout_seconds;
     pthread_mutex_init(&writer->lock, NULL);
-    if (thread_condition_init(&writer->wake) == 0 && thread_condition_init(&writer->done) == 0)
-        return writer;
+    if (thread_condition_init(&writer->wake) == 0) {
+        if (thread_condition_init(&writer->done) == 0)
+            return writer;
+        pthread_cond_destroy(&writer->wake);
+    }
+    pthread_mutex_destroy(&writer->lock);
     free(writer);
     return NULL;
 }
