@@ -2,6 +2,11 @@
 
 #include "testing.h"
 
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
 static const char file[] = "root:x:0:0:root:/root:/bin/bash\n"
                            "broken\n"
                            ":x:7:7::/:\n"
@@ -46,6 +51,50 @@ static void a_long_name_is_cut(void **state)
     assert_name(5000, "a-very-long-name-indeed", "a-very-long-…");
 }
 
+static void write_file(const char *path, const char *text)
+{
+    FILE *stream = fopen(path, "w");
+    assert_non_null(stream);
+    fputs(text, stream);
+    assert_int_equal(fclose(stream), 0);
+}
+
+static void assert_user(const struct passwd_users *users, uid_t uid, const char *expected)
+{
+    char name[16];
+    passwd_users_name(users, uid, name, sizeof name);
+    assert_string_equal(name, expected);
+}
+
+static void a_file_is_read_once_until_it_is_changed(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/gput-passwd-XXXXXX";
+    const struct timespec times[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+    struct passwd_users users = {0};
+    assert_user(&users, 1000, "1000");
+    close(mkstemp(path));
+    write_file(path, "berta:x:1001:\nanna:x:1000:\nbroken\nanders:x:1000:\n");
+    utimensat(AT_FDCWD, path, times, 0);
+    passwd_users_update(&users, path);
+    assert_user(&users, 1000, "anna");
+    assert_user(&users, 1001, "berta");
+    assert_user(&users, 1002, "1002");
+    /* Only who reads it again sees this. */
+    write_file(path, "berta:x:1001:\nemma:x:1000:\nbroken\nanders:x:1000:\n");
+    utimensat(AT_FDCWD, path, times, 0);
+    passwd_users_update(&users, path);
+    assert_user(&users, 1000, "anna");
+    write_file(path, "carla:x:1002:\n");
+    passwd_users_update(&users, path);
+    assert_user(&users, 1000, "1000");
+    assert_user(&users, 1002, "carla");
+    unlink(path);
+    passwd_users_update(&users, path);
+    assert_user(&users, 1002, "carla");
+    passwd_users_finish(&users);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -53,6 +102,7 @@ int main(void)
         cmocka_unit_test(takes_a_name_that_is_no_other_users),
         cmocka_unit_test(takes_no_name_of_a_broken_line),
         cmocka_unit_test(a_long_name_is_cut),
+        cmocka_unit_test(a_file_is_read_once_until_it_is_changed),
     };
     return cmocka_run_group_tests_name("os/passwd", tests, NULL, NULL);
 }

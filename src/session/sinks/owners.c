@@ -39,7 +39,9 @@ struct owners {
     struct owned_process *processes; /* owned; ascending by pid */
     size_t n_processes;
     uint64_t snapshots;
-    pthread_mutex_t lock; /* guards what follows */
+    struct passwd_users users;
+    bool are_users_current; /* in this snapshot */
+    pthread_mutex_t lock;   /* guards what follows */
     /* Users, then jobs; the last of each is that of all others. */
     struct owner list[2 * OWNERS_MAX];
 };
@@ -65,6 +67,7 @@ void owners_destroy(struct owners *owners)
     if (!owners)
         return;
     pthread_mutex_destroy(&owners->lock);
+    passwd_users_finish(&owners->users);
     free(owners->procfs_root);
     free(owners->processes);
     free(owners);
@@ -124,6 +127,14 @@ static void read_job(const struct owners *owners, pid_t pid, char *job, size_t s
     environment_finish(&environment);
 }
 
+static void read_user(struct owners *owners, uid_t uid, char *name, size_t size)
+{
+    if (!owners->are_users_current)
+        passwd_users_update(&owners->users, passwd_path);
+    owners->are_users_current = true;
+    passwd_users_name(&owners->users, uid, name, size);
+}
+
 static void find_owners(struct owners *owners, struct owned_process *owned)
 {
     struct proc_status status;
@@ -133,7 +144,7 @@ static void find_owners(struct owners *owners, struct owned_process *owned)
     owned->job = SIZE_MAX;
     if (proc_status_read(owners->procfs_root, owned->pid, &status, NULL) != GPUT_OK)
         return;
-    passwd_read(status.uid, NULL, user, sizeof user);
+    read_user(owners, status.uid, user, sizeof user);
     owned->user = find_owner(owners, false, user, "");
     read_job(owners, owned->pid, job, sizeof job);
     if (job[0])
@@ -159,6 +170,7 @@ static const struct owned_process *find_owned(const struct owners *owners, pid_t
 static void begin_snapshot(struct owners *owners)
 {
     owners->snapshots++;
+    owners->are_users_current = false;
     for (size_t i = 0; i < 2 * OWNERS_MAX; i++) {
         struct owner *owner = &owners->list[i];
         owner->figures.processes = owner->figures.ram_bytes = owner->figures.gpus = 0;
