@@ -208,8 +208,12 @@ static const char *from_environment(const char *name)
 static void warn(void *user, const char *text)
 {
     struct tracking *tracking = user;
-    if (!tracking->leaves_warnings_to_report)
-        held_messages_say(&tracking->messages, MESSAGE_WARNING, text);
+    char line[MESSAGE_LINE_SIZE];
+    if (tracking->leaves_warnings_to_report)
+        return;
+    snprintf(line, sizeof line, "%s", text);
+    tracking_files_explain(tracking, line, sizeof line);
+    held_messages_say(&tracking->messages, MESSAGE_WARNING, line);
 }
 
 void tracking_name_marks(struct tracking *tracking)

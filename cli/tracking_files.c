@@ -275,12 +275,37 @@ const char *tracking_files_samples(const struct tracking *tracking)
     return tracking->html.temporary ? NULL : final_place(tracking, tracking->options.tracking_file);
 }
 
+void tracking_files_explain(const struct tracking *tracking, char *message, size_t size)
+{
+    const char *const folders[] = {
+        tracking->html.folder.path, tracking->regions.temporary.path, tracking->torch.sockets.path};
+    size_t length = strlen(message);
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        /* A limit is everywhere the same. */
+        if (!folders[i] || !strstr(message, folders[i]) || strstr(message, "(ulimit "))
+            continue;
+        snprintf(message + length, size - length,
+            "%s The file is temporary: TMPDIR can name another folder.",
+            length > 0 && message[length - 1] == '.' ? "" : ".");
+        return;
+    }
+}
+
 void tracking_files_say(struct tracking *tracking)
 {
     char text[MESSAGE_LINE_SIZE];
     rank_paths_describe(&tracking->ranks, text, sizeof text);
     if (text[0] && !tracking->disable_logs && !tracking->quiet)
         held_messages_say(&tracking->messages, MESSAGE_NOTE, text);
+}
+
+static int create_session(
+    const struct tracking *tracking, struct gput_session **session, struct gput_error *error)
+{
+    int code = gput_session_create(&tracking->options, session, error);
+    if (code != GPUT_OK)
+        tracking_files_explain(tracking, error->message, sizeof error->message);
+    return code;
 }
 
 static bool is_taken(int code, const struct gput_session_options *options)
@@ -312,7 +337,7 @@ static int create_with_less(
     struct gput_session_options *options = &tracking->options, wanted = *options;
     for (size_t i = 0; i < SINK_OPTIONS; i++)
         *sink_option_of(options, i) = sink_options[i].none;
-    TRY(gput_session_create(options, session, error));
+    TRY(create_session(tracking, session, error));
     for (size_t i = 0; i < SINK_OPTIONS; i++) {
         struct gput_error reason;
         const char *place = *sink_option_of(&wanted, i);
@@ -320,10 +345,10 @@ static int create_with_less(
             continue;
         gput_session_destroy(*session);
         *sink_option_of(options, i) = place;
-        if (gput_session_create(options, session, &reason) == GPUT_OK)
+        if (create_session(tracking, session, &reason) == GPUT_OK)
             continue;
         drop_sink_option(tracking, i, &reason);
-        TRY(gput_session_create(options, session, error));
+        TRY(create_session(tracking, session, error));
     }
     return GPUT_OK;
 }
@@ -332,7 +357,7 @@ int tracking_files_create_session(
     struct tracking *tracking, struct gput_session **session, struct gput_error *error)
 {
     struct gput_session_options *options = &tracking->options;
-    int code = gput_session_create(options, session, error);
+    int code = create_session(tracking, session, error);
     /* Another tracker may take the same name at the same time. */
     for (int tries = 0; tries < MAX_NAME_TRIES && is_taken(code, options); tries++) {
         char text[MESSAGE_LINE_SIZE];
@@ -340,7 +365,7 @@ int tracking_files_create_session(
             break;
         if (tracking->html.path)
             tracking->html.samples = options->tracking_file;
-        code = gput_session_create(options, session, error);
+        code = create_session(tracking, session, error);
         snprintf(text, sizeof text, "The tracking file exists: samples are written to %.400s.",
             options->tracking_file);
         if (code == GPUT_OK && !rank_paths_are_numbered(&tracking->ranks, options->tracking_file))

@@ -25,6 +25,10 @@ int tracking_files_create_session(
 void tracking_files_warn_without(
     struct tracking *tracking, const struct gput_error *reason, const char *what);
 
+/* Appends the way out to a message that names a temporary file of the session, as that of --report
+ * without --tf is. */
+void tracking_files_explain(const struct tracking *tracking, char *message, size_t size);
+
 /* Says which names one of many ranks gave what it writes. */
 void tracking_files_say(struct tracking *tracking);
 

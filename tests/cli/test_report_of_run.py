@@ -5,11 +5,16 @@ import json
 import math
 import os
 import sqlite3
+import subprocess
 import time
+import unittest
 
-from command import main, python
+from command import COMMAND, PATIENCE, main, python, refusal
 from report_data import Report
 from report_test import ReportTest
+
+MOUNTING = ["unshare", "--mount"] + ([] if os.geteuid() == 0 else ["--user", "--map-root-user"])
+NO_MOUNTS = refusal(*MOUNTING, "sh", "-c", "mount -t tmpfs -o size=64k none /mnt")
 
 
 class AtTheEnd(ReportTest):
@@ -121,6 +126,25 @@ class AtTheEnd(ReportTest):
         process.wait()
         while list(folder.iterdir()):
             pass
+
+    @unittest.skipIf(NO_MOUNTS, f"no file systems can be mounted here: {NO_MOUNTS}")
+    def test_a_full_temporary_folder_is_named_with_the_way_out(self):
+        for free, status in (0, 125), (40, 0):
+            script = (f"mkdir -p full; mount -t tmpfs -o size=1m none full; dd if=/dev/zero of=full/filler bs=1k count={1024 - free} 2>/dev/null; "
+                      'TMPDIR=$PWD/full exec "$0" run --st 0.002 -q --report x.html -- sleep 0.4')
+            done = subprocess.run([*MOUNTING, "sh", "-c", script, COMMAND], cwd=self.folder, env=self.environment, text=True,
+                                  capture_output=True, timeout=PATIENCE)
+            self.assertEqual(done.returncode, status, done.stderr)
+            self.assertIn("samples.sqlite", done.stderr)
+            for line in done.stderr.splitlines():
+                self.assertIn("The file is temporary: TMPDIR can name another folder.", line)
+
+    def test_another_folder_is_no_way_out_of_a_limit(self):
+        script = 'trap "" XFSZ; ulimit -f 0; exec "$0" run -q --report x.html -- true'
+        done = subprocess.run(["sh", "-c", script, COMMAND], cwd=self.folder, env=self.environment, text=True, capture_output=True, timeout=PATIENCE)
+        self.assertEqual(done.returncode, 125)
+        self.assertRegex(done.stderr, r"samples\.sqlite: .*ulimit -f")
+        self.assertNotIn("TMPDIR", done.stderr)
 
     def test_a_tracking_file_is_kept_and_used(self):
         self.run_tracked("run", "--tf", "t.csv", "--report", "x.html", "-q", "--", "true", check=True)
