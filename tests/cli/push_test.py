@@ -27,6 +27,8 @@ class PushTest(CommandTest):
         return plain | {"GPUT_SYSFS": "/nonexistent", "GPUT_NVML": "/nonexistent"} | patient | variables
 
     def track(self, *options, command=BRIEF, status=0, **variables):
+        if "--remote-write" in options:  # of which the variable says nothing
+            options += "--push-timeout", "10"
         done = self.run_command("run", "--st", "0.1", "-o", "r.json", "--overwrite", *options, "--", *command, env=self.environment(**variables))
         self.assertEqual(done.returncode, status, done.stderr)
         self.results = json.loads((self.folder / "r.json").read_text())

@@ -27,14 +27,14 @@ class ExactPeaks(ExactTest):
         for key, text in report["peaks"].items():
             self.assertNotIn("…", str(text), key)
 
-    def track_for_a_while(self, track, count, *words):
-        """The report of a command of which so many processes are ready: all of them are there for three seconds, however late they start."""
+    def track_for_a_while(self, track, count, *words, seconds=3):
+        """The report of a command of which so many processes are ready: all of them are there for these seconds, however late they start."""
         (ready, is_ready), (held, hold) = os.pipe(), os.pipe()
 
         def release():
             while count_ready[0] < count and (dots := os.read(ready, count)):
                 count_ready[0] += len(dots)
-            time.sleep(3)  # less than until the next sample
+            time.sleep(seconds)  # less than until the next sample
             os.close(hold)
 
         count_ready = [0]
@@ -119,9 +119,10 @@ class ExactPeaks(ExactTest):
         self.assertNotEqual(peaks["control_group_source"], "")
 
     def test_all_together_stay_below_the_sum_of_the_peaks_of_those_that_lived_at_once(self):
-        one, other = "child [ alloc 60 sleep 0.2 ]", "child [ alloc 40 sleep 0.2 ]"
-        for words, most in ((f"{one} {other} wait", 100e6), (f"{one} wait sleep 0.1 {other} wait", 60e6)):
-            report = self.track(*words.split())
+        one, other = "child [ alloc 60 ready await 0 ]", "child [ alloc 40 ready await 0 ]"
+        together = self.track_for_a_while(self.track, 2, *f"{one} {other} wait".split(), seconds=0.2)
+        by_turns = self.track(*"child [ alloc 60 sleep 0.2 ] wait sleep 0.1 child [ alloc 40 sleep 0.2 ] wait".split())
+        for report, most in (together, 100e6), (by_turns, 60e6):
             peaks = report["peaks"]
             self.assertGreaterEqual(peaks["combined"], peaks["main"])
             if self.announced(report) and self.knows_ends(report):

@@ -481,6 +481,8 @@ class Listening(package.PackageTest):
 
 
 class Sending(package.PackageTest):
+    # The share of a short program is less than a receiver may need here.
+    @mock.patch.dict(os.environ, {"OTEL_EXPORTER_OTLP_TIMEOUT": "10000"})
     def test_metrics_while_it_tracks(self):
         for own_process in False, True:
             collector = Receiver()
