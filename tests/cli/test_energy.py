@@ -7,7 +7,6 @@ import os
 import shutil
 import sqlite3
 import subprocess
-import unittest
 
 from command import AS_NOBODY, COMMAND, PATIENCE, CommandTest, main, parse_text, python, wait_until
 from energy_machine import MOVE, RANGE_UJ, Machine
@@ -95,7 +94,6 @@ class Energy(CommandTest):
         self.assertEqual(results["sources"]["energy_shares"]["state"], "sampled")
         self.assertRegex(results["sources"]["energy_shares"]["reason"], "^estimate: ")
 
-    @unittest.skipIf(os.cpu_count() > 8, "so many processors may tick a hundred times meanwhile")
     def test_shares_of_few_clock_ticks_are_rough(self):
         self.machine.add("intel-rapl:0", "package-0")
         move = f"sleep 0.05; printf '%020d\\n' 1005000000 > {self.machine.counter('intel-rapl:0')}"
@@ -104,7 +102,9 @@ class Energy(CommandTest):
         self.assertGreater(results["energy"]["combined"], 0)
         source = results["sources"]["cpu_energy"]
         self.assertEqual(source["state"], "exact")
-        self.assertRegex(source["reason"], r"; shares are rough: they rest on \d+ clock ticks? of CPU time of all processes$")
+        busy_seconds = (1 - results["energy"]["idle_share"]) * os.cpu_count() * results["compute_time"]["time"] * 3600
+        if busy_seconds < 0.9:  # a hundred ticks are enough, and a busy machine, or one of many processors, may have had them
+            self.assertRegex(source["reason"], r"; shares are rough: they rest on \d+ clock ticks? of CPU time of all processes$")
 
     def auto_reaped(self, consumer):
         """Uses 1 s of CPU time in children that are not waited for; then 20 J have been used."""

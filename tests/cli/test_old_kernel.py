@@ -62,13 +62,15 @@ class OldKernel(unittest.TestCase):
 
     def test_a_limit_ends_a_command(self):
         done = subprocess.run(
-            [COMMAND, "run", "--limit", "time=0.2s", "--enforce", "--st", "0.02", "--", "sleep", "20"],
-            cwd=self.folder, capture_output=True, text=True, timeout=15, preexec_fn=forget_newer_calls)  # fmt: skip
+            [COMMAND, "run", "--limit", "time=0.2s", "--enforce", "--st", "0.02", "--", "sleep", "1000"],
+            cwd=self.folder, capture_output=True, text=True, timeout=60, preexec_fn=forget_newer_calls)  # fmt: skip
         self.assertNotEqual(done.returncode, 0)
 
     def test_a_process_is_tracked(self):
-        with subprocess.Popen(["sleep", "0.3"]) as process:
-            self.run_command("attach", str(process.pid), "--st", "0.02", "-f", "json", "-o", "track.json")
+        rows = self.folder / "rows.csv"
+        end_it = f"until [ -e {rows} ] && [ $(wc -l <{rows}) -gt 5 ] || ! [ -d {self.folder} ]; do sleep 0.05; done"
+        with subprocess.Popen(["sh", "-c", end_it]) as process:
+            self.run_command("attach", str(process.pid), "--st", "0.02", "--tf", "rows.csv", "-f", "json", "-o", "track.json")
         self.assertGreater(json.loads((self.folder / "track.json").read_text())["peaks"]["main"], 0)
 
 

@@ -219,8 +219,8 @@ class Interrupts(CommandTest):
         self.assertEqual(process.stdout.readline(), "SIGINT\n")  # sent on: the first one was taken
         time.sleep(0.2)
         self.assertIsNone(process.poll())
-        process.send_signal(signal.SIGINT)
-        process.wait(PATIENCE)
+        # Those that come while a busy machine does not let it run are one.
+        wait_until(lambda: process.send_signal(signal.SIGINT) or time.sleep(0.2) or process.poll() is not None, "the end")
         self.assertEqual(process.returncode, -signal.SIGINT)
         self.assert_is_report((self.folder / "report").read_text())
         os.kill(command, 0)  # it is still there

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import traceback
 import unittest
 import unittest.mock
@@ -158,6 +159,15 @@ def calls():
         self.environment = os.environ | {
             "GPUT_NVML": str(self.LIBRARY), "GPUT_SYSFS": "/nonexistent", "FAKE_NVML_SCENARIO": str(self.scenario),
         }  # fmt: skip
+
+
+def await_threads(count):
+    """The kernel lists a thread a moment longer than others can wait for it."""
+    end = time.monotonic() + PATIENCE
+    while (threads := len(os.listdir("/proc/self/task"))) != count and time.monotonic() < end:
+        time.sleep(0.001)
+    if threads != count:
+        raise AssertionError(f"{threads} threads, not {count}")
 
 
 def marks(path):

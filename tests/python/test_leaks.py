@@ -62,8 +62,9 @@ class Leaks(package.PackageTest):
         for _ in range(ROUNDS):
             work()
         gc.collect()
-        after = bytes_in_use(), len(os.listdir("/proc/self/fd")), len(os.listdir("/proc/self/task"))
-        self.assertEqual(after[1:], before[1:])
+        package.await_threads(before[2])
+        after = bytes_in_use(), len(os.listdir("/proc/self/fd"))
+        self.assertEqual(after[1], before[1])
         return after[0] - before[0]
 
     def test_sessions(self):

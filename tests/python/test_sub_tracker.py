@@ -337,7 +337,7 @@ class Locked(package.PackageTest):
         self.locker = subprocess.Popen([sys.executable, "-c", LOCKER], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.addCleanup(self.unlock)
         self.assertEqual(self.locker.stdout.readline(), b"locked\n")
-        self.progress, self.progressed = 0, None
+        self.progress, self.progressed, self.has_begun = 0, None, threading.Event()
         self.thread = threading.Thread(target=self.mark)
 
     def unlock(self):
@@ -346,6 +346,7 @@ class Locked(package.PackageTest):
 
     def mark(self):
         before = self.progress
+        self.has_begun.set()
         try:
             self.block.__enter__()
         except OSError:  # waited long enough
@@ -353,6 +354,7 @@ class Locked(package.PackageTest):
         self.progressed = self.progress - before
 
     def wait_a_little(self):
+        self.has_begun.wait()
         for _ in range(50):
             if self.progressed is None:
                 time.sleep(0.001)
