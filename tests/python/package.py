@@ -137,9 +137,10 @@ class FakeGpu:
     """A machine with one NVIDIA GPU, of which processes hold what is said. `environment` is for them."""
 
     LIBRARY = pathlib.Path(os.environ["GPUT_BUILD"]) / "tests" / "gpu" / "libfake-nvml.so"
-    # For programs of their own: hold(MB) has the program itself hold that much from then on.
+    # For programs of their own: hold(MB) has the program itself hold that much from then on, and hold_until_listed(MB) returns when
+    # the driver was asked who holds it, after its memory was read.
     HOLD = """
-import os
+import os, time
 
 def hold(size, mb=2**20):
     path = os.environ["FAKE_NVML_SCENARIO"]
@@ -150,7 +151,18 @@ def hold(size, mb=2**20):
 
 def calls():
     with open(os.environ["FAKE_NVML_LOG"]) as file:
-        return [line.split()[1] for line in file]
+        return [line.split()[1] for line in file if line.endswith("\\n")]
+
+def hold_until_listed(size):
+    before = len(calls())
+    hold(size)
+    at, new = 1, []
+    while at > len(new):
+        time.sleep(0.001)
+        new, at = calls()[before:], 0
+        # The first call may have begun before.
+        for call in "MemoryInfo_v2", "MemoryInfo_v2", "ComputeRunningProcesses_v3", "MPSComputeRunningProcesses_v3":
+            at = new.index(f"nvmlDeviceGet{call}", at) + 1 if f"nvmlDeviceGet{call}" in new[at:] else len(new) + 1
 """
 
     def __init__(self, folder):
@@ -158,7 +170,9 @@ def calls():
         self.scenario.write_text("gpu GPU-a\nmemory 80000000000 0 9000000\n")
         self.environment = os.environ | {
             "GPUT_NVML": str(self.LIBRARY), "GPUT_SYSFS": "/nonexistent", "FAKE_NVML_SCENARIO": str(self.scenario),
+            "FAKE_NVML_LOG": str(folder / "calls"),
         }  # fmt: skip
+        (folder / "calls").touch()
 
 
 def await_threads(count):

@@ -93,7 +93,7 @@ class Plugin(package.PackageTest):
         gpu = package.FakeGpu(self.folder)
         done = self.run_tests(
             package.FakeGpu.HOLD + "hold(100)\n"
-            "@pytest.mark.gput_limit(gpu_ram='2 GB')\ndef test_peak():\n    hold(8100); time.sleep(0.05); hold(100)\n"
+            "@pytest.mark.gput_limit(gpu_ram='2 GB')\ndef test_peak():\n    hold_until_listed(8100); hold(100)\n"
             "@pytest.mark.gput_limit(gpu_ram='2 GB')\ndef test_kept():\n    hold(8100)\n"
             "@pytest.mark.gput_limit(gpu_ram='2 GB')\ndef test_none(): pass\n",
             "--gput", environment=gpu.environment,
