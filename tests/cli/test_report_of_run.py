@@ -15,6 +15,16 @@ from report_test import ReportTest
 
 MOUNTING = ["unshare", "--mount"] + ([] if os.geteuid() == 0 else ["--user", "--map-root-user"])
 NO_MOUNTS = refusal(*MOUNTING, "sh", "-c", "mount -t tmpfs -o size=64k none /mnt")
+# Ends when there were some samples.
+SAMPLED = """
+import json, subprocess, sys, time
+def ticks():
+    done = subprocess.run([sys.argv[1], "show", "-f", "json", "kept"], capture_output=True)
+    return 0 if done.returncode else json.loads(done.stdout)["tracker"]["ticks"]
+while ticks() < 10:
+    time.sleep(0.05)
+raise SystemExit(4)
+"""
 
 
 class AtTheEnd(ReportTest):
@@ -28,8 +38,8 @@ class AtTheEnd(ReportTest):
         return done
 
     def test_run_writes_it_when_the_command_has_ended(self):
-        done = self.run_tracked("run", "--st", "0.02", "--report", "x.html", "-o", "r.json", "--",
-                                *python("import time; time.sleep(0.3); raise SystemExit(4)"))
+        done = self.run_tracked("run", "--st", "0.02", "--report", "x.html", "-o", "r.json", "--resource-usage-file", "kept", "--",
+                                *python(SAMPLED, COMMAND))
         self.assertEqual(done.returncode, 4)
         report = Report(self.folder / "x.html")
         (session,) = report.sessions

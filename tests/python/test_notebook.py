@@ -481,11 +481,19 @@ class Samples(package.PackageTest):
 
 @unittest.skipUnless(HAS_IPYTHON, "IPython is not installed")
 class GpuRam(ShellTest):
-    def figures(self, *cells):
+    def output_of(self, *cells):
         gpu = package.FakeGpu(self.folder)
         start = "from gpu_tracker.notebook import IPyGPULogger; hold(100); logger = IPyGPULogger().start()"
-        output = self.run_cells(package.FakeGpu.HOLD, start, *cells, environment=gpu.environment)
-        return [tuple(map(int, line.split()[1:4])) for line in output.splitlines() if line.startswith("GPU:")], output
+        return self.run_cells(package.FakeGpu.HOLD, start, *cells, environment=gpu.environment)
+
+    def figures(self, *cells):
+        """Of a driver that answers in time. A busy machine may not run the thread that asks it for so long that this is said: then again."""
+        for _ in range(20):
+            output = self.output_of(*cells)
+            lines = [line for line in output.splitlines() if line.startswith("GPU:")]
+            if not any("n/a" in line or "the driver's answer of" in line for line in lines):
+                break
+        return [tuple(map(int, line.split()[1:4])) for line in lines], output
 
     def test_cells_without_length_have_their_own(self):
         figures, output = self.figures(*(f"hold({100 + 256 * i})" for i in range(1, 7)))
@@ -504,7 +512,7 @@ class GpuRam(ShellTest):
         hang = "text = open(os.environ['FAKE_NVML_SCENARIO']).read()\n" \
             "open('new', 'w').write('delay_ms nvmlDeviceGetComputeRunningProcesses_v3 600000\\n' + text)\n" \
             "os.rename('new', os.environ['FAKE_NVML_SCENARIO'])"
-        _, output = self.figures(hang)
+        output = self.output_of(hang)
         self.assertRegex(output, r"GPU: +0 +0 +100 MB \(the driver's answer of \d+\.\d{3} s before the end\)\n")
 
     def test_what_is_not_known_at_one_end_is_not_consumed(self):
