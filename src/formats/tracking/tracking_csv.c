@@ -442,11 +442,10 @@ static int parse_cells(struct csv_tracking_reader *reader, struct csv_record *re
             continue;
         values[column] = NAN;
         const char *end = cell.text + cell.length;
-        if (cell.length && number_parse_double(cell.text, end, &values[column]) != end)
-            return tracking_reader_invalid(&reader->base, error,
-                "line %llu: \"%.*s\" is not a number (column %s).",
-                (unsigned long long)record->line, (int)(cell.length < 60 ? cell.length : 60),
-                cell.text, tracking_column_of(column).name);
+        if (cell.length && (number_parse_double(cell.text, end, &values[column]) != end ||
+                               !tracking_value_is_possible(column, values[column])))
+            return tracking_reader_bad_cell(
+                &reader->base, "line", record->line, column, cell.text, cell.length, error);
     }
     if (isnan(values[TRACKING_TIMESTAMP]))
         return tracking_reader_invalid(

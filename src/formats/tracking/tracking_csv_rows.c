@@ -19,7 +19,7 @@ bool csv_columns_parse(
                 at++;
         } else if (at < end && *at != ',') {
             at = number_parse_double(at, end, &values[column]);
-            if (!at)
+            if (!at || !tracking_value_is_possible(column, values[column]))
                 return false;
         }
         i++;

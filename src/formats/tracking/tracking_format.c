@@ -37,6 +37,18 @@ struct tracking_column tracking_column_of(int place)
     return (struct tracking_column){measurement->name, whole ? TRACKING_INTEGER : TRACKING_REAL};
 }
 
+#define MIN_RAM 0
+#define MIN_GPU_RAM 0
+#define MIN_COUNT 0
+#define MIN_PERCENT (-DBL_MAX) /* CPU times of an older tracker could decrease by a rounding */
+
+const double tracking_min_values[TRACKING_VALUES] = {
+#define MINIMUM(ID, name, QUANTITY, ...) [GPUT_##ID] = MIN_##QUANTITY,
+    MEASUREMENTS(MINIMUM)
+#undef MINIMUM
+        [TRACKING_TIMESTAMP] = -DBL_MAX,
+};
+
 int tracking_column_find(const char *name, size_t length)
 {
     for (int i = 0; i < TRACKING_COLUMNS; i++) {
@@ -124,6 +136,17 @@ bool tracking_reader_init(struct tracking_reader *reader, const struct tracking_
     reader->salvage.wanted = salvage;
     reader->path = strdup(path);
     return reader->path != NULL;
+}
+
+int tracking_reader_bad_cell(struct tracking_reader *reader, const char *what,
+    unsigned long long number, int place, const char *text, size_t length, struct gput_error *error)
+{
+    double value;
+    const char *end = text + length;
+    bool is_number = number_parse_double(text, end, &value) == end;
+    return tracking_reader_invalid(reader, error, "%s %llu: \"%.*s\" is not %s (column %s).", what,
+        number, (int)(length < 60 ? length : 60), text, is_number ? "a possible value" : "a number",
+        tracking_column_of(place).name);
 }
 
 int tracking_reader_invalid(

@@ -12,6 +12,8 @@
 #include "formats/tracking/tracking_reader.h"
 #include "model/measurement_list.h"
 
+#include <float.h>
+
 struct tracking_format {
     const char *extension; /* ".csv" */
     bool is_plain;         /* without static data: those are in the file next to it */
@@ -78,6 +80,15 @@ struct tracking_column tracking_column_of(int place);
 /* The place of the value of the column of that name (not terminated); -1: no column has it. */
 int tracking_column_find(const char *name, size_t length);
 
+/* The smallest value at that place: sizes and counts have 0. */
+extern const double tracking_min_values[TRACKING_VALUES];
+
+/* Whether the value can be one of that place; NaN is: it is missing. */
+static inline bool tracking_value_is_possible(int place, double value)
+{
+    return !(value < tracking_min_values[place] || value > DBL_MAX);
+}
+
 extern const struct tracking_column tracking_static_columns[TRACKING_STATIC_COLUMNS];
 
 /* The value of that column of the static data, in its units. */
@@ -117,6 +128,12 @@ struct tracking_reader {
 
 bool tracking_reader_init(struct tracking_reader *reader, const struct tracking_format *format,
     const char *path, bool salvage);
+
+/* What is wrong with a cell of a row, by its text that is not terminated: "abc" is not a number.
+ * Returns GPUT_ERROR_FORMAT. `what`: "line". */
+int tracking_reader_bad_cell(struct tracking_reader *reader, const char *what,
+    unsigned long long number, int place, const char *text, size_t length,
+    struct gput_error *error);
 
 /* `Tracking file x is invalid: …`; returns GPUT_ERROR_FORMAT. */
 int tracking_reader_invalid(struct tracking_reader *reader, struct gput_error *error,

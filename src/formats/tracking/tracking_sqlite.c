@@ -450,9 +450,8 @@ static int bad_cell(struct sqlite_tracking_reader *reader, unsigned long long ro
     const char *text = (const char *)sqlite3_column_text(reader->rows, place);
     if (!text)
         return error_memory(error);
-    return tracking_reader_invalid(&reader->base, error,
-        "row %llu: \"%.60s\" is not a number (column %s).", row, text,
-        tracking_column_of(reader->columns.all[place]).name);
+    return tracking_reader_bad_cell(
+        &reader->base, "row", row, reader->columns.all[place], text, strlen(text), error);
 }
 
 /* A page that was cut off, or not written, ends in zeroes. Rows in them are blank. The one after

@@ -22,7 +22,7 @@
 
 /* ---- a row ---- */
 
-static bool read_cell(sqlite3_value *cell, double *value)
+static bool read_number(sqlite3_value *cell, double *value)
 {
     switch (sqlite3_value_type(cell)) {
     case SQLITE_INTEGER:
@@ -37,6 +37,11 @@ static bool read_cell(sqlite3_value *cell, double *value)
     return text && number_parse_double(text, end, value) == end;
 }
 
+static bool read_cell(sqlite3_value *cell, int place, double *values)
+{
+    return read_number(cell, &values[place]) && tracking_value_is_possible(place, values[place]);
+}
+
 int sqlite_columns_read(
     const struct sqlite_columns *columns, sqlite3_stmt *statement, double *values)
 {
@@ -44,7 +49,7 @@ int sqlite_columns_read(
         values[i] = NAN;
     for (size_t i = 0; i < columns->count; i++) {
         int column = columns->all[i];
-        if (column >= 0 && !read_cell(sqlite3_column_value(statement, (int)i), &values[column]))
+        if (column >= 0 && !read_cell(sqlite3_column_value(statement, (int)i), column, values))
             return (int)i;
     }
     return -1;
@@ -94,7 +99,7 @@ static void take_row(sqlite3_context *context, int count, sqlite3_value **cells)
         values[i] = NAN;
     for (size_t i = 0; i < columns->count && taken < count; i++) {
         int column = columns->all[i];
-        if (column >= 0 && !read_cell(cells[taken++], &values[column]))
+        if (column >= 0 && !read_cell(cells[taken++], column, values))
             return;
     }
     connection->is_plain = !isnan(values[TRACKING_TIMESTAMP]);

@@ -16,7 +16,7 @@ struct sqlite_columns {
 };
 
 /* Reads the row at which the statement is; the values that it lacks are NaN. Returns the place of
- * the cell that is not a number, or -1. */
+ * the cell that is not a number, or not a possible one, or -1. */
 int sqlite_columns_read(
     const struct sqlite_columns *columns, sqlite3_stmt *statement, double *values);
 

@@ -155,6 +155,13 @@ static void damaged_files_are_refused_by_line_and_column(void **state)
         "line 5 has 1 cells where the header has 2.");
     assert_refused(STATIC_LINES "timestamp,main_ram\n1,1\n2,abc\n3,3\n", GPUT_ERROR_FORMAT,
         "line 5: \"abc\" is not a number (column main_ram).");
+    assert_refused(STATIC_LINES "timestamp,main_ram\n1,1\n2,-0.5\n3,3\n", GPUT_ERROR_FORMAT,
+        "line 5: \"-0.5\" is not a possible value (column main_ram).");
+    assert_refused(STATIC_LINES "timestamp,main_n_threads\n1,1\n2,\"-1\"\n", GPUT_ERROR_FORMAT,
+        "line 5: \"-1\" is not a possible value (column main_n_threads).");
+    assert_refused(STATIC_LINES "timestamp,cpu_main_sum_utilization_percent\n1,-0.1\n2,1e999\n",
+        GPUT_ERROR_FORMAT,
+        "line 5: \"1e999\" is not a possible value (column cpu_main_sum_utilization_percent).");
     assert_refused(
         STATIC_LINES "timestamp,main_ram\n,1\n", GPUT_ERROR_FORMAT, "line 4 has no timestamp.");
 }
@@ -231,6 +238,9 @@ static void databases_that_are_no_tracking_files_are_refused(void **state)
                                          "INSERT INTO data VALUES (1, 1), (2, 'much')",
         "row 2: \"much\" is not a number (column main_ram).");
     assert_database_refused(STATIC_TABLE "CREATE TABLE data (timestamp, main_ram);"
+                                         "INSERT INTO data VALUES (1, 1), (2, -0.5)",
+        "row 2: \"-0.5\" is not a possible value (column main_ram).");
+    assert_database_refused(STATIC_TABLE "CREATE TABLE data (timestamp, main_ram);"
                                          "INSERT INTO data VALUES (NULL, 1)",
         "row 1 has no timestamp.");
 }
@@ -288,6 +298,9 @@ static void undamaged_rows_can_be_salvaged(void **state)
             "line 4: \"x\" is not a number (column timestamp). 3 rows were left out, 2 were kept."},
         {"1,1\n\"2,2\n3,3\n4,4\"\n5,5\n6,6\n", 4, 2,
             "line 5 has 1 cells where the header has 2. 2 rows were left out, 4 were kept."},
+        {"1,1\n2,-2\n3,3\n", 2, 1,
+            "line 5: \"-2\" is not a possible value (column main_ram). 1 row was left out, 2 were "
+            "kept."},
         {"1,1\n2\n", 1, 1, "1 row was left out, 1 was kept."},
         {"1,1\n2,2", 1, 0,
             "the last line is cut off (it has no line end) and was left out; 1 rows were kept."},
