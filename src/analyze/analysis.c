@@ -2,6 +2,8 @@
 
 #include "analyze/exact_figures.h"
 
+#include <gputracker/measurement.h>
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,6 +148,19 @@ size_t analysis_find_measurement(const struct gput_analysis *analysis, const cha
     while (i < analysis->n_measurements && strcmp(analysis->measurements[i], name) != 0)
         i++;
     return i;
+}
+
+const char *analysis_unit(const struct gput_analysis *analysis, const char *name)
+{
+    const struct gput_measurement *measurement = gput_measurement_find(name);
+    const struct doc *unit = NULL;
+    if (measurement && measurement->quantity == GPUT_QUANTITY_PERCENT)
+        return "percent";
+    if (measurement && measurement->quantity == GPUT_QUANTITY_RAM)
+        unit = doc_get(analysis->static_data, "ram_unit");
+    if (measurement && measurement->quantity == GPUT_QUANTITY_GPU_RAM)
+        unit = doc_get(analysis->static_data, "gpu_ram_unit");
+    return doc_string(unit);
 }
 
 void gput_analysis_destroy(struct gput_analysis *analysis)

@@ -85,3 +85,7 @@ bool analysis_shows_energy(const struct gput_analysis *analysis, enum gput_energ
 
 /* The index of a measurement, or n_measurements. */
 size_t analysis_find_measurement(const struct gput_analysis *analysis, const char *name);
+
+/* The unit of a measurement in the tracking file: "gigabytes", "percent". NULL: a count, an unknown
+ * measurement, or an unknown unit. */
+const char *analysis_unit(const struct gput_analysis *analysis, const char *name);

@@ -2,8 +2,6 @@
 #include "analyze/analysis_columns.h"
 #include "base/table.h"
 
-#include <gputracker/measurement.h>
-
 #include <math.h>
 #include <stdio.h>
 
@@ -34,20 +32,6 @@ static void add_static_data(struct gput_tables *tables, const struct doc *data)
         else
             table_put_text(table, doc_string(value));
     }
-}
-
-/* The unit of a measurement in the tracking file; NULL: a count, or an unknown measurement. */
-static const char *unit_of(const struct gput_analysis *analysis, const char *name)
-{
-    const struct gput_measurement *measurement = gput_measurement_find(name);
-    const struct doc *unit = NULL;
-    if (measurement && measurement->quantity == GPUT_QUANTITY_PERCENT)
-        return "percent";
-    if (measurement && measurement->quantity == GPUT_QUANTITY_RAM)
-        unit = doc_get(analysis->static_data, "ram_unit");
-    if (measurement && measurement->quantity == GPUT_QUANTITY_GPU_RAM)
-        unit = doc_get(analysis->static_data, "gpu_ram_unit");
-    return doc_string(unit);
 }
 
 /* ---- Figures ---- */
@@ -103,7 +87,7 @@ static void put_usage(const struct gput_analysis *analysis, struct gput_table *t
         if (block)
             put_head(analysis, table, block);
         table_put_text(table, analysis->measurements[i]);
-        table_put_text(table, unit_of(analysis, analysis->measurements[i]));
+        table_put_text(table, analysis_unit(analysis, analysis->measurements[i]));
         put_statistics(
             table, &usage[i], percentiles ? &percentiles[i] : &no_percentiles, analysis->details);
         table_put_int(table, (int64_t)usage[i].n_missing);

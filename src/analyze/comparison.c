@@ -5,6 +5,8 @@
 
 #include "analyze/student.h"
 
+#include <gputracker/units.h>
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -166,7 +168,22 @@ bool comparison_has_energy(const struct gput_comparison *comparison, enum gput_e
     return false;
 }
 
-static double value_in_run(const struct gput_analysis *run, const struct comparison_figure *figure)
+/* From the unit that a run was tracked in to that of the first one. */
+static double unit_factor(const struct gput_comparison *comparison, const struct gput_analysis *run,
+    const char *measurement)
+{
+    enum gput_ram_unit from, to;
+    const char *unit = analysis_unit(run, measurement);
+    const char *wanted = analysis_unit(comparison->first, measurement);
+    if (!unit || !wanted || strcmp(unit, wanted) == 0 ||
+        gput_ram_unit_parse(unit, "RAM", &from, NULL) != GPUT_OK ||
+        gput_ram_unit_parse(wanted, "RAM", &to, NULL) != GPUT_OK)
+        return 1;
+    return gput_ram_unit_factor(to) / gput_ram_unit_factor(from);
+}
+
+static double value_in_run(const struct gput_comparison *comparison,
+    const struct gput_analysis *run, const struct comparison_figure *figure)
 {
     const struct gput_statistics *list = run->overall;
     bool whole = figure->block == COMPARISON_OVERALL;
@@ -179,15 +196,19 @@ static double value_in_run(const struct gput_analysis *run, const struct compari
         list = run->blocks[figure->block].resource_usage;
     }
     size_t i = analysis_find_measurement(run, figure->measurement);
-    return i < run->n_measurements ? pick(&list[i], figure->statistic) : NAN;
+    if (i == run->n_measurements)
+        return NAN;
+    return pick(&list[i], figure->statistic) * unit_factor(comparison, run, figure->measurement);
 }
 
 /* Whether a session's figure is an integer, as in old pickles. */
-static bool is_integer(
+static bool is_integer(const struct gput_comparison *comparison,
     const struct comparison_session *session, const struct comparison_figure *figure)
 {
     const struct gput_analysis *run = session->runs[0];
-    if (session->n_runs > 1 || figure->block != COMPARISON_OVERALL || !run->overall_integers)
+    if (session->n_runs > 1 || !figure->measurement ||
+        unit_factor(comparison, run, figure->measurement) != 1 ||
+        figure->block != COMPARISON_OVERALL || !run->overall_integers)
         return false;
     size_t i = analysis_find_measurement(run, figure->measurement);
     return i < run->n_measurements && run->overall_integers[i] >> figure->statistic & 1;
@@ -202,15 +223,16 @@ bool comparison_are_integers(const struct comparison_value *values, size_t count
 }
 
 /* Mean of a session's runs, and the variance of that mean (NaN for a single run). */
-static double mean_of_runs(const struct comparison_session *session,
-    const struct comparison_figure *figure, double *variance)
+static double mean_of_runs(const struct gput_comparison *comparison,
+    const struct comparison_session *session, const struct comparison_figure *figure,
+    double *variance)
 {
     double n = (double)session->n_runs, sum = 0, squares = 0;
     for (size_t k = 0; k < session->n_runs; k++)
-        sum += value_in_run(session->runs[k], figure);
+        sum += value_in_run(comparison, session->runs[k], figure);
     double mean = sum / n;
     for (size_t k = 0; k < session->n_runs; k++)
-        squares += pow(value_in_run(session->runs[k], figure) - mean, 2);
+        squares += pow(value_in_run(comparison, session->runs[k], figure) - mean, 2);
     *variance = session->n_runs > 1 ? squares / (n - 1) / n : NAN;
     return mean;
 }
@@ -243,7 +265,7 @@ void comparison_values(const struct gput_comparison *comparison,
     for (size_t i = 0; i < comparison->n_sessions; i++) {
         const struct comparison_session *session = &comparison->sessions[i];
         double variance;
-        double value = mean_of_runs(session, figure, &variance);
+        double value = mean_of_runs(comparison, session, figure, &variance);
         double half = student_quantile_975((double)session->n_runs - 1) * sqrt(variance);
         if (i == 0)
             first_variance = variance;
@@ -256,7 +278,7 @@ void comparison_values(const struct gput_comparison *comparison,
             .change = first != 0   ? (value - first) / fabs(first) * 100
                       : value == 0 ? 0
                                    : NAN,
-            .integer = is_integer(session, figure),
+            .integer = is_integer(comparison, session, figure),
             .noise = i > 0 && is_noise(value - first, first_variance,
                                   comparison->sessions[0].n_runs, variance, session->n_runs),
         };

@@ -202,13 +202,28 @@ static bool breaks(const struct rule *rule, const struct comparison_value *first
     }
 }
 
+/* In that the limit is given, too; with a blank before it. */
+static void append_unit(
+    const struct gput_comparison *comparison, const char *measurement, char *text, size_t size)
+{
+    enum gput_energy_figure energy;
+    const char *unit = !measurement ? "seconds"
+                       : comparison_energy_figure(measurement, &energy)
+                           ? "joules"
+                           : analysis_unit(comparison->first, measurement);
+    size_t length = strlen(text);
+    snprintf(text + length, size - length, "%s%s", unit ? " " : "", unit ? unit : "");
+}
+
 static void describe(const struct gput_comparison *comparison, const char *rule,
     const struct comparison_figure *figure, const struct comparison_value *values, size_t i,
     char *message, size_t size)
 {
-    char first[NUMBER_TEXT_SIZE], value[NUMBER_TEXT_SIZE], change[64] = "";
+    char first[NUMBER_TEXT_SIZE + 32], value[NUMBER_TEXT_SIZE + 32], change[64] = "";
     number_format_rounded(values[0].value, 8, first);
     number_format_rounded(values[i].value, 8, value);
+    append_unit(comparison, figure->measurement, first, sizeof first);
+    append_unit(comparison, figure->measurement, value, sizeof value);
     if (!isnan(values[i].change))
         text_fit(change, sizeof change, " (%+.2f %%)", values[i].change);
     bool whole = figure->block == COMPARISON_OVERALL;

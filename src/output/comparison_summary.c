@@ -20,6 +20,7 @@ struct compared {
     size_t position;
     double
         rank; /* how far it changed at most; infinite: from 0; negative: within the noise of runs */
+    bool is_little; /* it changed, but by too little to matter */
 };
 
 struct summary {
@@ -30,6 +31,7 @@ struct summary {
     struct compared *rows; /* owned, with their values */
     size_t n_rows;
     size_t n_nothing; /* rows left out */
+    size_t n_little;
 };
 
 static bool is_nothing(const struct comparison_value *values, size_t count)
@@ -56,6 +58,18 @@ static double rank_of(const struct comparison_value *values, size_t count)
     return max;
 }
 
+static bool is_little(const struct summary *summary, const struct compared *row)
+{
+    const struct doc *units = summary->comparison->first->static_data;
+    for (size_t i = 1; i < summary->comparison->n_sessions; i++) {
+        double difference = row->values[i].value - row->values[0].value;
+        if (!row->values[i].noise && !isnan(difference) &&
+            !figure_is_little(units, row->measurement, difference))
+            return false;
+    }
+    return row->rank > 0;
+}
+
 static void add_row(struct summary *summary, const char *measurement, size_t block)
 {
     const struct comparison_figure figure = {measurement, block, summary->statistic};
@@ -72,8 +86,11 @@ static void add_row(struct summary *summary, const char *measurement, size_t blo
         free(values);
         return;
     }
-    summary->rows[summary->n_rows] = (struct compared){measurement ? measurement : "compute_time",
-        block, values, summary->n_rows, rank_of(values, n)};
+    struct compared *row = &summary->rows[summary->n_rows];
+    *row = (struct compared){measurement ? measurement : "compute_time", block, values,
+        summary->n_rows, rank_of(values, n), false};
+    row->is_little = is_little(summary, row);
+    summary->n_little += row->is_little;
     summary->n_rows++;
 }
 
@@ -94,6 +111,8 @@ static void add_rows_of(struct summary *summary, size_t block)
 static int by_change_descending(const void *left, const void *right)
 {
     const struct compared *a = left, *b = right;
+    bool a_matters = a->rank > 0 && !a->is_little, b_matters = b->rank > 0 && !b->is_little;
+    ORDER_BY(b_matters, a_matters);
     ORDER_BY(b->rank, a->rank);
     return ORDER(a->position, b->position);
 }
@@ -179,6 +198,11 @@ static void write_table(struct summary *summary)
     put_head(summary);
     for (size_t i = 0; i < summary->n_rows; i++)
         put_row(summary, &summary->rows[i]);
+    if (summary->n_little > 0)
+        str_printf(summary->text,
+            "%zu figure%s changed by less than 1 MB, or 1 %% of a core or GPU: they follow the "
+            "others\n",
+            summary->n_little, summary->n_little == 1 ? "" : "s");
     if (summary->n_nothing > 0)
         str_printf(summary->text,
             "%zu figures are 0 or unknown in all sessions (--all shows them)\n",

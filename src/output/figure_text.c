@@ -11,14 +11,21 @@
 #include <math.h>
 #include <string.h>
 
+#define LITTLE_BYTES 1e6
+#define LITTLE_PERCENT 1
+
 #define GAP 2 /* blanks before a name */
 
-/* From the unit that the session was tracked in to bytes; 0: unknown. */
-static double bytes_per_unit(const struct doc *static_data, const char *key)
+/* From the unit that the session was tracked in to bytes; 0: unknown, or not of RAM. */
+static double bytes_per_unit(const struct doc *static_data, const struct gput_measurement *row)
 {
+    const char *key = !row                                     ? NULL
+                      : row->quantity == GPUT_QUANTITY_RAM     ? "ram_unit"
+                      : row->quantity == GPUT_QUANTITY_GPU_RAM ? "gpu_ram_unit"
+                                                               : NULL;
     enum gput_ram_unit unit;
-    const char *name = doc_get_string(static_data, key);
-    if (gput_ram_unit_parse(name, "RAM", &unit, NULL) != GPUT_OK)
+    const char *name = key ? doc_get_string(static_data, key) : NULL;
+    if (!name || gput_ram_unit_parse(name, "RAM", &unit, NULL) != GPUT_OK)
         return 0;
     return 1 / gput_ram_unit_factor(unit);
 }
@@ -56,12 +63,17 @@ const char *figure_text(
         return percent(value, text);
     if (row && row->quantity == GPUT_QUANTITY_COUNT)
         return count(value, text);
-    double factor = 0;
-    if (row && row->quantity == GPUT_QUANTITY_RAM)
-        factor = bytes_per_unit(static_data, "ram_unit");
-    if (row && row->quantity == GPUT_QUANTITY_GPU_RAM)
-        factor = bytes_per_unit(static_data, "gpu_ram_unit");
+    double factor = bytes_per_unit(static_data, row);
     return factor > 0 ? human_bytes(value * factor, text) : plain(value, text);
+}
+
+bool figure_is_little(const struct doc *static_data, const char *measurement, double difference)
+{
+    const struct gput_measurement *row = gput_measurement_find(measurement);
+    double factor = bytes_per_unit(static_data, row);
+    if (row && row->quantity == GPUT_QUANTITY_PERCENT)
+        return fabs(difference) < LITTLE_PERCENT;
+    return factor > 0 && fabs(difference) * factor < LITTLE_BYTES;
 }
 
 /* The end of a text that takes at most so many columns; its own begin when all of it does. */

@@ -18,6 +18,9 @@
 const char *figure_text(
     const struct doc *static_data, const char *measurement, double value, char text[HUMAN_SIZE]);
 
+/* Whether a difference of values is too little to matter: of RAM below 1 MB, of percent below 1. */
+bool figure_is_little(const struct doc *static_data, const char *measurement, double difference);
+
 /* Appends a cell, to the right in FIGURE_WIDTH columns, and cut to them. */
 void figure_put(struct str *text, const char *cell);
 

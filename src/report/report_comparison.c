@@ -50,6 +50,8 @@ static void use_base_units(struct gput_analysis *analysis, const struct report_s
         for (size_t k = 0; k < analysis->n_blocks; k++)
             scale(&analysis->blocks[k].resource_usage[i], factor);
     }
+    doc_destroy(analysis->static_data); /* has the units of the file */
+    analysis->static_data = NULL;
 }
 
 int report_comparison_add(

@@ -248,9 +248,11 @@ static void rules_hold_or_not(void **state)
     assert_rule(
         comparison, "std main_ram <= 0.5", "std main_ram <= 0.5: B has 0.5, A has 0.5 (+0.00 %)");
     assert_rule(comparison, "mean compute_time > 5",
-        "mean compute_time > 5: in code block \"a\" B has 6.0, A has 5.0 (+20.00 %)");
+        "mean compute_time > 5: in code block \"a\" B has 6.0 seconds, A has 5.0 seconds (+20.00 "
+        "%)");
     assert_rule(comparison, "mean compute_time in f->g > 5",
-        "mean compute_time in f->g > 5: in code block \"f->g\" B has 6.0, A has 5.0 (+20.00 %)");
+        "mean compute_time in f->g > 5: in code block \"f->g\" B has 6.0 seconds, A has 5.0 "
+        "seconds (+20.00 %)");
     assert_rule(comparison, "mean main_ram in a > 12", "");
     gput_comparison_destroy(comparison);
 }

@@ -194,6 +194,18 @@ class Config(CompareTest):
             self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (1, "", 1), text)
 
 
+class Units(CompareTest):
+    def test_sessions_that_were_tracked_in_other_units_are_compared_in_those_of_the_first(self):
+        self.results("a.json")
+        (self.folder / "b.json").write_text((self.folder / "a.json").read_text().replace('"ram_unit": "gigabytes"', '"ram_unit": "megabytes"'))
+        maps = ["-m", "A=a.json", "-m", "B=b.json", "--stat=max"]
+        done = self.compare(*maps, "-f", "json")
+        values = json.loads(done.stdout)["overall_resource_usage"]["main_ram"]
+        self.assertEqual({name: round(value, 9) for name, value in values.items()}, {"A": 9.0, "B": 0.009})
+        done = self.compare(*maps, "--fail-if", "max main_ram < 1")
+        self.assertEqual(done.stderr, "gpu-tracker: max main_ram < 1: B has 0.009 gigabytes, A has 9.0 gigabytes (-99.90 %)\n")
+
+
 class Rules(CompareTest):
     def test_that_are_broken_end_with_3(self):
         self.results("a.json")
@@ -202,7 +214,7 @@ class Rules(CompareTest):
         self.assertEqual(self.compare(*maps, "--fail-if", "max main_ram > +11%").returncode, 0)
         done = self.compare(*maps, "--fail-if", "max main_ram > +5%", "--fail-if", "mean compute_time in load > 9")
         self.assertEqual(done.returncode, 3)
-        self.assertEqual(done.stderr, "gpu-tracker: max main_ram > +5%: B has 9.9, A has 9.0 (+10.00 %)\n")
+        self.assertEqual(done.stderr, "gpu-tracker: max main_ram > +5%: B has 9.9 gigabytes, A has 9.0 gigabytes (+10.00 %)\n")
         self.assertTrue(done.stdout.startswith("Overall Resource Usage:\n"))
         self.assertEqual(self.compare(*maps, "--fail-if", "nonsense").returncode, 1)
         for word, near in (("main_rma", ": did you mean main_ram?"), ("compute_tim", ": did you mean compute_time?"), ("x", ".")):

@@ -73,6 +73,19 @@ class Tables(CommandTest):
         same = next(row for row in rows if row.endswith(" = cpu_combined_sum_utilization_percent"))
         self.assertGreater(rows.index(same), rows.index("1.12 s 1.62 s +44.4 % train: compute_time"))
 
+    def test_changes_that_are_too_little_to_matter_follow_the_others(self):
+        for name, private, percent in ("little", 0.0002, 0.2), ("more", 0.0009, 0.6):
+            analysis = json.loads((self.folder / "before.json").read_text())
+            for kind in "mean", "max":
+                analysis["overall"]["main_ram"][kind] *= 1 + percent / 10
+                analysis["overall"]["descendants_ram"][kind] = private
+                analysis["overall"]["cpu_main_sum_utilization_percent"][kind] = percent
+            (self.folder / f"{name}.json").write_text(json.dumps(analysis))
+        rows = self.rows("sub-track", "compare", "-m", "little=little.json", "-m", "more=more.json", "-f", "summary")
+        self.assertEqual(rows[2:5], ["1.02 GB 1.06 GB +3.9 % main_ram", "200 kB 900 kB +350.0 % descendants_ram",
+                                     "0.2 % 0.6 % +200.0 % cpu_main_sum_utilization_percent"])
+        self.assertIn("2 figures changed by less than 1 MB, or 1 % of a core or GPU: they follow the others", rows)
+
     def test_what_was_0_before_comes_first(self):
         write_tracking(self.folder / "none.csv", [sample(second, 0) for second in range(3)])
         self.run_command("sub-track", "analyze", "--tf=none.csv", "-f", "json", "-o", "none.json")
