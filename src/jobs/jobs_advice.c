@@ -316,7 +316,8 @@ static void find_unread_energy(struct gput_jobs *jobs, const struct jobs_job *jo
 
 static void find_idle_cores(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
 {
-    char evidence[160], used[HUMAN_SIZE], cores[JOBS_CORES_SIZE];
+    char evidence[160], used[HUMAN_SIZE], share[HUMAN_SIZE], others[HUMAN_SIZE];
+    char cores[JOBS_CORES_SIZE];
     double busy = job->cpu_seconds / job->seconds;
     if (!(job->efficiency_percent < LOW_CPU_PERCENT) || job->seconds < SHORT_SECONDS ||
         !(job->cores > 1))
@@ -326,14 +327,16 @@ static void find_idle_cores(struct gput_jobs *jobs, const struct jobs_job *job, 
         human_seconds(job->cpu_seconds, used), job->core_seconds < 100 ? 1 : 0, job->core_seconds);
     if (busy + job->other_cores > BUSY_PERCENT / 100 * job->cores) {
         FIND("shared_cores", evidence,
-            "The job used %.1f of its %s (%.0f %%); others kept %.1f of them busy", busy,
-            jobs_say_cores(job->cores, cores), job->efficiency_percent, job->other_cores);
+            "The job used %s of its %s (%s); others kept %s of them busy", human_cores(busy, used),
+            jobs_say_cores(job->cores, cores), human_share(job->efficiency_percent, share),
+            human_cores(job->other_cores, others));
         return;
     }
     FIND("idle_cores", evidence,
-        "The job kept %.1f of its %s busy (%.0f %%): ask for fewer, or run more "
+        "The job kept %s of its %s busy (%s): ask for fewer, or run more "
         "%s%s or threads",
-        busy, jobs_say_cores(job->cores, cores), job->efficiency_percent, work,
+        human_cores(busy, used), jobs_say_cores(job->cores, cores),
+        human_share(job->efficiency_percent, share), work,
         strcmp(work, "process") == 0 ? "es" : "s");
 }
 

@@ -174,15 +174,14 @@ static void write_gpus(const struct jobs_job *job, struct str *text)
 static void write_figures(const struct jobs_job *job, struct str *text)
 {
     char ram[HUMAN_SIZE], cpu[HUMAN_SIZE], energy[HUMAN_SIZE], slowest[HUMAN_SIZE],
-        median[HUMAN_SIZE], cores[JOBS_CORES_SIZE];
-    double busy = job->cpu_seconds / job->seconds;
+        median[HUMAN_SIZE], cores[JOBS_CORES_SIZE], busy[HUMAN_SIZE], share[HUMAN_SIZE];
     if (isnan(job->efficiency_percent))
         str_printf(text, "  CPU      %s of CPU time%s\n", human_seconds(job->cpu_seconds, cpu),
             isnan(job->core_seconds) ? "" : ", not known of all");
     else
-        str_printf(text, "  CPU      %.*f of %s busy%s (%.0f %%), %s of CPU time\n",
-            busy < 10 ? 2 : 1, busy, jobs_say_cores(job->cores, cores),
-            job->is_array ? " on average" : "", job->efficiency_percent,
+        str_printf(text, "  CPU      %s of %s busy%s (%s), %s of CPU time\n",
+            human_cores(job->cpu_seconds / job->seconds, busy), jobs_say_cores(job->cores, cores),
+            job->is_array ? " on average" : "", human_share(job->efficiency_percent, share),
             human_seconds(job->cpu_seconds, cpu));
     str_printf(text, "  RAM      %s in the largest %s\n", human_bytes(job->max_ram_bytes, ram),
         job->session_noun);

@@ -107,6 +107,17 @@ const char *human_cores(double cores, char *text)
     return text;
 }
 
+const char *human_share(double percent, char *text)
+{
+    if (!isfinite(percent))
+        text_fit(text, HUMAN_SIZE, "n/a");
+    else if (percent > 0 && percent < 0.95)
+        text_fit(text, HUMAN_SIZE, "under 1 %%");
+    else
+        text_fit(text, HUMAN_SIZE, "%.0f %%", percent);
+    return text;
+}
+
 static const char *duration(double seconds, bool is_of_column, char *text)
 {
     if (!isfinite(seconds) || fabs(seconds) < 59.95)

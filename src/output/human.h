@@ -36,5 +36,8 @@ const char *human_change(double percent, char *text);
 /* CPU time by wall time: "0", "under 0.01", "0.03", "3.6". */
 const char *human_cores(double cores, char *text);
 
+/* A share of what there is: "0 %", "under 1 %", "37 %". */
+const char *human_share(double percent, char *text);
+
 /* "0.1 g", "2.4 kg". */
 const char *human_grams(double grams, char *text);

@@ -135,7 +135,7 @@ static void write_known_ram(struct summary *summary, double peak, const char *bo
 {
     const struct gput_static_data *data = &summary->results->static_data;
     struct str detail = {0}, shorter = {0};
-    char figure[HUMAN_SIZE], whole[HUMAN_SIZE], machine[HUMAN_SIZE], parts[96], share[16];
+    char figure[HUMAN_SIZE], whole[HUMAN_SIZE], machine[HUMAN_SIZE], parts[96], share[HUMAN_SIZE];
     bool is_limited = !isnan(data->allowed_ram_bytes);
     double limit = is_limited ? data->allowed_ram_bytes : data->ram_system_capacity_bytes;
     describe_parts(summary->results, parts, sizeof parts);
@@ -149,19 +149,16 @@ static void write_known_ram(struct summary *summary, double peak, const char *bo
         summary_row(summary, "RAM", human_bytes(peak, figure), "peak%s%s", bound, parts);
         return;
     }
-    if (peak / limit >= 0.0095)
-        snprintf(share, sizeof share, "%.0f", 100 * peak / limit);
-    else
-        snprintf(share, sizeof share, "under 1");
+    human_share(100 * peak / limit, share);
     human_bytes(limit, whole);
     human_bytes(data->ram_system_capacity_bytes, machine);
-    str_printf(&detail, "peak%s, %s %% of the %s%s", bound, share,
+    str_printf(&detail, "peak%s, %s of the %s%s", bound, share,
         is_limited ? "allowed " : "machine's ", whole);
     if (is_limited)
         str_printf(&detail, " (machine: %s)", machine);
     str_append(&detail, parts);
-    str_printf(&shorter, "peak%s, %s %% of %s%s%s", bound, share, whole,
-        is_limited ? " allowed" : "", parts);
+    str_printf(
+        &shorter, "peak%s, %s of %s%s%s", bound, share, whole, is_limited ? " allowed" : "", parts);
     summary_row_or_shorter(summary, "RAM", human_bytes(peak, figure), &detail, &shorter);
 }
 

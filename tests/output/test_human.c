@@ -92,6 +92,16 @@ static void few_cores_keep_a_digit(void **state)
     assert_string_equal(human_cores(NAN, text), "n/a");
 }
 
+static void a_small_share_is_not_zero(void **state)
+{
+    (void)state;
+    assert_string_equal(human_share(0, text), "0 %");
+    assert_string_equal(human_share(0.0001, text), "under 1 %");
+    assert_string_equal(human_share(0.96, text), "1 %");
+    assert_string_equal(human_share(37.2, text), "37 %");
+    assert_string_equal(human_share(NAN, text), "n/a");
+}
+
 static void what_is_missing_is_not_zero(void **state)
 {
     (void)state;
@@ -109,6 +119,7 @@ int main(void)
         cmocka_unit_test(small_amounts_of_energy_keep_their_digits),
         cmocka_unit_test(no_change_is_minus_nothing),
         cmocka_unit_test(few_cores_keep_a_digit),
+        cmocka_unit_test(a_small_share_is_not_zero),
         cmocka_unit_test(what_is_missing_is_not_zero),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
