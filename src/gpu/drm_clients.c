@@ -35,6 +35,7 @@ struct drm_process {
 struct drm_usage {
     uint32_t device;
     uint64_t client;
+    int64_t read_ns;
     uint32_t n_engines;
     struct fdinfo_engine engines[FDINFO_MAX_ENGINES];
 };
@@ -158,54 +159,82 @@ static int compare_usages(const void *left, const void *right)
     return ORDER(a->client, b->client);
 }
 
+/* NaN: not known, as after a reset of the device, from which its cycles count anew. */
 static double engine_percent(
     const struct fdinfo_engine *now, const struct fdinfo_engine *before, int64_t elapsed_ns)
 {
     double busy, all;
     if (now->total_cycles) {
-        uint64_t total_before = before ? before->total_cycles : 0;
-        uint64_t busy_before = before ? before->busy_cycles : 0;
-        if (now->total_cycles <= total_before || now->busy_cycles < busy_before)
-            return 0;
-        busy = (double)(now->busy_cycles - busy_before);
-        all = (double)(now->total_cycles - total_before);
+        if (now->total_cycles < before->total_cycles)
+            return NAN;
+        busy = (double)(now->busy_cycles - before->busy_cycles);
+        all = (double)(now->total_cycles - before->total_cycles);
     } else {
-        uint64_t busy_before = before ? before->busy_ns : 0;
-        if (now->busy_ns < busy_before || elapsed_ns <= 0)
-            return 0;
-        busy = (double)(now->busy_ns - busy_before);
+        busy = (double)(now->busy_ns - before->busy_ns);
         all = (double)elapsed_ns;
     }
+    if (!(all > 0))
+        return 0;
     double percent = 100 * busy / (all * now->capacity);
     return percent > 100 ? 100 : percent;
 }
 
-/* The utilization of the client's busiest engine since the last reading; NaN at the first one.
- * Keeps the counters for the next. */
+/* A counter may fall for a moment: the highest value is kept. */
+static void keep_highest(struct fdinfo_engine *engine, const struct fdinfo_engine *before)
+{
+    if (before->busy_ns > engine->busy_ns)
+        engine->busy_ns = before->busy_ns;
+    bool is_reset = engine->total_cycles < before->total_cycles;
+    if (!is_reset && before->busy_cycles > engine->busy_cycles)
+        engine->busy_cycles = before->busy_cycles;
+}
+
+static const struct fdinfo_engine *find_engine(const struct drm_usage *usage, const char *name)
+{
+    for (uint32_t i = 0; usage && i < usage->n_engines; i++)
+        if (strcmp(usage->engines[i].name, name) == 0)
+            return &usage->engines[i];
+    return NULL;
+}
+
+/* Of a client that began since the last reading: its own counters began at 0 then, but total cycles
+ * count on without it. Another client has these; false: none. */
+static bool begin_engine(const struct drm_client_reader *reader, uint32_t device,
+    const struct fdinfo_engine *engine, struct fdinfo_engine *before)
+{
+    *before = (struct fdinfo_engine){0};
+    for (size_t i = 0; engine->total_cycles && i < reader->n_usages && !before->total_cycles; i++) {
+        const struct drm_usage *other = &reader->usages[i];
+        const struct fdinfo_engine *same =
+            other->device == device ? find_engine(other, engine->name) : NULL;
+        before->total_cycles = same ? same->total_cycles : 0;
+    }
+    return !engine->total_cycles || before->total_cycles;
+}
+
+/* The utilization of the client's busiest engine since the last reading; NaN at the first one, and
+ * where that of an engine is not known. Keeps the counters for the next. */
 static double usage_percent(struct drm_client_reader *reader, uint32_t device, uint64_t client,
     const struct fdinfo *info, int64_t now_ns)
 {
-    struct drm_usage usage = {.device = device, .client = client, .n_engines = info->n_engines};
+    struct drm_usage usage = {
+        .device = device, .client = client, .read_ns = now_ns, .n_engines = info->n_engines};
     memcpy(usage.engines, info->engines, sizeof usage.engines);
-    struct drm_usage *before = NULL;
+    const struct drm_usage *known = NULL;
     if (reader->n_usages)
-        before = bsearch(&usage, reader->usages, reader->n_usages, sizeof usage, compare_usages);
+        known = bsearch(&usage, reader->usages, reader->n_usages, sizeof usage, compare_usages);
+    int64_t since_ns = known ? known->read_ns : reader->read_ns;
     double busiest = reader->has_read && info->n_engines ? 0 : NAN;
     for (uint32_t i = 0; i < usage.n_engines; i++) {
-        struct fdinfo_engine *engine = &usage.engines[i];
-        const struct fdinfo_engine *old = NULL;
-        for (uint32_t j = 0; before && j < before->n_engines && !old; j++)
-            if (strcmp(before->engines[j].name, engine->name) == 0)
-                old = &before->engines[j];
-        /* Total cycles count on without the client: a new client has no earlier value to compare
-         * with. */
-        bool comparable = old || (!before && !engine->total_cycles);
-        double percent = comparable ? engine_percent(engine, old, now_ns - reader->read_ns) : 0;
-        if (percent > busiest)
-            busiest = percent;
-        /* A counter may fall for a moment: the highest value is kept. */
-        if (old && old->busy_ns > engine->busy_ns)
-            engine->busy_ns = old->busy_ns;
+        struct fdinfo_engine *engine = &usage.engines[i], begun;
+        const struct fdinfo_engine *before = find_engine(known, engine->name);
+        if (!known && begin_engine(reader, device, engine, &begun))
+            before = &begun;
+        if (before)
+            keep_highest(engine, before);
+        double percent = before ? engine_percent(engine, before, now_ns - since_ns) : NAN;
+        if (!(percent <= busiest))
+            busiest = isnan(busiest) ? NAN : percent;
     }
     if (ARRAY_RESERVE(reader->fresh, reader->n_fresh, reader->fresh_capacity))
         reader->fresh[reader->n_fresh++] = usage;
@@ -412,6 +441,29 @@ void drm_target_check(struct drm_target *target, const struct drm_card *card, ui
         list->ram_missing[number] = list->sm_missing[number] = drm_card_suspended_reason;
 }
 
+static void sort_fresh(struct drm_client_reader *reader)
+{
+    if (reader->n_fresh > 1)
+        qsort(reader->fresh, reader->n_fresh, sizeof *reader->fresh, compare_usages);
+}
+
+/* Clients that could not be read this time: of one that is taken for a new one all of its time
+ * would be new. */
+static void keep_unread(const struct reading *reading)
+{
+    struct drm_client_reader *reader = reading->reader;
+    size_t n_read = reader->n_fresh;
+    for (size_t i = 0; i < reader->n_usages; i++) {
+        const struct drm_usage *usage = &reader->usages[i];
+        if (!reading->list->lacks_descriptors && !reading->targets[usage->device].suspended)
+            continue;
+        if ((n_read == 0 ||
+                !bsearch(usage, reader->fresh, n_read, sizeof *usage, compare_usages)) &&
+            ARRAY_RESERVE(reader->fresh, reader->n_fresh, reader->fresh_capacity))
+            reader->fresh[reader->n_fresh++] = *usage;
+    }
+}
+
 void drm_clients_read(struct drm_client_reader *reader, const char *procfs_root,
     const struct gpu_tracked *tracked, const struct drm_target *targets, uint32_t n_targets,
     int64_t now_ns, struct gpu_process_list *list)
@@ -430,8 +482,9 @@ void drm_clients_read(struct drm_client_reader *reader, const char *procfs_root,
     for (size_t i = 0; i < tracked->count; i++)
         read_process(&reading, procfs_root, tracked->pids[i]);
     forget_ended(reader);
-    if (reader->n_fresh > 1)
-        qsort(reader->fresh, reader->n_fresh, sizeof *reader->fresh, compare_usages);
+    sort_fresh(reader);
+    keep_unread(&reading);
+    sort_fresh(reader);
     struct drm_usage *old = reader->usages;
     size_t old_capacity = reader->usage_capacity;
     reader->usages = reader->fresh;

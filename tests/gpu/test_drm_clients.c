@@ -82,17 +82,61 @@ static void gives_the_share_of_the_busiest_engine(void **state)
     drm_client_reader_finish(&reader);
 }
 
+static void put_cycles(pid_t pid, unsigned busy, unsigned total)
+{
+    char text[512];
+    snprintf(text, sizeof text,
+        "drm-driver:\ti915\ndrm-pdev:\t0000:00:02.0\ndrm-client-id:\t%d\n"
+        "drm-cycles-rcs:\t%u\ndrm-total-cycles-rcs:\t%u\n",
+        (int)pid, busy, total);
+    open_fd(pid, 3, "/dev/dri/renderD129", text);
+}
+
 static void gives_the_ratio_of_cycles(void **state)
 {
     (void)state;
     struct drm_client_reader reader = {0};
-    open_fd(10, 3, "/dev/dri/renderD129",
-        client("drm-cycles-rcs:\t1000\ndrm-total-cycles-rcs:\t100000\n"));
+    put_cycles(10, 1000, 100000);
     read_at(&reader, 1);
-    open_fd(10, 3, "/dev/dri/renderD129",
-        client("drm-cycles-rcs:\t26000\ndrm-total-cycles-rcs:\t200000\n"));
+    put_cycles(10, 26000, 200000);
     read_at(&reader, 2);
     assert_true(fabs(list.entries[0].sm_percent - 25) < 1e-9);
+    /* A counter that falls for a moment, then goes on from where it was. */
+    put_cycles(10, 20000, 300000);
+    read_at(&reader, 3);
+    assert_true(list.entries[0].sm_percent == 0);
+    put_cycles(10, 36000, 400000);
+    read_at(&reader, 4);
+    assert_true(fabs(list.entries[0].sm_percent - 10) < 1e-9);
+    drm_client_reader_finish(&reader);
+}
+
+static void after_a_reset_cycles_count_anew(void **state)
+{
+    (void)state;
+    struct drm_client_reader reader = {0};
+    put_cycles(10, 80000, 900000);
+    read_at(&reader, 1);
+    put_cycles(10, 500, 1000);
+    read_at(&reader, 2);
+    assert_true(isnan(list.entries[0].sm_percent)); /* how long it was busy before is not known */
+    put_cycles(10, 30500, 101000);
+    read_at(&reader, 3);
+    assert_true(fabs(list.entries[0].sm_percent - 30) < 1e-9);
+    drm_client_reader_finish(&reader);
+}
+
+static void a_new_client_has_cycles_where_another_one_has_their_total(void **state)
+{
+    (void)state;
+    struct drm_client_reader reader = {0};
+    put_cycles(11, 1000, 100000);
+    read_at(&reader, 1);
+    put_cycles(11, 1000, 200000);
+    put_cycles(10, 40000, 200000);
+    read_at(&reader, 2);
+    assert_int_equal(list.entries[0].pid, 10);
+    assert_true(fabs(list.entries[0].sm_percent - 40) < 1e-9);
     drm_client_reader_finish(&reader);
 }
 
@@ -119,6 +163,22 @@ static void skips_other_cards_and_other_descriptors(void **state)
     open_fd(10, 4, "/home/user/dri/renderD129", client(""));
     read_at(&reader, 1);
     assert_int_equal(list.count, 0);
+    drm_client_reader_finish(&reader);
+}
+
+static void a_client_of_a_card_that_slept_is_no_new_one(void **state)
+{
+    (void)state;
+    struct drm_client_reader reader = {0};
+    open_fd(10, 3, "/dev/dri/renderD129", client("drm-engine-render:\t7000000000 ns\n"));
+    read_at(&reader, 1);
+    target.suspended = true;
+    read_at(&reader, 2);
+    read_at(&reader, 3);
+    target.suspended = false;
+    open_fd(10, 3, "/dev/dri/renderD129", client("drm-engine-render:\t7600000000 ns\n"));
+    read_at(&reader, 4);
+    assert_true(fabs(list.entries[0].sm_percent - 20) < 1e-9); /* 0.6 s of 3 */
     drm_client_reader_finish(&reader);
 }
 
@@ -225,6 +285,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(gives_the_share_of_the_busiest_engine),
         TEST(gives_the_ratio_of_cycles),
+        TEST(after_a_reset_cycles_count_anew),
+        TEST(a_new_client_has_cycles_where_another_one_has_their_total),
         TEST(counts_a_client_once_a_process),
         TEST(skips_other_cards_and_other_descriptors),
         TEST(finds_a_descriptor_that_becomes_a_card),
@@ -232,6 +294,7 @@ int main(void)
         TEST(a_process_that_may_not_be_read_is_missing_not_zero),
         TEST(without_descriptors_figures_are_missing_not_zero),
         TEST(a_suspended_card_is_not_read),
+        TEST(a_client_of_a_card_that_slept_is_no_new_one),
     };
     int failed = cmocka_run_group_tests_name("gpu/drm_clients", tests, NULL, NULL);
     gpu_process_list_finish(&list);
