@@ -89,7 +89,7 @@ static void release_shared(struct gput_session *session)
     if (session->phase == SESSION_TRACKING)
         session_end(session, true);
     else if (session->phase == SESSION_STOPPED && session->settings.options.results_stay)
-        sink_results_remove(sinks_find(&session->sinks, &sink_results));
+        sinks_remove_left(&session->sinks);
     struct sink_end end = {.is_unused = true}; /* unless they are closed already */
     sinks_close(&session->sinks, &end);
     sinks_finish(&session->sinks);

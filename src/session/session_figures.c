@@ -10,8 +10,8 @@
 void session_make_results(struct gput_session *session, struct gput_results *results)
 {
     ledger_update(&session->ledger);
-    tracker_cost_update(&session->ledger.cost, session_own_threads_cpu_ns(session),
-        &session->schedule, sinks_rows_lost(&session->sinks));
+    tracker_cost_update(
+        &session->ledger.cost, session_own_threads_cpu_ns(session), &session->schedule);
     ledger_results(&session->ledger, results);
     limits_fill(&session->limits, results);
     sinks_add_sources(&session->sinks, results);
@@ -84,6 +84,5 @@ int gput_session_latest_snapshot(
 
 const char *gput_session_address(const struct gput_session *session)
 {
-    const struct sink *metrics = sinks_find(&session->sinks, &sink_metrics);
-    return metrics ? sink_metrics_address(metrics) : NULL;
+    return sinks_address(&session->sinks);
 }

@@ -43,13 +43,12 @@ static double own_rss_bytes(const struct tracker_cost *cost)
     return (double)(statm.resident_pages * (uint64_t)sysconf(_SC_PAGESIZE));
 }
 
-void tracker_cost_update(struct tracker_cost *cost, int64_t own_threads_ns,
-    const struct schedule *schedule, uint64_t rows_lost)
+void tracker_cost_update(
+    struct tracker_cost *cost, int64_t own_threads_ns, const struct schedule *schedule)
 {
     cost->own_threads_ns = own_threads_ns;
     cost->late_ticks = schedule->late_ticks;
     cost->missed_ticks = schedule->missed_ticks;
-    cost->rows_lost = rows_lost;
     cost->rss_bytes = own_rss_bytes(cost);
     cost->cpu_ns = cost->is_inside ? tracker_cost_threads_ns(cost)
                                    : clock_process_cpu_ns() - cost->cpu_at_start_ns;
@@ -67,5 +66,4 @@ void tracker_cost_fill(const struct tracker_cost *cost, struct gput_results *res
     results->tracker.ticks = cost->ticks;
     results->tracker.late_ticks = cost->late_ticks;
     results->tracker.missed_ticks = cost->missed_ticks;
-    results->tracker.rows_lost = cost->rows_lost;
 }

@@ -19,7 +19,7 @@ struct tracker_cost {
     int64_t own_threads_ns;  /* of our other threads */
     struct session_counts sampling_counts; /* of the sampling thread, when it has ended */
     double rss_bytes;                      /* NaN: not available */
-    uint64_t ticks, late_ticks, missed_ticks, rows_lost;
+    uint64_t ticks, late_ticks, missed_ticks;
 };
 
 /* Nothing is open yet. */
@@ -32,8 +32,8 @@ void tracker_cost_begin(struct tracker_cost *cost, bool is_inside);
 void tracker_cost_note_thread(struct tracker_cost *cost);
 
 /* Reads what can have changed since the last tick. */
-void tracker_cost_update(struct tracker_cost *cost, int64_t own_threads_ns,
-    const struct schedule *schedule, uint64_t rows_lost);
+void tracker_cost_update(
+    struct tracker_cost *cost, int64_t own_threads_ns, const struct schedule *schedule);
 
 /* CPU time of the threads that only track. */
 int64_t tracker_cost_threads_ns(const struct tracker_cost *cost);

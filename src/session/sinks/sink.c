@@ -2,6 +2,13 @@
 
 #include <stdlib.h>
 
+bool sink_is_wanted(const struct sink_class *class, const struct gput_session_options *options)
+{
+    if (class->is_wanted)
+        return class->is_wanted(options);
+    return !class->option || *(char *const *)((const char *)options + class->option);
+}
+
 int sink_open(struct sink *sink, struct gput_error *error)
 {
     const struct sink_class *class = sink->class;

@@ -49,7 +49,8 @@ struct sink_class {
     size_t size;           /* of the sink: memory for it is all zeroes */
 
     /* Its option: the offset of a text in struct gput_session_options. The sink has a copy of it.
-     * It is wanted where that is given, or where `is_wanted` says so. */
+     * It is wanted where `is_wanted` says so; without that where its option is given, and always if
+     * it has none. */
     size_t option;
     bool (*is_wanted)(const struct gput_session_options *options);
 
@@ -80,15 +81,23 @@ struct sink_class {
     /* CPU time of that thread so far. From any thread. */
     int64_t (*cpu_ns)(const struct sink *sink);
 
+    /* Where it serves what it has; NULL: nowhere, or not any more. Belongs to the sink. */
+    const char *(*address)(const struct sink *sink);
+
     /* Releases what it holds, besides the output of its job. */
     void (*close)(struct sink *sink);
 
     /* Says in results what became of what it wrote; until finish(). */
     void (*add_source)(const struct sink *sink, struct gput_results *results);
 
+    /* Removes what it left for `results_stay`; until finish(). */
+    void (*remove_left)(const struct sink *sink);
+
     /* Releases what it held for that. */
     void (*finish)(struct sink *sink);
 };
+
+bool sink_is_wanted(const struct sink_class *class, const struct gput_session_options *options);
 
 /* Hands an item to the sink's writer. False: it is lost, and remains the caller's. */
 bool sink_put(struct sink *sink, const void *item);
@@ -116,9 +125,3 @@ bool sink_await_end(struct sink *sink);
 #define SINK_CLASS(name) extern const struct sink_class sink_##name;
 SINKS(SINK_CLASS)
 #undef SINK_CLASS
-
-/* Where the page of metrics is served; NULL: nowhere, or not any more. Belongs to the sink. */
-const char *sink_metrics_address(const struct sink *sink);
-
-/* Removes the file of results so far that `results_stay` left; NULL: there is no sink for it. */
-void sink_results_remove(const struct sink *sink);

@@ -155,7 +155,7 @@ static int64_t cpu_ns(const struct sink *sink)
     return metrics->server ? http_server_cpu_ns(metrics->server) : metrics->cpu_ns;
 }
 
-const char *sink_metrics_address(const struct sink *sink)
+static const char *address(const struct sink *sink)
 {
     const struct metrics_sink *metrics = (const struct metrics_sink *)sink;
     return metrics->server ? http_server_address(metrics->server) : NULL;
@@ -170,6 +170,7 @@ const struct sink_class sink_metrics = {
     .results = start_server,
     .stop = stop_server,
     .cpu_ns = cpu_ns,
+    .address = address,
     .close = stop_server,
     .finish = finish,
 };

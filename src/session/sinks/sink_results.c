@@ -61,10 +61,10 @@ static void finish(struct sink *sink)
     free(((struct results_sink *)sink)->path);
 }
 
-void sink_results_remove(const struct sink *sink)
+static void remove_left(const struct sink *sink)
 {
     const struct results_sink *results = (const struct results_sink *)sink;
-    if (results && results->path)
+    if (results->path)
         unlink(results->path);
 }
 
@@ -103,5 +103,6 @@ const struct sink_class sink_results = {
     .job = &job,
     .begin = create_file,
     .results = keep,
+    .remove_left = remove_left,
     .finish = finish,
 };

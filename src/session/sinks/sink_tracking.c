@@ -444,6 +444,11 @@ static int begin_file(struct sink *sink, struct gput_error *error)
     return tracking_file_set_static_data(tracking->file, &sink->settings->static_data, error);
 }
 
+static void add_rows_lost(const struct sink *sink, struct gput_results *results)
+{
+    results->tracker.rows_lost = sink->items_lost + sink_writer_rows_lost(sink->writer);
+}
+
 const struct sink_class sink_tracking = {
     .name = "tracking file",
     .size = sizeof(struct tracking_sink),
@@ -454,4 +459,5 @@ const struct sink_class sink_tracking = {
     .sample = put_sample,
     .results = put_identity,
     .bytes = put_bytes,
+    .add_source = add_rows_lost,
 };

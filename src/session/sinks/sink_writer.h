@@ -28,7 +28,7 @@ struct sink_writer;
 struct sink_end {
     bool is_unused;    /* it never began: the sink leaves nothing */
     bool is_abandoned; /* the caller did not stop the session, as when an error ends the program */
-    bool results_stay; /* until sink_results_remove() */
+    bool results_stay; /* until remove_left() of a sink */
     const struct gput_processes *processes; /* NULL: no sink wants them */
     const struct gput_results *results;     /* final; NULL: there are none */
 };

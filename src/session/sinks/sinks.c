@@ -17,11 +17,6 @@ static const char **option_of(const struct sink_class *class, struct gput_sessio
     return class->option ? (const char **)((char *)options + class->option) : NULL;
 }
 
-static bool is_wanted(const struct sink_class *class, struct gput_session_options *options)
-{
-    return class->is_wanted ? class->is_wanted(options) : *option_of(class, options) != NULL;
-}
-
 /* The caller's text need not stay. */
 static int copy_option(struct sink *sink, const char **option, struct gput_error *error)
 {
@@ -36,7 +31,7 @@ static int open_each(struct sinks *sinks, struct session_settings *settings, str
     struct gput_error *error)
 {
     for (size_t i = 0; i < SINK_COUNT; i++) {
-        if (!is_wanted(classes[i], &settings->options))
+        if (!sink_is_wanted(classes[i], &settings->options))
             continue;
         struct sink *sink = calloc(1, classes[i]->size);
         if (!sink)
@@ -149,12 +144,6 @@ bool sinks_close(struct sinks *sinks, const struct sink_end *end)
     return have_ended;
 }
 
-uint64_t sinks_rows_lost(const struct sinks *sinks)
-{
-    const struct sink *tracking = sinks_find(sinks, &sink_tracking);
-    return tracking ? tracking->items_lost + sink_writer_rows_lost(tracking->writer) : 0;
-}
-
 void sinks_bytes(
     struct sinks *sinks, const struct snapshot *snapshot, const struct task_counts *bytes)
 {
@@ -202,12 +191,15 @@ void sinks_subtract_thread_counts(const struct sinks *sinks, struct session_coun
     }
 }
 
-const struct sink *sinks_find(const struct sinks *sinks, const struct sink_class *class)
+const char *sinks_address(const struct sinks *sinks)
 {
-    for (size_t i = 0; i < sinks->count; i++)
-        if (sinks->sinks[i]->class == class)
-            return sinks->sinks[i];
-    return NULL;
+    const char *address = NULL;
+    for (size_t i = 0; i < sinks->count && !address; i++) {
+        const struct sink *sink = sinks->sinks[i];
+        if (sink->class->address)
+            address = sink->class->address(sink);
+    }
+    return address;
 }
 
 void sinks_add_sources(const struct sinks *sinks, struct gput_results *results)
@@ -216,6 +208,15 @@ void sinks_add_sources(const struct sinks *sinks, struct gput_results *results)
         const struct sink *sink = sinks->sinks[i];
         if (sink->class->add_source)
             sink->class->add_source(sink, results);
+    }
+}
+
+void sinks_remove_left(const struct sinks *sinks)
+{
+    for (size_t i = 0; i < sinks->count; i++) {
+        const struct sink *sink = sinks->sinks[i];
+        if (sink->class->remove_left)
+            sink->class->remove_left(sink);
     }
 }
 

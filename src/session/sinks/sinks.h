@@ -36,9 +36,6 @@ int64_t sinks_cpu_ns(const struct sinks *sinks);
  * thread still uses what `end` points to. */
 bool sinks_close(struct sinks *sinks, const struct sink_end *end);
 
-/* Rows that could not be written so far. */
-uint64_t sinks_rows_lost(const struct sinks *sinks);
-
 /* Whether some sink wants bytes read and written while processes run. */
 bool sinks_want_bytes(const struct sinks *sinks);
 
@@ -54,8 +51,11 @@ void sinks_add_sources(const struct sinks *sinks, struct gput_results *results);
 /* After sinks_stop(): subtracts what those threads counted. */
 void sinks_subtract_thread_counts(const struct sinks *sinks, struct session_counts *counts);
 
-/* The sink of that class, or NULL. */
-const struct sink *sinks_find(const struct sinks *sinks, const struct sink_class *class);
+/* Where the first that serves something does that; NULL: none does. Belongs to the sink. */
+const char *sinks_address(const struct sinks *sinks);
+
+/* Removes what they left for `results_stay`. */
+void sinks_remove_left(const struct sinks *sinks);
 
 /* Frees them. */
 void sinks_finish(struct sinks *sinks);

@@ -37,13 +37,24 @@ static void only_sinks_that_are_asked_for_are_opened(void **state)
     struct gput_error error;
     struct stage stage;
     assert_int_equal(open_stage(&stage, &options, &error), GPUT_OK);
-    assert_null(sinks_find(&stage.sinks, &sink_tracking));
-    assert_null(sinks_find(&stage.sinks, &sink_metrics));
-    assert_null(sinks_find(&stage.sinks, &sink_power));
-    assert_null(sinks_find(&stage.sinks, &sink_callback));
-    assert_non_null(sinks_find(&stage.sinks, &sink_results));
+    assert_int_equal(stage.sinks.count, 1);
+    assert_ptr_equal(stage.sinks.sinks[0]->class, &sink_results);
     close_stage(&stage, (struct sink_end){.is_unused = true});
     assert_int_equal(files_in_folder(), 0);
+}
+
+static void a_sink_that_nothing_asks_for_is_always_opened(void **state)
+{
+    (void)state;
+    const struct sink_class plain = {.name = "plain", .size = sizeof(struct sink)};
+    const struct sink_class named = {.name = "named",
+        .size = sizeof(struct sink),
+        .option = offsetof(struct gput_session_options, tracking_file)};
+    struct gput_session_options options = options_every(1);
+    assert_true(sink_is_wanted(&plain, &options));
+    assert_false(sink_is_wanted(&named, &options));
+    options.tracking_file = csv_path;
+    assert_true(sink_is_wanted(&named, &options));
 }
 
 static void what_was_opened_before_an_error_leaves_nothing(void **state)
@@ -126,6 +137,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_FOLDER(only_sinks_that_are_asked_for_are_opened),
+        IN_FOLDER(a_sink_that_nothing_asks_for_is_always_opened),
         IN_FOLDER(what_was_opened_before_an_error_leaves_nothing),
         IN_FOLDER(results_stay_in_their_file_when_a_session_was_abandoned),
         IN_FOLDER(a_limit_of_file_sizes_ends_no_program),
