@@ -65,7 +65,7 @@ struct http_server {
     pthread_t thread;
     bool has_thread;
     int64_t accept_after_ns;
-    _Atomic int64_t cpu_ns;
+    _Atomic int64_t *cpu_ns; /* the caller's; may be NULL */
     size_t max_connections;
     struct connection connections[MAX_CONNECTIONS];
 };
@@ -400,7 +400,8 @@ static void *serve(void *user)
         if (has_to_stop(server))
             return NULL;
         handle_events(server, &waiting);
-        atomic_store(&server->cpu_ns, clock_thread_cpu_ns());
+        if (server->cpu_ns)
+            atomic_store(server->cpu_ns, clock_thread_cpu_ns());
     }
 }
 
@@ -464,9 +465,10 @@ int http_server_open(const char *address, struct http_server **result, struct gp
     return code;
 }
 
-int http_server_start(
-    struct http_server *server, http_handler *handler, void *user, struct gput_error *error)
+int http_server_start(struct http_server *server, http_handler *handler, void *user,
+    _Atomic int64_t *cpu_ns, struct gput_error *error)
 {
+    server->cpu_ns = cpu_ns;
     server->handler = handler;
     server->user = user;
     int failure = thread_start(&server->thread, NULL, serve, server);
@@ -479,11 +481,6 @@ int http_server_start(
 const char *http_server_address(const struct http_server *server)
 {
     return server->address;
-}
-
-int64_t http_server_cpu_ns(const struct http_server *server)
-{
-    return atomic_load(&server->cpu_ns);
 }
 
 void http_server_close(struct http_server *server)

@@ -39,15 +39,13 @@ struct http_server;
  */
 int http_server_open(const char *address, struct http_server **server, struct gput_error *error);
 
-/* Starts the thread. Errors: GPUT_ERROR_MEMORY, GPUT_ERROR_IO. */
-int http_server_start(
-    struct http_server *server, http_handler *handler, void *user, struct gput_error *error);
+/* Starts the thread, which keeps in `cpu_ns` what CPU time it has used, as of the last answer;
+ * NULL: it does not. Errors: GPUT_ERROR_MEMORY, GPUT_ERROR_IO. */
+int http_server_start(struct http_server *server, http_handler *handler, void *user,
+    _Atomic int64_t *cpu_ns, struct gput_error *error);
 
 /* Where it listens: "127.0.0.1:5001". */
 const char *http_server_address(const struct http_server *server);
-
-/* CPU time that its thread has used, as of the last answer. From any thread. */
-int64_t http_server_cpu_ns(const struct http_server *server);
 
 /* Ends the thread, hangs up, and frees the server. NULL is fine. */
 void http_server_close(struct http_server *server);

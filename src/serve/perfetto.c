@@ -76,7 +76,7 @@ static int serve(struct gput_perfetto *perfetto, const char *address, struct gpu
         return error_set_errno(error, errno, "Cannot serve %s", perfetto->path);
     TRY(http_server_open(address ? address : ADDRESS, &perfetto->server, error));
     TRY(make_url(perfetto, error));
-    return http_server_start(perfetto->server, handle, perfetto, error);
+    return http_server_start(perfetto->server, handle, perfetto, NULL, error);
 }
 
 int gput_perfetto_open(

@@ -28,11 +28,12 @@ static void handle(void *user, const struct http_request *request, struct http_r
 
 static struct http_server *start(const char *address)
 {
+    static _Atomic int64_t cpu_ns;
     struct http_server *server;
     struct gput_error error;
     if (http_server_open(address, &server, &error) != GPUT_OK)
         fail_msg("%s", error.message);
-    assert_int_equal(http_server_start(server, handle, NULL, &error), GPUT_OK);
+    assert_int_equal(http_server_start(server, handle, NULL, &cpu_ns, &error), GPUT_OK);
     return server;
 }
 

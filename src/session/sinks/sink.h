@@ -38,6 +38,7 @@ struct sink {
 
     /* Of a thread that is not the writer's: */
     bool has_thread;
+    _Atomic int64_t thread_cpu_ns;       /* so far */
     struct session_counts thread_counts; /* when it has ended */
 };
 
@@ -77,9 +78,6 @@ struct sink_class {
 
     /* After the last tick: ends the sink's thread, so that what it used is known. */
     void (*stop)(struct sink *sink);
-
-    /* CPU time of that thread so far. From any thread. */
-    int64_t (*cpu_ns)(const struct sink *sink);
 
     /* Where it serves what it has; NULL: nowhere, or not any more. Belongs to the sink. */
     const char *(*address)(const struct sink *sink);

@@ -24,7 +24,6 @@ struct metrics_sink {
     struct sink sink;
     struct owners *owners;      /* NULL: not wanted */
     struct http_server *server; /* NULL: nothing is served any more */
-    int64_t cpu_ns;             /* of its thread, when it has ended */
 
     /* Used by its thread alone: */
     uint64_t number;    /* of the results from which the pages were made */
@@ -124,7 +123,8 @@ static void start_server(struct sink *sink, const struct gput_results *results)
     (void)results;
     if (sink->has_thread || !metrics->server)
         return;
-    sink->has_thread = http_server_start(metrics->server, handle, metrics, &error) == GPUT_OK;
+    sink->has_thread = http_server_start(metrics->server, handle, metrics, &sink->thread_cpu_ns,
+                           &error) == GPUT_OK;
     if (sink->has_thread)
         return;
     session_warn(sink->settings, "%s. Metrics are not served; tracking goes on.", error.message);
@@ -137,7 +137,6 @@ static void stop_server(struct sink *sink)
     struct metrics_sink *metrics = (struct metrics_sink *)sink;
     if (!metrics->server)
         return;
-    metrics->cpu_ns = http_server_cpu_ns(metrics->server);
     http_server_close(metrics->server);
     metrics->server = NULL;
     forget_pages(metrics);
@@ -147,12 +146,6 @@ static void stop_server(struct sink *sink)
 static void finish(struct sink *sink)
 {
     owners_destroy(((struct metrics_sink *)sink)->owners);
-}
-
-static int64_t cpu_ns(const struct sink *sink)
-{
-    const struct metrics_sink *metrics = (const struct metrics_sink *)sink;
-    return metrics->server ? http_server_cpu_ns(metrics->server) : metrics->cpu_ns;
 }
 
 static const char *address(const struct sink *sink)
@@ -169,7 +162,6 @@ const struct sink_class sink_metrics = {
     .sample = add_owners,
     .results = start_server,
     .stop = stop_server,
-    .cpu_ns = cpu_ns,
     .address = address,
     .close = stop_server,
     .finish = finish,

@@ -2,6 +2,7 @@
 
 #include "base/file_limit.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,8 +109,7 @@ int64_t sinks_cpu_ns(const struct sinks *sinks)
     int64_t cpu_ns = 0;
     for (size_t i = 0; i < sinks->count; i++) {
         const struct sink *sink = sinks->sinks[i];
-        if (sink->class->cpu_ns)
-            cpu_ns += sink->class->cpu_ns(sink);
+        cpu_ns += atomic_load(&sink->thread_cpu_ns);
         if (sink->writer)
             cpu_ns += sink_writer_cpu_ns(sink->writer);
     }
