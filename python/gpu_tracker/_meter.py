@@ -33,7 +33,7 @@ class Usage:
         # The kernel's own peak is in the report where it rose: then no moment between two samples is missed.
         self.ram = Memory([ram for _, ram, _ in self.samples], report["max_ram"]["combined"]["total_rss"])
         gpu = report["gpu_utilization"]
-        self.has_gpu = gpu["system_gpu_count"] > 0
+        self.has_gpu = bool(gpu["system_gpu_count"])
         self.device_ram = Memory(device_ram if self.has_gpu else [], age_seconds=_device_age(report))
         # What drivers hide at one sample may be what they list at none.
         is_known = self.has_gpu and report["max_gpu_ram"]["combined"] is not None

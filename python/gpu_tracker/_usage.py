@@ -152,7 +152,7 @@ def _of(cls, values, **parts):
         elif value is not None:
             fields[field.name] = value
         elif field.default is dataclasses.MISSING:
-            fields[field.name] = 0.0
+            fields[field.name] = 0 if field.type is int else 0.0
     return cls(**fields)
 
 

@@ -133,6 +133,15 @@ static void add_unlisted(const struct gput_jobs *jobs, struct jobs_job *job,
     }
 }
 
+/* A rank of which the driver did not say in time how many it has. */
+static bool some_is_unknown(const struct gput_jobs *jobs, const struct jobs_job *job)
+{
+    for (size_t i = job->first; i < job->first + job->count; i++)
+        if (isnan(jobs->ranks[i].gpus))
+            return true;
+    return false;
+}
+
 void jobs_add_gpus(struct gput_jobs *jobs, struct jobs_job *job)
 {
     size_t count;
@@ -149,6 +158,8 @@ void jobs_add_gpus(struct gput_jobs *jobs, struct jobs_job *job)
         add_mean(&means, seen[i].percent, 1);
     }
     add_unlisted(jobs, job, seen, count, &means);
+    if (job->gpus == 0 && some_is_unknown(jobs, job))
+        job->gpus = NAN;
     job->gpu_percent = means.count > 0 ? means.sum / means.count : NAN;
     free(seen);
 }

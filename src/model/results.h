@@ -26,8 +26,8 @@ struct gput_static_data {
     double gpu_ram_system_capacity_bytes; /* over all GPUs */
     uint32_t system_core_count;           /* online cores of the machine */
     uint32_t n_expected_cores;
-    uint32_t system_gpu_count;
-    uint32_t n_expected_gpus;
+    double system_gpu_count; /* NaN: a driver that may have some does not say */
+    double n_expected_gpus;
     double allowed_ram_bytes; /* least of all in struct gput_allowed; NaN: no less than the
                                  machine has */
     double allowed_cores;     /* likewise */

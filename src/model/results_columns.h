@@ -30,6 +30,7 @@ enum results_shown {
     SHOWN_GPU_RAM,     /* bytes, in that of GPU RAM; is not 0 where it is missing, but for lack of a
                           GPU */
     SHOWN_GPU_PERCENT, /* likewise */
+    SHOWN_GPU_COUNT,   /* likewise, without decimals */
     SHOWN_ENERGY,      /* joules, in the unit of energy */
     SHOWN_TIME,        /* seconds, in the unit of time */
     SHOWN_AT_LEAST,    /* a lower bound: texts for people say so */

@@ -101,8 +101,8 @@ static const struct named_line {
     {"cpu_utilization.main_n_threads", "max.main_n_threads", SHOWN_WHOLE},
     {"cpu_utilization.descendants_n_threads", "max.descendants_n_threads", SHOWN_WHOLE},
     {"cpu_utilization.combined_n_threads", "max.combined_n_threads", SHOWN_WHOLE},
-    {"gpu_utilization.system_gpu_count", "static_data.system_gpu_count", SHOWN_NUMBER},
-    {"gpu_utilization.n_expected_gpus", "static_data.n_expected_gpus", SHOWN_NUMBER},
+    {"gpu_utilization.system_gpu_count", "static_data.system_gpu_count", SHOWN_GPU_COUNT},
+    {"gpu_utilization.n_expected_gpus", "static_data.n_expected_gpus", SHOWN_GPU_COUNT},
     UTILIZATION_OF("gpu_utilization.gpu_percentages", "gpu", SHOWN_GPU_PERCENT),
     {"compute_time.time", "elapsed_seconds", SHOWN_TIME},
     /* clang-format on */

@@ -64,7 +64,7 @@ static void add_whole(struct doc *parent, const struct results_line *line, doubl
 {
     if (fabs(value) < 0x1p53)
         doc_add_int(parent, line->key, (int64_t)value);
-    else if (line->section->is_in_older && isnan(value))
+    else if (line->section->is_in_older && line->shown != SHOWN_GPU_COUNT && isnan(value))
         doc_add_int(parent, line->key, 0);
     else
         doc_add_double(parent, line->key, value);
@@ -93,7 +93,8 @@ static void add_line(
         add_text(parent, line->key, results_column_text(column, results));
     else if (column->kind != RESULTS_DOUBLE)
         add_count(parent, line->key, value);
-    else if (line->shown == SHOWN_WHOLE || line->shown == SHOWN_WHOLE_AT_LEAST)
+    else if (line->shown == SHOWN_WHOLE || line->shown == SHOWN_WHOLE_AT_LEAST ||
+             line->shown == SHOWN_GPU_COUNT)
         add_whole(parent, line, value);
     else
         add_number(parent, line, results_to_shown(results, line->shown, value), results);

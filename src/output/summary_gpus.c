@@ -102,7 +102,7 @@ static void write_all_gpus(struct summary *summary)
     double mean = results->mean[GPUT_GPU_HARDWARE_UTILIZATION];
     double peak = results->max[GPUT_COMBINED_GPU_RAM];
     char figure[HUMAN_SIZE], capacity[HUMAN_SIZE], busy[64] = "";
-    if (results->n_gpus > 0 || results->static_data.system_gpu_count == 0 ||
+    if (results->n_gpus > 0 || !(results->static_data.system_gpu_count > 0) ||
         (isnan(mean) && isnan(peak)))
         return;
     if (!isnan(mean))

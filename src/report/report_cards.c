@@ -145,7 +145,7 @@ static void add_mean_cores(
 static void add_all_gpus(struct report_session *session, const struct gput_static_data *data,
     const double *max, const double *mean)
 {
-    if (data->system_gpu_count == 0)
+    if (!(data->system_gpu_count > 0))
         return;
     add_highest(session, "gpu_ram", "GPU RAM peak", "bytes", max[GPUT_COMBINED_GPU_RAM],
         data->gpu_ram_system_capacity_bytes);

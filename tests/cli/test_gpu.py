@@ -1,6 +1,7 @@
 """GPUs, as a user sees them: the built command with a fake libnvidia-ml.so.1 and recorded machines."""
 
 import csv
+import json
 import sqlite3
 
 from command import SOURCE, main, python
@@ -198,6 +199,18 @@ class Start(GpuTest):
         self.assertEqual({figure for name, figure in report["max_gpu_ram"].items() if name != "unit"}, {None})
         self.assertRegex(report["sources"]["gpu"]["reason"], "not asked: opening its library takes longer|has not answered yet")
         self.assertIsNone(report["allowed"]["gpus"])
+        counts = report["gpu_utilization"]
+        self.assertEqual((counts["system_gpu_count"], counts["n_expected_gpus"]), (None, None))
+        done = self.gpu_tracker("job", "-f", "json", "out.json")
+        self.assertIsNone(json.loads(done.stdout)["jobs"][0]["gpus"])
+
+    def test_a_tracking_file_has_no_count_of_gpus_where_the_driver_has_not_answered(self):
+        self.write("delay_ms nvmlInit 600000\ngpu GPU-aaaa\nmemory 16000000000 0 50000000\n")
+        for name in "rows.csv", "rows.sqlite":
+            self.tracked(f"--tf={name}")
+            done = self.gpu_tracker("sub-track", "analyze", f"--tf={name}", "-f", "json")
+            static = json.loads(done.stdout)["static_data"]
+            self.assertEqual((static["system_gpu_count"], static["n_expected_gpus"]), (None, None))
 
 
 class Figures(GpuTest):

@@ -83,6 +83,11 @@ const struct tracking_column tracking_static_columns[TRACKING_STATIC_COLUMNS] = 
     [EXPECTED_GPUS] = {"n_expected_gpus", TRACKING_INTEGER},
 };
 
+static struct tracking_value tracking_whole(double value)
+{
+    return isnan(value) ? tracking_real(value) : tracking_integer((int64_t)value);
+}
+
 struct tracking_value tracking_static_value(const struct gput_static_data *data, size_t column)
 {
     double ram = gput_ram_unit_factor(data->ram_unit);
@@ -103,9 +108,9 @@ struct tracking_value tracking_static_value(const struct gput_static_data *data,
     case EXPECTED_CORES:
         return tracking_integer(data->n_expected_cores);
     case GPU_COUNT:
-        return tracking_integer(data->system_gpu_count);
+        return tracking_whole(data->system_gpu_count);
     default:
-        return tracking_integer(data->n_expected_gpus);
+        return tracking_whole(data->n_expected_gpus);
     }
 }
 
@@ -247,8 +252,8 @@ int tracking_reader_parse_static_data(struct tracking_reader *reader, struct gpu
     TRY(cell_number(reader, "gpu_ram_system_capacity", &gpu_ram, error));
     TRY(cell_count(reader, "system_core_count", &data->system_core_count, error));
     TRY(cell_count(reader, "n_expected_cores", &data->n_expected_cores, error));
-    TRY(cell_count(reader, "system_gpu_count", &data->system_gpu_count, error));
-    TRY(cell_count(reader, "n_expected_gpus", &data->n_expected_gpus, error));
+    TRY(cell_number(reader, "system_gpu_count", &data->system_gpu_count, error));
+    TRY(cell_number(reader, "n_expected_gpus", &data->n_expected_gpus, error));
     data->ram_system_capacity_bytes = ram_in_bytes(ram, data->ram_unit);
     data->gpu_ram_system_capacity_bytes = ram_in_bytes(gpu_ram, data->gpu_ram_unit);
     data->allowed_ram_bytes = NAN;

@@ -127,8 +127,9 @@ void session_settings_fill_gpus(
     size_t count;
     gpu_set_devices(settings->gpus, &count);
     data->gpu_ram_system_capacity_bytes = gpu_set_capacity_bytes(settings->gpus);
-    data->system_gpu_count = (uint32_t)count;
-    data->n_expected_gpus = (uint32_t)gpu_set_selected_count(settings->gpus);
+    bool is_unknown = count == 0 && isnan(data->gpu_ram_system_capacity_bytes);
+    data->system_gpu_count = is_unknown ? NAN : (double)count;
+    data->n_expected_gpus = is_unknown ? NAN : (double)gpu_set_selected_count(settings->gpus);
 }
 
 void session_settings_warn_of_gpus(const struct session_settings *settings, bool lacks_cpu_energy)
