@@ -75,9 +75,8 @@ static void start_log(struct gput_session *session)
 {
     bool detailed = session->settings.options.processes;
     /* What a process that tracks itself writes would be ours, too. */
-    bool has_live_counts =
-        session->settings.options.listen ||
-        (session->settings.mode != SESSION_SELF && sinks_want_bytes(&session->sinks));
+    bool has_live_counts = session->settings.options.listen ||
+                           (session->settings.mode != SESSION_SELF && session->sinks.want_bytes);
     struct process_log_options options = {
         .tree = &session->sampler.tree,
         .procfs_root = session->settings.options.procfs_root,

@@ -149,7 +149,7 @@ static struct gput_processes *processes_for_sinks(struct gput_session *session)
 {
     struct gput_processes *processes = NULL;
     struct gput_error error;
-    if (!sinks_want_processes(&session->sinks) ||
+    if (!session->sinks.want_processes ||
         ledger_list_processes(&session->ledger, &processes) == GPUT_OK)
         return processes;
     error_memory(&error);

@@ -41,6 +41,8 @@ static int open_each(struct sinks *sinks, struct session_settings *settings, str
         sinks->sinks[sinks->count++] = sink;
         TRY(copy_option(sink, option_of(classes[i], &settings->options), error));
         TRY(sink_open(sink, error));
+        sinks->want_bytes |= sink->wants_bytes;
+        sinks->want_processes |= sink->wants_processes;
     }
     return GPUT_OK;
 }
@@ -152,22 +154,6 @@ void sinks_bytes(
         if (sink->wants_bytes)
             sink->class->bytes(sink, snapshot, bytes);
     }
-}
-
-bool sinks_want_bytes(const struct sinks *sinks)
-{
-    for (size_t i = 0; i < sinks->count; i++)
-        if (sinks->sinks[i]->wants_bytes)
-            return true;
-    return false;
-}
-
-bool sinks_want_processes(const struct sinks *sinks)
-{
-    for (size_t i = 0; i < sinks->count; i++)
-        if (sinks->sinks[i]->wants_processes)
-            return true;
-    return false;
 }
 
 unsigned sinks_threads(const struct sinks *sinks)

@@ -14,6 +14,8 @@ enum { SINK_COUNT = SINKS(ONE_MORE) };
 struct sinks {
     struct sink *sinks[SINK_COUNT]; /* owned; those that are wanted */
     size_t count;
+    bool want_bytes;     /* some sink wants bytes read and written while processes run */
+    bool want_processes; /* some sink wants the list of processes at its end */
     bool are_closed;
 };
 
@@ -35,12 +37,6 @@ int64_t sinks_cpu_ns(const struct sinks *sinks);
 /* Completes what they write; once, else it does nothing. False: a disk does not answer, and a
  * thread still uses what `end` points to. */
 bool sinks_close(struct sinks *sinks, const struct sink_end *end);
-
-/* Whether some sink wants bytes read and written while processes run. */
-bool sinks_want_bytes(const struct sinks *sinks);
-
-/* Whether some sink wants the list of processes at its end. */
-bool sinks_want_processes(const struct sinks *sinks);
 
 /* How many threads they have of their own. */
 unsigned sinks_threads(const struct sinks *sinks);
