@@ -16,6 +16,8 @@
 #include "process/memory.h"
 #include "process/process_state.h"
 
+#include <gputracker/processes.h>
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -166,18 +168,9 @@ struct program {
     bool is_stale; /* it called execve() since both were read */
 };
 
-/* How far the peak of a process's RSS can be trusted. */
-enum process_peak_trust {
-    PROCESS_PEAK_UNKNOWN, /* it was never polled */
-    PROCESS_PEAK_SAMPLED, /* the highest of all polls */
-    PROCESS_PEAK_HWM,   /* the kernel's (VmHWM), as of the last reading; or of its exit record, but
-                           for its last exec generation alone */
-    PROCESS_PEAK_FINAL, /* of its exit record (taskstats) */
-};
-
 /* The most memory that it had. */
 struct process_peak {
-    enum process_peak_trust trust; /* of its RSS */
+    enum gput_process_peak trust; /* of its RSS */
     uint64_t rss_bytes;
     uint64_t hwm_bytes;   /* highest VmHWM that was read: execve() resets it */
     double gpu_ram_bytes; /* the highest that drivers listed; NaN: not known */

@@ -14,9 +14,9 @@
 #define BYTES_PER_FAULT (UINT64_C(2) << 20)
 #define COMMAND_BYTES 4096
 
-static void raise_peak(struct process *process, uint64_t bytes, enum process_peak_trust trust)
+static void raise_peak(struct process *process, uint64_t bytes, enum gput_process_peak trust)
 {
-    if (bytes <= process_baseline(process)->peak_bytes && trust != PROCESS_PEAK_SAMPLED)
+    if (bytes <= process_baseline(process)->peak_bytes && trust != GPUT_PROCESS_PEAK_SAMPLED)
         return;
     if (bytes > process->peak.rss_bytes)
         process->peak.rss_bytes = bytes;
@@ -27,8 +27,8 @@ static void raise_peak(struct process *process, uint64_t bytes, enum process_pea
 void process_note_lost_events(struct process *process)
 {
     process->history.has_lost_events = process->history.has_replaced_memory = true;
-    if (process->peak.trust == PROCESS_PEAK_FINAL)
-        process->peak.trust = PROCESS_PEAK_HWM;
+    if (process->peak.trust == GPUT_PROCESS_PEAK_FINAL)
+        process->peak.trust = GPUT_PROCESS_PEAK_KEPT;
 }
 
 static void update_faults(struct process *process)
@@ -51,7 +51,7 @@ void process_update(struct process *process, bool with_faults)
     process->history.had_own_memory |=
         process_has_memory(process) && polled->memory.resident_bytes > 0;
     if (polled->peak_resident_bytes)
-        raise_peak(process, polled->peak_resident_bytes, PROCESS_PEAK_SAMPLED);
+        raise_peak(process, polled->peak_resident_bytes, GPUT_PROCESS_PEAK_SAMPLED);
     if (with_faults)
         update_faults(process);
 }
@@ -123,7 +123,7 @@ void process_update_name(
 
 /* The peak of an exit record is that of the last exec generation, and since the program reset it
  * (clear_refs): what the kernel kept before was more. */
-static enum process_peak_trust trust_of_end(
+static enum gput_process_peak trust_of_end(
     const struct process *process, const struct taskstats_exit *exit, uint64_t lag_bytes)
 {
     if (exit->peak_rss_bytes <= process_baseline(process)->peak_bytes)
@@ -131,7 +131,8 @@ static enum process_peak_trust trust_of_end(
     /* An execve() resets it, too. */
     bool is_reset =
         !process->history.has_execed && exit->peak_rss_bytes + lag_bytes < process->peak.hwm_bytes;
-    return process->history.has_replaced_memory || is_reset ? PROCESS_PEAK_HWM : PROCESS_PEAK_FINAL;
+    return process->history.has_replaced_memory || is_reset ? GPUT_PROCESS_PEAK_KEPT
+                                                            : GPUT_PROCESS_PEAK_FINAL;
 }
 
 bool process_add_exit_record(
@@ -146,7 +147,7 @@ bool process_add_exit_record(
     process->exits->cpu_ns += (int64_t)exit->cpu_ns;
     task_counts_add(&process->exits->counts, &exit->counts);
     task_counts_subtract(&process->counts, &exit->counts);
-    raise_peak(process, exit->peak_rss_bytes, PROCESS_PEAK_UNKNOWN);
+    raise_peak(process, exit->peak_rss_bytes, GPUT_PROCESS_PEAK_UNKNOWN);
     if (!exit->is_last)
         return true;
     process->counts = (struct task_counts){0};
@@ -172,7 +173,7 @@ void process_read_peak(struct process *process, const char *procfs_root)
     polled->readings.faults = polled->stat.minor_faults;
     polled->readings.rss_bytes = polled->memory.resident_bytes;
     bytes_raise(&process->peak.hwm_bytes, status.peak_rss_bytes);
-    raise_peak(process, status.peak_rss_bytes, PROCESS_PEAK_HWM);
+    raise_peak(process, status.peak_rss_bytes, GPUT_PROCESS_PEAK_KEPT);
 }
 
 void process_read_threads(struct process *process, const char *procfs_root)
@@ -237,7 +238,7 @@ bool process_has_no_faults(const struct process *process)
 
 struct peak_sum process_peak_sum(const struct process *process)
 {
-    bool is_final = process->peak.trust == PROCESS_PEAK_FINAL;
+    bool is_final = process->peak.trust == GPUT_PROCESS_PEAK_FINAL;
     return (struct peak_sum){
         .bytes = is_final ? process->peak.rss_bytes : 0, .unbounded = !is_final};
 }

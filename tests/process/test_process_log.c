@@ -31,7 +31,7 @@ static void announced_families_are_known_without_a_scan(void **state)
     assert_ptr_equal(find(list, count, 31)->parent, child);
     assert_int_equal(child->cpu_ns, 2000);
     assert_int_equal(child->peak.rss_bytes, 8192);
-    assert_int_equal(child->peak.trust, PROCESS_PEAK_FINAL);
+    assert_int_equal(child->peak.trust, GPUT_PROCESS_PEAK_FINAL);
     assert_int_equal(child->end.status, 0x300);
     assert_string_equal(child->program.name, "from-record");
     assert_null(find(list, count, 40));
@@ -60,8 +60,8 @@ static void the_peak_of_a_process_that_has_reset_it_is_not_final(void **state)
                                          .is_last = true,
                                          .peak_rss_bytes = 40 << 20});
         process_log_end_batch(&stage.log, false);
-        assert_int_equal(
-            stage.log.main->peak.trust, kept_mb < 40 ? PROCESS_PEAK_FINAL : PROCESS_PEAK_HWM);
+        assert_int_equal(stage.log.main->peak.trust,
+            kept_mb < 40 ? GPUT_PROCESS_PEAK_FINAL : GPUT_PROCESS_PEAK_KEPT);
         assert_int_equal(stage.log.main->peak.rss_bytes, (kept_mb < 40 ? 40 : kept_mb) << 20);
         tear_down(&stage);
     }
@@ -106,7 +106,7 @@ static void a_command_that_ended_before_the_first_scan_is_known(void **state)
     process_log_end_batch(&stage.log, false);
     assert_int_equal(stage.log.seen, 2);
     assert_int_equal(stage.log.main->end.status, 0x300);
-    assert_int_equal(stage.log.main->peak.trust, PROCESS_PEAK_FINAL);
+    assert_int_equal(stage.log.main->peak.trust, GPUT_PROCESS_PEAK_FINAL);
     assert_true(stage.log.main->program.name[0] != '\0');
     tear_down(&stage);
 }
@@ -133,7 +133,7 @@ static void the_peak_before_execve_is_unbounded(void **state)
     assert_int_equal(peaks.largest_bytes, 8192);
     assert_true(process_log_peak_upper_bound(&stage.log, 100000) == 4096 + 100000);
     /* A launched command starts with execve(). */
-    assert_int_equal(stage.log.main->peak.trust, PROCESS_PEAK_FINAL);
+    assert_int_equal(stage.log.main->peak.trust, GPUT_PROCESS_PEAK_FINAL);
     tear_down(&stage);
 }
 
@@ -147,7 +147,7 @@ static void the_peak_before_a_second_execve_is_unbounded(void **state)
     execed(&stage, 10);
     execed(&stage, 10);
     add_exit_record(&stage, 10, 1, 16384);
-    assert_int_equal(stage.log.main->peak.trust, PROCESS_PEAK_HWM);
+    assert_int_equal(stage.log.main->peak.trust, GPUT_PROCESS_PEAK_KEPT);
     assert_int_equal(stage.log.main->peak.rss_bytes, 700 * 1024);
     tear_down(&stage);
 }
@@ -267,7 +267,7 @@ static void without_events_scans_find_processes(void **state)
     const struct process *child = find(list, count, 20);
     assert_true(process_has_ended(child));
     assert_int_equal(child->cpu_ns, 5 * 10000000);
-    assert_int_equal(child->peak.trust, PROCESS_PEAK_SAMPLED);
+    assert_int_equal(child->peak.trust, GPUT_PROCESS_PEAK_SAMPLED);
     assert_int_equal(child->peak.rss_bytes, 300 * sysconf(_SC_PAGESIZE));
     assert_ptr_equal(child->parent, stage.log.main);
     free(list);

@@ -286,7 +286,7 @@ static void exit_records_are_incomplete_where_events_were_lost(void **state)
     /* It may have called execve(), and other threads may have exited before. */
     const struct process *child = only_child(&stage, 20);
     assert_true(process_has_last_record(child) && child->history.has_lost_events);
-    assert_int_equal(child->peak.trust, PROCESS_PEAK_HWM);
+    assert_int_equal(child->peak.trust, GPUT_PROCESS_PEAK_KEPT);
 
     forked(&stage, 10, 30);
     add_exit_record(&stage, 30, 300, 4096);
@@ -295,7 +295,7 @@ static void exit_records_are_incomplete_where_events_were_lost(void **state)
     size_t count;
     struct process **list = process_log_list(&stage.log, &count);
     assert_false(find(list, count, 30)->history.has_lost_events);
-    assert_int_equal(find(list, count, 30)->peak.trust, PROCESS_PEAK_FINAL);
+    assert_int_equal(find(list, count, 30)->peak.trust, GPUT_PROCESS_PEAK_FINAL);
     free(list);
     tear_down(&stage);
 }

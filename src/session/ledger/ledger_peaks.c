@@ -84,7 +84,7 @@ static void fill_ended_main(const struct ledger *ledger, struct gput_peak *peak)
     double known = main ? (double)main->peak.rss_bytes : 0;
     if (maxrss_is_of_main(ledger, maxrss))
         set_exact(peak, maxrss, "ru_maxrss, kept by the kernel to the end");
-    else if (main && main->peak.trust == PROCESS_PEAK_FINAL)
+    else if (main && main->peak.trust == GPUT_PROCESS_PEAK_FINAL)
         set_exact(peak, known, "given by the kernel at its end (taskstats)");
     else if (known > 0)
         set_peak(peak, known, no_less(maxrss, known),

@@ -60,9 +60,10 @@ static void take(struct gput_process *listed, const struct process *process,
         .end_ns = process_has_ended(process) ? epochs_date_ns(epochs, process->end.at_ns) : 0,
         .is_final = process_has_last_record(process) && !process->history.has_lost_events,
         .cpu_seconds = cpu_seconds_of(process),
-        .peak_ram_bytes =
-            process->peak.trust != PROCESS_PEAK_UNKNOWN ? (double)process->peak.rss_bytes : NAN,
-        .peak = (enum gput_process_peak)process->peak.trust,
+        .peak_ram_bytes = process->peak.trust != GPUT_PROCESS_PEAK_UNKNOWN
+                              ? (double)process->peak.rss_bytes
+                              : NAN,
+        .peak = process->peak.trust,
         .peak_gpu_ram_bytes = process->peak.gpu_ram_bytes,
         .read_bytes = bytes_of(process, &counts, counts.read_call_bytes),
         .write_bytes = bytes_of(process, &counts, counts.write_call_bytes),
