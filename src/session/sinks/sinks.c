@@ -28,50 +28,42 @@ static int copy_option(struct sink *sink, const char **option, struct gput_error
     return sink->option ? GPUT_OK : error_memory(error);
 }
 
-static int open_each(struct sinks *sinks, struct session_settings *settings, struct latest *latest,
-    struct gput_error *error)
+static int open_one(struct sinks *sinks, const struct sink_class *class,
+    struct session_settings *settings, struct latest *latest, struct gput_error *error)
 {
-    for (size_t i = 0; i < SINK_COUNT; i++) {
-        if (!sink_is_wanted(classes[i], &settings->options))
-            continue;
-        struct sink *sink = calloc(1, classes[i]->size);
-        if (!sink)
-            return error_memory(error);
-        *sink = (struct sink){.class = classes[i], .settings = settings, .latest = latest};
-        sinks->sinks[sinks->count++] = sink;
-        TRY(copy_option(sink, option_of(classes[i], &settings->options), error));
-        TRY(sink_open(sink, error));
-        sinks->want_bytes |= sink->wants_bytes;
-        sinks->want_processes |= sink->wants_processes;
-    }
+    struct sink *sink = calloc(1, class->size);
+    if (!sink)
+        return error_memory(error);
+    *sink = (struct sink){.class = class, .settings = settings, .latest = latest};
+    sinks->sinks[sinks->count++] = sink;
+    TRY(copy_option(sink, option_of(class, &settings->options), error));
+    TRY(sink_open(sink, error));
+    sinks->want_bytes |= sink->wants_bytes;
+    sinks->want_processes |= sink->wants_processes;
     return GPUT_OK;
 }
 
 int sinks_open(struct sinks *sinks, struct session_settings *settings, struct latest *latest,
     struct gput_error *error)
 {
+    int code = GPUT_OK;
     struct file_limit limit;
     file_limit_block_signal(&limit);
-    int code = open_each(sinks, settings, latest, error);
+    for (size_t i = 0; i < SINK_COUNT && code == GPUT_OK; i++)
+        if (sink_is_wanted(classes[i], &settings->options))
+            code = open_one(sinks, classes[i], settings, latest, error);
     file_limit_unblock_signal(&limit);
     return code;
 }
 
-static int begin_each(struct sinks *sinks, struct gput_error *error)
-{
-    for (size_t i = 0; i < sinks->count; i++) {
-        struct sink *sink = sinks->sinks[i];
-        if (sink->class->begin)
-            TRY(sink->class->begin(sink, error));
-    }
-    return GPUT_OK;
-}
-
 int sinks_begin(struct sinks *sinks, struct gput_error *error)
 {
+    int code = GPUT_OK;
     struct file_limit limit;
     file_limit_block_signal(&limit);
-    int code = begin_each(sinks, error);
+    for (size_t i = 0; i < sinks->count && code == GPUT_OK; i++)
+        if (sinks->sinks[i]->class->begin)
+            code = sinks->sinks[i]->class->begin(sinks->sinks[i], error);
     file_limit_unblock_signal(&limit);
     return code;
 }
@@ -119,9 +111,14 @@ int64_t sinks_cpu_ns(const struct sinks *sinks)
 }
 
 /* All complete what they write at the same time, and then each is waited for. */
-static bool close_each(struct sinks *sinks, const struct sink_end *end)
+bool sinks_close(struct sinks *sinks, const struct sink_end *end)
 {
     bool have_ended = true;
+    struct file_limit limit;
+    if (sinks->are_closed)
+        return true;
+    sinks->are_closed = true;
+    file_limit_block_signal(&limit);
     for (size_t i = 0; i < sinks->count; i++) {
         struct sink *sink = sinks->sinks[i];
         if (sink->writer)
@@ -131,18 +128,7 @@ static bool close_each(struct sinks *sinks, const struct sink_end *end)
     }
     for (size_t i = 0; i < sinks->count; i++)
         have_ended &= sink_await_end(sinks->sinks[i]);
-    return have_ended;
-}
-
-bool sinks_close(struct sinks *sinks, const struct sink_end *end)
-{
-    struct file_limit limit;
-    if (sinks->are_closed)
-        return true;
-    file_limit_block_signal(&limit);
-    bool have_ended = close_each(sinks, end);
     file_limit_unblock_signal(&limit);
-    sinks->are_closed = true;
     return have_ended;
 }
 
