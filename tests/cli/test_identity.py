@@ -80,13 +80,13 @@ class Identity(unittest.TestCase):
     def test_a_rank_that_calls_execve_late_is_seen(self):
         """As of mpirun on a busy machine: a child has its environment until then."""
         program = (
-            "import os, time\n"
+            "import os, sys, time\n"
             "for rank in '0', '1':\n"
             "    if os.fork() == 0:\n"
             "        time.sleep(1.2)\n"
-            "        os.execvpe('sleep', ['sleep', '1.2'], {**os.environ, 'PMI_RANK': rank, 'PMI_SIZE': '2'})\n"
+            "        os.execvpe('sh', ['sh', '-c', sys.argv[1]], {**os.environ, 'PMI_RANK': rank, 'PMI_SIZE': '2'})\n"
             "os.wait(), os.wait()\n")  # fmt: skip
-        job = self.report(sys.executable, "-c", program)["job"]
+        job = self.job_with_ranks("0,1", lambda waits: [sys.executable, "-c", program, waits])
         self.assertEqual((job["ranks"], job["ranks_of"], job["rank"]), ("0,1", "descendants", None))
         self.assertIn("1 session of ranks 0,1 on", self.run_command([command.COMMAND, "job", "r.json"]).stdout)
 
@@ -230,21 +230,23 @@ class Identity(unittest.TestCase):
 
     def test_mpirun_as_the_command(self):
         """The ranks are descendants: they are read from their environments."""
-        waits = "while ! [ -e ../go ]; do sleep 0.05; done"
+        job = self.job_with_ranks("0-2", lambda waits: self.mpirun("sh", "-c", waits))
+        self.assertEqual((job["launcher"], job["rank"], job["ranks"], job["world_size"]), ("Open MPI", None, "0-2", 3))
+
+    def job_with_ranks(self, ranks, words):
+        """Of the report of a command whose ranks end when they have been seen; `words` makes it of what they run."""
         go = self.folder.parent / f"{self.folder.name}.go"
         self.addCleanup(go.unlink, missing_ok=True)
-        waits = waits.replace("../go", str(go))
         tracker = subprocess.Popen(
             [command.COMMAND, "run", "-q", "--st", "0.1", "--resource-usage-file", "kept", "-o", "r.json", "--",
-             *self.mpirun("sh", "-c", waits)],
+             *words(f"while ! [ -e {go} ]; do sleep 0.05; done")],
             env=without_launchers(), cwd=self.folder)  # fmt: skip
         try:
-            command.wait_until(lambda: self.shown_ranks() == "0-2")
+            command.wait_until(lambda: self.shown_ranks() == ranks, "the ranks")
         finally:
             go.touch()
             tracker.wait(command.PATIENCE)
-        job = json.loads((self.folder / "r.json").read_text())["job"]
-        self.assertEqual((job["launcher"], job["rank"], job["ranks"], job["world_size"]), ("Open MPI", None, "0-2", 3))
+        return json.loads((self.folder / "r.json").read_text())["job"]
 
     def shown_ranks(self):
         if not (self.folder / "kept").exists():

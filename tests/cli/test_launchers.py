@@ -39,6 +39,23 @@ class Launched(unittest.TestCase):
     def tracked(self, *words, options=("--tf", "s.csv", "-o", "r.json")):
         return [command.COMMAND, "run", "-q", "--st", "0.1", *options, "--", *words]
 
+    def as_the_command(self, *launcher):
+        """The report of one tracker for all three ranks of the machine, which end when it has seen them."""
+        go = self.folder / "go"
+        waits = f"while [ -d {self.folder} ] && ! [ -e {go} ]; do sleep 0.05; done"
+        words = self.tracked(*launcher, "sh", "-c", waits, options=("--tf", "s.csv", "-o", "r.json", "--resource-usage-file", "kept"))
+        with subprocess.Popen(list(map(str, words)), cwd=self.folder, env=self.environment) as tracker:
+            try:
+                command.wait_until(lambda: self.ranks_so_far() == "0-2", "the ranks")
+            finally:
+                go.touch()
+        self.assertEqual(tracker.returncode, 0)
+        return json.loads((self.folder / "r.json").read_text())
+
+    def ranks_so_far(self):
+        done = subprocess.run([command.COMMAND, "show", "-f", "json", "kept"], cwd=self.folder, capture_output=True, text=True)
+        return json.loads(done.stdout).get("job", {}).get("ranks") if done.returncode == 0 else None
+
     def why_no_torchrun(self):
         return None if shutil.which("torchrun") and not command.refusal(sys.executable, "-c", "import torch") else "torchrun is not installed (PyPI: torch)"
 
@@ -87,9 +104,7 @@ class Mpi(WithMpi):
         self.assertEqual([rank["exit_status"] for rank in read["ranks"]], [0, 0, 0])
 
     def check_reverse(self, mpirun):
-        """One tracker for all ranks of the machine."""
-        self.run_words(*self.tracked(*mpirun, "-np", "3", "sh", "-c", "sleep 1.5"))
-        report = json.loads((self.folder / "r.json").read_text())
+        report = self.as_the_command(*mpirun, "-np", "3")
         job = report["job"]
         self.assertEqual((job["ranks"], job["ranks_of"], job["rank"], job["world_size"]), ("0-2", "descendants", None, 3))
         self.assertGreaterEqual(report["accounting"]["processes"]["seen"], 4)
@@ -171,8 +186,7 @@ class Torchrun(Launched):
         self.assertEqual([(job["ranks"], job["missing"]) for job in self.job()["jobs"]], [(2, 0), (2, 0)])
 
     def test_as_the_command(self):
-        self.run_words(*self.tracked(*self.words(3), "sh", "-c", "sleep 1.5"))
-        job = json.loads((self.folder / "r.json").read_text())["job"]
+        job = self.as_the_command(*self.words(3))["job"]
         self.assertEqual((job["launcher"], job["ranks"], job["ranks_of"], job["rank"], job["world_size"]), ("torchrun", "0-2", "descendants", None, 3))
         text = self.run_words(command.COMMAND, "job", ".").stdout
         self.assertIn("(torchrun): 1 session of ranks 0-2 on 1 machine, ", text)
