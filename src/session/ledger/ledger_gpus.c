@@ -105,6 +105,8 @@ void ledger_fill_gpus(const struct ledger *ledger, struct gput_results *results)
     }
     for (int i = GPUT_MAIN_GPU_RAM; i <= GPUT_SYSTEM_GPU_RAM; i++)
         results->max[i] = gpu_usage_limit_sum(&ledger->gpu_usage, results->max[i]);
+    results->max[GPUT_SYSTEM_GPU_RAM] = gpu_usage_max_in_use(
+        &ledger->gpu_usage, results->max[GPUT_SYSTEM_GPU_RAM], results->max[GPUT_COMBINED_GPU_RAM]);
     for (int i = GPUT_MAIN_GPU_RAM; i <= GPUT_COMBINED_GPU_RAM; i++) {
         results->max[i] = snapshot_gpu_bytes(ledger->snapshot, results->max[i]);
         results->mean[i] = snapshot_gpu_bytes(ledger->snapshot, results->mean[i]);
