@@ -36,6 +36,22 @@ def python(code, *arguments):
     return [sys.executable, "-S", "-c", code, *map(str, arguments)]
 
 
+UNTIL_TICKS = """
+import json, os, subprocess, sys, time
+def ticks():
+    done = subprocess.run([sys.argv[1], "show", "-f", "json", "kept"], capture_output=True)
+    return 0 if done.returncode else json.loads(done.stdout)["tracker"]["ticks"]
+while ticks() < int(sys.argv[2]) and os.path.exists("."):
+    time.sleep(0.05)
+sys.exit(int(sys.argv[3]))
+"""
+
+
+def until_ticks(count, status=0):
+    """A command that ends when the results so far, in the file "kept", are of so many ticks."""
+    return python(UNTIL_TICKS, COMMAND, count, status)
+
+
 def wait_until(condition, what="something", patience=PATIENCE):
     """`patience` is more where seconds of CPU time are waited for, which a busy machine gives slowly."""
     end = time.monotonic() + patience

@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import threading
 
 from command import AS_NOBODY, COMMAND, CommandTest, wait_until
 
@@ -35,6 +36,33 @@ class ExactTest(CommandTest):
                         "-o", report, *options, "--", "./consumer", *map(str, words)],
                        **{"cwd": self.folder, "capture_output": True, "check": True} | process_options)
         return self.read(report)
+
+    def track_while(self, track, count, hold, *words, **options):
+        """The report of a command of which so many processes are ready, and go on when hold() has returned."""
+        (ready, is_ready), (held, release) = os.pipe(), os.pipe()
+
+        def wait_and_release():
+            left = count
+            while left > 0 and (dots := os.read(ready, left)):
+                left -= len(dots)
+            hold()
+            os.close(release)
+
+        thread = threading.Thread(target=wait_and_release)
+        thread.start()
+        try:
+            return track(*words, stdin=held, stdout=is_ready, capture_output=False, **options)
+        finally:
+            for pipe in held, is_ready:
+                os.close(pipe)
+            thread.join()
+            os.close(ready)
+
+    def await_rows(self, path, count):
+        """Waits for so many more rows of a tracking file in CSV, of which one may have been begun before."""
+        rows = lambda: path.read_text().count("\n") if path.exists() else 3
+        wanted = rows() + count + 1
+        wait_until(lambda: rows() >= wanted, "rows")
 
     def knows_ends(self, report):
         return report["sources"]["process_ends"]["state"] != "unavailable"

@@ -3,6 +3,7 @@
 import csv
 import datetime
 import json
+import math
 import os
 import shutil
 import signal
@@ -170,8 +171,9 @@ class Recording(RecordingTest):
             samples = [float(row["timestamp"]) for row in csv.DictReader(list(file)[2:])]
         for before, end in zip([short, *ends], ends):
             due = start + 2 * ((before - start + 0.01) // 2 + 1)
-            # A busy machine can leave out a sample: it is at the first one from then on.
-            self.assertAlmostEqual(end, next(sample for sample in samples if sample > due - 0.01), delta=0.1)
+            # A busy machine can leave out a sample: it is at the first one from then on. Of one at about that time it may be either.
+            first, second = [*[sample for sample in samples if sample > due - 0.1], math.inf][:2]
+            self.assertLessEqual(abs(end - (second if first < due + 0.1 and end > first + 0.1 else first)), 0.1)
 
     def test_aipowermeter_reads_our_recordings(self):
         spin = "import os, time\ngrow = bytearray(50_000_000)\nwhile sum(os.times()[:2]) < 0.6: pass"

@@ -1,9 +1,7 @@
 """Peaks of RAM of commands whose use is known, and their bounds."""
 
 import json
-import os
 import subprocess
-import threading
 import time
 
 from command import main
@@ -28,25 +26,8 @@ class ExactPeaks(ExactTest):
             self.assertNotIn("…", str(text), key)
 
     def track_for_a_while(self, track, count, *words, seconds=3):
-        """The report of a command of which so many processes are ready: all of them are there for these seconds, however late they start."""
-        (ready, is_ready), (held, hold) = os.pipe(), os.pipe()
-
-        def release():
-            while count_ready[0] < count and (dots := os.read(ready, count)):
-                count_ready[0] += len(dots)
-            time.sleep(seconds)  # less than until the next sample
-            os.close(hold)
-
-        count_ready = [0]
-        thread = threading.Thread(target=release)
-        thread.start()
-        try:
-            return track(*words, stdin=held, stdout=is_ready, capture_output=False)
-        finally:
-            for pipe in held, is_ready:
-                os.close(pipe)
-            thread.join()
-            os.close(ready)
+        """All of the processes are there for these seconds, however late they start: less than until the next sample."""
+        return self.track_while(track, count, lambda: time.sleep(seconds), *words)
 
     def test_processes_that_come_and_go_between_two_samples_count_together(self):
         backends = ["child", "[", "alloc", 20, "ready", "await", 0, "]"] * 8

@@ -29,8 +29,10 @@ class ExactProcesses(ExactTest):
 
     def children_whose_first_thread_ends(self, *words):
         for track in self.track, self.track_without_rights:
-            report = track("child", "[", "exit-leader", "[", "alloc", 30, "sleep", 0.3, *words, "]", "]", "wait",
-                           options=["--processes", "--st", "0.1"])
+            rows = self.folder / f"{track.__name__}.csv"
+            thread = ["alloc", 30, "ready", "await", 0, "sleep", 0.3, *words]
+            report = self.track_while(track, 1, lambda rows=rows: self.await_rows(rows, 2), "child", "[", "exit-leader", "[", *thread, "]", "]", "wait",
+                                      options=["--processes", "--st", "0.1", "--tf", rows.name])
             self.assertEqual(report["accounting"]["processes"]["seen"], 2)
             self.assertEqual(len(report["processes"]), 2)
             child = report["processes"][1]

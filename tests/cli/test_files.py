@@ -11,7 +11,7 @@ import stat
 import subprocess
 import time
 
-from command import COMMAND, PATIENCE, CommandTest, main, wait_until
+from command import COMMAND, PATIENCE, CommandTest, main, until_ticks, wait_until
 
 STATIC = ["ram_unit", "gpu_ram_unit", "time_unit", "ram_system_capacity", "gpu_ram_system_capacity", "system_core_count",
           "n_expected_cores", "system_gpu_count", "n_expected_gpus"]
@@ -27,7 +27,7 @@ COLUMNS = (
 
 
 class TrackingFile(CommandTest):
-    OPTIONS = ["--st=0.05", "--ru=megabytes", "--tu=minutes", "--nec=3", "-f", "json", "-o", "report.json"]
+    OPTIONS = ["--st=0.05", "--resource-usage-file=kept", "--ru=megabytes", "--tu=minutes", "--nec=3", "-f", "json", "-o", "report.json"]
 
     def report(self):
         return json.loads((self.folder / "report.json").read_text())
@@ -47,7 +47,7 @@ class TrackingFile(CommandTest):
         self.assertEqual(max(int(r["main_n_threads"]) for r in rows), report["cpu_utilization"]["main_n_threads"])
 
     def test_csv(self):
-        done = self.run_command("run", *self.OPTIONS, "--tf", "rows.csv", "sleep", "0.3")
+        done = self.run_command("run", *self.OPTIONS, "--tf", "rows.csv", *until_ticks(8))
         self.assertEqual(done.returncode, 0, done.stderr)
         with open(self.folder / "rows.csv", newline="") as file:
             lines = list(csv.reader(file))
@@ -79,7 +79,7 @@ class TrackingFile(CommandTest):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_sqlite(self):
-        done = self.run_command("run", *self.OPTIONS, "--tf", "rows.sqlite", "sleep", "0.3")
+        done = self.run_command("run", *self.OPTIONS, "--tf", "rows.sqlite", *until_ticks(8))
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assert_folder_is("rows.sqlite", "report.json")
         with sqlite3.connect(self.folder / "rows.sqlite") as base:

@@ -17,6 +17,12 @@ from report_data import use_page
 
 
 class Files(JobTest):
+    def track(self, *options, status=0):
+        """A session of several samples, in s.csv."""
+        words = [command.COMMAND, "run", "-q", "--st", "0.05", "--tf", "s.csv", "--resource-usage-file", "kept", *options, "--"]
+        done = subprocess.run([*words, *command.until_ticks(8, status)], cwd=self.folder, timeout=command.PATIENCE)
+        self.assertEqual(done.returncode, status)
+
     def test_files_through_links(self):
         """As Nextflow publishes them, out of a folder for each step; a link to a folder may lead in a circle."""
         for step in "ab":
@@ -116,7 +122,7 @@ class Files(JobTest):
         self.assertGreater(max(kept), 100)
 
     def test_no_cpu_time_of_a_csv_that_is_cut(self):
-        subprocess.run([command.COMMAND, "run", "-q", "--st", "0.05", "--tf", "s.csv", "--", "sleep", "0.3"], cwd=self.folder, check=True)
+        self.track()
         whole = (self.folder / "s.csv").read_bytes()
         self.assertIsNotNone(self.job("s.csv")["ranks"][0]["cpu_seconds"])
         (self.folder / "s.csv").write_bytes(whole[:-40])
@@ -143,7 +149,7 @@ class Files(JobTest):
         self.assertNotIn("idle_cores", self.findings("s.csv"))
 
     def test_a_copy_of_a_tracking_file_without_its_identity(self):
-        subprocess.run([command.COMMAND, "run", "-q", "--st", "0.05", "--tf", "s.csv", "--", "sleep", "0.3"], cwd=self.folder, check=True)
+        self.track()
         for name in "copy.csv", "another.csv":
             shutil.copy(self.folder / "s.csv", self.folder / name)
         read = self.job()
@@ -160,7 +166,7 @@ class Files(JobTest):
         self.assertEqual(len(self.job()["ranks"]), 2)
 
     def test_a_copy_without_its_identity_goes_further_than_the_file_with_it(self):
-        subprocess.run([command.COMMAND, "run", "-q", "--st", "0.05", "--tf", "s.csv", "-o", "r.json", "--", "sh", "-c", "sleep 0.3; exit 3"], cwd=self.folder)
+        self.track("-o", "r.json", status=3)
         (whole,) = self.job("s.csv", "r.json")["ranks"]
         rows = (self.folder / "s.csv").read_text().splitlines(keepends=True)
         for name in "a.csv", "z.csv":

@@ -126,7 +126,18 @@ class PassedOn(PhasesTest):
 
 class Derived(PhasesTest):
     def test_changes_in_the_samples_are_phases(self):
-        code = "import time; time.sleep(0.5); held = b'x' * 200_000_000; time.sleep(0.5)"
+        code = """
+import time
+def rows():
+    return open("t.csv").read().count("\\n")
+def wait():
+    seen = rows()
+    while rows() < seen + 40:
+        time.sleep(0.01)
+wait()
+held = b"x" * 200_000_000
+wait()
+"""
         done = self.run_command("run", "--phases=auto", "--st", "0.01", "--tf", "t.csv", "--region-file", "m.csv", "--", *python(code))
         self.assertEqual(done.returncode, 0, done.stderr)
         rows = self.read_marks()

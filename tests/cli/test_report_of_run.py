@@ -9,22 +9,12 @@ import subprocess
 import time
 import unittest
 
-from command import COMMAND, PATIENCE, main, python, refusal
+from command import COMMAND, PATIENCE, main, python, refusal, until_ticks
 from report_data import Report
 from report_test import ReportTest
 
 MOUNTING = ["unshare", "--mount"] + ([] if os.geteuid() == 0 else ["--user", "--map-root-user"])
 NO_MOUNTS = refusal(*MOUNTING, "sh", "-c", "mount -t tmpfs -o size=64k none /mnt")
-# Ends when there were some samples.
-SAMPLED = """
-import json, subprocess, sys, time
-def ticks():
-    done = subprocess.run([sys.argv[1], "show", "-f", "json", "kept"], capture_output=True)
-    return 0 if done.returncode else json.loads(done.stdout)["tracker"]["ticks"]
-while ticks() < 10:
-    time.sleep(0.05)
-raise SystemExit(4)
-"""
 
 
 class AtTheEnd(ReportTest):
@@ -39,7 +29,7 @@ class AtTheEnd(ReportTest):
 
     def test_run_writes_it_when_the_command_has_ended(self):
         done = self.run_tracked("run", "--st", "0.02", "--report", "x.html", "-o", "r.json", "--resource-usage-file", "kept", "--",
-                                *python(SAMPLED, COMMAND))
+                                *until_ticks(10, 4))
         self.assertEqual(done.returncode, 4)
         report = Report(self.folder / "x.html")
         (session,) = report.sessions
@@ -162,7 +152,9 @@ class AtTheEnd(ReportTest):
         self.assertTrue((self.folder / "t.csv").exists())
 
     def test_attach_writes_it_too(self):
-        self.run_tracked("attach", "--for", "0.2", "--st", "0.02", "--report", "x.html", "-q", os.getpid(), check=True)
+        target = subprocess.Popen(until_ticks(8), cwd=self.folder)
+        self.processes.append(target)
+        self.run_tracked("attach", "--st", "0.02", "--resource-usage-file", "kept", "--report", "x.html", "-q", target.pid, check=True)
         self.assertGreater(len(Report(self.folder / "x.html").series()["main_ram"][1]), 2)
 
     def test_names_of_other_formats_are_refused_before_the_command_runs(self):
