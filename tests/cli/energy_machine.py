@@ -10,9 +10,12 @@ RANGE_UJ = 262143328850
 # Runs as the tracked command. Moves counters by that many joules a second, a line for each:
 #     python -c MOVE SECONDS FILE WATTS [FILE WATTS]...
 # The files are written in place, as wide as the kernel's ever get, so that readers never see half a number.
-# Where they move by themselves (Machine.moving), they stop before, and stay where this leaves them.
+# Where they move by themselves (Machine.moving), they stop before, and stay where this leaves them. And where results so far are kept, there
+# are some before: the tracker has read the counters, however late that was.
 MOVE = """
 import os, sys, time
+while os.path.exists("kept") and not os.path.getsize("kept"):
+    time.sleep(0.004)
 while os.path.exists("moving") and not os.path.exists("held"):
     open("hold", "w").close()
     time.sleep(0.004)

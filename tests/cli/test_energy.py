@@ -53,7 +53,8 @@ class Energy(CommandTest):
         """The results of a session on the machine."""
         with self.machine.moving(self.folder, *self.machine.moved):
             done = self.run_command(
-                "run", "-f", "json", "-o", "out.json", "--st", "0.1", *options, "--", *command, env=self.machine.environment(), **more
+                "run", "-f", "json", "-o", "out.json", "--st", "0.1", "--resource-usage-file", "kept", *options, "--", *command,
+                env=self.machine.environment(), **more
             )
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads((self.folder / "out.json").read_text())

@@ -111,8 +111,8 @@ class Recording(RecordingTest):
                 move = self.machine.move(seconds, package_0=60, package_1=40, package_0_0=8, package_0_1=30, package_2=200)
                 # The counters are moved by a child, which ends before the command does.
                 command = ("sh", "-c", '"$@"; true', "sh", *python(rising, *move))
-                done = self.run_command("run", "--energy-folder", "rec", *options, "-f", "json", "-o", "out.json", "--", *command,
-                                        env=self.machine.environment())
+                done = self.run_command("run", "--energy-folder", "rec", "--resource-usage-file", "kept", *options, "-f", "json", "-o", "out.json",
+                                        "--", *command, env=self.machine.environment())
                 self.assertEqual(done.returncode, 0, done.stderr)
                 energy = json.loads((self.folder / "out.json").read_text())["energy"]
                 machine, metrics = energy["machine"], self.summary()["metrics"]
