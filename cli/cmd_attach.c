@@ -28,7 +28,7 @@ static bool is_readable(int fd)
 /* How it ended. */
 struct attach_end {
     bool has_ended; /* the process */
-    bool limited;   /* what was tracked was ended for a limit that it passed */
+    bool limited;   /* what was tracked was ended for a limit that it exceeded */
     int asked_by;   /* SIGTERM or SIGHUP, which ended tracking; else 0 */
     int stop_fd;    /* how long a message may wait from now on; see screen.h */
 };
@@ -168,7 +168,7 @@ int cmd_attach(const struct arguments *arguments)
         tracking_finish(&tracking);
     }
     if (code == GPUT_OK)
-        return end.limited ? EXIT_LIMIT_PASSED : EXIT_SUCCESS;
+        return end.limited ? EXIT_LIMIT_EXCEEDED : EXIT_SUCCESS;
     message_error_until(&error, end.stop_fd);
     return EXIT_FAILURE;
 }

@@ -80,13 +80,12 @@ static const struct command commands[] = {
         .function = cmd_live,
         .usage = "[OPTIONS] [PID]",
         .summary = "Watch a process, or the machine, on the terminal.",
-        .help =
-            "Shows what a running process and its descendants use, or, without PID, the machine "
-            "and all of its processes. Each figure, also of GPUs and power, has its value now, its "
-            "peak and its last minute. Processes can be sorted, folded, filtered and sent signals. "
-            "Kernel threads are one row, kthreadd, until it is unfolded (space). "
-            "'?' shows the keys, 'q' quits. Nothing is kept. 'gpu-tracker run --live' shows the "
-            "same for a command.",
+        .help = "Shows what a running process and its descendants use, or, without PID, the "
+                "machine and all of its processes. Each figure, including GPUs and power, is shown "
+                "with its current value, its peak and its last minute. Processes can be sorted, "
+                "folded, filtered and sent signals. Kernel threads are one row, kthreadd, until it "
+                "is unfolded (space). '?' shows the keys, 'q' quits. Nothing is kept. 'gpu-tracker "
+                "run --live' shows the same for a command.",
         .options = live_options,
         .operands = {ARGUMENT_TEXT, 0, 1},
         .instead = "To start a command: gpu-tracker run --live -- COMMAND",
@@ -129,12 +128,11 @@ static const struct command commands[] = {
         .function = cmd_show,
         .usage = "[OPTIONS] FILE",
         .summary = "Print the results of a killed session.",
-        .help =
-            "Prints the results so far that a session keeps while it runs, in a hidden file "
-            "(.gpu-tracker_*) of its working directory (of one of many ranks: of the folder of its "
-            "report) or in the file given by --resource-usage-file. "
-            "The file remains when gpu-tracker itself is killed. The pickle that the older "
-            "Python package leaves is also read, as data only.",
+        .help = "Prints the results so far that a session keeps while it runs, in a hidden file "
+                "(.gpu-tracker_*) of its working directory (for a rank of a parallel job, in the "
+                "folder of its report) or in the file given by --resource-usage-file. The file "
+                "remains when gpu-tracker itself is killed. The pickle that the older Python "
+                "package leaves is also read, as data only.",
         .options = show_options,
         .operands = {ARGUMENT_FILE, 1, 1},
     },
@@ -150,9 +148,9 @@ static const struct command commands[] = {
         .summary = "Show the results of many ranks as one job.",
         .help =
             "Reads the files of ranks on any number of machines: reports in JSON, tracking files "
-            "and what killed sessions left. A folder stands for all such files in it. Prints what "
-            "each job used of its allocation, which ranks were slow, waited, failed or are "
-            "missing, and advice with the figures it is based on. Several files of one session "
+            "and results files of killed sessions. A folder stands for all such files in it. "
+            "Prints what each job used of its allocation, which ranks were slow, waited, failed or "
+            "are missing, and advice with the figures it is based on. Several files of one session "
             "count once, and so do the figures of each machine and each GPU. The clocks of the "
             "machines are compared. A file that cannot be read is named; the others are shown.",
         .options = job_options,
@@ -169,10 +167,10 @@ static const struct command commands[] = {
         .help =
             "Sends the samples of sessions, with their past times, to Prometheus or another "
             "receiver of remote write, or to one of OpenTelemetry. A SESSION is a tracking file, a "
-            "report in JSON, what a killed session left, or a folder of these. If a receiver is "
-            "busy, sending is tried again. If it refuses a session, that is reported, the other "
-            "sessions are sent, and the exit status is 1. Prometheus accepts past samples if its "
-            "configuration has a long enough out_of_order_time_window.",
+            "report in JSON, the results file of a killed session, or a folder of these. If a "
+            "receiver is busy, sending is tried again. If it refuses a session, that is reported, "
+            "the other sessions are sent, and the exit status is 1. Prometheus accepts past "
+            "samples if its configuration has a long enough out_of_order_time_window.",
         .options = push_options,
         .operands = {ARGUMENT_FILE, 1, -1},
     },
@@ -188,16 +186,17 @@ static const struct command commands[] = {
         .summary = "Show sessions in one HTML file, or export them.",
         .help =
             "Writes an HTML file that shows what sessions used: curves of RAM, CPU, GPUs and "
-            "power, code blocks, processes, figures with their bounds and sources. It opens in "
-            "any browser and needs no network.\n"
-            "\nA SESSION is a tracking file (.csv or .sqlite, also of the older Python package), a "
-            "sub-tracking file, a recording of power (--energy-folder), a report in JSON, or what "
-            "a killed session left. It may also be a training profile of SageMaker Debugger, a "
-            "Python profile (cProfile, pyinstrument), a trace of PyTorch's profiler or in Chrome's "
-            "format, or a folder of these. Results and sub-tracking files belong to the only "
-            "tracking file next to them, or to the one with whose name theirs begins. NAME=SESSION "
-            "gives a session a name. Sessions whose names or paths have different ranks "
-            "(rank0=a.csv, run.r1.csv, rank2/t.csv) are shown as the ranks of one job.",
+            "power, code blocks, processes, figures with their bounds and sources. It opens in any "
+            "browser and needs no network.\n"
+            "\n"
+            "A SESSION is a tracking file (.csv or .sqlite, also of the older Python package), a "
+            "sub-tracking file, a recording of power (--energy-folder), a report in JSON, or the "
+            "results file of a killed session. It may also be a training profile of SageMaker "
+            "Debugger, a Python profile (cProfile, pyinstrument), a trace of PyTorch's profiler or "
+            "in Chrome's format, or a folder of these. Results and sub-tracking files belong to "
+            "the only tracking file next to them, or to the one with whose name theirs begins. "
+            "NAME=SESSION gives a session a name. Sessions whose names or paths have different "
+            "ranks (rank0=a.csv, run.r1.csv, rank2/t.csv) are shown as the ranks of one job.",
         .note = cmd_report_note,
         .options = report_options,
         .operands = {ARGUMENT_FILE, 1, -1},
@@ -213,7 +212,7 @@ static const struct command commands[] = {
         .summary = "Draw curves of sessions as a picture for papers.",
         .help = "Draws RAM, CPU, GPUs and power of sessions over time, as SVG, PDF or PNG, by the "
                 "extension of -o. Several sessions are drawn over each other, each from its own "
-                "beginning. A SESSION is what 'gpu-tracker report' takes.\n"
+                "beginning. A SESSION is anything that 'gpu-tracker report' accepts.\n"
                 "\n"
                 "No peak is lost, however many samples there are. PDF and PNG need the libraries "
                 "cairo and Pango (Debian: libpangocairo-1.0-0), SVG needs nothing.",
@@ -563,14 +562,12 @@ static const struct command commands[] = {
             "\"system\" or \"framework\"), traces of PyTorch's profiler, one file per rank, and "
             "any other trace in Chrome's format. Traces may be compressed with gzip or Zstandard. "
             "gpu-tracker's own tracking and sub-tracking files go onto it, too. A folder that is "
-            "not a training profile stands for "
-            "all trace "
-            "files in it.\n"
+            "not a training profile stands for all trace files in it.\n"
             "\n"
             "Times are made absolute, so that all inputs share one clock. Readings of the machine "
-            "and samples become counters; calls of code blocks become slices. Of a truncated or "
-            "damaged file the intact part is used, with one warning. Memory use is bounded, "
-            "whatever the size of the files.",
+            "and samples become counters; calls of code blocks become slices. If a file is "
+            "truncated or damaged, its intact part is used, with one warning. Memory use is "
+            "bounded, whatever the size of the files.",
         .options = timeline_merge_options,
         .operands = {ARGUMENT_FILE, 1, -1},
     },

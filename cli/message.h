@@ -11,7 +11,7 @@
 /* Exit statuses that are not the tracked command's. */
 enum {
     EXIT_USAGE = 2,
-    EXIT_LIMIT_PASSED = 124,
+    EXIT_LIMIT_EXCEEDED = 124,
     EXIT_TRACKER_FAILED = 125,
     EXIT_NOT_EXECUTABLE = 126,
     EXIT_NOT_FOUND = 127,

@@ -24,17 +24,15 @@ static const struct option options[OPTION_COUNT] = {
             "the format of the output's extension, else to 'summary'."},
     [OPTION_TRACKING_FORMAT] = {'f', "format", ARGUMENT_WORD, "format",
         "summary text full json pickle prometheus",
-        .help =
-            "File format of the output. 'summary' is about ten lines for people, 'text' the report "
-            "of the older gpu_tracker, 'full' every figure with its source. 'json' is the same for "
-            "programs. 'pickle' is a stopped Tracker, which the Python package loads (only with "
-            "-o). 'prometheus' is metrics for a textfile collector. Defaults to 'text' "
-            "with -e; otherwise to 'summary' on the screen. With -o it is taken from the "
-            "file's extension (.json, .pkl, .prom), else 'full'."},
+        .help = "File format of the output. 'summary' is about ten lines for people, 'text' the "
+                "report of the older gpu_tracker, 'full' every figure with its source. 'json' is "
+                "the same for programs. 'pickle' is a stopped Tracker, which the Python package "
+                "loads (only with -o). 'prometheus' is metrics for a textfile collector. Defaults "
+                "to 'summary' on the screen; with -o to the format of the file's extension (.json, "
+                ".pkl, .prom), else to 'full'. With gpu-tracker -e it defaults to 'text'."},
     [OPTION_QUIET] = {'q', "quiet", ARGUMENT_NONE, .newer = true,
-        .help =
-            "Print no report on the screen, nor where files are written (of a rank, with --spool); "
-            "-o still writes its file."},
+        .help = "Print neither the report nor the paths of output files on the screen; -o still "
+                "writes its file."},
     [OPTION_SUMMARY] = {0, "summary", ARGUMENT_NONE, .newer = true,
         .help = "With -o: also print the summary on the screen."},
     [OPTION_PROGRESS] = {0, "progress", ARGUMENT_NONE, .newer = true,
@@ -109,13 +107,13 @@ static const struct option options[OPTION_COUNT] = {
     [OPTION_TIME_UNIT] = {0, "tu", ARGUMENT_WORD, "time-unit", "seconds minutes hours days",
         .help = "One of 'seconds', 'minutes', 'hours', or 'days'. Defaults to 'hours'."},
     [OPTION_EXPECTED_CORES] = {0, "nec", ARGUMENT_TEXT, "num-cores",
-        .help =
-            "The number of cores expected to be used, by which hardware percentages are divided. "
-            "Defaults to those that the command may use, with -e and -f text to all of the "
-            "machine."},
+        .help = "The number of cores expected to be used, by which hardware percentages are "
+                "divided. Defaults to those that the command may use; with gpu-tracker -e or -f "
+                "text, to all of the machine."},
     [OPTION_GPU_UUIDS] = {0, "guuids", ARGUMENT_TEXT, "gpu-uuids",
         .help = "Comma-separated list of the UUIDs (or indexes) of the GPUs whose utilization is "
-                "tracked. Defaults to those that the command sees, with -e and -f text to all."},
+                "tracked. Defaults to those that the tracked program can see; to all if none is "
+                "tracked, with gpu-tracker -e, and with -f text."},
     [OPTION_DISABLE_LOGS] = {0, "disable-logs", ARGUMENT_NONE,
         .help = "Suppress warnings while tracking."},
     [OPTION_GPU_BRAND] = {0, "gb", ARGUMENT_WORD, "gpu-brand", "nvidia amd intel",
@@ -132,7 +130,8 @@ static const struct option options[OPTION_COUNT] = {
     [OPTION_RAM] = {0, "ram", ARGUMENT_WORD, "ram-mode", "adaptive exact totals", .newer = true,
         .help = "When to read the private and shared parts of RAM, which are expensive to read. "
                 "'adaptive': when they may have changed, at a bounded cost. 'exact': at every "
-                "sample. 'totals': never of a process that is alone. Defaults to 'adaptive'."},
+                "sample. 'totals': like 'adaptive', but not while only one process is tracked. "
+                "Defaults to 'adaptive'."},
     [OPTION_PROCESSES] = {0, "processes", ARGUMENT_NONE, .newer = true,
         .help = "Report each process individually, including those too short-lived to be sampled: "
                 "as a tree after the text, as \"processes\" in JSON, and as the table "
@@ -144,8 +143,8 @@ static const struct option options[OPTION_COUNT] = {
     [OPTION_RESOURCE_USAGE_FILE] = {0, "resource-usage-file", ARGUMENT_FILE, "file", .newer = true,
         .help = "Where to keep the results so far while tracking runs. The file is removed at the "
                 "end; if the tracker is killed, 'gpu-tracker show' prints it. Defaults to a hidden "
-                "file in the working directory; of one of many ranks, in the folder of its report "
-                "or tracking file."},
+                "file in the working directory; for a rank of a parallel job, in the folder of its "
+                "report or tracking file."},
     [OPTION_SPOOL] = {0, "spool", ARGUMENT_FILE, "folder", .newer = true,
         .help = "Write all files to this local folder (such as /tmp) first, and move them to their "
                 "final places at the end. Files that cannot be moved are named, and stay in the "
@@ -179,17 +178,18 @@ static const struct option options[OPTION_COUNT] = {
     [OPTION_LISTEN] = {0, "listen", ARGUMENT_TEXT, "host:port", .newer = true,
         .help = "Serve the results so far to Prometheus while tracking runs, at "
                 "http://host:port/metrics. A port alone listens on this machine only. Port 0 "
-                "chooses a free port, which is printed to standard error. Other names of this "
-                "machine follow after commas: 0.0.0.0:5001,trainer.example.org."},
+                "chooses a free port, which is printed to standard error. More names of this "
+                "machine can follow, separated by commas: 0.0.0.0:5001,trainer.example.org."},
     [OPTION_SERVE_LISTEN] = {0, "listen", ARGUMENT_TEXT, "host:port",
         .help = "Where to serve. A port alone listens on this machine only; 0.0.0.0:5001 or "
                 "[::]:5001 is open to all. Port 0 chooses a free port, which is printed to "
-                "standard error. Other names of this machine follow after commas: "
+                "standard error. More names of this machine can follow, separated by commas: "
                 "0.0.0.0:5001,trainer.example.org. Defaults to 127.0.0.1:5001."},
     [OPTION_OTLP] = {0, "otlp", ARGUMENT_TEXT, "url", .newer = true, .optional = true,
         .help = "Send metrics to an OpenTelemetry receiver (OTLP over HTTP, protobuf): "
-                "--otlp=http://collector:4318. Without a URL, OTEL_EXPORTER_OTLP_ENDPOINT and its "
-                "related variables say where; else http://localhost:4318."},
+                "--otlp=http://collector:4318. Without a URL, it is taken from "
+                "OTEL_EXPORTER_OTLP_ENDPOINT and its related variables, else it is "
+                "http://localhost:4318."},
     [OPTION_REMOTE_WRITE] = {0, "remote-write", ARGUMENT_TEXT, "url", .newer = true,
         .help = "Send metrics to a receiver of Prometheus' remote write, such as "
                 "http://prometheus:9090."},
@@ -200,9 +200,9 @@ static const struct option options[OPTION_COUNT] = {
         .help = "Seconds between two samples that are sent, 0.5 or more. Defaults to "
                 "OTEL_METRIC_EXPORT_INTERVAL or 60 for --otlp, and to 15 for --remote-write."},
     [OPTION_PUSH_TIMEOUT] = {0, "push-timeout", ARGUMENT_TEXT, "seconds", .newer = true,
-        .help = "Seconds that a receiver has to answer, 0.1 to 3600; at the end of a command 10 at "
-                "most. Defaults to OTEL_EXPORTER_OTLP_TIMEOUT or 10 for --otlp, and to 30 for "
-                "--remote-write; the end is then shorter: 0.5 to 3 seconds."},
+        .help = "Seconds that a receiver has to answer, 0.1 to 3600; at most 10 once the command "
+                "has ended. Defaults to OTEL_EXPORTER_OTLP_TIMEOUT or 10 for --otlp, and to 30 for "
+                "--remote-write; then only 0.5 to 3 once the command has ended."},
     [OPTION_OWNERS] = {0, "owners", ARGUMENT_NONE,
         .help = "Also serve what each user and each job of the machine uses: CPU time, RAM and "
                 "GPUs. Anyone who can read the page sees their names."},
@@ -253,8 +253,8 @@ static const struct option options[OPTION_COUNT] = {
                 "extension, else to 'summary'."},
     [OPTION_JOB_TABLE] = {0, "table", ARGUMENT_WORD, "name", "jobs machines ranks findings",
         .newer = true,
-        .help = "Show only this table: 'jobs', 'machines', 'ranks' or 'findings'. Of 'csv', which "
-                "has one, it is 'ranks' by default."},
+        .help = "Show only this table: 'jobs', 'machines', 'ranks' or 'findings'. CSV holds one "
+                "table, by default 'ranks'."},
     [OPTION_ALL] = {0, "all", ARGUMENT_NONE, .newer = true,
         .help = "Also summarize figures that are 0 or unknown throughout."},
     [OPTION_ANALYZED_FILE] = {0, "tf", ARGUMENT_FILE, "tracking-file",
@@ -342,9 +342,9 @@ static const struct option options[OPTION_COUNT] = {
                 "standard output, as SVG. Defaults to plot.svg."},
     [OPTION_PLOT_FIGURES] = {0, "figures", ARGUMENT_TEXT, "name,name", .newer = true,
         .help = "What to draw, separated by commas: charts (ram, gpu_ram, cpu, gpu, threads, "
-                "power, ...) or single curves (main_ram, gpu0_power_watts, ...). An unknown name "
-                "is answered with a list of all names. Defaults to those of ram, gpu_ram, cpu, gpu "
-                "and power that were used."},
+                "power, ...) or single curves (main_ram, gpu0_power_watts, ...). For an unknown "
+                "name, all names are listed. Defaults to those of ram, gpu_ram, cpu, gpu and power "
+                "that were used."},
     [OPTION_PLOT_BLOCKS] = {0, "blocks", ARGUMENT_NONE, .newer = true,
         .help = "Also draw the code blocks that took the most time, each in a row of its own; the "
                 "outermost ones are bands in the charts, too."},
@@ -384,8 +384,8 @@ static const struct option options[OPTION_COUNT] = {
             "Mark the moments when this metric of a training profile is below the threshold, with "
             "all readings near them. Defaults to GPUUtilization=85; 'none' marks nothing."},
     [OPTION_CORES] = {'j', "cores", ARGUMENT_TEXT, "number", .newer = true,
-        .help = "How many cores read large files. The result is the same. Defaults to all that "
-                "this process may use."},
+        .help = "How many cores to use for reading large files. The result is the same. Defaults "
+                "to all that this process may use."},
     [OPTION_TABLE_OUTPUT] = {'o', "output", ARGUMENT_FILE, "file",
         .help = "The file to write. Defaults to the screen."},
     [OPTION_TABLE_FORMAT] = {'f', "format", ARGUMENT_WORD, "format", "text json csv",

@@ -287,7 +287,7 @@ static int track_in_session(struct gput_session *session, struct tracking *track
     }
     if (end.stop_fd >= 0)
         close(end.stop_fd);
-    return limited ? EXIT_LIMIT_PASSED
+    return limited ? EXIT_LIMIT_EXCEEDED
                    : exit_status(&end, outcome, rank_paths_are_many(&tracking->ranks), killed_by);
 }
 

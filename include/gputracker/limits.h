@@ -33,7 +33,7 @@ enum gput_limit_kind {
 /** Limits of a session. Sized: see gputracker/sized.h. */
 struct gput_limits {
     size_t size; /**< set by gput_limits_default() */
-    /** End the whole tree when a limit is passed: SIGTERM, and SIGKILL `grace_seconds` later.
+    /** End the whole tree when a limit is exceeded: SIGTERM, and SIGKILL `grace_seconds` later.
      * Otherwise warn, once a limit. */
     bool enforce;
     double grace_seconds;            /**< 0: the default, 5 s */

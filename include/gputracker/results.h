@@ -76,7 +76,7 @@ GPUT_API double gput_results_now(
 GPUT_API double gput_results_energy(
     const struct gput_results *results, enum gput_energy_figure figure);
 
-/** Whether the command was ended because it passed a limit. The table "limits_passed" of
+/** Whether the command was ended because it exceeded a limit. The table "limits_passed" of
  * gput_results_tables() says which; there is one, too, when it was only warned of. */
 GPUT_API bool gput_results_was_ended(const struct gput_results *results);
 
@@ -127,7 +127,7 @@ GPUT_API const char *gput_results_gpu_text(
  * - "results", a record with the columns above;
  * - "gpus", a row each;
  * - "sources": name, state, reason;
- * - "limits_passed", in the order in which they were passed: kind_name, value, at_seconds,
+ * - "limits_passed", in the order in which they were exceeded: kind_name, value, at_seconds,
  * enforced.
  *
  * On success the caller frees `*tables` by gput_tables_destroy(). Errors: GPUT_ERROR_MEMORY.

@@ -329,7 +329,7 @@ class Tracker:
 
     @property
     def limit_passed(self) -> dict[str, Any] | None:
-        """The first of `limits` that was passed, as a dictionary: kind, value (sizes in `ram_unit` or `gpu_ram_unit`, times in
+        """The first of `limits` that was exceeded, as a dictionary: kind, value (sizes in `ram_unit` or `gpu_ram_unit`, times in
         seconds), at_seconds, enforced. None: none was. Also while tracking runs, as of the last sample, but not with
         `own_process`."""
         report = self._report or self._details_so_far()

@@ -304,7 +304,7 @@ static void describe_absence(struct gpu_set *set)
     if (hidden)
         str_printf(&text, "No%s GPU can be read, so GPU figures are missing:", brand);
     else
-        str_printf(&text, "No%s GPU was found, so GPU figures stay 0:", brand);
+        str_printf(&text, "No%s GPU was found, so GPU figures are reported as 0:", brand);
     const char *separator = " ";
     for (size_t i = 0; i < GPU_SOURCE_COUNT; i++) {
         const struct gpu_source_status *status = &set->statuses[i];

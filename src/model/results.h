@@ -79,7 +79,7 @@ struct gput_source {
 };
 
 struct gput_limit_passed {
-    char kind_name[16]; /* "ram", "seconds" …; "" when none was passed */
+    char kind_name[16]; /* "ram", "seconds" …; "" when none was exceeded */
     double value;       /* the limit, in bytes or seconds */
     double at_seconds;  /* when, since the start */
     bool enforced;      /* the command was ended for it */
@@ -246,7 +246,7 @@ struct gput_results {
     } tracker;
 
     struct gput_energy energy;
-    struct gput_limit_passed limit; /* the first limit that was passed */
+    struct gput_limit_passed limit; /* the first limit that was exceeded */
     uint32_t n_later_limits;        /* how many of `later_limits` are used */
     struct gput_limit_passed later_limits[GPUT_LIMIT_KINDS - 1]; /* and the others, in order */
 

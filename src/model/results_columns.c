@@ -240,7 +240,7 @@ static const struct results_column sources[] = {
 static const struct results_column limits[] = {
     LIMIT(kind_name, NULL, "\"ram\", \"gpu_ram\", \"seconds\" or \"cpu_seconds\""),
     LIMIT(value, NULL, "the limit, in bytes or seconds"),
-    LIMIT(at_seconds, "seconds", "when it was passed, since the start"),
+    LIMIT(at_seconds, "seconds", "when it was exceeded, since the start"),
     LIMIT(enforced, NULL, "1: the command was ended for it"),
 };
 /* clang-format on */

@@ -2,8 +2,8 @@
  * The results described once: their columns, by name, unit, source and meaning. The file of results
  * so far, tables and access by name walk over them.
  *
- * Results are one record, and lists: GPUs, sources, limits that were passed. A name is the path of
- * a member of struct gput_results ("peaks.main_bytes") or of an item of a list.
+ * Results are one record, and lists: GPUs, sources, limits that were exceeded. A name is the path
+ * of a member of struct gput_results ("peaks.main_bytes") or of an item of a list.
  */
 #pragma once
 

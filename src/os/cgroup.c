@@ -483,9 +483,10 @@ int cgroup_processes_read(
     int code = procfs_read_all(directory, PROCFS_SYSTEM, "cgroup.procs", &text, error);
 
     if (code == GPUT_OK && (code = proc_children_parse(str_text(&text), processes)) != GPUT_OK)
-        code = code == GPUT_ERROR_MEMORY ? error_memory(error)
-                                         : error_set(error, GPUT_ERROR_FORMAT,
-                                               "%s/cgroup.procs is not as expected.", directory);
+        code = code == GPUT_ERROR_MEMORY
+                   ? error_memory(error)
+                   : error_set(error, GPUT_ERROR_FORMAT,
+                         "%s/cgroup.procs has an unexpected format.", directory);
     str_finish(&text);
     return code;
 }

@@ -38,6 +38,6 @@ int loadavg_read(const char *root, struct loadavg *loadavg, struct gput_error *e
 
     TRY(procfs_read(root, PROCFS_SYSTEM, "loadavg", text, sizeof text, NULL, error));
     if (loadavg_parse(text, loadavg) != GPUT_OK)
-        return error_set(error, GPUT_ERROR_FORMAT, "%s/loadavg is not as expected.", root);
+        return error_set(error, GPUT_ERROR_FORMAT, "%s/loadavg has an unexpected format.", root);
     return GPUT_OK;
 }

@@ -58,7 +58,7 @@ int meminfo_read(const char *root, struct meminfo *meminfo, struct gput_error *e
 
     TRY(procfs_read(root, PROCFS_SYSTEM, "meminfo", text, sizeof text, NULL, error));
     if (meminfo_parse(text, meminfo) != GPUT_OK)
-        return error_set(error, GPUT_ERROR_FORMAT, "%s/meminfo is not as expected.", root);
+        return error_set(error, GPUT_ERROR_FORMAT, "%s/meminfo has an unexpected format.", root);
     return GPUT_OK;
 }
 

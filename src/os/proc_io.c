@@ -29,6 +29,7 @@ int proc_io_read(const char *root, pid_t pid, struct proc_io *io, struct gput_er
 
     TRY(procfs_read(root, pid, "io", text, sizeof text, NULL, error));
     if (proc_io_parse(text, io) != GPUT_OK)
-        return error_set(error, GPUT_ERROR_FORMAT, "%s/%d/io is not as expected.", root, (int)pid);
+        return error_set(
+            error, GPUT_ERROR_FORMAT, "%s/%d/io has an unexpected format.", root, (int)pid);
     return GPUT_OK;
 }

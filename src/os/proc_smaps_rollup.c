@@ -44,9 +44,10 @@ int proc_smaps_rollup_read(
 
     TRY(procfs_read(root, pid, "smaps_rollup", text, sizeof text, &length, error));
     if (length == 0)
-        return error_set(error, GPUT_ERROR_GONE, "Process %d has no memory any more.", (int)pid);
-    if (proc_smaps_rollup_parse(text, rollup) != GPUT_OK)
         return error_set(
-            error, GPUT_ERROR_FORMAT, "%s/%d/smaps_rollup is not as expected.", root, (int)pid);
+            error, GPUT_ERROR_GONE, "Process %d has exited or has no memory.", (int)pid);
+    if (proc_smaps_rollup_parse(text, rollup) != GPUT_OK)
+        return error_set(error, GPUT_ERROR_FORMAT, "%s/%d/smaps_rollup has an unexpected format.",
+            root, (int)pid);
     return GPUT_OK;
 }

@@ -125,6 +125,6 @@ int proc_stat_read(const char *root, pid_t pid, struct proc_stat *stat, struct g
     TRY(procfs_read(root, pid, "stat", text, sizeof text, NULL, error));
     if (proc_stat_parse(text, stat) != GPUT_OK)
         return error_set(
-            error, GPUT_ERROR_FORMAT, "%s/%d/stat is not as expected.", root, (int)pid);
+            error, GPUT_ERROR_FORMAT, "%s/%d/stat has an unexpected format.", root, (int)pid);
     return GPUT_OK;
 }

@@ -23,6 +23,6 @@ int proc_statm_read(const char *root, pid_t pid, struct proc_statm *statm, struc
     TRY(procfs_read(root, pid, "statm", text, sizeof text, NULL, error));
     if (proc_statm_parse(text, statm) != GPUT_OK)
         return error_set(
-            error, GPUT_ERROR_FORMAT, "%s/%d/statm is not as expected.", root, (int)pid);
+            error, GPUT_ERROR_FORMAT, "%s/%d/statm has an unexpected format.", root, (int)pid);
     return GPUT_OK;
 }

@@ -104,8 +104,8 @@ int proc_status_read(
     struct str text = {0};
     int code = procfs_read_all(root, pid, "status", &text, error);
     if (code == GPUT_OK && proc_status_parse(str_text(&text), status) != GPUT_OK)
-        code =
-            error_set(error, GPUT_ERROR_FORMAT, "%s/%d/status is not as expected.", root, (int)pid);
+        code = error_set(
+            error, GPUT_ERROR_FORMAT, "%s/%d/status has an unexpected format.", root, (int)pid);
     str_finish(&text);
     return code;
 }

@@ -176,11 +176,10 @@ static int read_answer(int fd, uint32_t request, struct gput_error *error)
             continue;
         if (answer == 0)
             return GPUT_OK;
-        return error_set(error, GPUT_ERROR_PERMISSION,
-            "the kernel gives events of processes to the superuser only");
+        return error_set(error, GPUT_ERROR_PERMISSION, "process events of the kernel require root");
     }
     return error_set(error, GPUT_ERROR_UNSUPPORTED,
-        "the kernel gives no events of processes inside a container or user namespace");
+        "the kernel sends no process events inside a container or user namespace");
 }
 
 static int begin(struct process_events *events, struct gput_error *error)
@@ -195,11 +194,10 @@ static int begin(struct process_events *events, struct gput_error *error)
     if (!failure)
         failure = send_request(events->fd, PROC_CN_MCAST_LISTEN, request);
     if (failure == EPERM || failure == EACCES)
-        return error_set(error, GPUT_ERROR_PERMISSION,
-            "the kernel gives events of processes to the superuser only");
+        return error_set(error, GPUT_ERROR_PERMISSION, "process events of the kernel require root");
     if (failure)
         return error_set_errno_as(
-            error, GPUT_ERROR_UNSUPPORTED, failure, "the kernel gives no events of processes");
+            error, GPUT_ERROR_UNSUPPORTED, failure, "the kernel sends no process events");
     events->has_started = true;
     return read_answer(events->fd, request, error);
 }
@@ -210,7 +208,7 @@ int process_events_open(struct process_events *events, struct gput_error *error)
         .fd = socket(PF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_CONNECTOR)};
     if (events->fd < 0)
         return error_set_errno_as(
-            error, GPUT_ERROR_UNSUPPORTED, errno, "the kernel gives no events of processes");
+            error, GPUT_ERROR_UNSUPPORTED, errno, "the kernel sends no process events");
     int code = begin(events, error);
     if (code != GPUT_OK)
         process_events_close(events);

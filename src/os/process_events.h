@@ -3,7 +3,7 @@
  * machine, in order, also of those that are too short-lived to be seen in procfs.
  *
  * The kernel gives them in the machine's own pid and user namespaces only (not in most containers);
- * before Linux 6.6 to the superuser alone. Events of threads are dropped by a filter in the kernel,
+ * before Linux 6.6 to the root alone. Events of threads are dropped by a filter in the kernel,
  * so that they cause no wakeups, except for their ends while these are wanted.
  */
 #pragma once

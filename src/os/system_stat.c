@@ -61,7 +61,7 @@ int system_stat_read(const char *root, struct system_stat *stat, struct gput_err
     int code = procfs_read_all(root, PROCFS_SYSTEM, "stat", &text, error);
 
     if (code == GPUT_OK && system_stat_parse(str_text(&text), stat) != GPUT_OK)
-        code = error_set(error, GPUT_ERROR_FORMAT, "%s/stat is not as expected.", root);
+        code = error_set(error, GPUT_ERROR_FORMAT, "%s/stat has an unexpected format.", root);
     str_finish(&text);
     return code;
 }

@@ -251,8 +251,8 @@ static int explain(int failure, struct gput_error *error)
     switch (failure) {
     case EPERM:
     case EACCES:
-        return error_set(error, GPUT_ERROR_PERMISSION,
-            "the kernel sends exit records (taskstats) to the superuser only");
+        return error_set(
+            error, GPUT_ERROR_PERMISSION, "exit records of the kernel (taskstats) require root");
     case ENOENT:
         return error_set(error, GPUT_ERROR_UNSUPPORTED, "this kernel was built without taskstats");
     case EINVAL:

@@ -21,7 +21,7 @@ void session_make_results(struct gput_session *session, struct gput_results *res
 static int check(const struct gput_session *session, struct gput_error *error)
 {
     if (session->phase == SESSION_CREATED)
-        return error_set(error, GPUT_ERROR_STATE, "Nothing was tracked yet.");
+        return error_set(error, GPUT_ERROR_STATE, "Tracking has not started.");
     return session_check_owner(session, error);
 }
 
@@ -46,7 +46,7 @@ int gput_session_processes(
     *processes = NULL;
     if (!session->settings.options.processes)
         return error_set(error, GPUT_ERROR_STATE,
-            "The processes of this session were not asked for: set the option `processes`.");
+            "This session does not list its processes: set the option `processes`.");
     TRY(check(session, error));
     pthread_mutex_lock(&session->schedule.lock);
     int code = ledger_list_processes(&session->ledger, processes);
@@ -60,7 +60,7 @@ int gput_session_results_so_far(
     *results = NULL;
     TRY(session_check_owner(session, error));
     if (!latest_has_results(&session->latest))
-        return error_set(error, GPUT_ERROR_STATE, "Nothing was tracked yet.");
+        return error_set(error, GPUT_ERROR_STATE, "Tracking has not started.");
     struct gput_results *copy = calloc(1, sizeof *copy);
     if (!copy || latest_results(&session->latest, 0, copy) == 0) {
         gput_results_destroy(copy);
@@ -77,9 +77,9 @@ int gput_session_latest_snapshot(
     TRY(session_check_owner(session, error));
     if (!session->settings.options.snapshots)
         return error_set(error, GPUT_ERROR_STATE,
-            "The snapshots of this session were not asked for: set the option `snapshots`.");
+            "This session keeps no snapshots: set the option `snapshots`.");
     *snapshot = latest_snapshot(&session->latest);
-    return *snapshot ? GPUT_OK : error_set(error, GPUT_ERROR_STATE, "Nothing was tracked yet.");
+    return *snapshot ? GPUT_OK : error_set(error, GPUT_ERROR_STATE, "Tracking has not started.");
 }
 
 const char *gput_session_address(const struct gput_session *session)

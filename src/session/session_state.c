@@ -31,9 +31,8 @@ void session_warn_of_set_clock(const struct gput_session *session)
     double seconds = clock_seconds_of_ns(wall_clock_behind_ns());
     if (path && fabs(seconds) >= SET_CLOCK_SECONDS)
         session_warn(&session->settings,
-            "The system's time was set %s by %.1f s while tracking: times in %s go on from the "
-            "start as if it was not; code blocks of programs that began later are marked by the "
-            "new time.",
+            "The system's time was set %s by %.1f s while tracking: times in %s continue on the "
+            "old clock; code blocks of programs started later are on the new one.",
             seconds > 0 ? "forward" : "back", fabs(seconds), path);
 }
 

@@ -89,8 +89,8 @@ static void warn_of_files(struct gput_session *session, const struct process_tre
         return;
     session->warned_of_files = true;
     session_warn(&session->settings,
-        "No more files can be opened (ulimit -n), so that not every process can "
-        "be read: figures are at least what they say. Raise the limit.");
+        "No more files can be opened (ulimit -n), so not every process can be "
+        "read: figures are lower bounds. Raise the limit.");
 }
 
 /* ---- sampler -> ledger ---- */

@@ -176,14 +176,13 @@ static int check_procfs(
         return GPUT_OK;
     if (mode != SESSION_ATTACHED || !session->settings.procfs_is_named)
         return error_set(error, GPUT_ERROR_UNSUPPORTED,
-            "There is no procfs of our own pid namespace at %s: processes have other numbers "
-            "there. Mount one (mount -t proc proc /proc, unshare --mount-proc), or name another "
-            "folder in GPUT_PROCFS.",
+            "There is no procfs of this pid namespace at %s: pids differ there. Mount one (mount "
+            "-t proc proc /proc, unshare --mount-proc), or name another folder in GPUT_PROCFS.",
             root);
     if (session->settings.limits.enforce)
         return error_set(error, GPUT_ERROR_UNSUPPORTED,
-            "Processes of %s cannot be ended for a limit: they are of another pid namespace, where "
-            "their numbers mean others. Track them without --enforce, or from inside of it.",
+            "Processes of %s cannot be killed for a limit: their pids belong to another pid "
+            "namespace. Track them without --enforce, or run gpu-tracker inside that namespace.",
             root);
     return GPUT_OK;
 }
@@ -194,8 +193,8 @@ static int begin(
     struct gput_session *session, enum session_mode mode, pid_t pid, struct gput_error *error)
 {
     if (session->phase != SESSION_CREATED)
-        return error_set(error, GPUT_ERROR_STATE,
-            "This session was used before. A session tracks once; create another one.");
+        return error_set(
+            error, GPUT_ERROR_STATE, "This session has already been used. Create a new one.");
     TRY(check_procfs(session, mode, error));
     session->settings.mode = mode;
     if (mode != SESSION_LAUNCHED && gpu_set_is_to_start(session->settings.gpus)) {
@@ -309,7 +308,7 @@ int gput_session_track_self(struct gput_session *session, struct gput_error *err
 {
     if (session->settings.limits.enforce)
         return error_set(error, GPUT_ERROR_INVALID,
-            "A program that tracks itself cannot be ended for a limit. Let another process track "
+            "A program that tracks itself cannot be killed for a limit. Let another process track "
             "it.");
     TRY(begin(session, SESSION_SELF, getpid(), error));
     collected_begin_self(&session->ledger.collected);

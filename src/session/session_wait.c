@@ -126,7 +126,7 @@ int gput_session_wait(struct gput_session *session, int timeout_ms, bool *ended,
     *ended = false;
     *status = session->ledger.collected.main_status;
     if (session->phase == SESSION_CREATED)
-        return error_set(error, GPUT_ERROR_STATE, "Nothing is tracked yet.");
+        return error_set(error, GPUT_ERROR_STATE, "Tracking has not started.");
     TRY(session_check_owner(session, error));
     int64_t deadline_ns = clock_monotonic_ns() + (int64_t)timeout_ms * 1000000;
 
@@ -153,7 +153,7 @@ static struct gput_processes *processes_for_sinks(struct gput_session *session)
         ledger_list_processes(&session->ledger, &processes) == GPUT_OK)
         return processes;
     error_memory(&error);
-    session_warn(&session->settings, "The table of processes is not whole: %s", error.message);
+    session_warn(&session->settings, "The table of processes is incomplete: %s", error.message);
     return NULL;
 }
 
@@ -187,9 +187,9 @@ void session_end(struct gput_session *session, bool is_abandoned)
 int gput_session_stop(struct gput_session *session, struct gput_error *error)
 {
     if (session->phase == SESSION_CREATED)
-        return error_set(error, GPUT_ERROR_STATE, "Tracking was not started.");
+        return error_set(error, GPUT_ERROR_STATE, "Tracking has not started.");
     if (session->phase == SESSION_STOPPED)
-        return error_set(error, GPUT_ERROR_STATE, "Tracking was stopped before.");
+        return error_set(error, GPUT_ERROR_STATE, "Tracking has already been stopped.");
     TRY(session_check_owner(session, error));
     session_end(session, false);
     return GPUT_OK;

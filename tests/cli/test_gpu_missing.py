@@ -11,7 +11,7 @@ class Trouble(GpuTest):
     def test_without_a_gpu_there_are_zeros_and_one_warning(self):
         report, warnings = self.tracked(GPUT_NVML="/nonexistent")
         self.assertEqual(warnings, "")  # it stands in the report
-        warning = "gpu-tracker: warning: No GPU was found, so GPU figures stay 0 (why: gpu-tracker doctor).\n"
+        warning = "gpu-tracker: warning: No GPU was found, so GPU figures are reported as 0 (why: gpu-tracker doctor).\n"
         self.assertEqual(self.gpu_tracker("-e", "true", GPUT_NVML="/nonexistent").stderr, warning)
         self.assertEqual(set(report["max_gpu_ram"].values()), {"megabytes", 0.0})
         self.assertEqual(report["gpu_utilization"]["system_gpu_count"], 0)

@@ -28,9 +28,9 @@ while time.monotonic() < end:
 class Limits(CommandTest):
     def test_a_limit_warns_once_and_the_command_goes_on(self):
         process = self.start_command("run", "--st", "0.02", "--limit", "ram=50MB", "--", CONSUMER, "alloc", "100", "await", "0", stdin=subprocess.PIPE)
-        self.assertIn("The ram limit of 50 MB was passed", process.stderr.readline())
+        self.assertIn("The ram limit of 50 MB was exceeded", process.stderr.readline())
         process.stdin.close()
-        self.assertNotIn("The ram limit of 50 MB was passed", process.stderr.read())
+        self.assertNotIn("The ram limit of 50 MB was exceeded", process.stderr.read())
         self.assertEqual(process.wait(PATIENCE), 0)
 
     def test_every_limit_that_was_passed_is_in_the_report(self):
@@ -61,7 +61,7 @@ class Limits(CommandTest):
         )
         self.assertEqual(done.returncode, 124)
         self.assertLess(time.monotonic() - start, 50)
-        self.assertIn("The seconds limit of 0.3 s was passed", done.stderr)
+        self.assertIn("The seconds limit of 0.3 s was exceeded", done.stderr)
 
     def test_what_ignores_sigterm_is_killed(self):
         done = self.run_command(
@@ -127,19 +127,19 @@ class Limits(CommandTest):
         report = json.loads((self.folder / "report.json").read_text())
         if report["accounting"]["cpu_seconds"]["kernel"] < 0.9:
             self.skipTest("the kernel does not report auto-reaped children to us")
-        self.assertIn("The cpu_seconds limit of 0.5 s was passed", done.stderr)
+        self.assertIn("The cpu_seconds limit of 0.5 s was exceeded", done.stderr)
 
     def test_a_limit_that_is_too_far_off_is_never_passed(self):
         for seconds in "1e11", "1e200":
             done = self.run_command("run", "--st", "0.02", "--limit", f"seconds={seconds}", "--", CONSUMER, "sleep", "0.1")
             self.assertEqual(done.returncode, 0)
-            self.assertNotIn("was passed", done.stderr)
+            self.assertNotIn("was exceeded", done.stderr)
 
     def test_limits_of_a_config_file(self):
         (self.folder / "config.json").write_text('{"limits": {"seconds": "1 d", "cpu_seconds": 1e9}, "enforce": true}')
         done = self.run_command("run", "--tconfig", "config.json", "--limit", "seconds=0.2", "--", CONSUMER, "sleep", "100")
         self.assertEqual(done.returncode, 124)
-        self.assertIn("The seconds limit of 0.2 s was passed", done.stderr)
+        self.assertIn("The seconds limit of 0.2 s was exceeded", done.stderr)
 
     def test_a_limit_that_is_none_is_refused(self):
         done = self.run_command("run", "--limit", "ram=lots", "--", "true")

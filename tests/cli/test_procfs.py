@@ -9,7 +9,7 @@ from command import COMMAND, PATIENCE, CommandTest, main, refusal, wait_until
 CONSUMER = os.environ["GPUT_CONSUMER"]
 INSIDE = ["unshare", "--pid", "--fork"]  # without a procfs of its own
 NO_NAMESPACE = refusal(*INSIDE, "true")
-REFUSAL = ("There is no procfs of our own pid namespace at /proc: processes have other numbers there. Mount one (mount -t proc "
+REFUSAL = ("There is no procfs of this pid namespace at /proc: pids differ there. Mount one (mount -t proc "
            "proc /proc, unshare --mount-proc), or name another folder in GPUT_PROCFS.")
 
 
@@ -84,7 +84,7 @@ class ForeignProcfs(CommandTest):
         if int(number) != process.pid:
             self.skipTest("numbers of processes cannot be chosen here")
         self.assertEqual((status, alive), ("1", "alive"))
-        self.assertIn("Processes of /proc cannot be ended for a limit: they are of another pid namespace", done.stderr)
+        self.assertIn("Processes of /proc cannot be killed for a limit: their pids belong to another pid namespace", done.stderr)
         self.assertIsNone(process.poll())
 
     def test_doctor_says_so(self):

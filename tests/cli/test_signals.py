@@ -391,7 +391,7 @@ class NobodyReads(CommandTest):
         self.assertEqual(process.returncode, 0)
         said = self.read_rest(ours)
         os.close(ours)
-        self.assertIn("The seconds limit of 0.05 s was passed", said)
+        self.assertIn("The seconds limit of 0.05 s was exceeded", said)
         self.assertIn("gpu-tracker: serving http://127.0.0.1:", said)
 
     def test_rows_for_a_pipe_that_has_no_reader_are_lost_and_counted(self):

@@ -407,7 +407,8 @@ static void without_any_gpu_everything_is_zero_and_there_is_a_reason(void **stat
     struct gpu_options options = fake_options();
     options.nvml_path = "/nonexistent";
     struct gpu_set *set = open_threaded(options);
-    assert_contains(gpu_set_missing(set), "No GPU was found, so GPU figures stay 0: nvml: ");
+    assert_contains(
+        gpu_set_missing(set), "No GPU was found, so GPU figures are reported as 0: nvml: ");
     struct gpu_sample sample = sample_once(set, getpid(), 0);
     assert_number(sample.main_ram_bytes, 0);
     assert_number(sample.descendants_ram_bytes, 0);

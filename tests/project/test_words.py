@@ -33,6 +33,9 @@ BANNED = {
     "all behind, comes behind, behind all, behind it, behind its, behind one, behind so, behind the, behind them, behind these": "after, past",
     "forgo, forgoes": "drop, do without",
     "passed over": "skipped",
+    "limit was passed, limit is passed": "limit was exceeded",
+    "superuser only, superuser alone": "requires root",
+    "at least what they say": "lower bounds",
     "at hand": "current",
     "look at, looks at, looked at, looking at, look for, looks for, looked for, looking for": "read, poll, scan, search",
 }

@@ -545,7 +545,7 @@ class Limits(package.PackageTest):
         self.assertEqual(tracker.limit_passed, tracker.details["limit_passed"])
         self.assertEqual((tracker.limit_passed["value"], tracker.limit_passed["enforced"]), (0.05, False))
         self.assertGreaterEqual(tracker.limit_passed["at_seconds"], 0.05)
-        self.assertEqual(sum("The seconds limit of 0.05 s was passed" in line for line in logs.output), 1)
+        self.assertEqual(sum("The seconds limit of 0.05 s was exceeded" in line for line in logs.output), 1)
 
     def test_none_was_passed(self):
         with gput.Tracker(limits={"ram": "1TB"}) as tracker:
@@ -560,7 +560,7 @@ class Limits(package.PackageTest):
 
     def test_a_program_does_not_end_itself(self):
         tracker = gput.Tracker(tracking_file="t.csv", limits={"ram": "1TB"}, enforce=True)
-        with self.assertRaisesRegex(ValueError, "cannot be ended for a limit"):
+        with self.assertRaisesRegex(ValueError, "cannot be killed for a limit"):
             tracker.start()
         del tracker
         self.assertEqual(os.listdir(), [])

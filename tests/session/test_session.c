@@ -31,7 +31,7 @@ static void a_session_is_used_once_and_in_order(void **state)
     int status;
     assert_int_equal(gput_session_pid(session), 0);
     assert_int_equal(gput_session_stop(session, &error), GPUT_ERROR_STATE);
-    assert_string_equal(error.message, "Tracking was not started.");
+    assert_string_equal(error.message, "Tracking has not started.");
     assert_int_equal(gput_session_results(session, &results, &error), GPUT_ERROR_STATE);
     assert_null(results);
     assert_int_equal(gput_session_wait(session, 0, &ended, &status, &error), GPUT_ERROR_STATE);
@@ -41,7 +41,7 @@ static void a_session_is_used_once_and_in_order(void **state)
     assert_int_equal(gput_session_track_self(session, &error), GPUT_ERROR_STATE);
     assert_int_equal(gput_session_stop(session, &error), GPUT_OK);
     assert_int_equal(gput_session_stop(session, &error), GPUT_ERROR_STATE);
-    assert_string_equal(error.message, "Tracking was stopped before.");
+    assert_string_equal(error.message, "Tracking has already been stopped.");
     assert_int_equal(gput_session_track_self(session, &error), GPUT_ERROR_STATE);
     assert_int_equal(gput_session_results(session, &results, &error), GPUT_OK);
     gput_session_destroy(session);

@@ -241,8 +241,9 @@ static void add_files_source(const struct ledger *ledger, struct gput_results *r
     uint64_t polls = ledger->snapshot->tree->scans_without_files;
     if (polls > 0)
         results_add_source(results, "descriptors", GPUT_SOURCE_UNAVAILABLE,
-            "at %" PRIu64 " samples no more files could be opened (ulimit -n): processes are "
-            "missing there, and figures of RAM, threads and CPU time are at least what they say",
+            "at %" PRIu64
+            " samples no more files could be opened (ulimit -n): processes are missing there, and "
+            "figures of RAM, threads and CPU time are lower bounds",
             polls);
 }
 

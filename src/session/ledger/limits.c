@@ -100,9 +100,9 @@ static void pass_limit(struct limits *limits, enum gput_limit_kind kind, int64_t
     passed->value = options->values[kind];
     passed->at_seconds = at_seconds;
     passed->enforced = options->enforce;
-    session_warn(limits->settings, "The %s limit of %s was passed after %.3f s%s.",
+    session_warn(limits->settings, "The %s limit of %s was exceeded after %.3f s%s.",
         gput_limit_kind_name(kind), amount, at_seconds,
-        options->enforce ? "; what is tracked is being ended" : "");
+        options->enforce ? "; terminating the tracked processes" : "");
     if (options->enforce && limits->terminated_ns == 0) {
         limits->terminated_ns = now_ns;
         signal_tree(limits, SIGTERM);

@@ -1,5 +1,5 @@
 /*
- * Limits on what is tracked: warns of those that are passed, and ends the processes where limits
+ * Limits on what is tracked: warns of those that are exceeded, and ends the processes where limits
  * are enforced.
  */
 #pragma once
@@ -38,13 +38,13 @@ void limits_begin(struct limits *limits);
 void limits_check(struct limits *limits);
 
 /* At the end: warns where what is tracked may hold GPU RAM that no driver reports, so that its
- * limit can be passed unseen. */
+ * limit can be exceeded unseen. */
 void limits_end(struct limits *limits);
 
 /* The latest time of the next tick that a limit needs (monotonic clock); INT64_MAX: none. */
 int64_t limits_due_ns(const struct limits *limits);
 
-/* Sets those that were passed. */
+/* Sets those that were exceeded. */
 void limits_fill(const struct limits *limits, struct gput_results *results);
 
 /* Whether not even SIGKILL has ended the whole tree, which was warned of. */

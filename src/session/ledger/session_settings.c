@@ -141,8 +141,8 @@ void session_settings_warn_of_gpus(const struct session_settings *settings, bool
     if (is_empty && settings->options.needs_no_gpu)
         return;
     if (is_empty)
-        session_warn(
-            settings, "No GPU was found, so GPU figures stay 0 (why: gpu-tracker doctor).");
+        session_warn(settings,
+            "No GPU was found, so GPU figures are reported as 0 (why: gpu-tracker doctor).");
     else if (missing)
         session_warn(settings, "%s (more: gpu-tracker doctor)", missing);
 }

@@ -341,7 +341,7 @@ static void end_file(struct sink_writer *writer, void *user, const struct sink_e
     write_identity(writer, output, end->results);
     if (end->processes && tracking_file_has_tables(output->file) &&
         write_processes(output, end->processes, &error) != GPUT_OK)
-        sink_writer_warn(writer, "The table of processes is not whole: %s", error.message);
+        sink_writer_warn(writer, "The table of processes is incomplete: %s", error.message);
     int code = tracking_file_finish(output->file, &rows_lost, &error);
     sink_writer_set_rows_lost(writer, rows_lost);
     if (end->is_unused) {
