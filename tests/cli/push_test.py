@@ -21,6 +21,20 @@ class PushTest(CommandTest):
         self.addCleanup(made.close)
         return made
 
+    def receive_busy(self, status, *answers, **fields):
+        """A receiver that answers the first request so, and a command that ends when it has got that, however late it is sent."""
+        asked = self.folder / f"asked-{status}"
+
+        def refuse(handler):
+            asked.touch()
+            handler.send_response(status)
+            for name, value in ({"Content-Length": "0"} | fields).items():
+                handler.send_header(name.replace("_", "-"), value)
+            handler.end_headers()
+
+        command = ["sh", "-c", f'while [ -d {self.folder} ] && ! [ -e {asked} ]; do sleep 0.05; done; "$@"', "sh"]
+        return self.receive(refuse, *answers), command
+
     def environment(self, **variables):
         plain = {name: value for name, value in os.environ.items() if not name.startswith("OTEL_")}
         patient = {"OTEL_EXPORTER_OTLP_TIMEOUT": "10000"}  # the share of a short command is less than a receiver may need here

@@ -14,9 +14,9 @@ import urllib.parse
 import urllib.request
 
 import receiver
-from command import BUILD, PATIENCE, SOURCE, main, python, wait_until
+from command import BUILD, PATIENCE, SOURCE, main, python, until_ticks, wait_until
 from fake_gpu import TWO_GPUS
-from push_test import BRIEF, PushTest, moment_of, read_otlp, read_remote_write
+from push_test import PushTest, moment_of, read_otlp, read_remote_write
 
 LONG = ["sleep", "1.6"]
 
@@ -146,8 +146,8 @@ class Otlp(PushTest):
             handler.send_header("Content-Length", "0")
             handler.end_headers()
 
-        for status, command in (503, waiting), (429, BRIEF):
-            collector = self.receive((status, {"Retry-After": "1"}, b""), take_it)
+        busy, until_asked = self.receive_busy(429, take_it, Retry_After="100")
+        for collector, status, command in (self.receive((503, {"Retry-After": "1"}, b""), take_it), 503, waiting), (busy, 429, [*until_asked, "true"]):
             said = self.track("--otlp=" + collector.url(), command=command)
             self.assertIn(f"answered {status}", said)
             self.assertIn("Metrics wait, and are sent later", said)
@@ -161,14 +161,14 @@ class Otlp(PushTest):
 
     def test_gateways_that_fail_are_busy(self):
         for status in 502, 504:
-            collector = self.receive((status, {}, b""), (200, {}, b""))
-            self.assertIn(f"answered {status}", self.track("--otlp=" + collector.url()))
+            collector, until_asked = self.receive_busy(status, (200, {}, b""))
+            self.assertIn(f"answered {status}", self.track("--otlp=" + collector.url(), command=[*until_asked, "true"]))
             self.assertRegex(self.source(), "^2 samples sent to ")
             self.assertEqual(self.results["tracker"]["metrics_lost"], 0)
 
     def test_it_waits_as_long_as_the_receiver_says(self):
-        collector = self.receive((503, {"Retry-After": "100"}, b""), (200, {}, b""))
-        self.track("--otlp=" + collector.url(), "--push-interval", "0.5", command=["sleep", "3"])
+        collector, until_asked = self.receive_busy(503, (200, {}, b""), Retry_After="100")
+        self.track("--otlp=" + collector.url(), "--push-interval", "0.5", "--resource-usage-file", "kept", command=[*until_asked, *until_ticks(25)])
         self.assertEqual(len(collector.requests), 2)  # and once at the end
         self.assertGreaterEqual(len(read_otlp(collector.requests[1][2])[1]["process.memory.usage"].points), 3)
 
@@ -245,8 +245,8 @@ class Otlp(PushTest):
 
 class RemoteWrite(PushTest):
     def test_what_arrives(self):
-        server = self.receive((503, {}, b""), (204, {}, b""))
-        said = self.track("--remote-write", server.url(), "--label", "job=train", SLURM_JOB_ID="77")
+        server, until_asked = self.receive_busy(503, (204, {}, b""))
+        said = self.track("--remote-write", server.url(), "--label", "job=train", command=[*until_asked, "true"], SLURM_JOB_ID="77")
         self.assertIn("answered 503", said)
         path, head, body = server.requests[-1]
         self.assertEqual((path, head["Content-Encoding"], head["X-Prometheus-Remote-Write-Version"]), ("/api/v1/write", "snappy", "0.1.0"))
