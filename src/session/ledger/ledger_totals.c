@@ -19,9 +19,56 @@ static bool is_uncollected_descendant(const struct process *process)
     return !process->is_main && !process->polled->is_reaped;
 }
 
-static bool is_living_descendant(const struct process *process)
+/* ---- what the processes of the tree have used, as of the last scan ---- */
+
+struct tree_sums {
+    int64_t unreported_ns;      /* by those that run: what is not in their exit records */
+    int64_t user_ns, system_ns; /* by descendants that had not ended, with what they collected */
+    int64_t cut_ns;             /* may be missing in that: cutime and cstime are in clock ticks */
+    int64_t baseline_cut_ns;    /* samples may be higher by so much: what a process had collected
+                                   before tracking began is in clock ticks, too */
+    int64_t least_ns;           /* what the living have used and collected, less all that is cut */
+};
+
+/* The parts are as those of stat, which come in clock ticks: below one tick all is user time. */
+static void add_living_descendant(struct tree_sums *sums, const struct process *process,
+    const struct process_view *view, int64_t ns)
 {
-    return is_uncollected_descendant(process) && !process_is_zombie(process);
+    const struct proc_stat *stat = &process->polled->stat;
+    double system_ticks = (double)(stat->stime_ticks + stat->cstime_ticks);
+    double ticks = system_ticks + (double)(stat->utime_ticks + stat->cutime_ticks);
+    int64_t of_system_ns = ticks > 0 ? (int64_t)((double)ns * system_ticks / ticks) : 0;
+    sums->user_ns += ns - of_system_ns;
+    sums->system_ns += of_system_ns;
+    if (process_has_collected(process))
+        sums->cut_ns += 2 * view->ns_per_tick;
+}
+
+static void add_process(
+    struct tree_sums *sums, const struct process *process, const struct process_view *view)
+{
+    int64_t own_ns = process_cpu_ns(process), reported_ns = process->cpu_ns;
+    int64_t used_ns = own_ns + process_children_ns(process, view);
+    bool is_running = process_is_running(process), is_zombie = process_is_zombie(process);
+    if (reported_ns < 0)
+        reported_ns = 0;
+    if (is_running && own_ns > reported_ns)
+        sums->unreported_ns += own_ns - reported_ns;
+    if (is_uncollected_descendant(process) && !is_zombie)
+        add_living_descendant(sums, process, view, used_ns);
+    /* Once it has ended, its parent may have collected it. */
+    sums->least_ns += is_running && !is_zombie ? used_ns : -process_before_ns(process, view);
+    if (process_baseline(process)->children_ticks > 0)
+        sums->baseline_cut_ns += 2 * view->ns_per_tick;
+}
+
+static struct tree_sums sum_up(const struct process_tree *tree)
+{
+    struct tree_sums sums = {.least_ns = -tree->removed.before_ns};
+    for (size_t i = 0; i < tree->count; i++)
+        add_process(&sums, tree->processes[i], &tree->view);
+    sums.least_ns -= sums.baseline_cut_ns;
+    return sums;
 }
 
 /* ---- at each sample ---- */
@@ -29,18 +76,10 @@ static bool is_living_descendant(const struct process *process)
 /* CPU time of exit records, and of living processes as of the last scan. */
 static int64_t ends_cpu_ns(const struct ledger *ledger)
 {
-    const struct process_tree *tree = ledger->snapshot->tree;
     int64_t ns;
     if (!process_log_cpu_ns(&ledger->log, &ns))
         return 0;
-    for (size_t i = 0; i < tree->count; i++) {
-        const struct process *process = tree->processes[i];
-        int64_t taken_ns = process->cpu_ns > 0 ? process->cpu_ns : 0;
-        int64_t now_ns = process_cpu_ns(process);
-        if (process_is_running(process) && now_ns > taken_ns)
-            ns += now_ns - taken_ns;
-    }
-    return ns - ledger->snapshot->own_cpu_ns;
+    return ns + sum_up(ledger->snapshot->tree).unreported_ns - ledger->snapshot->own_cpu_ns;
 }
 
 int64_t ledger_kernel_cpu_ns(const struct ledger *ledger)
@@ -93,56 +132,11 @@ void ledger_close(struct ledger *ledger)
 
 /* ---- CPU time ---- */
 
-/* Adds CPU time of descendants that had not ended when last polled. Its parts are as those of stat,
- * which come in clock ticks: below one tick all is user time. */
-static void add_living_descendants(
-    const struct ledger *ledger, int64_t *user_ns, int64_t *system_ns)
-{
-    const struct process_tree *tree = ledger->snapshot->tree;
-    for (size_t i = 0; i < tree->count; i++) {
-        const struct process *process = tree->processes[i];
-        if (!is_living_descendant(process))
-            continue;
-        int64_t ns = process_cpu_ns(process) + process_children_ns(process, &tree->view);
-        const struct proc_stat *stat = &process->polled->stat;
-        double system_ticks = (double)(stat->stime_ticks + stat->cstime_ticks);
-        double ticks = system_ticks + (double)(stat->utime_ticks + stat->cutime_ticks);
-        int64_t of_system_ns = ticks > 0 ? (int64_t)((double)ns * system_ticks / ticks) : 0;
-        *user_ns += ns - of_system_ns;
-        *system_ns += of_system_ns;
-    }
-}
-
-/* What may be missing of children that living processes have collected: cutime and cstime are in
- * clock ticks. */
-static int64_t cut_of_collected_ns(const struct process_tree *tree)
-{
-    int64_t ns = 0;
-    for (size_t i = 0; i < tree->count; i++) {
-        const struct process *process = tree->processes[i];
-        if (is_living_descendant(process) && process_has_collected(process))
-            ns += 2 * tree->view.ns_per_tick;
-    }
-    return ns;
-}
-
-/* By how much samples may be too high: what a process had collected before tracking began is in
- * clock ticks, too. */
-static double baseline_truncation_seconds(const struct process_tree *tree)
-{
-    int64_t ns = 0;
-    for (size_t i = 0; i < tree->count; i++) {
-        if (process_baseline(tree->processes[i])->children_ticks > 0)
-            ns += 2 * tree->view.ns_per_tick;
-    }
-    return clock_seconds_of_ns(ns);
-}
-
 /* Where that explains the difference, samples equal what the kernel counted. */
 static void undo_baseline_truncation(
-    const struct process_tree *tree, struct gput_accounting *accounting)
+    const struct tree_sums *sums, struct gput_accounting *accounting)
 {
-    double truncated = baseline_truncation_seconds(tree);
+    double truncated = clock_seconds_of_ns(sums->baseline_cut_ns);
     double more = accounting->sampled_cpu_seconds - accounting->kernel_cpu_seconds;
     if (truncated > 0 && more > 0 && more <= truncated + READ_APART_SECONDS)
         accounting->sampled_cpu_seconds = accounting->kernel_cpu_seconds;
@@ -163,30 +157,30 @@ static void undo_truncation(const struct session_counts *counts, struct gput_acc
  * CPU time of samples and of exit records: lower bounds of the whole, including auto-reaped
  * processes. `not_theirs_ns` is in the process log, but must not count.
  */
-static double sampled_or_exit_records(
-    const struct ledger *ledger, int64_t not_theirs_ns, double sampled_seconds)
+static double sampled_or_exit_records(const struct ledger *ledger, const struct tree_sums *sums,
+    int64_t not_theirs_ns, double sampled_seconds)
 {
     int64_t reported_ns;
     double highest = sampled_seconds;
     if (process_log_cpu_ns(&ledger->log, &reported_ns))
         highest = fmax(highest, clock_seconds_of_ns(reported_ns - not_theirs_ns));
-    return highest - baseline_truncation_seconds(ledger->snapshot->tree);
+    return highest - clock_seconds_of_ns(sums->baseline_cut_ns);
 }
 
 /*
  * The highest of: CPU time collected from a launched command or from ourselves, that of its control
  * group, that of samples or exit records. Of the last, the parts of user and system are not known.
  */
-static void fill_collected_cpu(
-    const struct ledger *ledger, struct exactness *exactness, struct gput_accounting *accounting)
+static void fill_collected_cpu(const struct ledger *ledger, const struct tree_sums *sums,
+    struct exactness *exactness, struct gput_accounting *accounting)
 {
     const struct session_counts *counts = &ledger->collected.counts;
     const struct cgroup_usage *group = &ledger->collected.cgroup_usage;
     bool is_self = ledger->settings->mode == SESSION_SELF;
     bool has_group = !is_self && !isnan(group->cpu_seconds);
     int64_t own_ns = is_self ? tracker_cost_threads_ns(&ledger->cost) : 0;
-    int64_t user_ns = counts->user_ns, system_ns = counts->system_ns;
-    add_living_descendants(ledger, &user_ns, &system_ns);
+    int64_t user_ns = counts->user_ns + sums->user_ns;
+    int64_t system_ns = counts->system_ns + sums->system_ns;
     accounting->kernel_user_cpu_seconds = clock_seconds_of_ns(user_ns);
     accounting->kernel_system_cpu_seconds = clock_seconds_of_ns(system_ns);
     accounting->kernel_cpu_seconds =
@@ -198,8 +192,8 @@ static void fill_collected_cpu(
     }
     undo_truncation(counts, accounting);
     double counted = accounting->kernel_cpu_seconds;
-    double highest = sampled_or_exit_records(ledger, own_ns, accounting->sampled_cpu_seconds);
-    exactness->collected_ns = has_group ? 0 : cut_of_collected_ns(ledger->snapshot->tree);
+    double highest = sampled_or_exit_records(ledger, sums, own_ns, accounting->sampled_cpu_seconds);
+    exactness->collected_ns = has_group ? 0 : sums->cut_ns;
     double apart = READ_APART_SECONDS + clock_seconds_of_ns(exactness->collected_ns);
     accounting->kernel_cpu_seconds = fmax(highest, counted);
     bool is_short = highest - counted > apart;
@@ -210,29 +204,6 @@ static void fill_collected_cpu(
     if (is_short || (exactness->has_auto_reaped && !group_has_most))
         accounting->kernel_user_cpu_seconds = accounting->kernel_system_cpu_seconds = NAN;
     session_accounting_fit_parts(accounting);
-}
-
-/* Once it has ended, its parent may have collected it. */
-static bool is_living(const struct process *process)
-{
-    return process_is_running(process) && !process_is_zombie(process);
-}
-
-/* A lower bound of what the living have used and collected: what a process had collected before
- * tracking began is known as two figures in clock ticks. */
-static int64_t sampled_ns_total(const struct process_tree *tree)
-{
-    int64_t ns = -tree->removed.before_ns;
-    for (size_t i = 0; i < tree->count; i++) {
-        const struct process *process = tree->processes[i];
-        if (is_living(process))
-            ns += process_cpu_ns(process) + process_children_ns(process, &tree->view);
-        else
-            ns -= process_before_ns(process, &tree->view);
-        if (process_baseline(process)->children_ticks > 0)
-            ns -= 2 * tree->view.ns_per_tick;
-    }
-    return ns;
 }
 
 static void read_collected(struct process_tree *tree)
@@ -260,7 +231,7 @@ void ledger_compare_exit_records(
     process_log_refresh(log);
     if (!process_log_cpu_ns(log, &reported_ns))
         return;
-    int64_t missing_ns = sampled_ns_total(tree) - (reported_ns - log->totals.cpu_outside_ns);
+    int64_t missing_ns = sum_up(tree).least_ns - (reported_ns - log->totals.cpu_outside_ns);
     if (missing_ns > ledger->missing_in_exit_records_ns)
         ledger->missing_in_exit_records_ns = missing_ns;
 }
@@ -270,13 +241,14 @@ void ledger_compare_exit_records(
  * totals lack orphans collected elsewhere, and all since the last scan. So: exit records, plus by
  * how much the totals were higher when both were compared.
  */
-static void fill_attached_cpu(const struct ledger *ledger, struct gput_accounting *accounting)
+static void fill_attached_cpu(
+    const struct ledger *ledger, const struct tree_sums *sums, struct gput_accounting *accounting)
 {
     int64_t reported_ns;
     if (process_log_cpu_ns(&ledger->log, &reported_ns))
-        accounting->kernel_cpu_seconds = fmax(
-            clock_seconds_of_ns(reported_ns + ledger->missing_in_exit_records_ns),
-            accounting->sampled_cpu_seconds - baseline_truncation_seconds(ledger->snapshot->tree));
+        accounting->kernel_cpu_seconds =
+            fmax(clock_seconds_of_ns(reported_ns + ledger->missing_in_exit_records_ns),
+                accounting->sampled_cpu_seconds - clock_seconds_of_ns(sums->baseline_cut_ns));
 }
 
 /* ---- page faults, context switches, bytes ---- */
@@ -389,15 +361,16 @@ static void fill_short_lived(const struct ledger *ledger, struct gput_accounting
 /* ---- all of it ---- */
 
 /* Totals of the kernel after the end. */
-static struct exactness fill_end(const struct ledger *ledger, struct gput_accounting *accounting)
+static struct exactness fill_end(
+    const struct ledger *ledger, const struct tree_sums *sums, struct gput_accounting *accounting)
 {
     struct exactness exactness = ledger_exactness(ledger);
     if (ledger->settings->mode == SESSION_ATTACHED) {
-        fill_attached_cpu(ledger, accounting);
+        fill_attached_cpu(ledger, sums, accounting);
         fill_attached_counts(ledger, accounting);
     } else if (ledger->settings->mode == SESSION_SELF || ledger->collected.has_main_usage) {
         fill_collected_counts(ledger, &exactness, accounting);
-        fill_collected_cpu(ledger, &exactness, accounting);
+        fill_collected_cpu(ledger, sums, &exactness, accounting);
     }
     return exactness;
 }
@@ -412,14 +385,15 @@ struct exactness ledger_fill_accounting(
         return exactness;
     accounting->sampled_cpu_seconds = clock_seconds_of_ns(
         ledger->snapshot->totals.main_ns + ledger->snapshot->totals.descendants_ns);
+    const struct tree_sums sums = sum_up(ledger->snapshot->tree);
     if (ledger->has_ended)
-        exactness = fill_end(ledger, accounting);
+        exactness = fill_end(ledger, &sums, accounting);
     fill_processes(ledger,
         ledger->has_ended ? exactness.has_auto_reaped : process_log_has_auto_reaped(&ledger->log),
         accounting);
     fill_short_lived(ledger, accounting);
     oom_kills_fill(&ledger->oom_kills, accounting);
-    undo_baseline_truncation(ledger->snapshot->tree, accounting);
+    undo_baseline_truncation(&sums, accounting);
     if (accounting->kernel_cpu_seconds > 0 && exactness.cpu)
         accounting->captured_percent =
             accounting->sampled_cpu_seconds / accounting->kernel_cpu_seconds * 100;
