@@ -90,6 +90,16 @@ bool process_tree_close_cached_files(struct process_tree *tree)
     return any || before > 0;
 }
 
+void process_tree_read_collected(struct process_tree *tree)
+{
+    for (size_t i = 0; i < tree->count; i++) {
+        struct process *process = tree->processes[i];
+        if (process->last_poll.child_ended)
+            process_read_collected(process, &tree->view);
+        process->last_poll.child_ended = false;
+    }
+}
+
 /* True when a call that returned that code should be repeated. */
 static bool should_retry(struct process_tree *tree, int code)
 {

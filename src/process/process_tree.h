@@ -100,6 +100,9 @@ int process_tree_adopt(struct process_tree *tree, pid_t pid);
  */
 bool process_tree_close_cached_files(struct process_tree *tree);
 
+/* Reads again what parents have collected of which a child has ended since. */
+void process_tree_read_collected(struct process_tree *tree);
+
 /* The process with that pid that procfs has, or NULL. */
 struct process *process_tree_get(const struct process_tree *tree, pid_t pid);
 

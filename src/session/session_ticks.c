@@ -133,14 +133,22 @@ static bool counts_are_due(
     return true;
 }
 
+static void compare_exit_records(struct gput_session *session)
+{
+    if (!ledger_begin_comparison(&session->ledger))
+        return;
+    process_tree_read_collected(&session->sampler.tree);
+    /* Exit records of all that was collected by then have arrived before. */
+    session_events_read(&session->events);
+    ledger_compare_exit_records(&session->ledger);
+}
+
 static void feed_ledger(
     struct gput_session *session, const struct snapshot *snapshot, bool with_counts)
 {
     struct ledger *ledger = &session->ledger;
-    ledger->log.reads_counts = with_counts;
-    ledger_add_scan(ledger, snapshot->taken_ns);
-    ledger->log.reads_counts = false;
-    ledger_compare_exit_records(ledger, &session->sampler.tree, &session->events);
+    ledger_add_scan(ledger, with_counts, snapshot->taken_ns);
+    compare_exit_records(session);
     ledger_add_snapshot(ledger);
     /* For one process the kernel's peak is enough. */
     if (snapshot->tree->count > 1)
@@ -209,7 +217,7 @@ static void read_events(void *user)
 {
     struct gput_session *session = user;
     session_events_read(&session->events);
-    ledger_compare_exit_records(&session->ledger, &session->sampler.tree, &session->events);
+    compare_exit_records(session);
 }
 
 /* After processes were started or have ended: RAM, unless it was read a moment ago. */
@@ -228,7 +236,7 @@ static void read_ram_between(void *user)
     sampler_scan_between(sampler, !session_events_any_started(&session->events));
     if (session->settings.mode == SESSION_LAUNCHED)
         session_open_orphans_io(&sampler->tree);
-    ledger_add_scan(&session->ledger, now_ns);
+    ledger_add_scan(&session->ledger, false, now_ns);
     ram_between_add_scan(between, &sampler->ram.figures);
 }
 
@@ -256,8 +264,7 @@ static void end_ticks(void *user)
     struct gput_session *session = user;
     take_sample(session, LAST);
     limits_end(&session->limits);
-    session->ledger.cost.sampling_counts = session_counts_of_thread();
-    tracker_cost_note_thread(&session->ledger.cost);
+    tracker_cost_end_thread(&session->ledger.cost);
 }
 
 static int64_t limit_due_ns(void *user)

@@ -210,10 +210,7 @@ static int begin(
     session_events_finish(&session->events);
     if (mode != SESSION_MACHINE)
         session_events_open(&session->events, session->settings.has_own_procfs);
-    session->ledger.starts_before = session->ledger.starts_after = (struct session_starts){0};
-    if (mode != SESSION_MACHINE && !session->events.has_events && session->settings.has_own_procfs)
-        session_starts_read(session->settings.options.procfs_root, &session->ledger.starts_before);
-    tracker_cost_begin(&session->ledger.cost, mode == SESSION_SELF);
+    ledger_begin(&session->ledger);
     session->settings.start_ns = clock_monotonic_ns();
     return GPUT_OK;
 }

@@ -51,8 +51,8 @@ static bool tree_has_ended(struct gput_session *session)
     if (main_lives &&
         (session->settings.mode == SESSION_LAUNCHED || !session->settings.limits.enforce))
         return false;
-    if (!main_lives && session->ledger.main_ended_ns == 0)
-        session->ledger.main_ended_ns = clock_monotonic_ns();
+    if (!main_lives)
+        ledger_note_main_end(&session->ledger);
     pthread_mutex_lock(&session->schedule.lock);
     bool has_ended = main_lives ? limits_gave_up(&session->limits) : !is_ending_tree(session);
     pthread_mutex_unlock(&session->schedule.lock);
@@ -101,11 +101,7 @@ static void end_counting(struct gput_session *session)
     add_own_counts(session);
     ledger_close(&session->ledger);
     end_identity(session);
-    system_counters_update(&session->ledger.system_counters);
-    session->ledger.own_threads = session->schedule.had_thread + session_own_threads(session);
-    if (session->ledger.starts_before.is_known)
-        session_starts_read(session->settings.options.procfs_root, &session->ledger.starts_after);
-    session->ledger.has_ended = true;
+    ledger_end(&session->ledger, session->schedule.had_thread + session_own_threads(session));
 }
 
 /* The last sample must see main before it is collected: then its CPU clock is gone. */
@@ -137,7 +133,7 @@ int gput_session_wait(struct gput_session *session, int timeout_ms, bool *ended,
         }
         if (session->settings.mode == SESSION_LAUNCHED)
             end_launched(session);
-        session->ledger.main_end_is_reported = true;
+        ledger_note_main_report(&session->ledger);
     }
     *ended = true;
     *status = session->ledger.collected.main_status;

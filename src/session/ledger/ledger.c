@@ -1,5 +1,6 @@
 #include "session/ledger/ledger.h"
 
+#include "base/clock.h"
 #include "base/number.h"
 
 #include <math.h>
@@ -27,10 +28,22 @@ void ledger_finish(struct ledger *ledger)
     system_counters_finish(&ledger->system_counters);
 }
 
-void ledger_add_scan(struct ledger *ledger, int64_t now_ns)
+void ledger_begin(struct ledger *ledger)
 {
+    const struct session_settings *settings = ledger->settings;
+    ledger->starts_before = ledger->starts_after = (struct session_starts){0};
+    if (settings->mode != SESSION_MACHINE && !ledger->events->has_events &&
+        settings->has_own_procfs)
+        session_starts_read(settings->options.procfs_root, &ledger->starts_before);
+    tracker_cost_begin(&ledger->cost, settings->mode == SESSION_SELF);
+}
+
+void ledger_add_scan(struct ledger *ledger, bool reads_counts, int64_t now_ns)
+{
+    ledger->log.reads_counts = reads_counts;
     process_log_scan(&ledger->log, now_ns);
     process_log_adopt_orphans(&ledger->log);
+    ledger->log.reads_counts = false;
 }
 
 static void update_gpu_holdings(struct ledger *ledger)
@@ -91,6 +104,26 @@ void ledger_update_bytes(struct ledger *ledger)
         return;
     struct task_counts now = process_log_counts(&ledger->log);
     task_counts_raise(&ledger->bytes_so_far, &now);
+}
+
+void ledger_note_main_end(struct ledger *ledger)
+{
+    if (ledger->main_ended_ns == 0)
+        ledger->main_ended_ns = clock_monotonic_ns();
+}
+
+void ledger_note_main_report(struct ledger *ledger)
+{
+    ledger->main_end_is_reported = true;
+}
+
+void ledger_end(struct ledger *ledger, unsigned own_threads)
+{
+    system_counters_update(&ledger->system_counters);
+    ledger->own_threads = own_threads;
+    if (ledger->starts_before.is_known)
+        session_starts_read(ledger->settings->options.procfs_root, &ledger->starts_after);
+    ledger->has_ended = true;
 }
 
 void ledger_update(struct ledger *ledger)

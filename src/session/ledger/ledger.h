@@ -77,8 +77,11 @@ void ledger_finish(struct ledger *ledger);
 
 /* ---- what is fed ---- */
 
-/* After a scan: its processes, and what drivers list of their GPU RAM. */
-void ledger_add_scan(struct ledger *ledger, int64_t now_ns);
+/* Before tracking: counts starts of processes where the kernel does not announce them. */
+void ledger_begin(struct ledger *ledger);
+
+/* After a scan: its processes, and with `reads_counts` what they count while they run. */
+void ledger_add_scan(struct ledger *ledger, bool reads_counts, int64_t now_ns);
 
 /* GPU RAM of the snapshot alone, which will be read again: for maxima. */
 void ledger_add_gpu_ram(struct ledger *ledger);
@@ -86,13 +89,21 @@ void ledger_add_gpu_ram(struct ledger *ledger);
 void ledger_add_snapshot(struct ledger *ledger);
 
 /* Notes by how much the CPU time of exit records was too low, compared with what parents have
- * collected. Only needed by attached sessions. */
-void ledger_compare_exit_records(
-    struct ledger *ledger, struct process_tree *tree, struct session_events *events);
+ * collected. Where the first says so the caller has that read again, then events, and calls the
+ * second. */
+bool ledger_begin_comparison(struct ledger *ledger);
+void ledger_compare_exit_records(struct ledger *ledger);
+
+/* The end of main was seen; it was reported to the caller. */
+void ledger_note_main_end(struct ledger *ledger);
+void ledger_note_main_report(struct ledger *ledger);
 
 /* At the end, after process_log_read_counts(): adds what the kernel gives for processes that were
  * not collected. */
 void ledger_close(struct ledger *ledger);
+
+/* After that nothing is counted any more. `own_threads`: that the session has started. */
+void ledger_end(struct ledger *ledger, unsigned own_threads);
 
 /* Adds the bytes that the last scan has read. */
 void ledger_update_bytes(struct ledger *ledger);

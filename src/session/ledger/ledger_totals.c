@@ -206,32 +206,24 @@ static void fill_collected_cpu(const struct ledger *ledger, const struct tree_su
     session_accounting_fit_parts(accounting);
 }
 
-static void read_collected(struct process_tree *tree)
+bool ledger_begin_comparison(struct ledger *ledger)
 {
-    for (size_t i = 0; i < tree->count; i++) {
-        struct process *process = tree->processes[i];
-        if (process->last_poll.child_ended)
-            process_read_collected(process, &tree->view);
-        process->last_poll.child_ended = false;
-    }
+    bool is_needed = ledger->settings->mode == SESSION_ATTACHED && ledger->events->has_exit_records;
+    if (!is_needed || ledger->log.ended_total == ledger->ends_compared)
+        return false;
+    ledger->ends_compared = ledger->log.ended_total;
+    return true;
 }
 
-void ledger_compare_exit_records(
-    struct ledger *ledger, struct process_tree *tree, struct session_events *events)
+void ledger_compare_exit_records(struct ledger *ledger)
 {
     struct process_log *log = &ledger->log;
     int64_t reported_ns;
-    bool is_needed = ledger->settings->mode == SESSION_ATTACHED && events->has_exit_records;
-    if (!is_needed || log->ended_total == ledger->ends_compared)
-        return;
-    ledger->ends_compared = log->ended_total;
-    read_collected(tree);
-    /* Exit records of all that was collected by then have arrived before. */
-    session_events_read(events);
     process_log_refresh(log);
     if (!process_log_cpu_ns(log, &reported_ns))
         return;
-    int64_t missing_ns = sum_up(tree).least_ns - (reported_ns - log->totals.cpu_outside_ns);
+    int64_t missing_ns =
+        sum_up(ledger->snapshot->tree).least_ns - (reported_ns - log->totals.cpu_outside_ns);
     if (missing_ns > ledger->missing_in_exit_records_ns)
         ledger->missing_in_exit_records_ns = missing_ns;
 }

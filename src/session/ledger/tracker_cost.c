@@ -32,6 +32,12 @@ void tracker_cost_note_thread(struct tracker_cost *cost)
         cost->sampling_ns = clock_thread_cpu_ns();
 }
 
+void tracker_cost_end_thread(struct tracker_cost *cost)
+{
+    cost->sampling_counts = session_counts_of_thread();
+    tracker_cost_note_thread(cost);
+}
+
 static double own_rss_bytes(const struct tracker_cost *cost)
 {
     char text[PROCFS_TEXT_SIZE];

@@ -28,8 +28,9 @@ void tracker_cost_finish(struct tracker_cost *cost);
 
 void tracker_cost_begin(struct tracker_cost *cost, bool is_inside);
 
-/* Called by the sampling thread: notes what it used so far, where that counts. */
+/* Called by the sampling thread: notes what it used so far, where that counts; and at its end. */
 void tracker_cost_note_thread(struct tracker_cost *cost);
+void tracker_cost_end_thread(struct tracker_cost *cost);
 
 /* Reads what can have changed since the last tick. */
 void tracker_cost_update(
