@@ -24,9 +24,32 @@ compute {child} 500000000
 graphics {child} 100000000
 """
 
+# Waits so long, and until the driver was asked at some ticks. Where it does not start or answer, not for ever.
+WAIT = """
+import os, time
+
+def calls():
+    with open(os.environ["FAKE_NVML_LOG"]) as file:
+        return [line.split()[1] for line in file if line.endswith("\\n")]
+
+def wait(seconds):
+    text = ""
+    if os.path.exists(os.environ["GPUT_NVML"]):
+        with open(os.environ["FAKE_NVML_SCENARIO"]) as file:
+            text = file.read()
+    answers = "gpu GPU-" in text and "code nvmlInit" not in text
+    gpus, before, end = text.count("gpu GPU-"), len(calls()), time.monotonic() + seconds
+    is_over = False
+    while time.monotonic() < end or answers and not is_over and time.monotonic() < end + 10:
+        time.sleep(0.01)
+        new = calls()[before:]
+        is_over = sum("MemoryInfo" in call for call in new) >= 4 * gpus and sum("ComputeRunningProcesses" in call for call in new) >= 2 * gpus
+"""
+BRIEF = python(WAIT + "import sys\nwait(float(sys.argv[1]))", 0.3)
+
 # Writes the scenario with its own pid and that of a child, and lives until both were seen for a while. A driver lists no
 # process that has ended, so the child leaves the scenario first.
-TREE = """
+TREE = WAIT + """
 import os, subprocess, sys, time
 scenario, text, seconds = sys.argv[1:]
 child = subprocess.Popen(["sleep", "60"])
@@ -36,7 +59,7 @@ def write(lines):
     os.rename(scenario + ".new", scenario)
 lines = text.split("\\n")
 write(lines)
-time.sleep(float(seconds))
+wait(float(seconds))
 write(line for line in lines if "{child}" not in line)
 child.kill()
 child.wait()
@@ -78,7 +101,7 @@ class GpuTest(CommandTest):
     def gpu_tracker(self, *arguments, **environment):
         return self.run_command(*arguments, env=self.environment | environment)
 
-    def tracked(self, *options, command=("sleep", "0.3"), **environment):
+    def tracked(self, *options, command=BRIEF, **environment):
         """Runs a command to its good end; returns the report and what was said on the way."""
         done = self.gpu_tracker(
             "run", "--st", "0.05", "--gru", "megabytes", "-f", "json", "-o", "out.json", *options, "--", *command, **environment

@@ -5,7 +5,7 @@ import json
 import sqlite3
 
 from command import SOURCE, main, python
-from fake_gpu import AFTER_TICKS, TWO_GPUS, GpuTest
+from fake_gpu import AFTER_TICKS, BRIEF, TWO_GPUS, GpuTest
 
 FIXTURES = SOURCE / "tests" / "fixtures"
 
@@ -59,6 +59,15 @@ for turn in range(int(turns)):
         file.write(first + f"gpu GPU-aaaa\\nmemory 16000000000 0 {megabytes + 50}000000\\ncompute {os.getpid()} {megabytes}000000\\n")
     os.rename(scenario + ".new", scenario)
     time.sleep(0.25)
+"""
+
+
+# Ends when the driver was asked for power.
+ASKED = """
+import os, time
+while "nvmlDeviceGetPowerUsage" not in open(os.environ["FAKE_NVML_LOG"]).read():
+    time.sleep(0.01)
+time.sleep(0.3)
 """
 
 
@@ -283,12 +292,12 @@ class Figures(GpuTest):
 
     def test_why_there_are_no_joules(self):
         unsupported = "code nvmlDeviceGetTotalEnergyConsumption 3\ncode nvmlDeviceGetPowerUsage 3\n"
-        for scenario, reason in (
-            (unsupported, "GPU 0 reported neither energy nor power: not supported by this GPU"),
-            ("delay_ms nvmlDeviceGetPowerUsage 4000\n", "GPU 0 reported neither energy nor power: the driver has not answered yet"),
+        for scenario, command, reason in (
+            (unsupported, BRIEF, "GPU 0 reported neither energy nor power: not supported by this GPU"),
+            ("delay_ms nvmlDeviceGetPowerUsage 600000\n", python(ASKED), "GPU 0 reported neither energy nor power: the driver has not answered yet"),
         ):
             self.write(scenario + "gpu GPU-aaaa\nmemory 16000000000 0 1000\npower_mw 100000\nenergy_mj 5000\n")
-            report, _ = self.tracked()
+            report, _ = self.tracked(command=command)
             self.assertEqual(report["sources"]["gpu_energy"], {"state": "unavailable", "reason": reason})
             self.assertNotIn("energy", report)
 
