@@ -57,7 +57,7 @@ static double rss_megabytes(void)
 
 static struct tracking_file *create_file(const char *path)
 {
-    struct gput_static_data data = {.ram_unit = GPUT_GIGABYTES, .system_core_count = 2};
+    struct gput_static_data data = {.ram_unit = GPUT_RAM_UNIT_GIGABYTES, .system_core_count = 2};
     struct tracking_file *file;
     struct gput_error error;
     if (tracking_file_create(path, &data, true, &file, &error) != GPUT_OK) {

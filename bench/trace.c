@@ -87,7 +87,7 @@ static int merge_by(unsigned cores)
     snprintf(output, sizeof output, "%s/merged.json", folder);
     unlink(output);
     options.inputs = &trace;
-    options.input_count = 1;
+    options.n_inputs = 1;
     options.output = output;
     options.cores = cores;
     int code = gput_timeline_merge(&options, NULL, NULL);

@@ -15,7 +15,8 @@ int analysis_write(const struct arguments *arguments, enum gput_format format, c
     const char *path = arguments_value(arguments, OPTION_OUTPUT);
     bool to_file = path && strcmp(path, "-") != 0;
     int code = report_write_bytes(path, STDOUT_FILENO, bytes, length, error);
-    bool is_text = format != GPUT_PICKLE && format != GPUT_PDF && format != GPUT_PNG;
+    bool is_text =
+        format != GPUT_FORMAT_PICKLE && format != GPUT_FORMAT_PDF && format != GPUT_FORMAT_PNG;
     if (code == GPUT_OK && !to_file && is_text && length > 0 && bytes[length - 1] != '\n')
         code = report_write_text(NULL, STDOUT_FILENO, "\n", error);
     return code;
@@ -54,7 +55,7 @@ static bool is_for_a_terminal(const struct arguments *arguments)
 enum gput_format analysis_usual_format(const struct arguments *arguments)
 {
     bool wants_all = arguments_have(arguments, OPTION_ALL);
-    return wants_all || is_for_a_terminal(arguments) ? GPUT_SUMMARY : GPUT_TEXT;
+    return wants_all || is_for_a_terminal(arguments) ? GPUT_FORMAT_SUMMARY : GPUT_FORMAT_TEXT;
 }
 
 struct gput_summary_options analysis_summary_options(const struct arguments *arguments)

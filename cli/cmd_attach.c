@@ -70,7 +70,10 @@ static void add_note(struct gput_results *results)
     const char *reason =
         has_end ? BEFORE ", and descendants that lost their parent are unknown"
                 : BEFORE ", descendants that lost their parent, and its exit status are unknown";
-    gput_results_add_source(results, "before_attaching", GPUT_SOURCE_UNAVAILABLE, reason);
+    struct gput_error error;
+    if (gput_results_add_source(
+            results, "before_attaching", GPUT_SOURCE_UNAVAILABLE, reason, &error) != GPUT_OK)
+        message_warning(NULL, error.message);
 }
 
 static int print_report(struct gput_session *session, struct tracking *tracking,
@@ -141,7 +144,7 @@ static int attach(const struct arguments *arguments, struct tracking *tracking,
     double for_seconds;
     TRY(read_arguments(arguments, tracking, &pid, &for_seconds, error));
     struct gput_session *session = NULL;
-    tracking->options.needs_no_gpu = true;
+    tracking->options.gpu_optional = true;
     int code = tracking_files_create_session(tracking, &session, error);
     if (code == GPUT_OK)
         code = track(session, pid, for_seconds, tracking, end, error);

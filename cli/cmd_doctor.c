@@ -45,7 +45,8 @@ static int examine(const struct arguments *arguments, struct gput_error *error)
     options.sysfs_root = from_environment("GPUT_SYSFS");
     options.nvml_path = from_environment("GPUT_NVML");
     options.gpu_brand = arguments_value(arguments, OPTION_GPU_BRAND);
-    int code = report_read_format(arguments, OPTION_FORMAT, output, GPUT_TEXT, &format, error);
+    int code =
+        report_read_format(arguments, OPTION_FORMAT, output, GPUT_FORMAT_TEXT, &format, error);
     if (code == GPUT_OK)
         code = report_check_output(output, error);
     if (code == GPUT_OK)
@@ -55,7 +56,7 @@ static int examine(const struct arguments *arguments, struct gput_error *error)
         length = code == GPUT_OK ? strlen(text) : 0;
     } else if (code == GPUT_OK) {
         code = gput_doctor_render(doctor, format, &text, &length, error);
-        if (code == GPUT_OK && format == GPUT_TEXT && !report_is_file(output))
+        if (code == GPUT_OK && format == GPUT_FORMAT_TEXT && !report_is_file(output))
             code = wrap(&text, &length, error);
     }
     if (code == GPUT_OK)

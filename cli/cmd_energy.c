@@ -78,8 +78,8 @@ static int summarize(const struct arguments *arguments, struct gput_error *error
     enum gput_format format;
     char *text = NULL;
     const char *output = arguments_value(arguments, OPTION_OUTPUT);
-    int code =
-        report_read_format(arguments, OPTION_SUMMARY_FORMAT, output, GPUT_SUMMARY, &format, error);
+    int code = report_read_format(
+        arguments, OPTION_SUMMARY_FORMAT, output, GPUT_FORMAT_SUMMARY, &format, error);
     if (code == GPUT_OK)
         code = open_recording(arguments, &recording, &window, error);
     if (code != GPUT_OK)
@@ -129,7 +129,8 @@ static int show_curves(const struct arguments *arguments, struct gput_error *err
     const char *output = arguments_value(arguments, OPTION_CURVE_OUTPUT);
     char *bytes = NULL;
     size_t length = 0;
-    TRY(report_read_format(arguments, OPTION_CURVE_FORMAT, output, GPUT_TEXT, &format, error));
+    TRY(report_read_format(
+        arguments, OPTION_CURVE_FORMAT, output, GPUT_FORMAT_TEXT, &format, error));
     TRY(open_recording(arguments, &recording, &window, error));
     int code =
         render_curves(recording, arguments->operands[1], &window, format, &bytes, &length, error);

@@ -235,9 +235,9 @@ static int write_tables(
     add_reports(&lanes, gput_tables_find(tables, "ranks"));
     add_notes(&notes, tables, lanes.lack_some);
     options.sessions = lanes.list;
-    options.session_count = lanes.count + lanes.n_reports;
+    options.n_sessions = lanes.count + lanes.n_reports;
     options.notes = notes.list;
-    options.note_count = notes.count;
+    options.n_notes = notes.count;
     options.page = getenv("GPUT_REPORT_PAGE");
     options.warn = analysis_warn;
     options.user = &shown;
@@ -266,8 +266,8 @@ static int render_table(const struct gput_jobs *jobs, const char *name, enum gpu
     TRY(gput_jobs_tables(jobs, &tables, error));
     int code = gput_tables_select(tables, name, error);
     if (code == GPUT_OK)
-        code = gput_tables_render(
-            tables, format == GPUT_SUMMARY ? GPUT_TEXT : format, bytes, length, error);
+        code = gput_tables_render(tables, format == GPUT_FORMAT_SUMMARY ? GPUT_FORMAT_TEXT : format,
+            bytes, length, error);
     gput_tables_destroy(tables);
     return code;
 }
@@ -295,7 +295,8 @@ static int run(const struct arguments *arguments, struct gput_error *error)
     struct gput_jobs *jobs;
     int table = 0; /* its name is what counts */
     TRY(arguments_read_choice(arguments, OPTION_JOB_TABLE, "table", &table, error));
-    TRY(report_read_format(arguments, OPTION_JOB_FORMAT, output, GPUT_SUMMARY, &format, error));
+    TRY(report_read_format(
+        arguments, OPTION_JOB_FORMAT, output, GPUT_FORMAT_SUMMARY, &format, error));
     TRY(report_check_output(output, error));
     if (html)
         TRY(html_report_check(html, error));

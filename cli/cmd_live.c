@@ -92,7 +92,7 @@ static int live_command(
         code = open_view(tracking, pid, &live, error);
     if (code != GPUT_OK)
         return code;
-    tracking->options.snapshots = tracking->options.needs_no_gpu = true;
+    tracking->options.snapshots = tracking->options.gpu_optional = true;
     code = tracking_files_create_session(tracking, &session, error);
     if (code == GPUT_OK)
         code = show(session, pid, tracking, live, error);

@@ -125,11 +125,11 @@ static int read_options(const struct arguments *arguments, struct work *work,
     size_t position = 0;
     TRY(make_lists(arguments, work, error));
     while ((mark = arguments_next(arguments, OPTION_REPORT_MARKS, &position)) != NULL)
-        work->marks[options->mark_count++] = mark;
+        work->marks[options->n_marks++] = mark;
     for (char *name = strtok_r(work->names, ", ", &rest); name; name = strtok_r(NULL, ", ", &rest))
-        work->figures[options->figure_count++] = name;
+        work->figures[options->n_figures++] = name;
     options->sessions = work->sessions.list;
-    options->session_count = work->sessions.count;
+    options->n_sessions = work->sessions.count;
     options->marks = work->marks;
     options->figures = work->figures;
     options->blocks = arguments_have(arguments, OPTION_PLOT_BLOCKS);

@@ -86,7 +86,7 @@ static int read_ranges(
         lists->ranges[i] = (struct gput_profile_range){low, high};
     }
     options->ranges = lists->ranges;
-    options->range_count = lists->of[RANGES].count;
+    options->n_ranges = lists->of[RANGES].count;
     return GPUT_OK;
 }
 
@@ -104,7 +104,7 @@ static int read_moments(
                 "--at must be microseconds since the epoch, not \"%s\".", word);
     }
     options->moments = lists->moments;
-    options->moment_count = lists->of[MOMENTS].count;
+    options->n_moments = lists->of[MOMENTS].count;
     return GPUT_OK;
 }
 
@@ -127,7 +127,7 @@ static int read_intervals(
                 word);
     }
     options->intervals = lists->intervals;
-    options->interval_count = lists->of[INTERVALS].count;
+    options->n_intervals = lists->of[INTERVALS].count;
     return GPUT_OK;
 }
 
@@ -163,11 +163,11 @@ static int read_lists(const struct arguments *arguments, struct lists *lists,
     TRY(read_moments(lists, options, error));
     TRY(read_intervals(lists, options, error));
     options->resources = lists->of[RESOURCES].items;
-    options->resource_count = lists->of[RESOURCES].count;
+    options->n_resources = lists->of[RESOURCES].count;
     options->phases = lists->of[PHASES].items;
-    options->phase_count = lists->of[PHASES].count;
+    options->n_phases = lists->of[PHASES].count;
     options->metrics = lists->of[METRICS].items;
-    options->metric_count = lists->of[METRICS].count;
+    options->n_metrics = lists->of[METRICS].count;
     return GPUT_OK;
 }
 

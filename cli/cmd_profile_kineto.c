@@ -28,7 +28,7 @@ int cmd_profile_kineto(const struct arguments *arguments)
     int shown = 0;
     struct gput_kineto_options options = gput_kineto_options_default();
     options.paths = (const char *const *)arguments->operands;
-    options.path_count = (size_t)arguments->n_operands;
+    options.n_paths = (size_t)arguments->n_operands;
     options.temporary_folder = getenv("TMPDIR");
     options.warn = analysis_warn;
     options.progress = analysis_show_progress;

@@ -49,7 +49,7 @@ static int read_options(const struct arguments *arguments, struct gput_python_op
     enum gput_format *format, struct gput_error *error)
 {
     options->paths = (const char *const *)arguments->operands + 1;
-    options->path_count = (size_t)arguments->n_operands - 1;
+    options->n_paths = (size_t)arguments->n_operands - 1;
     options->start_phase = arguments_value(arguments, OPTION_START_PHASE);
     options->end_phase = arguments_value(arguments, OPTION_END_PHASE);
     options->start_mode = arguments_value(arguments, OPTION_START_MODE);

@@ -44,7 +44,7 @@ static int find_sessions(
         list[i] = &sessions[i];
     }
     options.sessions = list;
-    options.session_count = count;
+    options.n_sessions = count;
     options.warn = message_warning;
     if (code == GPUT_OK)
         code = gput_report_files(&options, tables, error);

@@ -31,9 +31,9 @@ static int read_options(const struct arguments *arguments, struct work *work,
         return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
     TRY(named_sessions_read(&work->sessions, arguments, OPTION_REPORT_OUTPUT, error));
     while ((mark = arguments_next(arguments, OPTION_REPORT_MARKS, &position)) != NULL)
-        work->marks[options->mark_count++] = mark;
+        work->marks[options->n_marks++] = mark;
     options->sessions = work->sessions.list;
-    options->session_count = work->sessions.count;
+    options->n_sessions = work->sessions.count;
     options->marks = work->marks;
     options->title = arguments_value(arguments, OPTION_REPORT_TITLE);
     options->page = getenv("GPUT_REPORT_PAGE");

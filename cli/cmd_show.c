@@ -14,9 +14,12 @@ static void add_note(struct gput_results *results)
     message_warning(NULL,
         "These are the results so far of a session that did not come to its end: it "
         "was killed, or still runs.");
-    gput_results_add_source(results, "after_last_sample", GPUT_SOURCE_UNAVAILABLE,
-        "the session did not come to its end (it was killed, or still runs): what was used after "
-        "its last sample is unknown");
+    struct gput_error error;
+    if (gput_results_add_source(results, "after_last_sample", GPUT_SOURCE_UNAVAILABLE,
+            "the session did not come to its end (it was killed, or still runs): what was used "
+            "after its last sample is unknown",
+            &error) != GPUT_OK)
+        message_warning(NULL, error.message);
 }
 
 /* The units of the file, or those that are given here. */

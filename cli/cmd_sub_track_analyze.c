@@ -57,7 +57,7 @@ static int analyze(const struct arguments *arguments, struct gput_error *error)
     char *bytes = NULL;
     size_t length;
     struct gput_summary_options layout = analysis_summary_options(arguments);
-    code = format == GPUT_SUMMARY
+    code = format == GPUT_FORMAT_SUMMARY
                ? gput_analysis_summarize(analysis, &layout, &bytes, &length, error)
                : gput_analysis_render(analysis, format, &bytes, &length, error);
     if (code == GPUT_OK)

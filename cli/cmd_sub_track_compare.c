@@ -134,7 +134,7 @@ static int render(const struct arguments *arguments, const struct gput_compariso
     char *bytes;
     size_t length;
     struct gput_summary_options layout = analysis_summary_options(arguments);
-    int code = format == GPUT_SUMMARY
+    int code = format == GPUT_FORMAT_SUMMARY
                    ? gput_comparison_summarize(comparison, options, &layout, &bytes, &length, error)
                    : gput_comparison_render(comparison, options, format, &bytes, &length, error);
     if (code == GPUT_OK)

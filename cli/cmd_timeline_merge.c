@@ -48,7 +48,7 @@ static int read_suffixes(const struct arguments *arguments, const char ***suffix
     if (!*suffixes)
         return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
     while ((suffix = arguments_next(arguments, OPTION_SUFFIX, &position)) != NULL)
-        (*suffixes)[options->suffix_count++] = suffix;
+        (*suffixes)[options->n_suffixes++] = suffix;
     options->suffixes = *suffixes;
     return GPUT_OK;
 }
@@ -67,7 +67,7 @@ static int read_options(const struct arguments *arguments, struct gput_timeline_
     char low_name[128], struct gput_error *error)
 {
     options->inputs = (const char *const *)arguments->operands;
-    options->input_count = (size_t)arguments->n_operands;
+    options->n_inputs = (size_t)arguments->n_operands;
     options->output = arguments_value(arguments, OPTION_MERGED_OUTPUT);
     options->warn = analysis_warn;
     options->progress = show_progress;

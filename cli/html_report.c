@@ -174,9 +174,9 @@ int html_report_write(const struct html_report *html, const struct report *repor
     shown.is_temporary = html->temporary != NULL;
     shown.blocks_pattern = pattern ? pattern : "%p.csv";
     options.sessions = sessions;
-    options.session_count = 1;
+    options.n_sessions = 1;
     options.marks = &report->region_marks;
-    options.mark_count = report->region_marks != NULL;
+    options.n_marks = report->region_marks != NULL;
     options.page = getenv("GPUT_REPORT_PAGE");
     options.warn = warn;
     options.user = (void *)report;

@@ -20,15 +20,15 @@ static int merge(const struct arguments *arguments, const struct gput_report_opt
 {
     size_t operands = (size_t)arguments->n_operands;
     struct gput_timeline_options options = gput_timeline_options_default();
-    const char **inputs = calloc(operands + sessions->mark_count + 1, sizeof *inputs);
+    const char **inputs = calloc(operands + sessions->n_marks + 1, sizeof *inputs);
     if (!inputs)
         return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
     for (size_t i = 0; i < operands; i++)
         inputs[i] = sessions->sessions[i]->path;
-    for (size_t i = 0; i < sessions->mark_count; i++)
+    for (size_t i = 0; i < sessions->n_marks; i++)
         inputs[operands + i] = sessions->marks[i];
     options.inputs = inputs;
-    options.input_count = operands + sessions->mark_count;
+    options.n_inputs = operands + sessions->n_marks;
     options.output = path;
     options.warn = sessions->warn;
     options.progress = sessions->progress;
@@ -57,7 +57,7 @@ static int serve(const char *path, struct gput_error *error)
 {
     struct gput_perfetto *perfetto;
     struct signals signals;
-    int code = gput_perfetto_open(path, getenv("GPUT_PERFETTO_ADDRESS"), &perfetto, error);
+    int code = gput_perfetto_create(path, getenv("GPUT_PERFETTO_ADDRESS"), &perfetto, error);
     if (code != GPUT_OK)
         return code;
     code = signals_catch(&signals, error);
@@ -67,7 +67,7 @@ static int serve(const char *path, struct gput_error *error)
         code = gput_perfetto_wait(perfetto, signals.fd, error);
         signals_close_stop(signals_release(&signals, NULL));
     }
-    gput_perfetto_close(perfetto);
+    gput_perfetto_destroy(perfetto);
     return code;
 }
 

@@ -76,7 +76,7 @@ static void show(struct progress *progress)
         gput_session_results_so_far(progress->session, &results, NULL) != GPUT_OK)
         return;
     options.width = size.ws_col;
-    int code = gput_results_render(results, &options, GPUT_LINE, &line, NULL, NULL);
+    int code = gput_results_render(results, &options, GPUT_FORMAT_LINE, &line, NULL, NULL);
     gput_results_destroy(results);
     if (code != GPUT_OK)
         return;

@@ -191,7 +191,7 @@ static int set_exact(struct region_recording *recording, const struct arguments 
     int code = gput_blocks_options_read_exact(&blocks, getenv("GPUT_BLOCK_EXACT"), &why);
     if (kinds && code != GPUT_OK)
         return fail(error, code, "--region-exact: %s", why.message);
-    options->peaks_are_reset = blocks.block_peaks;
+    options->rss_peaks_may_be_reset = blocks.block_peaks;
     recording->has_gpu_time = kinds && blocks.gpu_time;
     if (kinds)
         recording->has_gpu_time &= check_exact(recording, &blocks);
@@ -299,8 +299,8 @@ static void describe_gpu_time(struct region_recording *recording)
     size_t count = gput_analysis_block_count(recording->analysis), missing = 0;
     for (size_t i = 0; i < count; i++) {
         const struct gput_code_block *block = gput_analysis_block(recording->analysis, i);
-        missing += isnan(gput_code_block_exact(block, GPUT_EXACT_GPU_TIME)) &&
-                   !isnan(gput_code_block_exact(block, GPUT_EXACT_PROCESS_CPU_TIME));
+        missing += isnan(gput_code_block_exact_figure(block, GPUT_EXACT_GPU_TIME)) &&
+                   !isnan(gput_code_block_exact_figure(block, GPUT_EXACT_PROCESS_CPU_TIME));
     }
     if (missing > 0)
         notes_add(&recording->notes,

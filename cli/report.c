@@ -31,16 +31,16 @@ static const struct {
     enum gput_format format;
     const char *extension; /* NULL: none that chooses it */
 } formats[] = {
-    {"json", GPUT_JSON, ".json"},
-    {"csv", GPUT_CSV, ".csv"},
-    {"pickle", GPUT_PICKLE, ".pkl"},
-    {"pickle", GPUT_PICKLE, ".pickle"},
-    {"prometheus", GPUT_PROMETHEUS, ".prom"},
-    {"full", GPUT_FULL, NULL},
-    {"summary", GPUT_SUMMARY, NULL},
-    {"svg", GPUT_SVG, ".svg"},
-    {"pdf", GPUT_PDF, ".pdf"},
-    {"png", GPUT_PNG, ".png"},
+    {"json", GPUT_FORMAT_JSON, ".json"},
+    {"csv", GPUT_FORMAT_CSV, ".csv"},
+    {"pickle", GPUT_FORMAT_PICKLE, ".pkl"},
+    {"pickle", GPUT_FORMAT_PICKLE, ".pickle"},
+    {"prometheus", GPUT_FORMAT_PROMETHEUS, ".prom"},
+    {"full", GPUT_FORMAT_FULL, NULL},
+    {"summary", GPUT_FORMAT_SUMMARY, NULL},
+    {"svg", GPUT_FORMAT_SVG, ".svg"},
+    {"pdf", GPUT_FORMAT_PDF, ".pdf"},
+    {"png", GPUT_FORMAT_PNG, ".png"},
 };
 #define FORMATS (sizeof formats / sizeof *formats)
 
@@ -51,7 +51,7 @@ static enum gput_format format_of(const char *word)
         if (strcmp(formats[i].word, word) == 0)
             return formats[i].format;
     }
-    return GPUT_TEXT;
+    return GPUT_FORMAT_TEXT;
 }
 
 static bool has_extension(const char *path, const char *extension)
@@ -135,15 +135,15 @@ int report_read_format(const struct arguments *arguments, enum option_id id, con
     warn_of_extension(arguments, id, output);
     if (report_is_file(output) || !isatty(STDOUT_FILENO))
         return GPUT_OK;
-    if (*format == GPUT_PDF || *format == GPUT_PNG)
+    if (*format == GPUT_FORMAT_PDF || *format == GPUT_FORMAT_PNG)
         return fail(error, GPUT_ERROR_INVALID,
             "A picture is not for the screen: give the file that it should go to with -o.");
-    return *format == GPUT_PICKLE ? report_refuse_pickle(error) : GPUT_OK;
+    return *format == GPUT_FORMAT_PICKLE ? report_refuse_pickle(error) : GPUT_OK;
 }
 
 enum gput_format report_usual_format(const char *output)
 {
-    return report_is_file(output) ? GPUT_FULL : GPUT_SUMMARY;
+    return report_is_file(output) ? GPUT_FORMAT_FULL : GPUT_FORMAT_SUMMARY;
 }
 
 /* "-" is the standard output, and without a name there is the screen. */
@@ -246,7 +246,8 @@ static bool is_same_place(int a, int b)
 static bool follows_output(const struct report *report, enum gput_format format, int fd)
 {
     return report->follows_command && !report->path &&
-           (format == GPUT_SUMMARY || format == GPUT_FULL) && is_same_place(fd, STDOUT_FILENO);
+           (format == GPUT_FORMAT_SUMMARY || format == GPUT_FORMAT_FULL) &&
+           is_same_place(fd, STDOUT_FILENO);
 }
 
 /* A summary is harmless as it is, and its colors are to be obeyed. */
@@ -255,8 +256,9 @@ static int write_rendered(const struct report *report, enum gput_format format, 
 {
     if (follows_output(report, format, fd))
         write_plain(fd, "\n", 1, report->stop_fd, error);
-    return format == GPUT_SUMMARY ? write_plain(fd, bytes, length, report->stop_fd, error)
-                                  : write_to_screen(fd, bytes, length, report->stop_fd, error);
+    return format == GPUT_FORMAT_SUMMARY
+               ? write_plain(fd, bytes, length, report->stop_fd, error)
+               : write_to_screen(fd, bytes, length, report->stop_fd, error);
 }
 
 /* What could not be written where it belongs; a pickle as text. */
@@ -266,7 +268,8 @@ static void write_to_standard_error(const struct report *report, const struct gp
     struct gput_error no_matter;
     char *text;
     size_t length;
-    enum gput_format format = report->format == GPUT_PICKLE ? GPUT_FULL : report->format;
+    enum gput_format format =
+        report->format == GPUT_FORMAT_PICKLE ? GPUT_FORMAT_FULL : report->format;
     if (render(report, format, results, processes, &text, &length, &no_matter) != GPUT_OK)
         return;
     write_rendered(report, format, STDERR_FILENO, text, length, &no_matter);

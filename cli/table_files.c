@@ -38,7 +38,7 @@ static void add_file(const char ***word, const char *kind, const char *name, con
 static const char **make_command_line(const char *python, const struct gput_report_options *options,
     const char *format, const char *path)
 {
-    size_t files = options->session_count + options->mark_count;
+    size_t files = options->n_sessions + options->n_marks;
     const char **words = calloc(6 + 3 * files, sizeof *words), **word = words;
     if (!words)
         return NULL;
@@ -47,9 +47,9 @@ static const char **make_command_line(const char *python, const struct gput_repo
     *word++ = script;
     *word++ = format;
     *word++ = path;
-    for (size_t i = 0; i < options->session_count; i++)
+    for (size_t i = 0; i < options->n_sessions; i++)
         add_file(&word, "session", options->sessions[i]->name, options->sessions[i]->path);
-    for (size_t i = 0; i < options->mark_count; i++)
+    for (size_t i = 0; i < options->n_marks; i++)
         add_file(&word, "stf", NULL, options->marks[i]);
     return words;
 }

@@ -12,13 +12,13 @@ int tables_read_format(
     const struct arguments *arguments, enum gput_format *format, struct gput_error *error)
 {
     return report_read_format(arguments, OPTION_TABLE_FORMAT,
-        arguments_value(arguments, OPTION_TABLE_OUTPUT), GPUT_TEXT, format, error);
+        arguments_value(arguments, OPTION_TABLE_OUTPUT), GPUT_FORMAT_TEXT, format, error);
 }
 
 static int check_csv(
     enum gput_format format, const struct gput_tables *tables, struct gput_error *error)
 {
-    if (format != GPUT_CSV || gput_tables_count(tables) <= 1)
+    if (format != GPUT_FORMAT_CSV || gput_tables_count(tables) <= 1)
         return GPUT_OK;
     return fail(error, GPUT_ERROR_INVALID,
         "CSV holds one table, and there are %zu here: choose one with --table (%s, ...).",
@@ -32,7 +32,7 @@ static int stream_begin(
     const char *only = arguments_value(stream->arguments, OPTION_TABLE);
     const char *path = arguments_value(stream->arguments, OPTION_TABLE_OUTPUT);
     enum gput_format format =
-        report_format(stream->arguments, OPTION_TABLE_FORMAT, path, GPUT_TEXT);
+        report_format(stream->arguments, OPTION_TABLE_FORMAT, path, GPUT_FORMAT_TEXT);
     if (only && !gput_tables_find(tables, only))
         return gput_tables_not_found(tables, only, error);
     if (!only)

@@ -424,7 +424,7 @@ static int merge(struct torch_trace *trace, size_t n_taken, const char *tracking
     if (marks)
         inputs[count++] = marks;
     options.inputs = inputs;
-    options.input_count = count;
+    options.n_inputs = count;
     options.output = trace->path;
     options.low_dimension = NULL;
     options.warn = take_warning;

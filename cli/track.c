@@ -42,7 +42,7 @@ static void write_summary(struct gput_session *session, const struct tracking *t
 {
     struct report summary = *report;
     struct gput_error no_matter; /* a screen without a reader is not a failure */
-    summary.format = GPUT_SUMMARY;
+    summary.format = GPUT_FORMAT_SUMMARY;
     summary.path = NULL;
     if (strcmp(tracking->output, "-") == 0)
         summary.screen_fd = STDERR_FILENO;
@@ -303,10 +303,11 @@ static void share_memory_of_threads(void)
 /* What is known of the session before it tracks a command. */
 static void set_options(struct tracking *tracking, const struct track_style *style)
 {
-    tracking->leaves_warnings_to_report = tracking->format == GPUT_JSON && !tracking->output &&
-                                          !style->quiet && style->screen_fd == STDERR_FILENO;
-    tracking->options.starts_nothing_else = true;
-    tracking->options.needs_no_gpu = !style->is_older_form;
+    tracking->leaves_warnings_to_report = tracking->format == GPUT_FORMAT_JSON &&
+                                          !tracking->output && !style->quiet &&
+                                          style->screen_fd == STDERR_FILENO;
+    tracking->options.no_other_children = true;
+    tracking->options.gpu_optional = !style->is_older_form;
 }
 
 int track_command(

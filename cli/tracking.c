@@ -156,7 +156,7 @@ static int read_limit(const char *text, struct gput_limits *given, struct gput_e
 {
     struct gput_limits one = gput_limits_default();
     int code = gput_limits_parse(text, &one, error);
-    for (int kind = 0; code == GPUT_OK && kind < GPUT_LIMIT_KINDS; kind++) {
+    for (int kind = 0; code == GPUT_OK && kind < GPUT_LIMIT_KIND_COUNT; kind++) {
         if (!(one.values[kind] > 0))
             continue;
         if (given->values[kind] > 0)
@@ -178,7 +178,7 @@ static int read_limits(
         TRY(read_limit(text, &given, error));
     }
     bool has_some = false;
-    for (int kind = 0; kind < GPUT_LIMIT_KINDS; kind++) {
+    for (int kind = 0; kind < GPUT_LIMIT_KIND_COUNT; kind++) {
         if (given.values[kind] > 0)
             limits->values[kind] = given.values[kind];
         has_some |= limits->values[kind] > 0;
@@ -248,8 +248,8 @@ static void set_session_options(const struct arguments *arguments, struct tracki
     read_text(arguments, OPTION_GPU_UUIDS, &options->gpu_uuids);
     read_text(arguments, OPTION_GPU_BRAND, &options->gpu_brand);
     options->processes |= arguments_have(arguments, OPTION_PROCESSES);
-    options->results_stay = true;
-    options->raises_file_limit = true;
+    options->keep_resource_usage_file = true;
+    options->raise_nofile_limit = true;
     options->command_lines |= arguments_have(arguments, OPTION_COMMAND_LINES);
     options->processes |= options->command_lines;
     options->energy_continue = arguments_have(arguments, OPTION_CONT);
@@ -274,13 +274,13 @@ static int read_report(const struct arguments *arguments, bool is_older_form,
     tracking->also_summarizes = arguments_have(arguments, OPTION_SUMMARY);
     /* The older form takes no notice of the file's name. */
     if (is_older_form && !arguments_have(arguments, OPTION_TRACKING_FORMAT))
-        tracking->format = GPUT_TEXT;
+        tracking->format = GPUT_FORMAT_TEXT;
     else
         TRY(report_read_format(arguments, OPTION_TRACKING_FORMAT, tracking->output,
             report_usual_format(tracking->output), &tracking->format, error));
-    tracking->options.whole_machine = is_older_form || tracking->format == GPUT_TEXT;
+    tracking->options.whole_machine = is_older_form || tracking->format == GPUT_FORMAT_TEXT;
     /* The screen also gets what the command prints, whatever it really is. */
-    bool is_pickle = tracking->format == GPUT_PICKLE && !tracking->output;
+    bool is_pickle = tracking->format == GPUT_FORMAT_PICKLE && !tracking->output;
     return is_pickle ? report_refuse_pickle(error) : GPUT_OK;
 }
 

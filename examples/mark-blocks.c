@@ -64,18 +64,18 @@ static void *work(void *unused)
 static void run_threads(void)
 {
     pthread_t threads[THREADS];
-    gput_block_start("process"); /* the same without a scope */
+    gput_default_blocks_start("process"); /* the same without a scope */
     for (int i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, work, NULL);
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
-    gput_block_stop();
+    gput_default_blocks_stop();
 }
 
 int main(int argc, char **argv)
 {
     end_time = now() + (argc > 1 ? atof(argv[1]) : 2);
-    gput_block_start("all");
+    gput_default_blocks_start("all");
     for (int i = 0; i < PROCESSES; i++) {
         if (fork() == 0) {
             run_threads();
@@ -84,10 +84,10 @@ int main(int argc, char **argv)
     }
     while (wait(NULL) > 0)
         ;
-    gput_block_stop();
+    gput_default_blocks_stop();
 
     struct gput_blocks_status status = gput_blocks_status_default();
-    gput_block_read_status(&status);
+    gput_default_blocks_read_status(&status);
     if (status.lost.code != GPUT_OK)
         fprintf(stderr, "Marks were lost: %s\n", status.lost.message);
     if (status.is_renamed)

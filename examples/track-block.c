@@ -33,7 +33,7 @@ static int print_report(struct gput_session *session, struct gput_error *error)
     char *text;
     int code = gput_session_results(session, &results, error);
     if (code == GPUT_OK)
-        code = gput_results_render(results, NULL, GPUT_TEXT, &text, NULL, error);
+        code = gput_results_render(results, NULL, GPUT_FORMAT_TEXT, &text, NULL, error);
     if (code == GPUT_OK) {
         fputs(text, stdout);
         free(text);
@@ -47,8 +47,8 @@ int main(void)
     struct gput_error error = {0};
     struct gput_session_options options = gput_session_options_default();
     options.sleep_time_seconds = 0.05;
-    options.ram_unit = GPUT_MEGABYTES;
-    options.time_unit = GPUT_SECONDS;
+    options.ram_unit = GPUT_RAM_UNIT_MEGABYTES;
+    options.time_unit = GPUT_TIME_UNIT_SECONDS;
 
     struct gput_session *session = NULL;
     int code = gput_session_create(&options, &session, &error);

@@ -247,7 +247,7 @@ GPUT_API double gput_code_block_energy(
 
 /** The sum over its calls, or the largest of them (GPUT_EXACT_BLOCK_PEAK_RSS): concurrent calls (in
  * several threads, or nested) count fully each. NaN when the sub-tracking file does not have it. */
-GPUT_API double gput_code_block_exact(
+GPUT_API double gput_code_block_exact_figure(
     const struct gput_code_block *block, enum gput_exact_figure figure);
 
 /* Only with `details`; NULL or NaN otherwise: */

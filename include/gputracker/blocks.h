@@ -7,9 +7,9 @@
  *         load();
  *     }
  *
- *     gput_block_start("train");
+ *     gput_default_blocks_start("train");
  *     train();
- *     gput_block_stop();
+ *     gput_default_blocks_stop();
  *
  * The first mark opens the file that the environment variable GPUT_BLOCKS_FILE names, or
  * `<pid>.csv`. Blocks may nest, a name may be used any number of times, any thread may mark, and
@@ -143,12 +143,12 @@ GPUT_API int gput_blocks_check(const struct gput_blocks_options *options, struct
  * rank in it: `4711.r0.csv`. `options` NULL: those of
  * the environment. Errors: as gput_blocks_open(); GPUT_ERROR_STATE when it is open already.
  */
-GPUT_API int gput_block_open(
+GPUT_API int gput_default_blocks_open(
     const char *path, const struct gput_blocks_options *options, struct gput_error *error);
 
 /** Completes and closes the default log. Not needed at the end of a program. No other thread may be
  * marking, or be ending after having marked. GPUT_OK when it was never opened. */
-GPUT_API int gput_block_close(struct gput_error *error);
+GPUT_API int gput_default_blocks_close(struct gput_error *error);
 
 /**
  * Starts a block in the calling thread. The name is copied.
@@ -158,10 +158,10 @@ GPUT_API int gput_block_close(struct gput_error *error);
  * could not be opened), GPUT_ERROR_INVALID (a name of more than 65,000 bytes), GPUT_ERROR_IO,
  * GPUT_ERROR_STATE (limit_bytes), GPUT_ERROR_MEMORY.
  */
-GPUT_API int gput_block_start(const char *name);
+GPUT_API int gput_default_blocks_start(const char *name);
 
 /** Stops the block that the calling thread started last. GPUT_ERROR_STATE when there is none. */
-GPUT_API int gput_block_stop(void);
+GPUT_API int gput_default_blocks_stop(void);
 
 /* ---- Explicit logs ---- */
 
@@ -193,12 +193,12 @@ GPUT_API int gput_blocks_close(struct gput_blocks *blocks, struct gput_error *er
  */
 GPUT_API void gput_blocks_share(struct gput_blocks *blocks);
 
-/** As gput_block_start() and gput_block_stop(), in that log. */
+/** As gput_default_blocks_start() and gput_default_blocks_stop(), in that log. */
 GPUT_API int gput_blocks_start(struct gput_blocks *blocks, const char *name);
 GPUT_API int gput_blocks_stop(struct gput_blocks *blocks);
 
 /** A single mark, for blocks that do not nest or that stop in another thread than they started.
- * Returns and errors: as gput_block_start(). */
+ * Returns and errors: as gput_default_blocks_start(). */
 GPUT_API int gput_blocks_mark(
     struct gput_blocks *blocks, const char *name, enum gput_block_position position);
 
@@ -211,7 +211,7 @@ struct gput_block_call {
 /**
  * A start and a stop with an explicit call: calls of one block may overlap within a thread, as
  * those of tasks and coroutines do, and stop in another thread. Stopping a call of a parent process
- * writes no mark. `call` belongs to the caller. Returns and errors: as gput_block_start().
+ * writes no mark. `call` belongs to the caller. Returns and errors: as gput_default_blocks_start().
  */
 GPUT_API int gput_blocks_start_call(
     struct gput_blocks *blocks, const char *name, struct gput_block_call *call);
@@ -247,7 +247,7 @@ GPUT_API void gput_blocks_read_status(
 
 /** The same for the default log: all zero before the first mark; only `lost`, without a path, when
  * it could not be opened. */
-GPUT_API void gput_block_read_status(struct gput_blocks_status *status);
+GPUT_API void gput_default_blocks_read_status(struct gput_blocks_status *status);
 
 /* ---- Scopes ---- */
 
@@ -263,14 +263,14 @@ static inline struct gput_block_scope gput_block_scope_start(const char *name)
 {
     struct gput_block_scope scope;
     scope.running = 1;
-    gput_block_start(name);
+    gput_default_blocks_start(name);
     return scope;
 }
 
 static inline void gput_block_scope_stop(struct gput_block_scope *scope)
 {
     (void)scope;
-    gput_block_stop();
+    gput_default_blocks_stop();
 }
 
 #define GPUT_BLOCK_TEXT_(token) #token

@@ -6,9 +6,8 @@
  *     struct gput_comparison *comparison;
  *     char *text;
  *     if (gput_comparison_create(sessions, 2, NULL, &comparison, &error) == GPUT_OK &&
- *         gput_comparison_render(comparison, NULL, GPUT_TEXT, &text, NULL, &error) == GPUT_OK) {
- *         fputs(text, stdout);
- *         free(text);
+ *         gput_comparison_render(comparison, NULL, GPUT_FORMAT_TEXT, &text, NULL, &error) ==
+ * GPUT_OK) { fputs(text, stdout); free(text);
  *     }
  *     gput_comparison_destroy(comparison);
  *
@@ -30,7 +29,12 @@ extern "C" {
 #endif
 
 /** What is compared of each measurement: see struct gput_statistics. */
-enum gput_statistic { GPUT_MIN, GPUT_MAX, GPUT_MEAN, GPUT_STD };
+enum gput_statistic {
+    GPUT_STATISTIC_MIN,
+    GPUT_STATISTIC_MAX,
+    GPUT_STATISTIC_MEAN,
+    GPUT_STATISTIC_STD
+};
 
 /** "min", "max", "mean", "std". Static text. */
 GPUT_API const char *gput_statistic_name(enum gput_statistic statistic);
@@ -49,7 +53,7 @@ struct gput_comparison_session {
 /** Options of a comparison and its report. Sized: see gputracker/sized.h. */
 struct gput_comparison_options {
     size_t size;                   /**< set by gput_comparison_options_default() */
-    enum gput_statistic statistic; /**< default: GPUT_MEAN */
+    enum gput_statistic statistic; /**< default: GPUT_STATISTIC_MEAN */
     bool relative; /**< also the change in percent from the first session; default: false */
     /** Called with one line (no newline) for each warning, while sessions are loaded. NULL: none.
      */
@@ -89,9 +93,9 @@ GPUT_API void gput_comparison_destroy(struct gput_comparison *comparison);
 
 /**
  * The comparison with every figure as text, JSON, CSV or pickle, which Python's gpu_tracker loads
- * as its own ComparisonResults. Or a picture of its main figures: GPUT_SVG, GPUT_PDF, GPUT_PNG (see
- * gput_plot_render()). Sessions are in ascending order of their values. Sessions of several runs
- * (95 % intervals, noise) and `relative` add further keys and lines.
+ * as its own ComparisonResults. Or a picture of its main figures: GPUT_FORMAT_SVG, GPUT_FORMAT_PDF,
+ * GPUT_FORMAT_PNG (see gput_plot_render()). Sessions are in ascending order of their values.
+ * Sessions of several runs (95 % intervals, noise) and `relative` add further keys and lines.
  *
  * Result and errors: see gputracker/format.h.
  */
@@ -141,7 +145,7 @@ GPUT_API void gput_comparison_config_destroy(struct gput_comparison_config *conf
 GPUT_API const struct gput_comparison_session *gput_comparison_config_sessions(
     const struct gput_comparison_config *config, size_t *count);
 
-/** GPUT_MEAN when the file has none. */
+/** GPUT_STATISTIC_MEAN when the file has none. */
 GPUT_API enum gput_statistic gput_comparison_config_statistic(
     const struct gput_comparison_config *config);
 

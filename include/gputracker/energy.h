@@ -8,7 +8,7 @@
  *
  *     double joules = gput_results_energy(results, GPUT_ENERGY_COMBINED);
  *     if (!isnan(joules))
- *         printf("%g Wh\n", joules / gput_energy_unit_joules(GPUT_WATT_HOURS));
+ *         printf("%g Wh\n", joules / gput_energy_unit_joules(GPUT_ENERGY_UNIT_WATT_HOURS));
  */
 #ifndef GPUTRACKER_ENERGY_H
 #define GPUTRACKER_ENERGY_H
@@ -20,7 +20,11 @@ extern "C" {
 #endif
 
 /** In which energy is shown; inside the library it is joules. */
-enum gput_energy_unit { GPUT_JOULES, GPUT_WATT_HOURS, GPUT_KILOWATT_HOURS };
+enum gput_energy_unit {
+    GPUT_ENERGY_UNIT_JOULES,
+    GPUT_ENERGY_UNIT_WATT_HOURS,
+    GPUT_ENERGY_UNIT_KILOWATT_HOURS
+};
 
 /** "joules", "watt-hours" or "kilowatt-hours". Static text. */
 GPUT_API const char *gput_energy_unit_name(enum gput_energy_unit unit);
@@ -51,8 +55,9 @@ GPUT_API const char *gput_energy_figure_name(enum gput_energy_figure figure);
 
 /** How a recording of power is kept; see gputracker/energy_recording.h. */
 enum gput_energy_driver {
-    GPUT_ENERGY_JSON,   /**< power_metrics.json, as AIPowerMeter has it */
-    GPUT_ENERGY_SQLITE, /**< power_metrics.sqlite: the table power_metrics, a row for each number */
+    GPUT_ENERGY_DRIVER_JSON,   /**< power_metrics.json, as AIPowerMeter has it */
+    GPUT_ENERGY_DRIVER_SQLITE, /**< power_metrics.sqlite: the table power_metrics, a row for each
+                                  number */
 };
 
 /**

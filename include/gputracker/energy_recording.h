@@ -93,8 +93,8 @@ GPUT_API const char *gput_energy_recording_warning(const struct gput_energy_reco
 
 /** The metrics, in the order in which they first appear: CPU and GPU, experiment, wattmeter. NULL:
  * there is no such index. */
-GPUT_API size_t gput_energy_recording_count(const struct gput_energy_recording *recording);
-GPUT_API const char *gput_energy_recording_name(
+GPUT_API size_t gput_energy_recording_metric_count(const struct gput_energy_recording *recording);
+GPUT_API const char *gput_energy_recording_metric_name(
     const struct gput_energy_recording *recording, size_t index);
 
 /** The metrics that `name` stands for. Returns how many there are: one for its own name, one for
@@ -175,7 +175,7 @@ GPUT_API void gput_energy_recording_date(int64_t time_us, char *text, size_t siz
 
 /**
  * The summary: energy, mean and maximum of every metric, and what the folder knows of model and
- * experiment. As text (a line each) or JSON. GPUT_SUMMARY is for people: units that fit, the
+ * experiment. As text (a line each) or JSON. GPUT_FORMAT_SUMMARY is for people: units that fit, the
  * command next to the machine, a row a GPU. Result and errors: see gputracker/format.h.
  */
 GPUT_API int gput_energy_recording_render(const struct gput_energy_recording *recording,

@@ -6,9 +6,8 @@
  *
  *     char *bytes;
  *     size_t length;
- *     if (gput_results_render(results, NULL, GPUT_JSON, &bytes, &length, &error) == GPUT_OK) {
- *         fwrite(bytes, 1, length, stdout);
- *         free(bytes);
+ *     if (gput_results_render(results, NULL, GPUT_FORMAT_JSON, &bytes, &length, &error) == GPUT_OK)
+ * { fwrite(bytes, 1, length, stdout); free(bytes);
  *     }
  *
  * What gput_plot_render() and gput_python_render() render is named in their options.
@@ -26,18 +25,18 @@ extern "C" {
 
 /** How a report is written. Each gput_…_render() says which ones it has. */
 enum gput_format {
-    GPUT_TEXT, /**< of a session: what the Python gpu_tracker reported, and no more */
-    GPUT_JSON,
-    GPUT_CSV,
-    GPUT_PICKLE,      /**< loaded by Python's gpu_tracker as its own classes */
-    GPUT_PROMETHEUS,  /**< Prometheus' text format, version 0.0.4 */
-    GPUT_OPENMETRICS, /**< OpenMetrics 1.0 */
-    GPUT_FULL,        /**< of a session: text with every figure and its source */
-    GPUT_SUMMARY,     /**< of a session: about ten lines for people */
-    GPUT_LINE,        /**< of a session: what is known now in one line, without a newline */
-    GPUT_SVG,         /**< of curves: a picture */
-    GPUT_PDF,         /**< likewise, with its fonts */
-    GPUT_PNG,         /**< likewise, as dots */
+    GPUT_FORMAT_TEXT, /**< of a session: what the Python gpu_tracker reported, and no more */
+    GPUT_FORMAT_JSON,
+    GPUT_FORMAT_CSV,
+    GPUT_FORMAT_PICKLE,      /**< loaded by Python's gpu_tracker as its own classes */
+    GPUT_FORMAT_PROMETHEUS,  /**< Prometheus' text format, version 0.0.4 */
+    GPUT_FORMAT_OPENMETRICS, /**< OpenMetrics 1.0 */
+    GPUT_FORMAT_FULL,        /**< of a session: text with every figure and its source */
+    GPUT_FORMAT_SUMMARY,     /**< of a session: about ten lines for people */
+    GPUT_FORMAT_LINE,        /**< of a session: what is known now in one line, without a newline */
+    GPUT_FORMAT_SVG,         /**< of curves: a picture */
+    GPUT_FORMAT_PDF,         /**< likewise, with its fonts */
+    GPUT_FORMAT_PNG,         /**< likewise, as dots */
 };
 
 #ifdef __cplusplus

@@ -6,7 +6,7 @@
  *     struct gput_jobs *jobs;
  *     char *text;
  *     if (gput_jobs_create(paths, 1, &jobs, &error) == GPUT_OK &&
- *         gput_jobs_render(jobs, GPUT_SUMMARY, &text, NULL, &error) == GPUT_OK) {
+ *         gput_jobs_render(jobs, GPUT_FORMAT_SUMMARY, &text, NULL, &error) == GPUT_OK) {
  *         fputs(text, stdout);
  *         free(text);
  *     }
@@ -53,8 +53,8 @@ GPUT_API int gput_jobs_tables(
     const struct gput_jobs *jobs, struct gput_tables **tables, struct gput_error *error);
 
 /**
- * A summary for people (GPUT_SUMMARY), all tables (GPUT_JSON), or the ranks (GPUT_CSV). Result and
- * errors: see gputracker/format.h.
+ * A summary for people (GPUT_FORMAT_SUMMARY), all tables (GPUT_FORMAT_JSON), or the ranks
+ * (GPUT_FORMAT_CSV). Result and errors: see gputracker/format.h.
  */
 GPUT_API int gput_jobs_render(const struct gput_jobs *jobs, enum gput_format format, char **bytes,
     size_t *length, struct gput_error *error);

@@ -27,7 +27,7 @@ enum gput_limit_kind {
     GPUT_LIMIT_GPU_RAM,     /**< "gpu_ram": bytes, as of each sample */
     GPUT_LIMIT_SECONDS,     /**< "seconds": wall time */
     GPUT_LIMIT_CPU_SECONDS, /**< "cpu_seconds": CPU time, as of each sample */
-    GPUT_LIMIT_KINDS,       /**< grows with later versions */
+    GPUT_LIMIT_KIND_COUNT,  /**< grows with later versions */
 };
 
 /** Limits of a session. Sized: see gputracker/sized.h. */
@@ -36,9 +36,9 @@ struct gput_limits {
     /** End the whole tree when a limit is exceeded: SIGTERM, and SIGKILL `grace_seconds` later.
      * Otherwise warn, once a limit. */
     bool enforce;
-    double grace_seconds;            /**< 0: the default, 5 s */
-    double values[GPUT_LIMIT_KINDS]; /**< in bytes or seconds, by enum gput_limit_kind; 0: no limit.
-                                          Grows with later versions */
+    double grace_seconds;                 /**< 0: the default, 5 s */
+    double values[GPUT_LIMIT_KIND_COUNT]; /**< in bytes or seconds, by enum gput_limit_kind; 0: no
+                                          limit. Grows with later versions */
 };
 
 /** Sets the defaults in a struct of that size; for gput_limits_default(). */

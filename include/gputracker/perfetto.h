@@ -3,10 +3,10 @@
  * https://ui.perfetto.dev in a browser on this machine. The file stays on this machine.
  *
  *     struct gput_perfetto *perfetto;
- *     if (gput_perfetto_open("timeline.json", NULL, &perfetto, &error) == GPUT_OK) {
+ *     if (gput_perfetto_create("timeline.json", NULL, &perfetto, &error) == GPUT_OK) {
  *         puts(gput_perfetto_url(perfetto));
  *         gput_perfetto_wait(perfetto, -1, &error);
- *         gput_perfetto_close(perfetto);
+ *         gput_perfetto_destroy(perfetto);
  *     }
  */
 #ifndef GPUTRACKER_PERFETTO_H
@@ -28,10 +28,10 @@ struct gput_perfetto; /**< a timeline that is served */
  * Errors: GPUT_ERROR_NOT_FOUND, GPUT_ERROR_PERMISSION (the file), GPUT_ERROR_IO (the port is in
  * use), GPUT_ERROR_INVALID (the address), GPUT_ERROR_MEMORY. `*perfetto` is NULL then.
  */
-GPUT_API int gput_perfetto_open(const char *path, const char *address,
+GPUT_API int gput_perfetto_create(const char *path, const char *address,
     struct gput_perfetto **perfetto, struct gput_error *error);
 
-/** What to open in a browser. Valid as long as `perfetto`. */
+/** The address to open in a browser. Valid as long as `perfetto`. */
 GPUT_API const char *gput_perfetto_url(const struct gput_perfetto *perfetto);
 
 /**
@@ -41,8 +41,8 @@ GPUT_API const char *gput_perfetto_url(const struct gput_perfetto *perfetto);
 GPUT_API int gput_perfetto_wait(
     struct gput_perfetto *perfetto, int stop_fd, struct gput_error *error);
 
-/** Ends serving, and frees it. NULL is fine. */
-GPUT_API void gput_perfetto_close(struct gput_perfetto *perfetto);
+/** Stops the server, and frees it. NULL is fine. */
+GPUT_API void gput_perfetto_destroy(struct gput_perfetto *perfetto);
 
 #ifdef __cplusplus
 }

@@ -6,7 +6,7 @@
  *     struct gput_plot_options options = gput_plot_options_default();
  *     session.path = "tracking.csv";
  *     options.sessions = sessions;
- *     options.session_count = 1;
+ *     options.n_sessions = 1;
  *     gput_plot_write(&options, "memory.pdf", &error);
  *
  * Curves are reduced to what the picture can show; no peak is lost. SVG is made without any other
@@ -44,11 +44,11 @@ struct gput_plot_options {
     /** What is drawn: sessions, as gput_report_write() reads them, over each other, each from
      * its own beginning on; and curves. One of the two may be missing. */
     const struct gput_report_session *const *sessions;
-    size_t session_count;
+    size_t n_sessions;
     const char *const *marks; /**< as in gput_report_options */
-    size_t mark_count;
+    size_t n_marks;
     const struct gput_plot_curve *curves;
-    size_t curve_count;
+    size_t n_curves;
     /**
      * A chart for each: by its own name ("ram", "gpu_ram", "cpu", "gpu", "threads", "power" …),
      * then with its main curve, or by that of a curve ("main_ram", "gpu0_power_watts"). None: of
@@ -56,7 +56,7 @@ struct gput_plot_options {
      * these, all.
      */
     const char *const *figures;
-    size_t figure_count;
+    size_t n_figures;
     bool blocks;          /**< with rows of code blocks, and bands where the outermost ones ran */
     bool is_inline;       /**< small, without a background: for a page of any colour */
     double start_seconds; /**< what was before is left out, counted from the beginning; NaN: all */
@@ -83,8 +83,9 @@ static inline struct gput_plot_options gput_plot_options_default(void)
 }
 
 /**
- * Draws GPUT_SVG, GPUT_PDF or GPUT_PNG (300 dots per inch). Result: see gputracker/format.h. Memory
- * is bounded for any number of samples; the rest goes to an unnamed temporary file in /var/tmp.
+ * Draws GPUT_FORMAT_SVG, GPUT_FORMAT_PDF or GPUT_FORMAT_PNG (300 dots per inch). Result: see
+ * gputracker/format.h. Memory is bounded for any number of samples; the rest goes to an unnamed
+ * temporary file in /var/tmp.
  *
  * Errors: GPUT_ERROR_INVALID (nothing to draw, an unknown figure, a picture too small or
  * too large, another format), GPUT_ERROR_UNSUPPORTED (cairo or Pango is missing),

@@ -80,9 +80,9 @@ struct gput_profile_event {
 /** Rows in memory, in any order. They belong to the caller; no string may be NULL. Final. */
 struct gput_profile_rows {
     const struct gput_profile_reading *readings;
-    size_t reading_count;
+    size_t n_readings;
     const struct gput_profile_event *events;
-    size_t event_count;
+    size_t n_events;
     int64_t start_us; /**< what relative times count from */
 };
 
@@ -99,23 +99,23 @@ struct gput_profile_options {
     bool by_dimension;            /**< UTILIZATION: for each dimension of a resource */
     const char *const *resources; /**< UTILIZATION, DEVICES: "cpu", "gpu", "memory", "i/o",
                                      "network"; none: all (DEVICES: cpu and gpu) */
-    size_t resource_count;
+    size_t n_resources;
     const char *const *phases; /**< PHASES, UTILIZATION by phase: names of training phases; none:
                                   all */
-    size_t phase_count;
+    size_t n_phases;
     bool each_step; /**< PHASES, UTILIZATION by phase: an interval for each step, not for each run
                        of steps of one phase */
     const struct gput_profile_range *ranges; /**< DEVICES; none: 90 to 100, 10 to 90, 0 to 10 */
-    size_t range_count;
+    size_t n_ranges;
     const int64_t *moments; /**< METRICS: sum up the events that strictly contain one of these,
                                microseconds since the epoch, instead of the rows */
-    size_t moment_count;
+    size_t n_moments;
     const struct gput_profile_interval *intervals; /**< METRICS: sum up the events that overlap one
                                               of these, but for steps, instead of the rows */
-    size_t interval_count;
+    size_t n_intervals;
     const char *const *metrics; /**< METRICS: only rows of these names, dimensions, processes; none:
                                    all */
-    size_t metric_count;
+    size_t n_metrics;
     /** The memory to use at most; 0: 192 MiB. The rest goes to unnamed temporary files. */
     size_t memory_bytes;
     const char *temporary_folder; /**< for those files; NULL: /var/tmp */
@@ -188,7 +188,7 @@ struct gput_python_options {
     /** Files (dumps of cProfile; sessions of pyinstrument, ending in ".json") and folders, in which
      * all "python_stats", "python_stats.json" and "*.prof" are taken. Several are added up. */
     const char *const *paths;
-    size_t path_count;
+    size_t n_paths;
     enum gput_python_order by;
     size_t limit;      /**< how many functions; 0: 10 */
     bool pyinstrument; /**< use its sessions even if there are dumps of cProfile */
@@ -263,7 +263,7 @@ struct gput_kineto_options {
     size_t size;              /**< set by gput_kineto_options_default() */
     const char *const *paths; /**< traces, or folders of them: one file per rank, or a merged
                                  timeline of several; DIFF: two */
-    size_t path_count;
+    size_t n_paths;
     size_t limit; /**< KERNELS, DIFF: how many rows; 0: 10, for DIFF all */
     /** IDLE: a gap up to this many nanoseconds is the kernel's own delay; 0: 30. */
     int64_t kernel_delay_ns;

@@ -48,7 +48,7 @@ struct gput_recorded_options {
      * RAM in bytes. Start and stop of calls are rounded inwards: a
      * sample lies in a call, by its timestamp, where an analysis says so. Of a call between two
      * doubles the start is after the stop. */
-    bool joinable;
+    bool for_joins;
 };
 
 /** Sets the defaults in a struct of that size; for gput_recorded_options_default(). */

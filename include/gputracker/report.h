@@ -7,7 +7,7 @@
  *     struct gput_report_options options = gput_report_options_default();
  *     session.path = "tracking.csv";
  *     options.sessions = sessions;
- *     options.session_count = 1;
+ *     options.n_sessions = 1;
  *     gput_report_write(&options, "report.html", &error);
  *
  * docs/report-format.md describes the data in the file. gput_report_export() writes it for other
@@ -72,11 +72,11 @@ static inline struct gput_report_session gput_report_session_default(void)
 struct gput_report_options {
     size_t size; /**< set by gput_report_options_default() */
     const struct gput_report_session *const *sessions;
-    size_t session_count;
+    size_t n_sessions;
     /** Sub-tracking files (.csv, .sqlite, .gputblocks). They belong to the only session, or, when
      * there are as many as sessions, each to the session at its place. */
     const char *const *marks;
-    size_t mark_count;
+    size_t n_marks;
     const char *title; /**< of the page; NULL: made of the names of the sessions */
     const char *page;  /**< file of another page than the one that is built in; NULL: that one */
     /** Called with one line (no newline) for each warning. May be NULL. */
@@ -89,7 +89,7 @@ struct gput_report_options {
     int stop_fd;
     /** What is known of the sessions together, a sentence each: the page begins with it. */
     const char *const *notes;
-    size_t note_count;
+    size_t n_notes;
 };
 
 /** Sets the defaults, zero but for `stop_fd`, in a struct of that size. */

@@ -171,10 +171,11 @@ GPUT_API enum gput_source_state gput_results_source_state(
 /** Where its figures come from, or why they are missing: a text for people. */
 GPUT_API const char *gput_results_source_reason(const struct gput_results *results, size_t index);
 
-/** Adds a source, which reports then have too: what a program knows of the figures. All is copied;
- * names are cut to 31 bytes, reasons to 511. */
-GPUT_API void gput_results_add_source(struct gput_results *results, const char *name,
-    enum gput_source_state state, const char *reason);
+/** Adds a source of the caller's own, which reports then show: a program's knowledge of the
+ * figures. Copies both texts: 31 bytes of the name and 511 of the reason. Errors: GPUT_ERROR_STATE
+ * when the results have 32 sources already; a session adds some 20 of its own. */
+GPUT_API int gput_results_add_source(struct gput_results *results, const char *name,
+    enum gput_source_state state, const char *reason, struct gput_error *error);
 
 /* ---- Reports ---- */
 

@@ -56,52 +56,113 @@ GPUT_API int gput_ram_mode_parse(
 
 /** What a session does. Sized: see gputracker/sized.h. */
 struct gput_session_options {
-    size_t size;                       /**< set by gput_session_options_default() */
-    double sleep_time_seconds;         /**< interval between samples, from 0.001; default 1.0 */
+    size_t size; /**< set by gput_session_options_default() */
+
+    /* ---- What is measured ---- */
+
+    double sleep_time_seconds; /**< interval between samples, from 0.001; default 1.0 */
+    enum gput_ram_mode ram_mode;
+    bool processes;     /**< keep a record of every process; see gput_session_processes() */
+    bool command_lines; /**< their command lines, too, which may contain secrets */
+    bool snapshots;     /**< make one at each tick; see gput_session_latest_snapshot() */
+    /** Of gput_session_track_machine() with `listen`: the page also has the use by each user and
+     * each job (CPU, RAM, GPUs), at most 63 of each by name. All processes are read at each tick.
+     * Jobs are those of Slurm's control groups, of the environment where it may be read, pods and
+     * containers. */
+    bool owners;
+    /** Hardware percent is of all cores and GPUs of the machine, as in the older gpu_tracker. Else
+     * it is of those that the process may use: by CPU affinity, control groups, Slurm's allocation,
+     * CUDA_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES and ZE_AFFINITY_MASK. */
+    bool whole_machine;
+    unsigned n_expected_cores; /**< divisor of "hardware percent"; 0: see `whole_machine` */
+    const char *gpu_uuids; /**< comma-separated UUIDs, indexes or PCI addresses; NULL: all GPUs */
+    const char *gpu_brand; /**< "nvidia", "amd" or "intel"; NULL: any */
+    bool gpu_optional;     /**< no warning when there is no GPU; the results say so in any case */
+    const struct gput_limits *limits; /**< upper limits on the use of the tree; NULL: none */
+
+    /* ---- What the session may assume and do ---- */
+
+    /** The caller starts no other process while a launched command is tracked: every further child
+     * of the caller is an orphan of the command; see gput_session_launch(). */
+    bool no_other_children;
+    /** Programs may reset the kernel's peak of their RSS, as marks with
+     * gput_blocks_options.block_peaks do: the kernel's peaks are then no upper bounds. */
+    bool rss_peaks_may_be_reset;
+    /** The calling process may raise its soft limit of open files (RLIMIT_NOFILE) up to the hard
+     * one, to keep files of tracked processes open. A command that the session launches keeps the
+     * limit from before; processes that the caller starts later inherit the raised one. */
+    bool raise_nofile_limit;
+
+    /* ---- Units of reports and files ---- */
+
     enum gput_ram_unit ram_unit;       /**< default gigabytes */
     enum gput_ram_unit gpu_ram_unit;   /**< default gigabytes */
     enum gput_time_unit time_unit;     /**< default hours */
     enum gput_energy_unit energy_unit; /**< default joules */
     double carbon_intensity;    /**< grams of CO2e for a kWh of the grid; default NaN: unknown */
-    const char *carbon_country; /**< code of a country ("FR"), for that of its grid where
-                                     `carbon_intensity` is unknown; NULL: none */
-    unsigned n_expected_cores;  /**< what "hardware percent" divides by; 0: see `whole_machine` */
-    const char *gpu_uuids; /**< comma-separated UUIDs, indexes or PCI addresses; NULL: all GPUs */
-    const char *gpu_brand; /**< "nvidia", "amd" or "intel"; NULL: whatever is there */
-    const char *tracking_file;       /**< path ending in .csv or .sqlite; NULL: none */
-    bool overwrite;                  /**< replace a tracking file that is there */
-    const char *resource_usage_file; /**< where results so far are kept while tracking runs; NULL: a
-                                          hidden file of a random name in the working directory;
-                                          "results/", which ends in '/': in that folder; "":
-                                          nowhere */
-    const char *energy_folder;       /**< where a recording of power goes, in the form of
-                                          gputracker/energy_recording.h; it is made, and those
-                                          above it; NULL: none */
-    enum gput_energy_driver energy_driver; /**< how it is kept; default JSON lines */
-    double energy_period_seconds;          /**< of which each line has the mean; default 2 */
-    bool energy_continue;                  /**< add a segment to the recording that is there */
-    const char *listen; /**< where GET /metrics gives results so far to Prometheus:
-                             "127.0.0.1:5001", "[::1]:5001", or "5001" for this machine
-                             alone; port 0: any that is free; NULL: nowhere. Requests for another
-                             name than localhost, that of the host or this machine's are refused;
-                             names to answer to as well follow commas: "0.0.0.0:5001,trainer" */
-    enum gput_ram_mode ram_mode;
-    bool processes;     /**< keep a record of every process; see gput_session_processes() */
-    bool command_lines; /**< their command lines too, which may hold what others must not see */
-    bool snapshots;     /**< make one at each tick; see gput_session_latest_snapshot() */
-    /** While a launched command is tracked, the caller starts no other process: every further child
-     * of its is an orphan of the command; see gput_session_launch() */
-    bool starts_nothing_else;
-    /** There need not be a GPU: no warning when there is none. The results say what is missing in
-     * any case. */
-    bool needs_no_gpu;
-    const struct gput_limits *limits; /**< what the tree may use; NULL: no limits */
-    /** NULL: /proc. It may be of another pid namespace: to track the machine, or a process by the
-     * pid that it has there, without limits that are enforced. To launch a command or to track the
-     * calling process it must be of our own. */
+    const char *carbon_country; /**< country code ("FR") whose grid counts where
+                                     `carbon_intensity` is NaN; NULL: none */
+
+    /* ---- Files ---- */
+
+    const char *tracking_file; /**< path ending in .csv or .sqlite; NULL: none */
+    bool overwrite;            /**< replace an existing tracking file */
+    const char
+        *resource_usage_file; /**< file of the results so far, kept while tracking runs; NULL:
+                                   a hidden file of a random name in the working directory;
+                                   "results/", which ends in '/': in that folder; "": none */
+    /** Keep the resource usage file of a stopped session until gput_session_destroy(), for callers
+     * that write their results to a file first. Default: gput_session_stop() removes it. */
+    bool keep_resource_usage_file;
+    const char *energy_folder;             /**< folder of a recording of power, in the form of
+                                                gputracker/energy_recording.h; created with missing parents;
+                                                NULL: none */
+    enum gput_energy_driver energy_driver; /**< file format of the recording; default JSON lines */
+    double energy_period_seconds;          /**< averaging period of each line; default 2 */
+    bool energy_continue;                  /**< add a segment to an existing recording */
+
+    /* ---- Metrics, served, kept in a file or sent ---- */
+
+    const char *listen; /**< address at which GET /metrics serves the results so far to Prometheus:
+                             "127.0.0.1:5001", "[::1]:5001", or "5001" for this machine alone; 0
+                             picks a free port; NULL: none. Requests for another host name than
+                             localhost, the host's or this machine's addresses are refused;
+                             comma-separated extra host names may follow: "0.0.0.0:5001,trainer" */
+    /** Folder of node_exporter's textfile collector, which sessions may share: each keeps a file
+     * with its metrics there, gpu-tracker-HOST-PID.prom, with the label `session`, without those of
+     * the machine. It stays at the end; sessions remove files that were not written for ten
+     * minutes. NULL: none. */
+    const char *textfile_folder;
+    /** Address of a receiver of OTLP over HTTP: "http://host:4318", or with the path where that is
+     * not /v1/metrics; "": as OpenTelemetry's variables say, else http://localhost:4318. The
+     * variables for headers, timeout, compression, interval, resource and service are followed; see
+     * docs/push.md. Samples that a receiver does not take are lost; the source "otlp" of the
+     * results counts them. NULL: none. */
+    const char *otlp;
+    const char *remote_write; /**< address of a receiver of Prometheus' remote write, version 1, for
+                                   the metrics of `listen`: "http://host:9090", or with the path
+                                   where that is not /api/v1/write. Lost samples: source
+                                   "remote_write". NULL: none */
+    const char *labels; /**< of all metrics that are served or sent: "job=train,team=vision"; NULL:
+                             none */
+    double push_interval_seconds; /**< between two samples that are sent; 0: the receiver's usual
+                                       one (OTLP: OTEL_METRIC_EXPORT_INTERVAL, else a minute;
+                                       remote write: 15 seconds) */
+    double push_timeout_seconds;  /**< response timeout of a receiver, capped at 10 s at the end; 0:
+                                       OTLP: OTEL_EXPORTER_OTLP_TIMEOUT, else 10; remote write: 30;
+                                       at the end 5 % of the tracked time, 0.5 to 3 */
+
+    /* ---- Where the machine is read ---- */
+
+    /** NULL: /proc. One of another PID namespace serves to track the machine, or a process by its
+     * PID there, without enforced limits. To launch a command or to track the calling process it
+     * must be of the caller's own namespace. */
     const char *procfs_root;
     const char *sysfs_root; /**< NULL: /sys */
-    const char *nvml_path;  /**< NULL: where the driver installs libnvidia-ml.so.1 */
+    const char *nvml_path;  /**< path of libnvidia-ml.so.1; NULL: where the driver installs it */
+
+    /* ---- Callbacks ---- */
+
     /** Called with one line (no newline) for each warning, from the sampling thread too. NULL:
      * none. */
     void (*warn)(void *user, const char *message);
@@ -110,48 +171,7 @@ struct gput_session_options {
      * `snapshots` set that has, as a rule, the same sample with its processes and GPUs. NULL: none.
      */
     void (*sample)(void *user, const struct gput_sample *sample);
-    void *user; /**< handed to warn() and sample() */
-    /** Hardware percent is of all cores and GPUs of the machine, as in the older gpu_tracker. Else
-     * it is of what the process may use: by CPU affinity, control groups, Slurm's allocation,
-     * CUDA_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES and ZE_AFFINITY_MASK. */
-    bool whole_machine;
-    /** Where metrics are sent by OTLP over HTTP while tracking runs: "http://host:4318", or with
-     * the path where that is not /v1/metrics; "": as OpenTelemetry's variables say, else
-     * http://localhost:4318. The variables for headers, timeout, compression, interval, resource
-     * and service are followed; see docs/push.md. A receiver that fails costs its metrics alone:
-     * the source "otlp" of the results says how many. NULL: nowhere. */
-    const char *otlp;
-    const char *labels; /**< "job=train,team=vision": of all metrics that are served or sent; NULL:
-                             none */
-    double push_interval_seconds; /**< between two samples that are sent; 0: the receiver's usual
-                                       one (OTLP: OTEL_METRIC_EXPORT_INTERVAL, else a minute;
-                                       remote write: 15 seconds) */
-    const char *remote_write; /**< where the metrics of `listen` are sent to by Prometheus' remote
-                                   write, version 1: "http://host:9090", or with the path where
-                                   that is not /api/v1/write; likewise. NULL: nowhere */
-    /** Programs reset the kernel's peak of their RSS, as marks with gput_blocks_options.block_peaks
-     * do: what the kernel says of peaks is then no upper bound. */
-    bool peaks_are_reset;
-    /** A folder of node_exporter's textfile collector, which sessions may share: each keeps a file
-     * with its metrics there, gpu-tracker-HOST-PID.prom, with the label `session`, without those of
-     * the machine. It stays at the end; sessions remove files that were not written for ten
-     * minutes. NULL: none. */
-    const char *textfile_folder;
-    /** Of gput_session_track_machine() with `listen`: the page also has what each user and each job
-     * uses (CPU, RAM, GPUs), of at most 63 of each by name. All processes are read at each tick.
-     * Jobs are those of Slurm's control groups, of the environment where it may be read, pods and
-     * containers. */
-    bool owners;
-    /** The resource usage file of a session that was stopped is removed by gput_session_destroy():
-     * the caller writes its results to a file before. Default: by gput_session_stop(). */
-    bool results_stay;
-    /** The calling process may raise its soft limit of open files up to the hard one, for files of
-     * tracked processes that are then kept open. A command that the session launches keeps the
-     * limit that was; what the caller starts later has the raised one. */
-    bool raises_file_limit;
-    double push_timeout_seconds; /**< that a receiver of metrics has to answer, and at the end, 10
-                                    at most then; 0: OTLP: OTEL_EXPORTER_OTLP_TIMEOUT, else 10;
-                                      remote write: 30; at the end 5 % of the time, 0.5 to 3 */
+    void *user; /**< passed to warn() and sample() */
 };
 
 /** Sets the defaults in a struct of that size; for gput_session_options_default(). */
@@ -182,7 +202,7 @@ GPUT_API int gput_session_create(const struct gput_session_options *options,
 /**
  * Starts to track the calling process and its descendants; the sampling thread does not count.
  * Errors besides those of gput_session_track_pid(): GPUT_ERROR_INVALID when limits are to be
- * enforced, for nothing ends the process that it runs in.
+ * enforced: a process cannot terminate itself.
  */
 GPUT_API int gput_session_track_self(struct gput_session *session, struct gput_error *error);
 
@@ -219,7 +239,7 @@ GPUT_API int gput_session_track_machine(struct gput_session *session, struct gpu
  * Children that the caller starts itself remain the caller's: they are neither tracked nor reaped.
  * They are distinguished from orphans by the kernel's announcements (`gpu-tracker doctor`: process
  * connector). Without these, only orphans that an earlier sample saw as descendants of the command
- * remain tracked and are reaped. With `starts_nothing_else` there can be no others, and all are.
+ * remain tracked and are reaped. With `no_other_children` there can be no others, and all are.
  *
  * The session waits for the command. The program may do that itself: it ignores SIGCHLD, or waits
  * for any child. Then the command's end is still noticed, but its status is -1. What wait4() would

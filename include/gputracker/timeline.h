@@ -6,7 +6,7 @@
  *     struct gput_timeline_options options = gput_timeline_options_default();
  *     struct gput_timeline_result result = gput_timeline_result_default();
  *     options.inputs = inputs;
- *     options.input_count = 2;
+ *     options.n_inputs = 2;
  *     if (gput_timeline_merge(&options, &result, &error) == GPUT_OK)
  *         puts(result.path);
  */
@@ -46,7 +46,7 @@ struct gput_timeline_options {
      * - a tracking file or sub-tracking file of a session (.csv, .sqlite, .gputblocks).
      */
     const char *const *inputs;
-    size_t input_count;
+    size_t n_inputs;
     /** Whether `start` and `end` count; else from the beginning, to the end. */
     bool has_start, has_end;
     int64_t start, end; /**< in `unit` */
@@ -55,7 +55,7 @@ struct gput_timeline_options {
      * "model_timeline.json", "horovod_timeline.json", "smdataparallel_timeline.json",
      * "trace.json.gz". None: all. */
     const char *const *suffixes;
-    size_t suffix_count;
+    size_t n_suffixes;
     bool without_readings; /**< leave out the system readings of a trace root */
     /** The file to write, compressed with gzip if its name ends with ".gz"; "-": standard output.
      * NULL: "<end, us>_<node>_merged_timeline.json" in `output_folder`. */

@@ -92,7 +92,7 @@ static PyObject *name_of(const struct gput_energy_recording *recording, size_t i
 {
     struct gput_energy_metric metric = gput_energy_metric_default();
     struct gput_error error;
-    const char *name = gput_energy_recording_name(recording, i);
+    const char *name = gput_energy_recording_metric_name(recording, i);
     if (gput_energy_recording_metric(recording, name, NULL, &metric, &error) != GPUT_OK)
         return native_raise(&error);
     PyObject *device = metric.device ? text_of(metric.device) : Py_NewRef(Py_None);
@@ -103,7 +103,7 @@ static PyObject *name_of(const struct gput_energy_recording *recording, size_t i
 static PyObject *recording_metrics(PyObject *object, void *Py_UNUSED(closure))
 {
     const struct gput_energy_recording *recording = opened(object);
-    size_t count = recording ? gput_energy_recording_count(recording) : 0;
+    size_t count = recording ? gput_energy_recording_metric_count(recording) : 0;
     PyObject *list = recording ? PyList_New((Py_ssize_t)count) : NULL;
     for (size_t i = 0; list && i < count; i++) {
         PyObject *name = name_of(recording, i);
@@ -220,7 +220,7 @@ static PyObject *recording_text(PyObject *object, PyObject *args)
         !parse_window(recording, start, end, &window))
         return NULL;
     Py_BEGIN_ALLOW_THREADS;
-    code = gput_energy_recording_render(recording, &window, GPUT_TEXT, &text, NULL, &error);
+    code = gput_energy_recording_render(recording, &window, GPUT_FORMAT_TEXT, &text, NULL, &error);
     Py_END_ALLOW_THREADS;
     return code == GPUT_OK ? native_steal_text(text) : native_raise(&error);
 }
@@ -322,7 +322,7 @@ static PyObject *recording_draw(PyObject *object, PyObject *args)
         return NULL;
     Py_BEGIN_ALLOW_THREADS;
     code = gput_energy_recording_render_curves(curves.recording, curves.names, curves.count,
-        &curves.window, GPUT_SVG, &text, NULL, &error);
+        &curves.window, GPUT_FORMAT_SVG, &text, NULL, &error);
     Py_END_ALLOW_THREADS;
     curves_finish(&curves);
     return code == GPUT_OK ? native_steal_text(text) : raise_of_metric(&error);

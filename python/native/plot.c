@@ -96,11 +96,10 @@ static bool read_plot_options(PyObject *held, PyObject *args, PyObject *keywords
     options->blocks = blocks;
     options->is_inline = is_inline;
     return held_optional_path(held, path, output) &&
-           held_sessions(held, sessions, &options->sessions, &options->session_count) &&
-           (marks == Py_None || held_paths(held, marks, &options->marks, &options->mark_count)) &&
-           (curves == Py_None ||
-               held_curves(held, curves, &options->curves, &options->curve_count)) &&
-           held_texts(held, figures, &options->figures, &options->figure_count);
+           held_sessions(held, sessions, &options->sessions, &options->n_sessions) &&
+           (marks == Py_None || held_paths(held, marks, &options->marks, &options->n_marks)) &&
+           (curves == Py_None || held_curves(held, curves, &options->curves, &options->n_curves)) &&
+           held_texts(held, figures, &options->figures, &options->n_figures);
 }
 
 /* To the file, or as SVG in memory. */
@@ -111,7 +110,7 @@ static PyObject *draw(const struct gput_plot_options *options, const char *outpu
     int code;
     Py_BEGIN_ALLOW_THREADS;
     code = output ? gput_plot_write(options, output, &error)
-                  : gput_plot_render(options, GPUT_SVG, &svg, NULL, &error);
+                  : gput_plot_render(options, GPUT_FORMAT_SVG, &svg, NULL, &error);
     Py_END_ALLOW_THREADS;
     if (code != GPUT_OK)
         return native_raise(&error);
@@ -146,8 +145,8 @@ static bool read_report_options(PyObject *held, PyObject *args, PyObject *keywor
             args, keywords, "OO|$OzO", names, &sessions, &path, &marks, &options->title, &page))
         return false;
     return held_path(held, path, output) && held_optional_path(held, page, &options->page) &&
-           held_sessions(held, sessions, &options->sessions, &options->session_count) &&
-           (marks == Py_None || held_paths(held, marks, &options->marks, &options->mark_count));
+           held_sessions(held, sessions, &options->sessions, &options->n_sessions) &&
+           (marks == Py_None || held_paths(held, marks, &options->marks, &options->n_marks));
 }
 
 static PyObject *report(PyObject *Py_UNUSED(module), PyObject *args, PyObject *keywords)
@@ -180,9 +179,8 @@ static bool read_tables_options(PyObject *held, PyObject *args, PyObject *keywor
     PyObject *sessions, *marks = Py_None, *names = NULL;
     return PyArg_ParseTupleAndKeywords(
                args, keywords, "OO|$OO", keys, &sessions, take, &marks, &names) &&
-           held_named_sessions(
-               held, sessions, names, &options->sessions, &options->session_count) &&
-           (marks == Py_None || held_paths(held, marks, &options->marks, &options->mark_count));
+           held_named_sessions(held, sessions, names, &options->sessions, &options->n_sessions) &&
+           (marks == Py_None || held_paths(held, marks, &options->marks, &options->n_marks));
 }
 
 static PyObject *report_tables(PyObject *module, PyObject *args, PyObject *keywords)
@@ -219,7 +217,7 @@ static PyObject *report_files(PyObject *module, PyObject *sessions)
         return NULL;
     options.warn = native_warnings_add;
     options.user = call.warnings;
-    if (held_sessions(call.held, sessions, &options.sessions, &options.session_count)) {
+    if (held_sessions(call.held, sessions, &options.sessions, &options.n_sessions)) {
         struct gput_error error;
         struct gput_tables *tables;
         int code;

@@ -18,7 +18,7 @@ static bool read_moments(PyObject *held, PyObject *list, struct gput_profile_opt
         if (!native_to_int64(PyTuple_GetItem(tuple, i), &moments[i]))
             return false;
     options->moments = moments;
-    options->moment_count = (size_t)length;
+    options->n_moments = (size_t)length;
     return moments != NULL;
 }
 
@@ -37,7 +37,7 @@ static bool read_intervals(PyObject *held, PyObject *list, struct gput_profile_o
         intervals[i] = (struct gput_profile_interval){start, end};
     }
     options->intervals = intervals;
-    options->interval_count = (size_t)length;
+    options->n_intervals = (size_t)length;
     return intervals != NULL;
 }
 
@@ -54,7 +54,7 @@ static bool read_ranges(PyObject *held, PyObject *list, struct gput_profile_opti
             return false;
     }
     options->ranges = ranges;
-    options->range_count = (size_t)length;
+    options->n_ranges = (size_t)length;
     return ranges != NULL;
 }
 
@@ -149,10 +149,10 @@ static bool read_rows(PyObject *held, PyObject *tuple, struct gput_profile_rows 
         return false;
     rows->start_us = start_us;
     rows->readings =
-        hold_rows(held, readings, sizeof *rows->readings, add_reading, &rows->reading_count);
-    rows->events = rows->readings ? hold_rows(held, events, sizeof *rows->events, add_event,
-                                        &rows->event_count)
-                                  : NULL;
+        hold_rows(held, readings, sizeof *rows->readings, add_reading, &rows->n_readings);
+    rows->events = rows->readings
+                       ? hold_rows(held, events, sizeof *rows->events, add_event, &rows->n_events)
+                       : NULL;
     return rows->events != NULL;
 }
 
@@ -254,9 +254,9 @@ static bool read_profile_options(PyObject *held, PyObject *args, PyObject *keywo
     }
     return native_to_bound(start, &options->has_start, &options->start) &&
            native_to_bound(end, &options->has_end, &options->end) &&
-           held_texts(held, resources, &options->resources, &options->resource_count) &&
-           held_texts(held, phases, &options->phases, &options->phase_count) &&
-           held_texts(held, metrics, &options->metrics, &options->metric_count) &&
+           held_texts(held, resources, &options->resources, &options->n_resources) &&
+           held_texts(held, phases, &options->phases, &options->n_phases) &&
+           held_texts(held, metrics, &options->metrics, &options->n_metrics) &&
            read_ranges(held, ranges, options) && read_moments(held, moments, options) &&
            read_intervals(held, intervals, options);
 }
@@ -314,11 +314,11 @@ static PyObject *assign_steps(PyObject *Py_UNUSED(module), PyObject *args)
     struct gput_error error;
     PyObject *held = PyList_New(0);
     bool read = held && read_rows(held, source, &rows);
-    int64_t *steps = read ? held_memory(held, (Py_ssize_t)rows.event_count, sizeof *steps) : NULL;
+    int64_t *steps = read ? held_memory(held, (Py_ssize_t)rows.n_events, sizeof *steps) : NULL;
     if (steps && gput_profile_assign_steps(&rows, steps, &error) != GPUT_OK)
         native_raise(&error);
     else if (steps)
-        result = list_of(steps, rows.event_count);
+        result = list_of(steps, rows.n_events);
     Py_XDECREF(held);
     return result;
 }
@@ -350,7 +350,7 @@ static bool read_python_options(
     if (options->has_end && !PyErr_Occurred())
         options->end = PyFloat_AsDouble(end);
     ok = !PyErr_Occurred();
-    return ok && held_paths(held, paths, &options->paths, &options->path_count);
+    return ok && held_paths(held, paths, &options->paths, &options->n_paths);
 }
 
 static int run_python_profiles(
@@ -419,7 +419,7 @@ static PyObject *kineto(PyObject *module, PyObject *args)
     options.temporary_folder = getenv("TMPDIR");
     options.warn = native_warnings_add;
     options.user = call.warnings;
-    if (held_paths(call.held, paths, &options.paths, &options.path_count))
+    if (held_paths(call.held, paths, &options.paths, &options.n_paths))
         result = give_tables(module, &work, call.warnings);
     return native_call_end(&call, result);
 }

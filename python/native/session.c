@@ -388,12 +388,12 @@ int native_add_session(PyObject *module)
     if (!type)
         return -1;
     Py_DECREF(type);
-    if (PyModule_AddIntConstant(module, "TEXT", GPUT_TEXT) < 0 ||
-        PyModule_AddIntConstant(module, "FULL", GPUT_FULL) < 0 ||
+    if (PyModule_AddIntConstant(module, "TEXT", GPUT_FORMAT_TEXT) < 0 ||
+        PyModule_AddIntConstant(module, "FULL", GPUT_FORMAT_FULL) < 0 ||
         PyModule_AddIntConstant(module, "DETAILS", NATIVE_DETAILS) < 0 ||
-        PyModule_AddIntConstant(module, "SVG", GPUT_SVG) < 0 ||
-        PyModule_AddIntConstant(module, "PDF", GPUT_PDF) < 0 ||
-        PyModule_AddIntConstant(module, "PNG", GPUT_PNG) < 0)
+        PyModule_AddIntConstant(module, "SVG", GPUT_FORMAT_SVG) < 0 ||
+        PyModule_AddIntConstant(module, "PDF", GPUT_FORMAT_PDF) < 0 ||
+        PyModule_AddIntConstant(module, "PNG", GPUT_FORMAT_PNG) < 0)
         return -1;
     return PyModule_AddFunctions(module, functions);
 }

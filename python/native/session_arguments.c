@@ -108,7 +108,8 @@ static bool read_ram_mode(const struct reading *reading)
 static bool read_is_sqlite(const struct reading *reading)
 {
     int is_sqlite = PyObject_IsTrue(reading->value);
-    *(enum gput_energy_driver *)reading->to = is_sqlite > 0 ? GPUT_ENERGY_SQLITE : GPUT_ENERGY_JSON;
+    *(enum gput_energy_driver *)reading->to =
+        is_sqlite > 0 ? GPUT_ENERGY_DRIVER_SQLITE : GPUT_ENERGY_DRIVER_JSON;
     return is_sqlite >= 0;
 }
 

@@ -498,7 +498,7 @@ static PyObject *read_parts(PyObject *module, PyObject *args)
     options.warn = native_take_warning;
     options.receive = native_take_part;
     options.user = &taking;
-    options.joinable = true;
+    options.for_joins = true;
     if (read && held_path(call.held, object, &path)) {
         struct gput_error error;
         struct gput_tables *tables;

@@ -19,8 +19,8 @@ static bool read_timeline_options(
            held_optional_path(held, folder, &options->output_folder) &&
            native_to_bound(start, &options->has_start, &options->start) &&
            native_to_bound(end, &options->has_end, &options->end) &&
-           held_texts(held, suffixes, &options->suffixes, &options->suffix_count) &&
-           held_paths(held, inputs, &options->inputs, &options->input_count);
+           held_texts(held, suffixes, &options->suffixes, &options->n_suffixes) &&
+           held_paths(held, inputs, &options->inputs, &options->n_inputs);
 }
 
 static PyObject *give_timeline(

@@ -53,7 +53,7 @@ static int mark_integers(const struct analysis_reader *reader, const struct doc 
         return error_memory(reader->error);
     reader->analysis->overall_integers = integers;
     for (const struct doc *row = overall->first; row; row = row->next, integers++) {
-        for (int i = GPUT_MIN; i <= GPUT_STD; i++) {
+        for (int i = GPUT_STATISTIC_MIN; i <= GPUT_STATISTIC_STD; i++) {
             const struct doc *cell = doc_get(row, gput_statistic_name((enum gput_statistic)i));
             if (cell && cell->kind == DOC_INT && fabs((double)cell->integer) < 0x1p53)
                 *integers |= (unsigned char)(1u << i);

@@ -84,7 +84,8 @@ double gput_code_block_energy(const struct gput_code_block *block, enum gput_ene
     return (size_t)figure < GPUT_ENERGY_FIGURE_COUNT ? block->energy[figure] : NAN;
 }
 
-double gput_code_block_exact(const struct gput_code_block *block, enum gput_exact_figure figure)
+double gput_code_block_exact_figure(
+    const struct gput_code_block *block, enum gput_exact_figure figure)
 {
     return (size_t)figure < GPUT_EXACT_FIGURE_COUNT ? block->exact[figure] : NAN;
 }

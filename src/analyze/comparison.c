@@ -32,7 +32,8 @@ int gput_statistic_parse(const char *word, enum gput_statistic *statistic, struc
         nearest_question("min max mean std", word, question));
 }
 
-static const struct gput_comparison_options usual = {.size = sizeof usual, .statistic = GPUT_MEAN};
+static const struct gput_comparison_options usual = {
+    .size = sizeof usual, .statistic = GPUT_STATISTIC_MEAN};
 
 void gput_comparison_options_init(struct gput_comparison_options *options, size_t size)
 {

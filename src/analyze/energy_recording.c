@@ -44,7 +44,7 @@ const char *gput_energy_recording_warning(const struct gput_energy_recording *re
 
 /* ---- metrics ---- */
 
-size_t gput_energy_recording_count(const struct gput_energy_recording *recording)
+size_t gput_energy_recording_metric_count(const struct gput_energy_recording *recording)
 {
     size_t count = 0;
     for (int i = 0; i < RECORDED_SERIES; i++)
@@ -52,7 +52,8 @@ size_t gput_energy_recording_count(const struct gput_energy_recording *recording
     return count;
 }
 
-const char *gput_energy_recording_name(const struct gput_energy_recording *recording, size_t index)
+const char *gput_energy_recording_metric_name(
+    const struct gput_energy_recording *recording, size_t index)
 {
     for (int i = 0; i < RECORDED_SERIES; i++) {
         const struct recorded_series *series = &recording->record->series[i];
@@ -122,9 +123,9 @@ static int refuse_name(
     const struct gput_energy_recording *recording, const char *name, struct gput_error *error)
 {
     struct str names = {0};
-    size_t count = gput_energy_recording_count(recording);
+    size_t count = gput_energy_recording_metric_count(recording);
     for (size_t i = 0; i < count; i++)
-        str_printf(&names, "%s%s", i ? ", " : "", gput_energy_recording_name(recording, i));
+        str_printf(&names, "%s%s", i ? ", " : "", gput_energy_recording_metric_name(recording, i));
     char question[NEAREST_QUESTION_SIZE];
     int code = error_set(error, GPUT_ERROR_NOT_FOUND,
         "There is no metric \"%s\" in %s%s There are: %s.", name, recording->record->folder,

@@ -99,12 +99,12 @@ static void add_metrics(struct gput_tables *tables, const struct gput_energy_rec
     const struct gput_energy_window *window)
 {
     struct gput_table *table = tables_add(tables, "metrics");
-    size_t count = gput_energy_recording_count(recording);
+    size_t count = gput_energy_recording_metric_count(recording);
     table_add_column(table, "name", GPUT_COLUMN_TEXT);
     table_add_columns(table, "", NULL, energy_metric_columns, ENERGY_METRIC_COLUMNS);
     for (size_t i = 0; i < count; i++) {
         struct gput_energy_metric metric = gput_energy_metric_default();
-        const char *name = gput_energy_recording_name(recording, i);
+        const char *name = gput_energy_recording_metric_name(recording, i);
         if (gput_energy_recording_metric(recording, name, window, &metric, NULL) != GPUT_OK)
             continue;
         table_put_text(table, name);

@@ -142,7 +142,7 @@ static void put_call(struct reading *reading, struct gput_table *table,
 {
     const struct call_lane *lane = &calls->lanes[call->lane];
     double origin = calls->origin, start = origin + call->start, stop = origin + call->stop;
-    if (reading->options->joinable) {
+    if (reading->options->for_joins) {
         start = call_segments_from(origin, call->start);
         stop = nextafter(call_segments_after(origin, call->stop), -INFINITY);
     }

@@ -109,7 +109,7 @@ struct reading {
 };
 
 static const char *unit_of(
-    const struct gput_measurement *measurement, const struct gput_static_data *data, bool joinable)
+    const struct gput_measurement *measurement, const struct gput_static_data *data, bool for_joins)
 {
     bool is_gpu = measurement->quantity == GPUT_QUANTITY_GPU_RAM;
     enum gput_ram_unit unit = is_gpu ? data->gpu_ram_unit : data->ram_unit;
@@ -117,19 +117,19 @@ static const char *unit_of(
         return "percent";
     if (!is_gpu && measurement->quantity != GPUT_QUANTITY_RAM)
         return NULL;
-    return gput_ram_unit_name(joinable ? GPUT_BYTES : unit);
+    return gput_ram_unit_name(for_joins ? GPUT_RAM_UNIT_BYTES : unit);
 }
 
 static void add_samples(struct reading *reading, struct gput_tables *tables)
 {
-    bool joinable = reading->options->joinable;
+    bool for_joins = reading->options->for_joins;
     const struct gput_static_data *data = tracking_reader_static_data(reading->reader);
     struct gput_table *table = reading->table = tables_add(tables, "samples");
     for (size_t i = 0; i < TRACKED_MEASUREMENTS; i++) {
         enum gput_measurement_id id = tracked_measurements[i];
         const struct gput_measurement *measurement = gput_measurement(id);
-        const char *unit = unit_of(measurement, data, joinable);
-        reading->has[id] = joinable || tracking_reader_has(reading->reader, id);
+        const char *unit = unit_of(measurement, data, for_joins);
+        reading->has[id] = for_joins || tracking_reader_has(reading->reader, id);
         if (!reading->has[id])
             continue;
         table_add_column(table, measurement->name,
@@ -151,7 +151,7 @@ static void put_row(const struct reading *reading, const struct tracking_row *ro
         double value = row->values[id];
         if (!reading->has[id])
             continue;
-        if (reading->options->joinable)
+        if (reading->options->for_joins)
             value = static_data_base_value(data, quantity, value);
         if (quantity != GPUT_QUANTITY_COUNT)
             table_put_double(table, value);
@@ -215,8 +215,8 @@ int gput_recorded_samples(const char *path, const struct gput_recorded_options *
     struct reading reading = {.options = &options};
     *tables = NULL;
     TRY(sized_read(&options, sizeof options, given, error));
-    TRY(options.joinable ? tracking_reader_salvage(path, &reading.reader, error)
-                         : tracking_reader_open(path, &reading.reader, error));
+    TRY(options.for_joins ? tracking_reader_salvage(path, &reading.reader, error)
+                          : tracking_reader_open(path, &reading.reader, error));
     struct gput_tables *building = tables_create();
     int code = building ? read_samples(&reading, building, error) : error_memory(error);
     tracking_reader_close(reading.reader);

@@ -69,7 +69,7 @@ static int open_default(
     return code;
 }
 
-int gput_block_open(
+int gput_default_blocks_open(
     const char *path, const struct gput_blocks_options *options, struct gput_error *error)
 {
     pthread_mutex_lock(&process_log.lock);
@@ -81,7 +81,7 @@ int gput_block_open(
     return code;
 }
 
-int gput_block_close(struct gput_error *error)
+int gput_default_blocks_close(struct gput_error *error)
 {
     pthread_mutex_lock(&process_log.lock);
     struct gput_blocks *blocks = atomic_exchange(&process_log.blocks, NULL);
@@ -109,21 +109,21 @@ static inline struct gput_blocks *default_blocks(int *code)
     return atomic_load(&process_log.blocks);
 }
 
-int gput_block_start(const char *name)
+int gput_default_blocks_start(const char *name)
 {
     int code = GPUT_OK;
     struct gput_blocks *blocks = default_blocks(&code);
     return blocks ? gput_blocks_start(blocks, name) : code;
 }
 
-int gput_block_stop(void)
+int gput_default_blocks_stop(void)
 {
     int code = GPUT_OK;
     struct gput_blocks *blocks = default_blocks(&code);
     return blocks ? gput_blocks_stop(blocks) : code;
 }
 
-void gput_block_read_status(struct gput_blocks_status *status)
+void gput_default_blocks_read_status(struct gput_blocks_status *status)
 {
     struct gput_blocks_status none = gput_blocks_status_default();
     struct gput_blocks *blocks = atomic_load(&process_log.blocks);

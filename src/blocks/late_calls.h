@@ -25,7 +25,7 @@ void late_call_start(struct gput_blocks *blocks, struct gput_block_call *call);
 int64_t late_call_elapsed_ns(const struct gput_block_call *call);
 
 /* Writes start and stop; nothing for a call of a parent process. Not for logs with exact figures.
- * Returns and errors: as gput_block_start(). */
+ * Returns and errors: as gput_default_blocks_start(). */
 int late_call_stop(
     struct gput_blocks *blocks, const char *name, const struct gput_block_call *call);
 

@@ -107,7 +107,7 @@ int gput_comparison_config_load(
     struct gput_comparison_config *made = calloc(1, sizeof *made);
     if (!made)
         return error_memory(error);
-    made->statistic = GPUT_MEAN;
+    made->statistic = GPUT_STATISTIC_MEAN;
     int code = load(made, path, error);
     if (code == GPUT_OK)
         *config = made;

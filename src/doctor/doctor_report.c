@@ -228,9 +228,9 @@ int gput_doctor_render(const struct gput_doctor *doctor, enum gput_format format
 {
     struct str rendered = {0};
     *bytes = NULL;
-    if (format == GPUT_JSON)
+    if (format == GPUT_FORMAT_JSON)
         TRY(write_json(doctor, doctor->ram_unit, &rendered, error));
-    else if (format == GPUT_TEXT) {
+    else if (format == GPUT_FORMAT_TEXT) {
         write_text(doctor, doctor->ram_unit, &rendered);
         screen_sanitize(&rendered, 0);
     } else

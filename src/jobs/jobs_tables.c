@@ -158,7 +158,7 @@ static int render_tables(const struct gput_jobs *jobs, enum gput_format format, 
 {
     struct gput_tables *tables;
     TRY(gput_jobs_tables(jobs, &tables, error));
-    int code = format == GPUT_CSV ? gput_tables_select(tables, "ranks", error) : GPUT_OK;
+    int code = format == GPUT_FORMAT_CSV ? gput_tables_select(tables, "ranks", error) : GPUT_OK;
     if (code == GPUT_OK)
         code = gput_tables_render(tables, format, bytes, length, error);
     gput_tables_destroy(tables);
@@ -170,9 +170,9 @@ int gput_jobs_render(const struct gput_jobs *jobs, enum gput_format format, char
 {
     struct str text = {0};
     *bytes = NULL;
-    if (format == GPUT_JSON || format == GPUT_CSV)
+    if (format == GPUT_FORMAT_JSON || format == GPUT_FORMAT_CSV)
         return render_tables(jobs, format, bytes, length, error);
-    if (format != GPUT_SUMMARY && format != GPUT_TEXT)
+    if (format != GPUT_FORMAT_SUMMARY && format != GPUT_FORMAT_TEXT)
         return error_set(error, GPUT_ERROR_INVALID, "There is no such format of a job.");
     jobs_write_text(jobs, &text);
     screen_sanitize(&text, 0);

@@ -11,9 +11,9 @@ static const struct {
     const char *word;
     double joules;
 } units[] = {
-    [GPUT_JOULES] = {"joules", 1},
-    [GPUT_WATT_HOURS] = {"watt-hours", 3600},
-    [GPUT_KILOWATT_HOURS] = {"kilowatt-hours", 3.6e6},
+    [GPUT_ENERGY_UNIT_JOULES] = {"joules", 1},
+    [GPUT_ENERGY_UNIT_WATT_HOURS] = {"watt-hours", 3600},
+    [GPUT_ENERGY_UNIT_KILOWATT_HOURS] = {"kilowatt-hours", 3.6e6},
 };
 
 static const char *const figure_names[GPUT_ENERGY_FIGURE_COUNT] = {

@@ -12,7 +12,7 @@
 static const struct kind {
     const char *name;
     bool is_size;
-} kinds[GPUT_LIMIT_KINDS] = {
+} kinds[GPUT_LIMIT_KIND_COUNT] = {
     [GPUT_LIMIT_RAM] = {"ram", true},
     [GPUT_LIMIT_GPU_RAM] = {"gpu_ram", true},
     [GPUT_LIMIT_SECONDS] = {"seconds", false},
@@ -56,7 +56,7 @@ void gput_limits_init(struct gput_limits *limits, size_t size)
 
 const char *gput_limit_kind_name(enum gput_limit_kind kind)
 {
-    return (size_t)kind < GPUT_LIMIT_KINDS ? kinds[kind].name : NULL;
+    return (size_t)kind < GPUT_LIMIT_KIND_COUNT ? kinds[kind].name : NULL;
 }
 
 /* 0 when the text is not a positive amount in one of the units. */
@@ -79,7 +79,7 @@ int gput_limits_parse(const char *text, struct gput_limits *limits, struct gput_
 {
     const char *equals = strchr(text, '=');
     size_t length = equals ? (size_t)(equals - text) : strlen(text);
-    for (size_t i = 0; i < GPUT_LIMIT_KINDS; i++) {
+    for (size_t i = 0; i < GPUT_LIMIT_KIND_COUNT; i++) {
         if (strlen(kinds[i].name) != length || strncmp(kinds[i].name, text, length) != 0)
             continue;
         double amount = equals ? parse_amount(equals + 1, kinds[i].is_size ? sizes : times) : 0;

@@ -124,11 +124,11 @@ bool results_source_is(
     return source && source->state == state;
 }
 
-void results_add_source(struct gput_results *results, const char *name,
+bool results_add_source(struct gput_results *results, const char *name,
     enum gput_source_state state, const char *format, ...)
 {
     if (results->n_sources == GPUT_MAX_SOURCES)
-        return;
+        return false;
     struct gput_source *source = &results->sources[results->n_sources++];
     source->state = state;
     text_fit(source->name, sizeof source->name, "%s", name);
@@ -136,6 +136,7 @@ void results_add_source(struct gput_results *results, const char *name,
     va_start(arguments, format);
     text_fit_list(source->reason, sizeof source->reason, format, arguments);
     va_end(arguments);
+    return true;
 }
 
 void gput_results_destroy(struct gput_results *results)
@@ -226,8 +227,12 @@ const char *gput_results_source_reason(const struct gput_results *results, size_
     return index < results->n_sources ? results->sources[index].reason : NULL;
 }
 
-void gput_results_add_source(struct gput_results *results, const char *name,
-    enum gput_source_state state, const char *reason)
+int gput_results_add_source(struct gput_results *results, const char *name,
+    enum gput_source_state state, const char *reason, struct gput_error *error)
 {
-    results_add_source(results, name, state, "%s", reason);
+    if (results_add_source(results, name, state, "%s", reason))
+        return GPUT_OK;
+    return error_set(error, GPUT_ERROR_STATE,
+        "There is no space for the source \"%.31s\": results hold at most %d", name,
+        GPUT_MAX_SOURCES);
 }

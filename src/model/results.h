@@ -248,7 +248,7 @@ struct gput_results {
     struct gput_energy energy;
     struct gput_limit_passed limit; /* the first limit that was exceeded */
     uint32_t n_later_limits;        /* how many of `later_limits` are used */
-    struct gput_limit_passed later_limits[GPUT_LIMIT_KINDS - 1]; /* and the others, in order */
+    struct gput_limit_passed later_limits[GPUT_LIMIT_KIND_COUNT - 1]; /* and the others, in order */
 
     uint32_t n_sources;
     struct gput_source sources[GPUT_MAX_SOURCES];
@@ -306,7 +306,7 @@ const struct gput_source *results_find_source(const struct gput_results *results
 bool results_source_is(
     const struct gput_results *results, const char *name, enum gput_source_state state);
 
-/* Adds the source of a kind of figure, or why it is missing, as from printf(). Of more than
- * GPUT_MAX_SOURCES, which the library does not have, the last ones are dropped. */
-void results_add_source(struct gput_results *results, const char *name,
+/* Adds the source of a kind of figure, or why it is missing, as from printf(). False: there are
+ * GPUT_MAX_SOURCES already, which is more than the library itself adds. */
+bool results_add_source(struct gput_results *results, const char *name,
     enum gput_source_state state, const char *format, ...) __attribute__((format(printf, 4, 5)));

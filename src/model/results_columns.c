@@ -312,7 +312,7 @@ static void *add_limit(struct gput_results *results)
 {
     if (!has_limit(results))
         return &results->limit;
-    if (results->n_later_limits == GPUT_LIMIT_KINDS - 1)
+    if (results->n_later_limits == GPUT_LIMIT_KIND_COUNT - 1)
         return NULL;
     return &results->later_limits[results->n_later_limits++];
 }
@@ -399,11 +399,11 @@ static int count_words(enum results_kind kind)
 {
     switch (kind) {
     case RESULTS_RAM_UNIT:
-        return GPUT_TERABYTES + 1;
+        return GPUT_RAM_UNIT_TERABYTES + 1;
     case RESULTS_TIME_UNIT:
-        return GPUT_DAYS + 1;
+        return GPUT_TIME_UNIT_DAYS + 1;
     case RESULTS_ENERGY_UNIT:
-        return GPUT_KILOWATT_HOURS + 1;
+        return GPUT_ENERGY_UNIT_KILOWATT_HOURS + 1;
     case RESULTS_STATE:
         return GPUT_SOURCE_UNAVAILABLE + 1;
     default:

@@ -10,9 +10,9 @@
 static const struct gput_session_options usual = {
     .size = sizeof usual,
     .sleep_time_seconds = 1.0,
-    .ram_unit = GPUT_GIGABYTES,
-    .gpu_ram_unit = GPUT_GIGABYTES,
-    .time_unit = GPUT_HOURS,
+    .ram_unit = GPUT_RAM_UNIT_GIGABYTES,
+    .gpu_ram_unit = GPUT_RAM_UNIT_GIGABYTES,
+    .time_unit = GPUT_TIME_UNIT_HOURS,
     .carbon_intensity = NAN,
     .energy_period_seconds = 2,
 };

@@ -10,21 +10,21 @@ static const struct {
     const char *word;
     double factor;
 } ram_units[] = {
-    [GPUT_BYTES] = {"bytes", 1.0},
-    [GPUT_KILOBYTES] = {"kilobytes", 1e-3},
-    [GPUT_MEGABYTES] = {"megabytes", 1e-6},
-    [GPUT_GIGABYTES] = {"gigabytes", 1e-9},
-    [GPUT_TERABYTES] = {"terabytes", 1e-12},
+    [GPUT_RAM_UNIT_BYTES] = {"bytes", 1.0},
+    [GPUT_RAM_UNIT_KILOBYTES] = {"kilobytes", 1e-3},
+    [GPUT_RAM_UNIT_MEGABYTES] = {"megabytes", 1e-6},
+    [GPUT_RAM_UNIT_GIGABYTES] = {"gigabytes", 1e-9},
+    [GPUT_RAM_UNIT_TERABYTES] = {"terabytes", 1e-12},
 };
 
 static const struct {
     const char *word;
     double seconds;
 } time_units[] = {
-    [GPUT_SECONDS] = {"seconds", 1.0},
-    [GPUT_MINUTES] = {"minutes", 60.0},
-    [GPUT_HOURS] = {"hours", 3600.0},
-    [GPUT_DAYS] = {"days", 86400.0},
+    [GPUT_TIME_UNIT_SECONDS] = {"seconds", 1.0},
+    [GPUT_TIME_UNIT_MINUTES] = {"minutes", 60.0},
+    [GPUT_TIME_UNIT_HOURS] = {"hours", 3600.0},
+    [GPUT_TIME_UNIT_DAYS] = {"days", 86400.0},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

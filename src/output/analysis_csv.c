@@ -155,7 +155,7 @@ void analysis_write_csv(const struct gput_analysis *analysis, struct str *text)
             put_block(&lines, &analysis->blocks[i]);
     }
     if (tables_finish_building(tables, &tables, NULL) == GPUT_OK) {
-        gput_tables_render(tables, GPUT_CSV, &csv, NULL, NULL);
+        gput_tables_render(tables, GPUT_FORMAT_CSV, &csv, NULL, NULL);
         gput_tables_destroy(tables);
     }
     if (csv)

@@ -43,7 +43,7 @@ void analysis_add_energy(
     if (!analysis->has_energy)
         return;
     struct doc *object = doc_add_object(parent, "energy");
-    doc_add_string(object, "unit", gput_energy_unit_name(GPUT_JOULES));
+    doc_add_string(object, "unit", gput_energy_unit_name(GPUT_ENERGY_UNIT_JOULES));
     for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++)
         doc_add_double(object, gput_energy_figure_name((enum gput_energy_figure)i), energy[i]);
 }

@@ -43,7 +43,7 @@ static int render_csv(const struct gput_comparison *comparison,
     TRY(gput_comparison_tables(comparison, options, &tables, error));
     int code = gput_tables_select(tables, "comparison", error);
     if (code == GPUT_OK)
-        code = gput_tables_render(tables, GPUT_CSV, bytes, length, error);
+        code = gput_tables_render(tables, GPUT_FORMAT_CSV, bytes, length, error);
     gput_tables_destroy(tables);
     return code;
 }
@@ -52,12 +52,12 @@ int gput_comparison_render(const struct gput_comparison *comparison,
     const struct gput_comparison_options *given, enum gput_format format, char **bytes,
     size_t *length, struct gput_error *error)
 {
-    if (format == GPUT_CSV)
+    if (format == GPUT_FORMAT_CSV)
         return render_csv(comparison, given, bytes, length, error);
     static void (*const writers[])(const struct comparison_report *, struct str *) = {
-        [GPUT_TEXT] = comparison_write_text,
-        [GPUT_JSON] = comparison_write_json,
-        [GPUT_PICKLE] = comparison_write_pickle,
+        [GPUT_FORMAT_TEXT] = comparison_write_text,
+        [GPUT_FORMAT_JSON] = comparison_write_json,
+        [GPUT_FORMAT_PICKLE] = comparison_write_pickle,
     };
     *bytes = NULL;
     if (!drawing_has_format(format) && (size_t)format >= sizeof writers / sizeof writers[0])
@@ -72,7 +72,7 @@ int gput_comparison_render(const struct gput_comparison *comparison,
         return error_memory(error);
     struct str text = {0};
     writers[format](&report, &text);
-    if (format == GPUT_TEXT)
+    if (format == GPUT_FORMAT_TEXT)
         screen_sanitize(&text, 0);
     free(report.values);
     return str_steal_bytes(&text, bytes, length, error);

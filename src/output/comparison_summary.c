@@ -217,7 +217,7 @@ int gput_comparison_summarize(const struct gput_comparison *comparison,
 {
     struct str text = {0};
     struct summary summary = {.comparison = comparison,
-        .statistic = comparison_options ? comparison_options->statistic : GPUT_MEAN,
+        .statistic = comparison_options ? comparison_options->statistic : GPUT_STATISTIC_MEAN,
         .options = gput_summary_options_default(),
         .text = &text};
     *bytes = NULL;

@@ -196,9 +196,9 @@ int gput_energy_recording_render_curves(const struct gput_energy_recording *reco
     enum gput_format format, char **bytes, size_t *length, struct gput_error *error)
 {
     static void (*const writers[])(const struct curves *, struct str *) = {
-        [GPUT_TEXT] = write_text,
-        [GPUT_JSON] = write_json,
-        [GPUT_CSV] = write_csv,
+        [GPUT_FORMAT_TEXT] = write_text,
+        [GPUT_FORMAT_JSON] = write_json,
+        [GPUT_FORMAT_CSV] = write_csv,
     };
     struct curves curves;
     struct str text = {0};
@@ -212,7 +212,7 @@ int gput_energy_recording_render_curves(const struct gput_energy_recording *reco
     int code = is_picture ? draw(&curves, format, bytes, length, error) : GPUT_OK;
     if (is_text)
         writers[format](&curves, &text);
-    if (format == GPUT_TEXT)
+    if (format == GPUT_FORMAT_TEXT)
         screen_sanitize(&text, 0);
     curves_finish(&curves);
     return is_picture ? code : str_steal_bytes(&text, bytes, length, error);

@@ -141,8 +141,8 @@ static void write_domains(struct overview *overview)
         bool is_shared = find(overview, domains[i].command, &command);
         put_power(overview, domains[i].label, &machine, is_shared ? &command : NULL);
     }
-    for (size_t i = 0; i < gput_energy_recording_count(overview->recording); i++) {
-        const char *name = gput_energy_recording_name(overview->recording, i);
+    for (size_t i = 0; i < gput_energy_recording_metric_count(overview->recording); i++) {
+        const char *name = gput_energy_recording_metric_name(overview->recording, i);
         if (!find(overview, name, &machine) || strcmp(machine.group, "wattmeter") != 0)
             continue;
         if (!has_head)
@@ -180,7 +180,7 @@ static bool is_repeated(const struct overview *overview, size_t end, const char 
 {
     struct gput_energy_metric metric = gput_energy_metric_default();
     for (size_t i = 0; i < end; i++) {
-        if (find(overview, gput_energy_recording_name(overview->recording, i), &metric) &&
+        if (find(overview, gput_energy_recording_metric_name(overview->recording, i), &metric) &&
             metric.device && strcmp(metric.device, device) == 0)
             return true;
     }
@@ -195,8 +195,8 @@ static void write_gpus(struct overview *overview)
     struct gput_energy_metric metric = gput_energy_metric_default();
     bool has_head = false,
          has_share = gput_energy_recording_select(overview->recording, gpu_share[0], NULL, 0) > 0;
-    for (size_t i = 0; i < gput_energy_recording_count(overview->recording); i++) {
-        const char *name = gput_energy_recording_name(overview->recording, i);
+    for (size_t i = 0; i < gput_energy_recording_metric_count(overview->recording); i++) {
+        const char *name = gput_energy_recording_metric_name(overview->recording, i);
         if (!find(overview, name, &metric) || !metric.device ||
             is_repeated(overview, i, metric.device))
             continue;
@@ -263,8 +263,8 @@ static void write_command(struct overview *overview)
 static bool has_device(const struct overview *overview)
 {
     struct gput_energy_metric metric = gput_energy_metric_default();
-    for (size_t i = 0; i < gput_energy_recording_count(overview->recording); i++) {
-        if (find(overview, gput_energy_recording_name(overview->recording, i), &metric) &&
+    for (size_t i = 0; i < gput_energy_recording_metric_count(overview->recording); i++) {
+        if (find(overview, gput_energy_recording_metric_name(overview->recording, i), &metric) &&
             metric.device)
             return true;
     }
@@ -309,8 +309,8 @@ static void write_others(struct overview *overview)
     static const char *const columns[] = {"average", "max", NULL};
     struct gput_energy_metric metric = gput_energy_metric_default();
     bool has_head = false;
-    for (size_t i = 0; i < gput_energy_recording_count(overview->recording); i++) {
-        const char *name = gput_energy_recording_name(overview->recording, i);
+    for (size_t i = 0; i < gput_energy_recording_metric_count(overview->recording); i++) {
+        const char *name = gput_energy_recording_metric_name(overview->recording, i);
         if (!find(overview, name, &metric) || is_shown_above(overview, &metric))
             continue;
         if (!has_head)

@@ -21,10 +21,10 @@ static void add_metrics(const struct gput_energy_recording *recording,
     const struct gput_energy_window *window, struct doc *root)
 {
     struct doc *metrics = doc_add_object(root, "metrics");
-    size_t count = gput_energy_recording_count(recording);
+    size_t count = gput_energy_recording_metric_count(recording);
     for (size_t i = 0; i < count; i++) {
         struct gput_energy_metric metric = gput_energy_metric_default();
-        const char *name = gput_energy_recording_name(recording, i);
+        const char *name = gput_energy_recording_metric_name(recording, i);
         if (gput_energy_recording_metric(recording, name, window, &metric, NULL) != GPUT_OK)
             continue;
         columns_add_to_doc(
@@ -99,10 +99,10 @@ static void write_group(const struct gput_energy_recording *recording,
     const struct gput_energy_window *window, const char *group, const char *title, struct str *text)
 {
     bool any = false;
-    size_t count = gput_energy_recording_count(recording);
+    size_t count = gput_energy_recording_metric_count(recording);
     for (size_t i = 0; i < count; i++) {
         struct gput_energy_metric metric = gput_energy_metric_default();
-        const char *name = gput_energy_recording_name(recording, i);
+        const char *name = gput_energy_recording_metric_name(recording, i);
         if (gput_energy_recording_metric(recording, name, window, &metric, NULL) != GPUT_OK ||
             strcmp(metric.group, group) != 0)
             continue;
@@ -164,16 +164,16 @@ int gput_energy_recording_render(const struct gput_energy_recording *recording,
 {
     struct str text = {0};
     *bytes = NULL;
-    if (format == GPUT_JSON)
+    if (format == GPUT_FORMAT_JSON)
         write_json(recording, window, &text);
-    else if (format == GPUT_TEXT)
+    else if (format == GPUT_FORMAT_TEXT)
         write_text(recording, window, &text);
-    else if (format == GPUT_SUMMARY)
+    else if (format == GPUT_FORMAT_SUMMARY)
         write_overview(recording, window, &text);
     else
         return error_set(error, GPUT_ERROR_INVALID,
             "The summary of a recording is for people, text or JSON only.");
-    if (format != GPUT_JSON)
+    if (format != GPUT_FORMAT_JSON)
         screen_sanitize(&text, 0);
     return str_steal_bytes(&text, bytes, length, error);
 }

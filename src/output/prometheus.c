@@ -290,7 +290,7 @@ static void write_page(const struct gput_results *results, const char *label_lis
 {
     struct labels labels = {0};
     struct gput_error error;
-    struct writer writer = {results, &labels, format == GPUT_OPENMETRICS, text, 0};
+    struct writer writer = {results, &labels, format == GPUT_FORMAT_OPENMETRICS, text, 0};
     if (labels_add_list(&labels, label_list, LABELS_OF_PROMETHEUS, &error) != GPUT_OK)
         text->failed |= error.code == GPUT_ERROR_MEMORY;
     write_all(&writer, page);
@@ -306,7 +306,8 @@ void prometheus_write(const struct gput_results *results, const char *label_list
 void prometheus_write_command(
     const struct gput_results *results, const char *label_list, struct str *text)
 {
-    write_page(results, label_list, GPUT_PROMETHEUS, &(struct page){.only_command = true}, text);
+    write_page(
+        results, label_list, GPUT_FORMAT_PROMETHEUS, &(struct page){.only_command = true}, text);
 }
 
 void prometheus_write_owners(const struct gput_results *results, const char *label_list,

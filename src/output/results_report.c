@@ -83,13 +83,13 @@ static void write_pickle(const struct gput_results *results,
 static void write_prometheus(const struct gput_results *results,
     const struct gput_results_render_options *options, struct str *text)
 {
-    prometheus_write(results, options->labels, GPUT_PROMETHEUS, text);
+    prometheus_write(results, options->labels, GPUT_FORMAT_PROMETHEUS, text);
 }
 
 static void write_openmetrics(const struct gput_results *results,
     const struct gput_results_render_options *options, struct str *text)
 {
-    prometheus_write(results, options->labels, GPUT_OPENMETRICS, text);
+    prometheus_write(results, options->labels, GPUT_FORMAT_OPENMETRICS, text);
 }
 
 static const struct report_format {
@@ -98,14 +98,14 @@ static const struct report_format {
     void (*write)(const struct gput_results *results,
         const struct gput_results_render_options *options, struct str *text);
 } formats[] = {
-    {GPUT_TEXT, "text", write_text},
-    {GPUT_FULL, "full", write_full},
-    {GPUT_SUMMARY, "summary", results_summary_write},
-    {GPUT_LINE, "line", results_progress_write},
-    {GPUT_JSON, "JSON", write_json},
-    {GPUT_PICKLE, "pickle", write_pickle},
-    {GPUT_PROMETHEUS, "Prometheus", write_prometheus},
-    {GPUT_OPENMETRICS, "OpenMetrics", write_openmetrics},
+    {GPUT_FORMAT_TEXT, "text", write_text},
+    {GPUT_FORMAT_FULL, "full", write_full},
+    {GPUT_FORMAT_SUMMARY, "summary", results_summary_write},
+    {GPUT_FORMAT_LINE, "line", results_progress_write},
+    {GPUT_FORMAT_JSON, "JSON", write_json},
+    {GPUT_FORMAT_PICKLE, "pickle", write_pickle},
+    {GPUT_FORMAT_PROMETHEUS, "Prometheus", write_prometheus},
+    {GPUT_FORMAT_OPENMETRICS, "OpenMetrics", write_openmetrics},
 };
 
 static const struct report_format *find_format(enum gput_format format)
@@ -147,7 +147,7 @@ int gput_results_render(const struct gput_results *results,
         return refuse_format(error);
     TRY(sized_read(&options, sizeof options, given, error));
     chosen->write(results, &options, &rendered);
-    if (format == GPUT_TEXT || format == GPUT_FULL)
+    if (format == GPUT_FORMAT_TEXT || format == GPUT_FORMAT_FULL)
         screen_sanitize(&rendered, 0);
     return str_steal_bytes(&rendered, bytes, length, error);
 }

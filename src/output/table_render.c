@@ -143,11 +143,11 @@ int gput_table_writer_create(enum gput_format format, size_t table_count,
     struct gput_table_writer **writer, struct gput_error *error)
 {
     *writer = NULL;
-    if (format == GPUT_CSV && table_count != 1)
+    if (format == GPUT_FORMAT_CSV && table_count != 1)
         return error_set(error, GPUT_ERROR_INVALID,
             "CSV holds one table, and there are %zu: ask for one of them, or for JSON",
             table_count);
-    if (format != GPUT_TEXT && format != GPUT_JSON && format != GPUT_CSV)
+    if (format != GPUT_FORMAT_TEXT && format != GPUT_FORMAT_JSON && format != GPUT_FORMAT_CSV)
         return error_set(error, GPUT_ERROR_INVALID, "Tables are text, JSON or CSV");
     *writer = calloc(1, sizeof **writer);
     if (!*writer)
@@ -164,9 +164,9 @@ void gput_table_writer_set_width(struct gput_table_writer *writer, unsigned widt
 
 static void begin_table(struct gput_table_writer *writer, const struct gput_table *table)
 {
-    if (writer->format == GPUT_TEXT)
+    if (writer->format == GPUT_FORMAT_TEXT)
         begin_text_table(writer, table);
-    else if (writer->format == GPUT_JSON)
+    else if (writer->format == GPUT_FORMAT_JSON)
         begin_json_table(writer, table);
     else
         begin_csv_table(&writer->out, table);
@@ -181,9 +181,9 @@ static void add_part(struct gput_table_writer *writer, const struct gput_table *
     bool first = part != writer->table;
     if (first)
         begin_table(writer, part);
-    if (writer->format == GPUT_TEXT)
+    if (writer->format == GPUT_FORMAT_TEXT)
         add_text(writer, part, first);
-    else if (writer->format == GPUT_JSON)
+    else if (writer->format == GPUT_FORMAT_JSON)
         add_json(writer, part);
     else
         add_csv(&writer->out, part);
@@ -191,7 +191,7 @@ static void add_part(struct gput_table_writer *writer, const struct gput_table *
 
 static int give(struct gput_table_writer *writer, const char **text, struct gput_error *error)
 {
-    if (writer->format == GPUT_TEXT)
+    if (writer->format == GPUT_FORMAT_TEXT)
         screen_sanitize(&writer->out, 0);
     *text = str_text(&writer->out);
     return writer->out.failed ? error_memory(error) : GPUT_OK;
@@ -209,7 +209,7 @@ int gput_table_writer_end(
     struct gput_table_writer *writer, const char **text, struct gput_error *error)
 {
     str_clear(&writer->out);
-    if (writer->format == GPUT_JSON)
+    if (writer->format == GPUT_FORMAT_JSON)
         end_json(writer);
     return give(writer, text, error);
 }
@@ -230,7 +230,7 @@ int gput_tables_render(const struct gput_tables *tables, enum gput_format format
     TRY(gput_table_writer_create(format, gput_tables_count(tables), &writer, error));
     for (size_t i = 0; i < gput_tables_count(tables); i++)
         add_part(writer, gput_tables_get(tables, i));
-    if (format == GPUT_JSON)
+    if (format == GPUT_FORMAT_JSON)
         end_json(writer);
     int code = str_steal_bytes(&writer->out, bytes, length, error);
     gput_table_writer_destroy(writer);

@@ -1,9 +1,9 @@
 #include "plot/drawing_format.h"
 
 static const struct drawing_format formats[] = {
-    {GPUT_SVG, drawing_write_svg},
-    {GPUT_PDF, drawing_write_pdf},
-    {GPUT_PNG, drawing_write_png},
+    {GPUT_FORMAT_SVG, drawing_write_svg},
+    {GPUT_FORMAT_PDF, drawing_write_pdf},
+    {GPUT_FORMAT_PNG, drawing_write_png},
 };
 
 static const struct drawing_format *find_format(enum gput_format format)

@@ -42,16 +42,16 @@ static int load(struct report_payload *payload, const struct gput_plot_options *
 {
     struct gput_report_options sessions = gput_report_options_default();
     sessions.sessions = options->sessions;
-    sessions.session_count = options->session_count;
+    sessions.n_sessions = options->n_sessions;
     sessions.marks = options->marks;
-    sessions.mark_count = options->mark_count;
+    sessions.n_marks = options->n_marks;
     sessions.warn = options->warn;
     sessions.progress = options->progress;
     sessions.user = options->user;
     doc_add_array(payload->root, "sessions");
     if (doc_failed(payload->root))
         return error_memory(error);
-    if (options->session_count == 0 && options->curve_count > 0)
+    if (options->n_sessions == 0 && options->n_curves > 0)
         return GPUT_OK;
     TRY(load_planned(payload, &sessions, error));
     return doc_failed(payload->root) ? error_memory(error) : GPUT_OK;
@@ -160,9 +160,10 @@ static int format_of(const char *path, enum gput_format *format, struct gput_err
     static const struct {
         const char *extension;
         enum gput_format format;
-    } extensions[] = {{".svg", GPUT_SVG}, {".pdf", GPUT_PDF}, {".png", GPUT_PNG}};
+    } extensions[] = {
+        {".svg", GPUT_FORMAT_SVG}, {".pdf", GPUT_FORMAT_PDF}, {".png", GPUT_FORMAT_PNG}};
     const char *extension = strrchr(file_base_name(path), '.');
-    *format = GPUT_SVG;
+    *format = GPUT_FORMAT_SVG;
     if (strcmp(path, REPORT_STDOUT) == 0)
         return GPUT_OK;
     for (size_t i = 0; extension && i < sizeof extensions / sizeof *extensions; i++) {

@@ -82,10 +82,10 @@ static bool is_any_used(const struct gput_plot_curve *curve)
 static int list_given(
     struct plot_figures *figures, const struct gput_plot_options *options, struct gput_error *error)
 {
-    for (size_t i = 0; i < options->curve_count; i++) {
+    for (size_t i = 0; i < options->n_curves; i++) {
         const struct gput_plot_curve *curve = &options->curves[i];
         const struct plot_series series = {
-            .session = figures->session_count,
+            .session = figures->n_sessions,
             .id = curve->label,
             .group = curve->figure,
             .scope = "",
@@ -106,7 +106,7 @@ int plot_figures_list(struct plot_figures *figures, const struct report_payload 
     const struct doc *sessions = doc_get(payload->root, "sessions");
     *figures = (struct plot_figures){0};
     for (const struct doc *item = sessions->first; item; item = item->next)
-        TRY(list_session(figures, item, figures->session_count++, error));
+        TRY(list_session(figures, item, figures->n_sessions++, error));
     return list_given(figures, options, error);
 }
 
@@ -280,12 +280,12 @@ static size_t leave_out(struct plot_figures *figures)
 int plot_figures_choose(
     struct plot_figures *figures, const struct gput_plot_options *options, struct gput_error *error)
 {
-    for (size_t i = 0; i < options->figure_count; i++) {
+    for (size_t i = 0; i < options->n_figures; i++) {
         const char *name = options->figures[i];
         if (!choose_group(figures, name, false) && !choose_id(figures, name))
             return refuse(figures, name, error);
     }
-    if (options->figure_count == 0)
+    if (options->n_figures == 0)
         choose_usual(figures);
     figures->left_out = leave_out(figures);
     return GPUT_OK;
@@ -424,7 +424,7 @@ static int add_line(const struct plot_figures *figures, const struct plot_series
     const struct report_payload *payload, struct chart *chart, struct chart_panel *panel,
     struct gput_error *error)
 {
-    bool is_one = is_one_kind(figures, series), is_compared = figures->session_count > 1;
+    bool is_one = is_one_kind(figures, series), is_compared = figures->n_sessions > 1;
     struct str label = {0};
     if (is_compared && !series->given)
         put_session(payload, series->session, &label);

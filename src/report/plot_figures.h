@@ -28,7 +28,7 @@ struct plot_series {
 struct plot_figures {
     struct plot_series *series; /* owned */
     size_t count;
-    size_t session_count;
+    size_t n_sessions;
     size_t left_out; /* curves of panels that have enough */
 };
 

@@ -61,13 +61,13 @@ static int fill(struct report_payload *payload, const struct gput_report_options
     doc_add_string(root, "generator", "gpu-tracker " GPUT_VERSION);
     doc_add_double(root, "created", (double)clock_realtime_ns() * 1e-9);
     doc_add_string(root, "title", title);
-    struct doc *notes = options->note_count ? doc_add_array(root, "notes") : NULL;
-    for (size_t i = 0; i < options->note_count; i++)
+    struct doc *notes = options->n_notes ? doc_add_array(root, "notes") : NULL;
+    for (size_t i = 0; i < options->n_notes; i++)
         doc_add_string(notes, NULL, options->notes[i]);
     doc_add_array(root, "sessions");
     TRY(report_sessions_add(payload, options, plan, false, error));
     /* `gpu-tracker job` has it among its notes. */
-    return options->note_count ? GPUT_OK : report_missing_warn(payload, options, error);
+    return options->n_notes ? GPUT_OK : report_missing_warn(payload, options, error);
 }
 
 static int write_planned(const struct gput_report_options *options, const struct report_plan *plan,

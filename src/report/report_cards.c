@@ -306,7 +306,7 @@ static int add_texts(struct report_session *session, struct gput_error *error)
     char advice[MAX_ADVICE][ADVICE_SIZE], *text;
     struct gput_results_render_options options = session->known;
     options.processes = NULL; /* their tree is drawn */
-    TRY(gput_results_render(session->results, &options, GPUT_SUMMARY, &text, NULL, error));
+    TRY(gput_results_render(session->results, &options, GPUT_FORMAT_SUMMARY, &text, NULL, error));
     doc_add_string(session->doc, "summary", text);
     free(text);
     struct doc *list = doc_add_array(session->doc, "advice");

@@ -186,9 +186,9 @@ static int add_tables(
         return error_memory(error);
     for (size_t i = 0; i < first->n_measurements; i++)
         known.measurements[i] = is_known(comparison, first->measurements[i]);
-    int code = add_table(comparison, GPUT_MEAN, &known, list, error);
+    int code = add_table(comparison, GPUT_STATISTIC_MEAN, &known, list, error);
     if (code == GPUT_OK)
-        code = add_table(comparison, GPUT_MAX, &known, list, error);
+        code = add_table(comparison, GPUT_STATISTIC_MAX, &known, list, error);
     free(known.measurements);
     return code;
 }

@@ -41,7 +41,7 @@ static void put_plan(
         table_put_text(sessions, session->loader ? session->loader->kind : NULL);
         table_put_text(sessions, session->results);
         table_put_text(sessions, originals[i]);
-        for (size_t j = 0; j < session->mark_count; j++) {
+        for (size_t j = 0; j < session->n_marks; j++) {
             table_put_int(marks, (int64_t)i + 1);
             table_put_text(marks, session->marks[j]);
         }

@@ -178,7 +178,7 @@ static struct report_planned *owner_of_parent(
     const char *name = file_base_name(marks->path);
     for (size_t i = 0; i < plan->count; i++) {
         struct report_planned *session = &plan->sessions[i];
-        for (size_t j = 0; session->folder == marks->folder && j < session->mark_count; j++) {
+        for (size_t j = 0; session->folder == marks->folder && j < session->n_marks; j++) {
             if (common_stem(name, file_base_name(session->marks[j])) > 0)
                 return session;
         }
@@ -195,11 +195,11 @@ static struct report_planned *owner_of_marks(
 
 int report_join_marks(struct report_planned *session, char *path, struct gput_error *error)
 {
-    if (!path || !ARRAY_EXTEND(session->marks, session->mark_count)) {
+    if (!path || !ARRAY_EXTEND(session->marks, session->n_marks)) {
         free(path);
         return error_memory(error);
     }
-    session->marks[session->mark_count++] = path;
+    session->marks[session->n_marks++] = path;
     return GPUT_OK;
 }
 

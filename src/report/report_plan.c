@@ -198,7 +198,7 @@ static struct report_planned *session_of_marks(
 {
     if (plan->count == 1)
         return &plan->sessions[0];
-    if (plan->count == options->mark_count)
+    if (plan->count == options->n_marks)
         return &plan->sessions[index];
     return report_join_owner(plan, options->marks[index]);
 }
@@ -206,13 +206,13 @@ static struct report_planned *session_of_marks(
 static int join_marks(
     struct report_plan *plan, const struct gput_report_options *options, struct gput_error *error)
 {
-    for (size_t i = 0; i < options->mark_count; i++) {
+    for (size_t i = 0; i < options->n_marks; i++) {
         struct report_planned *session = session_of_marks(plan, options, i);
         if (!session)
             return error_set(error, GPUT_ERROR_INVALID,
                 "Which session %s belongs to is not clear: there are %zu sessions and %zu "
                 "sub-tracking files. Name one for each session, in the same order.",
-                options->marks[i], plan->count, options->mark_count);
+                options->marks[i], plan->count, options->n_marks);
         TRY(report_join_marks(session, strdup(options->marks[i]), error));
     }
     return GPUT_OK;
@@ -300,11 +300,11 @@ int report_plan_make(
     const struct gput_report_options *options, struct report_plan *plan, struct gput_error *error)
 {
     *plan = (struct report_plan){.warn = options->warn, .user = options->user};
-    if (options->session_count == 0)
+    if (options->n_sessions == 0)
         return error_set(
             error, GPUT_ERROR_INVALID, "There is nothing to report on: name a session.");
-    for (size_t i = 0; i < options->session_count; i++)
-        TRY(add_given(plan, options->sessions[i], options->session_count == 1, error));
+    for (size_t i = 0; i < options->n_sessions; i++)
+        TRY(add_given(plan, options->sessions[i], options->n_sessions == 1, error));
     if (plan->count == 0)
         return error_set(
             error, GPUT_ERROR_FORMAT, "There is nothing to report on: all files are empty.");
@@ -339,7 +339,7 @@ void report_plan_finish(struct report_plan *plan)
 {
     for (size_t i = 0; i < plan->count; i++) {
         struct report_planned *session = &plan->sessions[i];
-        for (size_t j = 0; j < session->mark_count; j++)
+        for (size_t j = 0; j < session->n_marks; j++)
             free(session->marks[j]);
         free(session->marks);
         free(session->results);

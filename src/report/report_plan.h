@@ -22,7 +22,7 @@ struct report_planned {
     size_t folder; /* equal for what is from one folder; 0: named by itself */
     char *results; /* a file with its results, or NULL; owned */
     char **marks;  /* its sub-tracking files; owned */
-    size_t mark_count;
+    size_t n_marks;
 };
 
 struct report_plan {

@@ -80,7 +80,7 @@ static int load_files(
     TRY(pardon(session, planned, code, &reason, error));
     code = planned->loader ? planned->loader->load(session, &reason) : GPUT_OK;
     TRY(pardon(session, planned, code, &reason, error));
-    code = report_marks_add(session, planned->marks, planned->mark_count, &reason);
+    code = report_marks_add(session, planned->marks, planned->n_marks, &reason);
     return pardon(session, planned, code, &reason, error);
 }
 

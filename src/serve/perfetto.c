@@ -79,7 +79,7 @@ static int serve(struct gput_perfetto *perfetto, const char *address, struct gpu
     return http_server_start(perfetto->server, handle, perfetto, NULL, error);
 }
 
-int gput_perfetto_open(
+int gput_perfetto_create(
     const char *path, const char *address, struct gput_perfetto **result, struct gput_error *error)
 {
     *result = NULL;
@@ -93,7 +93,7 @@ int gput_perfetto_open(
     if (code == GPUT_OK)
         *result = perfetto;
     else
-        gput_perfetto_close(perfetto);
+        gput_perfetto_destroy(perfetto);
     return code;
 }
 
@@ -115,7 +115,7 @@ int gput_perfetto_wait(struct gput_perfetto *perfetto, int stop_fd, struct gput_
     return error_set(error, GPUT_ERROR_STATE, "The timeline was not fetched.");
 }
 
-void gput_perfetto_close(struct gput_perfetto *perfetto)
+void gput_perfetto_destroy(struct gput_perfetto *perfetto)
 {
     if (!perfetto)
         return;

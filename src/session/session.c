@@ -88,7 +88,8 @@ static void release_shared(struct gput_session *session)
 {
     if (session->phase == SESSION_TRACKING)
         session_end(session, true);
-    else if (session->phase == SESSION_STOPPED && session->settings.options.results_stay)
+    else if (session->phase == SESSION_STOPPED &&
+             session->settings.options.keep_resource_usage_file)
         sinks_remove_left(&session->sinks);
     struct sink_end end = {.is_unused = true}; /* unless they are closed already */
     sinks_close(&session->sinks, &end);

@@ -33,7 +33,7 @@ static enum owner owner_of(struct gput_session *session, pid_t pid)
     const struct process_log *log = &session->ledger.log;
     if (contains(&session->target.earlier_children, pid))
         return OWN_CHILD;
-    if (session->settings.options.starts_nothing_else || tracked(session, pid))
+    if (session->settings.options.no_other_children || tracked(session, pid))
         return ORPHAN;
     /* Better to miss an orphan than to collect a child that the caller waits for. */
     if (!process_log_has_all(log))

@@ -124,7 +124,7 @@ static struct sampler_options sampler_options_of(struct gput_session *session)
             .is_subreaper = session->settings.mode == SESSION_LAUNCHED,
             .is_own_child = session_is_own_child,
             .caller = session,
-            .kept_files = session_files_kept(session->settings.options.raises_file_limit),
+            .kept_files = session_files_kept(session->settings.options.raise_nofile_limit),
             .removed = process_log_remove,
             .user = &session->ledger.log},
         .lists_all = session->settings.mode == SESSION_MACHINE &&

@@ -168,7 +168,7 @@ void session_end(struct gput_session *session, bool is_abandoned)
         sinks_results(&session->sinks, results);
     struct gput_processes *processes = processes_for_sinks(session);
     struct sink_end end = {.is_abandoned = is_abandoned,
-        .results_stay = session->settings.options.results_stay,
+        .results_stay = session->settings.options.keep_resource_usage_file,
         .processes = processes,
         .results = results};
     /* A thread that a disk holds up may use them at any later time. */

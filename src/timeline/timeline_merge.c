@@ -34,7 +34,7 @@ struct input {
 struct merge {
     const struct gput_timeline_options *options;
     struct input *inputs;
-    size_t input_count;
+    size_t n_inputs;
     uint64_t bytes;    /* of the inputs that are files */
     char folder[4096]; /* of the output */
     struct timeline timeline;
@@ -76,7 +76,7 @@ static int add_input(
     struct merge *merge, enum input_kind kind, char *path, struct gput_error *error)
 {
     struct stat info;
-    if (!path || !ARRAY_EXTEND(merge->inputs, merge->input_count)) {
+    if (!path || !ARRAY_EXTEND(merge->inputs, merge->n_inputs)) {
         free(path);
         return error_memory(error);
     }
@@ -85,7 +85,7 @@ static int add_input(
         kind = INPUT_FRAMEWORK_FILE;
     if (kind != INPUT_ROOT && stat(path, &info) == 0)
         merge->bytes += (uint64_t)info.st_size;
-    merge->inputs[merge->input_count++] = (struct input){kind, path, suffix};
+    merge->inputs[merge->n_inputs++] = (struct input){kind, path, suffix};
     merge->adding.trace_files += kind == INPUT_TRACE;
     return GPUT_OK;
 }
@@ -122,7 +122,7 @@ static int add_folder(struct merge *merge, const char *folder, struct gput_error
 {
     const struct read_report report = {.warn = merge->options->warn, .user = merge->options->user};
     struct trace_paths found = {0};
-    size_t before = merge->input_count;
+    size_t before = merge->n_inputs;
     TRY(add_sessions(merge, folder, error));
     int code = trace_paths_add(&found, folder, &report, error);
     for (size_t i = 0; code == GPUT_OK && i < found.count; i++) {
@@ -130,7 +130,7 @@ static int add_folder(struct merge *merge, const char *folder, struct gput_error
             code = add_input(merge, INPUT_TRACE, strdup(found.paths[i]), error);
     }
     trace_paths_finish(&found);
-    return code == GPUT_ERROR_FORMAT && merge->input_count > before ? GPUT_OK : code;
+    return code == GPUT_ERROR_FORMAT && merge->n_inputs > before ? GPUT_OK : code;
 }
 
 static bool is_session(const char *path)
@@ -141,7 +141,7 @@ static bool is_session(const char *path)
 
 static int find_inputs(struct merge *merge, struct gput_error *error)
 {
-    for (size_t i = 0; i < merge->options->input_count; i++) {
+    for (size_t i = 0; i < merge->options->n_inputs; i++) {
         const char *path = merge->options->inputs[i];
         struct stat info;
         if (stat(path, &info) != 0)
@@ -191,7 +191,7 @@ static int check_output(const struct merge *merge, const char *path, struct gput
     int missing = strcmp(path, "-") == 0 ? fstat(STDOUT_FILENO, &output) : stat(path, &output);
     if (missing || !S_ISREG(output.st_mode))
         return GPUT_OK;
-    for (size_t i = 0; i < merge->input_count; i++) {
+    for (size_t i = 0; i < merge->n_inputs; i++) {
         const struct input *input = merge->inputs + i;
         if (input->kind == INPUT_ROOT)
             TRY(check_root(input->path, path, &output, error));
@@ -212,7 +212,7 @@ static bool is_wanted(const struct merge *merge, const struct input *input)
 static int add_inputs(struct merge *merge, struct gput_error *error)
 {
     merge->adding.trace_file = 0;
-    for (size_t i = 0; i < merge->input_count; i++) {
+    for (size_t i = 0; i < merge->n_inputs; i++) {
         const struct input *input = merge->inputs + i;
         if (!is_wanted(merge, input))
             continue;
@@ -322,7 +322,7 @@ static int set_selection(struct merge *merge, struct gput_error *error)
     merge->adding.choice = (struct trace_choice){.start_us = INT64_MIN,
         .end_us = INT64_MAX,
         .suffixes = options->suffixes,
-        .suffix_count = options->suffix_count};
+        .n_suffixes = options->n_suffixes};
     listen(merge, 0, 0.5);
     if (is_by_step(options) && (options->has_start || options->has_end))
         TRY(find_steps(merge, error));
@@ -342,12 +342,12 @@ static int set_selection(struct merge *merge, struct gput_error *error)
 
 static int check_options(const struct gput_timeline_options *options, struct gput_error *error)
 {
-    if (options->input_count == 0)
+    if (options->n_inputs == 0)
         return error_set(error, GPUT_ERROR_INVALID, "There is nothing to merge: name an input");
     if (options->unit == GPUT_TIMELINE_TIME && options->has_start && options->has_end &&
         options->start > options->end)
         return refuse_order(options, error);
-    for (size_t i = 0; i < options->suffix_count; i++) {
+    for (size_t i = 0; i < options->n_suffixes; i++) {
         if (!text_is_among(options->suffixes[i], trace_suffixes, trace_suffix_count))
             return nearest_refuse(
                 "horovod_timeline.json, model_timeline.json, pythontimeline.json, "
@@ -464,7 +464,7 @@ int gput_timeline_merge(const struct gput_timeline_options *given,
         code = merge_inputs(&merge, result, error);
     timeline_finish(&merge.timeline);
     names_finish(&merge.adding.sources);
-    for (size_t i = 0; i < merge.input_count; i++)
+    for (size_t i = 0; i < merge.n_inputs; i++)
         free(merge.inputs[i].path);
     free(merge.inputs);
     return code;

@@ -173,7 +173,7 @@ int timeline_add_root(struct timeline_inputs *inputs, const char *path, struct g
     struct trace_choice choice = inputs->choice;
     if (inputs->search) { /* steps are of the whole, whatever of it is merged */
         choice.suffixes = &inputs->search->suffix;
-        choice.suffix_count = inputs->search->suffix != NULL;
+        choice.n_suffixes = inputs->search->suffix != NULL;
     }
     TRY(trace_root_read(path, &root, error));
     bool *chosen = calloc(root.count + 1, sizeof *chosen);

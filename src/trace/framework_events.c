@@ -27,7 +27,7 @@ struct reading {
     int64_t base_ns;
     struct names names; /* of phases */
     struct phase_of_pid *phases;
-    size_t phase_count;
+    size_t n_phases;
     size_t phase_hits[PHASE_HITS]; /* where the last look-ups found their pids, by pid */
     struct pending_events pending;
     struct str text; /* an event's name without its escapes */
@@ -52,9 +52,9 @@ static bool number_of(const struct json_value *value, int64_t *number)
 static struct phase_of_pid *find_phase(struct reading *reading, int64_t pid)
 {
     size_t *hit = reading->phase_hits + (uint64_t)pid % PHASE_HITS;
-    if (*hit < reading->phase_count && reading->phases[*hit].pid == pid)
+    if (*hit < reading->n_phases && reading->phases[*hit].pid == pid)
         return reading->phases + *hit;
-    for (size_t i = 0; i < reading->phase_count; i++)
+    for (size_t i = 0; i < reading->n_phases; i++)
         if (reading->phases[i].pid == pid) {
             *hit = i;
             return reading->phases + i;
@@ -75,9 +75,9 @@ static int set_phase(
         *known = (struct phase_of_pid){pid, phase, thread};
         return GPUT_OK;
     }
-    if (!ARRAY_EXTEND(reading->phases, reading->phase_count))
+    if (!ARRAY_EXTEND(reading->phases, reading->n_phases))
         return error_memory(error);
-    reading->phases[reading->phase_count++] = (struct phase_of_pid){pid, phase, thread};
+    reading->phases[reading->n_phases++] = (struct phase_of_pid){pid, phase, thread};
     return GPUT_OK;
 }
 

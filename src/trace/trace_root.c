@@ -311,8 +311,8 @@ void trace_root_finish(struct trace_root *root)
 
 static bool has_suffix(const struct trace_file *file, const struct trace_choice *choice)
 {
-    return choice->suffix_count == 0 || file->kind == TRACE_FILE_SYSTEM ||
-           text_is_among(file->suffix, choice->suffixes, choice->suffix_count);
+    return choice->n_suffixes == 0 || file->kind == TRACE_FILE_SYSTEM ||
+           text_is_among(file->suffix, choice->suffixes, choice->n_suffixes);
 }
 
 static bool same_series(const struct trace_file *a, const struct trace_file *b)

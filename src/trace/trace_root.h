@@ -72,7 +72,7 @@ struct trace_choice {
     int64_t start_us; /* INT64_MIN: from the beginning */
     int64_t end_us;   /* INT64_MAX: to the end */
     const char *const *suffixes;
-    size_t suffix_count; /* 0: all */
+    size_t n_suffixes; /* 0: all */
 };
 
 /*

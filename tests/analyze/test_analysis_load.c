@@ -37,7 +37,7 @@ static void assert_results(const struct gput_analysis *analysis)
     assert_null(gput_code_block_usage_percentiles(block, 0)); /* without details */
     assert_null(gput_code_block_part(block, gput_code_block_part_count(block)));
     assert_true(isnan(gput_code_block_energy(block, GPUT_ENERGY_FIGURE_COUNT)));
-    assert_true(isnan(gput_code_block_exact(block, GPUT_EXACT_FIGURE_COUNT)));
+    assert_true(isnan(gput_code_block_exact_figure(block, GPUT_EXACT_FIGURE_COUNT)));
     assert_null(gput_analysis_overall(analysis, 3));
     assert_int_equal(block->num_timepoints, 5);
     assert_int_equal(block->num_calls, 3);
@@ -102,8 +102,8 @@ static void our_json_and_our_pickles_are_read(void **state)
 {
     (void)state;
     struct gput_analysis *analysis = load_fixture("pandas22-5.pkl");
-    struct gput_analysis *json = round_trip(analysis, GPUT_JSON);
-    struct gput_analysis *pickle = round_trip(json, GPUT_PICKLE);
+    struct gput_analysis *json = round_trip(analysis, GPUT_FORMAT_JSON);
+    struct gput_analysis *pickle = round_trip(json, GPUT_FORMAT_PICKLE);
     assert_results(json);
     assert_results(pickle);
     gput_analysis_destroy(pickle);
@@ -117,8 +117,8 @@ static void missing_figures_stay_missing(void **state)
     struct gput_analysis *analysis = load_fixture("pandas22-5.pkl");
     analysis->overall[1].max = NAN;
     analysis->blocks[0].compute_time.min = NAN;
-    struct gput_analysis *json = round_trip(analysis, GPUT_JSON);
-    struct gput_analysis *pickle = round_trip(json, GPUT_PICKLE);
+    struct gput_analysis *json = round_trip(analysis, GPUT_FORMAT_JSON);
+    struct gput_analysis *pickle = round_trip(json, GPUT_FORMAT_PICKLE);
     assert_true(isnan(pickle->overall[1].max));
     assert_true(isnan(pickle->blocks[0].compute_time.min));
     gput_analysis_destroy(pickle);
@@ -133,12 +133,12 @@ static void exact_figures_go_into_json_and_back(void **state)
     analysis->exact = 63;
     analysis->blocks[0].exact[GPUT_EXACT_PROCESS_CPU_TIME] = 0.0625;
     analysis->blocks[0].exact[GPUT_EXACT_PEAK_RSS_RISE] = 4096;
-    struct gput_analysis *json = round_trip(analysis, GPUT_JSON);
+    struct gput_analysis *json = round_trip(analysis, GPUT_FORMAT_JSON);
     assert_int_equal(json->exact, 63);
     assert_true(json->blocks[0].exact[GPUT_EXACT_PROCESS_CPU_TIME] == 0.0625);
     assert_true(json->blocks[0].exact[GPUT_EXACT_PEAK_RSS_RISE] == 4096);
     assert_true(isnan(json->blocks[0].exact[GPUT_EXACT_PACKAGE_ENERGY]));
-    struct gput_analysis *pickle = round_trip(analysis, GPUT_PICKLE);
+    struct gput_analysis *pickle = round_trip(analysis, GPUT_FORMAT_PICKLE);
     assert_results(pickle);
     assert_int_equal(pickle->exact, 63);
     assert_memory_equal(
@@ -146,7 +146,7 @@ static void exact_figures_go_into_json_and_back(void **state)
     gput_analysis_destroy(pickle);
     json->blocks[0].exact[GPUT_EXACT_MINOR_FAULTS] = 1e300;
     json->blocks[0].exact[GPUT_EXACT_MAJOR_FAULTS] = 0.5;
-    struct gput_analysis *odd = round_trip(json, GPUT_JSON);
+    struct gput_analysis *odd = round_trip(json, GPUT_FORMAT_JSON);
     assert_true(odd->blocks[0].exact[GPUT_EXACT_MINOR_FAULTS] == 1e300);
     assert_true(odd->blocks[0].exact[GPUT_EXACT_MAJOR_FAULTS] == 0.5);
     gput_analysis_destroy(odd);
@@ -160,8 +160,8 @@ static void the_largest_figure_of_calls_goes_into_json_and_back(void **state)
     struct gput_analysis *analysis = load_fixture("pandas22-5.pkl");
     analysis->exact = 1u << GPUT_EXACT_BLOCK_PEAK_RSS | 1u << GPUT_EXACT_CYCLES;
     analysis->blocks[0].exact[GPUT_EXACT_BLOCK_PEAK_RSS] = 8192;
-    struct gput_analysis *json = round_trip(analysis, GPUT_JSON);
-    struct gput_analysis *pickle = round_trip(analysis, GPUT_PICKLE);
+    struct gput_analysis *json = round_trip(analysis, GPUT_FORMAT_JSON);
+    struct gput_analysis *pickle = round_trip(analysis, GPUT_FORMAT_PICKLE);
     assert_int_equal(json->exact, analysis->exact);
     assert_int_equal(pickle->exact, analysis->exact);
     assert_true(json->blocks[0].exact[GPUT_EXACT_BLOCK_PEAK_RSS] == 8192);
@@ -180,7 +180,7 @@ static void energy_goes_into_pickles_and_back(void **state)
     analysis->has_energy = true;
     analysis->energy[GPUT_ENERGY_PACKAGE] = 12.5;
     analysis->blocks[0].energy[GPUT_ENERGY_COMBINED] = 0.25;
-    struct gput_analysis *pickle = round_trip(analysis, GPUT_PICKLE);
+    struct gput_analysis *pickle = round_trip(analysis, GPUT_FORMAT_PICKLE);
     assert_results(pickle);
     assert_true(gput_analysis_energy(pickle, GPUT_ENERGY_PACKAGE) == 12.5);
     assert_true(isnan(pickle->energy[GPUT_ENERGY_DRAM]));
@@ -190,7 +190,8 @@ static void energy_goes_into_pickles_and_back(void **state)
     gput_analysis_destroy(pickle);
     analysis->energy[GPUT_ENERGY_PACKAGE] = NAN; /* lost half-way: the blocks may have theirs */
     for (int format = 0; format < 2; format++) {
-        struct gput_analysis *lost = round_trip(analysis, format ? GPUT_PICKLE : GPUT_JSON);
+        struct gput_analysis *lost =
+            round_trip(analysis, format ? GPUT_FORMAT_PICKLE : GPUT_FORMAT_JSON);
         assert_true(lost->has_energy);
         assert_true(lost->blocks[0].energy[GPUT_ENERGY_COMBINED] == 0.25);
         gput_analysis_destroy(lost);
@@ -338,7 +339,7 @@ static void many_measurements_or_blocks_are_read(void **state)
     static const size_t sizes[][2] = {{ANALYSIS_MEASUREMENTS_MAX, 200}, {1, 20000}};
     for (size_t i = 0; i < 2; i++) {
         struct gput_analysis *analysis = analysis_of(sizes[i][0], sizes[i][1]);
-        struct gput_analysis *pickle = round_trip(analysis, GPUT_PICKLE);
+        struct gput_analysis *pickle = round_trip(analysis, GPUT_FORMAT_PICKLE);
         assert_int_equal(gput_analysis_measurement_count(pickle), sizes[i][0]);
         assert_null(gput_analysis_measurement_name(pickle, sizes[i][0]));
         assert_int_equal(gput_analysis_block_count(pickle), sizes[i][1]);
@@ -351,7 +352,7 @@ static void too_many_measurements_are_refused(void **state)
 {
     (void)state;
     struct gput_analysis *analysis = analysis_of(ANALYSIS_MEASUREMENTS_MAX + 1, 0);
-    static const enum gput_format formats[] = {GPUT_JSON, GPUT_PICKLE};
+    static const enum gput_format formats[] = {GPUT_FORMAT_JSON, GPUT_FORMAT_PICKLE};
     for (size_t i = 0; i < 2; i++) {
         struct str content = {0};
         char *bytes;

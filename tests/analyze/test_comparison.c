@@ -113,7 +113,7 @@ static void values_are_sorted_and_equal_ones_keep_their_order(void **state)
     for (size_t i = 0; i < 5; i++)
         add(comparison, names[i], means[i], "");
     assert_int_equal(match(comparison, NULL), GPUT_OK);
-    const struct comparison_figure figure = {"main_ram", COMPARISON_OVERALL, GPUT_MEAN};
+    const struct comparison_figure figure = {"main_ram", COMPARISON_OVERALL, GPUT_STATISTIC_MEAN};
     comparison_sorted_values(comparison, &figure, values);
     char order[8] = "";
     for (size_t i = 0; i < 5; i++)
@@ -137,7 +137,7 @@ static void several_runs_are_compared_by_their_mean_and_spread(void **state)
     }
     assert_int_equal(match(comparison, NULL), GPUT_OK);
     assert_true(comparison_has_runs(comparison));
-    const struct comparison_figure figure = {NULL, 0, GPUT_MEAN};
+    const struct comparison_figure figure = {NULL, 0, GPUT_STATISTIC_MEAN};
     comparison_values(comparison, &figure, values);
     assert_true(fabs(values[0].value - 5) < 1e-12);
     assert_true(fabs(values[0].high - (5 + 4.30265272974946 * 0.5 / sqrt(3))) < 1e-9);
@@ -156,7 +156,7 @@ static void an_interval_of_what_cannot_be_negative_begins_at_0_at_least(void **s
     add(comparison, "A", 1, "a");
     add(comparison, "A", 9, "a");
     assert_int_equal(match(comparison, NULL), GPUT_OK);
-    const struct comparison_figure figure = {"main_ram", COMPARISON_OVERALL, GPUT_MAX};
+    const struct comparison_figure figure = {"main_ram", COMPARISON_OVERALL, GPUT_STATISTIC_MAX};
     comparison_values(comparison, &figure, values);
     assert_true(values[0].low == 0 && values[0].high > 2 * values[0].value);
     gput_comparison_destroy(comparison);
@@ -166,7 +166,8 @@ static void a_table_has_a_row_a_figure_and_session(void **state)
 {
     (void)state;
     struct gput_comparison *comparison = comparison_create();
-    struct gput_comparison_options options = {.size = sizeof options, .statistic = GPUT_MAX};
+    struct gput_comparison_options options = {
+        .size = sizeof options, .statistic = GPUT_STATISTIC_MAX};
     struct gput_tables *tables;
     add(comparison, "A", 4, "a");
     add(comparison, "B", 1, "a");
@@ -196,8 +197,8 @@ static void a_table_has_a_row_a_figure_and_session(void **state)
 static void a_table_lists_what_all_files_have_as_integers(void **state)
 {
     (void)state;
-    unsigned char maximum = 1u << GPUT_MAX;
-    for (int statistic = GPUT_MIN; statistic <= GPUT_MAX; statistic++) {
+    unsigned char maximum = 1u << GPUT_STATISTIC_MAX;
+    for (int statistic = GPUT_STATISTIC_MIN; statistic <= GPUT_STATISTIC_MAX; statistic++) {
         struct gput_comparison *comparison = comparison_create();
         struct gput_comparison_options options = {.size = sizeof options};
         struct gput_tables *tables;
@@ -212,8 +213,8 @@ static void a_table_lists_what_all_files_have_as_integers(void **state)
         assert_int_equal(match(comparison, NULL), GPUT_OK);
         assert_int_equal(gput_comparison_tables(comparison, &options, &tables, NULL), GPUT_OK);
         const struct gput_table *table = gput_tables_find(tables, "whole_numbers");
-        assert_int_equal(gput_table_row_count(table), statistic == GPUT_MAX);
-        if (statistic == GPUT_MAX)
+        assert_int_equal(gput_table_row_count(table), statistic == GPUT_STATISTIC_MAX);
+        if (statistic == GPUT_STATISTIC_MAX)
             assert_string_equal(gput_table_text(table, 0, 0), "main_ram");
         gput_tables_destroy(tables);
         gput_comparison_destroy(comparison);

@@ -112,8 +112,8 @@ static void the_curves_of_a_metric_by_gpu_are_each_gpus(void **state)
     assert_int_equal(gput_tables_count(tables), 2);
     assert_non_null(gput_tables_find(tables, "per_gpu_attributable_power:1"));
     gput_tables_destroy(tables);
-    assert_int_equal(
-        gput_energy_recording_render_curves(recording, &name, 1, NULL, GPUT_CSV, &text, NULL, NULL),
+    assert_int_equal(gput_energy_recording_render_curves(
+                         recording, &name, 1, NULL, GPUT_FORMAT_CSV, &text, NULL, NULL),
         GPUT_OK);
     assert_string_equal(text, "metric,segment,date,value\n"
                               "per_gpu_attributable_power:0,0,2023-06-30 16:32:16.500000,5.0\n"
@@ -197,7 +197,7 @@ static void the_summary_is_a_table_of_metrics(void **state)
     assert_true(gput_table_double(total, 0, 0) == 67.5);
     assert_true(gput_table_double(total, 0, 1) == gput_energy_recording_seconds(recording, NULL));
     const struct gput_table *metrics = gput_tables_find(tables, "metrics");
-    assert_int_equal(gput_table_row_count(metrics), gput_energy_recording_count(recording));
+    assert_int_equal(gput_table_row_count(metrics), gput_energy_recording_metric_count(recording));
     size_t row = 0;
     while (strcmp(gput_table_text(metrics, row, NAME), "intel_power") != 0)
         row++;

@@ -290,7 +290,7 @@ static void rows_are_given_in_parts(void **state)
     struct gput_recorded_options options = gput_recorded_options_default();
     options.receive = take;
     options.user = &parts;
-    options.joinable = true;
+    options.for_joins = true;
     assert_int_equal(gput_recorded_samples(path, &options, &tables, NULL), GPUT_OK);
     assert_int_equal(parts.rows, rows);
     assert_true(parts.count == 3 && parts.largest == 131072);

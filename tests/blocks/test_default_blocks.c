@@ -41,15 +41,15 @@ static void mark_without_environment(void)
     unsetenv("GPUT_BLOCKS_FILE");
     char path[32];
     snprintf(path, sizeof path, "%d.csv", getpid());
-    REQUIRE(gput_block_start("a") == GPUT_OK);
-    REQUIRE(gput_block_stop() == GPUT_OK);
-    REQUIRE(gput_block_stop() == GPUT_ERROR_STATE);
+    REQUIRE(gput_default_blocks_start("a") == GPUT_OK);
+    REQUIRE(gput_default_blocks_stop() == GPUT_OK);
+    REQUIRE(gput_default_blocks_stop() == GPUT_ERROR_STATE);
     REQUIRE(count_lines(path) == 3);
-    REQUIRE(gput_block_open("other.csv", NULL, NULL) == GPUT_ERROR_STATE);
-    REQUIRE(gput_block_close(NULL) == GPUT_OK);
-    REQUIRE(gput_block_start("late") == GPUT_ERROR_STATE);
-    REQUIRE(gput_block_open("other.csv", NULL, NULL) == GPUT_OK);
-    REQUIRE(gput_block_start("b") == GPUT_OK);
+    REQUIRE(gput_default_blocks_open("other.csv", NULL, NULL) == GPUT_ERROR_STATE);
+    REQUIRE(gput_default_blocks_close(NULL) == GPUT_OK);
+    REQUIRE(gput_default_blocks_start("late") == GPUT_ERROR_STATE);
+    REQUIRE(gput_default_blocks_open("other.csv", NULL, NULL) == GPUT_OK);
+    REQUIRE(gput_default_blocks_start("b") == GPUT_OK);
     REQUIRE(count_lines("other.csv") == 2);
 }
 
@@ -67,11 +67,11 @@ static void mark_as_the_environment_says(void)
     snprintf(path, sizeof path, "of-%d.csv", getpid());
     temporary_write(path, "old");
     struct gput_blocks_status status = gput_blocks_status_default();
-    REQUIRE(gput_block_open(path, NULL, NULL) == GPUT_ERROR_EXISTS);
+    REQUIRE(gput_default_blocks_open(path, NULL, NULL) == GPUT_ERROR_EXISTS);
     setenv("GPUT_BLOCKS_OVERWRITE", "1", 1);
-    REQUIRE(gput_block_open(NULL, NULL, NULL) == GPUT_OK);
-    REQUIRE(gput_block_start("a") == GPUT_OK);
-    gput_block_read_status(&status);
+    REQUIRE(gput_default_blocks_open(NULL, NULL, NULL) == GPUT_OK);
+    REQUIRE(gput_default_blocks_start("a") == GPUT_OK);
+    gput_default_blocks_read_status(&status);
     REQUIRE(strcmp(status.path, path) == 0 && status.marks_lost == 0 && !status.is_renamed);
     char *text = temporary_read(path);
     REQUIRE(strstr(text, "thread_cpu_ns") != NULL);
@@ -90,12 +90,12 @@ static void mark_where_a_file_is(void)
     setenv("GPUT_BLOCKS_FILE", "taken.csv", 1);
     temporary_write("taken.csv", "old");
     temporary_write("taken.1.csv", "old");
-    REQUIRE(gput_block_start("a") == GPUT_OK);
-    gput_block_read_status(&status);
+    REQUIRE(gput_default_blocks_start("a") == GPUT_OK);
+    gput_default_blocks_read_status(&status);
     REQUIRE(strcmp(status.path, "taken.2.csv") == 0 && status.is_renamed);
     pid_t child = fork();
     if (child == 0)
-        _exit(gput_block_start("b") == GPUT_OK ? 0 : 1);
+        _exit(gput_default_blocks_start("b") == GPUT_OK ? 0 : 1);
     int failed;
     waitpid(child, &failed, 0);
     char path[64];
@@ -116,23 +116,23 @@ static void mark_as_a_rank(void)
     setenv("OMPI_COMM_WORLD_RANK", "3", 1);
     setenv("OMPI_COMM_WORLD_SIZE", "4", 1);
     setenv("GPUT_BLOCKS_FILE", "marks.csv", 1);
-    REQUIRE(gput_block_start("a") == GPUT_OK);
-    gput_block_read_status(&status);
+    REQUIRE(gput_default_blocks_start("a") == GPUT_OK);
+    gput_default_blocks_read_status(&status);
     REQUIRE(strcmp(status.path, "marks.r3.csv") == 0 && !status.is_renamed);
-    REQUIRE(gput_block_stop() == GPUT_OK && gput_block_close(NULL) == GPUT_OK);
+    REQUIRE(gput_default_blocks_stop() == GPUT_OK && gput_default_blocks_close(NULL) == GPUT_OK);
     setenv(
         "GPUT_BLOCKS_FILE", "%p.csv", 1); /* which rank a process is of is not known from its id */
-    REQUIRE(gput_block_open(NULL, NULL, NULL) == GPUT_OK);
-    gput_block_read_status(&status);
+    REQUIRE(gput_default_blocks_open(NULL, NULL, NULL) == GPUT_OK);
+    gput_default_blocks_read_status(&status);
     REQUIRE(strcmp(strchr(status.path, '.'), ".r3.csv") == 0);
-    REQUIRE(gput_block_close(NULL) == GPUT_OK);
+    REQUIRE(gput_default_blocks_close(NULL) == GPUT_OK);
     setenv("GPUT_BLOCKS_FILE", "of-%r-%q{OMPI_COMM_WORLD_SIZE}%%.csv", 1);
-    REQUIRE(gput_block_open(NULL, NULL, NULL) == GPUT_OK);
-    gput_block_read_status(&status);
+    REQUIRE(gput_default_blocks_open(NULL, NULL, NULL) == GPUT_OK);
+    gput_default_blocks_read_status(&status);
     REQUIRE(strcmp(status.path, "of-3-4%.csv") == 0);
-    REQUIRE(gput_block_close(NULL) == GPUT_OK);
-    REQUIRE(gput_block_open("own-%r.csv", NULL, NULL) == GPUT_OK);
-    gput_block_read_status(&status);
+    REQUIRE(gput_default_blocks_close(NULL) == GPUT_OK);
+    REQUIRE(gput_default_blocks_open("own-%r.csv", NULL, NULL) == GPUT_OK);
+    gput_default_blocks_read_status(&status);
     REQUIRE(strcmp(status.path, "own-3.csv") == 0);
 }
 
@@ -145,9 +145,9 @@ static void one_of_many_ranks_has_a_file_of_its_own(void **state)
 static void mark_while_switched_off(void)
 {
     setenv("GPUT_BLOCKS_FILE", "", 1);
-    REQUIRE(gput_block_start("a") == GPUT_OK);
-    REQUIRE(gput_block_stop() == GPUT_OK);
-    REQUIRE(gput_block_close(NULL) == GPUT_OK);
+    REQUIRE(gput_default_blocks_start("a") == GPUT_OK);
+    REQUIRE(gput_default_blocks_stop() == GPUT_OK);
+    REQUIRE(gput_default_blocks_close(NULL) == GPUT_OK);
 }
 
 static void an_empty_name_switches_marks_off(void **state)

@@ -62,9 +62,9 @@ static void reads_every_member(void **state)
             &config, NULL),
         GPUT_OK);
     assert_true(options.sleep_time_seconds == 0.25);
-    assert_int_equal(options.ram_unit, GPUT_BYTES);
-    assert_int_equal(options.gpu_ram_unit, GPUT_TERABYTES);
-    assert_int_equal(options.time_unit, GPUT_DAYS);
+    assert_int_equal(options.ram_unit, GPUT_RAM_UNIT_BYTES);
+    assert_int_equal(options.gpu_ram_unit, GPUT_RAM_UNIT_TERABYTES);
+    assert_int_equal(options.time_unit, GPUT_TIME_UNIT_DAYS);
     assert_int_equal(options.n_expected_cores, 7);
     assert_string_equal(options.gpu_uuids, "GPU-1,2");
     assert_string_equal(options.gpu_brand, "amd");

@@ -5,7 +5,7 @@
 #include <string.h>
 
 static const struct gput_static_data static_data = {
-    .ram_unit = GPUT_MEGABYTES, .gpu_ram_unit = GPUT_KILOBYTES};
+    .ram_unit = GPUT_RAM_UNIT_MEGABYTES, .gpu_ram_unit = GPUT_RAM_UNIT_KILOBYTES};
 
 /* The tables of a database that this SQL makes; NULL with `error`. */
 static struct gput_tables *tables_of(const char *sql, struct gput_error *error)

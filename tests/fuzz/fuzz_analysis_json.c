@@ -9,7 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct gput_analysis *analysis;
     if (analysis_read_json(text, size, "fuzz", &analysis, NULL) == GPUT_OK) {
         char *bytes;
-        if (gput_analysis_render(analysis, GPUT_TEXT, &bytes, NULL, NULL) == GPUT_OK)
+        if (gput_analysis_render(analysis, GPUT_FORMAT_TEXT, &bytes, NULL, NULL) == GPUT_OK)
             free(bytes);
         gput_analysis_destroy(analysis);
     }

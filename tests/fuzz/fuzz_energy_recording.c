@@ -23,21 +23,23 @@ static void write_file(const char *folder, const char *file, const void *bytes, 
 static void use(struct gput_energy_recording *recording)
 {
     char *text;
-    if (gput_energy_recording_render(recording, NULL, GPUT_TEXT, &text, NULL, NULL) == GPUT_OK)
+    if (gput_energy_recording_render(recording, NULL, GPUT_FORMAT_TEXT, &text, NULL, NULL) ==
+        GPUT_OK)
         free(text);
-    if (gput_energy_recording_render(recording, NULL, GPUT_JSON, &text, NULL, NULL) == GPUT_OK)
+    if (gput_energy_recording_render(recording, NULL, GPUT_FORMAT_JSON, &text, NULL, NULL) ==
+        GPUT_OK)
         free(text);
     struct gput_tables *tables;
     struct gput_energy_window window;
     const char *of_gpus = "per_gpu_attributable_power";
     if (gput_energy_recording_render_curves(
-            recording, &of_gpus, 1, NULL, GPUT_CSV, &text, NULL, NULL) == GPUT_OK)
+            recording, &of_gpus, 1, NULL, GPUT_FORMAT_CSV, &text, NULL, NULL) == GPUT_OK)
         free(text);
     gput_energy_recording_parse_window(recording, "1", "1688142734", &window, NULL);
-    for (size_t i = 0; i < gput_energy_recording_count(recording) && i < 3; i++) {
-        const char *name = gput_energy_recording_name(recording, i);
+    for (size_t i = 0; i < gput_energy_recording_metric_count(recording) && i < 3; i++) {
+        const char *name = gput_energy_recording_metric_name(recording, i);
         if (gput_energy_recording_render_curves(
-                recording, &name, 1, NULL, GPUT_SVG, &text, NULL, NULL) == GPUT_OK)
+                recording, &name, 1, NULL, GPUT_FORMAT_SVG, &text, NULL, NULL) == GPUT_OK)
             free(text);
         if (gput_energy_recording_tables(recording, &name, 1, NULL, &tables, NULL) == GPUT_OK)
             gput_tables_destroy(tables);

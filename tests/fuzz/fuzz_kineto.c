@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (size_t i = 0; i < sizeof views / sizeof *views; i++) {
         struct gput_kineto_options options = {.size = sizeof options,
             .paths = paths,
-            .path_count = views[i] == GPUT_KINETO_DIFF ? 2 : 1};
+            .n_paths = views[i] == GPUT_KINETO_DIFF ? 2 : 1};
         struct gput_tables *tables = NULL;
         if (gput_kineto_tables(views[i], &options, &tables, NULL) == GPUT_OK)
             gput_tables_destroy(tables);

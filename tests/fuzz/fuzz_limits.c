@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct gput_error error = {0};
     int given = 0;
     int code = gput_limits_parse(text, &limits, &error);
-    for (int kind = 0; kind < GPUT_LIMIT_KINDS; kind++) {
+    for (int kind = 0; kind < GPUT_LIMIT_KIND_COUNT; kind++) {
         if (limits.values[kind] != 0)
             given++;
         if (!isfinite(limits.values[kind]) || limits.values[kind] < 0)

@@ -32,9 +32,9 @@ static void make_copy(const uint8_t *data, size_t size, struct str *copy)
 
 static void render(const struct gput_results *results)
 {
-    for (int format = GPUT_TEXT; format <= GPUT_LINE; format++) {
+    for (int format = GPUT_FORMAT_TEXT; format <= GPUT_FORMAT_LINE; format++) {
         char *bytes;
-        if (format == GPUT_CSV)
+        if (format == GPUT_FORMAT_CSV)
             continue;
         if (gput_results_render(results, NULL, (enum gput_format)format, &bytes, NULL, NULL) !=
             GPUT_OK)

@@ -9,7 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char *text = fuzz_text(data, size);
     if (results_read_pickle(text, size, "fuzz", &results, NULL) == GPUT_OK) {
         char *bytes;
-        if (gput_results_render(&results, NULL, GPUT_JSON, &bytes, NULL, NULL) == GPUT_OK)
+        if (gput_results_render(&results, NULL, GPUT_FORMAT_JSON, &bytes, NULL, NULL) == GPUT_OK)
             free(bytes);
     }
     free(text);

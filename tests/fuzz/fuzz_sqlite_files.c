@@ -146,7 +146,8 @@ static void read_recording(void)
     struct gput_energy_recording *recording;
     char *text;
     if (gput_energy_recording_load(folder, &recording, NULL) == GPUT_OK &&
-        gput_energy_recording_render(recording, NULL, GPUT_TEXT, &text, NULL, NULL) == GPUT_OK)
+        gput_energy_recording_render(recording, NULL, GPUT_FORMAT_TEXT, &text, NULL, NULL) ==
+            GPUT_OK)
         free(text);
     gput_energy_recording_destroy(recording);
 }

@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const char *const inputs[] = {path, path};
     struct gput_timeline_options options = gput_timeline_options_default();
     options.inputs = inputs;
-    options.input_count = 2;
+    options.n_inputs = 2;
     options.output = "/dev/null";
     gput_timeline_merge(&options, NULL, NULL);
     struct trace_file file = {.kind = TRACE_FILE_EVENTS, .path = path, .node = node};

@@ -22,7 +22,7 @@ static void choose(const struct trace_root *root, const struct trace_choice *cho
         abort();
     trace_root_choose(root, choice, chosen);
     for (size_t i = 0; i < root->count; i++) /* all of it: every file but those of other suffixes */
-        if (choice->start_us == INT64_MIN && choice->end_us == INT64_MAX && !choice->suffix_count &&
+        if (choice->start_us == INT64_MIN && choice->end_us == INT64_MAX && !choice->n_suffixes &&
             !chosen[i])
             __builtin_trap();
     free(chosen);
@@ -42,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     trace_root_sort(&root);
     hold_in_order(&root);
     choose(&root, &choice);
-    choice.suffix_count = 2;
+    choice.n_suffixes = 2;
     if (size >= sizeof times) {
         memcpy(times, data, sizeof times);
         choice.start_us = times[0];

@@ -38,7 +38,7 @@ static void refuses_other_texts_and_names_the_valid_units(void **state)
         struct gput_error error;
         assert_int_equal(gput_limits_parse(wrong[i], &limits, &error), GPUT_ERROR_INVALID);
         assert_non_null(strstr(error.message, "not a valid limit"));
-        for (int kind = 0; kind < GPUT_LIMIT_KINDS; kind++)
+        for (int kind = 0; kind < GPUT_LIMIT_KIND_COUNT; kind++)
             assert_true(limits.values[kind] == 0);
     }
 }

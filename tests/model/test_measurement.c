@@ -82,7 +82,7 @@ static void a_program_may_ask_for_what_is_not_there(void **state)
 {
     (void)state;
     assert_null(gput_measurement(GPUT_MEASUREMENT_COUNT));
-    assert_null(gput_limit_kind_name(GPUT_LIMIT_KINDS));
+    assert_null(gput_limit_kind_name(GPUT_LIMIT_KIND_COUNT));
     assert_null(gput_energy_figure_name(GPUT_ENERGY_FIGURE_COUNT));
     assert_non_null(gput_results_column(gput_results_column_count() - 1));
     assert_null(gput_results_column(gput_results_column_count()));

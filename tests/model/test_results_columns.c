@@ -74,7 +74,7 @@ static void figures_and_words_are_read_by_name(void **state)
 {
     (void)state;
     struct gput_gpu gpu = {.uuid = "GPU-1", .selected = true, .now = {.joules = 5}};
-    struct gput_results results = {.static_data = {.ram_unit = GPUT_MEGABYTES},
+    struct gput_results results = {.static_data = {.ram_unit = GPUT_RAM_UNIT_MEGABYTES},
         .elapsed_seconds = 1.5,
         .tracker = {.ticks = 7},
         .peaks = {.main = {.at_most_bytes = 9, .source = "VmHWM"}},
@@ -130,6 +130,22 @@ static void beyond_the_last_source_there_is_none(void **state)
     assert_int_equal(gput_results_source_state(&results, 1), GPUT_SOURCE_UNAVAILABLE);
 }
 
+static void a_source_without_space_is_an_error(void **state)
+{
+    (void)state;
+    struct gput_results results = {0};
+    struct gput_error error;
+    for (int i = 0; i < GPUT_MAX_SOURCES; i++)
+        assert_int_equal(
+            gput_results_add_source(&results, "own", GPUT_SOURCE_EXACT, "counted", &error),
+            GPUT_OK);
+    assert_int_equal(
+        gput_results_add_source(&results, "one_more", GPUT_SOURCE_EXACT, "counted", &error),
+        GPUT_ERROR_STATE);
+    assert_non_null(strstr(error.message, "\"one_more\""));
+    assert_int_equal(gput_results_source_count(&results), GPUT_MAX_SOURCES);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -141,6 +157,7 @@ int main(void)
         cmocka_unit_test(a_name_with_a_nul_in_it_is_no_column),
         cmocka_unit_test(values_that_a_column_cannot_have_are_ignored),
         cmocka_unit_test(beyond_the_last_source_there_is_none),
+        cmocka_unit_test(a_source_without_space_is_an_error),
     };
     return cmocka_run_group_tests_name("model/results_columns", tests, NULL, NULL);
 }

@@ -63,7 +63,8 @@ static void says_how_each_ended(void **state)
     family[1].status = 9;
     family[2].has_status = false;
     family[2].end_ns = 0;
-    struct gput_processes list = {.processes = family, .count = 3, .ram_unit = GPUT_MEGABYTES};
+    struct gput_processes list = {
+        .processes = family, .count = 3, .ram_unit = GPUT_RAM_UNIT_MEGABYTES};
     char *text = tree_of(&list);
     assert_non_null(strstr(text, "          7  a(1)"));
     assert_non_null(strstr(text, "   signal 9  b(2)"));
@@ -81,7 +82,8 @@ static void marks_what_is_a_lower_bound(void **state)
     family[1].peak = GPUT_PROCESS_PEAK_KEPT;
     family[2].is_final = false;
     family[2].end_ns = 0;
-    struct gput_processes list = {.processes = family, .count = 3, .ram_unit = GPUT_MEGABYTES};
+    struct gput_processes list = {
+        .processes = family, .count = 3, .ram_unit = GPUT_RAM_UNIT_MEGABYTES};
     char *text = tree_of(&list);
     assert_non_null(strstr(text, "      ≥1.500       5.000         ≥10         n/a"));
     assert_non_null(strstr(text, "      ≥2.000      ≥1.500      ≥5.000         ≥10         n/a"));
@@ -102,8 +104,8 @@ static void gpu_ram_has_a_column_where_it_is_known(void **state)
     struct gput_processes list = {.processes = family,
         .count = 2,
         .others = {.count = 1, .peak_gpu_ram_bytes = 1e6},
-        .ram_unit = GPUT_MEGABYTES,
-        .gpu_ram_unit = GPUT_MEGABYTES};
+        .ram_unit = GPUT_RAM_UNIT_MEGABYTES,
+        .gpu_ram_unit = GPUT_RAM_UNIT_MEGABYTES};
     char *text = tree_of(&list);
     assert_null(strstr(text, "GPU RAM"));
     free(text);
@@ -164,7 +166,7 @@ static void a_summary_has_units_that_fit(void **state)
     struct gput_processes list = {.processes = family,
         .count = 2,
         .start_ns = 99 * SECOND,
-        .ram_unit = GPUT_GIGABYTES,
+        .ram_unit = GPUT_RAM_UNIT_GIGABYTES,
         .others = {.count = 1, .cpu_seconds = 0.5, .peak_ram_bytes = 3e3}};
     char *text = summary_of(&list);
     const char *head = "Processes:\n        Start        Lived          CPU  Peak RAM      Read"
@@ -279,7 +281,7 @@ static void programs_get_all_of_it(void **state)
     struct gput_processes list = {.processes = family,
         .count = 2,
         .has_command_lines = true,
-        .gpu_ram_unit = GPUT_MEGABYTES,
+        .gpu_ram_unit = GPUT_RAM_UNIT_MEGABYTES,
         .others = {.count = 3, .cpu_seconds = 0.25, .peak_gpu_ram_bytes = 2e6}};
     family[0].peak_gpu_ram_bytes = 7e6;
     struct doc *doc = doc_create_object();

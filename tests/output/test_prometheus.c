@@ -116,13 +116,13 @@ static void assert_like_fixture(enum gput_format format, const char *name)
 static void results_are_written_as_prometheus_reads_them(void **state)
 {
     (void)state;
-    assert_like_fixture(GPUT_PROMETHEUS, "output/metrics.prom");
+    assert_like_fixture(GPUT_FORMAT_PROMETHEUS, "output/metrics.prom");
 }
 
 static void results_are_written_as_openmetrics(void **state)
 {
     (void)state;
-    assert_like_fixture(GPUT_OPENMETRICS, "output/metrics.openmetrics");
+    assert_like_fixture(GPUT_FORMAT_OPENMETRICS, "output/metrics.openmetrics");
 }
 
 static void a_label_is_never_long(void **state)
@@ -133,7 +133,7 @@ static void a_label_is_never_long(void **state)
     memset(results.identity.command, 'a', sizeof results.identity.command - 1);
     results.identity.command[sizeof results.identity.command - 1] = '\0';
     assert_int_equal(
-        gput_results_render(&results, NULL, GPUT_PROMETHEUS, &text, NULL, NULL), GPUT_OK);
+        gput_results_render(&results, NULL, GPUT_FORMAT_PROMETHEUS, &text, NULL, NULL), GPUT_OK);
     const char *command = strstr(text, ",command=\"");
     assert_non_null(command);
     /* The sign for what is cut has three bytes, none of which is ASCII. */
@@ -150,7 +150,8 @@ static void labels_of_the_user_go_first(void **state)
     char *text;
     options.labels = "job=train,version=\"x\"";
     assert_int_equal(
-        gput_results_render(&results, &options, GPUT_PROMETHEUS, &text, NULL, NULL), GPUT_OK);
+        gput_results_render(&results, &options, GPUT_FORMAT_PROMETHEUS, &text, NULL, NULL),
+        GPUT_OK);
     assert_non_null(strstr(text, "gputracker_build_info{job=\"train\",version=\"\\\"x\\\"\"} 1\n"));
     assert_non_null(strstr(text, "\ngputracker_system_cores{job=\"train\",version="));
     assert_non_null(strstr(text, ",gpu=\"0\",uuid=\"GPU-1\"} 250.5\n"));
@@ -163,7 +164,7 @@ static void what_is_not_known_is_left_out(void **state)
     struct gput_results results = no_results();
     char *text;
     assert_int_equal(
-        gput_results_render(&results, NULL, GPUT_PROMETHEUS, &text, NULL, NULL), GPUT_OK);
+        gput_results_render(&results, NULL, GPUT_FORMAT_PROMETHEUS, &text, NULL, NULL), GPUT_OK);
     assert_null(strstr(text, "nan"));
     assert_null(strstr(text, "memory_used"));
     assert_null(strstr(text, "joules"));

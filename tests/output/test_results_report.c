@@ -13,9 +13,9 @@ static struct gput_results make_results(void)
     struct gput_results results;
     memset(&results, 0, sizeof results);
     results.static_data = (struct gput_static_data){
-        .ram_unit = GPUT_MEGABYTES,
-        .gpu_ram_unit = GPUT_GIGABYTES,
-        .time_unit = GPUT_MINUTES,
+        .ram_unit = GPUT_RAM_UNIT_MEGABYTES,
+        .gpu_ram_unit = GPUT_RAM_UNIT_GIGABYTES,
+        .time_unit = GPUT_TIME_UNIT_MINUTES,
         .ram_system_capacity_bytes = 33567825920.0,
         .gpu_ram_system_capacity_bytes = 150754820096.0,
         .system_core_count = 16,
@@ -122,15 +122,15 @@ static void a_report_is_written_as_text(void **state)
 {
     (void)state;
     struct gput_results results = make_results();
-    assert_like_fixture(&results, GPUT_FULL, "output/report.txt");
+    assert_like_fixture(&results, GPUT_FORMAT_FULL, "output/report.txt");
 }
 
 static void text_has_only_what_the_older_tool_reported(void **state)
 {
     (void)state;
     struct gput_results results = make_results();
-    char *full = render(&results, GPUT_FULL);
-    char *text = render(&results, GPUT_TEXT);
+    char *full = render(&results, GPUT_FORMAT_FULL);
+    char *text = render(&results, GPUT_FORMAT_TEXT);
     char *end = strstr(full, "\nIdentity:\n");
     char *allowed = strstr(text, "\nAllowed:\n"); /* which that tool did not know */
     assert_non_null(end);
@@ -146,7 +146,7 @@ static void a_report_is_written_as_json(void **state)
 {
     (void)state;
     struct gput_results results = make_results();
-    assert_like_fixture(&results, GPUT_JSON, "output/report.json");
+    assert_like_fixture(&results, GPUT_FORMAT_JSON, "output/report.json");
 }
 
 /* A document out of what a visit gives. */
@@ -199,7 +199,7 @@ static void the_values_of_a_visit_are_those_of_json(void **state)
     assert_int_equal(rebuilt.depth, 0);
     doc_write_json(rebuilt.root, 1, &text);
     str_append_char(&text, '\n');
-    char *json = render(&results, GPUT_JSON);
+    char *json = render(&results, GPUT_FORMAT_JSON);
     assert_string_equal(str_text(&text), json);
     free(json);
     str_finish(&text);
@@ -215,7 +215,7 @@ static void the_values_of_a_visit_are_those_of_json(void **state)
 static struct doc *report_doc(const struct gput_results *results)
 {
     struct doc *doc;
-    char *text = render(results, GPUT_JSON);
+    char *text = render(results, GPUT_FORMAT_JSON);
     assert_int_equal(doc_read_json(text, strlen(text), "report", &doc, NULL), GPUT_OK);
     free(text);
     return doc;
@@ -233,7 +233,7 @@ static void sizes_are_bytes_times_the_factor_of_the_unit(void **state)
     (void)state;
     struct gput_results results = make_results();
     results.max[GPUT_SYSTEM_RAM] = 873852928;
-    char *text = render(&results, GPUT_JSON);
+    char *text = render(&results, GPUT_FORMAT_JSON);
     assert_non_null(strstr(text, "\"system\": 873.8529279999999,"));
     free(text);
 }
@@ -348,7 +348,7 @@ static void each_gpu_is_reported_by_itself(void **state)
     assert_string_equal(
         doc_get(gpus->last, "missing")->string, "utilization: not supported by this GPU");
     doc_destroy(doc);
-    char *text = render(&results, GPUT_FULL);
+    char *text = render(&results, GPUT_FORMAT_FULL);
     assert_non_null(
         strstr(text, "\nGPUs:\n   GPU 0:\n      UUID: GPU-0\n      Name: NVIDIA H200\n"));
     free(text);
@@ -373,7 +373,7 @@ static void a_pickle_is_a_stopped_tracker(void **state)
     struct pickle *pickle;
     struct gput_error error = {0};
     assert_int_equal(
-        gput_results_render(&results, NULL, GPUT_PICKLE, &bytes, &length, &error), GPUT_OK);
+        gput_results_render(&results, NULL, GPUT_FORMAT_PICKLE, &bytes, &length, &error), GPUT_OK);
     if (pickle_read(bytes, length, "t.pkl", classes, &pickle, &error) != GPUT_OK)
         fail_msg("%s", error.message);
     free(bytes);
@@ -396,7 +396,7 @@ static void a_pickle_is_a_stopped_tracker(void **state)
     const struct pickle_value *details = pickle_get(fields, "details");
     const struct pickle_value *peaks = pickle_get(details, "peaks");
     assert_int_equal(pickle_get(peaks, "combined")->kind, PICKLE_NONE);
-    char *report = render(&results, GPUT_FULL);
+    char *report = render(&results, GPUT_FORMAT_FULL);
     assert_string_equal(pickle_get(fields, "text")->text.bytes, report);
     free(report);
     pickle_destroy(pickle);
@@ -408,8 +408,8 @@ static void other_formats_are_refused(void **state)
     struct gput_results results = make_results();
     struct gput_error error = {0};
     char *text;
-    assert_int_equal(
-        gput_results_render(&results, NULL, GPUT_CSV, &text, NULL, &error), GPUT_ERROR_INVALID);
+    assert_int_equal(gput_results_render(&results, NULL, GPUT_FORMAT_CSV, &text, NULL, &error),
+        GPUT_ERROR_INVALID);
     assert_null(text);
     assert_string_equal(error.message,
         "A report does not have this format. It has text, full, summary, line, JSON, pickle, "

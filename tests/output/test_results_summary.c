@@ -61,7 +61,7 @@ static char *summarize(
 {
     struct gput_error error = {0};
     char *text;
-    if (gput_results_render(results, options, GPUT_SUMMARY, &text, NULL, &error) != GPUT_OK)
+    if (gput_results_render(results, options, GPUT_FORMAT_SUMMARY, &text, NULL, &error) != GPUT_OK)
         fail_msg("%s", error.message);
     return text;
 }
@@ -414,23 +414,23 @@ static void one_line_of_what_is_known_now(void **state)
     results.now.values[GPUT_COMBINED_RAM] = 412e6;
     results.now.values[GPUT_COMBINED_GPU_RAM] = 11.2e9;
     assert_int_equal(
-        gput_results_render(&results, &options, GPUT_LINE, &line, NULL, &error), GPUT_OK);
+        gput_results_render(&results, &options, GPUT_FORMAT_LINE, &line, NULL, &error), GPUT_OK);
     assert_string_equal(line, "3 min 12 s  3.5 cores  RAM 412 MB, peak 6 GB  GPU RAM 11.2 GB");
     free(line);
     options.width = 13;
     assert_int_equal(
-        gput_results_render(&results, &options, GPUT_LINE, &line, NULL, &error), GPUT_OK);
+        gput_results_render(&results, &options, GPUT_FORMAT_LINE, &line, NULL, &error), GPUT_OK);
     assert_string_equal(line, "3 min 12 s");
     free(line);
     options.width = 40;
     results.elapsed_seconds = 4;
     assert_int_equal(
-        gput_results_render(&results, &options, GPUT_LINE, &line, NULL, &error), GPUT_OK);
+        gput_results_render(&results, &options, GPUT_FORMAT_LINE, &line, NULL, &error), GPUT_OK);
     assert_string_equal(line, "4.0 s  3.5 cores  RAM 412 MB, peak 6 GB");
     free(line);
     options.width = 39;
     assert_int_equal(
-        gput_results_render(&results, &options, GPUT_LINE, &line, NULL, &error), GPUT_OK);
+        gput_results_render(&results, &options, GPUT_FORMAT_LINE, &line, NULL, &error), GPUT_OK);
     assert_string_equal(line, "4.0 s  3.5 cores  RAM 412 MB");
     free(line);
 }

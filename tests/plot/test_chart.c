@@ -28,7 +28,7 @@ static char *draw(const struct chart *chart)
 {
     struct gput_error error;
     char *svg;
-    if (chart_render(chart, GPUT_SVG, &svg, NULL, &error) != GPUT_OK)
+    if (chart_render(chart, GPUT_FORMAT_SVG, &svg, NULL, &error) != GPUT_OK)
         fail_msg("%s", error.message);
     return svg;
 }
@@ -139,7 +139,7 @@ static void a_size_that_is_too_small_is_refused_with_one_that_is_not(void **stat
     int width, height;
     add_panel(&chart, "RAM", "bytes");
     add_line(&chart, 0, "RAM", 0, 3e9);
-    assert_int_equal(chart_render(&chart, GPUT_SVG, &svg, NULL, &error), GPUT_ERROR_INVALID);
+    assert_int_equal(chart_render(&chart, GPUT_FORMAT_SVG, &svg, NULL, &error), GPUT_ERROR_INVALID);
     assert_null(svg);
     const char *said = strstr(error.message, "at least ");
     assert_non_null(said);
@@ -176,7 +176,8 @@ static void other_formats_are_refused(void **state)
     struct chart chart = {.end = 10};
     struct gput_error error;
     char *bytes;
-    assert_int_equal(chart_render(&chart, GPUT_CSV, &bytes, NULL, &error), GPUT_ERROR_INVALID);
+    assert_int_equal(
+        chart_render(&chart, GPUT_FORMAT_CSV, &bytes, NULL, &error), GPUT_ERROR_INVALID);
     assert_null(bytes);
 }
 

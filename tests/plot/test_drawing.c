@@ -11,7 +11,7 @@ static char *render(struct drawing *drawing)
 {
     struct gput_error error;
     char *svg;
-    assert_int_equal(drawing_render(drawing, GPUT_SVG, &svg, NULL, &error), GPUT_OK);
+    assert_int_equal(drawing_render(drawing, GPUT_FORMAT_SVG, &svg, NULL, &error), GPUT_OK);
     drawing_finish(drawing);
     return svg;
 }

@@ -53,7 +53,7 @@ static void the_file_is_given_to_the_page_once(void **state)
     struct gput_perfetto *perfetto;
     size_t length;
     make_file(path);
-    assert_int_equal(gput_perfetto_open(path, "127.0.0.1:0", &perfetto, NULL), GPUT_OK);
+    assert_int_equal(gput_perfetto_create(path, "127.0.0.1:0", &perfetto, NULL), GPUT_OK);
     assert_memory_equal(gput_perfetto_url(perfetto),
         "https://ui.perfetto.dev/#!/?url=http://127.0.0.1:",
         strlen("https://ui.perfetto.dev/#!/?url=http://127.0.0.1:"));
@@ -68,7 +68,7 @@ static void the_file_is_given_to_the_page_once(void **state)
         assert_true(body[i] == (char)(i * 7 % 251));
     free(answer);
     assert_int_equal(gput_perfetto_wait(perfetto, -1, NULL), GPUT_OK);
-    gput_perfetto_close(perfetto);
+    gput_perfetto_destroy(perfetto);
     unlink(path);
 }
 
@@ -80,10 +80,10 @@ static void waiting_ends_when_it_is_asked_to(void **state)
     struct gput_error error;
     int fd = mkstemps(path, 3), stop_fd = eventfd(1, EFD_CLOEXEC);
     close(fd);
-    assert_int_equal(gput_perfetto_open(path, "127.0.0.1:0", &perfetto, NULL), GPUT_OK);
+    assert_int_equal(gput_perfetto_create(path, "127.0.0.1:0", &perfetto, NULL), GPUT_OK);
     assert_non_null(strstr(gput_perfetto_url(perfetto), "/timeline.json.gz"));
     assert_int_equal(gput_perfetto_wait(perfetto, stop_fd, &error), GPUT_ERROR_STATE);
-    gput_perfetto_close(perfetto);
+    gput_perfetto_destroy(perfetto);
     close(stop_fd);
     unlink(path);
 }
@@ -93,10 +93,10 @@ static void a_file_that_is_not_there_is_refused(void **state)
     (void)state;
     struct gput_perfetto *perfetto;
     struct gput_error error;
-    assert_int_equal(gput_perfetto_open("/nonexistent/x", "127.0.0.1:0", &perfetto, &error),
+    assert_int_equal(gput_perfetto_create("/nonexistent/x", "127.0.0.1:0", &perfetto, &error),
         GPUT_ERROR_NOT_FOUND);
     assert_null(perfetto);
-    gput_perfetto_close(NULL);
+    gput_perfetto_destroy(NULL);
 }
 
 int main(void)

@@ -77,7 +77,7 @@ static inline struct gput_session *create_every(double seconds)
 static inline struct gput_session *create_alone(double seconds)
 {
     struct gput_session_options options = options_every(seconds);
-    options.starts_nothing_else = true;
+    options.no_other_children = true;
     return create(&options);
 }
 

@@ -134,7 +134,7 @@ static void an_orphan_that_ends_after_the_last_sample_counts_once(void **state)
     (void)state;
     struct ending ending = {0};
     struct gput_session_options options = options_every(60);
-    options.starts_nothing_else = true;
+    options.no_other_children = true;
     options.sample = end_orphan;
     options.user = &ending;
     struct gput_session *session = create(&options);

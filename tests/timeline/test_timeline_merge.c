@@ -51,7 +51,7 @@ static struct gput_timeline_options options_for(const char *const *inputs, size_
 {
     struct gput_timeline_options options = gput_timeline_options_default();
     options.inputs = inputs;
-    options.input_count = count;
+    options.n_inputs = count;
     options.output = output;
     return options;
 }
@@ -163,7 +163,7 @@ static void selects_by_time_step_and_suffix(void **state)
     options.end = 2;
     const char *const suffixes[] = {"pythontimeline.json"};
     options.suffixes = suffixes;
-    options.suffix_count = 1;
+    options.n_suffixes = 1;
     doc_destroy(merge(&options, &result));
     assert_int_equal(result.slices, 6);
     assert_int_equal(result.start_us, T0 + 1300000);
@@ -264,7 +264,7 @@ static void steps_are_those_of_the_python_timeline_if_there_is_one(void **state)
     doc_destroy(merge(&options, &result));
     assert_int_equal(result.slices, 1);
     assert_int_equal(result.start_us, T0 + 500);
-    options.input_count = 1; /* what else carries steps, does without it */
+    options.n_inputs = 1; /* what else carries steps, does without it */
     doc_destroy(merge(&options, &result));
     assert_int_equal(result.start_us, T0 + 100);
     unlink(python);
@@ -346,7 +346,7 @@ static void names_its_output_as_users_know_it(void **state)
     options.output_folder = folder;
     const char *const suffixes[] = {"pythontimeline.json"};
     options.suffixes = suffixes;
-    options.suffix_count = 1;
+    options.n_suffixes = 1;
     options.has_end = true;
     options.end = T0 + 2000000;
     doc_destroy(merge(&options, &result));
@@ -548,10 +548,10 @@ static void refuses_what_makes_no_sense(void **state)
     unlink(output);
     assert_int_equal(gput_timeline_merge(&options, NULL, &error), GPUT_ERROR_NOT_FOUND);
     options.suffixes = suffixes;
-    options.suffix_count = 1;
+    options.n_suffixes = 1;
     assert_int_equal(gput_timeline_merge(&options, NULL, &error), GPUT_ERROR_INVALID);
-    options.input_count = 0;
-    options.suffix_count = 0;
+    options.n_inputs = 0;
+    options.n_suffixes = 0;
     assert_int_equal(gput_timeline_merge(&options, NULL, &error), GPUT_ERROR_INVALID);
     assert_int_equal(access(output, F_OK), -1);
 }

@@ -25,8 +25,8 @@ struct energy_recording_writer {
 };
 
 static const struct energy_recording_format *const formats[] = {
-    [GPUT_ENERGY_JSON] = &energy_recording_json,
-    [GPUT_ENERGY_SQLITE] = &energy_recording_sqlite,
+    [GPUT_ENERGY_DRIVER_JSON] = &energy_recording_json,
+    [GPUT_ENERGY_DRIVER_SQLITE] = &energy_recording_sqlite,
 };
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))

@@ -42,17 +42,21 @@ static void read_value(const struct doc *value, const struct results_column *col
 
 /* ---- Lists ---- */
 
-static void read_sources(const struct doc *sources, struct gput_results *results)
+static int read_sources(
+    const struct doc *sources, struct gput_results *results, struct gput_error *error)
 {
     for (const struct doc *source = sources ? sources->first : NULL; source;
          source = source->next) {
         const char *word = doc_get_string(source, "state");
         for (int state = GPUT_SOURCE_EXACT; state <= GPUT_SOURCE_UNAVAILABLE; state++) {
-            if (source->key && strcmp(word, gput_source_state_name(state)) == 0)
-                results_add_source(results, source->key, (enum gput_source_state)state, "%s",
-                    doc_get_string(source, "reason"));
+            if (source->key && strcmp(word, gput_source_state_name(state)) == 0 &&
+                !results_add_source(results, source->key, (enum gput_source_state)state, "%s",
+                    doc_get_string(source, "reason")))
+                return error_set(error, GPUT_ERROR_FORMAT,
+                    "\"sources\" has more than %d members, which no report has", GPUT_MAX_SOURCES);
         }
     }
+    return GPUT_OK;
 }
 
 static void read_gpu(
@@ -104,7 +108,7 @@ static void read_limits(const struct doc *root, struct gput_results *results)
     if (!later || later->kind != DOC_ARRAY)
         return;
     for (const struct doc *item = later->first; item; item = item->next) {
-        if (item->kind == DOC_OBJECT && results->n_later_limits < GPUT_LIMIT_KINDS - 1)
+        if (item->kind == DOC_OBJECT && results->n_later_limits < GPUT_LIMIT_KIND_COUNT - 1)
             read_limit(item, results, &results->later_limits[results->n_later_limits++]);
     }
 }
@@ -148,6 +152,6 @@ int results_read_doc(const struct doc *doc, struct gput_results *results, struct
     results_forget(results); /* what no line has */
     read_lines(doc, results);
     read_limits(doc, results);
-    read_sources(doc_get(doc, "sources"), results);
+    TRY(read_sources(doc_get(doc, "sources"), results, error));
     return read_gpus(doc_get(doc, "gpus"), results, error);
 }

@@ -198,7 +198,7 @@ static int add_analyzed(struct blocks *blocks, const struct gput_code_block *blo
         TRY(add_statistics(
             &blocks->usage[i], gput_code_block_usage(block, i), blocks->factors[i], error));
     for (enum gput_exact_figure i = 0; i < GPUT_EXACT_FIGURE_COUNT; i++)
-        TRY(report_column_add(&blocks->exact[i], gput_code_block_exact(block, i), error));
+        TRY(report_column_add(&blocks->exact[i], gput_code_block_exact_figure(block, i), error));
     return GPUT_OK;
 }
 

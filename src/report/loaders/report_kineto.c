@@ -32,7 +32,7 @@ int report_kineto_add(struct report_session *session, struct gput_error *error)
 {
     struct gput_kineto_options options = gput_kineto_options_default();
     options.paths = &session->path;
-    options.path_count = 1;
+    options.n_paths = 1;
     options.limit = MAX_KERNELS;
     options.temporary_folder = session->payload->spool.folder;
     for (int view = GPUT_KINETO_BREAKDOWN; view <= GPUT_KINETO_IDLE; view++) {

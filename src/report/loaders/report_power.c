@@ -208,12 +208,12 @@ static void add_power(struct report_session *session, const char *of, const char
 static int add_recording(struct report_session *session,
     const struct gput_energy_recording *recording, struct gput_error *error)
 {
-    size_t count = gput_energy_recording_count(recording);
+    size_t count = gput_energy_recording_metric_count(recording);
     double seconds = gput_energy_recording_seconds(recording, NULL);
     struct energy_recording_parts parts = energy_recording_parts(recording, NULL);
     char words[ENERGY_PARTS_SIZE];
     for (size_t i = 0; i < count; i++) {
-        TRY(add_metric(session, recording, gput_energy_recording_name(recording, i), error));
+        TRY(add_metric(session, recording, gput_energy_recording_metric_name(recording, i), error));
         report_session_progress(session, (double)(i + 1) / (double)count);
     }
     report_session_warn(session, gput_energy_recording_warning(recording));
@@ -228,7 +228,7 @@ static int add_summary(struct report_session *session,
     const struct gput_energy_recording *recording, struct gput_error *error)
 {
     char *text;
-    TRY(gput_energy_recording_render(recording, NULL, GPUT_SUMMARY, &text, NULL, error));
+    TRY(gput_energy_recording_render(recording, NULL, GPUT_FORMAT_SUMMARY, &text, NULL, error));
     doc_add_string(session->doc, "summary", text);
     free(text);
     return GPUT_OK;

@@ -244,7 +244,7 @@ int report_python_add_functions(struct report_session *session, struct gput_erro
     struct python_profiles profiles;
     struct sum sum = {0};
     options.paths = &session->path;
-    options.path_count = 1;
+    options.n_paths = 1;
     int code = python_profiles_find(&options, &profiles, error);
     if (code == GPUT_OK)
         code = add_files(session, &profiles, &sum, error);

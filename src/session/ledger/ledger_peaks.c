@@ -283,7 +283,7 @@ bool ledger_peaks_are_reset(const struct ledger *ledger)
     bool has_fallen = main && ledger->collected.has_main_usage &&
                       is_above(ledger, (double)main->peak.hwm_bytes,
                           (double)ledger->collected.main_usage.ru_maxrss * 1024);
-    return ledger->settings->options.peaks_are_reset || has_fallen;
+    return ledger->settings->options.rss_peaks_may_be_reset || has_fallen;
 }
 
 static void remove_upper_bounds(struct gput_results *results)

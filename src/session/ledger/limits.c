@@ -40,7 +40,7 @@ static double used(const struct limits *limits, enum gput_limit_kind kind, int64
         return clock_seconds_of_ns(now_ns - limits->settings->start_ns);
     case GPUT_LIMIT_CPU_SECONDS:
         return cpu_seconds(limits);
-    case GPUT_LIMIT_KINDS:
+    case GPUT_LIMIT_KIND_COUNT:
         break;
     }
     return NAN;
@@ -181,7 +181,7 @@ void limits_check(struct limits *limits)
     int64_t now_ns = clock_monotonic_ns();
     if (limits->terminated_ns && !limits->gave_up_ending)
         end_tree(limits, now_ns);
-    for (int i = 0; i < GPUT_LIMIT_KINDS; i++) {
+    for (int i = 0; i < GPUT_LIMIT_KIND_COUNT; i++) {
         enum gput_limit_kind kind = (enum gput_limit_kind)i;
         double limit = limits->settings->limits.values[kind];
         if (limit > 0 && !(limits->is_passed & 1u << kind) && used(limits, kind, now_ns) >= limit)

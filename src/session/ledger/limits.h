@@ -22,8 +22,8 @@ struct limits {
     struct process_tree *tree; /* of the last scan, to be ended */
     struct own_cgroup *cgroup; /* the same */
 
-    unsigned is_passed;                                /* a bit for each kind */
-    struct gput_limit_passed passed[GPUT_LIMIT_KINDS]; /* in order */
+    unsigned is_passed;                                     /* a bit for each kind */
+    struct gput_limit_passed passed[GPUT_LIMIT_KIND_COUNT]; /* in order */
     uint32_t n_passed;
     int64_t gpu_ram_unknown_ns; /* from when on no driver reported all of it; 0: one does */
     bool warned_of_gpu_ram;     /* that it cannot be watched */

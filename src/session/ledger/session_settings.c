@@ -37,7 +37,7 @@ static int check_options(const struct gput_session_options *options, struct gput
             "The measurement period of energy must be above 0 seconds, not %g.",
             options->energy_period_seconds);
     bool is_limited = false;
-    for (int i = 0; i < GPUT_LIMIT_KINDS; i++)
+    for (int i = 0; i < GPUT_LIMIT_KIND_COUNT; i++)
         is_limited |= options->limits->values[i] > 0;
     if (options->limits->enforce && !is_limited)
         return error_set(error, GPUT_ERROR_INVALID,
@@ -138,7 +138,7 @@ void session_settings_warn_of_gpus(const struct session_settings *settings, bool
     bool is_empty = gpu_set_is_empty(settings->gpus);
     if (is_empty && settings->options.energy_folder && lacks_cpu_energy)
         return;
-    if (is_empty && settings->options.needs_no_gpu)
+    if (is_empty && settings->options.gpu_optional)
         return;
     if (is_empty)
         session_warn(settings,

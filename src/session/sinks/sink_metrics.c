@@ -16,8 +16,8 @@ static const struct page_form {
     enum gput_format format;
     const char *content_type;
 } forms[PAGES] = {
-    {GPUT_PROMETHEUS, "text/plain; version=0.0.4; charset=utf-8"},
-    {GPUT_OPENMETRICS, "application/openmetrics-text; version=1.0.0; charset=utf-8"},
+    {GPUT_FORMAT_PROMETHEUS, "text/plain; version=0.0.4; charset=utf-8"},
+    {GPUT_FORMAT_OPENMETRICS, "application/openmetrics-text; version=1.0.0; charset=utf-8"},
 };
 
 struct metrics_sink {

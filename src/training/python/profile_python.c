@@ -206,7 +206,7 @@ static int render_sum(const struct sum *sum, const struct gput_python_options *o
     struct str out = {0};
     size_t limit = options->limit ? options->limit : 10;
     bool by_total = options->by == GPUT_PYTHON_CUMTIME;
-    if (sum->dumps > 0 && format == GPUT_TEXT) {
+    if (sum->dumps > 0 && format == GPUT_FORMAT_TEXT) {
         str_append_bytes(&out, sum->files.data, sum->files.length);
         out.failed |= sum->files.failed;
         str_append_char(&out, '\n');
@@ -228,7 +228,7 @@ static int render_sum(const struct sum *sum, const struct gput_python_options *o
         return code;
     }
     TRY(tables_finish_building(made, &tables, error));
-    if (format == GPUT_CSV)
+    if (format == GPUT_FORMAT_CSV)
         code = gput_tables_select(tables, "functions", error);
     if (code == GPUT_OK)
         code = gput_tables_render(tables, format, bytes, length, error);

@@ -264,11 +264,11 @@ static int check_words(const struct gput_python_options *options, struct gput_er
         "train", "eval", "predict", "global", "prestepzero", "posthookclose"};
     static const char *const phases[] = {"start", "stepstart", "forwardpassend", "stepend", "end"};
     const size_t mode_count = sizeof modes / sizeof *modes;
-    const size_t phase_count = sizeof phases / sizeof *phases;
+    const size_t n_phases = sizeof phases / sizeof *phases;
     TRY(check_word(options->start_mode, "mode", modes, mode_count, error));
     TRY(check_word(options->end_mode, "mode", modes, mode_count, error));
-    TRY(check_word(options->start_phase, "phase", phases, phase_count, error));
-    return check_word(options->end_phase, "phase", phases, phase_count, error);
+    TRY(check_word(options->start_phase, "phase", phases, n_phases, error));
+    return check_word(options->end_phase, "phase", phases, n_phases, error);
 }
 
 int python_profiles_find(const struct gput_python_options *options,
@@ -276,7 +276,7 @@ int python_profiles_find(const struct gput_python_options *options,
 {
     *profiles = (struct python_profiles){0};
     TRY(check_words(options, error));
-    for (size_t i = 0; i < options->path_count; i++) {
+    for (size_t i = 0; i < options->n_paths; i++) {
         struct stat info;
         const char *path = options->paths[i];
         size_t before = profiles->count;

@@ -247,7 +247,7 @@ int kineto_run_read(const struct gput_kineto_options *options, enum kineto_event
     struct kineto_ranks *ranks = &run->ranks;
     int code = GPUT_OK;
     *run = (struct kineto_run){0};
-    for (size_t i = 0; code == GPUT_OK && i < options->path_count; i++)
+    for (size_t i = 0; code == GPUT_OK && i < options->n_paths; i++)
         code = kineto_ranks_add(ranks, options->paths[i], report, error);
     const uint32_t files = ranks->count; /* a merged one adds ranks */
     for (uint32_t i = 0; code == GPUT_OK && i < files; i++)

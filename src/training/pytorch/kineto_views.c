@@ -408,9 +408,9 @@ int gput_kineto_tables(enum gput_kineto_view view, const struct gput_kineto_opti
     TRY(sized_read(&options, sizeof options, given, error));
     if (view < GPUT_KINETO_BREAKDOWN || view > GPUT_KINETO_DIFF)
         return error_set(error, GPUT_ERROR_INVALID, "There is no such view of a trace");
-    if (options.path_count == 0)
+    if (options.n_paths == 0)
         return error_set(error, GPUT_ERROR_INVALID, "Name a trace of PyTorch's profiler");
-    if (view == GPUT_KINETO_DIFF && options.path_count != 2)
+    if (view == GPUT_KINETO_DIFF && options.n_paths != 2)
         return error_set(
             error, GPUT_ERROR_INVALID, "Name the two traces, or folders of traces, to compare");
     struct gput_tables *made = tables_create();

@@ -36,7 +36,7 @@ static struct profile_frame_selection selection_of(
     struct profile_frame_selection selection = {.start_us = INT64_MIN,
         .end_us = INT64_MAX,
         .without_system =
-            views[view].without_system || options->moment_count + options->interval_count > 0,
+            views[view].without_system || options->n_moments + options->n_intervals > 0,
         .without_framework = views[view].without_framework ||
                              (view == GPUT_PROFILE_UTILIZATION && !options->by_phase),
         .keeps_event = views[view].keeps_event,
@@ -122,12 +122,12 @@ static int assign_steps(struct profile_frame *frame, const struct gput_profile_r
 {
     struct framework_row row;
     struct step step;
-    for (size_t i = 0; i < rows->event_count; i++) {
+    for (size_t i = 0; i < rows->n_events; i++) {
         TRY(profile_frame_add(frame, rows->events + i, &row, error));
         TRY(step_index_add(index, frame, &row, error));
     }
     TRY(step_index_sort(index, error));
-    for (size_t i = 0; i < rows->event_count; i++) {
+    for (size_t i = 0; i < rows->n_events; i++) {
         TRY(profile_frame_add(frame, rows->events + i, &row, error));
         steps[i] = row.step;
         if (row.step == -1 && step_index_find(index, frame, &row, &step))

@@ -263,12 +263,12 @@ static int add_rows(
 {
     struct framework_row row;
     filling->frame->start_us = rows->start_us;
-    for (size_t i = 0; i < rows->event_count; i++) {
+    for (size_t i = 0; i < rows->n_events; i++) {
         TRY(profile_frame_add(filling->frame, rows->events + i, &row, error));
         if (selects_event(filling->selection, &row))
             TRY(add_event(filling, &row, error));
     }
-    for (size_t i = 0; i < rows->reading_count; i++)
+    for (size_t i = 0; i < rows->n_readings; i++)
         TRY(add_reading(filling, rows->readings + i, error));
     return GPUT_OK;
 }

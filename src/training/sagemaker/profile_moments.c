@@ -52,7 +52,7 @@ static size_t moments_in(
     const struct gput_profile_options *options, const struct framework_row *row)
 {
     size_t count = 0;
-    for (size_t i = 0; i < options->moment_count; i++)
+    for (size_t i = 0; i < options->n_moments; i++)
         count += options->moments[i] > row->start_us && options->moments[i] < row->end_us;
     return count;
 }
@@ -62,7 +62,7 @@ static size_t intervals_over(
     const struct gput_profile_options *options, const struct framework_row *row)
 {
     size_t count = 0;
-    for (size_t i = 0; i < options->interval_count; i++)
+    for (size_t i = 0; i < options->n_intervals; i++)
         count += options->intervals[i].start_us <= row->end_us &&
                  options->intervals[i].end_us >= row->start_us;
     return count;
@@ -144,12 +144,12 @@ static int warn_of_missing(struct profile_frame *frame, const struct gput_profil
 int profile_metrics(struct profile_frame *frame, const struct gput_profile_options *options,
     struct gput_tables *tables, struct gput_error *error)
 {
-    bool sums = options->moment_count + options->interval_count > 0;
+    bool sums = options->n_moments + options->n_intervals > 0;
     if (sums)
         TRY(warn_of_missing(frame, options, error));
-    if (options->moment_count > 0)
+    if (options->n_moments > 0)
         TRY(put_sums(frame, options, tables, true, error));
-    if (options->interval_count > 0)
+    if (options->n_intervals > 0)
         TRY(put_sums(frame, options, tables, false, error));
     return sums ? GPUT_OK : profile_all_rows(frame, options, tables, error);
 }

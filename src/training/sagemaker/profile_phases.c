@@ -9,7 +9,7 @@
 
 static bool wanted(const struct gput_profile_options *options, const char *phase)
 {
-    return options->phase_count == 0 || text_is_among(phase, options->phases, options->phase_count);
+    return options->n_phases == 0 || text_is_among(phase, options->phases, options->n_phases);
 }
 
 static int add(struct phase_intervals *intervals, const char *name, int64_t start_us,
@@ -99,7 +99,7 @@ static int say_that_none(const struct gput_profile_options *options, struct gput
 {
     char what[256];
     snprintf(what, sizeof what, "steps of %s",
-        options->phase_count > 0 ? options->phases[0] : "any training phase");
+        options->n_phases > 0 ? options->phases[0] : "any training phase");
     return profile_nothing(options, what, error);
 }
 

@@ -8,8 +8,7 @@
 
 static bool selects(const struct gput_profile_options *options, const char *metric)
 {
-    return options->metric_count == 0 ||
-           text_is_among(metric, options->metrics, options->metric_count);
+    return options->n_metrics == 0 || text_is_among(metric, options->metrics, options->n_metrics);
 }
 
 static bool selects_reading(const struct profile_frame *frame,
@@ -122,7 +121,7 @@ static int put_framework_rows(
 static void mark_found(const struct profile_frame *frame,
     const struct gput_profile_options *options, const uint32_t *names, size_t count, bool *found)
 {
-    for (size_t i = 0; i < options->metric_count; i++)
+    for (size_t i = 0; i < options->n_metrics; i++)
         for (size_t j = 0; j < count && !found[i]; j++)
             found[i] = strcmp(options->metrics[i], profile_frame_text(frame, names[j])) == 0;
 }
@@ -150,11 +149,11 @@ static int find_metrics(struct profile_frame *frame, const struct gput_profile_o
 int profile_check_metrics(struct profile_frame *frame, const struct gput_profile_options *options,
     struct gput_error *error)
 {
-    if (options->metric_count == 0)
+    if (options->n_metrics == 0)
         return GPUT_OK;
-    bool *found = calloc(options->metric_count, sizeof *found);
+    bool *found = calloc(options->n_metrics, sizeof *found);
     int code = found ? find_metrics(frame, options, found, error) : error_memory(error);
-    for (size_t i = 0; code == GPUT_OK && i < options->metric_count; i++) {
+    for (size_t i = 0; code == GPUT_OK && i < options->n_metrics; i++) {
         char what[256];
         snprintf(what, sizeof what, "readings or events of %s", options->metrics[i]);
         if (!found[i])

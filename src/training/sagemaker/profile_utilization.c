@@ -17,14 +17,14 @@ static const char *const resources[] = {"cpu", "gpu", "memory", "i/o", "network"
 
 static bool asked_for(const struct gput_profile_options *options, const char *resource, bool all)
 {
-    return options->resource_count == 0
+    return options->n_resources == 0
                ? all
-               : text_is_among(resource, options->resources, options->resource_count);
+               : text_is_among(resource, options->resources, options->n_resources);
 }
 
 int profile_check_resources(const struct gput_profile_options *options, struct gput_error *error)
 {
-    for (size_t i = 0; i < options->resource_count; i++) {
+    for (size_t i = 0; i < options->n_resources; i++) {
         if (!text_is_among(options->resources[i], resources, RESOURCE_COUNT))
             return nearest_refuse(
                 "cpu, gpu, i/o, memory, network", options->resources[i], "resource", error);
@@ -40,9 +40,9 @@ static int say_that_none(
     if (options->rows)
         return GPUT_OK;
     snprintf(what, sizeof what, "readings of %s%s",
-        options->resource_count == 0   ? of_all
-        : options->resource_count == 1 ? options->resources[0]
-                                       : "these resources",
+        options->n_resources == 0   ? of_all
+        : options->n_resources == 1 ? options->resources[0]
+                                    : "these resources",
         options->by_phase ? " during these training phases" : "");
     return profile_nothing(options, what, error);
 }
@@ -325,7 +325,7 @@ static size_t range_of(const struct gput_profile_range *ranges, size_t count, do
 }
 
 static int count_readings(struct profile_frame *frame, const struct gput_profile_options *options,
-    const struct gput_profile_range *ranges, size_t range_count, struct usages *usages,
+    const struct gput_profile_range *ranges, size_t n_ranges, struct usages *usages,
     struct gput_error *error)
 {
     const struct system_row *row;
@@ -336,7 +336,7 @@ static int count_readings(struct profile_frame *frame, const struct gput_profile
             struct usage *usage = usage_of(usages, frame, resource, row->node);
             if (!usage)
                 return error_memory(error);
-            usage->counts[range_of(ranges, range_count, row->value)] += !isnan(row->value);
+            usage->counts[range_of(ranges, n_ranges, row->value)] += !isnan(row->value);
         }
         TRY(profile_frame_next_reading(frame, &row, error));
     }
@@ -350,14 +350,14 @@ static int by_resource(const void *left, const void *right)
     return strcmp(a->node, b->node);
 }
 
-static void put_usages(struct usages *usages, size_t range_count, struct gput_table *table)
+static void put_usages(struct usages *usages, size_t n_ranges, struct gput_table *table)
 {
     if (usages->count > 1)
         qsort(usages->all, usages->count, sizeof *usages->all, by_resource);
     for (size_t i = 0; i < usages->count; i++) {
         table_put_text(table, resources[usages->all[i].resource]);
         table_put_text(table, usages->all[i].node);
-        for (size_t range = 0; range <= range_count; range++)
+        for (size_t range = 0; range <= n_ranges; range++)
             table_put_int(table, usages->all[i].counts[range]);
     }
 }
@@ -365,28 +365,27 @@ static void put_usages(struct usages *usages, size_t range_count, struct gput_ta
 int profile_devices(struct profile_frame *frame, const struct gput_profile_options *options,
     struct gput_tables *tables, struct gput_error *error)
 {
-    const struct gput_profile_range *ranges =
-        options->range_count ? options->ranges : default_ranges;
-    size_t range_count = options->range_count ? options->range_count : 3;
+    const struct gput_profile_range *ranges = options->n_ranges ? options->ranges : default_ranges;
+    size_t n_ranges = options->n_ranges ? options->n_ranges : 3;
     struct usages usages = {0};
-    if (range_count > MAX_RANGES)
+    if (n_ranges > MAX_RANGES)
         return error_set(
             error, GPUT_ERROR_INVALID, "At most %d ranges can be distinguished", MAX_RANGES);
     struct gput_table *table = tables_add(tables, "devices");
     table_add_columns_of(table, GPUT_COLUMN_TEXT, "Resource", "nodeID", NULL);
-    for (size_t i = 0; i < range_count; i++) {
+    for (size_t i = 0; i < n_ranges; i++) {
         char name[64];
         text_fit(name, sizeof name, "(%g, %g)", ranges[i].low, ranges[i].high);
         table_add_column(table, name, GPUT_COLUMN_INT);
     }
     table_add_column(table, "other", GPUT_COLUMN_INT);
     int code = usages_init(&usages, frame)
-                   ? count_readings(frame, options, ranges, range_count, &usages, error)
+                   ? count_readings(frame, options, ranges, n_ranges, &usages, error)
                    : error_memory(error);
     if (code == GPUT_OK && usages.count == 0)
         code = say_that_none(options, "CPUs and GPUs", error);
     if (code == GPUT_OK)
-        put_usages(&usages, range_count, table);
+        put_usages(&usages, n_ranges, table);
     usages_finish(&usages);
     return code;
 }

@@ -32,9 +32,9 @@ static void make_results(struct gput_results *results)
     const struct results_list *lists = results_lists(&count);
     memset(results, 0, sizeof *results);
     fill(&lists[0], results, &next);
-    results->static_data.ram_unit = GPUT_MEGABYTES;
-    results->static_data.time_unit = GPUT_DAYS;
-    results->energy.unit = GPUT_WATT_HOURS;
+    results->static_data.ram_unit = GPUT_RAM_UNIT_MEGABYTES;
+    results->static_data.time_unit = GPUT_TIME_UNIT_DAYS;
+    results->energy.unit = GPUT_ENERGY_UNIT_WATT_HOURS;
     for (size_t i = 1; i < count; i++) {
         for (int item = 0; item < 2; item++)
             fill(&lists[i], lists[i].add(results), &next);
@@ -154,8 +154,9 @@ static void another_form_names_its_version(void **state)
 
 static void render_in_every_format(const struct gput_results *results)
 {
-    static const enum gput_format formats[] = {GPUT_TEXT, GPUT_FULL, GPUT_SUMMARY, GPUT_LINE,
-        GPUT_JSON, GPUT_PICKLE, GPUT_PROMETHEUS, GPUT_OPENMETRICS};
+    static const enum gput_format formats[] = {GPUT_FORMAT_TEXT, GPUT_FORMAT_FULL,
+        GPUT_FORMAT_SUMMARY, GPUT_FORMAT_LINE, GPUT_FORMAT_JSON, GPUT_FORMAT_PICKLE,
+        GPUT_FORMAT_PROMETHEUS, GPUT_FORMAT_OPENMETRICS};
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
         char *bytes;
         assert_int_equal(

@@ -20,7 +20,7 @@ static struct gput_results make_results(double elapsed_seconds)
 {
     struct gput_results results;
     memset(&results, 0, sizeof results);
-    results.static_data.ram_unit = GPUT_MEGABYTES;
+    results.static_data.ram_unit = GPUT_RAM_UNIT_MEGABYTES;
     results.static_data.allowed_cores = NAN;
     results.elapsed_seconds = elapsed_seconds;
     results.max[GPUT_MAIN_RAM] = 123456.0;
@@ -65,7 +65,7 @@ static void the_latest_results_are_read_back(void **state)
     }
     struct gput_results results;
     assert_int_equal(results_load_by_value(path, &results, NULL), GPUT_OK);
-    assert_int_equal(results.static_data.ram_unit, GPUT_MEGABYTES);
+    assert_int_equal(results.static_data.ram_unit, GPUT_RAM_UNIT_MEGABYTES);
     assert_true(results.max[GPUT_MAIN_RAM] == 123456.0);
     assert_string_equal(results.sources[0].reason, "because");
     results_file_close(file);

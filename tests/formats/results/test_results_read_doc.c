@@ -10,9 +10,9 @@
 /* Every figure another one, as far as figures go. */
 static void fill(struct gput_results *results)
 {
-    *results = (struct gput_results){.static_data = {.ram_unit = GPUT_MEGABYTES,
-                                         .gpu_ram_unit = GPUT_GIGABYTES,
-                                         .time_unit = GPUT_MINUTES,
+    *results = (struct gput_results){.static_data = {.ram_unit = GPUT_RAM_UNIT_MEGABYTES,
+                                         .gpu_ram_unit = GPUT_RAM_UNIT_GIGABYTES,
+                                         .time_unit = GPUT_TIME_UNIT_MINUTES,
                                          .ram_system_capacity_bytes = 64e9,
                                          .gpu_ram_system_capacity_bytes = 16e9,
                                          .system_core_count = 12,
@@ -28,7 +28,7 @@ static void fill(struct gput_results *results)
             .captured_percent = 98.5,
             .read_bytes = 123456,
             .minor_page_faults = NAN},
-        .energy = {.unit = GPUT_WATT_HOURS, .combined = 7200},
+        .energy = {.unit = GPUT_ENERGY_UNIT_WATT_HOURS, .combined = 7200},
         .limit = {.kind_name = "ram", .value = 5e9, .at_seconds = 3, .enforced = true},
         .n_later_limits = 1,
         .later_limits = {{.kind_name = "seconds", .value = 90, .at_seconds = 90.5}},
@@ -111,12 +111,34 @@ static void other_documents_are_none(void **state)
     doc_destroy(doc);
 }
 
+static void a_report_with_more_sources_than_there_are_is_invalid(void **state)
+{
+    (void)state;
+    struct str text = {0};
+    str_append(&text,
+        "{\"max_ram\": {\"unit\": \"bytes\"}, \"compute_time\": {\"unit\": \"hours\"}, "
+        "\"max_gpu_ram\": {\"unit\": \"bytes\"}, \"sources\": {");
+    for (int i = 0; i <= GPUT_MAX_SOURCES; i++)
+        str_printf(&text, "%s\"s%d\": {\"state\": \"exact\", \"reason\": \"\"}", i ? ", " : "", i);
+    str_append(&text, "}}");
+    struct gput_results read = {0};
+    struct gput_error error;
+    struct doc *doc;
+    assert_int_equal(doc_read_json(str_text(&text), text.length, "x", &doc, NULL), GPUT_OK);
+    assert_int_equal(results_read_doc(doc, &read, &error), GPUT_ERROR_FORMAT);
+    assert_non_null(strstr(error.message, "\"sources\""));
+    doc_destroy(doc);
+    str_finish(&text);
+    results_finish(&read);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_report_is_the_same_when_it_was_read),
         cmocka_unit_test(what_is_not_there_is_not_known),
         cmocka_unit_test(other_documents_are_none),
+        cmocka_unit_test(a_report_with_more_sources_than_there_are_is_invalid),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,9 +15,9 @@
 static const char *const names[FORMATS] = {"x.csv", "x.sqlite", "x.plain.csv"};
 
 static const struct gput_static_data static_data = {
-    .ram_unit = GPUT_GIGABYTES,
-    .gpu_ram_unit = GPUT_MEGABYTES,
-    .time_unit = GPUT_HOURS,
+    .ram_unit = GPUT_RAM_UNIT_GIGABYTES,
+    .gpu_ram_unit = GPUT_RAM_UNIT_MEGABYTES,
+    .time_unit = GPUT_TIME_UNIT_HOURS,
     .ram_system_capacity_bytes = 67254149120.0,
     .gpu_ram_system_capacity_bytes = 16376e6,
     .system_core_count = 12,
@@ -123,8 +123,8 @@ static void plain_csv_begins_with_the_header_of_the_rows(void **state)
 
     assert_int_equal(tracking_reader_open(path, &reader, NULL), GPUT_OK);
     const struct gput_static_data *read = tracking_reader_static_data(reader);
-    assert_int_equal(read->ram_unit, GPUT_GIGABYTES);
-    assert_int_equal(read->gpu_ram_unit, GPUT_MEGABYTES);
+    assert_int_equal(read->ram_unit, GPUT_RAM_UNIT_GIGABYTES);
+    assert_int_equal(read->gpu_ram_unit, GPUT_RAM_UNIT_MEGABYTES);
     assert_true(fabs(read->ram_system_capacity_bytes - 67254149120.0) < 1);
     assert_int_equal(read->n_expected_cores, 7);
     tracking_reader_close(reader);

@@ -41,9 +41,9 @@ static void static_data_comes_as_text_and_as_numbers(void **state)
     assert_string_equal(cells[5].text, "a,b");
 
     const struct gput_static_data *data = tracking_reader_static_data(reader);
-    assert_int_equal(data->ram_unit, GPUT_GIGABYTES);
-    assert_int_equal(data->gpu_ram_unit, GPUT_BYTES);
-    assert_int_equal(data->time_unit, GPUT_HOURS);
+    assert_int_equal(data->ram_unit, GPUT_RAM_UNIT_GIGABYTES);
+    assert_int_equal(data->gpu_ram_unit, GPUT_RAM_UNIT_BYTES);
+    assert_int_equal(data->time_unit, GPUT_TIME_UNIT_HOURS);
     assert_true(fabs(data->ram_system_capacity_bytes - 67254e6) < 1);
     assert_true(isnan(data->gpu_ram_system_capacity_bytes));
     assert_int_equal(data->system_core_count, 12);

@@ -17,7 +17,7 @@ static struct gput_tables *make(
     enum gput_kineto_view view, const char *const *paths, size_t count, size_t limit)
 {
     struct gput_kineto_options options = {
-        .size = sizeof options, .paths = paths, .path_count = count, .limit = limit, .warn = warn};
+        .size = sizeof options, .paths = paths, .n_paths = count, .limit = limit, .warn = warn};
     struct gput_tables *tables;
     struct gput_error error = {0};
     warning[0] = '\0';
@@ -38,7 +38,7 @@ static void remove_path(char *text, const char *path)
 static void assert_csv(struct gput_tables *tables, const char *expected)
 {
     char *text;
-    assert_int_equal(gput_tables_render(tables, GPUT_CSV, &text, NULL, NULL), GPUT_OK);
+    assert_int_equal(gput_tables_render(tables, GPUT_FORMAT_CSV, &text, NULL, NULL), GPUT_OK);
     remove_path(text, fixture("trace-kineto"));
     remove_path(text, fixture("trace-cpu"));
     assert_string_equal(text, expected);
@@ -99,10 +99,11 @@ static void spans_that_do_not_fit_into_memory_give_the_same(void **state)
     const char *const paths[] = {path};
     for (int view = GPUT_KINETO_BREAKDOWN; view <= GPUT_KINETO_IDLE; view++) {
         const struct gput_kineto_options options = {
-            .size = sizeof options, .paths = paths, .path_count = 1, .memory_bytes = 1};
+            .size = sizeof options, .paths = paths, .n_paths = 1, .memory_bytes = 1};
         struct gput_tables *tables = make((enum gput_kineto_view)view, paths, 1, 0);
         char *expected;
-        assert_int_equal(gput_tables_render(tables, GPUT_CSV, &expected, NULL, NULL), GPUT_OK);
+        assert_int_equal(
+            gput_tables_render(tables, GPUT_FORMAT_CSV, &expected, NULL, NULL), GPUT_OK);
         remove_path(expected, path);
         gput_tables_destroy(tables);
         assert_int_equal(
@@ -158,7 +159,7 @@ static void says_when_there_is_nothing(void **state)
     static char path[4096];
     snprintf(path, sizeof path, "%s", fixture("trace-kineto/overlap.json"));
     const char *const paths[] = {path};
-    struct gput_kineto_options options = {.size = sizeof options, .paths = paths, .path_count = 1};
+    struct gput_kineto_options options = {.size = sizeof options, .paths = paths, .n_paths = 1};
     struct gput_tables *tables;
     struct gput_error error;
     assert_int_equal(

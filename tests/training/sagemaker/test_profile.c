@@ -98,7 +98,7 @@ static void fills_the_gaps_between_phases(void **state)
 
     const char *const eval[] = {"Step:ModeKeys.EVAL"}, *const none[] = {"Step:ModeKeys.PREDICT"};
     options.phases = eval;
-    options.phase_count = 1;
+    options.n_phases = 1;
     tables = make(GPUT_PROFILE_PHASES, &options);
     assert_int_equal(gput_table_row_count(gput_tables_get(tables, 0)), 3);
     gput_tables_destroy(tables);
@@ -140,7 +140,7 @@ static void sums_up_utilization(void **state)
 
     const char *const gpu[] = {"gpu"}, *const wrong[] = {"tpu"};
     options.resources = gpu;
-    options.resource_count = 1;
+    options.n_resources = 1;
     options.by_phase = options.by_dimension = true;
     tables = make(GPUT_PROFILE_UTILIZATION, &options);
     all = gput_tables_get(tables, 0);
@@ -165,7 +165,7 @@ static void counts_readings_in_the_first_range_that_fits(void **state)
     gput_tables_destroy(tables);
     const struct gput_profile_range ranges[] = {{91, 100}};
     options.ranges = ranges;
-    options.range_count = 1;
+    options.n_ranges = 1;
     tables = make(GPUT_PROFILE_DEVICES, &options);
     assert_number(gput_tables_get(tables, 0), 1, "other", 60);
     gput_tables_destroy(tables);
@@ -226,7 +226,7 @@ static void sums_up_what_went_on_at_moments(void **state)
     struct gput_profile_options options = options_of_root();
     const int64_t moments[] = {T0 + 800000, T0 + 2100000};
     options.moments = moments;
-    options.moment_count = 2;
+    options.n_moments = 2;
     struct gput_tables *tables = make(GPUT_PROFILE_METRICS, &options);
     const struct gput_table *processes = gput_tables_find(tables, "processes_at");
     assert_text(processes, 0, "process", "Forward-node"); /* of EVAL step 0 */
@@ -244,7 +244,7 @@ static void sums_up_what_went_on_at_moments(void **state)
 
     const char *const backward[] = {"Backward"};
     options.metrics = backward;
-    options.metric_count = 1;
+    options.n_metrics = 1;
     tables = make(GPUT_PROFILE_METRICS, &options);
     assert_int_equal(gput_table_row_count(gput_tables_find(tables, "processes_at")), 1);
     assert_int_equal(gput_table_row_count(gput_tables_find(tables, "steps_at")), 0);
@@ -266,7 +266,7 @@ static void gives_events_with_what_data_loaders_say(void **state)
 
     const char *const forward[] = {"Forward"};
     options.metrics = forward;
-    options.metric_count = 1;
+    options.n_metrics = 1;
     tables = make(GPUT_PROFILE_EVENTS, &options);
     events = gput_tables_get(tables, 0);
     assert_text(events, 0, "framework_metric", "conv1");
@@ -278,7 +278,7 @@ static void gives_events_with_what_data_loaders_say(void **state)
     assert_int_equal(gput_table_row_count(events), 4);
     gput_tables_destroy(tables);
 
-    options.metric_count = 0;
+    options.n_metrics = 0;
     tables = make(GPUT_PROFILE_READINGS, &options);
     assert_int_equal(gput_table_row_count(gput_tables_get(tables, 0)), 149);
     gput_tables_destroy(tables);
@@ -322,14 +322,14 @@ static void reads_rows_of_the_caller(void **state)
         {500, 10, "cpu0", "CPUUtilization", "a", "cpu"},
         {2300, 30, "cpu0", "CPUUtilization", "a", "cpu"}};
     const struct gput_profile_rows rows = {.readings = readings,
-        .reading_count = 3,
+        .n_readings = 3,
         .events = events,
-        .event_count = sizeof events / sizeof *events,
+        .n_events = sizeof events / sizeof *events,
         .start_us = 500};
     int64_t steps[sizeof events / sizeof *events];
     assert_int_equal(gput_profile_assign_steps(&rows, steps, NULL), GPUT_OK);
     const int64_t expected[] = {1, 1, 0, 0, 0, -1, -1, 0, 0, 0, 0};
-    for (size_t i = 0; i < rows.event_count; i++)
+    for (size_t i = 0; i < rows.n_events; i++)
         assert_int_equal(steps[i], expected[i]);
 
     struct gput_profile_options options = {
@@ -366,7 +366,7 @@ static void keeps_readings_next_to_missing_ones(void **state)
     for (size_t i = 0; i < 7; i++)
         readings[i] =
             (struct gput_profile_reading){1000, values[i], "cpu0", "CPUUtilization", "a", "cpu"};
-    const struct gput_profile_rows rows = {.readings = readings, .reading_count = 7};
+    const struct gput_profile_rows rows = {.readings = readings, .n_readings = 7};
     struct gput_profile_options options = {.size = sizeof options, .rows = &rows};
     struct gput_tables *tables = make(GPUT_PROFILE_READINGS, &options);
     const struct gput_table *table = gput_tables_get(tables, 0);
@@ -382,7 +382,7 @@ static char *rendered(enum gput_profile_view view, const struct gput_profile_opt
 {
     char *text;
     struct gput_tables *tables = make(view, options);
-    assert_int_equal(gput_tables_render(tables, GPUT_JSON, &text, NULL, NULL), GPUT_OK);
+    assert_int_equal(gput_tables_render(tables, GPUT_FORMAT_JSON, &text, NULL, NULL), GPUT_OK);
     gput_tables_destroy(tables);
     return text;
 }
@@ -441,28 +441,29 @@ static void renders_text_json_and_csv(void **state)
     struct gput_profile_options options = options_of_root();
     struct gput_tables *tables = make(GPUT_PROFILE_DEVICES, &options);
     char *text;
-    assert_int_equal(gput_tables_render(tables, GPUT_CSV, &text, NULL, NULL), GPUT_OK);
+    assert_int_equal(gput_tables_render(tables, GPUT_FORMAT_CSV, &text, NULL, NULL), GPUT_OK);
     assert_string_equal(text, "Resource,nodeID,\"(90, 100)\",\"(10, 90)\",\"(0, 10)\",other\n"
                               "cpu,algo-1,12,12,36,0\n"
                               "gpu,algo-1,12,48,0,0\n");
     free(text);
-    assert_int_equal(gput_tables_render(tables, GPUT_JSON, &text, NULL, NULL), GPUT_OK);
+    assert_int_equal(gput_tables_render(tables, GPUT_FORMAT_JSON, &text, NULL, NULL), GPUT_OK);
     assert_non_null(
         strstr(text, "[\n{\"Resource\": \"cpu\", \"nodeID\": \"algo-1\", \"(90, 100)\": "
                      "12, \"(10, 90)\": 12, \"(0, 10)\": 36, \"other\": 0},\n"));
     free(text);
-    assert_int_equal(gput_tables_render(tables, GPUT_TEXT, &text, NULL, NULL), GPUT_OK);
+    assert_int_equal(gput_tables_render(tables, GPUT_FORMAT_TEXT, &text, NULL, NULL), GPUT_OK);
     assert_string_equal(text, "Resource  nodeID  (90, 100)  (10, 90)  (0, 10)  other\n"
                               "cpu       algo-1         12        12       36      0\n"
                               "gpu       algo-1         12        48        0      0\n");
     free(text);
     assert_int_equal(
-        gput_tables_render(tables, GPUT_PICKLE, &text, NULL, NULL), GPUT_ERROR_INVALID);
+        gput_tables_render(tables, GPUT_FORMAT_PICKLE, &text, NULL, NULL), GPUT_ERROR_INVALID);
     gput_tables_destroy(tables);
 
     tables = make(GPUT_PROFILE_METRICS, &options);
     struct gput_error error;
-    assert_int_equal(gput_tables_render(tables, GPUT_CSV, &text, NULL, NULL), GPUT_ERROR_INVALID);
+    assert_int_equal(
+        gput_tables_render(tables, GPUT_FORMAT_CSV, &text, NULL, NULL), GPUT_ERROR_INVALID);
     assert_int_equal(gput_tables_select(tables, "none", &error), GPUT_ERROR_NOT_FOUND);
     assert_string_equal(error.message, "There is no table \"none\". There are: system, framework");
     assert_int_equal(gput_tables_select(tables, "framework", NULL), GPUT_OK);

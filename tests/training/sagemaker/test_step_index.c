@@ -20,7 +20,7 @@ static struct gput_profile_event event(
 static void assert_steps(
     const struct gput_profile_event *events, size_t count, const int64_t *expected)
 {
-    const struct gput_profile_rows rows = {.events = events, .event_count = count};
+    const struct gput_profile_rows rows = {.events = events, .n_events = count};
     int64_t *steps = calloc(count, sizeof *steps);
     assert_int_equal(gput_profile_assign_steps(&rows, steps, NULL), GPUT_OK);
     for (size_t i = 0; i < count; i++)
@@ -66,7 +66,7 @@ static void an_event_is_of_a_step_of_its_own_node(void **state)
 static void assert_spans_of_op(
     const struct gput_profile_event *events, size_t count, double mean_us, double max_us)
 {
-    const struct gput_profile_rows rows = {.events = events, .event_count = count};
+    const struct gput_profile_rows rows = {.events = events, .n_events = count};
     const struct gput_profile_options options = {
         .size = sizeof options, .rows = &rows, .by = GPUT_PROFILE_BY_FRAMEWORK_METRIC};
     struct gput_tables *tables;
@@ -95,7 +95,7 @@ static void events_that_name_the_step_found_for_them_are_of_it_again(void **stat
     };
     const size_t count = sizeof events / sizeof *events;
     int64_t steps[sizeof events / sizeof *events];
-    const struct gput_profile_rows rows = {.events = events, .event_count = count};
+    const struct gput_profile_rows rows = {.events = events, .n_events = count};
     /* TRAIN: 1100 to 5100. EVAL: 2100 to 5600. */
     assert_spans_of_op(events, count, (4000 + 3500) / 2.0, 4000);
     assert_int_equal(gput_profile_assign_steps(&rows, steps, NULL), GPUT_OK);
