@@ -213,11 +213,11 @@ static const struct option options[OPTION_COUNT] = {
     [OPTION_SENT_INTERVAL] = {0, "push-interval", ARGUMENT_TEXT, "seconds",
         .help = "Seconds between two samples that are sent. Defaults to 0: all samples."},
     [OPTION_CMD] = {0, "cmd", ARGUMENT_TEXT, "command", .help = "The command, as one string."},
-    [OPTION_WINDOW_START] = {0, "start", ARGUMENT_TEXT, "moment",
+    [OPTION_WINDOW_START] = {0, "start", ARGUMENT_TEXT, "date-or-seconds",
         .help = "Skip everything before this moment: a date as in the recording (\"2023-06-30 "
-                "16:32:14\"), or seconds after its beginning. Numbers from 1e8 on are seconds "
+                "16:32:14\"), or seconds after its start. Numbers from 1e8 on are seconds "
                 "since the epoch, from 1e14 on microseconds."},
-    [OPTION_WINDOW_END] = {0, "end", ARGUMENT_TEXT, "moment",
+    [OPTION_WINDOW_END] = {0, "end", ARGUMENT_TEXT, "date-or-seconds",
         .help = "Skip everything after this moment; given like --start."},
     [OPTION_CURVE_OUTPUT] = {'o', "output", ARGUMENT_FILE, "output",
         .help = "Write to this file; a name that ends in .svg, .pdf or .png makes a picture. "
@@ -349,7 +349,7 @@ static const struct option options[OPTION_COUNT] = {
         .help = "Also draw the code blocks that took the most time, each in a row of its own; the "
                 "outermost ones are bands in the charts, too."},
     [OPTION_PLOT_START] = {0, "start", ARGUMENT_TEXT, "seconds", .newer = true,
-        .help = "Skip everything before this moment: seconds after the beginning of the session."},
+        .help = "Skip everything before this moment: seconds after the start of the session."},
     [OPTION_PLOT_END] = {0, "end", ARGUMENT_TEXT, "seconds", .newer = true,
         .help = "Skip everything after this moment; given like --start."},
     [OPTION_PLOT_SIZE] = {0, "size", ARGUMENT_TEXT, "width[xheight]unit", .newer = true,
@@ -361,9 +361,10 @@ static const struct option options[OPTION_COUNT] = {
         .help = "The file to write. Defaults to <end>_<node>_merged_timeline.json in the folder "
                 "of the first input. \"-\" is the standard output; a name that ends with \".gz\" "
                 "is compressed with gzip."},
-    [OPTION_START] = {0, "start", ARGUMENT_TEXT, "moment", .newer = true,
-        .help = "Skip everything before this moment: microseconds since the epoch."},
-    [OPTION_STOP] = {0, "end", ARGUMENT_TEXT, "moment", .newer = true,
+    [OPTION_START] = {0, "start", ARGUMENT_TEXT, "microseconds", .newer = true,
+        .help = "Skip everything before this moment: microseconds since the epoch; with --unit "
+                "step, before this step."},
+    [OPTION_STOP] = {0, "end", ARGUMENT_TEXT, "microseconds", .newer = true,
         .help = "Skip everything after this moment; given like --start."},
     [OPTION_STEPS] = {0, "steps", ARGUMENT_TEXT, "first-last", .newer = true,
         .help = "Only these training steps, both ends included: 10-12, or 10."},
