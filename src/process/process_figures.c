@@ -185,11 +185,20 @@ void process_read_threads(struct process *process, const char *procfs_root)
     process->has_io = !now.lacks_io && !process_baseline(process)->counts.lacks_io;
 }
 
+static bool read_open_io(const struct process *process, struct proc_io *io)
+{
+    char text[PROCFS_TEXT_SIZE];
+    int fd = process->polled ? process->polled->files.io_fd : -1;
+    return fd >= 0 && procfs_reread(fd, text, sizeof text, NULL) == GPUT_OK &&
+           proc_io_parse(text, io) == GPUT_OK;
+}
+
 void process_read_io(struct process *process, const char *procfs_root)
 {
     struct task_counts *counts = &process->counts;
     struct proc_io io;
-    if (proc_io_read(procfs_root, process->pid, &io, NULL) != GPUT_OK)
+    if (!read_open_io(process, &io) &&
+        proc_io_read(procfs_root, process->pid, &io, NULL) != GPUT_OK)
         return;
     process->has_io = true;
     counts->read_call_bytes = counts->write_call_bytes = 0;

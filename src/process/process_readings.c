@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "process/process_figures.h"
+#include "process/process_tree.h"
 
 #include <string.h>
 
@@ -99,6 +100,9 @@ static void take_counts(const struct process_log_options *options, struct proces
     /* What is in its exit records must not be read again from what is left of the process. */
     if (is_due && is_wanted && !process_has_last_record(process)) {
         polled->readings.io_read_ns = process->last_poll.read_ns = now_ns;
+        /* What is read at every scan stays open, once it was seen that it can be read. */
+        if (process->is_main && !options->has_taskstats && process->has_io)
+            process_open_io(process, &options->tree->view);
         read_counts(options, process);
     }
 }
