@@ -136,16 +136,24 @@ static bool is_urgent(const struct sink_writer *writer)
            writer->waiting.count >= writer->job->max_items / 2;
 }
 
-/* Waits until there is something to do, and then for more that may come soon. */
-static void await_items(struct sink_writer *writer, int64_t rest_until_ns)
+static void rest(struct sink_writer *writer, int64_t until_ns)
 {
-    struct timespec rest_until = clock_timespec_of_ns(rest_until_ns);
+    struct timespec until = clock_timespec_of_ns(until_ns);
+    while (!is_urgent(writer) && clock_monotonic_ns() < until_ns)
+        pthread_cond_timedwait(&writer->wake, &writer->lock, &until);
+}
+
+/* Waits until there is something to do, and then for more that may come soon. Where several came
+ * at once, some will come while it rests, and need not wake it. */
+static void await_items(struct sink_writer *writer, bool came_soon, int64_t rest_until_ns)
+{
+    if (came_soon)
+        rest(writer, rest_until_ns);
     writer->is_idle = true;
     while (writer->waiting.count == 0 && !is_urgent(writer))
         pthread_cond_wait(&writer->wake, &writer->lock);
     writer->is_idle = false;
-    while (!is_urgent(writer) && clock_monotonic_ns() < rest_until_ns)
-        pthread_cond_timedwait(&writer->wake, &writer->lock, &rest_until);
+    rest(writer, rest_until_ns);
 }
 
 static void *run(void *user)
@@ -153,10 +161,12 @@ static void *run(void *user)
     struct sink_writer *writer = user;
     struct items items = {0};
     int64_t rest_until_ns = 0;
+    bool came_soon = false;
     prctl(PR_SET_NAME, "gpu-tracker");
     pthread_mutex_lock(&writer->lock);
     while (writer->waiting.count > 0 || !writer->is_ending) {
-        await_items(writer, rest_until_ns);
+        await_items(writer, came_soon, rest_until_ns);
+        came_soon = writer->waiting.count > 1;
         write_items(writer, &items);
         rest_until_ns = clock_monotonic_ns() + REST_NS;
         if (writer->is_draining && writer->waiting.count == 0)
