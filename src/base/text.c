@@ -54,8 +54,30 @@ int text_print_list(char *text, size_t size, const char *format, va_list argumen
     return length;
 }
 
+/* What needs no formatting: "%s", or a text without "%". NULL: it does. */
+static const char *plain_text(const char *format, va_list arguments)
+{
+    if (strcmp(format, "%s") == 0) {
+        va_list copy;
+        va_copy(copy, arguments);
+        const char *text = va_arg(copy, const char *);
+        va_end(copy);
+        return text;
+    }
+    return strchr(format, '%') ? NULL : format;
+}
+
 void text_fit_list(char *text, size_t size, const char *format, va_list arguments)
 {
+    const char *plain = size > 0 ? plain_text(format, arguments) : NULL;
+    if (plain) {
+        size_t wanted = strlen(plain), fits = wanted < size ? wanted : size - 1;
+        memmove(text, plain, fits);
+        text[fits] = '\0';
+        if (wanted >= size)
+            mark_truncated(text, size);
+        return;
+    }
     int length = text_print_list(text, size, format, arguments);
     if (length < 0)
         text[0] = '\0';
