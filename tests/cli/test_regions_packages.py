@@ -3,7 +3,6 @@
 import collections
 import contextlib
 import csv
-import functools
 import os
 import pathlib
 import shutil
@@ -15,6 +14,7 @@ import unittest
 from command import BUILD, PATIENCE, CommandTest, main, refusal
 
 COLLECTORS = BUILD / "collectors"
+HAS_COLLECTORS = (COLLECTORS / "libgputracker-nvtx.so").exists()
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith(("NVTX_", "INTEL_", "GPUT_REGION", "OMP_", "PYTHON"))}
 
 NVTX = """
@@ -105,7 +105,6 @@ def pip_for(folder):
     return [sys.executable, "-m", "venv", folder], [interpreter, "-m", "pip"]
 
 
-@functools.cache
 def packages():
     """A Python with the packages and a folder of headers; or why there is none."""
     folder = pathlib.Path(tempfile.mkdtemp(prefix="gpu-tracker-test-"))
@@ -128,7 +127,7 @@ def packages():
 
 class RealTest(CommandTest):
     def setUp(self):
-        if not (COLLECTORS / "libgputracker-nvtx.so").exists():
+        if not HAS_COLLECTORS:
             self.skipTest("this build has no collectors")
         super().setUp()
 
@@ -154,11 +153,15 @@ class RealTest(CommandTest):
 
 
 class PackagesTest(RealTest):
-    def setUp(self):
-        self.interpreter, self.headers, why = packages()
+    @classmethod
+    def setUpClass(cls):
+        """Each test or class runs in a fork (tap.py): only what a class makes is made once."""
+        super().setUpClass()
+        if not HAS_COLLECTORS:
+            return
+        cls.interpreter, cls.headers, why = packages()
         if why:
-            self.skipTest(why)
-        super().setUp()
+            raise unittest.SkipTest(why)
 
     def test_nvtx_for_python(self):
         calls, printed = self.record("nvtx", self.interpreter, "-c", NVTX)
