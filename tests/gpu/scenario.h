@@ -92,6 +92,16 @@ static inline struct gpu_options fake_options(void)
     };
 }
 
+/* The same on a machine with GPUs of AMD and Intel, too. */
+static inline struct gpu_options options_with_other_vendors(void)
+{
+    static char sysfs[4096];
+    struct gpu_options options = fake_options();
+    snprintf(sysfs, sizeof sysfs, "%s", fixture("gpu-two-vendors/sys"));
+    options.sysfs_root = sysfs;
+    return options;
+}
+
 static inline struct gpu_set *open_set(const struct gpu_options *options)
 {
     struct gpu_set *set;

@@ -425,12 +425,9 @@ static void without_any_gpu_everything_is_zero_and_there_is_a_reason(void **stat
 static void reads_only_the_requested_brand(void **state)
 {
     (void)state;
-    char sysfs[4096];
     size_t count;
-    snprintf(sysfs, sizeof sysfs, "%s", fixture("gpu-two-vendors/sys"));
     scenario_write(GPU_A);
-    struct gpu_options options = fake_options();
-    options.sysfs_root = sysfs;
+    struct gpu_options options = options_with_other_vendors();
     static const struct {
         const char *brand, *uuid;
         size_t count;

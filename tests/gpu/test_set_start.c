@@ -36,14 +36,11 @@ static const struct gpu_source_status *nvml_of(const struct gpu_set *set)
 static void a_library_that_opens_slowly_can_be_opened_later(void **state)
 {
     (void)state;
-    char sysfs[4096];
     size_t count;
-    snprintf(sysfs, sizeof sysfs, "%s", fixture("gpu-two-vendors/sys"));
     scenario_write(GPU_A);
-    struct gpu_options options = fake_options();
+    struct gpu_options options = options_with_other_vendors();
     options.synchronous = false;
     options.starts_later = true;
-    options.sysfs_root = sysfs;
     struct gpu_set *set = open_set(&options);
     assert_true(gpu_set_is_to_start(set));
     assert_int_equal(nvml_of(set)->state, GPU_SOURCE_OPENING);
