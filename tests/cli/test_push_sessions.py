@@ -8,9 +8,9 @@ import sqlite3
 import subprocess
 
 import receiver
-from command import AS_NOBODY, BUILD, COMMAND, main, wait_until
+from command import AS_NOBODY, BUILD, COMMAND, main, until_ticks, wait_until
 from fake_gpu import TWO_GPUS
-from push_test import BRIEF, PushTest, read_otlp, read_remote_write
+from push_test import PushTest, read_otlp, read_remote_write
 
 
 def apart(rows):
@@ -25,10 +25,11 @@ def apart(rows):
 class Ended(PushTest):
     """gpu-tracker push: sessions that have ended, with the times of their samples."""
 
-    def session(self, name="s", extension=".sqlite", command=BRIEF, **variables):
+    def session(self, name="s", extension=".sqlite", command=until_ticks(6), **variables):
         folder = self.folder / name
         folder.mkdir()
-        done = self.run_command("run", "--st", "0.1", "-q", "--tf", folder / f"a{extension}", "-o", folder / "a.json", "--", *command, env=self.environment(**variables))
+        files = ["--tf", folder / f"a{extension}", "-o", folder / "a.json", "--resource-usage-file", "kept"]
+        done = self.run_command("run", "--st", "0.1", "-q", *files, "--", *command, env=self.environment(**variables))
         self.assertEqual(done.returncode, 0, done.stderr)
         return folder, json.loads((folder / "a.json").read_text())
 
