@@ -14,7 +14,27 @@ const COMMAND = process.env.GPUT_COMMAND;
 const environment = { ...process.env };
 delete environment.GPUT_REPORT_PAGE;
 
-const PROGRAM = "import time\nheld = []\nfor i in range(6):\n    held.append(b'x' * 20_000_000)\n    sum(range(400_000))\n    time.sleep(0.05)\nbig = b'y' * 90_000_000\ntime.sleep(0.1)\ndel big\ntime.sleep(0.1)\n";
+// Each of its steps is in some rows; those of a database are committed once a second alone.
+const PROGRAM = `
+import sys, time
+def rows():
+    with open(sys.argv[1]) as file:
+        return file.read().count("\\n")
+def wait(seconds, count):
+    time.sleep(seconds)
+    seen = rows() if sys.argv[1].endswith(".csv") else None
+    while seen is not None and rows() < seen + count:
+        time.sleep(0.01)
+held = []
+for i in range(6):
+    held.append(b"x" * 20_000_000)
+    sum(range(400_000))
+    wait(0.03, 1)
+big = b"y" * 90_000_000
+wait(0.05, 2)
+del big
+wait(0.05, 2)
+`;
 
 const gpuTracker = (...parameters) => spawnSync(COMMAND, parameters, { env: environment, encoding: "utf8" });
 const hasReports = gpuTracker("report", "--help").status === 0 && !/has no report/.test(gpuTracker("report", "/nonexistent", "-o", "/dev/null").stderr);
@@ -27,7 +47,7 @@ before(async () => {
 after(() => browser.stop());
 
 function track(file) {
-    execFileSync(COMMAND, ["run", "-q", "--st", "0.02", "--tf", file, "--", "python3", "-c", PROGRAM], { env: environment, stdio: "pipe" });
+    execFileSync(COMMAND, ["run", "-q", "--st", "0.02", "--tf", file, "--", "python3", "-c", PROGRAM, file], { env: environment, stdio: "pipe" });
     return file;
 }
 
