@@ -325,7 +325,7 @@ static void describe_left_out(
     struct region_recording *recording, const struct region_logs_summary *summary)
 {
     static const char *const reasons[] = {"by --region-filter", "by --region-depth",
-        "by --region-min", "as too many were open at once, or for want of memory",
+        "by --region-min", "as too many were open at once, or because memory ran out",
         "while the program had paused recording"};
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
         if (summary->left_out[i] > 0)

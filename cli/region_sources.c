@@ -172,6 +172,6 @@ bool region_source_enable(size_t source, char *why, size_t size)
     bool is_set = row->how == NAMED ? setenv(row->variable, path, 1) == 0
                                     : add_to_list(row->variable, path, row->how == IMPORTED);
     if (!is_set)
-        snprintf(why, size, "%s: not recorded, for want of memory.", row->name);
+        snprintf(why, size, "%s: not recorded because memory ran out.", row->name);
     return is_set;
 }

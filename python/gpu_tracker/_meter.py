@@ -13,10 +13,10 @@ class Usage:
     seconds: wall time.
     ram, gpu_ram: a Memory each, of this process and its descendants.
     has_gpu: the machine has a GPU with a driver; without one, gpu_ram is not known.
-    device_ram: a Memory of all GPUs, in use by anybody.
+    device_ram: a Memory of all GPUs, in use by any process.
     why_no_gpu_ram: a sentence if there are GPUs but gpu_ram is not known; else None.
     cpu_seconds: CPU time, as the kernel's clocks counted it.
-    gpu_percent: mean utilization of all GPUs together, by anybody; 100 is one GPU.
+    gpu_percent: mean utilization of all GPUs together, by any process; 100 is one GPU.
     joules: energy that was these processes' share.
     samples: (seconds since the begin, RAM, GPU RAM) over time; the last is what is in use after cleaning up.
     """
@@ -69,7 +69,7 @@ class Memory:
 def _why_no_gpu_ram(report):
     source = report["sources"].get("process_gpu_ram")
     if source:
-        return source["reason"].partition("; of the GPUs")[0]
+        return source["reason"].partition("; by any process, ")[0]
     reasons = [gpu["missing"] for gpu in report.get("gpus", []) if gpu.get("missing")]
     return reasons[0] if reasons else "the driver had not reported it in time"
 

@@ -106,7 +106,7 @@ class CPUUtilization(_OlderSpelling):
 
 @dataclasses.dataclass
 class GPUUtilization(_Part):
-    """Utilization of the selected GPUs by anybody, from their drivers."""
+    """Utilization of the selected GPUs by any process, from their drivers."""
 
     system_gpu_count: int
     n_expected_gpus: int

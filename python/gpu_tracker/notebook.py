@@ -141,7 +141,7 @@ class CellReport:
         lines[-1] += _age(self.usage.gpu_ram)
         if why:
             device = self._device()
-            lines.append(f"All:{device[0]:>9}{device[1]:>7}{device[2]:>7} MB{_age(self.usage.device_ram)}  use of the GPUs by anybody; of this process: {why}")
+            lines.append(f"All:{device[0]:>9}{device[1]:>7}{device[2]:>7} MB{_age(self.usage.device_ram)}  use of the GPUs by any process; of this process: {why}")
         return "\n".join(lines)
 
     __repr__ = __str__

@@ -59,7 +59,7 @@ struct native_samples {
         double ram_bytes;
         double gpu_ram_bytes; /* NaN: not to be had, as of all below */
         double cpu_percent, gpu_percent;
-        double device_ram_bytes; /* of all GPUs, in use by anybody */
+        double device_ram_bytes; /* of all GPUs, in use by any process */
     } first, last, *items;       /* items: those between */
     size_t capacity;             /* items at most: even, set before the first is added */
     size_t added;                /* samples ever */

@@ -209,19 +209,19 @@ int64_t energy_counters_unknown_ns(
 static const char *fault_of(const struct energy_counter *counter, enum energy_domain domain)
 {
     if (counter->failed)
-        return counter->has_last ? "cannot be read any more; what it misses is not known"
-                                 : "cannot be read and is left out";
+        return counter->has_last ? "can no longer be read; the energy since then is not known"
+                                 : "cannot be read and is skipped";
     if (counter->went_back)
-        return "went back; those intervals were left out";
+        return "decreased; those intervals were skipped";
     if (counter->went_ahead)
-        return "jumped ahead by more than a CPU can use; those intervals were left out";
+        return "jumped ahead by more than a CPU can use; those intervals were skipped";
     if (may_stand_still(domain))
         return NULL;
     if (!counter->stood_still)
         return counter->has_moved || counter->last_ns == counter->moved_ns ? NULL
-                                                                           : "has not moved yet";
-    return counter->has_moved ? "stood still; what it missed is not known"
-                              : "stands still and is left out";
+                                                                           : "has not advanced yet";
+    return counter->has_moved ? "did not advance; the energy it missed is not known"
+                              : "does not advance and is skipped";
 }
 
 /* "package", and which one where there are several. */
@@ -247,7 +247,7 @@ static void explain_unnamed(const struct energy_counters *energy, struct fault_l
     for (size_t i = 0; i < powercap->n_unnamed && !energy->uses_perf; i++) {
         char line[256];
         const struct powercap_zone *zone = &powercap->zones[powercap->count + i];
-        snprintf(line, sizeof line, "%.*s has no name that says what it counts and is left out",
+        snprintf(line, sizeof line, "%.*s has no name that says what it counts and is skipped",
             folder_length(zone), zone->path);
         fault_list_add(faults, line);
     }
@@ -260,9 +260,8 @@ static void explain_psys_alone(const struct energy_counters *energy, struct faul
     for (size_t i = 0; i < count; i++)
         n_psys += domain_of(energy, i) == ENERGY_PSYS;
     if (count > 0 && n_psys == count)
-        fault_list_add(faults,
-            "there is the psys counter alone, of the whole platform: it is in no "
-            "total and is not shared out");
+        fault_list_add(faults, "there is only the psys counter, of the whole platform: it is not "
+                               "in any total and is not shared out");
 }
 
 void energy_counters_explain(const struct energy_counters *energy, char *text, size_t size)
@@ -276,7 +275,7 @@ void energy_counters_explain(const struct energy_counters *energy, char *text, s
         const char *fault = fault_of(&energy->counters[i], domain_of(energy, i));
         name_counter(energy, i, name, sizeof name);
         if (zone && zone->fd < 0)
-            snprintf(line, sizeof line, "the %s counter cannot be read (%s) and is left out", name,
+            snprintf(line, sizeof line, "the %s counter cannot be read (%s) and is skipped", name,
                 strerror(zone->open_errno));
         else if (fault)
             snprintf(line, sizeof line, "the %s counter %s", name, fault);

@@ -49,6 +49,6 @@ bool energy_counters_have_package(const struct energy_counters *energy);
 int64_t energy_counters_unknown_ns(
     const struct energy_counters *energy, int64_t start_ns, const bool counts[ENERGY_DOMAINS]);
 
-/* Writes all faults, as far as there is space: "the psys counter stood still; ...". "" when nothing
- * is. */
+/* Writes all faults, as far as there is space: "the psys counter did not advance; ...". "" when
+ * nothing is. */
 void energy_counters_explain(const struct energy_counters *energy, char *text, size_t size);

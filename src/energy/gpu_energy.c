@@ -73,10 +73,10 @@ static double count(struct gpu_energy *gpu, const struct gpu_energy_reading *rea
 static const char *fault_of(const struct gpu_energy *gpu)
 {
     const struct energy_counter *counter = &gpu->counter;
-    return counter->stood_still  ? "stood still"
-           : counter->went_back  ? "went back"
+    return counter->stood_still  ? "did not advance"
+           : counter->went_back  ? "decreased"
            : counter->went_ahead ? "jumped ahead"
-           : gpu->counter_failed ? "could not be read any more"
+           : gpu->counter_failed ? "could no longer be read"
                                  : NULL;
 }
 
@@ -185,13 +185,13 @@ static bool explain_counter(const struct gpu_energy *gpu, size_t index, char *te
     double larger = fmax(gpu->counted_joules, gpu->integrated_joules);
     double difference = fabs(gpu->counted_joules - gpu->integrated_joules);
     if (fault)
-        snprintf(text, size, "that of GPU %zu %s; %s%s", index, fault,
+        snprintf(text, size, "the counter of GPU %zu %s; %s%s", index, fault,
             gpu->power_stood_in ? "its power was integrated instead"
-                                : "what it missed is not known",
+                                : "the energy it missed is not known",
             gpu->power_stood_in ? missing : "");
     else if (gpu->seconds >= COMPARED_SECONDS && difference > MAX_DISAGREEMENT * larger)
         text_fit(text, size,
-            "GPU %zu counted %.1f J in %.2f s where its power, integrated, gives %.1f J%s", index,
+            "GPU %zu counted %.1f J in %.2f s, but its integrated power gives %.1f J%s", index,
             gpu->counted_joules, gpu->seconds, gpu->integrated_joules, missing);
     else
         return false;
@@ -207,20 +207,20 @@ bool gpu_energy_explain(const struct gpu_energy *gpu, size_t index, char *text, 
     if (explain_counter(gpu, index, text, size))
         return true;
     if (gpu->has_counter && !gpu->counter.has_moved && !(gpu->joules == 0))
-        snprintf(text, size, "that of GPU %zu has not moved yet%s", index,
+        snprintf(text, size, "the counter of GPU %zu has not advanced yet%s", index,
             isnan(gpu->joules) ? "" : "; its power was integrated instead");
     else if (gpu->ahead_joules > MAX_AHEAD * gpu->joules)
         text_fit(text, size,
-            "that of GPU %zu had not moved at the end: %.1f J of it are its power, integrated",
+            "the counter of GPU %zu had not advanced at the end: %.1f J are its power, integrated",
             index, gpu->ahead_joules);
     else if (isnan(gpu->joules))
-        snprintf(text, size, "no counter gives the joules of GPU %zu, which is left out", index);
+        snprintf(text, size, "no counter gives the joules of GPU %zu, which is skipped", index);
     else if (gpu->unknown_seconds >= SHORT_SECONDS)
         text_fit(text, size, "GPU %zu reported nothing for %.1f s, which are missing", index,
             gpu->unknown_seconds);
     else if (guessed >= SHORT_SECONDS)
         text_fit(text, size, "GPU %zu did not answer in the last %.1f s%s", index, guessed,
-            gpu->is_lost ? ", which are missing" : ": its last power was taken on");
+            gpu->is_lost ? ", which are missing" : ": its last power reading is assumed");
     else
         return false;
     return true;

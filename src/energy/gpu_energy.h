@@ -57,6 +57,6 @@ double gpu_energy_take_back(struct gpu_energy *gpu);
 /* For how much of the time so far the joules are not known; 0 before the first call. */
 double gpu_energy_unknown_seconds(const struct gpu_energy *gpu);
 
-/* Writes faults with the figure of the `index`th GPU ("that of GPU 0 stood still; …"); false when
- * nothing is. */
+/* Writes faults with the figure of the `index`th GPU ("the counter of GPU 0 did not advance; …");
+ * false when nothing is. */
 bool gpu_energy_explain(const struct gpu_energy *gpu, size_t index, char *text, size_t size);

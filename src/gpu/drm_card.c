@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-const char drm_card_suspended_reason[] = "the GPU is asleep, and is not woken only to look";
+const char drm_card_suspended_reason[] = "the GPU is suspended; reading it would wake it";
 
 /* Drivers of GPUs; a card of another driver is one when it has a render node. */
 static const char *const gpu_drivers[] = {"amdgpu", "radeon", "i915", "xe", "nouveau", "nova",

@@ -136,7 +136,7 @@ uint32_t nvidia_list_suspended(
         nvidia_information_parse(text, device);
         for (int figure = 0; figure < GPU_FIGURE_COUNT; figure++)
             snprintf(device->missing[figure], sizeof device->missing[figure],
-                "asleep, or its driver has not answered yet");
+                "suspended, or its driver has not answered yet");
     }
     closedir(directory);
     return count;

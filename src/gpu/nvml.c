@@ -71,7 +71,7 @@ static bool may_have_gpus(const struct gpu_source_options *options, struct gput_
         may_be_on_bus(options))
         return true;
     error_set(error, GPUT_ERROR_NOT_FOUND,
-        "no GPU of NVIDIA is on the PCI bus, and there is no /dev/nvidiactl");
+        "no NVIDIA GPU is on the PCI bus, and there is no /dev/nvidiactl");
     return false;
 }
 
@@ -235,7 +235,7 @@ static bool nvml_open(void *opaque, struct gpu_source_status *status)
     struct nvml_state *state = opaque;
     if (!state->options.wake && nvidia_all_suspended(state->options.sysfs_root)) {
         gpu_source_status_set(status, GPU_SOURCE_SUSPENDED, "",
-            "asleep: power management has suspended every NVIDIA GPU, and looking would wake them");
+            "every NVIDIA GPU is suspended; reading them would wake them");
         return false;
     }
     unsigned count = 0;
@@ -261,7 +261,7 @@ static bool nvml_open(void *opaque, struct gpu_source_status *status)
             nvml_code_text(state->refused_code));
     else if (state->n_left_out)
         gpu_source_status_set(status, GPU_SOURCE_PARTIAL, "",
-            "NVIDIA driver %s; %u more GPUs than the %d that fit are left out", version,
+            "NVIDIA driver %s; %u GPUs are skipped: gpu-tracker reads at most %d", version,
             state->n_left_out, GPU_MAX_DEVICES);
     else
         gpu_source_status_set(status, GPU_SOURCE_AVAILABLE, "", "NVIDIA driver %s", version);

@@ -119,7 +119,7 @@ static const struct {
 } code_texts[] = {
     {NVML_SUCCESS, "no error"},
     {NVML_UNINITIALIZED, "the NVIDIA library is not initialized"},
-    {NVML_INVALID_ARGUMENT, "the NVIDIA driver does not know this GPU (any more)"},
+    {NVML_INVALID_ARGUMENT, "the NVIDIA driver does not know this GPU, or no longer"},
     {NVML_NOT_SUPPORTED, "not supported by this GPU"},
     {NVML_NO_PERMISSION, "the NVIDIA driver denies permission"},
     {NVML_NOT_FOUND, "the NVIDIA driver has no figure now"},

@@ -11,7 +11,7 @@
 /* After so many lists in a row with unknown pids, these are not just processes that ended. */
 #define LISTS_UNTIL_WARNING 3
 
-static const char stale_reason[] = "the driver does not answer any more";
+static const char stale_reason[] = "the driver no longer answers";
 static const char outdated_reason[] =
     "the driver's last list is from before the memory in use has changed";
 static const char at_least_reason[] =

@@ -74,7 +74,7 @@ static int unknown_uuid(
         str_printf(&list, "%s%s", i ? ", " : "", devices[i].uuid);
     int code = error_set(error, GPUT_ERROR_NOT_FOUND,
         "GPU UUID of %s is not valid. Available UUIDs are: %s", word,
-        count ? str_text(&list) : "none, no GPU was found");
+        count ? str_text(&list) : "none (no GPU was found)");
     str_finish(&list);
     return code;
 }

@@ -21,7 +21,8 @@
 #define MAX_AGE_SECONDS 10.0
 #define MAX_AGE_TICKS 3
 
-static const char gpu_left_reason[] = "read by the tracker of another rank, once a machine";
+static const char gpu_left_reason[] =
+    "read by the tracker of another rank (one tracker per machine)";
 const char gpu_waiting_reason[] = "the driver has not answered yet";
 static const char gpu_unasked_reason[] =
     "not asked: opening its library takes longer than the command took";
@@ -151,7 +152,7 @@ static void report_left_out(struct gpu_set *set)
     if (count == 0 || set->left_out_reported)
         return;
     set->left_out_reported = true;
-    gpu_set_warn(set, "%u GPUs are left out: gpu-tracker reads %d at most. Sums are of these.",
+    gpu_set_warn(set, "%u GPUs are skipped: gpu-tracker reads at most %d. Sums are of those.",
         count, GPU_MAX_DEVICES);
 }
 

@@ -5,8 +5,8 @@
 #include <math.h>
 
 static const char unreported_reason[] = "the driver does not report it for the tracked processes";
-static const char other_pids_reason[] =
-    "the driver lists only pids that are not in sight, as of the host, seen from a container";
+static const char other_pids_reason[] = "the driver lists only pids that are not visible here, "
+                                        "such as those of the host seen from a container";
 static const char unproven_pids_reason[] = "the driver lists pids that may be of the host: no "
                                            "process that has one here is known to use it";
 static const char no_pids_reason[] =

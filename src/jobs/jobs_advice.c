@@ -184,8 +184,8 @@ static void find_out_of_memory(struct gput_jobs *jobs, const struct jobs_job *jo
     }
     if (count > 0)
         FIND("out_of_memory", str_text(&list),
-            "The kernel killed processes for want of memory, in the control group%s of %zu %s%s: "
-            "ask for more",
+            "The kernel killed processes because memory ran out, in the control group%s of %zu "
+            "%s%s: ask for more",
             count > 1 ? "s" : "", count, job->noun, count > 1 ? "s" : "");
     str_finish(&list);
 }

@@ -41,7 +41,7 @@ static const struct column rank_columns[] = {
     WHOLE(struct jobs_rank, signal, "that ended the command"),
     {"stopped_by", NULL, "what ended the command as it ends all of its workers: no failure", GPUT_COLUMN_TEXT, .text = stopped_by},
     WORD(struct jobs_rank, "limit_enforced", limit_enforced, "kind of the limit for which its tracker ended the command"),
-    WHOLE(struct jobs_rank, oom_killed, "processes that the kernel killed for want of memory: of its control group, in which others may be"),
+    WHOLE(struct jobs_rank, oom_killed, "processes that the kernel killed because memory ran out: of its control group, possibly shared with other processes"),
     OF_RANK(cpu_seconds, "seconds", "CPU time"),
     OF_RANK(cores, NULL, "that it may use"),
     OF_RANK(busy_cores, NULL, "CPU time by wall time"),

@@ -19,7 +19,7 @@
     TEXT(user, 65, "identity.user", "whose process main is") \
     NUMBER(pid, "identity.pid", "number of the main process") \
     TEXT(command, 1024, "identity.command", "name of the command, with its arguments where command lines are asked for") \
-    NUMBER(exit_status, "identity.exit_status", "with which the command exited") \
+    NUMBER(exit_status, "identity.exit_status", "exit status of the command") \
     NUMBER(signal, "identity.signal", "number of the signal that ended the command") \
     TEXT(start, 32, "identity.start", "when tracking began, UTC") \
     TEXT(end, 32, "identity.end", "when it ended, UTC") \

@@ -81,7 +81,7 @@ const struct column process_columns[PROCESS_COLUMNS] = {
     TEXT("peak_ram_source", peak_source, "how far that can be trusted: final, kept, sampled or unknown"),
     BYTES("peak_gpu_ram_bytes", struct gput_process, peak_gpu_ram_bytes, "highest GPU RAM that drivers listed"),
     TRANSFERS(struct gput_process, ),
-    WHOLE("exit_status", exit_status, "with which it exited"),
+    WHOLE("exit_status", exit_status, "exit status"),
     WHOLE("signal", exit_signal, "signal that killed it"),
 };
 

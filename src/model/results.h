@@ -157,7 +157,7 @@ struct gput_accounting {
                                                        not */
     double short_lived_processes; /* that lived for less than 50 ms, at least; NaN as above */
     double left_running;          /* descendants that lived when main had ended; NaN before that */
-    double oom_killed; /* that the kernel killed for want of memory, of their control group: at
+    double oom_killed; /* that the kernel killed because memory ran out, of their control group: at
                           least; NaN: unknown */
     char oom_killed_reason[GPUT_REASON_SIZE]; /* which group it is, or why it is unknown */
     double minor_page_faults;            /* pages that needed no storage: new, copied or cached */

@@ -108,7 +108,7 @@ static const struct results_column record[] = {
     AT("allowed.slurm_ram", RAM, allowed.slurm_ram_bytes, "bytes", NULL, "what Slurm allocated on this machine"),
     AT("allowed.limit_ram", RAM, allowed.limit_ram_bytes, "bytes", NULL, "limit that the user set (--limit ram=8GB)"),
     AT("allowed.gpus", WHOLE, allowed.gpus, NULL, NULL, "GPUs that the command sees (CUDA_VISIBLE_DEVICES and the like)"),
-    AT("allowed.named_gpus", WHOLE, allowed.named_gpus, NULL, NULL, "GPUs that --guuids names, whatever the command sees"),
+    AT("allowed.named_gpus", WHOLE, allowed.named_gpus, NULL, NULL, "GPUs selected by --guuids"),
     OF(elapsed_seconds, "seconds", NULL, "wall time from the start to the last sample"),
 
     MEASUREMENTS(MEASUREMENT)
@@ -150,7 +150,7 @@ static const struct results_column record[] = {
     AT("accounting.processes.missed_reason", NUMBER, accounting.processes_missed_reason, NULL, NULL, "how the figure above is known, or why it is not"),
     AT("accounting.processes.short_lived", WHOLE_AT_LEAST, accounting.short_lived_processes, NULL, "process_ends", "processes that lived for less than 50 ms: at least"),
     AT("accounting.processes.left_running", WHOLE, accounting.left_running, NULL, "processes", "descendants that had not ended when main had"),
-    AT("accounting.processes.oom_killed", WHOLE, accounting.oom_killed, NULL, NULL, "processes of its control group that the kernel killed for want of memory"),
+    AT("accounting.processes.oom_killed", WHOLE, accounting.oom_killed, NULL, NULL, "processes of its control group that the kernel killed because memory ran out"),
     AT("accounting.processes.oom_killed_reason", NUMBER, accounting.oom_killed_reason, NULL, NULL, "which group the figure above is of, or why it is not known"),
     AT("accounting.page_faults.minor", WHOLE, accounting.minor_page_faults, NULL, "counts", "page faults that needed no storage"),
     AT("accounting.page_faults.major", WHOLE, accounting.major_page_faults, NULL, "counts", "page faults that needed storage"),
@@ -160,7 +160,7 @@ static const struct results_column record[] = {
     AT("accounting.bytes.written", WHOLE, accounting.write_bytes, "bytes", "counts", "written through write() and the like"),
     AT("accounting.bytes.read_from_storage", WHOLE, accounting.storage_read_bytes, "bytes", "counts", "fetched from storage"),
     AT("accounting.bytes.written_to_storage", WHOLE, accounting.storage_write_bytes, "bytes", "written_to_storage", "written to storage, without what was dropped before"),
-    MEASURED_AS("accounting.bytes", "dirtied", accounting.storage_dirtied_bytes, "bytes", "counts", "pages that were filled to be written to storage"),
+    MEASURED_AS("accounting.bytes", "dirtied", accounting.storage_dirtied_bytes, "bytes", "counts", "pages dirtied to be written to storage"),
     AT("accounting.bytes.system_network_received", WHOLE, accounting.system_network_received_bytes, "bytes", "network", "received by the whole system, without the loopback"),
     AT("accounting.bytes.system_network_sent", WHOLE, accounting.system_network_sent_bytes, "bytes", "network", "sent by the whole system, without the loopback"),
 

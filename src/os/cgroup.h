@@ -99,7 +99,7 @@ struct cgroup_memory {
 void cgroup_memory_parse(const char *memory_stat, bool is_v2, struct cgroup_memory *memory);
 void cgroup_memory_read(const char *directory, bool is_v2, struct cgroup_memory *memory);
 
-/* How many processes of a group the kernel killed for want of memory, since the group was made;
+/* How many processes of a group the kernel killed because memory ran out, since the group was made;
  * version 2: of groups below it, too, which version 1 does not count. NaN: not available (version
  * 1: before Linux 4.13). The text is memory.events, or version 1's memory.oom_control. */
 double cgroup_oom_kills_parse(const char *text);

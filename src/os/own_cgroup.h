@@ -58,7 +58,7 @@ void own_cgroup_memory(const struct own_cgroup *own, struct cgroup_memory *memor
 /* The memory of own_cgroup_usage() alone, which reads more files. */
 void own_cgroup_charged(const struct own_cgroup *own, struct cgroup_usage *usage);
 
-/* How many of its processes the kernel killed for want of memory; NaN: not available. */
+/* How many of its processes the kernel killed because memory ran out; NaN: not available. */
 double own_cgroup_oom_kills(const struct own_cgroup *own);
 
 /* Whether it has living processes. Also false where that is not known: without version 2. */

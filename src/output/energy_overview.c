@@ -327,7 +327,7 @@ static const char *why_no_total(const struct overview *overview)
 {
     struct gput_energy_metric metric = gput_energy_metric_default();
     if (find(overview, "psys_power", &metric) && !find(overview, "intel_power", &metric))
-        return "there is the psys counter alone, of the whole platform: it is in no total";
+        return "there is only the psys counter, of the whole platform: it is not in any total";
     return "there are no two readings of packages, DRAM or GPUs";
 }
 

@@ -44,7 +44,7 @@ static const struct metric prometheus[] = {
         "When tracking began, in seconds since 1970.", NULL),
     ROW("gputracker_session_end_timestamp_seconds", METRIC_GAUGE, "identity.end",
         "When it ended, in seconds since 1970.", NULL),
-    ROW("gputracker_main_exit_status", METRIC_GAUGE, "identity.exit_status", "With which the command exited.", NULL),
+    ROW("gputracker_main_exit_status", METRIC_GAUGE, "identity.exit_status", "Exit status of the command.", NULL),
     ROW("gputracker_main_signal", METRIC_GAUGE, "identity.signal", "Number of the signal that ended the command.", NULL),
     ROW("gputracker_allowed_cores", METRIC_GAUGE, "allowed.cores",
         "Cores that the command may use, where these are fewer than the machine has.", NULL),
@@ -98,7 +98,7 @@ static const struct metric prometheus[] = {
     ROW("gputracker_combined_storage_read_bytes", METRIC_COUNTER, "accounting.bytes.read_from_storage",
         "Bytes that were fetched from storage for them.", NULL),
     ROW("gputracker_combined_storage_written_bytes", METRIC_COUNTER, "accounting.bytes.dirtied",
-        "Bytes that they filled to be written to storage, removed files included.", NULL),
+        "Bytes dirtied in the page cache for storage, files removed since included.", NULL),
     ROW("gputracker_main_energy_joules", METRIC_COUNTER, "energy.main_joules", "The main process's share of the energy.", NULL),
     ROW("gputracker_descendants_energy_joules", METRIC_COUNTER, "energy.descendants_joules",
         "Its descendants' share of the energy.", NULL),
@@ -113,7 +113,7 @@ static const struct metric prometheus[] = {
     ROW("gputracker_tracker_late_ticks", METRIC_COUNTER, "tracker.late_ticks",
         "Samples that began more than a tenth of the interval late.", has_ticks),
     ROW("gputracker_tracker_missed_ticks", METRIC_COUNTER, "tracker.missed_ticks",
-        "Samples left out because an earlier one took too long.", has_ticks),
+        "Samples skipped because an earlier one took too long.", has_ticks),
 
     /* The names of AIPowerMeter; all of them are of the whole machine. */
     ROW("power_draw_cpu", METRIC_GAUGE, "now.watts.core", "Power of the CPU cores in watts.", NULL),
@@ -129,7 +129,7 @@ static const struct metric prometheus_gpus[] = {
     ROW("gputracker_gpu_combined_memory_bytes", METRIC_GAUGE, "now.combined_ram_bytes",
         "RAM of the GPU that the main process and its descendants use.", NULL),
     ROW("gputracker_gpu_utilization_ratio", METRIC_GAUGE, "now.utilization_percent",
-        "Use of the GPU by anybody, 1 being all of the time.", NULL),
+        "Use of the GPU by any process, 1 being all of the time.", NULL),
     ROW("gputracker_gpu_power_watts", METRIC_GAUGE, "now.power_watts", "Power of the GPU.", NULL),
     ROW("gputracker_gpu_energy_joules", METRIC_COUNTER, "now.joules", "Energy of the GPU since the start.", NULL),
 };
@@ -148,7 +148,7 @@ static const struct metric opentelemetry[] = {
     OTEL("process.thread.count", METRIC_SUM, "{thread}", "now.combined_n_threads", "Threads of the command."),
     OTEL("process.uptime", METRIC_GAUGE, "s", "elapsed_seconds", "Time from the start of tracking to the last sample."),
     OTEL_OF("process.disk.io", METRIC_COUNTER, "By", "disk.io.direction", "read", "accounting.bytes.read_from_storage",
-        "Bytes fetched from storage, and filled to be written to it."),
+        "Bytes fetched from storage, and dirtied to be written to it."),
     OTEL_OF("process.disk.io", METRIC_COUNTER, "By", "disk.io.direction", "write", "accounting.bytes.dirtied", ""),
     OTEL_OF("process.context_switches", METRIC_COUNTER, "{context_switch}", "process.context_switch.type", "voluntary",
         "accounting.context_switches.voluntary", "Context switches of the command, once they are known."),
@@ -179,7 +179,7 @@ static const struct metric opentelemetry[] = {
 static const struct metric opentelemetry_gpus[] = {
     OTEL("hw.gpu.memory.limit", METRIC_SUM, "By", "ram_capacity_bytes", "RAM of the GPU."),
     OTEL("hw.gpu.memory.usage", METRIC_SUM, "By", "now.ram_bytes", "RAM in use on the GPU."),
-    OTEL("hw.gpu.utilization", METRIC_GAUGE, "1", "now.utilization_percent", "Use of the GPU by anybody, 1 being all of the time."),
+    OTEL("hw.gpu.utilization", METRIC_GAUGE, "1", "now.utilization_percent", "Use of the GPU by any process, 1 being all of the time."),
     OTEL("hw.energy", METRIC_COUNTER, "J", "now.joules", "Energy of the GPU since the start."),
     OTEL("hw.power", METRIC_GAUGE, "W", "now.power_watts", "Power of the GPU."),
 };

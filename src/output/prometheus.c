@@ -117,7 +117,7 @@ static void write_session(struct writer *writer)
     size_t count = session_labels_of(writer->results, known);
     if (count == 0)
         return;
-    write_info_head(writer, "gputracker_session", "Whose figures these are.");
+    write_info_head(writer, "gputracker_session", "Identity of the session.");
     begin_sample(writer, "gputracker_session", "_info");
     for (size_t i = 0; i < count; i++)
         write_label(writer, known[i].name, known[i].value);

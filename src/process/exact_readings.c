@@ -31,7 +31,7 @@ struct private_objects {
     struct private_object *objects;
     size_t count, capacity;
     bool is_collected;
-    bool is_partial; /* for want of memory */
+    bool is_partial; /* because memory ran out */
 };
 
 /* One pass over a tree as of one scan. */

@@ -31,7 +31,7 @@
 #define READING_NS (5 * NS_PER_SECOND)
 #define WRITING_NS (10 * NS_PER_SECOND)
 #define ENDING_NS (1 * NS_PER_SECOND)
-/* After accept() or poll() failed for want of descriptors or memory. */
+/* After accept() or poll() failed for lack of descriptors or memory. */
 #define PAUSE_NS (NS_PER_SECOND / 10)
 
 enum stage {

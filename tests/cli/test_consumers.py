@@ -324,7 +324,7 @@ class WithoutRights(ConsumerTest):
             0.02, report["accounting"]["cpu_seconds"]["sampled"], report["accounting"]["cpu_seconds"]["kernel"], 0.03)
         self.assertEqual(report["accounting"]["processes"]["seen"], 2)
         self.assertEqual(report["sources"]["ram"]["state"], "sampled")
-        self.assertNotIn("may not be read", report["sources"]["ram"]["reason"])
+        self.assertNotIn("no permission", report["sources"]["ram"]["reason"])
 
     def test_as_a_user_without_rights(self):
         self.track_in_shell(*AS_NOBODY)
@@ -364,7 +364,7 @@ class WithoutRights(ConsumerTest):
         self.assert_agrees(report)
         for scope in ("main", "descendants", "combined"):
             self.assert_within(0.02, report["max_ram"][scope]["total_rss"], 40, more=2)
-        self.assertIn("at least: memory maps of 2 of 2 processes may not be read", report["sources"]["ram"]["reason"])
+        self.assertIn("at least: no permission to read the memory maps of 2 of 2 processes", report["sources"]["ram"]["reason"])
 
 
 if __name__ == "__main__":

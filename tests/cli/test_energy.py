@@ -105,7 +105,7 @@ class Energy(CommandTest):
         self.assertEqual(source["state"], "exact")
         busy_seconds = (1 - results["energy"]["idle_share"]) * os.cpu_count() * results["compute_time"]["time"] * 3600
         if busy_seconds < 0.9:  # a hundred ticks are enough, and a busy machine, or one of many processors, may have had them
-            self.assertRegex(source["reason"], r"; shares are rough: they rest on \d+ clock ticks? of CPU time of all processes$")
+            self.assertRegex(source["reason"], r"; shares are rough: based on \d+ clock ticks? of CPU time of all processes$")
 
     def auto_reaped(self, consumer):
         """Uses 1 s of CPU time in children that are not waited for; then 20 J have been used."""
@@ -198,14 +198,14 @@ class Energy(CommandTest):
         self.assertGreater(results["energy"]["machine"]["package"], 20)
         source = results["sources"]["cpu_energy"]
         self.assertEqual(source["state"], "sampled")
-        self.assertIn("the package counter went back", source["reason"])
+        self.assertIn("the package counter decreased", source["reason"])
 
     def test_a_counter_stands_still(self):
         self.machine.add("intel-rapl:0", "package-0")
         results = self.track(["sleep", "2.5"])
         self.assertNotIn("energy", results)
         source = results["sources"]["cpu_energy"]
-        self.assertEqual((source["state"], source["reason"]), ("unavailable", "RAPL, but the package counter stands still and is left out"))
+        self.assertEqual((source["state"], source["reason"]), ("unavailable", "RAPL, but the package counter does not advance and is skipped"))
 
     def test_half_a_machine_has_no_power(self):
         self.machine.add_two_packages()
@@ -222,7 +222,7 @@ class Energy(CommandTest):
         # It stands still when it had 2 s: a busy machine can need as long to start the command.
         had_time = results["compute_time"]["time"] * 3600 >= 1.5
         self.assertEqual(source["state"], "sampled")
-        self.assertIn(source["reason"], ("RAPL, but the package counter has not moved yet", had_time and "RAPL, but the package counter stands still and is left out"))
+        self.assertIn(source["reason"], ("RAPL, but the package counter has not advanced yet", had_time and "RAPL, but the package counter does not advance and is skipped"))
 
     def test_a_counter_gets_unreadable(self):
         self.machine.add("intel-rapl:0", "package-0")
@@ -235,7 +235,7 @@ class Energy(CommandTest):
         self.assertIsNone(results["energy"]["mean_watts"])
         source = results["sources"]["cpu_energy"]
         self.assertEqual(source["state"], "sampled")
-        self.assertIn("the package counter cannot be read any more", source["reason"])
+        self.assertIn("the package counter can no longer be read", source["reason"])
         with sqlite3.connect(self.folder / "t.sqlite") as database:
             rows = database.execute("SELECT package, dram, total FROM energy_data ORDER BY timestamp").fetchall()
         self.assertIsNotNone(rows[-1][1])
@@ -291,7 +291,7 @@ class Energy(CommandTest):
         self.machine.add("intel-rapl:0", "psys")
         results = self.track(python(MOVE, *self.machine.move(0.3, package_0=90)))
         self.assertIsNone(results["energy"]["combined"])
-        alone = "there is the psys counter alone, of the whole platform: it is in no total and is not shared out"
+        alone = "there is only the psys counter, of the whole platform: it is not in any total and is not shared out"
         self.assertEqual(results["sources"]["cpu_energy"], {"state": "sampled", "reason": f"RAPL, but {alone}"})
         self.assertIsNone(results["energy"]["idle_share"])
         # The doctor and a recording say the same.
@@ -312,10 +312,10 @@ class Energy(CommandTest):
             self.assertEqual((results["energy"]["mean_watts"], results["energy"]["max_watts"]), (None, None))
             source = results["sources"]["cpu_energy"]
             self.assertEqual(source["state"], "sampled")
-            self.assertIn(f"RAPL, but {left_out} and is left out", source["reason"])
+            self.assertIn(f"RAPL, but {left_out} and is skipped", source["reason"])
             rapl = self.doctor_on_rapl()
             self.assertEqual(rapl["state"], "partly")
-            self.assertEqual(rapl["reason"], f"1 of 2 counters in {self.machine.powercap}; {left_out} and is left out")
+            self.assertEqual(rapl["reason"], f"1 of 2 counters in {self.machine.powercap}; {left_out} and is skipped")
         (self.machine.powercap / "intel-rapl:0" / "name").unlink()
         results = self.track(["true"], "--overwrite")
         self.assertNotIn("energy", results)
@@ -345,7 +345,7 @@ class Energy(CommandTest):
         self.assertNotIn("energy", results)
         self.assertNotIn("co2e", results["sources"])
         without = self.track(["true"], "--carbon-intensity", "FR", "--overwrite")["sources"]["co2e"]
-        self.assertEqual(without, {"state": "unavailable", "reason": "no joules of what is tracked are known to compute it from"})
+        self.assertEqual(without, {"state": "unavailable", "reason": "the energy of the tracked processes is not known"})
         source = results["sources"]["cpu_energy"]
         self.assertEqual(source["state"], "unavailable")
         self.assertIn("no RAPL counters", source["reason"])

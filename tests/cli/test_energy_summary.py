@@ -232,7 +232,7 @@ class Reading(CommandTest):
     def test_a_total_that_is_not_known_has_a_reason(self):
         self.record(line(0, {"psys_power": 40.0}), line(10, {"psys_power": 40.0}))
         first, *_ = self.run_command("energy", "summary", "rec").stdout.splitlines()
-        self.assertEqual(first, "n/a in 10 s: there is the psys counter alone, of the whole platform: it is in no total")
+        self.assertEqual(first, "n/a in 10 s: there is only the psys counter, of the whole platform: it is not in any total")
         self.record(line(0, {"total_mem_use": 1.0}), line(10, {"total_mem_use": 1.0}))
         first, *_ = self.run_command("energy", "summary", "rec").stdout.splitlines()
         self.assertEqual(first, "n/a in 10 s: there are no two readings of packages, DRAM or GPUs")

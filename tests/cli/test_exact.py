@@ -179,7 +179,7 @@ class Exact(ExactTest):
         report = self.track_with_daemon(self.track_without_rights, work, options=["--st", "0.05"])
         source = report["sources"]["kernel_cpu_time"]
         seconds = report["accounting"]["cpu_seconds"]
-        self.assertIn("live on", source["reason"])
+        self.assertIn("still running", source["reason"])
         self.assertIsNotNone(seconds["kernel_user"])
         self.assertEqual(source["state"], "sampled")
         if "a control group of its own" not in source["reason"]:
@@ -213,7 +213,7 @@ class Exact(ExactTest):
         for track in self.track, self.track_without_rights:
             report = self.track_with_daemon(track, ["child", "[", *work, "]", "wait", *work])
             self.assert_work_is_counted(report, 2)
-            self.assertIn("live on", report["sources"]["counts"]["reason"])
+            self.assertIn("still running", report["sources"]["counts"]["reason"])
             self.assertEqual(report["accounting"]["processes"]["left_running"], 1)
 
     def test_work_of_auto_reaped_children(self):
@@ -232,7 +232,7 @@ class Exact(ExactTest):
     def test_bytes_of_a_daemon_that_no_sample_saw_are_no_exact_figure(self):
         report = self.track_without_rights("daemon", "[", "write", 5, "]", "sleep", 0.3)
         counts = report["sources"]["counts"]
-        if "whose bytes could not be read: 1" in counts["reason"] or "live on" in counts["reason"]:
+        if "whose bytes could not be read: 1" in counts["reason"] or "still running" in counts["reason"]:
             self.assertNotEqual(counts["state"], "exact")
         else:  # it was seen after all: the kernel was slow to end it
             self.assertGreaterEqual(report["accounting"]["bytes"]["written"], 5_000_000, counts)

@@ -66,7 +66,7 @@ class ExactPeaks(ExactTest):
                     for whose in "descendants", "combined":
                         at_most = peaks[f"{whose}_at_most"]
                         self.assertTrue(at_most is None or at_most >= 100e6, peaks)
-                    if self.knows_ends(report) and "live on" not in peaks["descendants_source"]:
+                    if self.knows_ends(report) and "still running" not in peaks["descendants_source"]:
                         self.assertLess(peaks["descendants_at_most"], 110e6)
 
     def test_memory_that_main_had_before_execve_is_mains(self):

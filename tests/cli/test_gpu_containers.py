@@ -73,7 +73,7 @@ class Containers(GpuTest):
                 self.assertRegex(gpu["missing"], "^process_ram, process_utilization: the driver lists ")
                 source = report["sources"]["process_gpu_ram"]
                 self.assertEqual(source["state"], "unavailable")
-                self.assertRegex(source["reason"], "the driver lists .*; of the GPUs, by anybody, 9000 MB were in use at first")
+                self.assertRegex(source["reason"], "the driver lists .*; by any process, 9000 MB were in use on the GPUs at first")
                 self.assertEqual({process["peak_gpu_ram"] for process in report["processes"]}, {None})
                 self.assertIsNone(report["energy"]["combined"])
 
@@ -94,7 +94,7 @@ class Containers(GpuTest):
         self.write(idle)
         report, _ = self.tracked("--tf", "t.csv", command=python(RISE, self.scenario, idle, IN_USE, idle))
         self.assertEqual([report["max_gpu_ram"][scope] for scope in SHARES], [None] * 3)
-        self.assertIn("4 MB were in use at first and 9000 MB at most", report["sources"]["process_gpu_ram"]["reason"])
+        self.assertIn("4 MB were in use on the GPUs at first and 9000 MB at most", report["sources"]["process_gpu_ram"]["reason"])
         self.assertIsNone(report["energy"]["combined"])
         with open(self.folder / "t.csv", newline="") as file:
             lines = list(csv.reader(file))
@@ -127,7 +127,7 @@ class Containers(GpuTest):
         for form in "text", "full", "summary", "json", "pickle", "prometheus":
             done = self.gpu_tracker("run", "--st", "0.05", "--gru", "megabytes", "-f", form, "-o", form, "--", "sleep", "0.3")
             self.assertEqual(done.returncode, 0, done.stderr)
-        why = "the driver lists only pids that are not in sight"
+        why = "the driver lists only pids that are not visible here"
         for form in "text", "full":
             text = (self.folder / form).read_text()
             ram = text[text.index("Max GPU RAM:"):text.index("CPU utilization:")]

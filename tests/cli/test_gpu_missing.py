@@ -198,7 +198,7 @@ class NotAvailable(GpuTest):
         self.assertGreater(report["energy"]["machine"]["gpu"], 50)
         source = report["sources"]["gpu_energy"]
         self.assertEqual(source["state"], "sampled")
-        self.assertIn("that of GPU 0 has not moved yet; its power was integrated instead", source["reason"])
+        self.assertIn("the counter of GPU 0 has not advanced yet; its power was integrated instead", source["reason"])
 
 
 if __name__ == "__main__":

@@ -567,9 +567,9 @@ class Job(JobTest):
         self.assertEqual(cpu_of(last + cut, "r.r0.json"), (True, []))
 
     def test_why_a_rank_was_ended(self):
-        """The kernel killed it for want of memory, or its tracker for a limit: the reports say so."""
+        """The kernel killed it because memory ran out, or its tracker for a limit: the reports say so."""
         killed = {"exit_status": None, "signal": 9}
-        processes = {"oom_killed": 1, "oom_killed_reason": "counted by its control group, in which others may be"}
+        processes = {"oom_killed": 1, "oom_killed_reason": "counted by its control group, possibly shared with other processes"}
         self.rank(0, identity=killed)
         report = json.loads((self.folder / "r.r0.json").read_text())
         report["accounting"]["processes"] |= processes
@@ -588,8 +588,8 @@ class Job(JobTest):
             self.assertIn(said, found["failed_ranks"].split(": ", 1)[1].split("; "))
         self.assertEqual(
             found["out_of_memory"],
-            "The kernel killed processes for want of memory, in the control group of 1 rank: ask for more: "
-            "rank 0 on n1: 1, counted by its control group, in which others may be")  # fmt: skip
+            "The kernel killed processes because memory ran out, in the control group of 1 rank: ask for more: "
+            "rank 0 on n1: 1, counted by its control group, possibly shared with other processes")  # fmt: skip
         text = self.run_command(".").stdout
         for end in "signal 9, out of memory", "signal 15, limit of ram", "exit 1, limit of seconds":
             self.assertRegex(text, rf"(?m)^ .*  {end}$")

@@ -90,7 +90,7 @@ static void assert_left_out(double joules, const char *fault)
 static void a_counter_that_goes_back_is_flagged_and_left_out(void **state)
 {
     (void)state;
-    assert_left_out(5, "the package 1 counter went back");
+    assert_left_out(5, "the package 1 counter decreased");
 }
 
 static void a_counter_that_jumps_ahead_is_flagged_and_left_out(void **state)
@@ -152,7 +152,7 @@ static void wraps_are_undone_even_between_intervals(void **state)
     energy_meter_read(&meter, &shares, 181 * NS_PER_SECOND);
     assert_near(meter.energy.machine.package, 54000);
     assert_near(meter.energy.max_watts, 300);
-    assert_null(strstr(faults(&meter), "went back"));
+    assert_null(strstr(faults(&meter), "decreased"));
     energy_meter_finish(&meter);
 }
 
@@ -204,7 +204,7 @@ static void a_counter_that_stands_still_is_flagged(void **state)
     set_joules("intel-rapl:1:0", 310);
     energy_meter_read(&meter, &shares, 5 * NS_PER_SECOND);
     assert_string_equal(
-        faults(&meter), "the psys counter stood still; what it missed is not known");
+        faults(&meter), "the psys counter did not advance; the energy it missed is not known");
     assert_near(meter.energy.machine.psys, 2);
     assert_true(meter.energy.machine.uncore == 0);
     energy_meter_finish(&meter);
@@ -224,7 +224,7 @@ static void a_counter_that_never_moves_is_no_figure(void **state)
     assert_true(isnan(meter.energy.machine.core));
     assert_near(meter.energy.machine.dram, 15);
     assert_near(meter.energy.machine.total, 15);
-    assert_non_null(strstr(faults(&meter), "counter stands still and is left out"));
+    assert_non_null(strstr(faults(&meter), "counter does not advance and is skipped"));
 
     /* It was slow, not stuck: nothing is lost. */
     set_joules("intel-rapl:0", 1040);
@@ -269,7 +269,7 @@ static void a_counter_that_gets_unreadable_is_missing_from_there(void **state)
     assert_near(figure(&meter, GPUT_ENERGY_DRAM), 11);
     assert_true(energy_meter_is_partial(&meter));
     assert_string_equal(faults(&meter),
-        "the package 1 counter cannot be read any more; what it misses is not known");
+        "the package 1 counter can no longer be read; the energy since then is not known");
 
     /* It could not be read for a moment: the counter continued. */
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
@@ -325,12 +325,12 @@ static void names_every_faulty_counter(void **state)
     set_joules("intel-rapl:2", 9001);
     energy_meter_read(&meter, &shares, 2 * NS_PER_SECOND);
     assert_string_equal(faults(&meter),
-        "the package 0 counter went back; those intervals were left out; "
-        "the package 1 counter went back; those intervals were left out; "
-        "the dram 1 counter cannot be read and is left out");
+        "the package 0 counter decreased; those intervals were skipped; the "
+        "package 1 counter decreased; those intervals were skipped; the dram 1 "
+        "counter cannot be read and is skipped");
     energy_counters_explain(&meter.cpu, text, sizeof text);
     assert_string_equal(
-        text, "the package 0 counter went back; those intervals were left out; and 2 more");
+        text, "the package 0 counter decreased; those intervals were skipped; and 2 more");
     energy_meter_finish(&meter);
 }
 
@@ -353,7 +353,7 @@ static void a_missing_sub_domain_costs_itself_alone(void **state)
     assert_near(meter.energy.machine.package, 11);
     assert_true(isnan(meter.energy.machine.core));
     assert_string_equal(faults(&meter),
-        "the core counter cannot be read (No such file or directory) and is left out");
+        "the core counter cannot be read (No such file or directory) and is skipped");
     energy_meter_finish(&meter);
 }
 

@@ -21,7 +21,7 @@ static void a_gpu_without_joules_among_others_is_named(void **state)
         assert_near(meter.energy.machine.gpu, 200);
         assert_near(energy_meter_unknown_seconds(&meter), 2);
         assert_string_equal(
-            gpu_faults(&meter), "no counter gives the joules of GPU 1, which is left out");
+            gpu_faults(&meter), "no counter gives the joules of GPU 1, which is skipped");
         energy_meter_finish(&meter);
     }
 }
@@ -137,7 +137,7 @@ static void a_gpu_counter_is_compared_with_its_power(void **state)
 
     run_gpu(&meter, 80, 100, 20, false);
     assert_string_equal(gpu_faults(&meter),
-        "GPU 0 counted 1600.0 J in 20.00 s where its power, integrated, gives 2000.0 J");
+        "GPU 0 counted 1600.0 J in 20.00 s, but its integrated power gives 2000.0 J");
     energy_meter_finish(&meter);
 }
 
@@ -149,27 +149,27 @@ static void a_stuck_gpu_counter_is_replaced_by_power(void **state)
     assert_near(meter.energy.machine.gpu, 2000);
     assert_near(meter.energy.main, 1000);
     assert_near(meter.energy.max_watts, 100);
-    assert_string_equal(
-        gpu_faults(&meter), "that of GPU 0 stood still; its power was integrated instead");
+    assert_string_equal(gpu_faults(&meter),
+        "the counter of GPU 0 did not advance; its power was integrated instead");
     energy_meter_finish(&meter);
 
     run_gpu(&meter, -100, 100, 3, false);
     assert_near(meter.energy.machine.gpu, 300);
     assert_string_equal(
-        gpu_faults(&meter), "that of GPU 0 went back; its power was integrated instead");
+        gpu_faults(&meter), "the counter of GPU 0 decreased; its power was integrated instead");
     energy_meter_finish(&meter);
 
     run_gpu(&meter, 0, 0, 20, true); /* not independent of the counter */
     assert_true(isnan(meter.energy.machine.gpu));
-    assert_string_equal(
-        gpu_faults(&meter), "that of GPU 0 stood still; what it missed is not known");
+    assert_string_equal(gpu_faults(&meter),
+        "the counter of GPU 0 did not advance; the energy it missed is not known");
     energy_meter_finish(&meter);
 
     run_gpu(&meter, 0, NAN, 20, false);
     assert_true(isnan(meter.energy.machine.gpu));
     assert_true(isnan(meter.energy.main));
-    assert_string_equal(
-        gpu_faults(&meter), "that of GPU 0 stood still; what it missed is not known");
+    assert_string_equal(gpu_faults(&meter),
+        "the counter of GPU 0 did not advance; the energy it missed is not known");
     energy_meter_finish(&meter);
 }
 

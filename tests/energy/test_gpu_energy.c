@@ -131,7 +131,7 @@ static void power_is_extrapolated_until_the_next_reading(void **state)
     gpu_energy_advance(&gpu, &reading, ns_of(6));
     assert_true(gpu_energy_explain(&gpu, 3, text, sizeof text));
     assert_string_equal(
-        text, "GPU 3 did not answer in the last 3.0 s: its last power was taken on");
+        text, "GPU 3 did not answer in the last 3.0 s: its last power reading is assumed");
 }
 
 static void what_was_extrapolated_in_excess_is_taken_back_at_the_end(void **state)
@@ -179,12 +179,14 @@ static void joules_that_stopped_are_missing_from_then_on(void **state)
     lose(&gpu, NAN, 1000, 3, NAN);
     assert_true(gpu.is_lost);
     assert_near(gpu.joules, 300);
-    explained(&gpu, "that of GPU 0 could not be read any more; what it missed is not known");
+    explained(
+        &gpu, "the counter of GPU 0 could no longer be read; the energy it missed is not known");
 
     lose(&gpu, 100, 1000, 3, 100);
     assert_false(gpu.is_lost);
     assert_near(gpu.joules, 1000);
-    explained(&gpu, "that of GPU 0 could not be read any more; its power was integrated instead");
+    explained(
+        &gpu, "the counter of GPU 0 could no longer be read; its power was integrated instead");
 
     lose(&gpu, 100, NAN, 3, NAN);
     assert_true(gpu.is_lost);
@@ -205,8 +207,9 @@ static void missing_power_is_reported(void **state)
         gpu_energy_advance(&gpu, &reading, ns_of(seconds));
     }
     assert_near(gpu.joules, 350);
-    explained(&gpu, "that of GPU 0 could not be read any more; its power was integrated instead, "
-                    "and nothing was reported for 1.5 s, which are missing");
+    explained(&gpu,
+        "the counter of GPU 0 could no longer be read; its power was integrated instead, and "
+        "nothing was reported for 1.5 s, which are missing");
 }
 
 static void a_driver_that_hangs_is_lost_until_it_answers(void **state)
@@ -239,7 +242,7 @@ static void a_driver_that_never_answers_is_missing_all_the_time(void **state)
     assert_true(isnan(gpu_energy_advance(&gpu, &nothing, ns_of(3))));
     assert_near(gpu_energy_unknown_seconds(&gpu), 3);
     assert_false(gpu.is_lost);
-    explained(&gpu, "no counter gives the joules of GPU 0, which is left out");
+    explained(&gpu, "no counter gives the joules of GPU 0, which is skipped");
 }
 
 static void a_counter_that_has_not_changed_yet_is_no_figure(void **state)
@@ -252,7 +255,7 @@ static void a_counter_that_has_not_changed_yet_is_no_figure(void **state)
         assert_true(isnan(gpu_energy_advance(&gpu, &reading, ns_of(0.1 * i))));
     }
     assert_false(gpu.is_lost);
-    explained(&gpu, "that of GPU 0 has not moved yet");
+    explained(&gpu, "the counter of GPU 0 has not advanced yet");
 }
 
 /* The power stands in for it, and the figure is not the counter's. */
@@ -267,7 +270,7 @@ static void joules_before_a_counters_first_change_are_integrated_power(void **st
         gpu_energy_advance(&gpu, &reading, ns_of(0.1 * tenth));
     }
     assert_near(gpu.joules, WATTS);
-    explained(&gpu, "that of GPU 0 has not moved yet; its power was integrated instead");
+    explained(&gpu, "the counter of GPU 0 has not advanced yet; its power was integrated instead");
     struct gpu_energy_reading reading = say(1.1, WATTS, 1000 + 1.1 * WATTS);
     gpu_energy_advance(&gpu, &reading, ns_of(1.1));
     assert_near(gpu.joules, 1.1 * WATTS);
@@ -275,7 +278,7 @@ static void joules_before_a_counters_first_change_are_integrated_power(void **st
     reading.read_ns = ns_of(1.2);
     gpu_energy_advance(&gpu, &reading, ns_of(1.2));
     explained(
-        &gpu, "that of GPU 0 had not moved at the end: 10.0 J of it are its power, integrated");
+        &gpu, "the counter of GPU 0 had not advanced at the end: 10.0 J are its power, integrated");
 }
 
 static void a_gpu_that_appears_late_is_reported(void **state)

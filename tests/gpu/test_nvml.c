@@ -82,10 +82,10 @@ static void gpus_that_do_not_fit_are_said_to_be_left_out(void **state)
     struct gpu_set *set = open_set(&options);
     gpu_set_devices(set, &count);
     assert_int_equal(count, GPU_MAX_DEVICES);
-    assert_contains(warnings, "2 GPUs are left out");
+    assert_contains(warnings, "2 GPUs are skipped");
     const struct gpu_source_status *sources = gpu_set_sources(set, &count);
     assert_int_equal(sources[0].state, GPU_SOURCE_PARTIAL);
-    assert_contains(sources[0].detail, "2 more GPUs");
+    assert_contains(sources[0].detail, "2 GPUs are skipped");
     sample_once(set, MAIN, 0);
     assert_string_equal(strstr(warnings, "\n"), "\n"); /* once */
     gpu_set_close(set);
@@ -185,7 +185,7 @@ static void a_suspended_gpu_is_only_resumed_when_named(void **state)
     assert_string_equal(devices[0].uuid, "GPU-11111111-2222-3333-4444-555555555555");
     assert_string_equal(devices[0].name, "NVIDIA GeForce RTX 3050 Laptop GPU");
     assert_number(sample_once(set, MAIN, 0).system_ram_bytes, NAN);
-    assert_contains(missing(set, 0, GPU_RAM_USED), "asleep");
+    assert_contains(missing(set, 0, GPU_RAM_USED), "suspended");
     assert_int_equal(gpu_set_sources(set, &count)->state, GPU_SOURCE_SUSPENDED);
     assert_int_equal(count_calls("nvmlInit", 0), 0);
     gpu_set_close(set);
@@ -218,7 +218,7 @@ static void a_resumed_gpu_is_added(void **state)
     struct gpu_options options = fake_options();
     options.sysfs_root = sysfs;
     struct gpu_set *set = open_set(&options);
-    assert_contains(gpu_set_missing(set), "asleep");
+    assert_contains(gpu_set_missing(set), "suspended");
     assert_number(sample_once(set, MAIN, 0).main_ram_bytes, NAN);
     write_pci_gpu(sysfs, "active");
     struct gpu_sample sample = sample_once(set, MAIN, 0);

@@ -252,12 +252,12 @@ static void without_a_sign_of_a_driver_no_library_is_searched_for(void **state)
     options.nvml_path = NULL;
     options.procfs_root = "/nonexistent";
     struct gpu_set *set = open_set(&options);
-    assert_contains(gpu_set_missing(set), "no GPU of NVIDIA is on the PCI bus");
+    assert_contains(gpu_set_missing(set), "no NVIDIA GPU is on the PCI bus");
     gpu_set_close(set);
     snprintf(procfs, sizeof procfs, "%s", fixture("gpu-nvidia-asleep/proc"));
     options.procfs_root = procfs;
     set = open_set(&options);
-    assert_null(strstr(gpu_set_missing(set), "no GPU of NVIDIA is on the PCI bus"));
+    assert_null(strstr(gpu_set_missing(set), "no NVIDIA GPU is on the PCI bus"));
     gpu_set_close(set);
 }
 

@@ -42,7 +42,7 @@ static void an_unknown_word_lists_the_available_uuids(void **state)
         "0000:00:02.0");
     assert_int_equal(gpu_selection_check("3", devices, 3, &error), GPUT_ERROR_NOT_FOUND);
     assert_int_equal(gpu_selection_check("0", NULL, 0, &error), GPUT_ERROR_NOT_FOUND);
-    assert_non_null(strstr(error.message, "none, no GPU was found"));
+    assert_non_null(strstr(error.message, "none (no GPU was found)"));
 }
 
 static void an_empty_list_is_an_error(void **state)

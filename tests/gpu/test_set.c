@@ -357,7 +357,7 @@ static void a_driver_that_hangs_delays_neither_samples_nor_close(void **state)
     }
     assert_number(sample.system_ram_bytes, NAN);
     assert_number(sample.utilization_sum_percent, NAN);
-    assert_contains(missing(set, 0, GPU_RAM_USED), "does not answer any more");
+    assert_contains(missing(set, 0, GPU_RAM_USED), "no longer answers");
     assert_false(gpu_set_await_all(set, 0.01));
     gpu_set_close(set);
     assert_int_equal(count_calls("nvmlShutdown", 0), 0);
@@ -478,7 +478,7 @@ static void reads_nothing_of_gpus_that_are_left_to_another_tracker(void **state)
     assert_true(isnan(sample.devices[1].ram_used_bytes));
     size_t count;
     assert_string_equal(gpu_set_devices(set, &count)[1].missing[GPU_RAM_USED],
-        "read by the tracker of another rank, once a machine");
+        "read by the tracker of another rank (one tracker per machine)");
     gpu_set_skip_unselected(set, false);
     gpu_set_refresh(set);
     sample = sample_once(set, getpid(), 0);

@@ -82,7 +82,7 @@ static void pids_that_are_not_visible_may_be_tracked(void **state)
     (void)state;
     share.n_unattributed = 1;
     sample.ram_used_bytes = 20e6;
-    assert_non_null(strstr(find().ram, "pids that are not in sight"));
+    assert_non_null(strstr(find().ram, "pids that are not visible here"));
     list.only_tracked = true; /* KFD's next to those of the card's clients */
     assert_true(find().ram_is_hidden);
 }

@@ -36,6 +36,8 @@ BANNED = {
     "limit was passed, limit is passed": "limit was exceeded",
     "superuser only, superuser alone": "requires root",
     "at least what they say": "lower bounds",
+    "by anybody": "by any process",
+    "in which others may be": "possibly shared with other processes",
     "at hand": "current",
     "look at, looks at, looked at, looking at, look for, looks for, looked for, looking for": "read, poll, scan, search",
 }

@@ -44,7 +44,7 @@ class HiddenGpu(ShellTest):
     def test_a_cell_whose_gpu_ram_the_driver_hides_says_so(self):
         with package.fake_gpu(self.folder, "memory 16000000000 0 9437184000\nutilization 40\n"):
             output = self.run_cells("%load_ext gpu_tracker", "1", "%%gput --compact --text\n1")
-        self.assertRegex(output, r"\nGPU: +n/a +n/a +n/a MB\nAll: +0 +0 +9000 MB  use of the GPUs by anybody; of this process: the driver")
+        self.assertRegex(output, r"\nGPU: +n/a +n/a +n/a MB\nAll: +0 +0 +9000 MB  use of the GPUs by any process; of this process: the driver")
         self.assertIn("| GPU: n/a (all use: 0/0/9000 MB) | Time ", output)
 
 

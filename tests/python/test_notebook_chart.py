@@ -13,7 +13,7 @@ class Chart(package.PackageTest):
         machine = {
             "max_ram": {"combined": {"total_rss": kernel_peak}},
             "max_gpu_ram": {"combined": gpu_peak},
-            "sources": {"process_gpu_ram": {"reason": "not <known>; of the GPUs, by anybody, 9 MB"}} if gpu_peak is None else {},
+            "sources": {"process_gpu_ram": {"reason": "not <known>; by any process, 9 MB"}} if gpu_peak is None else {},
             "compute_time": {"time": 2.0},
             "gpus": [{"last_reading_seconds": read_at}, {"last_reading_seconds": None}],
             "gpu_utilization": {"system_gpu_count": 1, "gpu_percentages": {"mean_sum_percent": 40.0}},
@@ -55,7 +55,7 @@ class Chart(package.PackageTest):
         report = self.report([(10, 1e8, 0.0), (11, 1e8, nan), (12, 1e8, 0.0)], gpu_peak=None)
         self.assertEqual(report.data[3:6], (None, None, None))
         self.assertEqual(str(report).splitlines()[2:], [
-            "GPU:      n/a    n/a    n/a MB", "All:        0      0    858 MB  use of the GPUs by anybody; of this process: not <known>"])
+            "GPU:      n/a    n/a    n/a MB", "All:        0      0    858 MB  use of the GPUs by any process; of this process: not <known>"])
         html = report._repr_mimebundle_()["text/html"]
         self.assertIn("GPU RAM of all 858 MB", html)
         self.assertIn("GPU RAM of this process is not known: not &lt;known&gt;", html)

@@ -70,7 +70,7 @@ static void assert_nothing_is_known_of_its_end(struct gput_session *session)
     bool found = false;
     for (uint32_t i = 0; i < results.n_sources; i++)
         found |= strcmp(results.sources[i].name, "kernel_cpu_time") == 0 &&
-                 strstr(results.sources[i].reason, "somebody else collected the command");
+                 strstr(results.sources[i].reason, "the command was reaped elsewhere");
     assert_true(found);
     gput_session_destroy(session);
 }

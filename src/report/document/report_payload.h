@@ -58,6 +58,6 @@ const struct report_bytes *report_payload_part(
     const struct report_payload *payload, uint64_t offset);
 
 /* Passes the whole payload to the receiver. Errors: GPUT_ERROR_MEMORY, also where the document
- * lacks something for want of memory, and those of report_bytes_pass(). */
+ * lacks something because memory ran out, and those of report_bytes_pass(). */
 int report_payload_pass(const struct report_payload *payload, report_receiver *receive, void *user,
     struct gput_error *error);

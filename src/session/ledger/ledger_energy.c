@@ -86,7 +86,7 @@ static void explain_shares(const struct ledger *ledger, char *text, size_t size)
     text[0] = '\0';
     if (has_shares && busy_seconds < OTHER_CPU_ENOUGH_SECONDS)
         snprintf(text, size,
-            "; shares are rough: they rest on %ld clock tick%s of CPU time of all processes", ticks,
+            "; shares are rough: based on %ld clock tick%s of CPU time of all processes", ticks,
             ticks == 1 ? "" : "s");
 }
 
@@ -139,7 +139,7 @@ static void add_missing_carbon(const struct ledger *ledger, struct gput_results 
     bool is_asked_for = !isnan(options->carbon_intensity) || options->carbon_country;
     if (is_asked_for && isnan(ledger->snapshot->energy->energy.combined))
         results_add_source(results, "co2e", GPUT_SOURCE_UNAVAILABLE,
-            "no joules of what is tracked are known to compute it from");
+            "the energy of the tracked processes is not known");
 }
 
 /* Power and use are only known as means over the intervals between samples. */
@@ -147,9 +147,9 @@ static void add_shares(const struct ledger *ledger, struct gput_results *results
 {
     if (!isnan(results->energy.combined))
         results_add_source(results, "energy_shares", GPUT_SOURCE_SAMPLED,
-            "estimate: the joules of each interval between two samples, by the CPU time, RAM and "
-            "use of GPUs in it; where power and use change together within an interval, the share "
-            "is too low: less so with shorter ones%s",
+            "estimate: the joules of each interval between two samples, shared out by CPU time, "
+            "RAM and use of GPUs in it; where power and use change together within an interval, "
+            "the share is too low: less so with shorter intervals%s",
             lacks_cpu_time(ledger) ? "; at least: some processes may not have been waited for"
                                    : "");
 }
@@ -177,7 +177,7 @@ static void explain_unknown_users(const struct ledger *ledger, char *text, size_
 {
     size_t count;
     const struct gpu_device *devices = gpu_set_devices(ledger->settings->gpus, &count);
-    snprintf(text, size, "no driver reported who used the GPUs");
+    snprintf(text, size, "no driver reported which processes used the GPUs");
     for (size_t i = 0; i < count; i++) {
         const char *use = devices[i].missing[GPU_PROCESS_UTILIZATION];
         const char *why = use[0] ? use : devices[i].missing[GPU_PROCESS_RAM];

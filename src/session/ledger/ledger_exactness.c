@@ -104,10 +104,11 @@ static const char *why_not_all(const struct ledger *ledger, const char *signs)
         return events->why_no_exit_records;
     struct process_peaks descendants = process_log_descendants(log);
     if (descendants.living > 0)
-        return "some live on";
+        return "some processes are still running";
     return descendants.without_faults > 0
                ? "some had no page fault: nothing shows whether they were waited for"
-               : "what the kernel reported at their ends (taskstats) is not what was collected";
+               : "what the kernel reported when they ended (taskstats) differs from what was "
+                 "collected";
 }
 
 /* Each may concern a process that was waited for after all. NULL: there is none. */

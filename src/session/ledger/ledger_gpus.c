@@ -144,14 +144,14 @@ static void set_gpu_peak(
 static const char *source_of_gpu_peaks(const double *max, double at_most)
 {
     if (isnan(max[GPUT_COMBINED_GPU_RAM]))
-        return isnan(at_most) ? "no driver has said who holds GPU RAM"
-                              : "no driver has said who holds GPU RAM; at most: the rise of the "
-                                "memory in use on the GPUs, at the moments at which it was read";
-    return isnan(at_most)
-               ? "at least: processes as drivers list them; nothing bounds it: others used a GPU, "
-                 "or it is not known whether"
-               : "at least: processes as drivers list them; at most: the rise of the memory in use "
-                 "on the GPUs; both of the moments at which something was read";
+        return isnan(at_most)
+                   ? "no driver has reported which processes hold GPU RAM"
+                   : "no driver has reported which processes hold GPU RAM; at most: the rise of "
+                     "the memory in use on the GPUs, at the moments when it was read";
+    return isnan(at_most) ? "at least: processes as drivers list them; no upper bound: other "
+                            "processes used a GPU, or may have"
+                          : "at least: processes as drivers list them; at most: the rise of the "
+                            "memory in use on the GPUs; both at the moments when they were read";
 }
 
 void ledger_fill_gpu_peaks(const struct ledger *ledger, struct gput_results *results)
@@ -191,8 +191,8 @@ static void add_list_source(const struct ledger *ledger, struct gput_results *re
         text_fit(age, sizeof age, "; the last answer came %.2f s before the end", seconds);
     if (late_seconds > 0)
         text_fit(late, sizeof late,
-            "; the driver is slow: samples have figures of up to %.2f s before, while the memory "
-            "in use has changed",
+            "; the driver is slow: samples have figures up to %.2f s old, while the memory in use "
+            "has changed",
             late_seconds);
     results_add_source(results, "gpu_ram", GPUT_SOURCE_SAMPLED,
         "processes as drivers list them: at the start, at the end, when the memory in use on a GPU "
@@ -234,14 +234,14 @@ static void add_gpu_ram_source(const struct ledger *ledger, struct gput_results 
     bool has_use = !isnan(first_in_use) && !isnan(results->max[GPUT_SYSTEM_GPU_RAM]);
     if (is_missing && has_use && hides_processes(ledger))
         results_add_source(results, "process_gpu_ram", GPUT_SOURCE_UNAVAILABLE,
-            "%s; of the GPUs, by anybody, %.0f MB were in use at first and %.0f MB at most", why,
+            "%s; by any process, %.0f MB were in use on the GPUs at first and %.0f MB at most", why,
             first_in_use * 1e-6, results->max[GPUT_SYSTEM_GPU_RAM] * 1e-6);
     else if (is_missing || (!some && !(max > 0)))
         results_add_source(
             results, "process_gpu_ram", GPUT_SOURCE_UNAVAILABLE, "%s", none ? none : why);
     else
         results_add_source(results, "process_gpu_ram", GPUT_SOURCE_SAMPLED,
-            "%swho holds how much, as drivers list it (gpu_ram says when)%s%s",
+            "%sGPU RAM of each process, as drivers list it (gpu_ram says when)%s%s",
             lacks_some ? "at least: " : "", why ? "; not of every GPU: " : "", why ? why : "");
 }
 

@@ -85,12 +85,11 @@ static void fill_ended_main(const struct ledger *ledger, struct gput_peak *peak)
     if (maxrss_is_of_main(ledger, maxrss))
         set_exact(peak, maxrss, "ru_maxrss, kept by the kernel to the end");
     else if (main && main->peak.trust == GPUT_PROCESS_PEAK_FINAL)
-        set_exact(peak, known, "given by the kernel at its end (taskstats)");
+        set_exact(peak, known, "reported by the kernel when it ended (taskstats)");
     else if (known > 0)
         set_peak(peak, known, no_less(maxrss, known),
-            "at least what was read of it (VmHWM) or reported at its end; at most ru_maxrss of it "
-            "and "
-            "its children");
+            "at least what was read of it (VmHWM) or reported when it ended; at most ru_maxrss of "
+            "it and its children");
     else
         set_peak(peak, NAN, maxrss, "at most ru_maxrss; it ended before its VmHWM was read");
 }
@@ -105,7 +104,7 @@ static void fill_other_main(const struct ledger *ledger, struct gput_peak *peak)
     if (isnan(kept))
         set_peak(peak, NAN, NAN, "its status file could not be read");
     else if (has_risen && is_reported)
-        set_exact(peak, kept, "given by the kernel at its end (taskstats)");
+        set_exact(peak, kept, "reported by the kernel when it ended (taskstats)");
     else if (has_risen)
         set_peak(peak, kept, NAN, "VmHWM, kept by the kernel, as last read");
     else if (is_reported)
@@ -114,7 +113,7 @@ static void fill_other_main(const struct ledger *ledger, struct gput_peak *peak)
             "tracking (taskstats)");
     else
         set_peak(peak, (double)main->peak.rss_bytes, NAN,
-            "the highest sample; what the kernel kept (VmHWM) is of before tracking");
+            "the highest sample; the kernel's peak (VmHWM) is from before tracking");
 }
 
 void ledger_fill_main_peak(const struct ledger *ledger, struct gput_peak *peak)
@@ -163,22 +162,24 @@ static void fill_descendants(
         set_exact(peak, 0, "there were none");
     else if (peaks.has_all && peaks.unbounded == 0 && seen >= upper_bound)
         set_exact(peak, seen,
-            "RSS of the largest single one, given by the kernel at its end (taskstats)");
+            "RSS of the largest process, reported by the kernel when it ended (taskstats)");
     else if (peaks.has_all && peaks.unbounded == 0)
         set_peak(peak, seen, upper_bound,
-            "single largest (taskstats): at most that of a fork, or of its parent after a vfork");
+            "largest process (taskstats); at most the peak of a fork, or of the parent after a "
+            "vfork");
     else if (!isnan(bound))
         set_peak(peak, seen, no_less(bound, seen),
-            "single largest: at least what was seen or reported; at most ru_maxrss of all waited "
-            "for");
+            "largest process: at least what was seen or reported; at most ru_maxrss of all "
+            "processes waited for");
     else if (!ledger->collected.has_main_usage)
-        set_peak(peak, seen, NAN, "RSS of the largest single one (VmHWM), as of the last samples");
+        set_peak(peak, seen, NAN, "RSS of the largest process (VmHWM), as of the last samples");
     else if (peaks.living > 0)
         set_peak(peak, seen, NAN,
-            "largest single one seen or reported: some live on, and are reported when they end");
+            "largest process seen or reported; some are still running and are reported when they "
+            "end");
     else
         set_peak(peak, seen, NAN,
-            "largest single one seen or reported: that all were waited for is not proven");
+            "largest process seen or reported; not proven that all were waited for");
 }
 
 /* ---- all together ---- */
@@ -192,7 +193,7 @@ static void fill_combined(const struct ledger *ledger, double bound, double high
     double sum = main->at_most_bytes + process_log_peak_upper_bound(&ledger->log, bound);
     double min = fmax(highest, main->bytes), at_most = no_less(sum, highest);
     if (ledger_is_alone(ledger))
-        set_peak(peak, min, no_less(main->at_most_bytes, min), "that of main, which was alone");
+        set_peak(peak, min, no_less(main->at_most_bytes, min), "peak of main (no other processes)");
     else if (ledger->settings->mode != SESSION_LAUNCHED || !ledger->collected.has_main_usage)
         set_peak(peak, at_least, NAN, "at least: highest sample or single process");
     else if (!peaks.has_all)
@@ -204,8 +205,8 @@ static void fill_combined(const struct ledger *ledger, double bound, double high
             "at least: highest sample or single process; some may have had more before execve()");
     else
         set_peak(peak, at_least, at_most,
-            "at least: highest sample or single process; at most: the peaks of those that lived at "
-            "once");
+            "at least: highest sample or single process; at most: the sum of the peaks of "
+            "processes that ran at the same time");
 }
 
 /*
@@ -222,7 +223,8 @@ static void fill_control_group(const struct ledger *ledger, struct gput_peak *pe
     if (ledger->settings->mode != SESSION_LAUNCHED)
         set_peak(peak, NAN, NAN, "no control group holds exactly these processes");
     else if (!isnan(charged))
-        set_exact(peak, charged, "charged to its own control group: RSS, page cache, the kernel's");
+        set_exact(
+            peak, charged, "charged to its own control group: RSS, page cache, kernel memory");
     else
         set_peak(peak, NAN, NAN, *why_not ? why_not : "its control group keeps no memory peak");
 }

@@ -21,20 +21,20 @@ static void add_ram_source(const struct ledger *ledger, struct gput_results *res
     char hugetlb[64] = "", unread[96] = "";
     if (ram->unread_bytes)
         snprintf(unread, sizeof unread,
-            "; some had to wait: up to %.0f MB of a tick may be missing",
+            "; some maps were read later: a sample may be low by up to %.0f MB",
             (double)ram->unread_bytes / 1e6);
     if (ram->readings.hugetlb_bytes)
         snprintf(hugetlb, sizeof hugetlb, "; without hugetlb pages (%.0f MB of one process)",
             (double)ram->readings.hugetlb_bytes / 1e6);
     if (ram->readings.refused)
         results_add_source(results, "ram", GPUT_SOURCE_SAMPLED,
-            "at least: memory maps of %llu of %llu processes may not be read; of statm, what they "
-            "may share counts once%s",
+            "at least: no permission to read the memory maps of %llu of %llu processes: statm "
+            "instead, with memory that may be shared counted once%s",
             (unsigned long long)ram->readings.refused,
             (unsigned long long)ledger->snapshot->tree->seen, hugetlb);
     else if (ram->readings.when == EXACT_READINGS_OF_SEVERAL && ram->readings.count == 0)
         results_add_source(results, "ram", GPUT_SOURCE_SAMPLED,
-            "%sstatm at each tick; anonymous memory is called private, and that of files shared",
+            "%sstatm at each tick; anonymous memory counts as private, memory of files as shared",
             at_least);
     else if (ram->readings.when == EXACT_READINGS_ALWAYS)
         results_add_source(results, "ram", GPUT_SOURCE_SAMPLED,
@@ -51,13 +51,14 @@ static void add_ram_source(const struct ledger *ledger, struct gput_results *res
 static const char *why_not_counted(const struct ledger *ledger)
 {
     if (ledger->settings->mode != SESSION_LAUNCHED)
-        return ledger->has_ended ? NULL : "it is read when tracking ends, and that had not ended";
+        return ledger->has_ended ? NULL
+                                 : "it is read when tracking ends, and tracking is still running";
     if (ledger->collected.has_main_usage)
         return NULL;
     return ledger->main_end_is_reported
-               ? "the kernel gives it once, and somebody else collected the command: the caller "
-                 "waits for any child, or ignores SIGCHLD"
-               : "the kernel gives it when the command ends, and it had not ended";
+               ? "the kernel gives it once, and the command was reaped elsewhere: the calling "
+                 "program waits for any child, or ignores SIGCHLD"
+               : "the kernel reports it when the command ends, and the command was still running";
 }
 
 /* What is known of processes that were not collected; "" where there are none. */
@@ -68,17 +69,17 @@ static void explain_others_cpu(
                      !isnan(ledger->collected.cgroup_usage.cpu_seconds);
     text[0] = '\0';
     if (exactness->has_auto_reaped && !exactness->cpu && !has_group)
-        snprintf(text, size, "; of those that were not waited for, what %s",
+        snprintf(text, size, "; for processes not waited for: what %s",
             ledger->events->has_exit_records
-                ? "samples saw or the kernel gave at their ends (taskstats)"
+                ? "samples saw or the kernel reported when they ended (taskstats)"
                 : "samples saw");
     else if (exactness->collected_ns)
         snprintf(text, size,
-            "; of those that live on, clocks as of the last sample, and what they collected in "
-            "clock ticks: up to %.0f ms less",
+            "; for processes still running: CPU clocks as of the last sample, and their children's "
+            "time in clock ticks: up to %.0f ms less",
             (double)exactness->collected_ns / 1e6);
     else if (process_log_descendants(&ledger->log).living > 0)
-        snprintf(text, size, "; of those that live on, clocks as of the last sample");
+        snprintf(text, size, "; for processes still running: CPU clocks as of the last sample");
 }
 
 /* For figures collected by us or our children. */
@@ -94,8 +95,7 @@ static void add_kernel_cpu_source(
               "saw more: it also counts those that were not waited for, unless they left it";
     explain_others_cpu(ledger, exactness, others, sizeof others);
     if (!exactness->cpu && exactness->why_not)
-        snprintf(
-            why_not, sizeof why_not, "; that this is all is not proven: %s", exactness->why_not);
+        snprintf(why_not, sizeof why_not, "; not proven to be complete: %s", exactness->why_not);
     results_add_source(results, "kernel_cpu_time",
         exactness->cpu ? GPUT_SOURCE_EXACT : GPUT_SOURCE_SAMPLED, "%s%s%s%s",
         exactness->cpu ? "" : "at least: ", how, why_not, others);
@@ -108,15 +108,15 @@ static void add_cpu_sources(
     if (ledger->snapshot->tree->view.has_cpu_clocks)
         results_add_source(results, "cpu_time", GPUT_SOURCE_SAMPLED,
             "CPU clocks of the processes, exact as of each tick, and what parents collected from "
-            "ended children; of children that were not waited for, what each had at its last tick "
-            "(captured_percent: how much of it all is there)");
+            "ended children; for children not waited for: what each had at its last tick "
+            "(captured_percent: how much of the total this is)");
     else
         results_add_source(results, "cpu_time", GPUT_SOURCE_SAMPLED,
-            "stat of each process at each tick, in clock ticks: pids of this procfs are not our "
-            "own");
+            "stat of each process at each tick, in clock ticks: this procfs is of another pid "
+            "namespace");
     if (ledger->settings->mode == SESSION_ATTACHED && !ledger->events->has_exit_records)
         results_add_source(results, "kernel_cpu_time", GPUT_SOURCE_UNAVAILABLE,
-            "the kernel gives it to the parent alone; use `gpu-tracker run` to have it");
+            "the kernel reports it only to the parent process: use `gpu-tracker run`");
     else if (why_not)
         results_add_source(results, "kernel_cpu_time", GPUT_SOURCE_UNAVAILABLE, "%s", why_not);
     else if (ledger->settings->mode == SESSION_ATTACHED)
@@ -140,13 +140,13 @@ static void add_process_source(const struct ledger *ledger, struct gput_results 
         results_add_source(results, "processes", GPUT_SOURCE_SAMPLED,
             "scanned at each tick; %s; %s", events->why_no_events,
             ledger->settings->mode == SESSION_LAUNCHED
-                ? "of those that lived between two ticks CPU time is known"
+                ? "CPU time is known for those that lived between two ticks"
                 : "orphans of unseen parents are lost");
     if (events->has_exit_records)
         results_add_source(results, "process_ends", GPUT_SOURCE_SAMPLED,
             "taskstats: peak RSS; at least: bytes (less up to 1023 a thread), CPU time (less what "
-            "a thread used since its last scheduler tick, and for giving back memory); of all "
-            "short-lived ones together, what the kernel counted beyond the others where that is "
+            "a thread used since its last scheduler tick, and for freeing memory); for all "
+            "short-lived processes together: the rest of what the kernel counted, where that is "
             "more");
     else
         results_add_source(
@@ -158,15 +158,14 @@ static void add_attached_counts_source(const struct ledger *ledger, struct gput_
     bool is_refused = isnan(results->accounting.read_bytes);
     if (ledger->events->has_exit_records)
         results_add_source(results, "counts", GPUT_SOURCE_SAMPLED,
-            "at least: %s of living threads since the beginning, and what the kernel gave at the "
-            "end of others (taskstats: bytes less up to 1023 a thread, and nothing of the end "
-            "itself)",
-            is_refused ? "stat and status (io may not be read)" : "stat, status and io");
+            "at least: %s of living threads since the beginning, and what the kernel reported when "
+            "others ended (taskstats: bytes less up to 1023 a thread, without the exit itself)",
+            is_refused ? "stat and status (no permission to read io)" : "stat, status and io");
     else
         results_add_source(results, "counts", GPUT_SOURCE_SAMPLED,
             "at least: faults%s as of the last sample, and what parents collected; context "
-            "switches of threads that ended are given to the parent alone",
-            is_refused ? " (io may not be read)" : " and bytes");
+            "switches of threads that ended are reported only to the parent process",
+            is_refused ? " (no permission to read io)" : " and bytes");
 }
 
 /* For figures collected by us or our children, and those of other processes. */
@@ -178,21 +177,20 @@ static void add_collected_counts_source(
     char living[160] = "", why_not[192] = "", without_io[96] = "";
     if (is_short && ledger->events->has_exit_records)
         snprintf(living, sizeof living,
-            "; of those that live on or were not waited for, what the kernel gave at their ends "
-            "(taskstats; bytes less up to 1023 a thread) or gives now");
+            "; for processes still running or not waited for: what the kernel reports when they "
+            "end (taskstats; bytes less up to 1023 a thread) or now");
     else if (counts->living)
         snprintf(living, sizeof living,
-            "; of %u that live on or were not waited for, stat and io, but no context "
+            "; for %u processes still running or not waited for: stat and io, but no context "
             "switches",
             counts->living);
     if (exactness->why_not)
-        snprintf(
-            why_not, sizeof why_not, "; that this is all is not proven: %s", exactness->why_not);
+        snprintf(why_not, sizeof why_not, "; not proven to be complete: %s", exactness->why_not);
     if (counts->without_io)
         snprintf(without_io, sizeof without_io, "; processes whose bytes could not be read: %u",
             counts->without_io);
     results_add_source(results, "counts", is_short ? GPUT_SOURCE_SAMPLED : GPUT_SOURCE_EXACT,
-        "%s%s and /proc/PID/io of all that were waited for%s%s%s", is_short ? "at least: " : "",
+        "%s%s and /proc/PID/io of all processes waited for%s%s%s", is_short ? "at least: " : "",
         ledger->settings->mode == SESSION_SELF ? "getrusage" : "wait4", living, why_not,
         without_io);
 }
@@ -220,8 +218,8 @@ static void add_written_source(struct gput_results *results)
     double dropped = accounting->storage_dirtied_bytes - accounting->storage_write_bytes;
     if (dropped > 0)
         results_add_source(results, "written_to_storage", GPUT_SOURCE_SAMPLED,
-            "at least: without %.0f bytes that never reached it, as the files that they were "
-            "written to were removed or cut before",
+            "at least: without %.0f bytes that never reached storage, because their files were "
+            "removed or truncated first",
             dropped);
 }
 
@@ -271,7 +269,7 @@ void ledger_add_sources(
 {
     if (ledger->settings->mode == SESSION_MACHINE) {
         results_add_source(
-            results, "processes", GPUT_SOURCE_UNAVAILABLE, "the machine alone is measured");
+            results, "processes", GPUT_SOURCE_UNAVAILABLE, "only the machine is measured");
     } else {
         add_ram_source(ledger, results);
         add_cpu_sources(ledger, exactness, results);

@@ -47,7 +47,7 @@ void limit_group_fill(const struct limit_group *group, double own_bytes, struct 
     text_fit(peak->source, sizeof peak->source, "%s",
         !group->memory.path  ? "no control group has a limit"
         : isnan(peak->bytes) ? "its control group does not say what it is charged for"
-        : has_risen          ? "the kernel's peak of that group, in which others may be"
-                             : "at least: seen of that group, in which others may be; at most: its "
-                               "peak, which is older than the session");
+        : has_risen ? "the kernel's peak of that group, possibly shared with other processes"
+                    : "at least: seen of that group, possibly shared with other processes; at "
+                      "most: its peak, which is older than the session");
 }

@@ -83,7 +83,7 @@ void node_reader_explain(
 {
     text[0] = '\0';
     if (!reader->reads)
-        text_fit(text, size, "read once a machine, by the tracker of another rank (%s)",
+        text_fit(text, size, "read by the tracker of another rank, one per machine (%s)",
             reader->lock.holder[0] ? reader->lock.holder : "which one is not known");
     else if (reader->is_shared && reader->since_ns - start_ns > START_NS)
         text_fit(text, size,

@@ -48,7 +48,7 @@ void oom_kills_fill(const struct oom_kills *kills, struct gput_accounting *accou
     accounting->oom_killed = is_own ? kills->own : kills->shared;
     text_fit(accounting->oom_killed_reason, sizeof accounting->oom_killed_reason, "%s%s",
         is_own      ? "counted by the command's own control group"
-        : is_shared ? "counted by its control group, in which others may be"
-                    : "no control group of it counts them",
+        : is_shared ? "counted by its control group, possibly shared with other processes"
+                    : "no control group counts OOM kills",
         is_counted && !kills->memory.is_v2 ? "; version 1: without groups below it" : "");
 }

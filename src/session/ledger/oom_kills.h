@@ -34,6 +34,6 @@ void oom_kills_finish(struct oom_kills *kills);
 void oom_kills_update(
     struct oom_kills *kills, const struct own_cgroup *own, uint64_t ended, bool is_final);
 
-/* Without a group made for the command it is the group around it, in which others may be. Version 1
- * counts those of each group by itself, which is said. */
+/* Without a group made for the command it is the group around it, possibly shared with others.
+ * Version 1 counts those of each group by itself, which is said. */
 void oom_kills_fill(const struct oom_kills *kills, struct gput_accounting *accounting);

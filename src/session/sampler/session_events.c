@@ -68,7 +68,7 @@ static int open_arrived(const struct session_events *events)
 
 void session_events_open(struct session_events *events, bool has_own_procfs)
 {
-    struct gput_error error = {.message = "pids of this procfs are not our own"};
+    struct gput_error error = {.message = "this procfs is of another pid namespace"};
     events->own_pid = getpid();
     events->has_events = has_own_procfs && process_events_open(&events->events, &error) == GPUT_OK;
     if (!events->has_events) {

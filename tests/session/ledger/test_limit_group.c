@@ -51,8 +51,8 @@ static void it_is_the_group_that_has_the_tightest_limit(void **state)
     fake_sysfs_write("slice/pod/memory.peak", "4500\n"); /* it has risen since */
     limit_group_update(&group);
     assert_true(filled(&group, 1500).bytes == 4500);
-    assert_string_equal(
-        filled(&group, 1500).source, "the kernel's peak of that group, in which others may be");
+    assert_string_equal(filled(&group, 1500).source,
+        "the kernel's peak of that group, possibly shared with other processes");
     limit_group_finish(&group);
 }
 

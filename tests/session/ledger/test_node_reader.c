@@ -83,7 +83,7 @@ static void takes_over_when_the_other_has_ended(void **state)
     assert_true(node_reader_seconds(&reader, NS_PER_SECOND, 4 * NS_PER_SECOND) == 0);
     node_reader_explain(&reader, NS_PER_SECOND, why, sizeof why);
     assert_non_null(
-        strstr(why, "read once a machine, by the tracker of another rank (rank 0, process "));
+        strstr(why, "read by the tracker of another rank, one per machine (rank 0, process "));
     kill(other, SIGKILL);
     waitpid(other, NULL, 0);
     node_reader_update(&reader, NS_PER_SECOND + NS_PER_SECOND / 2); /* too early to ask again */

@@ -33,7 +33,7 @@ static void kills_from_before_do_not_count(void **state)
     struct own_cgroup none = {0};
     struct oom_kills kills = {0};
     struct cgroup_directory memory = directory_of(path, "slice", true);
-    const char *shared = "counted by its control group, in which others may be";
+    const char *shared = "counted by its control group, possibly shared with other processes";
     fake_sysfs_write("slice/memory.events", "oom 7\noom_kill 7\n");
     oom_kills_begin(&kills, &memory);
     oom_kills_update(&kills, &none, 0, false);
@@ -54,7 +54,7 @@ static void they_are_read_when_a_process_has_ended_and_once_at_the_end(void **st
     struct own_cgroup none = {0};
     struct oom_kills kills = {0};
     struct cgroup_directory memory = directory_of(path, "slice", true);
-    const char *shared = "counted by its control group, in which others may be";
+    const char *shared = "counted by its control group, possibly shared with other processes";
     const struct {
         unsigned ended;
         bool is_final;
@@ -87,8 +87,8 @@ static void the_group_of_the_command_alone_is_preferred(void **state)
     fake_sysfs_write("memory/own/memory.oom_control", "under_oom 0\noom_kill 0\n");
     oom_kills_update(
         &kills, &own, 1, false); /* the command was not moved into it: nothing is charged */
-    assert_true(filled(&kills, "counted by its control group, in which others may be; version 1: "
-                               "without groups below it") == 3);
+    assert_true(filled(&kills, "counted by its control group, possibly shared with other "
+                               "processes; version 1: without groups below it") == 3);
     fake_sysfs_write("memory/own/memory.max_usage_in_bytes", "4096\n");
     oom_kills_update(&kills, &own, 2, false);
     assert_true(
@@ -110,7 +110,7 @@ static void without_control_groups_it_is_not_known(void **state)
     struct oom_kills kills = {0};
     oom_kills_begin(&kills, &nowhere);
     oom_kills_update(&kills, &none, 0, false);
-    assert_true(isnan(filled(&kills, "no control group of it counts them")));
+    assert_true(isnan(filled(&kills, "no control group counts OOM kills")));
     oom_kills_finish(&kills);
 }
 
