@@ -1,6 +1,6 @@
 #include "blocks/marks.h"
+#include "decimal_commas.h"
 
-#include <locale.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -189,7 +189,7 @@ static void mark_below_limit(const char *path)
     struct rlimit limit = {LIMITED_BYTES, LIMITED_BYTES};
     struct gput_blocks_status status = gput_blocks_status_default();
     struct gput_blocks *blocks;
-    setlocale(LC_NUMERIC, "de_DE.UTF-8"); /* where it is installed: 1.5 is "1,5" */
+    decimal_commas_set(); /* where libc can have them */
     setrlimit(RLIMIT_FSIZE, &limit);
     if (gput_blocks_open(path, NULL, &blocks, NULL) != GPUT_OK)
         _exit(1);

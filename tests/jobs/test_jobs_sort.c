@@ -2,9 +2,9 @@
 #include "jobs/jobs.h"
 
 #include "base/array.h"
+#include "decimal_commas.h"
 #include "testing.h"
 
-#include <locale.h>
 #include <math.h>
 #include <string.h>
 
@@ -315,8 +315,8 @@ static void lists_of_ranks_are_read_in_any_locale(void **state)
     assert_ranges("0x10", "0-0 ");
     assert_ranges("nan,inf", "");
     assert_ranges("", "");
-    if (!setlocale(LC_NUMERIC, "de_DE.UTF-8") && !setlocale(LC_NUMERIC, "fr_FR.UTF-8"))
-        SKIP("no locale with a decimal comma is installed");
+    if (!decimal_commas_set())
+        SKIP("this libc has no locale with a decimal comma");
     assert_ranges("0,2,4", "0-0 2-2 4-4 ");
     setlocale(LC_NUMERIC, "C");
 }
