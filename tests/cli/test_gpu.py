@@ -85,8 +85,11 @@ class Peaks(GpuTest):
         self.assertEqual(report["gpus"][0]["max_main_ram"], 4000.0)
 
     def test_it_is_at_most_the_rise_of_the_device(self):
-        report = self.take(100, 4000, 200)
-        peaks = report["gpu_peaks"]
+        for _ in range(20):  # a busy machine may not run the thread that asks the driver in time for the end, which is said: then again
+            report = self.take(100, 4000, 200)
+            peaks = report["gpu_peaks"]
+            if peaks["list_age_seconds"] == 0:
+                break
         self.assertEqual((peaks["unit"], peaks["list_age_seconds"]), ("megabytes", 0.0))
         for whose in "main", "combined":
             self.assertEqual((peaks[whose], peaks[f"{whose}_at_most"]), (4000.0, 4000.0))

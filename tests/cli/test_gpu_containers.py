@@ -9,11 +9,11 @@ import subprocess
 import unittest
 
 from command import COMMAND, PATIENCE, main, python, refusal
-from fake_gpu import HIDDEN, HOST_PIDS, IN_USE, UNKNOWN_PID, GpuTest
+from fake_gpu import HIDDEN, HOST_PIDS, IN_USE, UNKNOWN_PID, WAIT, GpuTest
 
 # Takes memory of the GPU while it runs: writes one scenario, then another.
-RISE = "import os, sys, time\nfor text in sys.argv[2:]:\n open(sys.argv[1] + '.new', 'w').write(text)\n" \
-    " os.rename(sys.argv[1] + '.new', sys.argv[1]); time.sleep(0.5)"
+RISE = WAIT + "import os, sys\nfor text in sys.argv[2:]:\n open(sys.argv[1] + '.new', 'w').write(text)\n" \
+    " os.rename(sys.argv[1] + '.new', sys.argv[1]); wait(0.5)"
 SHARES = "main", "descendants", "combined"
 
 # In a pid namespace of its own, where the host's procfs stands in the folder $0.
@@ -25,14 +25,14 @@ NO_CONTAINER = refusal(*CONTAINER, "/mnt", "true")
 ALONE = ["unshare", "--mount", "--pid", "--fork", "sh", "-c", 'umount -a -l -t proc; mount -t proc proc /proc && exec "$@"', "sh"]
 
 # Writes the scenario with the pid that it has on the host, and one more than that.
-ON_HOST = """
-import os, sys, time
+ON_HOST = WAIT + """
+import os, sys
 host, scenario, text = sys.argv[1:]
 pid = int(os.readlink(host + "/self"))
 with open(scenario + ".new", "w") as file:
     file.write(text.replace("{main}", str(pid)).replace("{inner}", str(os.getpid())))
 os.rename(scenario + ".new", scenario)
-time.sleep(1)
+wait(1)
 """
 
 # The same in a child whose pid inside the container is one of those given.
@@ -232,8 +232,8 @@ class Containers(GpuTest):
         control = self.folder / "nvidiactl"
         control.touch()
         self.environment["FAKE_NVML_CONTROL"] = str(control)
-        write = "import os, sys, time\nif sys.argv[3]: file = open(sys.argv[3])\nopen(sys.argv[1] + '.new', 'w').write(" \
-            "sys.argv[2].replace('{main}', str(os.getpid())))\nos.rename(sys.argv[1] + '.new', sys.argv[1]); time.sleep(1)"
+        write = WAIT + "import os, sys\nif sys.argv[3]: file = open(sys.argv[3])\nopen(sys.argv[1] + '.new', 'w').write(" \
+            "sys.argv[2].replace('{main}', str(os.getpid())))\nos.rename(sys.argv[1] + '.new', sys.argv[1]); wait(1)"
         other = self.folder / "other"
         files = {name: self.folder / name for name in ("nvidia0", "nvidia-uvm")}
         for path in (other, *files.values()):

@@ -5,7 +5,7 @@ import json
 import os
 
 from command import main, python
-from fake_gpu import AFTER_TICKS, HIDDEN, IN_USE, TWO_GPUS, GpuTest
+from fake_gpu import AFTER_TICKS, HIDDEN, IN_USE, TWO_GPUS, WAIT, GpuTest
 
 class Trouble(GpuTest):
     def test_without_a_gpu_there_are_zeros_and_one_warning(self):
@@ -92,8 +92,8 @@ class Trouble(GpuTest):
         self.assertIn("shared out by use", report["sources"]["gpu_energy"]["reason"])
         # A list that ever shows a process hides none: when that one has gone, nothing is ours.
         self.write(gpu + f"compute {os.getpid()} 5000000000\n")
-        leave = "import os, sys, time; time.sleep(0.3); open(sys.argv[1] + '.new', 'w').write(sys.argv[2]); " \
-            "os.rename(sys.argv[1] + '.new', sys.argv[1]); time.sleep(0.5)"
+        leave = WAIT + "import os, sys; wait(0.3); open(sys.argv[1] + '.new', 'w').write(sys.argv[2]); " \
+            "os.rename(sys.argv[1] + '.new', sys.argv[1]); wait(0.5)"
         report, _ = self.tracked("--overwrite", command=python(leave, self.scenario, gpu))
         self.assertEqual(report["energy"]["combined"], 0)
 
@@ -103,8 +103,8 @@ class Trouble(GpuTest):
         # The scenario stands from the start: GPU-aaaa is there, and every figure of it fails.
         self.assertEqual(report["max_gpu_ram"]["system"], 50.0)
         self.write(TWO_GPUS.replace("{main}", "1").replace("{child}", "1"))
-        vanish = "import os, sys, time; time.sleep(0.3); open(sys.argv[1] + '.new', 'w').write(sys.argv[2]); " \
-            "os.rename(sys.argv[1] + '.new', sys.argv[1]); time.sleep(0.7)"
+        vanish = WAIT + "import os, sys; wait(0.3); open(sys.argv[1] + '.new', 'w').write(sys.argv[2]); " \
+            "os.rename(sys.argv[1] + '.new', sys.argv[1]); wait(0.7)"
         report, warnings = self.tracked(command=python(vanish, self.scenario, gone))
         self.assertEqual(
             warnings, "gpu-tracker: warning: GPU GPU-aaaa (NVIDIA A) was lost: its figures are missing from here on\n"
