@@ -214,6 +214,16 @@ static int cell_count(
     return GPUT_OK;
 }
 
+/* NaN also for what no machine has. */
+static int cell_gpus(
+    struct tracking_reader *reader, const char *name, double *count, struct gput_error *error)
+{
+    TRY(cell_number(reader, name, count, error));
+    if (!(*count >= 0 && *count <= UINT32_MAX))
+        *count = NAN;
+    return GPUT_OK;
+}
+
 /* Units are never empty, but what is read of a page that a damaged database has lost is. */
 static int check_units(struct tracking_reader *reader, struct gput_error *error)
 {
@@ -252,8 +262,8 @@ int tracking_reader_parse_static_data(struct tracking_reader *reader, struct gpu
     TRY(cell_number(reader, "gpu_ram_system_capacity", &gpu_ram, error));
     TRY(cell_count(reader, "system_core_count", &data->system_core_count, error));
     TRY(cell_count(reader, "n_expected_cores", &data->n_expected_cores, error));
-    TRY(cell_number(reader, "system_gpu_count", &data->system_gpu_count, error));
-    TRY(cell_number(reader, "n_expected_gpus", &data->n_expected_gpus, error));
+    TRY(cell_gpus(reader, "system_gpu_count", &data->system_gpu_count, error));
+    TRY(cell_gpus(reader, "n_expected_gpus", &data->n_expected_gpus, error));
     data->ram_system_capacity_bytes = ram_in_bytes(ram, data->ram_unit);
     data->gpu_ram_system_capacity_bytes = ram_in_bytes(gpu_ram, data->gpu_ram_unit);
     data->allowed_ram_bytes = NAN;

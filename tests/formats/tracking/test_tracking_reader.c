@@ -209,6 +209,19 @@ static void a_database_is_read_whatever_its_columns(void **state)
     tracking_reader_close(reader);
 }
 
+static void a_count_of_gpus_that_cannot_be_is_not_known(void **state)
+{
+    (void)state;
+    struct tracking_reader *reader;
+    temporary_write(temporary("x.csv"), "ram_unit,gpu_ram_unit,time_unit,system_gpu_count,n_"
+                                        "expected_gpus\nbytes,bytes,hours,-1,1e300"
+                                        "\ntimestamp,main_ram\n1,1\n");
+    assert_int_equal(tracking_reader_open(temporary("x.csv"), &reader, NULL), GPUT_OK);
+    assert_true(isnan(tracking_reader_static_data(reader)->system_gpu_count));
+    assert_true(isnan(tracking_reader_static_data(reader)->n_expected_gpus));
+    tracking_reader_close(reader);
+}
+
 static void assert_database_refused(const char *sql, const char *message)
 {
     struct gput_error error = {0};
@@ -481,6 +494,7 @@ int main(void)
         temporary_test(a_last_line_without_its_line_end_is_skipped),
         temporary_test(damaged_files_are_refused_by_line_and_column),
         temporary_test(files_that_cannot_be_opened_are_named),
+        temporary_test(a_count_of_gpus_that_cannot_be_is_not_known),
         temporary_test(a_database_is_read_whatever_its_columns),
         temporary_test(databases_that_are_no_tracking_files_are_refused),
         temporary_test(a_database_truncated_at_any_page_is_refused_by_name),
