@@ -91,7 +91,7 @@ def around():
 def main():
     for cell in (pure_python, numpy_cell(), small_objects, large_blocks):
         if cell is None:
-            print("numpy is not installed; its cell was left out", file=sys.stderr)
+            print("numpy is not installed; its cell was skipped", file=sys.stderr)
             continue
         name = cell.__name__.replace("_", " ")
         run(cell, True)

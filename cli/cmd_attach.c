@@ -150,7 +150,7 @@ static int attach(const struct arguments *arguments, struct tracking *tracking,
         code = track(session, pid, for_seconds, tracking, end, error);
     gput_session_destroy(session);
     if (!tracking_files_deliver(tracking) && code == GPUT_OK)
-        code = fail(error, GPUT_ERROR_IO, "Some files are not at their final places.");
+        code = fail(error, GPUT_ERROR_IO, "Some files could not be moved to their final places.");
     return code;
 }
 

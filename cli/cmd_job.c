@@ -87,11 +87,9 @@ static void describe_clock(const struct gput_table *machines, size_t row, char *
     bool is_corrected = int_of(machines, row, "clock_is_corrected") == 1;
     snprintf(by, sizeof by, block[0] ? "%s of block \"%s\"" : "%s", source, block);
     if (strcmp(source, "reference") == 0)
-        snprintf(
-            text, size, "of %s: others are compared with it", text_of(machines, row, "machine"));
+        snprintf(text, size, "of %s: the reference clock", text_of(machines, row, "machine"));
     else if (isnan(offset))
-        snprintf(
-            text, size, "of %s: it is compared with no other", text_of(machines, row, "machine"));
+        snprintf(text, size, "of %s: not compared", text_of(machines, row, "machine"));
     else if (is_corrected)
         snprintf(text, size, "of %s, corrected by %.3f s: to within %.3f s, by %s",
             text_of(machines, row, "machine"), -offset, doubt, by);

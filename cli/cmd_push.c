@@ -67,10 +67,10 @@ static void say_left_out(const struct gput_table *sessions, size_t row)
     const char *path = gput_table_text(sessions, row, PATH_COLUMN);
     const char *original = gput_table_text(sessions, row, ORIGINAL_COLUMN);
     if (original)
-        snprintf(text, sizeof text, "%.400s is left out: it is the same session as %.400s.", path,
+        snprintf(text, sizeof text, "%.400s is skipped: it is the same session as %.400s.", path,
             original);
     else
-        snprintf(text, sizeof text, "%.400s is left out: it has no metrics of a session.",
+        snprintf(text, sizeof text, "%.400s is skipped: it has no metrics of a session.",
             path ? path : "a session");
     message_warning(NULL, text);
 }
@@ -104,10 +104,10 @@ static void send_session(const struct gput_table *sessions, size_t row,
 static int check(const struct sent *sent, struct gput_error *error)
 {
     if (sent->failed > 0)
-        return fail(error, GPUT_ERROR_IO, "%zu of %zu sessions were not sent, or not whole.",
+        return fail(error, GPUT_ERROR_IO, "%zu of %zu sessions were not sent, or not completely.",
             sent->failed, sent->sessions);
     if (sent->unreadable > 0)
-        return fail(error, GPUT_ERROR_FORMAT, "%zu file%s left out.", sent->unreadable,
+        return fail(error, GPUT_ERROR_FORMAT, "%zu file%s skipped.", sent->unreadable,
             sent->unreadable == 1 ? " was" : "s were");
     return GPUT_OK;
 }
@@ -139,8 +139,8 @@ static int send_all(const struct gput_tables *found, const struct gput_push_opti
         message_warning(NULL, text);
     }
     if (sent.sessions == 0)
-        return fail(
-            error, GPUT_ERROR_INVALID, "There is no session with metrics in what was named.");
+        return fail(error, GPUT_ERROR_INVALID,
+            "The named files and folders contain no session with metrics.");
     printf("%zu of %zu sessions sent: %llu samples\n", sent.sessions - sent.failed, sent.sessions,
         (unsigned long long)sent.counts.sent);
     return check(&sent, error);

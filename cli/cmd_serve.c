@@ -20,7 +20,7 @@ static int serve_until_signal(
     signals_receive(&signals);
     int code = gput_session_track_machine(session, error);
     if (code == GPUT_OK && !gput_session_address(session))
-        code = fail(error, GPUT_ERROR_IO, "There is nothing to do without serving metrics.");
+        code = fail(error, GPUT_ERROR_IO, "The metrics server could not be started.");
     if (code == GPUT_OK)
         tracking_say_address(tracking, session);
     while (code == GPUT_OK) {

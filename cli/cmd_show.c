@@ -11,13 +11,12 @@
 /* What the figures leave out, as one more source in the report, and said next to it. */
 static void add_note(struct gput_results *results)
 {
-    message_warning(NULL,
-        "These are the results so far of a session that did not come to its end: it "
-        "was killed, or still runs.");
+    message_warning(NULL, "These are the results so far of a session that did not finish: it was "
+                          "killed, or still runs.");
     struct gput_error error;
     if (gput_results_add_source(results, "after_last_sample", GPUT_SOURCE_UNAVAILABLE,
-            "the session did not come to its end (it was killed, or still runs): what was used "
-            "after its last sample is unknown",
+            "the session did not finish (it was killed, or still runs): what was used after its "
+            "last sample is unknown",
             &error) != GPUT_OK)
         message_warning(NULL, error.message);
 }

@@ -65,7 +65,7 @@ int html_report_check_ending(const char *path, struct gput_error *error)
         const char *ending, *kind, *remedy;
     } others[] = {
 #define PICTURE "a picture", "'gpu-tracker plot' draws pictures of the samples that --tf keeps"
-#define DATABASE "a tracking file", "end it in .html; a page holds all that it shows"
+#define DATABASE "a tracking file", "use .html; a page holds all that it shows"
         {"svg", PICTURE},
         {"png", PICTURE},
         {"pdf", PICTURE},
@@ -76,11 +76,11 @@ int html_report_check_ending(const char *path, struct gput_error *error)
     const char *ending = ending_of(path);
     for (size_t i = 0; ending && i < sizeof others / sizeof *others; i++)
         if (strcasecmp(ending, others[i].ending) == 0)
-            return fail(error, GPUT_ERROR_INVALID, "%s is named like %s: %s", path, others[i].kind,
-                others[i].remedy);
+            return fail(error, GPUT_ERROR_INVALID, "%s has the extension of %s: %s", path,
+                others[i].kind, others[i].remedy);
     if (ending && is_of_other_kind(ending))
         return fail(error, GPUT_ERROR_INVALID,
-            "%s: '.%s' is no ending of a report: end it in .html (or -f FORMAT of 'gpu-tracker "
+            "%s: '.%s' is not the extension of a report: use .html (or -f FORMAT of 'gpu-tracker "
             "report', whatever its name)",
             path, ending);
     return GPUT_OK;
@@ -94,9 +94,8 @@ int html_report_check(const char *path, struct gput_error *error)
         return fail(error, GPUT_ERROR_UNSUPPORTED, "%s", gput_report_remedy());
     if (html_report_format_of_ending(path, format) && strcmp(format, "html") != 0)
         return fail(error, GPUT_ERROR_UNSUPPORTED,
-            "--report writes a page, and %s is named like another format: end it in .html (-f %s "
-            "of "
-            "'gpu-tracker report' is for samples that --tf keeps)",
+            "--report writes an HTML page, and %s has the extension of another format: use .html "
+            "(-f %s of 'gpu-tracker report' is for samples that --tf keeps)",
             path, format);
     return GPUT_OK;
 }

@@ -281,7 +281,7 @@ void region_recording_note_phases(
     else if (result->n_phases == 0)
         notes_add(&recording->notes, "No line of the command's output matched --phase-token.");
     if (result->failure)
-        notes_add(&recording->notes, "The command's output was not passed on to its end: %s",
+        notes_add(&recording->notes, "The command's output was not passed on completely: %s",
             strerror(result->failure));
 }
 
@@ -329,7 +329,7 @@ static void describe_left_out(
         "while the program had paused recording"};
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
         if (summary->left_out[i] > 0)
-            notes_add(&recording->notes, "%llu %s left out %s.",
+            notes_add(&recording->notes, "%llu %s skipped %s.",
                 (unsigned long long)summary->left_out[i],
                 summary->left_out[i] == 1 ? "range was" : "ranges were", reasons[i]);
     }

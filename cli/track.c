@@ -141,8 +141,8 @@ static int failure_status(const struct gput_error *error, const struct track_sty
 static void error_of_own_time(struct gput_error *error)
 {
     fail(error, GPUT_ERROR_STATE,
-        "gpu-tracker's own CPU time (ulimit -t) is used up: the report is of the time until now. "
-        "The command goes on.");
+        "gpu-tracker's own CPU time (ulimit -t) is exhausted: the report ends here. The command "
+        "goes on.");
 }
 
 /* Waits for a command that goes on after its report. `stop`: what ended waiting for a reader, if

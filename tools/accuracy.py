@@ -237,11 +237,11 @@ and 1 MB each for the programs themselves. CPU time of daemons and of what is no
 are what the program was asked to use and to write. The truth differs a little from run to run, so each error is
 against that of its own run; the column shows that of the first.
 
-- *run*: `gpu-tracker run` as the superuser; *no rights*: the same as a user without any; *attach*: as the
-  superuser, to a program that runs already. Its CPU seconds are a lower bound. What a process used since its last
+- *run*: `gpu-tracker run` as root; *no rights*: the same as a user without any; *attach*: as
+  root, to a program that runs already. Its CPU seconds are a lower bound. What a process used since its last
   clock tick is only in its parent's CPU totals, which count ticks of 10 ms and end with the parent.
 - Auto-reaped children are in no parent's CPU totals. A control group counts them, and the kernel reports their
-  ends to the superuser; without rights there is what samples see of them, and the report says "at least". How much they see differs from
+  ends to root; without rights there is what samples see of them, and the report says "at least". How much they see differs from
   run to run: 15 % to 27 % were missing in five. What proves a figure to be exact: [cpu-time.md](cpu-time.md#what-is-exact).
 - *GNU time*: Debian's package `time`. Its peak is that of the largest single process.
 - *psutil*: a loop over `psutil` that adds up RSS and CPU time of the family, as psrecord does.

@@ -5,7 +5,7 @@
 #
 # makes DIRECTORY/procfs-NAME and DIRECTORY/sysfs-NAME, which stand for /proc and /sys. The first PID
 # becomes "self". Look through the result before you commit it: paths and group names are in it. As
-# root, all of it is there; as another user what may not be read is left out, as readers then find it.
+# root, all of it is there; as another user what may not be read is skipped, as readers then find it.
 set -eu
 [ $# -ge 3 ] || { sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 procfs=$1/procfs-$2

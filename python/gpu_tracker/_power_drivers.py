@@ -145,7 +145,7 @@ class JsonParser(Shown):
             return None
 
     def _described(self):
-        """What the folder has besides the curves; a file that is damaged, of which the recording warns, is left out."""
+        """What the folder has besides the curves; a file that is damaged, of which the recording warns, is skipped."""
         found = {}
         for key in "metadata", "model_summary", "results_exp":
             try:

@@ -52,10 +52,10 @@ def push(
     is_there = True
     for _, path, kind, results, copy_of in Table(tables["sessions"]).rows():
         if copy_of:
-            warnings.append(f"{path} is left out: it is the same session as {copy_of}.")
+            warnings.append(f"{path} is skipped: it is the same session as {copy_of}.")
             continue
         if kind not in ("tracking", "results"):
-            warnings.append(f"{path} is left out: it has no metrics of a session.")
+            warnings.append(f"{path} is skipped: it has no metrics of a session.")
             continue
         files = (path, results) if kind == "tracking" else (None, path)
         counts: list[tuple[int, int, int]] = []
@@ -77,5 +77,5 @@ def push(
     if problem and pushed.failed == pushed.sessions:
         raise problem
     if not pushed.sessions:
-        raise ValueError("There is no session with metrics in what was named.")
+        raise ValueError("The named files and folders contain no session with metrics.")
     return pushed

@@ -83,7 +83,7 @@ class Experiment(Shown):
     def measure_from_pid_list(
         self, pid_list: Iterable[Any], period: float = 2.0, measurement_period: float | None = None
     ) -> tuple[Recorder, _Queue]:
-        """The processes of these ids and all that they start; those that are not there are left out with a warning.
+        """The processes of these ids and all that they start; those that are not there are skipped with a warning.
 
         Raises ProcessLookupError when none is there; otherwise as measure_yourself.
         """

@@ -55,7 +55,7 @@ def read_marks(sub_tracking_file: _Path, code_block_name: str | None = None) -> 
 
 def read_calls(sub_tracking_file: _Path, code_block_name: str | None = None) -> Table:
     """The calls of code blocks: process_id, thread_id, code_block_name, start, stop (seconds since the epoch),
-    compute_time (seconds), sorted by start. Calls that are still open are left out. Of marks with exact figures, also what
+    compute_time (seconds), sorted by start. Calls that are still open are skipped. Of marks with exact figures, also what
     the kernel counted in each call: exact_thread_cpu_time, exact_process_cpu_time (seconds), exact_minor_faults,
     exact_major_faults, exact_peak_rss_rise (bytes), exact_package_energy (joules); where they were asked for,
     exact_block_peak_rss and exact_block_peak_rss_rise (bytes), exact_instructions, exact_cycles, exact_cache_misses,

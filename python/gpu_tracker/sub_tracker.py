@@ -78,7 +78,7 @@ def _key(path):
 
 
 def _exact_of_environment():
-    """As the library takes it for marks in C: a word that it does not know is left out."""
+    """As the library takes it for marks in C: a word that it does not know is skipped."""
     words = os.environ.get("GPUT_BLOCK_EXACT", "").split(",")
     return ",".join(word if word in ("peak", "counters", "gpu") else "1" for word in words if word not in ("", "0"))
 

@@ -351,7 +351,7 @@ static PyGetSetDef recording_getset[] = {
         "[(group, name, device), …]; of a GPU the name ends in a colon and the GPU, else device is "
         "None.",
         NULL},
-    {"warning", recording_warning, NULL, "What had to be left out, or None.", NULL},
+    {"warning", recording_warning, NULL, "What had to be skipped, or None.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 

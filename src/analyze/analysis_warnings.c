@@ -48,7 +48,7 @@ static void warn_of_open_calls(const struct gput_analysis *analysis,
             open > 1 ? "they are" : "it is");
     else if (n_skipped > 0)
         str_printf(&warning,
-            "%llu call%s in %s did not end, and %s left out. --open-calls counts %s up to the last "
+            "%llu call%s in %s did not end, and %s skipped. --open-calls counts %s up to the last "
             "sample.",
             (unsigned long long)n_skipped, n_skipped > 1 ? "s" : "", options->sub_tracking_file,
             n_skipped > 1 ? "are" : "is", n_skipped > 1 ? "them" : "it");

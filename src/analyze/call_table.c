@@ -360,8 +360,8 @@ bool call_table_warning(
 {
     if (table->n_backward > 0) {
         snprintf(message, CALL_TABLE_WARNING_SIZE,
-            "Sub-tracking file %.200s: %llu calls stop before they start and were left out. The "
-            "system's time was set back while they ran; other calls may be off as much.",
+            "Sub-tracking file %.200s: %llu calls stop before they start and were skipped. The "
+            "system's time was set back while they ran; other calls may be off by as much.",
             path, (unsigned long long)table->n_backward);
         return true;
     }
@@ -370,8 +370,8 @@ bool call_table_warning(
         char time[NUMBER_TEXT_SIZE];
         number_format_double(table->origin + table->first_lone.time, time);
         snprintf(message, CALL_TABLE_WARNING_SIZE,
-            "Sub-tracking file %.200s: %llu stop%s left out, because the mark%s of %s not in it; "
-            "%s of code block \"%.60s\" of process %lld at %s.",
+            "Sub-tracking file %.200s: %llu stop%s skipped, because the mark%s of %s not in it; %s "
+            "of code block \"%.60s\" of process %lld at %s.",
             path, (unsigned long long)table->n_lone, is_one ? " is" : "s are", is_one ? "" : "s",
             is_one ? "its start is" : "their starts are", is_one ? "it is" : "the first is",
             sub_tracking_names_text(table->names, table->first_lone.name),

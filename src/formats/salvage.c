@@ -37,13 +37,13 @@ void salvage_describe(const struct salvage *salvage, uint64_t rows_kept, struct 
     str_clear(text);
     str_append_sentence(text, salvage->first.message);
     if (salvage->rows_skipped > 0)
-        str_printf(text, "%" PRIu64 " row%s left out%s, ", salvage->rows_skipped,
+        str_printf(text, "%" PRIu64 " row%s skipped%s, ", salvage->rows_skipped,
             salvage->rows_skipped == 1 ? " was" : "s were",
-            salvage->cut_short  ? ", and all after a place that cannot be read"
-            : salvage->has_gaps ? ", and all in places that cannot be read"
+            salvage->cut_short  ? ", and all rows after an unreadable place"
+            : salvage->has_gaps ? ", and all rows in unreadable places"
                                 : "");
     else
         str_printf(
-            text, "What %s is left out, ", salvage->cut_short ? "follows" : "cannot be read");
+            text, "%s skipped, ", salvage->cut_short ? "The rest was" : "Unreadable parts were");
     str_printf(text, "%" PRIu64 " %s kept.", rows_kept, rows_kept == 1 ? "was" : "were");
 }

@@ -66,7 +66,7 @@ static int refuse(struct reader *reader, const char *format, ...)
 static int refuse_short(struct reader *reader)
 {
     return refuse(
-        reader, "it is cut off or damaged at byte %zu", (size_t)(reader->at - reader->start));
+        reader, "it is truncated or damaged at byte %zu", (size_t)(reader->at - reader->start));
 }
 
 /* Out of memory, or out of what a pickle may use. */

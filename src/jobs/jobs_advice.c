@@ -75,7 +75,7 @@ static void say_missing_machines(
     missing = expected - (double)job->n_machines;
     if (!(missing > 0))
         return;
-    str_printf(text, "; nothing is there of %.0f of %.0f machines", missing, expected);
+    str_printf(text, "; %.0f of %.0f machines have no files", missing, expected);
     for (double i = 0; i < expected && are_numbered && named < MAX_NAMED; i++) {
         if (!has_node(jobs, job, i))
             str_printf(text, "%s%.0f", named++ ? ", " : ": those with the numbers ", i);
@@ -232,8 +232,8 @@ static void find_empty(struct gput_jobs *jobs, const struct jobs_job *job, size_
     }
     if (named > 0)
         FIND("no_samples", str_text(&list),
-            "Of %zu %s%s there is a tracking file without a sample, and nothing else", named,
-            job->noun, named > 1 ? "s" : "");
+            "Only a tracking file without samples was found for %zu %s%s", named, job->noun,
+            named > 1 ? "s" : "");
     str_finish(&list);
 }
 
@@ -305,9 +305,8 @@ static void find_unread_energy(struct gput_jobs *jobs, const struct jobs_job *jo
     char all[HUMAN_SIZE];
     if (count > 0)
         FIND("unread_energy", str_text(&list),
-            "Energy of CPUs and DRAM lacks that of %s, in which no tracker read the counters of "
-            "%zu "
-            "machine%s",
+            "Energy of CPUs and DRAM does not include %s during which no tracker read the counters "
+            "of %zu machine%s",
             human_seconds(sum, all), count, count > 1 ? "s" : "");
     str_finish(&list);
 }

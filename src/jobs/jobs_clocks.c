@@ -86,7 +86,7 @@ static const char *describe(const struct clock *clock, const struct clock *refer
             clock->name, own, reference->name, other);
     if (!isnan(apart->seconds))
         text_fit(blocks, sizeof blocks,
-            "calls of block \"%s\" end %s apart, give or take %s: not together", apart->block,
+            "calls of block \"%s\" end %s apart (±%s): not at the same time", apart->block,
             human_seconds(fabs(apart->seconds), seconds), human_seconds(apart->doubt, doubt));
     text_fit(text, 400, "%s%s%s", kernels, kernels[0] && blocks[0] ? "; " : "", blocks);
     return text[0] ? text : NULL;
@@ -163,8 +163,8 @@ static bool compare_by_marks(struct gput_jobs *jobs, const struct jobs_job *job,
     if (is_to_correct(clock, reference, apart)) {
         correct(jobs, job, clock->number);
         jobs_find(jobs, (double)(job - jobs->jobs), "clock", evidence[0] ? evidence : NULL,
-            "The clock of %s is off by %.3f s against that of %s, give or take %s: %zu calls of "
-            "block \"%s\", which ranks leave together. Its times are corrected by that",
+            "The clock of %s is off by %.3f s against the clock of %s (±%s): ranks exit %zu calls "
+            "of block \"%s\" at the same time. Its times are corrected accordingly",
             clock->name, apart->seconds, reference->name, doubt, apart->calls, apart->block);
     }
     if (is_late) {
@@ -199,18 +199,18 @@ static void compare_by_ends(struct gput_jobs *jobs, const struct jobs_job *job,
     if (are_alike) {
         correct(jobs, job, clock->number);
         jobs_find(jobs, (double)(job - jobs->jobs), "clock", evidence,
-            "The clock of %s is off by %.1f s against that of %s, give or take %.1f s: starts and "
-            "ends of their ranks are off by the same. Its times are corrected by that",
+            "The clock of %s is off by %.1f s against the clock of %s (±%.1f s): starts and ends "
+            "of their ranks differ by the same. Its times are corrected accordingly",
             clock->name, starts, reference->name, doubt);
         return;
     }
     for (size_t i = job->first_machine; i < job->first_machine + job->n_machines; i++)
         jobs->machines[i].clock_is_doubtful |= jobs->machines[i].clock == clock->number;
     find_late(jobs, job, clock, reference,
-        isnan(ends) ? ", or its clock is off: without an end that is not known. The job's time "
-                      "does not include theirs"
-                    : ", or its clock is off: their ends are not off by the same. The job's time "
-                      "does not include theirs",
+        isnan(ends) ? ", or its clock is off: which of the two is not known before they end. The "
+                      "job's time does not include them"
+                    : ", or its clock is off: their ends differ by another amount. The job's time "
+                      "does not include them",
         evidence);
 }
 

@@ -121,8 +121,9 @@ static void check_figures(struct gput_jobs *jobs, struct jobs_rank *rank)
         double value = *figures[i].figure;
         if (isnan(value) || (value >= 0 && value <= figures[i].most))
             continue;
-        jobs_find(jobs, NAN, "damaged", NULL, "%s has a%s %s that cannot be, %.4g: it is left out",
-            rank->path, figures[i].name[0] == 'e' ? "n" : "", figures[i].name, value);
+        jobs_find(jobs, NAN, "damaged", NULL,
+            "%s has a%s %s that cannot be right, %.4g: it is skipped", rank->path,
+            figures[i].name[0] == 'e' ? "n" : "", figures[i].name, value);
         *figures[i].figure = NAN;
     }
 }
@@ -302,11 +303,11 @@ static bool read_samples(struct gput_jobs *jobs, const char *path, struct gput_e
     uint64_t skipped = tracking_reader_rows_skipped(reader);
     if (code == GPUT_OK && samples.jump != 0 && !warning)
         jobs_find(jobs, NAN, "clock", NULL,
-            "Times in %s jump by %.1f s, so how long it ran is not known: the clock of its machine "
+            "Times in %s jump by %.1f s, so its duration is not known: the clock of its machine "
             "was set, or the machine was suspended",
             path, samples.jump);
     if (code == GPUT_OK && skipped > 0)
-        jobs_find(jobs, NAN, "damaged", warning, "%s is damaged: %llu row%s left out", path,
+        jobs_find(jobs, NAN, "damaged", warning, "%s is damaged: %llu row%s skipped", path,
             (unsigned long long)skipped, skipped > 1 ? "s were" : " was");
     else if (code == GPUT_OK && warning)
         jobs_find(jobs, NAN, "damaged", warning, "%s is damaged", path);

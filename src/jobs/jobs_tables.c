@@ -105,8 +105,8 @@ static const struct column machine_columns[] = {
     OF_MACHINE(unread_seconds, "seconds", "in which ranks ran and no tracker read these; missing: there are none, or another machine has the same boot id"),
     OF_MACHINE(clock_offset_seconds, "seconds", "of its clock against that of the lowest rank's machine; missing: not compared"),
     OF_MACHINE(clock_doubt_seconds, "seconds", "the offset is known to within this"),
-    WORD(struct jobs_machine, "clock_source", clock_source, "what the offset rests on: reference, same boot, marks, starts and ends, starts, none"),
-    WORD(struct jobs_machine, "clock_block", clock_block, "of marks: the block that ranks leave together"),
+    WORD(struct jobs_machine, "clock_source", clock_source, "what the offset is based on: reference, same boot, marks, starts and ends, starts, none"),
+    WORD(struct jobs_machine, "clock_block", clock_block, "of marks: the block that ranks exit at the same time"),
     COUNT(struct jobs_machine, "clock_is_corrected", clock_is_corrected, "1: times of its ranks were corrected by the offset"),
     COUNT(struct jobs_machine, "clock_is_doubtful", clock_is_doubtful, "1: its ranks started late, or its clock is off: their times are not in those of the job"),
 };
@@ -115,7 +115,7 @@ static const struct column finding_columns[] = {
     WHOLE(struct jobs_finding, job, "number of the job; missing: of the files"),
     WORD(struct jobs_finding, "kind", kind, "of finding"),
     WORD(struct jobs_finding, "text", text, "a sentence"),
-    WORD(struct jobs_finding, "evidence", evidence, "what it rests on"),
+    WORD(struct jobs_finding, "evidence", evidence, "what it is based on"),
 };
 /* clang-format on */
 

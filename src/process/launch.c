@@ -70,17 +70,17 @@ static int set_not_found(const char *name, struct gput_error *error)
     bool is_script = length > 2 && text_begins_with(start, "#!");
     if (is_script && interpreter[size] == '\r')
         return error_set(error, GPUT_ERROR_NOT_FOUND,
-            "Command not found: \"%s\" is there, but its first line ends with a "
-            "carriage return, as in Windows",
+            "Command not found: \"%s\" exists, but its shebang line ends with a carriage return, "
+            "as in Windows",
             name);
     if (is_script)
         return error_set(error, GPUT_ERROR_NOT_FOUND,
-            "Command not found: \"%s\" is there, but not its interpreter, \"%.*s\"", name,
+            "Command not found: \"%s\" exists, but its interpreter \"%.*s\" does not", name,
             (int)size, interpreter);
     if (length > 0 && text_begins_with(start, "\177ELF"))
         return error_set(error, GPUT_ERROR_NOT_FOUND,
-            "Command not found: \"%s\" is there, but not the loader that it needs; it was "
-            "built for another C library or machine",
+            "Command not found: \"%s\" exists, but the loader that it needs does not: it was built "
+            "for another C library or machine",
             name);
     return error_set(error, GPUT_ERROR_NOT_FOUND, "Command not found: \"%s\"", name);
 }

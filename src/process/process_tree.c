@@ -503,8 +503,7 @@ int process_tree_init(
             (int)options->main);
     return error_set(error, GPUT_ERROR_NOT_FOUND,
         has_ended   ? "Process %d has ended already: nothing is left to track."
-        : is_hidden ? "There is a process %d, but procfs shows it to its user and root alone "
-                      "(hidepid)."
+        : is_hidden ? "Process %d exists, but procfs shows it only to its owner and root (hidepid)."
                     : "There is no process %d to track.",
         (int)options->main);
 }

@@ -55,8 +55,7 @@ static void remark(struct push_settings *settings, const char *what, const char 
 {
     char *said = next_remark(settings);
     if (said)
-        text_fit(
-            said, sizeof *settings->remarks, "%s is \"%s\", which is not followed.", what, text);
+        text_fit(said, sizeof *settings->remarks, "%s is \"%s\", which is ignored.", what, text);
 }
 
 static int64_t read_ms(
@@ -93,7 +92,7 @@ static void read_list(
     char *said = is_bad ? next_remark(settings) : NULL;
     if (said) /* without its value: it may be a password */
         text_fit(said, sizeof *settings->remarks,
-            "%s is not a list of NAME=VALUE: what follows the mistake is left out.", what);
+            "%s is not a list of NAME=VALUE: the part after the mistake is skipped.", what);
 }
 
 static void read_transport(struct push_settings *settings, push_variable *variable)

@@ -85,12 +85,13 @@ static int find_times(struct plot *plot, bool with_blocks, struct gput_error *er
         TRY(plot_blocks_find_times(plot->payload, &start, &end, error));
     if (isnan(start))
         return error_set(error, GPUT_ERROR_INVALID,
-            "There is nothing to draw: what was named has neither curves nor code blocks.");
+            "There is nothing to draw: the input has neither curves nor code blocks.");
     plot->chart.start = fmax(start, options->start_seconds);
     plot->chart.end = fmin(end, options->end_seconds);
     if (plot->chart.start > plot->chart.end)
         return error_set(error, GPUT_ERROR_INVALID,
-            "Nothing was recorded then: it is from %.6g to %.6g seconds.", start, end);
+            "Nothing was recorded in that range: the recording is from %.6g to %.6g seconds.",
+            start, end);
     return GPUT_OK;
 }
 

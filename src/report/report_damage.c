@@ -59,7 +59,7 @@ static bool is_cut_database(
         (uint64_t)info.st_size >= database_size(bytes))
         return false;
     error_set(reason, GPUT_ERROR_FORMAT,
-        "the database is cut off: it has %" PRIu64 " bytes, of which %" PRIu64 " are there.",
+        "the database is truncated: it should have %" PRIu64 " bytes and has %" PRIu64 ".",
         database_size(bytes), (uint64_t)info.st_size);
     return true;
 }
@@ -72,7 +72,7 @@ static bool is_no_content(
     bool is_database =
         length >= HEADER_READ && memcmp(bytes, DATABASE_MAGIC, sizeof DATABASE_MAGIC) == 0;
     if (text_ends_with(path, ".sqlite") && !is_database)
-        error_set(reason, GPUT_ERROR_FORMAT, "it has not the header of a database.");
+        error_set(reason, GPUT_ERROR_FORMAT, "it does not have the header of a database.");
     else if (text_ends_with(path, ".csv") && bytes[0] == '\0')
         error_set(reason, GPUT_ERROR_FORMAT, "it begins with zero bytes.");
     else

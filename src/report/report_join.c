@@ -252,8 +252,8 @@ static void say_what_is_alone(const struct report_plan *plan)
         if (marks->loader != &report_marks_loader || marks->folder != 0)
             continue;
         text_fit(text, sizeof text,
-            "Of which session the marks in %s are is not clear: they are a session by themselves. "
-            "--stf, once for each session in the same order, says it.",
+            "It is not clear which session the marks in %s belong to: they are shown as a session "
+            "of their own. Give --stf once for each session, in the same order.",
             marks->path);
         plan->warn(plan->user, text);
     }

@@ -59,7 +59,7 @@ static int leave_out(struct report_plan *plan, const char *path, size_t folder,
         return error_memory(error);
     }
     plan->left_out[plan->left_out_count++] = (struct report_left_out){copy, folder};
-    text_fit(text, sizeof text, "%s is left out: %s", path, reason->message);
+    text_fit(text, sizeof text, "%s is skipped: %s", path, reason->message);
     if (plan->warn)
         plan->warn(plan->user, text);
     return GPUT_OK;

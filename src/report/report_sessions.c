@@ -94,8 +94,8 @@ static void add_unfinished(struct report_session *session)
         return;
     doc_add_bool(session->identity, "is_unfinished", true);
     str_printf(&text,
-        "%s: the session did not come to its end: it was killed, or still runs. What it used after "
-        "its last sample is not known.",
+        "%s: the session did not finish: it was killed, or still runs. What it used after its last "
+        "sample is not known.",
         session->path);
     report_session_warn(session, str_text(&text));
     str_finish(&text);

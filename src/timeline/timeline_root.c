@@ -148,7 +148,7 @@ static void warn_of_no_metric(struct adding *adding)
         adding->readings.count == 0)
         return;
     struct str text = {0};
-    str_printf(&text, "No reading is of %s, so no moment is marked as low", metric);
+    str_printf(&text, "There are no readings of %s, so no moment is marked as low", metric);
     read_report_warn_text(&adding->inputs->report, &text);
 }
 

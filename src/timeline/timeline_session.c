@@ -321,7 +321,7 @@ static int leave_out(struct timeline_inputs *inputs, const struct gput_error *no
     if (not_tracking->code == GPUT_ERROR_FORMAT) /* its name may be that of a tracking file */
         str_append_sentence(&text, not_tracking->message);
     str_append_sentence(&text, not_sub_tracking->message);
-    str_append(&text, "This file is left out");
+    str_append(&text, "This file is skipped");
     inputs->report.files++;
     inputs->report.damaged++;
     read_report_warn_text(&inputs->report, &text);

@@ -22,7 +22,7 @@ void read_report_warn_unusable(const struct read_report *report, const char *pat
     struct str text = {0};
     if (count == 0)
         return;
-    str_printf(&text, "%s: %" PRIu64 " event%s without a time, a duration or a partner %s left out",
+    str_printf(&text, "%s: %" PRIu64 " event%s without a time, a duration or a partner %s skipped",
         path, count, count == 1 ? "" : "s", count == 1 ? "was" : "were");
     read_report_warn_text(report, &text);
 }

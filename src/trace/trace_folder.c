@@ -44,7 +44,7 @@ static void warn_of_merged(const char *path, const struct read_report *report)
 {
     struct str text = {0};
     str_printf(
-        &text, "%s is a merged timeline and left out of its folder; name it to have it read", path);
+        &text, "%s is a merged timeline and is skipped; name it explicitly to read it", path);
     read_report_warn_text(report, &text);
 }
 

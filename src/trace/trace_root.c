@@ -48,8 +48,8 @@ bool trace_file_is_readable(const struct trace_file *file, const struct read_rep
     errno = 0;
     if (stat(file->path, &info) == 0 && S_ISREG(info.st_mode) && access(file->path, R_OK) == 0)
         return true;
-    str_printf(&text, "%s is left out: %s", file->path,
-        errno ? strerror(errno) : "it is not a plain file");
+    str_printf(
+        &text, "%s is skipped: %s", file->path, errno ? strerror(errno) : "it is not a plain file");
     read_report_warn_text(report, &text);
     return false;
 }

@@ -64,8 +64,8 @@ static void calls_that_stop_before_they_start_are_left_out(void **state)
         assert_int_equal(pair_marks(&marked, marks[threads], threads), GPUT_OK);
         assert_calls(&marked, "a 7: 3-4, a 7: 5-6");
         assert_warning(&marked,
-            "Sub-tracking file x.csv: 1 calls stop before they start and were left out. The "
-            "system's time was set back while they ran; other calls may be off as much.");
+            "Sub-tracking file x.csv: 1 calls stop before they start and were skipped. The "
+            "system's time was set back while they ran; other calls may be off by as much.");
         forget_calls(&marked);
     }
     assert_pairs("a 7 0 7;a 7 1 2", false, "");
@@ -134,8 +134,8 @@ static void a_stop_without_a_start_is_left_out_and_named(void **state)
         assert_calls(&marked, "a 7: 1-2, a 7: 5-6");
         assert_int_equal(marked.table.n_open, 1);
         assert_warning(&marked,
-            "Sub-tracking file x.csv: 2 stops are left out, because the marks of their starts are "
-            "not in it; the first is of code block \"b\" of process 8 at 3.0.");
+            "Sub-tracking file x.csv: 2 stops are skipped, because the marks of their "
+            "starts are not in it; the first is of code block \"b\" of process 8 at 3.0.");
         forget_calls(&marked);
     }
 }
@@ -148,9 +148,8 @@ static void a_stop_without_a_start_at_the_end_is_left_out(void **state)
     add_marks(&marked, "a 7 0 1;a 7 1 2;a 7 1 3", false); /* open calls are not kept */
     assert_int_equal(call_table_pair(&marked.table, &marked.error), GPUT_OK);
     assert_calls(&marked, "a 7: 1-2");
-    assert_warning(&marked,
-        "Sub-tracking file x.csv: 1 stop is left out, because the mark of its start is not in it; "
-        "it is of code block \"a\" of process 7 at 3.0.");
+    assert_warning(&marked, "Sub-tracking file x.csv: 1 stop is skipped, because the mark of its "
+                            "start is not in it; it is of code block \"a\" of process 7 at 3.0.");
     forget_calls(&marked);
 }
 

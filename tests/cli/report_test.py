@@ -6,7 +6,7 @@ from command import CommandTest
 from report_data import PAGE, Report
 
 UNFINISHED = (
-    ": the session did not come to its end: it was killed, or still runs. What it used after its last sample is not known.\n"
+    ": the session did not finish: it was killed, or still runs. What it used after its last sample is not known.\n"
 )
 GIGABYTE = 1e9
 

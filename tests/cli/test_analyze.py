@@ -100,8 +100,8 @@ class Figures(AnalyzeTest):
         self.assertEqual((block["num_calls"], block["compute_time"]["max"]), (2, 2))
         self.assertEqual(
             done.stderr,
-            f"gpu-tracker: warning: Sub-tracking file {self.marks}: 1 calls stop before they start and were left out. The "
-            "system's time was set back while they ran; other calls may be off as much.\n",
+            f"gpu-tracker: warning: Sub-tracking file {self.marks}: 1 calls stop before they start and were skipped. The "
+            "system's time was set back while they ran; other calls may be off by as much.\n",
         )
 
     def test_calls_outside_of_the_samples_are_said(self):
@@ -174,7 +174,7 @@ class Figures(AnalyzeTest):
         self.write(extra_marks=[(7, "train", 0, START + 9), (11, "train", 0, START)])
         self.assert_same(self.results(), expected(ROWS, CALLS))
         self.assertEqual(self.open, [
-            f"gpu-tracker: warning: 2 calls in {self.marks} did not end, and are left out. --open-calls counts them up to "
+            f"gpu-tracker: warning: 2 calls in {self.marks} did not end, and are skipped. --open-calls counts them up to "
             "the last sample.\n"])
 
     def test_a_call_that_is_still_open_counts_up_to_the_last_sample_if_wanted(self):
@@ -198,7 +198,7 @@ class Figures(AnalyzeTest):
         self.assertEqual(json.loads(done.stdout)["code_block_results"][0]["num_calls"], 1)
         self.assertEqual(
             done.stderr,
-            f"gpu-tracker: warning: Sub-tracking file {self.marks}: 1 stop is left out, because the mark of its start is not "
+            f"gpu-tracker: warning: Sub-tracking file {self.marks}: 1 stop is skipped, because the mark of its start is not "
             f'in it; it is of code block "train" of process 7 at {START + 0.5}.\n')
 
     def test_a_block_without_a_whole_call_or_a_sample_has_no_figures(self):

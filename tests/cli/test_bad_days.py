@@ -150,7 +150,7 @@ class BadDays(CommandTest):
             self.assertEqual(output, "")
             return
         self.assertEqual((process.returncode, output), (0, "done\n"), said)
-        self.assertIn("Of 1 rank there is a tracking file without a sample, and nothing else: ./kept/s.r2.sqlite", self.job()["found"]["no_samples"])
+        self.assertIn("Only a tracking file without samples was found for 1 rank: ./kept/s.r2.sqlite", self.job()["found"]["no_samples"])
         self.assertNotIn("nan", self.run_command("job", ".").stdout)
 
     def test_a_database_is_read_where_the_disk_is_full(self):

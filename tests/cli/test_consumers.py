@@ -342,7 +342,7 @@ class WithoutRights(ConsumerTest):
             cwd=self.folder, capture_output=True, text=True, timeout=PATIENCE)
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertEqual(done.stdout, "")
-        self.assertEqual(done.stderr, "gpu-tracker: There is a process 1, but procfs shows it to its user and root alone (hidepid).\n")
+        self.assertEqual(done.stderr, "gpu-tracker: Process 1 exists, but procfs shows it only to its owner and root (hidepid).\n")
 
     def test_what_may_not_be_read_is_said(self):
         """Another user's processes: their statm is for all, their maps are not. Both have the 40 MB."""

@@ -102,19 +102,19 @@ class Reading(CommandTest):
     def test_a_torn_last_line_costs_itself(self):
         whole = [line(0, {"intel_power": 10}), line(2, {"intel_power": 20})]
         self.record(*whole, line(4, {"intel_power": 30})[:-9], last="")
-        self.assertEqual(self.summary(warning="line 3 is cut off and was left out")["metrics"]["intel_power"]["total"], 30)
+        self.assertEqual(self.summary(warning="line 3 is truncated and was skipped")["metrics"]["intel_power"]["total"], 30)
         # Recording went on after it: nothing is known of the time between.
         self.record(*whole, line(4, {"intel_power": 30})[:-9], line(50, {"intel_power": 1}), line(51, {"intel_power": 1}))
-        metric = self.summary(warning="line 3 is cut off")["metrics"]["intel_power"]
+        metric = self.summary(warning="line 3 is truncated")["metrics"]["intel_power"]
         self.assertEqual((metric["total"], metric["segments"]), (31, 2))
 
     def test_a_torn_end_of_a_segment_costs_nothing(self):
         whole = [line(0, {"intel_power": 10}), line(2, {"intel_power": 20})]
         for torn in '"', END[:9], END[:-1]:
             self.record(*whole, torn, last="")
-            self.assertEqual(self.summary(warning="line 3 is cut off and was left out")["total_power_draw"], 30)
+            self.assertEqual(self.summary(warning="line 3 is truncated and was skipped")["total_power_draw"], 30)
             self.record(*whole, torn, END, line(50, {"intel_power": 1}), line(51, {"intel_power": 1}))
-            metric = self.summary(warning="line 3 is cut off")["metrics"]["intel_power"]
+            metric = self.summary(warning="line 3 is truncated")["metrics"]["intel_power"]
             self.assertEqual((metric["total"], metric["segments"]), (31, 2))
         self.record(*whole, '"END OF ALL')
         self.assert_fails(self.run_command("energy", "summary", "rec"), 1, "rec/power_metrics.json: line 3 is not JSON.")
@@ -141,11 +141,11 @@ class Reading(CommandTest):
         self.record(whole, *[whole[:-9]] * 20, whole[:-1] + ",}")
         (self.folder / "rec" / "model_summary.json").write_text("{")
         done = self.run_command("energy", "summary", "rec")
-        self.assertIn("line 2 is cut off and was left out. ", done.stderr)
-        self.assertRegex(done.stderr, r" And \d+ more of the kind\.\n")
+        self.assertIn("line 2 is truncated and was skipped. ", done.stderr)
+        self.assertRegex(done.stderr, r" And \d+ more warnings? of this kind\.\n")
         self.record(whole, whole[:-1] + ",}", END)
         done = self.run_command("energy", "summary", "rec")
-        self.assertIn("line 2 is not JSON and was left out. ", done.stderr)
+        self.assertIn("line 2 is not JSON and was skipped. ", done.stderr)
         self.assertIn("model_summary.json is not valid JSON", done.stderr)
 
     def test_missing_metrics(self):
@@ -182,7 +182,7 @@ class Reading(CommandTest):
         (folder / "omegawatt.csv").write_text(
             "# a wattmeter\n#timestamp,#frame_is_ok,#P1\n1688142734,1,100\n1688142735,0,9999\n1688142736,1,200\n1688142737,1,2"
         )
-        summary = self.summary(warning="omegawatt.csv: the last line is cut off")
+        summary = self.summary(warning="omegawatt.csv: the last line is truncated")
         self.assertEqual(summary["metrics"]["P1"]["total"], 300)
         self.assertEqual(summary["metrics"]["accuracy"]["max"], 0.75)
         self.assertEqual(summary["metrics"]["accuracy"]["total"], 0.625)
@@ -196,7 +196,7 @@ class Reading(CommandTest):
                      {"end_training_epoch": [1688142735, 1688142736.0, 1688142737], "accuracy": [0.5, 0.75], "loss": []},
                      {"accuracy": {"dates": ["2023-06-30 16:32:15", "2023-06-30 16:32:16"], "values": [0.5, 0.75]}}):
             (folder / "results_exp.json").write_text(json.dumps(form))
-            self.assertEqual(self.summary(warning="cut off")["metrics"]["accuracy"]["total"], 0.625)
+            self.assertEqual(self.summary(warning="truncated")["metrics"]["accuracy"]["total"], 0.625)
 
     def test_the_summary_has_machine_and_command_next_to_each_other_and_a_row_a_gpu(self):
         gpus = {"nvidia_power": 250.0, "per_gpu_nvidia_power": {"0": 240.0, "1": 10.0}, "per_gpu_nvidia_use_rate": {"0": 0.5},

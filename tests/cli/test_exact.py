@@ -283,7 +283,7 @@ class Exact(ExactTest):
         minutes, seconds = zip(*(time[:-1].split("m") for time in (self.folder / "times").read_text().split()[2:]))
         of_children = sum(60 * int(minute) + float(second) for minute, second in zip(minutes, seconds))
         counts, cpu_seconds = report["accounting"]["processes"], report["accounting"]["cpu_seconds"]
-        # A busy machine may run some for longer than 50 ms: these, with all that each may lack, are left out.
+        # A busy machine may run some for longer than 50 ms: these, with all that each may lack, are skipped.
         others = counts["seen"] - counts["short_lived"]
         self.assertLess(cpu_seconds["short_lived"], of_children + 0.03)
         self.assertGreater(cpu_seconds["short_lived"], of_children - 0.05 * others)

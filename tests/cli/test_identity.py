@@ -152,7 +152,7 @@ class Identity(unittest.TestCase):
         other.write_text('{"of": "somebody else"}')
         done = self.run_command([command.COMMAND, "run", "-q", "--tf", "s.csv", "--", "true"])
         self.assertEqual(done.returncode, 0)
-        self.assertIn("s.csv.session.json already exists and is of something else", done.stderr)
+        self.assertIn("s.csv.session.json already exists and does not describe a session", done.stderr)
         self.assertEqual(other.read_text(), '{"of": "somebody else"}')
         self.assertNotIn("host", self.identity_of("s.csv"))
 

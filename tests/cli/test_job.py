@@ -50,7 +50,7 @@ class Job(JobTest):
         path = self.folder / "s.csv"
         subprocess.run([command.COMMAND, "run", "-q", "--st", "0.05", "--tf", path, "--", "sleep", "0.2"], check=True)
         path.write_bytes(path.read_bytes()[:-20])
-        self.assertRegex(self.findings("s.csv")["damaged"], r"^s.csv is damaged: .*the last line is cut off")
+        self.assertRegex(self.findings("s.csv")["damaged"], r"^s.csv is damaged: .*the last line is truncated")
 
     # ---- figures ----
 
@@ -212,7 +212,7 @@ class Job(JobTest):
         self.assertEqual(read["jobs"][0]["cpu_joules"], 5000)
         self.assertEqual([machine["unread_seconds"] for machine in read["machines"]], [0.5, 0])
         self.assertEqual(self.findings()["unread_energy"],
-                         "Energy of CPUs and DRAM lacks that of 500 ms, in which no tracker read the counters of 1 machine: n0: 500 ms of 1 min 40 s")
+                         "Energy of CPUs and DRAM does not include 500 ms during which no tracker read the counters of 1 machine: n0: 500 ms of 1 min 40 s")
 
     def test_ranks_that_took_turns_share_no_peak_but_add_up_the_joules_of_their_machine(self):
         for rank, (start, seconds) in enumerate([(0, 100), (50, 50), (101, 300)]):
@@ -328,7 +328,7 @@ class Job(JobTest):
         for rank, node in (0, 0), (1, 0), (4, 2):
             job = {"launcher": "Slurm", "job_id": "4711", "rank": rank, "world_size": 8, "node": f"n{node}", "node_rank": node, "node_count": 4}
             self.rank(rank, machine=f"n{node}", members={"job": job})
-        self.assertTrue(self.findings()["missing_ranks"].endswith("; nothing is there of 2 of 4 machines: those with the numbers 1, 3"))
+        self.assertTrue(self.findings()["missing_ranks"].endswith("; 2 of 4 machines have no files: those with the numbers 1, 3"))
 
     def test_ranks_without_numbers(self):
         for i, seconds in enumerate((100, 100, 200)):

@@ -75,8 +75,8 @@ class Clocks(JobTest):
         self.assertEqual(job["seconds"], 100)
         self.assertGreater(job["efficiency_percent"], 60)
         findings = self.findings()
-        self.assertIn("or its clock is off: without an end that is not known", findings["late_start"])
-        self.assertIn("The job's time does not include theirs: by their kernels the clock of n1 is unsynchronized, that of n0 synchronized", findings["late_start"])
+        self.assertIn("or its clock is off: which of the two is not known before they end", findings["late_start"])
+        self.assertIn("The job's time does not include them: by their kernels the clock of n1 is unsynchronized, that of n0 synchronized", findings["late_start"])
         self.assertNotIn("idle_cores", findings)
 
     def test_a_machine_that_starts_late_keeps_its_times(self):
@@ -85,7 +85,7 @@ class Clocks(JobTest):
                       identity={"clock": "unsynchronized"})  # fmt: skip
         read = self.job()
         self.assertEqual([machine["clock_is_corrected"] for machine in read["machines"]], [0, 0])
-        self.assertIn("started 60.0 s after those on n0, or its clock is off: their ends are not off by the same", self.findings()["late_start"])
+        self.assertIn("started 60.0 s after those on n0, or its clock is off: their ends differ by another amount", self.findings()["late_start"])
 
     def test_clocks_that_are_synchronized_are_right(self):
         """Two nodes of which one began 40 seconds later, and ended so."""
@@ -162,7 +162,7 @@ class Clocks(JobTest):
         self.assertAlmostEqual(clock["clock_offset_seconds"], 3600, delta=0.001)
         self.assertLess(clock["clock_doubt_seconds"], 0.002)
         found = self.findings()["clock"]
-        self.assertRegex(found, r"^The clock of n1 is off by 3600.000 s against that of n0, give or take \d+ .s: 80 calls of block .step., which")
+        self.assertRegex(found, r"^The clock of n1 is off by 3600.000 s against the clock of n0 \(±\d+ .s\): ranks exit 80 calls of block .step. at the same time")
         text = self.run_command(".").stdout
         self.assertRegex(text, r"  Clocks   reference: n0; marks: n1 \(to within [\d.]+ .s\)\n")
 
@@ -259,7 +259,7 @@ class Clocks(JobTest):
         self.assertEqual(len(starts), 4)
         self.assertAlmostEqual(max(starts) - min(starts), 0, delta=0.01)
         notes = [session["identity"]["clock_note"] for session in sessions]
-        self.assertEqual(notes[0], "of n0: others are compared with it")
+        self.assertEqual(notes[0], "of n0: the reference clock")
         self.assertRegex(notes[3], r'^of n1, corrected by -3600.000 s: to within 0.000 s, by marks of block "step"$')
         self.assertEqual([session.get("warnings") for session in sessions][2:], [["Clock " + notes[3]]] * 2)
 

@@ -91,8 +91,8 @@ class Cores(JobTest):
         self.rank(1, world=1e300, seconds=-3600)
         self.assertEqual([(rank["seconds"], rank["rank"]) for rank in self.job()["ranks"]], [(100, 0), (None, 1)])
         text = self.run_command(".").stdout
-        self.assertIn("./r.r1.json has a world size that cannot be, 1e+300: it is left out", text)
-        self.assertIn("./r.r1.json has a wall time that cannot be, -3600: it is left out", text)
+        self.assertIn("./r.r1.json has a world size that cannot be right, 1e+300: it is skipped", text)
+        self.assertIn("./r.r1.json has a wall time that cannot be right, -3600: it is skipped", text)
         self.assertLess(max(map(len, text.splitlines())), 200)
 
     def test_what_is_an_array_and_what_is_none(self):

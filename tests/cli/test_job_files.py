@@ -260,7 +260,7 @@ class Figures(JobTest):
         read = self.job()
         self.assertEqual([row["cpu_seconds"] for row in read["ranks"]], [90, None, None])
         said = self.run_command(".").stdout
-        for words in "r.r1.json has a CPU time that cannot be, 9e+04: it is left out", "r.r2.json has a RAM that cannot be, 1e+300", "has an exit status that cannot be, 1e+308":
+        for words in "r.r1.json has a CPU time that cannot be right, 9e+04: it is skipped", "r.r2.json has a RAM that cannot be right, 1e+300", "has an exit status that cannot be right, 1e+308":
             self.assertIn(words, said)
         self.assertNotRegex(said, r"\d{20}")
 

@@ -50,7 +50,7 @@ class JobReport(JobTest):
             self.assertEqual(rank.wait(command.PATIENCE), 0)
         (self.folder / "s.r0.csv").write_text("".join(self.samples_of(0))[:-5])
         document, errors = self.report_of_job()
-        self.assertIn("s.r0.csv: the last line is cut off", errors)
+        self.assertIn("s.r0.csv: the last line is truncated", errors)
         self.assertEqual(len(document["sessions"]), 2)
 
     def test_lanes_of_the_report(self):

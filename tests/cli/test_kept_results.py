@@ -22,7 +22,7 @@ LABELS = {
 }
 
 PARTIAL = (
-    "gpu-tracker: warning: These are the results so far of a session that did not come to its end: it was killed, or still "
+    "gpu-tracker: warning: These are the results so far of a session that did not finish: it was killed, or still "
     "runs.\n"
 )
 
@@ -64,7 +64,7 @@ class KeptResults(CommandTest):
         for path in (file.name, "rows.csv"):
             done = self.run_command("report", path, "-o", "r.html")
             self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertIn(f"{path}: the session did not come to its end: it was killed, or still runs.", done.stderr)
+            self.assertIn(f"{path}: the session did not finish: it was killed, or still runs.", done.stderr)
             session = Report(self.folder / "r.html").sessions[0]
             self.assertTrue(session["identity"]["is_unfinished"])
         self.run_command("run", "--tf", "whole.csv", "-q", "--", "true")
@@ -75,7 +75,7 @@ class KeptResults(CommandTest):
         self.kill_half_way("--resource-usage-file", "kept.pkl")
         self.assert_folder_is("kept.pkl")
         report = json.loads(self.run_command("show", "kept.pkl", "-f", "json").stdout)
-        self.assertIn("did not come to its end", report["sources"]["after_last_sample"]["reason"])
+        self.assertIn("did not finish", report["sources"]["after_last_sample"]["reason"])
         self.assertGreater(report["max_ram"]["main"]["total_rss"], 0)
         self.assertGreater(report["compute_time"]["time"], 0.2)
         self.assertEqual(report["cpu_utilization"]["main_n_threads"], 1)

@@ -121,7 +121,7 @@ class PassedOn(PhasesTest):
         with open("/dev/full", "w") as full:
             done = self.run_command("run", "--phase-token", "x", "-o", "r.txt", "--", "sh", "-c", "echo x", capture_output=False, stdout=full)
         self.assertEqual(done.returncode, 0)
-        self.assertIn("The command's output was not passed on to its end: No space left on device", (self.folder / "r.txt").read_text())
+        self.assertIn("The command's output was not passed on completely: No space left on device", (self.folder / "r.txt").read_text())
 
 
 class Derived(PhasesTest):

@@ -135,7 +135,7 @@ class Curves(PlotTest):
         self.assert_has_point(line, 20.5, 20.5e9)
         self.assert_has_point(line, 30, 30e9)
         self.assertAlmostEqual(max(line.values()), 30e9, delta=line.resolution[0])
-        self.assert_fails(self.run_command("plot", "t.csv", "--start", "200"), 1, "Nothing was recorded then: it is from 0 to 100 seconds.")
+        self.assert_fails(self.run_command("plot", "t.csv", "--start", "200"), 1, "Nothing was recorded in that range: the recording is from 0 to 100 seconds.")
         self.assert_fails(self.run_command("plot", "t.csv", "--end", "soon"), 1,
                           "--end=soon is not a number of seconds after the beginning of the session.")
 

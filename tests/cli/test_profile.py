@@ -182,7 +182,7 @@ class Training(CommandTest):
         done = self.profile("steps", self.folder / "run")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(len(done.stderr.splitlines()), 1)
-        self.assertIn("pythontimeline.json: 3 events without a time, a duration or a partner were left out", done.stderr)
+        self.assertIn("pythontimeline.json: 3 events without a time, a duration or a partner were skipped", done.stderr)
         events.write_text(json.dumps([step]))
         self.assertEqual(self.profile("steps", self.folder / "run").stderr, "")
 
@@ -329,9 +329,9 @@ class Kineto(CommandTest):
             done = self.run_command("timeline", "merge", ".", "-o", output)
             slices += re.findall(r": (\d+) slices", done.stdout)
         self.assertEqual(slices, ["2"] * 6)
-        self.assertEqual(done.stderr.count("is a merged timeline and left out of its folder"), 3)
+        self.assertEqual(done.stderr.count("is a merged timeline and is skipped"), 3)
         done = self.run_command("pytorch", "kernels", ".")
-        self.assertEqual((done.stdout, done.stderr.count("left out of its folder")), (expected, 3))
+        self.assertEqual((done.stdout, done.stderr.count("and is skipped; name it")), (expected, 3))
 
     def of_gpu(self, view, *events):
         (self.folder / "gpu.json").write_text(json.dumps(events))
@@ -358,7 +358,7 @@ class Kineto(CommandTest):
         for arguments in ("breakdown", path), ("kernels", path), ("idle", path), ("diff", path, other):
             done = self.run_command("profile", *map(str, arguments))
             self.assertEqual((done.returncode, len(done.stderr.splitlines())), (0, 1), done.stderr)
-            self.assertIn("r0.json: 1 event without a time, a duration or a partner was left out", done.stderr)
+            self.assertIn("r0.json: 1 event without a time, a duration or a partner was skipped", done.stderr)
 
 
 class Python(CommandTest):
@@ -433,7 +433,7 @@ class Python(CommandTest):
         self.assertEqual([line.split()[8] for line in shown[1:]], ["0", "2", "6", "n/a", "3"])
         self.assertEqual([rows[4][name] for name in ("start_mode", "end_phase", "framework")], [None] * 3)
         done = self.run_command("profile", "python", "top", "root", "--node", "other")
-        self.assertEqual(done.stderr, "gpu-tracker: No Python profile fits what was asked for\n")
+        self.assertEqual(done.stderr, "gpu-tracker: No Python profile matches the selection\n")
 
     def test_a_damaged_profile_is_left_out(self):
         whole = pathlib.Path(self.files[0]).read_bytes()
@@ -446,7 +446,7 @@ class Python(CommandTest):
         warnings = done.stderr.splitlines()
         self.assertEqual(len(warnings), 2)
         for name in ("torn.prof", "odd.prof"):
-            self.assertEqual(sum(name in line and "left out" in line for line in warnings), 1, warnings)
+            self.assertEqual(sum(name in line and "skipped" in line for line in warnings), 1, warnings)
         done = self.run_command("profile", "python", "top", "torn.prof")
         self.assertEqual((done.returncode, len(done.stderr.splitlines())), (1, 1))
         self.assertIn("torn.prof", done.stderr)
@@ -487,7 +487,7 @@ class Python(CommandTest):
             done = self.run_command("profile", "python", "top", *options, "s.json", "a.prof")
             self.assertEqual((done.returncode, done.stdout), (0, alone.stdout))
             self.assertEqual(len(done.stderr.splitlines()), 1)
-            self.assertIn(f"{left} is left out: ", done.stderr)
+            self.assertIn(f"{left} is skipped: ", done.stderr)
         # Those of a folder were not named one by one: help says which are taken.
         for name in "folder/1/python_stats.json", "folder/2/python_stats":
             (self.folder / name).parent.mkdir(parents=True)

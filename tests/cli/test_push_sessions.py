@@ -149,7 +149,7 @@ class Ended(PushTest):
         server = self.receive((400, {}, b"out of bounds\n"), (204, {}, b""))
         done = self.push("s", "t", "--remote-write", server.url(), status=1)
         self.assertRegex(done.stderr, r"s/a\.csv was not sent: .* answered 400 Bad Request: out of bounds\. Prometheus takes .*out_of_order_time_window")
-        self.assertTrue(done.stderr.endswith("gpu-tracker: 1 of 2 sessions were not sent, or not whole.\n"), done.stderr)
+        self.assertTrue(done.stderr.endswith("gpu-tracker: 1 of 2 sessions were not sent, or not completely.\n"), done.stderr)
         self.assertRegex(done.stdout, "^1 of 2 sessions sent")
 
     def test_one_that_is_not_there_is_not_waited_for(self):
@@ -167,7 +167,7 @@ class Ended(PushTest):
         self.assertEqual(done.stderr.count("was not sent"), 1, done.stderr)
         self.assertIn("the receiver is not there: the sessions after that one were not tried.", done.stderr)
         self.assertEqual(done.stdout, "0 of 3 sessions sent: 0 samples\n")
-        self.assertTrue(done.stderr.endswith("gpu-tracker: 3 of 3 sessions were not sent, or not whole.\n"), done.stderr)
+        self.assertTrue(done.stderr.endswith("gpu-tracker: 3 of 3 sessions were not sent, or not completely.\n"), done.stderr)
 
     def test_others_are_not_tried_where_it_stays_busy(self):
         for name in "s", "t":
@@ -203,8 +203,8 @@ class Ended(PushTest):
         server = self.receive()
         done = subprocess.run([*AS_NOBODY, self.folder / "gpu-tracker", "push", ".", "--remote-write", server.url()], cwd=self.folder,
                               env=self.environment(), capture_output=True, text=True)
-        self.assertIn("./s/a.csv is left out: Cannot open ./s/a.csv: Permission denied", done.stderr)
-        self.assertIn("./u is left out: Cannot open ./u: Permission denied", done.stderr)
+        self.assertIn("./s/a.csv is skipped: Cannot open ./s/a.csv: Permission denied", done.stderr)
+        self.assertIn("./u is skipped: Cannot open ./u: Permission denied", done.stderr)
         self.assertEqual(done.stdout.split(":")[0], "2 of 2 sessions sent")  # t, and of s its report
 
     def test_a_copy_without_its_identity_is_the_same_session(self):
@@ -217,7 +217,7 @@ class Ended(PushTest):
         (folder / "other.csv").write_bytes(b"".join(lines[:4] + lines[5:]))
         server = self.receive()
         done = self.push("s", "--remote-write", server.url())
-        said = [f"gpu-tracker: warning: s/{name} is left out: it is the same session as s/a.csv." for name in ("a-copy.csv", "b.csv", "early.csv")]
+        said = [f"gpu-tracker: warning: s/{name} is skipped: it is the same session as s/a.csv." for name in ("a-copy.csv", "b.csv", "early.csv")]
         self.assertEqual(sorted(line for line in done.stderr.splitlines() if "same session" in line), said)
         self.assertEqual(done.stdout.split(":")[0], "2 of 2 sessions sent")
         instances = {dict(labels)["instance"] for _, _, body in server.requests for labels in read_remote_write(body)}
@@ -234,7 +234,7 @@ class Ended(PushTest):
             (copy / "a.csv.session.json").write_text(json.dumps({key: value for key, value in sidecar.items() if key not in ("end", "exit_status")}))
             server = self.receive()
             done = self.push(name, "s", "--remote-write", server.url())
-            self.assertEqual(done.stderr, f"gpu-tracker: warning: {name}/a.csv is left out: it is the same session as s/a.csv.\n")
+            self.assertEqual(done.stderr, f"gpu-tracker: warning: {name}/a.csv is skipped: it is the same session as s/a.csv.\n")
             self.assertEqual(done.stdout.split(":")[0], "1 of 1 sessions sent")
             self.assertEqual(self.samples(server)["gputracker_main_exit_status"][-1][0], 0)
 
@@ -261,9 +261,9 @@ class Ended(PushTest):
         server = self.receive()
         done = self.push(".", "--remote-write", server.url(), status=1)
         said = done.stderr.splitlines()
-        self.assertEqual(said[0], f"gpu-tracker: warning: ./t/a.sqlite is left out: the database is cut off: it has {size} bytes, of which 3000 are there.")
-        self.assertRegex(said[1], r"^gpu-tracker: warning: ./u/a\.json is left out: ./u/a\.json is not valid JSON \(line ")
-        self.assertEqual(said[2:], ["gpu-tracker: 2 files were left out."])
+        self.assertEqual(said[0], f"gpu-tracker: warning: ./t/a.sqlite is skipped: the database is truncated: it should have {size} bytes and has 3000.")
+        self.assertRegex(said[1], r"^gpu-tracker: warning: ./u/a\.json is skipped: ./u/a\.json is not valid JSON \(line ")
+        self.assertEqual(said[2:], ["gpu-tracker: 2 files were skipped."])
         self.assertEqual(done.stdout.split(":")[0], "2 of 2 sessions sent")  # s, and of u its samples
 
     def test_what_cannot_be_sent(self):

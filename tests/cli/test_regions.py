@@ -111,7 +111,7 @@ class Recorded(RegionsTest):
         self.assertEqual([row["position"] for row in ends], ["0", "1"])
         self.assertNotEqual(ends[0]["thread_id"], ends[1]["thread_id"])
         self.assertIn("Regions: 4, the longest first", shown)
-        self.assertNotIn("left out", shown)
+        self.assertNotIn("skipped", shown)
 
     def test_ranges_are_as_long_as_they_are(self):
         rows, _ = self.record("push:-:a", "sleep:50", "pop:-")
@@ -310,17 +310,17 @@ class Selected(RegionsTest):
     def test_by_name(self):
         rows, shown = self.record(*self.RANGES, options=["--region-filter", "lib:t*", "--region-filter", "!three", "--region-filter", "s?ort"])
         self.assertEqual(self.calls(rows), {"nvtx:lib/two": 1, "nvtx:default/short": 1})
-        self.assertIn("2 ranges were left out by --region-filter.", shown)
+        self.assertIn("2 ranges were skipped by --region-filter.", shown)
 
     def test_by_depth_of_their_domain(self):
         rows, shown = self.record(*self.RANGES, options=["--region-depth", "1"])
         self.assertEqual(self.calls(rows), {"nvtx:default/one": 1, "nvtx:lib/two": 1, "nvtx:default/short": 1})
-        self.assertIn("1 range was left out by --region-depth.", shown)
+        self.assertIn("1 range was skipped by --region-depth.", shown)
 
     def test_by_duration(self):
         rows, shown = self.record(*self.RANGES, "fork", "push:-:child", "sleep:30", "pop:-", options=["--region-min", "0.02"])
         self.assertEqual(self.calls(rows), {"nvtx:default/one": 1, "nvtx:lib/two": 1, "nvtx:lib/three": 1, "nvtx:default/child": 2})
-        self.assertIn("1 range was left out by --region-min.", shown)
+        self.assertIn("1 range was skipped by --region-min.", shown)
 
 
 class Refused(RegionsTest):

@@ -89,7 +89,7 @@ class Curves(ReportTest):
         (self.folder / "t.csv").write_bytes(text[:-20])
         done = self.run_report("t.csv", "-o", "report.html")
         self.assertEqual(done.returncode, 0)
-        self.assertIn("cut off", done.stderr)
+        self.assertIn("truncated", done.stderr)
         report = Report(self.folder / "report.html")
         self.assertEqual(len(report.series()["main_ram"][1]), 2)
         self.assertEqual(len(report.sessions[0]["warnings"]), 1)

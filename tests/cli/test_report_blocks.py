@@ -146,7 +146,7 @@ class Blocks(ReportTest):
         write_marks(self.folder / "m.csv", [*inside, *outside])
         done = self.run_report("t.csv", "--stf", "m.csv", "-o", "report.html")
         self.assertEqual((done.returncode, done.stderr), (0, "gpu-tracker: warning: Sub-tracking file m.csv: 3 calls are before or after the "
-                         "session, by up to 4 min 49 s, and left out: they seem to be of another run.\n"))
+                         "session, by up to 4 min 49 s, and skipped: they seem to be of another run.\n"))
         report = Report(self.folder / "report.html")
         self.assertEqual(report.sessions[0]["identity"]["seconds"], 10)
         self.assertEqual(self.calls_of(report), [(1, "step", -0.5, 2, 0), (1, "step", 3, 4, 0), (1, "open", 5, None, 0)])
@@ -176,7 +176,7 @@ class Blocks(ReportTest):
             write_tracking(self.folder / name, [row(1)])
         write_marks(self.folder / "m.csv", call(1, "a", 0, 2))
         done = self.run_report("x.csv", "y.csv", "m.csv")
-        self.assertEqual((done.returncode, done.stderr.count("the marks in m.csv are is not clear: they are a session by themselves")), (0, 1), done.stderr)
+        self.assertEqual((done.returncode, done.stderr.count("the marks in m.csv belong to: they are shown as a session of their own")), (0, 1), done.stderr)
         for arguments in ["x.csv", "m.csv"], ["m.csv"]:
             self.assertEqual(self.run_report(*arguments, "-o", "r.html").stderr, "")
 

@@ -268,9 +268,9 @@ class Exports(ReportTest):
         self.use_python(f'exec "{sys.executable}" -E -S "$@"')
         done = self.run_report("t.csv", "-o", "x.png")
         self.assertEqual((done.returncode, (self.folder / "x.png").exists()), (1, False))
-        self.assertIn("x.png is named like a picture", done.stderr)
+        self.assertIn("x.png has the extension of a picture", done.stderr)
         for name in "x.sqlite", "x.SQLite3", "x.db":
-            self.assert_fails(self.run_report("t.csv", "-o", name), 1, f"{name} is named like a tracking file: end it in .html; a page holds all that it shows")
+            self.assert_fails(self.run_report("t.csv", "-o", name), 1, f"{name} has the extension of a tracking file: use .html; a page holds all that it shows")
             self.assertFalse((self.folder / name).exists())
         done = self.run_report("t.csv", "-o", "x.parquet")
         self.assertEqual((done.returncode, done.stdout), (1, ""))

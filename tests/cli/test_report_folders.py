@@ -70,7 +70,7 @@ class Folders(ReportTest):
         self.run_command("run", "-q", "-f", "json", "-o", str(folder / "cut.json"), "--", "true")
         done = self.run_report("job", "-o", "report.html")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("cut.csv is left out", done.stderr)
+        self.assertIn("cut.csv is skipped", done.stderr)
         sessions = Report(self.folder / "report.html").sessions
         self.assertEqual(sorted(session["kind"] for session in sessions), ["results", "tracking"])
 
@@ -113,7 +113,7 @@ class Folders(ReportTest):
             (folder / name).touch()
         done = self.run_report("job", "-o", "report.html")
         self.assertEqual(done.returncode, 0, done.stderr)
-        said = [f"gpu-tracker: warning: job/{name} is left out: it is empty." for name in ("begun.sqlite", "m.csv")]
+        said = [f"gpu-tracker: warning: job/{name} is skipped: it is empty." for name in ("begun.sqlite", "m.csv")]
         self.assertEqual(done.stderr.splitlines(), said)
         (session,) = Report(self.folder / "report.html").sessions
         self.assertNotIn("calls", session)
@@ -143,7 +143,7 @@ class Folders(ReportTest):
         done = self.run_report("job", "-o", "report.html")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual([line.split(": ")[2] for line in done.stderr.splitlines()],
-                         [f"job/{name} is left out" for name in ("a.sqlite", "b.sqlite", "c.sqlite", "d.csv", "e.gputblocks", "f.gputblocks", "g.gputblocks")])
+                         [f"job/{name} is skipped" for name in ("a.sqlite", "b.sqlite", "c.sqlite", "d.csv", "e.gputblocks", "f.gputblocks", "g.gputblocks")])
 
     def test_empty_files_alone_are_no_report(self):
         for name in "a.csv", "b.sqlite":

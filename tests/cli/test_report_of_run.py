@@ -161,15 +161,15 @@ class AtTheEnd(ReportTest):
         for name in "x.parquet", "x.json", "x.csv", "x.CSV":
             done = self.run_tracked("run", "--report", name, "--", "touch", "ran")
             self.assertEqual(done.returncode, 125)
-            self.assertIn(f"{name} is named like another format: end it in .html", done.stderr)
+            self.assertIn(f"{name} has the extension of another format: use .html", done.stderr)
             self.assertFalse((self.folder / "ran").exists())
             self.assertFalse((self.folder / name).exists())
         done = self.run_tracked("run", "--report", "x.SVG", "--", "touch", "ran")
         self.assertEqual((done.returncode, (self.folder / "ran").exists()), (125, False))
-        self.assertIn("x.SVG is named like a picture: 'gpu-tracker plot' draws", done.stderr)
+        self.assertIn("x.SVG has the extension of a picture: 'gpu-tracker plot' draws", done.stderr)
         done = self.run_tracked("run", "--report", "x.xyz", "--", "touch", "ran")
         self.assertEqual((done.returncode, (self.folder / "ran").exists()), (125, False))
-        self.assertIn("x.xyz: '.xyz' is no ending of a report: end it in .html", done.stderr)
+        self.assertIn("x.xyz: '.xyz' is not the extension of a report: use .html", done.stderr)
         for name in "x", "x.2026-11-24", "x.aB3xYz", "x.tmp":
             self.run_tracked("run", "--report", name, "-q", "--", "true", check=True)
             self.assertTrue((self.folder / name).read_text().startswith("<!"), name)
@@ -177,7 +177,7 @@ class AtTheEnd(ReportTest):
         self.environment |= {"OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "2"}
         done = self.run_tracked("run", "-q", "--report", "x.json", "--", "touch", "ran")
         self.assertEqual(done.returncode, 0)
-        self.assertIn("end it in .html", done.stderr)
+        self.assertIn("use .html", done.stderr)
         self.assertTrue((self.folder / "ran").exists())
         self.assertFalse((self.folder / "x.r1.json").exists())
 

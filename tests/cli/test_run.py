@@ -25,16 +25,16 @@ class ExitStatus(CommandTest):
 
     def test_a_command_that_is_there_but_not_what_runs_it(self):
         """As the scripts of a virtual environment that was moved."""
-        cases = [(b"#! /no/such/python -I\n", 'not its interpreter, "/no/such/python"'), (b"#!/bin/sh\r\n", "its first line ends with a carriage return, as in Windows")]
+        cases = [(b"#! /no/such/python -I\n", 'its interpreter "/no/such/python" does not'), (b"#!/bin/sh\r\n", "its shebang line ends with a carriage return, as in Windows")]
         program = pathlib.Path(shutil.which("true")).read_bytes()
         if b"/ld-linux" in program:
-            cases.append((program.replace(b"/ld-linux", b"/ld-other"), "not the loader that it needs; it was built for another C library or machine"))
+            cases.append((program.replace(b"/ld-linux", b"/ld-other"), "the loader that it needs does not: it was built for another C library or machine"))
         for content, why in cases:
             (self.folder / "torchrun").write_bytes(content)
             (self.folder / "torchrun").chmod(0o755)
             for name in "./torchrun", "torchrun":
                 done = self.run_command("run", name, env={**os.environ, "PATH": f"{self.folder}:/no/such/folder"})
-                self.assert_fails(done, 127, f'Command not found: "{name}" is there, but {why}')
+                self.assert_fails(done, 127, f'Command not found: "{name}" exists, but {why}')
 
     def test_a_value_after_a_blank_that_was_taken_for_the_command(self):
         done = self.run_command("run", "--otlp", "nowhere", "--", "true")

@@ -183,7 +183,7 @@ class OurOwnCpuTime(CommandTest):
             process = self.start(2, 2)
             wait_until(lambda: "peak" in self.report() or process.poll() is not None, "the report", 4 * PATIENCE)
             said, _, summary = self.report().partition("\n")
-            self.assertRegex(said, r"^gpu-tracker: gpu-tracker's own CPU time \(ulimit -t\) is used up: .* The command goes on\.$")
+            self.assertRegex(said, r"^gpu-tracker: gpu-tracker's own CPU time \(ulimit -t\) is exhausted: .* The command goes on\.$")
             self.assertIsNone(process.poll())
             end(process)
             self.assertEqual(process.wait(PATIENCE), status)

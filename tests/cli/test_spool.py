@@ -146,7 +146,7 @@ class Spool(unittest.TestCase):
         self.assertIn("rest\ns.r1.csv.spooled\n", done.stdout)
         self.assertNotIn("without a launcher", done.stdout)
         self.assertIn("place/x.spooled does not say where files were spooled", done.stdout)
-        self.assertIn("place/x.spooled is left out: it does not say where its file was spooled", done.stdout)
+        self.assertIn("place/x.spooled is skipped: it does not say where its file was spooled", done.stdout)
 
     def test_a_place_that_is_read_only(self):
         words = self.words("--tf", "place/s.csv", "-o", "place/r.json", run=("sh", "-c", "echo ran"))
@@ -191,7 +191,7 @@ class Spool(unittest.TestCase):
         self.assertIn("main_ram", samples.read_text())
         done = self.run_command([command.COMMAND, "report", "place", "-o", "x.html"])
         self.assertEqual(done.returncode, 1)
-        self.assertIn(f"place/s.csv.spooled is left out: its file stayed where it was spooled, on {where['host']} in {where['folder']}", done.stderr)
+        self.assertIn(f"place/s.csv.spooled is skipped: its file stayed where it was spooled, on {where['host']} in {where['folder']}", done.stderr)
         read = json.loads(self.run_command([command.COMMAND, "job", "-f", "json", "place"]).stdout)
         self.assertEqual([rank["path"] for rank in read["ranks"]], [str(samples)])
         self.assertIn("place/s.csv.spooled: its files stayed where they were spooled, and were read there", [finding["text"] for finding in read["findings"]])

@@ -378,9 +378,9 @@ class Merge(CommandTest):
         self.assertEqual([event["args"]["value"] for event in events if event["ph"] == "C"], [1e9, 3e9, 5e9])
         self.assertEqual([event["name"] for event in events if event["ph"] == "X"], ["a", "b"])
         for warning, (name, words) in zip(done.stderr.splitlines(), [
-            ("samples.csv", "line 5 has 3 cells where the header has 2. 2 rows were left out, 3 were kept."),
-            ("blocks.csv", "line 4: its field 1 is not a process id. 1 row was left out, 4 were kept."),
-            ("none.csv", "This file is left out"),
+            ("samples.csv", "line 5 has 3 cells where the header has 2. 2 rows were skipped, 3 were kept."),
+            ("blocks.csv", "line 4: its field 1 is not a process id. 1 row was skipped, 4 were kept."),
+            ("none.csv", "This file is skipped"),
         ], strict=True):
             self.assertIn(name, warning)
             self.assertIn(words, warning)
@@ -416,7 +416,7 @@ class Merge(CommandTest):
     def test_a_metric_that_nothing_has_is_said(self):
         done = self.merge(self.put_root([(0, "gpu0", 99)]), "--low", "NoSuch=10", "-o", "out.json")
         self.assertEqual(done.returncode, 0)
-        self.assertIn("No reading is of NoSuch", done.stderr)
+        self.assertIn("There are no readings of NoSuch", done.stderr)
 
     def test_a_file_of_a_root_that_cannot_be_read_is_left_out(self):
         root = self.put_root([(0, "gpu0", 99)])
@@ -426,7 +426,7 @@ class Merge(CommandTest):
         for command in (("timeline", "merge", root, "-o", "out.json"), ("profile", "utilization", root)):
             done = self.run_command(*map(str, command))
             self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertEqual(done.stderr.count("is left out"), 2, done.stderr)
+            self.assertEqual(done.stderr.count("is skipped"), 2, done.stderr)
 
     def test_a_slice_has_what_its_beginning_and_its_end_have(self):
         (self.folder / "in.json").write_text(json.dumps([

@@ -88,7 +88,7 @@ def truncated_while_written(rounds):
         done = run("sub-track", "combine", "--mix", "--stf", "all.csv", "-p", marked, folder=folder)
         rows = (folder / "all.csv").read_text().splitlines() if done.returncode == 0 else []
         calls = sum(",1," in row and "lost calls" not in row for row in rows)
-        says = any(words in done.stderr for words in ("at least", "cut off", "truncated", "cannot be read")) or (done.returncode > 0 and marked.suffix == ".sqlite")
+        says = any(words in done.stderr for words in ("at least", "truncated", "Unreadable parts were skipped", "cannot be read")) or (done.returncode > 0 and marked.suffix == ".sqlite")
         problem = problem or problem_of(done) or ("" if calls == marker.asked or says else f"{calls} of {marker.asked} calls are there: {done.stderr}")
         rounds.count_round(problem, f"{name}, {length} of {size} bytes, {'busy' if is_busy else 'idle'}")
 

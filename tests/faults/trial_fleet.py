@@ -108,7 +108,7 @@ def exports_of_what_may_not_be_read(rounds):
         path = export.folder / "runs" / f"r{rounds.random.randrange(SESSIONS)}.csv"
         path.chmod(0)
         done = export.run([*LIKE_OTHERS, *export.words()])
-        problem = problem_of(done) or ("" if f"{path.name} is left out" in done.stderr and done.returncode == 1 else f"exit status {done.returncode}: {done.stderr[-300:]}")
+        problem = problem_of(done) or ("" if f"{path.name} is skipped" in done.stderr and done.returncode == 1 else f"exit status {done.returncode}: {done.stderr[-300:]}")
         problem = problem or export.problem(complete=SESSIONS - 1)
         path.chmod(0o600)
         rounds.count_round(problem or export.problem(), path.name)

@@ -203,9 +203,9 @@ static void programs_that_make_no_sense_are_refused(void **state)
 static void sizes_beyond_the_file_are_refused(void **state)
 {
     (void)state;
-    ASSERT_REFUSES("\x80\x04X\xff\xff\xff\xff.", "it is cut off or damaged at byte 7.");
+    ASSERT_REFUSES("\x80\x04X\xff\xff\xff\xff.", "it is truncated or damaged at byte 7.");
     ASSERT_REFUSES(
-        "\x80\x04\x8e\xff\xff\xff\xff\xff\xff\xff\xff.", "it is cut off or damaged at byte 11.");
+        "\x80\x04\x8e\xff\xff\xff\xff\xff\xff\xff\xff.", "it is truncated or damaged at byte 11.");
     ASSERT_REFUSES(
         "\x80\x04Nr\xff\xff\xff\x7f.", "it numbers its values in a way that no Python does.");
     ASSERT_REFUSES("\x80\x04\x8a\x09\x00\x00\x00\x00\x00\x00\x00\x00\x01.",

@@ -37,6 +37,8 @@ BANNED = {
     "superuser only, superuser alone": "requires root",
     "at least what they say": "lower bounds",
     "by anybody": "by any process",
+    "come to its end, came to its end": "finish, finished",
+    "give or take": "±",
     "in which others may be": "possibly shared with other processes",
     "at hand": "current",
     "look at, looks at, looked at, looking at, look for, looks for, looked for, looking for": "read, poll, scan, search",

@@ -154,7 +154,7 @@ class Export(Folder):
         shutil.copy("runs/a.csv", "copy/b.csv")
         with self.assertLogs("gpu_tracker") as logs:
             self.assertEqual(len(fleet.export(["runs", "copy"], "out")), 1)
-        self.assertIn("copy/b.csv is left out: it is the same session as runs/a.csv.", logs.output[0])
+        self.assertIn("copy/b.csv is skipped: it is the same session as runs/a.csv.", logs.output[0])
         with self.assertLogs("gpu_tracker") as logs:
             fleet.export("runs", "out")
         self.assertIn("out has this session", logs.output[0])
@@ -164,7 +164,7 @@ class Export(Folder):
         shutil.copy("runs/b.csv", "runs/a.csv")
         with self.assertLogs("gpu_tracker") as logs:
             self.assertEqual(len(fleet.export("runs", "out")), 1)
-        self.assertEqual([line.split(":", 2)[2] for line in logs.output], ["runs/a.csv is left out: it is the same session as runs/b.csv."])
+        self.assertEqual([line.split(":", 2)[2] for line in logs.output], ["runs/a.csv is skipped: it is the same session as runs/b.csv."])
         (session,) = self.table("sessions")
         self.assertIsNotNone(session["host"])
 
@@ -179,7 +179,7 @@ class Export(Folder):
                 with self.assertLogs("gpu_tracker") as logs:
                     fleet.export(second, out, format=format)
                 if second == "copy":
-                    self.assertRegex(logs.output[0], rf"copy/a.csv is left out: {out} has its samples, as ")
+                    self.assertRegex(logs.output[0], rf"copy/a.csv is skipped: {out} has its samples, as ")
                 else:
                     self.assertRegex(logs.output[0], rf"runs/b.csv replaces [0-9a-f]{{15}} in {out}, a copy of it without its identity\.$")
                 self.assertEqual({len(list(table.iterdir())) for table in pathlib.Path(out).iterdir()}, {1})
@@ -202,8 +202,8 @@ class Export(Folder):
         with self.assertLogs("gpu_tracker") as logs:
             self.assertEqual(len(fleet.export("runs", "out")), 4)
         said = "\n".join(logs.output)
-        self.assertIn("1 row was left out, 10 were kept", said)
-        self.assertIn("b.csv: the last line is cut off", said)
+        self.assertIn("1 row was skipped, 10 were kept", said)
+        self.assertIn("b.csv: the last line is truncated", said)
         self.assertIn("Of runs/d.csv only samples are exported:", said)
         self.assertEqual(sorted(row["samples"] for row in self.table("sessions")), [9, 10, 10, 10])
         self.assertEqual([path for path in pathlib.Path("out").rglob("*.part")], [])
@@ -215,8 +215,8 @@ class Export(Folder):
             os.truncate(name, size)
         done = subprocess.run([sys.executable, "-m", "gpu_tracker.fleet", "export", "runs", "-o", "out"], capture_output=True, text=True)
         self.assertEqual((done.returncode, done.stdout), (1, "1 session in out\n"), done.stderr)
-        self.assertRegex(done.stderr, r"runs/b\.json is left out: runs/b\.json is not valid JSON \(line ")
-        self.assertRegex(done.stderr, r"runs/b\.sqlite is left out: the database is cut off: it has \d+ bytes, of which 3000 are there")
+        self.assertRegex(done.stderr, r"runs/b\.json is skipped: runs/b\.json is not valid JSON \(line ")
+        self.assertRegex(done.stderr, r"runs/b\.sqlite is skipped: the database is truncated: it should have \d+ bytes and has 3000")
 
     def test_what_can_be_read_of_a_database_that_is_cut_is_exported(self):
         environment = {**os.environ, "PMI_RANK": "1", "PMI_SIZE": "2"}
@@ -240,7 +240,7 @@ class Export(Folder):
         with self.assertLogs("gpu_tracker") as logs:
             self.assertEqual(len(fleet.export("runs", "out")), 1)
         self.assertEqual(len(logs.output), 1, logs.output)
-        self.assertRegex(logs.output[0], r"runs/u\.r0\.json and 2 more are left out: they have no samples \(results\)")
+        self.assertRegex(logs.output[0], r"runs/u\.r0\.json and 2 more are skipped: they have no samples \(results\)")
 
     def test_files_that_are_cut_before_their_first_row_are_said(self):
         sessions.write_tracking("runs/a.csv")
@@ -252,7 +252,7 @@ class Export(Folder):
             self.assertEqual(len(fleet.export("runs", "out")), 1)
         self.assertEqual(len(logs.output), 3, logs.output)
         for name, said in zip("bcd", logs.output):
-            self.assertIn(f"runs/{name}.csv is left out: Tracking file runs/{name}.csv is invalid: it", said)
+            self.assertIn(f"runs/{name}.csv is skipped: Tracking file runs/{name}.csv is invalid: it", said)
 
     # ---- faults ----
 
@@ -481,13 +481,13 @@ class Analysis(Folder):
         os.truncate(f"out/samples/{names[0]}.parquet", 1000)
         os.unlink(f"out/segments/{names[1]}.parquet")
         os.truncate(f"out/calls/{names[2]}.parquet", 0)
-        for engine in set(self.engines()) - {"spark"}:  # what is left out is the same for all
+        for engine in set(self.engines()) - {"spark"}:  # what is skipped is the same for all
             with self.assertLogs("gpu_tracker") as logs:
                 tables = fleet.analyze("out", engine=engine)
             self.assertEqual({row["name"] for row in tables["overall"].to_pylist()}, {names[3]})
             said = sorted(line.split(":", 2)[2] for line in logs.output)
             for (name, table, fault), line in zip(sorted(zip(names, ("samples", "segments", "calls"), ("damaged", "missing", "damaged"))), said):
-                self.assertRegex(line, rf"^{name} is left out: .*/out/{table}/{name}\.parquet is {fault}\. Export it again with overwrite\.$")
+                self.assertRegex(line, rf"^{name} is skipped: .*/out/{table}/{name}\.parquet is {fault}\. Export it again with overwrite\.$")
         done = subprocess.run([sys.executable, "-m", "gpu_tracker.fleet", "analyze", "out"], capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 1)
         self.assertIn(names[3], done.stdout)

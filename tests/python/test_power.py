@@ -157,7 +157,7 @@ class Reading(package.PackageTest):
         write_recording(line(0, intel_power=1), line(1, intel_power=1), line(2, intel_power=1)[:-5], last="")
         with self.assertLogs("gpu_tracker") as logs:
             results = power.ExpResults("rec")
-        self.assertIn("line 3 is cut off", logs.output[0])
+        self.assertIn("line 3 is truncated", logs.output[0])
         self.assertEqual(results.total_("intel_power"), 1)
 
 

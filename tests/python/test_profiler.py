@@ -113,7 +113,7 @@ class Views(package.PackageTest):
             frame = PandasFrame(package.FIXTURES / "trace-root").get_all_framework_metrics()
         self.assertEqual(len(frame), 23)
         self.assertEqual(len(logs.output), 2)
-        self.assertIn("2 events without a time, a duration or a partner were left out", logs.output[0])
+        self.assertIn("2 events without a time, a duration or a partner were skipped", logs.output[0])
         self.assertIn("ends too early; its 8 whole events are used", logs.output[1])
 
     def test_rows_must_be_columns_of_one_length(self):

@@ -202,7 +202,7 @@ class PythonProfiles(package.PackageTest):
         with self.assertLogs("gpu_tracker", "WARNING") as logs:
             (stats,) = analysis.fetch_profile_stats_by_step(0, 1)
         self.assertEqual(stats.json_stats["duration"], 1.0)
-        self.assertRegex("".join(logs.output), "train-1-.*python_stats.json is not a session of pyinstrument.*left out")
+        self.assertRegex("".join(logs.output), "train-1-.*python_stats.json is not a session of pyinstrument.*skipped")
         self.assertRaisesRegex(ValueError, "train-1-.*python_stats.json", analysis.fetch_profile_stats_by_step, 1)
 
     def test_a_damaged_dump_is_left_out(self):
@@ -211,7 +211,7 @@ class PythonProfiles(package.PackageTest):
         with self.assertLogs("gpu_tracker", "WARNING") as logs:
             self.assertEqual(self.fetched(self.analysis.fetch_profile_stats_by_step(0, 2)), 5)
         self.assertEqual(len(logs.output), 1)
-        self.assertRegex(logs.output[0], "python_stats.* ends too early.*left out")
+        self.assertRegex(logs.output[0], "python_stats.* ends too early.*skipped")
         with open(self.dump(1000000), "r+b") as file:
             file.truncate(100)
         with self.assertLogs("gpu_tracker", "WARNING"):

@@ -63,7 +63,7 @@ class Push(unittest.TestCase):
         with self.assertLogs("gpu_tracker") as logs:
             pushed = gpu_tracker.push("a.csv", "b.csv", remote_write=server.url())
         self.assertEqual((pushed.sessions, pushed.failed, pushed.sent), (1, 0, SAMPLES))
-        self.assertIn("b.csv is left out: it is the same session as a.csv.", logs.output[0])
+        self.assertIn("b.csv is skipped: it is the same session as a.csv.", logs.output[0])
 
     def test_errors(self):
         sessions.write_tracking("a.csv")

@@ -130,7 +130,7 @@ class Reading(package.PackageTest):
             file.write("1,2")
         with self.assertLogs("gpu_tracker") as logs:
             self.assertEqual(len(gput.read_samples("tracking.csv")), 10)
-        self.assertIn("the last line is cut off", logs.output[0])
+        self.assertIn("the last line is truncated", logs.output[0])
 
 
 class Columns(package.PackageTest):

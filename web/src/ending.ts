@@ -19,7 +19,7 @@ export function signalText(signal: number): string {
 export function endingOf({ identity }: Session): Ending | null {
     const signal = identity?.signal;
     if (typeof signal === "number" && signal > 0) return { text: signalText(signal), good: false };
-    if (identity?.is_unfinished) return { text: "did not come to its end", good: false };
+    if (identity?.is_unfinished) return { text: "did not finish", good: false };
     const exit = identity?.exit_status;
     if (exit === null || exit === undefined || exit === "") return null;
     return { text: typeof exit === "number" ? `exit status ${exit}` : exit, good: exit === 0 || exit === "0" || exit === "exit status 0" };

@@ -19,9 +19,9 @@ export async function readPayload(): Promise<Payload | null> {
 }
 
 function parsePayload(bytes: Uint8Array): Payload {
-    if (bytes.length < 4) throw new Error("the data is cut off");
+    if (bytes.length < 4) throw new Error("the data is truncated");
     const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
-    if (4 + length > bytes.length) throw new Error("the data is cut off");
+    if (4 + length > bytes.length) throw new Error("the data is truncated");
     const text = new TextDecoder().decode(bytes.subarray(4, 4 + length));
     // A name such as "__proto__" becomes a plain key of its object; no object is merged into another.
     const report = JSON.parse(text) as Report;

@@ -154,7 +154,7 @@ export interface Session {
     process_list?: ProcessList;
     training?: Training;
     tables?: Table[];
-    /** What was left out. */
+    /** What was skipped. */
     warnings?: string[];
 }
 

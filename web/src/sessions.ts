@@ -32,7 +32,7 @@ export function sessionTable(sessions: Session[]): Table {
     };
 }
 
-/** The long table of a comparison, a row a measurement and a column a session, in units and with the change; what no session shows is left out. */
+/** The long table of a comparison, a row a measurement and a column a session, in units and with the change; what no session shows is skipped. */
 export function comparisonTable(table: Table, sessions: Session[]): Table {
     const places = "code_block measurement session value percent_change within_noise runs low high".split(" ").map((name) => table.columns.findIndex((column) => column.name === name));
     if (places.slice(0, 5).some((place) => place < 0)) return table;
@@ -268,7 +268,7 @@ export function rankRows(panel: Panel, sessions: Session[]): HeatRow[] {
     return panel.lines.filter((line) => line.shownAtFirst && line.scope !== "sum").map((line) => ({ label: rankLabel(sessions[line.session]!, line.session), line }));
 }
 
-/** Or did not come to its end. */
+/** Or did not finish. */
 function hasFailed(session: Session): boolean {
     return endingOf(session)?.good === false;
 }

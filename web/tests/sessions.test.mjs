@@ -289,13 +289,13 @@ test("says of a session by which signal it ended", async () => {
     await close(page);
 });
 
-test("says of a killed session that it did not come to its end, and names it by its process", async () => {
+test("says of a killed session that it did not finish, and names it by its process", async () => {
     const { report, encoder } = samples.singleRun();
     const [session] = report.sessions;
     Object.assign(session, { name: ".gpu-tracker_14f6.results" });
     session.identity = { program: "sleep", pid: 4711, is_unfinished: true };
     const page = await browser.open(browser.write("unfinished", { report, encoder }));
-    assert.equal(await page.textContent(".page-head .badge.bad"), "✗ did not come to its end");
+    assert.equal(await page.textContent(".page-head .badge.bad"), "✗ did not finish");
     assert.equal(await page.textContent("h1"), "sleep, pid 4711");
     await close(page);
 });

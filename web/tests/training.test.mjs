@@ -151,7 +151,7 @@ test("writes tables of a profile as people read them", async () => {
     assert.deepEqual(await page.$$eval(".tables table:nth-of-type(1) th[scope=col]", (heads) => heads.map((head) => head.textContent).filter((name) => name.startsWith("start"))), ["start time", "start time", "start after"]);
     assert.deepEqual(shown, [
         ["Utilization", "gpu; GPU memory utilization", "i/o; I/O wait"],
-        // A day and its time are one word; a column that no row has a value of is left out.
+        // A day and its time are one word; a column that no row has a value of is skipped.
         ["Data loading: GetNext outliers", "EVAL; 2020-09-13\u00a012:26:42.500; –", "TRAIN; –; 3"],
         // Three digits each, but for whole bytes.
         ["Times", ["54.0 s", "4.00 GB"], ["3 min 12 s", "4.12 GB"], ["5.12 s", "0 B"], ["2 h 05 min", "12 B"]].map((row, i) => (i ? [`2020-09-13\u00a012:26:4${i + 1}.500`, ...row.map((figure) => figure.replace(/(?<!min) /g, "\u00a0").replace("h\u00a0", "h "))].join("; ") : row)),

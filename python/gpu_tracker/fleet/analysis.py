@@ -33,14 +33,14 @@ def analyze(folder: str | PathLike[str], *, engine: str | None = None, by: str |
     by: columns of the table "sessions" that the tables begin with: a row for each of their values. "name": each session by itself,
     as `gpu-tracker sub-track analyze` has it; "job_id", ("job_id", "host"); (): all as one.
 
-    Sessions of which a file is missing or cut off are left out, each with a warning. Raises FileNotFoundError and ValueError for a
+    Sessions of which a file is missing or truncated are skipped, each with a warning. Raises FileNotFoundError and ValueError for a
     folder without a session that is whole, ImportError without pyarrow and an engine.
     """
     return analyze_some(folder, engine, by)[0]
 
 
 def analyze_some(folder: str | PathLike[str], engine: str | None, by: str | Iterable[str]) -> tuple[dict[str, Any], int]:
-    """As analyze(), and how many sessions were left out."""
+    """As analyze(), and how many sessions were skipped."""
     pyarrow_or_error()
     folder = os.path.abspath(os.fspath(folder))
     names, damaged = whole_sessions(folder, sessions_in(folder))

@@ -73,7 +73,7 @@ def whole_sessions(folder: str, names: list[str]) -> tuple[list[str], list[str]]
     for name in names:
         fault = next(filter(None, (_fault_of(path_of(folder, table, name), table) for table in _TABLES)), None)
         if fault:
-            said.append(f"{name} is left out: {fault} Export it again with overwrite.")
+            said.append(f"{name} is skipped: {fault} Export it again with overwrite.")
         else:
             whole.append(name)
     return whole, said

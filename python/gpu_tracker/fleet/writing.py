@@ -67,7 +67,7 @@ def export_some(sessions: _Path | Iterable[_Path], folder: _Path, format: str, o
             _export_once(path, marks, there, overwrite, written, warnings)
         except (ValueError, OSError) as error:
             problems.append(error)
-            warnings.append(f"{path} is left out: {error}")
+            warnings.append(f"{path} is skipped: {error}")
     log_warnings(warnings)
     if written:
         return list(written), unreadable + len(problems)
@@ -88,7 +88,7 @@ def _find(paths):
     others: dict[str, list[str]] = {}
     for session, path, kind, _, copy_of in tables["sessions"].rows():
         if copy_of:
-            warnings.append(f"{path} is left out: it is the same session as {copy_of}.")
+            warnings.append(f"{path} is skipped: it is the same session as {copy_of}.")
         elif kind == "tracking":
             found.append((path, marks.get(session, [])))
         else:
@@ -96,7 +96,7 @@ def _find(paths):
     for kind, left_out in others.items():
         many = len(left_out) > 1
         warnings.append(
-            f"{left_out[0]} {f'and {len(left_out) - 1} more are' if many else 'is'} left out: "
+            f"{left_out[0]} {f'and {len(left_out) - 1} more are' if many else 'is'} skipped: "
             f"{'they have' if many else 'it has'} no samples ({kind}), or it is not clear which tracking "
             f"{'files they belong' if many else 'file it belongs'} to.")  # fmt: skip
     return found, warnings, unreadable
@@ -147,15 +147,15 @@ def _export_once(path, marks, there, overwrite, written, warnings):
     identity = _identity(path)
     session = _session_name(path, identity)
     if session in written:
-        warnings.append(f"{path} is left out: it is the same session as {written[session]}.")
+        warnings.append(f"{path} is skipped: it is the same session as {written[session]}.")
         return
     if not overwrite and there.has(session):
-        warnings.append(f"{path} is left out: {there.folder} has this session, as {session}. To write it again: overwrite.")
+        warnings.append(f"{path} is skipped: {there.folder} has this session, as {session}. To write it again: overwrite.")
         written[session] = path
         return
     other = _Session(path, session, identity, there.folder, there.format).write(marks, warnings, there)
     if other:
-        warnings.append(f"{path} is left out: {there.folder} has its samples, as {other}.")
+        warnings.append(f"{path} is skipped: {there.folder} has its samples, as {other}.")
     written[other or session] = path
 
 

@@ -183,7 +183,7 @@ class PyinstrumentAnalysis(PythonProfileAnalysis):
 
 
 def _readable(items, load):
-    """What `load` makes of each, but for None. Those whose file it refuses are left out with a warning, unless that leaves none."""
+    """What `load` makes of each, but for None. Those whose file it refuses are skipped with a warning, unless that leaves none."""
     loaded, refused = [], []
     for item in items:
         try:
@@ -194,7 +194,7 @@ def _readable(items, load):
     if refused and not loaded:
         raise refused[0]
     for error in refused:
-        logger.warning("%s; this profile is left out", error)
+        logger.warning("%s; this profile is skipped", error)
     return loaded
 
 
@@ -212,7 +212,7 @@ def _find(folder):
     table = tables_of(warned(_native.python_profiles([folder])))["profiles"]
     for path, node in zip(table["stats_path"], table["node_id"]):
         if os.path.basename(path) not in ("python_stats", "python_stats.json"):
-            logger.info("%s is not one of a training run's profiles and is left out", path)
+            logger.info("%s is not one of a training run's profiles and is skipped", path)
             continue
         yield path, node
         page = path.removesuffix(".json") + ".html"

@@ -176,7 +176,7 @@ static bool is_cut(struct block_log *log)
 int block_log_cut_error(struct gput_error *error)
 {
     return error_set(error, GPUT_ERROR_IO,
-        "The block log was cut off by another program while it was written; marks are lost.");
+        "The block log was truncated by another program while it was written; marks are lost.");
 }
 
 int block_log_close(struct block_log *log, struct gput_error *error)

@@ -144,7 +144,7 @@ static int csv_next(struct sub_tracking_reader *base, struct sub_tracking_mark *
         }
         if (!record.terminated) { /* writers end every row with a line end */
             sub_tracking_warn(&reader->base,
-                "the last line is cut off (it has no line end) and was left out; %" PRIu64
+                "the last line is truncated (it has no line end) and was skipped; %" PRIu64
                 " rows were kept.",
                 base->rows + *count);
             base->lost.at_least = true;

@@ -202,10 +202,10 @@ static void report_losses(struct log_reader *reader)
             lost, lost == 1 ? "mark is" : "marks are", reader->base.rows);
     else if (reader->cut)
         sub_tracking_warn(
-            &reader->base, "it is cut off; %" PRIu64 " rows were kept.", reader->base.rows);
+            &reader->base, "it is truncated; %" PRIu64 " rows were kept.", reader->base.rows);
     else if (reader->unnamed > 0)
         sub_tracking_warn(&reader->base,
-            "%" PRIu64 " marks whose code block has no name in it were left out; %" PRIu64
+            "%" PRIu64 " marks whose code block has no name in it were skipped; %" PRIu64
             " rows were kept.",
             reader->unnamed, reader->base.rows);
 }

@@ -64,7 +64,8 @@ void energy_record_end_warnings(struct energy_record *record)
     size_t length = strlen(record->warnings);
     if (record->more_warnings)
         snprintf(record->warnings + length, sizeof record->warnings - length,
-            " And %u more of the kind.", record->more_warnings);
+            " And %u more warning%s of this kind.", record->more_warnings,
+            record->more_warnings == 1 ? "" : "s");
 }
 
 int recorded_series_add(

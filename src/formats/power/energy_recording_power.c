@@ -122,8 +122,8 @@ static int parse_text(
     int code = doc_read_python_json(text, length, name, &line, error);
     if (code == GPUT_ERROR_FORMAT && begins_as_line(text)) {
         bool is_whole = length >= 2 && text[length - 2] == '}';
-        energy_record_warn(reader->record, "%.120s: line %llu is %s and was left out.",
-            reader->path, (unsigned long long)reader->number, is_whole ? "not JSON" : "cut off");
+        energy_record_warn(reader->record, "%.120s: line %llu is %s and was skipped.", reader->path,
+            (unsigned long long)reader->number, is_whole ? "not JSON" : "truncated");
         reader->segment += reader->segment_has_lines;
         reader->segment_has_lines = false;
         return GPUT_OK;

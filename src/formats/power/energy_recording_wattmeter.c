@@ -118,7 +118,7 @@ static int parse_lines(struct energy_record *record, char *text, struct gput_err
         if (!end && number > 2) { /* a truncated last row */
             if (*line)
                 energy_record_warn(record,
-                    "%.120s/omegawatt.csv: the last line is cut off and was left out.",
+                    "%.120s/omegawatt.csv: the last line is truncated and was skipped.",
                     record->folder);
             return GPUT_OK;
         }

@@ -193,7 +193,7 @@ int energy_recording_writer_create(const char *folder, enum gput_energy_driver d
 {
     *result = NULL;
     if ((size_t)driver >= COUNT_OF(formats))
-        return error_set(error, GPUT_ERROR_INVALID, "There is no such form of a recording.");
+        return error_set(error, GPUT_ERROR_INVALID, "Unknown energy driver: it is json or sqlite.");
     if (!folder[0])
         return error_set(error, GPUT_ERROR_INVALID,
             "The name of the folder for the recording is empty. Give one.");

@@ -234,7 +234,7 @@ static int check_units(struct tracking_reader *reader, struct gput_error *error)
                 reader, error, "its static data has no column %s.", name);
         if (!unit[0])
             return tracking_reader_invalid(
-                reader, error, "its static data is damaged or cut off: there is no %s.", name);
+                reader, error, "its static data is damaged or truncated: there is no %s.", name);
     }
     return GPUT_OK;
 }

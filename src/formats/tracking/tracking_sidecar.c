@@ -44,8 +44,8 @@ int tracking_sidecar_check(const char *tracking_file, struct gput_error *error)
     int code = old || stat(path, &info) != 0
                    ? GPUT_OK
                    : error_set(error, GPUT_ERROR_EXISTS,
-                         "File %s already exists and is of something else: whose samples these are "
-                         "is not written.",
+                         "File %s already exists and does not describe a session: the identity of "
+                         "this one is not saved.",
                          path);
     doc_destroy(old);
     free(path);

@@ -477,7 +477,7 @@ static int read_row(
     if (bad >= 0)
         return bad_cell(reader, number, bad, error);
     if (is_cut(reader, values))
-        return tracking_reader_invalid(&reader->base, error, "row %llu is cut off.", number);
+        return tracking_reader_invalid(&reader->base, error, "row %llu is truncated.", number);
     if (isnan(values[TRACKING_TIMESTAMP]))
         return tracking_reader_invalid(&reader->base, error, "row %llu has no timestamp.", number);
     memcpy(row->values, values, sizeof row->values);

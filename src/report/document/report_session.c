@@ -212,7 +212,7 @@ void report_session_warn_unfit(
     struct str text = {0};
     if (unfit_count == 0)
         return;
-    str_printf(&text, "%s: %s: %" PRIu64 " values cannot be drawn as sizes and are left out.",
+    str_printf(&text, "%s: %s: %" PRIu64 " values cannot be drawn as sizes and are skipped.",
         session->path, label, unfit_count);
     report_session_warn(session, str_text(&text));
     str_finish(&text);

@@ -14,7 +14,7 @@ int report_analysis_make(
     struct report_session *session, const char *marks, struct gput_error *error);
 
 /* When calls may be of a session, by its samples and what it says of its start and end; infinite
- * where it says nothing, or did not come to its end. */
+ * where it says nothing, or did not finish. */
 struct call_window report_analysis_window(const struct report_session *session);
 
 /* From the unit that a tracking file has of a measurement to the base unit. */

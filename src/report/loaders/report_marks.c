@@ -51,8 +51,8 @@ static void warn_of_outside(const struct marks *marks, const struct call_window_
     if (count == 0)
         return;
     str_printf(&text,
-        "Sub-tracking file %.200s: %zu call%s before or after the session, by up to %s, and left "
-        "out: %s of another run.",
+        "Sub-tracking file %.200s: %zu call%s before or after the session, by up to %s, and "
+        "skipped: %s of another run.",
         marks->label, count, count > 1 ? "s are" : " is", human_seconds(rest->farthest, seconds),
         count > 1 ? "they seem to be" : "it seems to be");
     report_session_warn(marks->session, str_text(&text));

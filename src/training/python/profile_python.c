@@ -73,7 +73,7 @@ static void warn_of_skipped(
     struct str text = {0};
     if (skipped->code == GPUT_OK)
         return;
-    str_printf(&text, "%s; this profile is left out", skipped->message);
+    str_printf(&text, "%s; this profile is skipped", skipped->message);
     warn(options, &text);
 }
 
@@ -88,7 +88,7 @@ static void warn_of_other_kind(
         if (!profile->named || profile->pyinstrument != dumps)
             continue;
         str_printf(&text,
-            "%s is left out: %s are not added up with %s; \"--profiler %s\" shows them",
+            "%s is skipped: %s are not added up with %s; \"--profiler %s\" shows them",
             profile->path, kinds[dumps], kinds[!dumps], dumps ? "pyinstrument" : "cprofile");
         warn(options, &text);
     }
@@ -126,7 +126,7 @@ static int add_files(const struct python_profiles *profiles, struct sum *sum,
     else if (skipped.code != GPUT_OK)
         return error_copy(error, &skipped);
     else
-        return error_set(error, GPUT_ERROR_NOT_FOUND, "No Python profile fits what was asked for");
+        return error_set(error, GPUT_ERROR_NOT_FOUND, "No Python profile matches the selection");
     return GPUT_OK;
 }
 
@@ -283,7 +283,7 @@ int gput_python_function_tables(
     int code = sum_up(&options, &sum, error);
     if (code == GPUT_OK && sum.dumps == 0)
         code = error_set(error, GPUT_ERROR_NOT_FOUND,
-            "No dump of cProfile fits what was asked for, only sessions of pyinstrument");
+            "No cProfile dump matches the selection, only pyinstrument sessions");
     if (code == GPUT_OK && !(made = tables_create()))
         code = error_memory(error);
     if (code == GPUT_OK)

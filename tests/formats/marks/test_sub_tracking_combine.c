@@ -148,7 +148,7 @@ static void a_directory_is_combined_in_sorted_order(void **state)
         gput_sub_tracking_combine_directory(temporary("all.csv"), temporary_folder, &options, NULL),
         GPUT_OK);
     assert_text("all.csv", HEADER "3,X,0,5.5\n2,X,0,5.5\n1,X,0,5.5\n0,X,0,5.5\n");
-    assert_non_null(strstr(said.warning, "a.csv: the last line is cut off"));
+    assert_non_null(strstr(said.warning, "a.csv: the last line is truncated"));
     assert_int_equal(said.calls, 4);
     assert_true(said.last_progress > 0.99);
 }

@@ -119,7 +119,7 @@ static void a_truncated_last_line_is_skipped_with_a_warning(void **state)
         assert_int_equal(read_text(text, &content), GPUT_OK);
         assert_int_equal(content.count, 1);
         assert_non_null(strstr(content.warning,
-            "the last line is cut off (it has no line end) and was left out; 1 rows were kept."));
+            "the last line is truncated (it has no line end) and was skipped; 1 rows were kept."));
         forget(&content);
     }
 }
@@ -219,7 +219,7 @@ static void undamaged_rows_can_be_salvaged(void **state)
 {
     (void)state;
     assert_salvaged(HEADER "1,a,0,1.5\nx,a,1,2\n1,a,2,2\n1,a,1,2.5\n2,a", 2, 3,
-        "line 3: its field 1 is not a process id. 3 rows were left out, 2 were kept.");
+        "line 3: its field 1 is not a process id. 3 rows were skipped, 2 were kept.");
 }
 
 static void a_damaged_quote_loses_only_its_line(void **state)
@@ -228,7 +228,7 @@ static void a_damaged_quote_loses_only_its_line(void **state)
     assert_salvaged(HEADER
         "1,a,0,1\n1,\"a,0,1\n1,a,1,2\n1,\"b\nc\",0,3\n1,\"b\nc\",1,4\n1,\"d,0,5\n"
         "1,a,1,6\n",
-        5, 2, "line 3 has a quote that is not closed. 2 rows were left out, 5 were kept.");
+        5, 2, "line 3 has a quote that is not closed. 2 rows were skipped, 5 were kept.");
 }
 
 int main(void)

@@ -41,7 +41,7 @@ static void a_log_truncated_anywhere_has_the_rows_before(void **state)
         assert_true(readable || code != GPUT_OK); /* refused only when the header is incomplete */
         readable = code == GPUT_OK;
         if (readable && size < (off_t)file.length)
-            assert_non_null(strstr(read.warning, "it is cut off"));
+            assert_non_null(strstr(read.warning, "it is truncated"));
         assert_true(read.count <= before &&
                     read.count + 1 >= before); /* a byte less loses one row at most */
         before = read.count;

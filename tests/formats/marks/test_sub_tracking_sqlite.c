@@ -154,7 +154,7 @@ static void rows_of_a_truncated_database_can_be_salvaged(void **state)
     struct sub_tracking_reader *reader = salvage(path, names, &count);
     assert_true(count > 1000 && count < 2000);
     assert_non_null(
-        strstr(sub_tracking_reader_warning(reader), "malformed. What cannot be read is left out"));
+        strstr(sub_tracking_reader_warning(reader), "malformed. Unreadable parts were skipped"));
     sub_tracking_reader_close(reader);
     sub_tracking_names_destroy(names);
 }

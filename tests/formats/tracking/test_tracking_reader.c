@@ -88,7 +88,8 @@ static void a_truncated_last_line_is_skipped_with_a_warning(void **state)
         struct tracking_row rows[8];
         assert_int_equal(read_rows(reader, rows, 8), 2);
         assert_int_equal(read_rows(reader, rows, 8), 0);
-        assert_non_null(strstr(tracking_reader_warning(reader), "x.csv: the last line is cut off"));
+        assert_non_null(
+            strstr(tracking_reader_warning(reader), "x.csv: the last line is truncated"));
         tracking_reader_close(reader);
         str_finish(&text);
     }
@@ -108,8 +109,8 @@ static void a_last_line_without_its_line_end_is_skipped(void **state)
         assert_int_equal(read_rows(reader, rows, 8), 1);
         assert_int_equal(read_rows(reader, rows, 8), 0);
         assert_non_null(strstr(tracking_reader_warning(reader),
-            "x.csv: the last line is cut off (it has no line end) "
-            "and was left out; 1 rows were kept."));
+            "x.csv: the last line is truncated (it has no line "
+            "end) and was skipped; 1 rows were kept."));
         tracking_reader_close(reader);
         str_finish(&text);
     }
@@ -144,7 +145,7 @@ static void damaged_files_are_refused_by_line_and_column(void **state)
     assert_refused("ram_unit,gpu_ram_unit,time_unit\nmiles,bytes,hours\nx\n", GPUT_ERROR_FORMAT,
         "\"miles\" is not a valid RAM unit");
     assert_refused("ram_unit,gpu_ram_unit,time_unit\nbytes,,hours\nx\n", GPUT_ERROR_FORMAT,
-        "its static data is damaged or cut off: there is no gpu_ram_unit.");
+        "its static data is damaged or truncated: there is no gpu_ram_unit.");
     assert_refused("ram_unit,gpu_ram_unit,time_unit,system_core_count\nbytes,bytes,hours,many\n",
         GPUT_ERROR_FORMAT, "\"many\" is not a number (static data, column system_core_count).");
     assert_refused(STATIC_LINES, GPUT_ERROR_FORMAT, "it ends before its header of the rows.");
@@ -306,17 +307,17 @@ static void undamaged_rows_can_be_salvaged(void **state)
         const char *warning;
     } cases[] = {
         {"1,1\n2\n3,3\n", 2, 1,
-            "line 5 has 1 cells where the header has 2. 1 row was left out, 2 were kept."},
+            "line 5 has 1 cells where the header has 2. 1 row was skipped, 2 were kept."},
         {"x,1\n2,2\n,3\n4,4\n5", 2, 3,
-            "line 4: \"x\" is not a number (column timestamp). 3 rows were left out, 2 were kept."},
+            "line 4: \"x\" is not a number (column timestamp). 3 rows were skipped, 2 were kept."},
         {"1,1\n\"2,2\n3,3\n4,4\"\n5,5\n6,6\n", 4, 2,
-            "line 5 has 1 cells where the header has 2. 2 rows were left out, 4 were kept."},
+            "line 5 has 1 cells where the header has 2. 2 rows were skipped, 4 were kept."},
         {"1,1\n2,-2\n3,3\n", 2, 1,
-            "line 5: \"-2\" is not a possible value (column main_ram). 1 row was left out, 2 were "
+            "line 5: \"-2\" is not a possible value (column main_ram). 1 row was skipped, 2 were "
             "kept."},
-        {"1,1\n2\n", 1, 1, "1 row was left out, 1 was kept."},
+        {"1,1\n2\n", 1, 1, "1 row was skipped, 1 was kept."},
         {"1,1\n2,2", 1, 0,
-            "the last line is cut off (it has no line end) and was left out; 1 rows were kept."},
+            "the last line is truncated (it has no line end) and was skipped; 1 rows were kept."},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct str text = {0};
@@ -346,7 +347,7 @@ static void rows_of_a_damaged_database_can_be_salvaged(void **state)
         "(3, 3), (NULL, 4), (5, 5)");
     assert_int_equal(salvage_rows(path, &reader, rows, 8), 3);
     assert_non_null(strstr(tracking_reader_warning(reader),
-        "row 2: \"much\" is not a number (column main_ram). 2 rows were left out, 3 were kept."));
+        "row 2: \"much\" is not a number (column main_ram). 2 rows were skipped, 3 were kept."));
     tracking_reader_close(reader);
     path = make_database(STATIC_TABLE
         "CREATE TABLE data (timestamp, main_ram); WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL "
@@ -362,7 +363,7 @@ static void rows_of_a_damaged_database_can_be_salvaged(void **state)
             assert_true(rows[row].timestamp == (double)row + 1);
         if (!reader)
             continue; /* no row can be reached */
-        assert_non_null(strstr(tracking_reader_warning(reader), "What follows is left out"));
+        assert_non_null(strstr(tracking_reader_warning(reader), "The rest was skipped"));
         tracking_reader_close(reader);
     }
 }
@@ -476,7 +477,7 @@ static void several_threads_read_what_one_does(void **state)
     assert_true(whole.rows > 100000);
     assert_string_equal(whole.error.message, "");
     text.data[text.length -= 5] = '\0';
-    assert_non_null(strstr(compare_cores(&text).warning, "the last line is cut off"));
+    assert_non_null(strstr(compare_cores(&text).warning, "the last line is truncated"));
     for (uint32_t seed = 2; seed < 4; seed++) {
         make_rows(&text, seed);
         text.data[3000000 + seed * 100003] = seed == 2 ? '"' : 'x';

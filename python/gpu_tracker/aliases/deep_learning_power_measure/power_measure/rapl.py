@@ -61,7 +61,7 @@ class RAPLDomain:
 class RAPLSample:
     """All counters at one moment: domains by name, domains_by_id, timestamp.
 
-    A counter that cannot be read is left out. Raises ValueError where there is none at all.
+    A counter that cannot be read is skipped. Raises ValueError where there is none at all.
     """
 
     def __init__(self):

@@ -36,11 +36,11 @@ def is_rapl_compatible():
 
 
 def get_processes(pid_list):
-    """The processes of these ids; those that are not there are left out with a warning."""
+    """The processes of these ids; those that are not there are skipped with a warning."""
     there = [pid for pid in pid_list if (_procfs() / str(pid)).exists()]
     for pid in pid_list:
         if pid not in there:
-            warnings.warn(f"There is no process {pid}; it is left out.")
+            warnings.warn(f"There is no process {pid}; it is skipped.")
     try:
         import psutil
     except ImportError:
