@@ -72,10 +72,9 @@ const char *arguments_next(const struct arguments *arguments, enum option_id id,
 }
 
 int arguments_read_moment(const struct arguments *arguments, enum option_id id, const char *name,
-    bool *has, int64_t *number, struct gput_error *error)
+    int64_t *number, struct gput_error *error)
 {
     const char *word = arguments_value(arguments, id);
-    *has = word != NULL;
     if (word && !numbers_read_whole(word, number))
         return fail(error, GPUT_ERROR_INVALID,
             "--%s must be a whole number (microseconds since the epoch, or a step), not \"%s\".",

@@ -52,12 +52,12 @@ const char *arguments_value(const struct arguments *arguments, enum option_id id
 const char *arguments_next(const struct arguments *arguments, enum option_id id, size_t *position);
 
 /*
- * A moment of a trace given to an option: microseconds since the epoch, or a step. *has is false
- * when the option was not given. `name` is the option's, for the message. Errors:
+ * A moment of a trace given to an option: microseconds since the epoch, or a step. *moment
+ * stays as it is when the option was not given. `name` is the option's, for the message. Errors:
  * GPUT_ERROR_INVALID when it is not a whole number.
  */
 int arguments_read_moment(const struct arguments *arguments, enum option_id id, const char *name,
-    bool *has, int64_t *moment, struct gput_error *error);
+    int64_t *moment, struct gput_error *error);
 
 /*
  * The word last given to an option that takes one of a list: *choice is its position there, and

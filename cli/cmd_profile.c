@@ -180,8 +180,6 @@ static int read_options(const struct arguments *arguments, struct lists *lists,
     TRY(tables_read_format(arguments, &format, error));
     TRY(window_read(arguments, &window, error));
     options->unit = window.unit;
-    options->has_start = window.has_start;
-    options->has_end = window.has_end;
     options->start = window.start;
     options->end = window.end;
     TRY(read_steps_by(arguments, options, error));

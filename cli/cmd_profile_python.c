@@ -24,11 +24,9 @@ static int read_order(
 }
 
 static int read_number(const struct arguments *arguments, enum option_id id, const char *name,
-    bool *has, double *number, struct gput_error *error)
+    double *number, struct gput_error *error)
 {
     const char *word = arguments_value(arguments, id);
-    *has = word != NULL;
-    *number = 0;
     if (word && (!numbers_read_decimal(word, number) || *number != *number))
         return fail(error, GPUT_ERROR_INVALID, "%s must be a number, not \"%s\".", name, word);
     return GPUT_OK;
@@ -36,12 +34,11 @@ static int read_number(const struct arguments *arguments, enum option_id id, con
 
 static int read_limit(const struct arguments *arguments, size_t *limit, struct gput_error *error)
 {
-    double number;
-    bool has;
-    TRY(read_number(arguments, OPTION_COUNT_SHOWN, "-n", &has, &number, error));
-    if (has && !(number >= 1 && number < 1e9))
+    double number = 0; /* the library's default */
+    TRY(read_number(arguments, OPTION_COUNT_SHOWN, "-n", &number, error));
+    if (arguments_have(arguments, OPTION_COUNT_SHOWN) && !(number >= 1 && number < 1e9))
         return fail(error, GPUT_ERROR_INVALID, "-n must be 1 or more.");
-    *limit = has ? (size_t)number : 0;
+    *limit = (size_t)number;
     return GPUT_OK;
 }
 
@@ -63,15 +60,13 @@ static int read_options(const struct arguments *arguments, struct gput_python_op
     TRY(tables_read_format(arguments, format, error));
     TRY(read_order(arguments, &options->by, error));
     TRY(read_limit(arguments, &options->limit, error));
-    TRY(read_number(
-        arguments, OPTION_START, "--start", &options->has_start, &options->start, error));
-    TRY(read_number(arguments, OPTION_STOP, "--end", &options->has_end, &options->end, error));
+    TRY(read_number(arguments, OPTION_START, "--start", &options->start, error));
+    TRY(read_number(arguments, OPTION_STOP, "--end", &options->end, error));
     struct window window = {.unit = options->unit};
     TRY(window_read_steps(arguments, &window, error));
     if (!arguments_have(arguments, OPTION_STEPS))
         return GPUT_OK;
     options->unit = window.unit;
-    options->has_start = options->has_end = true;
     options->start = (double)window.start;
     options->end = (double)window.end;
     return GPUT_OK;

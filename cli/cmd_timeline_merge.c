@@ -75,8 +75,6 @@ static int read_options(const struct arguments *arguments, struct gput_timeline_
     int code = window_read(arguments, &window, error);
     options->unit =
         window.unit == GPUT_TIMELINE_STEP ? GPUT_TIMELINE_WHOLE_STEPS : GPUT_TIMELINE_TIME;
-    options->has_start = window.has_start;
-    options->has_end = window.has_end;
     options->start = window.start;
     options->end = window.end;
     if (code == GPUT_OK)

@@ -23,19 +23,16 @@ int window_read_steps(
             "--steps=%.64s names no steps. Give the first and the last one, as in --steps=10-12.",
             text);
     window->unit = GPUT_TIMELINE_STEP;
-    window->has_start = window->has_end = true;
     return GPUT_OK;
 }
 
 int window_read(const struct arguments *arguments, struct window *window, struct gput_error *error)
 {
-    *window = (struct window){.unit = GPUT_TIMELINE_TIME};
+    *window = (struct window){GPUT_TIMELINE_TIME, INT64_MIN, INT64_MAX};
     int choice = GPUT_TIMELINE_TIME;
     TRY(arguments_read_choice(arguments, OPTION_UNIT, "unit", &choice, error));
     window->unit = (enum gput_timeline_unit)choice;
-    TRY(arguments_read_moment(
-        arguments, OPTION_START, "start", &window->has_start, &window->start, error));
-    TRY(arguments_read_moment(
-        arguments, OPTION_STOP, "end", &window->has_end, &window->end, error));
+    TRY(arguments_read_moment(arguments, OPTION_START, "start", &window->start, error));
+    TRY(arguments_read_moment(arguments, OPTION_STOP, "end", &window->end, error));
     return window_read_steps(arguments, window, error);
 }

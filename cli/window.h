@@ -13,9 +13,8 @@
 
 struct window {
     enum gput_timeline_unit unit;
-    bool has_start, has_end;
-    int64_t start; /* microseconds since the epoch, or the first step */
-    int64_t end;   /* as `start` */
+    int64_t start; /* microseconds since the epoch, or the first step; INT64_MIN: no bound */
+    int64_t end;   /* as `start`; INT64_MAX: no bound */
 };
 
 /* Reads the options. With the older `--unit step`, --start and --end are steps. Errors:

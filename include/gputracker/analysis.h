@@ -70,10 +70,10 @@ enum gput_grouping {
     GPUT_GROUP_NONE,
     GPUT_GROUP_SOURCE,
     GPUT_GROUP_DOMAIN,
-    GPUT_GROUP_CATEGORY, /**< by what is in brackets at the end of a name, "nvtx:train [phase]" */
+    GPUT_GROUP_CATEGORY, /**< by the text in brackets at the end of a name, "nvtx:train [phase]" */
 };
 
-/** What is analyzed. Sized: see gputracker/sized.h. */
+/** Options of an analysis. Sized: see gputracker/sized.h. */
 struct gput_analysis_options {
     size_t size;               /**< set by gput_analysis_options_default() */
     const char *tracking_file; /**< .csv or .sqlite */
@@ -86,8 +86,9 @@ struct gput_analysis_options {
     void (*warn)(void *user, const char *message);
     /** Called repeatedly with the completed share of the work, 0 to 1. NULL: none. */
     void (*progress)(void *user, double done);
-    void *user;     /**< passed to both */
-    unsigned cores; /**< that read a large tracking file; 0: one. See gput_usable_cores() */
+    void *user;                  /**< passed to both */
+    unsigned cores;              /**< number of cores that read a large tracking file; 0: one. See
+                                    gput_usable_cores() */
     enum gput_grouping grouping; /**< default: GPUT_GROUP_NONE; not together with `split` */
     /**
      * Calls without a stop count up to the last sample: in the samples, joules, total and self time
@@ -127,7 +128,7 @@ enum gput_exact_figure {
     GPUT_EXACT_BLOCK_PEAK_RSS,      /**< the largest, not the sum: peak RSS of the process within a
                                          call, in bytes, by all of its threads */
     GPUT_EXACT_BLOCK_PEAK_RSS_RISE, /**< bytes by which that peak is above the RSS at the start */
-    GPUT_EXACT_INSTRUCTIONS,        /**< of the thread in user space, as the next two */
+    GPUT_EXACT_INSTRUCTIONS, /**< executed by the thread in user space; so are the next two */
     GPUT_EXACT_CYCLES,
     GPUT_EXACT_CACHE_MISSES,
     GPUT_EXACT_GPU_TIME, /**< seconds that engines of GPUs were busy with the process, added up */
@@ -194,7 +195,7 @@ GPUT_API uint64_t gput_analysis_lost_calls(const struct gput_analysis *analysis,
 
 /* ---- Code blocks ---- */
 
-struct gput_code_block; /**< of an analysis, and owned by it */
+struct gput_code_block; /**< part of an analysis, which owns it */
 
 /** The number of code blocks, and one of them, sorted by name; NULL: no such index. */
 GPUT_API size_t gput_analysis_block_count(const struct gput_analysis *analysis);
@@ -211,9 +212,9 @@ GPUT_API const char *gput_code_block_name(const struct gput_code_block *block);
 /** The category that the program gave to a region (NVTX), "phase" of "nvtx:train/step [phase]";
  * NULL: it has none. */
 GPUT_API const char *gput_code_block_category(const struct gput_code_block *block);
-/** The process of a part; -1 for the block as a whole. */
+/** Process id of a part; -1 for the block as a whole. */
 GPUT_API int64_t gput_code_block_process(const struct gput_code_block *block);
-/** The thread of a part by thread; else -1. */
+/** Thread id of a part by thread; else -1. */
 GPUT_API int64_t gput_code_block_thread(const struct gput_code_block *block);
 /** The name that the program gave to that thread (by NVTX or ITT); NULL: it gave none. */
 GPUT_API const char *gput_code_block_thread_name(const struct gput_code_block *block);
@@ -222,26 +223,26 @@ GPUT_API int64_t gput_code_block_rank(const struct gput_code_block *block);
 
 /** Calls that were started and stopped. */
 GPUT_API uint64_t gput_code_block_calls(const struct gput_code_block *block);
-/** Of these: with at least one row of the tracking file. */
+/** Those of these calls with at least one row of the tracking file. */
 GPUT_API uint64_t gput_code_block_non_empty_calls(const struct gput_code_block *block);
-/** Of these: stopped before the first row or started after the last, so that their usage is
+/** Those of these calls that stopped before the first row or started after the last: their usage is
  * unknown. */
 GPUT_API uint64_t gput_code_block_outside_calls(const struct gput_code_block *block);
 /** Rows of the tracking file inside at least one call. */
 GPUT_API uint64_t gput_code_block_timepoints(const struct gput_code_block *block);
 
-/** Seconds a call, and of all calls together. */
+/** Seconds per call, and their sum over all calls. */
 GPUT_API const struct gput_statistics *gput_code_block_compute_time(
     const struct gput_code_block *block);
 GPUT_API double gput_code_block_compute_time_total(const struct gput_code_block *block);
 
-/** The measurement at that index of the analysis, over the rows above, in the units of the tracking
- * file; NULL: there is no such index. */
+/** Statistics of the measurement at that index of the analysis over the rows of
+ * gput_code_block_timepoints(), in units of the tracking file; NULL: no such index. */
 GPUT_API const struct gput_statistics *gput_code_block_usage(
     const struct gput_code_block *block, size_t measurement);
 
-/** Joules while it ran: a moment in several calls counts once. NaN when the tracking file does not
- * have it (only SQLite files do, of machines with energy counters). */
+/** Joules during its calls: a moment in several calls counts once. NaN when the tracking file does
+ * not have it (only SQLite files do, of machines with energy counters). */
 GPUT_API double gput_code_block_energy(
     const struct gput_code_block *block, enum gput_energy_figure figure);
 

@@ -43,13 +43,13 @@
 extern "C" {
 #endif
 
-/** What a mark says of its block. The values are those of the column "position". */
+/** Which end of a block a mark is. The values are those of the column "position". */
 enum gput_block_position {
     GPUT_BLOCK_START = 0, /**< the block starts */
     GPUT_BLOCK_STOP = 1,  /**< the block stops */
 };
 
-/** How marks are written. Sized: see gputracker/sized.h. */
+/** Options of a log. Sized: see gputracker/sized.h. */
 struct gput_blocks_options {
     size_t size; /**< set by gput_blocks_options_default() */
     /** Replace an existing file. Default: that is an error. */
@@ -73,8 +73,8 @@ struct gput_blocks_options {
     uint64_t limit_bytes;
     /** Where /sys is; NULL: /sys. */
     const char *sysfs_root;
-    /** The process that marks are of, and its first thread, where one marks for another. Not for
-     * `exact`. 0: the calling one. */
+    /** PID to which the marks belong, with its first thread, when the caller marks for another
+     * process. Not together with `exact`. 0: the calling process. */
     int64_t process_id;
     /** With `exact`: also the peak of RSS within each call, by all threads of the process. Each
      * mark reads the kernel's peak (VmHWM) and resets it (/proc/self/clear_refs). Other programs
@@ -82,8 +82,8 @@ struct gput_blocks_options {
      * Costs about 20 us more a block. Default: no. */
     bool block_peaks;
     /** With `exact`: also instructions, cycles and cache misses of the thread in user space
-     * (perf_event_open(2)). Of the first 64 threads. Costs 2 us more a block, and three descriptors
-     * a thread. Default: no. */
+     * (perf_event_open(2)). For the first 64 threads. Costs 2 us more a block, and three
+     * descriptors a thread. Default: no. */
     bool counters;
     /** With `exact`: also for how long engines of GPUs were busy with the process, as the drivers
      * of its open cards count it. These are amdgpu, i915, xe and others (fdinfo), not NVIDIA's;
@@ -92,9 +92,9 @@ struct gput_blocks_options {
     bool gpu_time;
     /** Where /proc is; NULL: /proc. */
     const char *procfs_root;
-    /** The name is not the program's own choice: one of many ranks puts its rank into it, as
-     * gput_rank_path() does, and a name that is taken is not an error. The file then gets the next
-     * free one, as gput_rank_free_path() finds it, and gput_blocks_status says so. Default: no. */
+    /** Complete the name: insert the rank of one of many ranks, as gput_rank_path() does, and take
+     * the next free name, as gput_rank_free_path() finds it, where the file exists;
+     * gput_blocks_status.is_renamed says so. Default: no, an existing file is an error. */
     bool free_name;
 };
 
@@ -109,20 +109,16 @@ static inline struct gput_blocks_options gput_blocks_options_default(void)
     return options;
 }
 
-/**
- * Sets the exact figures that a list asks for, as GPUT_BLOCK_EXACT has it: "1" options.exact and
+/** Sets the exact figures named by a list, as in GPUT_BLOCK_EXACT: "1" options.exact and
  * options.energy; "peak", "counters" and "gpu" also these. NULL, "" and "0": none of them. Errors:
- * GPUT_ERROR_INVALID (another word, which is left out).
- */
+ * GPUT_ERROR_INVALID (an unknown word, which is ignored). */
 GPUT_API int gput_blocks_options_read_exact(
     struct gput_blocks_options *options, const char *list, struct gput_error *error);
 
-/**
- * Whether the figures that these options ask for beyond `exact` can be read here; in a log they are
- * missing otherwise. Errors say what is missing and why: GPUT_ERROR_PERMISSION (rights, or
- * kernel.perf_event_paranoid), GPUT_ERROR_NOT_FOUND (the machine has none), GPUT_ERROR_STATE
- * (in use by others), GPUT_ERROR_IO, GPUT_ERROR_MEMORY.
- */
+/** Checks that the figures that these options add to `exact` can be read on this machine; a log
+ * lacks them otherwise. Errors name the missing ones and the reason: GPUT_ERROR_PERMISSION (rights,
+ * or kernel.perf_event_paranoid), GPUT_ERROR_NOT_FOUND (the machine has none), GPUT_ERROR_STATE (in
+ * use by others), GPUT_ERROR_IO, GPUT_ERROR_MEMORY. */
 GPUT_API int gput_blocks_check(const struct gput_blocks_options *options, struct gput_error *error);
 
 /* ---- The default log of the process ---- */
@@ -165,7 +161,7 @@ GPUT_API int gput_default_blocks_stop(void);
 
 /* ---- Explicit logs ---- */
 
-/** A log of marks; owned by the caller, used by any number of threads. */
+/** A log of marks: belongs to the caller; any number of threads may use it. */
 struct gput_blocks;
 
 /**
@@ -218,7 +214,7 @@ GPUT_API int gput_blocks_start_call(
 GPUT_API int gput_blocks_stop_call(
     struct gput_blocks *blocks, const char *name, const struct gput_block_call *call);
 
-/** What was written to a log, and what was lost. Sized: see gputracker/sized.h. */
+/** Status of a log: its file and its lost marks. Sized: see gputracker/sized.h. */
 struct gput_blocks_status {
     size_t size;     /**< set by gput_blocks_status_default() */
     char path[4096]; /**< the file of this process */
@@ -226,8 +222,8 @@ struct gput_blocks_status {
      * start is lost, so is its stop. A stop that could not be written is written when there is
      * space again. */
     uint64_t marks_lost;
-    struct gput_error lost; /**< why the first one was lost; GPUT_OK when none was */
-    bool is_renamed; /**< the name was taken; `path` is the next free one (options.free_name) */
+    struct gput_error lost; /**< reason of the first loss; GPUT_OK: none */
+    bool is_renamed; /**< the name existed; `path` is the next free one (options.free_name) */
 };
 
 /** Clears a struct of that size; for gput_blocks_status_default(). */

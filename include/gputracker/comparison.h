@@ -28,7 +28,7 @@
 extern "C" {
 #endif
 
-/** What is compared of each measurement: see struct gput_statistics. */
+/** The compared statistic of each measurement: see struct gput_statistics. */
 enum gput_statistic {
     GPUT_STATISTIC_MIN,
     GPUT_STATISTIC_MAX,
@@ -59,7 +59,7 @@ struct gput_comparison_options {
      */
     void (*warn)(void *user, const char *message);
     void *user;     /**< passed to it */
-    bool is_inline; /**< of a picture: small, without a background; default: false */
+    bool is_inline; /**< make a small picture without a background; default: false */
 };
 
 /** Sets the defaults in a struct of that size; for gput_comparison_options_default(). */
@@ -124,7 +124,7 @@ GPUT_API int gput_comparison_tables(const struct gput_comparison *comparison,
     const struct gput_comparison_options *options, struct gput_tables **tables,
     struct gput_error *error);
 
-struct gput_comparison_config; /**< what a config file gives */
+struct gput_comparison_config; /**< contents of a config file */
 
 /**
  * Reads a JSON object with the members file_path_map (an object of session names and file paths; an

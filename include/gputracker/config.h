@@ -22,7 +22,7 @@
 extern "C" {
 #endif
 
-struct gput_config; /**< what a config file gives */
+struct gput_config; /**< contents of a config file */
 
 /**
  * Reads a JSON object whose members are named as the arguments of the Python Tracker class. All are
@@ -48,11 +48,11 @@ GPUT_API int gput_config_load(
 /** NULL is fine. */
 GPUT_API void gput_config_destroy(struct gput_config *config);
 
-/** The defaults, and over them what the file gives. Strings and limits belong to the config. */
+/** The defaults, overridden by the members of the file. Strings and limits belong to the config. */
 GPUT_API void gput_config_options(
     const struct gput_config *config, struct gput_session_options *options);
 
-/** The limits of these options, to be changed by the caller. */
+/** A copy of the limits of these options, for the caller to change. */
 GPUT_API void gput_config_limits(const struct gput_config *config, struct gput_limits *limits);
 
 /** "disable_logs": print no warnings; default false. */

@@ -1,5 +1,5 @@
 /*
- * How many cores this process may use: an option of what reads large files.
+ * How many cores this process may use: an option of functions that read large files.
  *
  *     struct gput_timeline_options options = gput_timeline_options_default();
  *     options.cores = gput_usable_cores();

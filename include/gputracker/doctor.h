@@ -25,8 +25,8 @@ extern "C" {
 
 /** Whether a source can be read. */
 enum gput_doctor_state {
-    GPUT_DOCTOR_AVAILABLE,   /**< all that it gives */
-    GPUT_DOCTOR_PARTLY,      /**< some of what it gives is missing; `reason` says what */
+    GPUT_DOCTOR_AVAILABLE,   /**< everything that it provides */
+    GPUT_DOCTOR_PARTLY,      /**< some of it is missing; `reason` says which */
     GPUT_DOCTOR_UNAVAILABLE, /**< nothing; `reason` says why */
 };
 
@@ -56,9 +56,9 @@ GPUT_API size_t gput_doctor_source_count(const struct gput_doctor *doctor);
 GPUT_API const char *gput_doctor_source_name(const struct gput_doctor *doctor, size_t index);
 GPUT_API enum gput_doctor_state gput_doctor_source_state(
     const struct gput_doctor *doctor, size_t index);
-/** The figures that come from it. */
+/** The figures that it provides. */
 GPUT_API const char *gput_doctor_source_gives(const struct gput_doctor *doctor, size_t index);
-/** What is there, or why something is not. */
+/** What was found, or the reason why something is missing. */
 GPUT_API const char *gput_doctor_source_reason(const struct gput_doctor *doctor, size_t index);
 /** The command or step that opens it; "" when there is none, or no need. */
 GPUT_API const char *gput_doctor_source_remedy(const struct gput_doctor *doctor, size_t index);

@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-/** In which energy is shown; inside the library it is joules. */
+/** Units of energy in reports; inside the library energy is in joules. */
 enum gput_energy_unit {
     GPUT_ENERGY_UNIT_JOULES,
     GPUT_ENERGY_UNIT_WATT_HOURS,
@@ -28,7 +28,7 @@ enum gput_energy_unit {
 
 /** "joules", "watt-hours" or "kilowatt-hours". Static text. */
 GPUT_API const char *gput_energy_unit_name(enum gput_energy_unit unit);
-/** What a number of joules is divided by to be in that unit: 3600 for watt-hours. */
+/** Joules per unit: 3600 for watt-hours. */
 GPUT_API double gput_energy_unit_joules(enum gput_energy_unit unit);
 /** Reads a unit's word. Errors: GPUT_ERROR_INVALID with the valid words. */
 GPUT_API int gput_energy_unit_parse(
@@ -38,11 +38,12 @@ GPUT_API int gput_energy_unit_parse(
 enum gput_energy_figure {
     GPUT_ENERGY_PACKAGE, /**< of the machine: the CPU packages, cores included */
     GPUT_ENERGY_CORE,    /**< the cores of the packages */
-    GPUT_ENERGY_UNCORE,  /**< what else of the packages has a counter: as a rule the GPU in it */
+    GPUT_ENERGY_UNCORE,  /**< other parts of the packages with a counter: as a rule the integrated
+                            GPU */
     GPUT_ENERGY_DRAM,    /**< the memory */
     GPUT_ENERGY_PSYS,    /**< the whole board, where it has a counter */
     GPUT_ENERGY_GPU,     /**< all GPUs outside of the packages */
-    GPUT_ENERGY_TOTAL,   /**< packages, DRAM and GPUs; of a battery where there is only that */
+    GPUT_ENERGY_TOTAL,   /**< packages, DRAM and GPUs; or the battery where there is only that */
     GPUT_ENERGY_MAIN,    /**< the share of the main process */
     GPUT_ENERGY_DESCENDANTS, /**< the share of what it started */
     GPUT_ENERGY_COMBINED,    /**< the share of both */
@@ -53,7 +54,7 @@ enum gput_energy_figure {
  * figure. */
 GPUT_API const char *gput_energy_figure_name(enum gput_energy_figure figure);
 
-/** How a recording of power is kept; see gputracker/energy_recording.h. */
+/** File format of a recording of power; see gputracker/energy_recording.h. */
 enum gput_energy_driver {
     GPUT_ENERGY_DRIVER_JSON,   /**< power_metrics.json, as AIPowerMeter has it */
     GPUT_ENERGY_DRIVER_SQLITE, /**< power_metrics.sqlite: the table power_metrics, a row for each
@@ -67,7 +68,7 @@ struct gput_carbon_intensity {
     const char *code;      /**< ISO 3166-1: "FR" */
     const char *long_code; /**< "FRA" */
     const char *country;
-    double grams; /**< of CO2 equivalents for a kWh */
+    double grams; /**< CO2 equivalents per kWh */
     int year;
 };
 
@@ -76,7 +77,7 @@ struct gput_carbon_intensity {
 GPUT_API int gput_carbon_intensity_find(
     const char *country, const struct gput_carbon_intensity **intensity, struct gput_error *error);
 
-/** Whose figures these are, and of which version. Static text. */
+/** Origin and version of these figures. Static text. */
 GPUT_API const char *gput_carbon_intensity_source(void);
 
 #ifdef __cplusplus

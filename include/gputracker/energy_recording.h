@@ -53,16 +53,17 @@ struct gput_energy_point {
 struct gput_energy_metric {
     size_t size;      /**< set by gput_energy_metric_default() */
     const char *name; /**< belongs to the recording */
-    /** The GPU that it is of ("0"), which ends its name; NULL: not of a single GPU. */
+    /** Index of its GPU ("0"), with which its name ends; NULL: not of a single GPU. */
     const char *device;
     const char *group; /**< "cpu", "gpu", "experiment" or "wattmeter" */
-    const char *unit;  /**< of its values: "watts", "bytes", "seconds"; NULL: another, or none */
-    double total;      /**< trapezoid integral over seconds, segment by segment: joules of watts;
-                            NaN of a single point */
-    double average;    /**< total / seconds; of a single point its value */
+    const char
+        *unit;      /**< unit of its values: "watts", "bytes", "seconds"; NULL: another, or none */
+    double total;   /**< trapezoid integral over seconds, segment by segment: joules of watts;
+                         NaN of a single point */
+    double average; /**< total / seconds; of a single point its value */
     double max;
-    double seconds; /**< recorded, segment by segment */
-    size_t points;  /**< in the window: 0 when it lies between two */
+    double seconds; /**< duration recorded, segment by segment */
+    size_t points;  /**< points in the window: 0 when it lies between two */
     size_t segments;
 };
 
@@ -88,11 +89,11 @@ GPUT_API int gput_energy_recording_load(
 /** NULL is fine. */
 GPUT_API void gput_energy_recording_destroy(struct gput_energy_recording *recording);
 
-/** What was skipped (a truncated line), a sentence each, or NULL. */
+/** Sentences about skipped parts (a truncated line); NULL: none was skipped. */
 GPUT_API const char *gput_energy_recording_warning(const struct gput_energy_recording *recording);
 
-/** The metrics, in the order in which they first appear: CPU and GPU, experiment, wattmeter. NULL:
- * there is no such index. */
+/** The number of metrics, and the name of one, in the order in which they first appear: CPU and
+ * GPU, experiment, wattmeter. NULL: no such index. */
 GPUT_API size_t gput_energy_recording_metric_count(const struct gput_energy_recording *recording);
 GPUT_API const char *gput_energy_recording_metric_name(
     const struct gput_energy_recording *recording, size_t index);
@@ -160,12 +161,10 @@ GPUT_API struct gput_energy_window gput_energy_recording_window(
 GPUT_API double gput_energy_recording_total(
     const struct gput_energy_recording *recording, const struct gput_energy_window *window);
 
-/**
- * Reads bounds: a date ("2023-06-30 16:32:14.5"), a number of seconds after the first moment of
- * the recording, or, from GPUT_ENERGY_EPOCH_SECONDS on, since 1970. NULL: no bound.
+/** Parses the bounds of a window: a date ("2023-06-30 16:32:14.5"), a number of seconds after the
+ * first moment of the recording, or, from GPUT_ENERGY_EPOCH_SECONDS on, since 1970. NULL: no bound.
  * Errors: GPUT_ERROR_INVALID (no such thing, the start after the end, or nothing of the recording
- * between them).
- */
+ * between them). */
 GPUT_API int gput_energy_recording_parse_window(const struct gput_energy_recording *recording,
     const char *start, const char *end, struct gput_energy_window *window,
     struct gput_error *error);

@@ -39,7 +39,7 @@ enum gput_code {
     GPUT_ERROR_FILES = 11, /**< no more files can be opened: ulimit -n, or the system's limit */
 };
 
-/** An error: its code, the number of the system and the message. Final. */
+/** An error: its code, errno and message. Final. */
 struct gput_error {
     enum gput_code code;
     int errno_value; /**< errno of the call that failed (ENOSPC, EEXIST …); 0: no call failed */

@@ -32,10 +32,8 @@ extern "C" {
 GPUT_API int gput_file_write(
     const char *path, const void *bytes, size_t length, struct gput_error *error);
 
-/**
- * The same, with an end to waiting for the reader of a pipe: when `stop_fd` (a signalfd, an eventfd
- * …) is readable. -1: waits for ever. Errors: also GPUT_ERROR_IO when waiting ended so.
- */
+/** The same, cancellable by `stop_fd` (a signalfd, an eventfd …; -1: none): waiting for the reader
+ * of a pipe ends when it is readable. Errors: also GPUT_ERROR_IO when cancelled. */
 GPUT_API int gput_file_write_until(
     const char *path, const void *bytes, size_t length, int stop_fd, struct gput_error *error);
 

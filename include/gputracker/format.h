@@ -23,9 +23,9 @@
 extern "C" {
 #endif
 
-/** How a report is written. Each gput_…_render() says which ones it has. */
+/** Formats of reports. Each gput_…_render() names those that it has. */
 enum gput_format {
-    GPUT_FORMAT_TEXT, /**< of a session: what the Python gpu_tracker reported, and no more */
+    GPUT_FORMAT_TEXT, /**< of a session: the report of the older Python gpu_tracker */
     GPUT_FORMAT_JSON,
     GPUT_FORMAT_CSV,
     GPUT_FORMAT_PICKLE,      /**< loaded by Python's gpu_tracker as its own classes */
@@ -33,10 +33,10 @@ enum gput_format {
     GPUT_FORMAT_OPENMETRICS, /**< OpenMetrics 1.0 */
     GPUT_FORMAT_FULL,        /**< of a session: text with every figure and its source */
     GPUT_FORMAT_SUMMARY,     /**< of a session: about ten lines for people */
-    GPUT_FORMAT_LINE,        /**< of a session: what is known now in one line, without a newline */
-    GPUT_FORMAT_SVG,         /**< of curves: a picture */
-    GPUT_FORMAT_PDF,         /**< likewise, with its fonts */
-    GPUT_FORMAT_PNG,         /**< likewise, as dots */
+    GPUT_FORMAT_LINE, /**< of a session: its current figures in one line, without a newline */
+    GPUT_FORMAT_SVG,  /**< of curves: a picture */
+    GPUT_FORMAT_PDF,  /**< likewise, with its fonts */
+    GPUT_FORMAT_PNG,  /**< likewise, as a raster image */
 };
 
 #ifdef __cplusplus

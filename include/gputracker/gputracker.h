@@ -18,7 +18,7 @@
  *
  * A function that can fail returns GPUT_OK or a code of error.h, and says why in its last
  * parameter, which may be NULL. The caller frees what a function makes for it (_create, _load) by
- * the _destroy of the same name. Texts that accessors return belong to what they are of. Figures
+ * the _destroy of the same name. Texts that accessors return belong to the object. Figures
  * are in bytes, seconds, joules and percent; NaN is a figure that is not known.
  *
  * Different objects may be used in different threads. One object is used by one thread at a time,

@@ -28,10 +28,10 @@ extern "C" {
 struct gput_jobs; /**< made by gput_jobs_create() */
 
 /**
- * Reads reports in JSON, tracking files and what killed sessions left: files, and all of them in
- * folders and the folders below. Files of one session are put together, sessions become ranks of
- * jobs. One that cannot be read, or is of something else, is a finding and no failure. Samples are
- * read as a stream: memory grows with the ranks alone, by about a kilobyte each.
+ * Reads reports in JSON, tracking files and resource usage files of killed sessions: files, and all
+ * of them in folders and the folders below. Files of one session are combined, and sessions become
+ * ranks of jobs. An unreadable or unrelated file is a finding, not a failure. Samples are read as a
+ * stream: memory grows with the ranks alone, by about a kilobyte each.
  *
  * On success the caller frees `*jobs` by gput_jobs_destroy(); on failure it is NULL. Errors:
  * GPUT_ERROR_INVALID (no session in any of them), GPUT_ERROR_NOT_FOUND and the like (a path),

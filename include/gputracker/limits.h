@@ -1,6 +1,6 @@
 /*
- * Limits on what a tracked command may use: a warning, or its end. Use is compared at each
- * sample: what rises and falls again between two is not seen.
+ * Limits on the resources of a tracked command: exceeding one warns, or terminates the command.
+ * Use is compared at each sample; a rise and fall between two samples is not seen.
  *
  *     struct gput_session_options options = gput_session_options_default();
  *     struct gput_limits limits = gput_limits_default();
@@ -21,7 +21,7 @@
 extern "C" {
 #endif
 
-/** What can be limited, for main and its descendants together. */
+/** The resources that can be limited, for main and its descendants together. */
 enum gput_limit_kind {
     GPUT_LIMIT_RAM,         /**< "ram": bytes, as of each sample */
     GPUT_LIMIT_GPU_RAM,     /**< "gpu_ram": bytes, as of each sample */
@@ -33,10 +33,10 @@ enum gput_limit_kind {
 /** Limits of a session. Sized: see gputracker/sized.h. */
 struct gput_limits {
     size_t size; /**< set by gput_limits_default() */
-    /** End the whole tree when a limit is exceeded: SIGTERM, and SIGKILL `grace_seconds` later.
-     * Otherwise warn, once a limit. */
+    /** Terminate the whole tree when a limit is exceeded: SIGTERM, and SIGKILL `grace_seconds`
+     * later. Otherwise warn, once per limit. */
     bool enforce;
-    double grace_seconds;                 /**< 0: the default, 5 s */
+    double grace_seconds;                 /**< time from SIGTERM to SIGKILL; 0: the default, 5 s */
     double values[GPUT_LIMIT_KIND_COUNT]; /**< in bytes or seconds, by enum gput_limit_kind; 0: no
                                           limit. Grows with later versions */
 };

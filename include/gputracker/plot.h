@@ -27,27 +27,39 @@
 extern "C" {
 #endif
 
-/** A curve in memory. Final. */
+/** A curve in memory. Sized: see gputracker/sized.h. */
 struct gput_plot_curve {
-    const char *figure; /**< "ram", "cpu", or the name of another chart */
-    const char *label;  /**< of the line */
+    size_t size;        /**< set by gput_plot_curve_default() */
+    const char *figure; /**< chart of the curve: "ram", "cpu" or another name */
+    const char *label;  /**< name of the line in the legend */
     const char *unit;   /**< "bytes", "percent", "watts", "count", or another, or "" */
     const double *seconds;
     const double *values; /**< NaN: the line is interrupted */
-    size_t count;         /**< of the points */
-    double limit;         /**< what the values cannot or must not exceed; NaN: none */
+    size_t n_points;      /**< length of `seconds` and `values` */
+    double limit;         /**< upper limit of the values; NaN, the default: none */
 };
+
+/** Sets the defaults in a struct of that size; for gput_plot_curve_default(). */
+GPUT_API void gput_plot_curve_init(struct gput_plot_curve *curve, size_t size);
+
+/** No points, no limit. */
+static inline struct gput_plot_curve gput_plot_curve_default(void)
+{
+    struct gput_plot_curve curve;
+    gput_plot_curve_init(&curve, sizeof curve);
+    return curve;
+}
 
 /** Sized: see gputracker/sized.h. */
 struct gput_plot_options {
     size_t size; /**< set by gput_plot_options_default() */
-    /** What is drawn: sessions, as gput_report_write() reads them, over each other, each from
-     * its own beginning on; and curves. One of the two may be missing. */
+    /** Sessions to draw, as gput_report_write() reads them: overlaid, each from its own start.
+     * None: only `curves`. */
     const struct gput_report_session *const *sessions;
     size_t n_sessions;
-    const char *const *marks; /**< as in gput_report_options */
+    const char *const *marks; /**< sub-tracking files, as in gput_report_options */
     size_t n_marks;
-    const struct gput_plot_curve *curves;
+    const struct gput_plot_curve *const *curves;
     size_t n_curves;
     /**
      * A chart for each: by its own name ("ram", "gpu_ram", "cpu", "gpu", "threads", "power" …),
@@ -57,12 +69,13 @@ struct gput_plot_options {
      */
     const char *const *figures;
     size_t n_figures;
-    bool blocks;          /**< with rows of code blocks, and bands where the outermost ones ran */
-    bool is_inline;       /**< small, without a background: for a page of any colour */
-    double start_seconds; /**< what was before is left out, counted from the beginning; NaN: all */
-    double end_seconds;   /**< what was after is left out; NaN: all */
+    bool blocks;          /**< draw rows of code blocks, and bands where the outermost ones ran */
+    bool is_inline;       /**< draw small, without a background: for a page of any colour */
+    double start_seconds; /**< start of the drawn interval, counted from the start of the session;
+                             NaN: no bound */
+    double end_seconds;   /**< end of that interval; NaN: no bound */
     double width_mm;      /**< 0: 160 */
-    double height_mm;     /**< 0: what the charts need */
+    double height_mm;     /**< 0: as high as the charts need */
     const char *title;    /**< NULL: none */
     /** Called with one line (no newline) for each warning. May be NULL. */
     void (*warn)(void *user, const char *message);
@@ -74,7 +87,7 @@ struct gput_plot_options {
 /** Sets the defaults in a struct of that size. */
 GPUT_API void gput_plot_options_init(struct gput_plot_options *options, size_t size);
 
-/** Nothing to draw yet; everything of it. */
+/** Nothing to draw yet, without bounds. */
 static inline struct gput_plot_options gput_plot_options_default(void)
 {
     struct gput_plot_options options;

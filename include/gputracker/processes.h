@@ -1,6 +1,6 @@
 /*
- * Each process of a session: which it was, how long it lived, what it used. Kept when
- * `gput_session_options.processes` asks for it.
+ * Each process of a session: its identity, lifetime and resource usage. Recorded with
+ * `gput_session_options.processes`.
  *
  *     struct gput_processes *processes;
  *     if (gput_session_processes(session, &processes, &error) == GPUT_OK) {
@@ -32,8 +32,9 @@ extern "C" {
 enum gput_process_peak {
     GPUT_PROCESS_PEAK_UNKNOWN, /**< it was never polled */
     GPUT_PROCESS_PEAK_SAMPLED, /**< the highest of the samples */
-    /** The kernel's (VmHWM), as last read before its end. Or that of its exit record, but only
-       since its last execve(), or since a program reset it: before that it may have had more. */
+    /** VmHWM, the kernel's high-water mark, as last read before its end. Or that of its exit
+       record, but only since its last execve(), or since a program reset it: the peak before that
+       may have been higher. */
     GPUT_PROCESS_PEAK_KEPT,
     GPUT_PROCESS_PEAK_FINAL, /**< the kernel's, given at its end: exact */
 };
@@ -45,25 +46,25 @@ GPUT_API const char *gput_process_peak_name(enum gput_process_peak peak);
  * gput_process_at_least(). */
 struct gput_process {
     pid_t pid;
-    pid_t parent;           /**< that started it; 0: not known */
-    ptrdiff_t parent_index; /**< its place in the list, or that of the nearest ancestor in it; -1:
-                                 none */
-    /** As the kernel has it, cut to 15 bytes; those that are not UTF-8 are U+FFFD, here and in the
-     * command line. "" when it was never seen. */
+    pid_t parent;           /**< PID of the process that started it; 0: unknown */
+    ptrdiff_t parent_index; /**< index in the list of the parent, or of the nearest ancestor there;
+                               -1: none */
+    /** The kernel's comm, cut to 15 bytes; bytes that are not UTF-8 are U+FFFD, here and in the
+     * command line. "": never seen. */
     char name[48];
     const char *command_line; /**< NULL unless asked for and seen */
     int64_t start_ns;         /**< since the epoch */
     int64_t end_ns;           /**< since the epoch; 0: it has not ended */
-    bool is_final; /**< the figures are the kernel's, made at its end (taskstats); else those of
-                        the last scan, and it may have gone on since */
+    bool is_final; /**< the figures are those of its exit record (taskstats); else those of the last
+                      scan, after which it may have used more */
     /** Since tracking began. The kernel makes the exit record before the exit is complete: the time
      * to free the memory (a tenth of a second for some gigabytes) is not in it. NaN where that
      * leaves 0. */
     double cpu_seconds;
     double peak_ram_bytes; /**< RSS */
     enum gput_process_peak peak;
-    double peak_gpu_ram_bytes; /**< the highest of what drivers listed, all GPUs together; memory
-                                  that processes share counts in each */
+    double peak_gpu_ram_bytes; /**< highest sum over all GPUs that drivers listed; memory shared by
+                                  processes counts in each */
     /** Without exit records (taskstats), with those of the children that it waited for. */
     double read_bytes, write_bytes; /**< through read(), write() and the like */
     double storage_read_bytes;
@@ -103,8 +104,8 @@ GPUT_API int gput_session_processes(
 /** NULL is fine. */
 GPUT_API void gput_processes_destroy(struct gput_processes *processes);
 
-/** How many are listed: of the many that ended, those without much CPU time and RAM are only summed
- * up, in the table "other_processes". */
+/** Number of listed processes: of many that ended, those with little CPU time and RAM are only
+ * summed up, in the table "other_processes". */
 GPUT_API size_t gput_processes_count(const struct gput_processes *processes);
 
 /** One of them, which belongs to the list; NULL: no such index. */

@@ -38,7 +38,7 @@ enum gput_profile_view {
     GPUT_PROFILE_EVENTS,    /**< the same with all columns, also those of data loaders */
 };
 
-/** What steps are grouped by. */
+/** Grouping of steps. */
 enum gput_profile_by {
     GPUT_PROFILE_BY_TRAINING_PHASE,
     GPUT_PROFILE_BY_FRAMEWORK_METRIC,
@@ -83,18 +83,20 @@ struct gput_profile_rows {
     size_t n_readings;
     const struct gput_profile_event *events;
     size_t n_events;
-    int64_t start_us; /**< what relative times count from */
+    int64_t start_us; /**< origin of relative times */
 };
 
 /** What a view is made of. Sized: see gputracker/sized.h. */
 struct gput_profile_options {
-    size_t size;                          /**< set by gput_profile_options_default() */
-    const char *path;                     /**< the trace root */
-    const struct gput_profile_rows *rows; /**< rows to use instead of a trace root; or NULL */
-    bool has_start, has_end;
-    int64_t start, end; /**< microseconds since the epoch, or step numbers, both inclusive */
+    size_t size;      /**< set by gput_profile_options_default() */
+    const char *path; /**< the trace root */
+    const struct gput_profile_rows
+        *rows;     /**< rows in memory to use instead of a trace root; NULL: none */
+    int64_t start; /**< microseconds since the epoch or a step number, inclusive; INT64_MIN, the
+                        default: from the beginning */
+    int64_t end;   /**< likewise, inclusive; INT64_MAX, the default: to the end */
     enum gput_timeline_unit unit;
-    enum gput_profile_by by;      /**< STEPS */
+    enum gput_profile_by by;      /**< grouping of STEPS */
     bool by_phase;                /**< UTILIZATION: for each training phase */
     bool by_dimension;            /**< UTILIZATION: for each dimension of a resource */
     const char *const *resources; /**< UTILIZATION, DEVICES: "cpu", "gpu", "memory", "i/o",
@@ -182,7 +184,7 @@ enum gput_python_order {
     GPUT_PYTHON_NCALLS,  /**< all calls */
 };
 
-/** What is added up. Sized: see gputracker/sized.h. */
+/** Options of the sums over Python profiles. Sized: see gputracker/sized.h. */
 struct gput_python_options {
     size_t size; /**< set by gput_python_options_default() */
     /** Files (dumps of cProfile; sessions of pyinstrument, ending in ".json") and folders, in which
@@ -190,11 +192,11 @@ struct gput_python_options {
     const char *const *paths;
     size_t n_paths;
     enum gput_python_order by;
-    size_t limit;      /**< how many functions; 0: 10 */
+    size_t limit;      /**< number of functions; 0: 10 */
     bool pyinstrument; /**< use its sessions even if there are dumps of cProfile */
     /* Select profiles of a training run; by default all are used. */
-    bool has_start, has_end;
-    double start, end; /**< steps, or microseconds since the epoch */
+    double start; /**< step, or microseconds since the epoch; NaN, the default: no bound */
+    double end;   /**< likewise; NaN, the default: no bound */
     enum gput_timeline_unit unit;
     const char *start_phase; /**< "start", "stepstart", "forwardpassend", "stepend", "end"; NULL */
     const char *end_phase;
@@ -264,7 +266,7 @@ struct gput_kineto_options {
     const char *const *paths; /**< traces, or folders of them: one file per rank, or a merged
                                  timeline of several; DIFF: two */
     size_t n_paths;
-    size_t limit; /**< KERNELS, DIFF: how many rows; 0: 10, for DIFF all */
+    size_t limit; /**< KERNELS, DIFF: number of rows; 0: 10, for DIFF all */
     /** IDLE: a gap up to this many nanoseconds is the kernel's own delay; 0: 30. */
     int64_t kernel_delay_ns;
     /** The memory to use at most; 0: 192 MiB. The rest goes to an unnamed temporary file. */

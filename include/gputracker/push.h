@@ -21,19 +21,19 @@
 extern "C" {
 #endif
 
-/** Where to, and what. Sized: see gputracker/sized.h. */
+/** Receivers, and the samples for them. Sized: see gputracker/sized.h. */
 struct gput_push_options {
     size_t size;              /**< set by gput_push_options_default() */
-    const char *otlp;         /**< as in struct gput_session_options; NULL: not by OTLP */
+    const char *otlp;         /**< address, as in struct gput_session_options; NULL: not by OTLP */
     const char *remote_write; /**< likewise */
     const char *labels;       /**< "job=train,team=vision", of all metrics; NULL: none */
-    double interval_seconds;  /**< at least so long between two samples; 0: all are sent */
-    /** Called with one line (no newline) for each warning: rows that were left out, figures that
-     * the receiver refused. NULL: none. */
+    double interval_seconds; /**< minimum time between two samples that are sent; 0: all are sent */
+    /** Called with one line (no newline) for each warning: skipped rows, figures that the receiver
+     * refused. NULL: none. */
     void (*warn)(void *user, const char *message);
     void *user;
-    double timeout_seconds; /**< a request may take; 0: OTEL_EXPORTER_OTLP_TIMEOUT or 10 by OTLP, 30
-                                 by remote write */
+    double timeout_seconds; /**< response timeout; 0: OTEL_EXPORTER_OTLP_TIMEOUT, else 10, by OTLP;
+                               30 by remote write */
 };
 
 /** Sets the defaults in a struct of that size; for gput_push_options_default(). */
@@ -47,12 +47,12 @@ static inline struct gput_push_options gput_push_options_default(void)
     return options;
 }
 
-/** What became of the samples. Sized: see gputracker/sized.h. */
+/** Counts of sent and lost samples. Sized: see gputracker/sized.h. */
 struct gput_push_counts {
     size_t size;      /**< set by gput_push_counts_default() */
-    uint64_t sent;    /**< moments of time whose metrics a receiver took, for each receiver */
-    uint64_t lost;    /**< that a receiver did not take */
-    uint64_t refused; /**< figures of those that were sent */
+    uint64_t sent;    /**< samples accepted, per receiver */
+    uint64_t lost;    /**< samples not accepted, per receiver */
+    uint64_t refused; /**< figures refused in accepted samples */
 };
 
 /** Sets the defaults in a struct of that size; for gput_push_counts_default(). */
@@ -68,10 +68,10 @@ static inline struct gput_push_counts gput_push_counts_default(void)
 
 /**
  * Sends the samples of a tracking file (.csv or .sqlite), and the figures of its end from
- * `results`: a report in JSON, or what a killed session left. Either may be NULL. Counters of CPU
- * time are the percents of the samples by their time. GPUs, energy and bytes are in .sqlite files
- * alone. Samples are read as a stream. Blocks until the receiver took them all: where it is busy it
- * is tried again after 1, 2, 4 and 8 seconds, or when it says.
+ * `results`: a report in JSON, or the resource usage file of a killed session. Either may be NULL.
+ * Counters of CPU time are the percents of the samples by their time. GPUs, energy and bytes are in
+ * .sqlite files alone. Samples are read as a stream. Blocks until the receiver took them all: where
+ * it is busy it is tried again after 1, 2, 4 and 8 seconds, or when it says.
  *
  * `counts` may be NULL; it is set on failure, too. Errors: GPUT_ERROR_GONE (the receiver cannot be
  * reached, or, with EBUSY as errno_value, stays busy) and GPUT_ERROR_IO (it refuses): what is left

@@ -1,6 +1,6 @@
 /*
- * A process as one rank of a parallel job: what the launcher that started it says of itself, and
- * names of files that differ from rank to rank.
+ * A process as one rank of a parallel job: its launcher, rank and job, and file names that differ
+ * from rank to rank.
  *
  *     struct gput_rank *rank;
  *     if (gput_rank_create(NULL, &rank, &error) == GPUT_OK) {
@@ -21,15 +21,13 @@
 extern "C" {
 #endif
 
-struct gput_rank; /**< where a process is in its job; opaque */
+struct gput_rank; /**< position of a process in its job */
 
-/**
- * Reads who this process is from an environment: lines NAME=VALUE, NULL at the end. NULL is this
- * process' own, as of the call. Another must stay as long as the rank. Known are torchrun, Open
- * MPI, MPICH and Intel MPI, MVAPICH, PALS, jsrun, Flux, LSF, Slurm, PMIx, Kubernetes' indexed jobs,
+/** Reads the rank of this process from an environment: NAME=VALUE strings, NULL at the end. NULL:
+ * its own, as of the call. A given environment must outlive the rank. Known are torchrun, Open MPI,
+ * MPICH and Intel MPI, MVAPICH, PALS, jsrun, Flux, LSF, Slurm, PMIx, Kubernetes' indexed jobs,
  * SageMaker, and RANK, WORLD_SIZE and MASTER_ADDR of PyTorch. The innermost gives the rank. Ray and
- * Dask have jobs, but no ranks. To be freed by gput_rank_destroy(). Errors: GPUT_ERROR_MEMORY.
- */
+ * Dask have jobs, but no ranks. To be freed by gput_rank_destroy(). Errors: GPUT_ERROR_MEMORY. */
 GPUT_API int gput_rank_create(
     const char *const *environment, struct gput_rank **rank, struct gput_error *error);
 /**
@@ -41,8 +39,8 @@ GPUT_API int gput_rank_of_process(pid_t pid, struct gput_rank **rank, struct gpu
 /** NULL is fine. */
 GPUT_API void gput_rank_destroy(struct gput_rank *rank);
 
-/** Who started the process: "torchrun", "Open MPI", "Slurm" …; NULL: no launcher that is known.
- * Valid as long as `rank`. */
+/** The launcher that started the process: "torchrun", "Open MPI", "Slurm" …; NULL: no known
+ * launcher. Valid as long as `rank`. */
 GPUT_API const char *gput_rank_launcher(const struct gput_rank *rank);
 /** The job's id as its scheduler has it, with the element of an array: "4711_3"; NULL: there is
  * none. Valid as long as `rank`. */
@@ -54,15 +52,15 @@ GPUT_API const char *gput_rank_element(const struct gput_rank *rank);
 /** The name of this machine. Valid as long as `rank`. */
 GPUT_API const char *gput_rank_host(const struct gput_rank *rank);
 
-/** From 0; -1: no launcher gave one. */
+/** The rank, from 0; -1: no launcher gave one. */
 GPUT_API long gput_rank_number(const struct gput_rank *rank);
-/** Among the ranks on this machine, from 0; -1: not known. */
+/** The local rank on this machine, from 0; -1: unknown. */
 GPUT_API long gput_rank_local_number(const struct gput_rank *rank);
-/** How many ranks there are on this machine; -1: not known. */
+/** Number of ranks on this machine; -1: unknown. */
 GPUT_API long gput_rank_local_size(const struct gput_rank *rank);
-/** How many ranks there are; -1: not known. */
+/** Number of ranks of the job; -1: unknown. */
 GPUT_API long gput_rank_world_size(const struct gput_rank *rank);
-/** How often the job was started again before; -1: not known. */
+/** Number of earlier restarts of the job; -1: unknown. */
 GPUT_API long gput_rank_restarts(const struct gput_rank *rank);
 
 /**

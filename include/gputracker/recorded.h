@@ -25,10 +25,10 @@ extern "C" {
 /** An interval of time, including both ends. Final. */
 struct gput_recorded_span {
     double start; /**< seconds since the epoch */
-    double stop;
+    double end;
 };
 
-/** What is read. Sized: see gputracker/sized.h. */
+/** Options of reading. Sized: see gputracker/sized.h. */
 struct gput_recorded_options {
     size_t size; /**< set by gput_recorded_options_default() */
     /** Only samples inside at least one of these, in any order; NULL: all samples. */
@@ -117,13 +117,13 @@ GPUT_API int gput_recorded_calls(const char *path, const struct gput_recorded_op
     struct gput_tables **tables, struct gput_error *error);
 
 /**
- * The time of these calls in segments, one after the other. Within a segment the same code blocks
- * run; their set has a number, the leaf. Two tables:
+ * The time of these calls in segments, one after the other. Within a segment the same set of code
+ * blocks runs; the column `leaf` is the id of that set. Two tables:
  *
  *     segments  start (seconds since the epoch), leaf
  *     leaves    leaf, code_block_name: a row for each block of a leaf
  *
- * The first segment begins at minus infinity, with leaf 0, of no block. A sample is of the last
+ * The first segment begins at minus infinity, with leaf 0, the empty set. A sample is of the last
  * segment that begins at or before its timestamp. So an ASOF join finds its code blocks, exactly
  * also where calls are nested, overlap, or are of several threads.
  *

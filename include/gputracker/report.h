@@ -28,7 +28,7 @@
 extern "C" {
 #endif
 
-/** A session of a report: what is known of it. Sized: see gputracker/sized.h. */
+/** A session of a report. Sized: see gputracker/sized.h. */
 struct gput_report_session {
     size_t size; /**< set by gput_report_session_default() */
     /**
@@ -41,19 +41,20 @@ struct gput_report_session {
      * - a trace of PyTorch's profiler or in Chrome's format.
      */
     const char *path;
-    const char *name;                   /**< what the page calls it; NULL: the name of its file */
-    const struct gput_results *results; /**< of a session that has just ended; NULL: not known */
-    /** What is not in the results: processes, the command, its status. NULL: not known. */
+    const char *name;                   /**< name on the page; NULL: the name of its file */
+    const struct gput_results *results; /**< results of a session that has just ended; NULL: none */
+    /** Processes, command and its status, which the results lack. NULL: unknown. */
     const struct gput_results_render_options *report;
     /** Its file is a temporary one, which the page does not name. */
     bool is_temporary;
     /** How the processes in `report` name their sub-tracking files, as for gput_blocks_open():
      * those that were written since their process started are shown. NULL: it is not known. */
     const char *blocks_pattern;
-    /** So much its machine's clock is ahead of that of the other sessions: its start is shown
-     * earlier by that. */
+    /** Seconds by which its machine's clock is ahead of that of the other sessions; its start is
+     * shown earlier by that. */
     double clock_offset_seconds;
-    /** Whose clock that is, and what the offset rests on: "of n2, …". NULL: nothing is said. */
+    /** Machine of that clock and evidence of the offset, shown on the page: "of n2, …". NULL: none.
+     */
     const char *clock_note;
 };
 
@@ -77,7 +78,7 @@ struct gput_report_options {
      * there are as many as sessions, each to the session at its place. */
     const char *const *marks;
     size_t n_marks;
-    const char *title; /**< of the page; NULL: made of the names of the sessions */
+    const char *title; /**< title of the page; NULL: the names of the sessions */
     const char *page;  /**< file of another page than the one that is built in; NULL: that one */
     /** Called with one line (no newline) for each warning. May be NULL. */
     void (*warn)(void *user, const char *message);
@@ -87,7 +88,7 @@ struct gput_report_options {
     /** gput_report_write() waits for the reader of a pipe until this descriptor is readable,
      * as gput_file_write_until() does. -1 (usual): for ever. */
     int stop_fd;
-    /** What is known of the sessions together, a sentence each: the page begins with it. */
+    /** Sentences about the sessions together, with which the page begins. */
     const char *const *notes;
     size_t n_notes;
 };
@@ -122,7 +123,7 @@ GPUT_API const char *gput_report_remedy(void);
 GPUT_API int gput_report_write(
     const struct gput_report_options *options, const char *path, struct gput_error *error);
 
-/** What gput_report_export() writes. */
+/** Formats of gput_report_export(). */
 enum gput_report_format {
     GPUT_REPORT_JSON,       /**< one file: the document of a report, its columns as arrays */
     GPUT_REPORT_CSV,        /**< a folder: a file for each table */

@@ -66,7 +66,7 @@ GPUT_API double gput_results_max(
 GPUT_API double gput_results_mean(
     const struct gput_results *results, enum gput_measurement_id measurement);
 
-/** As of the last sample, for monitoring a session while it runs. */
+/** The figure of the last sample, the column "now.…": for monitoring a session while it runs. */
 GPUT_API double gput_results_now(
     const struct gput_results *results, enum gput_measurement_id measurement);
 
@@ -91,8 +91,8 @@ struct gput_results_column {
     const char *name;
     const char *unit; /**< "bytes", "seconds", "percent", "joules", "watts", "grams"; NULL: a count,
                            a flag (0 or 1), a share or a text */
-    const char *source;  /**< the name of the source that says how far it can be trusted, if the
-                              results have that source; NULL: none does */
+    const char *source;  /**< the source that says how sure it is, if the results have that source;
+                            NULL: none */
     const char *meaning; /**< what it is, in a few words */
     enum gput_column_type type;
 };
@@ -137,11 +137,11 @@ GPUT_API int gput_results_tables(
 
 /* ---- The units that reports show, as the session's options had them ---- */
 
-/** Of sizes. The figures above are in base units whatever it is. */
+/** Unit of sizes. The figures above are in base units in any case. */
 GPUT_API enum gput_ram_unit gput_results_ram_unit(const struct gput_results *results);
-/** Of RAM of GPUs. */
+/** Unit of GPU RAM. */
 GPUT_API enum gput_ram_unit gput_results_gpu_ram_unit(const struct gput_results *results);
-/** Of wall time. */
+/** Unit of wall time. */
 GPUT_API enum gput_time_unit gput_results_time_unit(const struct gput_results *results);
 
 /** Changes them, for reports that are rendered afterwards. */
@@ -150,7 +150,7 @@ GPUT_API void gput_results_set_units(struct gput_results *results, enum gput_ram
 
 /* ---- Sources: where figures come from ---- */
 
-/** How far a figure can be trusted. */
+/** Reliability of a figure. */
 enum gput_source_state {
     GPUT_SOURCE_EXACT,       /**< the kernel or the device counted it */
     GPUT_SOURCE_SAMPLED,     /**< seen at ticks: what happened between them may be missed */
@@ -179,7 +179,7 @@ GPUT_API int gput_results_add_source(struct gput_results *results, const char *n
 
 /* ---- Reports ---- */
 
-/** What is not in the results, and how to format a report. Sized: see gputracker/sized.h. */
+/** Options of a report, and what the results lack. Sized: see gputracker/sized.h. */
 struct gput_results_render_options {
     size_t size; /**< set by gput_results_render_options_default() */
     /** The processes of the session. JSON, and a pickle's `details`, have them as "processes" and
@@ -190,9 +190,9 @@ struct gput_results_render_options {
     const char *const
         *command; /**< the command with its arguments, NULL at the end; NULL: not shown */
     bool has_status;
-    int status; /**< of the command, as of wait(2) */
+    int status; /**< wait(2) status of the command */
     bool color; /**< ANSI escape sequences, for a terminal */
-    /** Columns that a summary's command and a line are cut to; 0: they are not cut. */
+    /** Maximum width in columns of a line, and of a summary's command; 0: not cut. */
     unsigned width;
     /** What regions of the command used: in JSON a member "regions", in summary and text a table of
      * those that took longest. NULL: none. */
@@ -205,9 +205,8 @@ struct gput_results_render_options {
     /** Sentences about them, NULL at the end; NULL: none. */
     const char *const *torch_notes;
     const char *labels; /**< "job=train,team=vision": of all metrics; NULL: none */
-    /** Of a summary of a process that was running already, which has no `command`: what became of
-     * it
-     * ("goes on", "ended"). The first line then names the process. NULL: not shown. */
+    /** Final state ("goes on", "ended") of a process that was attached to, which has no `command`,
+     * for a summary. The first line then names the process. NULL: not shown. */
     const char *attached;
 };
 
@@ -238,14 +237,14 @@ GPUT_API int gput_results_render(const struct gput_results *results,
     const struct gput_results_render_options *options, enum gput_format format, char **bytes,
     size_t *length, struct gput_error *error);
 
-/** What a value of a report is. */
+/** Kinds of values of a report. */
 enum gput_results_value_kind {
     GPUT_VALUE_NULL, /**< not known */
     GPUT_VALUE_BOOL,
     GPUT_VALUE_INT,
     GPUT_VALUE_DOUBLE,
     GPUT_VALUE_TEXT,
-    GPUT_VALUE_OBJECT, /**< those that follow are in it, with keys, up to its END */
+    GPUT_VALUE_OBJECT, /**< contains the values that follow, with keys, up to its END */
     GPUT_VALUE_LIST,   /**< likewise, without keys */
     GPUT_VALUE_END,
 };

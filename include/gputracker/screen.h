@@ -1,6 +1,6 @@
 /*
- * Text of others on a terminal: names of files, commands, processes and code blocks may hold
- * anything, also what a terminal obeys.
+ * Untrusted text on a terminal: names of files, commands, processes and code blocks may contain
+ * escape sequences.
  *
  *     char name[] = "evil\033[2J";
  *     printf("%.*s\n", (int)gput_screen_text(name, sizeof name - 1), name);
@@ -21,7 +21,7 @@ extern "C" {
  * it is:
  *
  * - control characters: C0 but line ends and tabs, DEL, C1;
- * - those that turn the direction of what follows: U+202A to U+202E, U+2066 to U+2069;
+ * - bidirectional controls: U+202A to U+202E, U+2066 to U+2069;
  * - bytes that are not UTF-8.
  *
  * Returns: the new length, at most `length`. Nothing is appended: a final 0 is the caller's.

@@ -47,7 +47,7 @@ struct gput_snapshot;
 GPUT_API int gput_session_latest_snapshot(
     struct gput_session *session, struct gput_snapshot **snapshot, struct gput_error *error);
 
-/** Frees it when it is not held elsewhere. NULL is fine. */
+/** Releases the caller's reference; the last one frees the snapshot. NULL is fine. */
 GPUT_API void gput_snapshot_release(struct gput_snapshot *snapshot);
 
 /** The number of its tick: 1 is the first of the session. A number may be skipped. */
@@ -67,18 +67,18 @@ GPUT_API double gput_snapshot_watts(
  * gputracker/sized.h. */
 struct gput_snapshot_process {
     pid_t pid;
-    pid_t parent;     /**< its parent now; it need not be tracked */
-    int64_t start_ns; /**< when it started, since the epoch; with `pid` it identifies the process */
-    bool is_main;     /**< the main process of the session */
-    char state;       /**< as in /proc/PID/stat: 'R', 'S', 'D', 'T', 'Z' … */
-    char name[48];    /**< the kernel's comm; bytes that are not UTF-8 are U+FFFD */
-    uint32_t threads; /**< 0 once it has ended */
+    pid_t parent;       /**< its parent now; it need not be tracked */
+    int64_t start_ns;   /**< start time since the epoch; with `pid` it identifies the process */
+    bool is_main;       /**< the main process of the session */
+    char state;         /**< as in /proc/PID/stat: 'R', 'S', 'D', 'T', 'Z' … */
+    char name[48];      /**< the kernel's comm; bytes that are not UTF-8 are U+FFFD */
+    uint32_t threads;   /**< 0 once it has ended */
     double cpu_seconds; /**< used since tracking began, by its CPU clock */
     double cpu_percent; /**< since the snapshot before; NaN in the first one */
     /** RSS; pages that it shares with others count in each. NaN until it has memory of its own: in
      * vfork() and execve(). */
     double ram_bytes;
-    double private_ram_bytes; /**< of that, what no other process maps, as last read */
+    double private_ram_bytes; /**< the part that no other process maps, as last read */
     double peak_ram_bytes;    /**< the highest RSS of all ticks so far */
     double gpu_ram_bytes;     /**< as drivers list it, all GPUs together */
     const char *command_line; /**< separated by blanks; NULL unless the options `processes` and

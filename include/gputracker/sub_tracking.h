@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-/** How files are combined. Sized: see gputracker/sized.h. */
+/** Options of combining. Sized: see gputracker/sized.h. */
 struct gput_sub_tracking_options {
     size_t size; /**< set by gput_sub_tracking_options_default() */
     /** Files of different formats may be combined; the result has the format of its extension.
@@ -30,7 +30,8 @@ struct gput_sub_tracking_options {
     /** Called with one line (no newline) for each warning. NULL: none. */
     void (*warn)(void *user, const char *message);
     void *user;     /**< passed to both */
-    unsigned cores; /**< that combine large .csv files into one; 0: one. See gput_usable_cores() */
+    unsigned cores; /**< number of cores that combine large .csv files; 0: one. See
+                       gput_usable_cores() */
 };
 
 /** Sets the defaults in a struct of that size; for gput_sub_tracking_options_default(). */

@@ -24,11 +24,11 @@ struct gput_analysis;           /**< see gputracker/analysis.h */
 struct gput_comparison;         /**< see gputracker/comparison.h */
 struct gput_comparison_options; /**< see gputracker/comparison.h */
 
-/** How a table is laid out. Sized: see gputracker/sized.h. */
+/** Layout of a table. Sized: see gputracker/sized.h. */
 struct gput_summary_options {
     size_t size;    /**< set by gput_summary_options_default() */
-    bool all;       /**< also rows that are 0 or unknown throughout */
-    unsigned width; /**< columns of the terminal, to which names are cut; 0: they are not cut */
+    bool all;       /**< show rows that are 0 or unknown throughout, too */
+    unsigned width; /**< columns of the terminal, to which names are cut; 0: not cut */
 };
 
 /** Sets the defaults, all zero, in a struct of that size; for gput_summary_options_default(). */

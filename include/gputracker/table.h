@@ -81,7 +81,7 @@ GPUT_API enum gput_column_type gput_table_column_type(
     const struct gput_table *table, size_t column);
 /** "gigabytes", "seconds since the epoch" …; NULL: a plain number, or a text. */
 GPUT_API const char *gput_table_column_unit(const struct gput_table *table, size_t column);
-/** What it is, in a few words; NULL where it is not described. */
+/** Its meaning in a few words; NULL where it is not described. */
 GPUT_API const char *gput_table_column_meaning(const struct gput_table *table, size_t column);
 
 /** True when the cell has no value. */

@@ -33,7 +33,7 @@ enum gput_timeline_unit {
     GPUT_TIMELINE_WHOLE_STEPS,
 };
 
-/** What is merged, and to where. Sized: see gputracker/sized.h. */
+/** Options of a merge. Sized: see gputracker/sized.h. */
 struct gput_timeline_options {
     size_t size; /**< set by gput_timeline_options_default() */
     /**
@@ -47,20 +47,19 @@ struct gput_timeline_options {
      */
     const char *const *inputs;
     size_t n_inputs;
-    /** Whether `start` and `end` count; else from the beginning, to the end. */
-    bool has_start, has_end;
-    int64_t start, end; /**< in `unit` */
+    int64_t start; /**< in `unit`; INT64_MIN, the default: from the beginning */
+    int64_t end;   /**< in `unit`; INT64_MAX, the default: to the end */
     enum gput_timeline_unit unit;
     /** Of a trace root, only the files with these suffixes: "pythontimeline.json",
      * "model_timeline.json", "horovod_timeline.json", "smdataparallel_timeline.json",
      * "trace.json.gz". None: all. */
     const char *const *suffixes;
     size_t n_suffixes;
-    bool without_readings; /**< leave out the system readings of a trace root */
+    bool without_readings; /**< skip the system readings of a trace root */
     /** The file to write, compressed with gzip if its name ends with ".gz"; "-": standard output.
      * NULL: "<end, us>_<node>_merged_timeline.json" in `output_folder`. */
     const char *output;
-    const char *node;          /**< in that name; NULL: that of the inputs, "all" for several */
+    const char *node; /**< node in that name; NULL: that of the inputs, "all" for several */
     const char *output_folder; /**< NULL: the first input, or the folder it is in */
     /** Readings of this dimension (or name, as "cpu0") below this value are marked by an instant
      * event that shows all readings around it. NULL: none are. */
@@ -73,7 +72,7 @@ struct gput_timeline_options {
      * NULL. */
     void (*progress)(void *user, double done);
     void *user;     /**< passed to warn() and progress() */
-    unsigned cores; /**< that read and write; 0: one. See gput_usable_cores() */
+    unsigned cores; /**< number of cores that read and write; 0: one. See gput_usable_cores() */
 };
 
 /** Sets the defaults in a struct of that size; for gput_timeline_options_default(). */
@@ -87,7 +86,7 @@ static inline struct gput_timeline_options gput_timeline_options_default(void)
     return options;
 }
 
-/** What was merged. Sized: see gputracker/sized.h. */
+/** Counts of a merge. Sized: see gputracker/sized.h. */
 struct gput_timeline_result {
     size_t size;        /**< set by gput_timeline_result_default() */
     char path[4096];    /**< the file that was written, or "-" */

@@ -16,13 +16,13 @@
 extern "C" {
 #endif
 
-/** The bytes of what gput_nearest_words() writes at most, with its final 0. */
+/** Size of the buffer of gput_nearest_words(), with the final 0. */
 #define GPUT_NEAREST_SIZE 80
 
 /**
  * Writes at most two of `words`, a text with a blank, a comma or both between two, that a mistyped
  * `word` may stand for: "json", "min or max". Near are those that differ in a third of their
- * letters or less, and those that begin with it. Words of more than 32 bytes are near to none.
+ * letters or less, and those that begin with it. Words of more than 32 bytes never match.
  *
  * Returns: how many it wrote; where it is 0, `text` is "".
  */

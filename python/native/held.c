@@ -76,10 +76,9 @@ bool held_paths(PyObject *held, PyObject *list, const char *const **paths, size_
     return items != NULL;
 }
 
-bool native_to_bound(PyObject *object, bool *has, int64_t *bound)
+bool native_to_bound(PyObject *object, int64_t *bound)
 {
-    *has = object != Py_None;
-    return !*has || native_to_int64(object, bound);
+    return object == Py_None || native_to_int64(object, bound);
 }
 
 int native_read_number(PyObject *object, void *number)

@@ -124,7 +124,7 @@ bool held_paths(PyObject *held, PyObject *list, const char *const **paths, size_
 int native_read_number(PyObject *object, void *number);
 bool native_to_int64(PyObject *object, int64_t *value);
 /* None, or a number of microseconds or a step. */
-bool native_to_bound(PyObject *object, bool *has, int64_t *bound);
+bool native_to_bound(PyObject *object, int64_t *bound);
 
 /* The last two members of a PyMethodDef's function with keywords. */
 #define WITH_KEYWORDS(function) (PyCFunction)(void (*)(void)) function, METH_VARARGS | METH_KEYWORDS

@@ -54,30 +54,33 @@ static bool read_curve(PyObject *held, PyObject *item, struct gput_plot_curve *c
 {
     PyObject *seconds, *values, *tuple = held_tuple(held, item);
     size_t count;
-    curve->limit = NAN;
+    *curve = gput_plot_curve_default();
     if (!tuple || !PyArg_ParseTuple(tuple, "sssOO", &curve->figure, &curve->label, &curve->unit,
                       &seconds, &values))
         return false;
-    curve->seconds = held_numbers(held, seconds, &curve->count);
+    curve->seconds = held_numbers(held, seconds, &curve->n_points);
     curve->values = curve->seconds ? held_numbers(held, values, &count) : NULL;
-    if (curve->values && count != curve->count)
+    if (curve->values && count != curve->n_points)
         PyErr_SetString(PyExc_ValueError, "A curve needs a value for each time.");
-    return curve->values && count == curve->count;
+    return curve->values && count == curve->n_points;
 }
 
 static bool held_curves(
-    PyObject *held, PyObject *list, const struct gput_plot_curve **curves, size_t *count)
+    PyObject *held, PyObject *list, const struct gput_plot_curve *const **curves, size_t *count)
 {
     PyObject *tuple = held_tuple(held, list);
     Py_ssize_t length = tuple ? PyTuple_Size(tuple) : -1;
     struct gput_plot_curve *items = length < 0 ? NULL : held_memory(held, length, sizeof *items);
-    for (Py_ssize_t i = 0; items && i < length; i++) {
+    const struct gput_plot_curve **pointers =
+        items ? held_memory(held, length, sizeof *pointers) : NULL;
+    for (Py_ssize_t i = 0; pointers && i < length; i++) {
         if (!read_curve(held, PyTuple_GetItem(tuple, i), &items[i]))
             return false;
+        pointers[i] = &items[i];
     }
-    *curves = items;
-    *count = items ? (size_t)length : 0;
-    return items != NULL;
+    *curves = pointers;
+    *count = pointers ? (size_t)length : 0;
+    return pointers != NULL;
 }
 
 /* ---- Plots ---- */

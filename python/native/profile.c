@@ -252,8 +252,7 @@ static bool read_profile_options(PyObject *held, PyObject *args, PyObject *keywo
     } else if (!held_path(held, source, &options->path)) {
         return false;
     }
-    return native_to_bound(start, &options->has_start, &options->start) &&
-           native_to_bound(end, &options->has_end, &options->end) &&
+    return native_to_bound(start, &options->start) && native_to_bound(end, &options->end) &&
            held_texts(held, resources, &options->resources, &options->n_resources) &&
            held_texts(held, phases, &options->phases, &options->n_phases) &&
            held_texts(held, metrics, &options->metrics, &options->n_metrics) &&
@@ -342,12 +341,10 @@ static bool read_python_options(
         if (objects[i] != Py_None && !(*texts[i] = PyUnicode_AsUTF8AndSize(objects[i], NULL)))
             return false;
     options->unit = by_step ? GPUT_TIMELINE_STEP : GPUT_TIMELINE_TIME;
-    options->has_start = start != Py_None;
-    options->has_end = end != Py_None;
     bool ok = true;
-    if (options->has_start)
+    if (start != Py_None)
         options->start = PyFloat_AsDouble(start);
-    if (options->has_end && !PyErr_Occurred())
+    if (end != Py_None && !PyErr_Occurred())
         options->end = PyFloat_AsDouble(end);
     ok = !PyErr_Occurred();
     return ok && held_paths(held, paths, &options->paths, &options->n_paths);

@@ -367,7 +367,7 @@ static bool held_spans(PyObject *held, PyObject *list, struct gput_recorded_opti
     struct gput_recorded_span *spans = length < 0 ? NULL : held_memory(held, length, sizeof *spans);
     for (Py_ssize_t i = 0; spans && i < length; i++) {
         PyObject *pair = held_tuple(held, PyTuple_GetItem(tuple, i));
-        if (!pair || !PyArg_ParseTuple(pair, "dd", &spans[i].start, &spans[i].stop))
+        if (!pair || !PyArg_ParseTuple(pair, "dd", &spans[i].start, &spans[i].end))
             return false;
     }
     options->spans = spans;

@@ -17,8 +17,7 @@ static bool read_timeline_options(
     options->without_readings = !readings;
     return held_optional_path(held, output, &options->output) &&
            held_optional_path(held, folder, &options->output_folder) &&
-           native_to_bound(start, &options->has_start, &options->start) &&
-           native_to_bound(end, &options->has_end, &options->end) &&
+           native_to_bound(start, &options->start) && native_to_bound(end, &options->end) &&
            held_texts(held, suffixes, &options->suffixes, &options->n_suffixes) &&
            held_paths(held, inputs, &options->inputs, &options->n_inputs);
 }

@@ -43,15 +43,15 @@ static int join_spans(
         return error_memory(error);
     size_t count = 0;
     for (size_t i = 0; i < options->n_spans; i++)
-        if (options->spans[i].start <= options->spans[i].stop) /* false for NaN */
+        if (options->spans[i].start <= options->spans[i].end) /* false for NaN */
             items[count++] = options->spans[i];
     if (count > 0)
         qsort(items, count, sizeof *items, compare_spans);
     *spans = (struct spans){.items = items};
     for (size_t i = 0; i < count; i++) {
         struct gput_recorded_span *last = spans->count > 0 ? &items[spans->count - 1] : NULL;
-        if (last && items[i].start <= last->stop)
-            last->stop = fmax(last->stop, items[i].stop);
+        if (last && items[i].start <= last->end)
+            last->end = fmax(last->end, items[i].end);
         else
             items[spans->count++] = items[i];
     }
@@ -62,7 +62,7 @@ static bool spans_hold(const struct spans *spans, double time)
 {
     size_t after;
     PARTITION_POINT(after, spans->count, spans->items[after].start <= time);
-    return after > 0 && time <= spans->items[after - 1].stop;
+    return after > 0 && time <= spans->items[after - 1].end;
 }
 
 /* ---- Static data ---- */

@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "base/nearest.h"
+#include "base/sized.h"
 #include "base/str.h"
 #include "base/text.h"
 #include "report/document/report_column_reader.h"
@@ -70,9 +71,15 @@ static int list_session(struct plot_figures *figures, const struct doc *session,
     return GPUT_OK;
 }
 
+void gput_plot_curve_init(struct gput_plot_curve *curve, size_t size)
+{
+    static const struct gput_plot_curve usual = {.limit = NAN};
+    sized_init(curve, size, &usual, sizeof usual);
+}
+
 static bool is_any_used(const struct gput_plot_curve *curve)
 {
-    for (size_t i = 0; i < curve->count; i++) {
+    for (size_t i = 0; i < curve->n_points; i++) {
         if (curve->values[i] != 0 && !isnan(curve->values[i]))
             return true;
     }
@@ -82,8 +89,13 @@ static bool is_any_used(const struct gput_plot_curve *curve)
 static int list_given(
     struct plot_figures *figures, const struct gput_plot_options *options, struct gput_error *error)
 {
+    figures->curves = calloc(options->n_curves + 1, sizeof *figures->curves);
+    if (!figures->curves)
+        return error_memory(error);
     for (size_t i = 0; i < options->n_curves; i++) {
-        const struct gput_plot_curve *curve = &options->curves[i];
+        struct gput_plot_curve *curve = &figures->curves[i];
+        *curve = gput_plot_curve_default();
+        TRY(sized_read(curve, sizeof *curve, options->curves[i], error));
         const struct plot_series series = {
             .session = figures->n_sessions,
             .id = curve->label,
@@ -113,6 +125,7 @@ int plot_figures_list(struct plot_figures *figures, const struct report_payload 
 void plot_figures_finish(struct plot_figures *figures)
 {
     free(figures->series);
+    free(figures->curves);
     *figures = (struct plot_figures){0};
 }
 
@@ -301,7 +314,7 @@ static int read_points(const struct plot_series *series, const struct report_pay
 {
     struct report_column_reader times, values = {0};
     double time, value;
-    for (size_t i = 0; series->given && i < series->given->count; i++)
+    for (size_t i = 0; series->given && i < series->given->n_points; i++)
         take(user, series->given->seconds[i], series->given->values[i]);
     if (series->given)
         return GPUT_OK;

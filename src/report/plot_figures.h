@@ -26,7 +26,8 @@ struct plot_series {
 };
 
 struct plot_figures {
-    struct plot_series *series; /* owned */
+    struct plot_series *series;     /* owned */
+    struct gput_plot_curve *curves; /* owned: those of the caller */
     size_t count;
     size_t n_sessions;
     size_t left_out; /* curves of panels that have enough */

@@ -46,7 +46,19 @@ static const struct gput_timeline_options usual = {
     .low_dimension = DEFAULT_LOW_METRIC,
     .low_threshold = 85,
     .unit = GPUT_TIMELINE_TIME,
+    .start = INT64_MIN,
+    .end = INT64_MAX,
 };
+
+static bool has_start(const struct gput_timeline_options *options)
+{
+    return options->start != INT64_MIN;
+}
+
+static bool has_end(const struct gput_timeline_options *options)
+{
+    return options->end != INT64_MAX;
+}
 
 void gput_timeline_options_init(struct gput_timeline_options *options, size_t size)
 {
@@ -278,9 +290,9 @@ static int find_steps(struct merge *merge, struct gput_error *error)
 {
     const struct gput_timeline_options *options = merge->options;
     struct step_search search = {.suffix = PYTHON_TIMELINE,
-        .first_step = options->has_start ? options->start : -1,
-        .last_step = options->has_end ? options->end : -1,
-        .is_after_last = options->has_end && options->unit == GPUT_TIMELINE_WHOLE_STEPS,
+        .first_step = has_start(options) ? options->start : -1,
+        .last_step = has_end(options) ? options->end : -1,
+        .is_after_last = has_end(options) && options->unit == GPUT_TIMELINE_WHOLE_STEPS,
         .first_begin_ns = INT64_MAX,
         .last_begin_ns = INT64_MAX,
         .min_step = INT64_MAX,
@@ -291,16 +303,16 @@ static int find_steps(struct merge *merge, struct gput_error *error)
         TRY(search_steps(merge, &search, error));
     merge->adding.report = (struct read_report){0};
     listen(merge, 1.0 / 3, 1.0 / 3);
-    if (options->has_start && search.first_begin_ns == INT64_MAX)
+    if (has_start(options) && search.first_begin_ns == INT64_MAX)
         return step_search_refuse(&search, options->start, error);
     /* The last step of all ends with what was recorded. */
-    bool is_to_end = !options->has_end || (search.is_after_last && options->end == search.max_step);
+    bool is_to_end = !has_end(options) || (search.is_after_last && options->end == search.max_step);
     if (!is_to_end && search.last_begin_ns == INT64_MAX)
         return step_search_refuse(&search, options->end, error);
     /* Of their begins, not their numbers: steps of several phases are numbered apart. */
-    if (options->has_start && !is_to_end && search.first_begin_ns > search.last_begin_ns)
+    if (has_start(options) && !is_to_end && search.first_begin_ns > search.last_begin_ns)
         return refuse_order(options, error);
-    if (options->has_start)
+    if (has_start(options))
         merge->timeline.start_ns = search.first_begin_ns;
     if (!is_to_end)
         merge->timeline.end_ns = search.last_begin_ns - 1000;
@@ -324,11 +336,11 @@ static int set_selection(struct merge *merge, struct gput_error *error)
         .suffixes = options->suffixes,
         .n_suffixes = options->n_suffixes};
     listen(merge, 0, 0.5);
-    if (is_by_step(options) && (options->has_start || options->has_end))
+    if (is_by_step(options) && (has_start(options) || has_end(options)))
         TRY(find_steps(merge, error));
-    if (options->unit == GPUT_TIMELINE_TIME && options->has_start)
+    if (options->unit == GPUT_TIMELINE_TIME && has_start(options))
         timeline->start_ns = ns_of_us(options->start);
-    if (options->unit == GPUT_TIMELINE_TIME && options->has_end)
+    if (options->unit == GPUT_TIMELINE_TIME && has_end(options))
         timeline->end_ns = ns_of_us(options->end);
     if (timeline->start_ns != INT64_MIN)
         merge->adding.choice.start_us = timeline->start_ns / 1000;
@@ -344,7 +356,7 @@ static int check_options(const struct gput_timeline_options *options, struct gpu
 {
     if (options->n_inputs == 0)
         return error_set(error, GPUT_ERROR_INVALID, "There is nothing to merge: name an input");
-    if (options->unit == GPUT_TIMELINE_TIME && options->has_start && options->has_end &&
+    if (options->unit == GPUT_TIMELINE_TIME && has_start(options) && has_end(options) &&
         options->start > options->end)
         return refuse_order(options, error);
     for (size_t i = 0; i < options->n_suffixes; i++) {

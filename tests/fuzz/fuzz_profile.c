@@ -57,6 +57,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         chosen = chosen * 31 + data[i];
     const struct gput_profile_options options = {.size = sizeof options,
         .path = root,
+        .start = INT64_MIN,
+        .end = INT64_MAX,
         .by = (enum gput_profile_by)(chosen / 256 % 3),
         .by_phase = chosen / 1024 % 2,
         .each_step = chosen / 2048 % 2,

@@ -152,7 +152,6 @@ static void selects_by_time_step_and_suffix(void **state)
     const char *const inputs[] = {fixture("trace-root")};
     struct gput_timeline_options options = options_for(inputs, 1);
     struct gput_timeline_result result = gput_timeline_result_default();
-    options.has_start = options.has_end = true;
     options.start = T0 + 1250000;
     options.end = T0 + 1300000; /* what begins there is in */
     doc_destroy(merge(&options, &result));
@@ -206,7 +205,6 @@ static void a_stretch_of_steps_is_one_of_time(void **state)
     struct gput_timeline_result result = gput_timeline_result_default();
     struct gput_error error;
     options.unit = GPUT_TIMELINE_STEP;
-    options.has_start = options.has_end = true;
     options.start = 1006;
     options.end = 10;
     doc_destroy(merge(&options, &result));
@@ -232,7 +230,6 @@ static void whole_steps_end_before_the_next_one_or_with_the_last(void **state)
     struct gput_timeline_options options = options_for((const char *const *)files, 3);
     struct gput_timeline_result result = gput_timeline_result_default();
     struct gput_error error;
-    options.has_start = options.has_end = true;
     options.unit = GPUT_TIMELINE_WHOLE_STEPS;
     options.start = 3;
     static const int ends_and_slices[][2] = {{3, 1}, {4, 1}, {5, 2}, {9, 3}};
@@ -259,7 +256,6 @@ static void steps_are_those_of_the_python_timeline_if_there_is_one(void **state)
     struct gput_timeline_options options = options_for(inputs, 2);
     struct gput_timeline_result result = gput_timeline_result_default();
     options.unit = GPUT_TIMELINE_STEP;
-    options.has_start = true;
     options.start = 3;
     doc_destroy(merge(&options, &result));
     assert_int_equal(result.slices, 1);
@@ -347,7 +343,6 @@ static void names_its_output_as_users_know_it(void **state)
     const char *const suffixes[] = {"pythontimeline.json"};
     options.suffixes = suffixes;
     options.n_suffixes = 1;
-    options.has_end = true;
     options.end = T0 + 2000000;
     doc_destroy(merge(&options, &result));
     snprintf(expected, sizeof expected, "%s/1600000002000000_11-host_merged_timeline.json", folder);

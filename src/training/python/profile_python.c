@@ -154,7 +154,7 @@ static void put_moment(struct gput_table *table, const struct profile_moment *mo
     table_put_double(table, moment->time_us);
 }
 
-static const struct gput_python_options usual = {.size = sizeof usual};
+static const struct gput_python_options usual = {.size = sizeof usual, .start = NAN, .end = NAN};
 
 void gput_python_options_init(struct gput_python_options *options, size_t size)
 {

@@ -130,11 +130,11 @@ static bool selected(
         !same_or_any(options->end_mode, profile->end.mode) ||
         !same_or_any(options->framework, profile->framework))
         return false;
-    if (!options->has_start && !options->has_end)
+    if (isnan(options->start) && isnan(options->end))
         return same_or_any(options->start_phase, profile->start.phase) &&
                same_or_any(options->end_phase, profile->end.phase);
-    double start = options->has_start ? options->start : -INFINITY;
-    double end = options->has_end ? options->end : INFINITY;
+    double start = isnan(options->start) ? -INFINITY : options->start;
+    double end = isnan(options->end) ? INFINITY : options->end;
     if (options->unit == GPUT_TIMELINE_TIME)
         return python_profile_in_time(profile, start, end);
     return python_profile_in_steps(profile, start, end,

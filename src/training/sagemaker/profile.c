@@ -41,18 +41,19 @@ static struct profile_frame_selection selection_of(
                              (view == GPUT_PROFILE_UTILIZATION && !options->by_phase),
         .keeps_event = views[view].keeps_event,
         .options = options};
-    if (options->unit == GPUT_TIMELINE_STEP && (options->has_start || options->has_end)) {
+    if (options->unit == GPUT_TIMELINE_STEP && profile_is_bounded(options)) {
         selection.by_step = true;
-        selection.first_step = options->has_start ? options->start : 0;
-        selection.last_step = options->has_end ? options->end : INT64_MAX;
+        selection.first_step = options->start == INT64_MIN ? 0 : options->start;
+        selection.last_step = options->end;
     } else {
-        selection.start_us = options->has_start ? options->start : INT64_MIN;
-        selection.end_us = options->has_end ? options->end : INT64_MAX;
+        selection.start_us = options->start;
+        selection.end_us = options->end;
     }
     return selection;
 }
 
-static const struct gput_profile_options usual = {.size = sizeof usual};
+static const struct gput_profile_options usual = {
+    .size = sizeof usual, .start = INT64_MIN, .end = INT64_MAX};
 
 void gput_profile_options_init(struct gput_profile_options *options, size_t size)
 {
@@ -70,7 +71,7 @@ static int check_options(const struct gput_profile_options *options, struct gput
 {
     if (!options->path && !options->rows)
         return error_set(error, GPUT_ERROR_INVALID, "Name the folder of the training profile");
-    if (options->has_start && options->has_end && options->start > options->end)
+    if (options->start > options->end)
         return error_set(error, GPUT_ERROR_INVALID, "The start (%lld) is after the end (%lld)",
             (long long)options->start, (long long)options->end);
     return profile_check_resources(options, error);

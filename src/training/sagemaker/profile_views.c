@@ -25,12 +25,17 @@ void profile_put_moment(struct gput_table *table, int64_t time_us)
     table_put_text(table, text);
 }
 
+bool profile_is_bounded(const struct gput_profile_options *options)
+{
+    return options->start != INT64_MIN || options->end != INT64_MAX;
+}
+
 int profile_nothing(
     const struct gput_profile_options *options, const char *what, struct gput_error *error)
 {
-    const char *which = !options->has_start && !options->has_end ? ""
-                        : options->unit == GPUT_TIMELINE_STEP    ? " in the steps asked for"
-                                                                 : " in the time asked for";
+    const char *which = !profile_is_bounded(options)          ? ""
+                        : options->unit == GPUT_TIMELINE_STEP ? " in the steps asked for"
+                                                              : " in the time asked for";
     return error_set(error, GPUT_ERROR_NOT_FOUND, "There are no %s in %s%s", what,
         profile_source(options), which);
 }

@@ -60,6 +60,9 @@ static inline const char *profile_source(const struct gput_profile_options *opti
     return options->rows ? "the rows" : options->path;
 }
 
+/* Whether the options select a part of the profile by time or step. */
+bool profile_is_bounded(const struct gput_profile_options *options);
+
 /* The error of a view that has nothing to show: "There are no WHAT in …". */
 int profile_nothing(
     const struct gput_profile_options *options, const char *what, struct gput_error *error);

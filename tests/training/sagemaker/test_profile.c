@@ -11,7 +11,9 @@ static struct gput_profile_options options_of_root(void)
 {
     static char path[4096];
     snprintf(path, sizeof path, "%s", fixture("trace-root"));
-    return (struct gput_profile_options){.size = sizeof(struct gput_profile_options), .path = path};
+    struct gput_profile_options options = gput_profile_options_default();
+    options.path = path;
+    return options;
 }
 
 static struct gput_tables *make(
@@ -200,7 +202,6 @@ static void gives_rows_by_time_and_step(void **state)
     assert_int_equal(gput_table_row_count(gput_tables_find(tables, "framework")), 23);
     gput_tables_destroy(tables);
 
-    options.has_start = options.has_end = true;
     options.start = T0 + 2000000;
     options.end = T0 + 2300000;
     tables = make(GPUT_PROFILE_METRICS, &options);
@@ -332,8 +333,9 @@ static void reads_rows_of_the_caller(void **state)
     for (size_t i = 0; i < rows.n_events; i++)
         assert_int_equal(steps[i], expected[i]);
 
-    struct gput_profile_options options = {
-        .size = sizeof options, .rows = &rows, .by = GPUT_PROFILE_BY_FRAMEWORK_METRIC};
+    struct gput_profile_options options = gput_profile_options_default();
+    options.rows = &rows;
+    options.by = GPUT_PROFILE_BY_FRAMEWORK_METRIC;
     struct gput_tables *tables = make(GPUT_PROFILE_STEPS, &options);
     const struct gput_table *table = gput_tables_get(tables, 0);
     assert_text(table, 2, "framework_metric", "asynchronous");
@@ -349,7 +351,6 @@ static void reads_rows_of_the_caller(void **state)
     assert_number(table, 1, "utilization_mean", 30);
     gput_tables_destroy(tables);
 
-    options.has_start = true;
     options.start = 8000;
     tables = make(GPUT_PROFILE_EVENTS, &options);
     table = gput_tables_get(tables, 0);
@@ -367,7 +368,8 @@ static void keeps_readings_next_to_missing_ones(void **state)
         readings[i] =
             (struct gput_profile_reading){1000, values[i], "cpu0", "CPUUtilization", "a", "cpu"};
     const struct gput_profile_rows rows = {.readings = readings, .n_readings = 7};
-    struct gput_profile_options options = {.size = sizeof options, .rows = &rows};
+    struct gput_profile_options options = gput_profile_options_default();
+    options.rows = &rows;
     struct gput_tables *tables = make(GPUT_PROFILE_READINGS, &options);
     const struct gput_table *table = gput_tables_get(tables, 0);
     assert_int_equal(gput_table_row_count(table), 4); /* each once */
@@ -395,8 +397,7 @@ static void rows_that_do_not_fit_into_memory_give_the_same(void **state)
         options.by = (enum gput_profile_by)round;
         options.by_phase = options.by_dimension = options.each_step = round > 0;
         options.unit = round > 1 ? GPUT_TIMELINE_STEP : GPUT_TIMELINE_TIME;
-        options.has_end = round > 1;
-        options.end = 3;
+        options.end = round > 1 ? 3 : INT64_MAX;
         for (int view = GPUT_PROFILE_JOB; view <= GPUT_PROFILE_EVENTS; view++) {
             if (round > 1 && view == GPUT_PROFILE_DATALOADER)
                 continue; /* its events are of no step */

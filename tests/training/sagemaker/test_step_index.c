@@ -67,8 +67,9 @@ static void assert_spans_of_op(
     const struct gput_profile_event *events, size_t count, double mean_us, double max_us)
 {
     const struct gput_profile_rows rows = {.events = events, .n_events = count};
-    const struct gput_profile_options options = {
-        .size = sizeof options, .rows = &rows, .by = GPUT_PROFILE_BY_FRAMEWORK_METRIC};
+    struct gput_profile_options options = gput_profile_options_default();
+    options.rows = &rows;
+    options.by = GPUT_PROFILE_BY_FRAMEWORK_METRIC;
     struct gput_tables *tables;
     assert_int_equal(gput_profile_tables(GPUT_PROFILE_STEPS, &options, &tables, NULL), GPUT_OK);
     const struct gput_table *table = gput_tables_get(tables, 0);
