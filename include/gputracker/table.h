@@ -12,8 +12,8 @@
  *     }
  *     gput_tables_destroy(tables);
  *
- * Rows and columns are counted from 0. An index of a row or column is below the count: it is not
- * checked.
+ * Rows and columns are counted from 0. A column beyond the last one has no name, and its cells are
+ * missing, as are those of rows beyond the last one. Which function reads a cell is not checked.
  */
 #ifndef GPUTRACKER_TABLE_H
 #define GPUTRACKER_TABLE_H

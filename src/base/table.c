@@ -401,14 +401,22 @@ size_t gput_table_column_count(const struct gput_table *table)
     return table->column_count;
 }
 
+/* NULL: there is no such column. */
+static const struct table_column *column_at(const struct gput_table *table, size_t column)
+{
+    return column < table->column_count ? &table->columns[column] : NULL;
+}
+
 const char *gput_table_column_name(const struct gput_table *table, size_t column)
 {
-    return table->columns[column].name;
+    const struct table_column *at = column_at(table, column);
+    return at ? at->name : NULL;
 }
 
 enum gput_column_type gput_table_column_type(const struct gput_table *table, size_t column)
 {
-    return table->columns[column].type;
+    const struct table_column *at = column_at(table, column);
+    return at ? at->type : GPUT_COLUMN_TEXT;
 }
 
 /* Name suffixes that say the unit. */
@@ -428,11 +436,11 @@ static const struct {
 
 const char *gput_table_column_unit(const struct gput_table *table, size_t column)
 {
-    const char *name = table->columns[column].name;
-    if (table->columns[column].unit)
-        return table->columns[column].unit;
+    const struct table_column *at = column_at(table, column);
+    if (!at || at->unit)
+        return at ? at->unit : NULL;
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
-        if (text_ends_with(name, suffixes[i].suffix))
+        if (text_ends_with(at->name, suffixes[i].suffix))
             return suffixes[i].unit;
     }
     return NULL;
@@ -440,29 +448,32 @@ const char *gput_table_column_unit(const struct gput_table *table, size_t column
 
 const char *gput_table_column_meaning(const struct gput_table *table, size_t column)
 {
-    return table->columns[column].meaning;
+    const struct table_column *at = column_at(table, column);
+    return at ? at->meaning : NULL;
 }
 
 const int64_t *gput_table_ints(const struct gput_table *table, size_t column)
 {
-    const union cell *cells = table->columns[column].cells;
-    return cells ? &cells->integer : NULL;
+    const struct table_column *at = column_at(table, column);
+    return at && at->cells ? &at->cells->integer : NULL;
 }
 
 const double *gput_table_doubles(const struct gput_table *table, size_t column)
 {
-    const union cell *cells = table->columns[column].cells;
-    return cells ? &cells->number : NULL;
+    const struct table_column *at = column_at(table, column);
+    return at && at->cells ? &at->cells->number : NULL;
 }
 
-static union cell cell_at(const struct gput_table *table, size_t row, size_t column)
+/* NULL: there is no such cell. */
+static const union cell *cell_at(const struct gput_table *table, size_t row, size_t column)
 {
-    return table->columns[column].cells[row];
+    const struct table_column *at = column_at(table, column);
+    return at && row < table->row_count ? &at->cells[row] : NULL;
 }
 
 bool gput_table_is_missing(const struct gput_table *table, size_t row, size_t column)
 {
-    switch (table->columns[column].type) {
+    switch (gput_table_column_type(table, column)) {
     case GPUT_COLUMN_INT:
         return gput_table_int(table, row, column) == INT64_MIN;
     case GPUT_COLUMN_DOUBLE:
@@ -474,16 +485,18 @@ bool gput_table_is_missing(const struct gput_table *table, size_t row, size_t co
 
 int64_t gput_table_int(const struct gput_table *table, size_t row, size_t column)
 {
-    return cell_at(table, row, column).integer;
+    const union cell *cell = cell_at(table, row, column);
+    return cell ? cell->integer : INT64_MIN;
 }
 
 double gput_table_double(const struct gput_table *table, size_t row, size_t column)
 {
-    return cell_at(table, row, column).number;
+    const union cell *cell = cell_at(table, row, column);
+    return cell ? cell->number : NAN;
 }
 
 const char *gput_table_text(const struct gput_table *table, size_t row, size_t column)
 {
-    uint32_t text = cell_at(table, row, column).text;
-    return text == NAMES_NONE ? NULL : names_text(&table->texts, text);
+    const union cell *cell = cell_at(table, row, column);
+    return !cell || cell->text == NAMES_NONE ? NULL : names_text(&table->texts, cell->text);
 }

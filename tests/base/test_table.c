@@ -97,6 +97,24 @@ static void a_retained_table_outlives_its_list(void **state)
     gput_table_release(NULL);
 }
 
+static void beyond_the_last_row_or_column_all_is_missing(void **state)
+{
+    (void)state;
+    struct gput_tables *tables = make_tables();
+    const struct gput_table *table = gput_tables_get(tables, 0);
+    assert_null(gput_table_column_name(table, 3));
+    assert_null(gput_table_column_unit(table, SIZE_MAX));
+    assert_null(gput_table_column_meaning(table, 3));
+    assert_null(gput_table_ints(table, 3));
+    assert_null(gput_table_doubles(table, 3));
+    assert_true(gput_table_is_missing(table, 0, 3));
+    assert_true(gput_table_is_missing(table, 2, 0));
+    assert_true(gput_table_int(table, 2, 0) == INT64_MIN);
+    assert_true(isnan(gput_table_double(table, SIZE_MAX, 1)));
+    assert_null(gput_table_text(table, 2, 2));
+    gput_tables_destroy(tables);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -105,6 +123,7 @@ int main(void)
         cmocka_unit_test(an_incomplete_row_does_not_count),
         cmocka_unit_test(units_are_set_or_in_the_name),
         cmocka_unit_test(a_retained_table_outlives_its_list),
+        cmocka_unit_test(beyond_the_last_row_or_column_all_is_missing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
