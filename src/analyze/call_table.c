@@ -359,10 +359,12 @@ bool call_table_warning(
     const struct call_table *table, const char *path, char message[CALL_TABLE_WARNING_SIZE])
 {
     if (table->n_backward > 0) {
+        bool is_one = table->n_backward == 1;
         snprintf(message, CALL_TABLE_WARNING_SIZE,
-            "Sub-tracking file %.200s: %llu calls stop before they start and were skipped. The "
-            "system's time was set back while they ran; other calls may be off by as much.",
-            path, (unsigned long long)table->n_backward);
+            "Sub-tracking file %.200s: %llu call%s before %s and %s skipped. The system's time was "
+            "set back meanwhile; other calls may be off by as much.",
+            path, (unsigned long long)table->n_backward, is_one ? " stops" : "s stop",
+            is_one ? "it starts" : "they start", is_one ? "was" : "were");
         return true;
     }
     if (table->n_lone > 0) {

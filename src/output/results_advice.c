@@ -186,8 +186,9 @@ static void add_missed_by_samples(struct advice *advice)
 static void add_lost_rows(struct advice *advice)
 {
     if (advice->results->tracker.rows_lost)
-        add(advice, "%llu samples could not be written to the tracking file.",
-            (unsigned long long)advice->results->tracker.rows_lost);
+        add(advice, "%llu sample%s could not be written to the tracking file.",
+            (unsigned long long)advice->results->tracker.rows_lost,
+            advice->results->tracker.rows_lost == 1 ? "" : "s");
 }
 
 static void add_late_samples(struct advice *advice)

@@ -351,13 +351,13 @@ void push_describe(const struct push *push, char *text, size_t size)
         text_fit(text, size, "%llu of %llu samples did not reach %.200s: %s", lost, lost + sent,
             url, push->problem[0] ? push->problem : "there was no memory");
     else if (refused > 0)
-        text_fit(text, size, "%llu samples sent; %llu figures of them were refused: %s", sent,
-            refused, push->problem);
+        text_fit(text, size, "%llu sample%s sent; %llu of their figures refused: %s", sent,
+            sent == 1 ? "" : "s", refused, push->problem);
     else if (push->n_waiting > 0 && push->failures > 0)
         text_fit(text, size, "%llu samples sent to %.200s, %zu wait: %s", sent, url,
             push->n_waiting, push->problem);
     else
-        text_fit(text, size, "%llu samples sent to %.200s", sent, url);
+        text_fit(text, size, "%llu sample%s sent to %.200s", sent, sent == 1 ? "" : "s", url);
 }
 
 void push_destroy(struct push *push)

@@ -64,8 +64,8 @@ static void calls_that_stop_before_they_start_are_left_out(void **state)
         assert_int_equal(pair_marks(&marked, marks[threads], threads), GPUT_OK);
         assert_calls(&marked, "a 7: 3-4, a 7: 5-6");
         assert_warning(&marked,
-            "Sub-tracking file x.csv: 1 calls stop before they start and were skipped. The "
-            "system's time was set back while they ran; other calls may be off by as much.");
+            "Sub-tracking file x.csv: 1 call stops before it starts and was skipped. The "
+            "system's time was set back meanwhile; other calls may be off by as much.");
         forget_calls(&marked);
     }
     assert_pairs("a 7 0 7;a 7 1 2", false, "");

@@ -100,8 +100,8 @@ class Figures(AnalyzeTest):
         self.assertEqual((block["num_calls"], block["compute_time"]["max"]), (2, 2))
         self.assertEqual(
             done.stderr,
-            f"gpu-tracker: warning: Sub-tracking file {self.marks}: 1 calls stop before they start and were skipped. The "
-            "system's time was set back while they ran; other calls may be off by as much.\n",
+            f"gpu-tracker: warning: Sub-tracking file {self.marks}: 1 call stops before it starts and was skipped. The "
+            "system's time was set back meanwhile; other calls may be off by as much.\n",
         )
 
     def test_calls_outside_of_the_samples_are_said(self):

@@ -64,7 +64,8 @@ class Otlp(PushTest):
         self.assertEqual(metrics["process.paging.faults"].value(system_paging_fault_type="minor"), self.results["accounting"]["page_faults"]["minor"])
         self.assertIn("gputracker.main_private_memory", metrics)
         self.assertNotIn("gputracker.combined_memory", metrics)  # is process.memory.usage
-        self.assertEqual(self.source(), f"{len(collector.requests)} samples sent to {collector.url('/v1/metrics')}")
+        sent = len(collector.requests)
+        self.assertEqual(self.source(), f"{sent} sample{'s' if sent > 1 else ''} sent to {collector.url('/v1/metrics')}")
 
     def test_the_program_is_not_its_arguments(self):
         collector = self.receive()
@@ -203,7 +204,7 @@ class Otlp(PushTest):
         message = b"\x08\x03\x12\x05old \x07"
         collector = self.receive((200, {}, b"\x0a" + bytes([len(message)]) + message))
         self.assertIn("refused some figures: old ?", self.track("--otlp=" + collector.url()))
-        self.assertEqual(self.source(), f"2 samples sent; 6 figures of them were refused: {collector.url('/v1/metrics')} refused some figures: old ?")
+        self.assertEqual(self.source(), f"2 samples sent; 6 of their figures refused: {collector.url('/v1/metrics')} refused some figures: old ?")
 
     def test_samples_go_on_while_a_receiver_hangs(self):
         """The request is not given up before the end: ticks that waited for it would never come."""

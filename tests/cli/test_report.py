@@ -100,7 +100,7 @@ class Curves(ReportTest):
         write_tracking(self.folder / "t.csv", rows)
         done = self.run_report("t.csv", "-o", "report.html")
         self.assertEqual(done.returncode, 0)
-        self.assertIn("main_ram: 1 values cannot be drawn as sizes", done.stderr)
+        self.assertIn("main_ram: 1 value cannot be drawn as a size and is skipped", done.stderr)
 
     def test_without_results_cards_are_of_the_samples(self):
         write_tracking(self.folder / "t.csv", [row(1), [*row(3)[:-1], START + 2], [*row(2)[:-1], START + 3]])

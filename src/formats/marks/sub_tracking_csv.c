@@ -145,8 +145,8 @@ static int csv_next(struct sub_tracking_reader *base, struct sub_tracking_mark *
         if (!record.terminated) { /* writers end every row with a line end */
             sub_tracking_warn(&reader->base,
                 "the last line is truncated (it has no line end) and was skipped; %" PRIu64
-                " rows were kept.",
-                base->rows + *count);
+                " %s kept.",
+                base->rows + *count, base->rows + *count == 1 ? "row was" : "rows were");
             base->lost.at_least = true;
             base->salvage.rows_skipped += base->salvage.rows_skipped > 0;
             return GPUT_OK;

@@ -153,9 +153,9 @@ static int warn_of_lost(struct sub_tracking_reader *reader, struct gput_error *e
     str_printf(&text, "Sub-tracking file %s: ", reader->path);
     str_printf(&text,
         "%s%" PRIu64 " %s not in it, because it had reached a limit or the disk was full; %" PRIu64
-        " rows were kept.",
+        " %s kept.",
         lost->at_least ? "at least " : "", lost->calls, lost->calls == 1 ? "call is" : "calls are",
-        reader->rows);
+        reader->rows, reader->rows == 1 ? "row was" : "rows were");
     free(reader->warning);
     reader->warning = str_steal(&text);
     return reader->warning ? GPUT_OK : error_memory(error);

@@ -154,7 +154,7 @@ void sub_tracking_reader_progress(
 
 /*
  * After the end of the file: what was skipped, and what was lost when it was written ("Sub-tracking
- * file x: the last line is cut off and was left out; 123 rows were kept."), or NULL. Owned by the
+ * file x: the last line is truncated and was skipped; 123 rows were kept."), or NULL. Owned by the
  * reader.
  */
 const char *sub_tracking_reader_warning(const struct sub_tracking_reader *reader);

@@ -195,19 +195,20 @@ static int log_open(struct sub_tracking_reader *base, struct gput_error *error)
 static void report_losses(struct log_reader *reader)
 {
     uint64_t lost = reader->header.marks_lost;
+    const char *rows_were = reader->base.rows == 1 ? "row was" : "rows were";
     if (lost > 0 && reader->base.lost.calls == 0)
         sub_tracking_warn(&reader->base,
             "at least %" PRIu64 " %s not in it, because it had reached its limit or the disk was "
-            "full; %" PRIu64 " rows were kept.",
-            lost, lost == 1 ? "mark is" : "marks are", reader->base.rows);
+            "full; %" PRIu64 " %s kept.",
+            lost, lost == 1 ? "mark is" : "marks are", reader->base.rows, rows_were);
     else if (reader->cut)
         sub_tracking_warn(
-            &reader->base, "it is truncated; %" PRIu64 " rows were kept.", reader->base.rows);
+            &reader->base, "it is truncated; %" PRIu64 " %s kept.", reader->base.rows, rows_were);
     else if (reader->unnamed > 0)
         sub_tracking_warn(&reader->base,
-            "%" PRIu64 " marks whose code block has no name in it were skipped; %" PRIu64
-            " rows were kept.",
-            reader->unnamed, reader->base.rows);
+            "%" PRIu64 " %s skipped: the name of the code block is not in it; %" PRIu64 " %s kept.",
+            reader->unnamed, reader->unnamed == 1 ? "mark was" : "marks were", reader->base.rows,
+            rows_were);
 }
 
 static int next_marks_chunk(struct log_reader *reader, bool *found, struct gput_error *error)

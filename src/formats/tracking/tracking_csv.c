@@ -487,8 +487,9 @@ static int end_with_torn_row(
     if (!end)
         return wrong_cells(base, line, cells, reader->columns.count, error);
     str_printf(&base->warning,
-        "Tracking file %s: the last line is truncated%s and was skipped; %llu rows were kept.",
-        base->path, terminated ? "" : " (it has no line end)", (unsigned long long)base->rows);
+        "Tracking file %s: the last line is truncated%s and was skipped; %llu %s kept.", base->path,
+        terminated ? "" : " (it has no line end)", (unsigned long long)base->rows,
+        base->rows == 1 ? "row was" : "rows were");
     base->salvage.rows_skipped += base->salvage.rows_skipped > 0;
     return base->warning.failed ? error_memory(error) : GPUT_OK;
 }

@@ -89,6 +89,6 @@ int tracking_reader_tables(
 void tracking_reader_progress(
     const struct tracking_reader *reader, uint64_t *done, uint64_t *total);
 
-/* After the end: one sentence about what was skipped ("Tracking file x: the last line is cut off
- * and was left out; 123 rows were kept."), or NULL. Owned by the reader. */
+/* After the end: one sentence about what was skipped ("Tracking file x: the last line is truncated
+ * and was skipped; 123 rows were kept."), or NULL. Owned by the reader. */
 const char *tracking_reader_warning(const struct tracking_reader *reader);

@@ -212,8 +212,9 @@ void report_session_warn_unfit(
     struct str text = {0};
     if (unfit_count == 0)
         return;
-    str_printf(&text, "%s: %s: %" PRIu64 " values cannot be drawn as sizes and are skipped.",
-        session->path, label, unfit_count);
+    str_printf(&text, "%s: %s: %" PRIu64 " value%s cannot be drawn as a size and %s skipped.",
+        session->path, label, unfit_count, unfit_count == 1 ? "" : "s",
+        unfit_count == 1 ? "is" : "are");
     report_session_warn(session, str_text(&text));
     str_finish(&text);
 }

@@ -181,9 +181,9 @@ static void add_collected_counts_source(
             "end (taskstats; bytes less up to 1023 a thread) or now");
     else if (counts->living)
         snprintf(living, sizeof living,
-            "; for %u processes still running or not waited for: stat and io, but no context "
+            "; for %u process%s still running or not waited for: stat and io, but no context "
             "switches",
-            counts->living);
+            counts->living, counts->living == 1 ? "" : "es");
     if (exactness->why_not)
         snprintf(why_not, sizeof why_not, "; not proven to be complete: %s", exactness->why_not);
     if (counts->without_io)

@@ -119,7 +119,7 @@ static void a_truncated_last_line_is_skipped_with_a_warning(void **state)
         assert_int_equal(read_text(text, &content), GPUT_OK);
         assert_int_equal(content.count, 1);
         assert_non_null(strstr(content.warning,
-            "the last line is truncated (it has no line end) and was skipped; 1 rows were kept."));
+            "the last line is truncated (it has no line end) and was skipped; 1 row was kept."));
         forget(&content);
     }
 }

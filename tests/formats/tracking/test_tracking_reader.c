@@ -110,7 +110,7 @@ static void a_last_line_without_its_line_end_is_skipped(void **state)
         assert_int_equal(read_rows(reader, rows, 8), 0);
         assert_non_null(strstr(tracking_reader_warning(reader),
             "x.csv: the last line is truncated (it has no line "
-            "end) and was skipped; 1 rows were kept."));
+            "end) and was skipped; 1 row was kept."));
         tracking_reader_close(reader);
         str_finish(&text);
     }
@@ -317,7 +317,7 @@ static void undamaged_rows_can_be_salvaged(void **state)
             "kept."},
         {"1,1\n2\n", 1, 1, "1 row was skipped, 1 was kept."},
         {"1,1\n2,2", 1, 0,
-            "the last line is truncated (it has no line end) and was skipped; 1 rows were kept."},
+            "the last line is truncated (it has no line end) and was skipped; 1 row was kept."},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct str text = {0};
