@@ -90,7 +90,7 @@ static void say(const struct gput_timeline_result *result)
     const char *path = result->path;
     bool to_stdout =
         strcmp(path, "-") == 0 || strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
-    struct gput_error no_matter; /* the timeline is there */
+    struct gput_error ignored; /* the timeline is there */
     char text[sizeof result->path + 512];
     int used = snprintf(text, sizeof text,
         "%s: %" PRIu64 " slices, %" PRIu64 " counter readings and %" PRIu64
@@ -102,7 +102,7 @@ static void say(const struct gput_timeline_result *result)
             "%" PRIu64
             " events lack a time, a duration or their other end, or are of no known type\n",
             result->unusable);
-    report_write_text(NULL, to_stdout ? STDERR_FILENO : STDOUT_FILENO, text, &no_matter);
+    report_write_text(NULL, to_stdout ? STDERR_FILENO : STDOUT_FILENO, text, &ignored);
 }
 
 int cmd_timeline_merge(const struct arguments *arguments)

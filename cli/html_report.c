@@ -157,11 +157,11 @@ int html_report_write(const struct html_report *html, const struct report *repor
     struct gput_report_session shown = gput_report_session_default();
     const struct gput_report_session *const sessions[] = {&shown};
     struct gput_report_options options = gput_report_options_default();
-    struct gput_error no_matter; /* a report without processes is one */
+    struct gput_error ignored; /* a report without processes is one */
     if (!html->path)
         return GPUT_OK;
     name_session(report->file_command, results, name, sizeof name);
-    gput_session_processes(session, &processes, &no_matter);
+    gput_session_processes(session, &processes, &ignored);
     known.processes = processes;
     known.command = report->file_command;
     known.has_status = report->has_status;

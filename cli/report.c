@@ -265,14 +265,14 @@ static int write_rendered(const struct report *report, enum gput_format format, 
 static void write_to_standard_error(const struct report *report, const struct gput_results *results,
     const struct gput_processes *processes)
 {
-    struct gput_error no_matter;
+    struct gput_error ignored;
     char *text;
     size_t length;
     enum gput_format format =
         report->format == GPUT_FORMAT_PICKLE ? GPUT_FORMAT_FULL : report->format;
-    if (render(report, format, results, processes, &text, &length, &no_matter) != GPUT_OK)
+    if (render(report, format, results, processes, &text, &length, &ignored) != GPUT_OK)
         return;
-    write_rendered(report, format, STDERR_FILENO, text, length, &no_matter);
+    write_rendered(report, format, STDERR_FILENO, text, length, &ignored);
     free(text);
 }
 
@@ -280,14 +280,14 @@ static void write_to_standard_error(const struct report *report, const struct gp
 static char *claim_name(const char *path)
 {
     char *name = strdup(path), *next;
-    struct gput_error no_matter;
+    struct gput_error ignored;
     for (int tries = 0; name && tries < MAX_NAME_TRIES; tries++) {
         int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (fd >= 0) {
             close(fd);
             return name;
         }
-        if (errno != EEXIST || gput_rank_free_path(path, &next, &no_matter) != GPUT_OK)
+        if (errno != EEXIST || gput_rank_free_path(path, &next, &ignored) != GPUT_OK)
             break;
         free(name);
         name = next;
@@ -303,13 +303,13 @@ static bool write_elsewhere(
     const char *path = report->other_path ? report->other_path : report->path;
     const char *slash = strrchr(path, '/');
     struct stat info;
-    struct gput_error no_matter;
+    struct gput_error ignored;
     bool is_other_kind = stat(path, &info) == 0 && !S_ISREG(info.st_mode); /* a pipe */
     char *name =
         report->may_be_elsewhere && !is_other_kind ? claim_name(slash ? slash + 1 : path) : NULL;
     if (!name)
         return false;
-    int code = gput_file_write_until(name, bytes, length, report->stop_fd, &no_matter);
+    int code = gput_file_write_until(name, bytes, length, report->stop_fd, &ignored);
     if (code != GPUT_OK) {
         unlink(name);
     } else {

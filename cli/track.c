@@ -41,12 +41,12 @@ static void write_summary(struct gput_session *session, const struct tracking *t
     const struct report *report, const struct gput_results *results)
 {
     struct report summary = *report;
-    struct gput_error no_matter; /* a screen without a reader is not a failure */
+    struct gput_error ignored; /* a screen without a reader is not a failure */
     summary.format = GPUT_FORMAT_SUMMARY;
     summary.path = NULL;
     if (strcmp(tracking->output, "-") == 0)
         summary.screen_fd = STDERR_FILENO;
-    report_write_session(&summary, session, results, tracking->lists_processes, &no_matter);
+    report_write_session(&summary, session, results, tracking->lists_processes, &ignored);
 }
 
 int track_write_reports(struct gput_session *session, const struct tracking *tracking,

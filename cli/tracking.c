@@ -219,15 +219,15 @@ static void warn(void *user, const char *text)
 void tracking_name_marks(struct tracking *tracking)
 {
     const char *pattern = from_environment("GPUT_BLOCKS_FILE");
-    struct gput_error no_matter;
+    struct gput_error ignored;
     char *path = NULL, *free_path = NULL, text[MESSAGE_LINE_SIZE];
     bool is_shown = tracking->live_marks == pattern;
     if (!pattern || strstr(pattern, "%p") ||
-        rank_paths_find_rank(&tracking->ranks, &no_matter) != GPUT_OK ||
-        gput_rank_path(tracking->ranks.own, pattern, &path, &no_matter) != GPUT_OK)
+        rank_paths_find_rank(&tracking->ranks, &ignored) != GPUT_OK ||
+        gput_rank_path(tracking->ranks.own, pattern, &path, &ignored) != GPUT_OK)
         return;
     if (!from_environment("GPUT_BLOCKS_OVERWRITE") && access(path, F_OK) == 0 &&
-        gput_rank_free_path(path, &free_path, &no_matter) == GPUT_OK) {
+        gput_rank_free_path(path, &free_path, &ignored) == GPUT_OK) {
         snprintf(text, sizeof text,
             "%.400s exists: marks of code blocks are written to %.400s. GPUT_BLOCKS_OVERWRITE=1 "
             "replaces it.",

@@ -371,8 +371,8 @@ int tracking_files_create_session(
         if (code == GPUT_OK && !rank_paths_are_numbered(&tracking->ranks, options->tracking_file))
             held_messages_say(&tracking->messages, MESSAGE_WARNING, text);
     }
-    struct gput_error no_matter;
-    if (code != GPUT_OK && rank_paths_find_rank(&tracking->ranks, &no_matter) == GPUT_OK &&
+    struct gput_error ignored;
+    if (code != GPUT_OK && rank_paths_find_rank(&tracking->ranks, &ignored) == GPUT_OK &&
         rank_paths_are_many(&tracking->ranks))
         return create_with_less(tracking, session, error);
     if (code != GPUT_ERROR_EXISTS || !options->tracking_file)

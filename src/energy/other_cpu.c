@@ -7,7 +7,7 @@
 /* Half a tick, since seeing none is likely even when half a one was used: so shares of few ticks
  * are too high as often as too low. */
 #define UNSEEN_SECONDS 0.005
-/* The weight of time in which ours were idle: as if they had used this many CPUs. */
+/* The weight of time in which the tracked ones were idle: as if they had used this many CPUs. */
 #define IDLE_WEIGHT 0.01
 
 static const struct other_cpu_reading *reading(const struct other_cpu *others, size_t i)
@@ -48,19 +48,19 @@ void other_cpu_begin(struct other_cpu *others, int64_t now_ns)
 }
 
 void other_cpu_read(
-    struct other_cpu *others, int64_t now_ns, double busy_seconds, double ours_seconds)
+    struct other_cpu *others, int64_t now_ns, double busy_seconds, double tracked_seconds)
 {
     const struct other_cpu_reading *before = reading(others, others->count - 1);
     if (now_ns <= before->time_ns)
         return;
     double interval = clock_seconds_of_ns(now_ns - before->time_ns);
-    double ours = ours_seconds - before->ours_seconds;
-    double weight = ours / interval + IDLE_WEIGHT;
+    double tracked = tracked_seconds - before->tracked_seconds;
+    double weight = tracked / interval + IDLE_WEIGHT;
     const struct other_cpu_reading now = {.time_ns = now_ns,
         .busy_seconds = busy_seconds,
-        .ours_seconds = ours_seconds,
+        .tracked_seconds = tracked_seconds,
         .weighted_use =
-            before->weighted_use + weight * (busy_seconds - before->busy_seconds - ours),
+            before->weighted_use + weight * (busy_seconds - before->busy_seconds - tracked),
         .weighted_time = before->weighted_time + weight * interval};
     append(others, &now);
     shorten(others, &now);

@@ -187,8 +187,8 @@ static int expand_name(const struct gput_rank *rank, const char *name, char **pa
 int gput_rank_expand(
     const struct gput_rank *rank, const char *name, char **path, struct gput_error *error)
 {
-    struct use no_matter;
-    return expand_name(rank, name, path, &no_matter, error);
+    struct use ignored;
+    return expand_name(rank, name, path, &ignored, error);
 }
 
 /* Puts into a name what distinguishes it from those of the other tasks and ranks. */

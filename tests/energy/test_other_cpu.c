@@ -17,7 +17,7 @@ struct machine {
     uint64_t chance;                       /* the state of a generator of its own */
     double ours_per_tick, others_per_tick; /* CPU time used of a tick's, 0 to 1 */
     int64_t now_ns;
-    double busy_seconds, ours_seconds, true_seconds; /* the last: of others */
+    double busy_seconds, tracked_seconds, true_seconds; /* the last: of others */
     struct other_cpu others;
 };
 
@@ -42,7 +42,7 @@ static void run(struct machine *machine, int ticks)
     for (int i = 0; i < ticks; i++) {
         machine->busy_seconds += TICK_SECONDS * (happens(machine, machine->ours_per_tick) +
                                                     happens(machine, machine->others_per_tick));
-        machine->ours_seconds += TICK_SECONDS * machine->ours_per_tick;
+        machine->tracked_seconds += TICK_SECONDS * machine->ours_per_tick;
         machine->true_seconds += TICK_SECONDS * machine->others_per_tick;
         machine->now_ns += TICK_NS;
     }
@@ -53,7 +53,8 @@ static double run_interval(struct machine *machine, int ticks)
 {
     double before = machine->others.seconds;
     run(machine, ticks);
-    other_cpu_read(&machine->others, machine->now_ns, machine->busy_seconds, machine->ours_seconds);
+    other_cpu_read(
+        &machine->others, machine->now_ns, machine->busy_seconds, machine->tracked_seconds);
     return machine->others.seconds - before;
 }
 
@@ -148,15 +149,16 @@ static double share_of_bursts(int ticks, int others_begin)
     double joules = 0;
     begin(&machine, 6, 0, 0);
     for (int at = 0; at < 6000; at += ticks) {
-        double used = machine.ours_seconds, joules_used = machine.busy_seconds;
+        double used = machine.tracked_seconds, joules_used = machine.busy_seconds;
         double before = machine.others.seconds;
         for (int i = at; i < at + ticks; i++) {
             machine.ours_per_tick = i % 60 < 30;
             machine.others_per_tick = (i + 60 - others_begin) % 60 < 30;
             run(&machine, 1);
         }
-        other_cpu_read(&machine.others, machine.now_ns, machine.busy_seconds, machine.ours_seconds);
-        used = machine.ours_seconds - used;
+        other_cpu_read(
+            &machine.others, machine.now_ns, machine.busy_seconds, machine.tracked_seconds);
+        used = machine.tracked_seconds - used;
         joules_used = machine.busy_seconds - joules_used;
         if (used > 0)
             joules += joules_used * used / (used + machine.others.seconds - before);

@@ -20,7 +20,7 @@ static void set_exact(struct gput_peak *peak, double bytes, const char *source)
 }
 
 /* The same where it may be unbounded. */
-static double no_less(double at_most, double min)
+static double not_below(double at_most, double min)
 {
     return at_most < min ? min : at_most;
 }
@@ -30,7 +30,7 @@ static void raise_peak(struct gput_peak *peak, double seen_bytes)
 {
     if (peak->bytes < seen_bytes)
         peak->bytes = seen_bytes;
-    peak->at_most_bytes = no_less(peak->at_most_bytes, peak->bytes);
+    peak->at_most_bytes = not_below(peak->at_most_bytes, peak->bytes);
 }
 
 /*
@@ -87,7 +87,7 @@ static void fill_ended_main(const struct ledger *ledger, struct gput_peak *peak)
     else if (main && main->peak.trust == GPUT_PROCESS_PEAK_FINAL)
         set_exact(peak, known, "reported by the kernel when it ended (taskstats)");
     else if (known > 0)
-        set_peak(peak, known, no_less(maxrss, known),
+        set_peak(peak, known, not_below(maxrss, known),
             "at least what was read of it (VmHWM) or reported when it ended; at most ru_maxrss of "
             "it and its children");
     else
@@ -168,7 +168,7 @@ static void fill_descendants(
             "largest process (taskstats); at most the peak of a fork, or of the parent after a "
             "vfork");
     else if (!isnan(bound))
-        set_peak(peak, seen, no_less(bound, seen),
+        set_peak(peak, seen, not_below(bound, seen),
             "largest process: at least what was seen or reported; at most ru_maxrss of all "
             "processes waited for");
     else if (!ledger->collected.has_main_usage)
@@ -191,9 +191,10 @@ static void fill_combined(const struct ledger *ledger, double bound, double high
 {
     struct process_peaks peaks = process_log_descendants(&ledger->log);
     double sum = main->at_most_bytes + process_log_peak_upper_bound(&ledger->log, bound);
-    double min = fmax(highest, main->bytes), at_most = no_less(sum, highest);
+    double min = fmax(highest, main->bytes), at_most = not_below(sum, highest);
     if (ledger_is_alone(ledger))
-        set_peak(peak, min, no_less(main->at_most_bytes, min), "peak of main (no other processes)");
+        set_peak(
+            peak, min, not_below(main->at_most_bytes, min), "peak of main (no other processes)");
     else if (ledger->settings->mode != SESSION_LAUNCHED || !ledger->collected.has_main_usage)
         set_peak(peak, at_least, NAN, "at least: highest sample or single process");
     else if (!peaks.has_all)

@@ -155,15 +155,15 @@ static void undo_truncation(const struct session_counts *counts, struct gput_acc
 
 /*
  * CPU time of samples and of exit records: lower bounds of the whole, including auto-reaped
- * processes. `not_theirs_ns` is in the process log, but must not count.
+ * processes. `own_ns` is in the process log, but must not count.
  */
 static double sampled_or_exit_records(const struct ledger *ledger, const struct tree_sums *sums,
-    int64_t not_theirs_ns, double sampled_seconds)
+    int64_t own_ns, double sampled_seconds)
 {
     int64_t reported_ns;
     double highest = sampled_seconds;
     if (process_log_cpu_ns(&ledger->log, &reported_ns))
-        highest = fmax(highest, clock_seconds_of_ns(reported_ns - not_theirs_ns));
+        highest = fmax(highest, clock_seconds_of_ns(reported_ns - own_ns));
     return highest - clock_seconds_of_ns(sums->baseline_cut_ns);
 }
 
