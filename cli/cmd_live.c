@@ -75,7 +75,7 @@ static int open_view(
     int code = live_open(&options, live, &reason);
     if (code == GPUT_OK)
         return code;
-    return fail(error, code, "There is no live view: %.400s.%s", reason.message,
+    return fail(error, code, "The live view cannot be shown: %.400s.%s", reason.message,
         code != GPUT_ERROR_UNSUPPORTED ? ""
         : pid                          ? " gpu-tracker attach tracks without one."
                                        : " gpu-tracker serve measures without one.");

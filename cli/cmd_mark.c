@@ -20,8 +20,7 @@ static int read_process(
     if (!word)
         return GPUT_OK;
     if (!numbers_read_whole(word, process_id) || *process_id <= 0)
-        return fail(
-            error, GPUT_ERROR_INVALID, "--pid must be the number of a process, not \"%s\".", word);
+        return fail(error, GPUT_ERROR_INVALID, "--pid must be a process id, not \"%s\".", word);
     return GPUT_OK;
 }
 

@@ -156,7 +156,7 @@ static int push(const struct arguments *arguments, struct gput_error *error)
     options.remote_write = arguments_value(arguments, OPTION_REMOTE_WRITE);
     if (!options.otlp && !options.remote_write)
         return fail(error, GPUT_ERROR_INVALID,
-            "Say where to: --remote-write http://prometheus:9090, or "
+            "No receiver was given: use --remote-write http://prometheus:9090, or "
             "--otlp=http://collector:4318.");
     if (interval && !tracking_read_number(interval, 0, &options.interval_seconds))
         return fail(error, GPUT_ERROR_INVALID,

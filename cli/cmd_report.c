@@ -99,7 +99,7 @@ static int write_or_serve(const struct arguments *arguments,
     if (!arguments_have(arguments, OPTION_PERFETTO))
         return write_report(arguments, options, unnamed, error);
     if (arguments_value(arguments, OPTION_REPORT_FORMAT))
-        return fail(error, GPUT_ERROR_INVALID, "--perfetto has a format of its own: without -f.");
+        return fail(error, GPUT_ERROR_INVALID, "--perfetto has its own format: use it without -f.");
     return perfetto_serve(arguments, options, error);
 }
 

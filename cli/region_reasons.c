@@ -51,7 +51,8 @@ static bool note_functions(const struct region_question *question, struct notes 
         at += length + (at[length] == ',');
     }
     if (used > 0)
-        notes_add(notes, "python: no function written in Python was called that fits %s.", missing);
+        notes_add(
+            notes, "python: no function written in Python was called that matches %s.", missing);
     return used > 0;
 }
 

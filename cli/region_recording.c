@@ -184,8 +184,8 @@ static int set_exact(struct region_recording *recording, const struct arguments 
     blocks.sysfs_root = options->sysfs_root;
     if (kinds && arguments_value(arguments, OPTION_REGION_MIN))
         return fail(error, GPUT_ERROR_INVALID,
-            "--region-exact does not go with --region-min: what a region used is read when it "
-            "begins.");
+            "--region-exact cannot be combined with --region-min: what a region used is read when "
+            "it begins.");
     if (kinds)
         TRY(set("GPUT_BLOCK_EXACT", kinds[0] ? kinds : "1", error));
     int code = gput_blocks_options_read_exact(&blocks, getenv("GPUT_BLOCK_EXACT"), &why);

@@ -21,8 +21,8 @@ enum { MAX_NAME_TRIES = 100 };
 
 int report_refuse_pickle(struct gput_error *error)
 {
-    return fail(error, GPUT_ERROR_INVALID,
-        "A pickle is not for the screen: give the file that it should go to with -o.");
+    return fail(
+        error, GPUT_ERROR_INVALID, "A pickle cannot be shown on the screen: name a file with -o.");
 }
 
 /* What options call a format, and the extension of files in it. */
@@ -137,7 +137,7 @@ int report_read_format(const struct arguments *arguments, enum option_id id, con
         return GPUT_OK;
     if (*format == GPUT_FORMAT_PDF || *format == GPUT_FORMAT_PNG)
         return fail(error, GPUT_ERROR_INVALID,
-            "A picture is not for the screen: give the file that it should go to with -o.");
+            "A picture cannot be shown on the screen: name a file with -o.");
     return *format == GPUT_FORMAT_PICKLE ? report_refuse_pickle(error) : GPUT_OK;
 }
 

@@ -471,9 +471,8 @@ static void note_absence(struct torch_trace *trace)
             wanted = schedule->clients[i].local_size;
     }
     if (schedule->n_clients == 0)
-        notes_add(&trace->notes,
-            "No process of the command asked whether it is to be traced, as PyTorch from 2.1 on "
-            "does when it is imported.");
+        notes_add(&trace->notes, "No process of the command asked whether to be traced, as PyTorch "
+                                 "2.1 and later does when it is imported.");
     else if (!schedule->is_rank && there < wanted)
         notes_add(&trace->notes,
             "No trace was asked for: %ld of %ld ranks on this machine loaded PyTorch.", there,

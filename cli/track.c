@@ -187,7 +187,7 @@ static struct live *open_live(struct tracking *tracking)
     struct gput_error error;
     struct live *live = NULL;
     if (tracking->shows_live && live_open(&options, &live, &error) != GPUT_OK) {
-        snprintf(line, sizeof line, "there is no live view: %.400s.", error.message);
+        snprintf(line, sizeof line, "the live view cannot be shown: %.400s.", error.message);
         message_note(line);
     }
     tracking->options.snapshots = live != NULL;

@@ -12,8 +12,8 @@ int window_read_steps(
         return GPUT_OK;
     if (arguments_have(arguments, OPTION_START) || arguments_have(arguments, OPTION_STOP) ||
         arguments_have(arguments, OPTION_UNIT))
-        return fail(error, GPUT_ERROR_INVALID,
-            "--steps selects alone: give it without --start, --end and --unit.");
+        return fail(
+            error, GPUT_ERROR_INVALID, "--steps cannot be combined with --start, --end or --unit.");
     const char *end = numbers_parse_whole(text, &window->start);
     window->end = window->start;
     if (end && *end == '-')

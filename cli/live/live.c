@@ -283,7 +283,7 @@ static void send_signal(struct live *live)
     struct view *view = &live->view;
     if (strcmp(live->procfs, "/proc") != 0)
         snprintf(view->message, sizeof view->message,
-            "No signal is sent: pids of %s may be those of others here.", live->procfs);
+            "No signal is sent: pids of %s may belong to other processes here.", live->procfs);
     else if (process_signal_send(&view->signalled, view->signal_number, &error) == GPUT_OK)
         snprintf(view->message, sizeof view->message, "Sent to %d.", (int)view->signalled.pid);
     else

@@ -75,7 +75,7 @@ class OwnProcessSession:
         end = time.monotonic() + _BEGIN_SECONDS
         while not os.path.exists(self._so_far):
             if not self._is_alive() and not os.path.exists(self._report_file):
-                raise RuntimeError(f"The tracking process did not begin: {self._take_log() or 'it ended without a word.'}")
+                raise RuntimeError(f"The tracking process did not begin: {self._take_log() or 'it ended without a message.'}")
             if time.monotonic() > end:
                 self._signal(signal.SIGKILL)
                 self._close()

@@ -188,7 +188,7 @@ class Options:
         """Those of a line %%gput, which has no statement."""
         options = cls(line)
         if options.rest:
-            raise _usage_error(f'gput: "{options.rest}" is not an option. What is to be run stands below the line %%gput')
+            raise _usage_error(f'gput: "{options.rest}" is not an option. The code to run goes below the line %%gput')
         return options
 
 

@@ -202,7 +202,7 @@ class _Queue(Shown):
 
     def put(self, message: str, block: bool = True, timeout: float | None = None) -> None:
         if message != STOP_MESSAGE:
-            raise ValueError(f"{message!r} means nothing to a recording. It takes STOP_MESSAGE, which ends it.")
+            raise ValueError(f"{message!r} is not a message for a recording. It takes only STOP_MESSAGE, which ends it.")
         self._recorder.stop()
 
     put_nowait = put

@@ -35,8 +35,8 @@ struct parser {
 static int refuse(const struct parser *parser, const char *why)
 {
     return error_set(parser->error, GPUT_ERROR_INVALID,
-        "The rule \"%.150s\" makes no sense: %s%s A rule is like \"max main_ram > +5%%\" or "
-        "\"mean compute_time in BLOCK > 2.5\".",
+        "The rule \"%.150s\" is not valid: %s%s A rule is like \"max main_ram > +5%%\" or \"mean "
+        "compute_time in BLOCK > 2.5\".",
         parser->text, why, why[strlen(why) - 1] == '?' ? "" : ".");
 }
 

@@ -382,8 +382,8 @@ static int parse_bound(const struct gput_energy_recording *recording, const char
         return GPUT_OK;
     }
     return error_set(error, GPUT_ERROR_INVALID,
-        "The %s \"%s\" is not a moment of a recording. It is a date such as "
-        "\"2023-06-30 16:32:14.5\", or seconds after the beginning or since 1970.",
+        "The %s \"%s\" is not a valid time of a recording. Give a date such as \"2023-06-30 "
+        "16:32:14.5\", or seconds after the beginning or since 1970.",
         name, text);
 }
 
@@ -430,7 +430,7 @@ static int check_window(const struct gput_energy_recording *recording,
     recording_date_format(all.start_us, first);
     recording_date_format(all.end_us, last);
     return error_set(error, GPUT_ERROR_INVALID,
-        "Nothing was recorded from the start to the end that are given: %s has %s to %s.",
+        "Nothing was recorded between the given start and end: %s has %s to %s.",
         recording->record->folder, first, last);
 }
 

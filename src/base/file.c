@@ -20,7 +20,7 @@
 static int too_long(const char *name, size_t max_bytes, struct gput_error *error)
 {
     return error_set(error, GPUT_ERROR_INVALID,
-        "%s is longer than %zu %s, which no such file is. Please name another one.", name,
+        "%s is longer than %zu %s, too long for such a file. Please name another one.", name,
         max_bytes >> (max_bytes >> 20 ? 20 : 10), max_bytes >> 20 ? "MB" : "kB");
 }
 

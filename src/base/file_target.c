@@ -77,8 +77,8 @@ static int read_link(const char *path, const char *at, char *link, size_t size, 
         *length = readlinkat(fd, "", link, size);
         if (!may_follow(at, &info))
             code = error_set(error, GPUT_ERROR_PERMISSION,
-                "Cannot write %s: %s is a link of another user, in a folder where everybody can "
-                "make one. Name another file.",
+                "Cannot write %s: %s is a link owned by another user, in a folder that everybody "
+                "can write to. Name another file.",
                 path, at);
     }
     close(fd);

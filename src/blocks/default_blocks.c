@@ -75,7 +75,7 @@ int gput_default_blocks_open(
     pthread_mutex_lock(&process_log.lock);
     int code =
         atomic_load(&process_log.blocks)
-            ? error_set(error, GPUT_ERROR_STATE, "Code blocks are being marked to a file already.")
+            ? error_set(error, GPUT_ERROR_STATE, "Code blocks are already being written to a file.")
             : open_default(path, options, error);
     pthread_mutex_unlock(&process_log.lock);
     return code;

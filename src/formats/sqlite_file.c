@@ -158,8 +158,8 @@ static int refuse_left_over(const char *path, struct gput_error *error)
             code = error_memory(error);
         else if (stat(name.data, &status) == 0 && status.st_size > 0)
             code = error_set(error, GPUT_ERROR_PERMISSION,
-                "Cannot read %s: a part of it is still in %s, and taking that in needs a folder "
-                "that can be written to. Copy both files to one of your own and read them there.",
+                "Cannot read %s: a part of it is still in %s, and merging that needs a writable "
+                "folder. Copy both files to a folder of your own and read them there.",
                 path, name.data);
         str_finish(&name);
     }

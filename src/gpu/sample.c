@@ -194,8 +194,8 @@ static void report_unknown(
         return;
     set->unknown_reported = true;
     gpu_set_warn(set,
-        "%s lists %u process(es) that are not in %s (a driver that answers the pids of the host, "
-        "or of another container): their GPU RAM belongs to no process in the figures",
+        "%s lists %u process(es) that are not in %s (the driver reports pids of the host, or of "
+        "another container): their GPU RAM is in the figures of no process",
         member->view->status.name, member->n_unattributed, set->procfs_root);
 }
 

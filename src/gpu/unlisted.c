@@ -14,7 +14,7 @@ static const char no_pids_reason[] =
 static const char no_pids_no_use_reason[] =
     "the driver lists no process and does not report how much memory is in use";
 static const char no_samples_reason[] =
-    "the GPU is busy, and the driver gives no samples of what processes use of it";
+    "the GPU is busy, and the driver gives no samples of its use by each process";
 static const char no_compute_reason[] =
     "the driver does not report how long compute programs (ROCm) use the GPU";
 

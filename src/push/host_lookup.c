@@ -103,8 +103,8 @@ int host_lookup(const struct http_post *post, struct addrinfo **found, struct gp
     if (!start(lookup))
         run(lookup);
     if (!await_lookup(post, lookup))
-        return error_set(error, GPUT_ERROR_NOT_FOUND,
-            "%s: name servers did not say its address in time", post->url->host);
+        return error_set(error, GPUT_ERROR_NOT_FOUND, "%s: name servers did not answer in time",
+            post->url->host);
     int failure = lookup->failure, failure_errno = lookup->failure_errno;
     *found = lookup->found;
     lookup->found = NULL;

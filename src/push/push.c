@@ -209,7 +209,7 @@ static void note_refused(struct push *push, const struct str *body)
     push->refused += refused;
     if (refused > 0)
         text_fit(push->problem, sizeof push->problem, "%s refused some figures: %s",
-            push->settings.url.text, why[0] ? why : "it does not say why");
+            push->settings.url.text, why[0] ? why : "it gives no reason");
 }
 
 /* From 0 to 1: not all senders at the same moment. */

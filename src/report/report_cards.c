@@ -212,7 +212,7 @@ static void add_gpu(struct report_session *session, uint32_t index, const struct
     const struct card ram = {id, label, "bytes", gpu->max_combined_ram_bytes,
         gpu->max_combined_ram_bytes, gpu->max_combined_ram_at_most_bytes, gpu->ram_capacity_bytes,
         "process_gpu_ram",
-        "what the driver said of processes when it was read, up to what was in use in all"};
+        "what the driver reported for processes when it was read, up to what was in use in total"};
     add_card(session, &ram);
     snprintf(id, sizeof id, "gpu%u_busy", index);
     snprintf(label, sizeof label, "GPU %u mean utilization", index);

@@ -46,7 +46,7 @@ int report_missing_warn(struct report_payload *payload, const struct gput_report
         str_printf(&text, "%.0f of %.0f ranks %s missing: ", world_size - (double)count, world_size,
             world_size - (double)count > 1 ? "are" : "is");
         missing_ranks_list(ranks, count, world_size, &text);
-        str_append(&text, ". There is no file of theirs.");
+        str_append(&text, ". They have no file.");
         report_payload_warn(payload, str_text(&text));
         if (options->warn)
             options->warn(options->user, str_text(&text));

@@ -210,9 +210,8 @@ static void refuse_name(struct connection *connection)
     struct http_response response = {
         .status = HTTP_MISDIRECTED, .content_type = "text/plain; charset=utf-8", .file_fd = -1};
     str_append(&response.body,
-        "This name is not served here, so that no web page can have its own name lead here. Ask "
-        "for the address in numbers, or add the name where the address to listen at is given: "
-        "HOST:PORT,NAME\n");
+        "This host name is not served, so that no web page can point its own name here. Use the "
+        "address in numbers, or add the name to the address to listen at: HOST:PORT,NAME\n");
     begin_answer(connection, &response, false);
     str_finish(&response.body);
 }

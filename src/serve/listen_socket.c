@@ -46,8 +46,8 @@ static int read_place(const char *address, struct place *place, struct gput_erro
     const char *end = port + strlen(port);
     if (!is_valid || number_parse_uint64(port, end, &number) != end || number > MAX_PORT)
         return error_set(error, GPUT_ERROR_INVALID,
-            "\"%.200s\" is not an address to listen at. It is HOST:PORT, as 127.0.0.1:5001 or "
-            "[::1]:5001, or a port alone (of this machine only); port 0 is any that is free.",
+            "\"%.200s\" is not an address to listen at. It is HOST:PORT, such as 127.0.0.1:5001 or "
+            "[::1]:5001, or only a port (for this machine only); port 0 picks a free one.",
             address);
     snprintf(place->port, sizeof place->port, "%u", (unsigned)number);
     snprintf(place->host, sizeof place->host, "%.*s", (int)length, host);
@@ -102,7 +102,7 @@ int listen_socket_open(
     freeaddrinfo(found);
     if (*fd < 0 && problem == EADDRINUSE)
         return error_set(error, GPUT_ERROR_IO,
-            "Cannot listen at %s: the port is in use. Give another one, or 0 for any that is free.",
+            "Cannot listen at %s: the port is in use. Give another one, or 0 to pick a free one.",
             address);
     if (*fd < 0)
         return error_set_errno(error, problem, "Cannot listen at %s", address);

@@ -317,7 +317,7 @@ int gput_session_track_pid(struct gput_session *session, pid_t pid, struct gput_
     if (pid == getpid())
         return gput_session_track_self(session, error);
     if (pid <= 0)
-        return error_set(error, GPUT_ERROR_INVALID, "%d is not the number of a process.", (int)pid);
+        return error_set(error, GPUT_ERROR_INVALID, "%d is not a process id.", (int)pid);
     TRY(begin(session, SESSION_ATTACHED, pid, error));
     return track(session, pid, error);
 }

@@ -28,8 +28,8 @@ void step_search_note(struct step_search *search, int64_t step, int64_t begin_ns
 int step_search_refuse(const struct step_search *search, int64_t step, struct gput_error *error)
 {
     if (search->max_step < 0)
-        return error_set(error, GPUT_ERROR_NOT_FOUND, "There are no steps in what is to be merged");
+        return error_set(error, GPUT_ERROR_NOT_FOUND, "The inputs have no steps");
     return error_set(error, GPUT_ERROR_NOT_FOUND,
-        "There is no step %" PRId64 "; the steps there are go from %" PRId64 " to %" PRId64, step,
+        "There is no step %" PRId64 "; steps go from %" PRId64 " to %" PRId64, step,
         search->min_step, search->max_step);
 }

@@ -240,7 +240,7 @@ static void what_there_is_not_is_an_error(void **state)
     assert_non_null(strstr(error.message, "There is no metric \"power\" in "));
     assert_int_equal(gput_energy_recording_parse_window(recording, NULL, "later", &window, &error),
         GPUT_ERROR_INVALID);
-    assert_non_null(strstr(error.message, "The end \"later\" is not a moment of a recording."));
+    assert_non_null(strstr(error.message, "The end \"later\" is not a valid time of a recording."));
 }
 
 /* Found by fuzzing: the reason was read where the caller wants none. */

@@ -189,7 +189,7 @@ static void mark_while_it_is_cut(const char *path, off_t size)
     gput_blocks_read_status(blocks, &now);
     if (now.marks_lost < (uint64_t)(22000 - kept)) /* at least the start of each call */
         _exit(7);
-    if (gput_blocks_close(blocks, &error) != GPUT_ERROR_IO || !strstr(error.message, "cut"))
+    if (gput_blocks_close(blocks, &error) != GPUT_ERROR_IO || !strstr(error.message, "truncated"))
         _exit(5);
     _exit(0);
 }

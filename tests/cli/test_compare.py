@@ -170,7 +170,7 @@ class Pictures(CompareTest):
         with open(leader, "rb"), open(follower, "wb") as terminal:
             done = subprocess.run([COMMAND, "sub-track", "compare", "-m", "a=a.json", "-f", "png"], stdout=terminal, stderr=subprocess.PIPE, text=True, cwd=self.folder)
         self.assertEqual(done.returncode, 1)
-        self.assertIn("A picture is not for the screen: give the file that it should go to with -o.", done.stderr)
+        self.assertIn("A picture cannot be shown on the screen: name a file with -o.", done.stderr)
 
 
 class Config(CompareTest):
@@ -220,7 +220,7 @@ class Rules(CompareTest):
         for word, near in (("main_rma", ": did you mean main_ram?"), ("compute_tim", ": did you mean compute_time?"), ("x", ".")):
             done = self.compare(*maps, "--fail-if", f"max {word} > +5%")
             self.assertEqual(done.returncode, 1)
-            self.assertIn(f"makes no sense: there is no such measurement{near} A rule is like", done.stderr)
+            self.assertIn(f"is not valid: there is no such measurement{near} A rule is like", done.stderr)
 
 
 class Messages(CompareTest):

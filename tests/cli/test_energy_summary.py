@@ -290,7 +290,7 @@ class Reading(CommandTest):
             self.run_command("energy", "curve", "rec", ",".join(65 * ["intel_power"])), 1, "At most 64 metrics are shown at once."
         )
         done = self.run_command("energy", "summary", "rec", "--start", "yesterday")
-        self.assertIn('The start "yesterday" is not a moment of a recording.', done.stderr)
+        self.assertIn('The start "yesterday" is not a valid time of a recording.', done.stderr)
         self.record("hello", line(0, {"intel_power": 1}))
         self.assert_fails(self.run_command("energy", "summary", "rec"), 1, "rec/power_metrics.json: line 1 is not JSON.")
         self.record('{"metrics": {}}')

@@ -337,7 +337,7 @@ class LinksOfOthers(CommandTest):
         return self.shared / name
 
     def assert_refused(self, done, link):
-        self.assertIn(f"{link} is a link of another user, in a folder where everybody can make one.", done.stderr)
+        self.assertIn(f"{link} is a link owned by another user, in a folder that everybody can write to.", done.stderr)
         self.assertNotEqual(done.returncode, 0)
         self.assert_untouched(link)
 
@@ -361,7 +361,7 @@ class LinksOfOthers(CommandTest):
 
     def test_nor_do_results_so_far(self):
         link = self.link("kept", "")
-        self.assertIn("is a link of another user", self.run_command(
+        self.assertIn("is a link owned by another user", self.run_command(
             "run", "--resource-usage-file", link, "--", "touch", "started").stderr)
         self.assertEqual((self.victims / "kept").read_text(), "")
         self.assertFalse((self.folder / "started").exists())
@@ -372,7 +372,7 @@ class LinksOfOthers(CommandTest):
         os.lchown(self.shared / "folder", 65534, 65534)
         for name in "folder", "folder/":
             done = self.run_command("run", "--energy-folder", f"{self.shared}/{name}", "--", "touch", "started")
-            self.assertIn("is a link of another user", done.stderr)
+            self.assertIn("is a link owned by another user", done.stderr)
         self.assertEqual(os.listdir(self.victims / "folder"), [])
         self.assertFalse((self.folder / "started").exists())
 

@@ -169,8 +169,8 @@ class NotAvailable(GpuTest):
             self.assertEqual(report["max_gpu_ram"]["main"], 8000.0)
         report, _ = self.tracked_tree("--overwrite", scenario=IN_USE + "compute {main} 8000000000\n")
         self.assertIsNone(report["gpus"][0]["max_main_sm_percent"])
-        self.assertIn("gives no samples of what processes use", report["gpus"][0]["missing"])
-        why = "not shared out: of GPU 0, the GPU is busy, and the driver gives no samples of what processes use of it"
+        self.assertIn("gives no samples of its use by each process", report["gpus"][0]["missing"])
+        why = "not shared out: of GPU 0, the GPU is busy, and the driver gives no samples of its use by each process"
         self.assertIn(why, report["sources"]["gpu_energy"]["reason"])
 
     def test_a_limit_of_what_is_hidden_is_said_to_be_unwatched_once(self):

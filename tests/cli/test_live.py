@@ -403,17 +403,17 @@ class Live(CommandTest):
         done = self.run_command("run", "--live", "--", "sh", "-c", "echo out; exit 3")
         self.assertEqual((done.returncode, done.stdout), (3, "out\n"))
         first, rest = done.stderr.split("\n", 1)
-        self.assertEqual(first, "gpu-tracker: there is no live view: neither the standard error nor the standard output is a terminal.")
+        self.assertEqual(first, "gpu-tracker: the live view cannot be shown: neither the standard error nor the standard output is a terminal.")
         self.assert_is_summary(rest)
 
     def test_a_dumb_terminal_is_refused(self):
         terminal = self.run_live("echo", "out", TERM="dumb")
         self.assertEqual(terminal.end(), 0)
-        self.assertIn(b"there is no live view: the terminal (TERM) understands no escape sequences.", terminal.written)
+        self.assertIn(b"the live view cannot be shown: the terminal (TERM) understands no escape sequences.", terminal.written)
         self.assertIn(b"\nout\r\n", terminal.written)
 
     def test_messages(self):
-        reason = "There is no live view: neither the standard error nor the standard output is a terminal."
+        reason = "The live view cannot be shown: neither the standard error nor the standard output is a terminal."
         self.assert_fails(self.run_command("live"), 1, f"{reason} gpu-tracker serve measures without one.")
         self.assert_fails(self.run_command("live", "1"), 1, f"{reason} gpu-tracker attach tracks without one.")
         self.assert_fails(

@@ -141,7 +141,7 @@ class WithoutEnd(CommandTest):
                 with self.subTest(arguments=arguments):
                     done = self.run_command(*arguments, preexec_fn=None if SANITIZED else memory)
                     self.assertIn(done.returncode, (1, 125))
-                    self.assertRegex(done.stderr, r"is longer than \d+ [kM]B, which no such file is\.")
+                    self.assertRegex(done.stderr, r"is longer than \d+ [kM]B, too long for such a file\.")
         self.assertFalse((self.folder / "started").exists())
 
 

@@ -66,7 +66,7 @@ class Training(CommandTest):
             (["steps", ROOT, "--steps", "900-901"], 1, "trace-root in the steps asked for"),
             (["steps", ROOT, "--steps", "9-1"], 2, "--steps=9-1 names no steps. Give the first and the last one, as in --steps=10-12."),
             (["steps", ROOT, "--steps", "few"], 2, "--steps=few names no steps"),
-            (["steps", ROOT, "--steps", "1", "--start", 5], 2, "--steps selects alone"),
+            (["steps", ROOT, "--steps", "1", "--start", 5], 2, "--steps cannot be combined"),
             (["phases", ROOT, "--end", 5], 1, "trace-root in the time asked for"),
             (["utilization", "none"], 1, "There are no readings of the system in none"),
             (["utilization", "none", "--resource", "gpu"], 1, "There are no readings of gpu in none"),
@@ -238,7 +238,7 @@ class Kineto(CommandTest):
             path = self.trace("odd.json", rank, self.KERNEL, world_size=4)
             for arguments in ("breakdown", path), ("diff", path, path):
                 done = self.run_command("profile", *map(str, arguments))
-                self.assertEqual(done.stderr.count(f"odd.json says that it is rank {rank}, and that there are 4, counted from 0"), said * (len(arguments) - 1))
+                self.assertEqual(done.stderr.count(f"odd.json says that it is rank {rank} of 4, but ranks are counted from 0"), said * (len(arguments) - 1))
 
     def test_a_rank_that_is_given_twice_is_named(self):
         paths = [self.trace(name, 0, self.KERNEL, world_size=1) for name in ("r0.json", "r0.json.gz", "again.json")]

@@ -268,7 +268,7 @@ class Ended(PushTest):
 
     def test_what_cannot_be_sent(self):
         (self.folder / "notes.json").write_text("{}")
-        for words, said in [(["s"], "Say where to"), (["none.csv", "--remote-write", "http://127.0.0.1:1"], "none.csv"),
+        for words, said in [(["s"], "No receiver was given"), (["none.csv", "--remote-write", "http://127.0.0.1:1"], "none.csv"),
                             (["notes.json", "--remote-write", "http://127.0.0.1:1"], "notes.json"),
                             (["s", "--remote-write", "x", "--push-interval", "soon"], "--push-interval=soon is not a valid interval")]:
             self.assertIn(said, self.push(*words, status=1).stderr)

@@ -250,7 +250,7 @@ class Exact(RegionsTest):
     def test_what_does_not_go(self):
         for options, message in {
             ("--region-exact=peaks",): '--region-exact: "peaks" is not a kind of exact figures: did you mean peak? Valid are: 1, peak, counters, gpu.',
-            ("--region-exact", "--region-min=1"): "--region-exact does not go with --region-min: what a region used is read when it begins.",
+            ("--region-exact", "--region-min=1"): "--region-exact cannot be combined with --region-min: what a region used is read when it begins.",
         }.items():
             done = self.run_command("run", "--regions", *options, "--", "true")
             self.assert_fails(done, 125, message)

@@ -113,9 +113,9 @@ class Python(CommandTest):
                 self.assertEqual(self.notes("__main__.step,json.dumps,train.n*", interpreter, "train.py"), [])
                 self.assertEqual(
                     self.notes("nosuch.fn,json.dumps,train.x*", interpreter, "train.py"),
-                    ["python: no function written in Python was called that fits nosuch.fn, train.x*."],
+                    ["python: no function written in Python was called that matches nosuch.fn, train.x*."],
                 )
-                self.assertEqual(self.notes("nosuch.fn", interpreter, "train.py"), ["python: no function written in Python was called that fits nosuch.fn."])
+                self.assertEqual(self.notes("nosuch.fn", interpreter, "train.py"), ["python: no function written in Python was called that matches nosuch.fn."])
         self.assertEqual(
             self.notes("json.dumps", sys.executable, "-I", "train.py"), ["python: no Python with start-up hooks ran (-I, -E and -S switch them off)."]
         )

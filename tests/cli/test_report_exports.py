@@ -243,7 +243,7 @@ class Exports(ReportTest):
                           "Name another one.")
         self.assert_fails(self.run_report("t.csv", "-f", "pdf"), 1, '"pdf" is not a valid format. Valid values are "html", "json", "csv", '
                           '"parquet", "arrow", "speedscope" or "collapsed".')
-        self.assert_fails(self.run_report("t.csv", "--perfetto", "-f", "csv"), 1, "--perfetto has a format of its own: without -f.")
+        self.assert_fails(self.run_report("t.csv", "--perfetto", "-f", "csv"), 1, "--perfetto has its own format: use it without -f.")
 
     def use_python(self, script):
         """A program that `report` takes for Python."""

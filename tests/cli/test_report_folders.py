@@ -190,7 +190,7 @@ class Ranks(ReportTest):
             done = subprocess.run([COMMAND, "run", "-q", "-o", "u.json", "--", "true"], cwd=self.folder, env=environment, capture_output=True, text=True)
             self.assertEqual(done.returncode, 0, done.stderr)
         done = self.run_report("u.r0.json", "u.r1.json", "u.r4.json", "-o", "report.html")
-        missing = "3 of 6 ranks are missing: 2-3, 5. There is no file of theirs."
+        missing = "3 of 6 ranks are missing: 2-3, 5. They have no file."
         self.assertEqual((done.returncode, done.stderr), (0, f"gpu-tracker: warning: {missing}\n"))
         self.assertEqual(Report(self.folder / "report.html").document["warnings"], [missing])
         subprocess.run([COMMAND, "run", "-q", "-o", "u.json", "--", "true"], cwd=self.folder, env=environment, check=True)

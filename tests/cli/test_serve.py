@@ -215,7 +215,7 @@ class Serving(ServeTest):
     def test_a_port_in_use_is_reported_before_the_command_starts(self):
         with socket.create_server(("127.0.0.1", 0)) as taken:
             port = taken.getsockname()[1]
-            message = f"Cannot listen at 127.0.0.1:{port}: the port is in use. Give another one, or 0 for any that is free."
+            message = f"Cannot listen at 127.0.0.1:{port}: the port is in use. Give another one, or 0 to pick a free one."
             options = {"env": self.environment | {"GPUT_SYSFS": "/sys"}}
             listen = ("--disable-logs", "--listen", f"127.0.0.1:{port}")
             self.assert_says(self.run_command("run", *listen, "--", "touch", "ran", **options), 125, message)
@@ -232,8 +232,8 @@ class Serving(ServeTest):
         done = self.run_command("run", "--disable-logs", "--listen", "::1:5001", "--", "touch", "ran")
         self.assert_says(
             done, 125,
-            '"::1:5001" is not an address to listen at. It is HOST:PORT, as 127.0.0.1:5001 or [::1]:5001, or a port alone (of this machine only); '
-            "port 0 is any that is free.",
+            '"::1:5001" is not an address to listen at. It is HOST:PORT, such as 127.0.0.1:5001 or [::1]:5001, or only a port (for this machine only); '
+            "port 0 picks a free one.",
         )
         self.assert_folder_is()
 

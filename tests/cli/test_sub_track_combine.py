@@ -193,7 +193,7 @@ class Mark(CommandTest):
 
     def test_what_cannot_be_marked_is_said(self):
         self.assert_fails(
-            self.run_command("mark", "start", "a", "--pid=x"), 1, '--pid must be the number of a process, not "x".'
+            self.run_command("mark", "start", "a", "--pid=x"), 1, '--pid must be a process id, not "x".'
         )
         self.assertEqual(self.run_command("mark", "start").returncode, 2)
         self.assert_folder_is()

@@ -448,7 +448,7 @@ class Merge(CommandTest):
             ([ROOT, "--start", "9", "--end", "8"], 1, "after the end"),
             ([ROOT, "--unit", "step", "--start", "77"], 1, "no step 77"),
             ([ROOT, "--steps", "1-99"], 1, "no step 99"),
-            ([ROOT, "--steps", "1", "--start", "1"], 2, "--steps selects alone"),
+            ([ROOT, "--steps", "1", "--start", "1"], 2, "--steps cannot be combined"),
             ([ROOT, "--low", "GPU"], 2, "threshold"),
             ([ROOT, "--suffix", "x.json"], 1, "not a valid suffix"),
             ([ROOT, "--start", "1", "--end", "2"], 1, "nothing to merge"),

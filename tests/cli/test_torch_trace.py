@@ -207,7 +207,7 @@ class Failing(TorchTest):
 
     def test_a_command_that_loads_no_pytorch(self):
         done = self.run_command("run", "--torch-trace=1s", "--", "true", env=ENVIRONMENT)
-        self.assertIn("No process of the command asked whether it is to be traced, as PyTorch from 2.1 on", done.stderr)
+        self.assertIn("No process of the command asked whether to be traced, as PyTorch 2.1 and later", done.stderr)
         self.assert_folder_is()
 
     def test_a_daemon_of_another_tool_wins(self):

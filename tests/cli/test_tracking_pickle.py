@@ -5,7 +5,7 @@ import pickle
 
 from command import CommandTest, main
 
-REFUSAL = "A pickle is not for the screen: give the file that it should go to with -o."
+REFUSAL = "A pickle cannot be shown on the screen: name a file with -o."
 SECTIONS = ["max_ram", "max_gpu_ram", "cpu_utilization", "gpu_utilization", "compute_time"]
 
 

@@ -494,7 +494,7 @@ class Analysis(Folder):
         os.unlink(f"out/samples/{names[3]}.parquet")
         logging.disable()
         self.addCleanup(logging.disable, logging.NOTSET)
-        with self.assertRaisesRegex(ValueError, "No session in .* is whole"):
+        with self.assertRaisesRegex(ValueError, "No session in .* is complete"):
             fleet.analyze("out")
 
     def test_groups_add_up_sessions(self):

@@ -77,7 +77,7 @@ class Reading(package.PackageTest):
         self.assertIsNone(results.total_("intel_power", 5, 6))
         self.assert_raises(
             ValueError,
-            'The start "soon" is not a moment of a recording. It is a date such as "2023-06-30 16:32:14.5", or seconds after the '
+            'The start "soon" is not a valid time of a recording. Give a date such as "2023-06-30 16:32:14.5", or seconds after the '
             "beginning or since 1970.",
             results.total_, "intel_power", "soon",
         )  # fmt: skip
@@ -90,7 +90,7 @@ class Reading(package.PackageTest):
 
     def test_a_window_outside_of_the_recording_is_an_error(self):
         results, epoch = self.write_small(), BEGIN.timestamp()
-        said = "Nothing was recorded from the start to the end that are given: rec has 2023-06-30 16:32:14 to 2023-06-30 16:33:16."
+        said = "Nothing was recorded between the given start and end: rec has 2023-06-30 16:32:14 to 2023-06-30 16:33:16."
         for start, end in ((63, None), (epoch + 63, None), (None, epoch - 1), (0.5 - epoch, -1)):
             self.assert_raises(ValueError, said, results.total_, "intel_power", start, end)
         self.assert_raises(ValueError, "The start is after the end.", results.get_summary, 2, 1)

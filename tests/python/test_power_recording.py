@@ -200,7 +200,7 @@ class Recording(package.PackageTest):
         self.assertRaises(ValueError, experiment.measure_yourself, period=0)
         process, queue = experiment.measure_yourself(period=0.1)
         self.assert_raises(
-            ValueError, "'halt' means nothing to a recording. It takes STOP_MESSAGE, which ends it.", queue.put, "halt"
+            ValueError, "'halt' is not a message for a recording. It takes only STOP_MESSAGE, which ends it.", queue.put, "halt"
         )
         self.assertTrue(process.is_alive())
         process.terminate()
@@ -268,7 +268,7 @@ class LinksOfOthers(package.PackageTest):
         return path
 
     def assert_refused(self, function, *arguments):
-        self.assertRaisesRegex(PermissionError, "is a link of another user", function, *arguments)
+        self.assertRaisesRegex(PermissionError, "is a link owned by another user", function, *arguments)
         self.assertEqual(pathlib.Path("victim").read_text(), "precious")
 
     def test_a_picture_does_not_go_there(self):

@@ -37,7 +37,7 @@ class Timelines(package.PackageTest):
             path, events = self.merge(1, 3, unit)
             self.assertEqual(path, MergedTimeline("run").file_name(us(4) - 1))
             self.assertEqual({event["args"].get("step_num") for event in events if event["ph"] == "X"}, {"0", "1", "2", None})
-        with self.assertRaisesRegex(FileNotFoundError, "There is no step 7; the steps there are go from 0 to 3"):
+        with self.assertRaisesRegex(FileNotFoundError, "There is no step 7; steps go from 0 to 3"):
             MergedTimeline("run").merge_timeline(0, 7, MergeUnit.STEP)
         with self.assertRaisesRegex(ValueError, "not a valid unit"):
             MergedTimeline("run").merge_timeline(0, 7, "steps")

@@ -135,7 +135,7 @@ print(len(gput.read_calls("m.sqlite")))
             pass
         with self.assertLogs("gpu_tracker", "WARNING") as logged:
             gput.SubTrackingAnalyzer("t.csv", "m.gputblocks").sub_tracking_results()
-        self.assertIn(f"not taken in: m-{child}.gputblocks. Combine", logged.output[0])
+        self.assertIn(f"not included: m-{child}.gputblocks. Combine", logged.output[0])
 
     def test_pools_mark_in_one_file(self):
         code = """

@@ -46,7 +46,7 @@ class OwnProcess(package.PackageTest):
         is_gone = mock.patch("gpu_tracker._own_process.OwnProcessSession._is_alive", return_value=False)
         with mock.patch("gpu_tracker.__main__.COMMAND", "true"), is_gone:
             tracker = gput.Tracker(own_process=True)
-            self.assert_raises(RuntimeError, "The tracking process did not begin: it ended without a word.", tracker.start)
+            self.assert_raises(RuntimeError, "The tracking process did not begin: it ended without a message.", tracker.start)
         self.assertEqual(os.listdir(), [])
 
     def test_the_command_gets_every_option(self):

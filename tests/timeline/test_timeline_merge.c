@@ -174,7 +174,7 @@ static void selects_by_time_step_and_suffix(void **state)
     struct gput_error error;
     options.end = 99;
     assert_int_equal(gput_timeline_merge(&options, NULL, &error), GPUT_ERROR_NOT_FOUND);
-    assert_string_equal(error.message, "There is no step 99; the steps there are go from 0 to 4");
+    assert_string_equal(error.message, "There is no step 99; steps go from 0 to 4");
     options.unit = GPUT_TIMELINE_TIME;
     options.start = options.end = 5;
     assert_int_equal(gput_timeline_merge(&options, NULL, &error), GPUT_ERROR_NOT_FOUND);
@@ -240,7 +240,7 @@ static void whole_steps_end_before_the_next_one_or_with_the_last(void **state)
     }
     options.end = 10;
     assert_int_equal(gput_timeline_merge(&options, NULL, &error), GPUT_ERROR_NOT_FOUND);
-    assert_string_equal(error.message, "There is no step 10; the steps there are go from 3 to 9");
+    assert_string_equal(error.message, "There is no step 10; steps go from 3 to 9");
     for (size_t i = 0; i < 3; i++) {
         unlink(files[i]);
         free(files[i]);

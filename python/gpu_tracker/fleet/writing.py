@@ -73,7 +73,7 @@ def export_some(sessions: _Path | Iterable[_Path], folder: _Path, format: str, o
         return list(written), unreadable + len(problems)
     if problems:
         raise problems[0]
-    raise ValueError("There is no tracking file in what was named.")
+    raise ValueError("The named files and folders contain no tracking file.")
 
 
 def _find(paths):

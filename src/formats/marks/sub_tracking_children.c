@@ -166,8 +166,8 @@ static char *describe(const struct parts *parts, const struct children *children
 {
     struct str text = {0};
     str_printf(&text,
-        "Sub-tracking file %s: child processes wrote files of their own, which are not "
-        "taken in: %s",
+        "Sub-tracking file %s: child processes wrote files of their own, which are not included: "
+        "%s",
         parts->path, children->files[0]->d_name);
     if (children->count > 1)
         str_printf(&text, " and %zu more", children->count - 1);

@@ -266,7 +266,7 @@ static int take_number(struct sqlite_reader *reader, struct gput_error *error)
     int64_t number = sqlite3_column_int64(reader->select, reader->rowid_field);
     if (number <= reader->rowid && reader->rows > 1)
         return sub_tracking_invalid(&reader->base, error,
-            "row %" PRIu64 ": its number is not above that before it.", reader->rows);
+            "row %" PRIu64 ": its number is not above the one before it.", reader->rows);
     reader->rowid = number;
     return GPUT_OK;
 }

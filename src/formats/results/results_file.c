@@ -143,7 +143,7 @@ static int no_copy(
 {
     if (decoded == RESULTS_OTHER_FORM)
         return error_set(error, GPUT_ERROR_FORMAT,
-            "%s was written by gpu-tracker %s in a form that gpu-tracker " GPUT_VERSION
+            "%s was written by gpu-tracker %s in a format that gpu-tracker " GPUT_VERSION
             " does not know. Please show it with that version.",
             path, version);
     return error_set(error, GPUT_ERROR_FORMAT,

@@ -111,8 +111,8 @@ static unsigned check_labels(struct gput_results *results)
 {
     unsigned found = 0;
     if (results_source_is(results, "kernel_cpu_time", GPUT_SOURCE_SAMPLED)) {
-        found +=
-            take_back(results, "counts", "at least: contradicted by CPU time, which is at least");
+        found += take_back(
+            results, "counts", "at least: contradicted by CPU time, which is a lower bound");
         found += !isnan(results->accounting.captured_percent);
         results->accounting.captured_percent = NAN;
     }

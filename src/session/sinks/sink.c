@@ -50,8 +50,8 @@ bool sink_await_end(struct sink *sink)
     sink->is_left = !has_ended;
     if (!has_ended)
         session_warn(sink->settings,
-            "The %s of the %s does not answer. It is not waited for any more, and what was not "
-            "written yet may be missing.",
+            "The %s of the %s does not answer. gpu-tracker no longer waits for it, and what was "
+            "not written yet may be missing.",
             waits_for(sink), sink->class->name);
     return has_ended;
 }

@@ -115,8 +115,8 @@ void kineto_ranks_warn_of_repeated(
             continue;
         struct str text = {0};
         str_printf(&text,
-            "Rank %" PRId64 " has %" PRIu32 " traces, and what several of them hold counts several "
-            "times: %s, %s%s",
+            "Rank %" PRId64 " has %" PRIu32
+            " traces, and events in several of them count several times: %s, %s%s",
             first->rank, others + 1, first->path, other, others > 1 ? ", ..." : "");
         read_report_warn_text(report, &text);
     }
@@ -131,7 +131,7 @@ void kineto_ranks_warn_of_impossible(
         if (rank->world_size < 0 || rank->rank < rank->world_size)
             continue;
         str_printf(&text,
-            "%s says that it is rank %" PRId64 ", and that there are %" PRId64 ", counted from 0",
+            "%s says that it is rank %" PRId64 " of %" PRId64 ", but ranks are counted from 0",
             rank->path, rank->rank, rank->world_size);
         read_report_warn_text(report, &text);
     }

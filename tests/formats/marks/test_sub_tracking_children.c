@@ -46,8 +46,8 @@ static void files_of_children_are_named(void **state)
     write_marks("marks-12.sqlite", "12");
     write_marks("other-12.csv", "12");
     assert_warning("marks.csv",
-        "Sub-tracking file %1$s/marks.csv: child processes wrote files of their own, which are "
-        "not taken in: marks-12.csv and 1 more. Combine all of them first: gpu-tracker sub-track "
+        "Sub-tracking file %1$s/marks.csv: child processes wrote files of their own, which are not "
+        "included: marks-12.csv and 1 more. Combine all of them first: gpu-tracker sub-track "
         "combine --stf all.csv -p %1$s/marks.csv %1$s/marks-*.csv");
 }
 
@@ -62,8 +62,8 @@ static void a_pattern_matches_no_other_file(void **state)
     write_marks("marks-7.csv", "7");
     write_marks("marks-12.csv", "12");
     assert_warning("marks.csv",
-        "Sub-tracking file %1$s/marks.csv: child processes wrote files of their own, which are "
-        "not taken in: marks-12.csv and 1 more. Combine all of them first: gpu-tracker sub-track "
+        "Sub-tracking file %1$s/marks.csv: child processes wrote files of their own, which are not "
+        "included: marks-12.csv and 1 more. Combine all of them first: gpu-tracker sub-track "
         "combine --stf all.csv -p %1$s/marks.csv %1$s/marks-12.csv %1$s/marks-7.csv");
 }
 
@@ -72,9 +72,9 @@ static void the_command_is_one_for_a_shell(void **state)
     (void)state;
     write_marks("Bob's run-12.csv", "12");
     assert_warning("Bob's run.csv",
-        "Sub-tracking file %1$s/Bob's run.csv: child processes wrote files of their own, which "
-        "are not taken in: Bob's run-12.csv. Combine all of them first: gpu-tracker sub-track "
-        "combine --stf all.csv -p '%1$s/Bob'\\''s run.csv' '%1$s/Bob'\\''s run'-*.csv");
+        "Sub-tracking file %1$s/Bob's run.csv: child processes wrote files of their own, which are "
+        "not included: Bob's run-12.csv. Combine all of them first: gpu-tracker sub-track combine "
+        "--stf all.csv -p '%1$s/Bob'\\''s run.csv' '%1$s/Bob'\\''s run'-*.csv");
 }
 
 static void without_files_of_this_run_there_is_no_warning(void **state)

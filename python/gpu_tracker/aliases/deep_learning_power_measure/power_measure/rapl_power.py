@@ -152,7 +152,7 @@ def get_power(diff):
             if kind:
                 powers[kind] = powers.get(kind, 0) + diff.average_power(package.name, domain.name)
     if powers["intel_power"] == 0:
-        raise ValueError("The counters of the CPU's packages have not moved, so its power is not known.")
+        raise ValueError("The counters of the CPU's packages have not advanced, so its power is not known.")
     return powers
 
 
