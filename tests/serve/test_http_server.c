@@ -59,11 +59,14 @@ static size_t receive(int fd, char *text, size_t size)
 {
     char bytes[4096];
     size_t total = 0, kept = 0;
-    for (ssize_t got; (got = recv(fd, bytes, sizeof bytes, 0)) != 0; total += (size_t)got) {
+    for (ssize_t got; (got = recv(fd, bytes, sizeof bytes, 0)) != 0;) {
+        if (got < 0 && errno == EINTR)
+            continue; /* this process was stopped for a while */
         if (got < 0 && errno != ECONNRESET)
             fail_msg("waited in vain: %s", strerror(errno));
         if (got < 0)
             break;
+        total += (size_t)got;
         for (ssize_t i = 0; i < got && kept < size - 1; i++)
             text[kept++] = bytes[i];
     }
