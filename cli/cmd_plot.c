@@ -125,12 +125,12 @@ static int read_options(const struct arguments *arguments, struct work *work,
     size_t position = 0;
     TRY(make_lists(arguments, work, error));
     while ((mark = arguments_next(arguments, OPTION_REPORT_MARKS, &position)) != NULL)
-        work->marks[options->n_marks++] = mark;
+        work->marks[options->n_sub_tracking_files++] = mark;
     for (char *name = strtok_r(work->names, ", ", &rest); name; name = strtok_r(NULL, ", ", &rest))
         work->figures[options->n_figures++] = name;
     options->sessions = work->sessions.list;
     options->n_sessions = work->sessions.count;
-    options->marks = work->marks;
+    options->sub_tracking_files = work->marks;
     options->figures = work->figures;
     options->blocks = arguments_have(arguments, OPTION_PLOT_BLOCKS);
     options->title = arguments_value(arguments, OPTION_PLOT_TITLE);

@@ -31,10 +31,10 @@ static int read_options(const struct arguments *arguments, struct work *work,
         return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
     TRY(named_sessions_read(&work->sessions, arguments, OPTION_REPORT_OUTPUT, error));
     while ((mark = arguments_next(arguments, OPTION_REPORT_MARKS, &position)) != NULL)
-        work->marks[options->n_marks++] = mark;
+        work->marks[options->n_sub_tracking_files++] = mark;
     options->sessions = work->sessions.list;
     options->n_sessions = work->sessions.count;
-    options->marks = work->marks;
+    options->sub_tracking_files = work->marks;
     options->title = arguments_value(arguments, OPTION_REPORT_TITLE);
     options->page = getenv("GPUT_REPORT_PAGE");
     options->warn = analysis_warn;

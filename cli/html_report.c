@@ -174,8 +174,8 @@ int html_report_write(const struct html_report *html, const struct report *repor
     shown.blocks_pattern = pattern ? pattern : "%p.csv";
     options.sessions = sessions;
     options.n_sessions = 1;
-    options.marks = &report->region_marks;
-    options.n_marks = report->region_marks != NULL;
+    options.sub_tracking_files = &report->region_marks;
+    options.n_sub_tracking_files = report->region_marks != NULL;
     options.page = getenv("GPUT_REPORT_PAGE");
     options.warn = warn;
     options.user = (void *)report;

@@ -20,15 +20,15 @@ static int merge(const struct arguments *arguments, const struct gput_report_opt
 {
     size_t operands = (size_t)arguments->n_operands;
     struct gput_timeline_options options = gput_timeline_options_default();
-    const char **inputs = calloc(operands + sessions->n_marks + 1, sizeof *inputs);
+    const char **inputs = calloc(operands + sessions->n_sub_tracking_files + 1, sizeof *inputs);
     if (!inputs)
         return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
     for (size_t i = 0; i < operands; i++)
         inputs[i] = sessions->sessions[i]->path;
-    for (size_t i = 0; i < sessions->n_marks; i++)
-        inputs[operands + i] = sessions->marks[i];
+    for (size_t i = 0; i < sessions->n_sub_tracking_files; i++)
+        inputs[operands + i] = sessions->sub_tracking_files[i];
     options.inputs = inputs;
-    options.n_inputs = operands + sessions->n_marks;
+    options.n_inputs = operands + sessions->n_sub_tracking_files;
     options.output = path;
     options.warn = sessions->warn;
     options.progress = sessions->progress;

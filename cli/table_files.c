@@ -38,7 +38,7 @@ static void add_file(const char ***word, const char *kind, const char *name, con
 static const char **make_command_line(const char *python, const struct gput_report_options *options,
     const char *format, const char *path)
 {
-    size_t files = options->n_sessions + options->n_marks;
+    size_t files = options->n_sessions + options->n_sub_tracking_files;
     const char **words = calloc(6 + 3 * files, sizeof *words), **word = words;
     if (!words)
         return NULL;
@@ -49,8 +49,8 @@ static const char **make_command_line(const char *python, const struct gput_repo
     *word++ = path;
     for (size_t i = 0; i < options->n_sessions; i++)
         add_file(&word, "session", options->sessions[i]->name, options->sessions[i]->path);
-    for (size_t i = 0; i < options->n_marks; i++)
-        add_file(&word, "stf", NULL, options->marks[i]);
+    for (size_t i = 0; i < options->n_sub_tracking_files; i++)
+        add_file(&word, "stf", NULL, options->sub_tracking_files[i]);
     return words;
 }
 

@@ -57,8 +57,8 @@ struct gput_plot_options {
      * None: only `curves`. */
     const struct gput_report_session *const *sessions;
     size_t n_sessions;
-    const char *const *marks; /**< sub-tracking files, as in gput_report_options */
-    size_t n_marks;
+    const char *const *sub_tracking_files; /**< as in gput_report_options */
+    size_t n_sub_tracking_files;
     const struct gput_plot_curve *const *curves;
     size_t n_curves;
     /**

@@ -76,8 +76,8 @@ struct gput_report_options {
     size_t n_sessions;
     /** Sub-tracking files (.csv, .sqlite, .gputblocks). They belong to the only session, or, when
      * there are as many as sessions, each to the session at its place. */
-    const char *const *marks;
-    size_t n_marks;
+    const char *const *sub_tracking_files;
+    size_t n_sub_tracking_files;
     const char *title; /**< title of the page; NULL: the names of the sessions */
     const char *page;  /**< file of another page than the one that is built in; NULL: that one */
     /** Called with one line (no newline) for each warning. May be NULL. */

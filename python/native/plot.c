@@ -100,7 +100,8 @@ static bool read_plot_options(PyObject *held, PyObject *args, PyObject *keywords
     options->is_inline = is_inline;
     return held_optional_path(held, path, output) &&
            held_sessions(held, sessions, &options->sessions, &options->n_sessions) &&
-           (marks == Py_None || held_paths(held, marks, &options->marks, &options->n_marks)) &&
+           (marks == Py_None || held_paths(held, marks, &options->sub_tracking_files,
+                                    &options->n_sub_tracking_files)) &&
            (curves == Py_None || held_curves(held, curves, &options->curves, &options->n_curves)) &&
            held_texts(held, figures, &options->figures, &options->n_figures);
 }
@@ -149,7 +150,8 @@ static bool read_report_options(PyObject *held, PyObject *args, PyObject *keywor
         return false;
     return held_path(held, path, output) && held_optional_path(held, page, &options->page) &&
            held_sessions(held, sessions, &options->sessions, &options->n_sessions) &&
-           (marks == Py_None || held_paths(held, marks, &options->marks, &options->n_marks));
+           (marks == Py_None || held_paths(held, marks, &options->sub_tracking_files,
+                                    &options->n_sub_tracking_files));
 }
 
 static PyObject *report(PyObject *Py_UNUSED(module), PyObject *args, PyObject *keywords)
@@ -183,7 +185,8 @@ static bool read_tables_options(PyObject *held, PyObject *args, PyObject *keywor
     return PyArg_ParseTupleAndKeywords(
                args, keywords, "OO|$OO", keys, &sessions, take, &marks, &names) &&
            held_named_sessions(held, sessions, names, &options->sessions, &options->n_sessions) &&
-           (marks == Py_None || held_paths(held, marks, &options->marks, &options->n_marks));
+           (marks == Py_None || held_paths(held, marks, &options->sub_tracking_files,
+                                    &options->n_sub_tracking_files));
 }
 
 static PyObject *report_tables(PyObject *module, PyObject *args, PyObject *keywords)

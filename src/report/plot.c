@@ -43,8 +43,8 @@ static int load(struct report_payload *payload, const struct gput_plot_options *
     struct gput_report_options sessions = gput_report_options_default();
     sessions.sessions = options->sessions;
     sessions.n_sessions = options->n_sessions;
-    sessions.marks = options->marks;
-    sessions.n_marks = options->n_marks;
+    sessions.sub_tracking_files = options->sub_tracking_files;
+    sessions.n_sub_tracking_files = options->n_sub_tracking_files;
     sessions.warn = options->warn;
     sessions.progress = options->progress;
     sessions.user = options->user;

@@ -198,22 +198,22 @@ static struct report_planned *session_of_marks(
 {
     if (plan->count == 1)
         return &plan->sessions[0];
-    if (plan->count == options->n_marks)
+    if (plan->count == options->n_sub_tracking_files)
         return &plan->sessions[index];
-    return report_join_owner(plan, options->marks[index]);
+    return report_join_owner(plan, options->sub_tracking_files[index]);
 }
 
 static int join_marks(
     struct report_plan *plan, const struct gput_report_options *options, struct gput_error *error)
 {
-    for (size_t i = 0; i < options->n_marks; i++) {
+    for (size_t i = 0; i < options->n_sub_tracking_files; i++) {
         struct report_planned *session = session_of_marks(plan, options, i);
         if (!session)
             return error_set(error, GPUT_ERROR_INVALID,
                 "Which session %s belongs to is not clear: there are %zu sessions and %zu "
                 "sub-tracking files. Name one for each session, in the same order.",
-                options->marks[i], plan->count, options->n_marks);
-        TRY(report_join_marks(session, strdup(options->marks[i]), error));
+                options->sub_tracking_files[i], plan->count, options->n_sub_tracking_files);
+        TRY(report_join_marks(session, strdup(options->sub_tracking_files[i]), error));
     }
     return GPUT_OK;
 }
