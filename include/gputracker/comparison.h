@@ -4,11 +4,12 @@
  *
  *     const struct gput_comparison_session sessions[] = {{"A", "a.json"}, {"B", "b.pkl"}};
  *     struct gput_comparison *comparison;
- *     char *text;
- *     if (gput_comparison_create(sessions, 2, NULL, &comparison, &error) == GPUT_OK &&
- *         gput_comparison_render(comparison, NULL, GPUT_FORMAT_TEXT, &text, NULL, &error) ==
- * GPUT_OK) { fputs(text, stdout); free(text);
- *     }
+ *     char *text = NULL;
+ *     if (gput_comparison_create(sessions, 2, NULL, &comparison, &error) == GPUT_OK)
+ *         gput_comparison_render(comparison, NULL, GPUT_FORMAT_TEXT, &text, NULL, &error);
+ *     if (text)
+ *         fputs(text, stdout);
+ *     free(text);
  *     gput_comparison_destroy(comparison);
  *
  * A session may have several runs: files with the same session name. It is then compared by their

@@ -6,9 +6,10 @@
  *
  *     char *bytes;
  *     size_t length;
- *     if (gput_results_render(results, NULL, GPUT_FORMAT_JSON, &bytes, &length, &error) == GPUT_OK)
- * { fwrite(bytes, 1, length, stdout); free(bytes);
- *     }
+ *     int code = gput_results_render(results, NULL, GPUT_FORMAT_JSON, &bytes, &length, &error);
+ *     if (code == GPUT_OK)
+ *         fwrite(bytes, 1, length, stdout);
+ *     free(bytes);
  *
  * What gput_plot_render() and gput_python_render() render is named in their options.
  *
