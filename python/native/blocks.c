@@ -127,7 +127,7 @@ static int note_file(struct blocks *self)
     self->opener = getpid();
     return status.is_renamed
                ? PyErr_WarnFormat(PyExc_RuntimeWarning, 1,
-                     "The file of marks is there already: marks of code blocks are written to %s.",
+                     "The file of marks already exists: marks of code blocks are written to %s.",
                      status.path)
                : 0;
 }
@@ -141,7 +141,7 @@ static int blocks_init(PyObject *object, PyObject *args, PyObject *kwargs)
     PyObject *exact = NULL;
     int overwrite = 0, join = 0, thread_ids = 0, free_name = 0;
     if (self->blocks) {
-        PyErr_SetString(PyExc_RuntimeError, "A log is opened once.");
+        PyErr_SetString(PyExc_RuntimeError, "A log can be opened only once.");
         return -1;
     }
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&|$ppOpp", names, PyUnicode_FSConverter, &path,

@@ -17,7 +17,7 @@ static int recording_init(PyObject *object, PyObject *args, PyObject *kwargs)
     struct gput_error error;
     int code;
     if (self->recording) {
-        PyErr_SetString(PyExc_RuntimeError, "A recording is opened once.");
+        PyErr_SetString(PyExc_RuntimeError, "A recording can be opened only once.");
         return -1;
     }
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&", names, PyUnicode_FSConverter, &folder))

@@ -90,7 +90,7 @@ static int session_init(PyObject *object, PyObject *args, PyObject *kwargs)
     struct session *self = (struct session *)object;
     struct session_arguments given;
     if (self->session) {
-        PyErr_SetString(PyExc_RuntimeError, "A session is created once.");
+        PyErr_SetString(PyExc_RuntimeError, "A session can be created only once.");
         return -1;
     }
     if (!session_arguments_read(args, kwargs, &given))

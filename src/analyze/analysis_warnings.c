@@ -22,7 +22,7 @@ static void warn_of_outside_calls(const struct gput_analysis *analysis,
     if (outside > 0)
         str_printf(&warning,
             "%llu of %zu calls in %s stopped before the first sample of %s or started after its "
-            "last: they count as calls, and what they used is not known.",
+            "last: they count as calls, but what they used is not known.",
             (unsigned long long)outside, n_calls, options->sub_tracking_file,
             options->tracking_file);
     pass(options, &warning);

@@ -385,7 +385,7 @@ bool call_table_warning(
     snprintf(message, CALL_TABLE_WARNING_SIZE,
         "Sub-tracking file %.200s: calls of one code block overlap within a process (threads or "
         "recursion), and without thread ids %llu of them were paired from two starts or two stops. "
-        "Their figures mean little.",
+        "Their figures are unreliable.",
         path, (unsigned long long)table->n_doubtful);
     return true;
 }

@@ -133,8 +133,8 @@ static int match_run(const struct matching *matching, const struct comparison_se
     for (size_t i = 0; i < first->n_measurements; i++) {
         if (lacks_measurement(run, first->measurements[i]))
             return error_set(matching->error, GPUT_ERROR_INVALID,
-                "The results of tracking session \"%.200s\" have no measurement \"%.100s\", those "
-                "of \"%.100s\" have.",
+                "The results of tracking session \"%.200s\" have no measurement \"%.100s\", but "
+                "those of \"%.100s\" do.",
                 session->name, first->measurements[i], matching->first_name);
     }
     for (size_t i = 0; i < first->n_blocks; i++)

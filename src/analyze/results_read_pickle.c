@@ -60,8 +60,8 @@ static void complete(struct gput_results *results)
         "not in this file");
     results->n_sources = 1;
     results->sources[0] = (struct gput_source){RESULTS_OLDER_FILE, GPUT_SOURCE_SAMPLED,
-        "kept by the Python package gpu_tracker, which counts MiB of GPU RAM as MB; other figures "
-        "than its own are not known"};
+        "from the Python package gpu_tracker, which counts MiB of GPU RAM as MB; only its figures "
+        "are known"};
 }
 
 static int read_usage(const struct pickle_value *usage, const char *name,

@@ -112,13 +112,13 @@ static void check_memory_maps(const struct view *view, struct gput_doctor_source
     struct gput_error error;
     int code = proc_smaps_rollup_read(view->procfs_root, known_pid(view), &rollup, &error);
     if (code != GPUT_OK)
-        set(source, GPUT_DOCTOR_UNAVAILABLE, "", "RAM is statm's alone: %s", error.message);
+        set(source, GPUT_DOCTOR_UNAVAILABLE, "", "RAM comes only from statm: %s", error.message);
     else if (may_read_others())
         set(source, GPUT_DOCTOR_AVAILABLE, "", "smaps of every process");
     else
         set(source, GPUT_DOCTOR_PARTLY,
             "sudo setcap cap_sys_ptrace+ep \"$(command -v gpu-tracker)\", or run it as root",
-            "smaps of your own processes; those of other users show statm's RSS alone");
+            "smaps of your own processes; for those of other users only RSS from statm");
 }
 
 static void check_cpu_clocks(const struct view *view, struct gput_doctor_source *source)
@@ -126,8 +126,8 @@ static void check_cpu_clocks(const struct view *view, struct gput_doctor_source 
     int64_t ns;
     if (!view->own_procfs)
         set(source, GPUT_DOCTOR_UNAVAILABLE, "mount -t proc proc /proc, or set GPUT_PROCFS",
-            "%s is not of our own pid namespace: no command can be tracked by it; CPU time of a "
-            "process attached to comes from stat, in clock ticks",
+            "%s is of another pid namespace: no command can be tracked with it; CPU time of an "
+            "attached process comes from stat, in clock ticks",
             view->procfs_root);
     else if (cpu_clock_read(getpid(), &ns) != GPUT_OK)
         set(source, GPUT_DOCTOR_UNAVAILABLE, "", "the kernel gives no CPU clocks of processes");
@@ -159,7 +159,8 @@ static void check_cgroup(const struct view *view, struct gput_doctor_source *sou
     else
         set(source, GPUT_DOCTOR_PARTLY,
             "systemd-run --user --scope -p Delegate=yes gpu-tracker run …, or run it as root",
-            "limits and usage of our group, but none of its own for a command: %s", own.why_not);
+            "limits and usage of gpu-tracker's own group; commands get no group of their own: %s",
+            own.why_not);
     own_cgroup_remove(&own);
     cgroup_finish(&here);
 }
@@ -264,7 +265,7 @@ static void check_counters(const struct view *view, struct gput_doctor_source *s
     (void)view;
     options.exact = options.counters = true;
     if (gput_blocks_check(&options, &error) == GPUT_OK)
-        set(source, GPUT_DOCTOR_AVAILABLE, "", "of every thread of one's own, in user space");
+        set(source, GPUT_DOCTOR_AVAILABLE, "", "of all threads of your own, in user space");
     else
         set(source, GPUT_DOCTOR_UNAVAILABLE,
             error.code == GPUT_ERROR_PERMISSION ? "sudo sysctl kernel.perf_event_paranoid=2" : "",

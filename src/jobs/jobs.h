@@ -201,7 +201,7 @@ int jobs_compare_numbers(double left, double right);
 void jobs_leave_out_launchers(struct gput_jobs *jobs);
 
 /* jobs_marks.c: how far the clock of one machine is ahead of another's by blocks that their ranks
- * leave together. */
+ * exit together. */
 struct jobs_blocks;
 struct jobs_apart {
     double seconds, doubt; /* NaN: they have no block in common */

@@ -1,6 +1,6 @@
 /*
  * Clocks of machines. Machines with one boot id have one clock. Others are compared by blocks that
- * their ranks leave together, or by starts and ends: launchers start all ranks of a job within
+ * their ranks exit together, or by starts and ends: launchers start all ranks of a job within
  * seconds, and most jobs end together, so where both are off by the same time, the clock is.
  */
 #include "jobs/jobs.h"
@@ -144,7 +144,7 @@ static bool is_to_correct(
            (offset > BARRIER_SECONDS || !are_synchronized(clock, reference));
 }
 
-/* False: they do not say how far the clock is off. A block that ranks do not leave together, as a
+/* False: they do not say how far the clock is off. A block that ranks do not exit together, as a
  * stage of a pipeline, contradicts their starts. */
 static bool compare_by_marks(struct gput_jobs *jobs, const struct jobs_job *job,
     const struct clock *clock, const struct clock *reference, const struct jobs_apart *apart)

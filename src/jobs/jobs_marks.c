@@ -1,5 +1,5 @@
 /*
- * Blocks that ranks leave together, as a barrier or a step of training: the ends of their calls,
+ * Blocks that ranks exit together, as a barrier or a step of training: the ends of their calls,
  * first with first and so on, say how far the clocks of two machines are apart. Of each clock one
  * rank's file is read, and of that the calls of one thread; memory does not grow with them.
  */

@@ -295,6 +295,6 @@ void jobs_write_text(const struct gput_jobs *jobs, struct str *text)
         str_append(text, "Files\n");
     write_findings(jobs, NAN, text);
     if (jobs->files_left_out > 0)
-        str_printf(text, "%.0f other file%s left alone.\n", jobs->files_left_out,
+        str_printf(text, "%.0f other file%s ignored.\n", jobs->files_left_out,
             jobs->files_left_out > 1 ? "s were" : " was");
 }

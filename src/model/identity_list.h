@@ -33,9 +33,9 @@
     TEXT(task, 40, "job.task", "which element of an array, which of GNU parallel's jobs, or both: 3_7") \
     TEXT(step, 32, "job.step", "of the job; of a task of GNU parallel without one, the pid of that") \
     TEXT(run, 64, "job.run", "distinguishes runs of the launcher in one job: its own id, the address of MPICH's mpiexec, the pid of GNU parallel") \
-    NUMBER(rank, "job.rank", "of main, or of its descendants where there is but one on this machine") \
+    NUMBER(rank, "job.rank", "of main, or of its descendants if there is only one on this machine") \
     TEXT(ranks, 128, "job.ranks", "all ranks that are tracked: 0-3,8") \
-    TEXT(ranks_of, 12, "job.ranks_of", "whose environment has them: main, or descendants, of which those that live shortly may not be seen") \
+    TEXT(ranks_of, 12, "job.ranks_of", "whose environment has them: main, or descendants; short-lived ones may not be seen") \
     NUMBER(local_rank, "job.local_rank", "among the ranks of this machine") \
     NUMBER(local_size, "job.local_size", "ranks on this machine") \
     NUMBER(world_size, "job.world_size", "ranks of the job") \

@@ -65,7 +65,7 @@ static double exit_signal(const void *item)
     BYTES("read_bytes", type, of read_bytes, "read through read() and the like"), \
     BYTES("write_bytes", type, of write_bytes, "written through write() and the like"), \
     BYTES("storage_read_bytes", type, of storage_read_bytes, "fetched from storage"), \
-    BYTES("storage_write_bytes", type, of storage_write_bytes, "written to storage, without what was dropped before")
+    BYTES("storage_write_bytes", type, of storage_write_bytes, "written to storage, without data dropped before it got there")
 
 const struct column process_columns[PROCESS_COLUMNS] = {
     MEMBER("pid", INT, struct gput_process, pid, "process id"),

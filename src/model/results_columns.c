@@ -128,7 +128,7 @@ static const struct results_column record[] = {
 
     PEAK(RAM, peaks.main, NULL, "peak RSS of the main process"),
     PEAK(RAM, peaks.descendants, NULL, "peak RSS of the largest single descendant"),
-    PEAK(RAM, peaks.combined, NULL, "peak RAM of all together, what they share counted once"),
+    PEAK(RAM, peaks.combined, NULL, "peak RAM of all together, shared memory counted once"),
     AT("peaks.control_group", RAM, peaks.control_group.bytes, "bytes", NULL, CONTROL_GROUP_PEAK ": it was at least this"),
     MEASURED_AS("peaks", "control_group_at_most_bytes", peaks.control_group.at_most_bytes, "bytes", NULL, CONTROL_GROUP_PEAK ": and at most this, the same when it is exact"),
     AT("peaks.control_group_source", NUMBER, peaks.control_group.source, NULL, NULL, CONTROL_GROUP_PEAK ": where it comes from"),
@@ -159,7 +159,7 @@ static const struct results_column record[] = {
     AT("accounting.bytes.read", WHOLE, accounting.read_bytes, "bytes", "counts", "read through read() and the like, cached or not"),
     AT("accounting.bytes.written", WHOLE, accounting.write_bytes, "bytes", "counts", "written through write() and the like"),
     AT("accounting.bytes.read_from_storage", WHOLE, accounting.storage_read_bytes, "bytes", "counts", "fetched from storage"),
-    AT("accounting.bytes.written_to_storage", WHOLE, accounting.storage_write_bytes, "bytes", "written_to_storage", "written to storage, without what was dropped before"),
+    AT("accounting.bytes.written_to_storage", WHOLE, accounting.storage_write_bytes, "bytes", "written_to_storage", "written to storage, without data dropped before it got there"),
     MEASURED_AS("accounting.bytes", "dirtied", accounting.storage_dirtied_bytes, "bytes", "counts", "pages dirtied to be written to storage"),
     AT("accounting.bytes.system_network_received", WHOLE, accounting.system_network_received_bytes, "bytes", "network", "received by the whole system, without the loopback"),
     AT("accounting.bytes.system_network_sent", WHOLE, accounting.system_network_sent_bytes, "bytes", "network", "sent by the whole system, without the loopback"),

@@ -45,7 +45,7 @@ class AnalyzeTest(CommandTest):
     def warning(self, outside, calls):
         return (
             f"gpu-tracker: warning: {outside} of {calls} calls in {self.marks} stopped before the first sample of "
-            f"{self.tracking} or started after its last: they count as calls, and what they used is not known.\n"
+            f"{self.tracking} or started after its last: they count as calls, but what they used is not known.\n"
         )
 
     def assert_same(self, value, wanted, place="results"):

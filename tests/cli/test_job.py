@@ -425,7 +425,7 @@ class Job(JobTest):
         self.assertIn("s.csv could not be read", texts)
         self.assertIn("its files stayed where they were spooled host n1, folder /tmp/gpu-tracker-x", texts)
         self.assertNotIn("loss.csv", texts)
-        self.assertIn("2 other files were left alone.", self.run_command(".").stdout)
+        self.assertIn("2 other files were ignored.", self.run_command(".").stdout)
         self.assertIn("loss.csv could not be read", self.findings("loss.csv", "r.r0.json")["unreadable"])
 
     def test_a_rank_whose_files_are_on_another_machine_is_all_there_is(self):
@@ -442,7 +442,7 @@ class Job(JobTest):
             self.run_command(".", "-o", name, "-f", name[2:])
         self.assertNotIn("unreadable", self.findings())
         text = self.run_command(".").stdout
-        self.assertIn("2 other files were left alone.", text)
+        self.assertIn("2 other files were ignored.", text)
 
     def test_ranks_of_different_versions(self):
         self.rank(0, world=2)

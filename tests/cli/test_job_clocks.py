@@ -131,7 +131,7 @@ class Clocks(JobTest):
         self.assertEqual(read["machines"][1]["clock_offset_seconds"], read["machines"][2]["clock_offset_seconds"])
         self.assertIn("The clock of n1 and 1 more is off by 360", self.findings()["clock"])
 
-    # ---- by blocks that ranks leave together ----
+    # ---- by blocks that ranks exit together ----
 
     def marks(self, rank, ends, *, clock=0, block="step", name=None, seconds=0.5, process=None):
         """The file of a rank; `ends` by a clock that is right."""

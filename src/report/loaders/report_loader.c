@@ -28,7 +28,7 @@ static int check(const char *path, bool *is_folder, struct gput_error *error)
     *is_folder = S_ISDIR(info.st_mode);
     if (!*is_folder && !S_ISREG(info.st_mode))
         return error_set(error, GPUT_ERROR_FORMAT,
-            "%s is neither a file nor a folder: a session is read more than once", path);
+            "%s is neither a file nor a folder: a session has to be read more than once", path);
     if (access(path, R_OK) != 0)
         return error_set_errno(error, errno, "Cannot open %s", path);
     return text_ends_with(path, ".sqlite") ? sqlite_library_load(error) : GPUT_OK;

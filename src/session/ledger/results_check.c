@@ -90,9 +90,9 @@ static const struct label_rule {
     {"kernel_cpu_time", AT(accounting.kernel_system_cpu_seconds), AT(accounting.kernel_cpu_seconds),
         "at least: contradicted by its system time"},
     {"cpu_energy", AT(energy.combined), AT(energy.machine.total),
-        "contradicted by the joules of what is tracked, which are more"},
+        "contradicted by the joules of the tracked processes, which are more"},
     {"gpu_energy", AT(energy.combined), AT(energy.machine.total),
-        "contradicted by the joules of what is tracked, which are more"},
+        "contradicted by the joules of the tracked processes, which are more"},
 };
 
 static unsigned check_figures(struct gput_results *results)
