@@ -83,8 +83,8 @@ class Tracker:
     overwrite: replace an existing tracking file.
     own_process: track from a separate process, which goes on to the end if this one crashes, and completes the files:
         `resource_usage_file` then has the report as JSON.
-    ram_mode: "adaptive", or "exact": read private and shared RAM at every sample, at any cost; "totals": not at all of
-        a process that is alone.
+    ram_mode: "adaptive", or "exact": read private and shared RAM at every sample, at any cost; "totals": not
+        while only one process is tracked.
     processes: keep a record of every process: see `processes`. command_lines: with their command lines, which may
         contain secrets.
     energy_unit: joules, watt-hours, kilowatt-hours; for `report` and `details`.

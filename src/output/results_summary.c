@@ -33,7 +33,7 @@ static void describe_end(const struct summary *summary, char *text, size_t size)
                                                        : 0;
     text[0] = '\0';
     if (limit->enforced)
-        snprintf(text, size, "ended for its limit of %s", limit->kind_name);
+        snprintf(text, size, "ended: %s limit exceeded", limit->kind_name);
     else if (signal)
         snprintf(text, size, "killed by signal %d (%s)", signal, strsignal(signal));
     else if (has_status)

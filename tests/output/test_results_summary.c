@@ -231,7 +231,7 @@ static void an_end_by_a_signal_or_a_limit_is_named(void **state)
     free(text);
     results.limit = (struct gput_limit_passed){.kind_name = "ram", .enforced = true};
     text = summarize(&results, &options);
-    assert_non_null(strstr(text, "3 min 12 s  ended for its limit of ram\n"));
+    assert_non_null(strstr(text, "3 min 12 s  ended: ram limit exceeded\n"));
     free(text);
 }
 
