@@ -25,8 +25,8 @@
  *     struct gput_results_render_options options = gput_results_render_options_default();
  *     options.color = true;
  *     char *text;
- *     if (gput_results_render(results, &options, GPUT_FORMAT_SUMMARY, &text, NULL, &error) ==
- * GPUT_OK) free(text);
+ *     gput_results_render(results, &options, GPUT_FORMAT_SUMMARY, &text, NULL, &error);
+ *     free(text);
  */
 #ifndef GPUTRACKER_SIZED_H
 #define GPUTRACKER_SIZED_H

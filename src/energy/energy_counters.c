@@ -166,6 +166,8 @@ void energy_counters_read(struct energy_counters *energy, int64_t now_ns)
             number_add_known(&energy->pending[domain], added);
         energy->is_lost[domain] |= is_lost(counter, domain);
     }
+    if (energy->first_read_ns == 0)
+        energy->first_read_ns = now_ns;
     energy->read_ns = now_ns;
 }
 

@@ -19,7 +19,7 @@ struct energy_counters {
     struct energy_counter *counters; /* of powercap's zones, or perf's counters; owned */
     bool is_lost[ENERGY_DOMAINS];    /* its joules were known, but are not any more */
     double pending[ENERGY_DOMAINS];  /* joules read and not taken; NaN: none */
-    int64_t read_ns;                 /* when they were last read */
+    int64_t first_read_ns, read_ns;  /* when they were first and last read; 0: not yet */
     char why_not[256];               /* why there are none; "" */
     char remedy[160];                /* what an administrator can do about it; "" */
 };

@@ -13,6 +13,7 @@
 
 #define JOULES_PER_KILOWATT_HOUR 3.6e6
 #define MAX_UNKNOWN 0.02 /* fraction of a session for which joules may be unknown */
+#define LATE_NS 50000000 /* of the first reading of counters: less is not worth a word */
 
 /* The user's value has priority over a country's mean. */
 static void fill_carbon(const struct gput_session_options *options, struct gput_energy *energy)
@@ -97,15 +98,30 @@ static const char *how_cpu_is_shared_out(const struct energy_meter *meter)
     return meter->shares_out && is_in_total ? "; shared out by CPU time and RAM" : "";
 }
 
+/* Why joules do not count from the start: another tracker read them; or a command began before the
+ * first reading, as it does by a millisecond, or longer on a busy machine. True: by more than a
+ * hundredth of the time. */
+static bool explain_start(const struct ledger *ledger, char *text, size_t size)
+{
+    const struct energy_counters *cpu = &ledger->snapshot->energy->cpu;
+    int64_t start_ns = ledger->settings->start_ns, late_ns = cpu->first_read_ns - start_ns;
+    node_reader_explain(ledger->node, start_ns, text, size);
+    bool is_late = !text[0] && late_ns > LATE_NS && late_ns > (cpu->read_ns - start_ns) / 100;
+    if (is_late)
+        text_fit(text, size, "without the first %.2f s, before they were first read",
+            clock_seconds_of_ns(late_ns));
+    return is_late;
+}
+
 static void add_cpu_energy(const struct ledger *ledger, struct gput_results *results)
 {
     const struct energy_meter *meter = ledger->snapshot->energy;
     char faults[GPUT_REASON_SIZE], shares[192], node[160];
     bool is_known = knows_cpu(&meter->energy);
+    bool is_late = explain_start(ledger, node, sizeof node);
     const char *remedy = meter->cpu.remedy[0] && !meter->cpu.uses_perf ? meter->cpu.remedy : "";
     const char *hint = remedy[0] ? "; an administrator can run: " : "";
     explain_shares(ledger, shares, sizeof shares);
-    node_reader_explain(ledger->node, ledger->settings->start_ns, node, sizeof node);
     energy_counters_explain(&meter->cpu, faults,
         sizeof faults - sizeof meter->cpu.remedy - strlen(shares) - strlen(node));
     if (meter->skips_cpu && !energy_counters_are_missing(&meter->cpu))
@@ -115,12 +131,12 @@ static void add_cpu_energy(const struct ledger *ledger, struct gput_results *res
             meter->cpu.why_not, hint, remedy);
     else if (faults[0])
         results_add_source(results, "cpu_energy",
-            is_known ? GPUT_SOURCE_SAMPLED : GPUT_SOURCE_UNAVAILABLE, "RAPL, but %s%s%s%s", faults,
-            shares, hint, remedy);
+            is_known ? GPUT_SOURCE_SAMPLED : GPUT_SOURCE_UNAVAILABLE, "RAPL, but %s%s%s%s%s%s",
+            faults, shares, node[0] ? "; " : "", node, hint, remedy);
     else if (is_known)
-        results_add_source(results, "cpu_energy", GPUT_SOURCE_EXACT, "RAPL counters %s%s%s%s%s",
-            meter->cpu.uses_perf ? "by perf events" : "by powercap", how_cpu_is_shared_out(meter),
-            shares, node[0] ? "; " : "", node);
+        results_add_source(results, "cpu_energy", is_late ? GPUT_SOURCE_SAMPLED : GPUT_SOURCE_EXACT,
+            "RAPL counters %s%s%s%s%s", meter->cpu.uses_perf ? "by perf events" : "by powercap",
+            how_cpu_is_shared_out(meter), shares, node[0] ? "; " : "", node);
     else
         results_add_source(results, "cpu_energy", GPUT_SOURCE_UNAVAILABLE,
             "the session was too short for its counters");
