@@ -51,7 +51,7 @@ static int follow(struct gput_session *session, struct signals *signals,
         if ((process_fd < 0 || tracking->limits.enforce) && (timeout < 0 || timeout > POLL_MS))
             timeout = POLL_MS;
         struct signal_event event;
-        if (signals_next(signals, process_fd, timeout, &event) && signals_obey(&event)) {
+        if (signals_next(signals, process_fd, timeout, &event) && signals_handle(&event)) {
             end->asked_by = signals_asks_to_end(event.number) ? event.number : 0;
             return GPUT_OK;
         }

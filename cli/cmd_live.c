@@ -17,7 +17,7 @@ static bool obey(const struct display *display, const struct signal_event *event
     bool stops = event->number == SIGTSTP || event->number == SIGTTIN || event->number == SIGTTOU;
     if (stops)
         display_suspend(display);
-    bool ends = signals_obey(event);
+    bool ends = signals_handle(event);
     if (stops)
         display_resume(display);
     return ends;

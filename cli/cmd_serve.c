@@ -24,7 +24,7 @@ static int serve_until_signal(
     if (code == GPUT_OK)
         tracking_say_address(tracking, session);
     while (code == GPUT_OK) {
-        if (signals_next(&signals, -1, -1, &event) && signals_obey(&event))
+        if (signals_next(&signals, -1, -1, &event) && signals_handle(&event))
             break;
     }
     signals_close_stop(signals_release(&signals, NULL));

@@ -250,7 +250,7 @@ void signals_forward(const struct signal_event *event, pid_t pid)
         kill(pid, event->number);
 }
 
-bool signals_obey(const struct signal_event *event)
+bool signals_handle(const struct signal_event *event)
 {
     switch (event->number) {
     case SIGINT:

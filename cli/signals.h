@@ -83,7 +83,7 @@ void signals_forward(const struct signal_event *event, pid_t pid);
 
 /* For use without a command to pass signals on to: stops on a stop signal; returns true on a signal
  * that asks to end. */
-bool signals_obey(const struct signal_event *event);
+bool signals_handle(const struct signal_event *event);
 
 /* Gives this process the default action of a signal, then sends it that signal: to stop as the
  * command stopped, or to die as it died. Returns when continued, or when the signal did nothing. */

@@ -92,7 +92,7 @@ struct gput_analysis_options {
     enum gput_grouping grouping; /**< default: GPUT_GROUP_NONE; not together with `split` */
     /**
      * Calls without a stop count up to the last sample: in the samples, joules, total and self time
-     * of their block, not in its calls and their durations. A stop without a start is left out,
+     * of their block, not in its calls and their durations. A stop without a start is skipped,
      * which files without thread ids are refused for otherwise. Default: false.
      */
     bool open_calls;

@@ -112,7 +112,7 @@ GPUT_API const char *gput_report_remedy(void);
 
 /**
  * Writes the report to `path`, or, "-", to the standard output. The file appears complete or not at
- * all. What cannot be shown of a session is warned of and left out. Memory is bounded for any
+ * all. What cannot be shown of a session is skipped with a warning. Memory is bounded for any
  * number of samples. The rest goes to an unnamed temporary file, in the folder of `path`, or in
  * /var/tmp if that is not a regular file.
  *
@@ -145,7 +145,7 @@ GPUT_API int gput_report_export(const struct gput_report_options *options,
 
 /**
  * Which files make up these sessions, as a report of them would have it. Folders are searched; what
- * is of no kind there is left out. Three tables:
+ * is of no kind there is skipped. Three tables:
  *
  *     sessions  session (from 1), path, kind ("tracking", …; "marks" where no session is known of
  *               them), results, copy_of: the path of the file that it is a copy of, by its samples,

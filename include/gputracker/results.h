@@ -229,7 +229,7 @@ static inline struct gput_results_render_options gput_results_render_options_def
  * - text; or a summary in suitable units (1 GB is 1e9 bytes), where lower bounds say "at least";
  * - JSON; or pickle, which Python's gpu_tracker loads as its own Tracker with `resource_usage`;
  * - one line, or metrics for Prometheus, of what is known now. An HTTP server of your own can serve
- *   them by gput_session_results_so_far(). A figure that is not known is left out.
+ *   them by gput_session_results_so_far(). A figure that is not known is omitted.
  *
  * `options` may be NULL. Result and errors: see gputracker/format.h.
  */

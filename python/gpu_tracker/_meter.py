@@ -51,7 +51,7 @@ class Usage:
 
 class Memory:
     """consumed: more (or less) than before, None where that is not known; peaked: on top of what is used now, for a while;
-    used: now; peak: the most, `known_peak` at least; peak_at_most: and at most, None where nothing bounds it; age_seconds:
+    used: now; peak: the most, `known_peak` at least; peak_at_most: and at most, None where no upper bound is known; age_seconds:
     how much older than the end what is used now is."""
 
     def __init__(self, figures, known_peak=None, peak_at_most=None, age_seconds=0.0):

@@ -113,7 +113,7 @@ def _grown(memory):
 
 
 def _most_grown(memory):
-    """The same at most; None: nothing bounds it."""
+    """The same at most; None: no upper bound is known."""
     if memory.consumed is None or memory.peak_at_most is None:
         return None
     return memory.peak_at_most - (memory.used - memory.consumed)

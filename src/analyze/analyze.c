@@ -30,7 +30,7 @@ struct work {
     const struct gput_analysis_options *options;
     struct sub_tracking_names *names;
     struct call_table table;
-    const struct call_window *window;  /* outside of which calls are left out; NULL: all count */
+    const struct call_window *window;  /* outside of which calls are skipped; NULL: all count */
     struct sub_tracking_labels labels; /* of processes and threads */
     struct block_groups groups;
     struct sweep_lane *lanes; /* one for each lane of the table */

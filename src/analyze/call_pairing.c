@@ -152,7 +152,7 @@ static int refuse_lone_start(
         time_text(table, lane->times[i], text));
 }
 
-/* A stop that is left out. */
+/* A stop that is skipped. */
 static void note_lone(struct call_table *table, const struct call_lane *lane, double time)
 {
     if (table->n_lone++ > 0 && !(time < table->first_lone.time))

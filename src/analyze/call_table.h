@@ -85,9 +85,9 @@ struct call_table {
     size_t n_tracks;
     uint64_t n_doubtful; /* calls made of two starts or two stops, as the Python tool does when
                             calls of one name overlap in a process */
-    uint64_t n_backward; /* calls that were left out: they stop before they start */
-    uint64_t n_skipped;  /* calls that were left out: they have no stop; see keep_open */
-    uint64_t n_lone;     /* stops that were left out: the marks of their starts are missing */
+    uint64_t n_backward; /* calls that were skipped: they stop before they start */
+    uint64_t n_skipped;  /* calls that were skipped: they have no stop; see keep_open */
+    uint64_t n_lone;     /* stops that were skipped: the marks of their starts are missing */
     struct {
         double time; /* as those of calls */
         int64_t process_id;

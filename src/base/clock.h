@@ -1,5 +1,5 @@
 /*
- * The clocks for time stamps and CPU time, in nanoseconds.
+ * The clocks for timestamps and CPU time, in nanoseconds.
  */
 #pragma once
 
@@ -25,7 +25,7 @@ int64_t clock_monotonic_ns(void);
 /* Converts a time of CLOCK_BOOTTIME, which counts on while the machine is suspended. */
 int64_t clock_monotonic_of_boot_ns(int64_t time_ns);
 
-/* Time since the epoch (UTC), for time stamps in files. */
+/* Time since the epoch (UTC), for timestamps in files. */
 int64_t clock_realtime_ns(void);
 
 struct clock_pair {

@@ -38,7 +38,7 @@ static int floor_log10_of_three_quarters_pow2(int e)
     return (e * 1262611 - 524031) >> 22;
 }
 
-/* factor * 10^e, its last bit set when anything was cut off below it. */
+/* factor * 10^e, its last bit set when anything was truncated below it. */
 static uint64_t multiply_round_to_odd(struct power_of_ten power, uint64_t factor)
 {
     unsigned __int128 low = (unsigned __int128)power.low * factor;

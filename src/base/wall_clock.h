@@ -1,7 +1,7 @@
 /*
- * The time stamps of files, in nanoseconds since the epoch (UTC): the system's time of one moment,
+ * The timestamps of files, in nanoseconds since the epoch (UTC): the system's time of one moment,
  * and from there on CLOCK_BOOTTIME, which cannot be set and counts on while the machine is
- * suspended. So differences of time stamps are true, and their order is that of the events, also
+ * suspended. So differences of timestamps are true, and their order is that of the events, also
  * where the system's time is set meanwhile.
  *
  * The moment is the first use in the process, or the start of a session while no other one runs.
@@ -21,7 +21,7 @@ extern _Atomic int64_t wall_clock_lead_ns;
 /* Determines the lead at its first use, and returns it. Any thread. */
 int64_t wall_clock_find_lead_ns(void);
 
-/* The time stamp of this moment. Any thread. Inline, because a mark costs not much more. */
+/* The timestamp of this moment. Any thread. Inline, because a mark costs not much more. */
 static inline int64_t wall_clock_ns(void)
 {
     struct timespec now = {0};
@@ -40,5 +40,5 @@ static inline int64_t wall_clock_ns(void)
 void wall_clock_begin_session(void);
 void wall_clock_end_session(void);
 
-/* How far the system's time is ahead of the time stamps: by how much it was set since. */
+/* How far the system's time is ahead of the timestamps: by how much it was set since. */
 int64_t wall_clock_behind_ns(void);

@@ -13,7 +13,7 @@ static inline bool block_plain_is_ready(const struct block_writer_thread *thread
     return thread->plain_log && block_log_has_plain_space(&thread->cursor);
 }
 
-/* Makes it. False: the file was cut off, and the mark may be lost. */
+/* Makes it. False: the file was truncated, and the mark may be lost. */
 static inline bool block_plain_mark(
     struct block_writer_thread *thread, uint32_t name, unsigned position)
 {

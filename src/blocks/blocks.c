@@ -69,7 +69,7 @@ static __attribute__((noinline)) int mark_by_writer(struct gput_blocks *blocks,
     return GPUT_OK;
 }
 
-/* A plain mark in a log that was cut off. */
+/* A plain mark in a log that was truncated. */
 static __attribute__((noinline)) int mark_cut(struct gput_blocks *blocks,
     struct block_writer_thread *thread, const struct block_name *name,
     enum sub_tracking_position position)

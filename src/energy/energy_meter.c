@@ -91,7 +91,8 @@ static double share(double part, double whole)
     return part < whole ? part / whole : 1;
 }
 
-/* Whether 0 joules of GPUs is not a figure, because too much that may be ours is unattributed. */
+/* Whether 0 joules of GPUs is not a figure, because too much that may be of tracked processes is
+ * unattributed. */
 static bool gpus_may_hide_something(const struct energy_meter *meter)
 {
     bool is_little = meter->unshared_joules <= MAX_UNSHARED * meter->energy.machine.gpu;

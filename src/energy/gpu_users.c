@@ -14,8 +14,8 @@ static bool knows_memory(const struct gpu_device_sample *gpu)
            !isnan(gpu->ram_used_bytes);
 }
 
-/* Use of a GPU by all processes, at least ours. Where others are not known, they may have used
- * everything that we did not. */
+/* Use of a GPU by all processes, at least by tracked ones. Where others are not known, they may
+ * have used everything that we did not. */
 static double use_by_all(const struct gpu_device_sample *gpu)
 {
     double all = fmax(gpu->utilization_percent, gpu->all_sm_percent);

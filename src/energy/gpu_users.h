@@ -7,7 +7,7 @@
 #include "gpu/gpu.h"
 
 enum gpu_users_basis {
-    GPU_USERS_UNKNOWN, /* some may be ours, but how much they use is not known */
+    GPU_USERS_UNKNOWN, /* some may be tracked, but how much they use is not known */
     GPU_USERS_BY_USE,  /* of its processors, in percent */
     GPU_USERS_BY_MEMORY,
 };

@@ -33,6 +33,6 @@ static inline bool salvage_lost(const struct salvage *salvage)
     return salvage->cut_short || salvage->has_gaps || salvage->rows_skipped > 0;
 }
 
-/* Appends the first error and how much was skipped: "… line 5 has 3 cells …. 1 row was left out, 14
+/* Appends the first error and how much was skipped: "… line 5 has 3 cells …. 1 row was skipped, 14
  * were kept." */
 void salvage_describe(const struct salvage *salvage, uint64_t rows_kept, struct str *text);

@@ -64,7 +64,7 @@ static enum finding find(const char *procfs_root, pid_t pid, const char *prefix,
     return finding;
 }
 
-bool device_files_are_ours(const char *name)
+bool device_files_are_own(const char *name)
 {
     return find("/proc", getpid(), name, NULL) == PRESENT;
 }

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 /* Whether this process has a file of that name, in any folder, open. */
-bool device_files_are_ours(const char *name);
+bool device_files_are_own(const char *name);
 
 /* Whether a process has a GPU of any driver open. False where that may not be read. */
 bool device_files_any_gpu(const char *procfs_root, pid_t pid);

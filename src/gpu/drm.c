@@ -34,7 +34,8 @@ static void drm_close(void *opaque)
 }
 
 /* A GPU of the requested vendor that no other source reads. */
-static bool is_ours(const struct drm_card *card, const struct gpu_source_options *options)
+static bool is_read_by_this_source(
+    const struct drm_card *card, const struct gpu_source_options *options)
 {
     if (!card->renders || strcmp(card->driver, "amdgpu") == 0 ||
         strncmp(card->driver, "nvidia", 6) == 0)
@@ -70,7 +71,7 @@ static void *drm_probe(const struct gpu_source_options *options, struct gpu_sour
         gpu_source_status_set(status, GPU_SOURCE_FAILED, "", "out of memory");
         return NULL;
     }
-    if (!drm_gpus_find(&state->gpus, options, is_ours, whose, status)) {
+    if (!drm_gpus_find(&state->gpus, options, is_read_by_this_source, whose, status)) {
         drm_close(state);
         return NULL;
     }

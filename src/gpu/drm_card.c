@@ -99,7 +99,7 @@ static bool read_card(const char *drm_folder, unsigned number, struct drm_card *
 }
 
 bool drm_cards_find(
-    const struct gpu_source_options *options, drm_card_is_ours *is_ours, struct drm_cards *cards)
+    const struct gpu_source_options *options, drm_card_filter *is_wanted, struct drm_cards *cards)
 {
     char folder[SYSFS_PATH_SIZE];
     struct drm_card card;
@@ -107,10 +107,10 @@ bool drm_cards_find(
     if (!sysfs_path(folder, options->sysfs_root, "class/drm"))
         return true;
     for (long number = -1; (number = sysfs_next_numbered(folder, "card", number)) >= 0;) {
-        if (!read_card(folder, (unsigned)number, &card) || !is_ours(&card, options))
+        if (!read_card(folder, (unsigned)number, &card) || !is_wanted(&card, options))
             continue;
         if (cards->count == GPU_MAX_DEVICES)
-            cards->n_left_out++;
+            cards->n_skipped++;
         else if (ARRAY_EXTEND(cards->cards, cards->count))
             cards->cards[cards->count++] = card;
         else

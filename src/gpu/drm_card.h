@@ -23,17 +23,16 @@ struct drm_card {
 struct drm_cards {
     struct drm_card *cards; /* owned; freed by free() */
     uint32_t count;
-    uint32_t n_left_out;
+    uint32_t n_skipped;
     int failure; /* errno: why their folder cannot be read; 0: it can, or there is none */
 };
 
-typedef bool drm_card_is_ours(
-    const struct drm_card *card, const struct gpu_source_options *options);
+typedef bool drm_card_filter(const struct drm_card *card, const struct gpu_source_options *options);
 
 /* Finds the cards that are the source's; none where some may be missing. False without memory: what
  * was found so far is to be freed, too. */
 bool drm_cards_find(
-    const struct gpu_source_options *options, drm_card_is_ours *is_ours, struct drm_cards *cards);
+    const struct gpu_source_options *options, drm_card_filter *is_wanted, struct drm_cards *cards);
 
 /* Says in `status` why none was found. */
 void drm_cards_explain_none(const struct gpu_source_options *options, const char *whose,

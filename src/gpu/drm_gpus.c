@@ -5,16 +5,16 @@
 #include <stdlib.h>
 
 bool drm_gpus_find(struct drm_gpus *gpus, const struct gpu_source_options *options,
-    drm_card_is_ours *is_ours, const char *whose, struct gpu_source_status *status)
+    drm_card_filter *is_wanted, const char *whose, struct gpu_source_status *status)
 {
     struct drm_cards found;
-    bool has_memory = drm_cards_find(options, is_ours, &found);
+    bool has_memory = drm_cards_find(options, is_wanted, &found);
     *gpus = (struct drm_gpus){.options = *options, .cards = found.cards, .count = found.count};
     if (has_memory && found.count == 0) {
         drm_cards_explain_none(options, whose, &found, status);
         return false;
     }
-    status->n_left_out = found.n_left_out;
+    status->n_skipped = found.n_skipped;
     if (has_memory)
         gpus->targets = calloc(found.count, sizeof *gpus->targets);
     for (uint32_t i = 0; gpus->targets && i < gpus->count; i++)

@@ -18,7 +18,7 @@ struct drm_gpus {
 /* Finds the cards that are the source's. False: there are none of these (`whose`: "AMD"), or no
  * memory, as `status` says then. To be freed in any case. */
 bool drm_gpus_find(struct drm_gpus *gpus, const struct gpu_source_options *options,
-    drm_card_is_ours *is_ours, const char *whose, struct gpu_source_status *status);
+    drm_card_filter *is_wanted, const char *whose, struct gpu_source_status *status);
 
 void drm_gpus_finish(struct drm_gpus *gpus);
 

@@ -168,9 +168,9 @@ struct gpu_source_status {
     const char *name; /* static text: "nvml", "amdgpu", "drm" */
     enum gpu_source_state state;
     uint32_t n_devices;
-    uint32_t n_left_out; /* of more than GPU_MAX_DEVICES */
-    char detail[200];    /* the driver and its version, or why it is not available */
-    char remedy[200];    /* the command or step that makes it available; "" when there is none */
+    uint32_t n_skipped; /* of more than GPU_MAX_DEVICES */
+    char detail[200];   /* the driver and its version, or why it is not available */
+    char remedy[200];   /* the command or step that makes it available; "" when there is none */
 };
 
 struct gpu_set;

@@ -23,7 +23,7 @@ struct nvml_state {
     uint32_t n_gpus;
     struct nvml_gpu *gpus; /* GPU_MAX_DEVICES */
     unsigned n_refused;    /* GPUs that cannot be used */
-    unsigned n_left_out;   /* that do not fit */
+    unsigned n_skipped;    /* that do not fit */
     int refused_code;
     struct nvml_process_reader reader;
     enum {
@@ -168,7 +168,7 @@ static struct nvml_gpu *add_gpu(
     struct nvml_state *state, nvml_device handle, const struct gpu_device *parent)
 {
     if (state->n_gpus == GPU_MAX_DEVICES) {
-        state->n_left_out++;
+        state->n_skipped++;
         return NULL;
     }
     struct nvml_gpu *gpu = &state->gpus[state->n_gpus++];
@@ -204,7 +204,7 @@ static void split_mig(struct nvml_state *state)
 
 static bool find_gpus(struct nvml_state *state, unsigned count)
 {
-    state->n_gpus = state->n_refused = state->n_left_out = 0;
+    state->n_gpus = state->n_refused = state->n_skipped = 0;
     for (unsigned i = 0; i < count; i++) {
         nvml_device handle = NULL;
         int code = state->library.handle_by_index(i, &handle);
@@ -249,7 +249,7 @@ static bool nvml_open(void *opaque, struct gpu_source_status *status)
                 status, GPU_SOURCE_ABSENT, "", "the NVIDIA driver knows of no GPU");
         return false;
     }
-    status->n_left_out = state->n_left_out;
+    status->n_skipped = state->n_skipped;
     char version[NVML_DRIVER_VERSION_SIZE] = "of unknown version";
     if (state->library.driver_version)
         state->library.driver_version(version, sizeof version);
@@ -259,10 +259,10 @@ static bool nvml_open(void *opaque, struct gpu_source_status *status)
             "use these GPUs from a job or container that was given them",
             "NVIDIA driver %s; %u of %u GPUs cannot be used: %s", version, state->n_refused, count,
             nvml_code_text(state->refused_code));
-    else if (state->n_left_out)
+    else if (state->n_skipped)
         gpu_source_status_set(status, GPU_SOURCE_PARTIAL, "",
             "NVIDIA driver %s; %u GPUs are skipped: gpu-tracker reads at most %d", version,
-            state->n_left_out, GPU_MAX_DEVICES);
+            state->n_skipped, GPU_MAX_DEVICES);
     else
         gpu_source_status_set(status, GPU_SOURCE_AVAILABLE, "", "NVIDIA driver %s", version);
     return true;
@@ -310,7 +310,7 @@ static bool may_hide_processes(const struct nvml_state *state, const struct gpu_
 static bool has_driver_files(struct nvml_state *state)
 {
     if (state->files == FILES_UNKNOWN)
-        state->files = device_files_are_ours("nvidiactl") ? FILES_OF_DRIVER : FILES_WITHOUT_OWNER;
+        state->files = device_files_are_own("nvidiactl") ? FILES_OF_DRIVER : FILES_WITHOUT_OWNER;
     return state->files == FILES_OF_DRIVER;
 }
 

@@ -159,11 +159,11 @@ static void compare_memory(struct gpu_member *member)
     const struct gpu_feed_view *view = member->view;
     for (uint32_t i = 0; i < view->n_devices; i++) {
         const struct gpu_share *share = &member->shares[i];
-        double ours = share->combined_ram_bytes, all = view->paired_ram_bytes[i];
+        double tracked = share->combined_ram_bytes, all = view->paired_ram_bytes[i];
         /* Less than the tracked processes': the list saw a peak between two readings. */
         if (view->paired_version[i] && view->paired_version[i] == member->attributed_version &&
-            all >= ours && !share->ram_is_at_least)
-            member->untracked_ram_bytes[i] = all - ours;
+            all >= tracked && !share->ram_is_at_least)
+            member->untracked_ram_bytes[i] = all - tracked;
     }
 }
 
@@ -187,9 +187,9 @@ static void report_unknown(
     struct gpu_set *set, struct gpu_member *member, const struct gpu_tree *tree)
 {
     set->had_main |= tree->main > 0;
-    bool may_be_ours = set->had_main && !tree->main;
+    bool may_be_tracked = set->had_main && !tree->main;
     member->lists_with_unknown =
-        member->n_unattributed && !may_be_ours ? member->lists_with_unknown + 1 : 0;
+        member->n_unattributed && !may_be_tracked ? member->lists_with_unknown + 1 : 0;
     if (member->lists_with_unknown < LISTS_UNTIL_WARNING || set->unknown_reported)
         return;
     set->unknown_reported = true;

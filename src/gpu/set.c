@@ -90,12 +90,12 @@ static void merge_devices(struct gpu_set *set, struct gpu_member *member)
     if (!view->opened && !view->opening && view->status.state != GPU_SOURCE_SUSPENDED)
         return;
     bool taken[GPU_MAX_DEVICES] = {0};
-    member->n_left_out = 0;
+    member->n_skipped = 0;
     for (uint32_t i = 0; i < view->n_devices; i++) {
         uint32_t at = place(set, &view->devices[i], taken);
         member->position[i] = at;
         if (at == GPU_MAX_DEVICES) {
-            member->n_left_out++;
+            member->n_skipped++;
             continue;
         }
         taken[at] = true;
@@ -148,7 +148,7 @@ static void report_left_out(struct gpu_set *set)
 {
     uint32_t count = 0;
     for (size_t i = 0; i < GPU_SOURCE_COUNT; i++)
-        count += set->statuses[i].n_left_out + set->members[i].n_left_out;
+        count += set->statuses[i].n_skipped + set->members[i].n_skipped;
     if (count == 0 || set->left_out_reported)
         return;
     set->left_out_reported = true;

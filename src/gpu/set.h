@@ -16,7 +16,7 @@ struct gpu_member {
     uint64_t merged_version;            /* of view->devices */
     uint32_t position[GPU_MAX_DEVICES]; /* indexes of its devices in the set */
     bool failure_reported;
-    uint32_t n_left_out; /* that the set has no space for */
+    uint32_t n_skipped; /* that the set has no space for */
 
     uint64_t attributed_version; /* of view->processes */
     uint64_t attributed_generation;

@@ -28,7 +28,7 @@ struct pickle_member {
 int pickle_add_to_doc(const struct pickle_value *value, struct pickle_budget *budget,
     struct doc *object, const char *key, struct gput_error *error);
 
-/* Adds those members of a dict, up to one without a key. A value that is not there is left out, a
+/* Adds those members of a dict, up to one without a key. A value that is not there is skipped, a
  * series or a frame that is not there an error. Errors: as above, and GPUT_ERROR_MEMORY. */
 int pickle_add_members_to_doc(const struct pickle_value *dict, const struct pickle_member *members,
     struct pickle_budget *budget, struct doc *object, struct gput_error *error);

@@ -190,7 +190,7 @@ bool jobs_is_retry(const struct jobs_rank *rank, const struct jobs_rank *before)
 /* jobs_files.c: puts files of one session together, in the order of sessions. alias[n]: the number
  * of the rank that number n became, by `machine`. */
 void jobs_unite_files(struct gput_jobs *jobs, size_t *alias);
-/* Ranks that are put together or left out have no path, and leave gaps: these are closed. */
+/* Ranks that are put together or skipped have no path, and leave gaps: these are closed. */
 void jobs_drop_empty(struct gput_jobs *jobs);
 void jobs_sort_ranks(struct gput_jobs *jobs, int (*compare)(const void *, const void *));
 /* NaN comes last. */

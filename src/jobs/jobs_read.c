@@ -335,7 +335,7 @@ static bool is_our_table(const char *path)
            memcmp(bytes, columns, sizeof bytes) == 0;
 }
 
-/* Tracking files begin with the name of their first column, which one that was cut off has a part
+/* Tracking files begin with the name of their first column, which a truncated one has a part
  * of. */
 static bool is_foreign_csv(const char *path)
 {

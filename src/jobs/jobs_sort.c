@@ -320,7 +320,7 @@ static int compare_ranks_of_gpus(const void *left, const void *right)
     return ORDER(a->position, b->position);
 }
 
-/* GPUs get the places that ranks have now; those of sessions that were left out go. */
+/* GPUs get the places that ranks have now; those of sessions that were skipped go. */
 static void move_gpus(struct gput_jobs *jobs, const size_t *alias, size_t n_numbers)
 {
     size_t kept = 0, *places = calloc(n_numbers + 1, sizeof *places);

@@ -103,7 +103,7 @@ struct gput_gpu {
     double max_main_ram_bytes;
     double max_descendants_ram_bytes;
     double max_combined_ram_bytes;
-    double max_combined_ram_at_most_bytes; /* see gput_results.gpu_peaks; NaN: nothing bounds it */
+    double max_combined_ram_at_most_bytes; /* see gput_results.gpu_peaks; NaN: not known */
     double max_utilization_percent;        /* of the whole GPU, by any process */
     double mean_utilization_percent;
     double max_main_sm_percent; /* share of its processors (SM, CU, EU) that main kept busy */

@@ -62,7 +62,8 @@ static void write_holder(struct node_lock *lock, const char *self)
         return; /* others then do not know whose it is */
 }
 
-/* A lock of the process, not of the open file: a fork would have that too, and live on with it. */
+/* A lock of the process, not of the open file: a fork would have that too, and keep it after its
+ * parent ended. */
 static bool lock_file(const struct node_lock *lock)
 {
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};

@@ -3,7 +3,7 @@
  * RAM, I/O. It sends a record for each thread; those of one process add up (CPU time, I/O) or are
  * the same (peak).
  *
- * Needs the superuser (CAP_NET_ADMIN), the machine's own pid and user namespaces, and Linux 5.19,
+ * Needs root (CAP_NET_ADMIN), the machine's own pid and user namespaces, and Linux 5.19,
  * the first that gives the process of a thread.
  */
 #pragma once

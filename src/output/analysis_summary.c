@@ -47,7 +47,7 @@ static void put_head(struct summary *summary, const char *const *columns, const 
     figure_put_name(summary->text, count, NULL, name, summary->options.width);
 }
 
-/* What was left out, and how it is shown. */
+/* What was skipped, and how it is shown. */
 static void put_left_out(struct summary *summary, size_t count, const char *what)
 {
     if (count > 0)

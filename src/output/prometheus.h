@@ -9,7 +9,7 @@
 #include "model/owners.h"
 #include "model/results.h"
 
-/* Appends what is known; a figure that is not known is left out. All have the labels of the list
+/* Appends what is known; a figure that is not known is omitted. All have the labels of the list
  * (output/labels.h; NULL: none). */
 void prometheus_write(const struct gput_results *results, const char *label_list,
     enum gput_format format, struct str *text);

@@ -84,11 +84,11 @@ static struct form find_form(const struct summary *summary)
 static void write_gpu(struct summary *summary, uint32_t index, const struct form *form)
 {
     const struct gput_gpu *gpu = &summary->results->gpus[index];
-    bool is_ours = !isnan(gpu->max_combined_ram_bytes);
+    bool is_of_command = !isnan(gpu->max_combined_ram_bytes);
     char label[32], figure[HUMAN_SIZE];
     struct str text = {0};
     snprintf(label, sizeof label, "GPU %u", (unsigned)index);
-    human_bytes(is_ours ? gpu->max_combined_ram_bytes : gpu->max_ram_bytes, figure);
+    human_bytes(is_of_command ? gpu->max_combined_ram_bytes : gpu->max_ram_bytes, figure);
     describe(summary->results, gpu, form, &text);
     summary_row(summary, label, figure, "%s", str_text(&text));
     summary->text->failed |= text.failed;

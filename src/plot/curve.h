@@ -16,7 +16,7 @@ struct curve {
 
     bool is_of_intervals; /* each value is that of the time since the point before: drawn as a step;
                              to be set before the first */
-    double start, end;    /* what is before or after is left out */
+    double start, end;    /* what is before or after is skipped */
     double columns;
     double column;                 /* the one of the following; NaN: none */
     struct drawing_point kept[4];  /* first, lowest, highest, last of the column */

@@ -292,7 +292,7 @@ int process_read_exact(struct process *process, bool rollup, struct process_view
 /* Reads again the CPU time that it has collected from its children, and nothing else. */
 void process_read_collected(struct process *process, struct process_view *view);
 
-/* Opens its I/O counters (/proc/PID/io) unless they are open. Once it has ended only the superuser
+/* Opens its I/O counters (/proc/PID/io) unless they are open. Once it has ended only root
  * may open them. */
 void process_open_io(struct process *process, struct process_view *view);
 

@@ -286,8 +286,8 @@ static int add_found(struct process_tree *tree, const struct process *parent, bo
     for (size_t i = 0; i < tree->found.count; i++) {
         pid_t pid = tree->found.pids[i];
         /* The tracker never counts itself, not even when a tracked process started it. */
-        bool ours = pid == tree->own_pid && tree->options.main != pid;
-        if (ours || process_tree_get(tree, pid) || (!parent && is_own_child(tree, pid)))
+        bool is_tracker = pid == tree->own_pid && tree->options.main != pid;
+        if (is_tracker || process_tree_get(tree, pid) || (!parent && is_own_child(tree, pid)))
             continue;
         int code = add(tree, pid, parent, is_old);
         if (code == GPUT_ERROR_MEMORY || code == GPUT_ERROR_FILES)

@@ -17,7 +17,7 @@ struct http_answer {
     size_t head_length;     /* all bytes before the body */
 };
 
-/* Reads the head; those before it that announce an answer (status 100 to 199) are left out. False:
+/* Reads the head; those before it that announce an answer (status 100 to 199) are skipped. False:
  * its end has not come yet. `now` is the time in seconds since the epoch, which a date in
  * Retry-After counts from. */
 bool http_answer_parse(const char *bytes, size_t length, int64_t now, struct http_answer *answer);

@@ -16,7 +16,7 @@ void protobuf_add_uint(struct str *message, unsigned field, uint64_t value);
 void protobuf_add_fixed64(struct str *message, unsigned field, uint64_t value);
 void protobuf_add_double(struct str *message, unsigned field, double value);
 
-/* Adds a text; what of it is not UTF-8 is replaced. NULL or "" is left out, as it is the default.
+/* Adds a text; what of it is not UTF-8 is replaced. NULL or "" is omitted, as it is the default.
  */
 void protobuf_add_text(struct str *message, unsigned field, const char *text);
 

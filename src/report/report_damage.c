@@ -64,8 +64,8 @@ static bool is_cut_database(
     return true;
 }
 
-/* What has the name of a database and not its header was cut off or overwritten, whoever wrote it.
- * A CSV that begins with zero bytes is of a machine that went down. */
+/* What has the name of a database and not its header was truncated or overwritten, whoever wrote
+ * it. A CSV that begins with zero bytes is of a machine that went down. */
 static bool is_no_content(
     const char *path, const char *bytes, size_t length, struct gput_error *reason)
 {

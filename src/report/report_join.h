@@ -12,7 +12,7 @@
  *
  *   1. the tracking file in the same folder whose name theirs continues
  *      ("rank0.csv", "rank0-blocks.csv"),
- *   2. the only one in the folder, unless a tracking file was left out that they may be of,
+ *   2. the only one in the folder, unless a tracking file was skipped that they may be of,
  *   3. the only one in the folder with the rank of their name ("samples.r0.csv", "blocks.r0.csv"),
  *   4. of sub-tracking files, the only one in the folder of the process that marked, or that of the
  *      process that forked it, whose file theirs continues ("marks.0.csv", "marks.0-1234.csv"),

@@ -125,5 +125,5 @@ int session_check_owner(const struct gput_session *session, struct gput_error *e
 /* Warns at the end where the system's time was set since the start. */
 void session_warn_of_set_clock(const struct gput_session *session);
 
-/* The session no longer needs its time stamps to be on one clock. */
+/* The session no longer needs its timestamps to be on one clock. */
 void session_leave_wall_clock(struct gput_session *session);

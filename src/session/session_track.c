@@ -58,12 +58,12 @@ static void read_limits(struct gput_session *session, pid_t pid)
     struct session_settings *settings = &session->settings;
     const char *procfs = settings->options.procfs_root;
     struct environment environment = {0};
-    bool is_ours = settings->mode != SESSION_ATTACHED;
+    bool has_own_environment = settings->mode != SESSION_ATTACHED;
     read_groups(session, pid);
-    if (!is_ours)
+    if (!has_own_environment)
         environment_read(procfs, pid, &environment, NULL);
     session_allowed_read(settings, pid, &target->launch_cgroup,
-        is_ours ? environment_own_variable : environment_variable, &environment);
+        has_own_environment ? environment_own_variable : environment_variable, &environment);
     environment_finish(&environment);
     oom_kills_begin(&session->ledger.oom_kills, &target->launch_cgroup.memory);
     limit_group_begin(&session->ledger.limit_group, &target->launch_cgroup);
@@ -219,8 +219,8 @@ static int begin(
 static bool needs_node(const struct session_settings *settings)
 {
     const struct gput_session_options *options = &settings->options;
-    bool is_ours = settings->mode == SESSION_LAUNCHED || settings->mode == SESSION_SELF;
-    return !is_ours || options->whole_machine || options->energy_folder;
+    bool is_own_or_child = settings->mode == SESSION_LAUNCHED || settings->mode == SESSION_SELF;
+    return !is_own_or_child || options->whole_machine || options->energy_folder;
 }
 
 static void join_node(struct gput_session *session)
@@ -281,8 +281,8 @@ static int track(struct gput_session *session, pid_t pid, struct gput_error *err
 {
     session->target.pid = pid;
     file_close_fd(&session->target.pid_fd); /* of an attempt before */
-    bool is_ours = pid != 0 && session->settings.has_own_procfs;
-    session->target.pid_fd = is_ours ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+    bool is_visible = pid != 0 && session->settings.has_own_procfs;
+    session->target.pid_fd = is_visible ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
     join_node(session);
     TRY(start_sampler(session, error));
     const struct process *main = process_tree_main(&session->sampler.tree);
@@ -390,7 +390,7 @@ static void make_cgroup(struct gput_session *session)
     cgroup_finish(&target->launch_cgroup);
 }
 
-/* Once the process has ended only the superuser may open it; a descriptor stays readable. */
+/* Once the process has ended only root may open it; a descriptor stays readable. */
 static void open_main_io(struct gput_session *session, pid_t pid)
 {
     file_close_fd(&session->target.io_fd);

@@ -54,8 +54,8 @@ struct timeline {
     struct timeline_tracks tracks;
     struct event_sorter *sorter;
     struct source_texts *texts;
-    int64_t start_ns; /* events that end before this are left out; INT64_MIN: none */
-    int64_t end_ns;   /* events that begin after this are left out; INT64_MAX: none */
+    int64_t start_ns; /* events that end before this are skipped; INT64_MIN: none */
+    int64_t end_ns;   /* events that begin after this are skipped; INT64_MAX: none */
     uint64_t slices, counters, others;
     uint64_t left_out;
     int64_t first_ns; /* of what was added */

@@ -61,7 +61,7 @@ static enum json_status stopped_at(const char *at, const char *end)
     return at >= end ? JSON_TORN : JSON_BAD;
 }
 
-/* The escape at `at` is not valid, or is cut off. */
+/* The escape at `at` is not valid, or is truncated. */
 static enum json_status broken_escape(const char *at, const char *end)
 {
     const char *here = at + 1;

@@ -1,5 +1,5 @@
 /*
- * What happened while trace files were read: how much was there, what was left out, and one warning
+ * What happened while trace files were read: how much was there, what was skipped, and one warning
  * a file that was not whole. It begins with who listens, and how many cores may read.
  */
 #pragma once

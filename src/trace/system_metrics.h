@@ -24,7 +24,8 @@ typedef int system_visitor(
 
 /*
  * Reads a file. Lines that are not readings are skipped and counted, blank ones are only skipped; a
- * last line that is cut off counts as truncated. Adds to `report`, with one warning for the file.
+ * last line that is incomplete counts as truncated. Adds to `report`, with one warning for the
+ * file.
  */
 int system_metrics_read(const char *path, system_visitor *visit, void *user,
     struct read_report *report, struct gput_error *error);

@@ -18,7 +18,7 @@ struct trace_paths {
 /* An empty list is all zeroes. */
 
 /* Adds a file, or all trace files (.json, .json.gz, .json.zst) of a folder, by name. Merged
- * timelines are left out with a warning to `report`: they repeat what is next to them. Errors:
+ * timelines are skipped with a warning to `report`: they repeat what is next to them. Errors:
  * GPUT_ERROR_NOT_FOUND; GPUT_ERROR_FORMAT for a folder without any. */
 int trace_paths_add(struct trace_paths *list, const char *path, const struct read_report *report,
     struct gput_error *error);

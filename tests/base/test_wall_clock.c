@@ -1,4 +1,4 @@
-/* Time stamps while the system's time is set. */
+/* Timestamps while the system's time is set. */
 #include "base/wall_clock.h"
 #include "testing.h"
 

@@ -48,7 +48,7 @@ def why_not():
     if any(pathlib.Path(path).resolve().is_relative_to("/tmp") for path in (command.COMMAND, command.BUILD)):
         return "the build is in /tmp, which each node has for itself"
     if os.geteuid() != 0:
-        return "Slurm's daemons need the superuser here"
+        return "Slurm's daemons need root here"
     return command.refusal("unshare", "--mount", "--uts", "sh", "-c", "hostname x && mount -t tmpfs none /mnt")
 
 

@@ -320,7 +320,7 @@ class LinksOfOthers(CommandTest):
     def setUp(self):
         super().setUp()
         if os.geteuid() != 0:
-            self.skipTest("only the superuser can make links of others")
+            self.skipTest("only root can make links of others")
         self.shared = self.folder / "shared"
         self.shared.mkdir()
         self.shared.chmod(0o1777)

@@ -33,9 +33,9 @@ class Agrees(GpuCheckTest):
         done = self.check("--scale", "0.05", "driver")
         rows = {(row["figure"], row["unit"]): row for row in self.table()}
         self.assert_nothing_differs(done)
-        # Time stamps are exact; changes are seen when they are read.
-        self.assertAlmostEqual(rows["utilization", "ms between time stamps"]["ours"], 166, delta=0.01)
-        self.assertAlmostEqual(rows["power", "ms between time stamps"]["ours"], 100, delta=0.01)
+        # Timestamps are exact; changes are seen when they are read.
+        self.assertAlmostEqual(rows["utilization", "ms between timestamps"]["ours"], 166, delta=0.01)
+        self.assertAlmostEqual(rows["power", "ms between timestamps"]["ours"], 100, delta=0.01)
         for figure in "memory in use", "list of processes":
             self.assertIsNotNone(rows[figure, "ms after an allocation"]["ours"])
         figure = "list of processes, 50 contexts, 50 processes listed: median"

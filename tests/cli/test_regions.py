@@ -290,7 +290,7 @@ class Failing(RegionsTest):
     def test_a_folder_that_may_not_be_written(self):
         shell = f'mount -t tmpfs -o ro none "$GPUT_REGIONS_FOLDER" || exit 77; exec {PROGRAM} push:-:a pop:-'
         if os.geteuid() != 0:
-            self.skipTest("only the superuser can mount a file system")
+            self.skipTest("only root can mount a file system")
         done = self.run_command("run", "--regions=nvtx", "--region-file", "marks.csv", "--", "sh", "-c", shell, env=ENVIRONMENT)
         self.addCleanup(subprocess.run, ["umount", "-l", self.folder / "marks.csv.parts"], stderr=subprocess.DEVNULL)
         if done.returncode == 77:

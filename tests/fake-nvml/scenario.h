@@ -27,7 +27,7 @@ enum {
 struct entry {
     char kind; /* c compute, g graphics, m MPS, s utilization sample */
     unsigned pid;
-    unsigned long long value; /* bytes, or the time stamp of a sample */
+    unsigned long long value; /* bytes, or the timestamp of a sample */
     unsigned percent;
 };
 

@@ -52,7 +52,7 @@ struct simulated_state *simulated_gpu_lock(void);
 void simulated_gpu_unlock(struct simulated_state *state);
 
 uint64_t simulated_gpu_now_ns(void);
-/* When a figure that is renewed so often was last renewed: by the clock of NVML's time stamps. */
+/* When a figure that is renewed so often was last renewed: by the clock of NVML's timestamps. */
 uint64_t simulated_gpu_wall_us(uint64_t interval_ns);
 
 /* Adds bytes (negative: gives back) to what that process holds; false: the memory is full. */

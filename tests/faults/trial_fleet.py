@@ -95,7 +95,7 @@ def exports_on_full_disk(rounds):
             rounds.count_round(problem or export.problem(), f"{kilobytes} kB")
 
 
-# The superuser may read everything, but for this.
+# Root may read everything, but for this.
 LIKE_OTHERS = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
 
 

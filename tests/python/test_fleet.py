@@ -309,7 +309,7 @@ class Export(Folder):
 
     def test_a_rank_that_may_not_be_read_is_named(self):
         if os.geteuid() != 0:
-            self.skipTest("needs the superuser, to become another one")
+            self.skipTest("needs root, to become another user")
         self.ranks(3)
         fleet.export("runs", "before")  # all modules are loaded: another user may not read them
         os.chmod("runs/r1.csv", 0o600)

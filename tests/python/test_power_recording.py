@@ -251,7 +251,7 @@ class Recording(package.PackageTest):
         self.assertEqual(os.listdir("rec"), [])
 
 
-@unittest.skipUnless(os.geteuid() == 0, "only the superuser can make links of others")
+@unittest.skipUnless(os.geteuid() == 0, "only root can make links of others")
 class LinksOfOthers(package.PackageTest):
     """In a sticky folder that everybody can write to, as /tmp is."""
 

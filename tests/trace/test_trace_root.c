@@ -137,7 +137,7 @@ static void says_which_folder_of_metadata_cannot_be_read(void **state)
     close(next);
     getrlimit(RLIMIT_NOFILE, &limit);
     lower = (struct rlimit){(rlim_t)next, limit.rlim_max};
-    setrlimit(RLIMIT_NOFILE, &lower); /* permissions do not stop the superuser */
+    setrlimit(RLIMIT_NOFILE, &lower); /* permissions do not stop root */
     int code = trace_root_add(&other, root.files[5].path, false, &error);
     setrlimit(RLIMIT_NOFILE, &limit);
     assert_int_equal(code, GPUT_ERROR_FILES);

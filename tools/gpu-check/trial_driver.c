@@ -43,7 +43,7 @@ static double change_ms(struct check *check, enum nvml_call call, uint64_t durat
     return quantile(intervals_ms, count, 0.5);
 }
 
-/* The median time between the samples that the driver has kept, by its own time stamps. */
+/* The median time between the samples that the driver has kept, by its own timestamps. */
 static double stamp_ms(struct check *check, enum nvml_samples type)
 {
     static uint64_t times_us[MAX_CALLS];
@@ -93,7 +93,7 @@ static void note_cost(struct check *check, enum nvml_call call, const char *when
     check_table_note(&check->table, figure, "us", quantile(costs_us, count, 0.99));
 }
 
-/* Time stamps are the driver's own; where it has none, changes of a figure are all that is seen. */
+/* Timestamps are the driver's own; where it has none, changes of a figure are all that is seen. */
 static void note_renewals(struct check *check)
 {
     /* Irregular on purpose: a figure that stays the same cannot be seen to be renewed. */
@@ -105,12 +105,12 @@ static void note_renewals(struct check *check)
         for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
             check_table_note(&check->table, nvml_call_name(calls[i]), "ms between changes",
                 change_ms(check, calls[i], duration_ns));
-        check_table_note(&check->table, "utilization of processes", "ms between time stamps",
+        check_table_note(&check->table, "utilization of processes", "ms between timestamps",
             process_stamp_ms(check, duration_ns));
-        check_table_note(&check->table, "utilization", "ms between time stamps",
+        check_table_note(&check->table, "utilization", "ms between timestamps",
             stamp_ms(check, NVML_UTILIZATION_SAMPLES));
         check_table_note(
-            &check->table, "power", "ms between time stamps", stamp_ms(check, NVML_POWER_SAMPLES));
+            &check->table, "power", "ms between timestamps", stamp_ms(check, NVML_POWER_SAMPLES));
         for (int call = 0; call < NVML_CALLS; call++)
             note_cost(check, call, "while a process is busy");
     } else {
@@ -121,7 +121,7 @@ static void note_renewals(struct check *check)
 }
 
 /*
- * Memory has no time stamps: how long after an allocation is done it is in each figure. Less than 0
+ * Memory has no timestamps: how long after an allocation is done it is in each figure. Less than 0
  * where it is there before the program has written to all of it.
  */
 static void note_delays(struct check *check)

@@ -35,7 +35,7 @@ export class Browser {
     static async start(...flags) {
         const browser = new Browser();
         browser.folder = mkdtempSync(join(tmpdir(), "gput-web-"));
-        // Containers and the superuser have no sandbox of Chromium's. A busy machine needs its time: the browser does not end a part
+        // Containers and root have no sandbox of Chromium's. A busy machine needs its time: the browser does not end a part
         // of itself that is slow to answer. All pages are of one process, which has compiled the scripts already.
         const onePageProcess = ["--renderer-process-limit=1", "--disable-site-isolation-trials"];
         const args = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu-watchdog", ...onePageProcess, ...flags];

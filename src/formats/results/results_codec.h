@@ -18,9 +18,9 @@
  *     type  1     'd', 'i', 't' or 'L'
  *     size  1     bytes of the name
  *     name
- *     value       'd': 8 bytes, a double (one that is not known, NaN, is left out)
- *                 'i': 8 bytes, a count or flag (one that is 0 is left out)
- *                 't': 2 bytes of length, and the text (one that is empty is left out); enums by
+ *     value       'd': 8 bytes, a double (one that is not known, NaN, is omitted)
+ *                 'i': 8 bytes, a count or flag (one that is 0 is omitted)
+ *                 't': 2 bytes of length, and the text (one that is empty is omitted); enums by
  *                      their words
  *                 'L': none: the fields that follow are of a new item of the list of that name
  *

@@ -454,7 +454,7 @@ static int bad_cell(struct sqlite_tracking_reader *reader, unsigned long long ro
         &reader->base, "row", row, reader->columns.all[place], text, strlen(text), error);
 }
 
-/* A page that was cut off, or not written, ends in zeroes. Rows in them are blank. The one after
+/* A page that was truncated, or not written, ends in zeroes. Rows in them are blank. The one after
  * these has its beginning before the zeroes; its timestamp, after most columns, is zero or a part.
  */
 static bool is_cut(struct sqlite_tracking_reader *reader, const double *values)

@@ -126,7 +126,7 @@ void report_session_warn(struct report_session *session, const char *message);
 /* How much of this session is done, 0 to 1. */
 void report_session_progress(const struct report_session *session, double done);
 
-/* The rows that did not fit a column are left out: warns of them. */
+/* The rows that did not fit a column are skipped: warns of them. */
 void report_session_warn_unfit(
     struct report_session *session, const char *label, uint64_t unfit_count);
 

@@ -7,6 +7,6 @@
 #include "report/document/report_session.h"
 
 /* Adds a table of the functions of all profiles of one kind in the session's folder: of cProfile
- * where there is one, else of pyinstrument. Those that cannot be read are left out with a warning;
+ * where there is one, else of pyinstrument. Those that cannot be read are skipped with a warning;
  * no table without any. Errors: GPUT_ERROR_MEMORY, those of reading the folder. */
 int report_python_add_functions(struct report_session *session, struct gput_error *error);

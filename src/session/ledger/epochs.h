@@ -1,5 +1,5 @@
 /*
- * What time stamps are ahead of the monotonic clock, which stands still while the machine is
+ * What timestamps are ahead of the monotonic clock, which stands still while the machine is
  * suspended: more from then on.
  */
 #pragma once
@@ -19,7 +19,7 @@ struct epochs {
 /* Both clocks at one moment, later than those before. Without memory it is not noted. */
 void epochs_add(struct epochs *epochs, int64_t monotonic_ns, int64_t time_ns);
 
-/* The time stamp of a time of the monotonic clock, of which one moment at least was added. What was
+/* The timestamp of a time of the monotonic clock, of which one moment at least was added. What was
  * just before or after a suspension, between two moments, is dated as if it were before. */
 int64_t epochs_date_ns(const struct epochs *epochs, int64_t monotonic_ns);
 

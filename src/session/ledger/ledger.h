@@ -48,7 +48,7 @@ struct ledger {
     const struct node_reader *node;
 
     struct session_identity identity;
-    struct epochs epochs; /* of time stamps */
+    struct epochs epochs; /* of timestamps */
     struct process_log log;
     uint64_t gpu_holdings_version; /* that the log has */
     struct usage usage;

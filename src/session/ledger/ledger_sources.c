@@ -7,8 +7,8 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Processes may have come and gone, or had more, between two samples: nothing bounds the peak by
- * what they saw. */
+/* Processes may have come and gone, or had more, between two samples: the peak has no upper bound
+ * by what they saw. */
 static bool may_have_missed_ram(const struct gput_results *results)
 {
     return !(results->peaks.combined.at_most_bytes <= results->max[GPUT_COMBINED_RAM]);

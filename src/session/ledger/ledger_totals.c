@@ -100,7 +100,7 @@ int64_t ledger_auto_reaped_cpu_ns(const void *user)
 
 /* ---- the end ---- */
 
-/* Faults and bytes of descendants that live on, with what they collected; parents come first. With
+/* Faults and bytes of descendants still running, with what they collected; parents come first. With
  * exit records the log has that, and more. */
 static void add_living_counts(struct ledger *ledger)
 {

@@ -1,6 +1,6 @@
 /*
  * Processes that the OOM killer ended, as the control group of a session counts them: also where
- * the command itself lives on.
+ * the command itself keeps running.
  */
 #pragma once
 

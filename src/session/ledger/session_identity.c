@@ -69,7 +69,7 @@ static void read_clock(struct gput_identity *identity)
         FIT(clock, "%s", clock.status & STA_UNSYNC ? "unsynchronized" : "synchronized");
 }
 
-static bool is_ours(const struct session_settings *settings)
+static bool is_own_or_child(const struct session_settings *settings)
 {
     return settings->mode == SESSION_LAUNCHED || settings->mode == SESSION_SELF;
 }
@@ -78,7 +78,7 @@ static void read_user(struct gput_identity *identity, const struct session_setti
     pid_t pid, launcher_variable *variable, void *environment)
 {
     struct proc_status status = {.uid = geteuid()};
-    if (!is_ours(settings) &&
+    if (!is_own_or_child(settings) &&
         proc_status_read(settings->options.procfs_root, pid, &status, NULL) != GPUT_OK)
         return;
     passwd_read(
@@ -162,7 +162,7 @@ void session_identity_begin(struct session_identity *state, const struct session
     struct gput_identity *identity = &state->known;
     struct environment environment = {0};
     launcher_variable *variable =
-        is_ours(settings) ? environment_own_variable : environment_variable;
+        is_own_or_child(settings) ? environment_own_variable : environment_variable;
     session_identity_init(state);
     read_machine(identity, procfs_root);
     read_clock(identity);
@@ -170,7 +170,7 @@ void session_identity_begin(struct session_identity *state, const struct session
     format_time(wall_clock_ns() - ago_ns, identity->start, sizeof identity->start);
     if (pid == 0)
         return;
-    if (!is_ours(settings))
+    if (!is_own_or_child(settings))
         environment_read(procfs_root, pid, &environment, NULL);
     identity->pid = pid;
     read_user(identity, settings, pid, variable, &environment);

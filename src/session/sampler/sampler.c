@@ -133,7 +133,7 @@ static void put_ram(struct sampler *sampler)
             values[GPUT_COMBINED_SHARED_RAM] = NAN;
 }
 
-static void put_threads(struct sampler *sampler, unsigned ours)
+static void put_threads(struct sampler *sampler, unsigned own)
 {
     uint64_t main = 0, descendants = 0;
     for (size_t i = 0; i < sampler->tree.count; i++) {
@@ -142,7 +142,7 @@ static void put_threads(struct sampler *sampler, unsigned ours)
         if (!process_is_zombie(process))
             *count += process_thread_count(process);
     }
-    main -= ours < main ? ours : main;
+    main -= own < main ? own : main;
     sampler->snapshot.sample.values[GPUT_MAIN_THREADS] = (double)main;
     sampler->snapshot.sample.values[GPUT_DESCENDANTS_THREADS] = (double)descendants;
     sampler->snapshot.sample.values[GPUT_COMBINED_THREADS] = (double)(main + descendants);
@@ -190,10 +190,10 @@ void sampler_scan_between(struct sampler *sampler, bool none_started)
 /* CPU time of untracked processes, in the intervals of the machine's CPU time. */
 static void read_other_cpu(struct sampler *sampler, int64_t now_ns)
 {
-    int64_t ours_ns = sampler->snapshot.totals.main_ns + sampler->snapshot.descendants_ns;
+    int64_t tracked_ns = sampler->snapshot.totals.main_ns + sampler->snapshot.descendants_ns;
     if (sampler->system->since_ns == now_ns && !sampler->system->is_skipped)
         other_cpu_read(&sampler->others, now_ns, system_meter_busy_seconds(sampler->system),
-            clock_seconds_of_ns(ours_ns));
+            clock_seconds_of_ns(tracked_ns));
     sampler->snapshot.other_cpu_seconds = sampler->others.seconds;
 }
 
@@ -273,7 +273,7 @@ static void set_moment(struct sampler *sampler, const struct sampler_tick *tick,
 
 void sampler_take_sample(struct sampler *sampler, const struct sampler_tick *tick)
 {
-    /* Of one moment: the time stamp is that of the figures, however busy the machine is. */
+    /* Of one moment: the timestamp is that of the figures, however busy the machine is. */
     struct clock_pair now = clock_read_pair(clock_monotonic_ns, wall_clock_ns);
     int64_t now_ns = now.first_ns;
     sampler->snapshot.sample.time_ns = now.second_ns;

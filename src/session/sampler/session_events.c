@@ -261,12 +261,12 @@ static void read_and_report(struct session_events *events, struct reader_state *
     int64_t before_ns = clock_thread_cpu_ns();
     events->arrived(events->user);
     const struct process_log *log = events->log;
-    bool are_ours = log->ended_total != reader_state->ended || log->seen != reader_state->seen;
+    bool have_changed = log->ended_total != reader_state->ended || log->seen != reader_state->seen;
     reader_state->have_ended = log->ended_total != reader_state->ended;
     reader_state->ended = log->ended_total;
     reader_state->seen = log->seen;
     /* What others do on this machine is not a reason to read anything else. */
-    if (are_ours || reader_state->again_ns)
+    if (have_changed || reader_state->again_ns)
         events->changed(events->user);
     events->cpu_ns = clock_thread_cpu_ns();
     pthread_mutex_unlock(events->lock);
@@ -278,7 +278,7 @@ static void read_and_report(struct session_events *events, struct reader_state *
     if (reader_state->rest_ns > MAX_PAUSE_NS)
         reader_state->rest_ns = MAX_PAUSE_NS;
     /* Memory grows after a start: sooner at first. */
-    reader_state->again_ns = are_ours ? reader_state->rest_ns : reader_state->again_ns * 2;
+    reader_state->again_ns = have_changed ? reader_state->rest_ns : reader_state->again_ns * 2;
     if (reader_state->again_ns > FOLLOWED_NS)
         reader_state->again_ns = 0;
     reader_state->read_ns = clock_monotonic_ns();

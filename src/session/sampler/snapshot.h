@@ -49,5 +49,5 @@ bool snapshot_lacks_gpu_figure(
     const struct snapshot *snapshot, size_t device, enum gpu_figure figure);
 bool snapshot_lacks_gpu_processes(const struct snapshot *snapshot);
 
-/* GPU RAM of theirs, or NaN where it is 0 only for that reason. */
+/* GPU RAM of tracked processes, or NaN where it is 0 only for that reason. */
 double snapshot_gpu_bytes(const struct snapshot *snapshot, double bytes);

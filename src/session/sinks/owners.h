@@ -14,7 +14,7 @@ struct owners;
 /* `procfs_root` is copied. The caller calls owners_destroy(). NULL without memory. */
 struct owners *owners_create(const char *procfs_root);
 
-/* Adds what was used since the snapshot before. Without memory that is left out. */
+/* Adds what was used since the snapshot before. Without memory that is skipped. */
 void owners_add(struct owners *owners, const struct snapshot *snapshot);
 
 /* Copies the figures of all that had processes to `figures`; returns how many. */

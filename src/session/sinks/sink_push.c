@@ -173,7 +173,7 @@ static int open_remote_write(struct sink *sink, struct gput_error *error)
     return finish_open(sink, &push_remote_write, &settings, code, error);
 }
 
-/* The next moment is counted from the last one, and those that passed meanwhile are left out. */
+/* The next moment is counted from the last one, and those that passed meanwhile are skipped. */
 static bool is_due(struct push_sink *sink, int64_t now_ns)
 {
     if (now_ns < sink->next_ns)

@@ -77,7 +77,7 @@ static void warn_of_skipped(
     warn(options, &text);
 }
 
-/* A file that was named, not found in a folder, is never left out without a word. */
+/* A file that was named, not found in a folder, is never skipped without a warning. */
 static void warn_of_other_kind(
     const struct python_profiles *profiles, bool dumps, const struct gput_python_options *options)
 {
@@ -95,7 +95,7 @@ static void warn_of_other_kind(
 }
 
 /* Adds up the files of one kind, dumps of cProfile when there are any, else sessions. Those that
- * cannot be read are left out, unless that leaves nothing. */
+ * cannot be read are skipped, unless that leaves nothing. */
 static int add_files(const struct python_profiles *profiles, struct sum *sum,
     const struct gput_python_options *options, struct gput_error *error)
 {

@@ -1,7 +1,7 @@
 /*
  * Records what a session would read of a command and all it starts: procfs at each tick, events
  * of the process connector, exit records of taskstats, what wait4 gives.
- * tests/process/test_replay.c feeds recordings into the accounting again. Takes the superuser.
+ * tests/process/test_replay.c feeds recordings into the accounting again. Needs root.
  *
  *   record [-t TICK_MS] [-a ATTACH_AFTER_MS] [-l LOST_STEP] FILE COMMAND [ARG…]
  *
