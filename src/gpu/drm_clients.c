@@ -197,19 +197,28 @@ static const struct fdinfo_engine *find_engine(const struct drm_usage *usage, co
     return NULL;
 }
 
-/* Of a client that began since the last reading: its own counters began at 0 then, but total cycles
- * count on without it. Another client has these; false: none. */
+/* Of an engine that the client had not used by the last reading: its counters began at 0, but total
+ * cycles count on without it. Another client has these; false: none. */
 static bool begin_engine(const struct drm_client_reader *reader, uint32_t device,
     const struct fdinfo_engine *engine, struct fdinfo_engine *before)
 {
     *before = (struct fdinfo_engine){0};
-    for (size_t i = 0; engine->total_cycles && i < reader->n_usages && !before->total_cycles; i++) {
+    for (size_t i = 0; engine->total_cycles && i < reader->n_usages; i++) {
         const struct drm_usage *other = &reader->usages[i];
         const struct fdinfo_engine *same =
             other->device == device ? find_engine(other, engine->name) : NULL;
-        before->total_cycles = same ? same->total_cycles : 0;
+        if (same && same->total_cycles > before->total_cycles)
+            before->total_cycles = same->total_cycles;
     }
     return !engine->total_cycles || before->total_cycles;
+}
+
+/* Some drivers do not list an engine that is not used, or not used at the moment. */
+static void keep_unlisted(struct drm_usage *usage, const struct drm_usage *known)
+{
+    for (uint32_t i = 0; known && i < known->n_engines; i++)
+        if (usage->n_engines < FDINFO_MAX_ENGINES && !find_engine(usage, known->engines[i].name))
+            usage->engines[usage->n_engines++] = known->engines[i];
 }
 
 /* The utilization of the client's busiest engine since the last reading; NaN at the first one, and
@@ -228,7 +237,7 @@ static double usage_percent(struct drm_client_reader *reader, uint32_t device, u
     for (uint32_t i = 0; i < usage.n_engines; i++) {
         struct fdinfo_engine *engine = &usage.engines[i], begun;
         const struct fdinfo_engine *before = find_engine(known, engine->name);
-        if (!known && begin_engine(reader, device, engine, &begun))
+        if (!before && begin_engine(reader, device, engine, &begun))
             before = &begun;
         if (before)
             keep_highest(engine, before);
@@ -236,6 +245,7 @@ static double usage_percent(struct drm_client_reader *reader, uint32_t device, u
         if (!(percent <= busiest))
             busiest = isnan(busiest) ? NAN : percent;
     }
+    keep_unlisted(&usage, known);
     if (ARRAY_RESERVE(reader->fresh, reader->n_fresh, reader->fresh_capacity))
         reader->fresh[reader->n_fresh++] = usage;
     return busiest;

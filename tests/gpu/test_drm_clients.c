@@ -82,6 +82,31 @@ static void gives_the_share_of_the_busiest_engine(void **state)
     drm_client_reader_finish(&reader);
 }
 
+/* amdgpu lists the engines that a client has used. */
+static void an_engine_that_is_listed_later_began_at_0(void **state)
+{
+    (void)state;
+    struct drm_client_reader reader = {0};
+    open_fd(10, 3, "/dev/dri/renderD129", client(""));
+    read_at(&reader, 100);
+    open_fd(10, 3, "/dev/dri/renderD129", client("drm-engine-gfx:\t500000000 ns\n"));
+    read_at(&reader, 102);
+    assert_true(fabs(list.entries[0].sm_percent - 25) < 1e-9);
+    open_fd(10, 3, "/dev/dri/renderD129",
+        client("drm-engine-gfx:\t500000000 ns\ndrm-engine-compute:\t1000000000 ns\n"));
+    read_at(&reader, 104);
+    assert_true(fabs(list.entries[0].sm_percent - 50) < 1e-9);
+    /* What is not listed for a moment keeps its counters. */
+    open_fd(10, 3, "/dev/dri/renderD129", client("drm-engine-gfx:\t500000000 ns\n"));
+    read_at(&reader, 106);
+    assert_true(list.entries[0].sm_percent == 0);
+    open_fd(10, 3, "/dev/dri/renderD129",
+        client("drm-engine-gfx:\t500000000 ns\ndrm-engine-compute:\t1200000000 ns\n"));
+    read_at(&reader, 108);
+    assert_true(fabs(list.entries[0].sm_percent - 10) < 1e-9);
+    drm_client_reader_finish(&reader);
+}
+
 static void put_cycles(pid_t pid, unsigned busy, unsigned total)
 {
     char text[512];
@@ -284,6 +309,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(gives_the_share_of_the_busiest_engine),
+        TEST(an_engine_that_is_listed_later_began_at_0),
         TEST(gives_the_ratio_of_cycles),
         TEST(after_a_reset_cycles_count_anew),
         TEST(a_new_client_has_cycles_where_another_one_has_their_total),
