@@ -169,13 +169,18 @@ bool comparison_has_energy(const struct gput_comparison *comparison, enum gput_e
     return false;
 }
 
-/* From the unit that a run was tracked in to that of the first one. */
+const struct gput_analysis *comparison_base(const struct gput_comparison *comparison)
+{
+    return comparison->sessions[0].runs[0];
+}
+
+/* From the unit that a run was tracked in to that of the base. */
 static double unit_factor(const struct gput_comparison *comparison, const struct gput_analysis *run,
     const char *measurement)
 {
     enum gput_ram_unit from, to;
     const char *unit = analysis_unit(run, measurement);
-    const char *wanted = analysis_unit(comparison->first, measurement);
+    const char *wanted = analysis_unit(comparison_base(comparison), measurement);
     if (!unit || !wanted || strcmp(unit, wanted) == 0 ||
         gput_ram_unit_parse(unit, "RAM", &from, NULL) != GPUT_OK ||
         gput_ram_unit_parse(wanted, "RAM", &to, NULL) != GPUT_OK)

@@ -84,7 +84,10 @@ struct comparison_lost comparison_lost_calls(const struct comparison_session *se
 /* Whether some session lost calls, or may have. */
 bool comparison_lacks_calls(const struct gput_comparison *comparison);
 
-/* Fills one value a session, in the order of the sessions. RAM is in the unit of the first run. */
+/* The first run of the first session: the others are compared with it, in its units of RAM. */
+const struct gput_analysis *comparison_base(const struct gput_comparison *comparison);
+
+/* Fills one value a session, in the order of the sessions. RAM is in the unit of the base. */
 void comparison_values(const struct gput_comparison *comparison,
     const struct comparison_figure *figure, struct comparison_value *values);
 

@@ -210,7 +210,7 @@ static void append_unit(
     const char *unit = !measurement ? "seconds"
                        : comparison_energy_figure(measurement, &energy)
                            ? "joules"
-                           : analysis_unit(comparison->first, measurement);
+                           : analysis_unit(comparison_base(comparison), measurement);
     size_t length = strlen(text);
     snprintf(text + length, size - length, "%s%s", unit ? " " : "", unit ? unit : "");
 }

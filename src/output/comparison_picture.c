@@ -43,8 +43,8 @@ static void describe(const struct picture *picture, const struct comparison_valu
     const char *measurement, struct str *text)
 {
     char figure[HUMAN_SIZE], change[HUMAN_SIZE];
-    str_append(text,
-        figure_text(picture->comparison->first->static_data, measurement, value->value, figure));
+    str_append(text, figure_text(comparison_base(picture->comparison)->static_data, measurement,
+                         value->value, figure));
     if (value->noise)
         str_printf(text, " (%s, within noise)", human_change(value->change, change));
     else if (!isnan(value->change) && value->change != 0)

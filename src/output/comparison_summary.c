@@ -60,7 +60,7 @@ static double rank_of(const struct comparison_value *values, size_t count)
 
 static bool is_little(const struct summary *summary, const struct compared *row)
 {
-    const struct doc *units = summary->comparison->first->static_data;
+    const struct doc *units = comparison_base(summary->comparison)->static_data;
     for (size_t i = 1; i < summary->comparison->n_sessions; i++) {
         double difference = row->values[i].value - row->values[0].value;
         if (!row->values[i].noise && !isnan(difference) &&
@@ -141,7 +141,7 @@ static void put_row(struct summary *summary, const struct compared *row)
 {
     char cell[HUMAN_SIZE];
     size_t n = summary->comparison->n_sessions;
-    const struct doc *units = summary->comparison->first->static_data;
+    const struct doc *units = comparison_base(summary->comparison)->static_data;
     for (size_t i = 0; i < n; i++) {
         figure_put(summary->text, figure_text(units, row->measurement, row->values[i].value, cell));
         if (i > 0)

@@ -205,6 +205,15 @@ class Units(CompareTest):
         done = self.compare(*maps, "--fail-if", "max main_ram < 1")
         self.assertEqual(done.stderr, "gpu-tracker: max main_ram < 1: B has 0.009 gigabytes, A has 9.0 gigabytes (-99.90 %)\n")
 
+    def test_the_first_is_the_one_that_is_given_first_whatever_its_name(self):
+        self.results("a.json")
+        (self.folder / "b.json").write_text((self.folder / "a.json").read_text().replace('"ram_unit": "gigabytes"', '"ram_unit": "megabytes"'))
+        maps = ["-m", "before=b.json", "-m", "after=a.json", "--stat=max"]
+        done = self.compare(*maps, "--fail-if", "max main_ram > 100")
+        self.assertEqual(done.stderr, "gpu-tracker: max main_ram > 100: after has 9000.0 megabytes, before has 9.0 megabytes (+99900.00 %)\n")
+        rows = [line.split() for line in self.compare(*maps, "-f", "summary").stdout.splitlines()]
+        self.assertIn(["9", "MB", "9", "GB", "x", "1000", "main_ram"], rows)
+
 
 class Rules(CompareTest):
     def test_that_are_broken_end_with_3(self):
