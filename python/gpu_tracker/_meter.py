@@ -14,6 +14,7 @@ class Usage:
     ram, gpu_ram: a Memory each, of this process and its descendants.
     has_gpu: the machine has a GPU with a driver; without one, gpu_ram is not known.
     device_ram: a Memory of all GPUs, in use by any process.
+    why_no_gpu: a sentence if the machine may have GPUs but none can be read; else None.
     why_no_gpu_ram: a sentence if there are GPUs but gpu_ram is not known; else None.
     cpu_seconds: CPU time, as the kernel's clocks counted it.
     gpu_percent: mean utilization of all GPUs together, by any process; 100 is one GPU.
@@ -34,6 +35,8 @@ class Usage:
         self.ram = Memory([ram for _, ram, _ in self.samples], report["max_ram"]["combined"]["total_rss"])
         gpu = report["gpu_utilization"]
         self.has_gpu = bool(gpu["system_gpu_count"])
+        why = report["sources"].get("gpu", {"reason": "their driver had not answered in time"})["reason"]
+        self.why_no_gpu = why if gpu["system_gpu_count"] is None else None
         self.device_ram = Memory(device_ram if self.has_gpu else [], age_seconds=_device_age(report))
         # What drivers hide at one sample may be what they list at none.
         is_known = self.has_gpu and report["max_gpu_ram"]["combined"] is not None

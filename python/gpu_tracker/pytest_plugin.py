@@ -152,9 +152,9 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, None]:
         cpu_seconds = min(cpu_seconds, usage.own_cpu_seconds)
     figures = {"ram": _grown(usage.ram), "gpu_ram": _grown(usage.gpu_ram), "seconds": usage.seconds}
     item.user_properties += _properties(figures | {"cpu_seconds": cpu_seconds})
-    if not usage.has_gpu:  # what there is none of passes no limit
+    if not usage.has_gpu and not usage.why_no_gpu:  # what there is none of passes no limit
         limits.pop("gpu_ram", None)
-    why = usage.why_no_gpu_ram
+    why = usage.why_no_gpu_ram or usage.why_no_gpu
     if why is None and usage.gpu_ram.age_seconds > 0:
         why = f"the driver has not answered for {usage.gpu_ram.age_seconds:.2f} s"
     if why:

@@ -137,6 +137,13 @@ class Plugin(package.PackageTest):
         self.assertIn("GPU RAM n/a: the driver lists no process while", done.stdout)
         self.assertRegex(done.stdout, r" +n/a +[\d.]+ s +[\d.]+ s +test_it.py::test_it\n")
 
+    def test_a_driver_that_fails_passes_no_limit_unseen(self):
+        with package.fake_gpu(self.folder, ""):
+            (self.folder / "scenario").write_text("code nvmlInit 18\ngpu GPU-aaaa\n")
+            done = self.run_tests("@pytest.mark.gput_limit(gpu_ram='2 GB')\ndef test_it(): pass\n", "--gput")
+        self.assertIn("gput_limit: gpu_ram cannot be measured on this machine: No GPU can be read", done.stdout)
+        self.assertIn("NVIDIA driver and library versions differ", done.stdout)
+
     def test_wrong_limits_are_reported(self):
         for arguments in "ram='much'", "cpu=3", "5", "seconds='long'":
             done = self.run_tests(f"@pytest.mark.gput_limit({arguments})\ndef test_it(): pass\ndef test_other(): pass\n")
