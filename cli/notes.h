@@ -13,7 +13,7 @@ struct notes {
     size_t count;
 };
 
-/* Adds one; what is too much, or has no memory, is left out. */
+/* Adds one; what is too much, or has no memory, is skipped. */
 void notes_add(struct notes *notes, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 void notes_finish(struct notes *notes);

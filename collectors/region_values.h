@@ -11,7 +11,7 @@
 #define REGION_VALUES_MAGIC "GPUTVAL"
 #define REGION_VALUES_VERSION 1
 
-/* The most names with numbers; those of further ones are left out. */
+/* The most names with numbers; those of further ones are skipped. */
 #define REGION_VALUES_MAX 512
 
 /* Of one name; several rows may have the same. Doubles as their bits. */
@@ -27,6 +27,6 @@ struct region_value {
 struct region_values {
     char magic[8];
     uint32_t version;
-    _Atomic uint32_t used; /* rows; more than there are where some were left out */
+    _Atomic uint32_t used; /* rows; more than there are where some were skipped */
     struct region_value rows[REGION_VALUES_MAX];
 };

@@ -6,8 +6,8 @@
  *
  *   GPUT_REGIONS_FOLDER   where logs go; not set: nothing is recorded
  *   GPUT_REGION_FILTER    patterns, a line each: see region_filter.h
- *   GPUT_REGION_DEPTH     ranges nested more deeply are left out
- *   GPUT_REGION_MIN_NS    shorter ranges are left out
+ *   GPUT_REGION_DEPTH     ranges nested more deeply are skipped
+ *   GPUT_REGION_MIN_NS    shorter ranges are skipped
  *   GPUT_BLOCK_EXACT      1: the kernel's counters, too; a list of `peak`, `counters` and `gpu`:
  *                         these, too
  *   GPUT_PROCFS, _SYSFS   where these file systems are
@@ -66,7 +66,7 @@ struct regions {
     struct region_filter filter;
     unsigned max_depth;
     int64_t min_ns;         /* 0: marks are written when they come */
-    _Atomic bool is_paused; /* ranges that begin are left out */
+    _Atomic bool is_paused; /* ranges that begin are skipped */
     pthread_key_t key;
     _Atomic unsigned n_threads; /* so far */
     _Atomic(struct region_domain *) domains;

@@ -16,7 +16,7 @@
 struct command_output {
     int master, slave, spool; /* -1: not open; without any stream of the command all are -1 */
     bool is_replaced[3];      /* which standard streams the command gets from us */
-    int saved[3];             /* ours, meanwhile; -1: none */
+    int saved[3];             /* of gpu-tracker, meanwhile; -1: none */
     off_t length, replayed;   /* of the spool */
     struct bytes rest;        /* what follows the spool, which could not take it */
     struct line_ends ends;    /* of what goes to the terminal */

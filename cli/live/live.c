@@ -165,7 +165,7 @@ static void watch(struct live *live)
     bool is_busy = live->terminal.pending.length > 0;
     uint32_t wanted = EPOLLIN | (is_busy ? EPOLLOUT : 0);
     /* In the background the terminal is that of others: reading would stop us. */
-    if (live->is_gone || !terminal_is_ours(&live->terminal))
+    if (live->is_gone || !terminal_is_foreground(&live->terminal))
         wanted = 0;
     struct epoll_event event = {.events = wanted};
     if (wanted != live->watched) {
@@ -195,7 +195,7 @@ static bool is_away(const struct live *live)
 static void show(struct live *live, int64_t now)
 {
     bool has_settings = atomic_load(&live->guard.state->has_settings);
-    if (live->is_gone || now < live->show_ms || !terminal_is_ours(&live->terminal))
+    if (live->is_gone || now < live->show_ms || !terminal_is_foreground(&live->terminal))
         return;
     if (is_away(live) && live->view.takes_input && !has_settings)
         terminal_pass_keys(&live->terminal);
@@ -326,7 +326,7 @@ static void take_keys(struct live *live, bool is_over)
 static void read_terminal(struct live *live, int64_t now)
 {
     char bytes[64];
-    if (live->is_gone || !terminal_is_ours(&live->terminal))
+    if (live->is_gone || !terminal_is_foreground(&live->terminal))
         return;
     for (;;) {
         size_t space = is_away(live) ? sizeof bytes : sizeof bytes - live->keys.length;
@@ -392,7 +392,8 @@ static void check_size(struct live *live)
     live->knows_screen = false;
     live->has_changed = true;
     /* The kernel signals the command before its pseudo-terminal had that size. */
-    if (command_output_resize(&live->output, &live->terminal) && terminal_is_ours(&live->terminal))
+    if (command_output_resize(&live->output, &live->terminal) &&
+        terminal_is_foreground(&live->terminal))
         kill(0, SIGWINCH);
 }
 
@@ -400,7 +401,7 @@ static void draw(struct live *live)
 {
     check_size(live);
     if (!live->terminal.is_shown || !live->has_changed || live->terminal.pending.length > 0 ||
-        !terminal_is_ours(&live->terminal))
+        !terminal_is_foreground(&live->terminal))
         return;
     view_draw(&live->view, &live->wanted);
     frame_write(&live->terminal.pending, live->knows_screen ? &live->shown : NULL, &live->wanted,
@@ -449,7 +450,7 @@ static int update(void *user)
 static void suspend(void *user)
 {
     struct live *live = user;
-    if (!atomic_load(&live->guard.state->has_settings) || !terminal_is_ours(&live->terminal))
+    if (!atomic_load(&live->guard.state->has_settings) || !terminal_is_foreground(&live->terminal))
         return;
     terminal_restore(&live->terminal);
     atomic_store(&live->guard.state->is_shown, false);
@@ -460,7 +461,7 @@ static void resume(void *user)
 {
     struct live *live = user;
     /* The terminal may have other settings than before. */
-    if (terminal_is_ours(&live->terminal))
+    if (terminal_is_foreground(&live->terminal))
         tcgetattr(live->terminal.fd, &live->terminal.before);
     live->due_ms = 0;
 }
@@ -520,7 +521,7 @@ void live_end(struct live *live, int stop_fd)
         return;
     bool had_settings = atomic_load(&live->guard.state->has_settings);
     drain(live);
-    if (had_settings && terminal_is_ours(&live->terminal)) {
+    if (had_settings && terminal_is_foreground(&live->terminal)) {
         terminal_hide(&live->terminal);
         screen_write(
             live->terminal.fd, live->terminal.pending.data, live->terminal.pending.length, stop_fd);
@@ -528,7 +529,7 @@ void live_end(struct live *live, int stop_fd)
     }
     atomic_store(&live->guard.state->is_shown, false);
     command_output_replay(&live->output, &live->terminal, stop_fd);
-    if (had_settings && terminal_is_ours(&live->terminal))
+    if (had_settings && terminal_is_foreground(&live->terminal))
         terminal_restore(&live->terminal);
     if (live->output.rest.has_lost)
         message_warning_until("a part of the command's output is lost: no memory is left", stop_fd);

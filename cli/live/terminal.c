@@ -77,7 +77,7 @@ bool terminal_is(const struct terminal *terminal, int fd)
            ours.st_rdev == other.st_rdev;
 }
 
-bool terminal_is_ours(const struct terminal *terminal)
+bool terminal_is_foreground(const struct terminal *terminal)
 {
     pid_t group = tcgetpgrp(terminal->fd);
     return group < 0 || group == getpgrp(); /* below 0: it controls no session of ours */

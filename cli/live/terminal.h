@@ -38,7 +38,7 @@ void terminal_close(struct terminal *terminal);
 bool terminal_is(const struct terminal *terminal, int fd);
 
 /* Whether this process group may use it now. */
-bool terminal_is_ours(const struct terminal *terminal);
+bool terminal_is_foreground(const struct terminal *terminal);
 
 void terminal_size(const struct terminal *terminal, int *columns, int *rows);
 

@@ -35,7 +35,7 @@ struct output_relay {
     struct output_stream streams[2];
     int n_streams;
     int stream_of[3]; /* which stream each standard stream is; -1: none */
-    int saved[3];     /* ours, meanwhile; -1: none */
+    int saved[3];     /* of gpu-tracker, meanwhile; -1: none */
     struct display inner;
 };
 

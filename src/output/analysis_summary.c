@@ -142,7 +142,7 @@ static bool has_figures(const struct summary *summary, const struct block_column
     return shown;
 }
 
-/* Where the terminal is too narrow for all, the last ones are left out. */
+/* Where the terminal is too narrow for all, the last ones are skipped. */
 static bool is_shown(const struct summary *summary, const struct block_column *column)
 {
     size_t used = (4 + summary->analysis->has_energy + 1) * FIGURE_WIDTH + FIGURE_MIN_NAME;

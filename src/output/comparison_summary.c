@@ -30,7 +30,7 @@ struct summary {
     struct str *text;
     struct compared *rows; /* owned, with their values */
     size_t n_rows;
-    size_t n_nothing; /* rows left out */
+    size_t n_nothing; /* rows skipped */
     size_t n_little;
 };
 

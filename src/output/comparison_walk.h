@@ -30,6 +30,6 @@ struct comparison_writer {
     void (*values)(void *user, const char *key); /* those of the report */
 };
 
-/* Walks over a part. One of energy that no session has is left out. */
+/* Walks over a part. One of energy that no session has is skipped. */
 void comparison_walk(const struct comparison_report *report, enum comparison_part part,
     const struct comparison_writer *writer, void *user);

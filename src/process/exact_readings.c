@@ -131,7 +131,7 @@ static void mark_sharers_stale(struct process_tree *tree, struct process *proces
     }
 }
 
-/* So little is left out. */
+/* So little is skipped. */
 static bool counts(uint64_t bytes, const struct memory *memory)
 {
     return bytes * 100 > memory->resident_bytes;

@@ -44,14 +44,14 @@ static bool is_of_session(const char *path, const struct gput_processes *process
     struct sub_tracking_reader *reader = NULL;
     struct sub_tracking_mark mark;
     size_t count = 0;
-    bool is_ours = false;
+    bool is_of_session = false;
     if (names && sub_tracking_reader_open(path, names, &reader, NULL) == GPUT_OK)
         sub_tracking_reader_next(reader, &mark, 1, &count, NULL);
-    for (size_t i = 0; count > 0 && i < gput_processes_count(processes) && !is_ours; i++)
-        is_ours = gput_processes_get(processes, i)->pid == mark.process_id;
+    for (size_t i = 0; count > 0 && i < gput_processes_count(processes) && !is_of_session; i++)
+        is_of_session = gput_processes_get(processes, i)->pid == mark.process_id;
     sub_tracking_reader_close(reader);
     sub_tracking_names_destroy(names);
-    return is_ours;
+    return is_of_session;
 }
 
 /* The one name that a session's processes share; NULL: they do not, or no memory. */

@@ -59,7 +59,7 @@ bool trace_root_metadata_times(const char *name, int64_t *start_us, int64_t *end
 bool trace_root_is(const char *path);
 
 /* False, with a warning, for a file that is gone, may not be read or is not a plain file: it is
- * left out. */
+ * skipped. */
 bool trace_file_is_readable(const struct trace_file *file, const struct read_report *report);
 
 /* The suffixes of files of framework events, TensorFlow's last. */

@@ -50,7 +50,7 @@ struct total_rates total_rates_of(
     size_t count, double min_seconds, total_rates_take *take, void *user);
 
 /* Adds rows of the table: its times, and those of its columns. Rows without a time are
- * left out. Errors: those of `take`. */
+ * skipped. Errors: those of `take`. */
 int total_rates_add(struct total_rates *rates, const struct gput_table *part, size_t time,
     const size_t *columns, struct gput_error *error);
 

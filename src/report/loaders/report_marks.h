@@ -10,7 +10,7 @@
 
 /*
  * Adds the calls in the files to the session and, where the session has a tracking file, the
- * statistics of the blocks. Calls before and after the session are left out, with a warning.
+ * statistics of the blocks. Calls before and after the session are skipped, with a warning.
  * Errors: those of gput_recorded_calls().
  */
 int report_marks_add(
