@@ -278,7 +278,7 @@ bool jobs_has_failed(const struct jobs_rank *rank);
 /* The kernel killed it, most likely, as one of the processes of its control group. */
 bool jobs_is_out_of_memory(const struct jobs_rank *rank);
 
-/* "exit status 3, for its limit of ram (2 GB)", of one that failed. */
+/* "exit status 3, ram limit exceeded (2 GB)", of one that failed. */
 #define JOBS_END_SIZE 128
 void jobs_say_end(const struct jobs_rank *rank, char text[JOBS_END_SIZE]);
 

@@ -59,7 +59,7 @@ void jobs_say_end(const struct jobs_rank *rank, char text[JOBS_END_SIZE])
     char value[HUMAN_SIZE], limit[64] = "";
     bool is_of_time = text_ends_with(rank->limit_enforced, "seconds");
     if (rank->limit_enforced[0])
-        snprintf(limit, sizeof limit, ", for its limit of %s (%s)", rank->limit_enforced,
+        snprintf(limit, sizeof limit, ", %s limit exceeded (%s)", rank->limit_enforced,
             is_of_time ? human_seconds(rank->limit, value) : human_bytes(rank->limit, value));
     else if (jobs_is_out_of_memory(rank))
         snprintf(limit, sizeof limit, ", out of memory");

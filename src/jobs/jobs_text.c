@@ -34,7 +34,7 @@ static void write_end(const struct jobs_rank *rank, struct str *text)
     else
         str_append(text, jobs_is_unfinished(rank) ? "no end known" : "tracking ended");
     if (rank->limit_enforced[0])
-        str_printf(text, ", limit of %s", rank->limit_enforced);
+        str_printf(text, ", %s limit exceeded", rank->limit_enforced);
     else if (jobs_is_out_of_memory(rank))
         str_append(text, ", out of memory");
 }

@@ -583,15 +583,15 @@ class Job(JobTest):
         self.assertEqual(rows[0]["oom_killed"], 1)
         found = self.findings()
         for said in (
-            "rank 0 on n1: ended by signal 9, out of memory", "rank 1 on n1: ended by signal 15, for its limit of ram (2 GB)",
-            "rank 2 on n1: exit status 1, for its limit of seconds (1 min 30 s)", "rank 3 on n1: ended by signal 9"):  # fmt: skip
+            "rank 0 on n1: ended by signal 9, out of memory", "rank 1 on n1: ended by signal 15, ram limit exceeded (2 GB)",
+            "rank 2 on n1: exit status 1, seconds limit exceeded (1 min 30 s)", "rank 3 on n1: ended by signal 9"):  # fmt: skip
             self.assertIn(said, found["failed_ranks"].split(": ", 1)[1].split("; "))
         self.assertEqual(
             found["out_of_memory"],
             "The kernel killed processes because memory ran out, in the control group of 1 rank: ask for more: "
             "rank 0 on n1: 1, counted by its control group, possibly shared with other processes")  # fmt: skip
         text = self.run_command(".").stdout
-        for end in "signal 9, out of memory", "signal 15, limit of ram", "exit 1, limit of seconds":
+        for end in "signal 9, out of memory", "signal 15, ram limit exceeded", "exit 1, seconds limit exceeded":
             self.assertRegex(text, rf"(?m)^ .*  {end}$")
 
 
