@@ -7,6 +7,7 @@
 #include "screen.h"
 #include "tracking_files.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -212,7 +213,8 @@ static void warn(void *user, const char *text)
     if (tracking->leaves_warnings_to_report)
         return;
     snprintf(line, sizeof line, "%s", text);
-    tracking_files_explain(tracking, line, sizeof line);
+    if (strstr(text, strerror(ENOSPC)) || strstr(text, strerror(EDQUOT)))
+        tracking_files_explain(tracking, line, sizeof line);
     held_messages_say(&tracking->messages, MESSAGE_WARNING, line);
 }
 

@@ -204,9 +204,9 @@ static void write_table(struct summary *summary)
             "others\n",
             summary->n_little, summary->n_little == 1 ? "" : "s");
     if (summary->n_nothing > 0)
-        str_printf(summary->text,
-            "%zu figures are 0 or unknown in all sessions (--all shows them)\n",
-            summary->n_nothing);
+        str_printf(summary->text, "%zu figure%s 0 or unknown in all sessions (--all shows %s)\n",
+            summary->n_nothing, summary->n_nothing == 1 ? " is" : "s are",
+            summary->n_nothing == 1 ? "it" : "them");
     write_lost_calls(summary);
 }
 

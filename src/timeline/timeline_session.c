@@ -34,7 +34,7 @@ static void note_reading(struct read_report *report, const char *warning, uint64
 struct sampling {
     struct timeline *timeline;
     uint32_t thread;
-    bool has_gpus;                          /* the machine had some */
+    bool has_gpus;                          /* the machine may have had some */
     char *names[GPUT_MEASUREMENT_COUNT];    /* "main_ram (bytes)"; NULL: not in the file */
     double factors[GPUT_MEASUREMENT_COUNT]; /* to bytes; 0: as it is */
     double end;                             /* of the last sample; NaN: there is none */
@@ -100,7 +100,7 @@ static int add_samples(struct timeline_inputs *inputs, const char *path,
     struct timeline_tracks *tracks = &inputs->timeline->tracks;
     struct sampling sampling = {.timeline = inputs->timeline,
         .end = NAN,
-        .has_gpus = tracking_reader_static_data(reader)->system_gpu_count > 0};
+        .has_gpus = tracking_reader_static_data(reader)->system_gpu_count != 0};
     struct str name = {0};
     str_printf(&name, "Session %s", file_base_name(path));
     uint32_t process = name.failed ? TRACK_NONE : timeline_process(tracks, path, name.data);

@@ -91,7 +91,7 @@ class ForeignProcfs(CommandTest):
         done = self.run_inside("doctor", "-f", "json", procfs="/proc")
         clocks = json.loads(done.stdout)["sources"]["cpu_clocks"]
         self.assertEqual(clocks["state"], "unavailable")
-        self.assertIn("no command can be tracked by it", clocks["reason"])
+        self.assertIn("no command can be tracked with it", clocks["reason"])
 
 
 if __name__ == "__main__":
