@@ -6,29 +6,21 @@ import sqlite3
 
 from command import SOURCE, main, python
 from fake_gpu import AFTER_TICKS, BRIEF, TWO_GPUS, GpuTest
+from nvml_calls import WAIT_UNTIL_LISTED
 
 FIXTURES = SOURCE / "tests" / "fixtures"
 
 # Takes each of the sizes in turn, in MB; lets go of one when the driver was asked who holds it, after its memory was read.
-TAKE = """
-import os, pathlib, sys, time
+TAKE = WAIT_UNTIL_LISTED + """
+import os, sys
 scenario, log, rest, *sizes = sys.argv[1:]
 
-def calls():
-    return [line.split()[1] for line in pathlib.Path(log).read_text().splitlines()]
-
 for size in map(int, sizes):
-    before = len(calls())
+    n_before = len(nvml_calls(log))
     with open(scenario + ".new", "w") as file:
         file.write(f"gpu GPU-aaaa\\nmemory 16000000000 0 {(size + 50) * 10**6}\\ncompute {os.getpid()} {size * 10**6}\\n" + rest)
     os.rename(scenario + ".new", scenario)
-    at, new = 1, []
-    while at > len(new):
-        time.sleep(0.001)
-        new, at = calls()[before:], 0
-        # The first call may have begun before.
-        for call in "MemoryInfo_v2", "MemoryInfo_v2", "ComputeRunningProcesses_v3", "MPSComputeRunningProcesses_v3":
-            at = new.index(f"nvmlDeviceGet{call}", at) + 1 if f"nvmlDeviceGet{call}" in new[at:] else len(new) + 1
+    wait_until_listed(log, n_before)
 """
 
 # Sets the utilization to another figure once each sample has shown the one before.

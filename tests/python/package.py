@@ -21,6 +21,7 @@ import unittest
 import unittest.mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+import nvml_calls
 import tap
 
 SOURCE = pathlib.Path(os.environ["GPUT_SOURCE"])
@@ -139,8 +140,8 @@ class FakeGpu:
     LIBRARY = pathlib.Path(os.environ["GPUT_BUILD"]) / "tests" / "gpu" / "libfake-nvml.so"
     # For programs of their own: hold(MB) has the program itself hold that much from then on, and hold_until_listed(MB) returns when
     # the driver was asked who holds it, after its memory was read.
-    HOLD = """
-import os, time
+    HOLD = nvml_calls.WAIT_UNTIL_LISTED + """
+import os
 
 def hold(size, mb=2**20):
     path = os.environ["FAKE_NVML_SCENARIO"]
@@ -149,20 +150,11 @@ def hold(size, mb=2**20):
     os.rename(path + ".new", path)
     return size
 
-def calls():
-    with open(os.environ["FAKE_NVML_LOG"]) as file:
-        return [line.split()[1] for line in file if line.endswith("\\n")]
-
 def hold_until_listed(size):
-    before = len(calls())
+    log = os.environ["FAKE_NVML_LOG"]
+    n_before = len(nvml_calls(log))
     hold(size)
-    at, new = 1, []
-    while at > len(new):
-        time.sleep(0.001)
-        new, at = calls()[before:], 0
-        # The first call may have begun before.
-        for call in "MemoryInfo_v2", "MemoryInfo_v2", "ComputeRunningProcesses_v3", "MPSComputeRunningProcesses_v3":
-            at = new.index(f"nvmlDeviceGet{call}", at) + 1 if f"nvmlDeviceGet{call}" in new[at:] else len(new) + 1
+    wait_until_listed(log, n_before)
 """
 
     def __init__(self, folder):

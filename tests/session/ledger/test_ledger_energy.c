@@ -1,19 +1,9 @@
 #include "session/sessions.h"
 
-#include "base/clock.h"
-#include "fake_sysfs.h"
+#include "energy/two_packages.h"
 #include "session/session_state.h"
 
 #include <math.h>
-
-static int make_machine(void **state)
-{
-    (void)state;
-    if (fake_sysfs_create() != 0)
-        return -1;
-    fake_sysfs_make_two_packages();
-    return 0;
-}
 
 /* A command can run before the counters are read: here for at least three seconds. */
 static void joules_without_the_start_are_not_exact(void **state)
@@ -21,7 +11,7 @@ static void joules_without_the_start_are_not_exact(void **state)
     (void)state;
     struct gput_session_options options = gput_session_options_default();
     options.resource_usage_file = "";
-    options.sysfs_root = fake_sysfs;
+    options.sysfs_root = root;
     options.sleep_time_seconds = 0.01;
     struct gput_session *session = create(&options);
     assert_int_equal(gput_session_track_self(session, NULL), GPUT_OK);
@@ -29,8 +19,8 @@ static void joules_without_the_start_are_not_exact(void **state)
     session->settings.start_ns -= 3 * NS_PER_SECOND;
     pthread_mutex_unlock(&session->schedule.lock);
     nap(0.15); /* intervals of energy have 0.1 s at least */
-    fake_sysfs_set_joules("intel-rapl:0", 1060);
-    fake_sysfs_set_joules("intel-rapl:1", 2040);
+    set_joules("intel-rapl:0", 1060);
+    set_joules("intel-rapl:1", 2040);
     assert_int_equal(gput_session_stop(session, NULL), GPUT_OK);
     struct gput_results results = results_of(session);
     const struct gput_source *source = source_of(&results, "cpu_energy");
@@ -44,8 +34,7 @@ static void joules_without_the_start_are_not_exact(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(
-            joules_without_the_start_are_not_exact, make_machine, fake_sysfs_remove),
+        ON_MACHINE(joules_without_the_start_are_not_exact),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
