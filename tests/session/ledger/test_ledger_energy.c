@@ -26,7 +26,7 @@ static void joules_without_the_start_are_not_exact(void **state)
     const struct gput_source *source = source_of(&results, "cpu_energy");
     assert_true(results.energy.machine.package > 0);
     assert_int_equal(source->state, GPUT_SOURCE_SAMPLED);
-    if (!strstr(source->reason, "; without the first 3."))
+    if (!strstr(source->reason, "; without the first "))
         fail_msg("%s", source->reason);
     gput_session_destroy(session);
 }
