@@ -13,7 +13,7 @@
 
 #define JOULES_PER_KILOWATT_HOUR 3.6e6
 #define MAX_UNKNOWN 0.02  /* fraction of a session for which joules may be unknown */
-#define LATE_NS 200000000 /* of the first reading of counters: less is not worth a word */
+#define LATE_NS 200000000 /* a first reading of counters is reported as late from here on */
 
 /* The user's value has priority over a country's mean. */
 static void fill_carbon(const struct gput_session_options *options, struct gput_energy *energy)
