@@ -64,17 +64,16 @@ static int errno_of(sqlite3 *database)
     return failure;
 }
 
-static bool can_lack_locks(int result)
-{
-    return (result & 0xff) == SQLITE_BUSY || (result & 0xff) == SQLITE_IOERR;
-}
-
-/* As Lustre without -o flock. Only after a lock could not be had: the process has no more of its
- * locks of a file that it closes. */
-static bool lacks_locks(const char *path, int result)
+/* As Lustre without -o flock. Only for a connection whose first lock failed: closing the file
+ * releases all locks that the process has of it, and without them the next reader that ends removes
+ * the log. */
+static bool lacks_locks(sqlite3 *database)
 {
     struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_len = 1};
-    int fd = can_lack_locks(result) && path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    int result = sqlite3_extended_errcode(database);
+    bool may_lack = result == SQLITE_BUSY || result == SQLITE_IOERR_LOCK;
+    const char *path = may_lack ? sqlite3_db_filename(database, "main") : NULL;
+    int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     if (fd < 0)
         return false;
     bool fails = fcntl(fd, F_SETLK, &lock) != 0;
@@ -88,11 +87,6 @@ int sqlite_file_error(
 {
     int result = sqlite3_errcode(database);
     const char *words = sqlite3_errmsg(database);
-    if (can_lack_locks(result) && lacks_locks(sqlite3_db_filename(database, "main"), result))
-        return error_set(error, GPUT_ERROR_IO,
-            "Cannot %s %s: its file system has no locks, and SQLite needs them. Name a .csv file, "
-            "or one on another file system.",
-            what, path);
     /* The system's reason says more than "unable to open database file". */
     int failure = errno_of(database);
     if (failure)
@@ -124,7 +118,7 @@ static int try_open(const char *name, int flags, sqlite3 **database)
     int result = sqlite3_open_v2(name, database, flags | SQLITE_OPEN_NOMUTEX, NULL);
     if (result == SQLITE_OK)
         result = sqlite3_exec(*database, READ_HEADER, NULL, NULL, NULL);
-    bool waits = (result & 0xff) == SQLITE_BUSY && !lacks_locks(name, result);
+    bool waits = (result & 0xff) == SQLITE_BUSY && !lacks_locks(*database);
     if (result == SQLITE_OK || waits)
         sqlite3_busy_timeout(*database, BUSY_TIMEOUT_MS);
     return waits ? sqlite3_exec(*database, READ_HEADER, NULL, NULL, NULL) : result;
@@ -188,7 +182,7 @@ int sqlite_file_open(const char *path, sqlite3 **database, struct gput_error *er
         sqlite3_close(*database);
         result = try_open(path, SQLITE_OPEN_READONLY, database);
     }
-    if (lacks_files_next_to_it(*database, result) || lacks_locks(path, result)) {
+    if (lacks_files_next_to_it(*database, result) || (*database && lacks_locks(*database))) {
         sqlite3_close(*database);
         *database = NULL;
         TRY(refuse_left_over(path, error));
@@ -238,23 +232,41 @@ static int open_to_write(
     return code;
 }
 
+/* Makes SQLite lock the file once, by reading its header. */
+static bool can_be_locked(sqlite3 *database)
+{
+    return sqlite3_exec(database, READ_HEADER, NULL, NULL, NULL) == SQLITE_OK ||
+           !lacks_locks(database);
+}
+
 int sqlite_file_open_alone(const char *path, sqlite3 **database, struct gput_error *error)
 {
     TRY(open_to_write(path, NULL, database, error));
-    int result = sqlite3_exec(*database, READ_HEADER, NULL, NULL, NULL);
-    if (!lacks_locks(path, result))
+    if (can_be_locked(*database))
         return GPUT_OK;
     sqlite3_close(*database);
     return open_to_write(path, "unix-none", database, error);
 }
 
+/* With locks, for several processes. */
+static int open_shared(const char *path, sqlite3 **database, struct gput_error *error)
+{
+    TRY(open_to_write(path, NULL, database, error));
+    if (can_be_locked(*database))
+        return GPUT_OK;
+    sqlite3_close(*database);
+    *database = NULL;
+    return error_set(error, GPUT_ERROR_IO,
+        "Cannot write %s: its file system has no locks, and SQLite needs them. Name a .csv file, "
+        "or one on another file system.",
+        path);
+}
+
 int sqlite_file_create(
     const char *path, bool is_alone, sqlite3 **database, struct gput_error *error)
 {
-    if (is_alone)
-        TRY(sqlite_file_open_alone(path, database, error));
-    else
-        TRY(open_to_write(path, NULL, database, error));
+    TRY(is_alone ? sqlite_file_open_alone(path, database, error)
+                 : open_shared(path, database, error));
     sqlite3_busy_timeout(*database, BUSY_TIMEOUT_MS);
     sqlite_file_use_log(*database);
     return GPUT_OK;

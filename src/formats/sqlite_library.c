@@ -55,6 +55,7 @@
         (sqlite3 * database, const char *sql, int (*row)(void *, int, char **, char **),           \
             void *user, char **message),                                                           \
         (database, sql, row, user, message))                                                       \
+    F(int, sqlite3_extended_errcode, (sqlite3 * database), (database))                             \
     F(int, sqlite3_file_control,                                                                   \
         (sqlite3 * database, const char *schema, int operation, void *argument),                   \
         (database, schema, operation, argument))                                                   \

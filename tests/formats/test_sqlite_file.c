@@ -113,6 +113,47 @@ static void finishing_with_a_reader_loses_nothing(void **state)
     assert_int_equal(count_rows(path), 1);
 }
 
+/* A process that reads and closes the database once something is written to `*fd`. It is forked
+ * before there is one: SQLite's state is not for children. */
+static pid_t start_reader(const char *path, int *fd)
+{
+    int pipe_fds[2];
+    char byte;
+    assert_int_equal(pipe(pipe_fds), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        bool may_read = read(pipe_fds[0], &byte, 1) == 1;
+        _exit(may_read && count_rows(path) == 1 ? 0 : 1);
+    }
+    close(pipe_fds[0]);
+    *fd = pipe_fds[1];
+    return child;
+}
+
+static void a_failed_write_releases_no_lock(void **state)
+{
+    (void)state;
+    const char *path = temporary("x.sqlite");
+    struct gput_error error;
+    int fd, status;
+    pid_t reader = start_reader(path, &fd);
+    sqlite3 *writer = create_with_row(path), *other;
+    assert_int_equal(sqlite_file_create(path, true, &other, NULL), GPUT_OK);
+    sqlite3_busy_timeout(other, 0);
+    assert_int_equal(sqlite_file_run(writer, "BEGIN IMMEDIATE", path, NULL), GPUT_OK);
+    assert_int_equal(sqlite_file_run(other, "BEGIN IMMEDIATE", path, &error), GPUT_ERROR_IO);
+
+    /* The last connection that closes a database removes its log, by the locks that it sees. */
+    assert_int_equal(write(fd, "", 1), 1);
+    assert_int_equal(waitpid(reader, &status, 0), reader);
+    assert_int_equal(status, 0);
+    assert_int_equal(access(temporary("x.sqlite-wal"), F_OK), 0);
+    assert_int_equal(sqlite_file_run(writer, "ROLLBACK", path, NULL), GPUT_OK);
+    sqlite3_close(other);
+    assert_int_equal(sqlite_file_finish(writer, path, NULL), GPUT_OK);
+    close(fd);
+}
+
 static void finishing_a_file_that_was_replaced_leaves_the_new_one_alone(void **state)
 {
     (void)state;
@@ -182,6 +223,7 @@ int main(void)
         temporary_test(what_a_killed_writer_committed_is_read),
         temporary_test(a_log_that_cannot_be_recovered_is_not_ignored),
         temporary_test(finishing_with_a_reader_loses_nothing),
+        temporary_test(a_failed_write_releases_no_lock),
         temporary_test(finishing_a_file_that_was_replaced_leaves_the_new_one_alone),
         temporary_test(other_files_are_refused),
         temporary_test(a_missing_folder_is_an_error),
