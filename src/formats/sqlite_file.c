@@ -248,8 +248,7 @@ int sqlite_file_open_alone(const char *path, sqlite3 **database, struct gput_err
     return open_to_write(path, "unix-none", database, error);
 }
 
-/* With locks, for several processes. */
-static int open_shared(const char *path, sqlite3 **database, struct gput_error *error)
+int sqlite_file_open_shared(const char *path, sqlite3 **database, struct gput_error *error)
 {
     TRY(open_to_write(path, NULL, database, error));
     if (can_be_locked(*database))
@@ -266,7 +265,7 @@ int sqlite_file_create(
     const char *path, bool is_alone, sqlite3 **database, struct gput_error *error)
 {
     TRY(is_alone ? sqlite_file_open_alone(path, database, error)
-                 : open_shared(path, database, error));
+                 : sqlite_file_open_shared(path, database, error));
     sqlite3_busy_timeout(*database, BUSY_TIMEOUT_MS);
     sqlite_file_use_log(*database);
     return GPUT_OK;

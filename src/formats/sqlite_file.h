@@ -30,6 +30,12 @@ int sqlite_file_salvage(const char *path, sqlite3 **database, struct gput_error 
 int sqlite_file_open_alone(const char *path, sqlite3 **database, struct gput_error *error);
 
 /*
+ * The same where others may write to it, for which SQLite needs locks. Error: GPUT_ERROR_IO where
+ * the file system has none.
+ */
+int sqlite_file_open_shared(const char *path, sqlite3 **database, struct gput_error *error);
+
+/*
  * Creates a database, or opens the one at `path` for writing. `is_alone`: no other process writes
  * to it. It has a write-ahead log where the file system supports that, so that a commit is one
  * write without a sync. The caller owns `*database` and ends it by sqlite_file_finish().

@@ -43,15 +43,24 @@ mark("stop", "idle")
 """
 
 CONSUMER = os.environ["GPUT_CONSUMER"]
-# After MOVE: waits until what it moved is in a sample.
+# After MOVE: waits until what it moved is in a sample. Meanwhile, and after release(), counters move by themselves again: one that stands
+# still for 2 s is not a figure.
 SAMPLED = f"""
 import json, subprocess
+def release():
+    os.unlink("hold")
+    while os.path.exists("held"):
+        time.sleep(0.004)
+release()
 def ticks():
     done = subprocess.run([{COMMAND!r}, "show", "-f", "json", "kept"], capture_output=True)
     return json.loads(done.stdout)["tracker"]["ticks"] if done.returncode == 0 else 0
 seen = ticks()
 while ticks() < seen + 2:
     time.sleep(0.05)
+open("hold", "w").close()
+while not os.path.exists("held"):
+    time.sleep(0.004)
 """
 
 
@@ -212,7 +221,7 @@ class Energy(CommandTest):
 
     def test_a_counter_jumps_back(self):
         self.machine.add("intel-rapl:0", "package-0", 100000)
-        code = MOVE + SAMPLED + "\nos.pwrite(counters[0][0], b'%020d\\n' % 5, 0); time.sleep(0.3)"
+        code = MOVE + SAMPLED + "\nos.pwrite(counters[0][0], b'%020d\\n' % 5, 0); release(); time.sleep(0.3)"
         results = self.track(python(code, *self.machine.move(0.5, package_0=100)))
         self.assertLessEqual(results["energy"]["machine"]["package"], 50.05)
         self.assertGreater(results["energy"]["machine"]["package"], 20)
@@ -247,7 +256,7 @@ class Energy(CommandTest):
     def test_a_counter_gets_unreadable(self):
         self.machine.add("intel-rapl:0", "package-0")
         self.machine.add("intel-rapl:0:0", "dram")
-        code = MOVE + SAMPLED + "\nos.ftruncate(counters[0][0], 0); time.sleep(0.6)"
+        code = MOVE + SAMPLED + "\nos.ftruncate(counters[0][0], 0); release(); time.sleep(0.6)"
         results = self.track(
             python(code, *self.machine.move(0.6, package_0=100, package_0_0=10)), "--tf", "t.sqlite", "--energy-folder", "rec"
         )

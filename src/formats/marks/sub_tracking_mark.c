@@ -116,20 +116,17 @@ static int mark_sqlite(const char *path, const struct sub_tracking_mark *row, co
     sqlite3 *database = NULL;
     sqlite3_stmt *insert = NULL;
     char *target; /* SQLite would follow any link */
-    TRY(sqlite_library_load(error));
     TRY(file_target(path, &target, error));
-    int code = GPUT_OK;
-    if (sqlite3_open(target, &database) != SQLITE_OK) {
-        code = database ? sqlite_file_error(database, "open", path, error) : error_memory(error);
-    } else {
-        sqlite3_busy_timeout(database, BUSY_TIMEOUT_MS);
-        code = sub_tracking_sqlite_prepare(database, path, 0, &insert, error);
-        if (code == GPUT_OK)
-            code = sub_tracking_sqlite_insert(insert, path, 0, row, name, strlen(name), error);
-    }
+    int code = sqlite_file_open_shared(target, &database, error);
+    free(target);
+    if (code != GPUT_OK)
+        return code;
+    sqlite3_busy_timeout(database, BUSY_TIMEOUT_MS);
+    code = sub_tracking_sqlite_prepare(database, path, 0, &insert, error);
+    if (code == GPUT_OK)
+        code = sub_tracking_sqlite_insert(insert, path, 0, row, name, strlen(name), error);
     sqlite3_finalize(insert);
     sqlite3_close(database);
-    free(target);
     return code;
 }
 
