@@ -62,7 +62,6 @@
     F(int, sqlite3_finalize, (sqlite3_stmt * statement), (statement))                              \
     F(int, sqlite3_get_autocommit, (sqlite3 * database), (database))                               \
     F(sqlite3_int64, sqlite3_last_insert_rowid, (sqlite3 * database), (database))                  \
-    F(int, sqlite3_open, (const char *path, sqlite3 **database), (path, database))                 \
     F(int, sqlite3_open_v2, (const char *path, sqlite3 **database, int flags, const char *vfs),    \
         (path, database, flags, vfs))                                                              \
     F(int, sqlite3_prepare_v2,                                                                     \

@@ -1,5 +1,6 @@
 """A disk that does not answer delays neither samples nor what is written elsewhere."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -117,6 +118,14 @@ class SlowDisk(CommandTest):
     def test_marks_of_many_need_locks_of_a_database(self):
         done = self.run_command("mark", "start", "--stf", "m.sqlite", "x", env=os.environ | self.without_locks())
         self.assertIn("m.sqlite: its file system has no locks, and SQLite needs them. Name a .csv file", done.stderr)
+
+    def test_a_disk_without_locks_has_combined_marks(self):
+        for name in "a.csv", "b.csv":
+            (self.folder / name).write_text("process_id,code_block_name,position,timestamp\n1,x,0,1.5\n1,x,1,2.5\n")
+        done = self.run_command("sub-track", "combine", "--mix", "--stf", "m.sqlite", "-p", "a.csv", "b.csv", env=os.environ | self.without_locks())
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with contextlib.closing(sqlite3.connect(self.folder / "m.sqlite")) as database:
+            self.assertEqual(database.execute("SELECT count(*) FROM data").fetchone(), (4,))
 
     def test_a_disk_that_fails_to_the_end_loses_rows_and_says_so(self):
         process = self.start("/x.csv", "--tf", "x.csv")

@@ -5,6 +5,7 @@
  * are not as they should be.
  */
 #include "base/clock.h"
+#include "formats/sqlite_file.h"
 #include "formats/tracking/tracking_file.h"
 #include "formats/tracking/tracking_reader.h"
 #include "fuzz_folder.h"
@@ -50,7 +51,7 @@ static void write_file(const char *path, const void *bytes, size_t length)
 static void run(const char *path, const char *sql)
 {
     sqlite3 *database;
-    if (sqlite3_open(path, &database) == SQLITE_OK) {
+    if (sqlite_file_open_shared(path, &database, NULL) == GPUT_OK) {
         sqlite3_exec(database, "PRAGMA hard_heap_limit=268435456", NULL, NULL, NULL);
         sqlite3_exec(database, sql, NULL, NULL, NULL);
     }

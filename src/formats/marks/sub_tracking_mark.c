@@ -4,7 +4,6 @@
 #include "formats/marks/sub_tracking_csv.h"
 #include "formats/marks/sub_tracking_sqlite.h"
 #include "formats/sqlite_file.h"
-#include "formats/sqlite_library.h"
 
 #include <gputracker/sub_tracking.h>
 

@@ -3,7 +3,6 @@
 #include "base/str.h"
 #include "formats/marks/sub_tracking_format.h"
 #include "formats/sqlite_file.h"
-#include "formats/sqlite_library.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -392,9 +391,7 @@ static int begin(struct sqlite_writer *writer, struct gput_error *error)
     /* The file is not used before it is renamed: no journal, no sync. */
     const char *setup = "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN";
     const char *path = writer->base.path;
-    TRY(sqlite_library_load(error));
-    if (sqlite3_open(writer->base.part.path, &writer->database) != SQLITE_OK)
-        return sqlite_file_error(writer->database, "write", path, error);
+    TRY(sqlite_file_open_alone(writer->base.part.path, &writer->database, error));
     TRY(sqlite_file_run(writer->database, setup, path, error));
     return sub_tracking_sqlite_prepare(
         writer->database, path, writer->base.columns, &writer->insert, error);

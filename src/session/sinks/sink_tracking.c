@@ -24,7 +24,7 @@ struct tracking_output {
     bool has_gpu_table;
     unsigned gpu_table;
     struct totals_table {
-        bool is_there, has_failed;
+        bool is_there;
         unsigned table;
     } energy, io;
     bool warned, identity_failed;
@@ -134,18 +134,17 @@ static void put_gpus(struct sink *sink, const struct snapshot *snapshot)
 #define MAX_TOTALS_COLUMNS ENERGY_COLUMNS
 _Static_assert(IO_COLUMNS <= MAX_TOTALS_COLUMNS, "a row of bytes has more columns");
 
-/* Adds a row to such a table, which is made at its first row. What fails leaves the samples. */
+/* Adds a row to such a table, which is made at its first row. What fails leaves the samples; a full
+ * disk may have space for the next one. */
 static void write_totals(struct tracking_output *output, struct totals_table *table,
     const char *name, const struct tracking_column *columns, size_t count, const double *numbers,
     int64_t now_ns)
 {
     struct tracking_value values[MAX_TOTALS_COLUMNS];
-    if (!table->is_there && !table->has_failed) {
+    if (!table->is_there)
         table->is_there = tracking_file_add_table(
                               output->file, name, columns, count, &table->table, NULL) == GPUT_OK;
-        table->has_failed = !table->is_there;
-    }
-    if (table->has_failed)
+    if (!table->is_there)
         return;
     for (size_t i = 0; i < count; i++)
         values[i] = tracking_real(numbers[i]);

@@ -1,5 +1,5 @@
 #include "content.h"
-#include "formats/sqlite_library.h"
+#include "formats/sqlite_file.h"
 
 #include <sqlite3.h>
 #include <sys/stat.h>
@@ -7,8 +7,7 @@
 static void make_database(const char *sql)
 {
     sqlite3 *database;
-    assert_int_equal(sqlite_library_load(NULL), GPUT_OK);
-    assert_int_equal(sqlite3_open(temporary("x.sqlite"), &database), SQLITE_OK);
+    assert_int_equal(sqlite_file_open_shared(temporary("x.sqlite"), &database, NULL), GPUT_OK);
     assert_int_equal(sqlite3_exec(database, sql, NULL, NULL, NULL), SQLITE_OK);
     sqlite3_close(database);
 }
@@ -164,8 +163,7 @@ static void a_database_without_commits_has_no_marks(void **state)
     (void)state;
     struct content content;
     sqlite3 *database;
-    assert_int_equal(sqlite_library_load(NULL), GPUT_OK);
-    assert_int_equal(sqlite3_open(temporary("log.sqlite"), &database), SQLITE_OK);
+    assert_int_equal(sqlite_file_open_shared(temporary("log.sqlite"), &database, NULL), GPUT_OK);
     assert_int_equal(
         sqlite3_exec(database, "PRAGMA journal_mode=WAL", NULL, NULL, NULL), SQLITE_OK);
     sqlite3_close(database);
