@@ -96,12 +96,12 @@ def show_failures(results):
 
 
 def lacking(status, names, results):
-    """What is not known to have run, as a line; None if all did."""
+    """What is not known to have run, as a word for the totals; '' if all did."""
     missing = [name for name in names if name not in results]
     if missing:
-        return f"NOT RUN: {' '.join(missing)}"
+        return f", NOT RUN: {' '.join(missing)}"
     is_said = any(failed for (_, failed, _), _ in results.values())
-    return f"BROKEN OFF: meson test ended with {status}" if status and not is_said else None
+    return f", BROKEN OFF: meson test ended with {status}" if status and not is_said else ""
 
 
 def main():
@@ -119,11 +119,9 @@ def main():
     status, results = run(build, *options, *names)
     show_failures(results)
     lack = lacking(status, names, results)
-    if lack:
-        print(lack)
     counts = [count for count, _ in results.values()]
     passed, failed, skipped = (sum(column) for column in zip(*counts)) if counts else (0, 0, 0)
-    print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
+    print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else "") + lack)
     sys.exit(1 if failed or lack or not passed else 0)
 
 

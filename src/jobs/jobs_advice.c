@@ -432,6 +432,25 @@ static void find_idle_gpus(struct gput_jobs *jobs, const struct jobs_job *job, s
     str_finish(&list);
 }
 
+/* Where no driver answered: what others have is still counted. */
+static void find_unknown_gpus(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
+{
+    struct str list = {0};
+    size_t count = 0;
+    for (size_t i = job->first; i < end_of(job); i++) {
+        char name[96];
+        if (!isnan(jobs->ranks[i].gpus) || count++ >= MAX_NAMED)
+            continue;
+        jobs_name_rank(&jobs->ranks[i], name, sizeof name);
+        str_printf(&list, "%s%s", count > 1 ? ", " : "", name);
+    }
+    if (count > 0 && job->gpus > 0)
+        FIND("unknown_gpus", str_text(&list),
+            "How many GPUs %zu of %zu %ss had is not known: the job may have had more than %.0f",
+            count, job->count, job->noun, job->gpus);
+    str_finish(&list);
+}
+
 /* ---- Balance ---- */
 
 static void find_stragglers(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
@@ -521,6 +540,7 @@ void jobs_advise(struct gput_jobs *jobs, const struct jobs_job *job)
     find_shared_ram(jobs, job, index);
     find_idle_cores(jobs, job, index);
     find_idle_gpus(jobs, job, index);
+    find_unknown_gpus(jobs, job, index);
     find_stragglers(jobs, job, index);
     find_imbalance(jobs, job, index);
     find_waiting(jobs, job, index);

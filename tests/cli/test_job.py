@@ -247,6 +247,9 @@ class Job(JobTest):
             path.with_name(path.name + ".session.json").write_text(json.dumps(
                 {"tracking_file": path.name, "start": moment(0), "pid": rank, "rank": rank, "job_id": "4711", "boot_id": "boot-of-n1"}))  # fmt: skip
         self.assertEqual([(job["gpus"], job["gpu_percent"]) for job in self.job()["jobs"]], [(3, 40)])
+        self.assertNotIn("unknown_gpus", self.findings())
+        write_tracking(path, [sample], static={**STATIC, "system_gpu_count": "", "n_expected_gpus": ""})
+        self.assertEqual(self.findings()["unknown_gpus"], "How many GPUs 1 of 4 ranks had is not known: the job may have had more than 3: rank 3 on a machine that is not known")
 
     def test_elements_of_an_array_have_their_cores_while_they_run(self):
         """Three of one core and 100 seconds each on one machine: two at once, then one."""

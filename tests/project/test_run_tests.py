@@ -71,11 +71,11 @@ class Named(unittest.TestCase):
 
     def test_a_program_that_did_not_run_is_named(self):
         status, text, _ = self.run_tests("a/b", "a/c", ran=[("a/b", "OK", "ok")])
-        self.assertEqual((status, text), (1, "NOT RUN: a/c\n1 passed, 0 failed\n"))
+        self.assertEqual((status, text), (1, "1 passed, 0 failed, NOT RUN: a/c\n"))
 
     def test_a_harness_that_breaks_off_fails(self):
         status, text, _ = self.run_tests(ran=[("a/b", "OK", "ok")], status=2)
-        self.assertEqual((status, text), (1, "BROKEN OFF: meson test ended with 2\n1 passed, 0 failed\n"))
+        self.assertEqual((status, text), (1, "1 passed, 0 failed, BROKEN OFF: meson test ended with 2\n"))
 
     def test_a_failure_is_said_once(self):
         status, text, _ = self.run_tests(ran=[("a/b", "FAIL", "not ok")], status=1)
