@@ -255,6 +255,15 @@ class Figures(GpuTest):
         self.assertAlmostEqual(first["mean_utilization_percent"], 40.0)
         self.assertEqual((first["max_main_sm_percent"], second["max_power_watts"]), (30.0, 50.0))
 
+    def assert_mean_power(self, report, watts):
+        """Or, on a machine so busy that the driver first answered late, it is missing, and its source says so."""
+        if report["energy"]["mean_watts"] is None:
+            self.assertRegex(report["sources"]["gpu_energy"]["reason"], r"reported (nothing )?for [0-9.]+ s, which are missing")
+            self.assertIsNone(report["energy"]["max_watts"])
+        else:
+            self.assertAlmostEqual(report["energy"]["mean_watts"], watts, delta=watts / 50)
+            self.assertLessEqual(report["energy"]["max_watts"], watts * 1.05)
+
     def test_joules_of_constant_power(self):
         """Every figure is of its own moment, however late the driver answers."""
         for missing in ("TotalEnergyConsumption", "nothing"):
@@ -264,8 +273,7 @@ class Figures(GpuTest):
             )
             report, _ = self.tracked("--st", "1", "--tf", "t.sqlite", "--overwrite", command=("sleep", "2.4"))
             self.assertIn("energy", report, report["sources"]["gpu_energy"])
-            self.assertLessEqual(report["energy"]["max_watts"], 105)
-            self.assertAlmostEqual(report["energy"]["mean_watts"], 100, delta=2)
+            self.assert_mean_power(report, 100)
             with sqlite3.connect(self.folder / "t.sqlite") as database:
                 rows = database.execute("SELECT gpu, timestamp FROM energy_data WHERE gpu > 0 ORDER BY timestamp").fetchall()
             (first, begin), (last, end) = rows[0], rows[-1]
@@ -302,7 +310,7 @@ class Figures(GpuTest):
             "mig MIG-1\nmemory 8000000000 0 1000\nmig MIG-2\nmemory 8000000000 0 1000\n"
         )
         report, _ = self.tracked("--st", "0.1", command=("sleep", "0.5"))
-        self.assertAlmostEqual(report["energy"]["mean_watts"], 100, delta=2)
+        self.assert_mean_power(report, 100)
         self.assertEqual(report["energy"]["machine"]["total"], report["energy"]["machine"]["gpu"])
         self.assertEqual([gpu["max_power_watts"] for gpu in report["gpus"]], [None, None])
         self.assertIn("shared out by GPU memory", report["sources"]["gpu_energy"]["reason"])

@@ -358,11 +358,14 @@ class Ranks(unittest.TestCase):
             command.wait_until(lambda rank=rank: moves_and_is_read(rank))
             (self.folder / f"go{rank}").touch()
             self.assertEqual(tracker.wait(command.PATIENCE), 0)
-        energy = [json.loads((self.folder / f"r.r{rank}.json").read_text())["energy"] for rank in range(2)]
+        reports = [json.loads((self.folder / f"r.r{rank}.json").read_text()) for rank in range(2)]
+        energy = [report["energy"] for report in reports]
         read = [of["machine"]["package"] for of in energy]
         self.assertGreater(min(read), 0)
         self.assertLessEqual(sum(read), joules - 1000)
-        self.assertGreater(energy[0]["mean_watts"], 0)
+        # On a busy machine the first, too, may have begun to read after a part of its time.
+        has_read_all = reports[0]["tracker"]["node_seconds"] >= 0.98 * reports[0]["compute_time"]["time"] * 3600
+        self.assertEqual(energy[0]["mean_watts"] is not None, has_read_all, reports[0]["tracker"])
         self.assertIsNone(energy[1]["mean_watts"])
         done = subprocess.run([COMMAND, "job", "-f", "json", "."], cwd=self.folder, capture_output=True, text=True, check=True)
         job = json.loads(done.stdout)
