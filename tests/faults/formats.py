@@ -62,11 +62,10 @@ def marks(folder, name):
 
 def results_so_far(folder):
     """What a killed tracker left."""
-    process = subprocess.Popen([COMMAND, "run", "-q", "--st", "0.01", "--resource-usage-file", "kept", "--", "sleep", "0.5"], cwd=folder,
-                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    wait_until(lambda: (folder / "kept").exists() and run("show", "kept", folder=folder).returncode == 0, "results so far")
-    process.kill()
-    process.wait()
+    command = [COMMAND, "run", "-q", "--st", "0.01", "--resource-usage-file", "kept", "--", "cat"]
+    with subprocess.Popen(command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        wait_until(lambda: (folder / "kept").exists() and run("show", "kept", folder=folder).returncode == 0, "results so far")
+        process.kill()
 
 
 def analysis(folder, name):
