@@ -68,7 +68,8 @@ def on_time(results):
     """On a machine so busy that a command ran for long before the first reading, its source says so: here it does not matter."""
     source = results["sources"]["cpu_energy"]
     reason = re.sub(r"; without the first \d+\.\d\d s, before they were first read", "", source["reason"])
-    if reason != source["reason"]:
+    results["is_late"] = reason != source["reason"]
+    if results["is_late"]:
         source |= {"reason": reason, "state": "sampled" if reason.startswith("RAPL, but") else "exact"}
     return results
 
@@ -115,8 +116,9 @@ class Energy(CommandTest):
         self.assertLess(energy["combined"], 108)
         self.assertAlmostEqual(energy["main"] + energy["descendants"], energy["combined"], places=2)
         self.assertAlmostEqual(energy["combined"] + energy["unattributed"], machine["total"], places=2)
-        self.assert_near(energy["mean_watts"] * results["compute_time"]["time"] * 3600, 108)
-        self.assertGreaterEqual(energy["max_watts"], energy["mean_watts"])
+        if energy["mean_watts"] is not None or not results["is_late"]:
+            self.assert_near(energy["mean_watts"] * results["compute_time"]["time"] * 3600, 108)
+            self.assertGreaterEqual(energy["max_watts"], energy["mean_watts"])
         self.assertAlmostEqual(energy["co2e_grams"], energy["combined"] / 1e4, places=3)
         self.assertEqual(energy["co2e_source"], "360 g/kWh, as given")
         self.assertTrue(0 <= energy["idle_share"] <= 1)

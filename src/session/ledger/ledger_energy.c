@@ -48,6 +48,14 @@ static bool has_read_all(const struct ledger *ledger, double seconds)
     return isnan(read) || read >= (1 - MAX_UNKNOWN) * seconds;
 }
 
+/* How long after the start the CPU's counters were first read; 0 where it is too short to matter. A
+ * command begins before that by a millisecond, or longer on a busy machine. */
+static int64_t late_start_ns(const struct ledger *ledger)
+{
+    int64_t late_ns = ledger->snapshot->energy->cpu.first_read_ns - ledger->settings->start_ns;
+    return late_ns > LATE_NS ? late_ns : 0;
+}
+
 void ledger_fill_energy(const struct ledger *ledger, struct gput_energy *energy)
 {
     *energy = ledger->snapshot->energy->energy;
@@ -56,8 +64,9 @@ void ledger_fill_energy(const struct ledger *ledger, struct gput_energy *energy)
     const struct energy_meter *meter = ledger->snapshot->energy;
     /* Joules of a part of the time give no mean power of all of it. */
     bool has_lost_events = energy_meter_unknown_seconds(meter) > MAX_UNKNOWN * seconds;
+    bool is_late = clock_seconds_of_ns(late_start_ns(ledger)) > MAX_UNKNOWN * seconds;
     bool is_known = seconds > 0 && !has_lost_events && !energy_meter_is_partial(meter) &&
-                    (!knows_cpu(energy) || has_read_all(ledger, seconds));
+                    (!knows_cpu(energy) || (!is_late && has_read_all(ledger, seconds)));
     energy->mean_watts = is_known ? energy->machine.total / seconds : NAN;
     if (has_lost_events)
         energy->max_watts = NAN;
@@ -98,18 +107,17 @@ static const char *how_cpu_is_shared_out(const struct energy_meter *meter)
     return meter->shares_out && is_in_total ? "; shared out by CPU time and RAM" : "";
 }
 
-/* Why joules do not count from the start: another tracker read them; or a command began before the
- * first reading, as it does by a millisecond, or longer on a busy machine. True: by more than a
- * hundredth of the time. */
+/* Why joules do not count from the start: another tracker read them, or they were first read later.
+ * True: by more than a hundredth of the time. */
 static bool explain_start(const struct ledger *ledger, char *text, size_t size)
 {
-    const struct energy_counters *cpu = &ledger->snapshot->energy->cpu;
-    int64_t start_ns = ledger->settings->start_ns, late_ns = cpu->first_read_ns - start_ns;
+    int64_t start_ns = ledger->settings->start_ns, missing_ns = late_start_ns(ledger);
     node_reader_explain(ledger->node, start_ns, text, size);
-    bool is_late = !text[0] && late_ns > LATE_NS && late_ns > (cpu->read_ns - start_ns) / 100;
+    bool is_late =
+        !text[0] && missing_ns > (ledger->snapshot->energy->cpu.read_ns - start_ns) / 100;
     if (is_late)
         text_fit(text, size, "without the first %.2f s, before they were first read",
-            clock_seconds_of_ns(late_ns));
+            clock_seconds_of_ns(missing_ns));
     return is_late;
 }
 
