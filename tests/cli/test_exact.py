@@ -6,12 +6,17 @@ import pathlib
 import re
 import subprocess
 import sys
+import time
 
 from command import COMMAND, main, python
 from exact_test import CONSUMER, ExactTest
 
 
 class Exact(ExactTest):
+    def setUp(self):
+        super().setUp()
+        self.began = time.time()
+
     def test_a_file_that_is_removed_before_it_is_written_did_not_reach_storage(self):
         code = ("import os, re; file = open('big', 'wb'); file.write(bytes(20_000_000)); file.close()\n"
                 "filled = int(re.search(r'\\nwrite_bytes: (\\d+)', open('/proc/self/io').read())[1])\n"
@@ -41,7 +46,8 @@ class Exact(ExactTest):
         return private
 
     def left_of(self, tracker: subprocess.Popen, private: list[str] = []) -> str:
-        find = ["find", "/sys/fs/cgroup", "-ignore_readdir_race", "-type", "d", "-name", f"gpu-tracker-{tracker.pid}-*"]
+        """Not those of a tracker that was killed before and had the same id."""
+        find = ["find", "/sys/fs/cgroup", "-ignore_readdir_race", "-type", "d", "-name", f"gpu-tracker-{tracker.pid}-*", "-newermt", f"@{self.began - 1:.3f}"]
         done = subprocess.run([*private, *find], capture_output=True, text=True)
         # A group of another test that ends at this moment can be listed, and not be there when it is opened.
         self.assertEqual([line for line in done.stderr.splitlines() if "No such file or directory" not in line], [])
