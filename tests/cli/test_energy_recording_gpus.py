@@ -32,21 +32,24 @@ class RecordingOfGpus(RecordingTest):
         self.assert_near(self.summary()["metrics"]["nvidia_power"]["total"], json.loads((self.folder / "out.json").read_text())["energy"]["machine"]["gpu"])
 
     def record_gpus(self, scenarios, *options, sysfs="/nonexistent", figure="gpu"):
-        """Scenarios, of 7 samples at least each, over a recording of one long period. The joules of the machine as the report has them."""
+        """Scenarios, of 7 samples and 3 answers of the driver at least each, over a recording of one long period. The joules of the machine as
+        the report has them."""
         change = """
 import os, sys, time
 def rows():
     return open("t.csv").read().count("\\n") if os.path.exists("t.csv") else 0
+def answers():
+    return open("calls").read().count("nvmlDeviceGetPowerUsage") if os.path.exists("calls") else 0
 for scenario in sys.argv[2:]:
     open(sys.argv[1] + ".new", "w").write(scenario)
     os.rename(sys.argv[1] + ".new", sys.argv[1])
-    before = rows()
-    while rows() < before + 7:
+    before = rows(), answers()
+    while rows() < before[0] + 7 or ("code * " not in scenario and answers() < before[1] + 3):  # one that is lost is not asked
         time.sleep(0.02)
 """
         done = self.run_command("run", "--energy-folder", "rec", "--measurement-period", "60", "--st", "0.1", "--overwrite", "--tf", "t.csv", *options,
                                 "-f", "json", "-o", "out.json", "--", *python(change, self.folder / "scenario", *scenarios),
-                                env=self.gpu_environment(scenarios[0], sysfs))
+                                env=self.gpu_environment(scenarios[0], sysfs) | {"FAKE_NVML_LOG": str(self.folder / "calls")})
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("was lost: its figures are missing from here on", done.stderr)
         return json.loads((self.folder / "out.json").read_text())["energy"]["machine"][figure]

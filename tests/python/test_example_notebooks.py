@@ -17,8 +17,10 @@ PROGRAM = """
 import json, sys
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
+from traitlets.config import Config
 
-shell = InteractiveShell.instance(colors="NoColor")
+# The user's history has a database that tests at once move away from each other.
+shell = InteractiveShell.instance(colors="NoColor", config=Config({"HistoryManager": {"enabled": False}}))
 shown = []
 for source in json.load(sys.stdin):
     with capture_output() as held:

@@ -15,11 +15,15 @@ HAS_IPYTHON = importlib.util.find_spec("IPython") is not None
 if HAS_IPYTHON:
     import gpu_tracker.notebook
     from IPython.core.interactiveshell import InteractiveShell
+    from traitlets.config import Config
+
+# The user's history has a database that tests at once move away from each other.
+NO_HISTORY = {"HistoryManager": {"enabled": False}}
 
 
 def run_shell():
     """A program: IPython with the cells of its standard input."""
-    shell = InteractiveShell.instance()
+    shell = InteractiveShell.instance(config=Config(NO_HISTORY))
     for cell in sys.stdin.read().split("#cell\n"):
         shell.run_cell(cell, store_history=True)
 
