@@ -10,7 +10,7 @@ PORTABLE_TARGETS ?=
 TESTS ?=
 
 .DEFAULT_GOAL := all
-.PHONY: all configure deps report-page report-test-deps screenshots run test test-python asan valgrind bench accuracy torture fuzz deb portable try-container check-daemonset check-dashboard gpu-check-kit dist reproducible site install uninstall format check-format clean help
+.PHONY: all configure deps report-page report-test-deps screenshots run test test-python asan valgrind ci-full bench accuracy torture fuzz deb portable try-container check-daemonset check-dashboard gpu-check-kit dist reproducible site install uninstall format check-format clean help
 
 all: configure ## build the command and the libraries into build/
 	@# Whatever optional part is left out, and why: meson setup says it among much else.
@@ -45,11 +45,14 @@ test-python: all ## the Python tests with pandas, Jupyter, pytest and type check
 	@tools/test-python.sh $(BUILD)
 
 asan: ## the tests under AddressSanitizer and UndefinedBehaviorSanitizer
-	@$(MAKE) BUILD=build-asan MESON_FLAGS="-Db_sanitize=address,undefined -Db_lundef=false" all
+	@$(MAKE) BUILD=build-asan MESON_FLAGS="-Db_sanitize=address,undefined -Db_lundef=false -Doptimization=1" all
 	@ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 LSAN_OPTIONS=suppressions=$(CURDIR)/tests/leaks-of-libraries.txt:print_suppressions=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 tools/run-tests.py build-asan $(TESTS)
 
 valgrind: all ## the unit tests under valgrind (leaks are found by asan, which knows what a fork left)
 	@tools/run-tests.py $(BUILD) --suite unit --no-suite sources -t 20 --wrapper 'valgrind -q --error-exitcode=9 --vgdb=no --read-inline-info=no'
+
+ci-full: ## all that has to pass before a change lands, and what runs less often: valgrind, the core, packages
+	@.ci/run full
 
 bench: ## measure cost against floors and peers; prints a table of ratios
 	@$(MAKE) BUILD=build-bench MESON_FLAGS="-Dbuildtype=release -Dbenchmarks=true -Dtests=false" all
@@ -110,7 +113,7 @@ check-format:
 	@git ls-files '*.c' '*.h' | xargs clang-format --dry-run --Werror
 
 clean: ## remove all build folders
-	rm -rf build build-asan build-bench build-fuzz build-python build-portable build-deb build-dist build-reproducible build-site build-gpu-check-kit build-daemonset build-dashboard build-arrow
+	rm -rf build build-asan build-bench build-fuzz build-fuzz-links build-python build-portable build-deb build-dist build-reproducible build-site build-gpu-check-kit build-daemonset build-dashboard build-arrow
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1: \2/p' Makefile

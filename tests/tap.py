@@ -1,16 +1,39 @@
 """Runs the unittest cases of the calling script and prints TAP, which meson reads and counts.
 
 Most tests wait: for samples, for ends, for programs that sleep. So several run at once, each in a fork of the script.
+The script adopts what they leave running: it kills it at the end and reports it as a failure.
 """
 
+import ctypes
+import errno
+import itertools
 import os
 import re
+import signal
 import sys
 import tempfile
 import time
 import unittest
 
 os.environ["GPUT_CONFIG"] = ""  # defaults of whoever runs the tests
+
+PR_SET_CHILD_SUBREAPER = 36
+# How long a process may need to end by itself after its test.
+GRACE_S = 20
+
+
+def skip_terminals():
+    """Skips each test that opens a terminal on a machine without /dev/pts, such as a bare chroot."""
+    try:
+        for end in os.openpty():
+            os.close(end)
+    except OSError as error:
+        reason = f"no terminal can be opened here: {os.strerror(error.errno or errno.ENOENT)}"
+
+        def refuse():
+            raise unittest.SkipTest(reason)
+
+        os.openpty = refuse
 
 # More than one only while a processor is free: on a busy machine tests run one by one. Those of a class with MOSTLY_WAITS take next to
 # no processor time: they come first, and at once there too.
@@ -113,9 +136,44 @@ def run(suite):
             time.sleep(0.02)
 
 
+def children():
+    """{process id: command line} of what this script has started or adopted."""
+    found = {}
+    for entry in filter(str.isdecimal, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{entry}/stat") as file:
+                parent = int(file.read().rpartition(")")[2].split()[1])
+            if parent == os.getpid():
+                with open(f"/proc/{entry}/cmdline") as file:
+                    found[int(entry)] = file.read().replace("\0", " ").strip()
+        except OSError:  # it has ended
+            pass
+    return found
+
+
+def end_leftovers():
+    """Yields a line for each process that tests left running, and kills it: who reads our output would wait for its end."""
+    end = time.monotonic() + GRACE_S
+    while True:
+        try:
+            pid, _ = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return
+        if pid:
+            continue
+        if time.monotonic() > end:
+            for child, command in children().items():
+                os.kill(child, signal.SIGKILL)
+                yield f"not ok 1 - a test left this running: {child} {command}"
+        time.sleep(0.02)
+
+
 def main():
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    skip_terminals()
     count, failed = 0, False
-    for line in run(unittest.defaultTestLoader.loadTestsFromModule(sys.modules["__main__"])):
+    tests = unittest.defaultTestLoader.loadTestsFromModule(sys.modules["__main__"])
+    for line in itertools.chain(run(tests), end_leftovers()):
         is_test = re.match(r"(not )?ok \d+", line)
         if is_test:
             count += 1

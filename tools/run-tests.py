@@ -5,8 +5,10 @@ With "changed" in place of names it builds and runs what the changes since the l
 A program that is named runs once, however often it is named; one that does not run, or a harness that breaks off, ends this with 1.
 
 LOG is the testlog.json of a run elsewhere: only the programs run of which something was skipped there, or that it lacks; all without such
-a file. A test that fails is a defect, of the product or of the test: none runs a second time. Most tests wait for something, so
-more run at once than there are processors.
+a file. Most tests wait for something, so more run at once than there are processors.
+
+A program that failed runs once more at the end, alone. If it passes then, it does not fail the run: it is listed as FLAKY. That is a
+defect of the product or of the test, to be fixed before anything else. More than three of them fail the run.
 """
 
 import functools
@@ -16,26 +18,33 @@ import pathlib
 import re
 import subprocess
 import sys
+import time
 
 import changed_tests
 
 # Times out what hangs, not what is slow: several of these may run at once.
 PATIENCE = "3"
+MAX_FLAKY = 3
+# How long to wait for other work to end before something runs alone.
+QUIET_S = 600
 # Options of meson test whose value is the next word.
 WITH_VALUE = {"--suite", "--no-suite", "-t", "--timeout-multiplier", "--wrapper", "--num-processes", "--maxfail", "--repeat", "--setup", "--test-args"}
 
 
+def logs_of(build):
+    return list((pathlib.Path(build) / "meson-logs").glob("testlog*.json"))
+
+
 def run(build, *options):
     """Runs meson test; returns its status and {name: ((passed, failed, skipped), what the failed ones said)}."""
-    folder = pathlib.Path(build) / "meson-logs"
-    for log in folder.glob("testlog*.json"):
+    for log in logs_of(build):
         log.unlink()
     at_once = str(4 * os.cpu_count())
     words = ["meson", "test", "-C", build, "--print-errorlogs", "--num-processes", at_once, "--timeout-multiplier", PATIENCE, *options]
     # Meson has each allocation filled, a tenth of the CPU time of all tests. What that finds, the sanitizers (which fill them, too) and valgrind find.
     done = subprocess.run(words, env={"MALLOC_PERTURB_": "0", **os.environ})
     results = {}
-    for log in folder.glob("testlog*.json"):
+    for log in logs_of(build):
         results |= read_log(log)
     return done.returncode, results
 
@@ -88,20 +97,41 @@ def count(test):
     return sum(line.startswith("ok") for line in lines) - skipped, failed, skipped
 
 
-def show_failures(results):
-    for name, ((_, failed, _), said) in results.items():
-        if failed:
-            print(f"FAILED {name}:")
-            print("".join(f"  {line}\n" for line in said), end="")
+def wait_for_quiet():
+    """Until no more than one program a processor has run or waited for a disk within the last minute, on average."""
+    end = time.monotonic() + QUIET_S
+    while os.getloadavg()[0] > os.cpu_count() and time.monotonic() < end:
+        time.sleep(1)
 
 
-def lacking(status, names, results):
+def run_again(build, options, results):
+    """Runs what failed once more, alone: {name: what it said at first} of those that pass then. Their `results` become the new ones."""
+    failed = [name for name, ((_, failed, _), _) in results.items() if failed]
+    if not failed or len(failed) > MAX_FLAKY:
+        return {}
+    print(f"Once more, alone, when the machine is quiet: {' '.join(failed)}", flush=True)
+    wait_for_quiet()
+    first_logs = {log: log.read_text() for log in logs_of(build)}
+    _, again = run(build, *options, "--num-processes=1", *failed)
+    for log, text in first_logs.items():  # --left-by reads them
+        log.write_text(text)
+    flaky = {name: results[name][1] for name in failed if name in again and not again[name][0][1]}
+    results |= {name: again[name] for name in flaky}
+    return flaky
+
+
+def show(word, complaints_of):
+    for name, said in complaints_of.items():
+        print(f"{word} {name}:")
+        print("".join(f"  {line}\n" for line in said), end="")
+
+
+def lacking(broken_status, names, results):
     """What is not known to have run, as a word for the totals; '' if all did."""
     missing = [name for name in names if name not in results]
     if missing:
         return f", NOT RUN: {' '.join(missing)}"
-    is_said = any(failed for (_, failed, _), _ in results.values())
-    return f", BROKEN OFF: meson test ended with {status}" if status and not is_said else ""
+    return f", BROKEN OFF: meson test ended with {broken_status}" if broken_status else ""
 
 
 def main():
@@ -117,8 +147,11 @@ def main():
             words += left_by(build, log) if log.exists() else []
     names, options = names_and_options(words)
     status, results = run(build, *options, *names)
-    show_failures(results)
-    lack = lacking(status, names, results)
+    broke_off = status and not any(failed for (_, failed, _), _ in results.values())
+    flaky = run_again(build, options, results)
+    show("FLAKY", flaky)
+    show("FAILED", {name: said for name, ((_, failed, _), said) in results.items() if failed})
+    lack = lacking(status if broke_off else 0, names, results)
     counts = [count for count, _ in results.values()]
     passed, failed, skipped = (sum(column) for column in zip(*counts)) if counts else (0, 0, 0)
     print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else "") + lack)

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 import unittest
 
 from analysis_files import call, row, write_marks, write_tracking
@@ -37,7 +38,7 @@ class UnstableSort(JobTest):
     def test_it_reverses_what_compares_equal(self):
         program = ("import ctypes; libc = ctypes.CDLL(None); compare = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p); "
                    "items = (ctypes.c_int * 4)(1, 2, 3, 4); libc.qsort(items, 4, 4, compare(lambda a, b: 0)); print(*items)")
-        done = subprocess.run(["python3", "-c", program], env=os.environ | {"LD_PRELOAD": str(UNSTABLE)}, capture_output=True, text=True, timeout=PATIENCE)
+        done = subprocess.run([sys.executable, "-c", program], env=os.environ | {"LD_PRELOAD": str(UNSTABLE)}, capture_output=True, text=True, timeout=PATIENCE)
         self.assertEqual((done.stdout, done.stderr), ("4 3 2 1\n", ""))
 
     def session(self, name, scale=1.0):
