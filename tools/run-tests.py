@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the tests of a build folder and ends with "N passed, N failed": run-tests.py BUILD [--left-by=LOG] [meson test option…]
+"""Runs the tests of a build folder and ends with "N passed, N failed": run-tests.py BUILD [--left-by=LOG] [--wait-for-quiet=SECONDS] [meson test option…]
 With "changed" in place of names it builds and runs what the changes since the last commit touch (changed_tests.py).
 
 A program that is named runs once, however often it is named; one that does not run, or a harness that breaks off, ends this with 1.
@@ -7,7 +7,7 @@ A program that is named runs once, however often it is named; one that does not 
 LOG is the testlog.json of a run elsewhere: only the programs run of which something was skipped there, or that it lacks; all without such
 a file. Most tests wait for something, so more run at once than there are processors.
 
-A program that failed runs once more at the end, alone. If it passes then, it does not fail the run: it is listed as FLAKY. That is a
+A program that failed runs once more at the end, alone; CI waits first until the machine does nothing else. If it passes then, it does not fail the run: it is listed as FLAKY. That is a
 defect of the product or of the test, to be fixed before anything else. More than three of them fail the run.
 """
 
@@ -25,8 +25,6 @@ import changed_tests
 # Times out what hangs, not what is slow: several of these may run at once.
 PATIENCE = "3"
 MAX_FLAKY = 3
-# How long to wait for other work to end before something runs alone.
-QUIET_S = 600
 # Options of meson test whose value is the next word.
 WITH_VALUE = {"--suite", "--no-suite", "-t", "--timeout-multiplier", "--wrapper", "--num-processes", "--maxfail", "--repeat", "--setup", "--test-args"}
 
@@ -97,20 +95,20 @@ def count(test):
     return sum(line.startswith("ok") for line in lines) - skipped, failed, skipped
 
 
-def wait_for_quiet():
-    """Until no more than one program a processor has run or waited for a disk within the last minute, on average."""
-    end = time.monotonic() + QUIET_S
+def wait_for_quiet(seconds):
+    """Until no more than one program a processor has run or waited for a disk within the last minute, on average; not longer than that."""
+    end = time.monotonic() + seconds
     while os.getloadavg()[0] > os.cpu_count() and time.monotonic() < end:
         time.sleep(1)
 
 
-def run_again(build, options, results):
+def run_again(build, options, results, patience):
     """Runs what failed once more, alone: {name: what it said at first} of those that pass then. Their `results` become the new ones."""
     failed = [name for name, ((_, failed, _), _) in results.items() if failed]
     if not failed or len(failed) > MAX_FLAKY:
         return {}
-    print(f"Once more, alone, when the machine is quiet: {' '.join(failed)}", flush=True)
-    wait_for_quiet()
+    print(f"Once more, alone: {' '.join(failed)}", flush=True)
+    wait_for_quiet(patience)
     first_logs = {log: log.read_text() for log in logs_of(build)}
     _, again = run(build, *options, "--num-processes=1", *failed)
     for log, text in first_logs.items():  # --left-by reads them
@@ -135,7 +133,8 @@ def lacking(broken_status, names, results):
 
 
 def main():
-    build, words = sys.argv[1], sys.argv[2:]
+    build, words = sys.argv[1], [word for word in sys.argv[2:] if not word.startswith("--wait-for-quiet=")]
+    patience = max((float(word.partition("=")[2]) for word in sys.argv[2:] if word not in words), default=0)
     if words == ["changed"]:
         words = changed_tests.choose(build, pathlib.Path(__file__).resolve().parents[1])
         if not words:
@@ -148,7 +147,7 @@ def main():
     names, options = names_and_options(words)
     status, results = run(build, *options, *names)
     broke_off = status and not any(failed for (_, failed, _), _ in results.values())
-    flaky = run_again(build, options, results)
+    flaky = run_again(build, options, results, patience)
     show("FLAKY", flaky)
     show("FAILED", {name: said for name, ((_, failed, _), said) in results.items() if failed})
     lack = lacking(status if broke_off else 0, names, results)

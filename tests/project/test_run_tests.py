@@ -1,4 +1,4 @@
-"""Which tests tools/run-tests.py runs after a run elsewhere: those that it does not know to have passed whole. Which tests.tap runs at once."""
+"""What tools/run-tests.py runs after a run elsewhere and once more, and what tests/tap.py runs at once and leaves running: nothing."""
 
 import importlib.util
 import json
@@ -48,20 +48,24 @@ class LeftBy(unittest.TestCase):
 class Named(unittest.TestCase):
     """By a build folder in which `meson test` is a program of ours: it says what it was given, and has run what the test wants."""
 
-    def run_tests(self, *words, ran, status=0):
+    def run_tests(self, *words, ran, again=(), status=0):
         """The exit status of run-tests.py, what it printed, and what meson got after the options that are always there."""
         with tempfile.TemporaryDirectory() as folder:
             logs = pathlib.Path(folder) / "meson-logs"
             logs.mkdir()
-            log = [json.dumps({"name": f"gpu-tracker:whole / {name}", "result": result, "stdout": f"{line} 1 - a\n1..1\n", "duration": 1})
-                   for name, result, line in ran]  # fmt: skip
+            for number, of_run in enumerate((ran, again), 1):
+                log = [json.dumps({"name": f"gpu-tracker:whole / {name}", "result": result, "stdout": f"{line} 1 - a\n1..1\n", "duration": 1})
+                       for name, result, line in of_run]  # fmt: skip
+                (pathlib.Path(folder) / f"run{number}").write_text("".join(line + "\n" for line in log))
             meson = pathlib.Path(folder) / "meson"
-            meson.write_text(f"#!/bin/sh\nprintf '%s\\n' \"$@\" > {folder}/given\ncat > {logs}/testlog.json << 'END'\n" + "\n".join(log) +
-                             f"\nEND\nexit {status}\n")  # fmt: skip
+            meson.write_text(f"#!/bin/sh\ncd {folder}\n[ ! -e given1 ]\nn=$(($? + 1))\nprintf '%s\\n' \"$@\" > given$n\ncp run$n {logs}/testlog.json\n"
+                             f"exit {status}\n")  # fmt: skip
             meson.chmod(0o755)
             environment = os.environ | {"PATH": f"{folder}:{os.environ['PATH']}"}
             done = subprocess.run([sys.executable, TOOLS / "run-tests.py", folder, *words], env=environment, capture_output=True, text=True)
-            given = (pathlib.Path(folder) / "given").read_text().split()
+            given = (pathlib.Path(folder) / "given1").read_text().split()
+            self.again = pathlib.Path(folder, "given2").read_text().split()[-2:] if pathlib.Path(folder, "given2").exists() else None
+            self.assertEqual((logs / "testlog.json").read_text(), pathlib.Path(folder, "run1").read_text())
             return done.returncode, done.stdout, given[given.index("--no-rebuild") :]
 
     def test_a_program_runs_once(self):
@@ -77,9 +81,38 @@ class Named(unittest.TestCase):
         status, text, _ = self.run_tests(ran=[("a/b", "OK", "ok")], status=2)
         self.assertEqual((status, text), (1, "1 passed, 0 failed, BROKEN OFF: meson test ended with 2\n"))
 
+    FAILED = [("a/b", "FAIL", "not ok"), ("a/c", "OK", "ok")]
+
     def test_a_failure_is_said_once(self):
-        status, text, _ = self.run_tests(ran=[("a/b", "FAIL", "not ok")], status=1)
-        self.assertEqual((status, text), (1, "FAILED a/b:\n  not ok 1 - a\n0 passed, 1 failed\n"))
+        status, text, _ = self.run_tests(ran=self.FAILED, again=self.FAILED[:1], status=1)
+        self.assertEqual(self.again, ["--num-processes=1", "a/b"])
+        self.assertEqual((status, text), (1, "Once more, alone: a/b\nFAILED a/b:\n  not ok 1 - a\n1 passed, 1 failed\n"))
+
+    def test_what_passes_alone_is_flaky(self):
+        status, text, _ = self.run_tests(ran=self.FAILED, again=[("a/b", "OK", "ok")], status=1)
+        self.assertEqual((status, text), (0, "Once more, alone: a/b\nFLAKY a/b:\n  not ok 1 - a\n2 passed, 0 failed\n"))
+
+    def test_more_than_three_do_not_run_again(self):
+        status, text, _ = self.run_tests(ran=[(f"a/{i}", "FAIL", "not ok") for i in range(4)], status=1)
+        self.assertEqual((status, self.again, text.splitlines()[-1]), (1, None, "0 passed, 4 failed"))
+
+    def test_what_does_not_run_again_has_failed(self):
+        status, text, _ = self.run_tests(ran=self.FAILED, status=1)
+        self.assertEqual((status, text.splitlines()[-1]), (1, "1 passed, 1 failed"))
+
+
+class Leftovers(unittest.TestCase):
+    def test_a_process_that_a_test_left_is_ended_and_reported(self):
+        code = ("import subprocess, sys, unittest\nsys.path.insert(0, sys.argv.pop())\nimport tap\ntap.GRACE_S = 0.1\n"
+                "class Case(unittest.TestCase):\n"
+                "    def test_a(self): subprocess.Popen(['sh', '-c', 'sleep 1000 & exec sleep 1000'])\n"
+                "    def test_b(self): pass\n"
+                "tap.main()\n")  # fmt: skip
+        done = subprocess.run([sys.executable, "-c", code, TOOLS.parent / "tests"], capture_output=True, text=True, timeout=60)
+        lines = done.stdout.splitlines()
+        self.assertEqual([line.partition(" - ")[0] for line in lines], ["ok 1", "ok 2", "not ok 3", "not ok 4", "1..4"], done)
+        self.assertTrue(all(line.endswith(" sleep 1000") for line in lines[2:4]), done)
+        self.assertEqual(done.returncode, 1)
 
 
 class AtOnce(unittest.TestCase):
