@@ -4,22 +4,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct doc *create(enum doc_kind kind)
+static struct doc *create(enum doc_kind kind, const char *key)
 {
-    struct doc *doc = calloc(1, sizeof *doc);
-    if (doc)
+    size_t key_size = key ? strlen(key) + 1 : 0;
+    struct doc *doc = calloc(1, sizeof *doc + key_size);
+    if (doc) {
         doc->kind = kind;
+        doc->key = key ? memcpy(doc + 1, key, key_size) : NULL;
+    }
     return doc;
 }
 
 struct doc *doc_create_object(void)
 {
-    return create(DOC_OBJECT);
+    return create(DOC_OBJECT, NULL);
 }
 
 struct doc *doc_create_array(void)
 {
-    return create(DOC_ARRAY);
+    return create(DOC_ARRAY, NULL);
 }
 
 void doc_destroy(struct doc *doc)
@@ -31,7 +34,6 @@ void doc_destroy(struct doc *doc)
         doc_destroy(child);
         child = next;
     }
-    free(doc->key);
     free(doc->label);
     free(doc->string);
     free(doc);
@@ -41,11 +43,8 @@ static struct doc *add(struct doc *parent, const char *key, enum doc_kind kind)
 {
     if (!parent)
         return NULL;
-    struct doc *child = create(kind);
-    if (child && key)
-        child->key = strdup(key);
-    if (!child || (key && !child->key)) {
-        doc_destroy(child);
+    struct doc *child = create(kind, key);
+    if (!child) {
         parent->failed = true;
         return NULL;
     }

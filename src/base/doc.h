@@ -15,19 +15,21 @@ enum doc_kind { DOC_NULL, DOC_BOOL, DOC_INT, DOC_DOUBLE, DOC_STRING, DOC_ARRAY, 
 
 struct doc {
     enum doc_kind kind;
-    char *key; /* the name inside an object, NULL elsewhere; owned */
+    bool failed;      /* an append to this value ran out of memory */
+    bool keeps_small; /* text output does not round it to 0 */
+    char *key;        /* the name inside an object, NULL elsewhere; in the same allocation */
     /* Its name in text output; NULL: made from the key ("max_ram": "Max ram"); owned. */
     char *label;
-    bool boolean;
-    int64_t integer;
-    double number;
-    bool keeps_small;  /* text output does not round it to 0 */
+    union { /* the one of its kind */
+        bool boolean;
+        int64_t integer;
+        double number;
+    };
     char *string;      /* owned */
     struct doc *first; /* children in order: members of an object, items of an array; owned */
     struct doc *last;
     struct doc *next; /* the sibling after this one */
     size_t count;     /* number of children */
-    bool failed;      /* an append to this value ran out of memory */
 };
 
 /*
@@ -100,6 +102,17 @@ int doc_read_python_json(
  */
 void doc_write_json(const struct doc *doc, int indent, struct str *text);
 
+/* The items of a long array, which are made one by one while it is written. */
+struct doc_items {
+    const struct doc *array; /* an empty one, in whose place they are written */
+    size_t count;
+    void (*add)(const void *user, size_t index, struct doc *array); /* adds that one alone */
+    const void *user;
+};
+
 /* Appends a document as indented JSON, and destroys it. NULL or a failed document makes the text
  * fail. */
 void doc_finish_json(struct doc *root, struct str *text);
+
+/* The same, with these items. */
+void doc_finish_json_with(struct doc *root, const struct doc_items *items, struct str *text);

@@ -12,11 +12,34 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A figure that some block has: what was counted, or else of samples. */
+struct block_column {
+    const char *title;
+    const char *measurement; /* NULL: what was counted */
+    bool is_max;             /* else the mean */
+    enum gput_exact_figure exact;
+};
+
+static const struct block_column block_columns[] = {
+    {"CPU time", .exact = GPUT_EXACT_PROCESS_CPU_TIME},
+    {"RSS peak", .exact = GPUT_EXACT_BLOCK_PEAK_RSS},
+    {"instr.", .exact = GPUT_EXACT_INSTRUCTIONS},
+    {"cycles", .exact = GPUT_EXACT_CYCLES},
+    {"misses", .exact = GPUT_EXACT_CACHE_MISSES},
+    {"GPU time", .exact = GPUT_EXACT_GPU_TIME},
+    {"CPU", "cpu_combined_sum_utilization_percent", false, 0},
+    {"RAM max", "combined_ram", true, 0},
+    {"GPU RAM", "combined_gpu_ram", true, 0},
+    {"GPU", "gpu_sum_utilization_percent", false, 0},
+};
+#define BLOCK_COLUMN_COUNT (sizeof block_columns / sizeof block_columns[0])
+
 struct summary {
     const struct gput_analysis *analysis;
     struct gput_summary_options options;
     struct str *text;
-    size_t max_blocks; /* that are shown */
+    size_t max_blocks;              /* that are shown */
+    bool shows[BLOCK_COLUMN_COUNT]; /* of block_columns */
 };
 
 /* Also where all that is known is 0. */
@@ -98,28 +121,6 @@ static void write_energy(struct summary *summary)
 
 /* ---- Code blocks ---- */
 
-/* A figure that some block has: what was counted, or else of samples. */
-struct block_column {
-    const char *title;
-    const char *measurement; /* NULL: what was counted */
-    bool is_max;             /* else the mean */
-    enum gput_exact_figure exact;
-};
-
-static const struct block_column block_columns[] = {
-    {"CPU time", .exact = GPUT_EXACT_PROCESS_CPU_TIME},
-    {"RSS peak", .exact = GPUT_EXACT_BLOCK_PEAK_RSS},
-    {"instr.", .exact = GPUT_EXACT_INSTRUCTIONS},
-    {"cycles", .exact = GPUT_EXACT_CYCLES},
-    {"misses", .exact = GPUT_EXACT_CACHE_MISSES},
-    {"GPU time", .exact = GPUT_EXACT_GPU_TIME},
-    {"CPU", "cpu_combined_sum_utilization_percent", false, 0},
-    {"RAM max", "combined_ram", true, 0},
-    {"GPU RAM", "combined_gpu_ram", true, 0},
-    {"GPU", "gpu_sum_utilization_percent", false, 0},
-};
-#define BLOCK_COLUMN_COUNT (sizeof block_columns / sizeof block_columns[0])
-
 static double block_figure(const struct gput_analysis *analysis,
     const struct gput_code_block *block, const struct block_column *column)
 {
@@ -142,14 +143,17 @@ static bool has_figures(const struct summary *summary, const struct block_column
     return shown;
 }
 
-/* Where the terminal is too narrow for all, the last ones are skipped. */
-static bool is_shown(const struct summary *summary, const struct block_column *column)
+/* Chooses the columns that have a figure. Where the terminal is too narrow for all of them, the
+ * last ones are skipped. */
+static void choose_columns(struct summary *summary)
 {
+    unsigned width = summary->options.width;
     size_t used = (4 + summary->analysis->has_energy + 1) * FIGURE_WIDTH + FIGURE_MIN_NAME;
-    for (const struct block_column *before = block_columns; before < column; before++)
-        used += has_figures(summary, before) ? FIGURE_WIDTH : 0;
-    bool fits = summary->options.width == 0 || used <= summary->options.width;
-    return fits && has_figures(summary, column);
+    for (size_t i = 0; i < BLOCK_COLUMN_COUNT; i++) {
+        summary->shows[i] =
+            (width == 0 || used <= width) && has_figures(summary, &block_columns[i]);
+        used += summary->shows[i] ? FIGURE_WIDTH : 0;
+    }
 }
 
 /* What the tracked processes used of it; of the machine where that is not known. */
@@ -182,7 +186,7 @@ static size_t put_block_figures(struct summary *summary, const struct gput_code_
     put(summary, "compute_time", block->compute_time.mean);
     put(summary, "compute_time", block->compute_time.max);
     for (size_t i = 0; i < BLOCK_COLUMN_COUNT; i++) {
-        if (!is_shown(summary, &block_columns[i]))
+        if (!summary->shows[i])
             continue;
         put_block_figure(summary, block, &block_columns[i]);
         count++;
@@ -237,7 +241,7 @@ static void put_block_head(struct summary *summary)
     const char *titles[4 + BLOCK_COLUMN_COUNT + 2] = {"calls", "total", "mean", "max"};
     size_t count = 4;
     for (size_t i = 0; i < BLOCK_COLUMN_COUNT; i++) {
-        if (is_shown(summary, &block_columns[i]))
+        if (summary->shows[i])
             titles[count++] = block_columns[i].title;
     }
     if (summary->analysis->has_energy)
@@ -270,6 +274,7 @@ static void write_blocks(struct summary *summary)
         outside += analysis->blocks[i].num_outside_calls;
     }
     qsort(sorted, analysis->n_blocks, sizeof *sorted, longest_first);
+    choose_columns(summary);
     put_block_head(summary);
     for (size_t i = 0; i < analysis->n_blocks && i < summary->max_blocks; i++)
         put_block(summary, sorted[i]);
@@ -295,7 +300,7 @@ static void write_lost_calls(struct summary *summary)
 void analysis_write_longest(
     const struct gput_analysis *analysis, size_t max, unsigned width, struct str *text)
 {
-    struct summary summary = {analysis, {.width = width}, text, max};
+    struct summary summary = {analysis, {.width = width}, text, max, {false}};
     write_blocks(&summary);
     if (analysis->n_blocks > max)
         str_printf(text, "%zu further ones took less time\n", analysis->n_blocks - max);
@@ -313,7 +318,7 @@ int gput_analysis_summarize(const struct gput_analysis *analysis,
     struct gput_error *error)
 {
     struct str text = {0};
-    struct summary summary = {analysis, gput_summary_options_default(), &text, SIZE_MAX};
+    struct summary summary = {analysis, gput_summary_options_default(), &text, SIZE_MAX, {false}};
     *bytes = NULL;
     TRY(sized_read(&summary.options, sizeof summary.options, options, error));
     write_session(&summary);

@@ -184,8 +184,10 @@ static int visit_doc(struct visit *visit, const struct doc *doc, struct gput_err
 {
     struct gput_results_value value = {.kind = kind_of(doc),
         .key = doc->key,
-        .integer = doc->kind == DOC_BOOL ? doc->boolean : doc->integer,
-        .number = doc->number};
+        .integer = doc->kind == DOC_BOOL  ? doc->boolean
+                   : doc->kind == DOC_INT ? doc->integer
+                                          : 0,
+        .number = doc->kind == DOC_DOUBLE ? doc->number : 0};
     if (doc->kind == DOC_STRING) {
         str_clear(&visit->text);
         utf8_append(doc->string, strlen(doc->string), &visit->text);

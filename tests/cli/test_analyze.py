@@ -3,10 +3,12 @@
 import csv
 import io
 import json
+import os
 import random
+import unittest
 
 from analysis_files import MEASUREMENTS, START, call, expected, row, write_marks, write_tracking
-from command import CommandTest, main
+from command import SANITIZED, CommandTest, main
 
 CALLS = [(7, "train", 1, 3), (7, "train", 5, 8), (9, "train", 2, 6), (7, "load", 0, 0.5), (9, "f.py:38", 2, 2)]
 ROWS = [row(second) for second in range(10)]
@@ -473,6 +475,32 @@ class Forms(AnalyzeTest):
         self.marks.write_text("process_id,code_block_name,position,timestamp\n1,a,1,1\n1,a,0,2\n1,a,1,3\n1,a,1,4\n")
         self.assertEqual(self.analyze("-o", "never.txt").returncode, 1)
         self.assertFalse((self.folder / "never.txt").exists())
+
+
+class ManyNames(AnalyzeTest):
+    """A name for each step: 10,000 of them."""
+
+    COUNT = 10_000
+
+    def setUp(self):
+        super().setUp()
+        write_tracking(self.folder / "t.csv", [row(0), row(1)])
+        marks = [mark for i in range(self.COUNT) for mark in call(7, f"step {i}", i * 1e-4, i * 1e-4 + 5e-5)]
+        write_marks(self.folder / "m.csv", marks)
+
+    def test_each_form_ends(self):
+        for form in "json", "csv", "text", "summary":
+            done = self.run_command("sub-track", "analyze", "--tf=t.csv", "--stf=m.csv", "-f", form)
+            self.assertEqual((done.returncode, done.stdout.count("step ") >= self.COUNT), (0, True), (form, done.stderr))
+
+    @unittest.skipIf(SANITIZED, "the sanitizer has memory of its own")
+    def test_a_name_takes_at_most_8_kb(self):
+        with open(self.folder / "a.json", "w") as output:
+            process = self.start_command("sub-track", "analyze", "--tf=t.csv", "--stf=m.csv", "-f", "json", stdout=output)
+            _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(process.returncode, 0)
+        self.assertLess(used.ru_maxrss * 1024 / self.COUNT, 8e3)
 
 
 class Messages(AnalyzeTest):

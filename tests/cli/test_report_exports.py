@@ -138,6 +138,16 @@ class Exports(ReportTest):
         self.assertEqual(found["t.csv: 2, thread 2"], [("O", "load", 0), ("C", "load", 4)])
         self.assertEqual(found["t.csv: 1, thread 1"][:3], [("O", "fit;all", 1), ("O", 'step, "a"', 2), ("C", 'step, "a"', 3)])
 
+    def test_stacks_of_many_processes(self):
+        """30,000 of them, which took seconds of looking for each one's name."""
+        count = 30_000
+        events = [{"ph": "X", "pid": i, "tid": i, "ts": i, "dur": 1, "name": "step"} for i in range(count)]
+        (self.folder / "many.json").write_text(json.dumps({"traceEvents": events}))
+        lines = self.export("collapsed", "many.json").splitlines()
+        self.assertEqual(len(lines), count)
+        self.assertEqual(len({line.split(";")[0] for line in lines}), count)
+        self.assertEqual(len(json.loads(self.export("speedscope", "many.json"))["profiles"]), count)
+
     def test_collapsed_has_own_time_in_microseconds(self):
         self.assertEqual(sorted(self.export("collapsed").splitlines()), sorted([
             "1, thread 1;fit:all 5000000", '1, thread 1;fit:all;step, "a" 3000000', "1, thread 1;left 2000000",

@@ -68,7 +68,8 @@ static void read_gpu(
          column < list->columns + list->n_columns; column++) {
         const struct doc *value = column->path ? doc_get(doc, column->path) : NULL;
         if (column->kind == RESULTS_FLAG)
-            results_column_set_number(column, gpu, !value || value->boolean);
+            results_column_set_number(
+                column, gpu, !value || (value->kind == DOC_BOOL && value->boolean));
         else
             read_value(value, column, column->shown, results, gpu);
     }

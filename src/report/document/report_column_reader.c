@@ -20,8 +20,9 @@ bool report_is_column(const struct doc *value)
 static int bytes_init(struct report_bytes_reader *reader, const struct report_payload *payload,
     const struct doc *place, struct gput_error *error)
 {
-    const struct doc *offset = doc_get(place, "offset");
-    reader->bytes = offset ? report_payload_part(payload, (uint64_t)offset->integer) : NULL;
+    reader->bytes = doc_get(place, "offset")
+                        ? report_payload_part(payload, (uint64_t)doc_get_int(place, "offset"))
+                        : NULL;
     if (reader->bytes && reader->bytes->place_count > 0) {
         reader->buffer = malloc(REPORT_BLOCK_BYTES);
         return reader->buffer ? GPUT_OK : error_memory(error);
@@ -76,7 +77,7 @@ int report_column_reader_init(struct report_column_reader *reader,
     const struct doc *scale = doc_get(column, "scale"), *missing = doc_get(column, "missing");
     const struct doc *constant = doc_get(column, "value");
     *reader = (struct report_column_reader){
-        .count = (uint64_t)doc_get(column, "count")->integer,
+        .count = (uint64_t)doc_get_int(column, "count"),
         .is_constant = strcmp(encoding, "constant") == 0,
         .is_delta = strcmp(encoding, "delta") == 0,
         .has_missing = missing != NULL,

@@ -81,6 +81,8 @@ static int compare(const void *left, const void *right)
 
 struct walk {
     const struct report_stack_visitor *visitor;
+    const struct doc *process; /* of the last stack; the one after it is never far */
+    uint32_t process_number;
     const struct stack_call **open; /* owned */
     size_t depth, capacity;
 };
@@ -102,18 +104,21 @@ static int open_call(struct walk *walk, const struct stack_call *call, struct gp
     return walk->visitor->call(walk->visitor->user, true, call->name, call->start, error);
 }
 
-static const char *label_of(const struct doc *calls, uint32_t process)
+/* The label of a process. Stacks are sorted by process, so the list is walked once. */
+static const char *label_of(struct walk *walk, uint32_t process)
 {
-    return doc_get_string(doc_item(doc_get(calls, "processes"), process), "label");
+    for (; walk->process && walk->process_number < process; walk->process_number++)
+        walk->process = walk->process->next;
+    return doc_get_string(walk->process, "label");
 }
 
 /* The calls of one stack of a thread. */
-static int walk_stack(struct walk *walk, const struct doc *calls, const struct stacks *stacks,
+static int walk_stack(struct walk *walk, const struct stacks *stacks,
     const struct stack_call *first, size_t count, struct gput_error *error)
 {
     const struct report_stack_visitor *visitor = walk->visitor;
     const struct report_stack stack = {
-        label_of(calls, first->process), first->thread, first->stack, stacks->begin, stacks->end};
+        label_of(walk, first->process), first->thread, first->stack, stacks->begin, stacks->end};
     TRY(visitor->begin(visitor->user, &stack, error));
     for (size_t i = 0; i < count; i++) {
         TRY(close_until(walk, first[i].start, error));
@@ -137,11 +142,12 @@ static size_t run_length(const struct stacks *stacks, size_t first)
 static int walk_all(const struct stacks *stacks, const struct doc *calls,
     const struct report_stack_visitor *visitor, struct gput_error *error)
 {
-    struct walk walk = {.visitor = visitor};
+    const struct doc *processes = doc_get(calls, "processes");
+    struct walk walk = {.visitor = visitor, .process = processes ? processes->first : NULL};
     int code = GPUT_OK;
     for (size_t first = 0, count; code == GPUT_OK && first < stacks->count; first += count) {
         count = run_length(stacks, first);
-        code = walk_stack(&walk, calls, stacks, &stacks->calls[first], count, error);
+        code = walk_stack(&walk, stacks, &stacks->calls[first], count, error);
     }
     free(walk.open);
     return code;
