@@ -10,6 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* A name that another user took is left to them: everybody who needs this lock tries the next one.
+ */
+#define MAX_NAMES 16
+
 const char *const node_lock_folders[] = {"/dev/shm", "/run/lock", NULL};
 
 void node_lock_init(struct node_lock *lock, const char *const *folders, const char *name)
@@ -18,7 +22,7 @@ void node_lock_init(struct node_lock *lock, const char *const *folders, const ch
     while (*folders && access(*folders, W_OK | X_OK) != 0)
         folders++;
     if (*folders)
-        text_fit(lock->path, sizeof lock->path, "%s/gpu-tracker-%u-%s", *folders,
+        text_fit(lock->name, sizeof lock->name, "%s/gpu-tracker-%u-%s", *folders,
             (unsigned)geteuid(), name);
 }
 
@@ -41,11 +45,12 @@ static bool open_file(struct node_lock *lock)
     if (lock->fd >= 0 && fstat(lock->fd, &info) == 0 && info.st_nlink > 0)
         return true;
     close_file(lock); /* the holder that has ended removed it */
-    if (!lock->path[0])
-        return false;
-    lock->fd = open(lock->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
-    if (lock->fd >= 0 && (fstat(lock->fd, &info) != 0 || !is_ours(&info)))
-        close_file(lock);
+    for (int i = 0; i < MAX_NAMES && lock->fd < 0 && lock->name[0]; i++) {
+        text_fit(lock->path, sizeof lock->path, i > 0 ? "%s-%d" : "%s", lock->name, i);
+        lock->fd = open(lock->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+        if (lock->fd >= 0 && (fstat(lock->fd, &info) != 0 || !is_ours(&info)))
+            close_file(lock);
+    }
     return lock->fd >= 0;
 }
 

@@ -102,21 +102,47 @@ static void passes_on_when_the_holder_has_removed_its_file(void **state)
     node_lock_release(&lock);
 }
 
-static void a_file_of_another_kind_is_left_alone(void **state)
+/* Somebody who can write to the folder must not part those who share a lock. */
+static void a_name_that_is_taken_is_left_alone_and_the_next_one_is_used(void **state)
+{
+    (void)state;
+    struct node_lock lock;
+    char taken[512], also_taken[600];
+    node_lock_init(&lock, folders, "job");
+    snprintf(taken, sizeof taken, "%s", lock.name);
+    snprintf(also_taken, sizeof also_taken, "%s-1", lock.name);
+    assert_int_equal(symlink("/etc/passwd", taken), 0);
+    assert_int_equal(mkfifo(also_taken, 0600), 0);
+    pid_t holder = start_holder("rank 0");
+    assert_false(node_lock_try(&lock, "rank 1"));
+    assert_string_equal(lock.holder, "rank 0");
+    end(holder);
+    assert_true(node_lock_try(&lock, "rank 1"));
+    assert_true(lock.is_held);
+    node_lock_release(&lock);
+    assert_int_equal(unlink(taken), 0);
+    assert_int_equal(unlink(also_taken), 0);
+}
+
+static void another_users_file_separates_no_ranks(void **state)
 {
     (void)state;
     struct node_lock lock;
     node_lock_init(&lock, folders, "job");
-    assert_int_equal(symlink("/etc/passwd", lock.path), 0);
-    assert_true(node_lock_try(&lock, "rank 0")); /* for itself */
-    assert_false(lock.is_held);
+    int fd = open(lock.name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    assert_true(fd >= 0);
+    if (fchown(fd, 65534, 65534) != 0) {
+        close(fd);
+        unlink(lock.name);
+        SKIP("only root can give a file away");
+    }
+    close(fd);
+    pid_t holder = start_holder("rank 0");
+    assert_false(node_lock_try(&lock, "rank 1"));
+    end(holder);
+    assert_true(node_lock_try(&lock, "rank 1"));
     node_lock_release(&lock);
-    assert_int_equal(unlink(lock.path), 0);
-    assert_int_equal(mkfifo(lock.path, 0600), 0);
-    assert_true(node_lock_try(&lock, "rank 0"));
-    assert_false(lock.is_held);
-    node_lock_release(&lock);
-    assert_int_equal(unlink(lock.path), 0);
+    assert_int_equal(unlink(lock.name), 0);
 }
 
 static void without_a_folder_each_has_it_for_itself(void **state)
@@ -137,7 +163,9 @@ int main(void)
             dies_with_its_holder_and_not_with_a_fork_of_it, enter, leave),
         cmocka_unit_test_setup_teardown(
             passes_on_when_the_holder_has_removed_its_file, enter, leave),
-        cmocka_unit_test_setup_teardown(a_file_of_another_kind_is_left_alone, enter, leave),
+        cmocka_unit_test_setup_teardown(
+            a_name_that_is_taken_is_left_alone_and_the_next_one_is_used, enter, leave),
+        cmocka_unit_test_setup_teardown(another_users_file_separates_no_ranks, enter, leave),
         cmocka_unit_test(without_a_folder_each_has_it_for_itself),
     };
     return cmocka_run_group_tests_name("os/node_lock", tests, NULL, NULL);
