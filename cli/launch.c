@@ -21,6 +21,7 @@
 #include "launch.h"
 
 #include "clock.h"
+#include "environment.h"
 #include "message.h"
 #include "signals.h"
 
@@ -62,7 +63,7 @@ static pid_t parent_of(pid_t pid)
 {
     char path[4096];
     char line[512];
-    const char *procfs = getenv("GPUT_PROCFS");
+    const char *procfs = environment_path("GPUT_PROCFS");
     snprintf(path, sizeof path, "%s/%d/stat", procfs && procfs[0] ? procfs : "/proc", (int)pid);
     FILE *file = fopen(path, "re");
     if (!file)
@@ -100,7 +101,7 @@ static bool is_stop_signal(int number)
 /* See the head of this file. */
 static bool is_to_be_forwarded(const struct follower *follower, const struct signal_event *event)
 {
-    if (event->number == SIGCHLD)
+    if (event->number == SIGCHLD || event->sender == getpid()) /* SIGPIPE of what we write */
         return false;
     if (event->from_terminal)
         return (event->number == SIGHUP || event->number == SIGCONT) && getsid(0) == getpid();

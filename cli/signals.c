@@ -30,7 +30,12 @@ static struct {
  * ended or stopped. Real-time signals are added in watched_signals(). */
 static const int watched[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM,
     SIGVTALRM, SIGPROF, SIGIO, SIGPWR, SIGXCPU, SIGWINCH, SIGURG, SIGCONT, SIGTSTP, SIGTTIN,
-    SIGTTOU, SIGCHLD};
+    SIGTTOU, SIGCHLD, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSTKFLT, SIGSYS, SIGTRAP, SIGPIPE,
+    SIGXFSZ};
+
+/* Of these, the ones with which the kernel ends a program for a fault of its own; a watchdog sends
+ * them for a core dump. A fault of ours ends us although they are blocked. */
+static const int faults[] = {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSTKFLT, SIGSYS, SIGTRAP};
 
 /* What ends waiting for somebody to read a report. */
 static const int stopping[] = {SIGTERM, SIGHUP};
@@ -40,6 +45,15 @@ static const int stopping[] = {SIGTERM, SIGHUP};
 #define LAST_SECONDS 5
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static bool is_fault(int number)
+{
+    for (size_t i = 0; i < COUNT(faults); i++) {
+        if (faults[i] == number)
+            return true;
+    }
+    return false;
+}
 
 static bool is_ignored(int number)
 {
@@ -88,6 +102,10 @@ void signals_survive_closed_pipes(void)
 static void note(int number, siginfo_t *info, void *context)
 {
     (void)context;
+    if (info->si_code > 0 && is_fault(number)) { /* our own: it comes again, and ends us */
+        signal(number, SIG_DFL);
+        return;
+    }
     early[number].code = info->si_code;
     early[number].sender = info->si_code <= 0 ? info->si_pid : 0;
     early[number].came = 1;
@@ -265,6 +283,8 @@ bool signals_handle(const struct signal_event *event)
         signals_do_to_self(event->number);
         return false;
     default:
+        if (is_fault(event->number))
+            signals_do_to_self(event->number);
         return false;
     }
 }

@@ -84,6 +84,29 @@ class SentToUs(CommandTest):
         self.assertEqual(process.returncode, 7)
         self.assert_is_summary(report)
 
+    def test_signals_of_watchdogs_are_sent_on(self):
+        names = ["SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGSEGV", "SIGSYS", "SIGTRAP", "SIGPIPE", "SIGXFSZ"]
+        process = self.start_listener(*names, "SIGTERM")
+        for name in names:
+            process.send_signal(getattr(signal, name))
+            self.assertEqual(process.stdout.readline(), name + "\n")
+        process.send_signal(signal.SIGTERM)
+        self.assert_is_summary(self.finish(process)[1])
+        self.assertEqual(process.returncode, 7)
+
+    def test_the_command_and_we_die_of_a_watchdogs_signal(self):
+        process = self.start_listener()
+        process.send_signal(signal.SIGABRT)
+        self.assert_is_summary(self.finish(process)[1])
+        self.assertEqual(process.returncode, -signal.SIGABRT)
+
+    def test_without_a_command_we_die_of_a_watchdogs_signal(self):
+        process = self.start_command("serve", "--listen", "127.0.0.1:0")
+        wait_until(lambda: "http://" in process.stderr.readline())
+        process.send_signal(signal.SIGABRT)
+        self.finish(process)
+        self.assertEqual(process.returncode, -signal.SIGABRT)
+
     def test_a_real_time_signal_is_sent_on(self):
         code = LISTENER_BASE + "signal.signal(signal.SIGRTMIN + 3, lambda *_: sys.exit('got it')); wait()"
         process = self.start_command("run", "--", *python(code))
