@@ -1,6 +1,8 @@
 #include "base/csv.h"
 
 #include "base/array.h"
+#include "base/number.h"
+#include "base/screen.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -293,9 +295,19 @@ void csv_append_cell(struct str *text, const char *content, size_t length)
     str_append_char(text, '"');
 }
 
-void csv_append_text(struct str *text, const char *content)
+void csv_append_shown(struct str *text, const char *content)
 {
-    csv_append_cell(text, content, strlen(content));
+    double number;
+    size_t length = strlen(content);
+    const char *end = number_parse_double(content, content + length, &number);
+    bool is_formula = strchr("=+-@\t", content[0]) && content[0] && end != content + length;
+    struct str shown = {0};
+    str_append(&shown, is_formula ? "'" : "");
+    str_append_bytes(&shown, content, length);
+    screen_sanitize(&shown, 0);
+    csv_append_cell(text, str_text(&shown), shown.length);
+    text->failed |= shown.failed;
+    str_finish(&shown);
 }
 
 void csv_append_number(struct str *text, double value)

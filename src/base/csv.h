@@ -83,6 +83,12 @@ size_t csv_split(struct csv_record *record, struct csv_cell *cells, size_t capac
 /* Appends a cell, quoted when its content needs it. The caller appends separators. */
 void csv_append_cell(struct str *text, const char *content, size_t length);
 
-/* The same of a terminated text, and of a number in all its digits: empty for NaN. */
-void csv_append_text(struct str *text, const char *content);
+/*
+ * A text in a table for people, which they open in spreadsheets: control characters become "?", and
+ * a text that a spreadsheet would take for a formula, as it begins with =, +, -, @ or a tab and is
+ * no number, has an apostrophe before it. Not for files that are read back.
+ */
+void csv_append_shown(struct str *text, const char *content);
+
+/* A number in all its digits: empty for NaN. */
 void csv_append_number(struct str *text, double value);

@@ -90,7 +90,7 @@ static void write_csv(const struct curves *curves, struct str *text)
         for (size_t k = 0; k < curve->count; k++) {
             char date[32];
             gput_energy_recording_date(curve->points[k].time_us, date, sizeof date);
-            csv_append_text(text, curve->name);
+            csv_append_shown(text, curve->name);
             str_printf(text, ",%u,%s,", curve->points[k].segment, date);
             csv_append_number(text, curve->points[k].value);
             str_append_char(text, '\n');

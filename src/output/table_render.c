@@ -104,7 +104,7 @@ static void begin_csv_table(struct str *text, const struct gput_table *table)
 {
     size_t columns = gput_table_column_count(table);
     for (size_t column = 0; column < columns; column++) {
-        csv_append_text(text, gput_table_column_name(table, column));
+        csv_append_shown(text, gput_table_column_name(table, column));
         str_append_char(text, column + 1 < columns ? ',' : '\n');
     }
 }
@@ -117,7 +117,7 @@ static void add_csv(struct str *text, const struct gput_table *part)
             if (gput_table_column_type(part, column) != GPUT_COLUMN_TEXT)
                 append_number(text, part, row, column, "");
             else if (!gput_table_is_missing(part, row, column))
-                csv_append_text(text, gput_table_text(part, row, column));
+                csv_append_shown(text, gput_table_text(part, row, column));
             str_append_char(text, column + 1 < columns ? ',' : '\n');
         }
 }

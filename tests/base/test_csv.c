@@ -160,6 +160,28 @@ static void cells_are_quoted_when_they_must_be(void **state)
     str_finish(&text);
 }
 
+static void assert_shown(const char *content, const char *expected)
+{
+    struct str text = {0};
+    csv_append_shown(&text, content);
+    assert_string_equal(str_text(&text), expected);
+    str_finish(&text);
+}
+
+static void what_people_open_in_spreadsheets_is_no_formula(void **state)
+{
+    (void)state;
+    assert_shown("=HYPERLINK(\"http://x\",1)", "\"'=HYPERLINK(\"\"http://x\"\",1)\"");
+    assert_shown("@SUM(A1)", "'@SUM(A1)");
+    assert_shown("+1+2", "'+1+2");
+    assert_shown("-bash", "'-bash");
+    assert_shown("\t=1", "'\t=1");
+    assert_shown("-1.5e3", "-1.5e3");
+    assert_shown("x\33]0;title\7y", "x?]0;title?y");
+    assert_shown("a,b", "\"a,b\"");
+    assert_shown("", "");
+}
+
 static void a_missing_file_is_named(void **state)
 {
     (void)state;
@@ -182,6 +204,7 @@ int main(void)
         temporary_test(an_endless_line_is_an_error),
         temporary_test(records_are_split_into_cells),
         temporary_test(cells_are_quoted_when_they_must_be),
+        cmocka_unit_test(what_people_open_in_spreadsheets_is_no_formula),
         temporary_test(a_missing_file_is_named),
     };
     return cmocka_run_group_tests_name("base/csv", tests, temporary_create, temporary_remove);

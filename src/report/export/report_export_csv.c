@@ -12,7 +12,7 @@ static void append_header(const struct report_rows *rows, struct str *text)
     for (size_t i = 0; i < rows->count; i++) {
         if (i > 0)
             str_append_char(text, ',');
-        csv_append_text(text, rows->columns[i].name);
+        csv_append_shown(text, rows->columns[i].name);
     }
     str_append_char(text, '\n');
 }
@@ -23,7 +23,7 @@ static void append_row(const struct report_cell *cells, size_t count, struct str
         if (i > 0)
             str_append_char(text, ',');
         if (cells[i].text)
-            csv_append_text(text, cells[i].text);
+            csv_append_shown(text, cells[i].text);
         else if (!isnan(cells[i].number))
             report_append_number(text, cells[i].number, cells[i].decimals);
     }
