@@ -5,6 +5,7 @@
 #include <gputracker/file.h>
 #include <gputracker/rank.h>
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -312,4 +313,21 @@ void output_files_say(const char *path)
         return;
     snprintf(text, sizeof text, "%s was written (-o names another).", path);
     message_note(text);
+}
+
+int output_files_make_private(const char *path, bool is_reused, const char *has,
+    const char *way_out, struct gput_error *error)
+{
+    struct stat info;
+    if (mkdir(path, 0700) == 0)
+        return GPUT_OK;
+    if (errno != EEXIST)
+        return fail(error, GPUT_ERROR_IO, "Cannot create folder %.400s: %s", path, strerror(errno));
+    if (!is_reused)
+        return fail(error, GPUT_ERROR_EXISTS, "Folder %.400s has %s: %s", path, has, way_out);
+    if (lstat(path, &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == geteuid() &&
+        !(info.st_mode & (S_IWGRP | S_IWOTH)))
+        return GPUT_OK;
+    return fail(error, GPUT_ERROR_IO,
+        "Folder %.400s is not used again, as other users can write to it: remove it.", path);
 }

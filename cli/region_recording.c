@@ -1,5 +1,6 @@
 #include "region_recording.h"
 
+#include "environment.h"
 #include "message.h"
 #include "numbers.h"
 #include "output_files.h"
@@ -25,12 +26,8 @@ static int make_folder_of_file(struct region_recording *recording, struct gput_e
 {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s.parts", recording->path);
-    if (mkdir(path, 0700) != 0 && (errno != EEXIST || !recording->replaces))
-        return fail(error, errno == EEXIST ? GPUT_ERROR_EXISTS : GPUT_ERROR_IO,
-            errno == EEXIST ? "Folder %.400s has the regions of an earlier command: 'gpu-tracker "
-                              "sub-track combine' makes one file of them. --overwrite removes it."
-                            : "Cannot create folder %.400s: %s",
-            path, strerror(errno));
+    TRY(output_files_make_private(path, recording->replaces, "the regions of an earlier command",
+        "'gpu-tracker sub-track combine' makes one file of them. --overwrite removes it.", error));
     region_logs_remove(path);
     recording->logs = realpath(path, NULL);
     return recording->logs
@@ -40,9 +37,10 @@ static int make_folder_of_file(struct region_recording *recording, struct gput_e
 
 static int make_temporary_folder(struct region_recording *recording, struct gput_error *error)
 {
-    return recording->temporary.path ? GPUT_OK
-                                     : temporary_folder_make(&recording->temporary,
-                                           getenv("TMPDIR"), "regions or their samples", error);
+    return recording->temporary.path
+               ? GPUT_OK
+               : temporary_folder_make(&recording->temporary, environment_path("TMPDIR"),
+                     "regions or their samples", error);
 }
 
 static int make_path(void *user, struct gput_error *error)

@@ -1,6 +1,7 @@
 #include "torch_trace.h"
 
 #include "clock.h"
+#include "environment.h"
 #include "message.h"
 #include "output_files.h"
 #include "torch_file.h"
@@ -59,12 +60,8 @@ static int make_folder(struct torch_trace *trace, struct gput_error *error)
         dot = strrchr(name, '.');
     int length = dot ? (int)(dot - trace->path) : (int)strlen(trace->path);
     snprintf(path, sizeof path, "%.*s.parts", length, trace->path);
-    if (mkdir(path, 0700) != 0 && (errno != EEXIST || !trace->replaces))
-        return fail(error, errno == EEXIST ? GPUT_ERROR_EXISTS : GPUT_ERROR_IO,
-            errno == EEXIST ? "Folder %.400s has the traces of an earlier command: 'gpu-tracker "
-                              "timeline merge' makes one file of them. --overwrite uses it again."
-                            : "Cannot create folder %.400s: %s",
-            path, strerror(errno));
+    TRY(output_files_make_private(path, trace->replaces, "the traces of an earlier command",
+        "'gpu-tracker timeline merge' makes one file of them. --overwrite uses it again.", error));
     trace->folder = realpath(path, NULL);
     if (trace->folder && !suits_torch(trace->folder)) {
         rmdir(trace->folder);
@@ -78,7 +75,7 @@ static int make_folder(struct torch_trace *trace, struct gput_error *error)
 
 static int make_socket_folder(struct torch_trace *trace, struct gput_error *error)
 {
-    const char *root = getenv("TMPDIR");
+    const char *root = environment_path("TMPDIR");
     if (root && strlen(root) + sizeof "/gpu-tracker-XXXXXX" > MAX_SOCKET_FOLDER)
         root = NULL;
     return temporary_folder_make(&trace->sockets, root, "the socket of --torch-trace", error);
