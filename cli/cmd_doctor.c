@@ -1,5 +1,6 @@
 /* gpu-tracker doctor: every source of figures, available or not, and how to open it. */
 #include "arguments.h"
+#include "environment.h"
 #include "fix_script.h"
 #include "message.h"
 #include "report.h"
@@ -11,13 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* The library reads no environment; this front end does. An empty variable counts as none. */
-static const char *from_environment(const char *name)
-{
-    const char *value = getenv(name);
-    return value && value[0] ? value : NULL;
-}
 
 /* Replaces findings for people by the same in lines that a terminal shows whole. */
 static int wrap(char **text, size_t *length, struct gput_error *error)
@@ -41,9 +35,9 @@ static int examine(const struct arguments *arguments, struct gput_error *error)
     struct gput_doctor *doctor = NULL;
     char *text = NULL;
     size_t length;
-    options.procfs_root = from_environment("GPUT_PROCFS");
-    options.sysfs_root = from_environment("GPUT_SYSFS");
-    options.nvml_path = from_environment("GPUT_NVML");
+    options.procfs_root = environment_path("GPUT_PROCFS");
+    options.sysfs_root = environment_path("GPUT_SYSFS");
+    options.nvml_path = environment_path("GPUT_NVML");
     options.gpu_brand = arguments_value(arguments, OPTION_GPU_BRAND);
     int code =
         report_read_format(arguments, OPTION_FORMAT, output, GPUT_FORMAT_TEXT, &format, error);

@@ -1,6 +1,7 @@
 /* gpu-tracker job: the results of many ranks as one job. */
 #include "analysis_output.h"
 #include "arguments.h"
+#include "environment.h"
 #include "html_report.h"
 #include "message.h"
 #include "report.h"
@@ -236,7 +237,7 @@ static int write_tables(
     options.n_sessions = lanes.count + lanes.n_reports;
     options.notes = notes.list;
     options.n_notes = notes.count;
-    options.page = getenv("GPUT_REPORT_PAGE");
+    options.page = environment_path("GPUT_REPORT_PAGE");
     options.warn = analysis_warn;
     options.user = &shown;
     char title[200];

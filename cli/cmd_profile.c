@@ -4,6 +4,7 @@
 #include "choice.h"
 #include "command.h"
 #include "cores.h"
+#include "environment.h"
 #include "message.h"
 #include "numbers.h"
 #include "tables.h"
@@ -224,7 +225,7 @@ int cmd_profile(const struct arguments *arguments)
 {
     struct showing showing = {.stream = {.arguments = arguments}};
     struct gput_profile_options options = gput_profile_options_default();
-    options.temporary_folder = getenv("TMPDIR");
+    options.temporary_folder = environment_path("TMPDIR");
     options.receive = take;
     options.warn = warn;
     options.progress = show_progress;

@@ -3,6 +3,7 @@
 #include "arguments.h"
 #include "command.h"
 #include "cores.h"
+#include "environment.h"
 #include "message.h"
 #include "numbers.h"
 #include "tables.h"
@@ -29,7 +30,7 @@ int cmd_profile_kineto(const struct arguments *arguments)
     struct gput_kineto_options options = gput_kineto_options_default();
     options.paths = (const char *const *)arguments->operands;
     options.n_paths = (size_t)arguments->n_operands;
-    options.temporary_folder = getenv("TMPDIR");
+    options.temporary_folder = environment_path("TMPDIR");
     options.warn = analysis_warn;
     options.progress = analysis_show_progress;
     options.user = &shown;

@@ -2,6 +2,7 @@
 #include "analysis_output.h"
 #include "arguments.h"
 #include "choice.h"
+#include "environment.h"
 #include "html_report.h"
 #include "message.h"
 #include "named_sessions.h"
@@ -36,7 +37,7 @@ static int read_options(const struct arguments *arguments, struct work *work,
     options->n_sessions = work->sessions.count;
     options->sub_tracking_files = work->marks;
     options->title = arguments_value(arguments, OPTION_REPORT_TITLE);
-    options->page = getenv("GPUT_REPORT_PAGE");
+    options->page = environment_path("GPUT_REPORT_PAGE");
     options->warn = analysis_warn;
     options->progress = analysis_show_progress;
     options->user = &work->shown;

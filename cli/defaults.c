@@ -1,6 +1,7 @@
 #include "defaults.h"
 
 #include "choice.h"
+#include "environment.h"
 #include "message.h"
 
 #include <gputracker/config.h>
@@ -9,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct defaults {
@@ -17,19 +19,51 @@ struct defaults {
     const char *path;
 };
 
+/*
+ * Whether somebody else wrote a file, or could have: options say which files are written and
+ * replaced. Root's environment may have the HOME of a user.
+ */
+static bool is_of_another(const char *path)
+{
+    char folder[PATH_MAX];
+    struct stat file, parent;
+    snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(path, '/') - path), path);
+    return stat(path, &file) != 0 || stat(folder, &parent) != 0 ||
+           (file.st_uid != geteuid() && file.st_uid != 0) ||
+           (parent.st_uid != geteuid() && parent.st_uid != 0) ||
+           (file.st_mode | parent.st_mode) & S_IWOTH;
+}
+
+/* Whether a file that was not named is to be read; says it where not. */
+static bool is_followed(const char *path)
+{
+    char text[MESSAGE_LINE_SIZE];
+    const char *why = environment_is_untrusted() ? "this gpu-tracker has capabilities of its file"
+                      : is_of_another(path)      ? "another user can write it"
+                                                 : NULL;
+    if (!why)
+        return true;
+    snprintf(text, sizeof text,
+        "Config file %.500s is not followed: %s. GPUT_CONFIG names a file to follow; --no-config "
+        "says that none is.",
+        path, why);
+    message_warning(NULL, text);
+    return false;
+}
+
 /* Empty variables count as none, except GPUT_CONFIG. False: there is no file. */
 static bool find_file(char path[PATH_MAX])
 {
     const char *named = getenv("GPUT_CONFIG"), *folder = getenv("XDG_CONFIG_HOME");
     const char *home = getenv("HOME");
     int length = -1;
-    if (named)
+    if (named && !environment_is_untrusted())
         return (size_t)snprintf(path, PATH_MAX, "%s", named) < PATH_MAX && named[0];
     if (folder && folder[0] == '/')
         length = snprintf(path, PATH_MAX, "%s/gpu-tracker/config.json", folder);
     else if (home && home[0] == '/')
         length = snprintf(path, PATH_MAX, "%s/.config/gpu-tracker/config.json", home);
-    return length > 0 && length < PATH_MAX && access(path, F_OK) == 0;
+    return length > 0 && length < PATH_MAX && access(path, F_OK) == 0 && is_followed(path);
 }
 
 static bool takes(const enum option_id *ids, enum option_id wanted)

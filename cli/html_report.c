@@ -1,6 +1,7 @@
 #include "html_report.h"
 
 #include "choice.h"
+#include "environment.h"
 #include "message.h"
 #include "output_files.h"
 
@@ -19,7 +20,7 @@
 static int make_temporary(struct html_report *html, struct gput_error *error)
 {
     TRY(temporary_folder_make(
-        &html->folder, getenv("TMPDIR"), "samples for --report without --tf", error));
+        &html->folder, environment_path("TMPDIR"), "samples for --report without --tf", error));
     html->temporary = malloc(strlen(html->folder.path) + sizeof FILE_NAME);
     if (!html->temporary)
         return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
@@ -90,7 +91,7 @@ int html_report_check(const char *path, struct gput_error *error)
 {
     char format[HTML_REPORT_FORMAT_SIZE];
     TRY(html_report_check_ending(path, error));
-    if (!gput_report_is_built_in() && !getenv("GPUT_REPORT_PAGE"))
+    if (!gput_report_is_built_in() && !environment_path("GPUT_REPORT_PAGE"))
         return fail(error, GPUT_ERROR_UNSUPPORTED, "%s", gput_report_remedy());
     if (html_report_format_of_ending(path, format) && strcmp(format, "html") != 0)
         return fail(error, GPUT_ERROR_UNSUPPORTED,
@@ -151,7 +152,7 @@ int html_report_write(const struct html_report *html, const struct report *repor
     struct gput_session *session, const struct gput_results *results, struct gput_error *error)
 {
     char name[256];
-    const char *pattern = getenv("GPUT_BLOCKS_FILE");
+    const char *pattern = environment_path("GPUT_BLOCKS_FILE");
     struct gput_processes *processes = NULL;
     struct gput_results_render_options known = gput_results_render_options_default();
     struct gput_report_session shown = gput_report_session_default();
@@ -176,7 +177,7 @@ int html_report_write(const struct html_report *html, const struct report *repor
     options.n_sessions = 1;
     options.sub_tracking_files = &report->region_marks;
     options.n_sub_tracking_files = report->region_marks != NULL;
-    options.page = getenv("GPUT_REPORT_PAGE");
+    options.page = environment_path("GPUT_REPORT_PAGE");
     options.warn = warn;
     options.user = (void *)report;
     options.stop_fd = report->stop_fd;

@@ -40,9 +40,11 @@
  * All of them use:
  *   message.c, screen.c  errors and warnings, a line each; writing to what people read
  *   command.c            finds a command; command_name.c: what files call the one that is tracked
+ *   environment.c        which paths of the environment are followed, and with which rights
  *   clock.c, temporary_folder.c: a clock of milliseconds, a folder that is removed
  */
 #include "defaults.h"
+#include "environment.h"
 #include "generate.h"
 #include "help.h"
 #include "message.h"
@@ -68,6 +70,18 @@ static int finish_output(void)
     return EXIT_FAILURE;
 }
 
+/* Whether a command reads what capabilities of this program's file open. Others read files. */
+static bool reads_machine(const struct command *command)
+{
+    int (*const functions[])(const struct arguments *arguments) = {
+        cmd_attach, cmd_doctor, cmd_energy_record, cmd_execute, cmd_live, cmd_run, cmd_serve};
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        if (command->function == functions[i])
+            return true;
+    }
+    return false;
+}
+
 static int run_command(struct arguments *arguments)
 {
     struct gput_error error;
@@ -86,7 +100,8 @@ static int run_command(struct arguments *arguments)
         message_error(&error);
         return EXIT_USAGE;
     }
-    if (defaults_read(arguments, &error) != GPUT_OK) {
+    if (environment_check_rights(reads_machine(arguments->command), &error) != GPUT_OK ||
+        defaults_read(arguments, &error) != GPUT_OK) {
         message_error(&error);
         return arguments->command->takes_a_command ? EXIT_TRACKER_FAILED : EXIT_FAILURE;
     }

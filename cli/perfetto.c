@@ -1,5 +1,6 @@
 #include "perfetto.h"
 
+#include "environment.h"
 #include "message.h"
 #include "screen.h"
 #include "signals.h"
@@ -75,7 +76,7 @@ static int serve(const char *path, struct gput_error *error)
 static int make_temporary(struct temporary_folder *folder, char **path, struct gput_error *error)
 {
     TRY(temporary_folder_make(
-        folder, getenv("TMPDIR"), "the timeline of --perfetto without -o", error));
+        folder, environment_path("TMPDIR"), "the timeline of --perfetto without -o", error));
     *path = malloc(strlen(folder->path) + sizeof FILE_NAME);
     if (!*path)
         return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");

@@ -1,6 +1,7 @@
 #include "region_sources.h"
 
 #include "choice.h"
+#include "environment.h"
 #include "message.h"
 
 #include <limits.h>
@@ -108,7 +109,7 @@ static bool is_near(const char *below, const char *library, char path[PATH_MAX])
 /* The build tree and the Python package have them in a folder next to the command. */
 static bool find_library(const char *library, char path[PATH_MAX])
 {
-    const char *named = getenv("GPUT_COLLECTORS");
+    const char *named = environment_path("GPUT_COLLECTORS");
     if (named && named[0])
         return is_in(named, library, path);
     return is_near("collectors", library, path) ||
@@ -162,6 +163,13 @@ bool region_source_enable(size_t source, char *why, size_t size)
     }
     if (is_taken(row, path, why, size))
         return false;
+    if (row->how == PRELOADED && environment_is_untrusted()) {
+        snprintf(why, size,
+            "%s: not recorded, as this gpu-tracker has capabilities of its file: it does not know "
+            "the command's LD_PRELOAD, which it would replace.",
+            row->name);
+        return false;
+    }
     if (row->how != NAMED && strpbrk(path, row->how == PRELOADED ? ": " : ":")) {
         snprintf(why, size, "%s: not recorded, as %s cannot have the path %.300s.", row->name,
             row->variable, path);

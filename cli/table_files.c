@@ -1,5 +1,6 @@
 #include "table_files.h"
 
+#include "environment.h"
 #include "message.h"
 
 #include <errno.h>
@@ -77,7 +78,7 @@ static bool is_python(const char *python)
 int table_files_execute(const struct gput_report_options *options, const char *format,
     const char *path, struct gput_error *error)
 {
-    const char *python = getenv("GPUT_PYTHON");
+    const char *python = environment_path("GPUT_PYTHON");
     if (strcmp(path, "-") == 0)
         return fail(error, GPUT_ERROR_INVALID,
             "-o names a folder for the tables, or a file x.%s for the samples.", format);

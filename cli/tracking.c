@@ -1,6 +1,7 @@
 #include "tracking.h"
 
 #include "arguments.h"
+#include "environment.h"
 #include "message.h"
 #include "numbers.h"
 #include "report.h"
@@ -198,13 +199,6 @@ static void read_text(const struct arguments *arguments, enum option_id id, cons
         *text = value;
 }
 
-/* The library reads no environment; this front end does. An empty variable counts as none. */
-static const char *from_environment(const char *name)
-{
-    const char *value = getenv(name);
-    return value && value[0] ? value : NULL;
-}
-
 /* Of the sampling thread too. */
 static void warn(void *user, const char *text)
 {
@@ -220,7 +214,7 @@ static void warn(void *user, const char *text)
 
 void tracking_name_marks(struct tracking *tracking)
 {
-    const char *pattern = from_environment("GPUT_BLOCKS_FILE");
+    const char *pattern = environment_path("GPUT_BLOCKS_FILE");
     struct gput_error ignored;
     char *path = NULL, *free_path = NULL, text[MESSAGE_LINE_SIZE];
     bool is_shown = tracking->live_marks == pattern;
@@ -228,7 +222,7 @@ void tracking_name_marks(struct tracking *tracking)
         rank_paths_find_rank(&tracking->ranks, &ignored) != GPUT_OK ||
         gput_rank_path(tracking->ranks.own, pattern, &path, &ignored) != GPUT_OK)
         return;
-    if (!from_environment("GPUT_BLOCKS_OVERWRITE") && access(path, F_OK) == 0 &&
+    if (!environment_path("GPUT_BLOCKS_OVERWRITE") && access(path, F_OK) == 0 &&
         gput_rank_free_path(path, &free_path, &ignored) == GPUT_OK) {
         snprintf(text, sizeof text,
             "%.400s exists: marks of code blocks are written to %.400s. GPUT_BLOCKS_OVERWRITE=1 "
@@ -259,11 +253,11 @@ static void set_session_options(const struct arguments *arguments, struct tracki
     tracking->disable_logs |= arguments_have(arguments, OPTION_DISABLE_LOGS);
     options->warn = tracking->disable_logs ? NULL : warn;
     options->user = tracking;
-    tracking->live_marks = from_environment("GPUT_BLOCKS_FILE");
+    tracking->live_marks = environment_path("GPUT_BLOCKS_FILE");
     read_text(arguments, OPTION_LIVE_MARKS, &tracking->live_marks);
-    options->procfs_root = from_environment("GPUT_PROCFS");
-    options->sysfs_root = from_environment("GPUT_SYSFS");
-    options->nvml_path = from_environment("GPUT_NVML");
+    options->procfs_root = environment_path("GPUT_PROCFS");
+    options->sysfs_root = environment_path("GPUT_SYSFS");
+    options->nvml_path = environment_path("GPUT_NVML");
 }
 
 static int read_report(const struct arguments *arguments, bool is_older_form,

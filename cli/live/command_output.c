@@ -1,5 +1,6 @@
 #include "command_output.h"
 
+#include "../environment.h"
 #include "../screen.h"
 
 #include <errno.h>
@@ -27,7 +28,7 @@ static void close_one(int *fd)
  * helped. The system call: glibc has its function since 2.27 alone. */
 static int open_spool(void)
 {
-    const char *folder = getenv("TMPDIR");
+    const char *folder = environment_path("TMPDIR");
     int fd = open(folder && folder[0] ? folder : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     return fd >= 0 ? fd : (int)syscall(SYS_memfd_create, "gpu-tracker-output", MFD_CLOEXEC);
 }

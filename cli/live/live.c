@@ -1,6 +1,7 @@
 #include "live.h"
 
 #include "../clock.h"
+#include "../environment.h"
 #include "../message.h"
 #include "../screen.h"
 #include "command_line.h"
@@ -125,7 +126,8 @@ int live_open(const struct live_options *options, struct live **live, struct gpu
         return fail(error, GPUT_ERROR_MEMORY, "no memory is left");
     opened->options = *options;
     opened->poll_fd = opened->guard.fd = -1;
-    const char *procfs = getenv("GPUT_PROCFS"), *reason = terminal_open(&opened->terminal);
+    const char *procfs = environment_path("GPUT_PROCFS"),
+               *reason = terminal_open(&opened->terminal);
     opened->procfs = procfs && procfs[0] ? procfs : "/proc";
     if (reason) {
         free(opened);

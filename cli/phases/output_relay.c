@@ -1,5 +1,6 @@
 #include "output_relay.h"
 
+#include "../environment.h"
 #include "../message.h"
 #include "output_pump.h"
 
@@ -164,6 +165,7 @@ static int start_process(
     pid_t child = fork();
     if (child == 0) {
         pid_t grandchild = fork();
+        environment_drop_rights();
         if (grandchild == 0)
             work(&(struct job){relay, matcher, log, ends[1]});
         _exit(grandchild < 0);

@@ -270,7 +270,7 @@ static PyObject *profile(PyObject *module, PyObject *args, PyObject *keywords)
     if (!native_call_begin(&call))
         return NULL;
     options.cores = gput_usable_cores();
-    options.temporary_folder = getenv("TMPDIR");
+    options.temporary_folder = secure_getenv("TMPDIR");
     options.warn = native_warnings_add;
     options.user = call.warnings;
     if (read_profile_options(call.held, args, keywords, &work.view, &options, &rows))
@@ -413,7 +413,7 @@ static PyObject *kineto(PyObject *module, PyObject *args)
         return NULL;
     options.limit = limit > 0 ? (size_t)limit : 0;
     options.cores = gput_usable_cores();
-    options.temporary_folder = getenv("TMPDIR");
+    options.temporary_folder = secure_getenv("TMPDIR");
     options.warn = native_warnings_add;
     options.user = call.warnings;
     if (held_paths(call.held, paths, &options.paths, &options.n_paths))

@@ -65,6 +65,23 @@ void str_append_char(struct str *string, char byte)
     str_append_bytes(string, &byte, 1);
 }
 
+void str_append_shell_word(struct str *string, const char *text)
+{
+    if (*text && !text[strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                    "0123456789/._-+,:@%")]) {
+        str_append(string, text);
+        return;
+    }
+    str_append_char(string, '\'');
+    for (; *text; text++) {
+        if (*text == '\'')
+            str_append(string, "'\\''");
+        else
+            str_append_char(string, *text);
+    }
+    str_append_char(string, '\'');
+}
+
 void str_append_sentence(struct str *string, const char *sentence)
 {
     size_t length = strlen(sentence);

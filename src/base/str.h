@@ -37,6 +37,8 @@ void str_append(struct str *string, const char *text);
 /* Appends a sentence, with a full stop where it has none, and a blank. */
 void str_append_sentence(struct str *string, const char *sentence);
 void str_append_bytes(struct str *string, const void *bytes, size_t length);
+/* As a word of a shell's command line: in single quotes where a shell would read it otherwise. */
+void str_append_shell_word(struct str *string, const char *text);
 void str_append_char(struct str *string, char byte);
 /* Numbers as number.h writes them. */
 void str_append_int64(struct str *string, int64_t value);

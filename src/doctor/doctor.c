@@ -116,8 +116,7 @@ static void check_memory_maps(const struct view *view, struct gput_doctor_source
     else if (may_read_others())
         set(source, GPUT_DOCTOR_AVAILABLE, "", "smaps of every process");
     else
-        set(source, GPUT_DOCTOR_PARTLY,
-            "sudo setcap cap_sys_ptrace+ep \"$(command -v gpu-tracker)\", or run it as root",
+        set(source, GPUT_DOCTOR_PARTLY, "run gpu-tracker as root",
             "smaps of your own processes; for those of other users only RSS from statm");
 }
 
@@ -250,8 +249,7 @@ static void check_perf_energy(const struct view *view, struct gput_doctor_source
             perf.count);
     else
         set(source, GPUT_DOCTOR_UNAVAILABLE,
-            perf.refused ? "sudo setcap cap_perfmon+ep \"$(command -v gpu-tracker)\", or "
-                           "sudo sysctl kernel.perf_event_paranoid=0"
+            perf.refused ? "sudo sysctl kernel.perf_event_paranoid=0, or run gpu-tracker as root"
                          : "",
             "%s", perf.why_not);
     perf_energy_close(&perf);

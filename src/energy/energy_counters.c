@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/number.h"
+#include "base/str.h"
 #include "base/text.h"
 #include "process/fault_list.h"
 
@@ -16,10 +17,15 @@
 /* What an administrator can do; only helps against missing permission. */
 static void suggest_remedy(struct energy_counters *energy, const struct powercap_zone *zone)
 {
-    if (zone->open_errno == EACCES || zone->open_errno == EPERM)
-        snprintf(energy->remedy, sizeof energy->remedy,
-            "sudo chmod a+r %s/class/powercap/intel-rapl%s:*/energy_uj", energy->sysfs_root,
-            zone->is_mmio ? "*" : "");
+    struct str command = {0};
+    if (zone->open_errno != EACCES && zone->open_errno != EPERM)
+        return;
+    str_append(&command, "sudo chmod a+r ");
+    str_append_shell_word(&command, energy->sysfs_root);
+    str_printf(&command, "/class/powercap/intel-rapl%s:*/energy_uj", zone->is_mmio ? "*" : "");
+    if (command.length < sizeof energy->remedy) /* not half a command */
+        strcpy(energy->remedy, str_text(&command));
+    str_finish(&command);
 }
 
 /* "<sysfs>/class/powercap/intel-rapl:0" of a zone. */

@@ -55,19 +55,20 @@ static const char *const usual_paths[] = {
 
 static int load(struct nvml_library *library, const char *path, struct gput_error *error)
 {
+    const char *why;
     if (!shared_library_can_load())
         return error_set(error, GPUT_ERROR_UNSUPPORTED,
             "this statically linked gpu-tracker cannot load libnvidia-ml.so.1");
     if (path) {
         if (strchr(path, '/') && access(path, F_OK) != 0)
             return error_set(error, GPUT_ERROR_NOT_FOUND, "there is no file %s", path);
-        library->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        library->handle = shared_library_open(path, RTLD_NOW | RTLD_LOCAL, &why);
         if (library->handle)
             return GPUT_OK;
-        return error_set(error, GPUT_ERROR_FORMAT, "cannot load %s: %s", path, dlerror());
+        return error_set(error, GPUT_ERROR_FORMAT, "cannot load %s: %s", path, why);
     }
     for (size_t i = 0; i < sizeof usual_paths / sizeof *usual_paths && !library->handle; i++)
-        library->handle = dlopen(usual_paths[i], RTLD_NOW | RTLD_LOCAL);
+        library->handle = shared_library_open(usual_paths[i], RTLD_NOW | RTLD_LOCAL, &why);
     if (library->handle)
         return GPUT_OK;
     return error_set(error, GPUT_ERROR_NOT_FOUND, "libnvidia-ml.so.1 is not installed");

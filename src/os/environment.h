@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/str.h"
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 /* Variables one after the other, each with a NUL at its end. All zeroes: none. */
@@ -25,3 +26,14 @@ const char *environment_variable(void *environment, const char *name);
 
 /* The same of the calling process, as it is now; the first argument is not used. */
 const char *environment_own_variable(void *nothing, const char *name);
+
+/*
+ * Where the system gave this program rights that its user lacks (AT_SECURE), the dynamic loader has
+ * removed LD_LIBRARY_PATH, LD_PRELOAD, TMPDIR and the like from its environment, so that its
+ * children lack them, too.
+ */
+bool environment_was_cut(void);
+
+/* Our own variables for a child, with those that were removed; the caller frees the list alone.
+ * NULL: memory ran out. */
+char **environment_with_removed(void);

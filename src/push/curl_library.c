@@ -123,7 +123,7 @@ static struct curl_slist *list_fields(const struct curl_library *library, const 
 /* The command curl follows these variables, its library does not. */
 static const char *named_authority(void)
 {
-    const char *bundle = getenv("CURL_CA_BUNDLE"), *file = getenv("SSL_CERT_FILE");
+    const char *bundle = secure_getenv("CURL_CA_BUNDLE"), *file = secure_getenv("SSL_CERT_FILE");
     return bundle && bundle[0] ? bundle : file && file[0] ? file : NULL;
 }
 

@@ -1,7 +1,11 @@
 #include "base/shared_library.h"
 #include "testing.h"
 
+#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 struct libc {
     size_t (*strlen)(const char *text);
@@ -29,11 +33,31 @@ static void what_is_missing_is_named(void **state)
     assert_non_null(strstr(shared_library_load("libno-such.so.1", symbols), "libno-such.so.1"));
 }
 
+static void a_file_is_roots_where_no_other_user_can_replace_it(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/gput-library-XXXXXX", path[64], resolved[PATH_MAX];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/lib.so", folder);
+    int fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0644);
+    assert_true(fd >= 0);
+    close(fd);
+    assert_false(shared_library_is_of_root(path, resolved)); /* everybody can write to /tmp */
+    assert_false(shared_library_is_of_root("/nowhere/lib.so", resolved));
+    unlink(path);
+    rmdir(folder);
+    struct stat root;
+    if (stat("/usr/bin/env", &root) != 0 || root.st_uid != 0)
+        SKIP("files of the system are not root's here");
+    assert_true(shared_library_is_of_root("/usr/bin/env", resolved));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_functions_of_a_library_can_be_called),
         cmocka_unit_test(what_is_missing_is_named),
+        cmocka_unit_test(a_file_is_roots_where_no_other_user_can_replace_it),
     };
     return cmocka_run_group_tests_name("base/shared_library", tests, NULL, NULL);
 }

@@ -34,6 +34,21 @@ static void appends_numbers_as_python_writes_them(void **state)
     str_finish(&text);
 }
 
+static void a_word_of_a_shell_is_quoted_where_it_has_to_be(void **state)
+{
+    (void)state;
+    struct str text = {0};
+    str_append_shell_word(&text, "/sys/a-b_c.d");
+    assert_string_equal(str_text(&text), "/sys/a-b_c.d");
+    str_clear(&text);
+    str_append_shell_word(&text, "a b'$(c)");
+    assert_string_equal(str_text(&text), "'a b'\\''$(c)'");
+    str_clear(&text);
+    str_append_shell_word(&text, "");
+    assert_string_equal(str_text(&text), "''");
+    str_finish(&text);
+}
+
 /* An empty file is read so: malloc() gives other bytes than 0 in the tests. */
 static void space_that_holds_nothing_yet_is_an_empty_text(void **state)
 {
@@ -82,6 +97,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(appends_text_and_terminates_it),
         cmocka_unit_test(appends_numbers_as_python_writes_them),
+        cmocka_unit_test(a_word_of_a_shell_is_quoted_where_it_has_to_be),
         cmocka_unit_test(space_that_holds_nothing_yet_is_an_empty_text),
         cmocka_unit_test(transfers_its_text),
         cmocka_unit_test(stays_failed_without_memory),
