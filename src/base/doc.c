@@ -209,3 +209,9 @@ void doc_add_copy(struct doc *parent, const char *key, const struct doc *value)
     for (const struct doc *child = copy ? value->first : NULL; child; child = child->next)
         doc_add_copy(copy, child->key, child);
 }
+
+void doc_add_items(const struct doc_items *items)
+{
+    for (size_t i = 0; i < items->count; i++)
+        items->add(items->user, i, items->array);
+}

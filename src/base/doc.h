@@ -104,7 +104,7 @@ void doc_write_json(const struct doc *doc, int indent, struct str *text);
 
 /* The items of a long array, which are made one by one while it is written. */
 struct doc_items {
-    const struct doc *array; /* an empty one, in whose place they are written */
+    struct doc *array; /* an empty one, in whose place they are written */
     size_t count;
     void (*add)(const void *user, size_t index, struct doc *array); /* adds that one alone */
     const void *user;
@@ -114,5 +114,8 @@ struct doc_items {
  * fail. */
 void doc_finish_json(struct doc *root, struct str *text);
 
-/* The same, with these items. */
+/* Makes all of them items of their array. */
+void doc_add_items(const struct doc_items *items);
+
+/* As doc_finish_json(), with these items. */
 void doc_finish_json_with(struct doc *root, const struct doc_items *items, struct str *text);

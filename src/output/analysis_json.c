@@ -124,16 +124,15 @@ static void add_block(
         add_block(analysis, doc_add_object(parts, NULL), &block->parts[i]);
 }
 
-void analysis_add_blocks(const struct gput_analysis *analysis, struct doc *blocks)
-{
-    for (size_t i = 0; i < analysis->n_blocks; i++)
-        add_block(analysis, doc_add_object(blocks, NULL), &analysis->blocks[i]);
-}
-
 static void add_one_block(const void *user, size_t index, struct doc *array)
 {
     const struct gput_analysis *analysis = user;
     add_block(analysis, doc_add_object(array, NULL), &analysis->blocks[index]);
+}
+
+struct doc_items analysis_block_items(const struct gput_analysis *analysis, struct doc *array)
+{
+    return (struct doc_items){array, analysis->n_blocks, add_one_block, analysis};
 }
 
 void analysis_write_json(const struct gput_analysis *analysis, struct str *text)
@@ -142,9 +141,8 @@ void analysis_write_json(const struct gput_analysis *analysis, struct str *text)
     add_usage(analysis, doc_add_object(root, "overall"), analysis->overall,
         analysis->overall_percentiles);
     doc_add_copy(root, "static_data", analysis->static_data);
-    /* One at a time: all of them are 10 kB of documents a block. */
-    const struct doc_items blocks = {
-        doc_add_array(root, "code_block_results"), analysis->n_blocks, add_one_block, analysis};
+    const struct doc_items blocks =
+        analysis_block_items(analysis, doc_add_array(root, "code_block_results"));
     if (analysis_lacks_calls(analysis))
         doc_add_int(root, "num_lost_calls", (int64_t)analysis->num_lost_calls);
     if (analysis->lost_calls_at_least)

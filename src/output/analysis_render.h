@@ -24,8 +24,9 @@ void analysis_add_energy(
 void analysis_add_exact(
     const struct gput_analysis *analysis, const struct gput_code_block *block, struct doc *parent);
 
-/* Adds each block with its figures to an array. */
-void analysis_add_blocks(const struct gput_analysis *analysis, struct doc *blocks);
+/* The blocks with their figures, to be made while `array` is written: all at once they would take
+ * some 10 kB each. */
+struct doc_items analysis_block_items(const struct gput_analysis *analysis, struct doc *array);
 
 /* Appends a table of the blocks that took longest, at most `max`; names are cut to `width` columns
  * (0: they are not). */

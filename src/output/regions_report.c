@@ -17,12 +17,14 @@ static void add_notes(struct doc *object, const char *const *notes)
         doc_add_string(array, NULL, *notes);
 }
 
-void regions_report_add(struct doc *root, const struct gput_results_render_options *options)
+struct doc_items regions_report_add(
+    struct doc *root, const struct gput_results_render_options *options)
 {
+    struct doc_items blocks = {0};
     if (options->regions || has_notes(options->region_notes)) {
         struct doc *regions = doc_add_object(root, "regions");
         if (options->regions)
-            analysis_add_blocks(options->regions, doc_add_array(regions, "code_blocks"));
+            blocks = analysis_block_items(options->regions, doc_add_array(regions, "code_blocks"));
         add_notes(regions, options->region_notes);
     }
     if (options->torch_trace || has_notes(options->torch_notes)) {
@@ -31,6 +33,7 @@ void regions_report_add(struct doc *root, const struct gput_results_render_optio
             doc_add_string(trace, "file", options->torch_trace);
         add_notes(trace, options->torch_notes);
     }
+    return blocks;
 }
 
 static void write_notes(const char *const *notes, struct str *text)

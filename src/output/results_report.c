@@ -44,34 +44,35 @@ static void write_full(const struct gput_results *results,
     write_as_text(results, options, false, text);
 }
 
-/* All of the report, with the processes in it. */
-static struct doc *whole_doc(
-    const struct gput_results *results, const struct gput_results_render_options *options)
+/* All of the report, with the processes in it, but for the `blocks` of its regions. */
+static struct doc *whole_doc(const struct gput_results *results,
+    const struct gput_results_render_options *options, struct doc_items *blocks)
 {
     struct doc *doc = results_doc(results, false);
     if (doc && options->processes)
         processes_report_add(doc, options->processes);
     if (doc)
-        regions_report_add(doc, options);
+        *blocks = regions_report_add(doc, options);
     return doc;
 }
 
 static void write_json(const struct gput_results *results,
     const struct gput_results_render_options *options, struct str *text)
 {
-    struct doc *doc = whole_doc(results, options);
-    text->failed |= !doc || doc_failed(doc);
-    if (doc)
-        doc_write_json(doc, 1, text);
+    struct doc_items blocks = {0};
+    struct doc *doc = whole_doc(results, options, &blocks);
+    doc_finish_json_with(doc, &blocks, text);
     str_append_char(text, '\n');
-    doc_destroy(doc);
 }
 
 static void write_pickle(const struct gput_results *results,
     const struct gput_results_render_options *options, struct str *text)
 {
     struct str report = {0};
-    struct doc *doc = whole_doc(results, options);
+    struct doc_items blocks = {0};
+    struct doc *doc = whole_doc(results, options, &blocks);
+    if (doc)
+        doc_add_items(&blocks);
     write_full(results, options, &report);
     text->failed |= report.failed || !doc || doc_failed(doc);
     if (doc)
@@ -211,7 +212,10 @@ int gput_results_visit(const struct gput_results *results,
     struct gput_results_render_options options = usual;
     struct visit visit = {.visitor = visitor, .user = user};
     TRY(sized_read(&options, sizeof options, given, error));
-    struct doc *doc = whole_doc(results, &options);
+    struct doc_items blocks = {0};
+    struct doc *doc = whole_doc(results, &options, &blocks);
+    if (doc)
+        doc_add_items(&blocks);
     int code = doc && !doc_failed(doc) ? visit_doc(&visit, doc, error) : error_memory(error);
     str_finish(&visit.text);
     doc_destroy(doc);

@@ -257,9 +257,9 @@ class Tables(ReportTest):
 class Results(ReportTest):
     def run_killed(self, *arguments):
         """Results of a session whose tracker was killed."""
-        script = "import os, time; print(flush=True); time.sleep(60)"
+        until_we_end = "import sys; print(flush=True); sys.stdin.read()"
         process = self.start_command("run", "--st", "0.02", "--resource-usage-file", "kept.results", *arguments, "--",
-                                     *python(script))
+                                     *python(until_we_end), stdin=subprocess.PIPE)
         process.stdout.readline()
         samples = self.folder / "t.csv"
         kept = self.folder / "kept.results"

@@ -40,6 +40,31 @@ static void both_forms_are_read(void **state)
     str_finish(&copy);
 }
 
+/* A value of a document takes 100 bytes: of a trace of 10 MB that would be 200 MB. */
+static void a_large_document_of_others_is_refused_before_it_is_read(void **state)
+{
+    (void)state;
+    struct gput_results results = {0};
+    enum results_form form;
+    struct gput_error error = {0};
+    struct str text = {0};
+    str_append(&text, "{\"traceEvents\": [");
+    str_append_repeated(&text, '[', 2 << 20); /* which no reader of JSON takes */
+    assert_int_equal(read_text(str_text(&text), &results, &form, &error), GPUT_ERROR_UNSUPPORTED);
+    str_clear(&text);
+    str_append(&text, "{\"note\": 1, ");
+    str_append(&text, REPORT + 1); /* its members in another order */
+    assert_int_equal(read_text(str_text(&text), &results, &form, &error), GPUT_OK);
+    results_finish(&results);
+    str_clear(&text);
+    str_append(&text, "{\"max_ram\": {\"unit\": \"gigabytes\"}, ");
+    str_append_repeated(&text, ' ', 2 << 20);
+    str_append(&text, "\"compute_time\": {\"unit\": \"hours\", \"time\": 0.5}}");
+    assert_int_equal(read_text(str_text(&text), &results, &form, &error), GPUT_OK);
+    results_finish(&results);
+    str_finish(&text);
+}
+
 static void files_of_other_kinds_and_damaged_ones_differ(void **state)
 {
     (void)state;
