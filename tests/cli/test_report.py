@@ -6,6 +6,7 @@ import pathlib
 import random
 import re
 import sqlite3
+import subprocess
 
 import analysis_files
 from analysis_files import MEASUREMENTS, START, call, row, write_marks, write_tracking
