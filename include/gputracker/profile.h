@@ -267,7 +267,8 @@ struct gput_kineto_options {
                                  timeline of several; DIFF: two */
     size_t n_paths;
     size_t limit; /**< KERNELS, DIFF: number of rows; 0: 10, for DIFF all */
-    /** IDLE: a gap up to this many nanoseconds is the kernel's own delay; 0: 30. */
+    /** IDLE: a gap shorter than this, in nanoseconds, before a kernel that was launched in time is
+     * the delay of one kernel after another; 0: 30,000. */
     int64_t kernel_delay_ns;
     /** The memory to use at most; 0: 192 MiB. The rest goes to an unnamed temporary file. */
     size_t memory_bytes;

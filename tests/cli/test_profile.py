@@ -349,7 +349,7 @@ class Kineto(CommandTest):
         launch = {"ph": "X", "cat": "cuda_runtime", "name": "launch", "pid": 9, "tid": 9, "ts": 12, "dur": 1, "args": {"correlation": 40}}
         names = "idle_us", "host_wait_us", "kernel_wait_us", "other_us", "unknown_us"
         self.assertEqual([self.of_gpu("idle", *kernels)[name] for name in names], [20, 0, 0, 0, 20])
-        self.assertEqual([self.of_gpu("idle", *kernels, launch)[name] for name in names], [20, 0, 0, 15, 5])
+        self.assertEqual([self.of_gpu("idle", *kernels, launch)[name] for name in names], [20, 0, 15, 0, 5])
 
     def test_events_of_no_use_are_counted(self):
         broken = self.KERNEL | {"dur": -1}

@@ -2,8 +2,8 @@
 
 #include "base/order.h"
 #include "base/str.h"
-#include "base/text.h"
 #include "trace/json_text.h"
+#include "training/pytorch/kineto_categories.h"
 #include "training/pytorch/kineto_merged.h"
 #include "training/row_sorter.h"
 
@@ -31,7 +31,7 @@ struct reading {
 const char *gpu_work_name(enum gpu_work work)
 {
     static const char *const names[] = {
-        "compute", "communication", "memory", "operator", "data loading"};
+        "compute", "communication", "memory", "operator", "data loading", "step"};
     return names[work];
 }
 
@@ -57,70 +57,101 @@ static enum gpu_work gpu_work_of(bool is_kernel, const char *name)
     return communicates(name) ? GPU_COMMUNICATION : GPU_COMPUTE;
 }
 
-/* "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__" */
-static bool loads_data(const char *name)
+static bool begins_with(const struct json_value *name, const char *prefix)
 {
-    return text_begins_with(name, "enumerate(DataLoader)");
+    size_t length = strlen(prefix);
+    return name->length >= length && memcmp(name->text, prefix, length) == 0;
 }
 
-static int add_span(struct reading *reading, struct kineto_merged *file,
-    const struct trace_event *event, bool kernel, struct gput_error *error)
+/* What an event of the host is; false where no view counts it. Before PyTorch 1.12, what PyTorch
+ * itself says that the program does is among operators. */
+static bool host_work_of(const struct json_value *name, enum kineto_kind kind, enum gpu_work *work)
+{
+    *work = begins_with(name, "enumerate(DataLoader)") ? HOST_DATA_LOADING
+            : begins_with(name, "ProfilerStep#")       ? HOST_STEP
+                                                       : HOST_OPERATOR;
+    return *work != HOST_OPERATOR ||
+           (kind == KINETO_OPERATOR && !begins_with(name, "Optimizer.step#") &&
+               !begins_with(name, "Optimizer.zero_grad#"));
+}
+
+/* The number of a process, thread or stream: "7", "stream 7", else one made of its text. */
+static int64_t number_of(const struct json_value *value)
+{
+    static const char prefix[] = "stream ";
+    const uint32_t length = sizeof prefix - 1;
+    int64_t number;
+    if (value->kind != JSON_NUMBER && value->kind != JSON_STRING)
+        return 0;
+    if (json_int64(value, &number))
+        return number;
+    struct json_value rest = {value->text + length, value->length - length, JSON_STRING, 0};
+    if (value->length > length && memcmp(value->text, prefix, length) == 0 &&
+        json_int64(&rest, &number))
+        return number;
+    return INT64_MIN + (int64_t)(names_hash(value->text, value->length) & INT32_MAX);
+}
+
+/* Its end and name, and to which rank it counts; `*usable` is false where its time has no end. */
+static int begin_span(struct reading *reading, struct kineto_merged *file,
+    const struct trace_event *event, struct gpu_span *span, bool *usable, struct gput_error *error)
 {
     struct names *names = &reading->run->names;
-    int64_t pid = 0, tid = 0, end_ns;
-    json_int64(&event->pid, &pid);
-    json_int64(&event->tid, &tid);
-    if (__builtin_add_overflow(event->start_ns, event->duration_ns, &end_ns)) {
+    span->start_ns = event->start_ns;
+    *usable = !__builtin_add_overflow(event->start_ns, event->duration_ns, &span->end_ns);
+    if (!*usable) {
         file->unusable++;
         return GPUT_OK;
     }
     str_clear(&reading->text);
     json_append_string(&event->name, &reading->text);
-    uint32_t name = names_add(names, str_text(&reading->text), reading->text.length);
-    if (reading->text.failed || name == NAMES_NONE)
+    span->name = names_add(names, str_text(&reading->text), reading->text.length);
+    if (reading->text.failed || span->name == NAMES_NONE)
         return error_memory(error);
-    struct gpu_span span = {.start_ns = event->start_ns,
-        .end_ns = end_ns,
-        .launched_ns = INT64_MIN,
-        .device = argument(event, "device", pid),
-        .stream = argument(event, "stream", tid),
-        .correlation = argument(event, "correlation", -1),
-        .name = name,
-        .rank = kineto_merged_rank(file, event),
-        .work = gpu_work_of(kernel, names_text(names, name))};
+    span->rank = kineto_merged_rank(file, event);
+    return GPUT_OK;
+}
+
+static int add_span(struct reading *reading, struct kineto_merged *file,
+    const struct trace_event *event, enum kineto_kind kind, struct gput_error *error)
+{
+    bool has_category = event->category.kind == JSON_STRING, usable;
+    struct json_value device = json_member(&event->args, "device");
+    struct json_value stream = json_member(&event->args, "stream");
+    struct gpu_span span = {
+        .launched_ns = INT64_MIN, .correlation = argument(event, "correlation", -1)};
+    TRY(begin_span(reading, file, event, &span, &usable, error));
+    if (!usable)
+        return GPUT_OK;
+    /* Without Kineto, the thread is the device, and there are no streams. */
+    span.device = number_of(device.kind != JSON_NONE ? &device
+                            : has_category           ? &event->pid
+                                                     : &event->tid);
+    span.stream = number_of(stream.kind != JSON_NONE ? &stream : &event->tid);
+    span.work = gpu_work_of(kind == KINETO_KERNEL, names_text(&reading->run->names, span.name));
     reading->run->ranks.all[span.rank].span_count++;
     if (reading->launched && span.correlation >= 0)
         return row_sorter_add(reading->launched, &span, error);
     return reading->visit(reading->user, &span, error);
 }
 
-/* Operators, and what the program says that it does, of which data loading counts. */
+/* Operators, and of what the program says that it does, data loading and steps. */
 static int add_host_span(struct reading *reading, struct kineto_merged *file,
-    const struct trace_event *event, struct gput_error *error)
+    const struct trace_event *event, enum kineto_kind kind, struct gput_error *error)
 {
-    struct names *names = &reading->run->names;
-    struct gpu_span span = {
-        .launched_ns = INT64_MIN, .correlation = -1, .start_ns = event->start_ns};
-    bool is_operator = json_is(&event->category, "cpu_op") || json_is(&event->category, "Operator");
-    if (!is_operator && !json_is(&event->category, "user_annotation"))
+    enum gpu_work work;
+    bool usable;
+    if (!host_work_of(&event->name, kind, &work))
         return GPUT_OK;
-    if (__builtin_add_overflow(event->start_ns, event->duration_ns, &span.end_ns)) {
-        file->unusable++;
+    struct gpu_span span = {.launched_ns = INT64_MIN,
+        .correlation = -1,
+        .device = number_of(&event->pid),
+        .stream = number_of(&event->tid),
+        .work = work};
+    TRY(begin_span(reading, file, event, &span, &usable, error));
+    if (!usable)
         return GPUT_OK;
-    }
-    str_clear(&reading->text);
-    json_append_string(&event->name, &reading->text);
-    bool loads = !reading->text.failed && loads_data(str_text(&reading->text));
-    if (!is_operator && !loads)
-        return reading->text.failed ? error_memory(error) : GPUT_OK;
-    span.name = names_add(names, str_text(&reading->text), reading->text.length);
-    if (reading->text.failed || span.name == NAMES_NONE)
-        return error_memory(error);
-    json_int64(&event->pid, &span.device);
-    json_int64(&event->tid, &span.stream);
-    span.rank = kineto_merged_rank(file, event);
-    span.work = loads ? HOST_DATA_LOADING : HOST_OPERATOR;
-    reading->run->ranks.all[span.rank].span_count++;
+    reading->run->ranks.all[span.rank].span_count += work != HOST_STEP;
     return reading->visit(reading->user, &span, error);
 }
 
@@ -132,26 +163,46 @@ static int add_launch(struct reading *reading, const struct kineto_merged *file,
     return launch.correlation < 0 ? GPUT_OK : row_sorter_add(reading->launches, &launch, error);
 }
 
+/* What an event is of. A PyTorch without Kineto writes no categories, but says it by processes. */
+static enum kineto_kind kind_of(
+    const struct trace_event *event, const struct kineto_category *category)
+{
+    if (category)
+        return category->kind;
+    if (event->category.kind == JSON_STRING)
+        return KINETO_UNKNOWN;
+    if (json_is(&event->pid, "CPU functions"))
+        return KINETO_OPERATOR;
+    return json_is(&event->pid, "CUDA functions") ? KINETO_KERNEL : KINETO_UNKNOWN;
+}
+
 static int add_event(void *user, struct kineto_merged *file, const struct trace_event *event,
     struct gput_error *error)
 {
     struct reading *reading = user;
-    bool kernel = json_is(&event->category, "kernel");
+    const struct kineto_category *category = kineto_category_find(&event->category);
+    enum kineto_kind kind = kind_of(event, category);
     if (!event->has_start || !event->has_duration || event->duration_ns < 0 ||
         event->name.kind != JSON_STRING) {
         file->unusable++;
         return GPUT_OK;
     }
-    if (reading->events == KINETO_HOST)
-        return add_host_span(reading, file, event, error);
-    if (kernel || json_is(&event->category, "gpu_memcpy") ||
-        json_is(&event->category, "gpu_memset"))
-        return add_span(reading, file, event, kernel, error);
-    if (reading->launches &&
-        (json_is(&event->category, "cuda_runtime") || json_is(&event->category, "cuda_driver") ||
-            json_is(&event->category, "hip_runtime")))
-        return add_launch(reading, file, event, error);
-    return GPUT_OK;
+    switch (kind) {
+    case KINETO_KERNEL:
+    case KINETO_MEMORY:
+        return reading->events == KINETO_HOST ? GPUT_OK
+                                              : add_span(reading, file, event, kind, error);
+    case KINETO_LAUNCH:
+        return reading->launches ? add_launch(reading, file, event, error) : GPUT_OK;
+    case KINETO_OPERATOR:
+    case KINETO_ANNOTATION:
+        return reading->events == KINETO_HOST ? add_host_span(reading, file, event, kind, error)
+                                              : GPUT_OK;
+    case KINETO_UNKNOWN:
+        return kineto_merged_count_unknown(file, event) ? GPUT_OK : error_memory(error);
+    default:
+        return GPUT_OK;
+    }
 }
 
 static int launches_in_order(const void *left, const void *right)
@@ -239,6 +290,27 @@ static bool has_spans(const struct kineto_run *run)
     return false;
 }
 
+/* "There is none" is said only where all events were understood. */
+static int refuse(
+    const struct kineto_ranks *ranks, enum kineto_events events, struct gput_error *error)
+{
+    const char *of = events == KINETO_HOST ? "GPUs and CPUs" : "GPUs";
+    const char *traces = ranks->count == 1 ? "trace" : "traces";
+    struct str unknown = {0};
+    if (ranks->unknown.count == 0)
+        return error_set(error, GPUT_ERROR_NOT_FOUND,
+            "There is no activity of %s in the %s: no events of the categories %s", of, traces,
+            events == KINETO_HOST ? "kernel, gpu_memcpy, gpu_memset or cpu_op"
+                                  : "kernel, gpu_memcpy or gpu_memset");
+    kineto_ranks_append_unknown(ranks, &unknown);
+    int code = error_set(error, GPUT_ERROR_NOT_FOUND,
+        "There is no activity of %s in the %s that is understood. Its events are of the "
+        "categories %s",
+        of, traces, str_text(&unknown));
+    str_finish(&unknown);
+    return code;
+}
+
 int kineto_run_read(const struct gput_kineto_options *options, enum kineto_events events,
     struct kineto_run *run, span_visitor *visit, void *user, struct read_report *report,
     struct gput_error *error)
@@ -255,12 +327,9 @@ int kineto_run_read(const struct gput_kineto_options *options, enum kineto_event
     for (uint32_t i = 0; code == GPUT_OK && i < files; i++)
         code = read_trace(reading, i, options, report, error);
     if (code == GPUT_OK && !has_spans(run))
-        code = error_set(error, GPUT_ERROR_NOT_FOUND,
-            "There is no activity of %s in the trace%s: no events of the categories %s",
-            events == KINETO_HOST ? "GPUs and CPUs" : "GPUs", ranks->count == 1 ? "" : "s",
-            events == KINETO_HOST ? "kernel, gpu_memcpy, gpu_memset or cpu_op"
-                                  : "kernel, gpu_memcpy or gpu_memset");
+        code = refuse(ranks, events, error);
     if (code == GPUT_OK) {
+        kineto_ranks_warn_of_categories(ranks, report);
         if (events != KINETO_HOST)
             kineto_ranks_warn_of_idle(ranks, report);
         kineto_ranks_warn_of_unknown(ranks, report);

@@ -12,7 +12,14 @@
 
 #include <stdint.h>
 
-enum gpu_work { GPU_COMPUTE, GPU_COMMUNICATION, GPU_MEMORY, HOST_OPERATOR, HOST_DATA_LOADING };
+enum gpu_work {
+    GPU_COMPUTE,
+    GPU_COMMUNICATION,
+    GPU_MEMORY,
+    HOST_OPERATOR,
+    HOST_DATA_LOADING,
+    HOST_STEP /* of the profiler's schedule: what is in it is measured, and no work itself */
+};
 
 /* Which events are read. */
 enum kineto_events { KINETO_GPU, KINETO_GPU_AND_LAUNCHES, KINETO_HOST };
@@ -21,7 +28,7 @@ struct gpu_span {
     int64_t start_ns;
     int64_t end_ns;
     int64_t launched_ns; /* when the host asked for it; INT64_MIN: not in the trace */
-    int64_t device;      /* of the host: the process */
+    int64_t device;      /* of the host: the process; span_number() is for tables */
     int64_t stream;      /* and the thread */
     int64_t correlation; /* -1: none */
     uint32_t name;       /* in `names` of the run */
@@ -47,5 +54,5 @@ int kineto_run_read(const struct gput_kineto_options *options, enum kineto_event
 
 void kineto_run_finish(struct kineto_run *run);
 
-/* "compute", "communication", "memory", "operator", "data loading" */
+/* "compute", "communication", "memory", "operator", "data loading", "step" */
 const char *gpu_work_name(enum gpu_work work);

@@ -5,6 +5,7 @@
 #include "base/order.h"
 #include "base/str.h"
 #include "trace/json_text.h"
+#include "training/pytorch/kineto_categories.h"
 #include "training/pytorch/kineto_merged.h"
 
 #include <stdlib.h>
@@ -35,7 +36,10 @@ static int add_event(void *user, struct kineto_merged *file, const struct trace_
     }
     struct str *text = &comparing->text;
     str_clear(text);
-    if (event->category.kind == JSON_STRING)
+    const struct kineto_category *category = kineto_category_find(&event->category);
+    if (category)
+        str_append(text, category->name); /* two versions of PyTorch can be compared */
+    else if (event->category.kind == JSON_STRING)
         json_append_string(&event->category, text);
     str_append_char(text, '\n');
     json_append_string(&event->name, text);

@@ -17,7 +17,9 @@ struct open_operator {
 /* All calls of one operator. */
 struct operator_sum {
     uint32_t name;
-    int64_t count, total_ns, own_ns, max_ns;
+    uint32_t open; /* of its calls, on the current thread */
+    int64_t count, own_ns, max_ns;
+    int64_t total_ns; /* calls within another one of it are in that one's */
 };
 
 /* One thread of a process; becomes a row. */
@@ -25,6 +27,7 @@ struct host_thread {
     struct gpu_span first;
     int64_t rank; /* INT64_MAX: not known */
     struct span_cover operators, loading, both;
+    int64_t end_ns;
     int64_t gaps, longest_gap_ns;
 };
 
@@ -46,7 +49,7 @@ static void close_operator(struct host *host)
     int64_t own = total > open->inner_ns ? total - open->inner_ns : 0;
     sum->name = open->name;
     sum->count++;
-    sum->total_ns += total;
+    sum->total_ns += --sum->open == 0 ? total : 0;
     sum->own_ns += own;
     sum->max_ns = total > sum->max_ns ? total : sum->max_ns;
     host->own_ns += own;
@@ -63,6 +66,7 @@ static int open_operator(struct host *host, const struct gpu_span *span, struct 
         close_operator(host);
     if (!ARRAY_RESERVE(host->open, host->depth, host->open_capacity))
         return error_memory(error);
+    host->sums[span->name].open++;
     host->open[host->depth++] = (struct open_operator){
         .name = span->name, .start_ns = span->start_ns, .end_ns = span->end_ns};
     return GPUT_OK;
@@ -87,6 +91,7 @@ static int begin_thread(struct host *host, const struct gpu_span *span, struct g
         return error_memory(error);
     host->threads[host->n_threads++] = (struct host_thread){.first = *span,
         .rank = rank >= 0 ? rank : INT64_MAX,
+        .end_ns = span->end_ns,
         .operators.until_ns = span->start_ns,
         .loading.until_ns = span->start_ns,
         .both.until_ns = span->start_ns};
@@ -99,6 +104,9 @@ static int add_to_thread(struct host *host, const struct gpu_span *span, struct 
         kineto_spans_compare_streams(&host->threads[host->n_threads - 1].first, span) != 0)
         TRY(begin_thread(host, span, error));
     struct host_thread *thread = &host->threads[host->n_threads - 1];
+    thread->end_ns = span->end_ns > thread->end_ns ? span->end_ns : thread->end_ns;
+    if (span->work == HOST_STEP)
+        return GPUT_OK;
     span_cover_add(&thread->both, span);
     if (span->work == HOST_DATA_LOADING) {
         span_cover_add(&thread->loading, span);
@@ -153,11 +161,11 @@ static int64_t put_thread(
     const struct host *host, const struct host_thread *thread, struct gput_table *table)
 {
     const struct kineto_rank *rank = &host->spans.run.ranks.all[thread->first.rank];
-    int64_t span = thread->both.until_ns - thread->first.start_ns;
+    int64_t span = thread->end_ns - thread->first.start_ns;
     table_put_int(table, kineto_rank_number(rank));
     table_put_text(table, rank->path);
-    table_put_int(table, thread->first.device);
-    table_put_int(table, thread->first.stream);
+    table_put_int(table, span_number(thread->first.device));
+    table_put_int(table, span_number(thread->first.stream));
     table_put_double(table, span_us(span));
     return span;
 }
@@ -189,7 +197,7 @@ static void make_gaps(const struct host *host, struct gput_tables *tables)
         const struct host_thread *thread = &host->threads[i];
         int64_t span = put_thread(host, thread, table);
         int64_t idle = span - thread->operators.sum_ns, other = span - thread->both.sum_ns;
-        int64_t last = thread->both.until_ns - thread->operators.until_ns;
+        int64_t last = thread->end_ns - thread->operators.until_ns;
         table_put_double(table, span_us(idle));
         table_put_double(table, span_us(idle - other));
         table_put_double(table, span_us(other));
@@ -247,13 +255,16 @@ int kineto_host_make(enum gput_kineto_view view, const struct gput_kineto_option
     struct gput_tables *tables, struct gput_error *error)
 {
     struct host host = {0};
-    struct read_report report = {.warn = options->warn,
+    struct read_report report = {.cores = options->cores,
+        .warn = options->warn,
         .progress = options->progress,
         .progress_span = 1,
         .user = options->user};
     int code = read_host(&host, options, &report, error);
     if (code == GPUT_OK) {
-        read_report_warn(&report, "There is no GPU activity: this is what the CPU did");
+        read_report_warn(&report, host.spans.run.ranks.unknown.count > 0
+                                      ? "No GPU activity is understood: this is what the CPU did"
+                                      : "There is no GPU activity: this is what the CPU did");
         if (view == GPUT_KINETO_BREAKDOWN)
             make_threads(&host, tables);
         else if (view == GPUT_KINETO_KERNELS)

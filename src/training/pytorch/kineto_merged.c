@@ -48,20 +48,45 @@ static int add_trace(struct kineto_merged *merged, const struct merged_mark *mar
     return GPUT_OK;
 }
 
-/* What an event of type 'M' says about its process. */
+/* The process of a pid, made at its first sight; NULL without memory. */
+static struct kineto_process *process_of(
+    struct kineto_merged *merged, const struct trace_event *event)
+{
+    uint32_t pid = names_add(&merged->pids, event->pid.text, event->pid.length);
+    if (pid == NAMES_NONE)
+        return NULL;
+    if (pid == merged->process_count) {
+        if (!ARRAY_EXTEND(merged->processes, merged->process_count))
+            return NULL;
+        merged->processes[merged->process_count++] = (struct kineto_process){.rank = merged->file};
+    }
+    return &merged->processes[pid];
+}
+
+/* What an event of type 'M' says about its process: its name, and in a merged timeline its trace.
+ */
 static int add_metadata(
     struct kineto_merged *merged, const struct trace_event *event, struct gput_error *error)
 {
+    struct json_value name = json_member(&event->args, "name");
     struct merged_mark mark;
-    uint32_t rank;
-    if (!merged_mark_read(event, &mark) || mark.trace < 0 || event->pid.length == 0)
+    struct str text = {0};
+    if (!json_is(&event->name, "process_name") || event->pid.length == 0)
         return GPUT_OK;
-    TRY(add_trace(merged, &mark, &rank, error));
-    uint32_t pid = names_add(&merged->pids, event->pid.text, event->pid.length);
-    if (pid == NAMES_NONE || !ARRAY_RESIZE(merged->rank_of, merged->pids.capacity))
+    struct kineto_process *process = process_of(merged, event);
+    if (!process)
         return error_memory(error);
-    merged->rank_of[pid] = rank;
-    return GPUT_OK;
+    if (name.kind == JSON_STRING) {
+        json_append_string(&name, &text);
+        free(process->name);
+        process->name = str_steal(&text);
+        if (!process->name)
+            return error_memory(error);
+    }
+    if (!merged_mark_read(event, &mark))
+        return GPUT_OK;
+    process->is_ours = mark.trace < 0;
+    return process->is_ours ? GPUT_OK : add_trace(merged, &mark, &process->rank, error);
 }
 
 uint32_t kineto_merged_rank(const struct kineto_merged *merged, const struct trace_event *event)
@@ -69,7 +94,44 @@ uint32_t kineto_merged_rank(const struct kineto_merged *merged, const struct tra
     uint32_t pid = NAMES_NONE;
     if (merged->is_merged && event->pid.length > 0)
         pid = names_find(&merged->pids, event->pid.text, event->pid.length);
-    return pid == NAMES_NONE ? merged->file : merged->rank_of[pid];
+    return pid == NAMES_NONE ? merged->file : merged->processes[pid].rank;
+}
+
+bool kineto_merged_count_unknown(struct kineto_merged *merged, const struct trace_event *event)
+{
+    const struct json_value *spelling = &event->category;
+    merged->ranks->all[kineto_merged_rank(merged, event)].unknown_count++;
+    if (spelling->kind == JSON_STRING) {
+        struct str text = {0};
+        json_append_string(spelling, &text);
+        bool is_counted =
+            !text.failed && kineto_ranks_count_unknown(merged->ranks, str_text(&text), 1);
+        str_finish(&text);
+        return is_counted;
+    }
+    struct kineto_process *process = process_of(merged, event);
+    if (process)
+        process->unnamed++;
+    return process;
+}
+
+/* Events without a category are told by the names of their processes, which may follow them. */
+static bool count_unnamed(struct kineto_merged *merged)
+{
+    bool is_counted = true;
+    for (uint32_t i = 0; i < merged->process_count; i++) {
+        const struct kineto_process *process = &merged->processes[i];
+        struct str text = {0};
+        if (process->unnamed == 0 || process->is_ours)
+            continue;
+        str_append(&text, "no category");
+        if (process->name)
+            str_printf(&text, ", in the process \"%s\"", process->name);
+        is_counted &= !text.failed &&
+                      kineto_ranks_count_unknown(merged->ranks, str_text(&text), process->unnamed);
+        str_finish(&text);
+    }
+    return is_counted;
 }
 
 /* The rank of a file that is not a merged timeline is in its header. */
@@ -109,10 +171,14 @@ int kineto_merged_read(struct kineto_ranks *ranks, uint32_t number, kineto_visit
             code = visit(user, &merged, &event, error);
         event_stream_report_progress(stream, report);
     }
+    if (code == GPUT_OK && !count_unnamed(&merged))
+        code = error_memory(error);
     if (code == GPUT_OK)
         end(&merged, stream, report);
+    for (uint32_t i = 0; i < merged.process_count; i++)
+        free(merged.processes[i].name);
+    free(merged.processes);
     names_finish(&merged.pids);
-    free(merged.rank_of);
     event_stream_close(stream);
     return code;
 }

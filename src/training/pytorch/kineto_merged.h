@@ -1,6 +1,6 @@
 /*
- * A merged timeline read back: its processes are of several traces, each of which is a rank of its
- * own again.
+ * A trace while it is read. The processes of a merged timeline are of several traces, each of which
+ * is a rank of its own again.
  */
 #pragma once
 
@@ -13,15 +13,23 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct kineto_process {
+    uint32_t rank;    /* number of its rank */
+    bool is_ours;     /* gpu-tracker's own: samples, code blocks */
+    char *name;       /* or NULL; owned */
+    uint64_t unnamed; /* events that have no category and no view understands */
+};
+
 /* A file while it is read, merged or not. */
 struct kineto_merged {
     struct kineto_ranks *ranks;
     const struct event_stream *stream;
-    uint32_t file;     /* number of its rank; of a merged one, of its first trace */
-    uint32_t others;   /* where its other traces stand in `ranks` */
-    bool is_merged;    /* a process said so */
-    struct names pids; /* of such processes, as they are spelled */
-    uint32_t *rank_of; /* by number of the pid; owned */
+    uint32_t file;                    /* number of its rank; of a merged one, of its first trace */
+    uint32_t others;                  /* where its other traces stand in `ranks` */
+    bool is_merged;                   /* a process said so */
+    struct names pids;                /* of processes that were described, as they are spelled */
+    struct kineto_process *processes; /* by number of the pid; owned */
+    uint32_t process_count;
     uint64_t unusable; /* events that it cannot use */
 };
 
@@ -36,3 +44,6 @@ int kineto_merged_read(struct kineto_ranks *ranks, uint32_t number, kineto_visit
 
 /* The number of the rank that an event is of. */
 uint32_t kineto_merged_rank(const struct kineto_merged *merged, const struct trace_event *event);
+
+/* Counts an event that no view understands. False without memory. */
+bool kineto_merged_count_unknown(struct kineto_merged *merged, const struct trace_event *event);

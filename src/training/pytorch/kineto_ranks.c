@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* How many ranks or traces a message names. */
 #define MAX_NAMED 20
@@ -56,7 +57,45 @@ void kineto_ranks_finish(struct kineto_ranks *ranks)
     for (uint32_t i = 0; i < ranks->count; i++)
         free(ranks->all[i].path);
     free(ranks->all);
+    names_finish(&ranks->unknown);
+    free(ranks->unknown_counts);
     *ranks = (struct kineto_ranks){0};
+}
+
+bool kineto_ranks_count_unknown(struct kineto_ranks *ranks, const char *category, uint64_t count)
+{
+    uint32_t before = ranks->unknown.count;
+    uint32_t number = names_add(&ranks->unknown, category, strlen(category));
+    if (number == NAMES_NONE)
+        return false;
+    if (number == before) {
+        if (!ARRAY_EXTEND(ranks->unknown_counts, before))
+            return false;
+        ranks->unknown_counts[number] = 0;
+    }
+    ranks->unknown_counts[number] += count;
+    return true;
+}
+
+void kineto_ranks_append_unknown(const struct kineto_ranks *ranks, struct str *text)
+{
+    uint32_t count = ranks->unknown.count;
+    for (uint32_t i = 0; i < count && i < MAX_NAMED; i++)
+        str_printf(text, "%s%s (%" PRIu64 ")", i > 0 ? ", " : "", names_text(&ranks->unknown, i),
+            ranks->unknown_counts[i]);
+    if (count > MAX_NAMED)
+        str_printf(text, ", and %" PRIu32 " other categories", count - MAX_NAMED);
+}
+
+void kineto_ranks_warn_of_categories(
+    const struct kineto_ranks *ranks, const struct read_report *report)
+{
+    struct str text = {0};
+    if (ranks->unknown.count == 0)
+        return;
+    str_append(&text, "Events of these categories are not understood and are left out: ");
+    kineto_ranks_append_unknown(ranks, &text);
+    read_report_warn_text(report, &text);
 }
 
 int64_t kineto_rank_number(const struct kineto_rank *rank)
@@ -68,13 +107,15 @@ void kineto_ranks_warn_of_idle(const struct kineto_ranks *ranks, const struct re
 {
     for (uint32_t i = 0; i < ranks->count; i++) {
         const struct kineto_rank *rank = ranks->all + i;
+        const char *understood = rank->unknown_count > 0 ? " that are understood" : "";
         struct str text = {0};
         if (rank->span_count > 0)
             continue;
         if (rank->rank >= 0)
-            str_printf(&text, "Rank %" PRId64 " has no GPU events: %s", rank->rank, rank->path);
+            str_printf(&text, "Rank %" PRId64 " has no GPU events%s: %s", rank->rank, understood,
+                rank->path);
         else
-            str_printf(&text, "%s has no GPU events", rank->path);
+            str_printf(&text, "%s has no GPU events%s", rank->path, understood);
         read_report_warn_text(report, &text);
     }
 }

@@ -4,15 +4,18 @@
 #pragma once
 
 #include "base/error.h"
+#include "base/names.h"
 #include "trace/read_report.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct kineto_rank {
     int64_t rank;       /* -1: not in the trace */
     int64_t world_size; /* -1 */
     uint64_t span_count;
-    int64_t trace; /* its number in a merged timeline; -1: it is a file */
+    uint64_t unknown_count; /* events of categories that no view understands */
+    int64_t trace;          /* its number in a merged timeline; -1: it is a file */
     char *path;
 };
 
@@ -20,6 +23,8 @@ struct kineto_rank {
 struct kineto_ranks {
     struct kineto_rank *all;
     uint32_t count;
+    struct names unknown;     /* categories that no view understands */
+    uint64_t *unknown_counts; /* of events, by number of the category; owned */
 };
 
 /* Adds a trace, or all of a folder but merged timelines, of which `report` is warned; their ranks
@@ -33,6 +38,16 @@ int kineto_ranks_append(
     struct kineto_ranks *ranks, struct kineto_rank **rank, struct gput_error *error);
 
 void kineto_ranks_finish(struct kineto_ranks *ranks);
+
+/* Counts events of a category that no view understands. False without memory. */
+bool kineto_ranks_count_unknown(struct kineto_ranks *ranks, const char *category, uint64_t count);
+
+/* Appends those categories with their counts: "mtia_insight (2), hpu_op (1)". */
+void kineto_ranks_append_unknown(const struct kineto_ranks *ranks, struct str *text);
+
+/* Says which events are left out because no view understands their category. */
+void kineto_ranks_warn_of_categories(
+    const struct kineto_ranks *ranks, const struct read_report *report);
 
 /* The rank of a trace as a figure for tables; INT64_MIN if it is not known. */
 int64_t kineto_rank_number(const struct kineto_rank *rank);

@@ -36,6 +36,12 @@ struct span_cover {
 /* Spans come by start. */
 void span_cover_add(struct span_cover *cover, const struct gpu_span *span);
 
+/* A device, stream, process or thread for tables; missing where it is known by a text alone. */
+static inline int64_t span_number(int64_t number)
+{
+    return number < INT64_MIN / 2 ? INT64_MIN : number;
+}
+
 static inline double span_us(int64_t ns)
 {
     return (double)ns / 1000;

@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* HolisticTraceAnalysis has 30 in the unit of its table, microseconds. */
+#define DEFAULT_DELAY_NS 30000
+
 static int by_device(const void *left, const void *right)
 {
     const struct gpu_span *a = left, *b = right;
@@ -118,7 +121,7 @@ static void put_gpu(
     const struct kineto_rank *rank = run->ranks.all + span->rank;
     table_put_int(table, kineto_rank_number(rank));
     table_put_text(table, rank->path);
-    table_put_int(table, span->device);
+    table_put_int(table, span_number(span->device));
 }
 
 static void put_breakdown(const struct gpu_time *time, struct gput_table *table)
@@ -214,7 +217,8 @@ static int by_time_descending(const void *left, const void *right)
 {
     const struct kernel *a = left, *b = right;
     ORDER_BY(b->total_ns, a->total_ns);
-    return ORDER(a->name, b->name);
+    ORDER_BY(a->name, b->name);
+    return ORDER(a->work, b->work);
 }
 
 static void put_kernel(const struct kernel *kernel, const char *name, const char *work,
@@ -232,16 +236,18 @@ static void put_kernel(const struct kernel *kernel, const char *name, const char
 
 struct kernels {
     struct kineto_run run;
-    struct kernel *sums; /* by number of the name */
+    struct kernel *sums; /* by number of the name and work; those that were not called are zeroes */
     size_t capacity;
     int64_t all_ns;
 };
 
+#define WORKS (GPU_MEMORY + 1)
+
 static int add_kernel(void *user, const struct gpu_span *span, struct gput_error *error)
 {
     struct kernels *kernels = user;
-    if (span->name >= kernels->capacity) {
-        size_t capacity = kernels->run.names.capacity;
+    if (span->name >= kernels->capacity / WORKS) {
+        size_t capacity = kernels->run.names.capacity * WORKS;
         if (!ARRAY_RESIZE(kernels->sums, capacity))
             return error_memory(error);
         memset(kernels->sums + kernels->capacity, 0,
@@ -250,7 +256,7 @@ static int add_kernel(void *user, const struct gpu_span *span, struct gput_error
     }
     int64_t ns = span->end_ns - span->start_ns;
     struct kernel call = {.count = 1, .total_ns = ns, .min_ns = ns, .max_ns = ns};
-    struct kernel *sum = kernels->sums + span->name;
+    struct kernel *sum = kernels->sums + span->name * WORKS + span->work;
     sum->name = span->name;
     sum->work = span->work;
     add_call(sum, &call);
@@ -262,8 +268,12 @@ static void put_kernels(struct kernels *kernels, size_t limit, struct gput_table
 {
     const struct names *names = &kernels->run.names;
     struct kernel rest = {0};
-    qsort(kernels->sums, names->count, sizeof *kernels->sums, by_time_descending);
-    for (uint32_t i = 0; i < names->count; i++) {
+    size_t count = 0;
+    for (size_t i = 0; i < kernels->capacity; i++)
+        if (kernels->sums[i].count > 0)
+            kernels->sums[count++] = kernels->sums[i];
+    qsort(kernels->sums, count, sizeof *kernels->sums, by_time_descending);
+    for (size_t i = 0; i < count; i++) {
         const struct kernel *kernel = kernels->sums + i;
         if (i < limit)
             put_kernel(kernel, names_text(names, kernel->name), gpu_work_name(kernel->work),
@@ -298,12 +308,12 @@ static void add_gap(struct stream_time *time, const struct gpu_span *span, int64
     int64_t gap = span->start_ns - time->until_ns;
     if (gap > 0 && span->launched_ns > time->until_ns)
         time->host_ns += gap; /* nothing was asked of the GPU before */
-    else if (gap > 0 && gap <= delay_ns)
-        time->kernel_ns += gap;
-    else if (gap > 0 && span->launched_ns != INT64_MIN)
-        time->other_ns += gap; /* asked for in time */
-    else if (gap > 0)
+    else if (gap > 0 && span->launched_ns == INT64_MIN)
         time->unknown_ns += gap;
+    else if (gap > 0 && gap < delay_ns)
+        time->kernel_ns += gap; /* asked for in time: the delay of one kernel after another */
+    else if (gap > 0)
+        time->other_ns += gap;
     time->until_ns = span->end_ns > time->until_ns ? span->end_ns : time->until_ns;
 }
 
@@ -312,7 +322,7 @@ static void put_idle(const struct kineto_run *run, const struct gpu_span *first,
 {
     int64_t idle = time->host_ns + time->kernel_ns + time->other_ns + time->unknown_ns;
     put_gpu(run, first, table);
-    table_put_int(table, first->stream);
+    table_put_int(table, span_number(first->stream));
     table_put_double(table, span_us(time->until_ns - time->start_ns));
     table_put_double(table, span_us(idle));
     table_put_double(table, span_us(time->host_ns));
@@ -361,7 +371,7 @@ static int make_idle(const struct gput_kineto_options *options, struct gput_tabl
     table_add_column(table, "stream", GPUT_COLUMN_INT);
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         table_add_column(table, columns[i], GPUT_COLUMN_DOUBLE);
-    int64_t delay_ns = options->kernel_delay_ns ? options->kernel_delay_ns : 30;
+    int64_t delay_ns = options->kernel_delay_ns ? options->kernel_delay_ns : DEFAULT_DELAY_NS;
     int code =
         kineto_spans_read(options, KINETO_GPU_AND_LAUNCHES, by_stream, &ordered, report, error);
     if (code == GPUT_OK)

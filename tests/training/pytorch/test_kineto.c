@@ -86,8 +86,8 @@ static void says_why_streams_were_idle(void **state)
     assert_csv(make(GPUT_KINETO_IDLE, paths, 1, 0),
         "rank,trace,gpu,stream,span_us,idle_us,host_wait_us,kernel_wait_us,other_us,unknown_us,"
         "host_wait_%,kernel_wait_%,other_%,unknown_%\n"
-        "0,/rank0.json,0,7,320.0,130.0,109.5,0.0,20.5,0.0,84.23076923076923,0.0,"
-        "15.769230769230768,0.0\n"
+        "0,/rank0.json,0,7,320.0,130.0,109.5,20.5,0.0,0.0,84.23076923076923,"
+        "15.769230769230768,0.0,0.0\n"
         "0,/rank0.json,0,20,200.0,0.0,0.0,0.0,0.0,0.0,,,,\n");
 }
 
