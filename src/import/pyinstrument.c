@@ -81,10 +81,27 @@ static bool add_children(struct pyinstrument *sum, const struct doc *frame, doub
     return true;
 }
 
+bool pyinstrument_is_saved(const char *text, size_t length)
+{
+    static const char key[] = "\"start_call_stack\"", frames[] = "\"root_frame\"";
+    return memmem(text, length, key, sizeof key - 1) &&
+           !memmem(text, length, frames, sizeof frames - 1);
+}
+
+int pyinstrument_refuse_saved(const char *name, struct gput_error *error)
+{
+    return error_set(error, GPUT_ERROR_FORMAT,
+        "%s is a saved session of pyinstrument, which only pyinstrument can read. "
+        "'pyinstrument --load FILE.pyisession -r json -o FILE.json' makes a file that is read here",
+        name);
+}
+
 int pyinstrument_add(struct pyinstrument *sum, const char *text, size_t length, const char *name,
     struct gput_error *error)
 {
     struct doc *session;
+    if (pyinstrument_is_saved(text, length)) /* it may have NUL in its texts */
+        return pyinstrument_refuse_saved(name, error);
     TRY(doc_read_json(text, length, name, &session, error));
     const struct doc *root = session->kind == DOC_OBJECT ? doc_get(session, "root_frame") : NULL;
     double seconds = 0;

@@ -7,6 +7,7 @@
 #include "base/names.h"
 #include "base/table.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,6 +33,13 @@ struct pyinstrument {
     void (*visit)(void *user, const char *name, double start_seconds, double seconds);
     void *user;
 };
+
+/* Whether a text begins as what pyinstrument saves to load again (-r pyisession), also as its pages
+ * have it: samples without a tree of frames. */
+bool pyinstrument_is_saved(const char *text, size_t length);
+
+/* Says how such a file becomes one that is read. Returns GPUT_ERROR_FORMAT. */
+int pyinstrument_refuse_saved(const char *name, struct gput_error *error);
 
 /* Adds a session. A session without frames is fine. Errors: GPUT_ERROR_FORMAT. */
 int pyinstrument_add(struct pyinstrument *sum, const char *text, size_t length, const char *name,

@@ -298,6 +298,8 @@ static int probe(const char *path, bool is_folder, struct gput_error *error)
     if (got <= 0)
         return report_session_refuse(path, error);
     text[got] = '\0';
+    if (pyinstrument_is_saved(text, (size_t)got))
+        return pyinstrument_refuse_saved(path, error);
     bool is_profile = is_cprofile(text, (size_t)got) || is_pyinstrument(text, (size_t)got);
     return is_profile ? GPUT_OK : report_session_refuse(path, error);
 }

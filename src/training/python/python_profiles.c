@@ -185,8 +185,9 @@ static void finish_one(struct python_profile *profile)
 static int add_file(const struct gput_python_options *options, const char *path, bool named,
     struct python_profiles *profiles, struct gput_error *error)
 {
+    bool is_session = text_ends_with(path, ".json") || text_ends_with(path, ".pyisession");
     struct python_profile profile = {
-        .path = strdup(path), .pyinstrument = text_ends_with(path, ".json"), .named = named};
+        .path = strdup(path), .pyinstrument = is_session, .named = named};
     int code = profile.path ? describe(&profile, error) : error_memory(error);
     if (code != GPUT_OK || !selected(options, &profile)) {
         finish_one(&profile);
