@@ -98,10 +98,13 @@ static void say(const struct gput_timeline_result *result)
         result->path, result->slices, result->counters, result->others, result->files,
         (double)(result->end_us - result->start_us) / 1e6);
     if (result->unusable > 0)
-        snprintf(text + used, sizeof text - (size_t)used,
+        used += snprintf(text + used, sizeof text - (size_t)used,
             "%" PRIu64
             " events lack a time, a duration or their other end, or are of no known type\n",
             result->unusable);
+    if (result->left_out > 0)
+        snprintf(text + used, sizeof text - (size_t)used,
+            "%" PRIu64 " events are outside of the selection\n", result->left_out);
     report_write_text(NULL, to_stdout ? STDERR_FILENO : STDOUT_FILENO, text, &ignored);
 }
 

@@ -130,8 +130,10 @@ int timeline_add(struct timeline *timeline, const struct timeline_event *event,
     const struct event_place *place, struct gput_error *error)
 {
     int64_t end_ns;
-    if (__builtin_add_overflow(event->start_ns, event->duration_ns, &end_ns) ||
-        end_ns < timeline->start_ns || event->start_ns > timeline->end_ns) {
+    bool is_time = !__builtin_add_overflow(event->start_ns, event->duration_ns, &end_ns);
+    if (is_time && timeline->clock)
+        trace_clock_add(timeline->clock, event->start_ns, end_ns);
+    if (!is_time || end_ns < timeline->start_ns || event->start_ns > timeline->end_ns) {
         timeline->left_out++;
         return GPUT_OK;
     }

@@ -8,6 +8,7 @@
 #include "timeline/event_sorter.h"
 #include "timeline/timeline_tracks.h"
 #include "trace/source_texts.h"
+#include "trace/trace_clock.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -58,8 +59,9 @@ struct timeline {
     int64_t end_ns;   /* events that begin after this are skipped; INT64_MAX: none */
     uint64_t slices, counters, others;
     uint64_t left_out;
-    int64_t first_ns; /* of what was added */
-    int64_t last_ns;  /* its latest end */
+    struct trace_clock *clock; /* of the input that is being added; NULL: not checked */
+    int64_t first_ns;          /* of what was added */
+    int64_t last_ns;           /* its latest end */
     /* Called with the progress of writing, from `progress_from` to 1. May be NULL. */
     void (*progress)(void *user, double done);
     void *user;

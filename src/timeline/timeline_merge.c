@@ -35,8 +35,9 @@ struct merge {
     const struct gput_timeline_options *options;
     struct input *inputs;
     size_t n_inputs;
-    uint64_t bytes;    /* of the inputs that are files */
-    char folder[4096]; /* of the output */
+    struct trace_clock *clocks; /* one an input */
+    uint64_t bytes;             /* of the inputs that are files */
+    char folder[4096];          /* of the output */
     struct timeline timeline;
     struct timeline_inputs adding;
 };
@@ -228,6 +229,10 @@ static int add_inputs(struct merge *merge, struct gput_error *error)
         const struct input *input = merge->inputs + i;
         if (!is_wanted(merge, input))
             continue;
+        if (!merge->adding.search) {
+            trace_clock_begin(&merge->clocks[i], input->path);
+            merge->timeline.clock = &merge->clocks[i];
+        }
         char none[] = "";
         struct trace_file file = {
             .kind = TRACE_FILE_EVENTS, .path = input->path, .node = none, .suffix = input->suffix};
@@ -420,6 +425,20 @@ static void output_name(const struct merge *merge, char *path, size_t size)
             node[0] ? node : "all");
 }
 
+static int refuse_nothing(const struct merge *merge, struct gput_error *error)
+{
+    const char *const beginning = "There is nothing to merge: ";
+    uint64_t left_out = merge->timeline.left_out, unusable = merge->adding.report.unusable;
+    if (left_out > 0)
+        return error_set(error, GPUT_ERROR_NOT_FOUND,
+            "%sall %" PRIu64 " events are outside of the selection", beginning, left_out);
+    if (unusable > 0)
+        return error_set(error, GPUT_ERROR_NOT_FOUND,
+            "%s%" PRIu64 " event%s a time, a duration or %s other end", beginning, unusable,
+            unusable == 1 ? " lacks" : "s lack", unusable == 1 ? "its" : "their");
+    return error_set(error, GPUT_ERROR_NOT_FOUND, "%sno events were found", beginning);
+}
+
 static int write_merged(
     struct merge *merge, struct gput_timeline_result *result, struct gput_error *error)
 {
@@ -436,12 +455,7 @@ static int write_merged(
         .start_us = timeline->first_ns / 1000,
         .end_us = timeline->last_ns / 1000};
     if (timeline->slices + timeline->counters + timeline->others == 0)
-        return timeline->left_out > 0 ? error_set(error, GPUT_ERROR_NOT_FOUND,
-                                            "There is nothing to merge: all %" PRIu64
-                                            " events are outside of the selection",
-                                            timeline->left_out)
-                                      : error_set(error, GPUT_ERROR_NOT_FOUND,
-                                            "There is nothing to merge: no events were found");
+        return refuse_nothing(merge, error);
     output_name(merge, made.path, sizeof made.path);
     TRY(check_output(merge, made.path, error));
     TRY(timeline_write_json(&merge->timeline, made.path, error));
@@ -456,8 +470,12 @@ static int merge_inputs(
     TRY(find_inputs(merge, error));
     if (merge->options->output)
         TRY(check_output(merge, merge->options->output, error));
+    merge->clocks = calloc(merge->n_inputs + 1, sizeof *merge->clocks);
+    if (!merge->clocks)
+        return error_memory(error);
     TRY(set_selection(merge, error));
     TRY(add_inputs(merge, error));
+    trace_clocks_warn(merge->clocks, merge->n_inputs, &merge->adding.report);
     return write_merged(merge, result, error);
 }
 
@@ -479,5 +497,6 @@ int gput_timeline_merge(const struct gput_timeline_options *given,
     for (size_t i = 0; i < merge.n_inputs; i++)
         free(merge.inputs[i].path);
     free(merge.inputs);
+    free(merge.clocks);
     return code;
 }

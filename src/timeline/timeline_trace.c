@@ -2,6 +2,7 @@
 #include "timeline/timeline_inputs.h"
 
 #include "base/array.h"
+#include "trace/base_time.h"
 #include "trace/event_stream.h"
 #include "trace/json_text.h"
 #include "trace/merged_mark.h"
@@ -27,6 +28,7 @@ struct adding {
     struct timeline_inputs *inputs;
     struct event_stream *stream;
     const struct trace_header *header;
+    int64_t base_ns;     /* what the times of the file count from */
     uint32_t text_file;  /* source_texts_add() */
     uint32_t file;       /* its number among the trace files */
     uint32_t source;     /* its number among all sources */
@@ -76,7 +78,11 @@ static int add_process(
         timeline_process(&adding->inputs->timeline->tracks, key, str_text(&adding->name));
     if (adding->name.failed || processes[number] == TRACK_NONE)
         return error_memory(error);
-    adding->inputs->timeline->tracks.processes[processes[number]].trace = adding->trace;
+    struct timeline_process *process =
+        &adding->inputs->timeline->tracks.processes[processes[number]];
+    process->trace = adding->trace;
+    snprintf(process->own_pid, sizeof process->own_pid, "%.*s",
+        (int)(pid->length < 20 ? pid->length : 20), pid->text);
     adding->process_count = number + 1;
     return GPUT_OK;
 }
@@ -374,8 +380,13 @@ static int add_end(struct adding *adding, const struct trace_event *event, int64
     struct gput_error *error)
 {
     struct pending_event pending;
-    if (!pending_events_pop(
-            &adding->pending, number_or_hash(&event->pid), number_or_hash(&event->tid), &pending)) {
+    struct json_text name = string_text(&event->name);
+    str_clear(&adding->name);
+    str_append_bytes(&adding->name, name.text, name.length);
+    if (adding->name.failed)
+        return error_memory(error);
+    if (!pending_events_pop(&adding->pending, number_or_hash(&event->pid),
+            number_or_hash(&event->tid), str_text(&adding->name), &pending)) {
         adding->inputs->report.unusable++;
         return GPUT_OK;
     }
@@ -426,8 +437,7 @@ static int add_event(
     int64_t start_ns = 0;
     if (event->type == 'M')
         return adding->inputs->search ? GPUT_OK : add_metadata(adding, event, error);
-    if (!event->has_start ||
-        __builtin_add_overflow(event->start_ns, adding->header->base_time_ns, &start_ns)) {
+    if (!event->has_start || __builtin_add_overflow(event->start_ns, adding->base_ns, &start_ns)) {
         adding->inputs->report.unusable++;
         return GPUT_OK;
     }
@@ -456,6 +466,34 @@ static void set_label(struct adding *adding, const char *path)
         snprintf(adding->label, sizeof adding->label, "%.60s", file_base_name(path));
 }
 
+/* What was left out of the file is said, and counted where results have it. */
+static void end_file(struct adding *adding, const char *path)
+{
+    const struct event_counts *counts = event_stream_counts(adding->stream);
+    struct read_report *report = &adding->inputs->report;
+    struct pending_events *pending = &adding->pending;
+    struct str text = {0};
+    event_stream_report_end(adding->stream, report);
+    pending_events_drop(pending);
+    report->files++;
+    report->events += counts->events;
+    report->damaged += counts->damaged;
+    report->truncated += counts->truncated;
+    report->unusable += pending->dropped;
+    read_report_warn(report, event_stream_warning(adding->stream));
+    if (pending->dropped > 0 && !adding->inputs->search) {
+        str_printf(&text, "%s: %" PRIu64 " slice%s no end and %s left out: %s%s", path,
+            pending->dropped, pending->dropped == 1 ? " has" : "s have",
+            pending->dropped == 1 ? "is" : "are", str_text(&pending->names),
+            pending->dropped > PENDING_MAX_NAMED ? ", ..." : "");
+        read_report_warn_text(report, &text);
+    }
+    if (adding->header->late_base_ns != 0 && adding->header->late_base_ns != adding->base_ns) {
+        str_printf(&text, "%s: its base time stands after the events and is not used", path);
+        read_report_warn_text(report, &text);
+    }
+}
+
 static int add_events(struct adding *adding, const char *path, struct gput_error *error)
 {
     struct event_stream *stream = adding->stream;
@@ -463,6 +501,9 @@ static int add_events(struct adding *adding, const char *path, struct gput_error
     bool there;
     adding->header = event_stream_header(stream);
     TRY(event_stream_next(stream, &event, &there, error));
+    adding->base_ns = adding->header->base_time_ns;
+    if (there && adding->base_ns == 0 && adding->header->is_object)
+        TRY(base_time_find(path, &adding->base_ns, error));
     set_label(adding, path);
     while (there) {
         TRY(add_event(adding, &event, error));
@@ -473,15 +514,7 @@ static int add_events(struct adding *adding, const char *path, struct gput_error
     struct timeline_trace *trace = adding->inputs->timeline->tracks.traces + adding->trace;
     trace->rank = adding->header->rank;
     trace->world_size = adding->header->world_size;
-    const struct event_counts *counts = event_stream_counts(stream);
-    struct read_report *report = &adding->inputs->report;
-    event_stream_report_end(stream, report);
-    report->files++;
-    report->events += counts->events;
-    report->damaged += counts->damaged;
-    report->truncated += counts->truncated;
-    report->unusable += adding->pending.count + adding->pending.dropped;
-    read_report_warn(report, event_stream_warning(stream));
+    end_file(adding, path);
     return GPUT_OK;
 }
 

@@ -18,11 +18,12 @@ struct timeline_trace {
 };
 
 struct timeline_process {
-    char *name;     /* owned */
-    char *labels;   /* "GPU 0", or NULL; owned */
-    uint32_t trace; /* or TRACK_NONE */
-    int64_t pid;    /* 0 until timeline_process_number() */
-    bool written;   /* its metadata is in the output */
+    char *name;       /* owned */
+    char *labels;     /* "GPU 0", or NULL; owned */
+    uint32_t trace;   /* or TRACK_NONE */
+    char own_pid[24]; /* in its trace, as it is spelled there; empty: it came from none */
+    int64_t pid;      /* in the output; 0 until timeline_process_number() */
+    bool written;     /* its metadata is in the output */
 };
 
 struct timeline_lane {

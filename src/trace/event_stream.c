@@ -3,6 +3,7 @@
 #include "base/str.h"
 #include "trace/event_shapes.h"
 #include "trace/event_windows.h"
+#include "trace/json_repair.h"
 #include "trace/text_window.h"
 
 #include <inttypes.h>
@@ -16,12 +17,14 @@ struct event_stream {
     const struct event_window *current; /* the window whose events are being given; NULL: none */
     size_t next_event;
     uint64_t at; /* in the file: of the event just given */
+    struct json_repair repair;
+    bool is_repaired; /* the event just given was */
     struct event_shapes *shapes;
     enum place place;
-    bool object_form;
     bool resyncing; /* after damage: what is not an event is skipped without counting it */
     bool seen_events;
     bool not_a_trace;
+    bool is_whole; /* its end was read */
     char *name;
     struct trace_header header;
     struct event_counts counts;
@@ -133,16 +136,32 @@ static int read_on(struct event_stream *stream, struct gput_error *error)
     return GPUT_OK;
 }
 
+/* Scans a text like trace_event_scan(), for json_repair_scan(). */
+static enum json_status scan_repaired(void *event, const char **at, const char *end)
+{
+    return trace_event_scan(at, end, event);
+}
+
 static enum json_status scan_event(struct event_stream *stream, struct trace_event *event)
 {
     struct text_window *window = &stream->window;
+    stream->is_repaired = false;
     if (*window->at != '{')
         return JSON_BAD;
     if (event_shapes_scan(stream->shapes, &window->at, window->end, event))
         return JSON_OK;
+    const char *start = window->at;
     enum json_status status = trace_event_scan(&window->at, window->end, event);
     if (status == JSON_OK)
         event_shapes_learn(stream->shapes, event);
+    if (status != JSON_BAD)
+        return status;
+    window->at = start;
+    status = json_repair_scan(&stream->repair, &window->at, window->end, scan_repaired, event);
+    if (status == JSON_TORN && window->last)
+        return JSON_BAD;
+    stream->is_repaired = status == JSON_OK;
+    stream->counts.repaired += status == JSON_OK;
     return status;
 }
 
@@ -166,6 +185,7 @@ static int next_in_window(
     *there = stream->next_event < current->count;
     if (*there) {
         *event = current->events[stream->next_event++];
+        stream->is_repaired = false;
         stream->at = file_window_place(&current->window, event->text);
         stream->counts.events++;
         return GPUT_OK;
@@ -196,7 +216,8 @@ static int next_in_events(
     if (*window->at == ']') {
         window->at++;
         stream->resyncing = false;
-        stream->place = stream->object_form ? IN_MEMBERS : AT_END;
+        stream->place = stream->header.is_object ? IN_MEMBERS : AT_END;
+        stream->is_whole = !stream->header.is_object;
         return GPUT_OK;
     }
     enum json_status status = scan_event(stream, event);
@@ -209,7 +230,8 @@ static int next_in_events(
     } else if (event->type != 0) {
         stream->resyncing = false;
         stream->counts.events++;
-        stream->at = text_window_place(window, event->text);
+        if (!stream->is_repaired)
+            stream->at = text_window_place(window, event->text);
         *there = true;
     } else if (!stream->resyncing) {
         stream->counts.damaged++;
@@ -223,10 +245,7 @@ static void parse_header(
     struct trace_header *header = &stream->header;
     int64_t number;
     if (json_is(key, "baseTimeNanoseconds") && json_int64(value, &number)) {
-        if (stream->seen_events)
-            header->late_base_time = number != 0;
-        else
-            header->base_time_ns = number;
+        *(stream->seen_events ? &header->late_base_ns : &header->base_time_ns) = number;
     } else if (json_is(key, "distributedInfo")) {
         struct json_value rank = json_member(value, "rank");
         struct json_value world_size = json_member(value, "world_size");
@@ -259,16 +278,53 @@ static enum json_status scan_events_key(struct text_window *window, bool *opens)
     return JSON_OK;
 }
 
+/* A top-level member, for json_repair_scan(). */
+struct member {
+    struct json_value key, value;
+    bool last;
+};
+
+static enum json_status scan_member(void *user, const char **at, const char *end)
+{
+    struct member *member = user;
+    return json_scan_member(at, end, &member->key, &member->value, &member->last);
+}
+
+/* After a member that cannot be read: moves to the list of events, if it is still to come. */
+static int find_events(struct event_stream *stream, struct gput_error *error)
+{
+    static const char key[] = "\"traceEvents\"";
+    struct text_window *window = &stream->window;
+    bool more = !stream->seen_events;
+    stream->counts.damaged++;
+    while (more) {
+        size_t length = (size_t)(window->end - window->at);
+        const char *found = memmem(window->at, length, key, sizeof key - 1);
+        if (found) {
+            window->at = found;
+            return GPUT_OK;
+        }
+        if (length >= sizeof key)
+            window->at = window->end - sizeof key;
+        TRY(text_window_fill(window, &more, error));
+    }
+    window->at = window->end;
+    stream->place = AT_END;
+    return GPUT_OK;
+}
+
 static int next_member(struct event_stream *stream, struct gput_error *error)
 {
     struct text_window *window = &stream->window;
-    bool more, opens, last;
+    bool more, opens;
     TRY(find_byte(stream, true, &more, error));
     if (!more) {
         end_torn(stream);
         return GPUT_OK;
     }
     if (*window->at == '}') {
+        window->at++;
+        stream->is_whole = true;
         stream->place = AT_END;
         return GPUT_OK;
     }
@@ -278,20 +334,25 @@ static int next_member(struct event_stream *stream, struct gput_error *error)
         stream->seen_events = true;
         return GPUT_OK;
     }
-    struct json_value key, value;
+    struct member member;
     const char *after = window->at;
     if (status == JSON_OK)
-        status = json_scan_member(&after, window->end, &key, &value, &last);
+        status = scan_member(&member, &after, window->end);
+    if (status == JSON_BAD) {
+        after = window->at;
+        status = json_repair_scan(&stream->repair, &after, window->end, scan_member, &member);
+        stream->counts.repaired += status == JSON_OK;
+    }
     if (status == JSON_TORN)
         return read_on(stream, error);
     if (status == JSON_BAD) {
-        stream->counts.damaged++;
-        stream->place = AT_END;
-        return GPUT_OK;
+        window->at++;
+        return find_events(stream, error);
     }
-    parse_header(stream, &key, &value);
+    parse_header(stream, &member.key, &member.value);
     window->at = after;
-    if (last)
+    stream->is_whole = member.last;
+    if (member.last)
         stream->place = AT_END;
     return GPUT_OK;
 }
@@ -309,9 +370,9 @@ static int start(struct event_stream *stream, struct gput_error *error)
         end_torn(stream); /* an empty file is one that broke off at once */
         return GPUT_OK;
     }
-    stream->object_form = *window->at == '{';
+    stream->header.is_object = *window->at == '{';
     stream->seen_events = *window->at == '[';
-    stream->place = stream->object_form ? IN_MEMBERS : IN_EVENTS;
+    stream->place = stream->header.is_object ? IN_MEMBERS : IN_EVENTS;
     if (*window->at != '{' && *window->at != '[') {
         stream->not_a_trace = true;
         stream->place = AT_END;
@@ -321,14 +382,19 @@ static int start(struct event_stream *stream, struct gput_error *error)
 }
 
 /*
- * Reads to the end after a whole trace, so that the checksum of compressed data is verified. What
- * is not a trace may have no end.
+ * Reads to the end after a whole trace, so that the checksum of compressed data is verified, and
+ * counts what follows, from its first byte that is not white space. What is not a trace may have no
+ * end.
  */
 static int drain(struct event_stream *stream, struct gput_error *error)
 {
     struct text_window *window = &stream->window;
     bool more = !stream->counts.truncated && !stream->not_a_trace;
     while (more) {
+        if (stream->counts.after == 0)
+            window->at = json_skip_space(window->at);
+        if (stream->is_whole)
+            stream->counts.after += (uint64_t)(window->end - window->at);
         window->at = window->end;
         TRY(text_window_fill(window, &more, error));
     }
@@ -354,7 +420,7 @@ int event_stream_next(
 
 uint64_t event_stream_place(const struct event_stream *stream)
 {
-    return stream->at;
+    return stream->is_repaired ? UINT64_MAX : stream->at;
 }
 
 /* Of the file, packed as it may be. */
@@ -397,6 +463,20 @@ const struct event_counts *event_stream_counts(const struct event_stream *stream
     return &stream->counts;
 }
 
+/* "; 2 damaged places were skipped", or without any other text before it "NAME: 2 damaged …" */
+static void append_count(
+    struct event_stream *stream, uint64_t count, const char *noun, const char *what)
+{
+    struct str *text = &stream->warning;
+    if (count == 0)
+        return;
+    if (text->length == 0)
+        str_printf(text, "%s:", stream->name);
+    else
+        str_append_char(text, ';');
+    str_printf(text, " %" PRIu64 "%s%s%s", count, noun, count == 1 ? " was" : "s were", what);
+}
+
 const char *event_stream_warning(struct event_stream *stream)
 {
     struct str *text = &stream->warning;
@@ -413,18 +493,10 @@ const char *event_stream_warning(struct event_stream *stream)
     else if (stream->counts.truncated)
         str_printf(
             text, "%s ends too early; its %" PRIu64 " whole events are used", stream->name, events);
-    if (stream->counts.damaged > 0) {
-        if (text->length == 0)
-            str_append(text, stream->name);
-        str_printf(text, "%s %" PRIu64 " damaged place%s skipped",
-            text->length > strlen(stream->name) ? ";" : ":", stream->counts.damaged,
-            stream->counts.damaged == 1 ? " was" : "s were");
-    }
-    if (stream->header.late_base_time) {
-        if (text->length == 0)
-            str_append(text, stream->name);
-        str_append(text, ": its base time stands after the events and is not used");
-    }
+    append_count(stream, stream->counts.damaged, " damaged place", " skipped");
+    append_count(
+        stream, stream->counts.repaired, " place", " read with backslashes that escape nothing");
+    append_count(stream, stream->counts.after, " byte", " not read after the end of the trace");
     if (text->failed)
         return "A warning about a trace is missing: no memory is left";
     return text->length > 0 ? str_text(text) : NULL;
@@ -438,6 +510,7 @@ void event_stream_close(struct event_stream *stream)
     text_window_finish(&stream->window);
     event_shapes_destroy(stream->shapes);
     str_finish(&stream->warning);
+    json_repair_finish(&stream->repair);
     free(stream->name);
     free(stream);
 }

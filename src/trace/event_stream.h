@@ -18,17 +18,20 @@ struct event_stream;
 /* The members next to the events in the object form. Those before the events are known when these
  * begin. */
 struct trace_header {
-    int64_t base_time_ns; /* "baseTimeNanoseconds"; 0 when missing */
+    bool is_object;       /* the object form, which alone has a header */
+    int64_t base_time_ns; /* "baseTimeNanoseconds" before the events; 0 when missing */
+    int64_t late_base_ns; /* the same after them, as PyTorch 2.4 to 2.7 write it; 0 when missing */
     int64_t rank;         /* "distributedInfo" rank; -1 when missing */
     int64_t world_size;   /* -1 when missing */
-    bool late_base_time;  /* the base time follows the events, where it is of no use */
 };
 
 struct event_counts {
-    uint64_t events;  /* given */
-    uint64_t damaged; /* places that did not scan; each is skipped up to the next intact event */
-    uint64_t empty;   /* {} */
-    bool truncated;   /* the file ends before its list of events does */
+    uint64_t events;   /* given */
+    uint64_t damaged;  /* places that did not scan; each is skipped up to the next intact event */
+    uint64_t empty;    /* {} */
+    uint64_t repaired; /* events and members with backslashes that escape nothing */
+    uint64_t after;    /* bytes after the end of the trace, which are not read */
+    bool truncated;    /* the file ends before its list of events does */
 };
 
 int event_stream_open(const char *path, struct event_stream **stream, struct gput_error *error);
@@ -48,7 +51,8 @@ void event_stream_use_cores(struct event_stream *stream, unsigned cores);
 int event_stream_next(
     struct event_stream *stream, struct trace_event *event, bool *there, struct gput_error *error);
 
-/* The offset in the file of the event just given; meaningful if the file is not compressed. */
+/* The offset in the file of the event just given; meaningful if the file is not compressed.
+ * UINT64_MAX: its texts do not stand there as they were given. */
 uint64_t event_stream_place(const struct event_stream *stream);
 
 /* Reports the progress of reading, every few thousand events. */

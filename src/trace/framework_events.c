@@ -194,8 +194,14 @@ static int add_end(
 {
     int64_t pid;
     struct pending_event pending;
+    str_clear(&reading->text);
+    if (event->name.kind == JSON_STRING)
+        json_append_string(&event->name, &reading->text);
+    if (reading->text.failed)
+        return error_memory(error);
     if (!event->has_start || !number_of(&event->pid, &pid) ||
-        !pending_events_pop(&reading->pending, pid, thread_of(event), &pending)) {
+        !pending_events_pop(
+            &reading->pending, pid, thread_of(event), str_text(&reading->text), &pending)) {
         reading->report->unusable++;
         return GPUT_OK;
     }
@@ -247,7 +253,8 @@ static void add_counts(struct reading *reading, struct event_stream *stream)
     reading->report->events += counts->events;
     reading->report->damaged += counts->damaged;
     reading->report->truncated += counts->truncated;
-    reading->report->unusable += reading->pending.count + reading->pending.dropped;
+    pending_events_drop(&reading->pending);
+    reading->report->unusable += reading->pending.dropped;
     read_report_warn(reading->report, event_stream_warning(stream));
 }
 

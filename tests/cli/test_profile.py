@@ -307,7 +307,8 @@ class Kineto(CommandTest):
             self.trace(f"ranks/{'abcd'[rank]}.json", rank if rank < 3 else None, *launches, *kernels, world_size=4)
         for inputs, output in (["ranks"], "merged.json"), (["merged.json"], "again.json"), (["merged.json", "again.json"], "both.json"):
             done = self.run_command("timeline", "merge", *inputs, "-o", output)
-            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertEqual((done.returncode, done.stderr.count("have no absolute times"), done.stderr.count("\n")),
+                             (0, output != "again.json", output != "again.json"))  # fmt: skip
         for view in "breakdown", "idle", "kernels":
             expected = self.csv_of(view, "ranks")
             self.assertEqual(self.csv_of(view, "merged.json"), expected)

@@ -9,6 +9,7 @@ import pty
 import re
 import shutil
 import subprocess
+import time
 
 from analysis_files import MEASUREMENTS, START, STATIC, row, write_sqlite
 from command import COMMAND, SOURCE, CommandTest, main, read_terminal
@@ -47,7 +48,10 @@ class Merge(CommandTest):
     def test_a_root_and_the_traces_of_two_ranks_go_on_one_timeline(self):
         done = self.merge(ROOT, KINETO, "-o", "out.json")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(done.stderr.count("\n"), 2)  # one warning for each of the two torn files
+        self.assertEqual(done.stderr.count(" ends too early"), 2)
+        self.assertIn("overlap.json has no absolute times: what is in it does not line up with the other inputs\n", done.stderr)
+        self.assertIn("rank0.json begins 1157 days after ", done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 4, done.stderr)
         events = json.loads(pathlib.Path(self.folder, "out.json").read_text())
         check_structure(self, events)
         slices = [event for event in events if event["ph"] == "X"]
@@ -250,7 +254,8 @@ class Merge(CommandTest):
         tracked = self.run_command("run", "-q", "--st", "0.05", "--tf", folder / "samples.csv", "-o", folder / "usage.json", "--", "sleep", "0.1")
         self.assertEqual(tracked.returncode, 0)
         self.assertTrue((folder / "samples.csv.session.json").exists())
-        (folder / "blocks.csv").write_text("process_id,code_block_name,position,timestamp\n7,load,0,5\n7,load,1,6\n")
+        now = time.time()
+        (folder / "blocks.csv").write_text(f"process_id,code_block_name,position,timestamp\n7,load,0,{now}\n7,load,1,{now + 1}\n")
         (folder / "other.csv").write_text("a,b\n1,2\n")
         for name in "pipe.csv", "pipe.json":
             os.mkfifo(folder / name)
@@ -368,9 +373,9 @@ class Merge(CommandTest):
 
     def test_of_a_damaged_session_whatever_is_whole_is_merged(self):
         static = "ram_unit,gpu_ram_unit,time_unit,system_core_count\ngigabytes,gigabytes,hours,2\n"
-        (self.folder / "samples.csv").write_text(static + "main_ram,timestamp\n1,5\ngarbage,,\n3,6\n4,x\n5,7\n")
+        (self.folder / "samples.csv").write_text(static + f"main_ram,timestamp\n1,{START + 5}\ngarbage,,\n3,{START + 6}\n4,x\n5,{START + 7}\n")
         (self.folder / "blocks.csv").write_text(
-            "process_id,code_block_name,position,timestamp\n7,a,0,5\n7,a,1,6\nx,y\n7,b,0,7\n7,b,1,8\n")
+            f"process_id,code_block_name,position,timestamp\n7,a,0,{START + 5}\n7,a,1,{START + 6}\nx,y\n7,b,0,{START + 7}\n7,b,1,{START + 8}\n")
         (self.folder / "none.csv").write_text("what is this\n")
         done = self.merge("samples.csv", "blocks.csv", "none.csv", "-o", "out.json")
         self.assertEqual(done.returncode, 0, done.stderr)

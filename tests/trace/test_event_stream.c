@@ -119,6 +119,48 @@ static void skips_damage_and_counts_it(void **state)
     assert_string_equal(outcome.warning, "t.json: 3 damaged places were skipped");
 }
 
+static void a_backslash_that_escapes_nothing_is_no_damage(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"traceName\": \"C:\\Users\\t\", \"distributedInfo\": {\"rank\": 2},\n"
+        "\"traceEvents\": [{\"ph\": \"X\", \"ts\": 1},\n"
+        "{\"ph\": \"X\", \"name\": \"C:\\Users\\k\", \"ts\": 5},\n"
+        "{\"ph\": \"X\", \"ts\": 3}]}";
+    struct outcome outcome = read_all(text, strlen(text));
+    assert_int_equal(outcome.events, 3);
+    assert_int_equal(outcome.starts_ns, 9000);
+    assert_int_equal(outcome.header.rank, 2);
+    assert_int_equal(outcome.counts.damaged, 0);
+    assert_int_equal(outcome.counts.repaired, 2);
+    assert_string_equal(
+        outcome.warning, "t.json: 2 places were read with backslashes that escape nothing");
+}
+
+static void a_header_that_is_damaged_costs_no_events(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"a\": oops, \"b\": 1, \"traceEvents\": [{\"ph\": \"X\", \"ts\": 1}], \"c\": oops}";
+    struct outcome outcome = read_all(text, strlen(text));
+    assert_int_equal(outcome.events, 1);
+    assert_string_equal(outcome.warning, "t.json: 2 damaged places were skipped");
+}
+
+static void counts_what_follows_the_trace(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"[{\"ph\": \"X\", \"ts\": 1}]\n [{}]\n",
+        "{\"traceEvents\": [], \"a\": 1}\n [{}]\n", "{\"traceEvents\": [] }\n [{}]\n",
+        "[{\"ph\": \"X\", \"ts\": 1}]\n \n"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct outcome outcome = read_all(texts[i], strlen(texts[i]));
+        assert_int_equal(outcome.counts.after, i == 3 ? 0 : 5);
+        assert_string_equal(outcome.warning,
+            i == 3 ? "" : "t.json: 5 bytes were not read after the end of the trace");
+    }
+}
+
 static void says_what_is_no_trace(void **state)
 {
     (void)state;
@@ -319,6 +361,9 @@ int main(void)
         cmocka_unit_test(reads_the_object_form_with_its_header),
         cmocka_unit_test(keeps_every_whole_event_before_a_cut),
         cmocka_unit_test(skips_damage_and_counts_it),
+        cmocka_unit_test(a_backslash_that_escapes_nothing_is_no_damage),
+        cmocka_unit_test(a_header_that_is_damaged_costs_no_events),
+        cmocka_unit_test(counts_what_follows_the_trace),
         cmocka_unit_test(says_what_is_no_trace),
         cmocka_unit_test(reads_no_further_in_what_is_no_trace),
         cmocka_unit_test(reads_gzip_of_several_members_cut_anywhere),

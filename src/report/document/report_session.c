@@ -87,7 +87,7 @@ static void add_times(struct report_session *session)
     const struct doc *seconds = doc_get(session->identity, "seconds");
     double end = report_session_end_seconds(session);
     double start = isnan(session->start) ? known_start(session) : session->start;
-    if (!isnan(start))
+    if (!isnan(start) && !session->is_relative)
         doc_add_double(session->identity, "start_timestamp", start - session->clock_offset_seconds);
     if (isnan(session->start))
         return;
@@ -204,6 +204,12 @@ void report_session_warn(struct report_session *session, const char *message)
     doc_add_string(report_session_list(session, &session->warnings, "warnings"), NULL, message);
     if (session->options->warn)
         session->options->warn(session->options->user, message);
+}
+
+void report_session_note(struct report_session *session, const char *message)
+{
+    if (!was_said(session, message))
+        doc_add_string(report_session_list(session, &session->warnings, "warnings"), NULL, message);
 }
 
 void report_session_warn_unfit(

@@ -54,8 +54,9 @@ struct report_session {
     double clock_offset_seconds; /* its clock is ahead of that of the others */
     const char *clock_note;      /* NULL: nothing is said of it */
 
-    double start; /* seconds since the epoch of time 0; NaN until it is known */
-    double end;   /* likewise, of the last thing in it */
+    bool is_relative; /* its times count from a moment of its own, not from the epoch */
+    double start;     /* seconds since the epoch of time 0; NaN until it is known */
+    double end;       /* likewise, of the last thing in it */
     double progress_from, progress_span; /* its share of the work */
 
     struct doc *doc; /* in the document of the payload, as are the following; NULL: not there yet */
@@ -122,6 +123,9 @@ void report_session_add_table(struct report_session *session, const char *id, co
 
 /* Passes a warning on, and keeps it for the page. NULL is fine. */
 void report_session_warn(struct report_session *session, const char *message);
+
+/* The same for what is as it should be: the report alone has it. */
+void report_session_note(struct report_session *session, const char *message);
 
 /* How much of this session is done, 0 to 1. */
 void report_session_progress(const struct report_session *session, double done);

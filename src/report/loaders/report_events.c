@@ -5,6 +5,7 @@
 #include "trace/json_scan.h"
 #include "trace/json_text.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,11 @@ struct events {
     struct names counter_names;
     struct counter *counters; /* by the number of their name; owned */
     uint32_t counter_count;
+    char **labels; /* of each process of the timeline, all different; owned */
+    struct trace_clock clock;
+    struct {
+        uint64_t instants, flows, asynchronous, others;
+    } not_shown;
     int64_t start_ns; /* time 0 of the session */
     struct str text;  /* of the current event */
 };
@@ -33,10 +39,66 @@ static double seconds_of(const struct events *events, int64_t ns)
     return (double)(ns - events->start_ns) * 1e-9;
 }
 
-static const struct timeline_process *process_of(const struct events *events, uint32_t thread)
+/* ---- Processes ---- */
+
+/* A label that no other process has: "python (GPU 1)", "python (12)". */
+static char *make_label(const struct timeline_process *process, bool is_only, struct names *labels)
+{
+    const char *own = process->labels && *process->labels ? process->labels : process->own_pid;
+    struct str label = {0};
+    str_append(&label, process->name ? process->name : "");
+    if (!is_only && *own)
+        str_printf(&label, " (%s)", own);
+    size_t length = label.length;
+    for (uint32_t i = 2; names_find(labels, str_text(&label), label.length) != NAMES_NONE; i++) {
+        label.length = length;
+        str_printf(&label, " %" PRIu32, i);
+    }
+    if (label.failed || names_add(labels, str_text(&label), label.length) == NAMES_NONE) {
+        str_finish(&label);
+        return NULL;
+    }
+    return str_steal(&label);
+}
+
+/* How many processes have each name; by number of the name. */
+static bool count_names(
+    const struct timeline_tracks *tracks, struct names *names, uint32_t *numbers, uint32_t *counts)
+{
+    for (uint32_t i = 0; i < tracks->process_count; i++) {
+        const char *name = tracks->processes[i].name ? tracks->processes[i].name : "";
+        numbers[i] = names_add(names, name, strlen(name));
+        if (numbers[i] == NAMES_NONE)
+            return false;
+        counts[numbers[i]]++;
+    }
+    return true;
+}
+
+/* Processes of one name are not one process: those of two GPUs of one trace are both "python". */
+static int label_processes(struct events *events, struct gput_error *error)
 {
     const struct timeline_tracks *tracks = &events->timeline.tracks;
-    return &tracks->processes[tracks->threads[thread].process];
+    const size_t size = (size_t)tracks->process_count + 1;
+    struct names names = {0}, labels = {0};
+    uint32_t *numbers = calloc(size, sizeof *numbers), *counts = calloc(size, sizeof *counts);
+    events->labels = calloc(size, sizeof *events->labels);
+    bool is_made =
+        numbers && counts && events->labels && count_names(tracks, &names, numbers, counts);
+    for (uint32_t i = 0; is_made && i < tracks->process_count; i++) {
+        events->labels[i] = make_label(&tracks->processes[i], counts[numbers[i]] == 1, &labels);
+        is_made = events->labels[i] != NULL;
+    }
+    names_finish(&names);
+    names_finish(&labels);
+    free(numbers);
+    free(counts);
+    return is_made ? GPUT_OK : error_memory(error);
+}
+
+static const char *label_of(const struct events *events, uint32_t thread)
+{
+    return events->labels[events->timeline.tracks.threads[thread].process];
 }
 
 /* ---- Slices ---- */
@@ -48,8 +110,7 @@ static int add_slice(
         .length = (uint32_t)event->name.length,
         .kind = JSON_STRING,
         .flags = event->name.flags | JSON_ESCAPED};
-    const char *label = process_of(events, event->thread)->name;
-    label = label ? label : "";
+    const char *label = label_of(events, event->thread);
     str_clear(&events->text);
     json_append_string(&name, &events->text);
     uint32_t number = names_add(&events->calls.names, str_text(&events->text), events->text.length);
@@ -82,7 +143,7 @@ static struct counter *counter_of(struct events *events, const char *name, size_
     return counter;
 }
 
-/* "process: name key", where the key says something. */
+/* "process: name id key", where there is an id and the key says something. */
 static void name_counter(
     struct events *events, const struct timeline_event *event, const struct json_value *key)
 {
@@ -90,10 +151,11 @@ static void name_counter(
         .length = (uint32_t)event->name.length,
         .kind = JSON_STRING,
         .flags = event->name.flags | JSON_ESCAPED};
-    const char *process = process_of(events, event->thread)->name;
     str_clear(&events->text);
-    str_printf(&events->text, "%s: ", process ? process : "");
+    str_printf(&events->text, "%s: ", label_of(events, event->thread));
     json_append_string(&name, &events->text);
+    if (event->has_id)
+        str_printf(&events->text, " %" PRIu64, event->id);
     if (!json_is(key, "value")) {
         str_append_char(&events->text, ' ');
         json_append_string(key, &events->text);
@@ -163,8 +225,11 @@ static int prepare(struct events *events, struct gput_error *error)
     report->user = events->session;
     read_report_expect(report, events->session->path);
     report_calls_init(&events->calls, events->session);
-    return timeline_init(
-        &events->timeline, events->session->payload->spool.folder, MEMORY_BYTES, error);
+    TRY(timeline_init(
+        &events->timeline, events->session->payload->spool.folder, MEMORY_BYTES, error));
+    trace_clock_begin(&events->clock, events->session->path);
+    events->timeline.clock = &events->clock;
+    return GPUT_OK;
 }
 
 static int add_event(
@@ -172,7 +237,44 @@ static int add_event(
 {
     if (event->type == 'X')
         return add_slice(events, event, error);
-    return event->type == 'C' ? add_readings(events, event, error) : GPUT_OK;
+    if (event->type == 'C')
+        return add_readings(events, event, error);
+    if (event->type == 'i')
+        events->not_shown.instants++;
+    else if (strchr("stf", event->type))
+        events->not_shown.flows++;
+    else if (strchr("bneSTpF", event->type))
+        events->not_shown.asynchronous++;
+    else
+        events->not_shown.others++;
+    return GPUT_OK;
+}
+
+static void append_not_shown(struct str *text, uint64_t count, const char *noun)
+{
+    if (count > 0)
+        str_printf(text, "%s%" PRIu64 " %s%s", text->length > 0 ? ", " : "", count, noun,
+            count == 1 ? "" : "s");
+}
+
+/* What is wrong with the file was said; what is not shown of it is said here. */
+static void warn_of_rest(struct events *events)
+{
+    const struct read_report *report = &events->inputs.report;
+    struct str counts = {0}, text = {0};
+    append_not_shown(&counts, events->not_shown.instants, "instant");
+    append_not_shown(&counts, events->not_shown.flows, "flow event");
+    append_not_shown(&counts, events->not_shown.asynchronous, "asynchronous event");
+    append_not_shown(&counts, events->not_shown.others, "other event");
+    if (counts.length > 0) {
+        str_printf(&text, "Slices and counters are shown. Left out are %s.", str_text(&counts));
+        report_session_note(events->session, str_text(&text));
+    }
+    str_finish(&text);
+    str_finish(&counts);
+    read_report_warn_unusable(report, events->session->path, report->unusable);
+    trace_clocks_warn(&events->clock, 1, report);
+    events->session->is_relative = events->clock.relative > 0 && events->clock.absolute == 0;
 }
 
 /* Names of threads, where the trace has them. */
@@ -182,10 +284,9 @@ static int add_thread_names(struct events *events, struct gput_error *error)
     struct doc *list = NULL;
     for (uint32_t i = 0; events->calls.doc && i < tracks->thread_count; i++) {
         const struct timeline_thread *thread = &tracks->threads[i];
-        const char *label = tracks->processes[thread->process].name;
+        const char *label = events->labels[thread->process];
         if (!thread->name || !*thread->name)
             continue;
-        label = label ? label : "";
         uint32_t process = names_find(&events->calls.processes, label, strlen(label));
         if (process == NAMES_NONE)
             continue;
@@ -228,6 +329,9 @@ static void finish(struct events *events)
         report_column_finish(&events->counters[i].values);
     }
     free(events->counters);
+    for (uint32_t i = 0; events->labels && i < events->timeline.tracks.process_count; i++)
+        free(events->labels[i]);
+    free(events->labels);
     names_finish(&events->counter_names);
     names_finish(&events->inputs.sources);
     report_calls_finish(&events->calls);
@@ -243,7 +347,11 @@ int report_events_add(
     if (code == GPUT_OK)
         code = add(&events.inputs, session->path, error);
     if (code == GPUT_OK)
+        code = label_processes(&events, error);
+    if (code == GPUT_OK)
         code = pass_events(&events, error);
+    if (code == GPUT_OK)
+        warn_of_rest(&events);
     finish(&events);
     return code;
 }

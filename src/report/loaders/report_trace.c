@@ -4,6 +4,7 @@
 #include "report/loaders/report_loader.h"
 
 #include "trace/byte_source.h"
+#include "trace/trace_event.h"
 
 #include <string.h>
 
@@ -13,28 +14,46 @@ static int load(struct report_session *session, struct gput_error *error)
     return report_kineto_add(session, error);
 }
 
-/* What a trace begins with: an array of objects, or an object with a list of events in it. The rest
- * is too long to be read twice. */
+/* Whether one of the objects of a list is an event, as far as the text goes: other programs write
+ * lists of objects, too. One that is longer than the text is judged by its beginning. */
+static bool has_event(const char *at, const char *end)
+{
+    struct trace_event event;
+    while (at < end && (at = memchr(at, '{', (size_t)(end - at))) != NULL) {
+        const char *start = at;
+        enum json_status status = trace_event_scan(&at, end, &event);
+        if (status == JSON_OK && event.type != 0)
+            return true;
+        if (status == JSON_TORN && memmem(start, (size_t)(end - start), "\"ph\"", 4))
+            return true;
+        if (status != JSON_OK)
+            at = start + 1;
+    }
+    return false;
+}
+
+/* What a trace begins with: an array of events, or an object with a list of them in it. The rest is
+ * too long to be read twice. */
 static bool looks_like_trace(const char *text, size_t length)
 {
-    const char *at = text + strspn(text, " \t\r\n");
+    const char *at = json_skip_space(text);
     if (*at == '[')
-        return at[1 + strspn(at + 1, " \t\r\n")] == '{';
+        return *json_skip_space(at + 1) == '{' && has_event(at, text + length);
     return *at == '{' && (memmem(text, length, "\"traceEvents\"", 13) ||
                              memmem(text, length, "\"schemaVersion\"", 15));
 }
 
 static int probe(const char *path, bool is_folder, struct gput_error *error)
 {
-    char text[65536];
+    char text[65536 + JSON_PADDING];
     size_t got = 0;
     struct byte_source *source;
     if (is_folder)
         return report_session_refuse(path, error);
     TRY(byte_source_open(path, &source, error));
-    int code = byte_source_read(source, text, sizeof text - 1, &got, error);
+    int code = byte_source_read(source, text, sizeof text - JSON_PADDING, &got, error);
     byte_source_close(source);
-    text[got] = '\0';
+    memset(text + got, 0, JSON_PADDING);
     return code == GPUT_OK && looks_like_trace(text, got) ? GPUT_OK
                                                           : report_session_refuse(path, error);
 }

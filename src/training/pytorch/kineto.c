@@ -290,7 +290,7 @@ static bool has_spans(const struct kineto_run *run)
     return false;
 }
 
-/* "There is none" is said only where all events were understood. */
+/* Says that there was no activity only where all events were understood. */
 static int refuse(
     const struct kineto_ranks *ranks, enum kineto_events events, struct gput_error *error)
 {
@@ -304,9 +304,8 @@ static int refuse(
                                   : "kernel, gpu_memcpy or gpu_memset");
     kineto_ranks_append_unknown(ranks, &unknown);
     int code = error_set(error, GPUT_ERROR_NOT_FOUND,
-        "There is no activity of %s in the %s that is understood. Its events are of the "
-        "categories %s",
-        of, traces, str_text(&unknown));
+        "There is no activity of %s in the %s that is understood. Categories that are not: %s", of,
+        traces, str_text(&unknown));
     str_finish(&unknown);
     return code;
 }

@@ -115,7 +115,7 @@ bool kineto_merged_count_unknown(struct kineto_merged *merged, const struct trac
     return process;
 }
 
-/* Events without a category are told by the names of their processes, which may follow them. */
+/* Events without a category are listed by the names of their processes, which may follow them. */
 static bool count_unnamed(struct kineto_merged *merged)
 {
     bool is_counted = true;
