@@ -1,6 +1,6 @@
 /*
- * The MPI collector, whose sources are part of this program: its functions call those of the
- * library that this program is linked with.
+ * The MPI collector, a library that this program is linked with before the one in place of MPI: its
+ * functions call those of the latter.
  */
 #include "region_values.h"
 #include "regions_log.h"
