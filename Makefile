@@ -3,6 +3,8 @@
 
 BUILD ?= build
 PREFIX ?= /usr/local
+# Of the prefix: where linkers and pkg-config of Debian look, too. For /usr on Fedora it is lib64.
+LIBDIR ?= lib
 WERROR ?= false
 MESON_FLAGS ?=
 PORTABLE_TARGETS ?=
@@ -10,16 +12,19 @@ PORTABLE_TARGETS ?=
 TESTS ?=
 
 .DEFAULT_GOAL := all
-.PHONY: all configure deps report-page report-test-deps screenshots run test test-python asan valgrind ci-full bench accuracy torture fuzz deb portable try-container check-daemonset check-dashboard gpu-check-kit dist reproducible site install uninstall format check-format clean help
+.PHONY: all everything configure deps report-page report-test-deps screenshots run test test-python asan valgrind ci-full bench accuracy torture fuzz deb portable try-container check-daemonset check-dashboard gpu-check-kit dist reproducible site install uninstall format check-format clean help
 
-all: configure ## build the command and the libraries into build/
+all: configure ## build the command, the libraries and the Python package into build/
 	@# Whatever optional part is left out, and why: meson setup says it among much else.
 	@test -f $(BUILD)/gpu-tracker || grep -oE '(The|HTML) [A-Za-z ]+ (is|are) not built.*' $(BUILD)/meson-logs/meson-log.txt >&2 || true
+	@tools/compile.sh $(BUILD) product
+
+everything: all ## build the tests, too
 	@tools/compile.sh $(BUILD)
 
 configure: deps
 	@test -f $(BUILD)/build.ninja || { echo "Configuring $(BUILD)/" >&2 && \
-		meson setup $(BUILD) --prefix=$(PREFIX) -Dwerror=$(WERROR) $(MESON_FLAGS) >/dev/null; } || \
+		meson setup $(BUILD) --prefix=$(PREFIX) --libdir=$(LIBDIR) -Dwerror=$(WERROR) $(MESON_FLAGS) >/dev/null; } || \
 		{ cat $(BUILD)/meson-logs/meson-log.txt; exit 1; }
 
 deps: ## install the Debian packages that are missing
@@ -32,36 +37,37 @@ report-test-deps: ## install what the tests of that page need: Node.js, Chromium
 	@tools/install-deps.sh --report-tests
 	@tools/web-packages.sh --tests
 
-screenshots: report-test-deps all ## record sessions and take the pictures in docs/screenshots: PICTURES="run gpu" takes these
+screenshots: report-test-deps everything ## record sessions and take the pictures in docs/screenshots: PICTURES="run gpu" takes these
 	@node web/tests/screenshots.mjs $(BUILD) docs/screenshots $(PICTURES)
 
-run: all ## build, then track a small real program and show what it used
+run: configure ## build the command, then track a small real program and show what it used
+	@tools/compile.sh $(BUILD) gpu-tracker examples/busy-program
 	$(BUILD)/gpu-tracker run --st 0.1 -- $(BUILD)/examples/busy-program
 
-test: $(if $(filter changed,$(TESTS)),configure,all) ## build and run every test
+test: $(if $(filter changed,$(TESTS)),configure,everything) ## build and run every test
 	@tools/run-tests.py $(BUILD) $(TESTS)
 
-test-python: all ## the Python tests with pandas, Jupyter, pytest and type checks, in an environment of their own
+test-python: everything ## the Python tests with pandas, Jupyter, pytest and type checks, in an environment of their own
 	@tools/test-python.sh $(BUILD)
 
 asan: ## the tests under AddressSanitizer and UndefinedBehaviorSanitizer
-	@$(MAKE) BUILD=build-asan MESON_FLAGS="-Db_sanitize=address,undefined -Db_lundef=false -Doptimization=1" all
+	@$(MAKE) BUILD=build-asan MESON_FLAGS="-Db_sanitize=address,undefined -Db_lundef=false -Doptimization=1" everything
 	@ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 LSAN_OPTIONS=suppressions=$(CURDIR)/tests/leaks-of-libraries.txt:print_suppressions=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 tools/run-tests.py build-asan $(TESTS)
 
-valgrind: all ## the unit tests under valgrind (leaks are found by asan, which knows what a fork left)
+valgrind: everything ## the unit tests under valgrind (leaks are found by asan, which knows what a fork left)
 	@tools/run-tests.py $(BUILD) --suite unit --no-suite sources -t 20 --wrapper 'valgrind -q --error-exitcode=9 --vgdb=no --read-inline-info=no'
 
 ci-full: ## all that has to pass before a change lands, and what runs less often: valgrind, the core, packages
 	@.ci/run full
 
 bench: ## measure cost against floors and peers; prints a table of ratios
-	@$(MAKE) BUILD=build-bench MESON_FLAGS="-Dbuildtype=release -Dbenchmarks=true -Dtests=false" all
+	@$(MAKE) BUILD=build-bench MESON_FLAGS="-Dbuildtype=release -Dbenchmarks=true -Dtests=false" everything
 	@bench/run.sh build-bench
 
-accuracy: all ## hold us and other tools against programs whose use is known; writes docs/accuracy.md
+accuracy: everything ## hold us and other tools against programs whose use is known; writes docs/accuracy.md
 	@tools/accuracy.py $(BUILD) -o docs/accuracy.md
 
-torture: all ## kill, starve and cheat every command in large; writes docs/faults.md (about half an hour)
+torture: everything ## kill, starve and cheat every command in large; writes docs/faults.md (about half an hour)
 	@tests/faults/torture.py $(BUILD) -o docs/faults.md --seconds 40
 
 fuzz: ## feed every parser with broken input (FUZZ_SECONDS each)
@@ -99,12 +105,10 @@ site: ## make the documentation site in build-site/site/; every link is checked
 	@tools/make-site.sh build-site
 
 install: all ## install the command, the library and its headers below PREFIX (the Python package: pip)
-	@grep -qxF 'prefix=$(PREFIX)' $(BUILD)/meson-private/gputracker.pc || \
-		{ meson configure $(BUILD) --prefix=$(PREFIX) && tools/compile.sh $(BUILD); }
-	@meson install -C $(BUILD) --no-rebuild --tags runtime,devel,man
+	@tools/install.sh $(BUILD) $(PREFIX) $(LIBDIR)
 
-uninstall:
-	@ninja -C $(BUILD) uninstall
+uninstall: ## remove what the last `make install` installed
+	@tools/uninstall.sh $(BUILD)
 
 format: ## reformat the C sources
 	@git ls-files '*.c' '*.h' | xargs clang-format -i

@@ -1,6 +1,7 @@
 #include "region_sources.h"
 
 #include "choice.h"
+#include "collector_folder.h"
 #include "environment.h"
 #include "message.h"
 

@@ -2,7 +2,7 @@
 # Runs the commands at the beginning of the README in a minimal Debian with a pid, a mount and a user namespace of its own:
 # tools/try-bare.sh [RELEASE [TESTS [LOG]]]
 #
-# An ordinary user learns what to ask for; root installs it and builds; the user tests. TESTS is as of `make test TESTS=…`; all without.
+# An ordinary user learns what to ask for; root installs it and builds; both install gpu-tracker, use it and remove it; the user tests. TESTS is as of `make test TESTS=…`; all without.
 # LOG is where meson's testlog.json goes. What ccache has here is read there, so that one compiler compiles nothing twice.
 # Exits with 77 and the reason where such a system cannot be made.
 set -eu
@@ -78,6 +78,23 @@ as_root "$line" >again 2>&1 || { cat again; exit 1; }
 grep -q '^0 upgraded, 0 newly installed' again || { cat again; echo "The line is not what root installs."; exit 1; }
 chown -R 1000:1000 home/user
 as_user "make run"
+cat >home/user/use <<'Y'
+set -eu
+gpu-tracker run -- sh -c "exit 7" || test $? -eq 7
+gpu-tracker run --tf run.csv --regions=python:json.dumps -- python3 -c "import json; json.dumps(1)" 2>&1 | grep "python:json/dumps"
+cc /home/user/gpu-tracker/examples/track-block.c $(pkg-config --cflags --libs gputracker) -o track-block
+./track-block
+rm -f run*.csv run* track-block
+Y
+# Into a folder of the user's, and into that of all, where the linkers have to find the library by themselves.
+as_user "make install PREFIX=\$HOME/.local"
+as_user 'cd && PATH=$HOME/.local/bin:$PATH PKG_CONFIG_PATH=$HOME/.local/lib/pkgconfig LD_LIBRARY_PATH=$HOME/.local/lib sh -x use'
+as_user "make uninstall"
+as_root "make install"
+as_user 'cd && sh -x use && ls /usr/local/share/man/man1/gpu-tracker.1'
+as_root "make uninstall"
+left=$(find home/user usr/local -path home/user/gpu-tracker -prune -o -name "*gpu*tracker*" -print) && [ -z "$left" ] || { echo "make uninstall left $left"; exit 1; }
+chown -R 1000:1000 home/user
 as_user "make test TESTS='$tests'"
 X
 
