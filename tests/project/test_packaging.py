@@ -57,6 +57,52 @@ class Dashboard(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
 
+VERSION = re.search(r"version: '([\d.]+)'", (SOURCE / "meson.build").read_text())[1]
+# Of each recipe what reads it, without building: a program that may be missing, and its arguments.
+RECIPES = {
+    "apptainer/gpu-tracker.def": None,
+    "arch/PKGBUILD": ["bash", "-n"],
+    "conda/meta.yaml": None,
+    f"easybuild/gpu-tracker-{VERSION}-GCCcore-13.3.0.eb": ["python3", "-m", "py_compile"],
+    "homebrew/gpu-tracker.rb": ["ruby", "-c"],
+    f"modules/gpu-tracker/{VERSION}": ["tclsh"],
+    "nix/default.nix": ["nix-instantiate", "--parse"],
+    "rpm/gpu-tracker.spec": ["rpmspec", "--parse"],
+    "spack/package.py": ["python3", "-m", "py_compile"],
+}
+# What a module file calls.
+MODULE = "proc unknown args {}\n"
+
+
+class Recipes(unittest.TestCase):
+    def test_each_is_of_this_version(self):
+        for name in RECIPES:
+            with self.subTest(recipe=name):
+                text = (PACKAGING / name).read_text()
+                self.assertTrue(VERSION in text or VERSION in name, name)
+                self.assertEqual(set(re.findall(r"\b\d+\.\d+\.\d+(?=\.tar|-linux)", text)) - {VERSION}, set())
+
+    def test_each_can_be_read(self):
+        for name, reader in RECIPES.items():
+            if not reader or not shutil.which(reader[0]):
+                continue
+            with self.subTest(recipe=name), tempfile.TemporaryDirectory() as folder:
+                path = pathlib.Path(folder) / pathlib.Path(name).name
+                path.write_text((MODULE if reader == ["tclsh"] else "") + (PACKAGING / name).read_text())
+                done = run(*reader, str(path))
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_the_list_of_recipes_has_all(self):
+        listed = set(re.findall(r"\]\(([^).][^)]*)\)", (PACKAGING / "README.md").read_text()))
+        self.assertEqual({name for name in RECIPES if name not in listed and name.split("/")[0] + "/" not in listed}, set())
+
+    def test_their_options_are_there(self):
+        known = set(re.findall(r"option\('(\w+)'", (SOURCE / "meson_options.txt").read_text())) | {"b_lto", "c_args"}
+        for name in RECIPES:
+            with self.subTest(recipe=name):
+                self.assertEqual(set(re.findall(r"-D([a-z_]+)=", (PACKAGING / name).read_text())) - known, set())
+
+
 class Rights(unittest.TestCase):
     """The one right beyond a user's that serve needs opens the perf events of energy."""
 
