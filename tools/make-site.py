@@ -8,6 +8,7 @@ import os
 import pathlib
 import re
 import shutil
+import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -20,6 +21,7 @@ PAGES = {
     "bench/RESULTS.md": "bench-results.md",
     "bench/README.md": "bench.md",
     "tests/fake-nvml/README.md": "fake-nvml.md",
+    "packaging/README.md": "packaging.md",
     "LICENSE": "LICENSE",
 }
 LINK = re.compile(r"(!?\[)([^\]]*)(\]\()([^)#\s]*)((?:#[^)\s]*)?\))")
@@ -137,6 +139,13 @@ def gallery():
     return "\n".join(lines)
 
 
+def repository():
+    """The link to the repository, where this copy came from one that browsers open."""
+    done = subprocess.run(["git", "-C", ROOT, "remote", "get-url", "origin"], capture_output=True, text=True)
+    url = done.stdout.strip().removesuffix(".git")
+    return f"repo_url: {url}\n" if url.startswith("https://") else ""
+
+
 def menu(pages):
     """mkdocs.yml for the folder, with the pages that it does not name under Details."""
     text = (ROOT / "mkdocs.yml").read_text()
@@ -146,7 +155,7 @@ def menu(pages):
         name = str(page.relative_to(pages))
         if name not in named and not name.startswith(("api/", "files/")):
             more.append(f"      - {page.read_text().splitlines()[0].lstrip('# ')!r}: {name}")
-    return "docs_dir: pages\nsite_dir: site\n" + text.replace("      # more", "\n".join(more))
+    return f"docs_dir: pages\nsite_dir: site\n{repository()}" + text.replace("      # more", "\n".join(more))
 
 
 def main():

@@ -201,6 +201,50 @@ class Documented(CommandTest):
                 self.check(line)
 
 
+class KeysForAgents(CommandTest):
+    """The keys of JSON that docs/for-agents.md names."""
+
+    def named(self, command):
+        text = (SOURCE / "docs" / "for-agents.md").read_text()
+        rows = re.search(rf"\| key of {command} \|.*\n\|.*\n((?:\|.*\n)+)", text)[1].splitlines()
+        keys = [key for row in rows for key in re.findall(r"`([^`]+)`", row.split("|")[1])]
+        self.assertTrue(keys)
+        return keys
+
+    def assert_has(self, command, *words):
+        done = self.run_command(*words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for key in self.named(command):
+            value = json.loads(done.stdout)
+            for name in key.split("."):
+                self.assertIn(name.removesuffix("[]"), value, key)
+                value = value[name.removesuffix("[]")]
+                value = value[0] if name.endswith("[]") else value
+
+    def test_of_run(self):
+        self.assert_has("`run`, `attach`", "run", "-f", "json", "-o", "-", "--", "true")
+
+    def test_of_analyses(self):
+        write_tracking(self.folder / "run.csv", [row(second) for second in range(10)])
+        write_marks(self.folder / "marks.csv", call(7, "load", 0, 2))
+        self.assert_has("`sub-track analyze`", "sub-track", "analyze", "--tf=run.csv", "--stf=marks.csv", "-f", "json")
+
+    def test_of_jobs(self):
+        self.run_command("run", "-q", "-o", "usage.json", "--", "true")
+        self.assert_has("`job`", "job", "usage.json", "-f", "json")
+
+    def test_of_doctor(self):
+        self.assert_has("`doctor`", "doctor", "-f", "json")
+
+
+class Length(CommandTest):
+    def test_a_stranger_reads_the_readme_to_its_end(self):
+        self.assertLessEqual(len((SOURCE / "README.md").read_text().split()), 900)
+
+    def test_the_changelog_is_one_page(self):
+        self.assertLessEqual(len((SOURCE / "CHANGELOG.md").read_text().split()), 600)
+
+
 class Named(CommandTest):
     def test_options_in_sentences(self):
         helps, count = {}, 0

@@ -18,7 +18,7 @@ LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 
 
 def pages():
-    listed = [*SOURCE.glob("*.md"), *(SOURCE / "docs").rglob("*.md"), *(SOURCE / "bench").glob("*.md"), *(SOURCE / "tests").glob("*/README.md")]
+    listed = [*SOURCE.glob("*.md"), *(SOURCE / "docs").rglob("*.md"), *(SOURCE / "bench").glob("*.md"), *(SOURCE / "tests").glob("*/README.md"), SOURCE / "packaging" / "README.md"]
     return sorted(listed)
 
 
