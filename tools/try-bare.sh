@@ -91,7 +91,7 @@ as_user "make install PREFIX=\$HOME/.local"
 as_user 'cd && PATH=$HOME/.local/bin:$PATH PKG_CONFIG_PATH=$HOME/.local/lib/pkgconfig LD_LIBRARY_PATH=$HOME/.local/lib sh -x use'
 as_user "make uninstall"
 as_root "make install"
-as_user 'cd && sh -x use && ls /usr/local/share/man/man1/gpu-tracker.1'
+as_user 'cd && PATH=/usr/local/bin:$PATH sh -x use && ls /usr/local/share/man/man1/gpu-tracker.1'
 as_root "make uninstall"
 left=$(find home/user usr/local -path home/user/gpu-tracker -prune -o -name "*gpu*tracker*" -print) && [ -z "$left" ] || { echo "make uninstall left $left"; exit 1; }
 chown -R 1000:1000 home/user
