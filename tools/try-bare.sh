@@ -94,6 +94,7 @@ as_root "make install"
 as_user 'cd && PATH=/usr/local/bin:$PATH sh -x use && ls /usr/local/share/man/man1/gpu-tracker.1'
 as_root "make uninstall"
 left=$(find home/user usr/local -path home/user/gpu-tracker -prune -o -name "*gpu*tracker*" -print) && [ -z "$left" ] || { echo "make uninstall left $left"; exit 1; }
+as_root "make everything" # with what ccache has
 chown -R 1000:1000 home/user
 as_user "make test TESTS='$tests'"
 X
