@@ -436,7 +436,7 @@ class Energy(CommandTest):
         self.assertIn("6 counters", sources["rapl"]["reason"])
         self.assertEqual(sources["battery"]["reason"], "12.5 W now")
         self.assertEqual(sources["perf_energy"]["state"], "unavailable")
-        self.assertIn("cap_perfmon", sources["perf_energy"]["remedy"])
+        self.assertIn("perf_event_paranoid", sources["perf_energy"]["remedy"])
         self.machine.counter("intel-rapl:1").unlink()
         rapl = json.loads(self.run_command("doctor", "-f", "json", env=self.machine.environment()).stdout)["sources"]["rapl"]
         self.assertEqual(rapl["state"], "partly")

@@ -58,12 +58,14 @@ class Screen(CommandTest):
         for format in "json", "csv":
             self.assert_harmless(self.on_terminal("sub-track", "analyze", "--tf", "t.csv", "--stf", "m.csv", "-f", format), "title")
 
-    def test_a_file_gets_the_names_as_they_are(self):
+    def test_a_file_gets_no_control_characters(self):
+        """Text and tables may be shown by anything; JSON has the names as they are, escaped."""
         self.record()
-        done = self.run_command("sub-track", "analyze", "--tf", "t.csv", "--stf", "m.csv", "-f", "csv", text=False)
-        self.assertIn(b"\033]0;title\007b", done.stdout)
-        done = self.run_command("sub-track", "analyze", "--tf", "t.csv", "--stf", "m.csv", text=False)
-        self.assertNotIn(b"\033", done.stdout)  # text may be shown by anything
+        for form in "csv", "text":
+            done = self.run_command("sub-track", "analyze", "--tf", "t.csv", "--stf", "m.csv", "-f", form, text=False)
+            self.assertIn(b"?]0;title?b", done.stdout)
+        done = self.run_command("sub-track", "analyze", "--tf", "t.csv", "--stf", "m.csv", "-f", "json", text=False)
+        self.assertIn(b"\\u001b]0;title\\u0007b", done.stdout)
 
     def test_the_command_and_the_processes_of_a_summary(self):
         hostile = self.folder / HOSTILE

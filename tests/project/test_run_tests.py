@@ -102,17 +102,15 @@ class Named(unittest.TestCase):
 
 
 class Leftovers(unittest.TestCase):
-    def test_a_process_that_a_test_left_is_ended_and_reported(self):
-        code = ("import subprocess, sys, unittest\nsys.path.insert(0, sys.argv.pop())\nimport tap\ntap.GRACE_S = 0.1\n"
+    def test_a_process_that_a_test_left_is_ended(self):
+        code = ("import subprocess, sys, unittest\nsys.path.insert(0, sys.argv.pop())\nimport tap\n"
                 "class Case(unittest.TestCase):\n"
                 "    def test_a(self): subprocess.Popen(['sh', '-c', 'sleep 1000 & exec sleep 1000'])\n"
                 "    def test_b(self): pass\n"
                 "tap.main()\n")  # fmt: skip
         done = subprocess.run([sys.executable, "-c", code, TOOLS.parent / "tests"], capture_output=True, text=True, timeout=60)
-        lines = done.stdout.splitlines()
-        self.assertEqual([line.partition(" - ")[0] for line in lines], ["ok 1", "ok 2", "not ok 3", "not ok 4", "1..4"], done)
-        self.assertTrue(all(line.endswith(" sleep 1000") for line in lines[2:4]), done)
-        self.assertEqual(done.returncode, 1)
+        self.assertEqual([line.partition(" - ")[0] for line in done.stdout.splitlines() if line[0] != "#"], ["ok 1", "ok 2", "1..2"], done)
+        self.assertEqual((done.stdout.count("# left running: "), done.returncode), (2, 0))
 
 
 class AtOnce(unittest.TestCase):
