@@ -1,12 +1,14 @@
-/* The man page: what is common to all commands in prose, the rest from the tables. */
+/* The man pages: what is common to all commands in prose, the rest from the tables. */
 #include "generate.h"
 
 #include "command.h"
 #include "help.h"
 #include "option.h"
+#include "topic.h"
 
 #include <gputracker/gputracker.h>
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -140,67 +142,105 @@ static void put_examples(FILE *file, const char *examples)
     fputs(".EE\n", file);
 }
 
-static bool takes(const struct command *command, enum option_id wanted)
+/* Of a page: "gpu-tracker", or with the first word of its commands "gpu-tracker-run". */
+static void put_page_name(FILE *file, const char *family, bool is_upper)
 {
-    const enum option_id *id = command->options;
-    while (*id != OPTION_END && *id != wanted)
-        id++;
-    return *id == wanted;
+    char name[64];
+    snprintf(name, sizeof name, family[0] ? "gpu-tracker-%s" : "gpu-tracker", family);
+    for (const char *letter = name; *letter; letter++)
+        fprintf(file, "%s%c", *letter == '-' ? "\\" : "", is_upper ? toupper(*letter) : *letter);
 }
 
-/* The options that the unnamed command has too are described there, and only named here. */
-static void put_options_of(FILE *file, const struct command *command, const struct command *program)
+/* Up to the synopsis. `about` is a sentence, which stands there without its capital and its period.
+ */
+static void put_head(FILE *file, const char *family, const char *about)
 {
-    for (const enum option_id *id = command->options; *id != OPTION_END; id++) {
-        if (!takes(program, *id))
-            put_option(file, option(*id));
-    }
-    fputs(".PP\nOptions described above:\n", file);
-    for (const enum option_id *id = command->options; *id != OPTION_END; id++) {
-        char name[64];
-        if (!takes(program, *id))
-            continue;
-        fputs(".B ", file);
-        put_text(file, option_name(option(*id), name));
-    }
+    fputs(".TH ", file);
+    put_page_name(file, family, true);
+    fprintf(file, " 1 \"\" \"gpu\\-tracker %s\" \"User Commands\"\n.SH NAME\n", gput_version());
+    put_page_name(file, family, false);
+    fprintf(file, " \\- %c%.*s\n.SH SYNOPSIS\n", tolower(about[0]), (int)strcspn(about + 1, "."),
+        about + 1);
 }
 
 static void put_synopsis(FILE *file, const struct command *command)
 {
-    fputs(".B gpu\\-tracker", file);
-    if (command->name[0]) {
-        fputc(' ', file);
-        for (const char *letter = command->name; *letter; letter++)
-            fprintf(file, "%s%c", *letter == '-' ? "\\" : "", *letter);
-    }
-    fputc('\n', file);
+    fputs(".B gpu\\-tracker ", file);
+    put_text(file, command->name);
     put_text(file, command->usage);
     fputs(".br\n", file);
 }
 
-void generate_man(FILE *file)
+static bool is_of_family(const struct command *command, const char *family)
+{
+    size_t length = strlen(family);
+    return strncmp(command->name, family, length) == 0 &&
+           (command->name[length] == '\0' || command->name[length] == ' ');
+}
+
+/* Each command with its summary, and below its first word's page. */
+static void put_commands(FILE *file)
 {
     int count;
     const struct command *commands = command_table(&count);
-    fprintf(
-        file, ".TH GPU\\-TRACKER 1 \"\" \"gpu\\-tracker %s\" \"User Commands\"\n", gput_version());
-    fputs(".SH NAME\ngpu\\-tracker \\- what a command really used\n.SH SYNOPSIS\n", file);
-    for (int i = 0; i < count; i++)
-        put_synopsis(file, &commands[i]);
-    fputs(introduction, file);
-    fputs(".SH OPTIONS\n", file);
-    const struct command *program = command_find("");
-    for (const enum option_id *id = program->options; *id != OPTION_END; id++)
-        put_option(file, option(*id));
-    fputs(".SH COMMANDS\n", file);
+    fputs(".SH COMMANDS\nEach has a page of its own, by its first word: "
+          "gpu\\-tracker\\-run(1).\n",
+        file);
     for (int i = 0; i < count; i++) {
         if (!commands[i].name[0])
             continue;
-        fputs(".SS gpu\\-tracker ", file);
+        fputs(".TP\n.B ", file);
         put_text(file, commands[i].name);
-        put_examples(file, commands[i].examples);
-        put_paragraphs(file, commands[i].help);
-        put_options_of(file, &commands[i], program);
+        put_text(file, commands[i].summary);
     }
+}
+
+void generate_man(FILE *file)
+{
+    const struct command *program = command_find("");
+    put_head(file, "", "What a command really used.");
+    fputs(".B gpu\\-tracker\n.I COMMAND\n[OPTIONS] ...\n.br\n", file);
+    put_synopsis(file, program);
+    fputs(introduction, file);
+    put_commands(file);
+    fputs(".SH OPTIONS\n", file);
+    put_option(file, option(OPTION_HELP));
+    put_option(file, option(OPTION_VERSION));
+    put_option(file, option(OPTION_EXECUTE));
+    fputs(".PP\nWith \\-e all others are those of gpu\\-tracker\\-run(1).\n", file);
     fputs(ending, file);
+}
+
+bool generate_man_of(FILE *file, const char *family)
+{
+    int count, first = 0, n_commands = 0;
+    const struct command *commands = command_table(&count);
+    for (int i = count - 1; i >= 0; i--) {
+        if (is_of_family(&commands[i], family)) {
+            first = i;
+            n_commands++;
+        }
+    }
+    if (n_commands == 0 || !family[0])
+        return false;
+    put_head(file, family,
+        n_commands == 1 ? commands[first].summary : topic(commands[first].topic)->summary);
+    for (int i = 0; i < count; i++) {
+        if (is_of_family(&commands[i], family))
+            put_synopsis(file, &commands[i]);
+    }
+    for (int i = 0; i < count; i++) {
+        if (!is_of_family(&commands[i], family))
+            continue;
+        fputs(n_commands == 1 ? ".SH DESCRIPTION\n" : ".SH ", file);
+        if (n_commands > 1)
+            put_text(file, commands[i].name);
+        put_paragraphs(file, commands[i].help);
+        put_examples(file, commands[i].examples);
+        fputs(n_commands == 1 ? ".SH OPTIONS\n" : ".SS Options\n", file);
+        for (const enum option_id *id = commands[i].options; *id != OPTION_END; id++)
+            put_option(file, option(*id));
+    }
+    fputs(".SH SEE ALSO\ngpu\\-tracker(1): exit status, signals, environment, files\n", file);
+    return true;
 }

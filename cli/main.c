@@ -127,7 +127,7 @@ int main(int argc, char **argv)
 {
     standard_streams_fill();
     signals_survive_full_files();
-    /* Not for people: how the build makes the man page and the completions. */
+    /* Not for people: how the build makes the man pages and the completions. */
     if (argc == 3 && strcmp(argv[1], "--generate") == 0)
         return generate(stdout, argv[2]) ? finish_output() : EXIT_USAGE;
 

@@ -42,13 +42,34 @@ class Generated(CommandTest):
                 if long:
                     self.assertIn(long_form.format(long), text, f"{command} in {kind}")
 
-    def test_man_page(self):
-        text = self.read("man").replace("\\-", "-").replace("\\(aq", "'")
+    def page(self, word):
+        return (BUILD / "man" / f"gpu-tracker-{word}.1").read_text().replace("\\-", "-").replace("\\(aq", "'")
+
+    def test_there_is_a_man_page_for_each_first_word(self):
+        made = {path.name for path in (BUILD / "man").glob("*.1")}
+        self.assertEqual(made, {"gpu-tracker.1"} | {f"gpu-tracker-{command.split()[0]}.1" for command in self.commands})
+        overview = self.read("man").replace("\\-", "-")
         for command in self.commands:
-            self.assertIn(f".SS gpu-tracker {command}\n", text)
-        for command in ["", *self.commands]:
+            self.assertIn(f"\n.TP\n.B {command}\n", overview)
+
+    def test_man_pages_have_every_option(self):
+        for command in self.commands:
+            text = self.page(command.split()[0])
+            self.assertIn(f".B gpu-tracker {command}\n", text)
             for short, long in self.options(command):
                 self.assertRegex(text, rf"(?m)^\.B (-{short} )?--{long}\b" if long else rf"(?m)^\.B -{short}\b")
+
+    def test_options_of_the_older_form_are_in_the_overview_or_those_of_run(self):
+        text = self.read("man").replace("\\-", "-") + self.page("run")
+        for short, long in self.options(""):
+            self.assertRegex(text, rf"(?m)^\.B (-{short} )?--{long}\b" if long else rf"(?m)^\.B -{short}\b")
+
+    def test_topics_name_pages_that_are_installed(self):
+        topics = re.findall(r"(?m)^    ([a-z]+)  ", self.run_command("help").stdout)
+        self.assertGreater(len(topics), 4)
+        for topic in topics:
+            named = re.search(r"(?m)^More: man (\S+)$", self.run_command("help", topic).stdout)[1]
+            self.assertTrue((BUILD / "man" / f"{named}.1").exists(), named)
 
     def test_man_page_knows_the_environment(self):
         text = self.read("man").partition(".SH ENVIRONMENT\n")[2].partition("\n.SH ")[0]
@@ -61,9 +82,9 @@ class Generated(CommandTest):
     def test_man_page_without_complaints(self):
         if not shutil.which("groff"):
             self.skipTest("no groff here")
-        done = subprocess.run(
-            ["groff", "-man", "-Tutf8", "-ww", BUILD / self.FILES["man"]], capture_output=True, text=True)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        for page in sorted((BUILD / "man").glob("*.1")):
+            done = subprocess.run(["groff", "-man", "-Tutf8", "-ww", page], capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_bash_names_everything(self):
         self.assert_names_everything("bash", "-{} ", "--{}")

@@ -63,7 +63,7 @@ class Help(CommandTest):
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.assertRegex(done.stdout, r"\A.+\.\n\nExamples:\n    gpu-tracker .*\n")
             named |= set(re.findall(r"(?m)^    ([a-z-]+(?: [a-z]+)?)  ", done.stdout.split("Commands")[1]))
-            self.assertRegex(done.stdout, r"\nMore: docs/[a-z-]+\.md\n\Z")
+            self.assertRegex(done.stdout, r"\nMore: man gpu-tracker-[a-z-]+\n\Z")
             self.assertLessEqual(len(done.stdout.splitlines()), ONE_SCREEN, topic)
         self.assertEqual(named, set(self.commands()))
 

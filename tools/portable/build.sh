@@ -117,7 +117,8 @@ write_components() {
 pack() { # NAME
     rm -rf "$target/$1"
     mkdir -p "$target/$1" "$folder/dist"
-    cp "$target/build/gpu-tracker" "$target/build/man/gpu-tracker.1" "$source/LICENSE" "$source/README.md" "$target/$1"
+    cp "$target/build/gpu-tracker" "$source/LICENSE" "$source/README.md" "$target/$1"
+    install -D -m 644 -t "$target/$1/man/man1" "$target"/build/man/*.1
     mkdir "$target/$1/completions"
     for library in "$target"/build/collectors/*.so; do
         [ ! -f "$library" ] || install -D -t "$target/$1/collectors" "$library"
@@ -175,7 +176,7 @@ build_target() {
     meson setup "$target/build" --cross-file "$target/cross.ini" -Dtests=false -Dpython=disabled -Dbuildtype=release -Dbundled=true \
         -Dcollectors=$collectors
     [ $collectors = disabled ] || ninja -C "$target/build" collectors
-    ninja -C "$target/build" gpu-tracker man/gpu-tracker.1 completions/gpu-tracker.bash completions/_gpu-tracker completions/gpu-tracker.fish
+    ninja -C "$target/build" gpu-tracker man-pages completions/gpu-tracker.bash completions/_gpu-tracker completions/gpu-tracker.fish
     case $1 in *musl) suffix=-static tag=musllinux_1_2 ;; *) suffix='' tag=manylinux_2_17 ;; esac
     pack "gpu-tracker-$version_of_ours-linux-$architecture$suffix"
     pack_wheel "$tag"

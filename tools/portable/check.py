@@ -87,7 +87,7 @@ def check_archive(archive):
         for place in (b"/home/", b"build-portable"):
             assert place not in program.read_bytes(), f"names {place}"
         names = {path.name for path in program.parent.rglob("*")}
-        assert {"LICENSE", "gpu-tracker.1", "components.cdx.json", "_gpu-tracker"} <= names, names
+        assert {"LICENSE", "gpu-tracker.1", "gpu-tracker-run.1", "components.cdx.json", "_gpu-tracker"} <= names, names
         check_program(program, runner(archive.name))
         if is_static:
             check_static(program, runner(archive.name))
