@@ -108,21 +108,25 @@ static int list_sessions(const struct arguments *arguments,
     return code;
 }
 
-/* Prints a line for each rule that is broken. */
+/* Prints a line for each rule that is broken, or cannot be checked, of which *status is made. */
 static int check_rules(const struct arguments *arguments, const struct gput_comparison *comparison,
-    bool *broken, struct gput_error *error)
+    int *status, struct gput_error *error)
 {
     size_t position = 0;
     const char *rule;
-    *broken = false;
     while ((rule = arguments_next(arguments, OPTION_FAIL_IF, &position)) != NULL) {
         struct gput_error message = {0};
         bool holds;
-        TRY(gput_comparison_check(
-            comparison, rule, &holds, message.message, sizeof message.message, error));
+        int code = gput_comparison_check(
+            comparison, rule, &holds, message.message, sizeof message.message, error);
+        if (code != GPUT_OK && code != GPUT_ERROR_STATE)
+            return code;
+        if (code != GPUT_OK || holds)
+            message_error(holds ? &message : error);
         if (holds)
-            message_error(&message);
-        *broken = *broken || holds;
+            *status = EXIT_RULE_BROKEN;
+        else if (code != GPUT_OK && *status == EXIT_SUCCESS)
+            *status = EXIT_FAILURE;
     }
     return GPUT_OK;
 }
@@ -144,7 +148,7 @@ static int render(const struct arguments *arguments, const struct gput_compariso
 }
 
 static int compare(const struct arguments *arguments, const struct gput_comparison_config *config,
-    struct session_list *list, bool *broken, struct gput_error *error)
+    struct session_list *list, int *status, struct gput_error *error)
 {
     enum gput_format format;
     struct gput_comparison_options options = gput_comparison_options_default();
@@ -164,7 +168,7 @@ static int compare(const struct arguments *arguments, const struct gput_comparis
     struct gput_comparison *comparison;
     int code = gput_comparison_create(list->items, list->count, &options, &comparison, error);
     if (code == GPUT_OK)
-        code = check_rules(arguments, comparison, broken, error);
+        code = check_rules(arguments, comparison, status, error);
     if (code == GPUT_OK)
         code = render(arguments, comparison, &options, format, error);
     gput_comparison_destroy(comparison);
@@ -176,15 +180,15 @@ int cmd_sub_track_compare(const struct arguments *arguments)
     struct gput_error error;
     struct gput_comparison_config *config = NULL;
     struct session_list list = {0};
-    bool broken = false;
+    int status = EXIT_SUCCESS;
     const char *path = arguments_value(arguments, OPTION_COMPARISON_CONFIG);
     int code = path ? gput_comparison_config_load(path, &config, &error) : GPUT_OK;
     if (code == GPUT_OK)
-        code = compare(arguments, config, &list, &broken, &error);
+        code = compare(arguments, config, &list, &status, &error);
     session_list_finish(&list);
     gput_comparison_config_destroy(config);
     if (code == GPUT_OK)
-        return broken ? EXIT_RULE_BROKEN : EXIT_SUCCESS;
+        return status;
     message_error(&error);
     return EXIT_FAILURE;
 }

@@ -356,7 +356,9 @@ static const struct command commands[] = {
             "code blocks. Code blocks match by name. Names that differ only in their line number "
             "match too, with a warning. Sessions are shown in ascending order.\n"
             "\n"
-            "The exit status is 3 when a rule given with --fail-if is broken.",
+            "The exit status is 3 when a rule given with --fail-if is broken, and 1 when one "
+            "cannot "
+            "be checked, as a session lacks its figure.",
         .options = compare_options,
     },
 #ifdef WITH_TRAINING

@@ -162,7 +162,8 @@ GPUT_API enum gput_statistic gput_comparison_config_statistic(
  * no rule.
  *
  * `*holds`: whether the rule is true for some session; then `message`, of `size` bytes, names it
- * and its figures. Errors: GPUT_ERROR_INVALID (an invalid rule).
+ * and its figures. Errors: GPUT_ERROR_INVALID (an invalid rule), GPUT_ERROR_STATE (it cannot be
+ * checked: a session lacks the figure, or there is one session alone).
  */
 GPUT_API int gput_comparison_check(const struct gput_comparison *comparison, const char *rule,
     bool *holds, char *message, size_t size, struct gput_error *error);

@@ -233,6 +233,27 @@ static void describe(const struct gput_comparison *comparison, const char *rule,
         first, change);
 }
 
+/* The name of a session without a figure that the rule needs; NULL: each has it. */
+static const char *find_unknown(const struct gput_comparison *comparison, const struct rule *rule,
+    const struct comparison_value *values)
+{
+    for (size_t i = rule->percent ? 0 : 1; i < comparison->n_sessions; i++) {
+        if (isnan(values[i].value))
+            return comparison->sessions[i].name;
+    }
+    return NULL;
+}
+
+/* The figure of a code block that `rule` does not name itself is named. */
+static int refuse_unknown(const struct parser *parser, const struct rule *rule, const char *session)
+{
+    const struct gput_comparison *comparison = parser->comparison;
+    const char *block = rule->all_blocks ? comparison->block_names[rule->figure.block] : "";
+    return error_set(parser->error, GPUT_ERROR_STATE,
+        "The rule \"%.150s\" cannot be checked: %.150s has no such figure%s%.150s%s.", parser->text,
+        session, *block ? " in code block \"" : "", block, *block ? "\"" : "");
+}
+
 int gput_comparison_check(const struct gput_comparison *comparison, const char *text, bool *holds,
     char *message, size_t size, struct gput_error *error)
 {
@@ -240,10 +261,14 @@ int gput_comparison_check(const struct gput_comparison *comparison, const char *
     struct rule rule;
     *holds = false;
     TRY(rule_parse(&parser, &rule));
+    size_t n_figures = rule.all_blocks ? comparison->n_blocks : 1;
+    if (comparison->n_sessions < 2 || n_figures == 0)
+        return error_set(error, GPUT_ERROR_STATE, "The rule \"%.150s\" cannot be checked: %s.",
+            text, n_figures == 0 ? "there are no code blocks" : "there is one session alone");
+    int code = GPUT_OK;
     struct comparison_value *values = calloc(comparison->n_sessions, sizeof *values);
     if (!values)
         return error_memory(error);
-    size_t n_figures = rule.all_blocks ? comparison->n_blocks : 1;
     for (size_t f = 0; f < n_figures && !*holds; f++) {
         if (rule.all_blocks)
             rule.figure.block = f;
@@ -253,7 +278,10 @@ int gput_comparison_check(const struct gput_comparison *comparison, const char *
             if (*holds)
                 describe(comparison, text, &rule.figure, values, i, message, size);
         }
+        const char *unknown = find_unknown(comparison, &rule, values);
+        if (unknown && code == GPUT_OK)
+            code = refuse_unknown(&parser, &rule, unknown);
     }
     free(values);
-    return GPUT_OK;
+    return *holds ? GPUT_OK : code;
 }

@@ -283,7 +283,14 @@ static void any_rise_from_0_breaks_a_rule(void **state)
     add(comparison, "A", 0, "a");
     add(comparison, "B", NAN, "a");
     assert_int_equal(match(comparison, NULL), GPUT_OK);
-    assert_rule(comparison, "mean main_ram > +5%", "");
+    bool holds;
+    struct gput_error error;
+    assert_int_equal(
+        gput_comparison_check(comparison, "mean main_ram > +5%", &holds, NULL, 0, &error),
+        GPUT_ERROR_STATE);
+    assert_false(holds);
+    assert_string_equal(
+        error.message, "The rule \"mean main_ram > +5%\" cannot be checked: B has no such figure.");
     gput_comparison_destroy(comparison);
 }
 

@@ -232,6 +232,54 @@ class Rules(CompareTest):
             self.assertIn(f"is not valid: there is no such measurement{near} A rule is like", done.stderr)
 
 
+class RulesWithoutFigures(CompareTest):
+    """A gate that is open because a figure is missing lets everything through."""
+
+    def setUp(self):
+        super().setUp()
+        self.results("a.json")
+        self.results("b.json")
+
+    def lose(self, name, *path):
+        content = json.loads((self.folder / name).read_text())
+        part = content
+        for key in path:
+            part = part[key]
+        self.assertIn("max", part)
+        for statistic in part:
+            part[statistic] = None
+        (self.folder / name).write_text(json.dumps(content))
+
+    def check(self, *rules, maps=("A=a.json", "B=b.json")):
+        done = self.compare(*(word for name in maps for word in ("-m", name)), *(word for rule in rules for word in ("--fail-if", rule)))
+        return done.returncode, done.stderr
+
+    def test_a_figure_that_the_new_session_lost_is_an_error(self):
+        self.lose("b.json", "overall", "main_ram")
+        for rule in "max main_ram > +5%", "max main_ram > 100", "min main_ram < 1":
+            self.assertEqual(self.check(rule), (1, f'gpu-tracker: The rule "{rule}" cannot be checked: B has no such figure.\n'))
+        self.assertEqual(self.check("max descendants_ram > 100"), (0, ""))
+
+    def test_a_change_from_a_figure_that_the_first_lacks_is_an_error(self):
+        self.lose("a.json", "overall", "main_ram")
+        self.assertEqual(self.check("max main_ram > +5%")[0], 1)
+        self.assertEqual(self.check("max main_ram > 100"), (0, ""))  # which asks nothing of the first
+
+    def test_a_figure_that_no_session_has_is_an_error(self):
+        status, message = self.check("max energy_package > +5%")
+        self.assertEqual(status, 1)
+        self.assertIn("cannot be checked: A has no such figure.", message)
+
+    def test_a_broken_rule_is_broken_whatever_the_others_lack(self):
+        self.lose("b.json", "overall", "main_ram")
+        status, message = self.check("max main_ram > +5%", "max descendants_ram >= 0")
+        self.assertEqual((status, message.count("\n")), (3, 2))
+
+    def test_one_session_alone_breaks_no_rule_and_keeps_none(self):
+        self.assertEqual(self.check("max main_ram > +5%", maps=("A=a.json",)),
+                         (1, 'gpu-tracker: The rule "max main_ram > +5%" cannot be checked: there is one session alone.\n'))
+
+
 class Messages(CompareTest):
     def test_what_cannot_be_compared(self):
         self.results("a.json")
