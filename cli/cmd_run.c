@@ -8,13 +8,14 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Where "run --otlp URL -- COMMAND" took the URL for the command. */
+/* Where "run --otlp URL -- COMMAND" or "run --regions mpi" took the value for the command: before
+ * "--" it is that of any option, else of the last one. */
 static void explain_optional_value(const struct arguments *arguments)
 {
     char name[64], line[MESSAGE_LINE_SIZE / 2];
-    if (arguments->n_operands < 2 || strcmp(arguments->operands[1], "--") != 0)
-        return;
-    for (size_t i = 0; i < arguments->n_uses; i++) {
+    bool is_of_any = arguments->n_operands > 1 && strcmp(arguments->operands[1], "--") == 0;
+    size_t first = is_of_any || arguments->n_uses == 0 ? 0 : arguments->n_uses - 1;
+    for (size_t i = first; i < arguments->n_uses; i++) {
         const struct option *row = option(arguments->uses[i].id);
         if (!row->optional || arguments->uses[i].value[0])
             continue;

@@ -18,10 +18,12 @@ enum {
     OPTION_ERROR_BUFFER = 10010,
     OPTION_POST_FIELDS = 10015,
     OPTION_HTTP_HEADER = 10023,
+    OPTION_SSL_CERTIFICATE = 10025,
     OPTION_HEADER_DATA = 10029,
     OPTION_NO_PROGRESS = 43,
     OPTION_XFERINFO_DATA = 10057,
     OPTION_CA_INFO = 10065,
+    OPTION_SSL_KEY = 10087,
     OPTION_HTTP_VERSION = 84,
     OPTION_NO_SIGNAL = 99,
     OPTION_TIMEOUT_MS = 155,
@@ -104,19 +106,21 @@ static int should_abort(void *user, int64_t a, int64_t b, int64_t c, int64_t d)
     return http_post_remaining_ms(transfer->post) == 0;
 }
 
-/* Each line of the fields. */
+/* Each line of the fields. NULL: memory ran out. */
 static struct curl_slist *list_fields(const struct curl_library *library, const char *fields)
 {
     struct curl_slist *list = library->curl_slist_append(NULL, "Expect:"); /* one answer alone */
-    char line[2048];
-    for (const char *end; (end = strstr(fields, "\r\n")); fields = end + 2) {
-        if ((size_t)(end - fields) >= sizeof line)
-            continue;
-        memcpy(line, fields, (size_t)(end - fields));
-        line[end - fields] = '\0';
-        struct curl_slist *longer = library->curl_slist_append(list, line);
-        list = longer ? longer : list;
+    struct str line = {0};
+    for (const char *end; list && (end = strstr(fields, "\r\n")); fields = end + 2) {
+        str_clear(&line);
+        str_append_bytes(&line, fields, (size_t)(end - fields));
+        struct curl_slist *longer =
+            line.failed ? NULL : library->curl_slist_append(list, str_text(&line));
+        if (!longer)
+            library->curl_slist_free_all(list);
+        list = longer;
     }
+    str_finish(&line);
     return list;
 }
 
@@ -146,9 +150,14 @@ static void set_options(const struct curl_library *library, void *curl, struct t
     /* Its thread that asks name servers is not waited for. */
     library->curl_easy_setopt(curl, OPTION_QUICK_EXIT, 1L);
     library->curl_easy_setopt(curl, OPTION_TIMEOUT_MS, (long)http_post_remaining_ms(post));
-    const char *authority = post->authority ? post->authority : named_authority();
+    const struct http_files *files = post->files;
+    const char *authority = files->authority[0] ? files->authority : named_authority();
     if (authority)
         library->curl_easy_setopt(curl, OPTION_CA_INFO, authority);
+    if (files->certificate[0])
+        library->curl_easy_setopt(curl, OPTION_SSL_CERTIFICATE, files->certificate);
+    if (files->key[0])
+        library->curl_easy_setopt(curl, OPTION_SSL_KEY, files->key);
 }
 
 static int fail(const char *url, int failure, const char *why, struct gput_error *error)
@@ -165,6 +174,8 @@ static int perform(const struct curl_library *library, void *curl, struct transf
 {
     char why[ERROR_SIZE] = "";
     struct curl_slist *fields = list_fields(library, transfer->post->fields);
+    if (!fields)
+        return error_memory(error);
     set_options(library, curl, transfer);
     library->curl_easy_setopt(curl, OPTION_HTTP_HEADER, fields);
     library->curl_easy_setopt(curl, OPTION_ERROR_BUFFER, why);

@@ -10,13 +10,21 @@
 #include "push/http_response.h"
 #include "push/push_url.h"
 
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdint.h>
 
+/* Files of https; "": the system's authorities, and no certificate of ours. */
+struct http_files {
+    char authority[PATH_MAX];   /* certificates of authorities */
+    char certificate[PATH_MAX]; /* our own, for a receiver that asks who we are, and its key */
+    char key[PATH_MAX];         /* "": it is in the file of the certificate */
+};
+
 struct http_post {
     const struct push_url *url;
-    const char *fields;    /* of the head, each ends with \r\n: "Content-Type: x\r\n" */
-    const char *authority; /* certificates of authorities for https, a file; NULL: the system's */
+    const char *fields; /* of the head, each ends with \r\n: "Content-Type: x\r\n" */
+    const struct http_files *files;
     const void *body;
     size_t length;
     /* When it is aborted, by the monotonic clock; another thread may bring it forward. */

@@ -155,13 +155,6 @@ void push_add(struct push *push, int64_t time_ns, const struct gput_results *res
 
 /* ---- requests ---- */
 
-/* No end of a line in it, which would begin another field. */
-static void append_field(struct str *head, const char *name, const char *value)
-{
-    if (strpbrk(name, "\r\n: ") == NULL && strpbrk(value, "\r\n") == NULL)
-        str_printf(head, "%s: %s\r\n", name, value);
-}
-
 static void make_head(const struct push *push, struct str *head)
 {
     const struct push_settings *settings = &push->settings;
@@ -174,7 +167,8 @@ static void make_head(const struct push *push, struct str *head)
         str_printf(head, "Authorization: Basic %.*s\r\n", (int)BASE64_LENGTH(length), encoded);
     }
     for (size_t i = 0; i < settings->fields.count; i++)
-        append_field(head, settings->fields.items[i].name, settings->fields.items[i].value);
+        str_printf(
+            head, "%s: %s\r\n", settings->fields.items[i].name, settings->fields.items[i].value);
     if (settings->is_compressed)
         str_append(head, "Content-Encoding: gzip\r\n");
 }
@@ -190,7 +184,7 @@ static int post(struct push *push, size_t count, struct http_answer *answer, str
         code = push->protocol->compress(push, &body, error);
     struct http_post request = {.url = &push->settings.url,
         .fields = str_text(&head),
-        .authority = push->settings.authority[0] ? push->settings.authority : NULL,
+        .files = &push->settings.files,
         .body = str_text(&body),
         .length = body.length,
         .deadline_ns = clock_monotonic_ns() + push->settings.timeout_ns,

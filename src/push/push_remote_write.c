@@ -218,7 +218,7 @@ static void encode(const struct push *push, size_t count, struct str *message)
 static int compress(const struct push *push, struct str *body, struct gput_error *error)
 {
     (void)push;
-    return snappy_frame(body, error);
+    return snappy_pack(body, error);
 }
 
 static bool is_busy(int status)

@@ -111,7 +111,7 @@ static int open_receivers(struct replay *replay, const char *path)
     }
     if (code == GPUT_OK && options->remote_write) {
         code = push_settings_of_remote_write(&settings, options->remote_write, options->labels,
-            options->interval_seconds, replay->error);
+            options->interval_seconds, variable, replay->error);
         push_settings_set_timeout(&settings, options->timeout_seconds);
         if (code == GPUT_OK)
             code = add_receiver(replay, &push_remote_write, &settings, "instance", path);

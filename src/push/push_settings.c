@@ -6,8 +6,10 @@
 #include "push/curl_library.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/auxv.h>
 
 /* Those of OpenTelemetry. */
 #define OTLP_URL "http://localhost:4318"
@@ -32,18 +34,21 @@ struct setting {
     const char *value;
 };
 
-/* Variables for metrics go before those for everything. */
-static struct setting read_exporter(push_variable *variable, const char *what)
+/* The first that is set of the variables that end with `what`, by their beginnings; NULL ends
+ * these. Variables for metrics go before those for everything. */
+static struct setting read_first(
+    push_variable *variable, const char *const *beginnings, const char *what)
 {
-    struct setting setting;
-    snprintf(setting.name, sizeof setting.name, "OTEL_EXPORTER_OTLP_METRICS_%s", what);
-    setting.value = read(variable, setting.name);
-    if (!setting.value) {
-        snprintf(setting.name, sizeof setting.name, "OTEL_EXPORTER_OTLP_%s", what);
+    struct setting setting = {.value = NULL};
+    for (; *beginnings && !setting.value; beginnings++) {
+        snprintf(setting.name, sizeof setting.name, "%s%s", *beginnings, what);
         setting.value = read(variable, setting.name);
     }
     return setting;
 }
+
+static const char *const of_otlp[] = {"OTEL_EXPORTER_OTLP_METRICS_", "OTEL_EXPORTER_OTLP_", NULL};
+static const char *const of_remote_write[] = {"GPUT_REMOTE_WRITE_", NULL};
 
 /* NULL: there is space for no more. */
 static char *next_remark(struct push_settings *settings)
@@ -95,13 +100,60 @@ static void read_list(
             "%s is not a list of NAME=VALUE: the part after the mistake is skipped.", what);
 }
 
+/* An end of a line in a field would begin another one. */
+static void check_fields(struct push_settings *settings, const char *what)
+{
+    struct labels *fields = &settings->fields;
+    size_t kept = 0;
+    for (size_t i = 0; i < fields->count; i++) {
+        struct label *field = &fields->items[i];
+        if (!strpbrk(field->name, "\r\n: ") && !strpbrk(field->value, "\r\n")) {
+            fields->items[kept++] = *field;
+            continue;
+        }
+        char *said = next_remark(settings);
+        if (said)
+            text_fit(said, sizeof *settings->remarks,
+                "%s has a field that HTTP does not allow, which is skipped.", what);
+        free(field->name);
+        free(field->value);
+    }
+    fields->count = kept;
+}
+
+static void read_path(struct push_settings *settings, push_variable *variable,
+    const char *const *beginnings, const char *what, char path[PATH_MAX])
+{
+    struct setting file = read_first(variable, beginnings, what);
+    if (!file.value)
+        return;
+    /* A file of the environment must not be read with rights that its user lacks. */
+    if (getauxval(AT_SECURE) || strlen(file.value) >= PATH_MAX)
+        remark(settings, file.name, file.value);
+    else
+        strcpy(path, file.value);
+}
+
+/* Who we are to the receiver, and who it is to us. */
+static void read_credentials(
+    struct push_settings *settings, push_variable *variable, const char *const *beginnings)
+{
+    struct http_files *files = &settings->files;
+    struct setting fields = read_first(variable, beginnings, "HEADERS");
+    read_list(settings, &settings->fields, fields.name, fields.value);
+    check_fields(settings, fields.name);
+    read_path(settings, variable, beginnings, "CERTIFICATE", files->authority);
+    read_path(settings, variable, beginnings, "CLIENT_CERTIFICATE", files->certificate);
+    read_path(settings, variable, beginnings, "CLIENT_KEY", files->key);
+    if (files->key[0] && !files->certificate[0])
+        remark(settings, "A CLIENT_KEY without CLIENT_CERTIFICATE", files->key);
+}
+
 static void read_transport(struct push_settings *settings, push_variable *variable)
 {
-    struct setting protocol = read_exporter(variable, "PROTOCOL");
-    struct setting compression = read_exporter(variable, "COMPRESSION");
-    struct setting timeout = read_exporter(variable, "TIMEOUT");
-    struct setting fields = read_exporter(variable, "HEADERS");
-    const char *authority = read_exporter(variable, "CERTIFICATE").value;
+    struct setting protocol = read_first(variable, of_otlp, "PROTOCOL");
+    struct setting compression = read_first(variable, of_otlp, "COMPRESSION");
+    struct setting timeout = read_first(variable, of_otlp, "TIMEOUT");
     bool is_plain = compression.value && strcmp(compression.value, "none") == 0;
     settings->end_ns = read_ms(settings, timeout.value, timeout.name, 0);
     settings->timeout_ns = settings->end_ns > 0 ? settings->end_ns : OTLP_TIMEOUT_MS * NS_PER_MS;
@@ -110,8 +162,6 @@ static void read_transport(struct push_settings *settings, push_variable *variab
         remark(settings, compression.name, compression.value);
     if (protocol.value && strcmp(protocol.value, "http/protobuf") != 0)
         remark(settings, protocol.name, protocol.value);
-    snprintf(settings->authority, sizeof settings->authority, "%s", authority ? authority : "");
-    read_list(settings, &settings->fields, fields.name, fields.value);
 }
 
 int push_settings_of_otlp(struct push_settings *settings, const char *url, const char *labels,
@@ -123,6 +173,7 @@ int push_settings_of_otlp(struct push_settings *settings, const char *url, const
     settings->is_off = disabled && strcasecmp(disabled, "true") == 0;
     TRY(read_url(settings, url, variable, error));
     read_transport(settings, variable);
+    read_credentials(settings, variable, of_otlp);
     settings->interval_ns = read_ms(settings, read(variable, "OTEL_METRIC_EXPORT_INTERVAL"),
         "OTEL_METRIC_EXPORT_INTERVAL", OTLP_INTERVAL_MS);
     if (interval_seconds > 0)
@@ -135,7 +186,7 @@ int push_settings_of_otlp(struct push_settings *settings, const char *url, const
 }
 
 int push_settings_of_remote_write(struct push_settings *settings, const char *url,
-    const char *labels, double interval_seconds, struct gput_error *error)
+    const char *labels, double interval_seconds, push_variable *variable, struct gput_error *error)
 {
     *settings = (struct push_settings){
         .interval_ns = REMOTE_WRITE_INTERVAL_NS, .timeout_ns = REMOTE_WRITE_TIMEOUT_NS};
@@ -144,6 +195,7 @@ int push_settings_of_remote_write(struct push_settings *settings, const char *ur
         TRY(push_url_append(&settings->url, "/api/v1/write", error));
     if (settings->url.is_https)
         TRY(curl_library_check(error));
+    read_credentials(settings, variable, of_remote_write);
     if (interval_seconds > 0)
         settings->interval_ns = clock_ns_of_seconds(interval_seconds);
     return labels_add_list(&settings->labels, labels, LABELS_OF_PROMETHEUS, error);

@@ -4,24 +4,25 @@
 #pragma once
 
 #include "output/labels.h"
+#include "push/http_post.h"
 #include "push/push_url.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 /* One of each variable that can be wrong. */
-#define PUSH_MAX_REMARKS 6
+#define PUSH_MAX_REMARKS 10
 
 struct push_settings {
     struct push_url url;
     struct labels labels; /* of all that is sent */
     struct labels fields; /* of the heads of requests */
-    char authority[1024]; /* certificates of authorities for https, a file; "": the system's */
-    int64_t interval_ns;  /* between two samples that are sent */
-    int64_t timeout_ns;   /* of a request */
-    int64_t end_ns;       /* so long the last ones may take; 0: not said */
-    bool is_compressed;   /* by gzip */
-    bool is_off;          /* OTEL_SDK_DISABLED */
+    struct http_files files;
+    int64_t interval_ns;                 /* between two samples that are sent */
+    int64_t timeout_ns;                  /* of a request */
+    int64_t end_ns;                      /* so long the last ones may take; 0: not said */
+    bool is_compressed;                  /* by gzip */
+    bool is_off;                         /* OTEL_SDK_DISABLED */
     char remarks[PUSH_MAX_REMARKS][256]; /* what of the variables is not followed */
     size_t n_remarks;
 };
@@ -40,9 +41,10 @@ typedef const char *push_variable(const char *name);
 int push_settings_of_otlp(struct push_settings *settings, const char *url, const char *labels,
     double interval_seconds, push_variable *variable, struct gput_error *error);
 
-/* For Prometheus' remote write; likewise. */
+/* For Prometheus' remote write; likewise. Its variables begin with GPUT_REMOTE_WRITE_: there is no
+ * convention of others. */
 int push_settings_of_remote_write(struct push_settings *settings, const char *url,
-    const char *labels, double interval_seconds, struct gput_error *error);
+    const char *labels, double interval_seconds, push_variable *variable, struct gput_error *error);
 
 /* So long a request may take, and the last ones at the end. 0: as it was. */
 void push_settings_set_timeout(struct push_settings *settings, double seconds);

@@ -94,21 +94,37 @@ def read_otlp(body):
     return attributes(fields(whole[1][0]), 1), metrics
 
 
-def read_remote_write(body):
-    """Labels -> samples (value, milliseconds) of each series; the body is a block of snappy, made of literals alone."""
+def unpack_snappy(body):
+    """The bytes of a block of snappy, as format_description.txt of snappy describes it."""
     length = shift = at = 0
     while True:
         length |= (body[at] & 0x7F) << shift
         shift, at = shift + 7, at + 1
         if body[at - 1] < 0x80:
             break
-    plain = b""
+    plain = bytearray()
     while at < len(body):
-        assert body[at] == 61 << 2
-        size = int.from_bytes(body[at + 1:at + 3], "little") + 1
-        plain += body[at + 3:at + 3 + size]
-        at += 3 + size
+        kind, size, at = body[at] & 3, body[at] >> 2, at + 1
+        if kind == 0:  # a literal
+            extra = max(0, size - 59)
+            size = (int.from_bytes(body[at:at + extra], "little") if extra else size) + 1
+            plain += body[at + extra:at + extra + size]
+            at += extra + size
+            continue
+        if kind == 1:
+            offset, size, at = (size >> 3) << 8 | body[at], (size & 7) + 4, at + 1
+        else:
+            width = 2 if kind == 2 else 4
+            offset, size, at = int.from_bytes(body[at:at + width], "little"), size + 1, at + width
+        for _ in range(size):
+            plain.append(plain[-offset])
     assert len(plain) == length
+    return bytes(plain)
+
+
+def read_remote_write(body):
+    """Labels -> samples (value, milliseconds) of each series."""
+    plain = unpack_snappy(body)
     series = {}
     for message in map(fields, fields(plain)[1]):
         labels = [(label[1][0].decode(), label[2][0].decode()) for label in map(fields, message[1])]

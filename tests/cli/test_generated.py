@@ -77,7 +77,9 @@ class Generated(CommandTest):
         for path in [*(SOURCE / "cli").glob("*.c"), *(SOURCE / "src").rglob("*.c")]:
             read |= set(re.findall(r'"(GPUT_[A-Z_]+)"', path.read_text()))
         self.assertIn("GPUT_BLOCKS_FILE", read)
-        self.assertEqual(set(re.findall(r"GPUT_[A-Z_]+", text)), read)
+        beginnings = tuple(name for name in read if name.endswith("_"))  # of several variables
+        written = {next(filter(name.startswith, beginnings), name) for name in re.findall(r"GPUT_[A-Z_]+", text)}
+        self.assertEqual(written, read)
 
     def test_man_page_without_complaints(self):
         if not shutil.which("groff"):

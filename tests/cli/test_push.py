@@ -16,7 +16,7 @@ import urllib.request
 import receiver
 from command import BUILD, PATIENCE, SOURCE, main, python, until_ticks, wait_until
 from fake_gpu import TWO_GPUS
-from push_test import PushTest, moment_of, read_otlp, read_remote_write
+from push_test import PushTest, moment_of, read_otlp, read_remote_write, unpack_snappy
 
 LONG = ["sleep", "1.6"]
 
@@ -348,14 +348,13 @@ class RemoteWrite(PushTest):
         self.assertIn('\ngputracker_system_cores{job="train"} ', (self.folder / "r.prom").read_text())
 
 
-def has_curl():
-    for name in "libcurl.so.4", "libcurl-gnutls.so.4":
-        with contextlib.suppress(OSError):
-            return bool(ctypes.CDLL(name))
+def is_loadable(name):
+    with contextlib.suppress(OSError):
+        return bool(ctypes.CDLL(name))
     return False
 
 
-@unittest.skipUnless(has_curl(), "needs libcurl4")
+@unittest.skipUnless(is_loadable("libcurl.so.4") or is_loadable("libcurl-gnutls.so.4"), "needs libcurl4")
 @unittest.skipUnless(shutil.which("openssl"), "needs openssl, to make certificates")
 class Https(PushTest):
     """With an authority of the test's own, on the loopback."""
@@ -387,6 +386,35 @@ class Https(PushTest):
         path, head, body = self.collector.requests[-1]
         self.assertEqual((path, head["Authorization"]), ("/api/v1/write", "Basic dXNlcjp3b3Jk"))
         self.assertTrue(read_remote_write(body))
+        if is_loadable("libsnappy.so.1"):
+            self.assertLess(3 * len(body), len(unpack_snappy(body)))
+
+    def test_remote_write_with_a_long_token_a_tenant_and_an_authority(self):
+        for length in 100, 2047, 2048, 20000:
+            token = "t" * length
+            said = self.track("--remote-write", self.collector.url(), GPUT_REMOTE_WRITE_CERTIFICATE=str(self.folder / "ca.pem"),
+                              GPUT_REMOTE_WRITE_HEADERS=f"Authorization=Bearer%20{token},X-Scope-OrgID=team-1")
+            self.assertEqual(said, "")
+            head = self.collector.requests[-1][1]
+            self.assertEqual((head["Authorization"], head["X-Scope-OrgID"]), (f"Bearer {token}", "team-1"))
+
+    def test_a_receiver_that_asks_who_we_are(self):
+        self.openssl("req", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=tracker", "-keyout", "client.key", "-out", "client.csr")
+        self.openssl("x509", "-req", "-in", "client.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2", "-out", "client.pem")
+        tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        tls.load_cert_chain(self.folder / "server.pem", self.folder / "server.key")
+        tls.load_verify_locations(self.folder / "ca.pem")
+        tls.verify_mode = ssl.CERT_REQUIRED
+        receiver = self.receive(tls=tls)
+        (self.folder / "both.pem").write_text((self.folder / "client.pem").read_text() + (self.folder / "client.key").read_text())
+        for option, prefix in ("--otlp=", "OTEL_EXPORTER_OTLP_"), ("--otlp=", "OTEL_EXPORTER_OTLP_METRICS_"), ("--remote-write=", "GPUT_REMOTE_WRITE_"):
+            for files in {"CLIENT_CERTIFICATE": "client.pem", "CLIENT_KEY": "client.key"}, {"CLIENT_CERTIFICATE": "both.pem"}:
+                variables = {prefix + name: str(self.folder / file) for name, file in (files | {"CERTIFICATE": "ca.pem"}).items()}
+                before = len(receiver.requests)
+                self.assertEqual(self.track(option + receiver.url(), **variables), "", variables)
+                self.assertGreater(len(receiver.requests), before)
+        self.assertIn('A CLIENT_KEY without CLIENT_CERTIFICATE is "k", which is ignored.',
+                      self.track("--otlp=" + self.collector.url(), OTEL_EXPORTER_OTLP_CERTIFICATE=str(self.folder / "ca.pem"), OTEL_EXPORTER_OTLP_CLIENT_KEY="k"))
 
     def test_an_authority_that_is_unknown_gets_nothing(self):
         said = self.folder / "said"

@@ -42,6 +42,8 @@ class ExitStatus(CommandTest):
         self.assertTrue(done.stderr.endswith("gpu-tracker: a value of --otlp follows an equals sign: --otlp=nowhere\n"), done.stderr)
         self.assertNotIn("equals sign", self.run_command("run", "--otlp=http://127.0.0.1:9", "nowhere", "--").stderr)
         self.assertNotIn("equals sign", self.run_command("run", "-q", "nowhere", "--", "true").stderr)
+        self.assertIn("a value of --regions follows an equals sign: --regions=mpi\n", self.run_command("run", "-q", "--regions", "mpi", "./x").stderr)
+        self.assertNotIn("equals sign", self.run_command("run", "--regions", "-q", "nowhere").stderr)
 
     def test_a_command_that_is_not_executable(self):
         (self.folder / "script").write_text("#!/bin/sh\n")

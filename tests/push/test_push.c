@@ -14,10 +14,17 @@
 
 #define CLOSED_PORT "http://127.0.0.1:1"
 
+static const char *not_set(const char *name)
+{
+    (void)name;
+    return NULL;
+}
+
 static struct push *make_push(void)
 {
     struct push_settings settings;
-    assert_int_equal(push_settings_of_remote_write(&settings, CLOSED_PORT, NULL, 0, NULL), GPUT_OK);
+    assert_int_equal(
+        push_settings_of_remote_write(&settings, CLOSED_PORT, NULL, 0, not_set, NULL), GPUT_OK);
     struct push *push = push_create(&push_remote_write, &settings);
     assert_non_null(push);
     push_settings_finish(&settings);
@@ -163,7 +170,8 @@ static double ask_after(const char *answer, unsigned failures)
     assert_int_equal(listen(busy.socket, 1), 0);
     assert_int_equal(getsockname(busy.socket, (struct sockaddr *)&address, &length), 0);
     snprintf(url, sizeof url, "http://127.0.0.1:%d", ntohs(address.sin_port));
-    assert_int_equal(push_settings_of_remote_write(&settings, url, NULL, 0, NULL), GPUT_OK);
+    assert_int_equal(
+        push_settings_of_remote_write(&settings, url, NULL, 0, not_set, NULL), GPUT_OK);
     struct push *push = push_create(&push_remote_write, &settings);
     assert_int_equal(pthread_create(&thread, NULL, answer_once, &busy), 0);
     push->failures = failures;

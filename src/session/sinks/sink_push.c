@@ -168,7 +168,7 @@ static int open_remote_write(struct sink *sink, struct gput_error *error)
     struct push_settings settings;
     const struct gput_session_options *options = &sink->settings->options;
     int code = push_settings_of_remote_write(
-        &settings, sink->option, options->labels, options->push_interval_seconds, error);
+        &settings, sink->option, options->labels, options->push_interval_seconds, variable, error);
     push_settings_set_timeout(&settings, options->push_timeout_seconds);
     return finish_open(sink, &push_remote_write, &settings, code, error);
 }
