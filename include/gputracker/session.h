@@ -233,7 +233,8 @@ GPUT_API int gput_session_track_machine(struct gput_session *session, struct gpu
 /**
  * Starts a command and tracks it from its first instruction. The command inherits everything from
  * the caller (working directory, environment, standard streams, signal mask as it was before the
- * call). The calling process becomes a child subreaper, so that orphaned descendants stay tracked,
+ * call). Its environment also has GPUT_SESSION, the ids of the sessions that it is in. The calling
+ * process becomes a child subreaper, so that orphaned descendants stay tracked,
  * and reaps those orphans, at samples and in gput_session_wait().
  *
  * Children that the caller starts itself remain the caller's: they are neither tracked nor reaped.

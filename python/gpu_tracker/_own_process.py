@@ -15,6 +15,7 @@ from . import _native
 # a line: the shell has to be gone, or it would be seen as a child of the program. After that line come its options.
 _DETACH = 'exec 3<&0; (read -r _ <&3; exec "$@" <&3 3<&-) >/dev/null & echo $!'
 _BEGIN_SECONDS = 30
+_DETAILS_SECONDS = 1
 # Options of files are arguments: their names need not be UTF-8, as JSON is. They have their names in this process, which the command
 # must not change. The file of results so far is another one there.
 _PATHS = {"tracking_file": "--tf", "energy_folder": "--energy-folder", "resource_usage_file": None}
@@ -126,6 +127,17 @@ class OwnProcessSession:
             raise FileExistsError(
                 f"File {self._report_file} already exists and is not a resource usage file. Please name another one."
             ) from None
+
+    def details_so_far(self):
+        """They come with the first sample. None: they did not, as on a full disk."""
+        end = time.monotonic() + _DETAILS_SECONDS
+        while True:
+            try:
+                return _native.load_report(self._so_far)
+            except (OSError, ValueError):
+                if time.monotonic() > end or not self._is_alive():
+                    return None
+            time.sleep(0.001)
 
     def address(self):
         return self._options["listen"]

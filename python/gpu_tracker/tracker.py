@@ -40,6 +40,7 @@ _DISPLAY_TOO_EARLY = (
 _MAX_NAME_TRIES = 100
 # For the curves of notebooks, without a tracking file: 100 kB at most.
 _KEPT_SAMPLES = 2048
+_SESSION = "GPUT_SESSION"
 _SECTIONS = ("max_ram", "max_gpu_ram", "cpu_utilization", "gpu_utilization", "compute_time")
 
 _USAGE_CLASSES = (
@@ -211,6 +212,7 @@ class Tracker:
     # The class's, for trackers from older pickles.
     _tracking_file = None
     _samples = ()
+    _named = _outer = None  # the environment's variable while tracking runs, and before
 
     def _create_session(self, options):
         """In a job a tracking file that is taken is not an error: it gets the next free name."""
@@ -274,7 +276,26 @@ class Tracker:
             if not self._disable_logs:
                 _log_warnings([f"The target process of ID {self._process_id} ended before tracking could begin."])
         self.state = self.State.STARTED
+        if self._process_id in (0, os.getpid()) and not self._is_gone:
+            self._name_in_environment()
         self._warn()
+
+    def _name_in_environment(self):
+        """Programs that are started from here on know by this that they are within this session, as the command of
+        `gpu-tracker run` does."""
+        details = getattr(self._session, "details_so_far", self._details_so_far)()
+        if details and (own := details["identity"]["session_id"]):
+            self._outer = os.environ.get(_SESSION)
+            self._named = "/".join(filter(None, (details["identity"]["within"], own)))
+            os.environ[_SESSION] = self._named
+
+    def _leave_environment(self):
+        if self._named is None or os.environ.get(_SESSION) != self._named:
+            return
+        if self._outer is None:
+            del os.environ[_SESSION]
+        else:
+            os.environ[_SESSION] = self._outer
 
     def stop(self) -> None:
         """Takes the last sample, completes the files and fills `resource_usage`.
@@ -287,6 +308,7 @@ class Tracker:
             raise RuntimeError("Cannot stop tracking when tracking has already stopped.")
         if not self._is_gone:
             self._session.stop()
+        self._leave_environment()
         self._take_report()
         self._warn()
         self._session = None

@@ -23,6 +23,8 @@
     NUMBER(signal, "identity.signal", "number of the signal that ended the command") \
     TEXT(start, 32, "identity.start", "when tracking began, UTC") \
     TEXT(end, 32, "identity.end", "when it ended, UTC") \
+    TEXT(session_id, 48, "identity.session_id", "of this session alone") \
+    TEXT(within, 256, "identity.within", "ids of the sessions that have these processes, too, from the outermost: ID/ID") \
     TEXT(version, 32, "identity.version", "of gpu-tracker") \
     TEXT(container, 80, "identity.container", "id or name of the container that main runs in") \
     TEXT(pod, 80, "identity.pod", "name or id of the Kubernetes pod that main runs in") \

@@ -1,7 +1,6 @@
 #include "process/launch.h"
 
 #include "base/text.h"
-#include "os/environment.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +26,7 @@ static void reset_handlers(void)
 
 /* In the child: waits for a byte from `go`, or the end of the tracker. Sends an errno through
  * `report_fd`, which execve() closes when it succeeds. */
-static void exec_in_child(char *const argv[], char *const variables[], const sigset_t *mask,
+static void exec_in_child(char *const argv[], char *const environment[], const sigset_t *mask,
     const int go[2], int report_fd)
 {
     char byte;
@@ -35,7 +34,7 @@ static void exec_in_child(char *const argv[], char *const variables[], const sig
     while (read(go[0], &byte, 1) < 0 && errno == EINTR)
         ;
     sigprocmask(SIG_SETMASK, mask, NULL);
-    execvpe(argv[0], argv, variables);
+    execvpe(argv[0], argv, environment);
     int failure = errno;
     ssize_t done = write(report_fd, &failure, sizeof failure);
     (void)done;
@@ -129,16 +128,13 @@ static int open_pipes(int report[2], int go[2])
     return failure;
 }
 
-int launch_begin(
-    char *const argv[], struct own_cgroup *cgroup, struct launch *launch, struct gput_error *error)
+int launch_begin(char *const argv[], char *const environment[], struct own_cgroup *cgroup,
+    struct launch *launch, struct gput_error *error)
 {
     int report[2], go[2];
-    char **whole = environment_was_cut() ? environment_with_removed() : NULL;
     int failure = open_pipes(report, go);
-    if (failure) {
-        free(whole);
+    if (failure)
         return error_set_errno(error, failure, "Cannot start %s", argv[0]);
-    }
 
     sigset_t all;
     sigset_t mask;
@@ -149,9 +145,8 @@ int launch_begin(
     if (child == 0 && !without_handlers)
         reset_handlers();
     if (child == 0)
-        exec_in_child(argv, whole ? whole : environ, &mask, go, report[1]);
+        exec_in_child(argv, environment, &mask, go, report[1]);
     failure = errno;
-    free(whole);
     pthread_sigmask(SIG_SETMASK, &mask, NULL);
     close(report[1]);
     if (child < 0) {

@@ -17,9 +17,9 @@ struct launch {
 };
 
 /*
- * Begins to start argv[0], searched for in PATH like execvp() does. The child inherits everything
- * but close-on-exec descriptors. It waits for launch_exec(): before that the caller opens what it
- * can only open while the process lives, however short that is.
+ * Begins to start argv[0], searched for in PATH like execvp() does, with that environment. Else the
+ * child inherits everything but close-on-exec descriptors. It waits for launch_exec(): before that
+ * the caller opens what it can only open while the process lives, however short that is.
  *
  * Uses fork(), not vfork() or posix_spawn(): the ru_maxrss of a child that shares our memory until
  * execve() would include our own peak RSS.
@@ -28,8 +28,8 @@ struct launch {
  *
  * Errors: GPUT_ERROR_MEMORY, GPUT_ERROR_IO; there is no child then.
  */
-int launch_begin(
-    char *const argv[], struct own_cgroup *cgroup, struct launch *launch, struct gput_error *error);
+int launch_begin(char *const argv[], char *const environment[], struct own_cgroup *cgroup,
+    struct launch *launch, struct gput_error *error);
 
 /*
  * Lets the child run the command. Returns when execve() has succeeded or failed. On success the

@@ -71,6 +71,24 @@ static void read_limits(struct gput_session *session, pid_t pid)
         cgroup_finish(&target->launch_cgroup);
 }
 
+/* Its id, and those of the sessions that it is within. `pid`: that all of its processes descend
+ * from. A process that is running already, and that such a session tracks, may have started without
+ * the variable. */
+static void name_session(struct session_settings *settings, pid_t pid)
+{
+    const char *procfs = settings->options.procfs_root;
+    struct environment environment = {0};
+    session_variable_make_id(procfs, pid, settings->id);
+    if (settings->mode != SESSION_MACHINE)
+        session_variable_parse(getenv("GPUT_SESSION"), procfs, pid, settings->within);
+    if (settings->mode != SESSION_ATTACHED || settings->within[0])
+        return;
+    environment_read(procfs, pid, &environment, NULL);
+    session_variable_parse(
+        environment_variable(&environment, "GPUT_SESSION"), procfs, pid, settings->within);
+    environment_finish(&environment);
+}
+
 static void start_log(struct gput_session *session)
 {
     bool detailed = session->settings.options.processes;
@@ -206,6 +224,7 @@ static int begin(
     else
         read_limits(session, pid);
     session_allowed_expect(&session->settings);
+    name_session(&session->settings, pid);
     TRY(sinks_begin(&session->sinks, error));
     session_events_finish(&session->events);
     if (mode != SESSION_MACHINE)
@@ -401,7 +420,16 @@ static int launch_and_track(
     struct gput_session *session, char *const argv[], struct gput_error *error)
 {
     struct launch launch;
-    TRY(launch_begin(argv, &session->target.cgroup, &launch, error));
+    const struct session_settings *settings = &session->settings;
+    char **whole = environment_was_cut() ? environment_with_removed() : NULL;
+    char **environment =
+        session_variable_add(whole ? whole : environ, settings->within, settings->id);
+    free(whole); /* its strings are the kernel's */
+    if (!environment)
+        return error_memory(error);
+    int began = launch_begin(argv, environment, &session->target.cgroup, &launch, error);
+    free(environment);
+    TRY(began);
     open_main_io(session, launch.pid);
     TRY(launch_exec(&launch, error));
     session->target.argv = argv;

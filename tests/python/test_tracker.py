@@ -297,6 +297,40 @@ class States(package.PackageTest):
         self.assertLess(inner.resource_usage.compute_time.time, outer.resource_usage.compute_time.time)
 
 
+class Nested(package.PackageTest):
+    """What starts while a program tracks itself knows that it is within that session."""
+
+    def test_the_environment_names_the_session(self):
+        with mock.patch.dict(os.environ):
+            os.environ.pop("GPUT_SESSION", None)
+            for own_process in False, True:
+                with self.subTest(own_process=own_process):
+                    outer = gput.Tracker(sleep_time=0.02, own_process=own_process, disable_logs=True)
+                    inner = gput.Tracker(sleep_time=0.02, own_process=own_process, disable_logs=True)
+                    with outer:
+                        named = os.environ["GPUT_SESSION"]
+                        with inner:
+                            both = os.environ["GPUT_SESSION"]
+                        self.assertEqual(os.environ["GPUT_SESSION"], named)
+                    self.assertNotIn("GPUT_SESSION", os.environ)
+                    self.assertEqual(outer.details["identity"]["session_id"], named)
+                    self.assertEqual(inner.details["identity"]["within"], named)
+                    self.assertEqual(both, f"{named}/{inner.details['identity']['session_id']}")
+
+    def test_a_session_of_another_process_sets_nothing(self):
+        with mock.patch.dict(os.environ), subprocess.Popen(["sleep", "60"]) as other:
+            os.environ.pop("GPUT_SESSION", None)
+            with gput.Tracker(sleep_time=0.02, process_id=other.pid, disable_logs=True):
+                self.assertNotIn("GPUT_SESSION", os.environ)
+            other.kill()
+
+    def test_another_value_is_left_alone(self):
+        with mock.patch.dict(os.environ):
+            with gput.Tracker(sleep_time=0.02, disable_logs=True):
+                os.environ["GPUT_SESSION"] = "mine"
+            self.assertEqual(os.environ["GPUT_SESSION"], "mine")
+
+
 class Files(package.PackageTest):
     def test_csv_and_sqlite_are_filled(self):
         # In a program of its own: a process that closes a database loses what it has locked of it.

@@ -168,6 +168,8 @@ void session_identity_begin(struct session_identity *state, const struct session
     read_clock(identity);
     int64_t ago_ns = clock_monotonic_ns() - settings->start_ns;
     format_time(wall_clock_ns() - ago_ns, identity->start, sizeof identity->start);
+    FIT(session_id, "%s", settings->id);
+    FIT(within, "%s", settings->within);
     if (pid == 0)
         return;
     if (!is_own_or_child(settings))
@@ -215,6 +217,18 @@ static void add_rank(struct session_identity *state, long rank)
     memmove(&state->ranks[at + 1], &state->ranks[at], (state->n_ranks - at) * sizeof(long));
     state->ranks[at] = rank;
     state->n_ranks++;
+}
+
+/* Which of GNU parallel's jobs a descendant is says nothing of the session that has all of them. */
+static void forget_parallel(struct launcher *launcher)
+{
+    if (!launcher->sequence)
+        return;
+    launcher->sequence = NULL;
+    if (!launcher->job)
+        launcher->step = NULL;
+    if (launcher->depth == 0)
+        launcher->run = NULL;
 }
 
 /* Ids of a job and where it runs: those of an outer launcher hold for all that it started. */
@@ -273,6 +287,8 @@ void session_identity_add(
     struct gput_identity *identity = &state->known;
     struct launcher launcher;
     launcher_parse(variable, user, &launcher);
+    if (is_descendant)
+        forget_parallel(&launcher);
     state->unsuccessful += launcher.depth == 0;
     add_job(identity, &launcher);
     if (launcher.depth < state->depth || launcher.depth == 0)

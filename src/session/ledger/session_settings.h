@@ -7,6 +7,7 @@
 #include "gpu/gpu.h"
 
 #include "model/results.h"
+#include "os/session_variable.h"
 
 #include <gputracker/session.h>
 
@@ -29,6 +30,8 @@ struct session_settings {
     enum session_mode mode;
     bool has_own_procfs; /* procfs_root has the pids of our namespace */
     int64_t start_ns;    /* monotonic clock */
+    char id[SESSION_ID_SIZE];
+    char within[SESSION_IDS_SIZE]; /* of the sessions that have these processes, too */
 };
 
 /* Copies the options; texts that sinks name remain the caller's until sinks_open(). On success and
