@@ -24,8 +24,9 @@ struct jobs_rank {
     unsigned files; /* enum jobs_files */
     char launcher[16], job_id[96], task[40], step[32], run[64];
     char host[65], node[65], boot_id[37], version[32];
-    char cpus[256]; /* that it may run on */
-    char clock[16]; /* what the kernel says of it */
+    char session_id[48], within[256]; /* see struct gput_identity */
+    char cpus[256];                   /* that it may run on */
+    char clock[16];                   /* what the kernel says of it */
     char start_text[32];
     char limit_enforced[16]; /* kind of the limit for which its tracker ended it: "ram" */
     double limit;            /* in bytes or seconds */
@@ -196,9 +197,9 @@ void jobs_sort_ranks(struct gput_jobs *jobs, int (*compare)(const void *, const 
 /* NaN comes last. */
 int jobs_compare_numbers(double left, double right);
 
-/* jobs_launchers.c: sessions of launchers whose ranks have files of their own lose their paths;
- * ranks are sorted by machine. */
-void jobs_leave_out_launchers(struct gput_jobs *jobs);
+/* jobs_nested.c: sessions within others, and those of launchers whose ranks have files of their
+ * own, lose their paths; ranks are sorted by machine. */
+void jobs_leave_out_nested(struct gput_jobs *jobs);
 
 /* jobs_marks.c: how far the clock of one machine is ahead of another's by blocks that their ranks
  * exit together. */

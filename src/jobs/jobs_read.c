@@ -80,6 +80,8 @@ static void take_identity(struct jobs_rank *rank, const struct gput_results *res
     COPY(rank->clock, identity->clock);
     COPY(rank->cpus, identity->cpus);
     COPY(rank->version, identity->version);
+    COPY(rank->session_id, identity->session_id);
+    COPY(rank->within, identity->within);
     COPY(rank->start_text, identity->start);
     rank->cgroup = names_hash(identity->cgroup, strlen(identity->cgroup));
     rank->rows_lost = (double)results->tracker.rows_lost;

@@ -405,7 +405,7 @@ void jobs_sort(struct gput_jobs *jobs)
     if (!alias)
         return;
     jobs_unite_files(jobs, alias);
-    jobs_leave_out_launchers(jobs);
+    jobs_leave_out_nested(jobs);
     jobs_drop_empty(jobs);
     jobs_sort_ranks(jobs, compare_runs);
     find_all_runs(jobs);
