@@ -33,6 +33,7 @@ struct jobs_rank {
     char oom_reason[96];     /* which group the figure is of */
     char ranks[128];         /* of a session whose rank is not one: "0-3,8" */
     bool are_of_descendants; /* its ranks: some may not have been seen */
+    bool ram_is_at_least;    /* its peak: that of samples, or of results so far */
     double pid, rank, world_size, restarts, exit_status, signal;
     double node_rank, node_count; /* of its machine in the job; machines of that */
     double run_start;             /* of the first rank of its run */
@@ -107,6 +108,7 @@ struct jobs_machine {
     const char *clock_source;                         /* JOBS_CLOCK_… */
     char clock_block[48];                             /* of marks: whose calls end together */
     bool clock_is_corrected;
+    bool ram_is_at_least;   /* of a rank */
     bool clock_is_doubtful; /* its times are compared with no other machine's */
 };
 
@@ -135,6 +137,7 @@ struct jobs_job {
     double core_seconds;    /* that were allocated */
     double other_cores;     /* of `cores`, that others kept busy */
     double max_ram_bytes, max_gpu_ram_bytes, gpus, gpu_percent;
+    bool ram_is_at_least; /* of a rank */
     double energy_joules, cpu_joules, gpu_joules;
     double median_seconds, slowest_seconds, slowest_rank;
     double median_cpu_seconds, busiest_cpu_seconds, busiest_rank, imbalance_percent;

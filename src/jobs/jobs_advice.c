@@ -240,7 +240,7 @@ static void find_empty(struct gput_jobs *jobs, const struct jobs_job *job, size_
 /* Nothing says what was in the rows that were lost. */
 static bool is_partial(const struct jobs_rank *rank)
 {
-    return rank->rows_lost > 0 && rank->files == JOBS_SAMPLES;
+    return rank->rows_lost > 0 && rank->files == JOBS_SAMPLES && rank->ram_is_at_least;
 }
 
 static void find_lost_rows(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
@@ -371,10 +371,10 @@ static void find_shared_ram(struct gput_jobs *jobs, const struct jobs_job *job, 
     if (!highest)
         return;
     snprintf(evidence, sizeof evidence,
-        "peaks of %zu %ss: %s of %s; at most, for peaks need not coincide, and shared pages count "
-        "for each",
+        "peaks of %zu %ss: %s of %s; %speaks need not coincide, and shared pages count for each",
         highest->count, job->session_noun, human_bytes(highest->ram_of_limit_bytes, sum),
-        human_bytes(shared_ram_of(jobs, job, highest), limit));
+        human_bytes(shared_ram_of(jobs, job, highest), limit),
+        highest->ram_is_at_least ? "" : "at most, for ");
     FIND("ram_short", evidence,
         "RAM may be nearly used up on %s (%.0f %% of what its %ss are allowed together): ask for "
         "more",
@@ -408,7 +408,7 @@ static void find_ram(struct gput_jobs *jobs, const struct jobs_job *job, size_t 
         FIND("ram_short", evidence,
             "RAM is nearly used up (%.0f %% of what is allowed): ask for more", percent);
     else if (percent < LOW_RAM_PERCENT && job->seconds >= SHORT_SECONDS && job->count == 1 &&
-             !is_partial(highest))
+             !highest->ram_is_at_least)
         FIND("idle_ram", evidence, "%.0f %% of the RAM that is allowed was used: ask for less",
             percent);
 }

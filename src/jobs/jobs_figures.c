@@ -71,6 +71,7 @@ static void add_up_machine(struct gput_jobs *jobs, struct jobs_machine *machine)
     for (size_t i = machine->first; i < machine->first + machine->count; i++) {
         const struct jobs_rank *rank = &jobs->ranks[i];
         number_add_known(&machine->cpu_seconds, rank->cpu_seconds);
+        machine->ram_is_at_least |= rank->ram_is_at_least;
         start = fmin(start, rank->start);
         end = fmax(end, rank->start + rank->seconds);
     }
@@ -306,6 +307,7 @@ static void add_ranks(const struct gput_jobs *jobs, struct jobs_job *job)
             job->start = fmin(job->start, rank->start);
             end = fmax(end, rank->start + rank->seconds);
         }
+        job->ram_is_at_least |= rank->ram_is_at_least;
         has_all_cpu &= !(isnan(rank->cpu_seconds) && rank->seconds > 0);
         job->max_ram_bytes = fmax(job->max_ram_bytes, rank->max_ram_bytes);
         job->max_gpu_ram_bytes = fmax(job->max_gpu_ram_bytes, rank->max_gpu_ram_bytes);

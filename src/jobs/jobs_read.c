@@ -203,6 +203,7 @@ static void take_results(
     take_allocation(rank, results);
     take_reasons(rank, results);
     take_figures(jobs, rank, results);
+    rank->ram_is_at_least = files == JOBS_KEPT && !isnan(rank->max_ram_bytes);
     check_figures(jobs, rank);
 }
 
@@ -248,24 +249,13 @@ static void take_times(
     rank->missing_seconds = missing;
 }
 
-static void take_samples(struct gput_jobs *jobs, const char *path,
-    const struct tracking_samples *samples, const struct tracking_reader *reader,
-    struct gput_results *results)
+/* What samples say of a session whose end is not in the file. */
+static void take_sampled_figures(const struct tracking_samples *samples,
+    const struct gput_results *results, struct jobs_rank *rank)
 {
-    const struct gput_static_data *data = tracking_reader_static_data(reader);
-    bool is_damaged = tracking_reader_rows_skipped(reader) > 0 || tracking_reader_warning(reader);
-    struct jobs_rank *rank = add_rank(jobs, path);
-    if (!rank)
-        return;
-    double cores = results->static_data.allowed_cores, ram = results->static_data.allowed_ram_bytes;
-    results->static_data = *data;
-    results->static_data.allowed_cores = cores;
-    results->static_data.allowed_ram_bytes = ram;
-    rank->files = JOBS_SAMPLES;
-    take_identity(rank, results);
-    take_allocation(rank, results);
-    take_times(samples, is_damaged, rank);
+    const struct gput_static_data *data = &results->static_data;
     rank->max_ram_bytes = round(samples->max_ram / gput_ram_unit_factor(data->ram_unit));
+    rank->ram_is_at_least = !isnan(rank->max_ram_bytes);
     rank->ram_of_limit_bytes = results_ram_of_limit(results, rank->max_ram_bytes);
     rank->gpus = data->n_expected_gpus;
     rank->system_gpus = data->system_gpu_count;
@@ -278,6 +268,31 @@ static void take_samples(struct gput_jobs *jobs, const char *path,
         rank->gpu_percent = NAN;
     else if (samples->system_count > 0)
         rank->system_busy_cores = samples->system_sum / samples->system_count / 100;
+}
+
+static void take_samples(struct gput_jobs *jobs, const char *path,
+    const struct tracking_samples *samples, const struct tracking_reader *reader,
+    struct gput_results *results)
+{
+    bool is_damaged = tracking_reader_rows_skipped(reader) > 0 || tracking_reader_warning(reader);
+    bool has_figures = !isnan(results->elapsed_seconds);
+    struct jobs_rank *rank = add_rank(jobs, path);
+    if (!rank)
+        return;
+    double cores = results->static_data.allowed_cores, ram = results->static_data.allowed_ram_bytes;
+    results->static_data = *tracking_reader_static_data(reader);
+    results->static_data.allowed_cores = cores;
+    results->static_data.allowed_ram_bytes = ram;
+    rank->files = JOBS_SAMPLES;
+    take_identity(rank, results);
+    take_allocation(rank, results);
+    take_reasons(rank, results);
+    if (has_figures)
+        take_figures(jobs, rank, results);
+    else
+        take_times(samples, is_damaged, rank);
+    if (!has_figures)
+        take_sampled_figures(samples, results, rank);
     rank->samples = samples->count;
     check_figures(jobs, rank);
     rank->samples_hash = tracking_samples_hash(samples);
@@ -303,7 +318,7 @@ static bool read_samples(struct gput_jobs *jobs, const char *path, struct gput_e
     if (code == GPUT_OK)
         take_samples(jobs, path, &samples, reader, &results);
     uint64_t skipped = tracking_reader_rows_skipped(reader);
-    if (code == GPUT_OK && samples.jump != 0 && !warning)
+    if (code == GPUT_OK && samples.jump != 0 && !warning && isnan(results.elapsed_seconds))
         jobs_find(jobs, NAN, "clock", NULL,
             "Times in %s jump by %.1f s, so its duration is not known: the clock of its machine "
             "was set, or the machine was suspended",

@@ -112,6 +112,7 @@ static void write_rank(const struct jobs_rank *rank, const struct layout *layout
     str_append(text, "  ");
     write_end(rank, text);
     str_append(text, rank->is_straggler ? ", straggler" : "");
+    str_append(text, rank->ram_is_at_least ? ", RAM at least" : "");
     if (strcmp(number, "-") == 0) /* steps of a workflow, workers: known by their files */
         str_printf(text, "  %.*s", MAX_FILE_WIDTH,
             layout->has_same_names ? rank->path + layout->common : file_base_name(rank->path));
@@ -183,8 +184,8 @@ static void write_figures(const struct jobs_job *job, struct str *text)
             human_cores(job->cpu_seconds / job->seconds, busy), jobs_say_cores(job->cores, cores),
             job->is_array ? " on average" : "", human_share(job->efficiency_percent, share),
             human_seconds(job->cpu_seconds, cpu));
-    str_printf(text, "  RAM      %s in the largest %s\n", human_bytes(job->max_ram_bytes, ram),
-        job->session_noun);
+    str_printf(text, "  RAM      %s%s in the largest %s\n", job->ram_is_at_least ? "at least " : "",
+        human_bytes(job->max_ram_bytes, ram), job->session_noun);
     if (job->gpus > 0)
         write_gpus(job, text);
     if (!isnan(job->energy_joules))

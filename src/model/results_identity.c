@@ -8,31 +8,72 @@
 #include <string.h>
 #include <time.h>
 
-static bool is_in(const struct results_column *column, const char *section)
+static bool is_in(const char *path, const char *section)
 {
-    return column->path && text_begins_with(column->path, section);
+    return path && text_begins_with(path, section);
 }
 
 static bool is_identity(const struct results_column *column)
 {
-    return is_in(column, "identity.") || is_in(column, "job.") || is_in(column, "allowed.");
+    return is_in(column->path, "identity.") || is_in(column->path, "job.") ||
+           is_in(column->path, "allowed.");
+}
+
+/* Figures of the whole session. Where peaks and energy come from is not kept, nor what has a column
+ * of its own (rows that were lost). */
+static bool is_figure(const struct results_column *column)
+{
+    static const char *const sections[] = {
+        "max.", "mean.", "peaks.", "gpu_peaks.", "accounting.", "energy.", "tracker."};
+    const char *name = column->description.name;
+    bool is_figure = strcmp(name, "elapsed_seconds") == 0;
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
+        is_figure |= text_begins_with(name, sections[i]);
+    return is_figure && (column->kind <= RESULTS_FLAG || is_in(column->path, "accounting.")) &&
+           strcmp(name, "tracker.rows_lost") != 0;
+}
+
+/* "allowed.ram" is allowed_ram_bytes, as the figures max.main_ram and peaks.combined_bytes end in
+ * their unit. */
+static void name_column(struct results_identity_column *named)
+{
+    const struct results_column *column = named->column;
+    const char *name = column->description.name, *unit = column->description.unit;
+    bool is_size = !named->is_figure && column->shown == SHOWN_RAM;
+    if (!named->is_figure)
+        name = is_in(column->path, "allowed.") ? column->path : strchr(column->path, '.') + 1;
+    else if (is_in(name, "max.") || is_in(name, "mean."))
+        is_size = unit && strcmp(unit, "bytes") == 0;
+    snprintf(named->name, sizeof named->name, "%s%s", name, is_size ? "_bytes" : "");
+    for (char *at = named->name; *at; at++)
+        *at = *at == '.' ? '_' : *at;
+}
+
+static size_t add_columns(
+    struct results_identity_column *columns, size_t count, size_t capacity, bool are_figures)
+{
+    size_t n_lists;
+    const struct results_list *record = results_lists(&n_lists);
+    for (size_t i = 0; i < record->n_columns && count < capacity; i++) {
+        const struct results_column *column = &record->columns[i];
+        if (!(are_figures ? is_figure(column) : is_identity(column)))
+            continue;
+        columns[count] =
+            (struct results_identity_column){.column = column, .is_figure = are_figures};
+        name_column(&columns[count++]);
+    }
+    return count;
 }
 
 size_t results_identity_columns(struct results_identity_column columns[RESULTS_IDENTITY_COLUMNS])
 {
-    size_t n_lists, count = 0;
-    const struct results_list *record = results_lists(&n_lists);
-    for (size_t i = 0; i < record->n_columns && count < RESULTS_IDENTITY_COLUMNS; i++) {
-        const struct results_column *column = &record->columns[i];
-        if (!is_identity(column))
-            continue;
-        columns[count].column = column;
-        snprintf(columns[count].name, sizeof columns[count].name, "%s%s%s",
-            is_in(column, "allowed.") ? "allowed_" : "", strchr(column->path, '.') + 1,
-            column->shown == SHOWN_RAM ? "_bytes" : "");
-        count++;
-    }
-    return count;
+    return add_columns(columns, 0, RESULTS_IDENTITY_COLUMNS, false);
+}
+
+size_t results_session_columns(struct results_identity_column columns[RESULTS_SESSION_COLUMNS])
+{
+    size_t count = add_columns(columns, 0, RESULTS_SESSION_COLUMNS, false);
+    return add_columns(columns, count, RESULTS_SESSION_COLUMNS, true);
 }
 
 static void add(const struct results_identity_column *identity, const struct gput_results *results,
@@ -50,20 +91,30 @@ static void add(const struct results_identity_column *identity, const struct gpu
         doc_add_double(object, identity->name, number);
 }
 
-void results_identity_add(const struct gput_results *results, struct doc *object)
+static void add_all(const struct gput_results *results, bool are_figures, struct doc *object)
 {
-    struct results_identity_column columns[RESULTS_IDENTITY_COLUMNS];
-    size_t count = results_identity_columns(columns);
+    struct results_identity_column columns[RESULTS_SESSION_COLUMNS];
+    size_t count = add_columns(columns, 0, RESULTS_SESSION_COLUMNS, are_figures);
     for (size_t i = 0; i < count; i++) {
         if (!doc_get(object, columns[i].name))
             add(&columns[i], results, object);
     }
 }
 
+void results_identity_add(const struct gput_results *results, struct doc *object)
+{
+    add_all(results, false, object);
+}
+
+void results_figures_add(const struct gput_results *results, struct doc *object)
+{
+    add_all(results, true, object);
+}
+
 void results_identity_read(const struct doc *object, struct gput_results *results)
 {
-    struct results_identity_column columns[RESULTS_IDENTITY_COLUMNS];
-    size_t count = results_identity_columns(columns);
+    struct results_identity_column columns[RESULTS_SESSION_COLUMNS];
+    size_t count = results_session_columns(columns);
     for (size_t i = 0; i < count; i++) {
         const struct results_column *column = columns[i].column;
         const struct doc *value = doc_get(object, columns[i].name);

@@ -49,6 +49,7 @@ struct replay {
     struct push *receivers[MAX_RECEIVERS];
     size_t n_receivers;
     struct gput_results end;     /* as the session left them */
+    bool end_is_of_samples;      /* these are from the tracking file, which has no last values */
     struct gput_results results; /* at the moment that is sent next */
     struct gput_identity known;  /* whose samples they are, with how it ended */
     double start;                /* seconds since the epoch; NaN: not known */
@@ -175,6 +176,13 @@ static uint64_t rows_lost_of(const struct replay *replay)
     return lost > of_report ? lost : of_report;
 }
 
+/* Adds to a counter, up to what it is at the end: times of rows are not exact. */
+static void add_up_to(double *counter, double seconds, double end)
+{
+    number_add_known(counter, seconds);
+    *counter = isnan(*counter) ? NAN : fmin(*counter, end);
+}
+
 static void take_row(struct replay *replay, const struct tracking_row *row)
 {
     struct gput_results *results = &replay->results;
@@ -188,11 +196,13 @@ static void take_row(struct replay *replay, const struct tracking_row *row)
         results->max[id] = fmax(results->max[id], *now);
     }
     if (gap > 0 && gap < MAX_GAP_SECONDS && rows_lost_of(replay) == 0) {
-        number_add_known(&results->now.main_cpu_seconds, gap * values[GPUT_CPU_MAIN_SUM] / 100);
-        number_add_known(
-            &results->now.descendants_cpu_seconds, gap * values[GPUT_CPU_DESCENDANTS_SUM] / 100);
-        number_add_known(
-            &results->accounting.sampled_cpu_seconds, gap * values[GPUT_CPU_COMBINED_SUM] / 100);
+        const struct gput_results *end = &replay->end;
+        add_up_to(&results->now.main_cpu_seconds, gap * values[GPUT_CPU_MAIN_SUM] / 100,
+            end->now.main_cpu_seconds);
+        add_up_to(&results->now.descendants_cpu_seconds,
+            gap * values[GPUT_CPU_DESCENDANTS_SUM] / 100, end->now.descendants_cpu_seconds);
+        add_up_to(&results->accounting.sampled_cpu_seconds,
+            gap * values[GPUT_CPU_COMBINED_SUM] / 100, end->accounting.sampled_cpu_seconds);
         number_add_known(&results->now.system_cpu_seconds, gap * values[GPUT_CPU_SYSTEM_SUM] / 100);
     }
     replay->last_read = row->timestamp;
@@ -222,6 +232,8 @@ static int send_last(struct replay *replay, bool results_follow)
     double end = results_identity_seconds(replay->known.end);
     if (replay->last_read >= replay->last_sent + MIN_INTERVAL)
         TRY(put(replay, replay->last_read));
+    if (replay->end_is_of_samples)
+        memcpy(replay->end.now.values, replay->results.now.values, sizeof replay->end.now.values);
     if (results_follow || isnan(end))
         return GPUT_OK;
     end = fmax(end, replay->last_read + MIN_INTERVAL);
@@ -459,33 +471,71 @@ static void warn_of_lost_rows(const struct replay *replay, const char *path)
     warn(replay, lost > 0 ? text : NULL);
 }
 
-static int send_file(
-    struct replay *replay, struct tracking_reader *reader, const char *path, bool results_follow)
+/* Counters of CPU time as the kernel counted it. Reports do not have those of main and descendants:
+ * they have the means. */
+static void complete_end(struct gput_results *end)
 {
-    TRY(tracking_identity_of(reader, path, &replay->results, replay->error));
+    struct gput_accounting *accounting = &end->accounting;
+    double seconds = end->elapsed_seconds / 100;
+    accounting->sampled_cpu_seconds =
+        fmax(accounting->kernel_cpu_seconds, accounting->sampled_cpu_seconds);
+    end->now.main_cpu_seconds = end->mean[GPUT_CPU_MAIN_SUM] * seconds;
+    end->now.descendants_cpu_seconds =
+        fmax(accounting->sampled_cpu_seconds - end->now.main_cpu_seconds,
+            end->mean[GPUT_CPU_DESCENDANTS_SUM] * seconds);
+    end->now.system_cpu_seconds = NAN;
+}
+
+/* Its results, or the figures in its tracking file, are known. */
+static bool has_end(const struct replay *replay)
+{
+    return !isnan(replay->end.elapsed_seconds);
+}
+
+/* What the file says of its session. Figures of the end are for the end. */
+static int read_known(struct replay *replay, struct tracking_reader *reader, const char *path)
+{
+    struct gput_results read = {0}, *results = &replay->results;
+    results_forget(&read);
+    int code = tracking_identity_of(reader, path, &read, replay->error);
+    results->identity = read.identity;
+    results->allowed = read.allowed;
+    results->static_data = read.static_data;
+    results->tracker.rows_lost = read.tracker.rows_lost;
+    if (code == GPUT_OK && !has_end(replay) && !isnan(read.elapsed_seconds)) {
+        replay->end = read;
+        replay->end_is_of_samples = true;
+        replay->end.static_data = *tracking_reader_static_data(reader);
+        complete_end(&replay->end);
+    }
+    return code;
+}
+
+static int send_file(struct replay *replay, struct tracking_reader *reader, const char *path)
+{
+    TRY(read_known(replay, reader, path));
     begin(replay, reader);
     TRY(open_receivers(replay, path));
-    TRY(send_rows(replay, reader, results_follow));
+    TRY(send_rows(replay, reader, has_end(replay)));
     warn(replay, tracking_reader_warning(reader));
     warn_of_lost_rows(replay, path);
     return text_ends_with(path, ".sqlite") ? send_further(replay, reader) : GPUT_OK;
 }
 
-static int send_samples(struct replay *replay, const char *path, bool results_follow)
+static int send_samples(struct replay *replay, const char *path)
 {
     struct tracking_reader *reader;
     TRY(tracking_reader_salvage(path, &reader, replay->error));
-    int code = send_file(replay, reader, path, results_follow);
+    int code = send_file(replay, reader, path);
     tracking_reader_close(reader);
     return code;
 }
 
-/* Counters of the end are not less than those of the samples: that would be a new start. */
+/* The figures of the whole session, at its end. */
 static int send_end(struct replay *replay, const char *path)
 {
     struct gput_results *end = &replay->end;
     double now = results_identity_seconds(end->identity.end);
-    double sampled = replay->results.accounting.sampled_cpu_seconds;
     if (isnan(now)) /* it was killed */
         now = results_identity_seconds(end->identity.start) + end->elapsed_seconds;
     if (isnan(now))
@@ -495,7 +545,6 @@ static int send_end(struct replay *replay, const char *path)
         memcpy(&replay->results.identity, &end->identity, sizeof end->identity);
         TRY(open_receivers(replay, path));
     }
-    end->accounting.sampled_cpu_seconds = fmax(end->accounting.sampled_cpu_seconds, sampled);
     now = fmax(now, replay->last_read + MIN_INTERVAL); /* fmax() takes the one that is known */
     for (size_t i = 0; i < replay->n_receivers; i++)
         push_add(replay->receivers[i], (int64_t)llround(now * 1e6) * 1000, end);
@@ -512,9 +561,10 @@ static int send_session(struct replay *replay, const char *samples, const char *
             "There is nowhere to send to: give the address of a receiver.");
     if (results)
         TRY(results_read(results, &replay->end, NULL, replay->error));
+    complete_end(&replay->end);
     if (samples)
-        TRY(send_samples(replay, samples, results != NULL));
-    return results ? send_end(replay, results) : GPUT_OK;
+        TRY(send_samples(replay, samples));
+    return has_end(replay) ? send_end(replay, results ? results : samples) : GPUT_OK;
 }
 
 static void finish(struct replay *replay, struct gput_push_counts *counts)

@@ -24,6 +24,16 @@ static void add_known(struct doc *object, const char *key, double value)
         doc_add_double(object, key, value);
 }
 
+/* The figures of its end: its results, or what its tracking file has of these; NULL: there are
+ * none. */
+static const struct gput_results *figures_of(const struct report_session *session)
+{
+    const struct gput_results *described = session->described;
+    if (session->results)
+        return session->results;
+    return described && !isnan(described->elapsed_seconds) ? described : NULL;
+}
+
 /* A figure whose bounds are equal is exact, whatever its source. Of results, NULL where no source
  * has it, such as of the clock. */
 static const char *state_of(
@@ -34,7 +44,7 @@ static const char *state_of(
     if (!isnan(card->at_most))
         return gput_source_state_name(
             card->at_most <= card->value ? GPUT_SOURCE_EXACT : GPUT_SOURCE_SAMPLED);
-    if (!source && session->results)
+    if (!source && figures_of(session))
         return NULL;
     return gput_source_state_name(source ? source->state : GPUT_SOURCE_SAMPLED);
 }
@@ -159,7 +169,7 @@ static void add_all_gpus(struct report_session *session, const struct gput_stati
 static void add_peak(struct report_session *session, const char *id, const char *label,
     const struct gput_peak *peak, enum gput_measurement_id measurement, double limit)
 {
-    double seen = fmax(session->results->max[measurement], peak->bytes);
+    double seen = fmax(figures_of(session)->max[measurement], peak->bytes);
     double value = session->has_samples ? fmax(seen, session->max[measurement]) : seen;
     double at_most = value > seen ? NAN : peak->at_most_bytes;
     const struct card card = {id, label, "bytes", value, value, at_most, limit, "ram",
@@ -169,8 +179,9 @@ static void add_peak(struct report_session *session, const char *id, const char 
 
 static void add_cpu(struct report_session *session)
 {
-    const struct gput_results *results = session->results;
+    const struct gput_results *results = figures_of(session);
     const struct gput_accounting *accounting = &results->accounting;
+    bool is_at_least = results->n_sources == 0 && isnan(accounting->captured_percent);
     double seconds = accounting->kernel_cpu_seconds;
     struct card card = no_card, time = no_card;
     if (results->n_sources == 0 && isnan(seconds) && isnan(accounting->sampled_cpu_seconds)) {
@@ -192,7 +203,8 @@ static void add_cpu(struct report_session *session)
     card.limit = limit_of_cores(&results->static_data);
     card.at_least = is_of_samples ? card.value : NAN;
     card.source = time.source = is_of_samples ? "cpu_time" : "kernel_cpu_time";
-    if (!is_of_samples && results_source_is(results, "kernel_cpu_time", GPUT_SOURCE_SAMPLED)) {
+    is_at_least |= results_source_is(results, "kernel_cpu_time", GPUT_SOURCE_SAMPLED);
+    if (!is_of_samples && is_at_least) {
         time.at_least = seconds;
         card.at_least = card.value;
         time.bounded_by = card.bounded_by = "";
@@ -224,7 +236,7 @@ static void add_gpu(struct report_session *session, uint32_t index, const struct
 
 static void add_energy(struct report_session *session)
 {
-    const struct gput_energy *energy = &session->results->energy;
+    const struct gput_energy *energy = &figures_of(session)->energy;
     double machine = energy->machine.total;
     char parts[ENERGY_PARTS_SIZE], label[ENERGY_PARTS_SIZE + 16];
     energy_total_words(energy, parts);
@@ -240,7 +252,8 @@ static void add_energy(struct report_session *session)
 
 static void add_counts(struct report_session *session)
 {
-    const struct gput_accounting *accounting = &session->results->accounting;
+    const struct gput_results *results = figures_of(session);
+    const struct gput_accounting *accounting = &results->accounting;
     const struct {
         const char *id, *label;
         double bytes;
@@ -252,13 +265,13 @@ static void add_counts(struct report_session *session)
     };
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         add_counted(session, counts[i].id, counts[i].label, "bytes", counts[i].bytes, "counts",
-            results_source_is(session->results, "counts", GPUT_SOURCE_SAMPLED));
+            results_source_is(results, "counts", GPUT_SOURCE_SAMPLED));
     if (accounting->processes_seen > 0)
         add_counted(session, "processes", "Processes", "count", (double)accounting->processes_seen,
             "processes", accounting->processes_missed > 0);
     else
         add_figure(session, "threads", "Threads seen at once", "count",
-            session->results->max[GPUT_COMBINED_THREADS], NULL);
+            results->max[GPUT_COMBINED_THREADS], NULL);
 }
 
 /* What RAM is compared with; NaN: with nothing, for its limit counts something else. */
@@ -272,7 +285,7 @@ static double limit_of_ram(const struct gput_results *results, double ram_bytes)
 
 static void add_from_results(struct report_session *session)
 {
-    const struct gput_results *results = session->results;
+    const struct gput_results *results = figures_of(session);
     add_figure(session, "wall", "Wall time", "seconds", results->elapsed_seconds, NULL);
     add_cpu(session);
     add_peak(session, "ram", "RAM peak", &results->peaks.combined, GPUT_COMBINED_RAM,
@@ -322,6 +335,8 @@ static void add_from_samples(struct report_session *session)
 {
     const struct gput_static_data *data = &session->static_data;
     add_figure(session, "wall", "Wall time", "seconds", report_session_seconds(session), NULL);
+    add_counted(session, "cpu", "CPU time, at least", "seconds",
+        session->mean[GPUT_CPU_COMBINED_SUM] / 100 * report_session_seconds(session), NULL, true);
     add_highest(session, "ram", "RAM peak", "bytes", session->max[GPUT_COMBINED_RAM],
         session->described ? limit_of_ram(session->described, session->max[GPUT_COMBINED_RAM])
                            : allowed_or(data->allowed_ram_bytes, data->ram_system_capacity_bytes));
@@ -332,12 +347,12 @@ static void add_from_samples(struct report_session *session)
 
 int report_cards_add(struct report_session *session, struct gput_error *error)
 {
-    if (session->results) {
+    if (figures_of(session))
         add_from_results(session);
-        add_sources(session);
-        return add_texts(session, error);
-    }
-    if (session->has_samples)
+    else if (session->has_samples)
         add_from_samples(session);
-    return GPUT_OK;
+    if (!session->results)
+        return GPUT_OK;
+    add_sources(session);
+    return add_texts(session, error);
 }

@@ -465,6 +465,7 @@ class Job(JobTest):
         (self.folder / "r.r0.json").unlink()
         (self.folder / "s.r0.csv").write_text("".join(self.samples_of(0)[:5]))
         sidecar = self.folder / "s.r0.csv.session.json"
+        self.forget_figures()
         identity = json.loads(sidecar.read_text())
         identity["end"] = "2100-01-01T00:00:00.000000Z"
         sidecar.write_text(json.dumps(identity))
@@ -485,6 +486,14 @@ class Job(JobTest):
         lines = self.samples_of(0)
         stamps = [float(line.strip().split(",")[lines[2].strip().split(",").index("timestamp")]) for line in lines[3:]]
         last, cut = stamps[-1], 2 + 3 * (stamps[-1] - stamps[0])  # more than a few intervals, which a busy machine makes longer
+
+        samples.write_text("".join(lines)[:-9])
+        read = self.job(samples.name)
+        self.assertEqual([finding["text"] for finding in read["findings"] if finding["kind"] == "damaged"], ["s.r0.csv is damaged"])
+        counted = json.loads(sidecar.read_text())["accounting_cpu_seconds_kernel"]
+        self.assertEqual(read["ranks"][0]["cpu_seconds"], counted)  # the kernel's figure is next to it
+        samples.write_text("".join(lines))
+        self.forget_figures()
 
         def cpu_of(end, *reports):
             end = datetime.datetime.fromtimestamp(end, datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

@@ -114,7 +114,7 @@ class Files(JobTest):
             kept.append(rank["samples"])
             kinds = {finding["kind"] for finding in read["findings"]}
             self.assertNotIn("clock", kinds, read["findings"])
-            if "damaged" in kinds:  # not where the zeroes are those of a page without rows
+            if "damaged" in kinds and rank["ram_is_at_least"]:  # not where the zeroes are those of a page without rows
                 self.assertIsNone(rank["cpu_seconds"])
             if len(kept) in (1, 2, 21, 22):
                 done = subprocess.run([command.COMMAND, "report", name, "-o", "x.html"], cwd=self.folder, capture_output=True, text=True)
@@ -126,6 +126,8 @@ class Files(JobTest):
         whole = (self.folder / "s.csv").read_bytes()
         self.assertIsNotNone(self.job("s.csv")["ranks"][0]["cpu_seconds"])
         (self.folder / "s.csv").write_bytes(whole[:-40])
+        self.assertIsNotNone(self.job("s.csv")["ranks"][0]["cpu_seconds"])  # that of its end
+        self.forget_figures("s.csv")
         self.assertIsNone(self.job("s.csv")["ranks"][0]["cpu_seconds"])
         self.assertIn("s.csv is damaged", self.findings("s.csv")["damaged"])
 
@@ -178,6 +180,33 @@ class Files(JobTest):
             self.assertEqual([rank[key] for key in ("exit_status", "seconds", "cpu_seconds")], [whole[key] for key in ("exit_status", "seconds", "cpu_seconds")])
             os.rename(self.folder / name, self.folder / "s.csv")
 
+    def test_the_figures_of_the_end_are_in_tracking_files(self):
+        """Samples saw neither the peak nor all of the CPU time."""
+        program = "import time\ntime.sleep(0.3)\nblock = b'x' * 90_000_000\ndel block\ntime.sleep(0.3)"
+        for extension in "csv", "plain.csv", "sqlite":
+            name = f"s.{extension}"
+            words = [command.COMMAND, "run", "-q", "--st", "100", "--tf", name, "-o", "r.json", "--overwrite", "--", *command.python(program)]
+            subprocess.run(words, check=True, cwd=self.folder)
+            of_report, of_samples = (self.job(path)["ranks"][0] for path in ("r.json", name))
+            with self.subTest(extension=extension):
+                self.assertGreater(of_samples["max_ram_bytes"], 90e6)
+                for figure in "seconds", "cpu_seconds", "max_ram_bytes", "ram_is_at_least", "energy_joules", "oom_killed":
+                    self.assertEqual(of_samples[figure], of_report[figure], figure)
+                self.assertEqual(of_samples["ram_is_at_least"], 0)
+                self.assertNotIn("at least", self.run_command(name).stdout)
+
+    def test_the_ram_of_samples_is_at_least_the_peak(self):
+        program = "import time\ntime.sleep(0.3)\nblock = b'x' * 90_000_000\ndel block\ntime.sleep(0.3)"
+        words = [command.COMMAND, "run", "-q", "--st", "100", "--tf", "s.csv", "--", *command.python(program)]
+        subprocess.run(words, check=True, cwd=self.folder)
+        self.forget_figures("s.csv")
+        read = self.job("s.csv")
+        for table in "jobs", "machines", "ranks":
+            self.assertEqual([row["ram_is_at_least"] for row in read[table]], [1], table)
+        text = self.run_command("s.csv").stdout
+        self.assertRegex(text, r"(?m)^  RAM      at least \S+ MB in the largest session$")
+        self.assertRegex(text, r"exit 0, RAM at least  s\.csv")
+
     def test_cpu_time_is_not_known_where_rows_were_lost(self):
         for extension in "csv", "sqlite":
             words = [command.COMMAND, "run", "-q", "--st", "0.05", "--tf", f"s.{extension}", "-o", "r.json", "--overwrite", "--", "sleep", "0.3"]
@@ -185,11 +214,12 @@ class Files(JobTest):
             samples = f"s.r0.{extension}"
             self.assertIsNotNone(self.job(samples)["ranks"][0]["cpu_seconds"])
             if extension == "csv":
+                self.forget_figures(samples)
                 sidecar = self.folder / f"{samples}.session.json"
                 sidecar.write_text(json.dumps(json.loads(sidecar.read_text()) | {"rows_lost": 7}))
             else:
                 with contextlib.closing(sqlite3.connect(self.folder / samples)) as database, database:
-                    database.execute("update session_data set rows_lost = 7")
+                    database.execute("update session_data set rows_lost = 7, elapsed_seconds = null")
             with self.subTest(extension=extension):
                 read = self.job(samples)
                 (rank,) = read["ranks"]

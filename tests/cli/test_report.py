@@ -10,7 +10,7 @@ import subprocess
 
 import analysis_files
 from analysis_files import MEASUREMENTS, START, call, row, write_marks, write_tracking
-from command import main, python
+from command import COMMAND, main, python
 from report_data import Report
 from report_test import ReportTest, scale_of, tolerance_of
 
@@ -113,6 +113,22 @@ class Curves(ReportTest):
         self.assertEqual(cards["ram"]["state"], "sampled")
         self.assertAlmostEqual(cards["ram"]["limit"], 67.25414912e9, delta=1)
         self.assertEqual(cards["wall"]["value"], 2)
+
+        self.assertAlmostEqual(cards["cpu"]["value"], 0.01 * sum(row(second)[MEASUREMENTS.index("cpu_combined_sum_utilization_percent")] for second in (2, 3)))
+        self.assertEqual((cards["cpu"]["label"], cards["cpu"]["at_most"]), ("CPU time, at least", None))
+
+    def test_tracking_files_have_the_figures_of_the_end(self):
+        """So two of them can be compared as their reports can."""
+        for name in "t.csv", "t.sqlite":
+            words = [COMMAND, "run", "-q", "--st", "100", "--tf", name, "-o", "r.json", "--overwrite", "--", "sleep", "0.1"]
+            subprocess.run(words, cwd=self.folder, check=True)
+            results = json.loads((self.folder / "r.json").read_text())
+            (self.folder / "r.json").unlink()
+            cards = self.report(name).cards()
+            with self.subTest(name):
+                self.assertEqual(cards["cpu"]["value"], results["accounting"]["cpu_seconds"]["kernel"])
+                self.assertAlmostEqual(cards["ram"]["value"] * 1e-9, results["max_ram"]["combined"]["total_rss"])
+                self.assertAlmostEqual(cards["wall"]["value"], 3600 * results["compute_time"]["time"])
 
     def test_means_of_rates_are_by_the_time_that_they_are_of(self):
         """Where the tracker stood still, a row is of a long time."""

@@ -31,6 +31,49 @@ static void names_are_unique(void **state)
     }
 }
 
+static void names_of_figures_end_in_their_unit(void **state)
+{
+    static const char *const wanted[] = {"elapsed_seconds", "max_combined_ram_bytes",
+        "mean_cpu_system_sum_utilization_percent", "peaks_combined_bytes",
+        "peaks_combined_at_most_bytes", "accounting_cpu_seconds_kernel", "tracker_node_seconds"};
+    struct results_identity_column columns[RESULTS_SESSION_COLUMNS];
+    size_t count = results_session_columns(columns), found = 0;
+    (void)state;
+    assert_true(count > 100 && count < RESULTS_SESSION_COLUMNS);
+    for (size_t i = 0; i < count; i++) {
+        assert_true(strlen(columns[i].name) < RESULTS_IDENTITY_NAME - 1);
+        for (size_t j = 0; j < i; j++)
+            assert_string_not_equal(columns[i].name, columns[j].name);
+        for (size_t j = 0; j < sizeof wanted / sizeof *wanted; j++)
+            found += columns[i].is_figure && strcmp(columns[i].name, wanted[j]) == 0;
+    }
+    assert_int_equal(found, sizeof wanted / sizeof *wanted);
+}
+
+static void figures_are_written_and_read_back(void **state)
+{
+    struct gput_results results = make(), read = {.n_gpus = 0};
+    struct doc *object = doc_create_object();
+    (void)state;
+    results.elapsed_seconds = 1.5;
+    results.max[GPUT_COMBINED_RAM] = 4096;
+    results.peaks.combined.at_most_bytes = 8192;
+    results.accounting.kernel_cpu_seconds = 0.25;
+    results.accounting.processes_seen = 3;
+    results_identity_add(&results, object);
+    assert_null(doc_get(object, "elapsed_seconds"));
+    results_forget(&read);
+    results_identity_read(object, &read);
+    assert_true(isnan(read.elapsed_seconds));
+    results_figures_add(&results, object);
+    results_identity_read(object, &read);
+    assert_true(read.elapsed_seconds == 1.5 && read.max[GPUT_COMBINED_RAM] == 4096);
+    assert_true(read.peaks.combined.at_most_bytes == 8192 && isnan(read.peaks.combined.bytes));
+    assert_true(read.accounting.kernel_cpu_seconds == 0.25);
+    assert_int_equal(read.accounting.processes_seen, 3);
+    doc_destroy(object);
+}
+
 static void what_is_known_is_written_and_read_back(void **state)
 {
     (void)state;
@@ -92,6 +135,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_are_unique),
+        cmocka_unit_test(names_of_figures_end_in_their_unit),
+        cmocka_unit_test(figures_are_written_and_read_back),
         cmocka_unit_test(what_is_known_is_written_and_read_back),
         cmocka_unit_test(what_is_there_is_not_added_again),
         cmocka_unit_test(what_does_not_fit_is_not_known),

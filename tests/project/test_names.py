@@ -57,6 +57,12 @@ def of_session(known):
     return {name for section, name in pairs if section in ("identity", "job")} | {f"allowed_{name}" for section, name in pairs if section == "allowed"}
 
 
+def figures_of_session(known):
+    """peaks.main_bytes is peaks_main_bytes, max.main_ram is max_main_ram_bytes."""
+    ends = {name: "_bytes" if name.startswith(("max.", "mean.")) and unit == "bytes" else "" for name, unit in known.items()}
+    return {name.replace(".", "_") + end for name, end in ends.items()}
+
+
 class Names(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -94,7 +100,7 @@ class Names(unittest.TestCase):
             "data": of_samples | {"timestamp"},
             "process_data": processes | {"command_line"},
             "io_data": processes | {"timestamp"},
-            "session_data": of_session(known) | {"rows_lost"},
+            "session_data": of_session(known) | figures_of_session(known) | {"rows_lost"},
             "static_data": {name.removeprefix("static_data.").removesuffix("_bytes") for name in known if name.startswith("static_data.")},
         }
         with contextlib.closing(sqlite3.connect(pathlib.Path(self.folder.name) / "run.sqlite")) as database:

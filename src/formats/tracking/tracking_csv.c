@@ -95,7 +95,7 @@ static int put_static_data(struct tracking_file *file, bool are_same, struct gpu
         TRY(write_head(writer, error));
     writer->has_head = true;
     return is_plain && writer->is_regular ? tracking_sidecar_write(file->path, &file->static_data,
-                                                NULL, file->rows_lost, error)
+                                                NULL, false, file->rows_lost, error)
                                           : GPUT_OK;
 }
 

@@ -11,10 +11,16 @@
 #include <sys/stat.h>
 
 #define ROWS_AT_ONCE 512
-/* After the identity. */
-#define TABLE_COLUMNS (RESULTS_IDENTITY_COLUMNS + 1)
+/* After the identity and the figures. */
+#define TABLE_COLUMNS (RESULTS_SESSION_COLUMNS + 1)
 
 /* ---- The table ---- */
+
+static bool is_whole(const struct results_column *column)
+{
+    bool is_count = column->kind == RESULTS_COUNT_32 || column->kind == RESULTS_COUNT_64;
+    return is_count || column->shown == SHOWN_WHOLE || column->shown == SHOWN_RAM;
+}
 
 /* A session is known by its start: a later row replaces the one before. */
 static int add_table(struct tracking_file *file, const struct results_identity_column *identity,
@@ -25,11 +31,10 @@ static int add_table(struct tracking_file *file, const struct results_identity_c
         return GPUT_OK;
     for (size_t i = 0; i < count; i++) {
         const struct results_column *column = identity[i].column;
-        bool is_whole = column->shown == SHOWN_WHOLE || column->shown == SHOWN_RAM;
         columns[i] = (struct tracking_column){
             identity[i].name, strcmp(identity[i].name, "start") == 0 ? TRACKING_KEY
                               : column->kind == RESULTS_TEXT         ? TRACKING_TEXT
-                              : is_whole                             ? TRACKING_INTEGER
+                              : is_whole(column)                     ? TRACKING_INTEGER
                                                                      : TRACKING_REAL};
     }
     columns[count++] = (struct tracking_column){TRACKING_ROWS_LOST, TRACKING_INTEGER};
@@ -44,10 +49,9 @@ static struct tracking_value value_of(
 {
     const char *text = results_column_text(column, results);
     double number = results_column_number(column, results);
-    bool is_whole = column->shown == SHOWN_WHOLE || column->shown == SHOWN_RAM;
     if (column->kind == RESULTS_TEXT)
         return tracking_text(*text ? text : NULL);
-    if (!is_whole || isnan(number))
+    if (!is_whole(column) || isnan(number))
         return tracking_real(number);
     return tracking_integer((int64_t)fmin(number, 0x1p62));
 }
@@ -59,15 +63,16 @@ static uint64_t rows_lost_of(const struct tracking_file *file, const struct gput
     return lost > results->tracker.rows_lost ? lost : results->tracker.rows_lost;
 }
 
-static int write_table(
-    struct tracking_file *file, const struct gput_results *results, struct gput_error *error)
+static int write_table(struct tracking_file *file, const struct gput_results *results,
+    bool has_ended, struct gput_error *error)
 {
-    struct results_identity_column identity[RESULTS_IDENTITY_COLUMNS];
+    struct results_identity_column identity[RESULTS_SESSION_COLUMNS];
     struct tracking_value values[TABLE_COLUMNS];
-    size_t count = results_identity_columns(identity);
+    size_t count = results_session_columns(identity);
     TRY(add_table(file, identity, count, error));
     for (size_t i = 0; i < count; i++)
-        values[i] = value_of(identity[i].column, results);
+        values[i] = has_ended || !identity[i].is_figure ? value_of(identity[i].column, results)
+                                                        : tracking_real(NAN);
     values[count] = tracking_integer((int64_t)rows_lost_of(file, results));
     return tracking_file_write_table_row(
         file, file->identity_table, values, clock_monotonic_ns(), error);
@@ -75,25 +80,36 @@ static int write_table(
 
 /* ---- The file ---- */
 
-static int write_file(
-    struct tracking_file *file, const struct gput_results *results, struct gput_error *error)
+/* Where a disk is full or a limit is reached, at least how the session ended is kept. */
+static int write_sidecar(struct tracking_file *file, const struct gput_results *results,
+    bool has_ended, struct gput_error *error)
+{
+    const struct gput_static_data *static_data = file->format->is_plain ? &file->static_data : NULL;
+    uint64_t rows_lost = rows_lost_of(file, results);
+    if (has_ended &&
+        tracking_sidecar_write(file->path, static_data, results, true, rows_lost, error) == GPUT_OK)
+        return GPUT_OK;
+    return tracking_sidecar_write(file->path, static_data, results, false, rows_lost, error);
+}
+
+static int write_file(struct tracking_file *file, const struct gput_results *results,
+    bool has_ended, struct gput_error *error)
 {
     struct stat info;
     if (stat(file->path, &info) != 0 || !S_ISREG(info.st_mode))
         return GPUT_OK;
     if (!file->has_identity_file)
         TRY(tracking_sidecar_check(file->path, error));
-    TRY(tracking_sidecar_write(file->path, file->format->is_plain ? &file->static_data : NULL,
-        results, rows_lost_of(file, results), error));
+    TRY(write_sidecar(file, results, has_ended, error));
     file->has_identity_file = true;
     return GPUT_OK;
 }
 
-int tracking_identity_write(
-    struct tracking_file *file, const struct gput_results *results, struct gput_error *error)
+int tracking_identity_write(struct tracking_file *file, const struct gput_results *results,
+    bool has_ended, struct gput_error *error)
 {
-    return tracking_file_has_tables(file) ? write_table(file, results, error)
-                                          : write_file(file, results, error);
+    return tracking_file_has_tables(file) ? write_table(file, results, has_ended, error)
+                                          : write_file(file, results, has_ended, error);
 }
 
 /* ---- Reading ---- */

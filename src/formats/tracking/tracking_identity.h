@@ -1,7 +1,7 @@
 /*
- * Whose samples a tracking file has: a table `session_data` with one row where its format has
- * tables. CSV has no place for it that the readers of the older gpu_tracker skip: it is in a file
- * next to it, as JSON.
+ * Whose samples a tracking file has, and when the session has ended its figures: a table
+ * `session_data` with one row where its format has tables. CSV has no place for it that the readers
+ * of the older gpu_tracker skip: it is in a file next to it, as JSON.
  */
 #pragma once
 
@@ -14,11 +14,12 @@
 #define TRACKING_IDENTITY_EXTENSION ".session.json"
 
 /*
- * Writes it, or replaces what was written before. A file that is not a regular one has none.
- * Errors: GPUT_ERROR_EXISTS (a file of that name, which is not ours), and as of files.
+ * Writes it, or replaces what was written before. `has_ended`: with the figures of the whole
+ * session. A file that is not a regular one has none. Errors: GPUT_ERROR_EXISTS (a file of that
+ * name, which is not ours), and as of files.
  */
-int tracking_identity_write(
-    struct tracking_file *file, const struct gput_results *results, struct gput_error *error);
+int tracking_identity_write(struct tracking_file *file, const struct gput_results *results,
+    bool has_ended, struct gput_error *error);
 
 /* Reads the file next to a tracking file into results of which nothing is known. False: there is
  * none that can be read. */

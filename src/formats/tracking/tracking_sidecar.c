@@ -79,7 +79,7 @@ static void add_value(struct doc *object, const char *name, struct tracking_valu
 }
 
 static struct doc *document(const char *tracking_file, const struct gput_static_data *static_data,
-    const struct gput_results *results, uint64_t rows_lost)
+    const struct gput_results *results, bool has_ended, uint64_t rows_lost)
 {
     struct doc *doc = doc_create_object();
     if (!doc)
@@ -90,6 +90,8 @@ static struct doc *document(const char *tracking_file, const struct gput_static_
         add_value(object, tracking_static_columns[i].name, tracking_static_value(static_data, i));
     if (results)
         results_identity_add(results, doc);
+    if (results && has_ended)
+        results_figures_add(results, doc);
     if (rows_lost > 0)
         doc_add_int(doc, TRACKING_ROWS_LOST, (int64_t)rows_lost);
     return doc;
@@ -107,11 +109,12 @@ static int write_text(const char *path, const struct str *text, struct gput_erro
 }
 
 int tracking_sidecar_write(const char *tracking_file, const struct gput_static_data *static_data,
-    const struct gput_results *results, uint64_t rows_lost, struct gput_error *error)
+    const struct gput_results *results, bool has_ended, uint64_t rows_lost,
+    struct gput_error *error)
 {
     struct str text = {0};
     char *path = path_of(tracking_file);
-    struct doc *doc = document(tracking_file, static_data, results, rows_lost);
+    struct doc *doc = document(tracking_file, static_data, results, has_ended, rows_lost);
     if (doc) {
         doc_write_json(doc, 1, &text);
         str_append_char(&text, '\n');

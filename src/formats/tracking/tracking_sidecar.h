@@ -26,7 +26,9 @@ uint64_t tracking_sidecar_rows_lost(const struct doc *doc);
 void tracking_sidecar_remove(const char *tracking_file);
 
 /* Writes it, whole. `static_data`: NULL where the tracking file has them. `results`: NULL while
- * nothing is known of the session. `rows_lost`: of the tracking file so far. Errors: as of files.
+ * nothing is known of the session. `has_ended`: with their figures. `rows_lost`: of the tracking
+ * file so far. Errors: as of files.
  */
 int tracking_sidecar_write(const char *tracking_file, const struct gput_static_data *static_data,
-    const struct gput_results *results, uint64_t rows_lost, struct gput_error *error);
+    const struct gput_results *results, bool has_ended, uint64_t rows_lost,
+    struct gput_error *error);

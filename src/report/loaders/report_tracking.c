@@ -213,6 +213,7 @@ static int read_identity(struct report_session *session, struct gput_error *erro
     }
     session->static_data.allowed_ram_bytes = session->described->static_data.allowed_ram_bytes;
     session->static_data.allowed_cores = session->described->static_data.allowed_cores;
+    session->described->static_data = session->static_data;
     return GPUT_OK;
 }
 

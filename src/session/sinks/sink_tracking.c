@@ -261,11 +261,11 @@ static int write_processes(struct tracking_output *output, const struct gput_pro
 
 /* ---- whose samples these are ---- */
 
-static void write_identity(
-    struct sink_writer *writer, struct tracking_output *output, const struct gput_results *results)
+static void write_identity(struct sink_writer *writer, struct tracking_output *output,
+    const struct gput_results *results, bool has_ended)
 {
     struct gput_error error;
-    if (!results || tracking_identity_write(output->file, results, &error) == GPUT_OK)
+    if (!results || tracking_identity_write(output->file, results, has_ended, &error) == GPUT_OK)
         return;
     if (!output->identity_failed)
         sink_writer_warn(writer, "%s", error.message);
@@ -316,7 +316,7 @@ static void write_row(struct sink_writer *writer, void *user, void *bytes)
     else if (item->kind == ENERGY_ROW)
         write_energy(output, item, now_ns);
     else if (item->kind == IDENTITY_ROW)
-        write_identity(writer, output, item->whose);
+        write_identity(writer, output, item->whose, false);
     else
         write_io(output, item, now_ns);
     if (item->kind == IDENTITY_ROW)
@@ -337,7 +337,7 @@ static void end_file(struct sink_writer *writer, void *user, const struct sink_e
     struct tracking_output *output = user;
     struct gput_error error;
     uint64_t rows_lost;
-    write_identity(writer, output, end->results);
+    write_identity(writer, output, end->results, true);
     if (end->processes && tracking_file_has_tables(output->file) &&
         write_processes(output, end->processes, &error) != GPUT_OK)
         sink_writer_warn(writer, "The table of processes is incomplete: %s", error.message);
