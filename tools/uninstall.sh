@@ -10,6 +10,9 @@ grep -v '^#' "$log" | while IFS= read -r path; do
         continue
     fi
     rm -f "$path"
+    case $path in # what Python makes of it
+    *.py) rm -rf "${path%/*}/__pycache__" ;;
+    esac
     case $path in # of a second installation, whose log does not have them
     */gputracker/* | */gpu-tracker/*) rmdir "${path%/*}" "${path%/gpu-tracker/*}/gpu-tracker" 2>/dev/null || true ;;
     esac

@@ -1,5 +1,7 @@
 # Copyright gpu-tracker maintainers. SPDX-License-Identifier: MIT
 
+from spack_repo.builtin.build_systems.meson import MesonPackage
+
 from spack.package import *
 
 

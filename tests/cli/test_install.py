@@ -52,9 +52,12 @@ class Install(CommandTest):
         self.assertEqual(shutil.which("gpu-tracker", path=self.environment["PATH"]), str(self.prefix / "bin" / "gpu-tracker"))
         self.assertIn("exit status 0", self.shell("gpu-tracker", "run", "--", "true"))
 
-    def test_the_command_records_calls_of_python(self):
+    def record_calls_of_python(self):
         (self.folder / "program.py").write_text("import json\nfor _ in range(3):\n    json.dumps([1])\n")
         self.shell("gpu-tracker", "run", "-o", "usage.json", "--tf", "run.csv", "--regions=python:json.dumps", "--", "python3", "program.py")
+
+    def test_the_command_records_calls_of_python(self):
+        self.record_calls_of_python()
         analysis = self.shell("gpu-tracker", "sub-track", "analyze", "--tf", "run.csv", "--stf", "run-regions.gputblocks")
         self.assertRegex(analysis, r"Name: +python:json/dumps\n(.*\n){1,2}\tNum Calls: +3\n")
 
@@ -87,6 +90,7 @@ class Install(CommandTest):
         self.assertIn(folder, "\n".join(path.read_text() for path in pathlib.Path("/etc/ld.so.conf.d").iterdir()).splitlines())
 
     def test_uninstall_leaves_nothing(self):
+        self.record_calls_of_python()  # whose Python writes next to the hook
         self.shell(*self.make, "install")
         self.shell(*self.make, "uninstall")
         self.assertEqual([path for path in self.root.rglob("*") if not path.is_dir() or "tracker" in path.name], [])
