@@ -15,13 +15,15 @@ struct entry {
     int64_t start_ns;
     int64_t duration_ns;
     uint32_t offset; /* in the arena, in units of 8 bytes */
-    uint32_t length;
+    uint32_t length : 31;
+    uint32_t is_pair : 1;
 };
 
 /* What stands before a record in the temporary file. */
 struct record_head {
     int64_t start_ns;
     int64_t duration_ns;
+    int64_t order; /* among equals */
     uint64_t length;
 };
 
@@ -49,7 +51,7 @@ static int compare_heads(const void *left, const void *right)
     const struct record_head *a = left, *b = right;
     ORDER_BY(a->start_ns, b->start_ns);
     ORDER_BY(b->duration_ns, a->duration_ns);
-    return 0;
+    return ORDER(a->order, b->order);
 }
 
 static size_t record_length(const void *head)
@@ -102,12 +104,20 @@ static void swap_entries(struct event_sorter *sorter)
     sorter->scratch = entries;
 }
 
-/* Of equal starts: the longer first, else in the order of the arena. */
+/* Where an entry comes among equals, by its place in the arena: pairs in reverse, before all
+ * others.
+ */
+static int64_t order_of(const struct entry *entry)
+{
+    return entry->is_pair ? -1 - (int64_t)entry->offset : (int64_t)entry->offset;
+}
+
+/* Of equal starts: the longer first. */
 static int compare_equal_starts(const void *left, const void *right)
 {
     const struct entry *a = left, *b = right;
     ORDER_BY(b->duration_ns, a->duration_ns);
-    return ORDER(a->offset, b->offset);
+    return ORDER(order_of(a), order_of(b));
 }
 
 static bool entry_before(const struct entry *a, const struct entry *b)
@@ -168,7 +178,9 @@ static int write_entries(struct event_sorter *sorter, struct gput_error *error)
 {
     for (size_t i = 0; i < sorter->count; i++) {
         const struct entry *entry = sorter->entries + i;
-        struct record_head head = {entry->start_ns, entry->duration_ns, entry->length};
+        int64_t runs = (int64_t)sorted_runs_count(sorter->runs) << 32;
+        struct record_head head = {entry->start_ns, entry->duration_ns,
+            order_of(entry) + (entry->is_pair ? -runs : runs), entry->length};
         TRY(sorted_runs_write(sorter->runs, &head, sizeof head, error));
         TRY(sorted_runs_write(
             sorter->runs, record_bytes(sorter, entry), padded(entry->length), error));
@@ -224,14 +236,10 @@ static size_t held_bytes(const struct event_sorter *sorter, size_t length)
     return sorter->arena_used + length + (sorter->count + 1) * 2 * sizeof(struct entry);
 }
 
-void *event_sorter_add(struct event_sorter *sorter, int64_t start_ns, int64_t duration_ns,
-    size_t length, struct gput_error *error)
+static void *add(struct event_sorter *sorter, struct entry entry, struct gput_error *error)
 {
+    size_t length = entry.length;
     size_t space = padded(length);
-    if (sorter->taking || length > MAX_RECORD) {
-        error_set(error, GPUT_ERROR_STATE, "An event is too large or comes too late to be sorted");
-        return NULL;
-    }
     if (held_bytes(sorter, space) > sorter->memory_bytes && spill(sorter, error) != GPUT_OK)
         return NULL;
     if (!grow_entries(sorter) || !grow_arena(sorter, space)) {
@@ -239,12 +247,35 @@ void *event_sorter_add(struct event_sorter *sorter, int64_t start_ns, int64_t du
         return NULL;
     }
     char *place = sorter->arena + sorter->arena_used;
-    sorter->entries[sorter->count++] =
-        (struct entry){start_ns, duration_ns, (uint32_t)(sorter->arena_used / 8), (uint32_t)length};
+    entry.offset = (uint32_t)(sorter->arena_used / 8);
+    sorter->entries[sorter->count++] = entry;
     sorter->arena_used += space;
     if (space > 0)
         memset(place + space - 8, 0, 8);
     return place;
+}
+
+static bool refuses(const struct event_sorter *sorter, size_t length, struct gput_error *error)
+{
+    if (!sorter->taking && length <= MAX_RECORD)
+        return false;
+    error_set(error, GPUT_ERROR_STATE, "An event is too large or comes too late to be sorted");
+    return true;
+}
+
+void *event_sorter_add(struct event_sorter *sorter, int64_t start_ns, int64_t duration_ns,
+    size_t length, struct gput_error *error)
+{
+    struct entry entry = {start_ns, duration_ns, .length = (uint32_t)length & INT32_MAX};
+    return refuses(sorter, length, error) ? NULL : add(sorter, entry, error);
+}
+
+void *event_sorter_add_pair(struct event_sorter *sorter, int64_t start_ns, int64_t duration_ns,
+    size_t length, struct gput_error *error)
+{
+    struct entry entry = {
+        start_ns, duration_ns, .length = (uint32_t)length & INT32_MAX, .is_pair = 1};
+    return refuses(sorter, length, error) ? NULL : add(sorter, entry, error);
 }
 
 static void free_memory(struct event_sorter *sorter)

@@ -3,7 +3,8 @@
  * temporary file, and merged on output.
  *
  * The order: by start; of equal starts the longer first, so that an enclosing event precedes the
- * enclosed; else in the order of addition.
+ * enclosed; of equal durations, too, pairs in the reverse order of addition, then all others in
+ * that order.
  */
 #pragma once
 
@@ -37,6 +38,10 @@ int event_sorter_create(const char *folder, size_t memory_bytes, struct event_so
  * (aligned to 8). NULL on failure, with `error` set.
  */
 void *event_sorter_add(struct event_sorter *sorter, int64_t start_ns, int64_t duration_ns,
+    size_t length, struct gput_error *error);
+
+/* The same for what is made of a begin and an end: it is added at its end, after all in it. */
+void *event_sorter_add_pair(struct event_sorter *sorter, int64_t start_ns, int64_t duration_ns,
     size_t length, struct gput_error *error);
 
 /* Takes the next record out; `*there` is false after the last. No adding after the first call. */

@@ -75,7 +75,8 @@ static size_t id_size(const struct record_head *head)
 static void *reserve_record(struct timeline *timeline, const struct timeline_event *event,
     size_t length, struct gput_error *error)
 {
-    return event_sorter_add(timeline->sorter, event->start_ns, event->duration_ns, length, error);
+    return (event->is_pair ? event_sorter_add_pair : event_sorter_add)(
+        timeline->sorter, event->start_ns, event->duration_ns, length, error);
 }
 
 static bool add_copied(

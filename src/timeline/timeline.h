@@ -37,6 +37,7 @@ struct timeline_event {
     char bind_point; /* of a flow: 'e'; 0: none */
     bool has_id;
     bool id_is_local; /* to the process, instead of the timeline */
+    bool is_pair;     /* made of a begin and an end, and added after all that is in it */
     uint64_t id;
     uint32_t thread;     /* timeline_thread() */
     int64_t start_ns;    /* since the epoch */

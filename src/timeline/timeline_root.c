@@ -98,8 +98,10 @@ static int add_event(void *user, const struct framework_event *event, struct gpu
         step_search_note(adding->inputs->search, event->step, event->start_ns);
         return GPUT_OK;
     }
-    struct timeline_event slice = {
-        .type = 'X', .start_ns = event->start_ns, .duration_ns = event->end_ns - event->start_ns};
+    struct timeline_event slice = {.type = 'X',
+        .start_ns = event->start_ns,
+        .duration_ns = event->end_ns - event->start_ns,
+        .is_pair = !event->written};
     if (adding->source == NAMES_NONE)
         TRY(begin_file(adding, event, error));
     TRY(find_thread(adding, event, &slice.thread, error));

@@ -358,7 +358,7 @@ static struct json_text args_of_both(
 static int end_slice(struct adding *adding, const struct trace_event *event,
     const struct pending_event *pending, int64_t end_ns, struct gput_error *error)
 {
-    struct timeline_event slice = {.type = 'X', .start_ns = pending->start_ns};
+    struct timeline_event slice = {.type = 'X', .start_ns = pending->start_ns, .is_pair = true};
     if (__builtin_sub_overflow(end_ns, pending->start_ns, &slice.duration_ns) ||
         slice.duration_ns < 0) {
         adding->inputs->report.unusable++;

@@ -7,6 +7,7 @@ struct item {
     int64_t start_ns;
     int64_t duration_ns;
     uint32_t number;
+    bool is_pair;
 };
 
 static int by_order(const void *left, const void *right)
@@ -16,7 +17,9 @@ static int by_order(const void *left, const void *right)
         return a->start_ns < b->start_ns ? -1 : 1;
     if (a->duration_ns != b->duration_ns)
         return a->duration_ns > b->duration_ns ? -1 : 1;
-    return a->number < b->number ? -1 : 1;
+    if (a->is_pair != b->is_pair)
+        return a->is_pair ? -1 : 1;
+    return (a->number < b->number) != a->is_pair ? -1 : 1;
 }
 
 /* Sorts `count` records of differing lengths and compares with qsort(). */
@@ -28,11 +31,11 @@ static void check(size_t count, int64_t spread)
     assert_int_equal(event_sorter_create("/tmp", 1 << 20, &sorter, NULL), GPUT_OK);
     for (uint32_t i = 0; i < count; i++) {
         random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-        items[i] = (struct item){
-            (int64_t)(random >> 20) % spread - spread / 2, (int64_t)(random >> 60), i};
+        items[i] = (struct item){(int64_t)(random >> 20) % spread - spread / 2,
+            (int64_t)(random >> 60), i, random % 5 < 2};
         size_t length = sizeof i + (random >> 40) % 50;
-        char *bytes =
-            event_sorter_add(sorter, items[i].start_ns, items[i].duration_ns, length, NULL);
+        char *bytes = (items[i].is_pair ? event_sorter_add_pair : event_sorter_add)(
+            sorter, items[i].start_ns, items[i].duration_ns, length, NULL);
         assert_non_null(bytes);
         memset(bytes, 'x', length);
         memcpy(bytes, &i, sizeof i);
