@@ -7,6 +7,7 @@
 #include "trace/json_text.h"
 #include "trace/pending_events.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -30,7 +31,8 @@ struct reading {
     size_t n_phases;
     size_t phase_hits[PHASE_HITS]; /* where the last look-ups found their pids, by pid */
     struct pending_events pending;
-    struct str text; /* an event's name without its escapes */
+    uint64_t left_out; /* events of types that are not in this form */
+    struct str text;   /* an event's name without its escapes */
 };
 
 int64_t framework_thread_number(const char *node, const char *phase)
@@ -227,6 +229,7 @@ static int add_event(
     case 'M':
         return add_metadata(reading, event, error);
     default:
+        reading->left_out++;
         return GPUT_OK;
     }
 }
@@ -256,6 +259,14 @@ static void add_counts(struct reading *reading, struct event_stream *stream)
     pending_events_drop(&reading->pending);
     reading->report->unusable += reading->pending.dropped;
     read_report_warn(reading->report, event_stream_warning(stream));
+    if (reading->left_out > 0) {
+        struct str text = {0};
+        str_printf(&text,
+            "%s: %" PRIu64
+            " event%s neither a slice nor a name, and left out (instants, counters, flows)",
+            reading->file->path, reading->left_out, reading->left_out == 1 ? " is" : "s are");
+        read_report_warn_text(reading->report, &text);
+    }
 }
 
 int framework_events_read(const struct trace_file *file, framework_visitor *visit, void *user,

@@ -33,7 +33,7 @@ typedef int framework_visitor(
 
 /*
  * Reads the events of one file. Complete events and pairs of begin and end (matched by process and
- * thread) are given; other types are not in this form. Adds to `report`.
+ * thread) are given; events of other types are counted in a warning. Adds to `report`.
  */
 int framework_events_read(const struct trace_file *file, framework_visitor *visit, void *user,
     struct read_report *report, struct gput_error *error);

@@ -206,6 +206,22 @@ class Merge(CommandTest):
         self.merge(self.folder / "samples.csv", trace)
         self.assertEqual(self.warnings, ["jax.json has no absolute times: what is in it does not line up with the other inputs"])
 
+    def test_events_and_readings_of_a_training_profile_are_on_one_clock(self):
+        reading = {"Type": "cpu", "Name": "cpu0", "Dimension": "CPUUtilization", "Value": 5, "NodeId": "algo-1", "Timestamp": 1600000001.5}
+        step = {"ph": "X", "name": "Step:ModeKeys.TRAIN", "pid": 1, "tid": 1, "ts": 100, "dur": 9, "args": {"step_num": "0"}}
+        for path, text in (("system/incremental/1600000000.algo-1.json", json.dumps(reading) + "\n"),
+                           ("framework/pevents/2020091312/1600000004400000_7-host_pythontimeline.json",
+                            json.dumps([step, step | {"ph": "C"}, step | {"ph": "i"}]))):  # fmt: skip
+            (self.folder / "root" / path).parent.mkdir(parents=True)
+            self.write(f"root/{path}", text)
+        clock = "root: 1 of 2 events have times before the year 2000: they are not on the clock of the others"
+        left_out = "pythontimeline.json: 2 events are neither a slice nor a name, and left out (instants, counters, flows)"
+        self.merge(self.folder / "root")
+        self.assertEqual([word in warning for word, warning in zip((left_out, clock), self.warnings, strict=True)], [True, True])
+        done = self.run_command("profile", "metrics", "root")
+        self.assertIn(clock, done.stderr)
+        self.assertIn(left_out, done.stderr)
+
     def test_what_is_outside_of_the_selection_is_counted(self):
         done = self.run_command("timeline", "merge", TRACES / "queued-kernels.json", "--end", "50", "-o", "merged.json")
         self.assertIn("12 events are outside of the selection\n", done.stdout)
@@ -224,14 +240,30 @@ class Reports(ReportTest):
         self.assertIn("Slices and counters are shown. Left out are 1 instant, 2 flow events.", session["warnings"])
         self.assertNotIn("start_timestamp", session["identity"])
 
+    def test_slices_of_equal_times_are_within_those_that_began_before(self):
+        """As py-spy writes stacks of one sample."""
+        names = "main", "step", "load"
+        begins = [{"ph": "B", "name": name, "pid": 1, "tid": 1, "ts": 10} for name in names]
+        ends = [{"ph": "E", "name": name, "pid": 1, "tid": 1, "ts": 20} for name in reversed(names)]
+        (self.folder / "t.json").write_text(json.dumps([*begins, *ends]))
+        done = self.run_command("report", "t.json", "-f", "collapsed", "-o", "stacks.txt", env=self.environment)
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual([line for line in (self.folder / "stacks.txt").read_text().splitlines() if not line.endswith(" 0")],
+                         ["process 1, thread 1;main;step;load 10"])  # fmt: skip
+
     def test_a_list_of_objects_is_no_trace(self):
-        for text in '[{"a": 1}, {"b": 2}]', '[{"ph": 7.2}, {"ph": 6.9}]', "[{}]":
+        for text in '[{"a": 1}, {"b": 2}]', '[{"ph": 7.2}, {"ph": 6.9}]', "[{}]", '{"schemaVersion": 2, "layers": [{"size": 1}]}':
             (self.folder / "x.json").write_text(text)
             done = self.run_report("x.json")
             self.assertEqual(done.returncode, 1, text)
             self.assertIn("x.json is not a session", done.stderr)
         (self.folder / "x.json").write_text('[{"a": 1}, {"ph": "X", "name": "f", "ts": 1, "dur": 2, "pid": 1, "tid": 1}]')
         self.assertEqual(self.run_report("x.json").returncode, 0)
+
+    def test_a_report_says_what_of_a_trace_is_not_understood(self):
+        done = self.run_report(TRACES / "accelerators.json")
+        self.assertIn("are not understood and are left out: hpu_op (2), mtia_ccp_events (1)", done.stderr)
+        self.assertEqual((done.returncode, done.stderr.count("warning: ")), (0, 1))
 
     def test_a_trace_says_what_of_it_is_not_shown(self):
         done = self.run_report(TRACES / "begin-end.json")

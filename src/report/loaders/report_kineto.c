@@ -1,5 +1,8 @@
 #include "report/loaders/report_kineto.h"
 
+#include "base/text.h"
+#include "training/pytorch/kineto_ranks.h"
+
 #include <gputracker/profile.h>
 
 #include <string.h>
@@ -28,12 +31,21 @@ static void add_table(
     }
 }
 
+/* What is wrong with the file was said when its events were read. */
+static void on_warning(void *user, const char *message)
+{
+    if (text_begins_with(message, KINETO_CATEGORIES_LEFT_OUT))
+        report_session_warn(user, message);
+}
+
 int report_kineto_add(struct report_session *session, struct gput_error *error)
 {
     struct gput_kineto_options options = gput_kineto_options_default();
     options.paths = &session->path;
     options.n_paths = 1;
     options.limit = MAX_KERNELS;
+    options.warn = on_warning;
+    options.user = session;
     options.temporary_folder = session->payload->spool.folder;
     for (int view = GPUT_KINETO_BREAKDOWN; view <= GPUT_KINETO_IDLE; view++) {
         struct gput_tables *tables;

@@ -33,29 +33,35 @@ static bool has_event(const char *at, const char *end)
 }
 
 /* What a trace begins with: an array of events, or an object with a list of them in it. The rest is
- * too long to be read twice. */
-static bool looks_like_trace(const char *text, size_t length)
+ * too long to be read twice: the list may be in it. */
+static bool looks_like_trace(const char *text, size_t length, bool is_all)
 {
     const char *at = json_skip_space(text);
     if (*at == '[')
         return *json_skip_space(at + 1) == '{' && has_event(at, text + length);
     return *at == '{' && (memmem(text, length, "\"traceEvents\"", 13) ||
-                             memmem(text, length, "\"schemaVersion\"", 15));
+                             (!is_all && memmem(text, length, "\"schemaVersion\"", 15)));
 }
 
 static int probe(const char *path, bool is_folder, struct gput_error *error)
 {
     char text[65536 + JSON_PADDING];
-    size_t got = 0;
+    const size_t capacity = sizeof text - JSON_PADDING;
+    size_t got = 1, length = 0;
     struct byte_source *source;
     if (is_folder)
         return report_session_refuse(path, error);
     TRY(byte_source_open(path, &source, error));
-    int code = byte_source_read(source, text, sizeof text - JSON_PADDING, &got, error);
+    int code = GPUT_OK;
+    while (code == GPUT_OK && got > 0 && length < capacity) {
+        code = byte_source_read(source, text + length, capacity - length, &got, error);
+        length += code == GPUT_OK ? got : 0;
+    }
     byte_source_close(source);
-    memset(text + got, 0, JSON_PADDING);
-    return code == GPUT_OK && looks_like_trace(text, got) ? GPUT_OK
-                                                          : report_session_refuse(path, error);
+    memset(text + length, 0, JSON_PADDING);
+    return code == GPUT_OK && looks_like_trace(text, length, length < capacity)
+               ? GPUT_OK
+               : report_session_refuse(path, error);
 }
 
 const struct report_loader report_trace_loader = {"trace", probe, load};

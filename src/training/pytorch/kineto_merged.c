@@ -99,20 +99,21 @@ uint32_t kineto_merged_rank(const struct kineto_merged *merged, const struct tra
 
 bool kineto_merged_count_unknown(struct kineto_merged *merged, const struct trace_event *event)
 {
-    const struct json_value *spelling = &event->category;
-    merged->ranks->all[kineto_merged_rank(merged, event)].unknown_count++;
-    if (spelling->kind == JSON_STRING) {
-        struct str text = {0};
-        json_append_string(spelling, &text);
-        bool is_counted =
-            !text.failed && kineto_ranks_count_unknown(merged->ranks, str_text(&text), 1);
-        str_finish(&text);
-        return is_counted;
-    }
-    struct kineto_process *process = process_of(merged, event);
-    if (process)
+    const struct json_value *category = &event->category;
+    struct str text = {0};
+    if (category->kind != JSON_STRING) {
+        struct kineto_process *process = process_of(merged, event);
+        if (!process || process->is_ours)
+            return process;
         process->unnamed++;
-    return process;
+        merged->ranks->all[process->rank].unknown_count++;
+        return true;
+    }
+    merged->ranks->all[kineto_merged_rank(merged, event)].unknown_count++;
+    json_append_string(category, &text);
+    bool is_counted = !text.failed && kineto_ranks_count_unknown(merged->ranks, str_text(&text), 1);
+    str_finish(&text);
+    return is_counted;
 }
 
 /* Events without a category are listed by the names of their processes, which may follow them. */

@@ -93,7 +93,7 @@ void kineto_ranks_warn_of_categories(
     struct str text = {0};
     if (ranks->unknown.count == 0)
         return;
-    str_append(&text, "Events of these categories are not understood and are left out: ");
+    str_append(&text, KINETO_CATEGORIES_LEFT_OUT);
     kineto_ranks_append_unknown(ranks, &text);
     read_report_warn_text(report, &text);
 }

@@ -45,6 +45,10 @@ bool kineto_ranks_count_unknown(struct kineto_ranks *ranks, const char *category
 /* Appends those categories with their counts: "mtia_insight (2), hpu_op (1)". */
 void kineto_ranks_append_unknown(const struct kineto_ranks *ranks, struct str *text);
 
+/* How a warning of them begins. */
+#define KINETO_CATEGORIES_LEFT_OUT                                                                 \
+    "Events of these categories are not understood and are left out: "
+
 /* Says which events are left out because no view understands their category. */
 void kineto_ranks_warn_of_categories(
     const struct kineto_ranks *ranks, const struct read_report *report);

@@ -5,6 +5,7 @@
 #include "trace/framework_events.h"
 #include "trace/json_text.h"
 #include "trace/system_metrics.h"
+#include "trace/trace_clock.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 struct filling {
     struct profile_frame *frame;
     const struct profile_frame_selection *selection;
+    struct trace_clock clock; /* of all events and readings of the root */
     struct str text;
 };
 
@@ -65,13 +67,17 @@ static int add_reading(
 
 static int on_reading(void *user, const struct system_reading *reading, struct gput_error *error)
 {
+    struct filling *filling = user;
+    int64_t time_ns;
     const struct gput_profile_reading row = {.time_us = reading->time_us,
         .value = reading->value,
         .metric = reading->name,
         .dimension = reading->dimension,
         .node = reading->node,
         .type = reading->type};
-    return add_reading(user, &row, error);
+    if (!__builtin_mul_overflow(reading->time_us, 1000, &time_ns))
+        trace_clock_add(&filling->clock, time_ns, time_ns);
+    return add_reading(filling, &row, error);
 }
 
 /* A row whose times and step are selected. */
@@ -150,6 +156,7 @@ static int on_event(void *user, const struct framework_event *event, struct gput
         .bytes = -1,
         .worker_id = -1,
         .num_workers = -1};
+    trace_clock_add(&filling->clock, event->start_ns, event->end_ns);
     if (!selects_event(filling->selection, &row))
         return GPUT_OK;
     row.name = row.metric = names_add(&frame->names, event->name, event->name_length);
@@ -231,8 +238,11 @@ static int read_path(
 {
     struct trace_root root;
     TRY(trace_root_read(path, &root, error));
+    trace_clock_begin(&filling->clock, path);
     bool *chosen = calloc(root.count + 1, sizeof *chosen);
     int code = chosen ? read_root(filling, &root, chosen, report, error) : error_memory(error);
+    if (code == GPUT_OK)
+        trace_clocks_warn(&filling->clock, 1, report);
     free(chosen);
     trace_root_finish(&root);
     return code;
