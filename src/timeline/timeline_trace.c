@@ -39,6 +39,7 @@ struct adding {
     uint32_t process_count;
     struct known_thread known[KNOWN_THREADS];
     struct pending_events pending;
+    uint64_t cut; /* events with members that are left out */
     struct str name, args;
 };
 
@@ -431,6 +432,17 @@ static const char plain_types[] = "XiICstfbne"
                                   "NOD"   /* objects */
                                   "PRvV"; /* samples, marks, memory dumps */
 
+/* Whether it has members that a timeline has not: stacks, times of threads, colours, bindings of
+ * flows. An id may be in "id2". */
+static bool has_more_members(const struct trace_event *event)
+{
+    size_t known = 0;
+    for (int i = TRACE_TYPE; i <= TRACE_ARGS; i++)
+        known += event->values[i].kind != JSON_NONE;
+    struct json_value whole = {event->text, (uint32_t)event->length, JSON_OBJECT, 0};
+    return event->members > known && json_member(&whole, "id2").kind == JSON_NONE;
+}
+
 static int add_event(
     struct adding *adding, const struct trace_event *event, struct gput_error *error)
 {
@@ -445,6 +457,7 @@ static int add_event(
         note_step(adding, event, start_ns);
         return GPUT_OK;
     }
+    adding->cut += has_more_members(event);
     if (event->type == 'B')
         return add_begin(adding, event, start_ns, error);
     if (event->type == 'E')
@@ -486,6 +499,17 @@ static void end_file(struct adding *adding, const char *path)
             pending->dropped, pending->dropped == 1 ? " has" : "s have",
             pending->dropped == 1 ? "is" : "are", str_text(&pending->names),
             pending->dropped > PENDING_MAX_NAMED ? ", ..." : "");
+        read_report_warn_text(report, &text);
+    }
+    const char *members = event_stream_left_out(adding->stream);
+    if (*members && !adding->inputs->search) {
+        str_printf(&text, "%s: these members are left out: %s", path, members);
+        read_report_warn_text(report, &text);
+    }
+    if (adding->cut > 0) {
+        str_printf(&text,
+            "%s: %" PRIu64 " event%s members that are left out (stacks, times of threads, colours)",
+            path, adding->cut, adding->cut == 1 ? " has" : "s have");
         read_report_warn_text(report, &text);
     }
     if (adding->header->late_base_ns != 0 && adding->header->late_base_ns != adding->base_ns) {

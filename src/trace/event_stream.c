@@ -28,6 +28,7 @@ struct event_stream {
     char *name;
     struct trace_header header;
     struct event_counts counts;
+    struct str left_out; /* names of members */
     struct str warning;
 };
 
@@ -239,6 +240,14 @@ static int next_in_events(
     return GPUT_OK;
 }
 
+/* Members of Chrome's object form that hold what happened, as the events do. */
+static bool holds_more(const struct json_value *key, const struct json_value *value)
+{
+    return value->length > 2 &&
+           (json_is(key, "stackFrames") || json_is(key, "samples") ||
+               json_is(key, "systemTraceEvents") || json_is(key, "powerTraceAsString"));
+}
+
 static void parse_header(
     struct event_stream *stream, const struct json_value *key, const struct json_value *value)
 {
@@ -251,6 +260,9 @@ static void parse_header(
         struct json_value world_size = json_member(value, "world_size");
         json_int64(&rank, &header->rank);
         json_int64(&world_size, &header->world_size);
+    } else if (holds_more(key, value)) {
+        str_printf(&stream->left_out, "%s%.*s", stream->left_out.length > 0 ? ", " : "",
+            (int)key->length, key->text);
     }
 }
 
@@ -463,6 +475,11 @@ const struct event_counts *event_stream_counts(const struct event_stream *stream
     return &stream->counts;
 }
 
+const char *event_stream_left_out(const struct event_stream *stream)
+{
+    return str_text(&stream->left_out);
+}
+
 /* "; 2 damaged places were skipped", or without any other text before it "NAME: 2 damaged …" */
 static void append_count(
     struct event_stream *stream, uint64_t count, const char *noun, const char *what)
@@ -509,6 +526,7 @@ void event_stream_close(struct event_stream *stream)
     file_windows_destroy(stream->windows);
     text_window_finish(&stream->window);
     event_shapes_destroy(stream->shapes);
+    str_finish(&stream->left_out);
     str_finish(&stream->warning);
     json_repair_finish(&stream->repair);
     free(stream->name);

@@ -71,6 +71,10 @@ const char *event_stream_name(const struct event_stream *stream);
 const struct trace_header *event_stream_header(const struct event_stream *stream);
 const struct event_counts *event_stream_counts(const struct event_stream *stream);
 
+/* After the end: names of members next to the events that hold more than these and are not read
+ * ("stackFrames, samples"), or "". Belongs to the stream. */
+const char *event_stream_left_out(const struct event_stream *stream);
+
 /*
  * After the end: one sentence about damage of the file, or NULL. Belongs to the stream.
  */

@@ -144,6 +144,12 @@ class Merge(CommandTest):
         self.assertEqual(self.warnings, ['begin-end.json: 1 slice has no end and is left out: "load"'])
         self.assertIn("1 events lack a time, a duration or their other end", self.words)
 
+    def test_events_of_a_training_profile_are_paired_by_their_names(self):
+        events = self.write("1600000004400000_7-host_pythontimeline.json", (TRACES / "begin-end.json").read_text())
+        slices = self.slices(events)
+        self.assertEqual(slices, {"epoch": (0, 100), "step 1": (10, 10), "step 2": (30, 15), "other thread": (12, 58)})
+        self.assertIn("1 events lack a time, a duration or their other end", self.words)
+
     def test_slices_without_an_end_are_said(self):
         begins = [{"ph": "B", "name": f"f{i}", "pid": 1, "tid": 1, "ts": i} for i in range(7)]
         done = self.run_command("timeline", "merge", self.write("open.json", begins), "-o", "merged.json")
@@ -175,6 +181,13 @@ class Merge(CommandTest):
         self.assertEqual(self.warnings, [f"two-documents.json: {len(follows)} bytes were not read after the end of the trace"])
         spaced = self.write("spaced.json", '{"traceEvents": [{"ph": "X", "name": "a", "pid": 1, "tid": 1, "ts": 0, "dur": 5}]}  \n\n')
         self.assertEqual((self.slices(spaced), self.warnings), ({"a": (0, 5)}, []))
+
+    def test_members_that_are_left_out_are_counted(self):
+        event = {"ph": "X", "name": "f", "pid": 1, "tid": 1, "ts": 0, "dur": 5}
+        events = [event | {"tts": 1}, event | {"sf": 2, "cname": "good"}, event, {"ph": "b", "name": "g", "pid": 1, "tid": 1, "ts": 1, "id2": {"local": 1}}]
+        self.merge(self.write("t.json", {"traceEvents": events, "stackFrames": {"2": {"name": "f"}}, "samples": []}))
+        self.assertEqual(self.warnings, ["t.json: these members are left out: stackFrames",
+                                         "t.json: 2 events have members that are left out (stacks, times of threads, colours)"])  # fmt: skip
 
     def test_inputs_that_are_not_on_one_clock_are_said(self):
         def trace(name, *times):
