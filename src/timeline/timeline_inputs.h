@@ -23,7 +23,8 @@ struct timeline_inputs {
     struct read_report report;
     struct trace_choice choice; /* of the files of a trace root */
     struct low_marks low;
-    bool without_readings;      /* of the system of a trace root */
+    bool without_readings; /* of the system of a trace root */
+    uint64_t unended;      /* of the unusable events: slices without an end, which were named */
     struct step_search *search; /* not NULL: search for steps and add nothing */
     struct names sources;       /* nodes and files; they distinguish equal thread numbers */
     uint32_t trace_files;       /* how many trace files there are in all */

@@ -493,6 +493,7 @@ static void end_file(struct adding *adding, const char *path)
     report->damaged += counts->damaged;
     report->truncated += counts->truncated;
     report->unusable += pending->dropped;
+    adding->inputs->unended += pending->dropped;
     read_report_warn(report, event_stream_warning(adding->stream));
     if (pending->dropped > 0 && !adding->inputs->search) {
         str_printf(&text, "%s: %" PRIu64 " slice%s no end and %s left out: %s%s", path,

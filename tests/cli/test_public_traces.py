@@ -282,6 +282,10 @@ class Reports(ReportTest):
         done = self.run_report(TRACES / "begin-end.json")
         self.assertEqual(done.returncode, 0)
         self.assertIn('begin-end.json: 1 slice has no end and is left out: "load"', done.stderr)
+        self.assertNotIn("was skipped", done.stderr)
+        events = [{"ph": "X", "name": "f", "pid": 1, "tid": 1, "ts": 0, "dur": 5}, {"ph": "X", "name": "f", "pid": 1, "tid": 1, "ts": 0}]
+        (self.folder / "t.json").write_text(json.dumps(events))
+        self.assertIn("t.json: 1 event without a time, a duration or a partner was skipped", self.run_report("t.json").stderr)
 
     def test_a_saved_session_of_pyinstrument_says_the_way_out(self):
         saved = json.dumps({"start_time": 1.0, "duration": 0.1, "start_call_stack": ["main\0w.py\x001"], "frame_records": []})

@@ -272,7 +272,8 @@ static void warn_of_rest(struct events *events)
     }
     str_finish(&text);
     str_finish(&counts);
-    read_report_warn_unusable(report, events->session->path, report->unusable);
+    read_report_warn_unusable(
+        report, events->session->path, report->unusable - events->inputs.unended);
     trace_clocks_warn(&events->clock, 1, report);
     events->session->is_relative = events->clock.relative > 0 && events->clock.absolute == 0;
 }
