@@ -58,6 +58,13 @@ int64_t clock_process_cpu_ns(void)
     return read_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
+int64_t clock_tick_ns(void)
+{
+    struct timespec tick = {0};
+    clock_getres(CLOCK_MONOTONIC_COARSE, &tick); /* the kernel's coarse clocks move with it */
+    return clock_ns_of_timespec(tick);
+}
+
 /* Not more: where it is always interrupted, the shortest will do. */
 #define PAIR_ATTEMPTS 5
 /* About what three readings take where the kernel has to be called for each. */

@@ -39,6 +39,9 @@ struct clock_pair clock_read_pair(int64_t (*first)(void), int64_t (*second)(void
 /* CPU time that the calling thread has used. */
 int64_t clock_thread_cpu_ns(void);
 
+/* The time between two ticks of the scheduler, which brings CPU clocks up to date. */
+int64_t clock_tick_ns(void);
+
 /* CPU time that the calling process has used, all threads. */
 int64_t clock_process_cpu_ns(void);
 

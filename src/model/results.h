@@ -144,8 +144,8 @@ struct gput_accounting {
     /* What the kernel counted for the tree; at least this where the source "kernel_cpu_time" is
      * sampled. Never less than the samples add up to. */
     double kernel_cpu_seconds;
-    double kernel_user_cpu_seconds;   /* of that, in user mode; NaN when children were auto-reaped
-                                         and no control group counted them */
+    double kernel_user_cpu_seconds;   /* of that, in user mode; NaN: the source "cpu_split" says
+                                         why */
     double kernel_system_cpu_seconds; /* of that, in the kernel on their behalf; NaN as above */
     double sampled_cpu_seconds;       /* what the samples add up to */
     double captured_percent;          /* sampled of kernel; NaN where kernel is "at least" */
@@ -164,9 +164,9 @@ struct gput_accounting {
     double major_page_faults;            /* page faults that needed storage */
     double voluntary_context_switches;   /* it waited for something */
     double involuntary_context_switches; /* the CPU went to another thread */
-    double read_bytes;  /* through read() and the like, cached or not, pipes and sockets too; not
-                             through io_uring, splice() and mapped files */
-    double write_bytes; /* through write() and the like */
+    double read_bytes;  /* through read() and the like, cached or not, pipes too; not through recv()
+                             and its variants, io_uring, splice() and mapped files */
+    double write_bytes; /* through write() and the like; not through send() and its variants */
     double storage_read_bytes; /* really fetched from storage */
     /* Written to storage: storage_dirtied_bytes without pages that were dropped before they were
      * written, because their file was removed or cut. At least, where some were dropped (source

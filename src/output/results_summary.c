@@ -225,9 +225,9 @@ static void write_io(struct summary *summary)
     human_bytes(accounting->write_bytes, written);
     human_bytes(accounting->storage_read_bytes, fetched);
     human_bytes(accounting->storage_write_bytes, stored);
-    str_printf(&detail, "read, %s written; %s from storage, %s to storage%s", written, fetched,
+    str_printf(&detail, "by read(), %s by write(); %s from storage, %s to storage%s", written, fetched,
         stored, is_at_least ? "; each at least this" : "");
-    str_printf(&shorter, "read, %s written; storage: %s, %s%s", written, fetched, stored,
+    str_printf(&shorter, "by read(), %s by write(); storage: %s, %s%s", written, fetched, stored,
         is_at_least ? "; at least" : "");
     summary_row_or_shorter(
         summary, "I/O", human_bytes(accounting->read_bytes, figure), &detail, &shorter);

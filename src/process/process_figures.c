@@ -221,18 +221,10 @@ struct task_counts process_counts(const struct process *process)
 /* Where no event gives the end: the kernel frees a page in a tenth of that. */
 #define FREE_BYTE_NS 1
 
-/* At which the scheduler brings CPU clocks up to date. The kernel's coarse clocks move with it. */
-static int64_t tick_ns(void)
-{
-    struct timespec tick = {0};
-    clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
-    return clock_ns_of_timespec(tick);
-}
-
 int64_t process_cpu_lacks_ns(const struct process *process)
 {
     unsigned threads = process->exits ? process->exits->records : 1;
-    int64_t ns = threads * (tick_ns() + EXIT_OF_THREAD_NS);
+    int64_t ns = threads * (clock_tick_ns() + EXIT_OF_THREAD_NS);
     if (process_has_last_record(process) && process->end.at_ns > process->exits->last_at_ns)
         return ns + process->end.at_ns - process->exits->last_at_ns;
     return ns + (int64_t)process->peak.rss_bytes * FREE_BYTE_NS;

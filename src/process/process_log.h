@@ -119,6 +119,9 @@ bool process_log_has_auto_reaped(const struct process_log *log);
 /* CPU time of all processes from their exit records; false when some of those are missing. */
 bool process_log_cpu_ns(const struct process_log *log, int64_t *cpu_ns);
 
+/* At least so much CPU time is of processes that used cpu_divisible_ns() each. */
+int64_t process_log_divisible_ns(const struct process_log *log);
+
 /*
  * CPU time of all processes but short-lived ones, and at most how much more they may have used
  * (process_cpu_lacks_ns()); of the living as of their last poll.

@@ -67,6 +67,14 @@ bool process_log_cpu_ns(const struct process_log *log, int64_t *cpu_ns)
     return log->options.has_taskstats && process_log_has_all(log);
 }
 
+int64_t process_log_divisible_ns(const struct process_log *log)
+{
+    int64_t ns = log->totals.divisible_ns, least_ns = cpu_divisible_ns();
+    for (EACH_OPEN_PROCESS(table_of(log), process))
+        ns += process->cpu_ns >= least_ns ? process->cpu_ns : 0;
+    return ns;
+}
+
 bool process_log_others_at_most_ns(const struct process_log *log, int64_t *cpu_ns)
 {
     if (!process_log_cpu_ns(log, cpu_ns))

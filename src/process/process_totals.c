@@ -1,7 +1,15 @@
 #include "process/process_totals.h"
 
+#include "base/clock.h"
 #include "process/bytes.h"
 #include "process/process_figures.h"
+
+#define DIVISIBLE_TICKS 5
+
+int64_t cpu_divisible_ns(void)
+{
+    return DIVISIBLE_TICKS * clock_tick_ns();
+}
 
 /* A parent that waits for its child collects what that has counted, and whichever process waits for
  * the parent collects both. */
@@ -57,6 +65,8 @@ bool process_totals_add(struct process_totals *totals, const struct process *pro
     totals->ignores_children |= process->history.ignores_children;
     if (process->cpu_ns > 0)
         totals->cpu_ns += process->cpu_ns;
+    if (process->cpu_ns >= cpu_divisible_ns())
+        totals->divisible_ns += process->cpu_ns;
     if (is_short_lived(process)) {
         totals->short_lived++;
         totals->short_lived_cpu_ns += process->cpu_ns;

@@ -17,11 +17,18 @@
 /* A process that lived for less than this is short-lived. */
 #define SHORT_LIVED_NS 50000000
 
+/*
+ * The kernel tells user from system time by what its ticks interrupt, and a process that no tick
+ * interrupted has user time alone. So these parts say something of CPU time from here on.
+ */
+int64_t cpu_divisible_ns(void);
+
 struct process_totals {
     int64_t cpu_ns;             /* as far as known */
     uint64_t short_lived;       /* processes: of those whose start, end and CPU time is announced */
     int64_t short_lived_cpu_ns; /* what they used */
     int64_t others_lack_ns;     /* the others used at most so much more than is in `cpu_ns` */
+    int64_t divisible_ns;       /* of that, processes of which ticks tell user from system time */
     int64_t cpu_outside_ns;     /* of that, orphans collected outside the tree (taskstats) */
     uint64_t auto_reaped;       /* descendants that seem to be auto-reaped */
     bool ignores_children;      /* some ignored SIGCHLD */

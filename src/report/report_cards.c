@@ -255,17 +255,18 @@ static void add_counts(struct report_session *session)
     const struct gput_results *results = figures_of(session);
     const struct gput_accounting *accounting = &results->accounting;
     const struct {
-        const char *id, *label;
+        const char *id, *label, *source;
         double bytes;
     } counts[] = {
-        {"read", "Read", accounting->read_bytes},
-        {"written", "Written", accounting->write_bytes},
-        {"storage_read", "Read from storage", accounting->storage_read_bytes},
-        {"storage_written", "Written to storage", accounting->storage_write_bytes},
+        {"read", "By read()", "bytes", accounting->read_bytes},
+        {"written", "By write()", "bytes", accounting->write_bytes},
+        {"storage_read", "Read from storage", "counts", accounting->storage_read_bytes},
+        {"storage_written", "Written to storage", "counts", accounting->storage_write_bytes},
     };
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-        add_counted(session, counts[i].id, counts[i].label, "bytes", counts[i].bytes, "counts",
-            results_source_is(results, "counts", GPUT_SOURCE_SAMPLED));
+        add_counted(session, counts[i].id, counts[i].label, "bytes", counts[i].bytes,
+            counts[i].source,
+            results_source_is(results, counts[i].source, GPUT_SOURCE_SAMPLED));
     if (accounting->processes_seen > 0)
         add_counted(session, "processes", "Processes", "count", (double)accounting->processes_seen,
             "processes", accounting->processes_missed > 0);

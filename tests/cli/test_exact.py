@@ -37,7 +37,50 @@ class Exact(ExactTest):
             seconds = self.track("spin", 0.001)["accounting"]["cpu_seconds"]
             self.assertGreater(seconds["sampled"], 0.0009)
             self.assertLessEqual(seconds["captured_percent"] or 0, 100)  # None: something else may have been started
+
+    def test_user_and_system_time_of_a_tiny_command_are_not_known(self):
+        """No clock tick interrupts it, or one."""
+        report = self.track("sleep", 0)
+        self.assertIsNone(report["accounting"]["cpu_seconds"]["kernel_user"])
+        self.assertIsNone(report["accounting"]["cpu_seconds"]["kernel_system"])
+        self.assertEqual(report["sources"]["cpu_split"]["state"], "unavailable")
+        self.assertIn("clock ticks", report["sources"]["cpu_split"]["reason"])
+
+    def test_user_and_system_time_of_a_long_command_add_up(self):
+        for track in self.track, self.track_without_rights:
+            report = track("spin", 0.2)
+            seconds = report["accounting"]["cpu_seconds"]
             self.assertAlmostEqual(seconds["kernel_user"] + seconds["kernel_system"], seconds["kernel"], delta=3e-6)
+            self.assertGreater(seconds["kernel_user"], 0.6 * seconds["kernel"])
+            self.assertEqual(report["sources"]["cpu_split"]["state"], "sampled")
+
+    def test_short_processes_that_work_in_the_kernel_have_system_time_or_none(self):
+        """Each of a millisecond, most of it in read(): what the kernel divides by itself is user time as a rule."""
+        code = ("import os; zero = os.open('/dev/zero', os.O_RDONLY); buffer = bytearray(1 << 20)\n"
+                "for _ in range(150):\n"
+                "    if os.fork() == 0:\n"
+                "        for _ in range(20): os.readv(zero, [buffer])\n"
+                "        os._exit(0)\n"
+                "    os.wait()\n")
+        report = self.track(command=python(code))
+        seconds = report["accounting"]["cpu_seconds"]
+        split = report["sources"]["cpu_split"]
+        if "control group" in split["reason"] and split["state"] == "sampled":
+            self.assertGreater(seconds["kernel_system"], 0.5 * seconds["kernel"])
+            self.assertAlmostEqual(seconds["kernel_user"] + seconds["kernel_system"], seconds["kernel"], delta=3e-6)
+        elif seconds["kernel"] < 150 * 0.004:  # at 1,000 ticks a second that is enough
+            self.assertIsNone(seconds["kernel_user"])
+
+    def test_bytes_of_sockets_are_not_said_to_be_counted(self):
+        code = ("import socket, threading; a, b = socket.socketpair(); threading.Thread(target=a.sendall, args=[bytes(8_000_000)]).start()\n"
+                "left = 8_000_000\n"
+                "while left: left -= len(b.recv(1 << 16))\n")
+        report = self.track(command=python(code))
+        self.assertLess(report["accounting"]["bytes"]["read"], 8_000_000)
+        self.assertEqual(report["sources"]["bytes"]["state"], "sampled")
+        self.assertRegex(report["sources"]["bytes"]["reason"], r"^at least: by read\(\), write\(\).*sockets")
+        if self.knows_ends(report):
+            self.assertEqual(report["sources"]["counts"]["state"], "exact")
 
     def private_groups(self) -> list[str]:
         """In a mount namespace of its own: the machine's own groups may be of version 1."""

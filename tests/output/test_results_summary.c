@@ -84,7 +84,7 @@ static void all_lines_of_a_training_run(void **state)
         "children 1.2 GB\n"
         "  GPU 0           11.2 GB  peak of 150 GB; busy 85 %, at most 98 %; 310 W  NVIDIA H200\n"
         "  Energy            60 kJ  of the 65 kJ of CPU packages, DRAM and GPUs, which took 338 W\n"
-        "  I/O              1.7 GB  read, 12 MB written; 0 B from storage, n/a to storage\n"
+        "  I/O              1.7 GB  by read(), 12 MB by write(); 0 B from storage, n/a to storage\n"
         "  Processes             9  24 threads seen at once\n"
         "  Not known  CPU energy, GPU power (why: -f full, gpu-tracker doctor)\n");
     free(text);
@@ -160,7 +160,7 @@ static void lower_bounds_say_so(void **state)
     results.sources[2] = (struct gput_source){"counts", GPUT_SOURCE_SAMPLED, "at least: …"};
     text = summarize(&results, NULL);
     assert_non_null(
-        strstr(text, "12 MB written; 0 B from storage, n/a to storage; each at least this\n"));
+        strstr(text, "12 MB by write(); 0 B from storage, n/a to storage; each at least this\n"));
     free(text);
 }
 
@@ -343,7 +343,7 @@ static void lines_are_broken_where_the_screen_ends(void **state)
     assert_non_null(strstr(
         text, "  Energy            60 kJ  of 65 kJ of CPU packages, DRAM and GPUs; 338 W\n"));
     assert_non_null(
-        strstr(text, "  I/O              1.7 GB  read, 123 MB written; storage: 0 B, n/a\n"));
+        strstr(text, "  I/O              1.7 GB  by read(), 123 MB by write(); storage: 0 B, n/a\n"));
     assert_lines_fit(text, 80);
     free(text);
 }

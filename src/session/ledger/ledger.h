@@ -128,6 +128,15 @@ int64_t ledger_auto_reaped_cpu_ns(const void *ledger);
 
 /* ---- parts of the results ---- */
 
+/* How its CPU time is divided into user and system time. */
+enum cpu_split {
+    CPU_SPLIT_NONE, /* it is not known */
+    CPU_SPLIT_OF_GROUP,
+    CPU_SPLIT_OF_PROCESSES,
+    CPU_SPLIT_TOO_SHORT,  /* the processes were too short for the kernel to tell */
+    CPU_SPLIT_INCOMPLETE, /* it is not known of some processes */
+};
+
 /* Which figures of a session that has ended are proven to be exact; others are lower bounds ("at
  * least"). */
 struct exactness {
@@ -138,6 +147,7 @@ struct exactness {
     int64_t collected_ns; /* up to so much CPU time is missing that living processes have collected
                              from children, in clock ticks; set by ledger_fill_accounting(), too */
     const char *why_not;  /* why not all_collected, for people; borrowed from the ledger */
+    enum cpu_split split; /* set by ledger_fill_accounting() */
 };
 
 /* All but what ledger_fill_accounting() sets. */

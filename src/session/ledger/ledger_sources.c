@@ -101,6 +101,40 @@ static void add_kernel_cpu_source(
         exactness->cpu ? "" : "at least: ", how, why_not, others);
 }
 
+/* How CPU time is divided into user and system time; nothing where it is not known itself. */
+static void add_split_source(
+    const struct ledger *ledger, enum cpu_split split, struct gput_results *results)
+{
+    const char *how = "clock ticks of each process";
+    switch (split) {
+    case CPU_SPLIT_NONE:
+        if (ledger->settings->mode == SESSION_ATTACHED && ledger->has_ended)
+            results_add_source(results, "cpu_split", GPUT_SOURCE_UNAVAILABLE,
+                "user and system time: the kernel reports them only to the parent process");
+        break;
+    case CPU_SPLIT_OF_GROUP:
+        how = "clock ticks of the command's own control group";
+        __attribute__((fallthrough));
+    case CPU_SPLIT_OF_PROCESSES:
+        results_add_source(results, "cpu_split", GPUT_SOURCE_SAMPLED,
+            "user and system time: divided by the kernel, by %s", how);
+        break;
+    case CPU_SPLIT_TOO_SHORT:
+        results_add_source(results, "cpu_split", GPUT_SOURCE_UNAVAILABLE,
+            "user and system time: the kernel divides CPU time by clock ticks, and these processes "
+            "had fewer than %.0f ms each on average, too few ticks%s",
+            (double)cpu_divisible_ns() / 1e6,
+            isnan(ledger->collected.cgroup_usage.cpu_seconds)
+                ? "; a control group of their own would have those of all together"
+                : "");
+        break;
+    case CPU_SPLIT_INCOMPLETE:
+        results_add_source(results, "cpu_split", GPUT_SOURCE_UNAVAILABLE,
+            "user and system time: not known of processes that were not waited for");
+        break;
+    }
+}
+
 static void add_cpu_sources(
     const struct ledger *ledger, const struct exactness *exactness, struct gput_results *results)
 {
@@ -125,6 +159,7 @@ static void add_cpu_sources(
             "process's end (taskstats)");
     else
         add_kernel_cpu_source(ledger, exactness, results);
+    add_split_source(ledger, exactness->split, results);
 }
 
 static void add_process_source(const struct ledger *ledger, struct gput_results *results)
@@ -195,10 +230,24 @@ static void add_collected_counts_source(
         without_io);
 }
 
+/* Never exact: that no process had a socket is not known. */
+static void add_bytes_source(struct gput_results *results)
+{
+    if (!isnan(results->accounting.read_bytes))
+        results_add_source(results, "bytes", GPUT_SOURCE_SAMPLED,
+            "at least: by read(), write() and the like, as the kernel counts them; what sockets "
+            "send and receive by send(), recv() and their variants it does not count");
+    else
+        results_add_source(results, "bytes", GPUT_SOURCE_UNAVAILABLE,
+            "/proc/PID/io could not be read (`counts` says more)");
+}
+
 static void add_counts_source(
     const struct ledger *ledger, const struct exactness *exactness, struct gput_results *results)
 {
     const char *why_not = why_not_counted(ledger);
+    if (!why_not || ledger_has_bytes_so_far(ledger))
+        add_bytes_source(results);
     if (ledger_has_bytes_so_far(ledger))
         results_add_source(results, "counts", GPUT_SOURCE_SAMPLED,
             "at least: io of each process, twice a second; all of it when tracking ends");

@@ -167,6 +167,42 @@ static double sampled_or_exit_records(const struct ledger *ledger, const struct 
     return highest - clock_seconds_of_ns(sums->baseline_cut_ns);
 }
 
+/* A part of all CPU time that says how the rest is divided. */
+#define ENOUGH_TO_DIVIDE 0.9
+
+/* Whether the mean process used enough, or those that did used nearly all. */
+static bool processes_are_divisible(const struct ledger *ledger, double cpu_seconds)
+{
+    const struct process_log *log = &ledger->log;
+    uint64_t unknown = process_log_has_all(log) ? 0 : ledger_unknown_starts(ledger);
+    uint64_t tree_seen = ledger->snapshot->tree->seen;
+    double count = (double)(log->seen > tree_seen ? log->seen : tree_seen) + (double)unknown;
+    return cpu_seconds / fmax(count, 1) >= clock_seconds_of_ns(cpu_divisible_ns()) ||
+           clock_seconds_of_ns(process_log_divisible_ns(log)) >= ENOUGH_TO_DIVIDE * cpu_seconds;
+}
+
+/* Divides CPU time into user and system time as its control group does, which has the clock ticks
+ * of all processes; else as each process does. */
+static enum cpu_split divide_cpu(
+    const struct ledger *ledger, bool has_group, struct gput_accounting *accounting)
+{
+    const struct cgroup_usage *group = &ledger->collected.cgroup_usage;
+    double whole = accounting->kernel_cpu_seconds;
+    enum cpu_split split = CPU_SPLIT_OF_PROCESSES;
+    if (has_group && group->cpu_seconds >= ENOUGH_TO_DIVIDE * whole) {
+        accounting->kernel_user_cpu_seconds = group->cpu_user_seconds;
+        accounting->kernel_system_cpu_seconds = group->cpu_system_seconds;
+        split = whole >= clock_seconds_of_ns(cpu_divisible_ns()) ? CPU_SPLIT_OF_GROUP
+                                                                 : CPU_SPLIT_TOO_SHORT;
+    } else if (!processes_are_divisible(ledger, whole)) {
+        split = CPU_SPLIT_TOO_SHORT;
+    }
+    if (split == CPU_SPLIT_TOO_SHORT)
+        accounting->kernel_user_cpu_seconds = accounting->kernel_system_cpu_seconds = NAN;
+    session_accounting_fit_parts(accounting);
+    return split;
+}
+
 /*
  * The highest of: CPU time collected from a launched command or from ourselves, that of its control
  * group, that of samples or exit records. Of the last, the parts of user and system are not known.
@@ -185,11 +221,8 @@ static void fill_collected_cpu(const struct ledger *ledger, const struct tree_su
     accounting->kernel_system_cpu_seconds = clock_seconds_of_ns(system_ns);
     accounting->kernel_cpu_seconds =
         clock_seconds_of_ns(user_ns + system_ns - ledger->snapshot->tree->removed.before_ns);
-    if (has_group && group->cpu_seconds > accounting->kernel_cpu_seconds) {
+    if (has_group && group->cpu_seconds > accounting->kernel_cpu_seconds)
         accounting->kernel_cpu_seconds = group->cpu_seconds;
-        accounting->kernel_user_cpu_seconds = group->cpu_user_seconds;
-        accounting->kernel_system_cpu_seconds = group->cpu_system_seconds;
-    }
     undo_truncation(counts, accounting);
     double counted = accounting->kernel_cpu_seconds;
     double highest = sampled_or_exit_records(ledger, sums, own_ns, accounting->sampled_cpu_seconds);
@@ -201,9 +234,12 @@ static void fill_collected_cpu(const struct ledger *ledger, const struct tree_su
     bool group_has_most =
         has_group && group->cpu_seconds + READ_APART_SECONDS >= accounting->kernel_cpu_seconds;
     exactness->cpu = exactness->all_collected && !is_short;
-    if (is_short || (exactness->has_auto_reaped && !group_has_most))
+    if (is_short || (exactness->has_auto_reaped && !group_has_most)) {
         accounting->kernel_user_cpu_seconds = accounting->kernel_system_cpu_seconds = NAN;
-    session_accounting_fit_parts(accounting);
+        exactness->split = CPU_SPLIT_INCOMPLETE;
+    } else {
+        exactness->split = divide_cpu(ledger, has_group, accounting);
+    }
 }
 
 bool ledger_begin_comparison(struct ledger *ledger)
