@@ -149,7 +149,7 @@ static const struct results_column record[] = {
     AT("accounting.processes.missed", WHOLE, accounting.processes_missed, NULL, "processes", "processes started in the tree and not known"),
     AT("accounting.processes.missed_reason", NUMBER, accounting.processes_missed_reason, NULL, NULL, "how the figure above is known, or why it is not"),
     AT("accounting.processes.short_lived", WHOLE_AT_LEAST, accounting.short_lived_processes, NULL, "process_ends", "processes that lived for less than 50 ms: at least"),
-    AT("accounting.processes.left_running", WHOLE, accounting.left_running, NULL, "processes", "descendants that had not ended when main had"),
+    AT("accounting.processes.left_running", WHOLE, accounting.left_running, NULL, "processes", "descendants that had not ended when main had, or up to 50 ms later"),
     AT("accounting.processes.oom_killed", WHOLE, accounting.oom_killed, NULL, NULL, "processes of its control group that the kernel killed because memory ran out"),
     AT("accounting.processes.oom_killed_reason", NUMBER, accounting.oom_killed_reason, NULL, NULL, "which group the figure above is of, or why it is not known"),
     AT("accounting.page_faults.minor", WHOLE, accounting.minor_page_faults, NULL, "counts", "page faults that needed no storage"),

@@ -17,6 +17,9 @@
 /* Pauses of 1 ms, for events that are late: on a busy machine a process that ends may wait for
  * its processor before the kernel announces it. */
 #define MAX_PAUSES 200
+/* The same for processes that end by themselves with the command, as helpers of it do that wait for
+ * the end of a pipe. */
+#define MAX_PAUSES_FOR_LIVING 50
 
 /* Sleeps until main may have ended, a signal arrived, or the time is over. False: the time is over.
  */
@@ -84,6 +87,18 @@ static void end_identity(struct gput_session *session)
     session_identity_end(&session->ledger.identity, status);
 }
 
+/* Whether some process of a launched command is about to end, as far as is known after so many
+ * pauses: without its exit record neither totals nor bounds of peaks are proven. */
+static bool awaits_ends(struct gput_session *session, int pauses)
+{
+    struct process_log *log = &session->ledger.log;
+    if (process_log_end_unannounced(log))
+        return true;
+    return session->settings.mode == SESSION_LAUNCHED && session->ledger.collected.has_main_usage &&
+           session->events.has_exit_records && pauses < MAX_PAUSES_FOR_LIVING &&
+           process_log_descendants(log).living > 0;
+}
+
 /* Reads the last events and exit records, and the system's figures. Twice, because the last exit
  * record of a process is only final when no more have arrived. */
 static void end_counting(struct gput_session *session)
@@ -93,9 +108,11 @@ static void end_counting(struct gput_session *session)
     session_events_read(&session->events);
     /* The kernel announces an exit only after waking the process that waits for it. */
     struct timespec pause = {.tv_nsec = NS_PER_SECOND / 1000};
-    for (int i = 0; i < MAX_PAUSES && process_log_end_unannounced(&session->ledger.log); i++) {
+    for (int i = 0; i < MAX_PAUSES && awaits_ends(session, i); i++) {
         nanosleep(&pause, NULL);
         session_events_read(&session->events);
+        if (session->settings.mode == SESSION_LAUNCHED)
+            session_reap_orphans(session);
     }
     process_log_read_counts(&session->ledger.log);
     add_own_counts(session);

@@ -4,7 +4,7 @@ import json
 import subprocess
 import time
 
-from command import main
+from command import main, python
 from exact_test import CONSUMER, ExactTest
 
 
@@ -44,6 +44,18 @@ class ExactPeaks(ExactTest):
         if self.knows_ends(report):
             self.assertGreaterEqual(peaks["descendants_at_most"], 60e6)
         self.assertNotEqual(peaks["descendants_source"], "there were none")
+
+    def test_a_helper_that_ends_with_the_command_is_awaited(self):
+        """It ends when the pipe of main does, as the resource tracker of Python's multiprocessing."""
+        code = ("import os; hold, held = os.pipe()\n"
+                "if os.fork() == 0:\n"
+                "    os.close(held); os.read(hold, 1); os._exit(0)\n")
+        report = self.track(command=python(code))
+        if not self.knows_ends(report):
+            self.skipTest("the kernel sends no exit records here")
+        self.assertEqual(report["accounting"]["processes"]["left_running"], 0)
+        self.assertEqual(report["sources"]["kernel_cpu_time"]["state"], "exact")
+        self.assertIsNotNone(report["peaks"]["combined_at_most"])
 
     def test_memory_from_before_execve_is_within_bounds(self):
         report = self.track("child", "[", "alloc", 200, "exec", "/bin/true", "]", "wait", options=["--processes"])
