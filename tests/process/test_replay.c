@@ -40,8 +40,11 @@ struct replay {
     pid_t main;
     int main_is_old;
     int64_t ns_per_tick, now_ns, orphans_ns;
-    int64_t suspended_ns;    /* by which the boot clock, of recordings, is ahead here */
-    int64_t wait4_ns;        /* -1: not recorded */
+    int64_t suspended_ns; /* by which the boot clock, of recordings, is ahead here */
+    int64_t wait4_ns;     /* -1: not recorded */
+    struct taskstats_exit
+        *exits; /* of the batch: as in a session they are added after its events */
+    size_t n_exits;
     int64_t exit_records_ns; /* CPU time of all exit records, also those that are not replayed */
     unsigned long peak_kilobytes;
 };
@@ -96,8 +99,18 @@ static void parse_exit(struct replay *replay, const char *line)
     exit.is_leader = is_leader;
     exit.is_last = is_last;
     replay->exit_records_ns += (int64_t)exit.cpu_ns;
-    if (replay->sources->has_taskstats)
-        process_log_exit(&replay->log, &exit);
+    replay->exits = realloc(replay->exits, (replay->n_exits + 1) * sizeof *replay->exits);
+    assert_non_null(replay->exits);
+    replay->exits[replay->n_exits++] = exit;
+}
+
+static void end_batch(struct replay *replay, bool lost)
+{
+    for (size_t i = 0; i < replay->n_exits && replay->sources->has_taskstats; i++)
+        process_log_exit(&replay->log, &replay->exits[i]);
+    replay->n_exits = 0;
+    if (replay->sources->has_events)
+        process_log_end_batch(&replay->log, lost);
 }
 
 static void begin(struct replay *replay)
@@ -155,8 +168,7 @@ static void replay_line(struct replay *replay, const char *word, char *rest)
         if (sources->has_events)
             parse_event(replay, rest);
     } else if (strcmp(word, "batch") == 0 || strcmp(word, "lost") == 0) {
-        if (sources->has_events)
-            process_log_end_batch(&replay->log, strcmp(word, "lost") == 0);
+        end_batch(replay, strcmp(word, "lost") == 0);
     } else if (strcmp(word, "scan") == 0) {
         scan(replay);
     } else if (strcmp(word, "orphans") == 0) {
@@ -273,6 +285,7 @@ static void replay_file(const char *path, const struct sources *sources, struct 
     process_log_read_counts(&replay.log);
     check_against_the_kernel(&replay);
     write_figures(&replay, figures);
+    free(replay.exits);
     process_tree_finish(&replay.tree);
     process_log_finish(&replay.log);
     fake_procfs_finish(&replay.procfs);
