@@ -136,6 +136,9 @@ struct gput_peak {
                                     */
 };
 
+/* An upper bound that is farther from its peak than that is not worth a reader's time. */
+#define GPUT_USEFUL_BOUND 1.5
+
 /*
  * What was counted over the whole session, for main and all its descendants together. NaN: not
  * available here; the source "counts" says why.

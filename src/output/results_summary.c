@@ -18,7 +18,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* A bound that is farther away than this is worth a word. */
+/* A bound that is farther away than this is worth a word; one that is farther than that says nothing.
+ */
 #define NOTABLE_RISE 1.05
 
 /* Of a process that was attached to, the results have what the kernel announced of its end. */
@@ -112,10 +113,11 @@ static void describe_bound(const struct gput_results *results, double peak, char
     char figure[HUMAN_SIZE];
     double at_most = results->peaks.combined.at_most_bytes;
     bool is_notable = isnan(peak) ? !isnan(at_most) : at_most > peak * NOTABLE_RISE;
+    bool is_useful = isnan(peak) || at_most <= peak * GPUT_USEFUL_BOUND;
     text[0] = '\0';
-    if (is_notable)
+    if (is_notable && is_useful)
         snprintf(text, size, " (at most %s)", human_bytes(at_most, figure));
-    else if (isnan(at_most) && !isnan(peak) && results_are_own(results))
+    else if (!is_useful && results_are_own(results))
         snprintf(text, size, " (at least)");
 }
 

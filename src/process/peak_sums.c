@@ -1,57 +1,66 @@
 #include "process/peak_sums.h"
 
+#include "base/array.h"
 #include "base/clock.h"
-#include "process/bytes.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
-#define FIRST_STEP_NS (NS_PER_SECOND / 1000)
+/* Ends that are announced may be so much older than the latest one. */
+#define DISORDER_NS NS_PER_SECOND
 
-static void add_to(struct peak_sum *sum, const struct peak_sum *peak)
+void peak_sums_finish(struct peak_sums *sums)
 {
-    sum->bytes += peak->bytes;
-    sum->unbounded += peak->unbounded;
+    free(sums->steps);
+    *sums = (struct peak_sums){0};
 }
 
-/* The larger bound of two steps bounds the step that joins them. */
-static void double_steps(struct peak_sums *sums)
+/* The number of steps that begin before that time. */
+static size_t steps_before(const struct peak_sums *sums, int64_t time_ns)
 {
-    for (int i = 0; i < PEAK_SUMS_STEPS; i++) {
-        struct peak_sum both = {0};
-        if (2 * i < PEAK_SUMS_STEPS) {
-            const struct peak_sum *a = &sums->steps[2 * i], *b = &sums->steps[2 * i + 1];
-            both = (struct peak_sum){
-                bytes_max(a->bytes, b->bytes), bytes_max(a->unbounded, b->unbounded)};
-        }
-        sums->steps[i] = both;
+    size_t low = 0, high = sums->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (sums->steps[middle].begin_ns < time_ns)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    sums->step_ns *= 2;
+    return low;
 }
 
-static int64_t step_of(const struct peak_sums *sums, int64_t time_ns)
+/* The step that begins at that time, where another one is divided if need be. There is memory for
+ * it. */
+static size_t step_at(struct peak_sums *sums, int64_t time_ns)
 {
-    return time_ns > sums->begin_ns ? (time_ns - sums->begin_ns) / sums->step_ns : 0;
+    size_t at = steps_before(sums, time_ns);
+    if (at < sums->count && sums->steps[at].begin_ns == time_ns)
+        return at;
+    memmove(&sums->steps[at + 1], &sums->steps[at], (sums->count - at) * sizeof *sums->steps);
+    sums->count++;
+    sums->steps[at].begin_ns = time_ns;
+    sums->steps[at].sum = at > 0 ? sums->steps[at - 1].sum : (struct peak_sum){0};
+    return at;
 }
 
-void peak_sums_begin(struct peak_sums *sums, int64_t begin_ns)
-{
-    if (sums->step_ns == 0)
-        *sums = (struct peak_sums){.begin_ns = begin_ns, .step_ns = FIRST_STEP_NS};
-}
-
-void peak_sums_add(
+bool peak_sums_add(
     struct peak_sums *sums, int64_t start_ns, int64_t end_ns, const struct peak_sum *peak)
 {
-    peak_sums_begin(sums, start_ns);
-    while (step_of(sums, end_ns) >= PEAK_SUMS_STEPS)
-        double_steps(sums);
-    for (int64_t i = step_of(sums, start_ns), last = step_of(sums, end_ns); i <= last; i++)
-        add_to(&sums->steps[i], peak);
-}
-
-void peak_sums_add_always(struct peak_sums *sums, const struct peak_sum *peak)
-{
-    add_to(&sums->always, peak);
+    if (end_ns <= start_ns || (peak->bytes == 0 && peak->unbounded == 0))
+        return true;
+    if (!ARRAY_RESERVE(sums->steps, sums->count + 2, sums->capacity))
+        return false;
+    bool has_end = end_ns != INT64_MAX;
+    size_t first = step_at(sums, start_ns);
+    size_t after = has_end ? step_at(sums, end_ns) : sums->count;
+    for (size_t i = first; i < after; i++) {
+        sums->steps[i].sum.bytes += peak->bytes;
+        sums->steps[i].sum.unbounded += peak->unbounded;
+    }
+    if (has_end && end_ns > sums->latest_ns)
+        sums->latest_ns = end_ns;
+    return true;
 }
 
 static double bound_of(const struct peak_sum *sum, double unbounded_bytes)
@@ -59,19 +68,78 @@ static double bound_of(const struct peak_sum *sum, double unbounded_bytes)
     return (double)sum->bytes + (sum->unbounded ? (double)sum->unbounded * unbounded_bytes : 0);
 }
 
-double peak_sums_upper_bound(
-    const struct peak_sums *sums, const struct peak_sum *others, double unbounded_bytes)
+/* Whether the first is not above the second, however much more the unbounded peaks have. */
+static bool is_within(const struct peak_sum *a, const struct peak_sum *b, double least_bytes)
 {
-    struct peak_sum always = sums->always;
-    if (others)
-        add_to(&always, others);
-    double highest = bound_of(&always, unbounded_bytes);
-    for (int i = 0; i < PEAK_SUMS_STEPS && !isnan(highest); i++) {
-        struct peak_sum sum = sums->steps[i];
-        if (sum.bytes == 0 && sum.unbounded == 0)
-            continue;
-        add_to(&sum, &always);
-        double bytes = bound_of(&sum, unbounded_bytes);
+    return a->unbounded <= b->unbounded && bound_of(a, least_bytes) <= bound_of(b, least_bytes);
+}
+
+/* Adds a step to those from `begin` to `kept`, all of which will get the same from now on: the
+ * highest remain, whatever their order. Returns the end of the remaining ones. */
+static size_t keep_highest(struct peak_step *steps, size_t begin, size_t kept,
+    const struct peak_step *step, double least_bytes)
+{
+    struct peak_step added = *step;
+    int64_t begin_ns = kept > begin ? steps[begin].begin_ns : step->begin_ns;
+    size_t to = begin;
+    for (size_t i = begin; i < kept; i++) {
+        if (is_within(&added.sum, &steps[i].sum, least_bytes))
+            return kept;
+    }
+    for (size_t i = begin; i < kept; i++) {
+        if (!is_within(&steps[i].sum, &added.sum, least_bytes))
+            steps[to++] = steps[i];
+    }
+    steps[to++] = added;
+    steps[begin].begin_ns = begin_ns;
+    return to;
+}
+
+void peak_sums_compact(
+    struct peak_sums *sums, const int64_t *starts, size_t n_starts, uint64_t least_bytes)
+{
+    struct peak_step *steps = sums->steps;
+    size_t recent = steps_before(sums, sums->latest_ns - DISORDER_NS);
+    size_t begin = 0, kept = 0, next = 0;
+    for (size_t i = 0; i < recent; i++) {
+        bool begins = false;
+        /* A step that contains a start gets two values: it stands alone. */
+        int64_t end_ns = i + 1 < sums->count ? steps[i + 1].begin_ns : INT64_MAX;
+        while (next < n_starts && starts[next] < end_ns) {
+            begins = true;
+            next++;
+        }
+        if (begins) {
+            steps[kept++] = steps[i];
+            begin = kept;
+        } else {
+            struct peak_step step = steps[i];
+            kept = keep_highest(steps, begin, kept, &step, (double)least_bytes);
+        }
+    }
+    memmove(&steps[kept], &steps[recent], (sums->count - recent) * sizeof *steps);
+    sums->count -= recent - kept;
+    sums->compact_at = 2 * sums->count;
+}
+
+bool peak_sums_copy(const struct peak_sums *sums, struct peak_sums *copy)
+{
+    *copy = *sums;
+    copy->steps = malloc(sums->capacity * sizeof *sums->steps + 1);
+    if (!copy->steps) {
+        *copy = (struct peak_sums){0};
+        return false;
+    }
+    if (sums->count > 0)
+        memcpy(copy->steps, sums->steps, sums->count * sizeof *sums->steps);
+    return true;
+}
+
+double peak_sums_upper_bound(const struct peak_sums *sums, double unbounded_bytes)
+{
+    double highest = 0;
+    for (size_t i = 0; i < sums->count && !isnan(highest); i++) {
+        double bytes = bound_of(&sums->steps[i].sum, unbounded_bytes);
         if (!(bytes <= highest))
             highest = bytes;
     }

@@ -1,39 +1,54 @@
 /*
  * An upper bound of the memory that processes had together: none had more than its peak, and each
- * only while it lived. Kept by steps of time, which get longer with the whole: processes that
- * followed one another within a step count as if they had lived together.
+ * only while it lived. A process counts by intervals of time, each with a bound of its own: what it
+ * had before execve() is another memory than after it. The sum of all is kept as a step function of
+ * time.
  */
 #pragma once
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
-
-#define PEAK_SUMS_STEPS 512
 
 /* Of several processes: the sum of known peaks, and how many have a peak without known bound. */
 struct peak_sum {
     uint64_t bytes, unbounded;
 };
 
-/* All zeroes: not begun. */
+/* All zeroes: nothing was added. */
 struct peak_sums {
-    int64_t begin_ns; /* of the first step, which includes all before it */
-    int64_t step_ns;  /* 0: it has not begun */
-    struct peak_sum steps[PEAK_SUMS_STEPS];
-    struct peak_sum always; /* of processes that count in every step */
+    struct peak_step {
+        int64_t begin_ns; /* until the next one begins; before the first one there was nothing */
+        struct peak_sum sum;
+    } * steps; /* owned */
+    size_t count, capacity;
+    size_t compact_at; /* from that many steps on peak_sums_compact() is due */
+    int64_t latest_ns; /* latest end of an interval */
 };
 
-/* Sets the beginning of the first step; what lived before it counts as if it had lived together.
- * Without this the first process added begins. A second call does nothing. */
-void peak_sums_begin(struct peak_sums *sums, int64_t begin_ns);
+void peak_sums_finish(struct peak_sums *sums);
 
-/* Adds a process that lived from `start_ns` to `end_ns`. */
-void peak_sums_add(
+/* Adds an interval of a process; `end_ns` INT64_MAX: it has no known end. False without memory. */
+bool peak_sums_add(
     struct peak_sums *sums, int64_t start_ns, int64_t end_ns, const struct peak_sum *peak);
 
-/* Adds a process that may have lived at any time. */
-void peak_sums_add_always(struct peak_sums *sums, const struct peak_sum *peak);
+/* Whether there are so many steps that peak_sums_compact() is worth its time. */
+static inline bool peak_sums_are_many(const struct peak_sums *sums)
+{
+    return sums->count > 512 && sums->count >= sums->compact_at;
+}
 
-/* The bound, with `unbounded_bytes` for each process without known bound; NaN when that is NaN and
- * there is one. `others` are further processes that count in every step; NULL: there are none. */
-double peak_sums_upper_bound(
-    const struct peak_sums *sums, const struct peak_sum *others, double unbounded_bytes);
+/*
+ * Drops steps that cannot be the highest any more. `starts` are the times, ascending, from which on
+ * intervals without known end will be added: those of the processes that live. Between two of them
+ * all steps will get the same. A peak without known bound is `least_bytes` at least.
+ */
+void peak_sums_compact(
+    struct peak_sums *sums, const int64_t *starts, size_t n_starts, uint64_t least_bytes);
+
+/* Copies into `copy`, which the caller finishes in any case. False without memory. */
+bool peak_sums_copy(const struct peak_sums *sums, struct peak_sums *copy);
+
+/* The bound, with `unbounded_bytes` for each peak without known bound; NaN when that is NaN and
+ * there is one. */
+double peak_sums_upper_bound(const struct peak_sums *sums, double unbounded_bytes);

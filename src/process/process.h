@@ -59,6 +59,7 @@ struct kernel_readings {
     bool counts_are_pending; /* the same for its counters */
     uint64_t faults, rss_bytes, exec_generation;
     int64_t peak_read_ns, io_read_ns;
+    uint64_t hwm_bytes; /* VmHWM as last read; 0: it was not */
 };
 
 /* Whether its environment was read, and when: execve() replaces it. */
@@ -124,6 +125,7 @@ struct exit_figures {
     bool is_complete; /* the last one has arrived: figures will not change */
     int64_t cpu_ns;
     int64_t last_at_ns;        /* when the kernel made the last one, by the process's start */
+    uint64_t peak_bytes;       /* since the last execve(); 0: it had no memory any more */
     struct task_counts counts; /* faults, switches, bytes */
 };
 
@@ -176,6 +178,15 @@ struct process_peak {
     double gpu_ram_bytes; /* the highest that drivers listed; NaN: not known */
 };
 
+/* How far its memory is in the sums of peaks, and what comes next: with a peak at a later time,
+ * what it had before that is certain. */
+struct summed_peak {
+    int64_t until_ns;    /* 0: nothing of it yet */
+    int64_t kept_ns;     /* when VmHWM was read since then; 0: it was not */
+    uint64_t kept_bytes; /* which was this, of that exec generation */
+    uint64_t exec_generation;
+};
+
 /* First what each tick needs. */
 struct process {
     pid_t pid;
@@ -199,6 +210,7 @@ struct process {
 
     int64_t cpu_ns; /* since tracking began; of polls, or of its exit record; -1: not known */
     struct process_peak peak;
+    struct summed_peak summed; /* with taskstats */
     /*
      * Faults, switches, bytes as last read. With taskstats: of the threads that were alive then.
      * Else, without switches, of the process and of the children that it collected.

@@ -147,6 +147,7 @@ bool process_add_exit_record(
     process->exits->cpu_ns += (int64_t)exit->cpu_ns;
     task_counts_add(&process->exits->counts, &exit->counts);
     task_counts_subtract(&process->counts, &exit->counts);
+    bytes_raise(&process->exits->peak_bytes, exit->peak_rss_bytes);
     raise_peak(process, exit->peak_rss_bytes, GPUT_PROCESS_PEAK_UNKNOWN);
     if (!exit->is_last)
         return true;
@@ -165,6 +166,7 @@ void process_read_peak(struct process *process, const char *procfs_root)
 {
     struct polled *polled = process->polled;
     struct proc_status status;
+    polled->readings.hwm_bytes = 0;
     /* For one that has just ended, the last reading stays. */
     if (proc_status_read(procfs_root, polled->memory_pid, &status, NULL) != GPUT_OK ||
         !status.has_memory)
@@ -172,6 +174,7 @@ void process_read_peak(struct process *process, const char *procfs_root)
     process->history.ignores_children |= status.ignores_children;
     polled->readings.faults = polled->stat.minor_faults;
     polled->readings.rss_bytes = polled->memory.resident_bytes;
+    polled->readings.hwm_bytes = status.peak_rss_bytes;
     bytes_raise(&process->peak.hwm_bytes, status.peak_rss_bytes);
     raise_peak(process, status.peak_rss_bytes, GPUT_PROCESS_PEAK_KEPT);
 }
@@ -218,6 +221,8 @@ struct task_counts process_counts(const struct process *process)
 
 /* Of a thread's exit, what its record and the event do not span. */
 #define EXIT_OF_THREAD_NS NS_PER_MS
+/* Of its last thread, where no event gives the end, also on a busy machine. */
+#define EXIT_OF_PROCESS_NS (5 * NS_PER_MS)
 /* Where no event gives the end: the kernel frees a page in a tenth of that. */
 #define FREE_BYTE_NS 1
 
@@ -237,11 +242,26 @@ bool process_has_no_faults(const struct process *process)
     return process_has_last_record(process) && task_counts_faults(&process->exits->counts) == 0;
 }
 
-struct peak_sum process_peak_sum(const struct process *process)
+struct peak_sum process_last_peak(const struct process *process, uint64_t lag_bytes)
 {
-    bool is_final = process->peak.trust == GPUT_PROCESS_PEAK_FINAL;
-    return (struct peak_sum){
-        .bytes = is_final ? process->peak.rss_bytes : 0, .unbounded = !is_final};
+    uint64_t bytes = process_has_last_record(process) ? process->exits->peak_bytes : 0;
+    bool is_known = bytes > 0 && bytes + lag_bytes >= process->summed.kept_bytes &&
+                    !process->history.has_lost_events;
+    return (struct peak_sum){.bytes = is_known ? bytes : 0, .unbounded = !is_known};
+}
+
+/* The kernel sends the exit record of a thread before that gives its memory up, and announces the
+ * exit after that, but of the first thread alone. */
+int64_t process_memory_end_ns(const struct process *process)
+{
+    const struct exit_figures *exits = process->exits;
+    if (!process->end.is_exact || !exits)
+        return INT64_MAX;
+    if (exits->records == 1)
+        return process->end.at_ns;
+    int64_t end_ns =
+        process->end.at_ns > exits->last_at_ns ? process->end.at_ns : exits->last_at_ns;
+    return end_ns + EXIT_OF_PROCESS_NS + (int64_t)exits->peak_bytes * FREE_BYTE_NS;
 }
 
 /*

@@ -53,8 +53,19 @@ struct task_counts process_counts(const struct process *process);
  * parent's memory (vfork) may run in pages that are all there already. */
 bool process_has_no_faults(const struct process *process);
 
-/* Its peak, to be summed up: unbounded unless its final peak is known. */
-struct peak_sum process_peak_sum(const struct process *process);
+/* Its peak since the last execve(), to be summed up: unbounded unless its last exit record has it.
+ * A peak that is more than `lag_bytes` below what was read before was reset. */
+struct peak_sum process_last_peak(const struct process *process, uint64_t lag_bytes);
+
+/* From when on its memory is not in the sums of peaks. */
+static inline int64_t process_unsummed_ns(const struct process *process)
+{
+    return process->summed.until_ns > process->start.at_ns ? process->summed.until_ns
+                                                           : process->start.at_ns;
+}
+
+/* Of one that is final: by then it had given up its memory. INT64_MAX: not known. */
+int64_t process_memory_end_ns(const struct process *process);
 
 /* Whether VmHWM is likely to be higher than when it was last read. */
 bool process_may_have_risen(const struct process *process);

@@ -44,6 +44,71 @@ static void archive(struct process_log *log, struct process *process)
     process_archive_add(&log->ended, table_of(log), process, is_wanted);
 }
 
+/* ---- sums of peaks ---- */
+
+/* By which what was read of a peak may be too low or too high. */
+static uint64_t lag_of(const struct process_log *log)
+{
+    return 3 * log->options.tree->view.lag_bytes;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    return ORDER(*(const int64_t *)a, *(const int64_t *)b);
+}
+
+/* Drops what cannot be the highest sum any more: memory follows the processes that live. */
+static void compact_sums(struct process_log *log)
+{
+    const struct process_table *table = table_of(log);
+    size_t count = 0;
+    int64_t *starts = malloc((table->count + 1) * sizeof *starts);
+    if (!starts)
+        return; /* the next time */
+    for (EACH_OPEN_PROCESS(table, process)) {
+        if (!process->is_main)
+            starts[count++] = process_unsummed_ns(process);
+    }
+    if (log->main)
+        starts[count++] = process_unsummed_ns(log->main);
+    qsort(starts, count, sizeof *starts, by_time);
+    peak_sums_compact(&log->totals.sums, starts, count, log->totals.largest_descendant_bytes);
+    free(starts);
+}
+
+static void add_to_sums(
+    struct process_log *log, struct process *process, int64_t until_ns, const struct peak_sum *peak)
+{
+    if (!log->options.has_taskstats)
+        return; /* only exit records bound the peak of all */
+    if (!process_totals_add_peak(&log->totals, process, until_ns, peak))
+        log->ran_out = true;
+    if (peak_sums_are_many(&log->totals.sums))
+        compact_sums(log);
+}
+
+/* After a scan that has read VmHWM: what was read of it before is the peak of the time before, if
+ * it called no execve() since. That is added when there is more. */
+static void sum_kept_peak(struct process_log *log, struct process *process)
+{
+    const struct polled *polled = process->polled;
+    struct summed_peak *summed = &process->summed;
+    uint64_t now_bytes = polled->readings.hwm_bytes;
+    if (polled->readings.peak_read_ns != log->now_ns || now_bytes == 0)
+        return;
+    bool is_same = summed->kept_ns && summed->exec_generation == polled->exec_generation;
+    if (is_same && now_bytes + lag_of(log) < summed->kept_bytes)
+        add_to_sums(log, process, log->now_ns, &(struct peak_sum){.unbounded = 1}); /* reset */
+    else if (is_same && now_bytes > summed->kept_bytes + summed->kept_bytes / 16)
+        add_to_sums(log, process, summed->kept_ns,
+            &(struct peak_sum){.bytes = summed->kept_bytes + lag_of(log)});
+    summed->kept_ns = log->now_ns;
+    summed->kept_bytes = now_bytes;
+    summed->exec_generation = polled->exec_generation;
+}
+
+/* ---- ends ---- */
+
 /* Nothing more will arrive for it. A zombie stays in the table until procfs has it no more. */
 static void make_final(struct process_log *log, struct process *process)
 {
@@ -51,6 +116,9 @@ static void make_final(struct process_log *log, struct process *process)
     if (process->polled)
         update(log, process);
     log->ended_total++;
+    struct peak_sum last = process_last_peak(process, lag_of(log));
+    if (!process->is_main)
+        add_to_sums(log, process, process_memory_end_ns(process), &last);
     if (!process_totals_add(&log->totals, process, process_log_get(log, process->last_poll.parent),
             log->options.has_taskstats))
         log->ran_out = true;
@@ -254,7 +322,6 @@ void process_log_scan(struct process_log *log, int64_t now_ns)
 {
     const struct process_tree *tree = log->options.tree;
     log->now_ns = now_ns;
-    peak_sums_begin(&log->totals.descendants_sums, now_ns);
     for (size_t i = 0; i < tree->count; i++) {
         struct process *process = tree->processes[i];
         if (must_count(log, process))
@@ -262,6 +329,7 @@ void process_log_scan(struct process_log *log, int64_t now_ns)
         if (!process_state_is_open(process->state))
             continue;
         process_readings_take(&log->options, process, log->reads_counts, now_ns);
+        sum_kept_peak(log, process);
         note_scan(log, process, now_ns);
     }
     if (!log->options.has_events)
@@ -342,7 +410,7 @@ static void add_fork(struct process_log *log, const struct process_event *event)
     enter(log, process, PROCESS_INPUT_FORK);
 }
 
-static void add_exec(struct process_log *log, struct process *process)
+static void add_exec(struct process_log *log, struct process *process, int64_t time_ns)
 {
     /* Another thread called it: the leader's exit was not that of the process. */
     enter(log, process, PROCESS_INPUT_EXEC);
@@ -350,6 +418,8 @@ static void add_exec(struct process_log *log, struct process *process)
     bool is_beginning =
         process->is_main && !process_is_old(process) && !process->history.has_execed;
     process->history.has_replaced_memory |= !is_beginning;
+    /* What it had until then is within the peak of all alone. */
+    add_to_sums(log, process, time_ns, &(struct peak_sum){.unbounded = !is_beginning});
     process->history.has_execed = true;
     /* One that has ended keeps its last name. */
     process->program.is_stale = !process->polled || !process_is_zombie(process);
@@ -376,7 +446,7 @@ void process_log_event(struct process_log *log, const struct process_event *even
     case PROCESS_EVENT_EXEC:
         process = process_log_get(log, event->pid);
         if (process)
-            add_exec(log, process);
+            add_exec(log, process, event->time_ns);
         break;
     case PROCESS_EVENT_EXIT:
         process = process_log_get(log, event->pid);
@@ -413,7 +483,7 @@ void process_log_exit(struct process_log *log, const struct taskstats_exit *exit
     struct process *process = find_recorded(log, exit);
     if (!process)
         return;
-    log->ran_out |= !process_add_exit_record(process, exit, 3 * log->options.tree->view.lag_bytes);
+    log->ran_out |= !process_add_exit_record(process, exit, lag_of(log));
     if (exit->is_last && process->cpu_ns > 0 && !process_log_get(log, exit->parent))
         log->totals.cpu_outside_ns += process->cpu_ns;
     if (exit->is_leader)
@@ -548,5 +618,6 @@ void process_log_finish(struct process_log *log)
 {
     process_archive_finish(&log->ended);
     process_list_finish(&log->ending);
+    peak_sums_finish(&log->totals.sums);
     *log = (struct process_log){0};
 }

@@ -106,9 +106,13 @@ struct process_peaks {
 
 struct process_peaks process_log_descendants(const struct process_log *log);
 
-/* With `has_all`: descendants together never had more, given that those whose peak is unbounded had
- * at most `unbounded_bytes` each. NaN when that is NaN and there are any. */
-double process_log_peak_upper_bound(const struct process_log *log, double unbounded_bytes);
+/*
+ * All together never had more, given that main had at most `main_bytes`, and those whose peak is
+ * unbounded at most `unbounded_bytes` each. NaN when the latter is NaN and there are any, when the
+ * former is, without `has_all` and without memory.
+ */
+double process_log_peak_upper_bound(
+    const struct process_log *log, double main_bytes, double unbounded_bytes);
 
 /* True when descendants seem to have been auto-reaped: their parents ignore SIGCHLD, so that their
  * CPU time was not collected. Neither true nor false is proof: one in some thousands was collected

@@ -7,6 +7,8 @@
 #include "process/bytes.h"
 #include "process/process_figures.h"
 
+#include <math.h>
+
 static const struct process_table *table_of(const struct process_log *log)
 {
     return &log->options.tree->table;
@@ -30,23 +32,31 @@ struct process_peaks process_log_descendants(const struct process_log *log)
         peaks.living += !process_has_ended(process);
         peaks.has_all &= process_has_last_record(process);
         peaks.without_faults += process_has_no_faults(process);
-        peaks.unbounded += process_peak_sum(process).unbounded;
+        peaks.unbounded += process->peak.trust != GPUT_PROCESS_PEAK_FINAL;
     }
     bytes_raise(&peaks.largest_upper_bound_bytes, peaks.largest_bytes);
     return peaks;
 }
 
-double process_log_peak_upper_bound(const struct process_log *log, double unbounded_bytes)
+double process_log_peak_upper_bound(
+    const struct process_log *log, double main_bytes, double unbounded_bytes)
 {
-    struct peak_sum open = {0};
+    struct peak_sums sums;
+    if (!process_log_descendants(log).has_all)
+        return NAN;
+    uint64_t lag_bytes = 3 * log->options.tree->view.lag_bytes;
+    bool has_memory = peak_sums_copy(&log->totals.sums, &sums);
     for (EACH_OPEN_PROCESS(table_of(log), process)) {
-        struct peak_sum peak = process_peak_sum(process);
-        if (process->is_main)
-            continue;
-        open.bytes += peak.bytes;
-        open.unbounded += peak.unbounded;
+        struct peak_sum last = process_last_peak(process, lag_bytes);
+        if (!process->is_main)
+            has_memory &= peak_sums_add(&sums, process_unsummed_ns(process), INT64_MAX, &last);
     }
-    return peak_sums_upper_bound(&log->totals.descendants_sums, &open, unbounded_bytes);
+    const struct peak_sum main = {.bytes = (uint64_t)fmax(main_bytes, 0)};
+    int64_t main_ns = log->main ? process_unsummed_ns(log->main) : 0;
+    has_memory &= peak_sums_add(&sums, main_ns, INT64_MAX, &main);
+    double bytes = peak_sums_upper_bound(&sums, unbounded_bytes);
+    peak_sums_finish(&sums);
+    return has_memory && !isnan(main_bytes) ? bytes : NAN;
 }
 
 bool process_log_has_auto_reaped(const struct process_log *log)

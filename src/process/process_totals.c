@@ -35,20 +35,21 @@ static bool assign_counts(struct process_totals *totals, const struct process *p
     return true;
 }
 
+bool process_totals_add_peak(struct process_totals *totals, struct process *process,
+    int64_t until_ns, const struct peak_sum *peak)
+{
+    int64_t from_ns = process_unsummed_ns(process);
+    process->summed = (struct summed_peak){.until_ns = until_ns};
+    return peak_sums_add(&totals->sums, from_ns, until_ns, peak);
+}
+
 /* Of a descendant that ended. */
-static void add_peak(struct process_totals *totals, const struct process *process)
+static void note_end(struct process_totals *totals, const struct process *process)
 {
     bool is_certain = process_has_own_memory(process);
     totals->without_exit_record += !process_has_last_record(process);
     totals->without_faults += process_has_no_faults(process);
-    struct peak_sum peak = process_peak_sum(process);
-    totals->unbounded_peaks += peak.unbounded;
-    /* One of several threads may have held the memory after the exit was announced. */
-    if (process->start.is_exact && process->end.is_exact && process->exits &&
-        process->exits->records == 1)
-        peak_sums_add(&totals->descendants_sums, process->start.at_ns, process->end.at_ns, &peak);
-    else
-        peak_sums_add_always(&totals->descendants_sums, &peak);
+    totals->unbounded_peaks += process->peak.trust != GPUT_PROCESS_PEAK_FINAL;
     bytes_raise(is_certain ? &totals->largest_descendant_bytes : &totals->largest_uncertain_bytes,
         process->peak.rss_bytes);
 }
@@ -59,7 +60,7 @@ static bool is_short_lived(const struct process *process)
            process->end.at_ns - process->start.at_ns < SHORT_LIVED_NS;
 }
 
-bool process_totals_add(struct process_totals *totals, const struct process *process,
+bool process_totals_add(struct process_totals *totals, struct process *process,
     struct process *parent, bool has_taskstats)
 {
     totals->ignores_children |= process->history.ignores_children;
@@ -74,6 +75,6 @@ bool process_totals_add(struct process_totals *totals, const struct process *pro
         totals->others_lack_ns += process_cpu_lacks_ns(process);
     }
     if (!process->is_main)
-        add_peak(totals, process);
+        note_end(totals, process);
     return assign_counts(totals, process, parent, has_taskstats);
 }

@@ -171,7 +171,9 @@ static void add_peak(struct report_session *session, const char *id, const char 
 {
     double seen = fmax(figures_of(session)->max[measurement], peak->bytes);
     double value = session->has_samples ? fmax(seen, session->max[measurement]) : seen;
-    double at_most = value > seen ? NAN : peak->at_most_bytes;
+    double at_most = value > seen || peak->at_most_bytes > value * GPUT_USEFUL_BOUND
+                         ? NAN
+                         : peak->at_most_bytes;
     const struct card card = {id, label, "bytes", value, value, at_most, limit, "ram",
         value > seen ? of_samples : peak->source};
     add_card(session, &card);

@@ -151,6 +151,10 @@ static void lower_bounds_say_so(void **state)
     char *near = summarize(&results, NULL);
     assert_non_null(strstr(near, "6 GB  peak, 75 %"));
     free(near);
+    results.peaks.combined.at_most_bytes = 9.1e9; /* too far to be worth a word */
+    char *far = summarize(&results, NULL);
+    assert_non_null(strstr(far, "6 GB  peak (at least), 75 %"));
+    free(far);
     results.peaks.combined.at_most_bytes = NAN; /* no upper bound */
     char *unbounded = summarize(&results, NULL);
     assert_non_null(strstr(unbounded, "6 GB  peak (at least), 75 %"));

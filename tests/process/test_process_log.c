@@ -39,7 +39,8 @@ static void announced_families_are_known_without_a_scan(void **state)
     struct process_peaks peaks = process_log_descendants(&stage.log);
     assert_true(peaks.has_all);
     assert_int_equal(peaks.largest_upper_bound_bytes, 8192);
-    assert_true(process_log_peak_upper_bound(&stage.log, NAN) == 4096 + 8192 + 4096);
+    /* The first one had ended when the last one began. */
+    assert_true(process_log_peak_upper_bound(&stage.log, 0, NAN) == 8192 + 4096);
     tear_down(&stage);
 }
 
@@ -87,7 +88,7 @@ static void the_peak_of_a_possible_vfork_child_is_an_upper_bound(void **state)
     assert_true(peaks.has_all);
     assert_int_equal(peaks.largest_bytes, 0);
     assert_int_equal(peaks.largest_upper_bound_bytes, 40 << 20);
-    assert_true(process_log_peak_upper_bound(&stage.log, NAN) == 40 << 20);
+    assert_true(process_log_peak_upper_bound(&stage.log, 0, NAN) == 40 << 20);
     tear_down(&stage);
 }
 
@@ -131,9 +132,40 @@ static void the_peak_before_execve_is_unbounded(void **state)
     assert_true(peaks.has_all);
     assert_int_equal(peaks.unbounded, 1);
     assert_int_equal(peaks.largest_bytes, 8192);
-    assert_true(process_log_peak_upper_bound(&stage.log, 100000) == 4096 + 100000);
+    assert_true(process_log_peak_upper_bound(&stage.log, 0, 100000) == 4096 + 100000);
     /* A launched command starts with execve(). */
     assert_int_equal(stage.log.main->peak.trust, GPUT_PROCESS_PEAK_FINAL);
+    tear_down(&stage);
+}
+
+/* What VmHWM was bounds the time before: with others of that time it counts with that alone. */
+static void a_process_that_grows_late_had_less_before(void **state)
+{
+    (void)state;
+    struct stage stage;
+    set_up(&stage, everything);
+    execed(&stage, 10);
+    forked(&stage, 10, 20);
+    execed(&stage, 20);
+    add_exit_record(&stage, 20, 1, 8 << 20);
+    exited(&stage, 20, 0);
+    process_log_end_batch(&stage.log, false);
+    for (unsigned mb = 1; mb <= 100; mb += 99) {
+        status_of(&stage, 10, (int)mb << 10);
+        fake_put(&stage.fake,
+            (struct fake_process){
+                .pid = 10, .parent = 1, .minor_faults = mb, .utime = mb, .resident_pages = 100});
+        scan(&stage);
+    }
+    add_exit_record(&stage, 10, 1, 100 << 20);
+    exited(&stage, 10, 0);
+    process_log_end_batch(&stage.log, false);
+    process_log_end_batch(&stage.log, false);
+    double most = 100 << 20, lag = 3 * (double)stage.tree.view.lag_bytes;
+    assert_true(process_log_peak_upper_bound(&stage.log, most, 50 << 20) == most);
+    /* Before its execve() the child may have had more; main, a megabyte. */
+    assert_true(
+        process_log_peak_upper_bound(&stage.log, most, 2 * most) == 2 * most + (1 << 20) + lag);
     tear_down(&stage);
 }
 
@@ -394,6 +426,7 @@ int main(void)
         cmocka_unit_test(the_peak_of_a_possible_vfork_child_is_an_upper_bound),
         cmocka_unit_test(a_command_that_ended_before_the_first_scan_is_known),
         cmocka_unit_test(the_peak_before_execve_is_unbounded),
+        cmocka_unit_test(a_process_that_grows_late_had_less_before),
         cmocka_unit_test(the_peak_before_a_second_execve_is_unbounded),
         cmocka_unit_test(command_lines_go_with_their_programs),
         cmocka_unit_test(without_events_a_new_exec_generation_is_another_program),

@@ -216,7 +216,8 @@ static void write_figures(struct replay *replay, struct str *text)
     const struct process_log *log = &replay->log;
     struct process_peaks peaks = process_log_descendants(log);
     struct task_counts counts = process_log_counts(log);
-    double at_most = process_log_peak_upper_bound(log, 1e9);
+    double main_bytes = log->main ? (double)log->main->peak.rss_bytes : 0;
+    double at_most = process_log_peak_upper_bound(log, main_bytes, 1e9);
     int64_t cpu_ns = -1;
     size_t count;
     bool has_cpu = process_log_cpu_ns(log, &cpu_ns);

@@ -133,7 +133,7 @@ enum cpu_split {
     CPU_SPLIT_NONE, /* it is not known */
     CPU_SPLIT_OF_GROUP,
     CPU_SPLIT_OF_PROCESSES,
-    CPU_SPLIT_TOO_SHORT,  /* the processes were too short for the kernel to tell */
+    CPU_SPLIT_TOO_SHORT,  /* the processes were too short for the kernel to divide it */
     CPU_SPLIT_INCOMPLETE, /* it is not known of some processes */
 };
 

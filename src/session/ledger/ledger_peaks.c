@@ -190,8 +190,9 @@ static void fill_combined(const struct ledger *ledger, double bound, double high
     double at_least, const struct gput_peak *main, struct gput_peak *peak)
 {
     struct process_peaks peaks = process_log_descendants(&ledger->log);
-    double sum = main->at_most_bytes + process_log_peak_upper_bound(&ledger->log, bound);
-    double min = fmax(highest, main->bytes), at_most = not_below(sum, highest);
+    double min = fmax(highest, main->bytes), sum = NAN;
+    if (ledger->collected.has_main_usage)
+        sum = process_log_peak_upper_bound(&ledger->log, main->at_most_bytes, bound);
     if (ledger_is_alone(ledger))
         set_peak(
             peak, min, not_below(main->at_most_bytes, min), "peak of main (no other processes)");
@@ -205,7 +206,7 @@ static void fill_combined(const struct ledger *ledger, double bound, double high
         set_peak(peak, at_least, NAN,
             "at least: highest sample or single process; some may have had more before execve()");
     else
-        set_peak(peak, at_least, at_most,
+        set_peak(peak, at_least, not_below(sum, highest),
             "at least: highest sample or single process; at most: the sum of the peaks of "
             "processes that ran at the same time");
 }
