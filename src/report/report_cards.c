@@ -171,9 +171,8 @@ static void add_peak(struct report_session *session, const char *id, const char 
 {
     double seen = fmax(figures_of(session)->max[measurement], peak->bytes);
     double value = session->has_samples ? fmax(seen, session->max[measurement]) : seen;
-    double at_most = value > seen || peak->at_most_bytes > value * GPUT_USEFUL_BOUND
-                         ? NAN
-                         : peak->at_most_bytes;
+    double at_most =
+        value > seen || peak->at_most_bytes > value * GPUT_USEFUL_BOUND ? NAN : peak->at_most_bytes;
     const struct card card = {id, label, "bytes", value, value, at_most, limit, "ram",
         value > seen ? of_samples : peak->source};
     add_card(session, &card);
@@ -267,8 +266,7 @@ static void add_counts(struct report_session *session)
     };
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         add_counted(session, counts[i].id, counts[i].label, "bytes", counts[i].bytes,
-            counts[i].source,
-            results_source_is(results, counts[i].source, GPUT_SOURCE_SAMPLED));
+            counts[i].source, results_source_is(results, counts[i].source, GPUT_SOURCE_SAMPLED));
     if (accounting->processes_seen > 0)
         add_counted(session, "processes", "Processes", "count", (double)accounting->processes_seen,
             "processes", accounting->processes_missed > 0);

@@ -96,6 +96,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         temporary_test(both_forms_are_read),
+        temporary_test(a_large_document_of_others_is_refused_before_it_is_read),
         temporary_test(files_of_other_kinds_and_damaged_ones_differ),
     };
     return cmocka_run_group_tests(tests, temporary_create, temporary_remove);
