@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import functools
 import os
 import sys
 
@@ -82,6 +83,33 @@ class ExpResults(Shown):
 
     def _facts(self):
         return [("folder", self.db_driver.folder), ("metrics", str(len(self._devices)))]
+
+    # Attributes of AIPowerMeter's results.
+
+    @functools.cached_property
+    def cpu_metrics(self) -> dict[str, Any] | None:
+        """The curves of the CPU, `{name: {"dates": [datetime, …], "values": [number, …]}}`; None where there are none."""
+        return self.db_driver.load_cpu_metrics()
+
+    @functools.cached_property
+    def gpu_metrics(self) -> dict[str, Any] | None:
+        """The same of the GPUs; of a metric by GPU `{name: {gpu: {"dates": …, "values": …}}}`."""
+        return self.db_driver.load_gpu_metrics()
+
+    @functools.cached_property
+    def exp_metrics(self) -> dict[str, Any] | None:
+        """The same of results_exp.json."""
+        return self.db_driver.load_exp_metrics()
+
+    @functools.cached_property
+    def wattmeter_metrics(self) -> dict[str, Any] | None:
+        """The same of omegawatt.csv."""
+        return self.db_driver.load_wattmeter_metrics()
+
+    @functools.cached_property
+    def segments(self) -> list[datetime.datetime]:
+        """The last date of each segment but the last one."""
+        return self.db_driver.get_segments()
 
     @property
     def model_card(self) -> Any:
@@ -192,14 +220,19 @@ class ExpResults(Shown):
             "relative_cpu_use": self.average_("per_process_cpu_uses", start, end),
             "mem_use_abs": self.average_("per_process_mem_use_abs", start, end),
             "mem_use_uss": self.average_("per_process_mem_use_uss", start, end),
-            "cpu_time": self.total_("absolute_cpu_time_per_pid", start, end),
+            "max_total_mem_use": self.max_("total_mem_use", start, end),
+            "absolute_cpu_time_per_pid": (cpu_time := self.total_("absolute_cpu_time_per_pid", start, end)),
+            "cpu_time": cpu_time,
         }
 
     def _summary_of_gpu(self, start, end):
-        if self._recording.select("nvidia_power"):
+        if not self._recording.select("nvidia_draw_absolute"):  # which recordings of 2023 have
             return {
                 "nvidia_power": self.total_("nvidia_power", start, end),
-                "per_gpu_nvidia_power": self.total_("per_gpu_nvidia_power", start, end),
+                "nvidia_memory": self.max_("nvidia_memory", start, end),
+                "nvidia_use_rate": self.average_("nvidia_use_rate", start, end),
+                "per_gpu_power": (per_gpu_power := self.total_("per_gpu_nvidia_power", start, end)),
+                "per_gpu_nvidia_power": per_gpu_power,
                 "per_gpu_nvidia_memory": self.max_("per_gpu_nvidia_memory", start, end),
                 "per_gpu_nvidia_use_rate": self.average_("per_gpu_nvidia_use_rate", start, end),
             }

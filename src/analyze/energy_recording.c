@@ -76,8 +76,7 @@ static const char *unit_of(const struct recorded_metric *metric)
 {
     static const char *const bytes[] = {"per_process_mem_use_abs", "per_process_mem_use_uss",
         "total_mem_use", "nvidia_memory", "per_gpu_nvidia_memory", "nvidia_mem_use"};
-    if (strcmp(metric->group, "wattmeter") == 0 || strstr(metric->name, "_power") ||
-        strstr(metric->name, "nvidia_draw"))
+    if (recorded_is_power(metric->group, metric->name))
         return "watts";
     for (size_t i = 0; i < sizeof bytes / sizeof bytes[0]; i++) {
         if (has_name(metric, bytes[i], strlen(bytes[i])))
@@ -374,7 +373,12 @@ static int parse_bound(const struct gput_energy_recording *recording, const char
     double seconds;
     if (!text || recording_date_parse(text, bound))
         return GPUT_OK;
-    if (series->count > 0 && number_parse_double(text, end, &seconds) == end &&
+    bool is_number = number_parse_double(text, end, &seconds) == end;
+    if (is_number && isinf(seconds)) {
+        *bound = seconds < 0 ? INT64_MIN : INT64_MAX;
+        return GPUT_OK;
+    }
+    if (series->count > 0 && is_number &&
         (fabs(seconds) < 9e9 || (seconds >= EPOCH_US && seconds < 9e15))) {
         int64_t us = (int64_t)llround(seconds >= EPOCH_US ? seconds : seconds * 1e6);
         *bound = seconds < GPUT_ENERGY_EPOCH_SECONDS ? energy_recording_start_us(recording) + us

@@ -96,6 +96,14 @@ struct doc *doc_add_double(struct doc *parent, const char *key, double value)
     return doc;
 }
 
+struct doc *doc_add_nan(struct doc *parent, const char *key)
+{
+    struct doc *doc = add(parent, key, DOC_DOUBLE);
+    if (doc)
+        doc->number = NAN;
+    return doc;
+}
+
 struct doc *doc_add_string(struct doc *parent, const char *key, const char *value)
 {
     if (!parent)

@@ -49,6 +49,8 @@ struct doc *doc_add_bool(struct doc *parent, const char *key, bool value);
 struct doc *doc_add_int(struct doc *parent, const char *key, int64_t value);
 struct doc *doc_add_double(
     struct doc *parent, const char *key, double value); /* NaN and infinities become null */
+/* A number that is not known, for Python's json alone: NaN in JSON, which does not have it. */
+struct doc *doc_add_nan(struct doc *parent, const char *key);
 struct doc *doc_add_string(struct doc *parent, const char *key, const char *value);
 
 /* Sets the label of a value just added (NULL is fine) and returns the value. */

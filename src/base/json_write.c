@@ -4,6 +4,7 @@
 #include "base/doc.h"
 #include "base/json_string.h"
 
+#include <math.h>
 #include <string.h>
 
 static void write_string(const char *string, struct str *text)
@@ -88,7 +89,10 @@ static void write_value(const struct writing *writing, const struct doc *doc, in
         str_append_int64(text, doc->integer);
         break;
     case DOC_DOUBLE:
-        str_append_double(text, doc->number);
+        if (isnan(doc->number))
+            str_append(text, "NaN");
+        else
+            str_append_double(text, doc->number);
         break;
     case DOC_STRING:
         write_string(doc->string, text);

@@ -1,6 +1,7 @@
 #include "energy/battery.h"
 
 #include "base/number.h"
+#include "model/energy.h"
 #include "os/sysfs.h"
 
 #include <dirent.h>
@@ -24,7 +25,7 @@ static double supply_watts(const char *supply)
     double watts = read_micro(supply, "power_now");
     if (isnan(watts))
         watts = read_micro(supply, "current_now") * read_micro(supply, "voltage_now");
-    return watts;
+    return energy_device_watts(watts);
 }
 
 static bool says(const char *supply, const char *file, const char *word)

@@ -1,14 +1,12 @@
 #include "energy/energy_counter.h"
 
 #include "base/clock.h"
+#include "model/energy.h"
 
 #include <math.h>
 
 /* Counters increase every millisecond, even when idle. */
 #define STILL_NS (2 * NS_PER_SECOND)
-/* No device with such a counter draws as much, not even a board of several: a larger increase is a
- * jump. */
-#define MAX_WATTS 10e3
 /* Slow counters include energy used before the last reading. */
 #define SLOW_SECONDS 1
 
@@ -38,7 +36,7 @@ bool energy_counter_stands_still(const struct energy_counter *counter)
 static bool is_plausible(const struct energy_counter *counter, double added, int64_t now_ns)
 {
     double seconds = clock_seconds_of_ns(now_ns - counter->moved_ns);
-    return added <= MAX_WATTS * (seconds + SLOW_SECONDS);
+    return added <= ENERGY_DEVICE_MAX_WATTS * (seconds + SLOW_SECONDS);
 }
 
 static void start_late(struct energy_counter *counter, double joules, int64_t now_ns)

@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "model/energy.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -140,10 +141,10 @@ static void sample_device(struct gpu_set *set, struct gpu_sample *sample,
         return;
     out->ram_used_bytes = reading->ram_used_bytes;
     out->utilization_percent = reading->utilization_percent;
-    out->power_watts = reading->power_watts;
+    out->power_watts = energy_device_watts(reading->power_watts);
     out->energy_joules = reading->energy_joules;
     out->energy_ns = reading->energy_ns ? reading->energy_ns : view->read_ns[index];
-    out->card_power_watts = reading->card_power_watts;
+    out->card_power_watts = energy_device_watts(reading->card_power_watts);
     out->card_energy_joules = reading->card_energy_joules;
     out->card_ram_used_bytes = reading->card_ram_used_bytes;
     out->read_ns = view->read_ns[index];

@@ -34,6 +34,11 @@ const char *gput_energy_figure_name(enum gput_energy_figure figure)
     return (size_t)figure < GPUT_ENERGY_FIGURE_COUNT ? figure_names[figure] : NULL;
 }
 
+double energy_device_watts(double watts)
+{
+    return watts >= 0 && watts <= ENERGY_DEVICE_MAX_WATTS ? watts : NAN;
+}
+
 void energy_figures(const struct gput_energy *energy, double joules[GPUT_ENERGY_FIGURE_COUNT])
 {
     joules[GPUT_ENERGY_PACKAGE] = energy->machine.package;

@@ -31,6 +31,14 @@ struct gput_energy {
     char co2e_source[128]; /* which intensity: "56.039 g/kWh: France, 2023 (codecarbon 3.3.2)" */
 };
 
+/* No device with a counter draws as much, not even a board of several; nor does a computer with all
+ * that is in it. More is a faulty reading, as is less than nothing. */
+#define ENERGY_DEVICE_MAX_WATTS 10e3
+#define ENERGY_MACHINE_MAX_WATTS 100e3
+
+/* The watts, or NaN where no device draws that. */
+double energy_device_watts(double watts);
+
 #define ENERGY_PARTS_SIZE 48
 
 /* What joules are the sum of: "CPU packages and DRAM", "GPUs". Those that are not known are NaN. */

@@ -32,7 +32,7 @@ static const struct domain {
 static const char *const gpu_power[] = {"per_gpu_nvidia_power", "per_gpu_power_draw", NULL};
 static const char *const gpu_use[] = {
     "per_gpu_nvidia_use_rate", "per_gpu_per_pid_utilization_absolute", "nvidia_sm_use", NULL};
-static const char *const gpu_memory[] = {"per_gpu_nvidia_memory", "nvidia_mem_use", NULL};
+static const char *const gpu_memory[] = {"per_gpu_nvidia_memory", NULL};
 static const char *const gpu_share[] = {"per_gpu_attributable_power", NULL};
 
 struct overview {
@@ -246,6 +246,22 @@ static void put_usage(struct overview *overview, const struct usage *usage)
     }
 }
 
+/* GPU memory that the command's processes hold, a row for each GPU. */
+static void put_held_memory(struct overview *overview)
+{
+    struct gput_energy_metric metric = gput_energy_metric_default();
+    for (size_t i = 0; i < gput_energy_recording_metric_count(overview->recording); i++) {
+        const char *name = gput_energy_recording_metric_name(overview->recording, i);
+        char label[64], figure[HUMAN_SIZE], max[HUMAN_SIZE];
+        if (!text_begins_with(name, "nvidia_mem_use:") || !find(overview, name, &metric))
+            continue;
+        snprintf(label, sizeof label, "memory of GPU %s", metric.device);
+        put_label(overview, label);
+        put_cell(overview, human_bytes(metric.average, figure));
+        str_printf(overview->text, "  on average, at most %s\n", human_bytes(metric.max, max));
+    }
+}
+
 static void write_command(struct overview *overview)
 {
     size_t start = overview->text->length;
@@ -254,6 +270,7 @@ static void write_command(struct overview *overview)
     size_t body = overview->text->length;
     for (size_t i = 0; i < sizeof usages / sizeof usages[0]; i++)
         put_usage(overview, &usages[i]);
+    put_held_memory(overview);
     if (overview->text->length == body && !overview->text->failed) {
         overview->text->length = start;
         overview->text->data[start] = '\0';

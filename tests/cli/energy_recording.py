@@ -17,6 +17,50 @@ def trapezoid(points):
     return sum((b[0] - a[0]) * (a[1] + b[1]) / 2 for a, b in zip(points, points[1:]))
 
 
+class TheirReader:
+    """A recording as AIPowerMeter's own reader takes it: by these keys of every line, cut into segments where a curve has a
+    point at the last date of one."""
+
+    OF_ALL = ("nvidia_power", "nvidia_memory", "nvidia_use_rate")
+    BY_GPU = ("per_gpu_nvidia_power", "per_gpu_nvidia_memory", "per_gpu_nvidia_use_rate")
+
+    def __init__(self, folder):
+        self.curves, self.ends, date = {}, [], None
+        for text in (folder / "power_metrics.json").read_text().splitlines():
+            entry = json.loads(text)
+            if entry == "END OF RECORDING SEGMENT":
+                self.ends.append(date)
+                continue
+            date = datetime.datetime.fromisoformat(entry["date"]).timestamp()
+            for name, value in entry["metrics"]["cpu"].items():
+                self.add(name, date, sum(value.values()) if isinstance(value, dict) else value)
+            if "gpu" in entry["metrics"]:
+                for name in self.OF_ALL:
+                    self.add(name, date, entry["metrics"]["gpu"][name])
+                for name in self.BY_GPU:
+                    for gpu, value in entry["metrics"]["gpu"][name].items():
+                        self.add((name, gpu), date, value)
+        self.ends.pop()
+
+    def add(self, name, date, value):
+        if value is not None:
+            self.curves.setdefault(name, []).append((date, value))
+
+    def segments(self, name):
+        found = [[]]
+        for point in self.curves[name]:
+            found[-1].append(point)
+            if point[0] in self.ends:
+                found.append([])
+        return found
+
+    def is_cut(self, name):
+        return {date for date, _ in self.curves[name]}.issuperset(self.ends)
+
+    def total(self, name):
+        return sum(map(trapezoid, self.segments(name)))
+
+
 class RecordingTest(CommandTest):
     """A folder with a machine of files, and what a recording of it, `rec`, says."""
 

@@ -8,7 +8,7 @@ import subprocess
 
 from command import PATIENCE, SOURCE, main, python, wait_until
 from energy_machine import MOVE
-from energy_recording import RecordingTest
+from energy_recording import RecordingTest, TheirReader
 
 FIXTURES = SOURCE / "tests" / "fixtures"
 
@@ -23,7 +23,40 @@ class RecordingOfGpus(RecordingTest):
             self.assertEqual(done.returncode, 0, done.stderr)
             metrics = json.loads(self.run_command("energy", "summary", driver, "-f", "json").stdout)["metrics"]
             self.assertEqual([name for name in metrics if re.search("power|rate", name)], [])
-            self.assertEqual(metrics["per_gpu_nvidia_memory:0"]["max"], 0)
+            self.assertEqual((metrics["per_gpu_nvidia_memory:0"]["max"], metrics["nvidia_mem_use:0"]["max"]), (50, 0))
+
+    def test_aipowermeters_reader_has_numbers_for_each_gpu(self):
+        """Its print() needs some of each, whatever the driver does not report; NaN is one. Memory is the card's."""
+        whole = "gpu GPU-a\nmemory 1000 0 50\nutilization 50\npower_mw 100000\n"
+        scenarios = {
+            "no list": whole + "".join(f"code nvmlDeviceGet{kind}RunningProcesses 3\n" for kind in ("Compute", "Graphics")),
+            "no use": whole + "code nvmlDeviceGetUtilizationRates 3\n",
+            "no memory": whole + "".join(f"code nvmlDeviceGetMemoryInfo{version} 3\n" for version in ("", "_v2")),
+            "no power": whole + "".join(f"code nvmlDeviceGet{call} 3\n" for call in ("PowerUsage", "TotalEnergyConsumption")),
+            "instances": whole + "mig MIG-1\nmemory 50 0 10\nmig MIG-2\nmemory 50 0 10\n",
+        }
+        for name, scenario in scenarios.items():
+            with self.subTest(name):
+                done = self.run_command("energy", "record", "--output-folder", name, "--period", "0.1", "--", "sleep", "0.3",
+                                        env=self.gpu_environment(scenario))
+                self.assertEqual(done.returncode, 0, done.stderr)
+                lines = [entry["metrics"] for entry in self.lines(name) if isinstance(entry, dict)]
+                self.assertEqual({next(iter(metrics["cpu"])) for metrics in lines}, {"total_mem_use"})  # whose time is taken for all
+                for key in TheirReader.BY_GPU:
+                    found = {gpu for metrics in lines for gpu, value in metrics["gpu"][key].items() if isinstance(value, float)}
+                    self.assertEqual(found, {"0", "1"} if name == "instances" else {"0"}, key)
+                held = {"no memory": None, "instances": 20}.get(name, 50)
+                self.assertEqual(lines[-1]["gpu"]["nvidia_memory"], held)
+                metrics = json.loads(self.run_command("energy", "summary", name, "-f", "json").stdout)["metrics"]
+                self.assertFalse([metric for metric in metrics.values() if metric["average"] is None])  # NaN is read as missing
+
+    def test_no_gpu_draws_megawatts(self):
+        for name, milliwatts in ("too much", 2**32 - 1), ("much", 9_000_000):
+            scenario = f"gpu GPU-a\nmemory 100 0 50\npower_mw {milliwatts}\ncode nvmlDeviceGetTotalEnergyConsumption 3\n"
+            done = self.run_command("run", "-f", "json", "-o", f"{name}.json", "--", "sleep", "0.3", env=self.gpu_environment(scenario))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            energy = json.loads((self.folder / f"{name}.json").read_text()).get("energy")
+            self.assertEqual(bool(energy and energy["machine"]["gpu"]), name == "much", name)
 
     def test_what_was_used_before_the_first_sample_counts_too(self):
         scenario = "gpu GPU-a\nmemory 100 0 50\npower_mw 100000\ncode nvmlDeviceGetTotalEnergyConsumption 3\n"

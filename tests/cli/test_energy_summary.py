@@ -251,7 +251,9 @@ class Reading(CommandTest):
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             rows = [" ".join(row.split()) for row in done.stdout.splitlines()]
             begin = rows.index(heading)
-            self.assertEqual(rows[begin + 1 :], [f"GPU 0 200 J 20 W 20 W {first} 0 B n/a", f"GPU 1 700 J 70 W 70 W {second} 1.5 GB 360 J"])
+            self.assertEqual(rows[begin + 1 :], [f"GPU 0 200 J 20 W 20 W {first} n/a n/a", f"GPU 1 700 J 70 W 70 W {second} n/a 360 J",
+                                                 "", "The command", "memory of GPU 0 0 B on average, at most 0 B",
+                                                 "memory of GPU 1 1.5 GB on average, at most 1.5 GB"])
             self.assertEqual(len({len(row) for row in done.stdout.splitlines()[begin : begin + 3]}), 1)
             self.assertLessEqual(max(map(len, done.stdout.splitlines())), 80)
 

@@ -17,7 +17,7 @@ MAY_INCLUDE = {
     "base": set(),
     "model": {"base"},
     "os": {"base"},
-    "gpu": {"base", "os"},
+    "gpu": {"base", "model", "os"},
     "process": {"base", "model", "os"},
     "energy": {"base", "model", "os", "gpu", "process"},
     "formats": {"base", "model"},

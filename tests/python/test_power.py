@@ -6,6 +6,7 @@ import importlib.util
 import io
 import json
 import logging
+import math
 import os
 import pathlib
 import sys
@@ -179,7 +180,51 @@ def line_of_2023(seconds, first, second):
     )
 
 
+def line_of_2026(seconds, rate):
+    """As AIPowerMeter writes it today: with temperatures, and how busy GPUs are in percent."""
+    gpu = {"nvidia_power": 30.0, "nvidia_memory": 3000, "nvidia_use_rate": rate / 2, "per_gpu_nvidia_power": {"0": 10.0, "1": 20.0},
+           "per_gpu_nvidia_memory": {"0": 1000, "1": 2000}, "per_gpu_nvidia_use_rate": {"0": rate, "1": 0}}  # fmt: skip
+    cpu = {"absolute_cpu_time_per_pid": {"7": 0.5, "8": 1.0}, "total_mem_use": 5000 + seconds, "psys_power": -1, "intel_power": 40.0}
+    return json.dumps({"date": str(BEGIN + datetime.timedelta(seconds=seconds)), "metrics": {"temperature": {}, "cpu": cpu, "gpu": gpu}})
+
+
 class ReadingGpus(package.PackageTest):
+    def test_the_summary_has_the_keys_of_aipowermeter_today(self):
+        write_recording(line_of_2026(0, 100), line_of_2026(2, 50), END)
+        results = power.ExpResults("rec")
+        summary = results.get_summary()
+        self.assertEqual(summary["gpu"], {
+            "nvidia_power": 60, "nvidia_memory": 3000, "nvidia_use_rate": 0.375, "per_gpu_power": {"0": 20, "1": 40},
+            "per_gpu_nvidia_power": {"0": 20, "1": 40}, "per_gpu_nvidia_memory": {"0": 1000, "1": 2000},
+            "per_gpu_nvidia_use_rate": {"0": 0.75, "1": 0},
+        })  # fmt: skip
+        self.assertEqual((summary["cpu"]["absolute_cpu_time_per_pid"], summary["cpu"]["max_total_mem_use"]), (3, 5002))
+        self.assertIsNone(summary["cpu"]["total_psys_power"])
+        dates = [BEGIN, BEGIN + datetime.timedelta(seconds=2)]
+        self.assertEqual(results.cpu_metrics["total_mem_use"], {"dates": dates, "values": [5000, 5002]})
+        self.assertEqual(results.gpu_metrics["per_gpu_nvidia_memory"]["1"], {"dates": dates, "values": [2000, 2000]})
+        self.assertEqual((results.exp_metrics, results.wattmeter_metrics, results.segments), (None, None, []))
+
+    def test_no_bound_is_infinite(self):
+        write_recording(line_of_2026(0, 0), line_of_2026(2, 0), END)
+        results = power.ExpResults("rec")
+        for start, end in ((None, math.inf), (-math.inf, math.inf), (0, math.inf)):
+            self.assertEqual(results.total_("intel_power", start, end), 80)
+            self.assertEqual(results.get_summary(start, end)["duration"], 2)
+        with self.assertRaisesRegex(ValueError, "^Nothing was recorded between the given start and end: "):
+            results.total_("intel_power", math.inf)
+        with self.assertRaisesRegex(ValueError, '^The end "nan" is not a valid time'):
+            results.total_("intel_power", None, math.nan)
+
+    def test_what_no_computer_draws_is_no_joule(self):
+        write_recording(line(0, intel_power=10, psys_power=-1, uncore_power=-0.5), line(1, intel_power=3e6, psys_power=-1),
+                        gpu_line(1.5, nvidia_power=-4, per_gpu_nvidia_power={"0": 1e9}), line(2, intel_power=10, psys_power=-1), END)  # fmt: skip
+        with self.assertLogs("gpu_tracker") as logs:
+            results = power.ExpResults("rec")
+        self.assertIn("rec: 4 powers below 0 W or above 100 kW are not plausible, and left out.", logs.output[0])
+        self.assertEqual((results.total_("intel_power"), results.max_("intel_power"), results.total_power_draw()), (20, 10, 20))
+        self.assertEqual(results.list_metrics()["CPU"] + results.list_metrics()["GPU"], ["intel_power"])
+
     def test_a_recording_of_aipowermeter(self):
         write_recording(line_of_2023(0, 20, 70), line_of_2023(2, 20, 80), END)
         results = power.ExpResults("rec")

@@ -84,6 +84,11 @@ class Alias(package.PackageTest):
         self.assertRegex(done.stdout, "^/\nEnergy consumption:\n")
         self.assertIn("ab", done.stderr)
 
+    def test_what_only_a_shell_has_can_be_recorded(self):
+        for command, status in (("exit 3", 3), ("cd /", 0), ("ulimit -n", 0), (":", 0)):
+            self.assertEqual(self.run_module("--cmd", command).returncode, status, command)
+            self.assertEqual(lines_of()[-1], "END OF RECORDING SEGMENT")
+
     def test_the_folder_has_a_default(self):
         done = self.run_module("--cmd", "sleep 0.3", folder=())
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -1,6 +1,7 @@
 #include "formats/power/energy_record.h"
 
 #include "base/array.h"
+#include "model/energy.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -133,10 +134,20 @@ static struct recorded_metric *add_metric(
     return metric;
 }
 
+bool recorded_is_power(const char *group, const char *name)
+{
+    return strcmp(group, "wattmeter") == 0 || strstr(name, "_power") || strstr(name, "nvidia_draw");
+}
+
 int recorded_series_set(struct recorded_series *series, const char *group, const char *name,
     const char *device, double value, struct gput_error *error)
 {
     struct recorded_metric *metric = NULL;
+    if (strcmp(group, "experiment") != 0 && recorded_is_power(group, name) &&
+        !(value >= 0 && value <= ENERGY_MACHINE_MAX_WATTS)) {
+        series->n_implausible += value != -1;
+        return GPUT_OK;
+    }
     for (size_t i = 0; i < series->n_metrics && !metric; i++) {
         if (is_metric(&series->metrics[i], name, device))
             metric = &series->metrics[i];

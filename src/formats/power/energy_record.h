@@ -7,6 +7,7 @@
 #include "base/doc.h"
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +26,7 @@ struct recorded_series {
     size_t count, capacity;
     struct recorded_metric *metrics;
     size_t n_metrics;
+    size_t n_implausible; /* powers that were left out: below 0, or more than a computer draws */
 };
 
 enum { RECORDED_POWER, RECORDED_EXPERIMENT, RECORDED_WATTMETER, RECORDED_SERIES };
@@ -47,7 +49,12 @@ void energy_record_destroy(struct energy_record *record); /* NULL is fine */
 int recorded_series_add(
     struct recorded_series *series, int64_t time_us, uint32_t segment, struct gput_error *error);
 
-/* Sets a metric at the last moment; the metric is made when it is new. `device` as above. */
+/* Whether the metric is a power in watts, by the names that recordings have. */
+bool recorded_is_power(const char *group, const char *name);
+
+/* Sets a metric at the last moment; the metric is made when it is new. `device` as above. What no
+ * computer can draw is left out and counted, except -1, which AIPowerMeter writes where the machine
+ * has no such counter. */
 int recorded_series_set(struct recorded_series *series, const char *group, const char *name,
     const char *device, double value, struct gput_error *error);
 

@@ -66,6 +66,13 @@ int energy_recording_read(
     if (!record)
         return error_memory(error);
     int code = read_folder(record, error);
+    size_t n_implausible = 0;
+    for (int i = 0; i < RECORDED_SERIES; i++)
+        n_implausible += record->series[i].n_implausible;
+    if (n_implausible > 0)
+        energy_record_warn(record,
+            "%.120s: %zu power%s below 0 W or above 100 kW %s not plausible, and left out.", folder,
+            n_implausible, n_implausible == 1 ? "" : "s", n_implausible == 1 ? "is" : "are");
     energy_record_end_warnings(record);
     if (code == GPUT_OK)
         *result = record;

@@ -30,12 +30,6 @@ static double value_of(const struct doc *value)
     }
 }
 
-/* The old tool writes -1 for the power of a domain that the machine does not have. */
-static bool is_absent(const char *name, double value)
-{
-    return value == -1 && text_ends_with(name, "_power");
-}
-
 static const struct doc *values_of(const struct doc *metrics, const char *group)
 {
     const struct doc *values = metrics ? doc_get(metrics, group) : NULL;
@@ -47,22 +41,26 @@ static int add_cpu(
 {
     for (const struct doc *value = values_of(metrics, "cpu"); value; value = value->next) {
         double number = value_of(value);
-        if (!isnan(number) && !is_absent(value->key, number))
+        if (!isnan(number))
             TRY(recorded_series_set(series, "cpu", value->key, NULL, number, error));
     }
     return GPUT_OK;
 }
 
-/* An object has a value for each GPU. */
+/* An object has a value for each GPU. AIPowerMeter, whose lines have temperatures, too, writes how
+ * busy GPUs are in percent; here it is 0 to 1. */
 static int add_gpus(
     struct recorded_series *series, const struct doc *metrics, struct gput_error *error)
 {
+    bool has_percents = metrics && doc_get(metrics, "temperature");
     for (const struct doc *value = values_of(metrics, "gpu"); value; value = value->next) {
+        double unit = has_percents && text_ends_with(value->key, "nvidia_use_rate") ? 0.01 : 1;
         if (value->kind != DOC_OBJECT)
-            TRY(energy_recording_add_gpu(series, value->key, NULL, value_of(value), error));
+            TRY(energy_recording_add_gpu(series, value->key, NULL, unit * value_of(value), error));
         for (const struct doc *gpu = value->first; gpu; gpu = gpu->next) {
             if (value->kind == DOC_OBJECT)
-                TRY(energy_recording_add_gpu(series, value->key, gpu->key, value_of(gpu), error));
+                TRY(energy_recording_add_gpu(
+                    series, value->key, gpu->key, unit * value_of(gpu), error));
         }
     }
     return GPUT_OK;

@@ -281,13 +281,14 @@ static double gpu_watts(const struct recorded_period *period, size_t i, double s
     return watts_between(period->joules.gpus[i], meter->gpus[i].joules, seconds);
 }
 
-/* All keys in every line, as of the states. */
-static void add_gpu_powers(
-    const struct recorded_period *period, const struct period_powers *powers, struct doc *gpu)
+/* All keys in every line, as of the states. What was never known of a GPU is NaN; what is no longer
+ * known is left out. */
+static void add_gpu_powers(const struct recorded_period *period, const struct period_powers *powers,
+    const struct recorded_states *states)
 {
     size_t count;
     const struct gpu_device *devices = gpu_set_devices(period->snapshot->gpus, &count);
-    struct doc *whole = doc_add_object(gpu, "per_gpu_nvidia_power");
+    struct doc *gpu = states->gpu, *whole = doc_add_object(gpu, "per_gpu_nvidia_power");
     struct doc *in_package = NULL, *cards = NULL;
     for (uint32_t i = 0; i < period->snapshot->gpu.n_devices; i++) {
         double watts = gpu_watts(period, i, powers->seconds);
@@ -298,6 +299,12 @@ static void add_gpu_powers(
             add_of_few(gpu, "mig_card_power", &cards, i, watts);
         else
             doc_add_of_gpu(whole, i, watts);
+        if (!has_joules || devices[i].mig)
+            doc_add_never_known(whole, i);
+        if (isnan(gpu_usage_max(&period->gpu_usage, i, GPU_USAGE_RAM)))
+            doc_add_never_known(states->memories, i);
+        if (isnan(gpu_usage_max(&period->gpu_usage, i, GPU_USAGE_UTILIZATION)))
+            doc_add_never_known(states->rates, i);
     }
     doc_add_double(gpu, "nvidia_power", powers->gpu);
 }
@@ -310,7 +317,7 @@ struct doc *recorded_period_line(const struct recorded_period *period,
     if (states->metrics)
         add_cpu_powers(period, powers, states->cpu);
     if (states->gpu)
-        add_gpu_powers(period, powers, states->gpu);
+        add_gpu_powers(period, powers, states);
     struct doc *metrics = states->metrics;
     *states = (struct recorded_states){0};
     return metrics;

@@ -52,10 +52,11 @@ bool process_tree_has_memory(const struct process_tree *tree)
 static void add_cpu_states(const struct snapshot *snapshot, struct doc *cpu)
 {
     const struct process_tree *tree = snapshot->tree;
+    /* First: AIPowerMeter takes the recording to last as long as the first metric of all. */
+    doc_add_known(cpu, "total_mem_use", snapshot->system->ram_used_bytes);
     /* The last line can come after the end of all: their memory is not 0 then, but not known. */
     if (process_tree_has_memory(tree))
         add_memory(tree, snapshot->system->ram_used_bytes, cpu);
-    doc_add_known(cpu, "total_mem_use", snapshot->system->ram_used_bytes);
 }
 
 void doc_add_of_gpu(struct doc *object, uint32_t gpu, double value)
@@ -65,23 +66,42 @@ void doc_add_of_gpu(struct doc *object, uint32_t gpu, double value)
     doc_add_known(object, index, value);
 }
 
-/* AIPowerMeter's reader needs its keys in every line: what is not known is null, or has no GPU. */
+void doc_add_never_known(struct doc *object, uint32_t gpu)
+{
+    char index[16];
+    snprintf(index, sizeof index, "%u", gpu);
+    if (object && !doc_get(object, index))
+        doc_add_nan(object, index);
+}
+
+/* The keys that AIPowerMeter's reader needs in every line. */
+static void add_gpu_keys(struct recorded_states *states, double bytes, double rate)
+{
+    states->gpu = doc_add_object(states->metrics, "gpu");
+    states->memories = doc_add_object(states->gpu, "per_gpu_nvidia_memory");
+    states->rates = doc_add_object(states->gpu, "per_gpu_nvidia_use_rate");
+    doc_add_double(states->gpu, "nvidia_memory", bytes);
+    doc_add_double(states->gpu, "nvidia_use_rate", rate);
+}
+
+/* Memory in use on the cards, by whomever, as AIPowerMeter has it; what the tracked processes hold
+ * of it under the name that its recordings of 2023 have. */
 static void add_gpu_states(
-    const struct snapshot *snapshot, const struct gpu_usage *usage, struct doc *gpu)
+    const struct snapshot *snapshot, const struct gpu_usage *usage, struct recorded_states *states)
 {
     const struct gpu_sample *sample = &snapshot->gpu;
-    struct doc *memories = doc_add_object(gpu, "per_gpu_nvidia_memory");
-    struct doc *rates = doc_add_object(gpu, "per_gpu_nvidia_use_rate");
+    double rates = gpu_usage_sum(usage, GPU_USAGE_UTILIZATION) / 100;
+    uint32_t n_rates = 0;
+    for (uint32_t i = 0; i < sample->n_devices; i++)
+        n_rates += !isnan(sample->devices[i].utilization_percent);
+    add_gpu_keys(states, gpu_usage_sum(usage, GPU_USAGE_RAM), rates / n_rates);
+    struct doc *held = doc_add_object(states->gpu, "per_gpu_attributable_mem_use");
     for (uint32_t i = 0; i < sample->n_devices; i++) {
         const struct gpu_device_sample *device = &sample->devices[i];
-        double bytes = snapshot_gpu_bytes(snapshot, device->combined_ram_bytes);
-        doc_add_of_gpu(memories, i, bytes);
-        doc_add_of_gpu(rates, i, device->utilization_percent / 100);
+        doc_add_of_gpu(states->memories, i, device->ram_used_bytes);
+        doc_add_of_gpu(states->rates, i, device->utilization_percent / 100);
+        doc_add_of_gpu(held, i, snapshot_gpu_bytes(snapshot, device->combined_ram_bytes));
     }
-    double held = gpu_usage_sum(usage, GPU_USAGE_COMBINED_RAM);
-    double rate = gpu_usage_sum(usage, GPU_USAGE_UTILIZATION) / 100;
-    doc_add_double(gpu, "nvidia_memory", snapshot_gpu_bytes(snapshot, held));
-    doc_add_double(gpu, "nvidia_use_rate", rate);
 }
 
 void recorded_states_finish(struct recorded_states *states)
@@ -98,17 +118,11 @@ void recorded_states_take(const struct snapshot *snapshot, const struct gpu_usag
     states->cpu = doc_add_object(states->metrics, "cpu");
     states->date_ns = date_ns;
     add_cpu_states(snapshot, states->cpu);
-    if (snapshot->gpu.n_devices > 0) {
-        states->gpu = doc_add_object(states->metrics, "gpu");
-        add_gpu_states(snapshot, usage, states->gpu);
-    }
+    if (snapshot->gpu.n_devices > 0)
+        add_gpu_states(snapshot, usage, states);
 }
 
 void recorded_states_add_gpus(struct recorded_states *states)
 {
-    states->gpu = doc_add_object(states->metrics, "gpu");
-    doc_add_object(states->gpu, "per_gpu_nvidia_memory");
-    doc_add_object(states->gpu, "per_gpu_nvidia_use_rate");
-    doc_add_double(states->gpu, "nvidia_memory", NAN);
-    doc_add_double(states->gpu, "nvidia_use_rate", NAN);
+    add_gpu_keys(states, NAN, NAN);
 }

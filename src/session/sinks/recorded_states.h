@@ -13,9 +13,10 @@
 
 /* All zeroes: none. */
 struct recorded_states {
-    struct doc *metrics;   /* owned; parts of it: */
-    struct doc *cpu, *gpu; /* gpu NULL: there was no GPU */
-    int64_t date_ns;       /* since the epoch */
+    struct doc *metrics;          /* owned; parts of it: */
+    struct doc *cpu, *gpu;        /* gpu NULL: there was no GPU */
+    struct doc *memories, *rates; /* by GPU */
+    int64_t date_ns;              /* since the epoch */
 };
 
 /* Replaces them by those of a snapshot. `usage` has all samples so far. Without memory the document
@@ -37,3 +38,6 @@ double process_pss_bytes(const struct process *process);
 /* Adds a number unless it is NaN; and the same by the index of a GPU. */
 void doc_add_known(struct doc *object, const char *key, double value);
 void doc_add_of_gpu(struct doc *object, uint32_t gpu, double value);
+
+/* Adds NaN for a GPU that is not in `object`: AIPowerMeter's print() fails without any number. */
+void doc_add_never_known(struct doc *object, uint32_t gpu);

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -41,8 +42,11 @@ _OF_SHELLS = frozenset("|&;<>()$`*?[]#~=%{}!\n")
 
 
 def _command(text):
-    """A shell runs the command where it needs one. Signals reach any other one itself."""
-    return ["--", "/bin/sh", "-c", text] if _OF_SHELLS.intersection(text) else [f"--cmd={text}"]
+    """A shell runs the command where it needs one: also for builtins such as `exit`, `cd` and `ulimit`. Signals reach
+    any other one itself."""
+    if _OF_SHELLS.intersection(text) or not shutil.which(text.split()[0] if text.split() else ""):
+        return ["--", "/bin/sh", "-c", text]
+    return [f"--cmd={text}"]
 
 
 def _record(arguments):
