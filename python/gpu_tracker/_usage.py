@@ -168,6 +168,16 @@ def resource_usage_of(report):
     )
 
 
+def load_kept(copies: bytes) -> ResourceUsage:
+    """What pickle.load() of a resource usage file calls, with all that is in it."""
+    import tempfile
+
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(copies)
+        file.flush()
+        return load_resource_usage(file.name)
+
+
 def load_resource_usage(path: str | bytes | os.PathLike[str] | os.PathLike[bytes]) -> ResourceUsage:
     """The figures so far that a tracker kept in its resource usage file, after its program was killed. The pickle that the
     older package keeps is read too, as data: nothing that it names is ever called.

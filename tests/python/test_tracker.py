@@ -2,6 +2,7 @@
 
 import csv
 import dataclasses
+import glob
 import inspect
 import json
 import logging
@@ -401,6 +402,33 @@ block = b"x" * 100_000_000
             self.run_python(code, check=False)
             self.assertGreater(gput.load_resource_usage("kept.pkl").max_ram.main.total_rss, 0.1, ending)
             os.unlink("kept.pkl")
+
+    def test_figures_so_far_can_be_unpickled(self):
+        """As the older package's tutorial says: they are a pickle in a hidden file of the working directory."""
+        code = """
+import gpu_tracker as gput, glob, os, signal, time
+tracker = gput.Tracker(0.02, disable_logs=True)
+tracker.start()
+block = b"x" * 90_000_000
+while True:
+    for path in glob.glob(".gpu-tracker_*.pkl"):
+        if gput.load_resource_usage(path).max_ram.main.total_rss > 0.09:
+            os.kill(os.getpid(), signal.SIGKILL)
+    time.sleep(0.02)
+"""
+        self.assertEqual(self.run_python(code, check=False).returncode, -signal.SIGKILL)
+        (path,) = glob.glob(".gpu-tracker_*.pkl")
+        with open(path, "rb") as file:
+            usage = pickle.load(file)
+            self.assertEqual(file.read(), b"")
+        self.assertIs(type(usage), gput.tracker.ResourceUsage)
+        self.assertEqual(usage, gput.load_resource_usage(path))
+        self.assertGreater(usage.max_ram.main.total_rss, 0.09)
+        with open(path, "r+b") as file:  # damaged
+            file.truncate(1000)
+        self.assertRaises(ValueError, gput.load_resource_usage, path)
+        with open(path, "rb") as file:
+            self.assertRaises(pickle.UnpicklingError, pickle.load, file)
 
     def test_a_killed_program_leaves_figures_and_samples(self):
         code = """

@@ -15,7 +15,8 @@
 enum { AT_FORM = 16, AT_BODY_SIZE = 20, AT_CHECKSUM = 24, AT_VERSION = 28, AT_NUMBER = 48, AT_BODY = 56 };
 /* clang-format on */
 
-static const char magic[RESULTS_MAGIC_SIZE] = {"gpu-tracker res\n"};
+static const char magic[16] = {"gpu-tracker res\n"};
+_Static_assert(RESULTS_COPIES *RESULTS_COPY_DISTANCE == 0x200000, "as RESULTS_HEAD says");
 
 static void put_32(char *at, uint32_t value)
 {
@@ -141,9 +142,17 @@ void results_encode(const struct gput_results *results, uint64_t number, struct 
 
 /* ---- Reading ---- */
 
-bool results_is_copy(const char *bytes, size_t length)
+static bool is_copy(const char *bytes, size_t length)
 {
     return length >= sizeof magic && memcmp(bytes, magic, sizeof magic) == 0;
+}
+
+bool results_is_kept(const char *bytes, size_t length, size_t *at)
+{
+    bool has_head =
+        length >= RESULTS_HEAD_SIZE && memcmp(bytes, RESULTS_HEAD, RESULTS_HEAD_SIZE) == 0;
+    *at = has_head ? RESULTS_HEAD_SIZE : 0;
+    return has_head || is_copy(bytes, length);
 }
 
 struct reader {
@@ -236,7 +245,7 @@ static void read_body(struct reader *reader)
 /* Whether its bytes are as they were written. */
 static enum results_decoded check(struct results_copy *copy, size_t *length)
 {
-    if (copy->length < AT_BODY || !results_is_copy(copy->bytes, copy->length))
+    if (copy->length < AT_BODY || !is_copy(copy->bytes, copy->length))
         return RESULTS_DAMAGED;
     memcpy(copy->version, copy->bytes + AT_VERSION, sizeof copy->version);
     copy->version[sizeof copy->version - 1] = '\0';

@@ -2,7 +2,9 @@
  * Results as bytes: what the file of results so far consists of. They are not the results in
  * memory, so that other versions of gpu-tracker and other machines read them.
  *
- * A file has two copies, one every RESULTS_COPY_DISTANCE bytes. Numbers are little-endian. A copy:
+ * A file is a pickle, as the older package's is: pickle.load() gives the bytes of its copies to
+ * gpu_tracker._usage.load_kept(). It has RESULTS_HEAD, two copies, one every RESULTS_COPY_DISTANCE
+ * bytes, and RESULTS_TAIL. Numbers are little-endian. A copy:
  *
  *     at   bytes
  *      0   16     "gpu-tracker res\n"
@@ -36,14 +38,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RESULTS_MAGIC_SIZE 16
 #define RESULTS_VERSION_SIZE 20
 #define RESULTS_COPIES 2
 /* Space for a thousand GPUs; what is not used of it takes no space on disk. */
 #define RESULTS_COPY_DISTANCE ((size_t)1 << 20)
 
-/* Whether bytes begin as a copy of any form does. */
-bool results_is_copy(const char *bytes, size_t length);
+/* Pickle's opcodes: PROTO 4, GLOBAL, BINBYTES with the size of what follows (two copies); and
+ * TUPLE1, REDUCE, STOP. */
+#define RESULTS_HEAD                                                                               \
+    "\x80\x04"                                                                                     \
+    "cgpu_tracker._usage\nload_kept\nB\x00\x00\x20\x00"
+#define RESULTS_HEAD_SIZE (sizeof RESULTS_HEAD - 1)
+#define RESULTS_TAIL "\x85R."
+#define RESULTS_TAIL_SIZE (sizeof RESULTS_TAIL - 1)
+
+/* Whether bytes begin as such a file does, or as its copies do; `*at` is where they begin. */
+bool results_is_kept(const char *bytes, size_t length, size_t *at);
 
 /* Replaces `copy` by a copy with that number. */
 void results_encode(const struct gput_results *results, uint64_t number, struct str *copy);

@@ -54,7 +54,7 @@ static char *absolute_path(const char *path)
     if (is_unnamed(path)) {
         str_append(&text, ".gpu-tracker_");
         append_uuid(&text);
-        str_append(&text, ".results");
+        str_append(&text, ".pkl");
     }
     return str_steal(&text);
 }
@@ -65,11 +65,12 @@ static char *absolute_path(const char *path)
  */
 static int empty(const struct results_file *file, struct gput_error *error)
 {
-    char begin[RESULTS_MAGIC_SIZE];
+    char begin[RESULTS_HEAD_SIZE];
+    size_t at;
     ssize_t got = pread(file->fd, begin, sizeof begin, 0);
     if (got == 0)
         return GPUT_OK;
-    if (got < 0 || !results_is_copy(begin, (size_t)got))
+    if (got < 0 || !results_is_kept(begin, (size_t)got, &at))
         return error_set(error, GPUT_ERROR_EXISTS,
             "File %s already exists and is not a resource usage file. Please name another one.",
             file->path);
@@ -108,13 +109,23 @@ const char *results_file_path(const struct results_file *file)
     return file->path;
 }
 
+/* What makes a pickle of the file: before and after the copies. */
+static bool write_frame(int fd)
+{
+    off_t end = (off_t)(RESULTS_HEAD_SIZE + RESULTS_COPIES * RESULTS_COPY_DISTANCE);
+    return pwrite(fd, RESULTS_HEAD, RESULTS_HEAD_SIZE, 0) == (ssize_t)RESULTS_HEAD_SIZE &&
+           pwrite(fd, RESULTS_TAIL, RESULTS_TAIL_SIZE, end) == (ssize_t)RESULTS_TAIL_SIZE;
+}
+
 void results_file_write(struct results_file *file, const struct str *copy)
 {
     if (!file || (file->fd < 0 && open_file(file, O_EXCL, NULL) != GPUT_OK))
         return;
     if (copy->failed || copy->length > RESULTS_COPY_DISTANCE)
         return;
-    off_t at = (off_t)(file->updates % RESULTS_COPIES * RESULTS_COPY_DISTANCE);
+    if (file->updates == 0 && !write_frame(file->fd))
+        return;
+    off_t at = (off_t)(RESULTS_HEAD_SIZE + file->updates % RESULTS_COPIES * RESULTS_COPY_DISTANCE);
     if (pwrite(file->fd, copy->data, copy->length, at) == (ssize_t)copy->length)
         file->updates++;
 }
@@ -158,11 +169,12 @@ int results_file_parse(const char *path, const struct str *content, struct gput_
     uint64_t best = 0;
     enum results_decoded worst = RESULTS_DAMAGED;
     char version[RESULTS_VERSION_SIZE] = "";
-    if (!results_is_copy(str_text(content), content->length))
+    size_t begin;
+    if (!results_is_kept(str_text(content), content->length, &begin))
         return error_set(
             error, GPUT_ERROR_FORMAT, "%s is not a resource usage file of gpu-tracker.", path);
     for (size_t i = 0; i < RESULTS_COPIES; i++) {
-        size_t at = i * RESULTS_COPY_DISTANCE;
+        size_t at = begin + i * RESULTS_COPY_DISTANCE;
         if (at >= content->length)
             break;
         struct results_copy copy = {

@@ -3,7 +3,8 @@
  * gput_results_load() reads them.
  *
  * The file has two copies, each with a header and a checksum. Updates alternate between them, so
- * that one is valid at any moment, also when the tracker dies during a write.
+ * that one is valid at any moment, also when the tracker dies during a write. Python's
+ * pickle.load() reads it, too (results_codec.h).
  */
 #pragma once
 
@@ -16,7 +17,7 @@ struct results_file;
 
 /*
  * Creates the file at `path`, which is only replaced when it is one of ours. NULL stands for a
- * hidden file of a random name, `.gpu-tracker_<uuid>.results`, in the current working directory,
+ * hidden file of a random name, `.gpu-tracker_<uuid>.pkl`, in the current working directory,
  * and what ends in '/' for one in that folder; the first update creates it, and if that fails,
  * tracking goes on without.
  *

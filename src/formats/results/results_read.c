@@ -14,7 +14,8 @@
 
 static enum results_form form_of(const char *bytes, size_t length)
 {
-    if (results_is_copy(bytes, length))
+    size_t at;
+    if (results_is_kept(bytes, length, &at))
         return RESULTS_KEPT;
     while (length > 0 && isspace((unsigned char)*bytes)) {
         bytes++;
@@ -89,7 +90,7 @@ int results_read(const char *path, struct gput_results *results, enum results_fo
     size_t length = file_read_beginning(path, begin, sizeof begin);
     if (length > 0 && form_of(begin, length) == RESULTS_NONE) /* it may be large */
         return refuse(path, error);
-    bool is_ours = results_is_copy(begin, length) || begins_as_report(begin, length);
+    bool is_ours = form_of(begin, length) == RESULTS_KEPT || begins_as_report(begin, length);
     int code =
         file_read_bounded(path, is_ours ? RESULTS_MAX_BYTES : REORDERED_MAX_BYTES, &content, error);
     if (code == GPUT_ERROR_INVALID && !is_ours)

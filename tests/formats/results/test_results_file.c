@@ -97,7 +97,7 @@ static void without_a_path_it_is_hidden_in_the_working_directory(void **state)
 
     const char *name = strrchr(results_file_path(file), '/') + 1;
     assert_memory_equal(name, ".gpu-tracker_", 13);
-    assert_int_equal(strlen(name), 13 + 36 + strlen(".results"));
+    assert_int_equal(strlen(name), 13 + 36 + strlen(".pkl"));
     assert_int_equal(name[13 + 14], '4'); /* a random UUID */
     assert_string_not_equal(results_file_path(file), results_file_path(other));
     assert_int_equal(temporary_count(), 0);
@@ -200,15 +200,16 @@ static void dying_during_a_write_leaves_the_previous_results(void **state)
     const char *path = temporary("kept");
     struct results_file *file = create(path);
     update(file, 1);
-    struct stat one;
-    assert_int_equal(stat(path, &one), 0);
+    struct gput_results results = make_results(1);
+    struct str copy = {0};
+    results_encode(&results, 1, &copy);
     update(file, 2);
     update(file, 3); /* in the place of 1 */
     results_file_close(file);
-    damage(path, one.st_size - 64, 64);
+    damage(path, (off_t)(RESULTS_HEAD_SIZE + copy.length - 64), 64);
+    str_finish(&copy);
     assert_elapsed(path, 2);
     assert_int_equal(truncate(path, (off_t)RESULTS_COPY_DISTANCE + 100), 0);
-    struct gput_results results;
     assert_int_equal(results_load_by_value(path, &results, NULL), GPUT_ERROR_FORMAT);
 }
 
