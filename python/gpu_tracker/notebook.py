@@ -17,9 +17,11 @@ or `%load_ext gpu_tracker`, which also brings `%%gput` for one cell and `%gput` 
 from __future__ import annotations
 
 import ast
+import dis
 import gc
 import inspect
 import re
+import sys
 import threading
 import time
 import typing
@@ -49,6 +51,22 @@ class Data(typing.NamedTuple):
     time_delta: float
 
     _repr_html_ = _figures_html
+
+    def __iter__(self) -> typing.Iterator[typing.Any]:
+        """`cpu_mem, gpu_mem, time_data = il.data` has the form of later versions of ipygpulogger; all else the seven figures."""
+        return iter(self._grouped()) if _unpacks_three(sys._getframe(1)) else tuple.__iter__(self)
+
+    def _grouped(self):
+        return GroupedData(MemoryData(*self[:3]), MemoryData(*self[3:6]), TimeData(self.time_delta))
+
+
+def _unpacks_three(frame):
+    """Whether the frame is at an assignment to three names."""
+    opcode, argument = frame.f_code.co_code[frame.f_lasti :][:2]
+    return opcode == _UNPACK_SEQUENCE and argument == 3
+
+
+_UNPACK_SEQUENCE = dis.opmap["UNPACK_SEQUENCE"]
 
 
 # The same in the form of later versions of ipygpulogger.

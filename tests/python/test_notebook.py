@@ -162,6 +162,16 @@ class Loggers(ShellTest):
         self.assertRegex(output, THREE_LINES.replace("Gen", "CPU"))
         self.assertTrue(output.endswith("True True True True 3 True\n"), output)
 
+    def test_the_later_form_without_asking_for_it(self):
+        output = self.run_cells(
+            "from ipygpulogger import IPyGPULogger; il = IPyGPULogger().start()",
+            "block = bytearray(100 * 2**20)",
+            "cpu, gpu, time = il.data; il.stop()\nseven = delta, peaked, used, *_ = il.data\na, b, c, d, e, f, g = il.data\n"
+            "print(cpu.used_delta == delta == a, cpu.used_total == used, gpu.peaked_delta == e, time.time_delta == g, len(il.data))\n"
+            "print(list(il.data) == list(tuple(il.data)) == [a, b, c, d, e, f, g], il.data._asdict()['time_delta'] == g)",
+        )
+        self.assertTrue(output.endswith("True True True True 7\nTrue True\n"), output)
+
     def test_a_captured_cell_has_its_report_in_what_is_captured(self):
         output = self.run_cells(
             "from gpu_tracker.notebook import IPyGPULogger; il = IPyGPULogger().start()",
