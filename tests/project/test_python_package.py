@@ -21,7 +21,7 @@ import gpu_tracker, site, sys
 print(gpu_tracker.__file__, gpu_tracker.__version__)
 site.addsitedir(sys.argv[1])
 import deep_learning_power_measure, ipygpulogger
-print(deep_learning_power_measure.__file__)
+print(deep_learning_power_measure.__file__, ipygpulogger.__file__)
 """
 
 
@@ -72,6 +72,15 @@ class PythonPackage(Installed):
         self.assertEqual(result.stderr, "")
         for line in result.stdout.splitlines():
             self.assertTrue(line.startswith(str(self.packages)), line)
+
+    def test_an_older_package_of_an_aliass_name_can_be_uninstalled(self):
+        older = self.packages / "ipygpulogger"
+        older.mkdir()
+        (older / "__init__.py").write_text("IPyGPULogger = 'older'\n")
+        code = "import site, sys; site.addsitedir(sys.argv[1]); import ipygpulogger; print(ipygpulogger.IPyGPULogger)"
+        self.assertEqual(self.run_python("-c", code, str(self.packages)).stdout, "older\n")
+        shutil.rmtree(older)  # as pip does
+        self.assertEqual(self.run_python("-c", code, str(self.packages)).stdout, "<class 'gpu_tracker.notebook.IPyGPULogger'>\n")
 
     def test_mixed_with_the_older_package_it_says_what_to_do(self):
         file = self.packages / "gpu_tracker/_helper_classes.py"
