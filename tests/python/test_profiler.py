@@ -151,6 +151,39 @@ class Aliases(package.PackageTest):
         self.assertEqual(done.stdout, "True\n" * len(self.MODULES))
 
     @unittest.skipIf(installed_smdebug, "smdebug itself is installed")
+    def test_names_and_times_of_files(self):
+        os.makedirs("R/framework/tensorflow/detailed_profiling/2020070206/000000001")
+        open("R/framework/tensorflow/detailed_profiling/2020070206/000000001/7-algo-1_1593673051_1593673052.metadata", "w").close()
+        done = self.run_python("""
+from smdebug.profiler import profiler_constants, utils
+from smdebug.profiler.utils import TimeUnits, str2bool
+assert [str2bool(word) for word in (True, "Yes", "ON", "0", "false")] == [True, True, True, False, False]
+try:
+    str2bool("maybe")
+except ValueError as error:
+    print(error)
+events = "R/framework/pevents/2020051923/1589930988000000_4487-host_pythontimeline.json"
+system = "R/system/incremental/2020060500/1591160699.algo-2.json"
+trace = "R/framework/tensorflow/detailed_profiling/2020070206/000000001/plugins/profile/run/host.trace.json.gz"
+print(utils.get_node_id_from_tracefilename(events), utils.get_timestamp_from_tracefilename(events), utils.is_valid_tracefilename(system))
+print(utils.get_node_id_from_system_profiler_filename(system), utils.get_utctimestamp_us_since_epoch_from_system_profiler_file(system))
+print(utils.get_node_id_from_system_profiler_filename(events), utils.validate_system_profiler_file(system + ".tmp.json"))
+print(utils.read_tf_profiler_metadata_file(trace), utils.get_node_id_from_tracefilename(trace), utils.get_timestamp_from_tracefilename(trace))
+print(utils.us_since_epoch_to_human_readable_time(1589930988000001), utils.convert_utc_timestamp_to_seconds(2500, TimeUnits.MILLISECONDS),
+      utils.convert_utc_timestamp_to_nanoseconds(3), utils.convert_utc_timestamp_to_microseconds(1500, TimeUnits.NANOSECONDS))
+print(len([name for name in dir(profiler_constants) if name.isupper()]), profiler_constants.TIME_BUFFER_DEFAULT)
+""")
+        self.assertEqual(done.stdout.splitlines(), [
+            "'maybe' is neither true nor false.",
+            "4487-host 1589930988000000 False",
+            "algo-2 1591160699000000",
+            "None False",
+            "('7-algo-1', '1593673051', '1593673052') 7-algo-1 1593673052",
+            "2020-05-19T23:29:48:000001 2 3000 1.5",
+            "35 180000000",
+        ])  # fmt: skip
+
+    @unittest.skipIf(installed_smdebug, "smdebug itself is installed")
     def test_an_installed_package_of_that_name_wins(self):
         os.makedirs("installed/smdebug")
         open("installed/smdebug/__init__.py", "w").write("mine = True\n")
