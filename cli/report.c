@@ -228,6 +228,7 @@ static int render(const struct report *report, enum gput_format format,
     options.torch_trace = report->torch_trace;
     options.torch_notes = report->torch_notes;
     options.labels = report->labels;
+    options.has_older_zeroes = report->is_older_form;
     options.color = !to_file && wants_color(fd);
     options.width = to_file ? 0 : screen_columns(fd, REPORT_COLUMNS);
     return gput_results_render(results, &options, format, bytes, length, error);

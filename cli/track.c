@@ -113,6 +113,7 @@ static enum outcome print_outcome(struct gput_session *session, struct tracking 
         .has_status = !end->abandoned,
         .status = end->status,
         .labels = tracking->options.labels,
+        .is_older_form = style->is_older_form,
     };
     merge_recordings(tracking, session, &report);
     bool quiet = style->quiet || tracking->quiet;

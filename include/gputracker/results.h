@@ -208,6 +208,9 @@ struct gput_results_render_options {
     /** Final state ("goes on", "ended") of a process that was attached to, which has no `command`,
      * for a summary. The first line then names the process. NULL: not shown. */
     const char *attached;
+    /** In JSON, figures that the older gpu_tracker has are 0 where they are not known: programs for
+     * it do not expect null. */
+    bool has_older_zeroes;
 };
 
 /** Sets the defaults, all zero, in a struct of that size; for

@@ -16,6 +16,7 @@
 #include "output/results_summary.h"
 
 #include "model/results.h"
+#include "model/results_lines.h"
 
 #include <string.h>
 
@@ -56,11 +57,34 @@ static struct doc *whole_doc(const struct gput_results *results,
     return doc;
 }
 
+static void set_zeroes(struct doc *value)
+{
+    if (value->kind == DOC_NULL) {
+        value->kind = DOC_DOUBLE;
+        value->number = 0;
+    }
+    for (struct doc *child = value->first; child; child = child->next)
+        set_zeroes(child);
+}
+
+static bool is_in_older(const char *key)
+{
+    for (size_t i = 0; i < results_section_count; i++) {
+        if (results_sections[i].is_in_older && strcmp(results_sections[i].key, key) == 0)
+            return true;
+    }
+    return false;
+}
+
 static void write_json(const struct gput_results *results,
     const struct gput_results_render_options *options, struct str *text)
 {
     struct doc_items blocks = {0};
     struct doc *doc = whole_doc(results, options, &blocks);
+    for (struct doc *section = doc ? doc->first : NULL; section; section = section->next) {
+        if (options->has_older_zeroes && is_in_older(section->key))
+            set_zeroes(section);
+    }
     doc_finish_json_with(doc, &blocks, text);
     str_append_char(text, '\n');
 }

@@ -3,7 +3,7 @@
 import json
 import os
 
-from command import CommandTest, main
+from command import BUILD, CommandTest, main
 
 
 class Defaults(CommandTest):
@@ -85,6 +85,23 @@ class Defaults(CommandTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("Max RAM:", done.stdout)
         self.assertEqual(self.track("doctor").returncode, 0)
+
+    def test_the_older_form_has_numbers_where_nothing_is_known(self):
+        scenario = self.folder / "scenario"
+        scenario.write_text("gpu GPU-a\nmemory 1000 0 50\n" + "".join(
+            f"code nvmlDeviceGet{call} 3\n" for call in ("MemoryInfo", "MemoryInfo_v2", "UtilizationRates")))
+        gpu = {"FAKE_NVML_SCENARIO": str(scenario), "GPUT_NVML": str(BUILD / "tests" / "gpu" / "libfake-nvml.so"), "GPUT_SYSFS": "/nonexistent"}
+        sections = ["max_ram", "max_gpu_ram", "cpu_utilization", "gpu_utilization", "compute_time"]
+
+        def parts(value):
+            return [part for each in value.values() for part in parts(each)] if isinstance(value, dict) else [value]
+
+        for words, has_nulls in (("-e", "true", "-f", "json", "-o", "older.json"), False), (("run", "-q", "-f", "json", "-o", "older.json", "--", "true"), True):
+            self.run_command(*words, env=os.environ | gpu, check=True)
+            report = json.loads((self.folder / "older.json").read_text())
+            (self.folder / "older.json").unlink()
+            self.assertEqual(list(report)[:5], sections)
+            self.assertEqual(None in [part for name in sections for part in parts(report[name])], has_nulls, report["max_gpu_ram"])
 
     def test_what_attach_does_not_take_is_skipped(self):
         self.write(progress=True, format="json")

@@ -61,7 +61,7 @@ def marks(folder, name):
 
 
 def results_so_far(folder):
-    """What a killed tracker left, without the unused space and what is behind it."""
+    """What a killed tracker left, without the unused space and what follows it."""
     command = [COMMAND, "run", "-q", "--st", "0.01", "--resource-usage-file", "kept", "--", "cat"]
     with subprocess.Popen(command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         wait_until(lambda: (folder / "kept").exists() and run("show", "kept", folder=folder).returncode == 0, "results so far")
