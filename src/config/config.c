@@ -6,10 +6,9 @@
 #include "base/number.h"
 #include "base/sized.h"
 #include "base/str.h"
+#include "model/session_options.h"
 
-#include <float.h>
 #include <limits.h>
-#include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,8 +60,6 @@ struct member {
     read_value *read;
     size_t field; /* its offset in the config */
     bool is_unused;
-    double min, max;    /* of a number */
-    const char *wanted; /* what it has to be, where that does not follow from `read` */
 };
 
 static int wrong_type(const struct reading *reading, const char *wanted)
@@ -108,11 +105,18 @@ static int read_count(struct reading *reading)
 
 static int read_number(struct reading *reading)
 {
+    const struct session_number *option = session_number_find(reading->member->name);
     double number = doc_number(reading->value);
-    if (!(number >= reading->member->min && number <= reading->member->max))
-        return wrong_type(reading, reading->member->wanted);
+    if (!(number >= option->min && number <= option->max))
+        return wrong_type(reading, option->wanted);
     *(double *)reading->field = number;
     return GPUT_OK;
+}
+
+static int read_time(struct reading *reading)
+{
+    return doc_number(reading->value) > 0 ? GPUT_OK
+                                          : wrong_type(reading, "a number of seconds above 0");
 }
 
 static int read_ram_unit(struct reading *reading)
@@ -198,13 +202,11 @@ static int read_limits(struct reading *reading)
 }
 
 #define IN_CONFIG(member) .field = offsetof(struct gput_config, member)
-#define FROM(least, most, text) .min = (least), .max = (most), .wanted = (text)
 /* What only Python's Tracker has is checked, as files are shared with it, and not recommended. */
 #define UNUSED .is_unused = true
 
 static const struct member members[] = {
-    {"sleep_time", read_number, IN_CONFIG(options.sleep_time_seconds),
-        FROM(0.001, INFINITY, "a number of seconds, 0.001 or more")},
+    {"sleep_time", read_number, IN_CONFIG(options.sleep_time_seconds)},
     {"ram_unit", read_ram_unit, IN_CONFIG(options.ram_unit)},
     {"gpu_ram_unit", read_gpu_ram_unit, IN_CONFIG(options.gpu_ram_unit)},
     {"time_unit", read_time_unit, IN_CONFIG(options.time_unit)},
@@ -218,25 +220,22 @@ static const struct member members[] = {
     {"overwrite", read_bool, IN_CONFIG(options.overwrite)},
     {"ram_mode", read_ram_mode, IN_CONFIG(options.ram_mode)},
     {"energy_unit", read_energy_unit, IN_CONFIG(options.energy_unit)},
-    {"carbon_intensity", read_carbon_intensity, IN_CONFIG(options.carbon_intensity),
-        FROM(0, INFINITY, "grams of CO2 for a kWh, 0 or more, or the code of a country")},
+    {"carbon_intensity", read_carbon_intensity, IN_CONFIG(options.carbon_intensity)},
     {"energy_folder", read_string, IN_CONFIG(options.energy_folder)},
     {"listen", read_string, IN_CONFIG(options.listen)},
     {"otlp", read_string, IN_CONFIG(options.otlp)},
     {"remote_write", read_string, IN_CONFIG(options.remote_write)},
     {"textfile_folder", read_string, IN_CONFIG(options.textfile_folder)},
     {"labels", read_string, IN_CONFIG(options.labels)},
-    {"push_interval", read_number, IN_CONFIG(options.push_interval_seconds),
-        FROM(0.5, INFINITY, "a number of seconds, 0.5 or more")},
-    {"push_timeout", read_number, IN_CONFIG(options.push_timeout_seconds),
-        FROM(0.1, 3600, "a number of seconds, 0.1 to 3600")},
+    {"push_interval", read_number, IN_CONFIG(options.push_interval_seconds)},
+    {"push_timeout", read_number, IN_CONFIG(options.push_timeout_seconds)},
     {"limits", read_limits, IN_CONFIG(limits)},
     {"enforce", read_bool, IN_CONFIG(limits.enforce)},
     {"processes", read_bool, IN_CONFIG(options.processes)},
     {"command_lines", read_bool, IN_CONFIG(options.command_lines)},
     {"own_process", read_bool, UNUSED},
     {"n_join_attempts", read_count, UNUSED},
-    {"join_timeout", read_number, UNUSED, FROM(DBL_MIN, INFINITY, "a number of seconds above 0")},
+    {"join_timeout", read_time, UNUSED},
 };
 
 static int set_member(struct gput_config *config, const struct doc *value, struct gput_error *error)

@@ -6,6 +6,7 @@ import glob
 import inspect
 import json
 import logging
+import math
 import os
 import pathlib
 import pickle
@@ -240,7 +241,7 @@ class States(package.PackageTest):
             '"x" is not a valid time unit. Valid values are days, hours, minutes, seconds': {"time_unit": "x"},
             '"totls" is not a valid RAM mode: did you mean totals? Valid values are adaptive, exact, totals': {"ram_mode": "totls"},
             'Invalid file name: "a.txt". Valid file extensions are ".csv" and ".sqlite".': {"tracking_file": "a.txt"},
-            "The sleep time must be between 0.001 and 31536000 seconds, not 0.": {"sleep_time": 0},
+            "sleep_time must be a number of seconds, 0.001 or more.": {"sleep_time": 0},
             '"x" is not a valid GPU brand. Supported values are "nvidia", "amd" and "intel".': {"gpu_brand": "x"},
             '"nvidai" is not a valid GPU brand: did you mean nvidia? Supported values are "nvidia", "amd" and "intel".': {"gpu_brand": "nvidai"},
             "gpu_uuids is not None but the set is empty. Please provide a set of at least one GPU UUID.": {"gpu_uuids": set()},
@@ -252,6 +253,24 @@ class States(package.PackageTest):
         self.assertRaises(ValueError, gput.Tracker, gpu_uuids={"no such uuid"})
         self.assertRaises(TypeError, gput.Tracker, sleep_time="a")
         self.assertRaises(TypeError, gput.Tracker, no_such_argument=1)
+
+    def test_takes_no_number_that_the_command_and_config_files_refuse(self):
+        number = "a number of seconds, "
+        for name, option, wanted, values in (
+            ("sleep_time", "--st", number + "0.001 or more", (0, -1, 1e9, math.nan, math.inf)),
+            ("push_interval", "--push-interval", number + "0.5 or more", (-5, 0.4, 1e9, math.nan, math.inf)),
+            ("push_timeout", "--push-timeout", number + "0.1 to 3600", (-5, 0.05, 3601, math.nan, math.inf)),
+            ("carbon_intensity", "--carbon-intensity", "grams of CO2 for a kWh, 0 or more, or the code of a country", (-1, math.inf)),
+        ):
+            for value in values:
+                with self.subTest(name=name, value=value):
+                    self.assert_raises(ValueError, f"{name} must be {wanted}.", gput.Tracker, **{name: value})
+                    command = [os.environ["GPUT_COMMAND"], "run", "-q", f"{option}={value}", "true"]
+                    self.assertEqual(subprocess.run(command, capture_output=True).returncode, 125)
+                    if math.isfinite(value):
+                        pathlib.Path("config.json").write_text(json.dumps({name: value}))
+                        done = subprocess.run([os.environ["GPUT_COMMAND"], "run", "-q", "--tconfig", "config.json", "true"], capture_output=True, text=True)
+                        self.assertEqual(done.stderr, f'gpu-tracker: Config file config.json: "{name}" must be {wanted}.\n')
 
     def test_takes_its_arguments_in_the_old_order(self):
         tracker = gput.Tracker(1.0, "megabytes", "megabytes", "seconds", 1, None, True, None, "kept", 3, 2.0, None, "t.csv", True)
@@ -592,7 +611,7 @@ class Energy(package.PackageTest):
         self.assertRaisesRegex(ValueError, "The name of the folder for the recording is empty. Give one", gput.Tracker, energy_folder="")
         self.assertRaisesRegex(ValueError, '"calories" is not a valid energy unit', gput.Tracker, energy_unit="calories")
         self.assertRaisesRegex(ValueError, 'The carbon intensity of "XX" is not known', gput.Tracker, carbon_intensity="XX")
-        self.assertRaisesRegex(ValueError, "must be 0 grams or more", gput.Tracker, carbon_intensity=-3)
+        self.assertRaisesRegex(ValueError, "must be grams of CO2 for a kWh, 0 or more", gput.Tracker, carbon_intensity=-3)
         self.assertRaises(TypeError, gput.Tracker, carbon_intensity=[])
 
 

@@ -13,11 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The shortest useful interval: below it a sample costs most of the interval. */
-#define MIN_SLEEP_SECONDS 0.001
-/* A year: more is a typing error. */
-#define MAX_SLEEP_SECONDS 31536000.0
-
 static int check_labels(const char *text, struct gput_error *error)
 {
     struct labels labels = {0};
@@ -28,14 +23,7 @@ static int check_labels(const char *text, struct gput_error *error)
 
 static int check_options(const struct gput_session_options *options, struct gput_error *error)
 {
-    double sleep = options->sleep_time_seconds;
-    if (!(sleep >= MIN_SLEEP_SECONDS && sleep <= MAX_SLEEP_SECONDS))
-        return error_set(error, GPUT_ERROR_INVALID,
-            "The sleep time must be between 0.001 and 31536000 seconds, not %g.", sleep);
-    if (!(options->energy_period_seconds > 0))
-        return error_set(error, GPUT_ERROR_INVALID,
-            "The measurement period of energy must be above 0 seconds, not %g.",
-            options->energy_period_seconds);
+    TRY(session_numbers_check(options, error));
     bool is_limited = false;
     for (int i = 0; i < GPUT_LIMIT_KIND_COUNT; i++)
         is_limited |= options->limits->values[i] > 0;
@@ -44,10 +32,6 @@ static int check_options(const struct gput_session_options *options, struct gput
             "There is no limit to enforce. Give one, for example ram=8GB.");
     TRY(check_labels(options->labels, error));
     const struct gput_carbon_intensity *intensity;
-    if (options->carbon_intensity < 0 || isinf(options->carbon_intensity))
-        return error_set(error, GPUT_ERROR_INVALID,
-            "The carbon intensity must be 0 grams or more for a kWh, not %g.",
-            options->carbon_intensity);
     if (options->carbon_country)
         TRY(gput_carbon_intensity_find(options->carbon_country, &intensity, error));
     return options->tracking_file ? tracking_file_check_name(options->tracking_file, error)

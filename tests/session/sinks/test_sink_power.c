@@ -52,7 +52,7 @@ static struct gput_session_options recording_options(void)
     struct gput_session_options options = options_every(0.01);
     snprintf(recording_folder, sizeof recording_folder, "%s/rec", folder);
     options.energy_folder = recording_folder;
-    options.energy_period_seconds = 0.05;
+    options.energy_period_seconds = 0.1;
     options.sysfs_root = "/nonexistent";
     options.nvml_path = "/nonexistent";
     options.sample = count_sample;
