@@ -88,6 +88,7 @@ static int print_report(struct gput_session *session, struct tracking *tracking,
         return code;
     end->limited = gput_results_was_ended(results);
     add_note(results);
+    tracking_files_settle(tracking);
     struct report report = {.format = tracking->format,
         .labels = tracking->options.labels,
         .path = tracking->output,

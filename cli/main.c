@@ -16,7 +16,8 @@
  *
  * cmd-*.c has one command each. Those that track, run and attach, go on with:
  *   tracking.c           command line over config file over defaults: the options of a session
- *   tracking_files.c     names of its files; rank_paths.c: those of one of many ranks
+ *   tracking_files.c     names of its files; outputs.c: from an option to a place, also of ranks
+ *   claim.c              a name that no other tracker may take
  *   spool.c              files that are written on this machine and moved to their places later
  *   track.c              a session from its options to the exit status
  *   launch.c             starts the command and stays next to it: signals, Ctrl-C, job control

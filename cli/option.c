@@ -125,8 +125,10 @@ static const struct option options[OPTION_COUNT] = {
                 ".plain.csv is for programs that read CSV with a single header: units and machine "
                 "are in a file next to it."},
     [OPTION_OVERWRITE] = {0, "overwrite", ARGUMENT_NONE,
-        .help = "Replace the tracking file if it already exists; in a rank of a parallel job, all "
-                "output files."},
+        .help =
+            "Replace output files that exist already. Without it they are kept, and a free name "
+            "(x.1.csv) is written; with gpu-tracker -e a tracking file that exists is an error, "
+            "and a report is replaced."},
     [OPTION_RAM] = {0, "ram", ARGUMENT_WORD, "ram-mode", "adaptive exact totals", .newer = true,
         .help = "When to read the private and shared parts of RAM, which are expensive to read. "
                 "'adaptive': when they may have changed, at a bounded cost. 'exact': at every "

@@ -285,27 +285,6 @@ int output_files_check(const struct arguments *arguments, struct gput_error *err
     return code;
 }
 
-int output_files_check_new(const char *path, bool replaces, struct gput_error *error)
-{
-    struct stat info;
-    if (lstat(path, &info) == 0 && !replaces)
-        return fail(
-            error, GPUT_ERROR_EXISTS, "File %.400s already exists. --overwrite replaces it.", path);
-    return gput_file_check(path, error);
-}
-
-int output_files_name_after(
-    const char *file, const char *ending, char **path, struct gput_error *error)
-{
-    const char *slash = strrchr(file, '/');
-    const char *dot = strrchr(slash ? slash : file, '.');
-    int length = dot ? (int)(dot - file) : (int)strlen(file);
-    if (asprintf(path, "%.*s%s", length, file, ending) >= 0)
-        return GPUT_OK;
-    *path = NULL;
-    return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
-}
-
 void output_files_say(const char *path)
 {
     char text[64];

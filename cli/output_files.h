@@ -34,10 +34,6 @@ int output_files_keep(
 int output_files_keep_of(const char *option, const char *output, const char *other,
     const char *what, struct gput_error *error);
 
-/* Whether a file that is written at the end can be, and does not exist unless it `replaces` one.
- * Errors: GPUT_ERROR_EXISTS, those of gput_file_check(). */
-int output_files_check_new(const char *path, bool replaces, struct gput_error *error);
-
 /*
  * Makes a folder that no other user can write to. One that is there already is used if `is_reused`
  * and no other user could have written to it. Errors: GPUT_ERROR_EXISTS, GPUT_ERROR_IO.
@@ -45,11 +41,6 @@ int output_files_check_new(const char *path, bool replaces, struct gput_error *e
  */
 int output_files_make_private(const char *path, bool is_reused, const char *has,
     const char *way_out, struct gput_error *error);
-
-/* "samples-regions.gputblocks" of "samples.csv": `*path` is the name of a file next to another,
- * with that ending; the caller owns it. Errors: GPUT_ERROR_MEMORY. */
-int output_files_name_after(
-    const char *file, const char *ending, char **path, struct gput_error *error);
 
 /* Says where the output is that was given no name; nothing of standard output. */
 void output_files_say(const char *path);

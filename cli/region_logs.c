@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static bool ends_with(const char *name, const char *end)
@@ -46,7 +47,7 @@ static void add_status(const struct region_status *status, struct region_logs_su
 static void read_status(int folder, const char *name, struct region_logs_summary *summary)
 {
     struct region_status status;
-    int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    int fd = openat(folder, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
         return;
     bool is_whole = read(fd, &status, sizeof status) == sizeof status;
@@ -110,7 +111,7 @@ static void add_number(struct region_logs_summary *summary, struct region_value 
 static void read_values(int folder, const char *name, struct region_logs_summary *summary)
 {
     struct region_values *values = malloc(sizeof *values);
-    int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    int fd = openat(folder, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
     bool is_whole = values && fd >= 0 && read(fd, values, sizeof *values) == sizeof *values;
     if (is_whole && memcmp(values->magic, REGION_VALUES_MAGIC, sizeof values->magic) == 0 &&
         values->version == REGION_VALUES_VERSION) {
@@ -164,6 +165,13 @@ static int by_name(const void *left, const void *right)
     return strcmp(*(char *const *)left, *(char *const *)right);
 }
 
+/* The command may have put something else there: opening a pipe would wait for a writer. */
+static bool is_regular(int folder, const char *name)
+{
+    struct stat info;
+    return fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(info.st_mode);
+}
+
 static int read_folder(const char *folder, struct logs *logs, struct region_logs_summary *summary,
     struct gput_error *error)
 {
@@ -171,7 +179,9 @@ static int read_folder(const char *folder, struct logs *logs, struct region_logs
     const struct dirent *entry;
     bool failed = false;
     while (opened && !failed && (entry = readdir(opened)) != NULL) {
-        if (is_log(entry->d_name)) {
+        if (is_log(entry->d_name) && !is_regular(dirfd(opened), entry->d_name)) {
+            summary->replaced++;
+        } else if (is_log(entry->d_name)) {
             failed = !add_log(logs, folder, entry->d_name);
             summary->has_regions |= strncmp(entry->d_name, "phases", 6) != 0;
         }

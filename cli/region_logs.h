@@ -11,6 +11,7 @@
 
 struct region_logs_summary {
     size_t logs;            /* with marks */
+    size_t replaced;        /* something else, a pipe perhaps, has the name of a log */
     bool has_regions;       /* some of them are of collectors, not of phases */
     bool has_ompt, has_mpi; /* some process loaded these collectors */
     size_t processes;       /* that loaded a collector, counted once for each; not their forks */

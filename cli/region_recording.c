@@ -8,6 +8,7 @@
 #include "region_program.h"
 #include "region_reasons.h"
 
+#include <gputracker/file.h>
 #include <gputracker/sub_tracking.h>
 
 #include <errno.h>
@@ -21,10 +22,13 @@
 
 /* ---- Files ---- */
 
-/* A folder next to the file, where its logs survive whatever ends this process. */
-static int make_folder_of_file(struct region_recording *recording, struct gput_error *error)
+/* A folder next to the file, where its logs survive whatever ends this process. What a killed one
+ * left there stays: GPUT_ERROR_EXISTS. */
+static int make_folder_of_file(void *user, struct gput_error *error)
 {
+    struct region_recording *recording = user;
     char path[PATH_MAX];
+    TRY(gput_file_check(recording->path, error));
     snprintf(path, sizeof path, "%s.parts", recording->path);
     TRY(output_files_make_private(path, recording->replaces, "the regions of an earlier command",
         "'gpu-tracker sub-track combine' makes one file of them. --overwrite removes it.", error));
@@ -43,48 +47,31 @@ static int make_temporary_folder(struct region_recording *recording, struct gput
                      "regions or their samples", error);
 }
 
-static int make_path(void *user, struct gput_error *error)
-{
-    struct region_recording *recording = user;
-    TRY(output_files_check_new(recording->path, recording->replaces, error));
-    return make_folder_of_file(recording, error);
-}
-
 /* One of many ranks keeps its regions only in its report where it cannot have the file. */
-static int make_kept(struct region_recording *recording, struct rank_paths *ranks,
+static int make_kept(struct region_recording *recording, struct outputs *outputs,
     const struct gput_session_options *options, struct gput_error *error)
 {
     char text[MESSAGE_LINE_SIZE];
-    const char *wanted = recording->path;
-    int code =
-        rank_paths_make(ranks, &recording->path, &recording->derived, make_path, recording, error);
-    if (code == GPUT_OK ? recording->path == wanted : !rank_paths_are_many(ranks))
+    int code = outputs_take(outputs, OUTPUT_REGIONS, make_folder_of_file, recording, error);
+    if (code == GPUT_OK || !outputs_are_many(outputs))
         return code;
-    recording->is_kept = code == GPUT_OK;
-    if (recording->is_kept)
-        snprintf(text, sizeof text, "The file of regions exists: they are written to %.400s.",
-            recording->path);
-    else
-        snprintf(text, sizeof text, "%.600s (no file keeps regions).", error->message);
-    if (!recording->is_kept) {
-        rank_paths_skip(ranks, recording->path);
-        recording->path = NULL;
-    }
+    recording->is_kept = false;
+    snprintf(text, sizeof text, "%.600s (no file keeps regions).", error->message);
+    outputs_skip(outputs, OUTPUT_REGIONS);
     if (options->warn)
         options->warn(options->user, text);
     return GPUT_OK;
 }
 
-static int make_files(struct region_recording *recording, struct rank_paths *ranks,
+static int make_files(struct region_recording *recording, struct outputs *outputs,
     const char *samples, struct gput_session_options *options, struct gput_error *error)
 {
-    if (!recording->path && samples) {
-        TRY(output_files_name_after(samples, "-regions.gputblocks", &recording->derived, error));
-        recording->path = recording->derived;
-    }
+    if (!recording->path && samples)
+        TRY(outputs_name_after(
+            outputs, OUTPUT_REGIONS, samples, "-regions.gputblocks", &recording->path, error));
     recording->is_kept = recording->path != NULL;
     if (recording->is_kept)
-        TRY(make_kept(recording, ranks, options, error));
+        TRY(make_kept(recording, outputs, options, error));
     if (!recording->is_kept || !options->tracking_file)
         TRY(make_temporary_folder(recording, error));
     if (!recording->logs)
@@ -227,13 +214,14 @@ static int set_environment(
 }
 
 int region_recording_begin(struct region_recording *recording, const struct arguments *arguments,
-    struct rank_paths *ranks, const char *samples, struct gput_session_options *options,
+    struct outputs *outputs, const char *samples, struct gput_session_options *options,
     struct gput_error *error)
 {
     const char *list = arguments_value(arguments, OPTION_REGIONS);
     const char *token = arguments_value(arguments, OPTION_PHASE_TOKEN);
     int kind = -1;
-    *recording = (struct region_recording){.has_sources = list};
+    *recording = (struct region_recording){
+        .has_sources = list, .outputs = outputs, .warn = options->warn, .warn_user = options->user};
     TRY(arguments_read_choice(arguments, OPTION_PHASES, "kind of phases", &kind, error));
     TRY(set_exact(recording, arguments, options, error));
     recording->derives_phases = kind == 0;
@@ -248,8 +236,8 @@ int region_recording_begin(struct region_recording *recording, const struct argu
     if (list)
         TRY(region_sources_read(list, &recording->sources, error));
     if (recording->path)
-        TRY(rank_paths_expand(ranks, &recording->path, error));
-    TRY(make_files(recording, ranks, samples, options, error));
+        TRY(outputs_name(outputs, OUTPUT_REGIONS, &recording->path, error));
+    TRY(make_files(recording, outputs, samples, options, error));
     return list ? set_environment(recording, arguments, error) : GPUT_OK;
 }
 
@@ -372,18 +360,48 @@ static void derive_phases(
             "No phases were derived: the samples show no change beyond their noise.");
 }
 
-/* Where the merged marks go: to the file that is kept, else to one among the logs. */
-static void choose_path(struct region_recording *recording)
+/* Merges the logs next to them, and moves the file that is kept to its place when it is whole. */
+static int merge_logs(struct region_recording *recording, struct region_logs_summary *summary,
+    struct gput_error *error)
 {
-    char merged[PATH_MAX];
-    if (!recording->is_kept) {
-        snprintf(merged, sizeof merged, "%s/all.gputblocks", recording->logs);
-        free(recording->derived);
-        recording->derived = strdup(merged);
-        recording->path = recording->derived;
-    } else if (recording->replaces) {
-        unlink(recording->path);
-    }
+    const char *point = recording->is_kept ? strrchr(recording->path, '.') : NULL;
+    if (asprintf(&recording->merged, "%s/all%s", recording->logs, point ? point : ".gputblocks") <
+        0)
+        recording->merged = NULL;
+    if (!recording->merged)
+        return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+    TRY(region_logs_merge(
+        recording->logs, recording->merged, take_warning, &recording->notes, summary, error));
+    if (!recording->is_kept)
+        recording->path = recording->merged;
+    if (!recording->is_kept || summary->logs == 0)
+        return GPUT_OK;
+    outputs_settle(recording->outputs, OUTPUT_REGIONS);
+    if (rename(recording->merged, recording->path) != 0)
+        return fail(
+            error, GPUT_ERROR_IO, "Cannot write %.400s: %s.", recording->path, strerror(errno));
+    return GPUT_OK;
+}
+
+/* What the command has removed or replaced: said at once, for a report may not be wanted. */
+static void warn_of_lost(
+    struct region_recording *recording, const struct region_logs_summary *summary)
+{
+    char text[MESSAGE_LINE_SIZE] = "";
+    if (access(recording->logs, F_OK) != 0)
+        snprintf(text, sizeof text,
+            "%.600s was removed while the command ran: the regions that were recorded there are "
+            "lost.",
+            recording->logs);
+    else if (summary->replaced > 0)
+        snprintf(text, sizeof text,
+            "%.600s: something else was put in the place of %zu of the logs, and their regions are "
+            "lost.",
+            recording->logs, summary->replaced);
+    if (text[0])
+        notes_add(&recording->notes, "%s", text);
+    if (text[0] && recording->warn)
+        recording->warn(recording->warn_user, text);
 }
 
 void region_recording_merge(
@@ -395,10 +413,8 @@ void region_recording_merge(
         return;
     if (tracking_file) /* none: a rank could not make it */
         derive_phases(recording, tracking_file, command);
-    choose_path(recording);
-    int code = recording->path ? region_logs_merge(recording->logs, recording->path, take_warning,
-                                     &recording->notes, &summary, &error)
-                               : fail(&error, GPUT_ERROR_MEMORY, "Out of memory.");
+    int code = merge_logs(recording, &summary, &error);
+    warn_of_lost(recording, &summary);
     describe_left_out(recording, &summary);
     describe_numbers(recording, &summary);
     region_logs_summary_finish(&summary);
@@ -436,7 +452,7 @@ void region_recording_finish(struct region_recording *recording)
     temporary_folder_remove(&recording->temporary);
     gput_analysis_destroy(recording->analysis);
     notes_finish(&recording->notes);
-    free(recording->derived);
+    free(recording->merged);
     free(recording->logs);
     free(recording->filter);
     free(recording->samples);

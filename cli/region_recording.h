@@ -7,8 +7,8 @@
 
 #include "arguments.h"
 #include "notes.h"
+#include "outputs.h"
 #include "phases/output_relay.h"
-#include "rank_paths.h"
 #include "region_sources.h"
 #include "temporary_folder.h"
 
@@ -32,13 +32,16 @@ struct region_recording {
     bool replaces;                     /* an existing file */
     bool is_kept;                      /* in a file that outlives the command */
     bool has_marks;                    /* some region was recorded */
-    const char *path;                  /* of all marks; owned by `derived` or the arguments */
-    char *derived;                     /* owned */
+    struct outputs *outputs;           /* has the file that is kept */
+    const char *path;                  /* of all marks; owned by `merged` or `outputs` */
+    char *merged;                      /* among the logs, before it is moved; owned */
     char *logs;                        /* the folder of the logs of each process; owned */
     char *filter;                      /* owned */
     struct temporary_folder temporary; /* of logs, or of samples */
     char *samples;                     /* a temporary tracking file; NULL: one was named; owned */
     struct gput_analysis *analysis;    /* what they used; NULL: there are none; owned */
+    void (*warn)(void *user, const char *text); /* NULL: no warnings */
+    void *warn_user;
     struct notes notes;
 };
 
@@ -50,7 +53,7 @@ struct region_recording {
  * GPUT_ERROR_EXISTS, those of making folders.
  */
 int region_recording_begin(struct region_recording *recording, const struct arguments *arguments,
-    struct rank_paths *ranks, const char *samples, struct gput_session_options *options,
+    struct outputs *outputs, const char *samples, struct gput_session_options *options,
     struct gput_error *error);
 
 /*

@@ -2,6 +2,7 @@
 
 #include "arguments.h"
 #include "choice.h"
+#include "claim.h"
 #include "message.h"
 #include "screen.h"
 
@@ -16,8 +17,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-enum { MAX_NAME_TRIES = 100 };
 
 int report_refuse_pickle(struct gput_error *error)
 {
@@ -277,26 +276,6 @@ static void write_to_standard_error(const struct report *report, const struct gp
     free(text);
 }
 
-/* Makes an empty file of that name, or of the next free one. NULL: there can be none. */
-static char *claim_name(const char *path)
-{
-    char *name = strdup(path), *next;
-    struct gput_error ignored;
-    for (int tries = 0; name && tries < MAX_NAME_TRIES; tries++) {
-        int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd >= 0) {
-            close(fd);
-            return name;
-        }
-        if (errno != EEXIST || gput_rank_free_path(path, &next, &ignored) != GPUT_OK)
-            break;
-        free(name);
-        name = next;
-    }
-    free(name);
-    return NULL;
-}
-
 /* False: it cannot be there either. */
 static bool write_elsewhere(
     const struct report *report, const char *bytes, size_t length, struct gput_error *error)
@@ -306,14 +285,14 @@ static bool write_elsewhere(
     struct stat info;
     struct gput_error ignored;
     bool is_other_kind = stat(path, &info) == 0 && !S_ISREG(info.st_mode); /* a pipe */
-    char *name =
-        report->may_be_elsewhere && !is_other_kind ? claim_name(slash ? slash + 1 : path) : NULL;
-    if (!name)
+    struct claim claim;
+    char *name;
+    if (!report->may_be_elsewhere || is_other_kind ||
+        claim_free_file(slash ? slash + 1 : path, false, &claim, &name) != 0)
         return false;
     int code = gput_file_write_until(name, bytes, length, report->stop_fd, &ignored);
-    if (code != GPUT_OK) {
-        unlink(name);
-    } else {
+    claim_release(&claim, name);
+    if (code == GPUT_OK) {
         char *folder = getcwd(NULL, 0);
         struct gput_error reason = *error;
         fail(error, reason.code, "%.400s. The report is in %.400s/%.200s instead.", reason.message,

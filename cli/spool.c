@@ -73,7 +73,10 @@ static void leave_note(struct spool *spool, const char *place)
 {
     char host[65] = "", *note, *folder;
     gethostname(host, sizeof host - 1);
-    if (spool->note || asprintf(&note, "%s.spooled", place) < 0)
+    size_t length = strlen(place);
+    while (length > 1 && place[length - 1] == '/')
+        length--;
+    if (spool->note || asprintf(&note, "%.*s.spooled", (int)length, place) < 0)
         return;
     int fd = open(note, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (fd < 0) {
@@ -87,37 +90,26 @@ static void leave_note(struct spool *spool, const char *place)
     spool->note = note;
 }
 
-static const char *base_name(const char *path)
+int spool_place(
+    struct spool *spool, size_t number, const char *place, char **local, struct gput_error *error)
 {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
-int spool_add(struct spool *spool, const char **path, struct gput_error *error)
-{
-    const char *place = *path;
-    size_t at = spool->count;
-    if (!spool->folder || at == SPOOL_FILES ||
-        (place && (!place[0] || strcmp(place, "-") == 0 || strncmp(place, "/dev/", 5) == 0)))
-        return GPUT_OK;
-    char *folder = NULL, *local = NULL, *kept = place ? strdup(place) : NULL;
-    size_t length = kept ? strlen(kept) : 0;
-    while (length > 1 && kept[length - 1] == '/')
-        kept[--length] = '\0';
-    if (asprintf(&folder, "%s/%zu", spool->folder, at) < 0 ||
-        asprintf(&local, "%s/%s", folder, kept ? base_name(kept) : "results-so-far") < 0 ||
-        (place && !kept) || (mkdir(folder, 0700) != 0 && errno == ENOMEM)) {
+    char *folder = NULL;
+    size_t end = place ? strlen(place) : 0, begin;
+    while (end > 1 && place[end - 1] == '/')
+        end--;
+    for (begin = end; begin > 0 && place[begin - 1] != '/';)
+        begin--;
+    if (asprintf(&folder, "%s/%zu", spool->folder, number) < 0 ||
+        asprintf(local, "%s/%.*s", folder, place ? (int)(end - begin) : 14,
+            place ? place + begin : "results-so-far") < 0 ||
+        (mkdir(folder, 0700) != 0 && errno == ENOMEM)) {
         free(folder);
-        free(kept);
+        *local = NULL;
         return out_of_memory(error);
     }
     free(folder);
-    spool->local[at] = local;
-    spool->place[at] = kept;
-    spool->count++;
-    *path = local;
     if (place)
-        leave_note(spool, kept);
+        leave_note(spool, place);
     return GPUT_OK;
 }
 
@@ -175,14 +167,26 @@ static int copy_file(const char *from, const char *to, struct gput_error *error)
     return code;
 }
 
+/* Opening a pipe would wait for one. */
+static bool has_reader(const char *pipe)
+{
+    int fd = open(pipe, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
 static bool move_file(struct move *move, const char *from, const char *to)
 {
     struct gput_error error;
     struct stat info;
-    bool is_usual = stat(to, &info) != 0 || S_ISREG(info.st_mode);
-    if (is_usual && rename(from, to) == 0)
+    bool is_there = stat(to, &info) == 0;
+    if ((!is_there || S_ISREG(info.st_mode)) && rename(from, to) == 0)
         return true;
-    if (copy_file(from, to, &error) != GPUT_OK) {
+    int code = is_there && S_ISFIFO(info.st_mode) && !has_reader(to)
+                   ? fail(&error, GPUT_ERROR_IO, "it is a pipe without a reader")
+                   : copy_file(from, to, &error);
+    if (code != GPUT_OK) {
         complain(move, from, to, error.message);
         return false;
     }
@@ -217,18 +221,23 @@ static void move_with_identity(struct move *move, const char *from, const char *
         move_file(move, target, source);
 }
 
-/* All that is in a folder; a recording of power is a folder in it. */
-static void move_all(struct move *move, const char *from, const char *to)
+/* All that is in a folder; a recording of power is a folder in it. Names that begin with `name`
+ * begin with `new_name` afterwards. */
+static void move_all(
+    struct move *move, const char *from, const char *to, const char *name, const char *new_name)
 {
     char source[PATH_MAX], target[PATH_MAX];
     const struct dirent *entry;
     struct stat info;
     DIR *folder = opendir(from);
     while (folder && (entry = readdir(folder)) != NULL) {
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+        const char *rest = entry->d_name;
+        if (strcmp(rest, ".") == 0 || strcmp(rest, "..") == 0)
             continue;
-        int length = snprintf(source, sizeof source, "%s/%s", from, entry->d_name);
-        int other = snprintf(target, sizeof target, "%s/%s", to, entry->d_name);
+        bool is_named = strncmp(rest, name, strlen(name)) == 0;
+        int length = snprintf(source, sizeof source, "%s/%s", from, rest);
+        int other = snprintf(target, sizeof target, "%s/%s%s", to, is_named ? new_name : "",
+            rest + (is_named ? strlen(name) : 0));
         if (length >= (int)sizeof source || other >= (int)sizeof target ||
             lstat(source, &info) != 0)
             continue;
@@ -238,7 +247,7 @@ static void move_all(struct move *move, const char *from, const char *to)
         } else if (mkdir(target, 0777) != 0 && errno != EEXIST) {
             complain(move, source, target, strerror(errno));
         } else {
-            move_all(move, source, target);
+            move_all(move, source, target, "", "");
         }
     }
     if (folder)
@@ -246,43 +255,46 @@ static void move_all(struct move *move, const char *from, const char *to)
     rmdir(from); /* where nothing stays */
 }
 
-/* The folder of a path, in the text of the path. */
-static const char *cut_folder(char *path)
+/* Splits a path in its text. Returns its last part. */
+static const char *split(char *path, const char **folder)
 {
+    for (size_t end = strlen(path); end > 1 && path[end - 1] == '/';)
+        path[--end] = '\0';
     char *slash = strrchr(path, '/');
-    if (!slash)
-        return ".";
-    slash[slash == path] = '\0';
-    return path;
+    *folder = !slash ? "." : slash == path ? "/" : path;
+    if (slash)
+        *slash = '\0';
+    return slash ? slash + 1 : path;
 }
 
-bool spool_deliver(struct spool *spool, void (*warn)(void *user, const char *text), void *user)
+bool spool_move(
+    const char *local, const char *place, void (*warn)(void *user, const char *text), void *user)
 {
     struct move move = {.warn = warn, .user = user};
     char from[PATH_MAX], to[PATH_MAX];
-    for (size_t i = 0; i < spool->count; i++) {
-        snprintf(from, sizeof from, "%s", spool->local[i]);
-        if (!spool->place[i]) {
-            unlink(from);
-            rmdir(cut_folder(from));
-            continue;
-        }
-        snprintf(to, sizeof to, "%s", spool->place[i]);
-        move_all(&move, cut_folder(from), cut_folder(to));
-    }
-    if (spool->note && !move.failed)
-        unlink(spool->note);
+    const char *folder, *new_folder;
+    if (!place)
+        unlink(local);
+    snprintf(from, sizeof from, "%s", local);
+    snprintf(to, sizeof to, "%s", place ? place : local);
+    const char *name = split(from, &folder), *new_name = split(to, &new_folder);
+    if (place)
+        move_all(&move, folder, new_folder, name, new_name);
+    else
+        rmdir(folder);
     return !move.failed;
+}
+
+void spool_remove_note(struct spool *spool)
+{
+    if (spool->note)
+        unlink(spool->note);
 }
 
 void spool_finish(struct spool *spool)
 {
     if (spool->folder)
         rmdir(spool->folder);
-    for (size_t i = 0; i < spool->count; i++) {
-        free(spool->local[i]);
-        free(spool->place[i]);
-    }
     free(spool->note);
     free(spool->folder);
     *spool = (struct spool){0};

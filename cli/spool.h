@@ -12,29 +12,30 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { SPOOL_FILES = 8 };
-
 struct spool {
     char *folder; /* owned; NULL: nothing is spooled */
     char *note;   /* PLACE.spooled of the first file that could have one; owned */
-    size_t count;
-    char *local[SPOOL_FILES]; /* owned */
-    char *place[SPOOL_FILES]; /* owned */
 };
 
 /* Makes a folder in `root`. All zeroes: nothing is spooled. To be ended by spool_finish(). Errors:
  * GPUT_ERROR_STATE (it is full), GPUT_ERROR_IO, GPUT_ERROR_MEMORY. */
 int spool_begin(struct spool *spool, const char *root, struct gput_error *error);
 
-/* Replaces a path by one in the folder; "-" and names in /dev stay. NULL: a place for results so
- * far, which are not moved. The text belongs to the spool. Errors: those above. */
-int spool_add(struct spool *spool, const char **path, struct gput_error *error);
+/* The path, in the folder, of the file or folder of that number whose place is `place`. NULL:
+ * results so far, which are not moved. `*local` is the caller's. Errors: GPUT_ERROR_MEMORY. */
+int spool_place(
+    struct spool *spool, size_t number, const char *place, char **local, struct gput_error *error);
 
 /*
- * Moves every file to its place, which is replaced. `warn` gets a line for each that could not be
- * moved, with where it stays. Returns false if there was one.
+ * Moves it, with what belongs to it by its name, to its place, where a file is replaced; NULL:
+ * removes it. `warn` gets a line for each that could not be moved, with where it stays. Returns
+ * false if there was one.
  */
-bool spool_deliver(struct spool *spool, void (*warn)(void *user, const char *text), void *user);
+bool spool_move(
+    const char *local, const char *place, void (*warn)(void *user, const char *text), void *user);
+
+/* When all are at their places. */
+void spool_remove_note(struct spool *spool);
 
 /* Removes the folder where it is empty. */
 void spool_finish(struct spool *spool);

@@ -6,6 +6,7 @@
 #include "output_files.h"
 #include "torch_file.h"
 
+#include <gputracker/file.h>
 #include <gputracker/rank.h>
 #include <gputracker/timeline.h>
 
@@ -30,17 +31,15 @@
 
 /* ---- Files ---- */
 
-static int name_file(struct torch_trace *trace, struct rank_paths *ranks, const char *tracking_file,
+static int name_file(struct torch_trace *trace, struct outputs *outputs, const char *tracking_file,
     struct gput_error *error)
 {
-    if (!trace->path && tracking_file) {
-        TRY(output_files_name_after(tracking_file, "-torch.json", &trace->derived, error));
-        trace->path = trace->derived;
-        return GPUT_OK;
-    }
+    if (!trace->path && tracking_file)
+        return outputs_name_after(
+            outputs, OUTPUT_TRACES, tracking_file, "-torch.json", &trace->path, error);
     if (!trace->path)
         trace->path = "torch-trace.json";
-    return rank_paths_expand(ranks, &trace->path, error);
+    return outputs_name(outputs, OUTPUT_TRACES, &trace->path, error);
 }
 
 /* A name for the program's file that is not changed: PyTorch puts the process into the first
@@ -51,9 +50,11 @@ static bool suits_torch(const char *folder)
 }
 
 /* Next to the timeline, where traces survive whatever ends this process; else a temporary one. */
-static int make_folder(struct torch_trace *trace, struct gput_error *error)
+static int make_folder(void *user, struct gput_error *error)
 {
+    struct torch_trace *trace = user;
     char path[PATH_MAX];
+    TRY(gput_file_check(trace->path, error));
     const char *slash = strrchr(trace->path, '/');
     const char *name = slash ? slash + 1 : trace->path, *dot = strstr(name, ".json");
     if (!dot)
@@ -79,29 +80,6 @@ static int make_socket_folder(struct torch_trace *trace, struct gput_error *erro
     if (root && strlen(root) + sizeof "/gpu-tracker-XXXXXX" > MAX_SOCKET_FOLDER)
         root = NULL;
     return temporary_folder_make(&trace->sockets, root, "the socket of --torch-trace", error);
-}
-
-static int make_path(void *user, struct gput_error *error)
-{
-    struct torch_trace *trace = user;
-    TRY(output_files_check_new(trace->path, trace->replaces, error));
-    return make_folder(trace, error);
-}
-
-static int make_kept(struct torch_trace *trace, struct rank_paths *ranks,
-    const struct gput_session_options *options, struct gput_error *error)
-{
-    char text[MESSAGE_LINE_SIZE];
-    const char *wanted = trace->path;
-    int code = rank_paths_make(ranks, &trace->path, &trace->derived, make_path, trace, error);
-    if (code != GPUT_OK)
-        rank_paths_skip(ranks, trace->path);
-    if (code != GPUT_OK || trace->path == wanted || !options->warn)
-        return code;
-    snprintf(
-        text, sizeof text, "The file of traces exists: they are written to %.400s.", trace->path);
-    options->warn(options->user, text);
-    return GPUT_OK;
 }
 
 static int make_samples(
@@ -175,7 +153,7 @@ static int set_environment(const struct torch_trace *trace, struct gput_error *e
 }
 
 int torch_trace_begin(struct torch_trace *trace, const struct arguments *arguments,
-    struct rank_paths *ranks, const char *samples, struct gput_session_options *options,
+    struct outputs *outputs, const char *samples, struct gput_session_options *options,
     struct gput_error *error)
 {
     struct gput_rank *rank;
@@ -195,9 +173,10 @@ int torch_trace_begin(struct torch_trace *trace, const struct arguments *argumen
     }
     if (belongs_to_other(trace))
         return GPUT_OK;
-    TRY(name_file(trace, ranks, samples, error));
+    trace->outputs = outputs;
+    TRY(name_file(trace, outputs, samples, error));
     TRY(make_socket_folder(trace, error));
-    TRY(make_kept(trace, ranks, options, error));
+    TRY(outputs_take(outputs, OUTPUT_TRACES, make_folder, trace, error));
     TRY(open_socket(trace, error));
     TRY(set_environment(trace, error));
     return make_samples(trace, options, error);
@@ -422,6 +401,7 @@ static int merge(struct torch_trace *trace, size_t n_taken, const char *tracking
         inputs[count++] = marks;
     options.inputs = inputs;
     options.n_inputs = count;
+    outputs_settle(trace->outputs, OUTPUT_TRACES);
     options.output = trace->path;
     options.low_dimension = NULL;
     options.warn = take_warning;
@@ -524,7 +504,6 @@ void torch_trace_finish(struct torch_trace *trace)
     notes_finish(&trace->notes);
     free(trace->asked);
     free(trace->folder);
-    free(trace->derived);
     free(trace->samples);
     *trace = (struct torch_trace){.socket = -1, .events = -1, .sockets = {.alive_fd = -1}};
 }

@@ -9,7 +9,7 @@
 #include "arguments.h"
 #include "display.h"
 #include "notes.h"
-#include "rank_paths.h"
+#include "outputs.h"
 #include "temporary_folder.h"
 #include "torch_schedule.h"
 
@@ -38,9 +38,9 @@ struct torch_trace {
     struct display display; /* that of the command */
     struct torch_asked *asked;
     size_t n_asked;
-    const char *path; /* of the timeline; owned by `derived` or the arguments */
-    char *derived;    /* owned */
-    char *samples;    /* a temporary tracking file; NULL: one was named; owned */
+    struct outputs *outputs; /* has the file */
+    const char *path;        /* of the timeline; owned by `outputs` */
+    char *samples;           /* a temporary tracking file; NULL: one was named; owned */
     bool is_written;
     struct notes notes;
 };
@@ -52,7 +52,7 @@ struct torch_trace {
  * GPUT_ERROR_INVALID, GPUT_ERROR_EXISTS, those of making folders.
  */
 int torch_trace_begin(struct torch_trace *trace, const struct arguments *arguments,
-    struct rank_paths *ranks, const char *samples, struct gput_session_options *options,
+    struct outputs *outputs, const char *samples, struct gput_session_options *options,
     struct gput_error *error);
 
 /* When the command has been started: a display that answers it, too, and does what `display` does

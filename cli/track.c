@@ -100,11 +100,12 @@ static enum outcome print_outcome(struct gput_session *session, struct tracking 
     const struct command_name name = command_name_of(command);
     int code = gput_session_results(session, &results, &error);
     *limited = code == GPUT_OK && gput_results_was_ended(results);
+    tracking_files_settle(tracking);
     struct report report = {
         .format = tracking->format,
         .path = tracking->output,
         .other_path = tracking_files_place_of_report(tracking),
-        .may_be_elsewhere = rank_paths_are_many(&tracking->ranks),
+        .may_be_elsewhere = outputs_are_many(&tracking->outputs),
         .screen_fd = style->screen_fd,
         .stop_fd = end->stop_fd,
         .command = command,
@@ -289,7 +290,7 @@ static int track_in_session(struct gput_session *session, struct tracking *track
     if (end.stop_fd >= 0)
         close(end.stop_fd);
     return limited ? EXIT_LIMIT_EXCEEDED
-                   : exit_status(&end, outcome, rank_paths_are_many(&tracking->ranks), killed_by);
+                   : exit_status(&end, outcome, outputs_are_many(&tracking->outputs), killed_by);
 }
 
 /* The thread that samples would take memory of its own from the kernel: it waits for the others'.
@@ -346,7 +347,7 @@ int track_command(
     }
     gput_session_destroy(session);
     bool is_delivered = tracking_files_deliver(&tracking);
-    if (!is_delivered && status == EXIT_SUCCESS && !rank_paths_are_many(&tracking.ranks))
+    if (!is_delivered && status == EXIT_SUCCESS && !outputs_are_many(&tracking.outputs))
         status = EXIT_TRACKER_FAILED;
     tracking_finish(&tracking);
     if (killed_by)

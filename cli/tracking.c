@@ -219,8 +219,8 @@ void tracking_name_marks(struct tracking *tracking)
     char *path = NULL, *free_path = NULL, text[MESSAGE_LINE_SIZE];
     bool is_shown = tracking->live_marks == pattern;
     if (!pattern || strstr(pattern, "%p") ||
-        rank_paths_find_rank(&tracking->ranks, &ignored) != GPUT_OK ||
-        gput_rank_path(tracking->ranks.own, pattern, &path, &ignored) != GPUT_OK)
+        outputs_find_rank(&tracking->outputs, &ignored) != GPUT_OK ||
+        gput_rank_path(tracking->outputs.own, pattern, &path, &ignored) != GPUT_OK)
         return;
     if (!environment_path("GPUT_BLOCKS_OVERWRITE") && access(path, F_OK) == 0 &&
         gput_rank_free_path(path, &free_path, &ignored) == GPUT_OK) {
@@ -263,6 +263,7 @@ static void set_session_options(const struct arguments *arguments, struct tracki
 static int read_report(const struct arguments *arguments, bool is_older_form,
     struct tracking *tracking, struct gput_error *error)
 {
+    tracking->is_older_form = is_older_form;
     tracking->output = arguments_value(arguments, OPTION_OUTPUT);
     tracking->quiet = arguments_have(arguments, OPTION_QUIET);
     tracking->shows_progress = arguments_have(arguments, OPTION_PROGRESS);
@@ -282,7 +283,7 @@ static int read_report(const struct arguments *arguments, bool is_older_form,
 
 /* Of many ranks one runs its command without what this machine, or this build, cannot do. True: it
  * does without that file. */
-static bool drop(struct tracking *tracking, int code, const char *what, const char *path,
+static bool drop(struct tracking *tracking, int code, const char *what, enum output_id id,
     const struct gput_error *error)
 {
     static const enum gput_code of_machine[] = {GPUT_ERROR_NOT_FOUND, GPUT_ERROR_EXISTS,
@@ -290,10 +291,10 @@ static bool drop(struct tracking *tracking, int code, const char *what, const ch
     bool is_of_machine = false;
     for (size_t i = 0; i < sizeof of_machine / sizeof *of_machine; i++)
         is_of_machine |= code == (int)of_machine[i];
-    if (!is_of_machine || !rank_paths_are_many(&tracking->ranks))
+    if (!is_of_machine || !outputs_are_many(&tracking->outputs))
         return false;
     tracking_files_warn_without(tracking, error, what);
-    rank_paths_skip(&tracking->ranks, path);
+    outputs_skip(&tracking->outputs, id);
     return true;
 }
 
@@ -302,21 +303,21 @@ static int begin_recordings(
     const struct arguments *arguments, struct tracking *tracking, struct gput_error *error)
 {
     struct gput_session_options *options = &tracking->options;
-    bool are_many = rank_paths_are_many(&tracking->ranks);
+    bool are_many = outputs_are_many(&tracking->outputs);
     int code = html_report_begin(&tracking->html, tracking->html_path, are_many, options, error);
-    if (drop(tracking, code, "--report", tracking->html_path, error))
+    if (drop(tracking, code, "--report", OUTPUT_HTML, error))
         html_report_finish(&tracking->html);
     else
         TRY(code);
-    code = region_recording_begin(&tracking->regions, arguments, &tracking->ranks,
+    code = region_recording_begin(&tracking->regions, arguments, &tracking->outputs,
         tracking_files_samples(tracking), options, error);
-    if (drop(tracking, code, "regions", tracking->regions.path, error))
+    if (drop(tracking, code, "regions", OUTPUT_REGIONS, error))
         region_recording_finish(&tracking->regions);
     else
         TRY(code);
-    code = torch_trace_begin(&tracking->torch, arguments, &tracking->ranks,
+    code = torch_trace_begin(&tracking->torch, arguments, &tracking->outputs,
         tracking_files_samples(tracking), options, error);
-    if (!drop(tracking, code, "traces of PyTorch", tracking->torch.path, error))
+    if (!drop(tracking, code, "traces of PyTorch", OUTPUT_TRACES, error))
         return code;
     torch_trace_finish(&tracking->torch);
     return GPUT_OK;
@@ -351,6 +352,7 @@ int tracking_read(const struct arguments *arguments, bool is_older_form, struct 
     *tracking = (struct tracking){.options = gput_session_options_default(),
         .limits = gput_limits_default(),
         .torch = {.socket = -1, .events = -1, .sockets = {.alive_fd = -1}}};
+    outputs_init(&tracking->outputs);
     held_messages_init(&tracking->messages);
     const char *path = arguments_value(arguments, OPTION_TRACKING_CONFIG);
     int code = path ? gput_config_load(path, &tracking->config, error) : GPUT_OK;
@@ -391,8 +393,7 @@ void tracking_finish(struct tracking *tracking)
     html_report_finish(&tracking->html);
     region_recording_finish(&tracking->regions);
     torch_trace_finish(&tracking->torch);
-    spool_finish(&tracking->spool);
-    rank_paths_finish(&tracking->ranks);
+    outputs_finish(&tracking->outputs);
     held_messages_finish(&tracking->messages);
     gput_config_destroy(tracking->config);
     free(tracking->labels);

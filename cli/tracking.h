@@ -6,9 +6,8 @@
 #include "arguments.h"
 #include "held_messages.h"
 #include "html_report.h"
-#include "rank_paths.h"
+#include "outputs.h"
 #include "region_recording.h"
-#include "spool.h"
 #include "torch_trace.h"
 
 #include <gputracker/gputracker.h>
@@ -25,8 +24,9 @@ struct tracking {
     struct html_report html;             /* next to it, at the end */
     struct region_recording regions;     /* of the command */
     struct torch_trace torch;            /* of the command */
-    struct rank_paths ranks;             /* owns the names of files */
-    struct spool spool;                  /* where they are written first */
+    struct outputs outputs;              /* owns the names of files */
+    const char *spool_root;              /* of --spool; NULL: nothing is spooled */
+    bool is_older_form;                  /* -e */
     char *labels;                        /* of --label, with commas between; owned */
     char *kept;                          /* folder of results so far; NULL: not chosen; owned */
     char *marks;                         /* where the environment has the command mark; owned */

@@ -35,6 +35,9 @@ void tracking_files_say(struct tracking *tracking);
 /* Where the report is moved to from the spool; NULL: it is not spooled. */
 const char *tracking_files_place_of_report(const struct tracking *tracking);
 
+/* Before reports are written: see outputs_settle(). */
+void tracking_files_settle(struct tracking *tracking);
+
 /* Moves spooled files to their places, when the session has been destroyed. False: one stays, and
  * a warning says where. */
 bool tracking_files_deliver(struct tracking *tracking);

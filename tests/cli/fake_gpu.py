@@ -104,7 +104,7 @@ class GpuTest(CommandTest):
     def tracked(self, *options, command=BRIEF, **environment):
         """Runs a command to its good end; returns the report and what was said on the way."""
         done = self.gpu_tracker(
-            "run", "--st", "0.05", "--gru", "megabytes", "-f", "json", "-o", "out.json", *options, "--", *command, **environment
+            "run", "--st", "0.05", "--gru", "megabytes", "-f", "json", "-o", "out.json", "--overwrite", *options, "--", *command, **environment
         )
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads((self.folder / "out.json").read_text()), done.stderr

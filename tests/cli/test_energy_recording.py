@@ -68,7 +68,7 @@ class Recording(RecordingTest):
                 # The counters are moved by a child, which ends before the command does.
                 command = ("sh", "-c", '"$@"; true', "sh", *python(rising, *move))
                 done = self.run_command("run", "--energy-folder", "rec", "--resource-usage-file", "kept", *options, "-f", "json", "-o", "out.json",
-                                        "--", *command, env=self.machine.environment())
+                                        "--overwrite", "--", *command, env=self.machine.environment())
                 self.assertEqual(done.returncode, 0, done.stderr)
                 energy = json.loads((self.folder / "out.json").read_text())["energy"]
                 machine, metrics = energy["machine"], self.summary()["metrics"]

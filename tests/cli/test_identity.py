@@ -36,7 +36,7 @@ class Identity(unittest.TestCase):
             capture_output=True, text=True, timeout=command.PATIENCE)  # fmt: skip
 
     def report(self, *words, options=(), status=0, into="r.json", **variables):
-        done = self.run_command([command.COMMAND, "run", "-q", "--st", "0.1", "-o", "r.json", *options, "--", *words], **variables)
+        done = self.run_command([command.COMMAND, "run", "-q", "--st", "0.1", "-o", "r.json", "--overwrite", *options, "--", *words], **variables)
         self.assertEqual(done.returncode, status, done.stderr)
         return json.loads((self.folder / into).read_text())
 

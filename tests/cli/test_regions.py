@@ -169,7 +169,7 @@ class Labels(RegionsTest):
 class Exact(RegionsTest):
     def exact(self, *options):
         done = self.run_command(
-            *("run", "--regions=nvtx", *options, "--st", "0.02", "-f", "json", "-o", "exact.json", "--", PROGRAM), *("push:-:a", "push:-:b", "pop:-", "pop:-"), env=ENVIRONMENT
+            *("run", "--regions=nvtx", *options, "--st", "0.02", "-f", "json", "-o", "exact.json", "--overwrite", "--", PROGRAM), *("push:-:a", "push:-:b", "pop:-", "pop:-"), env=ENVIRONMENT
         )
         self.assertEqual(done.returncode, 0, done.stderr)
         regions = json.loads((self.folder / "exact.json").read_text())["regions"]
@@ -202,7 +202,7 @@ class Exact(RegionsTest):
 
     def test_the_kernels_peak_is_no_bound_where_it_is_reset(self):
         for kinds, is_bound in ("1", True), ("peak", False):
-            self.run_command("run", "-f", "json", "-o", "peaks.json", "--processes", "--", PROGRAM, env=ENVIRONMENT | {"GPUT_BLOCK_EXACT": kinds})
+            self.run_command("run", "-f", "json", "-o", "peaks.json", "--overwrite", "--processes", "--", PROGRAM, env=ENVIRONMENT | {"GPUT_BLOCK_EXACT": kinds})
             report = json.loads((self.folder / "peaks.json").read_text())
             self.assertEqual(report["peaks"]["main_at_most"] is not None, is_bound, report["peaks"])
             self.assertEqual({process["peak_ram_source"] for process in report["processes"]}, {"final" if is_bound else "kept"})
@@ -390,17 +390,20 @@ class Refused(RegionsTest):
 
     def test_a_file_that_exists_is_kept_or_replaced(self):
         (self.folder / "marks.csv").write_text("mine")
-        done = self.run_command("run", "--regions", "--region-file", "marks.csv", "--", "true")
-        self.assert_fails(done, 125, "File marks.csv already exists. --overwrite replaces it.")
+        done = self.run_command("run", "--regions=nvtx", "--region-file", "marks.csv", "--", PROGRAM, "push:-:a", "pop:-", env=ENVIRONMENT)
+        self.assertIn("marks.csv exists: marks.1.csv is written (--overwrite replaces marks.csv).", done.stderr)
         self.assertEqual((self.folder / "marks.csv").read_text(), "mine")
+        self.assertEqual(len((self.folder / "marks.1.csv").read_text().splitlines()), 3)
         rows, _ = self.record("push:-:a", "pop:-", options=["--overwrite"])
         self.assertEqual(len(rows), 2)
 
     def test_logs_of_a_killed_tracker_are_kept(self):
         (self.folder / "marks.csv.parts").mkdir()
+        (self.folder / "marks.csv.parts" / "nvtx-1.gputblocks").touch()
         done = self.run_command("run", "--regions", "--region-file", "marks.csv", "--", "true")
-        self.assertEqual(done.returncode, 125)
-        self.assertIn("Folder marks.csv.parts has the regions of an earlier command", done.stderr)
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("marks.csv exists: marks.1.csv is written (--overwrite replaces marks.csv).", done.stderr)
+        self.assertTrue((self.folder / "marks.csv.parts" / "nvtx-1.gputblocks").exists())
 
 
 class Used(RegionsTest):

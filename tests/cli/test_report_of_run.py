@@ -64,7 +64,7 @@ class AtTheEnd(ReportTest):
         script.write_text("true\n")
         for options, title in ([], "sh train.sh"), (["--command-lines"], "sh train.sh --token hidden"):
             with self.subTest(options=options):
-                self.run_tracked("run", *options, "--report", "x.html", "-f", "summary", "-o", "s.txt", "--", "sh", script, "--token", "hidden", check=True)
+                self.run_tracked("run", *options, "--report", "x.html", "--overwrite", "-f", "summary", "-o", "s.txt", "--", "sh", script, "--token", "hidden", check=True)
                 self.assertIn(f"<title>{title} - ", (self.folder / "x.html").read_text())
                 for text in (self.folder / "s.txt").read_text(), json.dumps(Report(self.folder / "x.html").sessions):
                     self.assertEqual("hidden" in text, bool(options), text)
@@ -99,7 +99,7 @@ class AtTheEnd(ReportTest):
 
     def names_of_marks(self, script, **environment):
         self.environment |= environment
-        self.run_tracked("run", "--report", "x.html", "-q", "--", *python(script), check=True)
+        self.run_tracked("run", "--report", "x.html", "--overwrite", "-q", "--", *python(script), check=True)
         (session,) = Report(self.folder / "x.html").sessions
         return session["calls"]["names"] if "calls" in session else None
 
@@ -182,7 +182,7 @@ class AtTheEnd(ReportTest):
         self.assertFalse((self.folder / "x.r1.json").exists())
 
     def test_what_cannot_be_written_is_refused_before_the_command_runs(self):
-        for file, message in ("no/x.html", "no/x.html"), ("t.csv", "which it would replace"):
+        for file, message in ("/proc/no/x.html", "/proc/no/x.html"), ("t.csv", "which it would replace"):
             done = self.run_tracked("run", "--tf", "t.csv", "--report", file, "--", "touch", "started")
             self.assertIn(done.returncode, (2, 125))
             self.assertIn(message, done.stderr)

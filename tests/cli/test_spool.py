@@ -68,8 +68,9 @@ class Spool(unittest.TestCase):
     def test_a_file_that_exists_is_not_replaced(self):
         (self.place / "s.csv").write_text("of somebody else")
         done = self.run_command(self.words("--tf", "place/s.csv"))
-        self.assertEqual(done.returncode, 125)
-        self.assertIn("File place/s.csv already exists. --overwrite replaces it.", done.stderr)
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("place/s.csv exists: place/s.1.csv is written (--overwrite replaces place/s.csv).", done.stderr)
+        self.assertIn("main_ram", (self.place / "s.1.csv").read_text())
         done = self.run_command(self.words("--tf", "place/s.csv"), PMI_RANK="0", PMI_SIZE="2")
         self.assertEqual(done.returncode, 0)
         self.assertEqual((self.place / "s.csv").read_text(), "of somebody else")

@@ -208,7 +208,7 @@ class WrongUse(CommandTest):
             (["--nec=0"], "--nec=0 is not a valid number of cores. It is a whole number above 0."),
             (["--nec=2.5"], "--nec=2.5 is not a valid number of cores. It is a whole number above 0."),
             (["--ram=much"], '"much" is not a valid RAM mode. Valid values are "adaptive", "exact" or "totals".'),
-            (["-o", "no/such/file"], "Cannot write no/such/file: the folder no/such: No such file or directory"),
+            (["-o", "/proc/no/file"], "Cannot write /proc/no/file: the folder /proc/no: No such file or directory"),
             (["-o", "."], "Cannot write .: it is a folder."),
         ]
         for options, message in cases:

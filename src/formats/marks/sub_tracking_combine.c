@@ -48,7 +48,8 @@ static int check_paths(const char *output, const struct combination *work, struc
     struct stat status;
     enum sub_tracking_format format;
     TRY(sub_tracking_format_of(output, &format, error));
-    if (lstat(output, &status) == 0)
+    /* An empty one is what a tracker that was killed left of its claim to the name. */
+    if (lstat(output, &status) == 0 && (!S_ISREG(status.st_mode) || status.st_size > 0))
         return error_set(error, GPUT_ERROR_EXISTS,
             "Cannot create sub-tracking file %s. File already exists.", output);
     const char *extension = extension_of(output);
