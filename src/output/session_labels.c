@@ -38,6 +38,18 @@ static bool read_label(const struct results_column *column, const struct gput_re
     return label->value[0] != '\0';
 }
 
+void session_labels_name(
+    const struct gput_identity *identity, bool pids_are_inner, char *text, size_t size)
+{
+    bool has_start =
+        (pids_are_inner || identity->container[0] || identity->pod[0]) && identity->start[0];
+    char pid[32] = "";
+    if (isfinite(identity->pid))
+        text_fit(pid, sizeof pid, ":%.0f", identity->pid);
+    text_fit(text, size, "%s%s%s%s", identity->host[0] ? identity->host : "unknown", pid,
+        has_start ? "@" : "", has_start ? identity->start : "");
+}
+
 size_t session_labels_of(
     const struct gput_results *results, struct session_label labels[SESSION_LABELS])
 {

@@ -6,6 +6,7 @@
 
 #include "model/results.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* More than there are. */
@@ -19,6 +20,15 @@ struct session_label {
     char value[SESSION_PATH_SIZE];
     double number; /* of a whole number; NaN: a text */
 };
+
+/*
+ * "n1:4711", by which sessions are told apart. A pid is unique on its machine only where it is one
+ * of the machine's: containers can have the host's name, and all begin with pid 1. So in a
+ * container or pod, or where `pids_are_inner` (procfs_is_inner()), the start follows:
+ * "n1:2@2026-11-29T11:48:07.976222Z".
+ */
+void session_labels_name(
+    const struct gput_identity *identity, bool pids_are_inner, char *text, size_t size);
 
 /* What is known of them; returns how many these are. Without a host: none. */
 size_t session_labels_of(

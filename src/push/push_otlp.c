@@ -100,8 +100,7 @@ static void add_instance(const struct push *push, struct str *resource)
 {
     const struct gput_identity *identity = &push->results.identity;
     char text[128];
-    snprintf(text, sizeof text, isfinite(identity->pid) ? "%s:%.0f" : "%s", identity->host,
-        identity->pid);
+    session_labels_name(identity, push->settings.pids_are_inner, text, sizeof text);
     add_known_text(push, resource, "service.instance.id", text);
 }
 

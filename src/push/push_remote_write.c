@@ -95,8 +95,8 @@ static void number_text(double number, char *text, size_t size)
 static void make_own(const struct push *push, struct own_labels *own)
 {
     const struct gput_identity *identity = &push->results.identity;
-    snprintf(own->instance, sizeof own->instance, isfinite(identity->pid) ? "%s:%.0f" : "%s",
-        identity->host[0] ? identity->host : "unknown", identity->pid);
+    session_labels_name(
+        identity, push->settings.pids_are_inner, own->instance, sizeof own->instance);
     number_text(identity->rank, own->rank, sizeof own->rank);
 }
 

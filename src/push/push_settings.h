@@ -22,6 +22,7 @@ struct push_settings {
     int64_t timeout_ns;                  /* of a request */
     int64_t end_ns;                      /* so long the last ones may take; 0: not said */
     bool is_compressed;                  /* by gzip */
+    bool pids_are_inner;                 /* see session_labels_name() */
     bool is_off;                         /* OTEL_SDK_DISABLED */
     char remarks[PUSH_MAX_REMARKS][256]; /* what of the variables is not followed */
     size_t n_remarks;

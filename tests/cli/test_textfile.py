@@ -1,11 +1,13 @@
 """Metrics in a folder of node_exporter's textfile collector."""
 
+import json
 import os
+import re
 import shutil
 import signal
 import subprocess
 
-from command import COMMAND, main, python, wait_until
+from command import COMMAND, PATIENCE, main, python, refusal, wait_until
 from push_test import BRIEF, PushTest
 
 
@@ -40,6 +42,23 @@ class Textfile(PushTest):
             self.assertRegex(sample, "^gputracker_(?!system_|gpu_info)")
         self.assertIn('team="a"', self.page())
         self.assertEqual({path.stat().st_mode & 0o444 for path in self.metrics.iterdir()}, {0o444})  # the collector is another user
+
+    def test_sessions_of_one_host_and_pid_have_files_of_their_own(self):
+        """Two containers with the host's name, in both of which the command has pid 2; and a file that is named by it."""
+        inside = ["unshare", "-pf", "--mount-proc"]
+        if reason := refusal(*inside, "true"):
+            self.skipTest(f"no pid namespace can be made: {reason}")
+        run = [COMMAND, "run", "-q", "--st", "0.05", "--textfile", self.metrics, "-o", "usage.%p.json", "--", "cat"]
+        at_once = [subprocess.Popen([*inside, *run], cwd=self.folder, env=self.environment(), stdin=subprocess.PIPE) for _ in range(2)]
+        for tracker in at_once:
+            tracker.communicate(timeout=PATIENCE)
+            self.assertEqual(tracker.returncode, 0)
+        pages = [path.read_text() for path in self.metrics.glob("*.prom")]
+        sessions = {re.search('session="([^"]*)"', page)[1] for page in pages}
+        self.assertEqual((len(pages), len(sessions)), (2, 2))
+        reports = [json.loads(path.read_text())["identity"] for path in self.folder.glob("usage.1*.json")]
+        self.assertEqual(len(reports), 2)
+        self.assertEqual({f"{identity['host']}:{identity['pid']}@{identity['start']}" for identity in reports}, sessions)
 
     def test_figures_of_the_end_stay_and_go_with_the_next_but_one(self):
         self.track_there(command=python("bytearray(10**8)"))

@@ -5,6 +5,7 @@
  */
 #include "base/clock.h"
 #include "base/text.h"
+#include "os/procfs.h"
 #include "push/push.h"
 #include "session/sinks/sink.h"
 
@@ -160,6 +161,7 @@ static int open_otlp(struct sink *sink, struct gput_error *error)
     int code = push_settings_of_otlp(
         &settings, sink->option, options->labels, options->push_interval_seconds, variable, error);
     push_settings_set_timeout(&settings, options->push_timeout_seconds);
+    settings.pids_are_inner = procfs_is_inner(options->procfs_root);
     return finish_open(sink, &push_otlp, &settings, code, error);
 }
 
@@ -170,6 +172,7 @@ static int open_remote_write(struct sink *sink, struct gput_error *error)
     int code = push_settings_of_remote_write(
         &settings, sink->option, options->labels, options->push_interval_seconds, variable, error);
     push_settings_set_timeout(&settings, options->push_timeout_seconds);
+    settings.pids_are_inner = procfs_is_inner(options->procfs_root);
     return finish_open(sink, &push_remote_write, &settings, code, error);
 }
 

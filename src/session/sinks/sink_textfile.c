@@ -6,8 +6,10 @@
  */
 #include "base/clock.h"
 #include "base/text.h"
+#include "os/procfs.h"
 #include "output/labels.h"
 #include "output/prometheus.h"
+#include "output/session_labels.h"
 #include "session/sinks/sink.h"
 
 #include <gputracker/file.h>
@@ -16,7 +18,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -32,7 +33,7 @@
 /* The writer's. */
 struct textfile_output {
     char *folder, *labels; /* owned */
-    bool has_warned, has_file;
+    bool has_warned, has_file, pids_are_inner;
 };
 
 struct textfile_sink {
@@ -42,25 +43,18 @@ struct textfile_sink {
 
 /* ---- the writer's thread ---- */
 
-/* "n1:4711": a host's name has neither separators of paths nor of labels. */
-static void name_session(
-    const struct gput_identity *identity, char separator, char *text, size_t size)
-{
-    text_fit(text, size, "%s%c%.0f", identity->host[0] ? identity->host : "unknown", separator,
-        isnan(identity->pid) ? 0 : identity->pid);
-    for (char *at = text; *at; at++) {
-        if (*at == '/' || *at == ',' || *at == '=')
-            *at = '_';
-    }
-}
-
 static int write_file(const struct textfile_output *output, const struct gput_results *results,
     struct gput_error *error)
 {
     struct str text = {0}, labels = {0};
     char session[128], name[128], path[PATH_MAX];
-    name_session(&results->identity, ':', session, sizeof session);
-    name_session(&results->identity, '-', name, sizeof name);
+    session_labels_name(&results->identity, output->pids_are_inner, session, sizeof session);
+    /* The name of a host has no separators of paths or labels, but may be set to anything. */
+    for (char *at = session; *at; at++)
+        *at = strchr("/,=", *at) ? '_' : *at;
+    text_fit(name, sizeof name, "%s", session);
+    for (char *at = name; *at; at++)
+        *at = strchr(":@", *at) ? '-' : *at;
     str_printf(&labels, "session=%s", session);
     if (output->labels) /* the user's go before ours */
         str_printf(&labels, ",%s", output->labels);
@@ -158,6 +152,7 @@ static int open_output(struct sink *sink, struct gput_error *error)
         return error_memory(error);
     }
     output->folder = folder;
+    output->pids_are_inner = procfs_is_inner(sink->settings->options.procfs_root);
     sink_writer_set_output(sink->writer, output);
     return GPUT_OK;
 }
