@@ -146,12 +146,17 @@ int cmd_plot(const struct arguments *arguments)
     struct work work = {0};
     struct gput_error error;
     const char *path = arguments_value(arguments, OPTION_PLOT_OUTPUT);
+    char *name = NULL;
     int code = read_options(arguments, &work, &options, &error);
+    if (code == GPUT_OK && !path)
+        code = output_files_find_free(arguments, DEFAULT_PATH, &name, &error);
+    const char *unnamed = name ? name : DEFAULT_PATH;
     if (code == GPUT_OK)
-        code = gput_plot_write(&options, path ? path : DEFAULT_PATH, &error);
+        code = gput_plot_write(&options, path ? path : unnamed, &error);
     analysis_end_progress(&work.shown);
     if (code == GPUT_OK && !path)
-        output_files_say(DEFAULT_PATH);
+        output_files_say(unnamed);
+    free(name);
     free_lists(&work);
     return message_exit_status(code, &error, EXIT_FAILURE);
 }

@@ -66,9 +66,9 @@ static const struct output {
     {EXPORT, GPUT_REPORT_COLLAPSED, "-"},
 };
 
-/* `*unnamed` is the file that is written without -o; it stays where there is none. */
+/* `*unnamed` is the file that is written without -o, the caller's; it stays where there is none. */
 static int write_report(const struct arguments *arguments,
-    const struct gput_report_options *options, const char **unnamed, struct gput_error *error)
+    const struct gput_report_options *options, char **unnamed, struct gput_error *error)
 {
     const char *path = arguments_value(arguments, OPTION_REPORT_OUTPUT);
     const char *word = arguments_value(arguments, OPTION_REPORT_FORMAT);
@@ -85,8 +85,12 @@ static int write_report(const struct arguments *arguments,
     if (word)
         TRY(choice_read(OPTION_REPORT_FORMAT, word, "format", &choice, error));
     const struct output *output = &outputs[choice];
+    if (!path) {
+        TRY(output_files_find_free(arguments, output->path, unnamed, error));
+        path = *unnamed = *unnamed ? *unnamed : strdup(output->path);
+    }
     if (!path)
-        path = *unnamed = output->path;
+        return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
     if (output->writer == TABLE_FILES)
         return table_files_execute(options, word, path, error);
     if (output->writer == EXPORT)
@@ -95,7 +99,7 @@ static int write_report(const struct arguments *arguments,
 }
 
 static int write_or_serve(const struct arguments *arguments,
-    const struct gput_report_options *options, const char **unnamed, struct gput_error *error)
+    const struct gput_report_options *options, char **unnamed, struct gput_error *error)
 {
     if (!arguments_have(arguments, OPTION_PERFETTO))
         return write_report(arguments, options, unnamed, error);
@@ -109,7 +113,7 @@ int cmd_report(const struct arguments *arguments)
     struct gput_report_options options = gput_report_options_default();
     struct work work = {0};
     struct gput_error error;
-    const char *unnamed = NULL;
+    char *unnamed = NULL;
     int code = read_options(arguments, &work, &options, &error);
     if (code == GPUT_OK)
         code = write_or_serve(arguments, &options, &unnamed, &error);
@@ -118,5 +122,6 @@ int cmd_report(const struct arguments *arguments)
         output_files_say(unnamed);
     named_sessions_free(&work.sessions);
     free(work.marks);
+    free(unnamed);
     return message_exit_status(code, &error, EXIT_FAILURE);
 }

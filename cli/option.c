@@ -129,6 +129,10 @@ static const struct option options[OPTION_COUNT] = {
             "Replace output files that exist already. Without it they are kept, and a free name "
             "(x.1.csv) is written; with gpu-tracker -e a tracking file that exists is an error, "
             "and a report is replaced."},
+    [OPTION_OVERWRITTEN] = {0, "overwrite", ARGUMENT_NONE, .newer = true,
+        .help =
+            "Without -o, replace the file of an earlier report or picture. Without this option a "
+            "free name (report.1.html) is written."},
     [OPTION_RAM] = {0, "ram", ARGUMENT_WORD, "ram-mode", "adaptive exact totals", .newer = true,
         .help = "When to read the private and shared parts of RAM, which are expensive to read. "
                 "'adaptive': when they may have changed, at a bounded cost. 'exact': at every "

@@ -227,14 +227,6 @@ static int check_against_operands(const struct arguments *arguments, enum option
     return GPUT_OK;
 }
 
-static bool tracks(const struct command *command)
-{
-    const enum option_id *id = command->options;
-    while (*id != OPTION_END && *id != OPTION_TRACKING_FILE)
-        id++;
-    return *id == OPTION_TRACKING_FILE;
-}
-
 /* *rank: NULL until a name has a placeholder. */
 static int expand(struct arguments *arguments, struct gput_rank **rank, enum option_id id,
     struct gput_error *error)
@@ -251,11 +243,35 @@ static int expand(struct arguments *arguments, struct gput_rank **rank, enum opt
     return code;
 }
 
+static bool has_option(const struct command *command, enum option_id wanted)
+{
+    const enum option_id *id = command->options;
+    while (*id != OPTION_END && *id != wanted)
+        id++;
+    return *id == wanted;
+}
+
+int output_files_find_free(
+    const struct arguments *arguments, const char *path, char **name, struct gput_error *error)
+{
+    char text[MESSAGE_LINE_SIZE];
+    struct stat info;
+    *name = NULL;
+    if (arguments_have(arguments, OPTION_OVERWRITTEN) || stat(path, &info) != 0 ||
+        !S_ISREG(info.st_mode) || info.st_size == 0)
+        return GPUT_OK;
+    TRY(gput_rank_free_path(path, name, error));
+    snprintf(text, sizeof text, "%.300s exists: %.300s is written (--overwrite replaces %.300s).",
+        path, *name, path);
+    message_warning(NULL, text);
+    return GPUT_OK;
+}
+
 int output_files_expand(struct arguments *arguments, struct gput_error *error)
 {
     struct gput_rank *rank = NULL;
     int code = GPUT_OK;
-    if (tracks(arguments->command))
+    if (has_option(arguments->command, OPTION_TRACKING_FILE))
         return GPUT_OK;
     for (size_t i = 0; code == GPUT_OK && i < COUNT(outputs); i++)
         code = expand(arguments, &rank, outputs[i], error);

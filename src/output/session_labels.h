@@ -22,7 +22,7 @@ struct session_label {
 };
 
 /*
- * "n1:4711", by which sessions are told apart. A pid is unique on its machine only where it is one
+ * "n1:4711", which distinguishes sessions. A pid is unique on its machine only where it is one
  * of the machine's: containers can have the host's name, and all begin with pid 1. So in a
  * container or pod, or where `pids_are_inner` (procfs_is_inner()), the start follows:
  * "n1:2@2026-11-29T11:48:07.976222Z".

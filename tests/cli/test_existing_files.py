@@ -73,6 +73,21 @@ class Existing(CommandTest):
         self.assertEqual((done.returncode, (self.folder / "x.html").read_text()), (0, "precious"), done.stderr)
         self.assertIn("x.html exists: x.1.html is written", done.stderr)
 
+    def test_a_report_or_picture_without_a_name_keeps_the_one_before(self):
+        """A name that was given with -o is replaced: what is made of files can be made again."""
+        use_page(self)
+        self.kept("--tf", "s.csv", command=("sleep", "0.1"))
+        for words, name, free in (["report", "s.csv"], "report.html", "report.1.html"), (["plot", "s.csv"], "plot.svg", "plot.1.svg"):
+            (self.folder / name).write_text("precious")
+            done = self.run_command(*words)
+            self.assertEqual((done.returncode, (self.folder / name).read_text()), (0, "precious"), done.stderr)
+            self.assertIn(f"{name} exists: {free} is written (--overwrite replaces {name}).", done.stderr)
+            self.assertIn(f"{free} was written (-o names another).", done.stderr)
+            for more in ["--overwrite"], ["-o", name]:
+                (self.folder / name).write_text("precious")
+                self.assertEqual(self.run_command(*words, *more).returncode, 0)
+                self.assertNotEqual((self.folder / name).read_text(), "precious")
+
     def test_the_older_form_is_as_it_was(self):
         """It replaces a report, and refuses a tracking file."""
         (self.folder / "out.txt").write_text("old")
