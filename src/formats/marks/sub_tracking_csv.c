@@ -138,6 +138,9 @@ static int csv_next(struct sub_tracking_reader *base, struct sub_tracking_mark *
         TRY(csv_reader_next(reader->csv, &record, &end, error));
         if (end)
             return GPUT_OK;
+        if (!record.terminated && !base->salvage.wanted &&
+            sub_tracking_csv_row_joins(&reader->layout, record.text, record.end))
+            return open_quote_error(reader, record.line, error);
         if (!record.terminated && lines_are_rows(reader, &record)) {
             TRY(salvage_row(&base->salvage, open_quote_error(reader, record.line, error), error));
             continue;

@@ -112,3 +112,20 @@ int sub_tracking_csv_row_parse(const struct sub_tracking_csv_layout *layout, cha
     }
     return text == end ? SUB_TRACKING_CSV_ROW_FINE : SUB_TRACKING_CSV_ROW_TOO_LONG;
 }
+
+bool sub_tracking_csv_row_joins(
+    const struct sub_tracking_csv_layout *layout, const char *text, const char *end)
+{
+    struct sub_tracking_mark row;
+    struct csv_cell name;
+    char line[4096];
+    const char *at = memchr(text, '\n', (size_t)(end - text));
+    const char *line_end = at ? memchr(at + 1, '\n', (size_t)(end - at - 1)) : NULL;
+    size_t length = at ? (size_t)((line_end ? line_end : end) - at - 1) : 0;
+    if (length == 0 || length > sizeof line)
+        return false;
+    memcpy(line, at + 1, length);
+    length -= line[length - 1] == '\r';
+    return sub_tracking_csv_row_parse(layout, line, line + length, &row, &name) ==
+           SUB_TRACKING_CSV_ROW_FINE;
+}

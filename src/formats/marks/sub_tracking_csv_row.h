@@ -15,3 +15,8 @@
  */
 int sub_tracking_csv_row_parse(const struct sub_tracking_csv_layout *layout, char *text, char *end,
     struct sub_tracking_mark *row, struct csv_cell *name);
+
+/* Whether the second line of a text that has no end is a row of its own: then a damaged quote in
+ * the first one has joined them. */
+bool sub_tracking_csv_row_joins(
+    const struct sub_tracking_csv_layout *layout, const char *text, const char *end);

@@ -2,6 +2,7 @@
 #include "base/file.h"
 #include "base/file_target.h"
 #include "formats/marks/sub_tracking_csv.h"
+#include "formats/marks/sub_tracking_csv_row.h"
 #include "formats/marks/sub_tracking_sqlite.h"
 #include "formats/sqlite_file.h"
 
@@ -22,8 +23,10 @@
 #define LOCK_PAUSE_NS 1000000
 #define LOCK_TRIES BUSY_TIMEOUT_MS
 
-/* How many bytes follow the last line end: those of a truncated row, 0 for a header. */
-static int find_torn_row(const char *path, size_t *bytes, struct gput_error *error)
+/* How many bytes a truncated row at the end has; 0 for a header. Its name may have line ends, but
+ * rows that a damaged quote has joined with it stay. */
+static int find_torn_row(const struct sub_tracking_csv_layout *layout, const char *path,
+    size_t *bytes, struct gput_error *error)
 {
     struct csv_reader *reader;
     struct csv_record record;
@@ -34,7 +37,11 @@ static int find_torn_row(const char *path, size_t *bytes, struct gput_error *err
     for (size_t records = 0; code == GPUT_OK && !end; records++) {
         code = csv_reader_next(reader, &record, &end, error);
         if (code == GPUT_OK && !end && !record.terminated && records > 0)
-            *bytes = (size_t)(record.end - record.text);
+            *bytes = sub_tracking_csv_row_joins(layout, record.text, record.end)
+                         ? (size_t)(record.end - 1 -
+                                    (char *)memrchr(
+                                        record.text, '\n', (size_t)(record.end - record.text)))
+                         : (size_t)(record.end - record.text);
     }
     csv_reader_close(reader);
     return code;
@@ -42,14 +49,14 @@ static int find_torn_row(const char *path, size_t *bytes, struct gput_error *err
 
 /* Makes the locked file end in a complete line: removes a row without a line end, which no reader
  * counts. */
-static int end_last_line(
-    int fd, const char *path, off_t size, struct str *text, struct gput_error *error)
+static int end_last_line(const struct sub_tracking_csv_layout *layout, int fd, const char *path,
+    off_t size, struct str *text, struct gput_error *error)
 {
     char last;
     size_t torn_bytes;
     if (pread(fd, &last, 1, size - 1) != 1 || last == '\n')
         return GPUT_OK;
-    TRY(find_torn_row(path, &torn_bytes, error));
+    TRY(find_torn_row(layout, path, &torn_bytes, error));
     if (torn_bytes == 0)
         str_append_char(text, '\n');
     else if (ftruncate(fd, size - (off_t)torn_bytes) != 0)
@@ -69,7 +76,7 @@ static int compose(int fd, const char *path, const struct sub_tracking_mark *row
     if (status.st_size > 0) {
         code = sub_tracking_csv_layout_read(&layout, path, error);
         if (code == GPUT_OK)
-            code = end_last_line(fd, path, status.st_size, text, error);
+            code = end_last_line(&layout, fd, path, status.st_size, text, error);
     } else if (sub_tracking_csv_layout_init(&layout, 0)) {
         sub_tracking_csv_append_header(text, &layout);
     } else {

@@ -481,6 +481,10 @@ static int end_with_torn_row(
     uint64_t line = record->line;
     bool terminated = record->terminated;
     size_t cells = csv_count_cells(record);
+    const char *line_end = memchr(record->text, '\n', (size_t)(record->end - record->text));
+    if (line_end && line_end + 1 < record->end) /* no cell of a row has a line end */
+        return tracking_reader_invalid(
+            base, error, "line %llu has a quote that is not closed.", (unsigned long long)line);
     struct csv_record next;
     bool end;
     TRY(csv_reader_next(reader->csv, &next, &end, error));

@@ -296,6 +296,11 @@ static void a_mark_removes_a_truncated_last_line(void **state)
         assert_int_equal(now[strlen(now) - 1], '\n');
         free(now);
     }
+    temporary_write(path, HEADER "7,\"X,0,1\n7,Y,0,2\n7,Y,1,3\n7,Z");
+    assert_int_equal(gput_sub_tracking_mark(path, 7, "X", GPUT_BLOCK_STOP, NULL), GPUT_OK);
+    char *kept = temporary_read(path); /* a damaged quote joins lines: they stay */
+    assert_non_null(strstr(kept, HEADER "7,\"X,0,1\n7,Y,0,2\n7,Y,1,3\n7,X,1,"));
+    free(kept);
 }
 
 static void a_mark_is_not_written_to_other_files(void **state)

@@ -231,6 +231,28 @@ static void a_damaged_quote_loses_only_its_line(void **state)
         5, 2, "line 3 has a quote that is not closed. 2 rows were skipped, 5 were kept.");
 }
 
+static void a_damaged_quote_is_no_truncated_line(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {HEADER "1,a,0,1\n1,\"a,1,2\n1,b,0,3\n1,b,1,4\n",
+        HEADER "1,a,0,1\n1,\"a,1,2\n1,b,0,3\n1,b,1"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct sub_tracking_names *names = sub_tracking_names_create();
+        struct sub_tracking_reader *reader;
+        struct sub_tracking_mark rows[8];
+        struct gput_error error;
+        size_t count;
+        temporary_write(temporary("x.csv"), texts[i]);
+        assert_int_equal(
+            sub_tracking_reader_open(temporary("x.csv"), names, &reader, &error), GPUT_OK);
+        assert_int_equal(
+            sub_tracking_reader_next(reader, rows, 8, &count, &error), GPUT_ERROR_FORMAT);
+        assert_non_null(strstr(error.message, "line 3 has a quote that is not closed."));
+        sub_tracking_reader_close(reader);
+        sub_tracking_names_destroy(names);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -246,6 +268,7 @@ int main(void)
         temporary_test(a_double_with_more_digits_than_nanoseconds_is_kept),
         temporary_test(undamaged_rows_can_be_salvaged),
         temporary_test(a_damaged_quote_loses_only_its_line),
+        temporary_test(a_damaged_quote_is_no_truncated_line),
     };
     return cmocka_run_group_tests_name(
         "formats/marks/sub_tracking_csv", tests, temporary_create, temporary_remove);

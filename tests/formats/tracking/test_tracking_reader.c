@@ -116,6 +116,28 @@ static void a_last_line_without_its_line_end_is_skipped(void **state)
     }
 }
 
+/* A damaged quote joins all lines after it, up to the next one or to the end. */
+static void a_quote_that_is_not_closed_is_no_truncated_line(void **state)
+{
+    (void)state;
+    static const char *const ends[] = {"\"2,2\n3,3\n4,4\n", "2,\"2\n3,3\n4,4"};
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        struct str text = {0};
+        struct gput_error error;
+        struct tracking_row rows[8];
+        size_t count = 0;
+        str_printf(&text, STATIC_LINES "timestamp,main_ram\n1,1\n%s", ends[i]);
+        struct tracking_reader *reader = open_text(str_text(&text));
+        int code = GPUT_OK;
+        while (code == GPUT_OK && count == 0)
+            code = tracking_reader_next(reader, rows, 8, &count, &error);
+        assert_int_equal(code, GPUT_ERROR_FORMAT);
+        assert_non_null(strstr(error.message, "line 5 has a quote that is not closed."));
+        tracking_reader_close(reader);
+        str_finish(&text);
+    }
+}
+
 static void assert_refused(const char *text, enum gput_code code, const char *message)
 {
     struct gput_error error = {0};
@@ -492,6 +514,7 @@ int main(void)
         temporary_test(static_data_comes_as_text_and_as_numbers),
         temporary_test(columns_are_found_by_name),
         temporary_test(a_truncated_last_line_is_skipped_with_a_warning),
+        temporary_test(a_quote_that_is_not_closed_is_no_truncated_line),
         temporary_test(a_last_line_without_its_line_end_is_skipped),
         temporary_test(damaged_files_are_refused_by_line_and_column),
         temporary_test(files_that_cannot_be_opened_are_named),
