@@ -10,6 +10,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #ifndef NSIG
@@ -89,6 +90,9 @@ static void survive(int number)
         sigaction(number, &action, NULL);
 }
 
+/* The library's handler, which signals_catch() replaces. */
+static struct sigaction bus_before;
+
 void signals_survive_full_files(void)
 {
     survive(SIGXFSZ);
@@ -101,9 +105,16 @@ void signals_survive_closed_pipes(void)
 
 static void note(int number, siginfo_t *info, void *context)
 {
-    (void)context;
+    if (info->si_code > 0 && number == SIGBUS && bus_before.sa_flags & SA_SIGINFO) {
+        bus_before.sa_sigaction(number, info, context); /* of a mapped file that was cut */
+        return;
+    }
     if (info->si_code > 0 && is_fault(number)) { /* our own: it comes again, and ends us */
         signal(number, SIG_DFL);
+        return;
+    }
+    if (gettid() != getpid()) { /* the main thread receives what was sent */
+        syscall(SYS_rt_tgsigqueueinfo, getpid(), getpid(), number, info);
         return;
     }
     early[number].code = info->si_code;
@@ -125,7 +136,7 @@ int signals_catch(struct signals *signals, struct gput_error *error)
         sigdelset(&set, stops[i]);
     for (int number = 1; number < NSIG; number++) {
         if (number != SIGCHLD && sigismember(&set, number) == 1)
-            sigaction(number, &action, NULL);
+            sigaction(number, &action, number == SIGBUS ? &bus_before : NULL);
     }
     signal(SIGCHLD, SIG_DFL);
     return GPUT_OK;

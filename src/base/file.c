@@ -46,6 +46,29 @@ static int read_to_end(
     }
 }
 
+int file_open_regular(const char *path, int *fd, struct gput_error *error)
+{
+    struct stat info;
+    *fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (*fd < 0)
+        return error_set_errno(error, errno, "Cannot open %s", path);
+    if (fstat(*fd, &info) == 0 && S_ISREG(info.st_mode))
+        return GPUT_OK;
+    close(*fd);
+    *fd = -1;
+    return error_set(error, GPUT_ERROR_FORMAT, "Cannot read %s: it is not a regular file.", path);
+}
+
+int file_read_regular(
+    const char *path, size_t max_bytes, struct str *content, struct gput_error *error)
+{
+    int fd;
+    TRY(file_open_regular(path, &fd, error));
+    int code = read_to_end(fd, path, max_bytes, content, error);
+    close(fd);
+    return code;
+}
+
 int file_read_bounded(
     const char *path, size_t max_bytes, struct str *content, struct gput_error *error)
 {
@@ -442,12 +465,10 @@ bool file_write_in_place(const char *path, const void *bytes, size_t length)
 
 size_t file_read_beginning(const char *path, char *bytes, size_t size)
 {
-    struct stat info;
+    int fd;
     ssize_t length = 0;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode))
+    if (file_open_regular(path, &fd, NULL) == GPUT_OK)
         length = read(fd, bytes, size);
-    if (fd >= 0)
-        close(fd);
+    file_close_fd(&fd);
     return length > 0 ? (size_t)length : 0;
 }

@@ -15,6 +15,17 @@
  */
 int file_read(const char *path, struct str *content, struct gput_error *error);
 
+/*
+ * Opens a file that was found by its name in a folder, for reading: anybody may have put a pipe
+ * there, and opening that would wait for a writer. The caller closes `*fd`; -1 after an error.
+ * Errors: GPUT_ERROR_FORMAT (it is not a regular file), those of the system.
+ */
+int file_open_regular(const char *path, int *fd, struct gput_error *error);
+
+/* Reads such a file, of at most `max_bytes`. Errors: also GPUT_ERROR_INVALID. */
+int file_read_regular(
+    const char *path, size_t max_bytes, struct str *content, struct gput_error *error);
+
 /* Reads the first bytes of a regular file, at most `size`; returns how many. 0: it is empty, or
  * cannot be read. */
 size_t file_read_beginning(const char *path, char *bytes, size_t size);

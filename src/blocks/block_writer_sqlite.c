@@ -64,7 +64,7 @@ static int sqlite_begin(struct block_writer *base, int fd, struct gput_error *er
 static void close_database(struct sqlite_writer *writer)
 {
     sqlite3_finalize(writer->insert);
-    sqlite3_close(writer->database);
+    sqlite_file_close(writer->database);
     writer->insert = NULL;
     writer->database = NULL;
 }

@@ -14,7 +14,7 @@ bool spool_note_read(const char *path, struct spool_note *note)
     struct str text = {0};
     *note = (struct spool_note){0};
     bool is_read =
-        file_read_bounded(path, MAX_BYTES, &text, NULL) == GPUT_OK &&
+        file_read_regular(path, MAX_BYTES, &text, NULL) == GPUT_OK &&
         sscanf(str_text(&text), "host %64[^\n]\nfolder %4095[^\n]", note->host, note->folder) == 2;
     str_finish(&text);
     return is_read;

@@ -1,10 +1,12 @@
 #include "formats/sqlite_file.h"
 
+#include "formats/marks/mapped_guard.h"
 #include "formats/sqlite_library.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +29,9 @@
 
 /* SQLite's own limit. */
 #define MAX_PAGES UINT32_C(0xfffffffe)
+
+/* A write-ahead log has an index, next to the database, in parts of this size. */
+#define LOG_INDEX_BYTES (32 * 1024)
 
 static enum gput_code code_of_sqlite(int result)
 {
@@ -112,6 +117,98 @@ int sqlite_file_prepare(sqlite3 *database, const char *sql, const char *path,
 
 #define READ_HEADER "SELECT count(*) FROM sqlite_master"
 
+/* ---- Files of others ---- */
+
+/* A file can have views and triggers, and a view can have rows without end: tables alone are read.
+ * `inner` is the view or trigger whose SQL asks. */
+static int allow(
+    void *unused, int action, const char *a, const char *b, const char *schema, const char *inner)
+{
+    (void)unused;
+    (void)a;
+    (void)b;
+    (void)schema;
+    return inner || action == SQLITE_RECURSIVE ? SQLITE_DENY : SQLITE_OK;
+}
+
+static int interrupt(void *unused)
+{
+    (void)unused;
+    return 1;
+}
+
+/* A statement takes some 5 steps a byte of what it reads at most; pages that refer to each other
+ * can have far more rows than the file has bytes. A statement of a large file is not bounded. */
+#define STEPS_OF_A_BYTE 40
+#define MIN_STEPS 50000000
+
+static void distrust(sqlite3 *database, const char *path)
+{
+    struct stat info;
+    int64_t bytes = stat(path, &info) == 0 ? info.st_size : 0;
+    sqlite3_set_authorizer(database, allow, NULL);
+    if (bytes < (INT_MAX - MIN_STEPS) / STEPS_OF_A_BYTE)
+        sqlite3_progress_handler(
+            database, MIN_STEPS + STEPS_OF_A_BYTE * (int)bytes, interrupt, NULL);
+}
+
+/* ---- The index of a log ---- */
+
+/* The log has an index next to the database, which SQLite maps in parts. Where another program
+ * truncates it, an access would end this one, which may not be ours. */
+#define MAX_INDEX_PARTS 64
+
+/* Gives the parts that are mapped, of a database that has its log open; returns how many these are.
+ */
+static size_t find_index_parts(sqlite3 *database, void *parts[MAX_INDEX_PARTS])
+{
+    sqlite3_file *file = NULL;
+    volatile void *part = NULL;
+    size_t count = 0;
+    if (!database ||
+        sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK ||
+        !file || !file->pMethods || file->pMethods->iVersion < 2 || !file->pMethods->xShmMap)
+        return 0;
+    while (count < MAX_INDEX_PARTS &&
+           file->pMethods->xShmMap(file, (int)count, LOG_INDEX_BYTES, 0, &part) == SQLITE_OK &&
+           part)
+        parts[count++] = (void *)part;
+    return count;
+}
+
+static bool has_open_log(sqlite3 *database)
+{
+    sqlite3_stmt *statement = NULL;
+    bool is_log =
+        sqlite3_exec(database, READ_HEADER, NULL, NULL, NULL) == SQLITE_OK &&
+        sqlite3_prepare_v2(database, "PRAGMA journal_mode", -1, &statement, NULL) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW &&
+        strcmp((const char *)sqlite3_column_text(statement, 0), "wal") == 0;
+    sqlite3_finalize(statement);
+    return is_log;
+}
+
+static void guard_index(sqlite3 *database)
+{
+    void *parts[MAX_INDEX_PARTS];
+    size_t count = find_index_parts(database, parts);
+    for (size_t i = 0; i < count; i++)
+        if (!mapped_guard_has(parts[i]))
+            mapped_guard_add(parts[i], LOG_INDEX_BYTES, NULL);
+}
+
+int sqlite_file_close(sqlite3 *database)
+{
+    void *parts[MAX_INDEX_PARTS];
+    size_t count = has_open_log(database) ? find_index_parts(database, parts) : 0;
+    int result = sqlite3_close(database);
+    for (size_t i = 0; result == SQLITE_OK && i < count; i++)
+        mapped_guard_remove(parts[i]);
+    return result;
+}
+
+/* ---- Opening ---- */
+
 /* Opens the file, and makes SQLite read its header. */
 static int try_open(const char *name, int flags, sqlite3 **database)
 {
@@ -172,8 +269,12 @@ static bool lacks_files_next_to_it(sqlite3 *database, int result)
 int sqlite_file_open(const char *path, sqlite3 **database, struct gput_error *error)
 {
     *database = NULL;
+    struct stat info;
     if (access(path, R_OK) != 0)
         return error_set_errno(error, errno, "Cannot open %s", path);
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode))
+        return error_set(
+            error, GPUT_ERROR_FORMAT, "Cannot read %s: it is not a regular file.", path);
     TRY(sqlite_library_load(error));
 
     /* Recovering a leftover log needs writing; without permission, read-only access may do. */
@@ -192,8 +293,10 @@ int sqlite_file_open(const char *path, sqlite3 **database, struct gput_error *er
         result = try_open(uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, database);
         free(uri);
     }
-    if (result == SQLITE_OK)
+    if (result == SQLITE_OK) {
+        distrust(*database, path);
         return GPUT_OK;
+    }
     int code = *database ? sqlite_file_error(*database, "read", path, error) : error_memory(error);
     sqlite3_close(*database);
     *database = NULL;
@@ -210,8 +313,10 @@ int sqlite_file_salvage(const char *path, sqlite3 **database, struct gput_error 
     int result = sqlite3_open_v2(path, database, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
     if (result == SQLITE_OK)
         result = sqlite3_exec(*database, sql, NULL, NULL, NULL);
-    if (result == SQLITE_OK)
+    if (result == SQLITE_OK) {
+        distrust(*database, path);
         return GPUT_OK;
+    }
     sqlite3_close(*database);
     *database = NULL;
     return code;
@@ -284,14 +389,12 @@ static bool has_little_space(sqlite3 *database, const char *name)
 static int checkpoint_when_due(void *unused, sqlite3 *database, const char *name, int pages)
 {
     (void)unused;
+    guard_index(database);
     bool reads_space = pages >= LOG_PAGES_OF_SMALL_DISK && pages % 64 < 4;
     if (pages >= LOG_PAGES || (reads_space && has_little_space(database, name)))
         sqlite3_wal_checkpoint_v2(database, name, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
     return SQLITE_OK;
 }
-
-/* A write-ahead log has an index, next to the database, of this size at least. */
-#define LOG_INDEX_BYTES (32 * 1024)
 
 static bool log_is_below_limit(void)
 {
@@ -301,11 +404,15 @@ static bool log_is_below_limit(void)
 
 void sqlite_file_use_log(sqlite3 *database)
 {
+    sqlite3_set_authorizer(database, NULL, NULL);
+    sqlite3_progress_handler(database, 0, NULL, NULL);
     sqlite3_wal_hook(database, checkpoint_when_due, NULL);
     /* Network file systems may not support WAL; the default journal is as safe, only slower. */
     if (!log_is_below_limit() ||
         sqlite3_exec(database, "PRAGMA journal_mode=WAL", NULL, NULL, NULL) != SQLITE_OK)
         sqlite3_exec(database, "PRAGMA journal_mode=TRUNCATE", NULL, NULL, NULL);
+    else if (has_open_log(database))
+        guard_index(database);
     sqlite3_exec(database, "PRAGMA synchronous=NORMAL", NULL, NULL, NULL);
 }
 
@@ -365,6 +472,8 @@ static bool has_moved(sqlite3 *database)
 
 int sqlite_file_finish(sqlite3 *database, const char *path, struct gput_error *error)
 {
+    void *parts[MAX_INDEX_PARTS];
+    size_t count = has_open_log(database) ? find_index_parts(database, parts) : 0;
     int result = SQLITE_OK, code = GPUT_OK;
     /* This checkpoints the log and removes it. While a reader has the file open the log stays, and
      * the last one to close the file checkpoints it. A log at the path of a removed file belongs to
@@ -375,6 +484,8 @@ int sqlite_file_finish(sqlite3 *database, const char *path, struct gput_error *e
         code = sqlite_file_error(database, "write", path, error);
     if (sqlite3_close(database) != SQLITE_OK && code == GPUT_OK)
         code = sqlite_file_error(database, "close", path, error);
+    for (size_t i = 0; i < count; i++)
+        mapped_guard_remove(parts[i]); /* of a log that stays they are mapped until here */
     return code;
 }
 
@@ -415,7 +526,7 @@ int sqlite_file_find_table(
     sqlite3 *database, const char *name, bool *found, struct gput_error *error)
 {
     sqlite3_stmt *statement = NULL;
-    const char *sql = "SELECT 1 FROM sqlite_master WHERE type IN ('table', 'view') AND name = ?";
+    const char *sql = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?";
     *found = sqlite3_prepare_v2(database, sql, -1, &statement, NULL) == SQLITE_OK &&
              sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC) == SQLITE_OK &&
              sqlite3_step(statement) == SQLITE_ROW;

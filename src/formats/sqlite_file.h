@@ -14,7 +14,8 @@
  * Opens an existing database for reading. The write-ahead log of a killed writer is recovered;
  * where that is impossible, because the folder is not writable, the file is refused rather than
  * read without it. The caller owns `*database` (sqlite3_close()). Errors: GPUT_ERROR_NOT_FOUND,
- * GPUT_ERROR_PERMISSION, GPUT_ERROR_FORMAT (not an SQLite database).
+ * GPUT_ERROR_PERMISSION, GPUT_ERROR_FORMAT (not an SQLite database). Tables alone can be read, no
+ * views; and a statement fails that has far more rows than the file has space for.
  */
 int sqlite_file_open(const char *path, sqlite3 **database, struct gput_error *error);
 
@@ -60,6 +61,9 @@ bool sqlite_file_make_space(sqlite3 *database);
  * not changed. */
 int sqlite_file_finish(sqlite3 *database, const char *path, struct gput_error *error);
 
+/* sqlite3_close() of a database that has had sqlite_file_use_log(), without a checkpoint. */
+int sqlite_file_close(sqlite3 *database);
+
 /* Sets the size that the database may have; less than it has is as much as it has. */
 void sqlite_file_set_limit(sqlite3 *database, uint64_t bytes);
 
@@ -81,7 +85,7 @@ int sqlite_file_run(sqlite3 *database, const char *sql, const char *path, struct
 int sqlite_file_prepare(sqlite3 *database, const char *sql, const char *path,
     sqlite3_stmt **statement, struct gput_error *error);
 
-/* Whether it has a table (or view) of that name; none where its list of tables cannot be read.
+/* Whether it has a table of that name; none where its list of tables cannot be read.
  * Errors: GPUT_ERROR_MEMORY. */
 int sqlite_file_find_table(
     sqlite3 *database, const char *name, bool *found, struct gput_error *error);

@@ -68,7 +68,15 @@
         (sqlite3 * database, const char *sql, int length, sqlite3_stmt **statement,                \
             const char **tail),                                                                    \
         (database, sql, length, statement, tail))                                                  \
+    F(void, sqlite3_progress_handler,                                                              \
+        (sqlite3 * database, int steps, int (*call)(void *), void *user),                          \
+        (database, steps, call, user))                                                             \
     F(int, sqlite3_reset, (sqlite3_stmt * statement), (statement))                                 \
+    F(int, sqlite3_set_authorizer,                                                                 \
+        (sqlite3 * database,                                                                       \
+            int (*call)(void *, int, const char *, const char *, const char *, const char *),      \
+            void *user),                                                                           \
+        (database, call, user))                                                                    \
     F(int, sqlite3_step, (sqlite3_stmt * statement), (statement))                                  \
     F(int, sqlite3_stricmp, (const char *one, const char *other), (one, other))                    \
     F(int, sqlite3_system_errno, (sqlite3 * database), (database))                                 \

@@ -61,9 +61,11 @@ static void on_fault(int number, siginfo_t *info, void *context)
     int saved = errno;
     uintptr_t address = (uintptr_t)info->si_addr;
     struct part *part = info->si_code == BUS_ADRERR ? find(address) : NULL;
-    if (part && replace_page(address))
-        atomic_store(atomic_load(&part->cut), true);
-    else
+    bool is_replaced = part && replace_page(address);
+    atomic_bool *cut = is_replaced ? atomic_load(&part->cut) : NULL;
+    if (cut)
+        atomic_store(cut, true);
+    if (!is_replaced)
         hand_on(number, info, context);
     errno = saved;
 }
@@ -106,6 +108,12 @@ bool mapped_guard_add(void *start, size_t length, atomic_bool *cut)
         }
     }
     return false;
+}
+
+bool mapped_guard_has(const void *start)
+{
+    struct part *part = find((uintptr_t)start);
+    return part && atomic_load(&part->start) == (uintptr_t)start;
 }
 
 void mapped_guard_remove(void *start)

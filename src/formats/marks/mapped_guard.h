@@ -15,9 +15,13 @@
 
 /*
  * Guards the mapping at `start`. `cut` becomes true when a page of it is replaced, before the store
- * is repeated; it outlives the guarding. False without memory: then it is not guarded. Any thread.
+ * is repeated; it outlives the guarding. It may be NULL. False without memory: then it is not
+ * guarded. Any thread.
  */
 bool mapped_guard_add(void *start, size_t length, atomic_bool *cut);
+
+/* Whether a mapping that begins there is guarded. */
+bool mapped_guard_has(const void *start);
 
 /* To be called before unmapping. Mappings that are not guarded are ignored. */
 void mapped_guard_remove(void *start);

@@ -14,7 +14,7 @@ static int read_doc(const struct energy_record *record, const char *file, struct
     struct str path = {0}, content = {0};
     str_printf(&path, "%s/%s", record->folder, file);
     int code = path.failed ? error_memory(error)
-                           : file_read_bounded(path.data, MAX_BYTES, &content, error);
+                           : file_read_regular(path.data, MAX_BYTES, &content, error);
     if (code == GPUT_OK)
         code = doc_read_python_json(content.data, content.length, str_text(&path), doc, error);
     str_finish(&content);

@@ -1,6 +1,7 @@
 /*
  * power_metrics.json: a JSON object a line, {"date": …, "metrics": {"cpu": {…}, "gpu": {…}}}.
  */
+#include "base/file.h"
 #include "base/text.h"
 #include "formats/power/energy_recording.h"
 #include "formats/power/recording_date.h"
@@ -139,20 +140,21 @@ int energy_recording_read_power(struct energy_record *record, bool *found, struc
 {
     struct str path = {0};
     str_printf(&path, "%s/power_metrics.json", record->folder);
-    FILE *file = path.failed ? NULL : fopen(path.data, "re");
+    int fd = -1,
+        code = path.failed ? error_memory(error) : file_open_regular(path.data, &fd, error);
+    FILE *file = code == GPUT_OK ? fdopen(fd, "r") : NULL;
     *found = file != NULL;
     if (!file) {
-        int code = path.failed       ? error_memory(error)
-                   : errno == ENOENT ? GPUT_OK
-                                     : error_set_errno(error, errno, "Cannot read %s", path.data);
+        if (code == GPUT_OK)
+            code = error_set_errno(error, errno, "Cannot read %s", path.data);
+        file_close_fd(&fd);
         str_finish(&path);
-        return code;
+        return code == GPUT_ERROR_NOT_FOUND ? GPUT_OK : code;
     }
     struct line_reader reader = {.record = record, .path = path.data};
     char *text = NULL;
     size_t capacity = 0;
     ssize_t length;
-    int code = GPUT_OK;
     while (code == GPUT_OK && (length = getline(&text, &capacity, file)) >= 0) {
         reader.number++;
         code = parse_text(&reader, text, (size_t)length, error);

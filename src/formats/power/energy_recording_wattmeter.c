@@ -144,7 +144,7 @@ int energy_recording_read_wattmeter(
     struct str path = {0}, content = {0};
     str_printf(&path, "%s/omegawatt.csv", record->folder);
     int code = path.failed ? error_memory(error)
-                           : file_read_bounded(path.data, MAX_BYTES, &content, error);
+                           : file_read_regular(path.data, MAX_BYTES, &content, error);
     *found = code == GPUT_OK;
     if (code == GPUT_OK && content.length > 0)
         code = parse_lines(record, content.data, error);

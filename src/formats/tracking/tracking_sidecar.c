@@ -23,9 +23,11 @@ static char *path_of(const char *tracking_file)
 struct doc *tracking_sidecar_read(const char *tracking_file)
 {
     char *path = path_of(tracking_file);
+    struct str text = {0};
     struct doc *doc = NULL;
-    if (path)
-        doc_read_json_file(path, MAX_BYTES, &doc, NULL);
+    if (path && file_read_regular(path, MAX_BYTES, &text, NULL) == GPUT_OK)
+        doc_read_json(str_text(&text), text.length, path, &doc, NULL);
+    str_finish(&text);
     free(path);
     if (doc && (doc->kind != DOC_OBJECT || !doc_get(doc, FIRST_KEY))) { /* it is another one */
         doc_destroy(doc);

@@ -182,7 +182,7 @@ static int start_file(struct sqlite_writer *writer, bool overwrite, struct gput_
     int code = open_for_rows(writer, error);
     if (code != GPUT_OK) {
         finalize_statements(writer);
-        sqlite3_close(writer->database);
+        sqlite_file_close(writer->database);
         sqlite_file_remove(writer->target, NULL);
         return code;
     }

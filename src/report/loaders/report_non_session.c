@@ -1,8 +1,8 @@
 #include "report/loaders/report_non_session.h"
 
+#include "base/file.h"
 #include "base/text.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define ANALYSIS                                                                                   \
@@ -29,11 +29,7 @@ static const struct {
 
 static size_t read_beginning(const char *path, char *text, size_t size)
 {
-    FILE *file = fopen(path, "rbe");
-    size_t length = file ? fread(text, 1, size, file) : 0;
-    if (file)
-        fclose(file);
-    return length;
+    return file_read_beginning(path, text, size);
 }
 
 /* Its beginning without space, as a string. */

@@ -7,6 +7,7 @@
 #include "base/thread.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -162,7 +163,11 @@ static void *run(void *user)
     struct items items = {0};
     int64_t rest_until_ns = 0;
     bool came_soon = false;
+    sigset_t fault;
     prctl(PR_SET_NAME, "gpu-tracker");
+    sigemptyset(&fault);
+    sigaddset(&fault, SIGBUS); /* of a mapped file that was cut: blocked, it ends the process */
+    pthread_sigmask(SIG_UNBLOCK, &fault, NULL);
     pthread_mutex_lock(&writer->lock);
     while (writer->waiting.count > 0 || !writer->is_ending) {
         await_items(writer, came_soon, rest_until_ns);
