@@ -51,7 +51,7 @@ class Links(unittest.TestCase):
 
 
 def sources():
-    for folder in ("bench", "cli", "collectors", "docs", "examples", "include", "packaging", "python", "src", "tests", "tools", "web"):
+    for folder in ("bench", "cli", "collectors", "completions", "docs", "examples", "include", "man", "packaging", "python", "src", "tests", "tools", "web"):
         for path in (SOURCE / folder).rglob("*"):
             if "node_modules" not in path.parts:
                 yield path
