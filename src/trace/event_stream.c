@@ -16,9 +16,9 @@ struct event_stream {
     struct file_windows *windows;       /* what other threads found; NULL: there are none */
     const struct event_window *current; /* the window whose events are being given; NULL: none */
     size_t next_event;
-    uint64_t at; /* in the file: of the event just given */
-    struct json_repair repair;
-    bool is_repaired; /* the event just given was */
+    uint64_t at;         /* in the file: of the event just given */
+    struct str repaired; /* the copy that the event just given is in, if it is one */
+    bool is_repaired;    /* the event just given was */
     struct event_shapes *shapes;
     enum place place;
     bool resyncing; /* after damage: what is not an event is skipped without counting it */
@@ -158,7 +158,7 @@ static enum json_status scan_event(struct event_stream *stream, struct trace_eve
     if (status != JSON_BAD)
         return status;
     window->at = start;
-    status = json_repair_scan(&stream->repair, &window->at, window->end, scan_repaired, event);
+    status = json_repair_scan(&stream->repaired, &window->at, window->end, scan_repaired, event);
     if (status == JSON_TORN && window->last)
         return JSON_BAD;
     stream->is_repaired = status == JSON_OK;
@@ -352,7 +352,7 @@ static int next_member(struct event_stream *stream, struct gput_error *error)
         status = scan_member(&member, &after, window->end);
     if (status == JSON_BAD) {
         after = window->at;
-        status = json_repair_scan(&stream->repair, &after, window->end, scan_member, &member);
+        status = json_repair_scan(&stream->repaired, &after, window->end, scan_member, &member);
         stream->counts.repaired += status == JSON_OK;
     }
     if (status == JSON_TORN)
@@ -528,7 +528,7 @@ void event_stream_close(struct event_stream *stream)
     event_shapes_destroy(stream->shapes);
     str_finish(&stream->left_out);
     str_finish(&stream->warning);
-    json_repair_finish(&stream->repair);
+    str_finish(&stream->repaired);
     free(stream->name);
     free(stream);
 }

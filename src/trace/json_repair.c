@@ -1,8 +1,8 @@
 #include "trace/json_repair.h"
 
 /* How much is copied at first, and at most: nearly all events are shorter. */
-#define FIRST_LENGTH ((size_t)4096)
-#define MAX_LENGTH ((size_t)1 << 20)
+#define FIRST_LENGTH ((size_t)512)
+#define MAX_LENGTH ((size_t)256 << 10)
 
 static bool is_hex(char byte)
 {
@@ -17,29 +17,40 @@ static size_t escape_length(const char *at)
     return at[1] != '\0' && strchr("\"\\/bfnrt", at[1]) ? 2 : 0;
 }
 
-/* Appends a text with its strings repaired, up to `limit` bytes, and the padding. Returns how much
- * of it that was. */
-static size_t append_repaired(const char *text, size_t length, size_t limit, struct str *out)
+/* Appends a text with such backslashes escaped, and the padding. */
+static void append_repaired(const char *text, size_t length, struct str *out)
 {
-    const char *at = text, *end = text + length;
-    bool in_string = false;
+    static const char padding[JSON_PADDING] = {0};
+    const char *at = text, *end = text + length, *backslash;
     str_clear(out);
-    while (at < end && out->length < limit && !out->failed) {
-        size_t escape = in_string && *at == '\\' ? escape_length(at) : 1;
+    while (at < end && (backslash = memchr(at, '\\', (size_t)(end - at))) != NULL) {
+        size_t escape = escape_length(backslash);
+        str_append_bytes(out, at, (size_t)(backslash - at) + escape);
         if (escape == 0)
-            str_append(out, "\\\\");
-        else
-            str_append_bytes(out, at, escape);
-        in_string ^= *at == '"';
-        at += escape ? escape : 1;
+            str_append_bytes(out, "\\\\", 2);
+        at = backslash + (escape ? escape : 1);
     }
-    for (int i = 0; i < JSON_PADDING; i++)
-        str_append_char(out, '\0');
-    return at < end ? (size_t)(at - text) : length;
+    if (at < end)
+        str_append_bytes(out, at, (size_t)(end - at));
+    str_append_bytes(out, padding, sizeof padding);
 }
 
-enum json_status json_repair_scan(struct json_repair *repair, const char **at, const char *end,
-    json_scan_function *scan, void *user)
+/* How much of a text became that many bytes of its repaired copy. */
+static size_t length_before(const char *text, size_t repaired)
+{
+    size_t at = 0, made = 0;
+    while (made < repaired) {
+        const char *backslash = memchr(text + at, '\\', repaired - made);
+        size_t plain = backslash ? (size_t)(backslash - text) - at : repaired - made;
+        size_t escape = backslash ? escape_length(backslash) : 0;
+        at += plain + (backslash ? (escape ? escape : 1) : 0);
+        made += plain + (backslash ? (escape ? escape : 2) : 0);
+    }
+    return at;
+}
+
+enum json_status json_repair_scan(
+    struct str *copy, const char **at, const char *end, json_scan_function *scan, void *user)
 {
     const size_t all = (size_t)(end - *at);
     enum json_status status = JSON_TORN;
@@ -47,21 +58,15 @@ enum json_status json_repair_scan(struct json_repair *repair, const char **at, c
         bool is_all = length >= all;
         if (length > MAX_LENGTH)
             return JSON_BAD;
-        append_repaired(*at, is_all ? all : length, SIZE_MAX, &repair->text);
-        if (repair->text.failed)
+        append_repaired(*at, is_all ? all : length, copy);
+        if (copy->failed)
             return JSON_BAD;
-        const char *start = str_text(&repair->text), *here = start;
-        status = scan(user, &here, start + repair->text.length - JSON_PADDING);
+        const char *start = str_text(copy), *here = start;
+        status = scan(user, &here, start + copy->length - JSON_PADDING);
         if (status == JSON_OK)
-            *at += append_repaired(*at, all, (size_t)(here - start), &repair->before);
+            *at += length_before(*at, (size_t)(here - start));
         if (is_all)
             break;
     }
-    return repair->before.failed ? JSON_BAD : status;
-}
-
-void json_repair_finish(struct json_repair *repair)
-{
-    str_finish(&repair->text);
-    str_finish(&repair->before);
+    return status;
 }

@@ -7,12 +7,6 @@
 #include "base/str.h"
 #include "trace/json_scan.h"
 
-/* Begins as zeroes; to be finished. */
-struct json_repair {
-    struct str text;
-    struct str before; /* of the repaired text, up to where a scan ended */
-};
-
 /* Scans the value that begins at `*at`, and moves `*at` after it, as json_scan_value() does. */
 typedef enum json_status json_scan_function(void *user, const char **at, const char *end);
 
@@ -20,7 +14,5 @@ typedef enum json_status json_scan_function(void *user, const char **at, const c
  * Scans a copy in which such backslashes are escaped; what was scanned is in the copy, until the
  * next call. `*at` is moved after the value if the status is JSON_OK. JSON_BAD also without memory.
  */
-enum json_status json_repair_scan(struct json_repair *repair, const char **at, const char *end,
-    json_scan_function *scan, void *user);
-
-void json_repair_finish(struct json_repair *repair);
+enum json_status json_repair_scan(
+    struct str *copy, const char **at, const char *end, json_scan_function *scan, void *user);
