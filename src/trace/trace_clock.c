@@ -11,8 +11,9 @@
 #define HOUR_NS (3600 * NS_PER_SECOND)
 #define DAY_NS (24 * HOUR_NS)
 
-/* How many inputs a message names. */
+/* How many inputs a message names, and how many gaps between inputs have one of their own. */
 #define MAX_NAMED 20
+#define MAX_GAPS 3
 
 void trace_clock_begin(struct trace_clock *clock, const char *name)
 {
@@ -97,28 +98,40 @@ static int by_start(const void *left, const void *right)
     return ORDER(a->first_ns, b->first_ns);
 }
 
+static void warn_of_gap(const struct trace_clock *clock, const struct trace_clock *before,
+    const struct read_report *report)
+{
+    struct str text = {0};
+    str_printf(&text, "%s begins ", clock->name);
+    append_length(clock->first_ns - before->last_ns, &text);
+    str_printf(&text, " after %s ended (", before->name);
+    append_moment(clock->first_ns, &text);
+    str_append(&text, " and ");
+    append_moment(before->last_ns, &text);
+    str_append(&text, " UTC): are they of one run, and on one clock?");
+    read_report_warn_text(report, &text);
+}
+
 /* Inputs that begin long after all before them have ended. */
 static void warn_of_gaps(
     const struct trace_clock *clocks, size_t count, const struct read_report *report)
 {
     const struct trace_clock *last = NULL;
+    size_t gaps = 0;
     for (size_t i = 0; i < count; i++) {
         const struct trace_clock *clock = &clocks[i];
-        struct str text = {0};
         if (clock->absolute == 0)
             continue;
-        if (last && clock->first_ns - last->last_ns > HOUR_NS) {
-            str_printf(&text, "%s begins ", clock->name);
-            append_length(clock->first_ns - last->last_ns, &text);
-            str_printf(&text, " after %s ended (", last->name);
-            append_moment(clock->first_ns, &text);
-            str_append(&text, " and ");
-            append_moment(last->last_ns, &text);
-            str_append(&text, " UTC): are they of one run, and on one clock?");
-            read_report_warn_text(report, &text);
-        }
+        if (last && clock->first_ns - last->last_ns > HOUR_NS && gaps++ < MAX_GAPS)
+            warn_of_gap(clock, last, report);
         if (!last || clock->last_ns > last->last_ns)
             last = clock;
+    }
+    if (gaps > MAX_GAPS) {
+        struct str text = {0};
+        str_printf(&text, "So do %zu more input%s, after others ended", gaps - MAX_GAPS,
+            gaps - MAX_GAPS == 1 ? "" : "s");
+        read_report_warn_text(report, &text);
     }
 }
 

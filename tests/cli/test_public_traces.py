@@ -206,6 +206,9 @@ class Merge(CommandTest):
         self.merge(trace("old.json", now - 5 * 3600 - 100), run)
         self.assertEqual(len(self.warnings), 1)
         self.assertRegex(self.warnings[0], r"^run.json begins 5 hours after old.json ended \(20.* and 20.* UTC\): are they of one run")
+        self.merge(*(trace(f"{i}.json", now - i * 7200) for i in range(7)))
+        self.assertEqual([warning.split(" after ")[0] for warning in self.warnings],
+                         ["5.json begins 1 hour", "4.json begins 1 hour", "3.json begins 1 hour", "So do 3 more inputs,"])  # fmt: skip
         self.merge(trace("mixed.json", now, 5, now, 6))
         self.assertEqual(self.warnings, ["mixed.json: 2 of 4 events have times before the year 2000: they are not on the clock of the others"])
         self.merge(trace("future.json", now, now + 9 * 86400))
