@@ -198,8 +198,8 @@ static const struct option options[OPTION_COUNT] = {
                 "http://localhost:4318."},
     [OPTION_REMOTE_WRITE] = {0, "remote-write", ARGUMENT_TEXT, "url", .newer = true,
         .help = "Send metrics to a receiver of Prometheus' remote write, such as "
-                "http://prometheus:9090. Fields of each request, such as a token: "
-                "GPUT_REMOTE_WRITE_HEADERS=Authorization=Bearer%20TOKEN."},
+                "http://prometheus:9090. GPUT_REMOTE_WRITE_HEADERS has fields of each request, "
+                "such as Authorization=Bearer%20TOKEN."},
     [OPTION_LABEL] = {0, "label", ARGUMENT_TEXT, "name=value", .newer = true, .repeatable = true,
         .help = "A label for all metrics that are served or sent: --label job=train. Can be given "
                 "several times."},

@@ -202,7 +202,7 @@ class Source(unittest.TestCase):
     """New variables and libraries follow the rules of docs/security.md."""
 
     # None of these has a path that is opened or executed with our rights; PATH is followed for the command alone, which has none.
-    NO_PATHS = {"PATH", "TERM", "NO_COLOR", "MPLBACKEND", "JPY_PARENT_PID", "SSH_CONNECTION", "GPUT_PERFETTO_ADDRESS", "GPUT_BLOCK_EXACT",
+    NO_PATHS = {"PATH", "TERM", "NO_COLOR", "MPLBACKEND", "JPY_PARENT_PID", "SSH_CONNECTION", "GPUT_PERFETTO_ADDRESS", "GPUT_BLOCK_EXACT", "GPUT_SESSION",
                 "KINETO_IPC_SOCKET_DIR"}
 
     def test_variables_that_name_paths_are_read_securely(self):
