@@ -135,7 +135,8 @@ struct jobs_job {
     double start, seconds, cpu_seconds, cores,
         efficiency_percent; /* cores: of an array on average */
     double core_seconds;    /* that were allocated */
-    double other_cores;     /* of `cores`, that others kept busy */
+    double other_cores;     /* of `cores`, that others kept busy while ranks ran */
+    double busy_core_seconds, known_core_seconds; /* of both, and of all cores, meanwhile */
     double max_ram_bytes, max_gpu_ram_bytes, gpus, gpu_percent;
     bool ram_is_at_least; /* of a rank */
     double energy_joules, cpu_joules, gpu_joules;

@@ -324,7 +324,7 @@ static void find_idle_cores(struct gput_jobs *jobs, const struct jobs_job *job, 
     const char *work = strcmp(job->noun, "session") == 0 ? "process" : job->noun;
     text_fit(evidence, sizeof evidence, "%s of CPU time in %.*f core-seconds that were allocated",
         human_seconds(job->cpu_seconds, used), job->core_seconds < 100 ? 1 : 0, job->core_seconds);
-    if (busy + job->other_cores > BUSY_PERCENT / 100 * job->cores) {
+    if (job->busy_core_seconds > BUSY_PERCENT / 100 * job->known_core_seconds) {
         FIND("shared_cores", evidence,
             "The job used %s of its %s (%s); others kept %s of them busy", human_cores(busy, used),
             jobs_say_cores(job->cores, cores), human_share(job->efficiency_percent, share),

@@ -42,26 +42,54 @@ static double highest_ram(struct gput_jobs *jobs, const struct jobs_machine *mac
     return bytes;
 }
 
-/* Cores of the ranks that others kept busy: what these used beyond those that the ranks may not
- * use. Of all machines with that clock, which are one. */
-static double others_of(const struct gput_jobs *jobs, const struct jobs_job *job, size_t clock)
+/* How busy the machines with a clock, which are one, were while ranks ran there. */
+struct machine_use {
+    double seconds;     /* in which any ran */
+    double cores;       /* that the ranks may use */
+    double own, system; /* cores that ranks kept busy, and all processes; NaN: not known */
+};
+
+static struct machine_use use_of(struct gput_jobs *jobs, const struct jobs_job *job, size_t clock)
 {
-    double busy = NAN, own = NAN, cores = 0;
-    for (size_t k = clock; k < job->first_machine + job->n_machines; k++) {
+    struct machine_use use = {.own = NAN, .system = NAN};
+    struct jobs_span *spans = calloc(job->count, sizeof *spans);
+    double cpu_seconds = NAN, system_seconds = NAN, known_seconds = NAN;
+    size_t count = 0;
+    jobs->failed |= !spans;
+    for (size_t k = clock; spans && k < job->first_machine + job->n_machines; k++) {
         const struct jobs_machine *machine = &jobs->machines[k];
         if (machine->clock != clock)
             continue;
-        cores += machine->cores;
+        use.cores += machine->cores;
         for (size_t i = machine->first; i < machine->first + machine->count; i++) {
             const struct jobs_rank *rank = &jobs->ranks[i];
-            busy = fmax(busy, rank->system_busy_cores);
-            number_add_known(
-                &own, rank->cpu_seconds / (job->is_array ? machine->seconds : rank->seconds));
+            double system = rank->system_busy_cores * rank->seconds;
+            spans[count++] = jobs_span_of(rank, NAN);
+            number_add_known(&cpu_seconds, rank->cpu_seconds);
+            number_add_known(&system_seconds, system);
+            number_add_known(&known_seconds, isnan(system) ? NAN : rank->seconds);
         }
     }
-    double unused = jobs->ranks[jobs->machines[clock].first].system_cores - cores;
-    double others = busy - own - fmax(unused, 0);
-    return others > 0 ? others : 0;
+    use.seconds = spans ? jobs_covered_seconds(spans, count) : NAN;
+    use.own = cpu_seconds / use.seconds;
+    use.system = system_seconds / known_seconds;
+    free(spans);
+    return use;
+}
+
+/* Cores of the ranks that others kept busy: what these used beyond those that the ranks may not
+ * use. Means are of the time in which ranks ran, also where they ran one after the other. */
+static void add_others(struct gput_jobs *jobs, struct jobs_job *job, size_t clock)
+{
+    const struct jobs_machine *machine = &jobs->machines[clock];
+    struct machine_use use = use_of(jobs, job, clock);
+    double unused = jobs->ranks[machine->first].system_cores - use.cores;
+    double others = fmax(use.system - use.own - fmax(unused, 0), 0);
+    if (!(use.seconds > 0) || isinf(use.seconds))
+        return;
+    job->other_cores += others;
+    job->busy_core_seconds += (use.own + others) * use.seconds;
+    job->known_core_seconds += use.cores * (job->is_array ? machine->seconds : use.seconds);
 }
 
 static void add_up_machine(struct gput_jobs *jobs, struct jobs_machine *machine)
@@ -292,7 +320,7 @@ static void add_machines(struct gput_jobs *jobs, struct jobs_job *job)
     jobs_add_cores(jobs, job);
     for (size_t i = job->first_machine; i < job->first_machine + job->n_machines; i++) {
         if (jobs->machines[i].clock == i)
-            job->other_cores += others_of(jobs, job, i);
+            add_others(jobs, job, i);
     }
 }
 

@@ -43,6 +43,31 @@ class Cores(JobTest):
         self.assertEqual((job["seconds"], job["cores"], job["cpu_seconds"], job["efficiency_percent"]), (200, 8, 840, 52.5))
         self.assertEqual([rank["share_cores"] for rank in read["ranks"]], [2, 2, 2, 2, 8])
 
+    def step(self, number, **more):
+        """One of the commands of a loop, of 8 cores."""
+        members = {"job": {"launcher": None, "job_id": None, "rank": None, "world_size": None, "node": "n1"}}
+        self.rank(number, name=f"step{number}.json", allowed={"cores": None}, members=members, **more)
+
+    def test_others_have_what_sessions_one_after_the_other_leave(self):
+        """Each used one core of 8, and others all the rest, while it ran: no fewer would have done."""
+        for number in range(6):
+            self.step(number, start=150 * number, seconds=100, cpu=100, system_percent=800)
+        found = self.findings()
+        self.assertNotIn("idle_cores", found)
+        self.assertIn("others kept 7.0 of them busy", found["shared_cores"])
+
+    def test_others_have_what_ranks_leave_to_one_that_hangs(self):
+        self.rank(0, world=4, seconds=1000, cpu=10, system_percent=790, allowed={"cores": 8})
+        for rank in range(1, 4):
+            self.rank(rank, world=4, seconds=10, cpu=20, system_percent=790, allowed={"cores": 8})
+        self.assertIn("others kept 7.8 of them busy", self.findings()["shared_cores"])
+
+    def test_cores_that_nobody_used_are_idle(self):
+        for number in range(6):
+            self.step(number, start=150 * number, seconds=100, cpu=100, system_percent=150)
+        self.assertNotIn("shared_cores", self.findings())
+        self.assertIn("ask for fewer", self.findings()["idle_cores"])
+
     def test_cores_that_several_are_bound_to_count_once(self):
         for rank in range(4):
             self.rank(rank, cpu=95, identity={"cpus": "2-5"}, allowed={"cores": 4})
