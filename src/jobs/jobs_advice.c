@@ -7,6 +7,7 @@
 #include "rank/missing_ranks.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,8 @@
 #define SHORT_SECONDS 2.0
 /* Trackers need some time to begin: less is nothing that lacks. */
 #define UNREAD_SECONDS 0.1
+/* Results so far and samples are no farther apart, as a rule. */
+#define RECORDS_APART_SECONDS 2.0
 /* Of a list in a sentence. */
 #define MAX_NAMED 8
 
@@ -120,7 +123,7 @@ static const struct jobs_rank **list_failed(
     *are_in_order = true;
     for (size_t i = job->first; failed && i < end_of(job); i++) {
         const struct jobs_rank *rank = &jobs->ranks[i];
-        if (!jobs_has_failed(rank))
+        if (!jobs_has_failed(rank) || (rank->is_retried && jobs_is_task(rank)))
             continue;
         failed[(*count)++] = rank;
         *are_in_order &=
@@ -146,20 +149,45 @@ static bool is_started_again(const struct gput_jobs *jobs, const struct jobs_job
            strcmp(jobs->ranks[job->first].run, jobs->ranks[next->first].run) == 0;
 }
 
+/* The first rank whose records stop before `failed` ended, without an end: its tracker was killed,
+ * as a rule with it, and the launcher ended the others for that, by SIGTERM. Else the records must
+ * stop earlier, for they are a second apart. NULL: there is none. */
+static const struct jobs_rank *first_killed(
+    const struct gput_jobs *jobs, const struct jobs_job *job, const struct jobs_rank *failed)
+{
+    const struct jobs_rank *first = NULL;
+    bool is_by_launcher = failed->signal == SIGTERM || failed->exit_status == 128 + SIGTERM;
+    double earliest = end_of_rank(failed) - (is_by_launcher ? 0 : RECORDS_APART_SECONDS);
+    for (size_t i = job->first; i < end_of(job); i++) {
+        const struct jobs_rank *rank = &jobs->ranks[i];
+        bool is_known = rank->start_text[0] && !jobs->machines[rank->machine].clock_is_doubtful;
+        if (!is_known || !jobs_is_unfinished(rank) || !(end_of_rank(rank) < earliest))
+            continue;
+        first = rank;
+        earliest = end_of_rank(rank);
+    }
+    return first;
+}
+
 static void find_failed(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
 {
     size_t count;
     bool are_in_order;
-    char name[96], end[JOBS_END_SIZE], first[128] = "";
+    char name[96], end[JOBS_END_SIZE], first[160] = "";
     struct str list = {0};
     const struct jobs_rank **failed = list_failed(jobs, job, &count, &are_in_order);
+    bool has_order = count > 0 && are_in_order && !job->are_independent;
+    const struct jobs_rank *killed = has_order ? first_killed(jobs, job, failed[0]) : NULL;
+    if (killed || (has_order && job->failed > 1)) {
+        jobs_name_rank(killed ? killed : failed[0], name, sizeof name);
+        snprintf(
+            first, sizeof first, ", %s first%s", name, killed ? ": its tracker was killed" : "");
+    }
     for (size_t i = 0; i < count && i < MAX_NAMED; i++) {
         jobs_name_rank(failed[i], name, sizeof name);
         jobs_say_end(failed[i], end);
         str_printf(&list, "%s%s: %s%s", i > 0 ? "; " : "", name, end,
             failed[i]->is_retried ? ", and was started again" : "");
-        if (i == 0 && job->failed > 1 && are_in_order && !job->are_independent)
-            snprintf(first, sizeof first, ", %s first", name);
     }
     if (count > 0)
         FIND("failed_ranks", str_text(&list), "%.0f of %zu %ss failed%s%s", job->failed,

@@ -287,7 +287,8 @@ static void count_ends(const struct gput_jobs *jobs, struct jobs_job *job)
         job->missing = world_size - (double)job->present;
 }
 
-/* A rank that was started again counts once, whatever its sessions ended with. */
+/* A rank that was started again counts once, whatever its sessions ended with. A task did not fail
+ * if it ended well then: no other one waited for it. */
 static void count_failed(const struct gput_jobs *jobs, struct jobs_job *job)
 {
     job->all_failed = job->all_had_failed_tries = true;
@@ -296,7 +297,7 @@ static void count_failed(const struct gput_jobs *jobs, struct jobs_job *job)
         bool has_failed = jobs_has_failed(rank);
         if (rank->is_retried)
             continue;
-        job->failed += has_failed || rank->has_failed_try;
+        job->failed += has_failed || (rank->has_failed_try && !jobs_is_task(rank));
         job->all_failed &= has_failed;
         job->all_had_failed_tries &= rank->has_failed_try;
     }

@@ -147,6 +147,16 @@ struct run {
     size_t first, number; /* its first session; how many runs of that name were before it */
 };
 
+/* The rank, or the number of a task of GNU parallel, which may start one again, too (--retries).
+ * NaN: neither. */
+static double place_of(const struct jobs_rank *rank)
+{
+    bool is_number = rank->task[0] && rank->task[strspn(rank->task, "0123456789")] == '\0';
+    return isnan(rank->rank) && is_number && jobs_is_task(rank) && rank->run[0]
+               ? strtod(rank->task, NULL)
+               : rank->rank;
+}
+
 static bool has_rank(const struct run *run, double rank)
 {
     return rank >= 0 && rank < (double)run->capacity && run->ranks[(size_t)rank] > 0;
@@ -161,10 +171,16 @@ static void follow_try(struct jobs_rank *rank, struct jobs_rank *before)
     rank->has_failed_try = before->has_failed_try || jobs_has_failed(before);
 }
 
+/* Commands of one task that each have a tracker come one after the other, too. */
+static bool is_retry_of_task(const struct jobs_rank *rank, const struct jobs_rank *before)
+{
+    return jobs_has_failed(before) && before->start + before->seconds <= rank->start;
+}
+
 static void note_rank(struct gput_jobs *jobs, struct run *run, size_t session)
 {
     const struct jobs_rank *noted = &jobs->ranks[session];
-    double rank = noted->rank;
+    double rank = place_of(noted);
     run->end = fmax(run->end, noted->start + noted->seconds);
     if (!(rank >= 0 && rank < MAX_RANK))
         return;
@@ -177,8 +193,9 @@ static void note_rank(struct gput_jobs *jobs, struct run *run, size_t session)
         run->capacity = 2 * needed;
         memset(run->ranks + before, 0, (run->capacity - before) * sizeof *run->ranks);
     }
-    if (run->ranks[(size_t)rank] > 0)
-        follow_try(&jobs->ranks[session], &jobs->ranks[run->ranks[(size_t)rank] - 1]);
+    size_t earlier = run->ranks[(size_t)rank];
+    if (earlier > 0 && (!isnan(noted->rank) || is_retry_of_task(noted, &jobs->ranks[earlier - 1])))
+        follow_try(&jobs->ranks[session], &jobs->ranks[earlier - 1]);
     run->ranks[(size_t)rank] = session + 1;
 }
 

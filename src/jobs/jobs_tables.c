@@ -67,7 +67,7 @@ static const struct column job_columns[] = {
     WHOLE(struct jobs_job, world_size, "ranks that there should be"),
     WHOLE(struct jobs_job, missing, "ranks without a file; 0 where `known_ranks` are"),
     WHOLE(struct jobs_job, known_ranks, "of sessions of `gpu-tracker run -- mpirun …`, which may not see all"),
-    WHOLE(struct jobs_job, failed, "ranks that failed, also those that were started again and ended well"),
+    WHOLE(struct jobs_job, failed, "ranks that failed, also those that were started again and ended well; tasks that failed in the end"),
     COUNT(struct jobs_job, "retried", retried, "sessions after which a rank was started again"),
     WHOLE(struct jobs_job, unfinished, "ranks whose end is not known"),
     COUNT(struct jobs_job, "machines", n_machines, "that ranks ran on"),

@@ -510,6 +510,43 @@ class Job(JobTest):
         samples.write_text("".join(lines))
         self.assertEqual(cpu_of(last + cut, "r.r0.json"), (True, []))
 
+    def test_the_rank_of_a_killed_tracker_is_the_first_to_fail(self):
+        """The launcher then ends the others, whose trackers say so."""
+        self.rank(0, world=3, seconds=50, identity={"exit_status": None, "signal": 15})
+        self.rank(1, world=3, seconds=49, identity={"exit_status": None, "signal": None, "end": None})
+        self.rank(2, world=3, seconds=51, identity={"exit_status": None, "signal": 15})
+        self.assertIn("2 of 3 ranks failed, rank 1 on n1 first: its tracker was killed: rank 0 on n1", self.findings()["failed_ranks"])
+        for rank in 0, 2:  # by themselves, as far as is known: which was the first is not
+            self.rank(rank, world=3, seconds=50 + rank, identity={"exit_status": 1})
+        self.assertIn("2 of 3 ranks failed, rank 0 on n1 first: rank 0 on n1", self.findings()["failed_ranks"])
+        self.rank(1, world=3, seconds=40, identity={"exit_status": None, "signal": None, "end": None})
+        self.assertIn("2 of 3 ranks failed, rank 1 on n1 first: its tracker was killed", self.findings()["failed_ranks"])
+        self.rank(1, world=3, seconds=60, identity={"exit_status": None, "signal": None, "end": None})  # it goes on
+        self.assertIn("2 of 3 ranks failed, rank 0 on n1 first: rank 0 on n1", self.findings()["failed_ranks"])
+
+    def parallel_task(self, task, session, **more):
+        members = {"job": {"launcher": None, "job_id": None, "rank": None, "world_size": None, "task": str(task), "step": "77", "run": "77", "node": "n1"}}
+        return self.rank(session, name=f"{session}.json", members=members, **more)
+
+    def test_a_task_that_succeeds_when_it_is_started_again_has_not_failed(self):
+        """GNU parallel --retries."""
+        self.parallel_task(1, 1)
+        for session, status in enumerate((1, 1, 0)):
+            self.parallel_task(2, 2 + session, start=20 * session, seconds=10, identity={"exit_status": status})
+        (job,) = self.job()["jobs"]
+        self.assertEqual((job["ranks"], job["retried"], job["failed"]), (2, 2, 0))
+        self.assertNotIn("failed_ranks", self.findings())
+        self.parallel_task(2, 4, start=40, seconds=10, identity={"exit_status": 3})
+        (job,) = self.job()["jobs"]
+        self.assertEqual((job["ranks"], job["retried"], job["failed"]), (2, 2, 1))
+        self.assertIn("1 of 2 tasks failed: task 2 on n1: exit status 3", self.findings()["failed_ranks"])
+
+    def test_commands_of_one_task_are_no_retries(self):
+        for session in range(2):
+            self.parallel_task(1, session, start=20 * session, seconds=10)
+        (job,) = self.job()["jobs"]
+        self.assertEqual((job["ranks"], job["retried"]), (2, 0))
+
     def test_why_a_rank_was_ended(self):
         """The kernel killed it because memory ran out, or its tracker for a limit: the reports say so."""
         killed = {"exit_status": None, "signal": 9}
