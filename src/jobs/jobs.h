@@ -41,6 +41,7 @@ struct jobs_rank {
     double run_index;  /* of its run among those that came one after the other; NaN: starts say */
     double start, end; /* seconds since the epoch, by its machine's clock until that is corrected */
     double seconds, cpu_seconds;
+    double mpi_seconds; /* in calls of MPI that wait, where regions were recorded */
     double cores, shared_cores, slurm_cores, system_cores; /* shared: those of its control groups */
     double system_busy_cores;                              /* of all processes of its machine */
     uint64_t cgroup;                                       /* a hash */

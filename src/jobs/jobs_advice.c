@@ -26,7 +26,7 @@
 #define SHORT_SECONDS 2.0
 /* Trackers need some time to begin: less is nothing that lacks. */
 #define UNREAD_SECONDS 0.1
-/* Results so far and samples are no farther apart, as a rule. */
+/* Results so far and samples are at most this far apart, as a rule. */
 #define RECORDS_APART_SECONDS 2.0
 /* Of a list in a sentence. */
 #define MAX_NAMED 8
@@ -547,7 +547,9 @@ static void find_waiting(struct gput_jobs *jobs, const struct jobs_job *job, siz
         return;
     jobs_name_rank(longest, name, sizeof name);
     snprintf(evidence, sizeof evidence,
-        "the most: %s, %s; an estimate: time in which a %s used less CPU than the busiest one",
+        isnan(longest->mpi_seconds)
+            ? "the most: %s, %s; an estimate: time in which a %s used less CPU than the busiest one"
+            : "the most: %s, %s; time in calls of MPI, by the regions of this %s",
         name, human_seconds(longest->waited_seconds, most), job->noun);
     FIND("waiting", evidence, "The %ss waited for about %.0f %% of their time", job->noun, percent);
 }

@@ -14,6 +14,8 @@
 #define BUSY_FACTOR 1.25
 /* Where no rank uses more, it is not computing that others would wait for. */
 #define IDLE_CORES 0.1
+/* Of its time: less is not seen in the use of the CPU. */
+#define MIN_WAITED 0.05
 
 /* ---- Machines ---- */
 
@@ -155,17 +157,29 @@ static bool are_comparable(const struct gput_jobs *jobs, const struct jobs_job *
     return !is_much_longer(longest, shortest) || !have_no_end(jobs, job);
 }
 
+/* How long it waited for others: by its regions, or by the CPU that it used less than the busiest
+ * one. A rank that looks as busy may have spun, as libraries of MPI and NCCL do while they wait:
+ * that is not known. */
+static double waited_of(const struct jobs_rank *rank, double highest_busy)
+{
+    bool is_rank = !isnan(rank->rank) || rank->ranks[0];
+    if (!isnan(rank->mpi_seconds))
+        return fmin(rank->mpi_seconds, rank->seconds);
+    /* No rank can be busier than its share, whatever threads of another one do. */
+    double idle = 1 - rank->busy_cores / fmin(highest_busy, rank->share_cores);
+    if (!(highest_busy > IDLE_CORES) || isnan(rank->busy_cores) || (is_rank && idle < MIN_WAITED))
+        return NAN;
+    return rank->seconds * fmax(0, idle);
+}
+
 static void compare_rank(
     const struct gput_jobs *jobs, const struct jobs_job *job, size_t index, double highest_busy)
 {
     struct jobs_rank *rank = &jobs->ranks[index];
     double seconds = seconds_of(rank), cpu = work_of(job, rank);
     rank->efficiency_percent = 100 * rank->busy_cores / rank->share_cores;
-    /* No rank can be busier than its share, whatever threads of another one do. */
-    if (job->count > 1 && highest_busy > IDLE_CORES && !job->are_independent &&
-        !isnan(rank->busy_cores))
-        rank->waited_seconds =
-            rank->seconds * fmax(0, 1 - rank->busy_cores / fmin(highest_busy, rank->share_cores));
+    if (job->count > 1 && !job->are_independent)
+        rank->waited_seconds = waited_of(rank, highest_busy);
     /* When they failed says nothing of their work. */
     if (job->all_failed || !job->are_comparable)
         return;

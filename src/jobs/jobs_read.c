@@ -47,13 +47,14 @@ static struct jobs_rank *add_rank(struct gput_jobs *jobs, const char *path)
     *rank = (struct jobs_rank){.path = strdup(path)};
     double *figures[] = {&rank->pid, &rank->rank, &rank->world_size, &rank->restarts,
         &rank->node_rank, &rank->node_count, &rank->exit_status, &rank->signal, &rank->start,
-        &rank->end, &rank->seconds, &rank->cpu_seconds, &rank->cores, &rank->shared_cores,
-        &rank->slurm_cores, &rank->system_cores, &rank->system_busy_cores, &rank->max_ram_bytes,
-        &rank->allowed_ram_bytes, &rank->group_ram_bytes, &rank->slurm_ram_bytes,
-        &rank->ram_of_limit_bytes, &rank->max_gpu_ram_bytes, &rank->gpu_percent, &rank->gpus,
-        &rank->system_gpus, &rank->energy_joules, &rank->machine_joules, &rank->node_seconds,
-        &rank->samples, &rank->rows_lost, &rank->oom_killed, &rank->limit, &rank->busy_cores,
-        &rank->efficiency_percent, &rank->waited_seconds};
+        &rank->end, &rank->seconds, &rank->cpu_seconds, &rank->mpi_seconds, &rank->cores,
+        &rank->shared_cores, &rank->slurm_cores, &rank->system_cores, &rank->system_busy_cores,
+        &rank->max_ram_bytes, &rank->allowed_ram_bytes, &rank->group_ram_bytes,
+        &rank->slurm_ram_bytes, &rank->ram_of_limit_bytes, &rank->max_gpu_ram_bytes,
+        &rank->gpu_percent, &rank->gpus, &rank->system_gpus, &rank->energy_joules,
+        &rank->machine_joules, &rank->node_seconds, &rank->samples, &rank->rows_lost,
+        &rank->oom_killed, &rank->limit, &rank->busy_cores, &rank->efficiency_percent,
+        &rank->waited_seconds};
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
         *figures[i] = NAN;
     jobs->failed |= !rank->path;
@@ -204,6 +205,7 @@ static void take_results(
     take_reasons(rank, results);
     take_figures(jobs, rank, results);
     rank->ram_is_at_least = files == JOBS_KEPT && !isnan(rank->max_ram_bytes);
+    rank->mpi_seconds = files == JOBS_REPORT ? results->mpi_seconds : NAN;
     check_figures(jobs, rank);
 }
 

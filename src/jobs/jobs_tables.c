@@ -54,7 +54,7 @@ static const struct column rank_columns[] = {
     OF_RANK(gpu_percent, "percent", "mean use of them"),
     BYTES(struct jobs_rank, max_gpu_ram_bytes, "peak"),
     OF_RANK(energy_joules, "joules", "its share, where its tracker read the machine"),
-    OF_RANK(waited_seconds, "seconds", "in which it used less CPU than the busiest rank, or its own share of cores"),
+    OF_RANK(waited_seconds, "seconds", "in calls of MPI where regions say it; else in which it used less CPU than the busiest rank, or its own share of cores; missing: a rank that looks busy may spin"),
     COUNT(struct jobs_rank, "is_straggler", is_straggler, "1: it ran or worked far longer than the median"),
     WHOLE(struct jobs_rank, samples, "that were read"),
     WHOLE(struct jobs_rank, rows_lost, "that could not be written to its tracking file"),

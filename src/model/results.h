@@ -256,7 +256,9 @@ struct gput_results {
     uint32_t n_sources;
     struct gput_source sources[GPUT_MAX_SOURCES];
 
-    uint32_t n_gpus; /* static_data.system_gpu_count is of all */
+    uint32_t n_gpus;    /* static_data.system_gpu_count is of all */
+    double mpi_seconds; /* in calls of MPI that wait for other ranks, as regions of a report that
+                           was read; NaN: not known */
     /* The last members: what is before them is plain data. */
     uint32_t gpu_capacity;
     struct gput_gpu *gpus; /* owned by the results; see results_reserve_gpus() */

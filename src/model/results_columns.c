@@ -464,6 +464,7 @@ void results_forget_numbers(const struct results_list *list, void *item)
 
 void results_forget(struct gput_results *results)
 {
+    results->mpi_seconds = NAN;
     results_forget_numbers(&lists[RECORD], results);
 }
 

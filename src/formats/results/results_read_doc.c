@@ -1,5 +1,7 @@
 #include "formats/results/results_read_doc.h"
 
+#include "base/number.h"
+#include "base/text.h"
 #include "model/results_lines.h"
 
 #include <math.h>
@@ -140,6 +142,24 @@ static void read_lines(const struct doc *root, struct gput_results *results)
         results_lines_visit(&results_sections[i], read_line, &reading);
 }
 
+/* Time in calls in which a rank waits for others, or moves data to them. */
+static void read_mpi_seconds(const struct doc *blocks, struct gput_results *results)
+{
+    static const char *const kinds[] = {"mpi:collective/", "mpi:point-to-point/", "mpi:wait/"};
+    bool is_list = blocks && blocks->kind == DOC_ARRAY;
+    for (const struct doc *block = is_list ? blocks->first : NULL; block; block = block->next) {
+        const struct doc *name = doc_get(block, "name");
+        const struct doc *time = doc_get(block, "compute_time");
+        if (!name || name->kind != DOC_STRING || !text_begins_with(name->string, "mpi:"))
+            continue;
+        number_add_known(&results->mpi_seconds, 0); /* there are such regions */
+        for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+            if (text_begins_with(name->string, kinds[i]))
+                number_add_known(&results->mpi_seconds, doc_number(doc_get(time, "total")));
+        }
+    }
+}
+
 bool results_doc_is_report(const struct doc *doc)
 {
     const struct doc *ram = doc->kind == DOC_OBJECT ? doc_get(doc, "max_ram") : NULL;
@@ -153,6 +173,8 @@ int results_read_doc(const struct doc *doc, struct gput_results *results, struct
     results_forget(results); /* what no line has */
     read_lines(doc, results);
     read_limits(doc, results);
+    const struct doc *regions = doc_get(doc, "regions");
+    read_mpi_seconds(regions ? doc_get(regions, "code_blocks") : NULL, results);
     TRY(read_sources(doc_get(doc, "sources"), results, error));
     return read_gpus(doc_get(doc, "gpus"), results, error);
 }
