@@ -19,7 +19,8 @@ struct option_use {
 
 struct arguments {
     const struct command *command;
-    const char *family; /* help was asked for the commands that begin with this word; or NULL */
+    const char *family;    /* help was asked for the commands that begin with this word; or NULL */
+    bool wants_short_help; /* -h, not --help */
     bool needs_options_listed; /* an option is unknown; see parse_describe_options() */
     struct option_use *uses;   /* in the order given; owned */
     size_t n_uses;

@@ -26,6 +26,22 @@ static void explain_optional_value(const struct arguments *arguments)
     }
 }
 
+/* Where run "sleep 1" took both words for the name of a program. */
+static void explain_quotes(const struct arguments *arguments)
+{
+    char line[MESSAGE_LINE_SIZE / 2];
+    const char *words = arguments->operands[0];
+    if (arguments->n_operands > 1 || !strchr(words, ' '))
+        return;
+    snprintf(line, sizeof line,
+        strpbrk(words, "|&;<>()$`\\\"'*?~") ? "the quotes make it the name of one program. For a "
+                                              "shell to read it: gpu-tracker run -- sh -c '%.200s'"
+                                            : "the quotes make it the name of one program. Without "
+                                              "them: gpu-tracker run -- %.200s",
+        words);
+    message_note(line);
+}
+
 int cmd_run(const struct arguments *arguments)
 {
     struct track_style style = {
@@ -35,7 +51,9 @@ int cmd_run(const struct arguments *arguments)
         .not_found_status = EXIT_NOT_FOUND,
     };
     int status = track_command(arguments, arguments->operands, &style);
-    if (status == EXIT_NOT_EXECUTABLE || status == EXIT_NOT_FOUND)
+    if (status == EXIT_NOT_EXECUTABLE || status == EXIT_NOT_FOUND) {
         explain_optional_value(arguments);
+        explain_quotes(arguments);
+    }
     return status;
 }

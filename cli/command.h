@@ -21,6 +21,11 @@ enum topic_id {
     TOPIC_COUNT,
 };
 
+struct option_group {
+    const char *title;
+    enum option_id ids[6]; /* OPTION_END after the last */
+};
+
 struct command {
     const char *name; /* "run"; two words for a family: "sub-track combine"; "" for the form that is
                          all options: gpu-tracker -e "…" */
@@ -35,6 +40,8 @@ struct command {
     /* A further paragraph of the help that depends on the build, or ""; NULL: there is none. */
     const char *(*note)(void);
     const enum option_id *options; /* in the order of the help, OPTION_END at the end */
+    /* What -h shows of them, by what one wants, a group without a title at the end; NULL: all. */
+    const struct option_group *groups;
     struct {
         enum argument_kind kind; /* for completions */
         int min, max;            /* how many; max -1: any number */

@@ -3,12 +3,16 @@
  */
 #pragma once
 
+#include "command.h"
 #include "option.h"
 
 extern const enum option_id energy_record_options[];
 extern const enum option_id energy_summary_options[];
 extern const enum option_id energy_curve_options[];
 extern const enum option_id execute_options[];
+extern const struct option_group run_groups[];
+extern const struct option_group attach_groups[];
+extern const struct option_group serve_groups[];
 extern const enum option_id run_options[];
 extern const enum option_id attach_options[];
 extern const enum option_id live_options[];

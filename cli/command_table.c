@@ -47,6 +47,7 @@ static const struct command commands[] = {
             "enforced. 125: gpu-tracker itself failed, or an option has an invalid value. 126: the "
             "command is not executable. 127: the command was not found. 2: usage error.",
         .options = run_options,
+        .groups = run_groups,
         .takes_defaults = true,
         .operands = {ARGUMENT_COMMAND, 1, -1},
         .instead = "To give a command as one string: gpu-tracker -e \"COMMAND\"; as it is: "
@@ -67,6 +68,7 @@ static const struct command commands[] = {
             "its exit status, cannot be known. A descendant whose parent ended before it was first "
             "sampled may be missing.",
         .options = attach_options,
+        .groups = attach_groups,
         .takes_defaults = true,
         .operands = {ARGUMENT_TEXT, 0, 1},
         .instead = "To start a command: gpu-tracker run -- COMMAND",
@@ -119,6 +121,7 @@ static const struct command commands[] = {
                 "attach' with --listen also serve what a command or a process uses. With "
                 "--energy-folder the power of the machine is recorded as well.",
         .options = serve_options,
+        .groups = serve_groups,
     },
     {
         .name = "show",

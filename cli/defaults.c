@@ -83,7 +83,9 @@ static enum option_id find_option(const char *name)
     const enum option_id *known[] = {command_find("run")->options, command_find("attach")->options};
     for (size_t i = 0; i < 2; i++) {
         if (option_find_long(known[i], name, length, &id, &other) == OPTION_FOUND &&
-            strlen(option(id)->long_name) == length && !takes(never, id))
+            (strlen(option(id)->long_name) == length ||
+                option_is_other_name(option(id), name, length)) &&
+            !takes(never, id))
             return id;
     }
     return OPTION_END;

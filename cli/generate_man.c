@@ -139,7 +139,9 @@ static void put_option(FILE *file, const struct option *row)
     help_option_usage(row, usage, sizeof usage);
     fputs(".TP\n.B ", file);
     put_text(file, usage);
-    put_text(file, row->help);
+    char text[HELP_TEXT_SIZE];
+    help_option_text(row, text, sizeof text);
+    put_text(file, text);
 }
 
 /* Lines of examples, whose first letters are not special to roff. */

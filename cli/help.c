@@ -4,6 +4,7 @@
 #include "topic.h"
 #include "wrap.h"
 
+#include <limits.h>
 #include <string.h>
 
 #define OPTION_INDENT 4
@@ -11,6 +12,8 @@
 #define OPTION_TEXT_COLUMN 28
 #define COMMAND_TEXT_COLUMN 28
 #define TOPIC_TEXT_COLUMN 14
+#define SHORT_OPTION_COLUMN 31
+#define GROUP_COLUMN 9 /* of options after the titles of their groups */
 
 enum { HELP_WIDTH = 80 };
 
@@ -30,6 +33,26 @@ void help_option_usage(const struct option *option, char *buffer, size_t size)
         option->long_name ? option->long_name : "", argument);
 }
 
+/* Lists the longer names of an option, after its help. */
+static void append_other_names(const struct option *option, char *text, size_t size)
+{
+    const char *at = option->other_names ? option->other_names : "";
+    const char *before = " Also ";
+    while (*at) {
+        size_t used = strlen(text), length = strcspn(at, " ");
+        snprintf(
+            text + used, size - used, "%s--%.*s%s", before, (int)length, at, at[length] ? "" : ".");
+        before = ", ";
+        at += length + (at[length] == ' ');
+    }
+}
+
+void help_option_text(const struct option *option, char *text, size_t size)
+{
+    snprintf(text, size, "%s", option->help);
+    append_other_names(option, text, size);
+}
+
 /* A term and after it, from `column` on, its text; on a line of its own when the term is long. */
 static void print_entry(FILE *file, const char *term, const char *text, int column)
 {
@@ -45,9 +68,10 @@ static void print_options(FILE *file, const enum option_id *ids)
 {
     fputs("\nOptions:\n", file);
     for (; *ids != OPTION_END; ids++) {
-        char usage[128];
+        char usage[128], text[HELP_TEXT_SIZE];
         help_option_usage(option(*ids), usage, sizeof usage);
-        print_entry(file, usage, option(*ids)->help, OPTION_TEXT_COLUMN);
+        help_option_text(option(*ids), text, sizeof text);
+        print_entry(file, usage, text, OPTION_TEXT_COLUMN);
     }
 }
 
@@ -57,20 +81,21 @@ static void print_usage(FILE *file, const struct command *command)
     wrap_text(file, command->usage, column, USAGE_INDENT, HELP_WIDTH);
 }
 
-/* Lines of examples as they are typed. */
-static void print_example_lines(FILE *file, const char *examples)
+/* Lines of examples as they are typed, at most so many; one that goes on in a next line is one. */
+static void print_example_lines(FILE *file, const char *examples, int max)
 {
-    while (*examples) {
+    while (*examples && max > 0) {
         int length = (int)strcspn(examples, "\n");
         fprintf(file, "    %.*s\n", length, examples);
+        max -= length == 0 || examples[length - 1] != '\\';
         examples += length + (examples[length] == '\n');
     }
 }
 
-static void print_examples(FILE *file, const char *examples)
+static void print_examples(FILE *file, const char *examples, int max)
 {
     fputs("\nExamples:\n", file);
-    print_example_lines(file, examples);
+    print_example_lines(file, examples, max);
 }
 
 static void print_command(FILE *file, const struct command *command)
@@ -89,19 +114,23 @@ static void print_commands_of(FILE *file, enum topic_id id)
     }
 }
 
-/* As the help of the older command begins, whose users expect its options here. */
+/* Ours first, then the form of the older command, whose users expect its options here. */
 static void print_program(FILE *file, const struct command *program)
 {
-    wrap_text(file, program->help, 0, 0, HELP_WIDTH);
-    fputs("\nUsage:\n    gpu-tracker -h | --help\n    gpu-tracker -v | --version\n", file);
+    fputs(
+        "gpu-tracker shows what a command, and all that it starts, really uses.\n\nUsage:\n", file);
+    print_usage(file, command_find("run"));
+    fputs("    gpu-tracker COMMAND [OPTIONS] ...\n", file);
     print_usage(file, program);
-    fputs("    gpu-tracker COMMAND [OPTIONS] ...\n"
+    fputs("    gpu-tracker -h | --help\n    gpu-tracker -v | --version\n"
           "\nCommands (shorter: gpu-tracker help; each has its own: gpu-tracker COMMAND -h):\n",
         file);
     for (int id = 0; id < TOPIC_COUNT; id++) {
         fprintf(file, "  %s\n", topic((enum topic_id)id)->summary);
         print_commands_of(file, (enum topic_id)id);
     }
+    fputs("\ngpu-tracker -e is the form of the older gpu_tracker:\n", file);
+    wrap_text(file, program->help, 0, 0, HELP_WIDTH);
     print_options(file, program->options);
 }
 
@@ -132,7 +161,7 @@ void help_print_topics(FILE *file)
 {
     fputs("gpu-tracker shows what a command, and all that it starts, really uses.\nExamples:\n",
         file);
-    print_example_lines(file, topic(TOPIC_TRACK)->examples);
+    print_example_lines(file, topic(TOPIC_TRACK)->examples, INT_MAX);
     fputs("\nTopics (gpu-tracker help TOPIC) and commands (gpu-tracker help COMMAND):\n", file);
     for (int id = 0; id < TOPIC_COUNT; id++) {
         char list[512];
@@ -147,7 +176,7 @@ void help_print_topics(FILE *file)
 void help_print_topic(FILE *file, enum topic_id id)
 {
     fprintf(file, "%s\n", topic(id)->summary);
-    print_examples(file, topic(id)->examples);
+    print_examples(file, topic(id)->examples, INT_MAX);
     fputs("\nCommands (each has its own help: gpu-tracker COMMAND -h):\n", file);
     print_commands_of(file, id);
     fprintf(file, "More: %s\n", topic(id)->more);
@@ -223,7 +252,7 @@ void help_print(FILE *file, const struct command *command)
     }
     fputs("Usage:\n", file);
     print_usage(file, command);
-    print_examples(file, command->examples);
+    print_examples(file, command->examples, INT_MAX);
     fputc('\n', file);
     wrap_text(file, command->help, 0, 0, HELP_WIDTH);
     if (command->note && command->note()[0]) {
@@ -231,4 +260,57 @@ void help_print(FILE *file, const struct command *command)
         wrap_text(file, command->note(), 0, 0, HELP_WIDTH);
     }
     print_options(file, command->options);
+}
+
+/* One line: `title` or blanks, the option, and as much of its help as fits. */
+static void print_short_option(FILE *file, const char *title, const struct option *option)
+{
+    char usage[128], text[HELP_TEXT_SIZE];
+    help_option_usage(option, usage, sizeof usage);
+    snprintf(text, sizeof text, "%s", option->brief ? option->brief : option->help);
+    char *end = option->brief ? NULL : strstr(text, ". ");
+    if (end)
+        *end = '\0';
+    int column = fprintf(file, "%-*s%-*s  ", title[0] ? GROUP_COLUMN : OPTION_INDENT, title,
+        title[0] ? SHORT_OPTION_COLUMN - GROUP_COLUMN : SHORT_OPTION_COLUMN - OPTION_INDENT, usage);
+    size_t width = (size_t)(HELP_WIDTH - column), length = strlen(text);
+    if (length > width) {
+        for (length = width - 4; length > 0 && text[length] != ' ';)
+            length--;
+        snprintf(text + length, sizeof text - length, " ...");
+    } else if (length > 0 && text[length - 1] == '.') {
+        text[length - 1] = '\0';
+    }
+    fprintf(file, "%s\n", text);
+}
+
+/* Those of the groups, with the title before the first of each. */
+static void print_groups(FILE *file, const struct option_group *groups)
+{
+    for (; groups->title; groups++) {
+        for (size_t i = 0; groups->ids[i] != OPTION_END; i++)
+            print_short_option(file, i > 0 ? " " : groups->title, option(groups->ids[i]));
+    }
+}
+
+void help_print_short(FILE *file, const struct command *command)
+{
+    if (!command->name[0]) {
+        help_print_topics(file);
+        return;
+    }
+    fputs("Usage:\n", file);
+    print_usage(file, command);
+    fprintf(file, "%s\n", command->summary);
+    print_examples(file, command->examples, 3);
+    fprintf(file, "\nOptions (all about them: gpu-tracker %s --help):\n", command->name);
+    if (command->groups) {
+        print_groups(file, command->groups);
+        return;
+    }
+    for (const enum option_id *id = command->options; *id != OPTION_END; id++) {
+        bool is_older = strncmp(option(*id)->help, "The older name", 14) == 0;
+        if (*id != OPTION_HELP && *id != OPTION_VERSION && !is_older)
+            print_short_option(file, "", option(*id));
+    }
 }

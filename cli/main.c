@@ -89,6 +89,8 @@ static int run_command(struct arguments *arguments)
     if (arguments_have(arguments, OPTION_HELP)) {
         if (arguments->family)
             help_print_family(stdout, arguments->family);
+        else if (arguments->wants_short_help)
+            help_print_short(stdout, arguments->command);
         else
             help_print(stdout, arguments->command);
         return finish_output();

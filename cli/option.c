@@ -1,6 +1,7 @@
 #include "option.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define RAM_UNITS "bytes kilobytes megabytes gigabytes terabytes"
 
@@ -12,6 +13,7 @@ static const struct option options[OPTION_COUNT] = {
                 "-a\". Quotes and backslashes inside mean what they mean to a shell; nothing is "
                 "expanded."},
     [OPTION_OUTPUT] = {'o', "output", ARGUMENT_FILE, "output",
+        .brief = "Write the results to a file: usage.json, x.prom",
         .help = "File path to store the measurements in. If not set, they are printed to the "
                 "screen. \"-\" is the standard output."},
     [OPTION_FORMAT] = {'f', "format", ARGUMENT_WORD, "format", "text json",
@@ -24,6 +26,7 @@ static const struct option options[OPTION_COUNT] = {
             "the format of the output's extension, else to 'summary'."},
     [OPTION_TRACKING_FORMAT] = {'f', "format", ARGUMENT_WORD, "format",
         "summary text full json pickle prometheus",
+        .brief = "summary, text, full, json, pickle, prometheus",
         .help = "File format of the output. 'summary' is about ten lines for people, 'text' the "
                 "report of the older gpu_tracker, 'full' every figure with its source. 'json' is "
                 "the same for programs. 'pickle' is a stopped Tracker, which the Python package "
@@ -31,6 +34,7 @@ static const struct option options[OPTION_COUNT] = {
                 "to 'summary' on the screen; with -o to the format of the file's extension (.json, "
                 ".pkl, .prom), else to 'full'. With gpu-tracker -e it defaults to 'text'."},
     [OPTION_QUIET] = {'q', "quiet", ARGUMENT_NONE, .newer = true,
+        .brief = "Print nothing; -o still writes its file",
         .help = "Print neither the report nor the paths of output files on the screen; -o still "
                 "writes its file."},
     [OPTION_SUMMARY] = {0, "summary", ARGUMENT_NONE, .newer = true,
@@ -39,15 +43,17 @@ static const struct option options[OPTION_COUNT] = {
         .help = "While the command runs, show time, cores, RAM and GPUs in the last line of the "
                 "terminal, if the standard error is one. What the command prints scrolls above "
                 "it."},
-    [OPTION_LIVE] = {0, "live", ARGUMENT_NONE, .newer = true,
+    [OPTION_LIVE] = {0, "live", ARGUMENT_NONE, .newer = true, .brief = "Watch it on the terminal",
         .help =
             "While the command runs, show a live view of it on the terminal. The command's output "
             "is shown there too, and printed in full at the end. Samples are then taken every 0.5 "
             "seconds unless --st says otherwise."},
     [OPTION_LIVE_MARKS] = {0, "stf", ARGUMENT_FILE, "sub-track-file", .newer = true,
+        .other_names = "sub-tracking-file",
         .help = "A sub-tracking file that the command writes: the live view shows its open code "
                 "blocks. Defaults to the file that GPUT_BLOCKS_FILE names."},
     [OPTION_REGIONS] = {0, "regions", ARGUMENT_TEXT, "sources", .newer = true, .optional = true,
+        .brief = "Use of its NVTX, OpenMP, MPI ... regions",
         .help = "Record the regions that the command announces, as code blocks, without changing "
                 "it. A comma-separated list. By default: nvtx (PyTorch with CUDA, JAX, RAPIDS, "
                 "NCCL), itt (PyTorch, oneAPI), ompt (OpenMP of LLVM and Intel), roctx (HIP). Also "
@@ -88,9 +94,10 @@ static const struct option options[OPTION_COUNT] = {
                 "whole match, is its name. Phases are code blocks: the report shows what each "
                 "used, and --region-file keeps them."},
     [OPTION_PHASES] = {0, "phases", ARGUMENT_WORD, "kind", "auto", .newer = true,
+        .brief = "Split the run where its use changes (auto)",
         .help = "'auto': derive phases from the samples. A phase ends where the use of CPU, RAM or "
                 "GPUs changes. Phases are code blocks, called 'derived:phase 1' and so on."},
-    [OPTION_TRACKING_CONFIG] = {0, "tconfig", ARGUMENT_FILE, "config-file",
+    [OPTION_TRACKING_CONFIG] = {0, "tconfig", ARGUMENT_FILE, "config-file", .other_names = "config",
         .help =
             "JSON config file containing the keyword arguments of the Tracker class, to be "
             "used instead of the corresponding options. Options on the command line override it."},
@@ -98,28 +105,34 @@ static const struct option options[OPTION_COUNT] = {
         .help = "Take no defaults from the user's config file (gpu-tracker/config.json in "
                 "$XDG_CONFIG_HOME or ~/.config)."},
     [OPTION_SLEEP_TIME] = {0, "st", ARGUMENT_TEXT, "sleep-time",
+        .other_names = "sleep-time interval", .brief = "Seconds between samples; 1 if not given",
         .help = "The number of seconds between samples, 0.001 or more. Defaults to 1."},
-    [OPTION_RAM_UNIT] = {0, "ru", ARGUMENT_WORD, "ram-unit", RAM_UNITS,
+    [OPTION_RAM_UNIT] = {0, "ru", ARGUMENT_WORD, "ram-unit", RAM_UNITS, .other_names = "ram-unit",
         .help = "One of 'bytes', 'kilobytes', 'megabytes', 'gigabytes', or 'terabytes'. Defaults "
                 "to 'gigabytes'."},
     [OPTION_GPU_RAM_UNIT] = {0, "gru", ARGUMENT_WORD, "gpu-ram-unit", RAM_UNITS,
-        .help = "The same for GPU RAM."},
+        .other_names = "gpu-ram-unit", .help = "The same for GPU RAM."},
     [OPTION_TIME_UNIT] = {0, "tu", ARGUMENT_WORD, "time-unit", "seconds minutes hours days",
+        .other_names = "time-unit",
         .help = "One of 'seconds', 'minutes', 'hours', or 'days'. Defaults to 'hours'."},
     [OPTION_EXPECTED_CORES] = {0, "nec", ARGUMENT_TEXT, "num-cores",
+        .other_names = "expected-cores n-expected-cores",
         .help = "The number of cores expected to be used, by which hardware percentages are "
                 "divided. Defaults to those that the command may use; with gpu-tracker -e or -f "
                 "text, to all of the machine."},
-    [OPTION_GPU_UUIDS] = {0, "guuids", ARGUMENT_TEXT, "gpu-uuids",
+    [OPTION_GPU_UUIDS] = {0, "guuids", ARGUMENT_TEXT, "gpu-uuids", .other_names = "gpu-uuids",
+        .brief = "Only these GPUs: UUIDs or indexes",
         .help = "Comma-separated list of the UUIDs (or indexes) of the GPUs whose utilization is "
                 "tracked. Defaults to those that the tracked program can see; to all if none is "
                 "tracked, with gpu-tracker -e, and with -f text."},
-    [OPTION_DISABLE_LOGS] = {0, "disable-logs", ARGUMENT_NONE,
+    [OPTION_DISABLE_LOGS] = {0, "disable-logs", ARGUMENT_NONE, .brief = "Print no warnings",
         .help = "Suppress warnings while tracking."},
     [OPTION_GPU_BRAND] = {0, "gb", ARGUMENT_WORD, "gpu-brand", "nvidia amd intel",
+        .other_names = "gpu-brand", .brief = "nvidia, amd or intel",
         .help =
             "The brand of the GPUs: 'nvidia', 'amd' or 'intel'. Defaults to all that are found."},
     [OPTION_TRACKING_FILE] = {0, "tf", ARGUMENT_FILE, "tracking-file",
+        .other_names = "tracking-file", .brief = "Keep every sample: samples.csv, x.sqlite",
         .help = "Store every sample in this file as it is taken. Valid file extensions are .csv "
                 "and .sqlite; in the latter the table is called \"data\". A name that ends in "
                 ".plain.csv is for programs that read CSV with a single header: units and machine "
@@ -134,11 +147,13 @@ static const struct option options[OPTION_COUNT] = {
             "Without -o, replace the file of an earlier report or picture. Without this option a "
             "free name (report.1.html) is written."},
     [OPTION_RAM] = {0, "ram", ARGUMENT_WORD, "ram-mode", "adaptive exact totals", .newer = true,
+        .other_names = "ram-mode",
         .help = "When to read the private and shared parts of RAM, which are expensive to read. "
                 "'adaptive': when they may have changed, at a bounded cost. 'exact': at every "
                 "sample. 'totals': like 'adaptive', but not while only one process is tracked. "
                 "Defaults to 'adaptive'."},
     [OPTION_PROCESSES] = {0, "processes", ARGUMENT_NONE, .newer = true,
+        .brief = "Show each process",
         .help = "Report each process individually, including those too short-lived to be sampled: "
                 "as a tree after the text, as \"processes\" in JSON, and as the table "
                 "\"process_data\" of an .sqlite tracking file."},
@@ -156,15 +171,17 @@ static const struct option options[OPTION_COUNT] = {
                 "final places at the end. Files that cannot be moved are named, and stay in the "
                 "folder."},
     [OPTION_FOR] = {0, "for", ARGUMENT_TEXT, "seconds", .newer = true,
+        .brief = "Stop after this time",
         .help = "Stop tracking after this many seconds. By default, track until the process ends."},
     [OPTION_ENERGY_UNIT] = {0, "eu", ARGUMENT_WORD, "energy-unit",
-        "joules watt-hours kilowatt-hours", .newer = true,
+        "joules watt-hours kilowatt-hours", .newer = true, .other_names = "energy-unit",
         .help = "One of 'joules', 'watt-hours', or 'kilowatt-hours'. Defaults to 'joules'."},
     [OPTION_CARBON_INTENSITY] = {0, "carbon-intensity", ARGUMENT_TEXT, "g/kWh", .newer = true,
         .help = "Grams of CO2 equivalent per kilowatt-hour of your grid, or the code of a country "
                 "(FR, FRA) for its mean over a year. The report then shows the emissions of the "
                 "command's energy."},
     [OPTION_ENERGY_FOLDER] = {0, "energy-folder", ARGUMENT_FILE, "folder", .newer = true,
+        .brief = "Also record power in this folder",
         .help =
             "Also record power in this folder, in AIPowerMeter's format, as 'gpu-tracker energy "
             "record' does; 'gpu-tracker energy summary' reads it."},
@@ -182,6 +199,7 @@ static const struct option options[OPTION_COUNT] = {
     [OPTION_CONT] = {0, "cont", ARGUMENT_NONE, .newer = true,
         .help = "Add to the existing recording of power in the folder, as a separate segment."},
     [OPTION_LISTEN] = {0, "listen", ARGUMENT_TEXT, "host:port", .newer = true,
+        .brief = "Serve metrics to Prometheus",
         .help = "Serve the results so far to Prometheus while tracking runs, at "
                 "http://host:port/metrics. A port alone listens on this machine only. Port 0 "
                 "chooses a free port, which is printed to standard error. More names of this "
@@ -192,15 +210,18 @@ static const struct option options[OPTION_COUNT] = {
                 "standard error. More names of this machine can follow, separated by commas: "
                 "0.0.0.0:5001,trainer.example.org. Defaults to 127.0.0.1:5001."},
     [OPTION_OTLP] = {0, "otlp", ARGUMENT_TEXT, "url", .newer = true, .optional = true,
+        .brief = "Send metrics to OpenTelemetry",
         .help = "Send metrics to an OpenTelemetry receiver (OTLP over HTTP, protobuf): "
                 "--otlp=http://collector:4318. Without a URL, it is taken from "
                 "OTEL_EXPORTER_OTLP_ENDPOINT and its related variables, else it is "
                 "http://localhost:4318."},
     [OPTION_REMOTE_WRITE] = {0, "remote-write", ARGUMENT_TEXT, "url", .newer = true,
+        .brief = "Send metrics to Prometheus",
         .help = "Send metrics to a receiver of Prometheus' remote write, such as "
-                "http://prometheus:9090. GPUT_REMOTE_WRITE_HEADERS has fields of each request, "
-                "such as Authorization=Bearer%20TOKEN."},
+                "http://prometheus:9090. Fields of each request, such as a token, are in "
+                "GPUT_REMOTE_WRITE_HEADERS."},
     [OPTION_LABEL] = {0, "label", ARGUMENT_TEXT, "name=value", .newer = true, .repeatable = true,
+        .brief = "A label for all metrics: job=train",
         .help = "A label for all metrics that are served or sent: --label job=train. Can be given "
                 "several times."},
     [OPTION_PUSH_INTERVAL] = {0, "push-interval", ARGUMENT_TEXT, "seconds", .newer = true,
@@ -236,9 +257,11 @@ static const struct option options[OPTION_COUNT] = {
         .help = "Print a shell script that makes unavailable sources available, instead of the "
                 "findings. Read it, then run it as root."},
     [OPTION_LIMIT] = {0, "limit", ARGUMENT_TEXT, "name=amount", .repeatable = true, .newer = true,
+        .brief = "Warn above ram=8GB, gpu_ram=, seconds=",
         .help = "Warn when the command and all it started exceed a limit: ram=8GB, gpu_ram=500MiB, "
                 "seconds=90 or cpu_seconds=3600. Can be given several times."},
     [OPTION_ENFORCE] = {0, "enforce", ARGUMENT_NONE, .newer = true,
+        .brief = "End the command above a limit",
         .help = "End the command and all it started when a limit is exceeded: SIGTERM, then "
                 "SIGKILL five seconds later. The exit status is then 124."},
     [OPTION_ANALYSIS_FORMAT] = {'f', "format", ARGUMENT_WORD, "format",
@@ -249,6 +272,7 @@ static const struct option options[OPTION_COUNT] = {
                 "(.json, .csv, .pkl), else to 'summary' on a terminal and to 'text' elsewhere."},
     [OPTION_COMPARISON_FORMAT] = {'f', "format", ARGUMENT_WORD, "format",
         "summary text json csv pickle svg pdf png",
+        .brief = "summary, text, json, pickle, svg, png, pdf",
         .help = "File format of the output: 'summary' are tables for people, 'text' is what the "
                 "older gpu_tracker printed. 'json', 'csv' and 'pickle' (which the Python package "
                 "loads) have every figure; 'svg', 'pdf' and 'png' are a picture of the main ones. "
@@ -263,10 +287,13 @@ static const struct option options[OPTION_COUNT] = {
         .help = "Show only this table: 'jobs', 'machines', 'ranks' or 'findings'. CSV holds one "
                 "table, by default 'ranks'."},
     [OPTION_ALL] = {0, "all", ARGUMENT_NONE, .newer = true,
+        .brief = "Also figures that are 0 or not known",
         .help = "Also summarize figures that are 0 or unknown throughout."},
     [OPTION_ANALYZED_FILE] = {0, "tf", ARGUMENT_FILE, "tracking-file",
+        .other_names = "tracking-file",
         .help = "The tracking file (.csv or .sqlite) of the session."},
     [OPTION_SUB_TRACKING_FILE] = {0, "stf", ARGUMENT_FILE, "sub-track-file",
+        .other_names = "sub-tracking-file",
         .help = "The sub-tracking file with the start and stop times of the code blocks: .csv, "
                 ".sqlite or .gputblocks. The first two have the columns process_id, "
                 "code_block_name, position (0 start, 1 stop) and timestamp, in SQLite in a table "
@@ -286,23 +313,29 @@ static const struct option options[OPTION_COUNT] = {
                 "before the colon, the 'domain' of a source (nvtx:train) before the slash, the "
                 "'category' in brackets at the end."},
     [OPTION_COMPARISON_CONFIG] = {0, "cconfig", ARGUMENT_FILE, "config-file",
+        .other_names = "config", .brief = "The same in a JSON file",
         .help = "JSON config file with file_path_map (session names and their files) and "
                 "statistic, to be used instead of -m and --stat. Sessions given with -m are added "
                 "to it; --stat on the command line overrides it."},
     [OPTION_MAP] = {'m', NULL, ARGUMENT_TEXT, "name>=<file-path", .repeatable = true,
+        .brief = "A session and its file; several are compared",
         .help = "A tracking session and the file with its results: what 'sub-track analyze' wrote "
                 "as JSON or pickle, or a pickle of the Python package. Files given under the same "
                 "name are runs of one session; their mean is compared."},
     [OPTION_STATISTIC] = {0, "stat", ARGUMENT_WORD, "statistic", "min max mean std",
+        .other_names = "statistic", .brief = "min, max, mean or std; mean if not given",
         .help = "The summary statistic of the measurements to compare. One of 'min', 'max', "
                 "'mean', or 'std'. Defaults to 'mean'."},
     [OPTION_RELATIVE] = {0, "relative", ARGUMENT_NONE, .newer = true,
+        .brief = "Also show changes in percent",
         .help = "Also show the change relative to the first session, in percent."},
     [OPTION_FAIL_IF] = {0, "fail-if", ARGUMENT_TEXT, "rule", .repeatable = true, .newer = true,
+        .brief = "Exit with 3 for such as 'max main_ram > +5%'",
         .help = "Exit with status 3 when a session other than the first breaks a rule such as "
                 "'max main_ram > +5%' or 'mean compute_time in train > 2.5'. Can be given several "
                 "times. A change within the noise of several runs breaks no rule."},
     [OPTION_COMBINED_FILE] = {0, "stf", ARGUMENT_FILE, "sub-track-file",
+        .other_names = "sub-tracking-file",
         .help = "The sub-tracking file to create; it must not exist."},
     [OPTION_PART] = {'p', NULL, ARGUMENT_FILE, "file-path", .repeatable = true,
         .help = "Paths to the sub-tracking files to combine. Must all be the same file format and "
@@ -313,12 +346,14 @@ static const struct option options[OPTION_COUNT] = {
         .help = "Combine files of different formats (.csv, .sqlite, .gputblocks); the result has "
                 "the format of its extension. With one file, this converts it."},
     [OPTION_MARKED_FILE] = {0, "stf", ARGUMENT_FILE, "sub-track-file",
+        .other_names = "sub-tracking-file",
         .help = "The sub-tracking file (.csv or .sqlite) to add the mark to; it is created if it "
                 "does not exist. Defaults to <pid>.csv."},
     [OPTION_MARKED_PROCESS] = {0, "pid", ARGUMENT_TEXT, "pid",
         .help = "The process that the code block belongs to. Defaults to the parent of "
                 "gpu-tracker: the shell or script."},
     [OPTION_HTML_REPORT] = {0, "report", ARGUMENT_FILE, "file", .newer = true,
+        .brief = "Also write a page with all curves",
         .help =
             "Also write an HTML report to this file at the end, with curves of all samples; see "
             "'gpu-tracker report', which writes other formats. Without --tf the samples are kept "
@@ -339,6 +374,7 @@ static const struct option options[OPTION_COUNT] = {
                 "it to the viewer at ui.perfetto.dev. Prints the address for a browser on this "
                 "machine, and ends when the timeline has been fetched. -o keeps it in a file."},
     [OPTION_REPORT_MARKS] = {0, "stf", ARGUMENT_FILE, "sub-track-file", .repeatable = true,
+        .other_names = "sub-tracking-file",
         .help = "A sub-tracking file (.csv, .sqlite or .gputblocks) with the code blocks of the "
                 "session. Can be given several times: all belong to the session if there is only "
                 "one, else the first to the first session, and so on."},
@@ -485,6 +521,18 @@ static bool begins_with(const char *long_name, const char *name, size_t length)
     return true;
 }
 
+bool option_is_other_name(const struct option *row, const char *name, size_t length)
+{
+    const char *at = row->other_names ? row->other_names : "";
+    while (*at) {
+        size_t word = strcspn(at, " ");
+        if (word == length && begins_with(at, name, length))
+            return true;
+        at += word + (at[word] == ' ');
+    }
+    return false;
+}
+
 /* Counts the options that begin so and are old or newer as asked; *id and *other are two of them.
  * An exact name counts alone. */
 static int count_matches(const enum option_id *ids, const char *name, size_t length, bool newer,
@@ -514,6 +562,11 @@ enum option_match option_find_long(const enum option_id *ids, const char *name, 
     int count = count_matches(ids, name, length, false, id, other);
     if (count == 0)
         count = count_matches(ids, name, length, true, id, other);
+    for (; count == 0 && *ids != OPTION_END; ids++) {
+        count = option_is_other_name(&options[*ids], name, length);
+        if (count)
+            *id = *ids;
+    }
     return count == 0 ? OPTION_UNKNOWN : count == 1 ? OPTION_FOUND : OPTION_AMBIGUOUS;
 }
 

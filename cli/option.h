@@ -161,6 +161,8 @@ struct option {
     bool optional;        /* its value follows an equals sign or is not there: "" */
     bool repeatable;      /* every use counts; of any other option the last one does */
     bool newer;           /* not in the old command: yields when a prefix fits an old option too */
+    const char *other_names; /* longer long names, which help and Python use; or NULL */
+    const char *brief;       /* one line for -h; NULL: the first sentence of `help` */
     const char *help;
 };
 
@@ -168,6 +170,9 @@ const struct option *option(enum option_id id);
 
 /* How users write it: "--output", or "-p" when it has no long name. Static text of `buffer`. */
 const char *option_name(const struct option *option, char buffer[64]);
+
+/* Whether it is one of the other long names. */
+bool option_is_other_name(const struct option *row, const char *name, size_t length);
 
 enum option_match { OPTION_UNKNOWN, OPTION_FOUND, OPTION_AMBIGUOUS };
 

@@ -4,9 +4,11 @@
 #include "message.h"
 #include "suggest.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The positions of the words of the command's name in argv. 0: none. */
 struct command_words {
@@ -82,15 +84,41 @@ static void list_commands(char *list, size_t size)
     }
 }
 
-static int unknown_command(const char *word, struct gput_error *error)
+/* Whether a shell would find a program of that name. */
+static bool is_program(const char *name)
 {
-    char list[256], question[CHOICE_QUESTION_SIZE];
+    const char *folders = getenv("PATH");
+    if (strchr(name, '/'))
+        return access(name, X_OK) == 0;
+    for (const char *at = folders ? folders : ""; *at;) {
+        char path[PATH_MAX];
+        int length = (int)strcspn(at, ":");
+        snprintf(path, sizeof path, "%.*s/%s", length, at, name);
+        if (access(path, X_OK) == 0)
+            return true;
+        at += length + (at[length] == ':');
+    }
+    return false;
+}
+
+/* `line`: the word and what follows it on the command line. */
+static int unknown_command(char **line, struct gput_error *error)
+{
+    char list[256], question[CHOICE_QUESTION_SIZE], all[160] = "";
     list_commands(list, sizeof list);
-    suggest_command(list, word, question);
+    suggest_command(list, *line, question);
+    for (size_t i = 0; line[i]; i++) {
+        size_t used = strlen(all);
+        snprintf(all + used, sizeof all - used, "%s%s", i > 0 ? " " : "", line[i]);
+    }
+    if (is_program(*line))
+        return fail(error, GPUT_ERROR_INVALID,
+            "Unknown command \"%.64s\"%s To track the program: gpu-tracker run -- %s", *line, question,
+            all);
     return fail(error, GPUT_ERROR_INVALID,
-        "Unknown command \"%.64s\"%s To track a program of that name: gpu-tracker run -- %.64s. "
+        "Unknown command \"%.64s\"%s To track a program of that name: gpu-tracker run -- %s. "
         "Commands: %s; see gpu-tracker help",
-        word, question, word, list);
+        *line, question, all, list);
 }
 
 /* Whether the command line asks for help, in whatever way. */
@@ -121,7 +149,7 @@ static int find_command(int argc, char **argv, struct arguments *arguments,
     char family[256];
     list_family(first, family, sizeof family);
     if (!family[0])
-        return unknown_command(first, error);
+        return unknown_command(argv + words->first, error);
     words->second = next_word(argc, argv, words->first + 1);
     char name[256];
     snprintf(name, sizeof name, "%s %s", first, words->second ? argv[words->second] : "");
@@ -158,6 +186,19 @@ static void list_options(const enum option_id *ids, char *list, size_t size)
         size_t used = strlen(list);
         snprintf(
             list + used, size - used, "%s%s", used ? " " : "", option_name(option(*ids), buffer));
+    }
+}
+
+/* Appends the longer names, which a slip may be nearer to. */
+static void list_other_names(const enum option_id *ids, char *list, size_t size)
+{
+    for (; *ids != OPTION_END; ids++) {
+        const char *at = option(*ids)->other_names ? option(*ids)->other_names : "";
+        while (*at) {
+            size_t used = strlen(list), length = strcspn(at, " ");
+            snprintf(list + used, size - used, " --%.*s", (int)length, at);
+            at += length + (at[length] == ' ');
+        }
     }
 }
 
@@ -222,6 +263,7 @@ static int unknown_option(struct arguments *arguments, const char *name, struct 
     char all[OPTIONS_TEXT_SIZE], list[OPTIONS_TEXT_SIZE], near[GPUT_NEAREST_SIZE];
     char question[CHOICE_QUESTION_SIZE];
     list_options(arguments->command->options, list, sizeof list);
+    list_other_names(arguments->command->options, list, sizeof list);
     suggest_option(arguments->command->options, list, name, near);
     choice_question(near, question);
     parse_describe_options(arguments->command, all);
@@ -281,6 +323,7 @@ static int parse_short(
         enum option_id id = option_find_short(arguments->command->options, *letter);
         if (id == OPTION_END)
             return unknown_option(arguments, name, error);
+        arguments->wants_short_help |= id == OPTION_HELP;
         if (option(id)->kind != ARGUMENT_NONE) {
             const char *value = letter[1] ? letter + 1 : *next;
             if (!value)

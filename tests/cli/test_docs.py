@@ -191,7 +191,7 @@ class Documented(CommandTest):
     def test_examples_of_the_help(self):
         text = self.run_command("help").stdout
         topics = re.findall(r"(?m)^    ([a-z]+)  ", text)
-        overview = self.run_command("-h").stdout.split("Commands")[1].split("\nOptions:")[0]
+        overview = self.run_command("--help").stdout.split("Commands")[1].split("\nOptions:")[0]
         commands = re.findall(r"(?m)^    ([a-z][a-z-]*(?: [a-z]+)?)(?:  |$)", overview)
         lines = [line for words in [[], *([word] for word in topics), *(command.split() for command in commands)]
                  for line in examples(self.run_command("help", *words).stdout)]
@@ -260,7 +260,7 @@ class Named(CommandTest):
                     continue
                 key = " ".join(command)
                 if key not in helps:
-                    helps[key] = [self.run_command(*command[:length], "-h") for length in range(len(command), -1, -1)]
+                    helps[key] = [self.run_command(*command[:length], "--help") for length in range(len(command), -1, -1)]
                 known = next((done.stdout for done in helps[key] if done.returncode == 0))
                 with self.subTest(page=page.name, words=words):
                     for option in options:

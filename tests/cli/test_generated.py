@@ -13,10 +13,10 @@ class Generated(CommandTest):
 
     def setUp(self):
         super().setUp()
-        overview = self.run_command("-h").stdout
+        overview = self.run_command("--help").stdout
         listed = overview.split("Commands")[1].split("\n\nOptions:")[0]
         self.commands = re.findall(r"(?m)^    (\S+(?: \S+)?)(?:  |$)", listed)
-        self.helps = {command: self.run_command(*command.split(), "-h").stdout for command in self.commands}
+        self.helps = {command: self.run_command(*command.split(), "--help").stdout for command in self.commands}
         self.helps[""] = overview
         self.assertIn("run", self.commands)
 

@@ -28,7 +28,7 @@ TRIALS = [
 
 class Messages(CommandTest):
     def commands(self):
-        listed = self.run_command("-h").stdout.split("Commands")[1].split("\nOptions:")[0]
+        listed = self.run_command("--help").stdout.split("Commands")[1].split("\nOptions:")[0]
         return re.findall(r"(?m)^    ([a-z][a-z-]*(?: [a-z]+)?)(?:  |$)", listed)
 
     def say(self, command, trial):

@@ -490,7 +490,7 @@ class File(ReportTest):
     def test_the_page_is_built_in_or_the_help_says_that_it_is_not(self):
         write_tracking(self.folder / "t.csv", [row(1)])
         done = self.run_command("report", "t.csv")
-        help_text = " ".join(self.run_command("report", "-h").stdout.split())
+        help_text = " ".join(self.run_command("report", "--help").stdout.split())
         if done.returncode == 0:
             self.assertEqual(len(Report(self.folder / "report.html").series()["main_ram"][1]), 1)
             self.assertNotIn(NO_PAGE, help_text)

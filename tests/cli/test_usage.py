@@ -11,28 +11,45 @@ from command import BUILD, SOURCE, CommandTest, main
 ONE_SCREEN = 23  # lines: 24 with the prompt after them
 
 
+# As the Python class calls them.
+LONGER_NAMES = {"st": ["sleep-time", "interval"], "ru": ["ram-unit"], "gru": ["gpu-ram-unit"], "tu": ["time-unit"],
+                "nec": ["expected-cores", "n-expected-cores"], "guuids": ["gpu-uuids"], "gb": ["gpu-brand"], "tf": ["tracking-file"],
+                "eu": ["energy-unit"], "ram": ["ram-mode"]}
+
+
 class Help(CommandTest):
     def test_help_begins_with_what_it_is_and_how_it_is_used(self):
-        for option in ("-h", "--help", "--hel"):
+        for option in ("--help", "--hel"):
             done = self.run_command(option)
             self.assertEqual((done.returncode, done.stderr), (0, ""))
-            text = " ".join(done.stdout.split())
-            self.assertTrue(
-                text.startswith(
-                    "Tracks the computational resource usage (RAM, GPU RAM, CPU utilization, GPU utilization, and compute"
-                    " time) of a process corresponding to a given shell command. Usage: gpu-tracker -h | --help"
-                )
-            )
+            self.assertTrue(done.stdout.startswith(
+                "gpu-tracker shows what a command, and all that it starts, really uses.\n\nUsage:\n    gpu-tracker run "))
+            self.assertIn(  # of the older command, before its options
+                "Tracks the computational resource usage (RAM, GPU RAM, CPU utilization, GPU utilization, and compute"
+                " time) of a process corresponding to a given shell command. Options:", " ".join(done.stdout.split()))
+
+    def test_short_help_is_on_one_screen_with_examples_first(self):
+        self.assertEqual(self.run_command("-h").stdout, self.run_command("help").stdout)
+        for command in self.commands():
+            done = self.run_command(*command.split(), "-h")
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertLessEqual(len(done.stdout.splitlines()), ONE_SCREEN, command)
+            self.assertLessEqual(max(map(len, done.stdout.splitlines())), 80, command)
+            self.assertRegex(done.stdout, rf"\AUsage:\n    gpu-tracker {command} .*\n(        .*\n)*.+\.\n\nExamples:\n    gpu-tracker {command}\b")
+            self.assertIn(f"(all about them: gpu-tracker {command} --help)", done.stdout)
+            whole = self.run_command(*command.split(), "--help").stdout
+            for option in re.findall(r"(?<= )--[a-z][a-z-]*(?=[ =\[])", done.stdout.split("\nOptions")[1].split("\n", 1)[1]):
+                self.assertIn(option, whole)
 
     def commands(self):
-        overview = self.run_command("-h").stdout
+        overview = self.run_command("--help").stdout
         listed = overview.split("Commands")[1].split("\nOptions:")[0]
         return re.findall(r"(?m)^    ([a-z][a-z-]*(?: [a-z]+)?)(?:  |$)", listed)
 
     def test_help_lists_every_command_and_each_has_its_own(self):
         self.assertLessEqual({"run", "attach", "show"}, set(self.commands()))
         for command in self.commands():
-            done = self.run_command(*command.split(), "-h")
+            done = self.run_command(*command.split(), "--help")
             self.assertEqual(done.returncode, 0)
             self.assertTrue(done.stdout.startswith(f"Usage:\n    gpu-tracker {command} "), done.stdout)
 
@@ -69,11 +86,11 @@ class Help(CommandTest):
 
     def test_older_names_are_commands_too(self):
         self.assertIn("profile kernels", self.run_command("help", "profile").stdout.split("Older names")[1])
-        self.assertEqual(self.run_command("profile", "kernels", "-h").stdout, self.run_command("pytorch", "kernels", "-h").stdout)
+        self.assertEqual(self.run_command("profile", "kernels", "--help").stdout, self.run_command("pytorch", "kernels", "--help").stdout)
 
     def test_help_of_a_command_or_a_family_is_that_of_its_option(self):
         for words in (["run"], ["sub-track", "analyze"], ["profile"], ["mark"]):
-            self.assertEqual(self.run_command("help", *words).stdout, self.run_command(*words, "-h").stdout)
+            self.assertEqual(self.run_command("help", *words).stdout, self.run_command(*words, "--help").stdout)
         self.assertRegex(
             self.run_command("help", "rnu").stderr,
             r'\Agpu-tracker: There is no help on "rnu": did you mean run\? Topics and commands: track .*\brun\b.*\n\Z')
@@ -83,7 +100,7 @@ class Help(CommandTest):
 
     def test_each_command_has_examples_that_it_understands(self):
         for command in self.commands():
-            text = self.run_command(*command.split(), "-h").stdout
+            text = self.run_command(*command.split(), "--help").stdout
             usage, examples = text.split("\n\n")[:2]
             self.assertRegex(examples, rf"\AExamples:\n    gpu-tracker {command}\b")
             for option in re.findall(r"(?<= )--?[a-z][a-z-]*", re.sub(r" -- .*", "", examples)):
@@ -92,11 +109,11 @@ class Help(CommandTest):
 
     def test_help_is_readable_in_80_columns(self):
         for command in ["", *self.commands()]:
-            text = self.run_command(*command.split(), "-h").stdout
+            text = self.run_command(*command.split(), "--help").stdout
             self.assertLessEqual(max(map(len, text.splitlines())), 80, command)
 
     def test_help_names_every_option_of_the_old_command(self):
-        text = self.run_command("-h").stdout
+        text = self.run_command("--help").stdout
         for usage in (
             "-h --help", "-v --version", "-e --execute=<command>", "-o --output=<output>", "-f --format=<format>",
             "--tconfig=<config-file>", "--st=<sleep-time>", "--ru=<ram-unit>", "--gru=<gpu-ram-unit>",
@@ -162,7 +179,7 @@ class WrongUse(CommandTest):
                 self.assert_fails(self.run_command(*arguments), 2, message)
 
     def test_an_unknown_command_is_refused_with_the_nearest_and_all_of_them(self):
-        for word, nearest in ("make", "."), ("rnu", ": did you mean run?"), ("sub-trak", ": did you mean sub-track?"), (
+        for word, nearest in ("no-such-program", "."), ("rnu", ": did you mean run?"), ("sub-trak", ": did you mean sub-track?"), (
                 "compare", ": did you mean sub-track compare?"):
             with self.subTest(word=word):
                 done = self.run_command(word)
@@ -171,15 +188,38 @@ class WrongUse(CommandTest):
                     done.stderr, rf'\Agpu-tracker: Unknown command "{word}"{re.escape(nearest)} To track a program of that'
                     rf" name: gpu-tracker run -- {word}\. Commands: run attach .*\bdoctor\b.*; see gpu-tracker help\n\Z")
 
+    def test_a_program_is_answered_with_the_line_that_tracks_it(self):
+        done = self.run_command("env", "A=1", "true")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertRegex(done.stderr, r'\Agpu-tracker: Unknown command "env".* To track the program: gpu-tracker run -- env A=1 true\n\Z')
+
+    def test_quotes_around_a_whole_command_are_explained(self):
+        for words, way_out in ("true 1", "Without them: gpu-tracker run -- true 1"), ("true | true", "For a shell to read it: gpu-tracker run -- sh -c 'true | true'"):
+            done = self.run_command("run", "-q", words)
+            self.assertEqual(done.returncode, 127)
+            self.assertTrue(done.stderr.endswith(f"gpu-tracker: the quotes make it the name of one program. {way_out}\n"), done.stderr)
+
     def test_an_option_is_known_by_what_help_calls_its_value(self):
-        for name, option in ("--trackng-file=x", "--tf=<tracking-file>"), ("--sleep-time", "--st=<sleep-time>"):
+        for name, option in ("--trackng-file=x", "--tracking-file"), ("--sleep-tme", "--sleep-time"), ("--num-core", "--nec=<num-cores>"):
             with self.subTest(name):
                 said = self.run_command("run", name, "--", "true").stderr
                 self.assertIn(f"Unknown option {name.partition('=')[0]}: did you mean {option}?\n", said)
 
+    def test_options_have_longer_names_too(self):
+        for short, names in LONGER_NAMES.items():
+            for name in names:
+                value = {"st": "0.5", "ru": "bytes", "gru": "bytes", "tu": "hours", "nec": "1", "guuids": "", "gb": "amd", "tf": "x.csv", "eu": "joules", "ram": "exact"}[short]
+                for form in ([f"--{name}={value}"], [f"--{name}", value], [f"--{name.replace('-', '_')}={value}"]):
+                    said = [self.run_command("attach", *words, "none").stderr for words in (form, [f"--{short}={value}"])]
+                    self.assertEqual(said[0], said[1])
+                    self.assertNotIn("Unknown option", said[0])
+                self.assertIn(f"--{name}", self.run_command("run", "--help").stdout)
+        self.assertEqual(self.run_command("run", "--interval=0.1", "--tracking-file=t.csv", "-q", "--", "true").returncode, 0)
+        self.assertTrue((self.folder / "t.csv").exists())
+
     def test_an_unknown_option_is_refused_with_the_nearest_and_all_of_them(self):
         for command in [["run", "true"], ["attach", "1"]]:
-            names = re.findall(r"(?m)^    (?:-. )?(--[a-z-]+)", self.run_command(*command[:-1], "-h").stdout)
+            names = re.findall(r"(?m)^    (?:-. )?(--[a-z-]+)", self.run_command(*command[:-1], "--help").stdout)
             done = self.run_command("--overwirte", *command)
             self.assertEqual((done.returncode, done.stdout), (2, ""))
             self.assertRegex(done.stderr, r"\Agpu-tracker: Unknown option --overwirte: did you mean --overwrite\?\n")
@@ -189,7 +229,7 @@ class WrongUse(CommandTest):
         self.assertNotIn("did you mean", self.run_command("--nonsense", "-e", "true").stderr)
 
     def test_an_option_with_a_part_of_another_name_is_answered_with_that(self):
-        for name, nearest in ("--limit-ram=8GB", "--ram or --limit"), ("--no-overwrite", "--overwrite"), ("--sleep", "--st=<sleep-time>"):
+        for name, nearest in ("--limit-ram=8GB", "--ram or --limit"), ("--no-overwrite", "--overwrite"), ("--sleep", "--sleep-time"):
             said = self.run_command("run", name, "--", "true").stderr
             self.assertIn(f"Unknown option {name.partition('=')[0]}: did you mean {nearest}?\n", said)
 
