@@ -26,19 +26,27 @@ static void explain_optional_value(const struct arguments *arguments)
     }
 }
 
-/* Where run "sleep 1" took both words for the name of a program. */
-static void explain_quotes(const struct arguments *arguments)
+/* Where run "sleep 1" took both words for the name of a program, or run A=1 x a variable. */
+static void explain_words(const struct arguments *arguments)
 {
     char line[MESSAGE_LINE_SIZE / 2];
     const char *words = arguments->operands[0];
-    if (arguments->n_operands > 1 || !strchr(words, ' '))
+    bool begins_with_variable = words[strcspn(words, " =/")] == '=';
+    if (arguments->n_operands > 1 && begins_with_variable)
+        snprintf(line, sizeof line,
+            "a variable of the command: gpu-tracker run -- env %.100s %.100s", words,
+            arguments->operands[1]);
+    else if (arguments->n_operands > 1 || !strchr(words, ' '))
         return;
-    snprintf(line, sizeof line,
-        strpbrk(words, "|&;<>()$`\\\"'*?~") ? "the quotes make it the name of one program. For a "
-                                              "shell to read it: gpu-tracker run -- sh -c '%.200s'"
-                                            : "the quotes make it the name of one program. Without "
-                                              "them: gpu-tracker run -- %.200s",
-        words);
+    else if (begins_with_variable || strpbrk(words, "|&;<>()$`\\\"'*?~"))
+        snprintf(line, sizeof line,
+            "the quotes make it the name of one program. For a shell to read it: gpu-tracker run "
+            "-- sh -c '%.200s'",
+            words);
+    else
+        snprintf(line, sizeof line,
+            "the quotes make it the name of one program. Without them: gpu-tracker run -- %.200s",
+            words);
     message_note(line);
 }
 
@@ -53,7 +61,7 @@ int cmd_run(const struct arguments *arguments)
     int status = track_command(arguments, arguments->operands, &style);
     if (status == EXIT_NOT_EXECUTABLE || status == EXIT_NOT_FOUND) {
         explain_optional_value(arguments);
-        explain_quotes(arguments);
+        explain_words(arguments);
     }
     return status;
 }

@@ -81,6 +81,7 @@ int cmd_push(const struct arguments *arguments);
 int cmd_serve(const struct arguments *arguments);
 int cmd_plot(const struct arguments *arguments);
 int cmd_report(const struct arguments *arguments);
+int cmd_compare(const struct arguments *arguments);
 int cmd_job(const struct arguments *arguments);
 int cmd_show(const struct arguments *arguments);
 int cmd_mark(const struct arguments *arguments);

@@ -140,6 +140,22 @@ static const struct command commands[] = {
         .operands = {ARGUMENT_FILE, 1, 1},
     },
     {
+        .name = "compare",
+        .topic = TOPIC_REPORT,
+        .examples = "gpu-tracker compare old.json new.json\n"
+                    "gpu-tracker compare -f csv -o runs.csv old.json new.json train.sqlite",
+        .function = cmd_compare,
+        .usage = "[OPTIONS] FILE FILE...",
+        .summary = "Compare the results of several runs.",
+        .help =
+            "Shows wall time, CPU time, peaks of RAM and GPU RAM and energy of several runs side "
+            "by side, each with its change from the first. A FILE is what 'gpu-tracker run -o "
+            "x.json' or '--tf' writes. 'gpu-tracker sub-track compare' compares code blocks, and "
+            "checks rules for CI; 'gpu-tracker report' shows the curves of runs over each other.",
+        .options = compare_runs_options,
+        .operands = {ARGUMENT_FILE, 2, -1},
+    },
+    {
         .name = "job",
         .topic = TOPIC_REPORT,
         .examples = "gpu-tracker job results\n"

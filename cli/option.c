@@ -278,6 +278,10 @@ static const struct option options[OPTION_COUNT] = {
                 "loads) have every figure; 'svg', 'pdf' and 'png' are a picture of the main ones. "
                 "Defaults to the format of the output's extension (.json, .csv, .pkl, .svg, .pdf, "
                 ".png), else to 'summary' on a terminal and to 'text' elsewhere."},
+    [OPTION_COMPARED_FORMAT] = {'f', "format", ARGUMENT_WORD, "format", "summary json csv",
+        .help = "File format of the output: 'summary' is for people; 'json' and 'csv' have a row "
+                "per run, in base units. Defaults to the format of the output's extension, else to "
+                "'summary'."},
     [OPTION_JOB_FORMAT] = {'f', "format", ARGUMENT_WORD, "format", "summary json csv",
         .help = "File format of the output: 'summary' is for people, 'json' has jobs, machines, "
                 "ranks and findings, 'csv' has the ranks. Defaults to the format of the output's "

@@ -113,8 +113,8 @@ static int unknown_command(char **line, struct gput_error *error)
     }
     if (is_program(*line))
         return fail(error, GPUT_ERROR_INVALID,
-            "Unknown command \"%.64s\"%s To track the program: gpu-tracker run -- %s", *line, question,
-            all);
+            "Unknown command \"%.64s\"%s To track the program: gpu-tracker run -- %s", *line,
+            question, all);
     return fail(error, GPUT_ERROR_INVALID,
         "Unknown command \"%.64s\"%s To track a program of that name: gpu-tracker run -- %s. "
         "Commands: %s; see gpu-tracker help",
@@ -224,10 +224,47 @@ static void suggest_by_value(
     }
 }
 
+/* What other programs call an option of ours; false: nothing like that is among `ids`. */
+static bool find_synonym(const enum option_id *ids, const char *name, char near[GPUT_NEAREST_SIZE])
+{
+    static const struct {
+        const char *name, *meant;
+        enum option_id id;
+    } synonyms[] = {
+        {"--json", "--format=json", OPTION_TRACKING_FORMAT},
+        {"--csv", "--tf=<file.csv>", OPTION_TRACKING_FILE},
+        {"--html", "--report=<file.html>", OPTION_HTML_REPORT},
+        {"--silent", "--quiet", OPTION_QUIET},
+        {"--verbose", "--format=full or --processes", OPTION_PROCESSES},
+        {"--timeout", "--limit=seconds=<seconds> --enforce", OPTION_LIMIT},
+        {"--memory", "--limit=ram=<size>", OPTION_LIMIT},
+        {"--period", "--interval=<seconds>", OPTION_SLEEP_TIME},
+        {"--rate", "--interval=<seconds>", OPTION_SLEEP_TIME},
+        {"--duration", "--for=<seconds>", OPTION_FOR},
+        {"--pid", "gpu-tracker attach <pid>", OPTION_LIVE},
+        {"--force", "--overwrite", OPTION_OVERWRITE},
+        {"--children", "--processes", OPTION_PROCESSES},
+        {"--gpu", "--gpu-uuids=<gpu-uuids>", OPTION_GPU_UUIDS},
+        {"--gpus", "--gpu-uuids=<gpu-uuids>", OPTION_GPU_UUIDS},
+        {"--prometheus", "--listen=<host:port>", OPTION_LISTEN},
+    };
+    for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++) {
+        for (const enum option_id *id = ids; *id != OPTION_END; id++) {
+            if (*id == synonyms[i].id && strcmp(name, synonyms[i].name) == 0) {
+                snprintf(near, GPUT_NEAREST_SIZE, "%s", synonyms[i].meant);
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 /* What an unknown option may stand for, the likeliest first; "" when nothing is near. */
 static void suggest_option(
     const enum option_id *ids, const char *list, const char *name, char near[GPUT_NEAREST_SIZE])
 {
+    if (find_synonym(ids, name, near))
+        return;
     gput_nearest_words(list, name, near);
     if (!near[0])
         suggest_by_value(ids, name, false, near);

@@ -1,4 +1,4 @@
-"""gpu-tracker sub-track compare: sessions side by side, and rules for CI."""
+"""gpu-tracker compare and sub-track compare: sessions side by side, and rules for CI."""
 
 import csv
 import io
@@ -11,7 +11,7 @@ import subprocess
 import xml.etree.ElementTree
 
 from analysis_files import MEASUREMENTS, call, row, write_marks, write_tracking
-from command import COMMAND, CommandTest, main
+from command import COMMAND, CommandTest, main, python
 
 PICKLES = pathlib.Path(os.environ["GPUT_SOURCE"]) / "tests" / "fixtures" / "pickles"
 
@@ -278,6 +278,39 @@ class RulesWithoutFigures(CompareTest):
     def test_one_session_alone_breaks_no_rule_and_keeps_none(self):
         self.assertEqual(self.check("max main_ram > +5%", maps=("A=a.json",)),
                          (1, 'gpu-tracker: The rule "max main_ram > +5%" cannot be checked: there is one session alone.\n'))
+
+
+class Runs(CommandTest):
+    """What run -o wrote, side by side."""
+
+    def setUp(self):
+        super().setUp()
+        for name, megabytes in ("a.json", 50), ("b.json", 150):
+            done = self.run_command("run", "-q", "-o", name, "--", *python(f"x = bytearray({megabytes} * 1000000)"))
+            self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_figures_are_shown_with_their_changes_from_the_first(self):
+        done = self.run_command("compare", "a.json", "b.json")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        lines = done.stdout.splitlines()
+        self.assertEqual(lines[0].split(), ["a.json", "b.json"])
+        rows = {line[:14].strip(): line[14:].split() for line in lines[1:]}
+        self.assertLessEqual({"Wall time", "CPU time", "RAM peak", "Exit status"}, set(rows))
+        peaks = [json.loads((self.folder / name).read_text())["peaks"]["combined"] * 1e3 for name in ("a.json", "b.json")]
+        first, unit, second, _, change, _ = rows["RAM peak"]
+        self.assertEqual(unit, "MB")
+        for shown, peak in (first, peaks[0]), (second, peaks[1]):
+            self.assertAlmostEqual(float(shown), peak, delta=0.01)
+        self.assertAlmostEqual(float(change.strip("(+")), 100 * (float(second) / float(first) - 1), delta=1)
+        table = self.run_command("compare", "a.json", "b.json", "-f", "csv").stdout.splitlines()
+        self.assertEqual((len(table), "max_ram_bytes" in table[0]), (3, True))
+
+    def test_what_is_no_result_of_a_run_is_named_with_the_way_out(self):
+        (self.folder / "x.json").write_text("[]")
+        for name, words in ("x.json", "x.json cannot be compared: name reports"), ("none.json", "Cannot read none.json: No such file"):
+            done = self.run_command("compare", "a.json", name)
+            self.assertEqual((done.returncode, done.stdout), (1, ""))
+            self.assertIn(words, done.stderr)
 
 
 class Messages(CompareTest):

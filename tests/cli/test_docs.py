@@ -99,7 +99,7 @@ class Documented(CommandTest):
             shutil.copy(self.folder / "analysis", self.folder / f"{name}.json")
             shutil.copy(self.folder / "analysis", self.folder / f"{name}.kept")
         (self.folder / "results").mkdir()
-        for name in "usage.r0.json", "usage.r1.json", "results/usage.json":
+        for name in "usage.r0.json", "usage.r1.json", "results/usage.json", "old.json", "new.json":
             self.ours("run", "-q", "-o", name, "--", "true")
         for name in "before.sqlite", "after.sqlite", "train.sqlite":
             self.ours("run", "-q", "--tf", name, "--", "sleep", "0.05")

@@ -16,6 +16,71 @@ LONGER_NAMES = {"st": ["sleep-time", "interval"], "ru": ["ram-unit"], "gru": ["g
                 "nec": ["expected-cores", "n-expected-cores"], "guuids": ["gpu-uuids"], "gb": ["gpu-brand"], "tf": ["tracking-file"],
                 "eu": ["energy-unit"], "ram": ["ram-mode"]}
 
+# What people type, and what the answer has to suggest.
+SLIPS = """
+rn true: run | rum true: run | exec true: run | execute true: run | start true: run | track true: run | measure true: run
+atach 1: attach | attatch 1: attach | pid 1: attach | watch 1: live | monitor 1: live | top: live | liev: live
+doctr: doctor | docter: doctor | check: doctor | hepl: help | comprae a b: compare | diff a b: compare
+analyze x: sub-track analyze | analyse x: sub-track analyze | combine x: sub-track combine | merge x: timeline merge
+subtrack analyze: sub-track | sub_track analyze: sub-track | repport x: report | reprot x: report | html x: report
+graph x: plot | plto x: plot | server: serve | sevre: serve | metrics: serve | send x: push | psuh x: push
+jobs x: job | ranks x: job | record x: energy record | power: energy record | energie summary x: energy
+sub-track anaylze: analyze | sub-track diff: compare | energy sumary x: summary | energy report x: summary
+run --outptu x -- true: --output | run --fromat json -- true: --format | run --json -- true: --format=json | run --csv -- true: --tf
+run --sampling-interval 1 -- true: --interval | run --timeout 5 -- true: --limit=seconds | run --silent -- true: --quiet
+run --verbose -- true: --processes | run --tracking_fil x.csv -- true: --tracking-file | run --html x -- true: --report
+run --memory -- true: --limit=ram | run --limits ram=1 -- true: --limit | run --region -- true: --regions | run --period 1 -- true: --interval
+run --force -- true: --overwrite | run --gpus 0 -- true: --gpu-uuids | run --pid 1: attach | attach --duration 5 1: --for
+run --interva 1 -- true: --interval | run --ram-unt kilobytes -- true: --ram-unit
+"""
+
+# A wrong line, and a piece of the way out that its answer ends with.
+MISTAKES = [
+    (["run"], "for example: gpu-tracker run -- make -j8"),
+    (["run", "true 1"], "Without them: gpu-tracker run -- true 1"),
+    (["run", "true | true"], "gpu-tracker run -- sh -c 'true | true'"),
+    (["run", "A=1 true"], "gpu-tracker run -- sh -c 'A=1 true'"),
+    (["run", "A=1", "true"], "gpu-tracker run -- env A=1 true"),
+    (["run", "no-such-program"], 'Command not found: "no-such-program"'),
+    (["run", "./plain"], "Is it a program, with the execute permission set?"),
+    (["run", "--otlp", "http://127.0.0.1:1", "--", "true"], "--otlp=http://127.0.0.1:1"),
+    (["run", "--regions", "mpi", "./x"], "--regions=mpi"),
+    (["run", "--regions=cuda", "true"], "Valid are: nvtx"),
+    (["run", "-e", "true"], "gpu-tracker run -- COMMAND"),
+    (["run", "--st", "0", "true"], "a number of seconds, 0.001 or more"),
+    (["run", "--st", "1s", "true"], "a number of seconds, 0.001 or more"),
+    (["run", "-f", "yaml", "true"], "Valid values are"),
+    (["run", "-f", "jsno", "true"], "did you mean json?"),
+    (["run", "--ru", "GB", "true"], "Valid values are bytes, gigabytes"),
+    (["run", "--tf", "x.txt", "true"], ".csv"),
+    (["run", "-o", "no/such/x.json", "true"], "no/such"),
+    (["run", "-o", ".", "true"], "it is a folder"),
+    (["run", "--limit", "8GB", "true"], "ram="),
+    (["run", "--limit", "ram=lots", "true"], "ram="),
+    (["run", "--limit", "rma=8GB", "true"], "ram"),
+    (["run", "--enforce", "true"], "for example --limit ram=8GB"),
+    (["run", "--tconfig", "none.json", "true"], "none.json"),
+    (["run", "--tf"], "--tf <tracking-file>"),
+    (["run", "--quiet=yes", "true"], "Write only --quiet"),
+    (["env", "true"], "gpu-tracker run -- env true"),
+    (["no-such-program"], "gpu-tracker run -- no-such-program"),
+    (["attach"], "gpu-tracker attach"),
+    (["attach", "python"], "gpu-tracker"),
+    (["attach", "0"], "is"),
+    (["attach", "--", "true"], "gpu-tracker run -- COMMAND"),
+    (["compare", "a.json"], "gpu-tracker compare old.json new.json"),
+    (["compare", "none.json", "none.json"], "none.json: No such file"),
+    (["report"], "for example: gpu-tracker report"),
+    (["report", "none.csv"], "none.csv"),
+    (["show"], "for example: gpu-tracker show"),
+    (["show", "plain"], "plain is not a resource usage file"),
+    (["sub-track"], "combine, analyze, compare"),
+    (["sub-track", "compare"], "-m"),
+    (["mark", "begin", "x"], "start, stop"),
+    (["help", "rnu"], "did you mean run?"),
+    (["-e"], "Option -e needs a value"),
+]
+
 
 class Help(CommandTest):
     def test_help_begins_with_what_it_is_and_how_it_is_used(self):
@@ -180,13 +245,34 @@ class WrongUse(CommandTest):
 
     def test_an_unknown_command_is_refused_with_the_nearest_and_all_of_them(self):
         for word, nearest in ("no-such-program", "."), ("rnu", ": did you mean run?"), ("sub-trak", ": did you mean sub-track?"), (
-                "compare", ": did you mean sub-track compare?"):
+                "comprae", ": did you mean compare?"):
             with self.subTest(word=word):
                 done = self.run_command(word)
                 self.assertEqual((done.returncode, done.stdout), (2, ""))
                 self.assertRegex(
                     done.stderr, rf'\Agpu-tracker: Unknown command "{word}"{re.escape(nearest)} To track a program of that'
                     rf" name: gpu-tracker run -- {word}\. Commands: run attach .*\bdoctor\b.*; see gpu-tracker help\n\Z")
+
+    def test_slips_are_answered_with_what_was_meant(self):
+        slips = [slip.strip().rsplit(": ", 1) for line in SLIPS.strip().splitlines() for slip in line.split("|")]
+        self.assertGreaterEqual(len(slips), 60)
+        for line, meant in slips:
+            with self.subTest(line=line):
+                done = self.run_command(*line.split())
+                self.assertIn(done.returncode, (2, 125))
+                question = re.search(r"(?i)did you mean ([^?]*)\?|is ambiguous: ([^?]*)\?", done.stderr)
+                self.assertTrue(question, done.stderr)
+                self.assertIn(meant, question[1] or question[2])
+
+    def test_mistakes_are_answered_with_the_way_out(self):
+        self.assertGreaterEqual(len(MISTAKES), 40)
+        (self.folder / "plain").write_text("no program")
+        for words, way_out in MISTAKES:
+            with self.subTest(words=words):
+                done = self.run_command(*words)
+                self.assertNotEqual(done.returncode, 0)
+                self.assertIn(way_out, done.stderr)
+                self.assertTrue(all(line.startswith("gpu-tracker: ") for line in done.stderr.splitlines()), done.stderr)
 
     def test_a_program_is_answered_with_the_line_that_tracks_it(self):
         done = self.run_command("env", "A=1", "true")
@@ -269,7 +355,7 @@ class WrongUse(CommandTest):
         self.run_command("run", "-q", "--resource-usage-file", "kept", "sh", "-c", "until [ -s kept ]; do sleep 0.05; done; cp kept results.json")
         rest = {"": ["-e", "true"], "run": ["true"], "energy record": ["--output-folder", "x", "--cmd", "true"], "show": ["results.json"], "attach": [str(os.getpid())],
                 "sub-track analyze": ["--tf", "x.csv"], "sub-track compare": ["-m", "a=x"], "energy curve": ["x", "y"], "profile python": ["top", "profile"],
-                "pytorch diff": ["x", "y"], "doctor": [], "serve": []}
+                "pytorch diff": ["x", "y"], "compare": ["x", "y"], "doctor": [], "serve": []}
         count = 0
         for command, option, words in self.options_with_words():
             for word in words:
