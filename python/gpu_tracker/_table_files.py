@@ -168,7 +168,7 @@ def write(sessions, output, format, marks, names=()):
 def main(arguments):
     """What `gpu-tracker report` executes: format, output, and three words for each file. Returns the exit status."""
     format, output, *words = arguments
-    files = list(zip(words[0::3], words[1::3], words[2::3], strict=True))
+    files = list(zip(words[0::3], words[1::3], words[2::3]))
     sessions = [(name, path) for kind, name, path in files if kind == "session"]
     marks = [path for kind, _, path in files if kind == "stf"]
     try:

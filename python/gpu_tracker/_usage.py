@@ -178,7 +178,7 @@ def load_kept(copies: bytes) -> ResourceUsage:
         return load_resource_usage(file.name)
 
 
-def load_resource_usage(path: str | bytes | os.PathLike[str] | os.PathLike[bytes]) -> ResourceUsage:
+def load_resource_usage(path: "str | bytes | os.PathLike[str] | os.PathLike[bytes]") -> ResourceUsage:
     """The figures so far that a tracker kept in its resource usage file, after its program was killed. The pickle that the
     older package keeps is read too, as data: nothing that it names is ever called.
 

@@ -1,6 +1,7 @@
 /*
  * What the parts of the extension module gpu_tracker._native share. Limited API of CPython 3.11:
- * one build serves that version and all later ones.
+ * one build serves that version and all later ones. 3.9 and 3.10, whose limited API has no buffers,
+ * and free-threaded ones have builds of their own.
  *
  * The module is a thin layer: it calls the public API of libgputracker, gives the GIL back while
  * that works, and turns failures into exceptions. Everything else is in Python.
@@ -8,14 +9,28 @@
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
-#ifndef Py_LIMITED_API
-#define Py_LIMITED_API 0x030b0000
-#endif
 #include <Python.h>
 
 #include <gputracker/gputracker.h>
 
 #include <pthread.h>
+
+#if PY_VERSION_HEX < 0x030a0000 /* what 3.9 does not have */
+#define Py_TPFLAGS_DISALLOW_INSTANTIATION 0
+static inline PyObject *Py_NewRef(PyObject *object)
+{
+    Py_INCREF(object);
+    return object;
+}
+static inline int PyModule_AddObjectRef(PyObject *module, const char *name, PyObject *value)
+{
+    Py_XINCREF(value);
+    int result = PyModule_AddObject(module, name, value);
+    if (result < 0)
+        Py_XDECREF(value);
+    return result;
+}
+#endif
 
 /* Raises what stands for the error's errno where it has one (NotADirectoryError …), else for its
  * code (ValueError …). Returns NULL. */

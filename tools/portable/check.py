@@ -117,7 +117,8 @@ def check_wheel(wheel):
     said = ""
     with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(wheel) as packed:
         before, is_musl = runner(wheel.name), "musllinux" in wheel.name
-        for name in ("gpu_tracker/gpu-tracker", "gpu_tracker/_native.abi3.so"):
+        (module,) = (name for name in packed.namelist() if name.startswith("gpu_tracker/_native.") and name.endswith(".so"))
+        for name in ("gpu_tracker/gpu-tracker", module):
             binary = pathlib.Path(packed.extract(name, f"{folder}/binaries"))
             check_elf(binary, architecture_of(wheel.name))
             glibc = glibc_of(binary)
@@ -131,7 +132,8 @@ def check_wheel(wheel):
             program = pathlib.Path(packed.extract("gpu_tracker/gpu-tracker", folder))
             said = "" if is_musl else f", {import_foreign(wheel, folder)}"
         else:
-            subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+            version = re.search(r"-cp3(\d+)-cp", wheel.name)  # its own, of a wheel that is for one only
+            subprocess.run([f"python3.{version[1]}" if version else sys.executable, "-m", "venv", folder], check=True)
             subprocess.run([f"{folder}/bin/pip", "install", "--quiet", wheel], check=True)
             subprocess.run([f"{folder}/bin/python", "-c", IMPORT], check=True)
             program = next(pathlib.Path(folder).rglob("gpu_tracker/gpu-tracker"))
