@@ -18,6 +18,7 @@ import unittest
 import package
 import sessions
 from gpu_tracker import SubTracker, SubTrackingAnalyzer, fleet, read_marks
+from gpu_tracker.fleet import layout
 
 try:
     import pyarrow
@@ -124,6 +125,22 @@ class Export(Folder):
         subprocess.run([os.environ["GPUT_COMMAND"], "run", "-q", "--tf", "b.sqlite", "--", "true"], check=True)
         written = {name for name in self.columns_of("b.sqlite") if name.startswith("allowed_")}
         self.assertEqual({name for name in session if name.startswith("allowed_")}, written)
+
+    def test_sessions_have_the_figures_of_their_end(self):
+        """The peak lies between two samples."""
+        program = "import time; time.sleep(0.2); block = b'x' * 60_000_000; del block; time.sleep(0.2)"
+        for name in "a.csv", "b.sqlite":
+            run = [os.environ["GPUT_COMMAND"], "run", "-q", "--st", "100", "--tf", f"runs/{name}", "-o", f"{name}.json", "--ru", "bytes"]
+            subprocess.run([*run, "--", sys.executable, "-S", "-c", program], check=True)
+        fleet.export("runs", "out")
+        rows = {os.path.basename(row["path"]): row for row in self.table("sessions")}
+        for name, row in rows.items():
+            report = json.loads(pathlib.Path(f"{name}.json").read_text())
+            self.assertGreater(row["max_combined_ram_bytes"], 60e6)
+            self.assertEqual(row["max_combined_ram_bytes"], report["max_ram"]["combined"]["total_rss"])
+            self.assertEqual(row["accounting_cpu_seconds_kernel"], report["accounting"]["cpu_seconds"]["kernel"])
+            self.assertEqual(row["session_id"], report["identity"]["session_id"])
+        self.assertLessEqual({*layout.FIGURES, *layout.IDENTITY_TEXTS, *layout.IDENTITY_NUMBERS}, set(self.columns_of("runs/b.sqlite")))
 
     def test_bytes_are_whole(self):
         write_samples("runs/a.csv", [(1000.0 + row, [(63864832 + row) / 1e9] * 8 + [0.0] * 13) for row in range(1000)])

@@ -18,7 +18,7 @@ _MAGIC = b"PAR1"
 # What is known of a session by the names of src/model/identity_list.h.
 IDENTITY_TEXTS = (
     "host", "boot_id", "clock", "user", "command", "start", "end", "version", "container", "pod", "cgroup", "cpus", "launcher", "job_id",
-    "task", "step", "run", "ranks", "ranks_of", "node",
+    "task", "step", "run", "ranks", "ranks_of", "node", "session_id", "within",
 )  # fmt: skip
 IDENTITY_NUMBERS = (
     "pid", "exit_status", "signal", "rank", "local_rank", "local_size", "world_size", "node_rank", "node_count", "restarts",
@@ -27,6 +27,17 @@ ALLOWED = (
     "allowed_ram_bytes", "allowed_cores", "allowed_affinity_cores", "allowed_quota_cores", "allowed_cpuset_cores",
     "allowed_memory_max_bytes", "allowed_swap_max_bytes", "allowed_pids_max", "allowed_slurm_cores", "allowed_slurm_ram_bytes",
     "allowed_limit_ram_bytes", "allowed_gpus", "allowed_named_gpus",
+)  # fmt: skip
+# Figures of the whole session, which its tracking file has when it has ended (src/model/results_identity.h): what samples do not have.
+FIGURES = (
+    "elapsed_seconds", "max_main_ram_bytes", "max_descendants_ram_bytes", "max_combined_ram_bytes", "max_combined_gpu_ram_bytes",
+    "peaks_main_bytes", "peaks_main_at_most_bytes", "peaks_combined_bytes", "peaks_combined_at_most_bytes",
+    "peaks_control_group_bytes", "peaks_control_group_at_most_bytes", "gpu_peaks_combined_bytes", "gpu_peaks_combined_at_most_bytes",
+    "accounting_cpu_seconds_kernel", "accounting_cpu_seconds_kernel_user", "accounting_cpu_seconds_kernel_system",
+    "accounting_cpu_seconds_sampled", "accounting_cpu_seconds_captured_percent", "accounting_processes_seen",
+    "accounting_processes_missed", "accounting_processes_oom_killed", "accounting_bytes_read", "accounting_bytes_written",
+    "mean_cpu_combined_sum_utilization_percent", "mean_cpu_system_sum_utilization_percent", "mean_gpu_hardware_utilization_percent",
+    "energy_combined_joules", "energy_machine_total_joules", "tracker_cpu_seconds",
 )  # fmt: skip
 
 

@@ -16,7 +16,7 @@ import tempfile
 from .. import _native
 from .._messages import log_warnings
 from ..table import Table
-from .layout import ALLOWED, FORMATS, IDENTITY_NUMBERS, IDENTITY_TEXTS, VERSION, path_of, pyarrow_or_error
+from .layout import ALLOWED, FIGURES, FORMATS, IDENTITY_NUMBERS, IDENTITY_TEXTS, VERSION, path_of, pyarrow_or_error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ def _export_once(path, marks, there, overwrite, written, warnings):
 
 def _identity(path):
     """What is known of a session: name -> value."""
-    names = {*IDENTITY_TEXTS, *IDENTITY_NUMBERS, *ALLOWED}
+    names = {*IDENTITY_TEXTS, *IDENTITY_NUMBERS, *ALLOWED, *FIGURES}
     values: dict[str, Any] = {}
     if path.endswith(".sqlite"):
         try:
@@ -407,7 +407,7 @@ class _Session:
         import pyarrow
 
         columns: dict[str, Any] = {"name": pyarrow.array([self.name]), "path": pyarrow.array([self.path])}
-        kinds = (IDENTITY_TEXTS, pyarrow.string()), (IDENTITY_NUMBERS, pyarrow.int64()), (ALLOWED, pyarrow.float64())
+        kinds = (IDENTITY_TEXTS, pyarrow.string()), (IDENTITY_NUMBERS, pyarrow.int64()), ((*ALLOWED, *FIGURES), pyarrow.float64())
         for names, kind in kinds:
             for name in names:
                 columns[name] = pyarrow.array([self.identity.get(name)], kind)
