@@ -462,8 +462,23 @@ bool sqlite_file_is_at_limit(sqlite3 *database)
            read_pragma(database, "PRAGMA max_page_count");
 }
 
-/* Whether the file was removed, renamed or replaced since it was opened. */
-static bool has_moved(sqlite3 *database)
+int sqlite_file_copy(
+    sqlite3 *database, const char *target, const char *path, struct gput_error *error)
+{
+    struct str sql = {0};
+    str_append(&sql, "VACUUM INTO '");
+    for (; *target; target++) {
+        str_append_char(&sql, *target);
+        if (*target == '\'')
+            str_append_char(&sql, '\'');
+    }
+    str_append_char(&sql, '\'');
+    int code = sql.failed ? error_memory(error) : sqlite_file_run(database, sql.data, path, error);
+    str_finish(&sql);
+    return code;
+}
+
+bool sqlite_file_has_moved(sqlite3 *database)
 {
     int moved = 0;
     return sqlite3_file_control(database, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK &&
@@ -478,7 +493,7 @@ int sqlite_file_finish(sqlite3 *database, const char *path, struct gput_error *e
     /* This checkpoints the log and removes it. While a reader has the file open the log stays, and
      * the last one to close the file checkpoints it. A log at the path of a removed file belongs to
      * another database. */
-    if (!has_moved(database))
+    if (!sqlite_file_has_moved(database))
         result = sqlite3_exec(database, "PRAGMA journal_mode=DELETE", NULL, NULL, NULL);
     if (result != SQLITE_OK && result != SQLITE_BUSY && result != SQLITE_LOCKED)
         code = sqlite_file_error(database, "write", path, error);

@@ -70,6 +70,14 @@ void sqlite_file_set_limit(sqlite3 *database, uint64_t bytes);
 /* Whether it has that size. */
 bool sqlite_file_is_at_limit(sqlite3 *database);
 
+/* Writes a copy of an open database, of which the file may have been removed. `path` is for
+ * messages. */
+int sqlite_file_copy(
+    sqlite3 *database, const char *target, const char *path, struct gput_error *error);
+
+/* Whether the file was removed, renamed or replaced since it was opened. */
+bool sqlite_file_has_moved(sqlite3 *database);
+
 /* Removes a database file, its log and its journal. Missing files are fine. */
 int sqlite_file_remove(const char *path, struct gput_error *error);
 

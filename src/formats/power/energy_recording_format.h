@@ -12,7 +12,10 @@
 struct energy_recording_format {
     const char *file_name; /* in the folder */
 
-    /* Creates the file; with `continues` an existing one gets a new segment. On success finish() is
+    /* `finish` writes a file again that was removed meanwhile, and finds one that was moved; that
+     * is said as an error, GPUT_ERROR_GONE.
+     *
+     * Creates the file; with `continues` an existing one gets a new segment. On success finish() is
      * called with *file. */
     int (*open)(const char *path, bool continues, void **file, struct gput_error *error);
 

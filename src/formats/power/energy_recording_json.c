@@ -2,6 +2,7 @@
  * Writes power_metrics.json: a JSON object a line, and a line at the end of a segment.
  */
 #include "base/file.h"
+#include "base/file_restore.h"
 #include "base/file_target.h"
 #include "formats/power/energy_recording.h"
 #include "formats/power/energy_recording_format.h"
@@ -64,6 +65,19 @@ static int finish(void *opened, struct gput_error *error)
 {
     struct json_file *file = opened;
     int code = end_segment(file, error);
+    char *now = NULL, *wanted = file->path;
+    enum file_fate fate = file->fd >= 0 ? file_fate(file->fd, file->path, &now) : FILE_IN_PLACE;
+    if (fate == FILE_REMOVED && lseek(file->fd, 0, SEEK_END) > 0 &&
+        (wanted = strdup(file->path)) != NULL) {
+        code = file_restore(&file->fd, &file->path, error);
+        if (code == GPUT_OK)
+            code = file_restore_say(wanted, file->path, error);
+        free(wanted);
+    } else if (fate == FILE_MOVED) {
+        code = error_set(error, GPUT_ERROR_GONE,
+            "%.300s was moved while the command ran: its lines are in %.300s.", wanted, now);
+    }
+    free(now);
     /* an empty file is removed */
     if (file->fd >= 0 && lseek(file->fd, 0, SEEK_END) == 0)
         unlink(file->path);

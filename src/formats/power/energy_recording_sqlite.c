@@ -10,6 +10,7 @@
  *
  * The rows of a moment are written in one transaction.
  */
+#include "base/file_restore.h"
 #include "base/file_target.h"
 #include "formats/power/energy_recording.h"
 #include "formats/power/energy_recording_format.h"
@@ -34,11 +35,28 @@ struct sqlite_recording {
     bool has_rows;
 };
 
+static int restore(struct sqlite_recording *file, struct gput_error *error)
+{
+    char *name;
+    TRY(file_restore_name(file->path, &name, error));
+    int code = sqlite_file_copy(file->database, name, name, error);
+    if (code == GPUT_OK)
+        code = file_restore_say(file->path, name, error);
+    free(name);
+    return code;
+}
+
 static int finish(void *opened, struct gput_error *error)
 {
     struct sqlite_recording *file = opened;
     sqlite3_finalize(file->insert);
-    int code = file->database ? sqlite_file_finish(file->database, file->path, error) : GPUT_OK;
+    int code = GPUT_OK;
+    if (file->has_rows && sqlite_file_has_moved(file->database))
+        code = restore(file, error);
+    int finished = file->database
+                       ? sqlite_file_finish(file->database, file->path, code ? NULL : error)
+                       : GPUT_OK;
+    code = code ? code : finished;
     /* an empty file is removed */
     if (file->is_new && !file->has_rows)
         sqlite_file_remove(file->path, NULL);

@@ -21,6 +21,7 @@ struct energy_recording_writer {
     /* Removed when nothing was recorded: */
     size_t made_length; /* of the path of the first folder that was created; 0: none */
     bool made_metadata;
+    int64_t start_ns; /* the date of the recording */
     bool has_lines;
 };
 
@@ -203,6 +204,7 @@ int energy_recording_writer_create(const char *folder, enum gput_energy_driver d
         return error_memory(error);
     }
     writer->format = formats[driver];
+    writer->start_ns = now_ns;
     writer->lock_fd = -1;
     int code = begin(writer, continues, now_ns, error);
     if (code == GPUT_OK)
@@ -233,6 +235,8 @@ int energy_recording_writer_finish(struct energy_recording_writer *writer, struc
     if (!writer)
         return GPUT_OK;
     int code = writer->file ? writer->format->finish(writer->file, error) : GPUT_OK;
+    if (code == GPUT_ERROR_GONE)
+        write_metadata(writer, writer->start_ns, NULL); /* where it is missing */
     if (!writer->has_lines)
         remove_traces(writer);
     unlock(writer);

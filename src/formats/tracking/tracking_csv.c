@@ -254,6 +254,18 @@ static int write_csv_row(struct tracking_file *file, const struct gput_sample *s
     return code;
 }
 
+static int restore_csv(struct tracking_file *file, enum file_fate *fate, struct gput_error *error)
+{
+    struct csv_writer *writer = (struct csv_writer *)file;
+    char *now = NULL;
+    *fate = file_fate(writer->fd, file->path, &now);
+    if (*fate == FILE_MOVED) {
+        free(file->path);
+        file->path = now;
+    }
+    return *fate == FILE_REMOVED ? file_restore(&writer->fd, &file->path, error) : GPUT_OK;
+}
+
 static int finish_csv(struct tracking_file *file, struct gput_error *error)
 {
     struct csv_writer *writer = (struct csv_writer *)file;
@@ -586,8 +598,8 @@ static void progress_csv(const struct tracking_reader *reader, uint64_t *done, u
 
 #define SHARED_FUNCTIONS                                                                           \
     .put_static_data = put_static_data, .write_row = write_csv_row, .flush = flush_csv,            \
-    .finish = finish_csv, .open = open_csv, .use_cores = use_cores, .next = next_csv,              \
-    .progress = progress_csv, .close = close_csv
+    .finish = finish_csv, .restore = restore_csv, .open = open_csv, .use_cores = use_cores,        \
+    .next = next_csv, .progress = progress_csv, .close = close_csv
 
 const struct tracking_format tracking_csv = {
     .extension = ".csv", .create = create_csv, SHARED_FUNCTIONS};

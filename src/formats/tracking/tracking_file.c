@@ -87,6 +87,18 @@ uint64_t tracking_file_rows_lost(const struct tracking_file *file)
     return file->rows_lost;
 }
 
+int tracking_file_restore(
+    struct tracking_file *file, enum file_fate *fate, struct gput_error *error)
+{
+    *fate = FILE_IN_PLACE;
+    return file->format->restore(file, fate, error);
+}
+
+const char *tracking_file_path(const struct tracking_file *file)
+{
+    return file->path;
+}
+
 int tracking_file_finish(struct tracking_file *file, uint64_t *rows_lost, struct gput_error *error)
 {
     if (!file)

@@ -19,6 +19,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "base/file_restore.h"
 
 #include "model/results.h"
 #include <gputracker/measurement.h>
@@ -75,6 +76,17 @@ double tracking_timestamp(const struct gput_sample *sample);
 
 /* Rows that could not be written so far. */
 uint64_t tracking_file_rows_lost(const struct tracking_file *file);
+
+/*
+ * Before the end: gives a file that was removed meanwhile a name again, and finds one that was
+ * moved. `*fate` says which, and tracking_file_path() where it is then. Errors: those of the
+ * system: its rows are lost.
+ */
+int tracking_file_restore(
+    struct tracking_file *file, enum file_fate *fate, struct gput_error *error);
+
+/* Where it is, as it was named. Belongs to the file. */
+const char *tracking_file_path(const struct tracking_file *file);
 
 /* Completes and closes the file and frees `file`, also when it fails. NULL is fine. `rows_lost` may
  * be NULL; it gets the final count. */

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "base/file_restore.h"
 #include "base/str.h"
 #include "formats/salvage.h"
 #include "formats/tracking/tracking_file.h"
@@ -28,6 +29,7 @@ struct tracking_format {
     int (*flush)(
         struct tracking_file *file, struct gput_error *error); /* NULL: it batches itself */
     int (*finish)(struct tracking_file *file, struct gput_error *error);
+    int (*restore)(struct tracking_file *file, enum file_fate *fate, struct gput_error *error);
     int (*add_table)(struct tracking_file *file, const char *name,
         const struct tracking_column *columns, size_t count, unsigned *table,
         struct gput_error *error); /* NULL: no further tables, and then no write_table_row either */

@@ -278,6 +278,53 @@ static int write_sqlite_row(struct tracking_file *file, const struct gput_sample
     return next_is_late ? commit(writer, false, error) : GPUT_OK;
 }
 
+/* Copies the database to a new file, and goes on there. */
+static int copy_database(struct sqlite_writer *writer, struct gput_error *error)
+{
+    char *name, *target;
+    TRY(file_restore_name(writer->base.path, &name, error));
+    int code = file_target(name, &target, error);
+    if (code != GPUT_OK) {
+        free(name);
+        return code;
+    }
+    code = sqlite_file_copy(writer->database, target, name, error);
+    if (code != GPUT_OK) {
+        free(name);
+        free(target);
+        return code;
+    }
+    finalize_statements(writer);
+    sqlite_file_close(writer->database);
+    free(writer->base.path);
+    free(writer->target);
+    writer->base.path = name;
+    writer->target = target;
+    TRY(open_for_rows(writer, error));
+    for (unsigned i = 0; i < writer->table_count; i++) {
+        writer->tables[i].database = writer->database;
+        writer->tables[i].path = name;
+        TRY(sqlite_insert_prepare(&writer->tables[i], error));
+    }
+    return GPUT_OK;
+}
+
+static int restore_sqlite(
+    struct tracking_file *file, enum file_fate *fate, struct gput_error *error)
+{
+    struct sqlite_writer *writer = (struct sqlite_writer *)file;
+    char *now = NULL;
+    *fate = file_fate(writer->part.lock_fd, writer->target, &now);
+    if (*fate == FILE_MOVED) {
+        free(file->path);
+        file->path = now;
+    }
+    if (*fate != FILE_REMOVED)
+        return GPUT_OK;
+    TRY(commit(writer, true, error));
+    return copy_database(writer, error);
+}
+
 static int finish_sqlite(struct tracking_file *file, struct gput_error *error)
 {
     struct sqlite_writer *writer = (struct sqlite_writer *)file;
@@ -559,6 +606,7 @@ const struct tracking_format tracking_sqlite = {
     .put_static_data = put_static_data,
     .write_row = write_sqlite_row,
     .finish = finish_sqlite,
+    .restore = restore_sqlite,
     .add_table = add_sqlite_table,
     .write_table_row = write_sqlite_table_row,
     .open = open_sqlite,

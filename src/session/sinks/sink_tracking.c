@@ -331,12 +331,36 @@ static void flush_rows(struct sink_writer *writer, void *user)
     note_failure(writer, output, tracking_file_flush(output->file, &error), &error);
 }
 
+/* The command may have removed its folder, or moved it. */
+static void restore_file(struct sink_writer *writer, struct tracking_output *output)
+{
+    struct gput_error error;
+    enum file_fate fate;
+    char *wanted = output->path;
+    int code = tracking_file_flush(output->file, &error);
+    if (code == GPUT_OK)
+        code = tracking_file_restore(output->file, &fate, &error);
+    if (code != GPUT_OK) {
+        sink_writer_warn(writer,
+            "%s was removed while the command ran, and its rows are lost: it could not be written "
+            "again (%.200s).",
+            wanted, error.message);
+    } else if (fate != FILE_IN_PLACE) {
+        sink_writer_warn(writer, "%s was %s while the command ran: %s %s.", wanted,
+            fate == FILE_MOVED ? "moved" : "removed",
+            fate == FILE_MOVED ? "its rows are in" : "all of its rows were written again, to",
+            tracking_file_path(output->file));
+    }
+}
+
 /* A file that was never used would block the next try. */
 static void end_file(struct sink_writer *writer, void *user, const struct sink_end *end)
 {
     struct tracking_output *output = user;
     struct gput_error error;
     uint64_t rows_lost;
+    if (!end->is_unused)
+        restore_file(writer, output);
     write_identity(writer, output, end->results, true);
     if (end->processes && tracking_file_has_tables(output->file) &&
         write_processes(output, end->processes, &error) != GPUT_OK)
