@@ -418,6 +418,7 @@ static void read_note(struct gput_jobs *jobs, const char *path, int depth)
 static void read_file(struct gput_jobs *jobs, const char *path, off_t size, int depth)
 {
     struct gput_error error = {0};
+    struct spool_note note;
     bool is_samples = text_ends_with(path, ".csv") || text_ends_with(path, ".sqlite"),
          is_read = true;
     const char *name = file_base_name(path);
@@ -427,6 +428,12 @@ static void read_file(struct gput_jobs *jobs, const char *path, off_t size, int 
         return;
     if (text_ends_with(path, SPOOL_NOTE_EXTENSION)) {
         read_note(jobs, path, depth);
+    } else if (size == 0 && is_samples && spool_note_of(path, &note)) {
+        char *note_path; /* in a folder it is found by itself */
+        if (is_named && asprintf(&note_path, "%s" SPOOL_NOTE_EXTENSION, path) >= 0) {
+            read_note(jobs, note_path, depth);
+            free(note_path);
+        }
     } else if (size == 0 && (is_samples || text_ends_with(path, ".json"))) {
         jobs_find(jobs, NAN, "empty", NULL,
             "%s is empty: its tracker was ended before it could write", path);

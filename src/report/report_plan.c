@@ -181,12 +181,27 @@ static int add_given(struct report_plan *plan, const struct gput_report_session 
         return add_session(plan, &given, NULL, NULL) ? GPUT_OK : error_memory(error);
     if (!is_only && text_ends_with(given.path, TRACKING_IDENTITY_EXTENSION))
         return GPUT_OK; /* "runs/" and all in it: read with its tracking file */
-    if (is_empty(given.path))
+    struct spool_note note;
+    char found[PATH_MAX], text[2 * PATH_MAX + 128];
+    const char *path = given.path;
+    if (spool_note_of(path, &note) && spool_note_find(&note, path, found)) {
+        text_fit(text, sizeof text,
+            "%s is empty: its rows stayed where they were spooled, and are read from %s.", path,
+            found);
+        if (plan->warn)
+            plan->warn(plan->user, text);
+        path = found;
+    } else if (spool_note_of(path, &note) && is_only) {
+        return error_set(error, GPUT_ERROR_GONE,
+            "%.300s is empty: its rows stayed where they were spooled, on %s in %.300s.", path,
+            note.host, note.folder);
+    }
+    if (is_empty(path))
         return is_only ? error_set(error, GPUT_ERROR_FORMAT, "%s is empty.", given.path)
                        : leave_out_empty(plan, given.path, 0, error);
-    int code = report_loader_of(given.path, &loader, &reason);
+    int code = report_loader_of(path, &loader, &reason);
     if (code == GPUT_OK)
-        return add_path(plan, &given, given.path, 0, loader, error);
+        return add_path(plan, &given, path, 0, loader, error);
     return add_sessions_in(plan, &given, &reason, error);
 }
 

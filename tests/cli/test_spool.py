@@ -183,6 +183,7 @@ class Spool(unittest.TestCase):
             cwd=self.folder, stderr=subprocess.DEVNULL)  # fmt: skip
         spooled = self.place / "s.csv.spooled"
         command.wait_until(lambda: list(self.spool.glob("*/*/s.csv.session.json")) and (self.folder / "pid").exists())
+        command.wait_until(lambda: [path for path in self.spool.glob("*/*/s.csv") if path.read_text().count("\n") > 6])
         tracker.kill()
         tracker.wait()
         (self.folder / "pid").unlink()
@@ -190,6 +191,21 @@ class Spool(unittest.TestCase):
         self.assertEqual(where["host"], os.uname().nodename)
         (samples,) = pathlib.Path(where["folder"]).glob("*/s.csv")
         self.assertIn("main_ram", samples.read_text())
+        read = f"place/s.csv is empty: its rows stayed where they were spooled, and are read from {samples}."
+        for words in ["report", "place/s.csv", "-o", "x.html"], ["plot", "place/s.csv", "-o", "x.svg"], ["push", "place/s.csv", "--otlp=http://127.0.0.1:9"]:
+            done = self.run_command([command.COMMAND, *words])
+            self.assertIn(read, done.stderr)
+            self.assertEqual(done.returncode == 0, words[0] != "push", done.stderr)  # there is no receiver
+        done = self.run_command([command.COMMAND, "sub-track", "analyze", "--tf", "place/s.csv", "-f", "json"])
+        self.assertEqual((done.returncode, "main_ram" in done.stdout), (0, True), done.stderr)
+        done = self.run_command([command.COMMAND, "job", "-f", "json", "place/s.csv"])
+        self.assertEqual([rank["path"] for rank in json.loads(done.stdout)["ranks"]], [str(samples)])
+        spooled.write_text(f"host elsewhere\nfolder {where['folder']}\n")
+        for words in ["report", "place/s.csv", "-o", "x.html"], ["sub-track", "analyze", "--tf", "place/s.csv"]:
+            done = self.run_command([command.COMMAND, *words])
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(f"place/s.csv is empty: its rows stayed where they were spooled, on elsewhere in {where['folder']}.", done.stderr)
+        spooled.write_text(f"host {where['host']}\nfolder {where['folder']}\n")
         done = self.run_command([command.COMMAND, "report", "place", "-o", "x.html"])
         self.assertEqual(done.returncode, 1)
         self.assertIn(f"place/s.csv.spooled is skipped: its file stayed where it was spooled, on {where['host']} in {where['folder']}", done.stderr)

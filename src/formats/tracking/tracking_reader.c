@@ -1,5 +1,6 @@
 #include "formats/tracking/tracking_reader.h"
 
+#include "formats/spool_note.h"
 #include "formats/tracking/tracking_format.h"
 
 #include <stdlib.h>
@@ -8,8 +9,18 @@ static int open_reader(
     const char *path, bool salvage, struct tracking_reader **reader, struct gput_error *error)
 {
     const struct tracking_format *format;
+    struct spool_note note;
+    char found[PATH_MAX];
     *reader = NULL;
     TRY(tracking_format_of(path, &format, error));
+    if (spool_note_of(path, &note)) {
+        if (!spool_note_find(&note, path, found))
+            return error_set(error, GPUT_ERROR_GONE,
+                "Tracking file %.300s is empty: its rows stayed where they were spooled, on %s in "
+                "%.300s.",
+                path, note.host, note.folder);
+        path = found;
+    }
     int code = format->open(path, salvage, reader, error);
     if (code != GPUT_OK) {
         tracking_reader_close(*reader);
