@@ -242,6 +242,9 @@ GPUT_API int gput_session_track_machine(struct gput_session *session, struct gpu
  * connector). Without these, only orphans that an earlier sample saw as descendants of the command
  * remain tracked and are reaped. With `no_other_children` there can be no others, and all are.
  *
+ * The command ignores SIGCHLD if the program did when it created the session: since then a program
+ * may have ceased to ignore it, to learn how the command ends.
+ *
  * The session waits for the command. The program may do that itself: it ignores SIGCHLD, or waits
  * for any child. Then the command's end is still noticed, but its status is -1. What wait4() would
  * give is missing from the results, which say so.

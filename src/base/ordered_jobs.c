@@ -62,7 +62,7 @@ static void start_workers(struct ordered_jobs *jobs, unsigned count)
     for (unsigned i = 0; i < count; i++) {
         struct worker *worker = jobs->workers + i;
         *worker = (struct worker){.jobs = jobs, .number = i + 1};
-        if (thread_start(&worker->thread, NULL, work, worker) != 0)
+        if (thread_start(&worker->thread, THREAD_STACK_BYTES, work, worker) != 0)
             return;
         jobs->worker_count++;
     }

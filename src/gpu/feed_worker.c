@@ -227,13 +227,7 @@ static void *process_thread(void *argument)
 
 static bool start_thread(struct gpu_feed *feed, void *(*run)(void *))
 {
-    pthread_attr_t attributes;
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_t thread;
-    bool started = thread_start(&thread, &attributes, run, feed) == 0;
-    pthread_attr_destroy(&attributes);
+    bool started = thread_start(NULL, STACK_BYTES, run, feed) == 0;
     if (started) {
         feed->references++;
         feed->workers++;

@@ -9,10 +9,10 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-int environment_read(
-    const char *root, pid_t pid, struct environment *environment, struct gput_error *error)
+int environment_read(struct bounded_calls *calls, const char *root, pid_t pid,
+    struct environment *environment, struct gput_error *error)
 {
-    return procfs_read_all(root, pid, "environ", &environment->text, error);
+    return procfs_read_bounded(calls, root, pid, "environ", &environment->text, error);
 }
 
 void environment_finish(struct environment *environment)

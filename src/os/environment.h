@@ -3,6 +3,7 @@
  */
 #pragma once
 
+#include "base/bounded_calls.h"
 #include "base/error.h"
 #include "base/str.h"
 
@@ -14,9 +15,9 @@ struct environment {
     struct str text;
 };
 
-/* Replaces it by that of a process. Errors: see os/procfs.h; GPUT_ERROR_MEMORY. */
-int environment_read(
-    const char *root, pid_t pid, struct environment *environment, struct gput_error *error);
+/* Replaces it by that of a process. Errors: those of procfs_read_bounded(); GPUT_ERROR_MEMORY. */
+int environment_read(struct bounded_calls *calls, const char *root, pid_t pid,
+    struct environment *environment, struct gput_error *error);
 
 void environment_finish(struct environment *environment);
 

@@ -33,16 +33,17 @@ bool hydra_parse(const char *line, size_t length, char *address, size_t size)
     return false;
 }
 
-int hydra_read(const char *root, pid_t pid, char *address, size_t size, struct gput_error *error)
+int hydra_read(struct bounded_calls *calls, const char *root, pid_t pid, char *address, size_t size,
+    struct gput_error *error)
 {
     struct str line = {0};
     struct proc_stat stat = {.ppid = pid};
     int code = GPUT_OK;
     bool is_found = false;
     for (int i = 0; i < MAX_PARENTS && stat.ppid > 1 && code == GPUT_OK && !is_found; i++) {
-        if (procfs_read_all(root, stat.ppid, "cmdline", &line, error) == GPUT_OK)
+        if (procfs_read_bounded(calls, root, stat.ppid, "cmdline", &line, error) == GPUT_OK)
             is_found = hydra_parse(str_text(&line), line.length, address, size);
-        code = proc_stat_read(root, stat.ppid, &stat, error);
+        code = proc_stat_read_bounded(calls, root, stat.ppid, &stat, error);
     }
     str_finish(&line);
     if (is_found || code != GPUT_OK)

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "base/bounded_calls.h"
 #include "base/error.h"
 
 #include <stdbool.h>
@@ -20,4 +21,5 @@ bool hydra_parse(const char *line, size_t length, char *address, size_t size);
  * That of the proxy that started a process or one of its parents. Errors: see os/procfs.h;
  * GPUT_ERROR_NOT_FOUND: there is none, or it is not in sight, as from a container.
  */
-int hydra_read(const char *root, pid_t pid, char *address, size_t size, struct gput_error *error);
+int hydra_read(struct bounded_calls *calls, const char *root, pid_t pid, char *address, size_t size,
+    struct gput_error *error);

@@ -3,9 +3,18 @@
  */
 #pragma once
 
-#include <stdbool.h>
+#include "base/bounded_calls.h"
+
+#include <stddef.h>
 #include <sys/types.h>
 
-/* Also false when that is not known (no CONFIG_KCMP, no permission to inspect one of them). Pids
- * are of our own pid namespace. */
-bool kcmp_same_memory(pid_t one, pid_t other);
+/* No more processes are compared. */
+#define KCMP_MAX_OTHERS 16
+
+/*
+ * Which of others shares its address space with a process; `count`: none, or that is not known (no
+ * CONFIG_KCMP, no permission to inspect one of them, one that is in an execve() and does not
+ * answer). Pids are of our own pid namespace.
+ */
+size_t kcmp_find_same_memory(
+    struct bounded_calls *calls, pid_t pid, const pid_t *others, size_t count);

@@ -118,13 +118,30 @@ int proc_stat_parse(const char *text, struct proc_stat *stat)
     return GPUT_OK;
 }
 
+static int parse_read(
+    const char *root, pid_t pid, const char *text, struct proc_stat *stat, struct gput_error *error)
+{
+    if (proc_stat_parse(text, stat) == GPUT_OK)
+        return GPUT_OK;
+    return error_set(
+        error, GPUT_ERROR_FORMAT, "%s/%d/stat has an unexpected format.", root, (int)pid);
+}
+
 int proc_stat_read(const char *root, pid_t pid, struct proc_stat *stat, struct gput_error *error)
 {
     char text[PROCFS_TEXT_SIZE];
 
     TRY(procfs_read(root, pid, "stat", text, sizeof text, NULL, error));
-    if (proc_stat_parse(text, stat) != GPUT_OK)
-        return error_set(
-            error, GPUT_ERROR_FORMAT, "%s/%d/stat has an unexpected format.", root, (int)pid);
-    return GPUT_OK;
+    return parse_read(root, pid, text, stat, error);
+}
+
+int proc_stat_read_bounded(struct bounded_calls *calls, const char *root, pid_t pid,
+    struct proc_stat *stat, struct gput_error *error)
+{
+    struct str text = {0};
+    int code = procfs_read_bounded(calls, root, pid, "stat", &text, error);
+    if (code == GPUT_OK)
+        code = parse_read(root, pid, str_text(&text), stat, error);
+    str_finish(&text);
+    return code;
 }

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "base/bounded_calls.h"
 #include "base/error.h"
 
 #include <stdbool.h>
@@ -58,3 +59,7 @@ int proc_stat_parse(const char *text, struct proc_stat *stat);
 
 /* Errors: see os/procfs.h; GPUT_ERROR_FORMAT. */
 int proc_stat_read(const char *root, pid_t pid, struct proc_stat *stat, struct gput_error *error);
+
+/* The same with a bound (procfs_read_bounded()), for a process that may be in an execve(). */
+int proc_stat_read_bounded(struct bounded_calls *calls, const char *root, pid_t pid,
+    struct proc_stat *stat, struct gput_error *error);

@@ -5,9 +5,7 @@
 
 int proc_statm_parse(const char *text, struct proc_statm *statm)
 {
-    uint64_t address_space;
-
-    text = scan_uint64(text, &address_space);
+    text = scan_uint64(text, &statm->virtual_pages);
     if (!text || *text != ' ')
         return GPUT_ERROR_FORMAT;
     text = scan_uint64(text + 1, &statm->resident_pages);

@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 struct proc_statm {
+    uint64_t virtual_pages;  /* the size of the address space */
     uint64_t resident_pages; /* RSS; without hugetlb pages */
     uint64_t shared_pages;   /* resident pages of files and shared memory, whether shared or not */
 };

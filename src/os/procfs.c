@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -190,4 +191,77 @@ int procfs_list_threads(
     if (code != GPUT_OK)
         return error_set(error, (enum gput_code)code, "%s/%d/task cannot be read.", root, (int)pid);
     return GPUT_OK;
+}
+
+/* A reading that another thread takes: it has copies of all that it needs. */
+struct bounded_reading {
+    struct bounded_call call;
+    char *root, *file;
+    pid_t pid;
+    struct str text;
+    struct gput_error error;
+    int code;
+};
+
+static void run_reading(struct bounded_call *call)
+{
+    struct bounded_reading *reading = (struct bounded_reading *)call;
+    reading->code = procfs_read_all(
+        reading->root, reading->pid, reading->file, &reading->text, &reading->error);
+}
+
+static void destroy_reading(struct bounded_call *call)
+{
+    struct bounded_reading *reading = (struct bounded_reading *)call;
+    str_finish(&reading->text);
+    free(reading->root);
+    free(reading->file);
+    free(reading);
+}
+
+static struct bounded_reading *create_reading(const char *root, pid_t pid, const char *file)
+{
+    struct bounded_reading *reading = calloc(1, sizeof *reading);
+    if (!reading)
+        return NULL;
+    *reading = (struct bounded_reading){.call = {.run = run_reading, .destroy = destroy_reading},
+        .root = strdup(root),
+        .file = strdup(file),
+        .pid = pid};
+    if (reading->root && reading->file)
+        return reading;
+    destroy_reading(&reading->call);
+    return NULL;
+}
+
+int procfs_set_unanswered(const char *root, pid_t pid, const char *file, struct gput_error *error)
+{
+    return error_set(error, GPUT_ERROR_IO,
+        "%s/%d/%s does not answer: process %d waits in the kernel, perhaps for storage.", root,
+        (int)pid, file, (int)pid);
+}
+
+int procfs_read_bounded(struct bounded_calls *calls, const char *root, pid_t pid, const char *file,
+    struct str *text, struct gput_error *error)
+{
+    if (!calls)
+        return procfs_read_all(root, pid, file, text, error);
+    struct bounded_reading *reading = create_reading(root, pid, file);
+    str_clear(text);
+    if (!reading)
+        return error_memory(error);
+    /* Whoever holds one of the two locks need not hold the other. */
+    bool needs_memory = strcmp(file, "stat") != 0 && strcmp(file, "io") != 0;
+    if (!bounded_calls_make(calls, needs_memory ? pid : -(long)pid, &reading->call))
+        return procfs_set_unanswered(root, pid, file, error);
+    int code = reading->code;
+    if (code == GPUT_OK) {
+        struct str before = *text;
+        *text = reading->text;
+        reading->text = before;
+    } else if (error) {
+        *error = reading->error;
+    }
+    destroy_reading(&reading->call);
+    return code;
 }

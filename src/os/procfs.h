@@ -6,7 +6,7 @@
  *                           thread asked for memory it does not have)
  *   GPUT_ERROR_PERMISSION   it is there, and the system refuses
  *   GPUT_ERROR_UNSUPPORTED  it is there, and this kernel has no such file
- *   GPUT_ERROR_IO           anything else
+ *   GPUT_ERROR_IO           anything else; of what is read with a bound: it does not answer
  *
  * A cached descriptor remains bound to its process: after that process has ended it gives GONE
  * (children: nothing) even when the pid was reused. smaps and smaps_rollup are bound more closely,
@@ -15,6 +15,7 @@
  */
 #pragma once
 
+#include "base/bounded_calls.h"
 #include "base/error.h"
 #include "base/str.h"
 
@@ -82,3 +83,16 @@ enum gput_code procfs_code_of_errno(int errno_value);
  * code. */
 int procfs_set_failure(
     const char *root, pid_t pid, const char *file, int errno_value, struct gput_error *error);
+
+/*
+ * The same of a file that may make its reader wait for ever: of one that takes a lock of the
+ * process (cmdline, environ, maps, smaps, smaps_rollup, numa_maps, mem: that of its memory map; io,
+ * stat: in recent kernels, or during an execve(), another) while that waits for storage or a
+ * driver. Only statm, status, children and schedstat never wait. GPUT_ERROR_IO: it does not answer.
+ * `calls` NULL: without a bound.
+ */
+int procfs_read_bounded(struct bounded_calls *calls, const char *root, pid_t pid, const char *file,
+    struct str *text, struct gput_error *error);
+
+/* Sets the error for that. Returns the code. */
+int procfs_set_unanswered(const char *root, pid_t pid, const char *file, struct gput_error *error);

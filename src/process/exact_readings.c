@@ -207,19 +207,25 @@ static void mark_mappers_stale(const struct pass *pass, struct process *process)
     }
 }
 
+/* CPU time so far of this thread and of those that read for it: while they are preempted they
+ * stall no process. */
+static int64_t cpu_ns(const struct process_view *view)
+{
+    return clock_thread_cpu_ns() + (view->calls ? bounded_calls_cpu_ns(view->calls) : 0);
+}
+
 /* Reads it and pays for that. */
 static int read_at_cost(const struct pass *pass, struct process *process, bool rollup)
 {
     struct exact_readings *readings = pass->readings;
     struct metered *metered = &process->polled->metered;
     struct process_tree *tree = pass->tree;
-    /* CPU time: while this thread is preempted it stalls no process. */
-    int64_t begin_ns = clock_thread_cpu_ns();
+    int64_t begin_ns = cpu_ns(&tree->view);
     int code = process_read_exact(process, rollup, &tree->view);
     if (code == GPUT_ERROR_FILES && process_tree_close_cached_files(tree))
         code = process_read_exact(process, rollup, &tree->view);
     tree->lacks_descriptors |= code == GPUT_ERROR_FILES;
-    int64_t cost_ns = clock_thread_cpu_ns() - begin_ns;
+    int64_t cost_ns = cpu_ns(&tree->view) - begin_ns;
 
     readings->credit_ns -= cost_ns;
     metered->exact.not_before_ns = pass->now_ns + cost_ns * PAUSE_PER_READING;
@@ -227,6 +233,8 @@ static int read_at_cost(const struct pass *pass, struct process *process, bool r
         metered->exact.was_refused = true;
         readings->refused++;
     }
+    if (code == GPUT_ERROR_IO)
+        process_tree_note_unanswered(tree, process);
     return code;
 }
 

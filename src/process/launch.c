@@ -24,16 +24,27 @@ static void reset_handlers(void)
     }
 }
 
+/* What the child is to have. */
+struct launch_signals {
+    sigset_t mask;
+    bool are_reset; /* no handler of ours is left */
+    bool ignores_sigchld;
+};
+
 /* In the child: waits for a byte from `go`, or the end of the tracker. Sends an errno through
  * `report_fd`, which execve() closes when it succeeds. */
-static void exec_in_child(char *const argv[], char *const environment[], const sigset_t *mask,
-    const int go[2], int report_fd)
+static void exec_in_child(char *const argv[], char *const environment[],
+    const struct launch_signals *signals, const int go[2], int report_fd)
 {
     char byte;
+    if (!signals->are_reset)
+        reset_handlers();
+    if (signals->ignores_sigchld)
+        signal(SIGCHLD, SIG_IGN);
     close(go[1]);
     while (read(go[0], &byte, 1) < 0 && errno == EINTR)
         ;
-    sigprocmask(SIG_SETMASK, mask, NULL);
+    sigprocmask(SIG_SETMASK, &signals->mask, NULL);
     execvpe(argv[0], argv, environment);
     int failure = errno;
     ssize_t done = write(report_fd, &failure, sizeof failure);
@@ -128,32 +139,38 @@ static int open_pipes(int report[2], int go[2])
     return failure;
 }
 
+/* Never PERMISSION or NOT_FOUND: these are for a command that is not executable, or missing. */
+static int set_start_error(int failure, const char *name, struct gput_error *error)
+{
+    enum gput_code code = error_code_of_errno(failure);
+    if (code != GPUT_ERROR_MEMORY && code != GPUT_ERROR_FILES)
+        code = GPUT_ERROR_IO;
+    return error_set_errno_as(error, code, failure, "Cannot start %s", name);
+}
+
 int launch_begin(char *const argv[], char *const environment[], struct own_cgroup *cgroup,
-    struct launch *launch, struct gput_error *error)
+    bool ignores_sigchld, struct launch *launch, struct gput_error *error)
 {
     int report[2], go[2];
     int failure = open_pipes(report, go);
     if (failure)
-        return error_set_errno(error, failure, "Cannot start %s", argv[0]);
+        return set_start_error(failure, argv[0], error);
 
     sigset_t all;
-    sigset_t mask;
+    struct launch_signals signals = {.ignores_sigchld = ignores_sigchld};
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &mask);
-    bool without_handlers;
-    pid_t child = own_cgroup_fork(cgroup, &without_handlers);
-    if (child == 0 && !without_handlers)
-        reset_handlers();
+    pthread_sigmask(SIG_SETMASK, &all, &signals.mask);
+    pid_t child = own_cgroup_fork(cgroup, &signals.are_reset);
     if (child == 0)
-        exec_in_child(argv, environment, &mask, go, report[1]);
+        exec_in_child(argv, environment, &signals, go, report[1]);
     failure = errno;
-    pthread_sigmask(SIG_SETMASK, &mask, NULL);
+    pthread_sigmask(SIG_SETMASK, &signals.mask, NULL);
     close(report[1]);
     if (child < 0) {
         close(report[0]);
         close(go[0]);
         close(go[1]);
-        return error_set_errno(error, failure, "Cannot start %s", argv[0]);
+        return set_start_error(failure, argv[0], error);
     }
     *launch = (struct launch){
         .pid = child, .name = argv[0], .go = {go[0], go[1]}, .report_fd = report[0]};

@@ -24,12 +24,13 @@ struct launch {
  * Uses fork(), not vfork() or posix_spawn(): the ru_maxrss of a child that shares our memory until
  * execve() would include our own peak RSS.
  *
- * With `cgroup` (NULL: none) the child enters it before the command runs.
+ * With `cgroup` (NULL: none) the child enters it before the command runs. With `ignores_sigchld`
+ * the command ignores SIGCHLD, also where the caller does not.
  *
  * Errors: GPUT_ERROR_MEMORY, GPUT_ERROR_IO; there is no child then.
  */
 int launch_begin(char *const argv[], char *const environment[], struct own_cgroup *cgroup,
-    struct launch *launch, struct gput_error *error);
+    bool ignores_sigchld, struct launch *launch, struct gput_error *error);
 
 /*
  * Lets the child run the command. Returns when execve() has succeeded or failed. On success the

@@ -6,6 +6,7 @@
 #include "process/bytes.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void memory_finish(struct memory *memory)
 {
@@ -28,12 +29,23 @@ void memory_set_fast(struct memory *memory, uint64_t resident_bytes, uint64_t fi
 
 /* Sums of one pass over smaps. */
 struct reading {
-    struct memory *memory;
+    struct shared_range *ranges;
+    size_t range_count, range_capacity;
     struct rss rss;
     uint64_t anonymous_bytes, anonymous_private_bytes, anonymous_pss_bytes;
     uint64_t hugetlb_bytes;
-    size_t range_count;
     bool failed;
+};
+
+/* What another thread reads: it has copies of all that it needs. */
+struct exact_call {
+    struct bounded_call call;
+    char *root;
+    pid_t pid;
+    bool is_rollup;
+    struct proc_smaps_rollup rollup;
+    struct reading reading;
+    int code;
 };
 
 static bool is_adjacent(const struct shared_range *range, const struct shared_range *next)
@@ -44,18 +56,17 @@ static bool is_adjacent(const struct shared_range *range, const struct shared_ra
 
 static struct shared_range *append_range(struct reading *reading)
 {
-    struct memory *memory = reading->memory;
-    if (!ARRAY_RESERVE(memory->ranges, reading->range_count, memory->range_capacity)) {
+    if (!ARRAY_RESERVE(reading->ranges, reading->range_count, reading->range_capacity)) {
         reading->failed = true;
         return NULL;
     }
-    return &memory->ranges[reading->range_count++];
+    return &reading->ranges[reading->range_count++];
 }
 
 static void add_range(struct reading *reading, const struct shared_range *range)
 {
     struct shared_range *last =
-        reading->range_count ? &reading->memory->ranges[reading->range_count - 1] : NULL;
+        reading->range_count ? &reading->ranges[reading->range_count - 1] : NULL;
     if (last && is_adjacent(last, range)) {
         last->end = range->end;
         last->private_bytes += range->private_bytes;
@@ -119,32 +130,29 @@ static void visit_mapping(void *user, const struct memory_mapping *mapping)
 static void set_reference(struct memory *memory)
 {
     memory->has_exact = true;
-    memory->refused = false;
+    memory->refused = memory->unanswered = false;
     memory->exact_resident_bytes = memory->resident_bytes;
     memory->exact_file_bytes = memory->file_bytes;
 }
 
-static int read_smaps(struct memory *memory, const char *root, pid_t pid)
+/* Sets what smaps gave, and gives the ranges before in exchange. */
+static void take_smaps(struct memory *memory, struct reading *reading)
 {
-    struct reading reading = {.memory = memory};
-    memory->has_ranges = false;
-    memory->range_count = 0;
-    TRY(proc_smaps_read(root, pid, visit_mapping, &reading, NULL));
-    if (reading.failed)
-        return GPUT_ERROR_MEMORY;
-
-    reading.rss.total = reading.rss.private + reading.rss.shared;
-    memory->exact = reading.rss;
-    memory->anonymous_bytes = reading.anonymous_bytes;
-    memory->anonymous_private_bytes = reading.anonymous_private_bytes;
-    memory->anonymous_pss_bytes = reading.anonymous_pss_bytes;
-    memory->hugetlb_bytes = reading.hugetlb_bytes;
-    memory->range_count = reading.range_count;
+    struct shared_range *before = memory->ranges;
+    memory->ranges = reading->ranges;
+    memory->range_count = reading->range_count;
+    memory->range_capacity = reading->range_capacity;
+    reading->ranges = before;
+    memory->exact = reading->rss;
+    memory->exact.total = reading->rss.private + reading->rss.shared;
+    memory->anonymous_bytes = reading->anonymous_bytes;
+    memory->anonymous_private_bytes = reading->anonymous_private_bytes;
+    memory->anonymous_pss_bytes = reading->anonymous_pss_bytes;
+    memory->hugetlb_bytes = reading->hugetlb_bytes;
     memory->ranges_file_bytes = memory->file_bytes;
     memory->has_ranges = true;
     memory->ranges_readings++;
     set_reference(memory);
-    return GPUT_OK;
 }
 
 static uint64_t ranges_private_bytes(const struct memory *memory)
@@ -155,31 +163,74 @@ static uint64_t ranges_private_bytes(const struct memory *memory)
     return bytes;
 }
 
-static int read_rollup(struct memory *memory, const char *root, pid_t pid)
+static void take_rollup(struct memory *memory, const struct proc_smaps_rollup *rollup)
 {
-    struct proc_smaps_rollup rollup;
-    TRY(proc_smaps_rollup_read(root, pid, &rollup, NULL));
-
-    memory->exact.private = rollup.private_bytes;
-    memory->exact.shared = rollup.shared_bytes;
-    memory->exact.total = rollup.private_bytes + rollup.shared_bytes;
-    memory->anonymous_bytes = rollup.anonymous_bytes;
+    memory->exact.private = rollup->private_bytes;
+    memory->exact.shared = rollup->shared_bytes;
+    memory->exact.total = rollup->private_bytes + rollup->shared_bytes;
+    memory->anonymous_bytes = rollup->anonymous_bytes;
     memory->anonymous_private_bytes = bytes_min(
-        rollup.anonymous_bytes, bytes_minus(rollup.private_bytes, ranges_private_bytes(memory)));
+        rollup->anonymous_bytes, bytes_minus(rollup->private_bytes, ranges_private_bytes(memory)));
     memory->anonymous_pss_bytes =
-        rollup.has_pss_parts ? rollup.pss_anonymous_bytes : memory->anonymous_private_bytes;
-    memory->hugetlb_bytes = rollup.private_hugetlb_bytes + rollup.shared_hugetlb_bytes;
+        rollup->has_pss_parts ? rollup->pss_anonymous_bytes : memory->anonymous_private_bytes;
+    memory->hugetlb_bytes = rollup->private_hugetlb_bytes + rollup->shared_hugetlb_bytes;
     set_reference(memory);
-    return GPUT_OK;
 }
 
-int memory_read_exact(struct memory *memory, const char *root, pid_t pid, bool rollup)
+static void run_exact(struct bounded_call *call)
 {
-    int code = rollup ? read_rollup(memory, root, pid) : read_smaps(memory, root, pid);
+    struct exact_call *exact = (struct exact_call *)call;
+    if (exact->is_rollup)
+        exact->code = proc_smaps_rollup_read(exact->root, exact->pid, &exact->rollup, NULL);
+    else
+        exact->code =
+            proc_smaps_read(exact->root, exact->pid, visit_mapping, &exact->reading, NULL);
+    if (exact->code == GPUT_OK && exact->reading.failed)
+        exact->code = GPUT_ERROR_MEMORY;
+}
+
+static void destroy_exact(struct bounded_call *call)
+{
+    struct exact_call *exact = (struct exact_call *)call;
+    free(exact->reading.ranges);
+    free(exact->root);
+    free(exact);
+}
+
+static int read_one(
+    struct memory *memory, struct bounded_calls *calls, const char *root, pid_t pid, bool rollup)
+{
+    struct exact_call *exact = calloc(1, sizeof *exact);
+    if (!exact || !(exact->root = strdup(root))) {
+        free(exact);
+        return GPUT_ERROR_MEMORY;
+    }
+    exact->call = (struct bounded_call){.run = run_exact, .destroy = destroy_exact};
+    exact->pid = pid;
+    exact->is_rollup = rollup;
+    if (!rollup) {
+        memory->has_ranges = false;
+        memory->range_count = 0;
+    }
+    if (!bounded_calls_make(calls, pid, &exact->call))
+        return GPUT_ERROR_IO;
+    int code = exact->code;
+    if (code == GPUT_OK && rollup)
+        take_rollup(memory, &exact->rollup);
+    else if (code == GPUT_OK)
+        take_smaps(memory, &exact->reading);
+    destroy_exact(&exact->call);
+    return code;
+}
+
+int memory_read_exact(
+    struct memory *memory, struct bounded_calls *calls, const char *root, pid_t pid, bool rollup)
+{
+    int code = read_one(memory, calls, root, pid, rollup);
     if (rollup && code == GPUT_ERROR_UNSUPPORTED)
-        code = read_smaps(memory, root, pid);
-    if (code == GPUT_ERROR_PERMISSION)
-        memory->refused = true;
+        code = read_one(memory, calls, root, pid, false);
+    memory->refused |= code == GPUT_ERROR_PERMISSION;
+    memory->unanswered |= code == GPUT_ERROR_IO;
     return code;
 }
 

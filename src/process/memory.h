@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "base/bounded_calls.h"
 #include "base/error.h"
 #include "process/shared_ranges.h"
 
@@ -24,7 +25,8 @@ struct memory {
 
     /* The exact reading, and the fast one of the same moment. */
     bool has_exact;
-    bool refused; /* permission denied: only the fast reading can be used */
+    bool refused;    /* permission denied: only the fast reading can be used */
+    bool unanswered; /* the last exact reading did not return */
     uint64_t exact_resident_bytes, exact_file_bytes;
     struct rss exact;
     uint64_t anonymous_bytes;         /* neither file nor shared memory pages */
@@ -51,9 +53,11 @@ void memory_set_fast(struct memory *memory, uint64_t resident_bytes, uint64_t fi
 /*
  * Reads everything from smaps, or, with `rollup`, only the sums, which is faster with many
  * mappings; the ranges stay as they are. Call after memory_set_fast() in the same scan. Errors: see
- * os/procfs.h; with PERMISSION the memory is marked `refused`. The old figures stay.
+ * os/procfs.h; with PERMISSION the memory is marked `refused`, with IO `unanswered`. The old
+ * figures stay. `calls` NULL: it is read without a bound.
  */
-int memory_read_exact(struct memory *memory, const char *root, pid_t pid, bool rollup);
+int memory_read_exact(
+    struct memory *memory, struct bounded_calls *calls, const char *root, pid_t pid, bool rollup);
 
 /*
  * Sets a fast reading that was taken right after an exact one. A process that grew meanwhile had,

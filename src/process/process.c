@@ -18,6 +18,13 @@
 /* A process that does not run can lose memory (to swap, to reclaim): read it now and then. */
 #define REREAD_IDLE_NS (10 * NS_PER_SECOND)
 
+/*
+ * During an execve() stat waits for the lock that the process holds until its old memory is freed,
+ * which storage or a driver can delay for ever. What is then its memory is a stack of arguments,
+ * less than this.
+ */
+#define MAX_PAGES_IN_EXEC 64
+
 /* Each CPU may hold back a batch of pages before it adds them to the shared counters. */
 #define BATCH_PAGES 32
 
@@ -84,9 +91,13 @@ static int read_file(
     return procfs_reread(*cached_fd, text, PROCFS_TEXT_SIZE, NULL);
 }
 
-static int read_stat(struct process *process, struct process_view *view, struct proc_stat *stat)
+/* `may_wait`: with a bound, which takes longer. */
+static int read_stat(
+    struct process *process, struct process_view *view, bool may_wait, struct proc_stat *stat)
 {
     char text[PROCFS_TEXT_SIZE];
+    if (may_wait && view->calls)
+        return proc_stat_read_bounded(view->calls, view->procfs_root, process->pid, stat, NULL);
     TRY(read_file(process->pid, "stat", &process->polled->files.stat_fd, view, text));
     return proc_stat_parse(text, stat);
 }
@@ -99,6 +110,7 @@ static int read_statm(
     TRY(read_file(
         process->polled->memory_pid, "statm", &process->polled->files.statm_fd, view, text));
     TRY(proc_statm_parse(text, &statm));
+    process->polled->virtual_pages = statm.virtual_pages;
     *resident = statm.resident_pages * view->page_bytes;
     *file = statm.shared_pages * view->page_bytes;
     return GPUT_OK;
@@ -149,10 +161,18 @@ static int read_statm_of_thread(
     return code == GPUT_OK && *resident == 0 ? GPUT_ERROR_GONE : code;
 }
 
+static void set_fast(struct process *process, uint64_t resident, uint64_t file)
+{
+    struct polled *polled = process->polled;
+    memory_set_fast(&polled->memory, resident, file);
+    if (!process_is_vfork_child(process) &&
+        polled->memory.resident_bytes > polled->peak_resident_bytes)
+        polled->peak_resident_bytes = polled->memory.resident_bytes;
+}
+
 /* After the stat of the same scan. */
 static int read_cheap(struct process *process, struct process_view *view)
 {
-    struct polled *polled = process->polled;
     uint64_t resident, file;
     if (!process_leader_has_exited(process)) {
         set_memory_pid(process, process->pid, view);
@@ -161,11 +181,23 @@ static int read_cheap(struct process *process, struct process_view *view)
         /* It is exiting: the next scan will show that. */
         return GPUT_OK;
     }
-    memory_set_fast(&polled->memory, resident, file);
-    if (!process_is_vfork_child(process) &&
-        polled->memory.resident_bytes > polled->peak_resident_bytes)
-        polled->peak_resident_bytes = polled->memory.resident_bytes;
+    set_fast(process, resident, file);
     return GPUT_OK;
+}
+
+/* After its statm was read. A vfork child has the memory of its parent until the lock of that can
+ * be taken. */
+static bool may_be_in_exec(const struct process *process)
+{
+    uint64_t pages = process->polled->virtual_pages;
+    return (pages > 0 && pages < MAX_PAGES_IN_EXEC) || process_is_vfork_child(process);
+}
+
+bool process_may_wait(struct process *process, struct process_view *view)
+{
+    uint64_t resident, file;
+    return process->polled &&
+           (read_statm(process, view, &resident, &file) != GPUT_OK || may_be_in_exec(process));
 }
 
 /* Where pids are not ours there are no CPU clocks: what stat has, in ticks. */
@@ -190,18 +222,19 @@ static void update_stat(struct process *process, const struct proc_stat *stat)
 
 /* Until execve, a child is of its parent's exec generation; after vfork it also shares its memory.
  */
-bool process_shares_memory(
+bool process_may_share_memory(
     const struct process *process, const struct process *other, const struct process_view *view)
 {
     return view->has_cpu_clocks && process->polled->exec_generation != 0 &&
-           process->polled->exec_generation == other->polled->exec_generation &&
-           kcmp_same_memory(process->pid, other->pid);
+           process->polled->exec_generation == other->polled->exec_generation;
 }
 
 static void share_parent_memory(
     struct process *process, const struct process *vfork_parent, const struct process_view *view)
 {
-    bool is_vfork_child = vfork_parent && process_shares_memory(process, vfork_parent, view);
+    bool is_vfork_child =
+        vfork_parent && process_may_share_memory(process, vfork_parent, view) &&
+        kcmp_find_same_memory(view->calls, process->pid, &vfork_parent->pid, 1) == 0;
     process->polled->vfork_parent = is_vfork_child ? vfork_parent->pid : 0;
 }
 
@@ -218,7 +251,11 @@ static int read_first(
 {
     struct polled *polled = process->polled;
     struct proc_stat stat;
-    TRY(read_stat(process, view, &stat));
+    uint64_t resident, file;
+    TRY(read_statm(process, view, &resident, &file));
+    /* A vfork child, too, as far as is known. */
+    bool is_like_parent = !parent || parent->polled->virtual_pages == polled->virtual_pages;
+    TRY(read_stat(process, view, is_like_parent || may_be_in_exec(process), &stat));
     polled->exec_generation = stat.start_stack_address;
     update_stat(process, &stat);
     share_parent_memory(process, parent, view);
@@ -306,14 +343,22 @@ static int poll_process(struct process *process, const struct process *vfork_par
         return GPUT_OK;
 
     struct proc_stat stat;
-    TRY(read_stat(process, view, &stat));
+    uint64_t resident, file, exec_generation = polled->exec_generation;
+    bool has_memory = polled->memory_pid == process->pid && !process_is_vfork_child(process) &&
+                      read_statm(process, view, &resident, &file) == GPUT_OK;
+    TRY(read_stat(process, view, may_be_in_exec(process), &stat));
     if (stat.start_time_ticks != polled->stat.start_time_ticks)
         return GPUT_ERROR_GONE;
     update_stat(process, &stat);
-    /* Before its memory is read: when it is not a vfork child any more, that is its own. */
     if (process_is_vfork_child(process))
         share_parent_memory(process, vfork_parent, view);
-    TRY(read_cheap(process, view));
+    /* Only now it is known whose memory that was: when it is not a vfork child any more, its own.
+     */
+    if (has_memory && exec_generation == polled->exec_generation &&
+        !process_leader_has_exited(process))
+        set_fast(process, resident, file);
+    else
+        TRY(read_cheap(process, view));
     if (!view->has_cpu_clocks) {
         polled->cpu_ns = cpu_ns_of_stat(&stat, view);
         polled->has_run = true;
@@ -327,14 +372,14 @@ int process_poll(struct process *process, const struct process *vfork_parent,
     struct process_view *view, int64_t now_ns)
 {
     int code = poll_process(process, vfork_parent, view, now_ns);
-    process->polled->was_not_read = code == GPUT_ERROR_FILES;
+    process->polled->was_not_read = code == GPUT_ERROR_FILES || code == GPUT_ERROR_IO;
     return code;
 }
 
 void process_read_collected(struct process *process, struct process_view *view)
 {
     struct proc_stat stat, *last = &process->polled->stat;
-    if (read_stat(process, view, &stat) != GPUT_OK ||
+    if (read_stat(process, view, process_may_wait(process, view), &stat) != GPUT_OK ||
         stat.start_time_ticks != last->start_time_ticks)
         return;
     last->cutime_ticks = stat.cutime_ticks;
@@ -353,7 +398,8 @@ int process_read_exact(struct process *process, bool rollup, struct process_view
 {
     struct polled *polled = process->polled;
     uint64_t resident, file;
-    TRY(memory_read_exact(&polled->memory, view->procfs_root, polled->memory_pid, rollup));
+    TRY(memory_read_exact(
+        &polled->memory, view->calls, view->procfs_root, polled->memory_pid, rollup));
     if (read_statm(process, view, &resident, &file) == GPUT_OK)
         memory_reconcile(&polled->memory, resident, file, view->lag_bytes);
     return GPUT_OK;
@@ -392,7 +438,7 @@ int process_read_children(
 static bool still_exists(struct process *process, struct process_view *view)
 {
     struct proc_stat stat;
-    return read_stat(process, view, &stat) == GPUT_OK &&
+    return read_stat(process, view, true, &stat) == GPUT_OK &&
            stat.start_time_ticks == process->polled->stat.start_time_ticks;
 }
 

@@ -93,7 +93,8 @@ struct polled {
     bool is_other;        /* a root besides main (process_tree_options.others) */
     bool is_counted;      /* the process log counts it */
     bool has_run;         /* its CPU clock moved between the last two scans */
-    bool was_not_read;    /* it ran, and could not be read without a free descriptor */
+    bool was_not_read;    /* it ran, and could not be read */
+    bool was_unanswered;  /* some reading of it did not return in time */
     bool children_unread; /* it ran since its children were last read */
     bool is_reaped;       /* its parent has waited for it: the next scan removes it */
 
@@ -106,6 +107,7 @@ struct polled {
      * another thread. Procfs has a folder for every thread, though it does not list them. */
     pid_t memory_pid;
     struct memory memory;
+    uint64_t virtual_pages;       /* the size of its address space, of the last statm */
     uint64_t peak_resident_bytes; /* highest RSS polled, but as a vfork child */
 
     struct metered metered;
@@ -261,6 +263,7 @@ struct baseline *process_add_baseline(struct process *process);
 /* How processes are polled. */
 struct process_view {
     const char *procfs_root;
+    struct bounded_calls *calls; /* for readings that may never return; NULL: without a bound */
     bool has_cpu_clocks; /* procfs_root has the pids of our namespace: CPU clocks are of the same
                             processes */
     int64_t ns_per_tick; /* unit of the times in stat */
@@ -269,7 +272,7 @@ struct process_view {
     unsigned free_files; /* how many more descriptors may be cached */
 };
 
-/* The view of a procfs root: the caller sets `free_files`. */
+/* The view of a procfs root: the caller sets `free_files` and `calls`. */
 struct process_view process_view_of(const char *procfs_root);
 
 /*
@@ -293,10 +296,16 @@ void process_end_polls(struct process *process, struct process_view *view);
 /*
  * Polls it again; `vfork_parent` is NULL unless it is a vfork child. GPUT_ERROR_GONE: it has ended,
  * or its pid is another process's now. GPUT_ERROR_FILES: the next poll reads what this one could
- * not.
+ * not. GPUT_ERROR_IO: it does not answer; likewise.
  */
 int process_poll(struct process *process, const struct process *vfork_parent,
     struct process_view *view, int64_t now_ns);
+
+/*
+ * Whether a reading of its stat or io may never return, as far as its memory shows: it is in an
+ * execve(), or its memory cannot be read. To be asked right before, where it was not just polled.
+ */
+bool process_may_wait(struct process *process, struct process_view *view);
 
 /* Reads its memory exactly (see memory_read_exact()), and statm of that moment. */
 int process_read_exact(struct process *process, bool rollup, struct process_view *view);
@@ -342,8 +351,8 @@ uint32_t process_thread_count(const struct process *process);
 /* True when its memory is to be counted. */
 bool process_has_memory(const struct process *process);
 
-/* True when both share one address space. False also where that is not known. */
-bool process_shares_memory(
+/* Whether kcmp_find_same_memory() is to say if both share one address space. */
+bool process_may_share_memory(
     const struct process *process, const struct process *other, const struct process_view *view);
 
 /*

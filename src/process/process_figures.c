@@ -12,7 +12,7 @@
 
 /* A fault maps one page, or a huge one. */
 #define BYTES_PER_FAULT (UINT64_C(2) << 20)
-#define COMMAND_BYTES 4096
+#define MAX_COMMAND_BYTES 4095
 
 static void raise_peak(struct process *process, uint64_t bytes, enum gput_process_peak trust)
 {
@@ -65,16 +65,16 @@ bool process_started(const struct process *process, uint64_t start_time_ticks, i
 }
 
 enum process_input process_read_state(
-    const struct process *process, const char *procfs_root, int64_t ns_per_tick)
+    const struct process *process, const struct process_view *view)
 {
     struct proc_stat stat;
     enum process_input unchanged =
         process->state == PROCESS_LEADER_EXITED ? PROCESS_INPUT_LEADER_EXITED : PROCESS_INPUT_RUNS;
-    int code = proc_stat_read(procfs_root, process->pid, &stat, NULL);
+    int code = proc_stat_read_bounded(view->calls, view->procfs_root, process->pid, &stat, NULL);
     if (code != GPUT_OK)
         return code == GPUT_ERROR_GONE || process_has_ended(process) ? PROCESS_INPUT_DEAD
                                                                      : unchanged;
-    if (!process_started(process, stat.start_time_ticks, ns_per_tick) || stat.state == 'X')
+    if (!process_started(process, stat.start_time_ticks, view->ns_per_tick) || stat.state == 'X')
         return PROCESS_INPUT_DEAD;
     if (stat.state != 'Z')
         return PROCESS_INPUT_RUNS;
@@ -84,28 +84,28 @@ enum process_input process_read_state(
 /* ---- its name ---- */
 
 /* The old one may be another program's: none where it cannot be read any more. */
-static void read_command(struct process *process, const char *procfs_root)
+static void read_command(struct process *process, const struct process_view *view)
 {
-    char text[COMMAND_BYTES];
-    size_t length;
+    struct str text = {0};
     free(process->program.command);
     process->program.command = NULL;
-    if (procfs_read(procfs_root, process->pid, "cmdline", text, sizeof text, &length, NULL) !=
-            GPUT_OK ||
-        length == 0)
-        return;
-    while (length > 0 && text[length - 1] == '\0')
+    int code =
+        procfs_read_bounded(view->calls, view->procfs_root, process->pid, "cmdline", &text, NULL);
+    size_t length = text.length < MAX_COMMAND_BYTES ? text.length : MAX_COMMAND_BYTES;
+    bool is_empty = code != GPUT_OK || length == 0;
+    while (length > 0 && text.data[length - 1] == '\0')
         length--;
     for (size_t i = 0; i < length; i++) {
-        if (text[i] == '\0')
-            text[i] = ' ';
+        if (text.data[i] == '\0')
+            text.data[i] = ' ';
     }
-    text[length] = '\0';
-    process->program.command = strdup(text);
+    if (!is_empty)
+        process->program.command = strndup(text.data, length);
+    str_finish(&text);
 }
 
 void process_update_name(
-    struct process *process, const char *name, const char *procfs_root, bool reads_command)
+    struct process *process, const char *name, const struct process_view *view, bool reads_command)
 {
     bool is_new = process->program.is_stale ||
                   strncmp(process->program.name, name, sizeof process->program.name - 1) != 0;
@@ -116,7 +116,7 @@ void process_update_name(
     memcpy(process->program.name, name, length);
     process->program.name[length] = '\0';
     if (reads_command)
-        read_command(process, procfs_root);
+        read_command(process, view);
 }
 
 /* ---- the kernel's own figures ---- */
@@ -179,10 +179,11 @@ void process_read_peak(struct process *process, const char *procfs_root)
     raise_peak(process, status.peak_rss_bytes, GPUT_PROCESS_PEAK_KEPT);
 }
 
-void process_read_threads(struct process *process, const char *procfs_root)
+void process_read_threads(struct process *process, struct process_view *view)
 {
     struct task_counts now = {0};
-    if (task_counts_read(procfs_root, process->pid, &now, NULL) != GPUT_OK)
+    if (process_may_wait(process, view) ||
+        task_counts_read(view->procfs_root, process->pid, &now, NULL) != GPUT_OK)
         return;
     process->counts = now;
     process->has_io = !now.lacks_io && !process_baseline(process)->counts.lacks_io;
@@ -196,12 +197,13 @@ static bool read_open_io(const struct process *process, struct proc_io *io)
            proc_io_parse(text, io) == GPUT_OK;
 }
 
-void process_read_io(struct process *process, const char *procfs_root)
+void process_read_io(struct process *process, struct process_view *view)
 {
     struct task_counts *counts = &process->counts;
     struct proc_io io;
-    if (!read_open_io(process, &io) &&
-        proc_io_read(procfs_root, process->pid, &io, NULL) != GPUT_OK)
+    if (process_may_wait(process, view) ||
+        (!read_open_io(process, &io) &&
+            proc_io_read(view->procfs_root, process->pid, &io, NULL) != GPUT_OK))
         return;
     process->has_io = true;
     counts->read_call_bytes = counts->write_call_bytes = 0;

@@ -22,7 +22,7 @@ void process_update(struct process *process, bool with_faults);
 
 /* Sets its current name; reads its command line again where that is wanted and the name is new. */
 void process_update_name(
-    struct process *process, const char *name, const char *procfs_root, bool reads_command);
+    struct process *process, const char *name, const struct process_view *view, bool reads_command);
 
 /* Adds the exit record of one of its threads; its name is not used. What was read of its peak may
  * be too high by `lag_bytes`. False without memory. */
@@ -35,16 +35,16 @@ bool process_started(const struct process *process, uint64_t start_time_ticks, i
 
 /* What its stat says: runs, leader exited or dead. Where that cannot be read, it is as before. */
 enum process_input process_read_state(
-    const struct process *process, const char *procfs_root, int64_t ns_per_tick);
+    const struct process *process, const struct process_view *view);
 
 /* Reads VmHWM, the kernel's own peak of its RSS. */
 void process_read_peak(struct process *process, const char *procfs_root);
 
-/* Reads the counters of its living threads. */
-void process_read_threads(struct process *process, const char *procfs_root);
+/* Reads the counters of its living threads. Where that may wait, they stay as they are. */
+void process_read_threads(struct process *process, struct process_view *view);
 
-/* Reads the I/O counters of it and of the children that it collected. */
-void process_read_io(struct process *process, const char *procfs_root);
+/* The same for the I/O counters of it and of the children that it collected. */
+void process_read_io(struct process *process, struct process_view *view);
 
 /* Counts since tracking began. */
 struct task_counts process_counts(const struct process *process);

@@ -197,7 +197,7 @@ static enum process_input read_state(const struct process_log *log, const struct
 {
     if (process_log_get(log, process->pid) != process)
         return PROCESS_INPUT_DEAD;
-    return process_read_state(process, log->options.procfs_root, log->options.ns_per_tick);
+    return process_read_state(process, &log->options.tree->view);
 }
 
 static void check(struct process_log *log, struct process *process)
@@ -376,7 +376,7 @@ void process_log_set_gpu_ram(struct process_log *log, pid_t pid, double bytes, i
 
 static void update_name(const struct process_log *log, struct process *process, const char *name)
 {
-    process_update_name(process, name, log->options.procfs_root, log->options.reads_commands);
+    process_update_name(process, name, &log->options.tree->view, log->options.reads_commands);
 }
 
 static void add_fork(struct process_log *log, const struct process_event *event)
@@ -500,7 +500,8 @@ void process_log_exit(struct process_log *log, const struct taskstats_exit *exit
 static void read_name(const struct process_log *log, struct process *process)
 {
     struct proc_stat stat;
-    if (proc_stat_read(log->options.procfs_root, process->pid, &stat, NULL) != GPUT_OK)
+    if (proc_stat_read_bounded(log->options.tree->view.calls, log->options.procfs_root,
+            process->pid, &stat, NULL) != GPUT_OK)
         return;
     update_name(log, process, stat.name);
     int64_t cpu_ns = (int64_t)(stat.utime_ticks + stat.stime_ticks) * log->options.ns_per_tick;

@@ -21,15 +21,15 @@ static int64_t peak_interval_ns(const struct process *process)
 static void read_name(const struct process_log_options *options, struct process *process)
 {
     process_update_name(
-        process, process->polled->stat.name, options->procfs_root, options->reads_commands);
+        process, process->polled->stat.name, &options->tree->view, options->reads_commands);
 }
 
 static void read_counts(const struct process_log_options *options, struct process *process)
 {
     if (options->has_taskstats)
-        process_read_threads(process, options->procfs_root);
+        process_read_threads(process, &options->tree->view);
     else
-        process_read_io(process, options->procfs_root);
+        process_read_io(process, &options->tree->view);
 }
 
 /* Peak and counters from before tracking. */

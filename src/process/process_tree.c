@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "base/file.h"
+#include "os/kcmp.h"
 #include "os/loadavg.h"
 #include "os/proc_children.h"
 #include "os/procfs.h"
@@ -34,9 +35,6 @@ struct process *process_tree_forked_from(
 
 /* ---- vfork parents ---- */
 
-/* Of the processes that could be its vfork parent, no more are tested. */
-#define MAX_VFORK_CANDIDATES 16
-
 /*
  * The vfork parent need not be the parent: that may have ended, or be another than the process that
  * called clone() (CLONE_PARENT).
@@ -45,19 +43,16 @@ static void find_vfork_parent(const struct process_tree *tree, size_t index)
 {
     struct process *process = tree->processes[index];
     process->polled->vfork_parent = 0;
-    unsigned tested = 0;
-    for (size_t i = index;
-         process->polled->exec_generation != 0 && i-- > 0 && tested < MAX_VFORK_CANDIDATES;) {
+    pid_t candidates[KCMP_MAX_OTHERS];
+    size_t count = 0;
+    for (size_t i = index; i-- > 0 && count < KCMP_MAX_OTHERS;) {
         const struct process *other = tree->processes[i];
-        if (process_is_vfork_child(other) ||
-            other->polled->exec_generation != process->polled->exec_generation)
-            continue;
-        if (process_shares_memory(process, other, &tree->view)) {
-            process->polled->vfork_parent = other->pid;
-            return;
-        }
-        tested++;
+        if (!process_is_vfork_child(other) && process_may_share_memory(process, other, &tree->view))
+            candidates[count++] = other->pid;
     }
+    size_t found = kcmp_find_same_memory(tree->view.calls, process->pid, candidates, count);
+    if (found < count)
+        process->polled->vfork_parent = candidates[found];
 }
 
 /* Vfork parents may end or call execve while their children sleep. */
@@ -110,6 +105,12 @@ static bool should_retry(struct process_tree *tree, int code)
 static void note_failure(struct process_tree *tree, int code)
 {
     tree->lacks_descriptors |= code == GPUT_ERROR_FILES;
+}
+
+void process_tree_note_unanswered(struct process_tree *tree, struct process *process)
+{
+    tree->unanswered += !process->polled->was_unanswered;
+    process->polled->was_unanswered = true;
 }
 
 /* ---- members ---- */
@@ -211,6 +212,8 @@ static void poll_known(struct process_tree *tree, int64_t now_ns)
         if (should_retry(tree, code))
             code = process_poll(process, vfork_parent, &tree->view, now_ns);
         note_failure(tree, code);
+        if (code == GPUT_ERROR_IO)
+            process_tree_note_unanswered(tree, process);
         if (was_vfork_child && !process_is_vfork_child(process))
             find_vfork_parent(tree, i);
         /* Other errors than its end (no free descriptor, a refused file) leave the last figures. */
@@ -477,6 +480,7 @@ int process_tree_init(
         .own_children_fd = -1,
         .generation = 1};
     tree->view.free_files = options->kept_files;
+    tree->view.calls = options->calls;
     /* In a procfs of another namespace, that pid is another process's. */
     tree->own_pid = tree->view.has_cpu_clocks ? getpid() : 0;
     open_loadavg(tree, options->procfs_root);
@@ -496,6 +500,8 @@ int process_tree_init(
         return error_memory(error);
     if (options->main == 0)
         return error_set(error, code, "Cannot list the processes of %s.", options->procfs_root);
+    if (code == GPUT_ERROR_IO)
+        return procfs_set_unanswered(options->procfs_root, options->main, "stat", error);
     if (code == GPUT_ERROR_FILES)
         return error_set(error, GPUT_ERROR_FILES,
             "Process %d cannot be read: no more files can be opened. Raise the limit "

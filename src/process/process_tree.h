@@ -15,7 +15,8 @@
 
 struct process_tree_options {
     const char *procfs_root;
-    pid_t main; /* 0: all processes of the machine, the calling one too */
+    struct bounded_calls *calls; /* for readings that may never return; NULL: without a bound */
+    pid_t main;                  /* 0: all processes of the machine, the calling one too */
     /* Tracked too, with what they start; those that do not exist are skipped. */
     const pid_t *others;
     size_t n_others;
@@ -66,9 +67,13 @@ struct process_tree {
     bool has_children_files;      /* this kernel has task/T/children */
     bool lacks_descriptors;       /* the last scan could not open what it needed */
     uint64_t scans_without_files; /* how many scans could not */
+    uint64_t unanswered;          /* processes so far of which a reading did not return in time */
     struct pid_vector found;      /* scratch */
     struct proc_list list;        /* scratch, for kernels without children files */
 };
+
+/* A reading of it did not return in time. */
+void process_tree_note_unanswered(struct process_tree *tree, struct process *process);
 
 /*
  * Begins with a first scan. On success the caller calls process_tree_finish(). Errors:

@@ -237,8 +237,8 @@ static struct rss scope_rss(const struct scope *scope, uint64_t file_bytes)
 static uint64_t unread_of(const struct process *process, uint64_t page_bytes)
 {
     const struct memory *memory = &process->polled->memory;
-    if (memory->refused)
-        return 0; /* counted in `refused` */
+    if (memory->refused || memory->unanswered)
+        return 0; /* counted apart */
     uint64_t files = memory->has_ranges ? 0 : memory->file_bytes;
     if (!process_shares_anonymous(process))
         return files;

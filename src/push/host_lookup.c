@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STACK_BYTES ((size_t)256 << 10)
 /* How soon it is noticed that the request has to end earlier. */
 #define STEP_NS (NS_PER_SECOND / 20)
 
@@ -81,14 +80,7 @@ static bool await_lookup(const struct http_post *post, struct lookup *lookup)
 /* Without a thread the caller waits as long as it takes. */
 static bool start(struct lookup *lookup)
 {
-    pthread_t thread;
-    pthread_attr_t attributes;
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    int failure = thread_start(&thread, &attributes, run, lookup);
-    pthread_attr_destroy(&attributes);
-    return failure == 0;
+    return thread_start(NULL, THREAD_STACK_BYTES, run, lookup) == 0;
 }
 
 int host_lookup(const struct http_post *post, struct addrinfo **found, struct gput_error *error)

@@ -87,7 +87,10 @@ int gput_rank_of_process(pid_t pid, struct gput_rank **result, struct gput_error
 {
     static const char *const none[] = {NULL};
     struct gput_rank *rank = calloc(1, sizeof *rank);
-    int code = rank ? environment_read("/proc", pid, &rank->read, error) : error_memory(error);
+    struct bounded_calls *calls = bounded_calls_create();
+    int code = rank && calls ? environment_read(calls, "/proc", pid, &rank->read, error)
+                             : error_memory(error);
+    bounded_calls_destroy(calls);
     if (code == GPUT_OK) {
         rank->environment = none;
         code = read_rank(rank, pid, error);

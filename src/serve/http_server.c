@@ -470,7 +470,7 @@ int http_server_start(struct http_server *server, http_handler *handler, void *u
     server->cpu_ns = cpu_ns;
     server->handler = handler;
     server->user = user;
-    int failure = thread_start(&server->thread, NULL, serve, server);
+    int failure = thread_start(&server->thread, THREAD_STACK_BYTES, serve, server);
     if (failure)
         return error_set_errno(error, failure, "Cannot start the thread that serves metrics");
     server->has_thread = true;

@@ -6,6 +6,7 @@
 #include "os/cpu_count.h"
 #include "session/session_allowed.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -60,6 +61,9 @@ int gput_session_create(const struct gput_session_options *options, struct gput_
     created->owner = getpid();
     wall_clock_begin_session();
     created->has_wall_clock = true;
+    struct sigaction action;
+    created->ignores_sigchld =
+        sigaction(SIGCHLD, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
     created->target.pid_fd = -1;
     created->target.io_fd = -1;
     session_events_init(&created->events);
@@ -83,13 +87,17 @@ int gput_session_create(const struct gput_session_options *options, struct gput_
     return GPUT_OK;
 }
 
-/* Releases what only the process that created the session may touch. */
-static void release_shared(struct gput_session *session)
+/* Releases what only the process that created the session may touch. False: a thread is stuck, and
+ * all of the session stays. */
+static bool release_shared(struct gput_session *session)
 {
-    if (session->phase == SESSION_TRACKING)
+    bool was_tracking = session->phase == SESSION_TRACKING;
+    if (was_tracking)
         session_end(session, true);
-    else if (session->phase == SESSION_STOPPED &&
-             session->settings.options.keep_resource_usage_file)
+    if (session->schedule.is_stuck)
+        return false;
+    if (!was_tracking && session->phase == SESSION_STOPPED &&
+        session->settings.options.keep_resource_usage_file)
         sinks_remove_left(&session->sinks);
     struct sink_end end = {.is_unused = true}; /* unless they are closed already */
     sinks_close(&session->sinks, &end);
@@ -98,6 +106,7 @@ static void release_shared(struct gput_session *session)
     own_cgroup_remove(&session->target.cgroup);
     schedule_finish(&session->schedule);
     latest_finish(&session->latest);
+    return true;
 }
 
 void gput_session_destroy(struct gput_session *session)
@@ -108,7 +117,9 @@ void gput_session_destroy(struct gput_session *session)
      */
     if (!session || session->owner != getpid())
         return;
-    release_shared(session);
+    /* Nor is what a thread of ours uses that is stuck in the kernel. */
+    if (!release_shared(session))
+        return;
     session_leave_wall_clock(session);
     session_events_finish(&session->events);
     ledger_finish(&session->ledger);

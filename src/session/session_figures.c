@@ -30,14 +30,14 @@ int gput_session_results(
 {
     *results = NULL;
     TRY(check(session, error));
+    if (!schedule_lock(&session->schedule))
+        return gput_session_results_so_far(session, results, error);
     struct gput_results *made = calloc(1, sizeof *made);
-    if (!made)
-        return error_memory(error);
-    pthread_mutex_lock(&session->schedule.lock);
-    session_make_results(session, made);
-    pthread_mutex_unlock(&session->schedule.lock);
+    if (made)
+        session_make_results(session, made);
+    schedule_unlock(&session->schedule);
     *results = made;
-    return GPUT_OK;
+    return made ? GPUT_OK : error_memory(error);
 }
 
 int gput_session_processes(
@@ -48,9 +48,11 @@ int gput_session_processes(
         return error_set(error, GPUT_ERROR_STATE,
             "This session does not list its processes: set the option `processes`.");
     TRY(check(session, error));
-    pthread_mutex_lock(&session->schedule.lock);
+    if (!schedule_lock(&session->schedule))
+        return error_set(error, GPUT_ERROR_STATE,
+            "The processes cannot be listed: the sampling thread waits in the kernel.");
     int code = ledger_list_processes(&session->ledger, processes);
-    pthread_mutex_unlock(&session->schedule.lock);
+    schedule_unlock(&session->schedule);
     return code == GPUT_OK ? code : error_memory(error);
 }
 

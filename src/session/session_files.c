@@ -74,7 +74,5 @@ int session_files_check(struct gput_error *error)
     if (count == MIN_FILES)
         return GPUT_OK;
     return error_set_errno(error, failure,
-        "The command is not started: tracking it needs %d more open files, and only %d are allowed "
-        "(ulimit -n)",
-        MIN_FILES, count);
+        "Tracking needs %d more open files, and only %d are allowed (ulimit -n)", MIN_FILES, count);
 }

@@ -45,22 +45,25 @@ void session_leave_wall_clock(struct gput_session *session)
 
 unsigned session_own_threads(const struct gput_session *session)
 {
-    return session_events_has_thread(&session->events) + sinks_threads(&session->sinks);
+    return session_events_has_thread(&session->events) + sinks_threads(&session->sinks) +
+           bounded_calls_threads(session->settings.calls);
 }
 
 int64_t session_own_threads_cpu_ns(const struct gput_session *session)
 {
-    return session->events.cpu_ns + sinks_cpu_ns(&session->sinks);
+    return session->events.cpu_ns + sinks_cpu_ns(&session->sinks) +
+           bounded_calls_cpu_ns(session->settings.calls);
 }
 
 bool session_main_has_ended(const struct gput_session *session)
 {
     if (session->settings.mode == SESSION_LAUNCHED) {
         siginfo_t info = {0};
-        if (waitid(P_PID, (id_t)session->target.pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0)
-            return errno == ECHILD; /* it was collected elsewhere */
-        return info.si_pid == session->target.pid;
-    }
+        if (waitid(P_PID, (id_t)session->target.pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0)
+            return info.si_pid == session->target.pid;
+        if (errno == ECHILD)
+            return true; /* it was collected elsewhere */
+    }                    /* else a filter of system calls refuses it: */
     if (session->settings.mode == SESSION_MACHINE)
         return false;
     if (session->target.pid_fd >= 0) {
@@ -68,8 +71,8 @@ bool session_main_has_ended(const struct gput_session *session)
         return poll(&ended, 1, 0) == 1;
     }
     struct proc_stat stat;
-    int code =
-        proc_stat_read(session->settings.options.procfs_root, session->target.pid, &stat, NULL);
+    int code = proc_stat_read_bounded(session->settings.calls,
+        session->settings.options.procfs_root, session->target.pid, &stat, NULL);
     if (code != GPUT_OK)
         return code == GPUT_ERROR_GONE;
     /* Its pid was reused; or its parent has not collected it. */

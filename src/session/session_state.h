@@ -72,11 +72,12 @@ struct gput_session {
     struct node_reader node;
     struct latest latest; /* has a lock of its own */
 
-    int64_t counts_ns;  /* when counts of processes were last read */
-    int64_t results_ns; /* when results so far were last made; 0: of no tick yet */
+    int64_t counts_ns;    /* when counts of processes were last read */
+    int64_t results_ns;   /* when results so far were last made; 0: of no tick yet */
+    bool ignores_sigchld; /* as the program that created it did then */
     bool has_system, has_sampler;
     bool has_wall_clock; /* its end is due: wall_clock_end_session() */
-    bool warned_of_files;
+    bool warned_of_files, warned_of_unanswered;
 };
 
 /* session_wait.c */
@@ -87,8 +88,9 @@ void session_end(struct gput_session *session, bool is_abandoned);
 
 /* session_ticks.c */
 
-/* Takes the first sample and starts the schedule; without a thread where main has ended already. */
-int session_start_ticks(struct gput_session *session, struct gput_error *error);
+/* Takes the first sample and starts the schedule; without a thread where main has ended already, or
+ * where none can be started. */
+void session_start_ticks(struct gput_session *session);
 
 /* session_orphans.c; the lock is held, or no thread runs */
 

@@ -6,6 +6,7 @@
 #include "session/session_state.h"
 
 #include "base/clock.h"
+#include "base/thread.h"
 
 /* Results so far are made at most this often: a fifth of the cost of a sample. */
 #define RESULTS_INTERVAL_NS (NS_PER_SECOND / 2)
@@ -17,6 +18,9 @@
 
 /* Ticks that are closer read the memory of a control group often enough. */
 #define WATCHED_INTERVAL_NS (NS_PER_SECOND / 20)
+
+/* The caller's function may need what threads have as a rule. */
+#define CALLBACK_STACK_BYTES ((size_t)8 << 20)
 
 enum moment { FIRST, TICK, LAST };
 
@@ -53,8 +57,8 @@ static struct sampler_tick tick_of(struct gput_session *session, enum moment mom
         .awaits_lists = session->settings.mode != SESSION_LAUNCHED,
         .none_started = !session_events_any_started(&session->events),
         .orphans_ns = session->ledger.collected.orphans_ns,
-        /* All but the first are taken in the thread that only samples. */
-        .is_in_main = is_inside && moment != FIRST,
+        /* All but the first are taken in the thread that only samples, where there is one. */
+        .is_in_main = is_inside && moment != FIRST && session->schedule.had_thread,
         .own_threads = is_inside ? session_own_threads(session) : 0,
         .own_threads_cpu_ns = session_own_threads_cpu_ns(session),
     };
@@ -91,6 +95,24 @@ static void warn_of_files(struct gput_session *session, const struct process_tre
     session_warn(&session->settings,
         "No more files can be opened (ulimit -n), so not every process can be "
         "read: figures are lower bounds. Raise the limit.");
+}
+
+/* Some process that waits in the kernel: which one, for whoever looks after it. */
+static void warn_of_unanswered(struct gput_session *session, const struct process_tree *tree)
+{
+    if (session->warned_of_unanswered || tree->unanswered == 0)
+        return;
+    session->warned_of_unanswered = true;
+    for (size_t i = 0; i < tree->count; i++) {
+        const struct process *process = tree->processes[i];
+        if (!process->polled->was_unanswered)
+            continue;
+        session_warn(&session->settings,
+            "Process %d (%s) waits in the kernel, perhaps for storage, and its memory maps cannot "
+            "be read: its RAM is that of statm. All others are read as before.",
+            (int)process->pid, process->polled->stat.name);
+        return;
+    }
 }
 
 /* ---- sampler -> ledger ---- */
@@ -199,6 +221,7 @@ static void take_sample(struct gput_session *session, enum moment moment)
 {
     const struct snapshot *snapshot = take_snapshot(session, moment);
     warn_of_files(session, snapshot->tree);
+    warn_of_unanswered(session, snapshot->tree);
     bool with_counts = counts_are_due(session, snapshot, moment);
     feed_ledger(session, snapshot, with_counts);
     if (session->settings.options.snapshots)
@@ -206,7 +229,7 @@ static void take_sample(struct gput_session *session, enum moment moment)
     sinks_sample(&session->sinks, snapshot);
     if (with_counts)
         publish_bytes(session, snapshot);
-    if (moment != FIRST)
+    if (moment != FIRST && session->schedule.had_thread)
         tracker_cost_note_thread(&session->ledger.cost);
     publish_results(session, snapshot);
 }
@@ -264,7 +287,8 @@ static void end_ticks(void *user)
     struct gput_session *session = user;
     take_sample(session, LAST);
     limits_end(&session->limits);
-    tracker_cost_end_thread(&session->ledger.cost);
+    if (session->schedule.had_thread)
+        tracker_cost_end_thread(&session->ledger.cost);
 }
 
 static int64_t limit_due_ns(void *user)
@@ -294,7 +318,7 @@ static void read_counters(void *user)
         read_group(session);
 }
 
-int session_start_ticks(struct gput_session *session, struct gput_error *error)
+void session_start_ticks(struct gput_session *session)
 {
     const struct schedule_job job = {.begin = follow_events,
         .tick = tick,
@@ -302,14 +326,23 @@ int session_start_ticks(struct gput_session *session, struct gput_error *error)
         .tick_due_ns = limit_due_ns,
         .other_due_ns = counters_due_ns,
         .other = read_counters,
-        .user = session};
+        .user = session,
+        .stack_bytes =
+            session->settings.options.sample ? CALLBACK_STACK_BYTES : THREAD_STACK_BYTES};
     limits_begin(&session->limits);
     take_sample(session, FIRST);
     /* The command was shorter than that: the thread would have the last sample to take alone. */
     if (session->settings.mode == SESSION_LAUNCHED && session_main_has_ended(session)) {
         schedule_start_ended(&session->schedule, &job);
-        return GPUT_OK;
+        return;
     }
-    return schedule_start(
-        &session->schedule, session->settings.start_ns, session->settings.interval_ns, &job, error);
+    struct gput_error error;
+    if (schedule_start(&session->schedule, session->settings.start_ns,
+            session->settings.interval_ns, &job, &error) == GPUT_OK)
+        return;
+    session_warn(&session->settings,
+        "%s. There are a first and a last sample alone: figures are what the kernel counted, and "
+        "no limit is watched.",
+        error.message);
+    schedule_start_ended(&session->schedule, &job);
 }

@@ -8,6 +8,7 @@
 #include "os/cpu_clock.h"
 #include "os/environment.h"
 #include "os/proc_children.h"
+#include "os/proc_stat.h"
 #include "os/procfs.h"
 #include "process/launch.h"
 #include "session/session_allowed.h"
@@ -61,7 +62,7 @@ static void read_limits(struct gput_session *session, pid_t pid)
     bool has_own_environment = settings->mode != SESSION_ATTACHED;
     read_groups(session, pid);
     if (!has_own_environment)
-        environment_read(procfs, pid, &environment, NULL);
+        environment_read(settings->calls, procfs, pid, &environment, NULL);
     session_allowed_read(settings, pid, &target->launch_cgroup,
         has_own_environment ? environment_own_variable : environment_variable, &environment);
     environment_finish(&environment);
@@ -83,7 +84,7 @@ static void name_session(struct session_settings *settings, pid_t pid)
         session_variable_parse(getenv("GPUT_SESSION"), procfs, pid, settings->within);
     if (settings->mode != SESSION_ATTACHED || settings->within[0])
         return;
-    environment_read(procfs, pid, &environment, NULL);
+    environment_read(settings->calls, procfs, pid, &environment, NULL);
     session_variable_parse(
         environment_variable(&environment, "GPUT_SESSION"), procfs, pid, settings->within);
     environment_finish(&environment);
@@ -135,6 +136,7 @@ static struct sampler_options sampler_options_of(struct gput_session *session)
 {
     return (struct sampler_options){
         .tree = {.procfs_root = session->settings.options.procfs_root,
+            .calls = session->settings.calls,
             .main = session->target.pid,
             .others = session->target.others,
             .n_others = session->target.n_others,
@@ -315,7 +317,7 @@ static int track(struct gput_session *session, pid_t pid, struct gput_error *err
             &session->settings, energy_counters_are_missing(&session->sampler.energy.cpu));
     session_identity_begin(&session->ledger.identity, &session->settings,
         &session->target.container, pid, session->target.argv);
-    TRY(session_start_ticks(session, error));
+    session_start_ticks(session);
     session->phase = SESSION_TRACKING;
     return GPUT_OK;
 }
@@ -337,6 +339,11 @@ int gput_session_track_pid(struct gput_session *session, pid_t pid, struct gput_
         return gput_session_track_self(session, error);
     if (pid <= 0)
         return error_set(error, GPUT_ERROR_INVALID, "%d is not a process id.", (int)pid);
+    /* First: what else is read of it may then wait for ever, too. */
+    struct proc_stat stat;
+    if (proc_stat_read_bounded(session->settings.calls, session->settings.options.procfs_root, pid,
+            &stat, error) == GPUT_ERROR_IO)
+        return GPUT_ERROR_IO;
     TRY(begin(session, SESSION_ATTACHED, pid, error));
     return track(session, pid, error);
 }
@@ -361,12 +368,13 @@ static int track_first(
 
 static void warn_of_absent(struct gput_session *session, const pid_t *pids, size_t count)
 {
-    pthread_mutex_lock(&session->schedule.lock);
+    if (!schedule_lock(&session->schedule))
+        return;
     for (size_t i = 0; i < count; i++)
         if (!process_tree_get(&session->sampler.tree, pids[i]))
             session_warn(&session->settings,
                 "There is no process %d to track; the others are tracked.", (int)pids[i]);
-    pthread_mutex_unlock(&session->schedule.lock);
+    schedule_unlock(&session->schedule);
 }
 
 int gput_session_track_pids(
@@ -427,7 +435,8 @@ static int launch_and_track(
     free(whole); /* its strings are the kernel's */
     if (!environment)
         return error_memory(error);
-    int began = launch_begin(argv, environment, &session->target.cgroup, &launch, error);
+    int began = launch_begin(
+        argv, environment, &session->target.cgroup, session->ignores_sigchld, &launch, error);
     free(environment);
     TRY(began);
     open_main_io(session, launch.pid);

@@ -56,9 +56,10 @@ static bool tree_has_ended(struct gput_session *session)
         return false;
     if (!main_lives)
         ledger_note_main_end(&session->ledger);
-    pthread_mutex_lock(&session->schedule.lock);
+    if (!schedule_lock(&session->schedule))
+        return !main_lives;
     bool has_ended = main_lives ? limits_gave_up(&session->limits) : !is_ending_tree(session);
-    pthread_mutex_unlock(&session->schedule.lock);
+    schedule_unlock(&session->schedule);
     return has_ended;
 }
 
@@ -71,6 +72,7 @@ static void add_own_counts(struct gput_session *session)
     collected_add_self(&session->ledger.collected);
     session_counts_subtract(counts, &session->ledger.cost.sampling_counts);
     session_counts_subtract(counts, &session->events.counts);
+    session_counts_subtract_calls(counts, session->settings.calls);
     sinks_subtract_thread_counts(&session->sinks, counts);
 }
 
@@ -103,7 +105,10 @@ static bool awaits_ends(struct gput_session *session, int pauses)
  * record of a process is only final when no more have arrived. */
 static void end_counting(struct gput_session *session)
 {
-    session_events_end(&session->events);
+    if (!session_events_end(&session->events)) {
+        session->schedule.is_stuck = true;
+        return;
+    }
     session_events_read(&session->events);
     session_events_read(&session->events);
     /* The kernel announces an exit only after waking the process that waits for it. */
@@ -124,12 +129,13 @@ static void end_counting(struct gput_session *session)
 /* The last sample must see main before it is collected: then its CPU clock is gone. */
 static void end_launched(struct gput_session *session)
 {
-    schedule_stop(&session->schedule);
+    bool is_over = schedule_stop(&session->schedule);
     collected_add_main(&session->ledger.collected, session->target.pid, session->target.io_fd,
         &session->target.cgroup);
-    pthread_mutex_lock(&session->schedule.lock);
+    if (!is_over || !schedule_lock(&session->schedule))
+        return;
     session_reap_orphans(session);
-    pthread_mutex_unlock(&session->schedule.lock);
+    schedule_unlock(&session->schedule);
     end_counting(session);
 }
 
@@ -170,20 +176,35 @@ static struct gput_processes *processes_for_sinks(struct gput_session *session)
     return NULL;
 }
 
+/* Whether our threads have ended, and the last figures were counted. The ledger of a thread that is
+ * stuck is not touched any more: it may go on at any later time. */
+static bool is_over(struct gput_session *session)
+{
+    bool is_over = schedule_stop(&session->schedule);
+    sinks_stop(&session->sinks);
+    if (is_over && !session->ledger.has_ended)
+        end_counting(session);
+    if (session->schedule.is_stuck)
+        session_warn(&session->settings,
+            "The sampling thread waits in the kernel and is left alone: the results are those of "
+            "before.");
+    return !session->schedule.is_stuck;
+}
+
 void session_end(struct gput_session *session, bool is_abandoned)
 {
-    schedule_stop(&session->schedule);
-    sinks_stop(&session->sinks);
-    if (!session->ledger.has_ended)
-        end_counting(session);
-    node_reader_finish(&session->node);
+    bool has_ledger = is_over(session);
+    if (has_ledger)
+        node_reader_finish(&session->node);
     session->phase = SESSION_STOPPED;
     struct gput_results *results = calloc(1, sizeof *results);
-    if (results)
+    if (results && has_ledger)
         session_make_results(session, results);
+    else if (results)
+        latest_results(&session->latest, 0, results);
     if (results && is_abandoned)
         sinks_results(&session->sinks, results);
-    struct gput_processes *processes = processes_for_sinks(session);
+    struct gput_processes *processes = has_ledger ? processes_for_sinks(session) : NULL;
     struct sink_end end = {.is_abandoned = is_abandoned,
         .results_stay = session->settings.options.keep_resource_usage_file,
         .processes = processes,

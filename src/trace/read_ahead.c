@@ -82,7 +82,7 @@ int read_ahead_start(
     made->user = user;
     pthread_mutex_init(&made->lock, NULL);
     pthread_cond_init(&made->moved, NULL);
-    int failure = thread_start(&made->thread, NULL, read_on, made);
+    int failure = thread_start(&made->thread, THREAD_STACK_BYTES, read_on, made);
     if (failure) {
         free(made);
         return error_set_errno(error, failure, "Cannot start a thread to read");

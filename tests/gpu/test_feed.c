@@ -106,7 +106,7 @@ static void a_view_is_up_to_date_also_while_a_thread_publishes(void **state)
     static struct user_of_lock user; /* also of a thread that a failed check leaves */
     user.feed = start();
     pthread_t thread;
-    assert_int_equal(thread_start(&thread, NULL, use_lock, &user), 0);
+    assert_int_equal(thread_start(&thread, THREAD_STACK_BYTES, use_lock, &user), 0);
     while (!atomic_load(&user.has_begun))
         usleep(100);
     for (int i = 0; i < 200; i++) {

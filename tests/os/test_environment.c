@@ -24,7 +24,7 @@ static void reads_that_of_a_process(void **state)
     (void)state;
     struct environment environment = {0};
     const char *path = getenv("PATH");
-    assert_int_equal(environment_read("/proc", getpid(), &environment, NULL), GPUT_OK);
+    assert_int_equal(environment_read(NULL, "/proc", getpid(), &environment, NULL), GPUT_OK);
     if (path)
         assert_string_equal(environment_variable(&environment, "PATH"), path);
     environment_finish(&environment);

@@ -40,7 +40,8 @@ static void finds_none_above_a_process_that_has_ended(void **state)
     if (pid == 0)
         _exit(0);
     assert_int_equal(waitpid(pid, NULL, 0), pid);
-    assert_int_equal(hydra_read("/proc", pid, address, sizeof address, NULL), GPUT_ERROR_GONE);
+    assert_int_equal(
+        hydra_read(NULL, "/proc", pid, address, sizeof address, NULL), GPUT_ERROR_GONE);
 }
 
 int main(void)

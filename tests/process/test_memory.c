@@ -107,7 +107,7 @@ static void smaps_gives_private_and_shared(void **state)
     (void)state;
     put_smaps(a_program, 4);
     memory_set_fast(&memory, 84 * KB, 30 * KB);
-    assert_int_equal(memory_read_exact(&memory, fake.root, 10, false), GPUT_OK);
+    assert_int_equal(memory_read_exact(&memory, NULL, fake.root, 10, false), GPUT_OK);
     struct rss rss = memory_rss(&memory);
     assert_int_equal(rss.total, 84 * KB);
     assert_int_equal(rss.private, 54 * KB);
@@ -124,7 +124,7 @@ static void adjacent_mappings_of_one_object_are_one_range(void **state)
     (void)state;
     put_smaps(a_program, 4);
     memory_set_fast(&memory, 84 * KB, 30 * KB);
-    assert_int_equal(memory_read_exact(&memory, fake.root, 10, false), GPUT_OK);
+    assert_int_equal(memory_read_exact(&memory, NULL, fake.root, 10, false), GPUT_OK);
     assert_int_equal(memory.range_count, 2);
     const struct shared_range *file = &memory.ranges[0], *segment = &memory.ranges[1];
     assert_int_equal(file->inode, 77);
@@ -147,7 +147,7 @@ static void shared_copies_are_not_in_the_pss_of_their_file(void **state)
         1000, 40, 0, "rw-p", "08:01 77                         /bin/x", 16, 36, 4, 20};
     put_smaps(&mapping, 1);
     memory_set_fast(&memory, 40 * KB, 20 * KB);
-    assert_int_equal(memory_read_exact(&memory, fake.root, 10, false), GPUT_OK);
+    assert_int_equal(memory_read_exact(&memory, NULL, fake.root, 10, false), GPUT_OK);
     assert_int_equal(memory.range_count, 1);
     assert_int_equal(memory.ranges[0].private_bytes, 0);
     assert_int_equal(memory.ranges[0].shared_bytes, 20 * KB);
@@ -167,7 +167,7 @@ static void copies_shared_since_a_fork_count_by_their_pss(void **state)
     };
     put_smaps(mappings, 2);
     memory_set_fast(&memory, 68 * KB, 0);
-    assert_int_equal(memory_read_exact(&memory, fake.root, 10, false), GPUT_OK);
+    assert_int_equal(memory_read_exact(&memory, NULL, fake.root, 10, false), GPUT_OK);
     assert_int_equal(memory_anonymous_share_bytes(&memory), 44 * KB);
     assert_int_equal(memory_anonymous_shared_bytes(&memory), 48 * KB);
 }
@@ -177,7 +177,7 @@ static void a_rollup_gives_the_same_sums(void **state)
     (void)state;
     put_rollup(54, 30, 54, 54);
     memory_set_fast(&memory, 84 * KB, 30 * KB);
-    assert_int_equal(memory_read_exact(&memory, fake.root, 10, true), GPUT_OK);
+    assert_int_equal(memory_read_exact(&memory, NULL, fake.root, 10, true), GPUT_OK);
     struct rss rss = memory_rss(&memory);
     assert_int_equal(rss.total, 84 * KB);
     assert_int_equal(rss.private, 54 * KB);
@@ -197,7 +197,7 @@ static void pages_of_hugetlbfs_are_counted_separately(void **state)
     memory_set_fast(&memory, 0, 0);
     for (int rollup = 0; rollup < 2; rollup++) {
         memory.hugetlb_bytes = 0;
-        assert_int_equal(memory_read_exact(&memory, fake.root, 10, rollup), GPUT_OK);
+        assert_int_equal(memory_read_exact(&memory, NULL, fake.root, 10, rollup), GPUT_OK);
         assert_int_equal(memory.hugetlb_bytes, 6144 * KB);
         assert_int_equal(memory_rss(&memory).total, 0);
     }
@@ -208,7 +208,7 @@ static void a_kernel_without_rollup_reads_smaps(void **state)
     (void)state;
     put_smaps(a_program, 4);
     memory_set_fast(&memory, 84 * KB, 30 * KB);
-    assert_int_equal(memory_read_exact(&memory, fake.root, 10, true), GPUT_OK);
+    assert_int_equal(memory_read_exact(&memory, NULL, fake.root, 10, true), GPUT_OK);
     assert_int_equal(memory_rss(&memory).private, 54 * KB);
 }
 
@@ -217,7 +217,7 @@ static void between_exact_readings_statm_gives_the_change(void **state)
     (void)state;
     put_smaps(a_program, 4);
     memory_set_fast(&memory, 84 * KB, 30 * KB);
-    assert_int_equal(memory_read_exact(&memory, fake.root, 10, false), GPUT_OK);
+    assert_int_equal(memory_read_exact(&memory, NULL, fake.root, 10, false), GPUT_OK);
 
     /* 1000 kB more of heap. */
     memory_set_fast(&memory, 1084 * KB, 30 * KB);
@@ -248,7 +248,7 @@ static void a_change_of_one_percent_is_ignored(void **state)
     (void)state;
     put_rollup(10000, 0, 10000, 10000);
     memory_set_fast(&memory, 10000 * KB, 0);
-    assert_int_equal(memory_read_exact(&memory, fake.root, 10, true), GPUT_OK);
+    assert_int_equal(memory_read_exact(&memory, NULL, fake.root, 10, true), GPUT_OK);
     memory_set_fast(&memory, 10090 * KB, 0);
     assert_false(memory_has_changed(&memory));
     memory_set_fast(&memory, 10110 * KB, 0);
@@ -261,7 +261,7 @@ static void growth_during_an_exact_reading_is_not_added_twice(void **state)
     (void)state;
     put_smaps(a_program, 4);
     memory_set_fast(&memory, 14 * KB, 10 * KB);
-    assert_int_equal(memory_read_exact(&memory, fake.root, 10, false), GPUT_OK);
+    assert_int_equal(memory_read_exact(&memory, NULL, fake.root, 10, false), GPUT_OK);
     memory_reconcile(&memory, 984 * KB, 30 * KB, LAG);
     struct rss rss = memory_rss(&memory);
     assert_int_equal(rss.total, 984 * KB);
@@ -276,7 +276,7 @@ static void the_lag_of_the_kernels_counters_stays_corrected(void **state)
     (void)state;
     put_smaps(a_program, 4);
     memory_set_fast(&memory, 70 * KB, 25 * KB);
-    assert_int_equal(memory_read_exact(&memory, fake.root, 10, false), GPUT_OK);
+    assert_int_equal(memory_read_exact(&memory, NULL, fake.root, 10, false), GPUT_OK);
     memory_reconcile(&memory, 70 * KB, 25 * KB, LAG);
     assert_int_equal(memory_rss(&memory).total, 84 * KB);
     assert_int_equal(memory_rss(&memory).private, 54 * KB);
@@ -289,7 +289,7 @@ static void memory_unmapped_during_an_exact_reading_is_not_subtracted_twice(void
     (void)state;
     put_smaps(a_program, 4);
     memory_set_fast(&memory, 40000 * KB, 30 * KB);
-    assert_int_equal(memory_read_exact(&memory, fake.root, 10, false), GPUT_OK);
+    assert_int_equal(memory_read_exact(&memory, NULL, fake.root, 10, false), GPUT_OK);
     memory_reconcile(&memory, 37000 * KB, 30 * KB, LAG);
     assert_int_equal(memory_rss(&memory).total, 37000 * KB);
     assert_true(memory_has_changed(&memory));
@@ -303,7 +303,7 @@ static void an_execve_resets_it(void **state)
     (void)state;
     put_smaps(a_program, 4);
     memory_set_fast(&memory, 84 * KB, 30 * KB);
-    assert_int_equal(memory_read_exact(&memory, fake.root, 10, false), GPUT_OK);
+    assert_int_equal(memory_read_exact(&memory, NULL, fake.root, 10, false), GPUT_OK);
     memory_reset(&memory);
     assert_false(memory.has_exact);
     assert_false(memory.has_ranges);
@@ -315,9 +315,9 @@ static void a_failed_reading_leaves_the_old_figures(void **state)
     (void)state;
     put_rollup(54, 30, 54, 54);
     memory_set_fast(&memory, 84 * KB, 30 * KB);
-    assert_int_equal(memory_read_exact(&memory, fake.root, 10, true), GPUT_OK);
+    assert_int_equal(memory_read_exact(&memory, NULL, fake.root, 10, true), GPUT_OK);
     fake_end(&fake, 10);
-    assert_int_equal(memory_read_exact(&memory, fake.root, 10, true), GPUT_ERROR_GONE);
+    assert_int_equal(memory_read_exact(&memory, NULL, fake.root, 10, true), GPUT_ERROR_GONE);
     assert_true(memory.has_exact);
     assert_int_equal(memory_rss(&memory).private, 54 * KB);
     assert_false(memory.refused);
@@ -334,8 +334,8 @@ static void smaps_and_rollup_of_a_real_process_agree(void **state)
     actors_await(&actors, 2);
     memory_set_fast(&maps, 1 << 20, 0);
     memory_set_fast(&rollup, 1 << 20, 0);
-    assert_int_equal(memory_read_exact(&maps, "/proc", actors.pid, false), GPUT_OK);
-    assert_int_equal(memory_read_exact(&rollup, "/proc", actors.pid, true), GPUT_OK);
+    assert_int_equal(memory_read_exact(&maps, NULL, "/proc", actors.pid, false), GPUT_OK);
+    assert_int_equal(memory_read_exact(&rollup, NULL, "/proc", actors.pid, true), GPUT_OK);
     assert_int_equal(maps.exact.private, rollup.exact.private);
     assert_int_equal(maps.exact.shared, rollup.exact.shared);
     assert_int_equal(maps.anonymous_bytes, rollup.anonymous_bytes);
@@ -358,7 +358,7 @@ static void a_process_that_may_not_be_read_is_marked(void **state)
         if (geteuid() == 0 && setuid(65534) != 0)
             _exit(1);
         memory_set_fast(&memory, 100 * KB, 40 * KB);
-        int code = memory_read_exact(&memory, "/proc", getppid(), true);
+        int code = memory_read_exact(&memory, NULL, "/proc", getppid(), true);
         bool right = code == GPUT_ERROR_PERMISSION && memory.refused && !memory.has_exact &&
                      memory_rss(&memory).private == 60 * KB;
         _exit(right ? 0 : 2);

@@ -249,8 +249,8 @@ static void descriptors_are_cached_up_to_the_limit(void **state)
     assert_int_equal(view.free_files, 0);
     assert_true(
         processes[0].polled->files.stat_fd >= 0 && processes[0].polled->files.statm_fd >= 0);
-    assert_true(processes[1].polled->files.stat_fd >= 0);
-    assert_int_equal(processes[1].polled->files.statm_fd, -1);
+    assert_true(processes[1].polled->files.statm_fd >= 0);
+    assert_int_equal(processes[1].polled->files.stat_fd, -1);
     assert_int_equal(
         processes[0].polled->memory.resident_bytes, processes[1].polled->memory.resident_bytes);
     for (int i = 0; i < 2; i++)

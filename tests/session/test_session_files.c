@@ -98,8 +98,8 @@ static bool refuses_to_wait(void)
     return count < 0;
 }
 
-/* Of this program, of ticks, of what writes samples, and of events. */
-#define N_THREADS 4
+/* Of this program, of ticks, of what writes samples, of readings that may wait, and of events. */
+#define N_THREADS 5
 
 /* As sandboxes do. poll() then refuses to wait. */
 static void a_limit_of_none_ends_the_thread_that_waits_for_events(void **state)

@@ -1,4 +1,6 @@
+#include "base/thread.h"
 #include "descriptors.h"
+#include "os/proc_statm.h"
 #include "session/sessions.h"
 
 #include <fcntl.h>
@@ -113,29 +115,40 @@ static void a_failed_launch_leaves_nothing(void **state)
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
 
-/* A thread without attributes then has a stack for which no address space is large enough. */
-static void set_default_stack(size_t bytes)
+/* Then there is no space for the stack of a thread. */
+static void limit_address_space(struct rlimit *before)
 {
-    pthread_attr_t attributes;
-    assert_int_equal(pthread_getattr_default_np(&attributes), 0);
-    assert_int_equal(pthread_attr_setstacksize(&attributes, bytes), 0);
-    assert_int_equal(pthread_setattr_default_np(&attributes), 0);
-    pthread_attr_destroy(&attributes);
+    struct proc_statm statm;
+    assert_int_equal(proc_statm_read("/proc", getpid(), &statm, NULL), GPUT_OK);
+    assert_int_equal(getrlimit(RLIMIT_AS, before), 0);
+    struct rlimit limit = *before;
+    limit.rlim_cur = statm.virtual_pages * (rlim_t)sysconf(_SC_PAGESIZE) + THREAD_STACK_BYTES / 2;
+    assert_int_equal(setrlimit(RLIMIT_AS, &limit), 0);
 }
 
-static void a_session_that_had_no_memory_for_its_thread_is_begun_again(void **state)
+static char warned[1024];
+
+static void keep_warning(void *user, const char *text)
+{
+    (void)user;
+    if (strstr(text, "sampling thread"))
+        snprintf(warned, sizeof warned, "%s", text);
+}
+
+static void a_session_without_a_thread_has_a_first_and_a_last_sample(void **state)
 {
     (void)state;
-    struct gput_error error;
-    struct gput_session *session = create_every(0.05);
-    set_default_stack((size_t)1 << 50);
-    assert_int_not_equal(gput_session_track_self(session, &error), GPUT_OK);
-    assert_non_null(strstr(error.message, "Cannot start the sampling thread"));
-    int files = descriptors_open();
-    assert_int_not_equal(gput_session_track_self(session, NULL), GPUT_OK);
-    set_default_stack((size_t)1 << 20);
-    assert_int_equal(descriptors_open(), files);
-    assert_int_equal(gput_session_track_self(session, NULL), GPUT_OK);
+    struct rlimit limit;
+    struct gput_session_options options = options_every(0.05);
+    options.warn = keep_warning;
+    struct gput_session *session = create(&options);
+    limit_address_space(&limit);
+    int code = gput_session_track_self(session, NULL);
+    setrlimit(RLIMIT_AS, &limit);
+    assert_int_equal(code, GPUT_OK);
+    assert_non_null(strstr(warned, "Cannot start the sampling thread: "));
+    assert_int_equal(gput_session_stop(session, NULL), GPUT_OK);
+    assert_true(results_of(session).max[GPUT_MAIN_RAM] > 0);
     gput_session_destroy(session);
 }
 
@@ -279,13 +292,14 @@ static void the_machine_alone_has_no_processes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        /* First: stacks of threads that have ended are used again. */
+        IN_FOLDER(a_session_without_a_thread_has_a_first_and_a_last_sample),
         IN_FOLDER(there_must_be_such_a_process),
         IN_FOLDER(a_command_of_5_ms_has_figures_and_its_status),
         IN_FOLDER(a_killed_command_says_by_which_signal),
         IN_FOLDER(a_command_that_somebody_else_collected_has_ended),
         IN_FOLDER(a_command_ends_where_sigchld_is_ignored),
         IN_FOLDER(a_failed_launch_leaves_nothing),
-        IN_FOLDER(a_session_that_had_no_memory_for_its_thread_is_begun_again),
         IN_FOLDER(an_attached_session_counts_from_now_on),
         IN_FOLDER(an_attached_session_sees_the_end),
         IN_FOLDER(several_processes_are_tracked_as_one),

@@ -26,7 +26,14 @@ static void add_ram_source(const struct ledger *ledger, struct gput_results *res
     if (ram->readings.hugetlb_bytes)
         snprintf(hugetlb, sizeof hugetlb, "; without hugetlb pages (%.0f MB of one process)",
             (double)ram->readings.hugetlb_bytes / 1e6);
-    if (ram->readings.refused)
+    if (ledger->snapshot->tree->unanswered)
+        results_add_source(results, "ram", GPUT_SOURCE_SAMPLED,
+            "at least: %llu of %llu processes do not answer, because they wait in the kernel: "
+            "statm "
+            "instead of their memory maps, with memory that may be shared counted once%s",
+            (unsigned long long)ledger->snapshot->tree->unanswered,
+            (unsigned long long)ledger->snapshot->tree->seen, hugetlb);
+    else if (ram->readings.refused)
         results_add_source(results, "ram", GPUT_SOURCE_SAMPLED,
             "at least: no permission to read the memory maps of %llu of %llu processes: statm "
             "instead, with memory that may be shared counted once%s",

@@ -112,7 +112,7 @@ static void add_living_counts(struct ledger *ledger)
         if (ledger->events->has_exit_records)
             ledger->collected.counts.living++;
         else
-            session_counts_add_living(&ledger->collected.counts,
+            session_counts_add_living(&ledger->collected.counts, ledger->settings->calls,
                 ledger->settings->options.procfs_root, process->pid,
                 process->polled->stat.start_time_ticks, &process_baseline(process)->counts);
     }

@@ -94,10 +94,12 @@ static void append_words(struct str *text, char *const argv[], bool all)
 }
 
 /* Of a process that runs. */
-static void append_command_line(struct str *text, const char *procfs_root, pid_t pid, bool all)
+static void append_command_line(
+    struct str *text, const struct session_settings *settings, pid_t pid, bool all)
 {
     struct str line = {0};
-    if (procfs_read_all(procfs_root, pid, "cmdline", &line, NULL) == GPUT_OK) {
+    if (procfs_read_bounded(settings->calls, settings->options.procfs_root, pid, "cmdline", &line,
+            NULL) == GPUT_OK) {
         while (line.length > 0 && line.data[line.length - 1] == '\0')
             line.length--;
         for (size_t i = 0; i < line.length && (all || line.data[i]); i++)
@@ -114,7 +116,7 @@ static void read_command(struct gput_identity *identity, const struct session_se
     if (argv)
         append_words(&text, argv, all);
     else
-        append_command_line(&text, settings->options.procfs_root, pid, all);
+        append_command_line(&text, settings, pid, all);
     FIT(command, "%s", str_text(&text));
     str_finish(&text);
 }
@@ -145,13 +147,13 @@ static void add_run(struct session_identity *state, const char *run)
 }
 
 /* Where the environment says none. */
-static void add_run_of_process(
-    struct session_identity *state, const char *procfs_root, pid_t pid, bool is_descendant)
+static void add_run_of_process(struct session_identity *state, struct bounded_calls *calls,
+    const char *procfs_root, pid_t pid, bool is_descendant)
 {
     char address[sizeof state->known.run];
     if (strcmp(state->known.launcher, "MPICH") == 0 && state->are_of_descendants == is_descendant &&
         (is_descendant || !state->has_run) &&
-        hydra_read(procfs_root, pid, address, sizeof address, NULL) == GPUT_OK)
+        hydra_read(calls, procfs_root, pid, address, sizeof address, NULL) == GPUT_OK)
         add_run(state, address);
 }
 
@@ -173,7 +175,7 @@ void session_identity_begin(struct session_identity *state, const struct session
     if (pid == 0)
         return;
     if (!is_own_or_child(settings))
-        environment_read(procfs_root, pid, &environment, NULL);
+        environment_read(settings->calls, procfs_root, pid, &environment, NULL);
     identity->pid = pid;
     read_user(identity, settings, pid, variable, &environment);
     read_command(identity, settings, pid, argv);
@@ -181,7 +183,7 @@ void session_identity_begin(struct session_identity *state, const struct session
     if (settings->has_own_procfs)
         cpu_list_allowed(pid, identity->cpus, sizeof identity->cpus);
     session_identity_add(state, variable, &environment, false);
-    add_run_of_process(state, procfs_root, pid, false);
+    add_run_of_process(state, settings->calls, procfs_root, pid, false);
     environment_finish(&environment);
 }
 
@@ -332,13 +334,13 @@ static void note_read(struct process *process)
         .is_read = true, .exec_generation = process->polled->exec_generation};
 }
 
-static void read_process(struct session_identity *state, const char *procfs_root, pid_t pid,
-    struct environment *environment)
+static void read_process(struct session_identity *state, struct bounded_calls *calls,
+    const char *procfs_root, pid_t pid, struct environment *environment)
 {
-    if (environment_read(procfs_root, pid, environment, NULL) != GPUT_OK)
+    if (environment_read(calls, procfs_root, pid, environment, NULL) != GPUT_OK)
         return;
     session_identity_add(state, environment_variable, environment, true);
-    add_run_of_process(state, procfs_root, pid, true);
+    add_run_of_process(state, calls, procfs_root, pid, true);
 }
 
 /* Forks have the environment of their parent: that of one of them is that of all. */
@@ -361,7 +363,7 @@ void session_identity_read_processes(struct session_identity *state, const char 
         if (origin)
             note_read(origin);
         readings++;
-        read_process(state, procfs_root, process->pid, &environment);
+        read_process(state, tree->view.calls, procfs_root, process->pid, &environment);
     }
     environment_finish(&environment);
 }

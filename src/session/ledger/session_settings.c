@@ -102,7 +102,9 @@ int session_settings_init(struct session_settings *settings,
     struct gput_session_options options;
     TRY(session_options_read(given, &options, &settings->limits, error));
     TRY(check_options(&options, error));
-    return copy_options(settings, &options) == GPUT_OK ? GPUT_OK : error_memory(error);
+    settings->calls = bounded_calls_create();
+    return settings->calls && copy_options(settings, &options) == GPUT_OK ? GPUT_OK
+                                                                          : error_memory(error);
 }
 
 void session_settings_fill_gpus(
@@ -134,6 +136,7 @@ void session_settings_warn_of_gpus(const struct session_settings *settings, bool
 void session_settings_finish(struct session_settings *settings)
 {
     gpu_set_close(settings->gpus);
+    bounded_calls_destroy(settings->calls);
     for (size_t i = 0; i < sizeof settings->strings / sizeof settings->strings[0]; i++)
         free(settings->strings[i]);
 }

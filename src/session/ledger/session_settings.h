@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "base/bounded_calls.h"
 #include "gpu/gpu.h"
 
 #include "model/results.h"
@@ -25,6 +26,7 @@ struct session_settings {
     struct gput_static_data static_data;
     struct gput_allowed allowed; /* known when tracking has begun */
     struct gpu_set *gpus;        /* owned */
+    struct bounded_calls *calls; /* for readings that may never return; owned */
 
     /* Known when tracking begins. */
     enum session_mode mode;

@@ -11,8 +11,12 @@
 /* A tick that begins this part of the interval after its deadline is late. */
 #define LATE_PART 10
 
+/* Longer than a tick takes on the busiest machine. */
+#define PATIENCE_SECONDS 15
+
 int schedule_init(struct schedule *schedule)
 {
+    schedule->patience_seconds = PATIENCE_SECONDS;
     pthread_mutex_init(&schedule->lock, NULL);
     return thread_condition_init(&schedule->wake) ? GPUT_ERROR_MEMORY : GPUT_OK;
 }
@@ -99,7 +103,7 @@ int schedule_start(struct schedule *schedule, int64_t start_ns, int64_t interval
     schedule->job = *job;
     schedule->start_ns = start_ns;
     schedule->interval_ns = interval_ns;
-    int failure = thread_start(&schedule->thread, NULL, run, schedule);
+    int failure = thread_start(&schedule->thread, job->stack_bytes, run, schedule);
     if (failure)
         return error_set_errno(error, failure, "Cannot start the sampling thread");
     schedule->has_thread = schedule->had_thread = true;
@@ -121,16 +125,44 @@ static void end_in_caller(struct schedule *schedule)
     pthread_mutex_unlock(&schedule->lock);
 }
 
-void schedule_stop(struct schedule *schedule)
+/* On the clock of pthread_mutex_timedlock(). */
+static struct timespec deadline_of(const struct schedule *schedule)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += schedule->patience_seconds;
+    return until;
+}
+
+bool schedule_lock(struct schedule *schedule)
+{
+    struct timespec until = deadline_of(schedule);
+    schedule->is_stuck =
+        (schedule->is_stuck ? pthread_mutex_trylock(&schedule->lock)
+                            : pthread_mutex_timedlock(&schedule->lock, &until)) != 0;
+    return !schedule->is_stuck;
+}
+
+void schedule_unlock(struct schedule *schedule)
+{
+    pthread_mutex_unlock(&schedule->lock);
+}
+
+bool schedule_stop(struct schedule *schedule)
 {
     if (schedule->ends_in_caller)
         end_in_caller(schedule);
     if (!schedule->has_thread)
-        return;
-    pthread_mutex_lock(&schedule->lock);
-    schedule->is_stopping = true;
-    pthread_cond_signal(&schedule->wake);
-    pthread_mutex_unlock(&schedule->lock);
-    pthread_join(schedule->thread, NULL);
+        return !schedule->is_stuck;
     schedule->has_thread = false;
+    schedule->is_stopping = true;
+    if (schedule_lock(schedule)) {
+        pthread_cond_signal(&schedule->wake);
+        schedule_unlock(schedule);
+        struct timespec until = deadline_of(schedule);
+        schedule->is_stuck = pthread_timedjoin_np(schedule->thread, NULL, &until) != 0;
+    }
+    if (schedule->is_stuck)
+        pthread_detach(schedule->thread);
+    return !schedule->is_stuck;
 }

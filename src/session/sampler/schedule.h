@@ -7,6 +7,7 @@
 #include "base/error.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -23,11 +24,14 @@ struct schedule_job {
     int64_t (*other_due_ns)(void *user);
     void (*other)(void *user);
     void *user;
+    size_t stack_bytes; /* of the thread */
 };
 
 struct schedule {
-    pthread_mutex_t lock; /* guards what the job and other threads share */
-    bool is_stopping;
+    pthread_mutex_t lock;      /* guards what the job and other threads share */
+    unsigned patience_seconds; /* how long others wait for the lock, or for the thread to end */
+    bool is_stuck;             /* it was waited for in vain */
+    atomic_bool is_stopping;
     uint64_t late_ticks, missed_ticks;
 
     bool has_thread;
@@ -48,10 +52,19 @@ void schedule_finish(struct schedule *schedule);
 int schedule_start(struct schedule *schedule, int64_t start_ns, int64_t interval_ns,
     const struct schedule_job *job, struct gput_error *error);
 
-/* What is ticked for has ended already: no thread is started, and schedule_stop() calls the job's
- * end itself. */
+/* No thread is started, because what is ticked for has ended already or because there can be none:
+ * schedule_stop() calls the job's end itself. */
 void schedule_start_ended(struct schedule *schedule, const struct schedule_job *job);
 
+/*
+ * Takes the lock, in other threads than that of the schedule. False: the job has held it for too
+ * long, as in a reading that never returns. Later calls do not wait for it, and succeed when the
+ * job has given it back.
+ */
+bool schedule_lock(struct schedule *schedule);
+void schedule_unlock(struct schedule *schedule);
+
 /* Lets the thread end its job and waits for it. Does nothing where nothing was started, or after
- * the first call. The lock is not held. */
-void schedule_stop(struct schedule *schedule);
+ * the first call. The lock is not held. False: the thread does not end. It is left alone, and what
+ * it uses must stay as it is for ever. */
+bool schedule_stop(struct schedule *schedule);

@@ -5,6 +5,7 @@
 #include "os/proc_stat.h"
 #include "os/procfs.h"
 
+#include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -56,6 +57,35 @@ struct session_counts session_counts_of_thread(void)
     return counts;
 }
 
+/* A call that counts the thread which makes it. */
+struct counting {
+    struct bounded_call call;
+    struct session_counts counts;
+};
+
+static void run_counting(struct bounded_call *call)
+{
+    ((struct counting *)call)->counts = session_counts_of_thread();
+}
+
+static void destroy_counting(struct bounded_call *call)
+{
+    free(call);
+}
+
+void session_counts_subtract_calls(struct session_counts *counts, struct bounded_calls *calls)
+{
+    struct counting *counting =
+        bounded_calls_threads(calls) > 0 ? calloc(1, sizeof *counting) : NULL;
+    if (!counting)
+        return;
+    counting->call = (struct bounded_call){.run = run_counting, .destroy = destroy_counting};
+    if (!bounded_calls_make(calls, 0, &counting->call))
+        return;
+    session_counts_subtract(counts, &counting->counts);
+    free(counting);
+}
+
 void session_counts_subtract(struct session_counts *counts, const struct session_counts *before)
 {
     counts->user_ns -= before->user_ns;
@@ -91,11 +121,24 @@ void session_counts_add_io_fd(struct session_counts *counts, int fd)
     add_io(counts, code, &io);
 }
 
-void session_counts_add_living(struct session_counts *counts, const char *procfs_root, pid_t pid,
-    uint64_t start_time_ticks, const struct task_counts *before)
+/* The I/O counters of a process that may not answer. */
+static void add_io_bounded(
+    struct session_counts *counts, struct bounded_calls *calls, const char *procfs_root, pid_t pid)
+{
+    struct str text = {0};
+    struct proc_io io;
+    int code = procfs_read_bounded(calls, procfs_root, pid, "io", &text, NULL);
+    if (code == GPUT_OK)
+        code = proc_io_parse(str_text(&text), &io);
+    add_io(counts, code, &io);
+    str_finish(&text);
+}
+
+void session_counts_add_living(struct session_counts *counts, struct bounded_calls *calls,
+    const char *procfs_root, pid_t pid, uint64_t start_time_ticks, const struct task_counts *before)
 {
     struct proc_stat stat;
-    int code = proc_stat_read(procfs_root, pid, &stat, NULL);
+    int code = proc_stat_read_bounded(calls, procfs_root, pid, &stat, NULL);
     if (code != GPUT_OK || stat.start_time_ticks != start_time_ticks) {
         counts->lacks_some = true;
         return;
@@ -103,7 +146,7 @@ void session_counts_add_living(struct session_counts *counts, const char *procfs
     struct session_counts its = {.living = 1};
     its.tasks.minor_faults = stat.minor_faults + stat.cminor_faults;
     its.tasks.major_faults = stat.major_faults + stat.cmajor_faults;
-    session_counts_add_io(&its, procfs_root, pid);
+    add_io_bounded(&its, calls, procfs_root, pid);
     task_counts_subtract(&its.tasks, before);
     task_counts_add(&counts->tasks, &its.tasks);
     counts->living++;

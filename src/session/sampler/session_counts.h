@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "base/bounded_calls.h"
 #include "os/task_counts.h"
 
 #include <stdbool.h>
@@ -37,6 +38,9 @@ void session_counts_add_self(struct session_counts *counts);
 
 struct session_counts session_counts_of_thread(void);
 
+/* Subtracts what the thread that makes bounded calls has used so far. */
+void session_counts_subtract_calls(struct session_counts *counts, struct bounded_calls *calls);
+
 /* Subtracts what was counted before, or must not count. */
 void session_counts_subtract(struct session_counts *counts, const struct session_counts *before);
 
@@ -48,7 +52,8 @@ void session_counts_add_io_fd(struct session_counts *counts, int fd);
 
 /*
  * Adds faults and bytes of a living process minus `before`. Parents first: a process that ends
- * meanwhile is then missing, not counted twice.
+ * meanwhile is then missing, not counted twice; so is one that does not answer.
  */
-void session_counts_add_living(struct session_counts *counts, const char *procfs_root, pid_t pid,
-    uint64_t start_time_ticks, const struct task_counts *before);
+void session_counts_add_living(struct session_counts *counts, struct bounded_calls *calls,
+    const char *procfs_root, pid_t pid, uint64_t start_time_ticks,
+    const struct task_counts *before);

@@ -16,6 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
+/* How long the thread may take to end. */
+#define PATIENCE_SECONDS 15
 #define EXITS_BATCH 256
 /* Slightly more than the kernel charges to the socket's memory for each. */
 #define BYTES_PER_EVENT 1024
@@ -324,7 +326,7 @@ void session_events_start(struct session_events *events, pthread_mutex_t *lock, 
     events->stop_fd = eventfd(0, EFD_CLOEXEC);
     if (events->stop_fd < 0)
         return;
-    if (thread_start(&events->thread, NULL, run, events) != 0)
+    if (thread_start(&events->thread, THREAD_STACK_BYTES, run, events) != 0)
         file_close_fd(&events->stop_fd);
 }
 
@@ -333,13 +335,18 @@ bool session_events_has_thread(const struct session_events *events)
     return events->stop_fd >= 0;
 }
 
-void session_events_end(struct session_events *events)
+bool session_events_end(struct session_events *events)
 {
+    struct timespec until;
     if (events->stop_fd < 0)
-        return;
+        return true;
     eventfd_write(events->stop_fd, 1);
-    pthread_join(events->thread, NULL);
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += PATIENCE_SECONDS;
+    if (pthread_timedjoin_np(events->thread, NULL, &until) != 0)
+        return false;
     file_close_fd(&events->stop_fd);
+    return true;
 }
 
 void session_events_finish(struct session_events *events)

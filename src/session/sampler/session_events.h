@@ -86,8 +86,8 @@ bool session_events_any_started(struct session_events *events);
 /* Whether the thread runs. */
 bool session_events_has_thread(const struct session_events *events);
 
-/* Ends the thread. The lock is not held. Events can still be read. */
-void session_events_end(struct session_events *events);
+/* Ends the thread. The lock is not held. Events can still be read. False: it does not end. */
+bool session_events_end(struct session_events *events);
 
 /* Ends the thread if it runs; closes and frees everything. */
 void session_events_finish(struct session_events *events);

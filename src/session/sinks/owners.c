@@ -35,7 +35,8 @@ struct owner {
 };
 
 struct owners {
-    char *procfs_root;               /* owned */
+    char *procfs_root; /* owned */
+    struct bounded_calls *calls;
     struct owned_process *processes; /* owned; ascending by pid */
     size_t n_processes;
     uint64_t snapshots;
@@ -46,13 +47,14 @@ struct owners {
     struct owner list[2 * OWNERS_MAX];
 };
 
-struct owners *owners_create(const char *procfs_root)
+struct owners *owners_create(const char *procfs_root, struct bounded_calls *calls)
 {
     struct owners *owners = calloc(1, sizeof *owners);
     if (!owners || !(owners->procfs_root = strdup(procfs_root))) {
         free(owners);
         return NULL;
     }
+    owners->calls = calls;
     pthread_mutex_init(&owners->lock, NULL);
     for (int kind = 0; kind < 2; kind++) {
         struct owner_figures *other = &owners->list[(kind + 1) * OWNERS_MAX - 1].figures;
@@ -118,7 +120,7 @@ static void read_job(const struct owners *owners, pid_t pid, char *job, size_t s
     container_read(owners->procfs_root, pid, &container);
     if (read_slurm_job(container.cgroup, job, size))
         return;
-    if (environment_read(owners->procfs_root, pid, &environment, NULL) == GPUT_OK)
+    if (environment_read(owners->calls, owners->procfs_root, pid, &environment, NULL) == GPUT_OK)
         launcher_parse(environment_variable, &environment, &launcher);
     if (launcher.job)
         text_fit(job, size, "%s", launcher.job);

@@ -11,8 +11,9 @@
 
 struct owners;
 
-/* `procfs_root` is copied. The caller calls owners_destroy(). NULL without memory. */
-struct owners *owners_create(const char *procfs_root);
+/* `procfs_root` is copied, and `calls` borrowed. The caller calls owners_destroy(). NULL without
+ * memory. */
+struct owners *owners_create(const char *procfs_root, struct bounded_calls *calls);
 
 /* Adds what was used since the snapshot before. Without memory that is skipped. */
 void owners_add(struct owners *owners, const struct snapshot *snapshot);

@@ -103,7 +103,8 @@ static int open_server(struct sink *sink, struct gput_error *error)
     struct metrics_sink *metrics = (struct metrics_sink *)sink;
     TRY(http_server_open(sink->option, &metrics->server, error));
     const struct gput_session_options *options = &sink->settings->options;
-    if (options->owners && !(metrics->owners = owners_create(options->procfs_root)))
+    if (options->owners &&
+        !(metrics->owners = owners_create(options->procfs_root, sink->settings->calls)))
         return error_memory(error);
     return GPUT_OK;
 }

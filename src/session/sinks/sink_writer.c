@@ -16,7 +16,6 @@
 
 /* Items are written this long after the last ones, unless half of the queue is full. */
 #define REST_NS (NS_PER_SECOND / 5)
-#define STACK_BYTES ((size_t)256 << 10)
 #define MAX_WARNINGS 4
 
 struct items {
@@ -192,14 +191,10 @@ static void *run(void *user)
 
 void sink_writer_start(struct sink_writer *writer, bool is_inside)
 {
-    pthread_attr_t attributes;
     if (writer->has_thread)
         return;
     writer->is_inside = is_inside;
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    writer->has_thread = thread_start(&writer->thread, &attributes, run, writer) == 0;
-    pthread_attr_destroy(&attributes);
+    writer->has_thread = thread_start(&writer->thread, THREAD_STACK_BYTES, run, writer) == 0;
 }
 
 /* ---- the session's side ---- */

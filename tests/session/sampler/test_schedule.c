@@ -1,8 +1,10 @@
 #include "session/sampler/schedule.h"
 
 #include "base/clock.h"
+#include "base/thread.h"
 #include "testing.h"
 
+#include <stdatomic.h>
 #include <unistd.h>
 
 #define INTERVAL_NS (NS_PER_SECOND / 50)
@@ -60,7 +62,8 @@ static void other(void *user)
 
 static struct schedule_job job_of(struct counted *counted)
 {
-    return (struct schedule_job){begin, tick, end, tick_due_ns, other_due_ns, other, counted};
+    return (struct schedule_job){
+        begin, tick, end, tick_due_ns, other_due_ns, other, counted, THREAD_STACK_BYTES};
 }
 
 static void start(struct counted *counted, int64_t interval_ns)
@@ -163,6 +166,41 @@ static void what_has_ended_already_needs_no_thread(void **state)
     assert_false(counted.schedule.had_thread);
 }
 
+static atomic_bool may_return;
+static atomic_int n_begun;
+
+static void begin_and_wait(void *user, int64_t until_ns)
+{
+    (void)user;
+    (void)until_ns;
+    atomic_fetch_add(&n_begun, 1);
+    while (!atomic_load(&may_return))
+        usleep(1000);
+}
+
+/* A reading of a process that waits for dead storage, for example. */
+static void a_job_that_does_not_return_is_left_alone(void **state)
+{
+    (void)state;
+    static struct counted counted = {.tick_due_ns = INT64_MAX, .other_due_ns = INT64_MAX};
+    struct schedule_job job = job_of(&counted);
+    job.begin = begin_and_wait;
+    assert_int_equal(schedule_init(&counted.schedule), GPUT_OK);
+    counted.schedule.patience_seconds = 1;
+    assert_int_equal(
+        schedule_start(&counted.schedule, clock_monotonic_ns(), INTERVAL_NS, &job, NULL), GPUT_OK);
+    while (!atomic_load(&n_begun))
+        usleep(1000);
+    assert_false(schedule_lock(&counted.schedule));
+    assert_false(schedule_stop(&counted.schedule));
+    assert_false(schedule_stop(&counted.schedule));
+    /* It goes on after all, and sees that it is to end. */
+    atomic_store(&may_return, true);
+    while (!schedule_lock(&counted.schedule))
+        usleep(1000);
+    schedule_unlock(&counted.schedule);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -171,6 +209,7 @@ int main(void)
         cmocka_unit_test(a_job_can_have_a_tick_before_its_deadline),
         cmocka_unit_test(does_other_work_between_ticks),
         cmocka_unit_test(what_has_ended_already_needs_no_thread),
+        cmocka_unit_test(a_job_that_does_not_return_is_left_alone),
     };
     return cmocka_run_group_tests_name("session/schedule", tests, NULL, NULL);
 }

@@ -13,12 +13,12 @@ static void what_a_living_process_counted_before_is_subtracted(void **state)
     const struct task_counts before = {.minor_faults = 1};
     struct session_counts counts = {0};
     assert_int_equal(proc_stat_read("/proc", getpid(), &stat, NULL), GPUT_OK);
-    session_counts_add_living(&counts, "/proc", getpid(), stat.start_time_ticks, &before);
+    session_counts_add_living(&counts, NULL, "/proc", getpid(), stat.start_time_ticks, &before);
     assert_int_equal(counts.living, 1);
     assert_true(counts.tasks.minor_faults + 1 >= stat.minor_faults + stat.cminor_faults);
     assert_false(counts.lacks_some);
     /* The pid was reused. */
-    session_counts_add_living(&counts, "/proc", getpid(), stat.start_time_ticks + 1, &before);
+    session_counts_add_living(&counts, NULL, "/proc", getpid(), stat.start_time_ticks + 1, &before);
     assert_int_equal(counts.living, 1);
     assert_true(counts.lacks_some);
 }
