@@ -2,6 +2,7 @@
  * gpu-tracker, the command. It sees the library through <gputracker/…> alone.
  *
  * main() takes the command line apart and calls the function of the command:
+ *   own_stack.c          the stack, where the limit leaves too little
  *   standard_streams.c   no standard stream stays closed in gpu-tracker
  *   option.c             the table of options; command_options.c: which command has which
  *   command_table.c      the table of commands; topic.c groups them by what one may want
@@ -50,6 +51,7 @@
 #include "help.h"
 #include "message.h"
 #include "output_files.h"
+#include "own_stack.h"
 #include "parse_arguments.h"
 #include "signals.h"
 #include "standard_streams.h"
@@ -126,7 +128,7 @@ static void refuse(const struct arguments *arguments, const struct gput_error *e
     message_note(options);
 }
 
-int main(int argc, char **argv)
+static int run_program(int argc, char **argv)
 {
     standard_streams_fill();
     signals_survive_full_files();
@@ -143,4 +145,9 @@ int main(int argc, char **argv)
         refuse(&arguments, &error);
     arguments_finish(&arguments);
     return status;
+}
+
+int main(int argc, char **argv)
+{
+    return own_stack_run(run_program, argc, argv);
 }

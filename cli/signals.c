@@ -128,8 +128,15 @@ int signals_catch(struct signals *signals, struct gput_error *error)
     watched_signals(&signals->watched);
     sigset_t set = signals->watched;
     signals->fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    if (signals->fd < 0)
-        return fail(error, GPUT_ERROR_IO, "Cannot wait for signals: %s", strerror(errno));
+    signals->ignored_children = is_ignored(SIGCHLD);
+    if (signals->fd < 0) {
+        int failure = errno;
+        bool lacks_files = failure == EMFILE || failure == ENFILE;
+        fail(error, lacks_files ? GPUT_ERROR_FILES : GPUT_ERROR_IO, "Cannot wait for signals: %s",
+            strerror(failure));
+        error->errno_value = failure;
+        return error->code;
+    }
     /* Stops and their end are the kernel's business until there is a command to stop with. */
     int stops[] = {SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT};
     for (size_t i = 0; i < COUNT(stops); i++)
@@ -140,6 +147,12 @@ int signals_catch(struct signals *signals, struct gput_error *error)
     }
     signal(SIGCHLD, SIG_DFL);
     return GPUT_OK;
+}
+
+void signals_restore(const struct signals *signals)
+{
+    if (signals->ignored_children)
+        signal(SIGCHLD, SIG_IGN);
 }
 
 void signals_receive(struct signals *signals)

@@ -35,6 +35,7 @@ struct signal_event {
 struct signals {
     int fd; /* a signalfd */
     sigset_t watched;
+    bool ignored_children; /* SIGCHLD, before signals_catch() */
 };
 
 /* Makes writing past the limit on file size an error instead of a fatal signal; the tracked command
@@ -46,8 +47,11 @@ void signals_survive_full_files(void);
 void signals_survive_closed_pipes(void);
 
 /* Also opens the signalfd, so that a lack of descriptors cannot leave a started command untracked.
- * Errors: GPUT_ERROR_IO; then nothing was done. */
+ * Errors: GPUT_ERROR_FILES where there is none; then nothing was done. */
 int signals_catch(struct signals *signals, struct gput_error *error);
+
+/* For an exec() of this program instead: what it inherits is again as it was. */
+void signals_restore(const struct signals *signals);
 
 void signals_receive(struct signals *signals);
 

@@ -10,11 +10,13 @@
 #include "signals.h"
 #include "tracking_files.h"
 
+#include <errno.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -173,6 +175,41 @@ static int exit_status(
     return EXIT_TRACKER_FAILED;
 }
 
+/* Whether a limit, a lack of memory or a filter of system calls refuses what tracking needs: the
+ * command may need less. */
+static bool lacks_resources(const struct gput_error *error)
+{
+    switch (error->errno_value) {
+    case EAGAIN:
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM:
+        return true;
+    case EPERM:
+    case ENOSYS:
+        return error->code == GPUT_ERROR_IO;
+    default:
+        return error->code == GPUT_ERROR_MEMORY || error->code == GPUT_ERROR_FILES;
+    }
+}
+
+/* Runs the command in the place of this program, as if that had not been there. */
+static int run_untracked(
+    char *const argv[], const struct gput_error *why, const struct track_style *style)
+{
+    char line[MESSAGE_LINE_SIZE];
+    snprintf(line, sizeof line, "The command runs untracked: %.900s", why->message);
+    message_warning(NULL, line);
+    prctl(PR_SET_CHILD_SUBREAPER, 0);
+    execvp(argv[0], argv);
+    struct gput_error error;
+    bool is_missing = errno == ENOENT || errno == ENOTDIR;
+    fail(&error, is_missing ? GPUT_ERROR_NOT_FOUND : GPUT_ERROR_PERMISSION,
+        is_missing ? "Command not found: \"%s\"" : "Command not executable: \"%s\"", argv[0]);
+    message_error(&error);
+    return failure_status(&error, style);
+}
+
 /* What is on the terminal while the command runs: a view, a line or neither. */
 struct shown {
     struct live *live; /* NULL: there is none */
@@ -253,17 +290,24 @@ static int follow(struct gput_session *session, struct tracking *tracking, struc
 }
 
 /* Tracks the command in a session that is ready. Returns the exit status; *killed_by is the signal
- * to die of when it is not 0. */
+ * to die of when it is not 0. `lack`: what was lacking, where the command was not started for that.
+ */
 static int track_in_session(struct gput_session *session, struct tracking *tracking,
     struct shown *shown, struct output_relay *relay, char *const argv[],
-    const struct track_style *style, int *killed_by)
+    const struct track_style *style, int *killed_by, struct gput_error *lack)
 {
     struct gput_error error = {0};
     struct launch_end end;
-    struct signals signals;
+    struct signals signals = {0};
     if (start(session, shown, relay, argv, &signals, &error) != GPUT_OK) {
-        message_error(&error);
-        return failure_status(&error, style);
+        if (gput_session_pid(session) == 0 && lacks_resources(&error)) {
+            signals_restore(&signals);
+            *lack = error;
+        } else {
+            message_error(&error);
+        }
+        /* One that was started is there. */
+        return gput_session_pid(session) ? style->failed_status : failure_status(&error, style);
     }
     tracking_files_say(tracking);
     tracking_say_address(tracking, session);
@@ -315,7 +359,7 @@ static void set_options(struct tracking *tracking, const struct track_style *sty
 int track_command(
     const struct arguments *arguments, char *const argv[], const struct track_style *style)
 {
-    struct gput_error error;
+    struct gput_error error, lack = {0};
     struct tracking tracking;
     struct gput_session *session = NULL;
     share_memory_of_threads();
@@ -339,17 +383,27 @@ int track_command(
     if (code == GPUT_OK)
         code = tracking_files_create_session(&tracking, &session, &error);
     if (code == GPUT_OK) {
-        status = track_in_session(session, &tracking, &shown, &relay, argv, style, &killed_by);
+        status =
+            track_in_session(session, &tracking, &shown, &relay, argv, style, &killed_by, &lack);
     } else {
         output_relay_end(&relay, SCREEN_WAITS, NULL);
         end_shown(&shown, SCREEN_WAITS);
-        message_error(&error);
+        if (lacks_resources(&error))
+            lack = error;
     }
+    /* Limits that cannot be watched must not be taken for kept. */
+    bool is_untracked = lack.code != GPUT_OK && !tracking.limits.enforce;
+    if (code != GPUT_OK && !is_untracked)
+        message_error(&error);
+    else if (lack.code != GPUT_OK && !is_untracked)
+        message_error(&lack);
     gput_session_destroy(session);
     bool is_delivered = tracking_files_deliver(&tracking);
     if (!is_delivered && status == EXIT_SUCCESS && !outputs_are_many(&tracking.outputs))
         status = EXIT_TRACKER_FAILED;
     tracking_finish(&tracking);
+    if (is_untracked)
+        return run_untracked(argv, &lack, style);
     if (killed_by)
         signals_die(killed_by);
     return status;
