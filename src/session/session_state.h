@@ -75,6 +75,7 @@ struct gput_session {
     int64_t counts_ns;    /* when counts of processes were last read */
     int64_t results_ns;   /* when results so far were last made; 0: of no tick yet */
     bool ignores_sigchld; /* as the program that created it did then */
+    int64_t early_ns;     /* when RAM is to be read between two ticks; INT64_MAX: not at all */
     bool has_system, has_sampler;
     bool has_wall_clock; /* its end is due: wall_clock_end_session() */
     bool warned_of_files, warned_of_unanswered;

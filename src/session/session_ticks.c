@@ -16,6 +16,11 @@
 #define COUNTS_INTERVAL_NS (NS_PER_SECOND * 45 / 100)
 #define COUNTS_INTERVAL_OF_ONE_NS (NS_PER_SECOND / 100)
 
+/* Where the kernel announces no starts, RAM is read between ticks after this part of the time since
+ * the start: short commands are not seen less than long ones. */
+#define EARLY_PART 16
+#define SHORTEST_PAUSE_NS (NS_PER_SECOND / 100)
+
 /* Ticks that are closer read the memory of a control group often enough. */
 #define WATCHED_INTERVAL_NS (NS_PER_SECOND / 20)
 
@@ -304,7 +309,19 @@ static int64_t counters_due_ns(void *user)
     const struct gput_session *session = user;
     int64_t energy_ns = energy_meter_due_ns(&session->sampler.energy);
     int64_t group_ns = ram_between_due_ns(&session->ledger.between);
-    return energy_ns < group_ns ? energy_ns : group_ns;
+    int64_t due_ns = energy_ns < group_ns ? energy_ns : group_ns;
+    return due_ns < session->early_ns ? due_ns : session->early_ns;
+}
+
+/* When RAM is read between two ticks, though nothing was announced. */
+static int64_t next_early_ns(const struct gput_session *session, int64_t now_ns)
+{
+    const struct session_settings *settings = &session->settings;
+    int64_t pause_ns = (now_ns - settings->start_ns) / EARLY_PART;
+    if (session->events.has_events || settings->mode != SESSION_LAUNCHED ||
+        settings->interval_ns < WATCHED_INTERVAL_NS || pause_ns > settings->interval_ns)
+        return INT64_MAX;
+    return now_ns + (pause_ns > SHORTEST_PAUSE_NS ? pause_ns : SHORTEST_PAUSE_NS);
 }
 
 static void read_counters(void *user)
@@ -316,6 +333,10 @@ static void read_counters(void *user)
         energy_meter_update_counters(energy, now_ns);
     if (ram_between_due_ns(&session->ledger.between) <= now_ns)
         read_group(session);
+    if (session->early_ns <= now_ns) {
+        read_ram_between(session);
+        session->early_ns = next_early_ns(session, clock_monotonic_ns());
+    }
 }
 
 void session_start_ticks(struct gput_session *session)
@@ -331,6 +352,7 @@ void session_start_ticks(struct gput_session *session)
             session->settings.options.sample ? CALLBACK_STACK_BYTES : THREAD_STACK_BYTES};
     limits_begin(&session->limits);
     take_sample(session, FIRST);
+    session->early_ns = next_early_ns(session, clock_monotonic_ns());
     /* The command was shorter than that: the thread would have the last sample to take alone. */
     if (session->settings.mode == SESSION_LAUNCHED && session_main_has_ended(session)) {
         schedule_start_ended(&session->schedule, &job);

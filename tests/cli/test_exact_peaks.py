@@ -38,6 +38,17 @@ class ExactPeaks(ExactTest):
                     self.assertGreater(report["peaks"]["combined"], 190e6)
                 self.assertLess(report["peaks"]["combined"], 240e6)
 
+    def test_memory_that_processes_have_for_a_moment_is_seen_long_before_the_next_sample(self):
+        """Some time after they were started, for a part of that time. A busy machine may not let the tracker run then."""
+        workers = ["child", "[", "sleep", 0.8, "alloc", 20, "sleep", 0.35, "]"] * 4
+        for track in self.track, self.track_without_rights:
+            for _ in range(5):
+                report = track(*workers, "wait", "sleep", 0.1)
+                if not self.announced(report) or report["peaks"]["combined"] > 75e6:
+                    break
+            else:
+                self.fail(f"{track.__name__}: {report['peaks']}")
+
     def test_a_fork_that_only_reads_has_a_peak_too(self):
         report = self.track("alloc", 60, "child", "[", "sleep", 0.5, "]", "wait", options=["--st", "0.1"])
         peaks = report["peaks"]

@@ -34,8 +34,10 @@
 #define MAX_PAUSE_NS (NS_PER_SECOND / 10)
 /* With shorter intervals, reading at ticks is enough. */
 #define SHORTEST_INTERVAL_NS (5 * SHORTEST_PAUSE_NS)
-/* For this long after a start, events are read soon. */
-#define FOLLOWED_NS (2 * NS_PER_SECOND)
+/* For this long after a start or end, `changed` is called again and again: after a pause that is
+ * this part of the time since then. */
+#define FOLLOWED_NS (3 * NS_PER_SECOND)
+#define FOLLOWED_PART 16
 
 void session_events_init(struct session_events *events)
 {
@@ -215,6 +217,7 @@ static int64_t shorter(int64_t a_ns, int64_t b_ns)
 struct reader_state {
     uint64_t ended, seen; /* tracked processes as of the last reading */
     int64_t read_ns;      /* when that was */
+    int64_t changed_ns;   /* when some had started or ended */
     int64_t rest_ns;      /* pause that its cost requires */
     int64_t again_ns;     /* to the next one, even when nothing arrives; 0: none then */
     bool have_ended;      /* some tracked processes, as of the last reading */
@@ -267,23 +270,28 @@ static void read_and_report(struct session_events *events, struct reader_state *
     reader_state->have_ended = log->ended_total != reader_state->ended;
     reader_state->ended = log->ended_total;
     reader_state->seen = log->seen;
-    /* What others do on this machine is not a reason to read anything else. */
+    int64_t cost_ns = clock_thread_cpu_ns() - before_ns;
+    /* What others do on this machine is not a reason to read anything else. `changed` limits its
+     * own cost. */
     if (have_changed || reader_state->again_ns)
         events->changed(events->user);
     events->cpu_ns = clock_thread_cpu_ns();
     pthread_mutex_unlock(events->lock);
 
-    int64_t cost_ns = events->cpu_ns - before_ns;
     reader_state->rest_ns = cost_ns * REST_AFTER_READING;
     if (reader_state->rest_ns < SHORTEST_PAUSE_NS)
         reader_state->rest_ns = SHORTEST_PAUSE_NS;
     if (reader_state->rest_ns > MAX_PAUSE_NS)
         reader_state->rest_ns = MAX_PAUSE_NS;
     /* Memory grows after a start: sooner at first. */
-    reader_state->again_ns = have_changed ? reader_state->rest_ns : reader_state->again_ns * 2;
-    if (reader_state->again_ns > FOLLOWED_NS)
-        reader_state->again_ns = 0;
     reader_state->read_ns = clock_monotonic_ns();
+    if (have_changed)
+        reader_state->changed_ns = reader_state->read_ns;
+    int64_t since_ns = reader_state->read_ns - reader_state->changed_ns;
+    int64_t pause_ns = since_ns / FOLLOWED_PART;
+    reader_state->again_ns = since_ns > FOLLOWED_NS             ? 0
+                             : pause_ns > reader_state->rest_ns ? pause_ns
+                                                                : reader_state->rest_ns;
 }
 
 static void *run(void *user)
