@@ -170,6 +170,7 @@ static const struct results_column record[] = {
     AT("tracker.late_ticks", NUMBER, tracker.late_ticks, NULL, NULL, "samples that began more than a tenth of the interval late"),
     AT("tracker.missed_ticks", NUMBER, tracker.missed_ticks, NULL, NULL, "deadlines that passed during an earlier sample"),
     AT("tracker.rows_lost", NUMBER, tracker.rows_lost, NULL, NULL, "rows that could not be written to the tracking file"),
+    AT("tracker.contradictions", NUMBER, tracker.contradictions, NULL, NULL, "claims that were withdrawn because figures contradicted each other: bugs, please report them"),
     AT("tracker.metrics_lost", WHOLE, tracker.metrics_lost, NULL, NULL, "samples that receivers did not accept; missing: there is no receiver"),
     AT("tracker.node_seconds", NUMBER, tracker.node_seconds, "seconds", NULL, "how long it read figures of the machine, which only one tracker of a job does on each machine; missing: it is the only one"),
 

@@ -152,6 +152,7 @@ class CommandTest(unittest.TestCase):
     def assert_agrees(self, report):
         """No figure had to be taken back because another one contradicts it: that is a fault elsewhere."""
         self.assertNotIn("contradicted", json.dumps(report))
+        self.assertEqual(report.get("tracker", {}).get("contradictions", 0), 0, report)
 
     def assert_is_summary(self, text):
         """What run, attach and show print on a screen by default."""

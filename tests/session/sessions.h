@@ -84,6 +84,7 @@ static inline struct gput_session *create_alone(double seconds)
 /* No figure had to be corrected. */
 static inline void assert_agrees(const struct gput_results *results)
 {
+    assert_int_equal(results->tracker.contradictions, 0);
     const struct gput_peak *peaks[] = {
         &results->peaks.main, &results->peaks.descendants, &results->peaks.combined};
     for (size_t i = 0; i < sizeof peaks / sizeof peaks[0]; i++) {

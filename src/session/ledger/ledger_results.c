@@ -79,5 +79,5 @@ void ledger_results(const struct ledger *ledger, struct gput_results *results)
     results->tracker.node_seconds =
         node_reader_seconds(ledger->node, ledger->settings->start_ns, ledger->snapshot->taken_ns);
     ledger_add_sources(ledger, &exactness, results);
-    results_check(results);
+    results->tracker.contradictions = results_check(results);
 }

@@ -11,6 +11,7 @@
 /*
  * Clears upper bounds that another figure is above (NaN), and relabels what is called exact and
  * cannot be (sampled); the source of each says that it was "contradicted", and by what. Reads
- * `results` alone. Returns how many contradictions were found; none remain.
+ * `results` alone. Returns how many contradictions were found; none remain. Where processes could
+ * not be read for want of descriptors, nothing that fails for that reason counts.
  */
 unsigned results_check(struct gput_results *results);
