@@ -94,7 +94,7 @@ bool process_events_parse(
 }
 
 bool process_events_parse_answer(
-    const unsigned char *bytes, size_t length, uint32_t request, uint32_t *error)
+    const unsigned char *bytes, size_t length, uint32_t request, uint32_t *error, int64_t *time_ns)
 {
     const unsigned char *at = bytes;
     size_t size;
@@ -108,6 +108,7 @@ bool process_events_parse_answer(
         return false;
     memcpy(&raw.what, payload, sizeof raw.what);
     memcpy(error, payload + offsetof(struct proc_event, event_data), sizeof *error);
+    memcpy(time_ns, payload + offsetof(struct proc_event, timestamp_ns), sizeof *time_ns);
     return (uint32_t)raw.what == PROC_EVENT_NONE;
 }
 
@@ -165,15 +166,31 @@ static int send_request(int fd, enum proc_cn_mcast_op operation, uint32_t reques
     return send(fd, message, sizeof message, 0) == (ssize_t)sizeof message ? 0 : errno;
 }
 
-/* The kernel replies before send() returns, or never. */
-static int read_answer(int fd, uint32_t request, struct gput_error *error)
+/*
+ * Times of events are of the kernel's monotonic clock. That of a process is ahead of it in a time
+ * namespace, or where a library replaces clocks (libfaketime). The kernel replied at `kernel_ns`,
+ * which was between the two times.
+ */
+static int64_t ahead_of_kernel_ns(int64_t kernel_ns, int64_t before_ns, int64_t after_ns)
 {
+    if (before_ns <= kernel_ns && kernel_ns <= after_ns)
+        return 0;
+    return before_ns + (after_ns - before_ns) / 2 - kernel_ns;
+}
+
+/* The kernel replies before send() returns, or never. `asked_ns`: when it was asked. */
+static int read_answer(
+    struct process_events *events, uint32_t request, int64_t asked_ns, struct gput_error *error)
+{
+    int64_t answered_ns = clock_monotonic_ns(), time_ns;
+    int fd = events->fd;
     unsigned char bytes[MESSAGE_BYTES];
     ssize_t length;
     while ((length = recv(fd, bytes, sizeof bytes, MSG_DONTWAIT)) > 0) {
         uint32_t answer;
-        if (!process_events_parse_answer(bytes, (size_t)length, request, &answer))
+        if (!process_events_parse_answer(bytes, (size_t)length, request, &answer, &time_ns))
             continue;
+        events->ahead_ns = ahead_of_kernel_ns(time_ns, asked_ns, answered_ns);
         if (answer == 0)
             return GPUT_OK;
         return error_set(error, GPUT_ERROR_PERMISSION, "process events of the kernel require root");
@@ -189,17 +206,20 @@ static int begin(struct process_events *events, struct gput_error *error)
     uint32_t request = (uint32_t)clock_monotonic_ns() ^ (uint32_t)getpid();
     enlarge_buffer(events->fd);
     int failure = 0;
+    int64_t asked_ns = 0;
     if (bind(events->fd, (struct sockaddr *)&address, sizeof address) != 0)
         failure = errno;
-    if (!failure)
+    if (!failure) {
+        asked_ns = clock_monotonic_ns();
         failure = send_request(events->fd, PROC_CN_MCAST_LISTEN, request);
+    }
     if (failure == EPERM || failure == EACCES)
         return error_set(error, GPUT_ERROR_PERMISSION, "process events of the kernel require root");
     if (failure)
         return error_set_errno_as(
             error, GPUT_ERROR_UNSUPPORTED, failure, "the kernel sends no process events");
     events->has_started = true;
-    return read_answer(events->fd, request, error);
+    return read_answer(events, request, asked_ns, error);
 }
 
 int process_events_open(struct process_events *events, struct gput_error *error)
@@ -263,6 +283,8 @@ size_t process_events_read(
         /* One message carries one event; a damaged one none. */
         const unsigned char *at = bytes[i];
         bool has_event = process_events_parse(&at, bytes[i] + messages[i].msg_len, &read[count]);
+        if (has_event)
+            read[count].time_ns += events->ahead_ns;
         count += has_event && (events->wants_threads || !read[count].is_thread);
     }
     *has_more = got == PROCESS_EVENTS_BATCH;

@@ -40,15 +40,16 @@ bool process_events_parse(
 
 /*
  * The kernel's reply to the request of that number: 0, or an errno. It goes to all that listen in
- * the network namespace, and is the only one where a container of that namespace asks, too. False:
- * this message is no such reply.
+ * the network namespace, and is the only one where a container of that namespace asks, too.
+ * `time_ns`: when, by the kernel's monotonic clock. False: this message is no such reply.
  */
 bool process_events_parse_answer(
-    const unsigned char *bytes, size_t length, uint32_t request, uint32_t *error);
+    const unsigned char *bytes, size_t length, uint32_t request, uint32_t *error, int64_t *time_ns);
 
 struct process_events {
     int fd; /* becomes readable with the first event */
     bool has_started, wants_threads, is_filtered;
+    int64_t ahead_ns;   /* by which our monotonic clock is ahead of the kernel's (time namespace) */
     uint64_t overflows; /* how often events were lost because they were not read in time */
 };
 

@@ -4,11 +4,13 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import time
 
-from command import COMMAND, main, python
+from command import COMMAND, SANITIZED, main, python
+from compilers import compiler_words
 from exact_test import CONSUMER, ExactTest
 
 
@@ -37,6 +39,25 @@ class Exact(ExactTest):
             seconds = self.track("spin", 0.001)["accounting"]["cpu_seconds"]
             self.assertGreater(seconds["sampled"], 0.0009)
             self.assertLessEqual(seconds["captured_percent"] or 0, 100)  # None: something else may have been started
+
+    def test_cpu_time_is_the_kernels_where_a_library_replaces_clocks(self):
+        """As libfaketime does, two years ahead."""
+        source, library = self.folder / "clocks.c", self.folder / "clocks.so"
+        source.write_text("#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <time.h>\n"
+                          "int clock_gettime(clockid_t id, struct timespec *now) {\n"
+                          "    int (*real)(clockid_t, struct timespec *) = (int (*)(clockid_t, struct timespec *))dlsym(RTLD_NEXT, \"clock_gettime\");\n"
+                          "    int failure = real(id, now);\n"
+                          "    now->tv_sec += 2 * 365 * 86400;\n"
+                          "    return failure;\n}\n")
+        words = compiler_words("CC", "cc")
+        if SANITIZED or not shutil.which(words[0]):
+            self.skipTest("no C compiler here, or a sanitizer that wants to be the first library")
+        subprocess.run([*words, "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
+        report = self.track("spin", 0.05, "sleep", 0.2, options=["--limit", "cpu_seconds=3600", "--enforce"],
+                            env={**os.environ, "LD_PRELOAD": str(library)})
+        self.assertEqual(report["identity"]["exit_status"], 0)
+        self.assertGreaterEqual(report["accounting"]["cpu_seconds"]["kernel"], 0.05)
+        self.assertLess(report["accounting"]["cpu_seconds"]["kernel"], 10)
 
     def test_user_and_system_time_of_a_tiny_command_are_not_known(self):
         """No clock tick interrupts it, or one."""

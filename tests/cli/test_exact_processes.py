@@ -3,8 +3,10 @@
 import os
 import shutil
 import sqlite3
+import subprocess
+import time
 
-from command import main
+from command import COMMAND, main
 from exact_test import CONSUMER, ExactTest
 
 
@@ -53,6 +55,25 @@ class ExactProcesses(ExactTest):
             if self.announced(report):
                 self.assertIn(child["name"], ("false", None))  # gone before its name could be read
                 self.assertEqual(child["exit_status"], 1)
+
+    def test_times_of_processes_are_right_in_a_time_namespace(self):
+        """The kernel announces them by its own clock, not by that of the namespace."""
+        for offset in "1000000", "-20":
+            private = ["unshare", "--time", "--boottime", offset, "--monotonic", offset, "--fork"]
+            if subprocess.run([*private, "true"], capture_output=True).returncode != 0:
+                self.skipTest("no time namespace can be made here")
+            path = self.folder / f"{offset}.json"
+            began = time.time()
+            subprocess.run([*private, COMMAND, "run", "--disable-logs", "--processes", "-f", "json", "-o", path, "--",
+                            CONSUMER, "child", "[", "spin", "0.05", "]", "wait"], check=True)
+            report = self.read(path)
+            self.assertEqual(len(report["processes"]), 2)
+            for row in report["processes"]:
+                self.assertGreater(row["start_timestamp"], began - 1)
+                self.assertLess(row["start_timestamp"], time.time() + 1)
+                if self.knows_ends(report):
+                    self.assertEqual(row["at_least"], "cpu_seconds, bytes")
+                    self.assertNotEqual(row["name"], "")
 
     def test_the_command_in_the_list_has_the_peak_of_main(self):
         words = ["sleep", 0.1, "alloc", 200, "free", "sleep", 0.2]

@@ -8,8 +8,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const unsigned char *at = data;
     struct process_event event;
     uint32_t error;
+    int64_t time_ns;
     while (process_events_parse(&at, data + size, &event))
         ;
-    process_events_parse_answer(data, size, UINT32_MAX, &error);
+    process_events_parse_answer(data, size, UINT32_MAX, &error, &time_ns);
     return 0;
 }

@@ -143,7 +143,7 @@ static void recognizes_the_kernels_reply(void **state)
 {
     (void)state;
     struct messages messages = {0};
-    struct proc_event answer = {.what = PROC_EVENT_NONE};
+    struct proc_event answer = {.what = PROC_EVENT_NONE, .timestamp_ns = 55};
     answer.event_data.ack.err = 1;
     put(&messages, &answer, 0);
     struct cn_msg connector = {
@@ -151,11 +151,15 @@ static void recognizes_the_kernels_reply(void **state)
     memcpy(messages.bytes + sizeof(struct nlmsghdr), &connector, sizeof connector);
     const uint32_t request = 8;
     uint32_t error = 0;
-    assert_true(process_events_parse_answer(messages.bytes, messages.length, request, &error));
+    int64_t time_ns = 0;
+    assert_true(
+        process_events_parse_answer(messages.bytes, messages.length, request, &error, &time_ns));
     assert_int_equal(error, 1);
-    assert_false(process_events_parse_answer(messages.bytes, HEADERS, request, &error));
+    assert_int_equal(time_ns, 55);
+    assert_false(process_events_parse_answer(messages.bytes, HEADERS, request, &error, &time_ns));
     /* A reply to another one, who asked at the same time. */
-    assert_false(process_events_parse_answer(messages.bytes, messages.length, request + 1, &error));
+    assert_false(process_events_parse_answer(
+        messages.bytes, messages.length, request + 1, &error, &time_ns));
 }
 
 /* If this machine gives events; otherwise there must be a reason. */
