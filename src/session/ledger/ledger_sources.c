@@ -172,6 +172,7 @@ static void add_cpu_sources(
 static void add_process_source(const struct ledger *ledger, struct gput_results *results)
 {
     const struct session_events *events = ledger->events;
+    char missing[64] = "";
     if (events->has_events && process_log_has_all(&ledger->log))
         results_add_source(results, "processes", GPUT_SOURCE_EXACT,
             "announced by the kernel (process connector), and scanned at each tick");
@@ -184,12 +185,17 @@ static void add_process_source(const struct ledger *ledger, struct gput_results 
             ledger->settings->mode == SESSION_LAUNCHED
                 ? "CPU time is known for those that lived between two ticks"
                 : "orphans of unseen parents are lost");
+    /* What was announced without a record: the figures of these are those of polls. */
+    uint64_t without = ledger->log.totals.without_exit_record;
+    if (without > 0)
+        snprintf(missing, sizeof missing, "; none arrived of %" PRIu64 " that ended", without);
     if (events->has_exit_records)
         results_add_source(results, "process_ends", GPUT_SOURCE_SAMPLED,
-            "taskstats: peak RSS; at least: bytes (less up to 1023 a thread), CPU time (less what "
-            "a thread used since its last scheduler tick, and for freeing memory); for all "
+            "taskstats%s: peak RSS; at least: bytes (less up to 1023 a thread), CPU time (less "
+            "what a thread used since its last scheduler tick, and for freeing memory); for all "
             "short-lived processes together: the rest of what the kernel counted, where that is "
-            "more");
+            "more",
+            missing);
     else
         results_add_source(
             results, "process_ends", GPUT_SOURCE_UNAVAILABLE, "%s", events->why_no_exit_records);
