@@ -89,6 +89,7 @@ static struct gput_results make_results(void)
     results.tracker.late_ticks = 3;
     results.tracker.missed_ticks = 2;
     results.tracker.rows_lost = 1;
+    results.tracker.contradictions = 0;
     results.tracker.metrics_lost = results.tracker.node_seconds = NAN;
     results.n_sources = 2;
     results.sources[0] = (struct gput_source){"ram", GPUT_SOURCE_SAMPLED, "maps at each tick"};
