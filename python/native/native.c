@@ -77,6 +77,10 @@ PyObject *native_steal_bytes(char *bytes, size_t length)
 PyObject *native_add_type(PyObject *module, PyType_Spec *spec, const char *name)
 {
     PyObject *type = PyType_FromModuleAndSpec(module, spec, NULL);
+#if PY_VERSION_HEX < 0x030a0000
+    if (type && spec->flags & Py_TPFLAGS_DISALLOW_INSTANTIATION)
+        ((PyTypeObject *)type)->tp_new = NULL;
+#endif
     if (type && PyModule_AddObjectRef(module, name, type) < 0)
         Py_CLEAR(type);
     return type;

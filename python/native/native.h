@@ -15,8 +15,9 @@
 
 #include <pthread.h>
 
-#if PY_VERSION_HEX < 0x030a0000 /* what 3.9 does not have */
-#define Py_TPFLAGS_DISALLOW_INSTANTIATION 0
+/* What 3.9 does not have. */
+#if PY_VERSION_HEX < 0x030a0000
+#define Py_TPFLAGS_DISALLOW_INSTANTIATION (1UL << 7) /* native_add_type() sees to it */
 static inline PyObject *Py_NewRef(PyObject *object)
 {
     Py_INCREF(object);

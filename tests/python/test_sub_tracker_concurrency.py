@@ -114,16 +114,16 @@ class Concurrency(package.PackageTest):
         async def run():
             sent = echo(seen := [])
             thrown = KeyError()
-            self.assertEqual([await anext(sent), await sent.asend(42), await sent.athrow(thrown)], [0, 42, thrown])
+            self.assertEqual([await sent.__anext__(), await sent.asend(42), await sent.athrow(thrown)], [0, 42, thrown])
             with self.assertRaises(StopAsyncIteration):
                 await sent.asend("enough")
             self.assertEqual(seen, ["closed"])
             closed = echo(seen)
-            await anext(closed)
+            await closed.__anext__()
             await closed.aclose()
             self.assertEqual(seen, ["closed"] * 2)
             raised = echo(seen)
-            await anext(raised)
+            await raised.__anext__()
             with self.assertRaises(ZeroDivisionError):
                 await raised.athrow(ZeroDivisionError())
             self.assertEqual(seen, ["closed"] * 3)
