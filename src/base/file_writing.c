@@ -162,6 +162,7 @@ static bool link_temporary_path(struct file_writing *writing)
 /* A slow disk is waited for no longer than that: then the file is like any that was just written.
  */
 #define SYNC_NS (2 * NS_PER_SECOND)
+#define SYNC_STACK_BYTES ((size_t)64 << 10)
 
 /* A descriptor that a thread of its own syncs; whoever is last frees it. */
 struct sync {
@@ -196,8 +197,6 @@ static void *run_sync(void *user)
 /* Takes the descriptor. */
 static struct sync *start_sync(int fd)
 {
-    pthread_t thread;
-    pthread_attr_t detached;
     struct sync *sync = fd >= 0 ? malloc(sizeof *sync) : NULL;
     if (!sync) {
         file_close_fd(&fd);
@@ -206,12 +205,7 @@ static struct sync *start_sync(int fd)
     *sync = (struct sync){.fd = fd};
     pthread_mutex_init(&sync->lock, NULL);
     bool has_condition = thread_condition_init(&sync->done) == 0;
-    pthread_attr_init(&detached);
-    pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
-    pthread_attr_setstacksize(&detached, (size_t)64 << 10);
-    bool is_started = has_condition && thread_start(&thread, &detached, run_sync, sync) == 0;
-    pthread_attr_destroy(&detached);
-    if (is_started)
+    if (has_condition && thread_start(NULL, SYNC_STACK_BYTES, run_sync, sync) == 0)
         return sync;
     free_sync(sync);
     return NULL;
