@@ -1,19 +1,84 @@
 #include "command_line.h"
 
 #include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+/* A process that waits in the kernel for storage makes those wait who read its command line. */
+#define WAIT_MS 300
+#define STACK_BYTES ((size_t)256 << 10)
+
+/* A reading by a thread of its own, which may never return. */
+struct reading {
+    int to_fd; /* of a pipe */
+    char path[4096];
+};
+
+static void *run(void *user)
+{
+    struct reading *reading = user;
+    char text[1024];
+    int fd = open(reading->path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd >= 0 ? read(fd, text, sizeof text) : 0;
+    if (got > 0)
+        (void)!write(reading->to_fd, text, (size_t)got); /* it fits */
+    if (fd >= 0)
+        close(fd);
+    close(reading->to_fd);
+    free(reading);
+    return NULL;
+}
+
+/* Starts the thread, which frees `reading`. False: there is none. */
+static bool start(struct reading *reading)
+{
+    pthread_t thread;
+    pthread_attr_t attributes;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool has_started = pthread_create(&thread, &attributes, run, reading) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    return has_started;
+}
+
+/* How many bytes were read; 0: none, or there is no answer. */
+static ssize_t read_bounded(const char *procfs, pid_t pid, char *text, size_t size)
+{
+    int ends[2];
+    struct reading *reading = malloc(sizeof *reading);
+    if (!reading || pipe2(ends, O_CLOEXEC) != 0) {
+        free(reading);
+        return 0;
+    }
+    reading->to_fd = ends[1];
+    snprintf(reading->path, sizeof reading->path, "%s/%d/cmdline", procfs, (int)pid);
+    struct pollfd answer = {.fd = ends[0], .events = POLLIN};
+    ssize_t got = 0;
+    if (!start(reading)) {
+        close(ends[1]);
+        free(reading);
+    } else if (poll(&answer, 1, WAIT_MS) == 1) {
+        got = read(ends[0], text, size);
+    }
+    close(ends[0]);
+    return got;
+}
+
 char *command_line_read(const char *procfs, pid_t pid)
 {
-    char path[4096], text[1025];
-    snprintf(path, sizeof path, "%s/%d/cmdline", procfs, (int)pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return NULL;
-    ssize_t got = read(fd, text, sizeof text - 1);
-    close(fd);
+    char text[1025];
+    ssize_t got = read_bounded(procfs, pid, text, sizeof text - 1);
     size_t length = got > 0 ? (size_t)got : 0;
     while (length > 0 && text[length - 1] == '\0')
         length--;
