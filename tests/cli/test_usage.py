@@ -53,7 +53,6 @@ MISTAKES = [
     (["run", "-f", "jsno", "true"], "did you mean json?"),
     (["run", "--ru", "GB", "true"], "Valid values are bytes, gigabytes"),
     (["run", "--tf", "x.txt", "true"], ".csv"),
-    (["run", "-o", "no/such/x.json", "true"], "no/such"),
     (["run", "-o", ".", "true"], "it is a folder"),
     (["run", "--limit", "8GB", "true"], "ram="),
     (["run", "--limit", "ram=lots", "true"], "ram="),

@@ -78,10 +78,17 @@ def fail_each(rounds, make, output, *arguments, check=None, also=(), execute=run
         rounds.count_round(problem, f"allocation {number + 1}")
 
 
+def is_untracked(done):
+    """It says that the command runs all the same, with its own exit status."""
+    return "The command runs untracked: Out of memory." in done.stderr
+
+
 def session_lost(done, content):
     """What a session that ended with 0 lacks."""
     if not done.stdout.startswith("output\n"):
         return "the command's output is missing"
+    if content is None and is_untracked(done):
+        return ""
     return "exit status 0, and no report" if content is None else is_json(done, content)
 
 
@@ -288,7 +295,7 @@ def energy_summary_sqlite(rounds):
 
 
 def recorded(done, content):
-    if "Lines of the recording are being lost" in done.stderr:
+    if "Lines of the recording are being lost" in done.stderr or is_untracked(done):
         return ""  # said, and the command's own exit status
     if content is None or not content.endswith(b'"END OF RECORDING SEGMENT"\n'):
         return "exit status 0, and the recording is not whole"
@@ -419,6 +426,8 @@ def live_process(rounds):
 def whole_run(done, content):
     if "output\n" not in done.stderr:
         return f"the command's output is missing: {done.stderr}"
+    if content is None and is_untracked(done):
+        return ""
     return "exit status 0, and no report" if content is None else is_json(done, content)
 
 

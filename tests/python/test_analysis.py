@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import pathlib
 import pickle
 import sqlite3
 import statistics
@@ -361,7 +362,7 @@ class Combining(package.PackageTest):
         self.assertEqual(len(gput.SubTrackingAnalyzer(None, "files.csv").load_timestamp_pairs("a")), 2)
 
     def test_refusals(self):
-        open("there.csv", "w").close()
+        pathlib.Path("there.csv").write_text("an older file\n")
         combine = lambda output, *files: gput.SubTrackingAnalyzer(None, output).combine_sub_tracking_files(files)
         self.assert_raises(
             ValueError, "Cannot create sub-tracking file there.csv. File already exists.", combine, "there.csv", "parts/1.csv"

@@ -656,7 +656,7 @@ time.sleep(60)
 """, check=False)
         self.assertEqual(done.returncode, -signal.SIGTERM)
         end = time.monotonic() + package.PATIENCE
-        while not os.path.exists("kept") and time.monotonic() < end:
+        while not (os.path.exists("kept") and os.path.getsize("kept")) and time.monotonic() < end:
             time.sleep(0.01)
         with open("kept") as file:
             self.assertEqual(json.load(file)["limit_passed"]["kind"], "seconds")

@@ -117,7 +117,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 """
         self.run_python(code, check=False)
         end = time.monotonic() + package.PATIENCE
-        while not os.path.exists("kept.json") and time.monotonic() < end:
+        while not (os.path.exists("kept.json") and os.path.getsize("kept.json")) and time.monotonic() < end:
             time.sleep(0.01)
         self.assertGreater(gput.load_resource_usage("kept.json").max_ram.main.total_rss, 90_000_000)
 
