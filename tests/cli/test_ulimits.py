@@ -80,12 +80,13 @@ class Limits(CommandTest):
         """Of an ordinary user: root has no such limit."""
         self.open_to_nobody()
         done = {}
+        work = ["sh", "-c", "i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done; exit 3"]  # still there when the thread is started
         for count in range(1, 7):
             run = ["setpriv", "--reuid", "64321", "--regid", "64321", "--clear-groups", "prlimit", f"--nproc={count}"]
-            alone = subprocess.run([*run, *WORK], cwd="/", capture_output=True, text=True, timeout=PATIENCE)
+            alone = subprocess.run([*run, *work], cwd="/", capture_output=True, text=True, timeout=PATIENCE)
             if alone.returncode != 3:
                 continue
-            done[count] = subprocess.run([*run, COMMAND, "run", "-q", "--", *WORK], cwd="/", capture_output=True, text=True, timeout=PATIENCE)
+            done[count] = subprocess.run([*run, COMMAND, "run", "-q", "--", *work], cwd="/", capture_output=True, text=True, timeout=PATIENCE)
             if "ermission denied" in done[count].stderr:
                 self.skipTest("the build lies where others cannot go")
             self.assertEqual(done[count].returncode, 3, done[count].stderr)
