@@ -239,15 +239,15 @@ struct gput_results {
         double cpu_seconds; /* CPU time of the sampler itself */
         double rss_bytes;   /* of the tracking process; NaN when it is the tracked one */
         uint64_t ticks;
-        uint64_t late_ticks;   /* ticks that began more than a tenth of the interval late */
-        uint64_t missed_ticks; /* deadlines that passed during an earlier tick */
-        uint64_t rows_lost;    /* rows that could not be written to the tracking file */
+        uint64_t late_ticks;     /* ticks that began more than a tenth of the interval late */
+        uint64_t missed_ticks;   /* deadlines that passed during an earlier tick */
+        uint64_t rows_lost;      /* rows that could not be written to the tracking file */
         uint64_t contradictions; /* figures that contradicted others, of which the claim was
                                     withdrawn: bugs */
-        double metrics_lost;   /* samples whose metrics receivers did not take, of each receiver;
-                                  NaN: none is sent to */
-        double node_seconds;   /* for how long it read what is the machine's, which one tracker of a
-                                  job does on each machine; NaN: it always does, for itself */
+        double metrics_lost;     /* samples whose metrics receivers did not take, of each receiver;
+                                    NaN: none is sent to */
+        double node_seconds; /* for how long it read what is the machine's, which one tracker of a
+                                job does on each machine; NaN: it always does, for itself */
     } tracker;
 
     struct gput_energy energy;

@@ -8,8 +8,8 @@
 #include <stdbool.h>
 
 struct node_lock {
-    char name[480]; /* of the file, without its number; "": there is no folder for it */
-    char path[512]; /* of the file that was opened last */
+    char name[480];  /* of the file, without its number; "": there is no folder for it */
+    char path[512];  /* of the file that was opened last */
     char holder[64]; /* as the other holder calls itself; "": there is none, or it is us */
     int fd;          /* -1: not open */
     bool is_held;

@@ -18,7 +18,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* A bound that is farther away than this is worth a word; one that is farther than that says nothing.
+/* A bound that is farther away than this is worth a word; one that is farther than that says
+ * nothing.
  */
 #define NOTABLE_RISE 1.05
 
@@ -179,7 +180,7 @@ static void write_ram(struct summary *summary)
     else
         write_known_ram(summary, peak, bound);
 }
-/* Counters that are in no total; where there are none, "Not known" has it. */
+/* Counters that are in no total; where there are none, "Not measured" has it. */
 static void write_no_energy(struct summary *summary)
 {
     const struct gput_source *cpu = results_find_source(summary->results, "cpu_energy");
@@ -215,24 +216,19 @@ static void write_energy(struct summary *summary)
         summary, "Energy", human_joules(energy->combined, figure), &detail, &shorter);
 }
 
+/* One figure of each direction: what the processes asked for. What of it reached a disk is in the
+ * full report. */
 static void write_io(struct summary *summary)
 {
     const struct gput_accounting *accounting = &summary->results->accounting;
     const struct gput_source *counts = results_find_source(summary->results, "counts");
     bool is_at_least = counts && counts->state == GPUT_SOURCE_SAMPLED;
-    char figure[HUMAN_SIZE], written[HUMAN_SIZE], fetched[HUMAN_SIZE], stored[HUMAN_SIZE];
-    struct str detail = {0}, shorter = {0};
-    if (isnan(accounting->read_bytes) && isnan(accounting->storage_read_bytes))
+    char figure[HUMAN_SIZE], written[HUMAN_SIZE];
+    if (isnan(accounting->read_bytes) && isnan(accounting->write_bytes))
         return;
-    human_bytes(accounting->write_bytes, written);
-    human_bytes(accounting->storage_read_bytes, fetched);
-    human_bytes(accounting->storage_write_bytes, stored);
-    str_printf(&detail, "by read(), %s by write(); %s from storage, %s to storage%s", written, fetched,
-        stored, is_at_least ? "; each at least this" : "");
-    str_printf(&shorter, "by read(), %s by write(); storage: %s, %s%s", written, fetched, stored,
-        is_at_least ? "; at least" : "");
-    summary_row_or_shorter(
-        summary, "I/O", human_bytes(accounting->read_bytes, figure), &detail, &shorter);
+    summary_row(summary, "I/O", human_bytes(accounting->read_bytes, figure),
+        "read, %s written%s, without sockets", human_bytes(accounting->write_bytes, written),
+        is_at_least ? " at least" : "");
 }
 
 static void write_processes(struct summary *summary)
@@ -257,31 +253,55 @@ static void write_processes(struct summary *summary)
         accounting->processes_missed > 0 ? "at least; " : "", left, highest);
 }
 
+/* What a user calls what a source gives; others have the label of their name. */
+static const char *missing_name(const char *source)
+{
+    static const char *const names[][2] = {
+        {"bytes", "bytes read and written"},
+        {"counts", "I/O and page faults"},
+        {"cpu_split", "user and system time"},
+        {"kernel_cpu_time", "CPU time"},
+        {"process_ends", "short-lived processes"},
+        {"process_gpu_ram", "who used the GPU"},
+        {"system", "the machine"},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(names[i][0], source) == 0)
+            return names[i][1];
+    }
+    return NULL;
+}
+
 /* "GPU, CPU energy"; who used a GPU is not a second gap where there is none. */
 static void list_missing(const struct gput_results *results, struct str *list)
 {
     const struct gput_source *gpu = results_find_source(results, "gpu");
     bool has_no_gpu = gpu && gpu->state == GPUT_SOURCE_UNAVAILABLE;
     for (uint32_t i = 0; i < results->n_sources && i < GPUT_MAX_SOURCES; i++) {
+        const char *source = results->sources[i].name, *name = missing_name(source);
         if (results->sources[i].state != GPUT_SOURCE_UNAVAILABLE ||
-            (has_no_gpu && strcmp(results->sources[i].name, "process_gpu_ram") == 0))
+            (has_no_gpu && strcmp(source, "process_gpu_ram") == 0))
             continue;
         str_append(list, list->length ? ", " : "");
-        doc_text_label(results->sources[i].name, list);
+        if (name)
+            str_append(list, name);
+        else
+            doc_text_label(source, list);
     }
     screen_sanitize(list, 0);
 }
 
-/* "Not known  GPU, CPU energy (why: -f full, gpu-tracker doctor)" */
+/* "Not measured  GPU, CPU energy": in a column of its own, for its label is longer than others. */
 static void write_missing(struct summary *summary)
 {
+    static const char label[] = "Not measured";
     struct str list = {0};
     list_missing(summary->results, &list);
     if (list.length > 0) {
         str_append(&list, " (why: -f full, gpu-tracker doctor)");
         summary_color(summary, SUMMARY_DIM);
-        str_printf(summary->text, "  %-*s ", SUMMARY_LABEL_WIDTH, "Not known");
-        summary_append_wrapped(summary, str_text(&list), SUMMARY_LABEL_COLUMN);
+        str_printf(summary->text, "  %s  ", label);
+        summary_append_wrapped(summary, str_text(&list), sizeof label + 3);
         summary_color(summary, SUMMARY_PLAIN);
         str_append_char(summary->text, '\n');
     }
@@ -309,9 +329,9 @@ void results_summary_write(const struct gput_results *results,
     struct summary summary = {results, options, text};
     summary_heading_write(&summary);
     write_time(&summary);
+    summary_gpus_write(&summary);
     write_cpu(&summary);
     write_ram(&summary);
-    summary_gpus_write(&summary);
     write_energy(&summary);
     write_io(&summary);
     write_processes(&summary);

@@ -18,7 +18,7 @@ static void append_use(const struct gput_gpu *gpu, bool is_long, struct str *tex
         str_append(text, "; busy n/a");
     else
         str_printf(text,
-            is_long ? "; busy %.0f %%, at most %.0f %%" : "; busy %.0f %% (max %.0f %%)",
+            is_long ? "; busy: mean %.0f %%, max %.0f %%" : "; busy %.0f %% (max %.0f %%)",
             gpu->mean_utilization_percent, gpu->max_utilization_percent);
 }
 
@@ -106,7 +106,7 @@ static void write_all_gpus(struct summary *summary)
         (isnan(mean) && isnan(peak)))
         return;
     if (!isnan(mean))
-        snprintf(busy, sizeof busy, "; busy %.0f %% on average, at most %.0f %%", mean,
+        snprintf(busy, sizeof busy, "; busy: mean %.0f %%, max %.0f %%", mean,
             results->max[GPUT_GPU_HARDWARE_UTILIZATION]);
     summary_row(summary, "GPUs", human_bytes(peak, figure), "peak of RAM, of %s in all%s",
         human_bytes(results->static_data.gpu_ram_system_capacity_bytes, capacity), busy);

@@ -49,7 +49,7 @@ class Trouble(GpuTest):
         self.assertIn("warning: No GPU was found", done.stderr)
         done = self.gpu_tracker("run", "true", GPUT_NVML="/nonexistent")
         self.assertNotIn("warning", done.stderr)
-        self.assertRegex(done.stderr, r"(?m)^  Not known  .*GPU")
+        self.assertRegex(done.stderr, r"(?m)^  Not measured  .*GPU")
 
     def test_a_driver_that_does_not_start_says_why(self):
         self.write("code nvmlInit 18\n")

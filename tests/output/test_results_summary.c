@@ -78,15 +78,16 @@ static void all_lines_of_a_training_run(void **state)
     assert_string_equal(text,
         "gpu-tracker: python train.py --name 'two words'\n"
         "  Time         3 min 12 s  exit status 0\n"
+        "  GPU 0           11.2 GB  peak of 150 GB; busy: mean 85 %, max 98 %; 310 W  NVIDIA "
+        "H200\n"
         "  CPU         11 min 40 s  3.6 of 4 cores allowed (machine: 64); user 11 min 20 s, system "
         "20 s\n"
         "  RAM                6 GB  peak, 75 % of the allowed 8 GB (machine: 64 GB); main 5 GB, "
         "children 1.2 GB\n"
-        "  GPU 0           11.2 GB  peak of 150 GB; busy 85 %, at most 98 %; 310 W  NVIDIA H200\n"
         "  Energy            60 kJ  of the 65 kJ of CPU packages, DRAM and GPUs, which took 338 W\n"
-        "  I/O              1.7 GB  by read(), 12 MB by write(); 0 B from storage, n/a to storage\n"
+        "  I/O              1.7 GB  read, 12 MB written, without sockets\n"
         "  Processes             9  24 threads seen at once\n"
-        "  Not known  CPU energy, GPU power (why: -f full, gpu-tracker doctor)\n");
+        "  Not measured  CPU energy, GPU power (why: -f full, gpu-tracker doctor)\n");
     free(text);
 }
 
@@ -267,7 +268,7 @@ static void a_missing_gpu_is_missing_once(void **state)
     results.sources[1] = (struct gput_source){"gpu", GPUT_SOURCE_UNAVAILABLE, "none"};
     results.sources[2] = (struct gput_source){"process_gpu_ram", GPUT_SOURCE_UNAVAILABLE, "none"};
     char *text = summarize(&results, &options);
-    assert_non_null(strstr(text, "  Not known  GPU (why: -f full, gpu-tracker doctor)\n"));
+    assert_non_null(strstr(text, "  Not measured  GPU (why: -f full, gpu-tracker doctor)\n"));
     free(text);
 }
 
@@ -347,7 +348,7 @@ static void lines_are_broken_where_the_screen_ends(void **state)
     assert_non_null(strstr(
         text, "  Energy            60 kJ  of 65 kJ of CPU packages, DRAM and GPUs; 338 W\n"));
     assert_non_null(
-        strstr(text, "  I/O              1.7 GB  by read(), 123 MB by write(); storage: 0 B, n/a\n"));
+        strstr(text, "  I/O              1.7 GB  read, 123 MB written, without sockets\n"));
     assert_lines_fit(text, 80);
     free(text);
 }
