@@ -228,7 +228,7 @@ static void write_io(struct summary *summary)
         return;
     summary_row(summary, "I/O", human_bytes(accounting->read_bytes, figure),
         "read, %s written%s, without sockets", human_bytes(accounting->write_bytes, written),
-        is_at_least ? " at least" : "");
+        is_at_least ? ", each at least" : "");
 }
 
 static void write_processes(struct summary *summary)

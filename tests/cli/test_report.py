@@ -328,7 +328,7 @@ class Results(ReportTest):
         self.assertEqual(
             {label: text for label, text in lines if label in ("CPU", "GPUs", "Threads")},
             {"CPU": "2.5 cores  of 4, the mean of the samples; at most 3.1",
-             "GPUs": "5.8 GB  peak of RAM, of 36.6 GB in all; busy 37 % on average, at most 62 %",
+             "GPUs": "5.8 GB  peak of RAM, of 36.6 GB in all; busy: mean 37 %, max 62 %",
              "Threads": "8  seen at once"})  # fmt: skip
 
 
