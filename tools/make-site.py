@@ -141,6 +141,8 @@ def gallery():
 
 def repository():
     """The link to the repository, where this copy came from one that browsers open."""
+    if not shutil.which("git"):
+        return ""
     done = subprocess.run(["git", "-C", ROOT, "remote", "get-url", "origin"], capture_output=True, text=True)
     url = done.stdout.strip().removesuffix(".git")
     return f"repo_url: {url}\n" if url.startswith("https://") else ""

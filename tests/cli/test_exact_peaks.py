@@ -118,8 +118,8 @@ class ExactPeaks(ExactTest):
 
     def test_page_cache_is_nobodys_peak(self):
         peaks = self.track("write", 50)["peaks"]
-        self.assertLess(peaks["combined"], 20e6)
-        self.assertTrue(peaks["combined_at_most"] is None or peaks["combined_at_most"] < 20e6)
+        self.assertLess(peaks["combined"], 40e6)  # a sanitized program takes 20
+        self.assertTrue(peaks["combined_at_most"] is None or peaks["combined_at_most"] < 40e6)
         self.assertNotEqual(peaks["control_group_source"], "")
 
     def test_all_together_stay_below_the_sum_of_the_peaks_of_those_that_lived_at_once(self):

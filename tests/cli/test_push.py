@@ -17,7 +17,7 @@ import urllib.request
 import receiver
 from command import BUILD, PATIENCE, SOURCE, main, python, until_ticks, wait_until
 from fake_gpu import TWO_GPUS
-from push_test import PushTest, moment_of, read_otlp, read_remote_write, unpack_snappy
+from push_test import PushTest, moment_of, read_otlp, read_remote_write, unpack_snappy, session_name
 
 LONG = ["sleep", "1.6"]
 
@@ -253,7 +253,7 @@ class RemoteWrite(PushTest):
         path, head, body = server.requests[-1]
         self.assertEqual((path, head["Content-Encoding"], head["X-Prometheus-Remote-Write-Version"]), ("/api/v1/write", "snappy", "0.1.0"))
         series = read_remote_write(body)
-        whose = {"instance": f"{self.results['identity']['host']}:{self.results['identity']['pid']}", "job": "train", "job_id": "77"}
+        whose = {"instance": session_name(self.results["identity"]), "job": "train", "job_id": "77"}
         for labels in map(dict, series):
             if labels.pop("__name__") == "gputracker_session_info":
                 known = self.results["identity"]

