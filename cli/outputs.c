@@ -79,12 +79,12 @@ void outputs_finish(struct outputs *outputs)
     spool_finish(&outputs->spool);
     for (size_t i = 0; i < OUTPUTS; i++) {
         struct output *output = &outputs->list[i];
+        free(output->local); /* also of results so far, which have no place */
         if (!output->place)
             continue;
         claim_release(&output->claim, output->place);
         remove_folders(output->place, output->n_folders);
         free(output->place);
-        free(output->local);
     }
     gput_rank_destroy(outputs->own);
     outputs_init(outputs);

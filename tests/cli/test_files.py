@@ -132,7 +132,7 @@ class TrackingFile(CommandTest):
             self.assertEqual(self.run_command(*command).returncode, 0, command)
         ranks = json.loads(self.run_command("job", "a.plain.csv", "-f", "json").stdout)["ranks"]
         peak = max(float(line[COLUMNS.index("combined_ram")]) for line in lines[1:])
-        self.assertAlmostEqual(ranks[0]["max_ram_bytes"] / 1e6, peak)
+        self.assertGreater(ranks[0]["max_ram_bytes"] / 1e6, 0.999 * peak)  # that of the session's end, samples may see less
         (self.folder / "a.plain.csv.session.json").unlink()
         done = self.run_command("sub-track", "analyze", "--tf", "a.plain.csv")
         self.assertEqual(done.returncode, 1)
