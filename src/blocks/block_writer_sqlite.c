@@ -83,6 +83,15 @@ static int open_database(struct sqlite_writer *writer, struct gput_error *error)
     return code;
 }
 
+/* Opens it again where another program truncated the index of the log. */
+static int check_index(struct sqlite_writer *writer, struct gput_error *error)
+{
+    if (!sqlite_file_has_lost_index(writer->database))
+        return GPUT_OK;
+    close_database(writer);
+    return open_database(writer, error);
+}
+
 static int sqlite_join(struct block_writer *base, struct gput_error *error)
 {
     struct sqlite_writer *writer = (struct sqlite_writer *)base;
@@ -100,6 +109,8 @@ static void add_thread_ids(struct block_writer *base)
     char sql[200];
     unsigned columns = writer->columns | SUB_TRACKING_COLUMNS_DISTINGUISH_CALLS;
     sqlite3_stmt *insert = NULL;
+    if (check_index(writer, NULL) != GPUT_OK)
+        return;
     snprintf(sql, sizeof sql,
         "BEGIN; ALTER TABLE data ADD COLUMN thread_id INTEGER; "
         "ALTER TABLE data ADD COLUMN started_ns INTEGER; UPDATE data SET thread_id = %" PRId64,
@@ -253,6 +264,10 @@ static int write_mark(struct sqlite_writer *writer, const struct block_name *nam
     int code = insert_mark(writer, name, row, error);
     if (code != GPUT_OK && make_space(writer))
         code = insert_mark(writer, name, row, error);
+    else if (code != GPUT_OK && sqlite_file_has_lost_index(writer->database)) {
+        TRY(check_index(writer, error));
+        code = insert_mark(writer, name, row, error);
+    }
     if (code != GPUT_OK)
         return mark_failed(writer, code, error);
     if (writer->lost_written != writer->lost.calls)

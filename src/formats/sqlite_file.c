@@ -96,6 +96,10 @@ int sqlite_file_error(
     int failure = errno_of(database);
     if (failure)
         return error_set_errno(error, failure, "Cannot %s %s", what, path);
+    if (sqlite3_extended_errcode(database) == SQLITE_CONSTRAINT_COMMITHOOK)
+        return error_set(error, GPUT_ERROR_IO,
+            "Cannot %s %s: another program truncated %s-shm, the index of its log", what, path,
+            path);
     return error_set(error, code_of_sqlite(result), "Cannot %s %s: %s", what, path, words);
 }
 
@@ -158,29 +162,39 @@ static void distrust(sqlite3 *database, const char *path)
  * truncates it, an access would end this one, which may not be ours. */
 #define MAX_INDEX_PARTS 64
 
-/* Gives the parts that are mapped, of a database that has its log open; returns how many these are.
- */
-static size_t find_index_parts(sqlite3 *database, void *parts[MAX_INDEX_PARTS])
+/* The index begins with two copies of a header. Where these are not valid, SQLite makes the index
+ * anew from the log before it reads or copies that. */
+#define INDEX_HEADER_BYTES 96
+#define INDEX_HEADER_IS_SET 12
+
+#define MIN_MEMORY_PAGE_BYTES 4096
+
+/* Guards the parts that are mapped, of a database that has its log open, and gives them; returns
+ * how many these are. */
+static size_t guard_index(sqlite3 *database, char *parts[MAX_INDEX_PARTS])
 {
     sqlite3_file *file = NULL;
     volatile void *part = NULL;
     size_t count = 0;
-    if (!database ||
-        sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK ||
+    if (sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK ||
         !file || !file->pMethods || file->pMethods->iVersion < 2 || !file->pMethods->xShmMap)
         return 0;
     while (count < MAX_INDEX_PARTS &&
            file->pMethods->xShmMap(file, (int)count, LOG_INDEX_BYTES, 0, &part) == SQLITE_OK &&
-           part)
-        parts[count++] = (void *)part;
+           part) {
+        parts[count++] = (char *)part;
+        if (!mapped_guard_has((void *)part))
+            mapped_guard_add((void *)part, LOG_INDEX_BYTES, NULL);
+    }
     return count;
 }
 
+/* Reads nothing of the file, whose index may be damaged. */
 static bool has_open_log(sqlite3 *database)
 {
     sqlite3_stmt *statement = NULL;
     bool is_log =
-        sqlite3_exec(database, READ_HEADER, NULL, NULL, NULL) == SQLITE_OK &&
+        database &&
         sqlite3_prepare_v2(database, "PRAGMA journal_mode", -1, &statement, NULL) == SQLITE_OK &&
         sqlite3_step(statement) == SQLITE_ROW &&
         strcmp((const char *)sqlite3_column_text(statement, 0), "wal") == 0;
@@ -188,19 +202,52 @@ static bool has_open_log(sqlite3 *database)
     return is_log;
 }
 
-static void guard_index(sqlite3 *database)
+static bool was_cut(char *const *parts, size_t count)
 {
-    void *parts[MAX_INDEX_PARTS];
-    size_t count = find_index_parts(database, parts);
     for (size_t i = 0; i < count; i++)
-        if (!mapped_guard_has(parts[i]))
-            mapped_guard_add(parts[i], LOG_INDEX_BYTES, NULL);
+        if (mapped_guard_was_cut(parts[i]))
+            return true;
+    return false;
+}
+
+/* Has SQLite make an index anew that has lost pages: a checkpoint by it would leave out what they
+ * were of. */
+static bool forget_lost_index(char *const *parts, size_t count)
+{
+    if (!was_cut(parts, count))
+        return false;
+    memset(parts[0], 0, INDEX_HEADER_BYTES);
+    return true;
+}
+
+/* Called before each commit; true refuses it. After a page was lost, pages of the database may have
+ * been read as they were before the log. Where none was lost until now, what is committed is right,
+ * and it will be in the log. Another program may have made the file longer again, with zeroes. */
+static int refuse_by_lost_index(void *database)
+{
+    char *parts[MAX_INDEX_PARTS];
+    size_t count = guard_index(database, parts);
+    if (was_cut(parts, count))
+        return true;
+    bool is_empty = count > 0 && ((const volatile char *)parts[0])[INDEX_HEADER_IS_SET] == 0;
+    return is_empty && !was_cut(parts, count);
+}
+
+bool sqlite_file_has_lost_index(sqlite3 *database)
+{
+    char *parts[MAX_INDEX_PARTS];
+    size_t count = has_open_log(database) ? guard_index(database, parts) : 0;
+    for (size_t i = 0; i < count; i++)
+        for (size_t at = 0; at < LOG_INDEX_BYTES; at += MIN_MEMORY_PAGE_BYTES)
+            (void)((const volatile char *)parts[i])[at];
+    return was_cut(parts, count) && !sqlite_file_has_moved(database);
 }
 
 int sqlite_file_close(sqlite3 *database)
 {
-    void *parts[MAX_INDEX_PARTS];
-    size_t count = has_open_log(database) ? find_index_parts(database, parts) : 0;
+    char *parts[MAX_INDEX_PARTS];
+    size_t count = has_open_log(database) ? guard_index(database, parts) : 0;
+    forget_lost_index(parts, count);
     int result = sqlite3_close(database);
     for (size_t i = 0; result == SQLITE_OK && i < count; i++)
         mapped_guard_remove(parts[i]);
@@ -389,7 +436,9 @@ static bool has_little_space(sqlite3 *database, const char *name)
 static int checkpoint_when_due(void *unused, sqlite3 *database, const char *name, int pages)
 {
     (void)unused;
-    guard_index(database);
+    char *parts[MAX_INDEX_PARTS];
+    if (forget_lost_index(parts, guard_index(database, parts)))
+        return SQLITE_OK;
     bool reads_space = pages >= LOG_PAGES_OF_SMALL_DISK && pages % 64 < 4;
     if (pages >= LOG_PAGES || (reads_space && has_little_space(database, name)))
         sqlite3_wal_checkpoint_v2(database, name, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
@@ -411,8 +460,11 @@ void sqlite_file_use_log(sqlite3 *database)
     if (!log_is_below_limit() ||
         sqlite3_exec(database, "PRAGMA journal_mode=WAL", NULL, NULL, NULL) != SQLITE_OK)
         sqlite3_exec(database, "PRAGMA journal_mode=TRUNCATE", NULL, NULL, NULL);
-    else if (has_open_log(database))
-        guard_index(database);
+    else if (has_open_log(database)) {
+        char *parts[MAX_INDEX_PARTS];
+        guard_index(database, parts);
+        sqlite3_commit_hook(database, refuse_by_lost_index, database);
+    }
     sqlite3_exec(database, "PRAGMA synchronous=NORMAL", NULL, NULL, NULL);
 }
 
@@ -487,9 +539,11 @@ bool sqlite_file_has_moved(sqlite3 *database)
 
 int sqlite_file_finish(sqlite3 *database, const char *path, struct gput_error *error)
 {
-    void *parts[MAX_INDEX_PARTS];
-    size_t count = has_open_log(database) ? find_index_parts(database, parts) : 0;
+    char *parts[MAX_INDEX_PARTS];
+    size_t count = has_open_log(database) ? guard_index(database, parts) : 0;
     int result = SQLITE_OK, code = GPUT_OK;
+    forget_lost_index(parts, count);
+    sqlite3_commit_hook(database, NULL, NULL); /* without a log there is no index */
     /* This checkpoints the log and removes it. While a reader has the file open the log stays, and
      * the last one to close the file checkpoints it. A log at the path of a removed file belongs to
      * another database. */

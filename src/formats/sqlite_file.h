@@ -48,6 +48,12 @@ int sqlite_file_create(
  * earlier where little space is left on the disk. */
 void sqlite_file_use_log(sqlite3 *database);
 
+/* Whether another program truncated the index of the log (the file with "-shm"), which then is
+ * memory of this process alone. Commits are refused from then on: the database is to be closed and
+ * opened again, for which SQLite makes the index anew. No transaction may be open. False for a file
+ * that was removed or renamed. */
+bool sqlite_file_has_lost_index(sqlite3 *database);
+
 /* Whether the last failure was one of space: a full disk, or a limit of file sizes. */
 bool sqlite_file_is_full(sqlite3 *database);
 

@@ -46,6 +46,8 @@
             void (*step)(sqlite3_context *, int, sqlite3_value **),                                \
             void (*finish)(sqlite3_context *)),                                                    \
         (database, name, count, encoding, user, call, step, finish))                               \
+    F(void *, sqlite3_commit_hook, (sqlite3 * database, int (*commit)(void *), void *user),        \
+        (database, commit, user))                                                                  \
     F(const char *, sqlite3_db_filename, (sqlite3 * database, const char *schema),                 \
         (database, schema))                                                                        \
     F(sqlite3 *, sqlite3_db_handle, (sqlite3_stmt * statement), (statement))                       \

@@ -170,6 +170,42 @@ static void finishing_a_file_that_was_replaced_leaves_the_new_one_alone(void **s
     assert_int_equal(count_rows(path), 2);
 }
 
+static void assert_is_refused(sqlite3 *database)
+{
+    struct gput_error error;
+    assert_int_equal(
+        sqlite_file_run(database, "INSERT INTO t VALUES (4)", "x.sqlite", &error), GPUT_ERROR_IO);
+    assert_non_null(strstr(error.message, "x.sqlite-shm"));
+}
+
+/* The log has pages that the database lacks, of which the index alone says where they are. */
+static void a_lost_index_loses_no_page(void **state)
+{
+    (void)state;
+    const off_t lengths[] = {0, 4096, 20000};
+    const char *path = temporary("x.sqlite");
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+        sqlite3 *database = create_with_row(path);
+        sqlite_file_run(database, "INSERT INTO t VALUES (zeroblob(50000))", path, NULL);
+        assert_false(sqlite_file_has_lost_index(database));
+        assert_int_equal(
+            sqlite_file_run(database, "BEGIN; INSERT INTO t VALUES (3)", path, NULL), GPUT_OK);
+        assert_int_equal(truncate(temporary("x.sqlite-shm"), lengths[i]), 0);
+        assert_int_equal(sqlite_file_run(database, "COMMIT", path, NULL), GPUT_OK);
+        assert_true(sqlite_file_has_lost_index(database));
+        assert_is_refused(database);
+        assert_int_equal(
+            i == 1 ? sqlite_file_finish(database, path, NULL) : sqlite_file_close(database),
+            i == 1 ? GPUT_OK : SQLITE_OK);
+        assert_int_equal(sqlite_file_create(path, true, &database, NULL), GPUT_OK);
+        assert_false(sqlite_file_has_lost_index(database));
+        assert_false(sqlite_file_is_damaged(database));
+        assert_int_equal(sqlite_file_finish(database, path, NULL), GPUT_OK);
+        assert_int_equal(count_rows(path), 3);
+        assert_int_equal(sqlite_file_remove(path, NULL), GPUT_OK);
+    }
+}
+
 static void other_files_are_refused(void **state)
 {
     (void)state;
@@ -219,6 +255,8 @@ static void names_are_quoted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        /* the first: cmocka has a handler of SIGBUS for each test, over the one that is set once */
+        temporary_test(a_lost_index_loses_no_page),
         temporary_test(a_finished_database_is_one_file),
         temporary_test(what_a_killed_writer_committed_is_read),
         temporary_test(a_log_that_cannot_be_recovered_is_not_ignored),

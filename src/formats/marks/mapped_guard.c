@@ -17,6 +17,7 @@ struct table {
         _Atomic uintptr_t start; /* 0: free */
         _Atomic size_t length;
         atomic_bool *_Atomic cut;
+        atomic_bool was_cut;
     } parts[PARTS_OF_A_TABLE];
     struct table *_Atomic next;
 };
@@ -63,6 +64,8 @@ static void on_fault(int number, siginfo_t *info, void *context)
     struct part *part = info->si_code == BUS_ADRERR ? find(address) : NULL;
     bool is_replaced = part && replace_page(address);
     atomic_bool *cut = is_replaced ? atomic_load(&part->cut) : NULL;
+    if (is_replaced)
+        atomic_store(&part->was_cut, true);
     if (cut)
         atomic_store(cut, true);
     if (!is_replaced)
@@ -102,6 +105,7 @@ bool mapped_guard_add(void *start, size_t length, atomic_bool *cut)
             uintptr_t none = 0;
             if (atomic_compare_exchange_strong(&part->start, &none, (uintptr_t)start)) {
                 atomic_store(&part->cut, cut);
+                atomic_store(&part->was_cut, false);
                 atomic_store(&part->length, pages);
                 return true;
             }
@@ -114,6 +118,12 @@ bool mapped_guard_has(const void *start)
 {
     struct part *part = find((uintptr_t)start);
     return part && atomic_load(&part->start) == (uintptr_t)start;
+}
+
+bool mapped_guard_was_cut(const void *start)
+{
+    struct part *part = find((uintptr_t)start);
+    return part && atomic_load(&part->was_cut);
 }
 
 void mapped_guard_remove(void *start)

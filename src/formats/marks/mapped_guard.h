@@ -23,5 +23,8 @@ bool mapped_guard_add(void *start, size_t length, atomic_bool *cut);
 /* Whether a mapping that begins there is guarded. */
 bool mapped_guard_has(const void *start);
 
+/* Whether a page of the guarded mapping that begins there was replaced. */
+bool mapped_guard_was_cut(const void *start);
+
 /* To be called before unmapping. Mappings that are not guarded are ignored. */
 void mapped_guard_remove(void *start);

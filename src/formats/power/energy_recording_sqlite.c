@@ -51,7 +51,7 @@ static int finish(void *opened, struct gput_error *error)
     struct sqlite_recording *file = opened;
     sqlite3_finalize(file->insert);
     int code = GPUT_OK;
-    if (file->has_rows && sqlite_file_has_moved(file->database))
+    if (file->has_rows && file->database && sqlite_file_has_moved(file->database))
         code = restore(file, error);
     int finished = file->database
                        ? sqlite_file_finish(file->database, file->path, code ? NULL : error)
@@ -166,10 +166,26 @@ static int try_add(struct sqlite_recording *file, const char *date, const struct
     return code;
 }
 
+/* Opens it again where another program truncated the index of the log. */
+static int check_index(struct sqlite_recording *file, struct gput_error *error)
+{
+    int64_t segment = file->segment;
+    if (file->insert && !sqlite_file_has_lost_index(file->database))
+        return GPUT_OK;
+    sqlite3_finalize(file->insert);
+    sqlite_file_close(file->database);
+    file->insert = NULL;
+    file->database = NULL;
+    int code = open_database(file, error);
+    file->segment = segment;
+    return code;
+}
+
 static int add(void *opened, const char *date, const struct doc *metrics, struct gput_error *error)
 {
     struct sqlite_recording *file = opened;
     bool is_full;
+    TRY(check_index(file, error));
     int code = try_add(file, date, metrics, &is_full, error);
     if (is_full && sqlite_file_make_space(file->database))
         code = try_add(file, date, metrics, &is_full, error);

@@ -10,6 +10,18 @@ static const char *type_name(enum tracking_value_kind kind)
     return kind == TRACKING_TEXT ? "TEXT" : kind == TRACKING_INTEGER ? "INTEGER" : "REAL";
 }
 
+/* Has SQLite keep the pages in memory to which rows are appended: a transaction then reads none,
+ * and is right also when the index of the log is lost meanwhile. */
+static void read_last_row(const struct sqlite_insert *insert)
+{
+    struct str text = {0};
+    str_append(&text, "SELECT max(rowid) FROM ");
+    sqlite_file_append_name(&text, insert->name);
+    if (!text.failed)
+        sqlite3_exec(insert->database, text.data, NULL, NULL, NULL);
+    str_finish(&text);
+}
+
 int sqlite_insert_prepare(struct sqlite_insert *insert, struct gput_error *error)
 {
     struct str text = {0};
@@ -22,6 +34,8 @@ int sqlite_insert_prepare(struct sqlite_insert *insert, struct gput_error *error
                            : sqlite_file_prepare(insert->database, text.data, insert->path,
                                  &insert->statement, error);
     str_finish(&text);
+    if (code == GPUT_OK)
+        read_last_row(insert);
     return code;
 }
 

@@ -72,22 +72,6 @@ static int write_static_data(struct sqlite_writer *writer, struct gput_error *er
     return code;
 }
 
-static int put_static_data(struct tracking_file *file, bool are_same, struct gput_error *error)
-{
-    struct sqlite_writer *writer = (struct sqlite_writer *)file;
-    struct sqlite_insert insert = insert_into(writer, "static_data", TRACKING_STATIC_COLUMNS);
-    if (are_same)
-        return GPUT_OK;
-    TRY(sqlite_file_run(writer->database, "BEGIN; DELETE FROM static_data", file->path, error));
-    int code = sqlite_insert_prepare(&insert, error);
-    if (code == GPUT_OK)
-        code = insert_static_data(writer, &insert, error);
-    sqlite_insert_finish(&insert);
-    const char *end = code == GPUT_OK ? "COMMIT" : "ROLLBACK";
-    int ended = sqlite_file_run(writer->database, end, file->path, code == GPUT_OK ? error : NULL);
-    return code == GPUT_OK ? ended : code;
-}
-
 /* Creates the tables in a file at a temporary path: a tracker that is killed meanwhile leaves no
  * file without them. */
 static int make_tables(struct sqlite_writer *writer, struct gput_error *error)
@@ -128,6 +112,60 @@ static void finalize_statements(struct sqlite_writer *writer)
     sqlite_insert_finish(&writer->data);
     for (unsigned i = 0; i < writer->table_count; i++)
         sqlite_insert_finish(&writer->tables[i]);
+}
+
+static void close_database(struct sqlite_writer *writer)
+{
+    finalize_statements(writer);
+    sqlite_file_close(writer->database);
+    writer->database = NULL;
+}
+
+/* Goes on in a file that is there: the same one, or its copy. */
+static int open_again(struct sqlite_writer *writer, struct gput_error *error)
+{
+    const char *path = writer->base.path;
+    if (access(writer->target, F_OK) != 0)
+        return error_set_errno(error, errno, "Cannot write %s", path);
+    int code = open_for_rows(writer, error);
+    for (unsigned i = 0; code == GPUT_OK && i < writer->table_count; i++) {
+        writer->tables[i].database = writer->database;
+        writer->tables[i].path = path;
+        code = sqlite_insert_prepare(&writer->tables[i], error);
+    }
+    if (code != GPUT_OK)
+        close_database(writer);
+    else
+        sqlite3_busy_timeout(writer->database, 0); /* as at the start */
+    /* The next row is committed at once: the commit of a transaction that began with an empty log
+     * waits 10 s and fails where the index is lost meanwhile. */
+    writer->last_row_ns = INT64_MIN;
+    return code;
+}
+
+/* To be called before a transaction. */
+static int check_index(struct sqlite_writer *writer, struct gput_error *error)
+{
+    if (sqlite_file_has_lost_index(writer->database))
+        close_database(writer);
+    return writer->database ? GPUT_OK : open_again(writer, error);
+}
+
+static int put_static_data(struct tracking_file *file, bool are_same, struct gput_error *error)
+{
+    struct sqlite_writer *writer = (struct sqlite_writer *)file;
+    if (are_same)
+        return GPUT_OK;
+    TRY(check_index(writer, error));
+    struct sqlite_insert insert = insert_into(writer, "static_data", TRACKING_STATIC_COLUMNS);
+    TRY(sqlite_file_run(writer->database, "BEGIN; DELETE FROM static_data", file->path, error));
+    int code = sqlite_insert_prepare(&insert, error);
+    if (code == GPUT_OK)
+        code = insert_static_data(writer, &insert, error);
+    sqlite_insert_finish(&insert);
+    const char *end = code == GPUT_OK ? "COMMIT" : "ROLLBACK";
+    int ended = sqlite_file_run(writer->database, end, file->path, code == GPUT_OK ? error : NULL);
+    return code == GPUT_OK ? ended : code;
 }
 
 /* Locks the file that is to be replaced; -1: there is none. */
@@ -181,8 +219,7 @@ static int start_file(struct sqlite_writer *writer, bool overwrite, struct gput_
     TRY(replace_old(writer, error));
     int code = open_for_rows(writer, error);
     if (code != GPUT_OK) {
-        finalize_statements(writer);
-        sqlite_file_close(writer->database);
+        close_database(writer);
         sqlite_file_remove(writer->target, NULL);
         return code;
     }
@@ -240,17 +277,23 @@ static int commit(struct sqlite_writer *writer, bool last, struct gput_error *er
     return GPUT_OK;
 }
 
-/* Adds the row whose values are bound to the batch. */
-static int add_to_batch(struct sqlite_writer *writer, const struct sqlite_insert *insert,
-    int64_t now_ns, struct gput_error *error)
+/* Begins a batch where none is open, for a row whose values are bound afterwards. */
+static int begin_batch(struct sqlite_writer *writer, int64_t now_ns, struct gput_error *error)
 {
-    if (writer->waiting == 0) {
-        if (sqlite3_exec(writer->database, "BEGIN", NULL, NULL, NULL) != SQLITE_OK) {
-            writer->base.rows_lost++;
-            return writer_error(writer, error);
-        }
-        writer->batch_start_ns = now_ns;
-    }
+    if (writer->waiting > 0)
+        return GPUT_OK;
+    writer->batch_start_ns = now_ns;
+    int code = check_index(writer, error);
+    if (code == GPUT_OK && sqlite3_exec(writer->database, "BEGIN", NULL, NULL, NULL) != SQLITE_OK)
+        code = writer_error(writer, error);
+    writer->base.rows_lost += code != GPUT_OK;
+    return code;
+}
+
+/* Adds the row whose values are bound to the batch. */
+static int add_to_batch(
+    struct sqlite_writer *writer, const struct sqlite_insert *insert, struct gput_error *error)
+{
     writer->waiting++;
     return sqlite_insert_run(insert) ? GPUT_OK : roll_back_batch(writer, error);
 }
@@ -259,6 +302,7 @@ static int write_sqlite_row(struct tracking_file *file, const struct gput_sample
     int64_t now_ns, struct gput_error *error)
 {
     struct sqlite_writer *writer = (struct sqlite_writer *)file;
+    TRY(begin_batch(writer, now_ns, error));
     sqlite3_stmt *statement = writer->data.statement;
     for (int i = 0; i < TRACKING_COLUMNS; i++) {
         int place = tracking_columns[i];
@@ -273,7 +317,7 @@ static int write_sqlite_row(struct tracking_file *file, const struct gput_sample
     bool first = writer->last_row_ns == INT64_MIN;
     int64_t interval = first ? BATCH_NS : now_ns - writer->last_row_ns;
     writer->last_row_ns = now_ns;
-    TRY(add_to_batch(writer, &writer->data, now_ns, error));
+    TRY(add_to_batch(writer, &writer->data, error));
     bool next_is_late = now_ns + interval - writer->batch_start_ns >= BATCH_NS;
     return next_is_late ? commit(writer, false, error) : GPUT_OK;
 }
@@ -294,19 +338,12 @@ static int copy_database(struct sqlite_writer *writer, struct gput_error *error)
         free(target);
         return code;
     }
-    finalize_statements(writer);
-    sqlite_file_close(writer->database);
+    close_database(writer);
     free(writer->base.path);
     free(writer->target);
     writer->base.path = name;
     writer->target = target;
-    TRY(open_for_rows(writer, error));
-    for (unsigned i = 0; i < writer->table_count; i++) {
-        writer->tables[i].database = writer->database;
-        writer->tables[i].path = name;
-        TRY(sqlite_insert_prepare(&writer->tables[i], error));
-    }
-    return GPUT_OK;
+    return open_again(writer, error);
 }
 
 static int restore_sqlite(
@@ -328,10 +365,13 @@ static int restore_sqlite(
 static int finish_sqlite(struct tracking_file *file, struct gput_error *error)
 {
     struct sqlite_writer *writer = (struct sqlite_writer *)file;
-    sqlite3_busy_timeout(writer->database, 2000);
-    int code = commit(writer, true, error);
-    finalize_statements(writer);
-    int finished = sqlite_file_finish(writer->database, file->path, code ? NULL : error);
+    int code = GPUT_OK, finished = GPUT_OK;
+    if (writer->database) {
+        sqlite3_busy_timeout(writer->database, 2000);
+        code = commit(writer, true, error);
+        finalize_statements(writer);
+        finished = sqlite_file_finish(writer->database, file->path, code ? NULL : error);
+    }
     part_file_close(
         &writer->part); /* not earlier: closing a file releases SQLite's own locks of it */
     free(writer->target);
@@ -347,6 +387,8 @@ static int add_sqlite_table(struct tracking_file *file, const char *name,
             file->path, TRACKING_FILE_MAX_TABLES);
     TRY(commit(
         writer, false, error)); /* committed first, so that a lost batch does not lose the table */
+    if (writer->waiting == 0)
+        TRY(check_index(writer, error));
     struct sqlite_insert made = insert_into(writer, name, count);
     TRY(sqlite_insert_create_table(&made, columns, error));
     *table = writer->table_count;
@@ -358,8 +400,9 @@ static int write_sqlite_table_row(struct tracking_file *file, unsigned table,
     const struct tracking_value *values, int64_t now_ns, struct gput_error *error)
 {
     struct sqlite_writer *writer = (struct sqlite_writer *)file;
+    TRY(begin_batch(writer, now_ns, error));
     sqlite_insert_bind(&writer->tables[table], values);
-    TRY(add_to_batch(writer, &writer->tables[table], now_ns, error));
+    TRY(add_to_batch(writer, &writer->tables[table], error));
     return now_ns - writer->batch_start_ns >= BATCH_NS ? commit(writer, false, error) : GPUT_OK;
 }
 
