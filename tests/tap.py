@@ -4,6 +4,7 @@ Most tests wait: for samples, for ends, for programs that sleep. So several run 
 The script adopts what they leave running, such as the command of a tracker that was killed, and kills it at the end.
 """
 
+import contextlib
 import ctypes
 import errno
 import os
@@ -138,11 +139,11 @@ def children():
     found = {}
     for entry in filter(str.isdecimal, os.listdir("/proc")):
         try:
-            with open(f"/proc/{entry}/stat") as file:
+            with open(f"/proc/{entry}/stat", errors="replace") as file:
                 parent = int(file.read().rpartition(")")[2].split()[1])
             if parent == os.getpid():
-                with open(f"/proc/{entry}/cmdline") as file:
-                    found[int(entry)] = file.read().replace("\0", " ").strip()
+                with open(f"/proc/{entry}/cmdline", errors="replace") as file:
+                    found[int(entry)] = ascii(file.read().replace("\0", " ").strip())
         except OSError:  # it has ended
             pass
     return found
@@ -152,7 +153,8 @@ def end_leftovers():
     """Kills what tests left running, and what that leaves in turn: whoever reads our output would wait for its end."""
     while True:
         for child, command in children().items():
-            os.kill(child, signal.SIGKILL)
+            with contextlib.suppress(PermissionError):  # of another user: it is waited for
+                os.kill(child, signal.SIGKILL)
             print(f"# left running: {child} {command}", flush=True)
         try:
             os.waitpid(-1, 0)

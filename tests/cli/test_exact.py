@@ -204,7 +204,7 @@ class Exact(ExactTest):
         report = self.track("swarm", 40, 0.02)
         seconds = report["accounting"]["cpu_seconds"]
         self.assertGreaterEqual(seconds["kernel"], 0.8)
-        if report["sources"].get("cpu_split", {}).get("state") != "unavailable":  # of short processes only a group's ticks tell it
+        if report["sources"].get("cpu_split", {}).get("state") != "unavailable":  # of short processes only a group's ticks are divided
             self.assertAlmostEqual(seconds["kernel"], seconds["kernel_user"] + seconds["kernel_system"], delta=0.05)
         self.assertGreater(seconds["sampled"], 0.95 * seconds["kernel"])
         self.assertEqual(report["sources"]["cpu_time"]["state"], "sampled")

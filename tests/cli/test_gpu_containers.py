@@ -136,7 +136,7 @@ class Containers(GpuTest):
             self.assertIn(why, text)
         summary = (self.folder / "summary").read_text()
         self.assertIn("9 GB  peak, by whoever used it, of 16 GB", summary)
-        self.assertIn("Process GPU RAM", summary)
+        self.assertIn("who used the GPU", summary)
         self.assertIn(why, (self.folder / "json").read_text())
         self.assertIn(why.encode(), (self.folder / "pickle").read_bytes())
         metrics = (self.folder / "prometheus").read_text()
