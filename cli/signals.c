@@ -114,7 +114,10 @@ static void note(int number, siginfo_t *info, void *context)
         return;
     }
     if (gettid() != getpid()) { /* the main thread receives what was sent */
-        syscall(SYS_rt_tgsigqueueinfo, getpid(), getpid(), number, info);
+        siginfo_t sent = *info;
+        if (sent.si_code == SI_USER || sent.si_code == SI_TKILL)
+            sent.si_code = SI_MESGQ; /* the kernel lets no thread pass on a kill() as one */
+        syscall(SYS_rt_tgsigqueueinfo, getpid(), getpid(), number, &sent);
         return;
     }
     early[number].code = info->si_code;
