@@ -82,6 +82,11 @@ class Limits(CommandTest):
         wait_until(lambda: not pathlib.Path(f"/proc/{int(ready.read_text())}").exists(), "the end of the child")
 
     def test_what_forks_on_while_it_is_ended_is_killed(self):
+        # Only a group is killed at once: without one the chain may outrun the kills for minutes.
+        self.run_command("run", "-f", "json", "-o", "probe.json", "--", "true", check=True)
+        source = json.loads((self.folder / "probe.json").read_text())["sources"]["kernel_cpu_time"]["reason"]
+        if "a control group of its own" not in source:
+            self.skipTest("no control group of version 2 may be made here")
         end, pipe = os.pipe()
         self.addCleanup(os.close, end)
         try:
@@ -90,9 +95,6 @@ class Limits(CommandTest):
         finally:
             os.close(pipe)
         self.assertEqual(done.returncode, 124, done.stderr)
-        source = json.loads((self.folder / "report.json").read_text())["sources"]["kernel_cpu_time"]["reason"]
-        if "a control group of its own" not in source:
-            self.skipTest("no control group of version 2 may be made here")
         self.assertEqual(select.select([end], [], [], PATIENCE)[0], [end])
 
     def test_attached_processes_are_ended_too(self):
