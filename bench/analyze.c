@@ -7,8 +7,8 @@
  *
  * Each is measured in a process of its own, so that neither profits from the other's memory.
  */
-#include "formats/marks/sub_tracking_file.h"
-#include "formats/tracking/tracking_reader.h"
+#include "files/marks/sub_tracking_file.h"
+#include "files/tracking/tracking_reader.h"
 #include "model/measurement_list.h"
 
 #include <gputracker/analysis.h>

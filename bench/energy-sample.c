@@ -5,7 +5,7 @@
  */
 #include "base/clock.h"
 #include "base/file.h"
-#include "energy/energy_meter.h"
+#include "machine/energy/energy_meter.h"
 
 #include <fcntl.h>
 #include <math.h>

@@ -4,7 +4,7 @@
  * processes are a tree of files that the program makes: 20 descriptors each, two of them cards.
  */
 #include "base/clock.h"
-#include "gpu/drm_clients.h"
+#include "machine/gpu/drm_clients.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -7,8 +7,8 @@
  *     gpu-sample LIBRARY     the fake libnvidia-ml.so.1
  */
 #include "base/clock.h"
-#include "gpu/gpu.h"
-#include "gpu/nvml_library.h"
+#include "machine/gpu/gpu.h"
+#include "machine/gpu/nvml_library.h"
 
 #include <stdio.h>
 #include <stdlib.h>

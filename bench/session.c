@@ -5,8 +5,8 @@
 #include "bench.h"
 
 #include "base/clock.h"
-#include "formats/tracking/tracking_file.h"
-#include "os/proc_statm.h"
+#include "files/tracking/tracking_file.h"
+#include "machine/os/proc_statm.h"
 #include "session/sampler/sampler.h"
 
 #include <gputracker/gputracker.h>

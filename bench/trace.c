@@ -3,7 +3,7 @@
  * that its CPU time and its memory are the kernel's figures. The floor is reading the file; that of
  * merging is cp. TRACE.gz and TRACE.zst are read, too, if they are there.
  */
-#include "trace/event_stream.h"
+#include "files/trace/event_stream.h"
 
 #include <gputracker/cores.h>
 #include <gputracker/timeline.h>

@@ -1,60 +1,53 @@
 /*
  * gpu-tracker, the command. It sees the library through <gputracker/…> alone.
  *
- * main() takes the command line apart and calls the function of the command:
- *   own_stack.c          the stack, where the limit leaves too little
- *   standard_streams.c   no standard stream stays closed in gpu-tracker
- *   option.c             the table of options; command_options.c: which command has which
- *   command_table.c      the table of commands; topic.c groups them by what one may want
- *   parse_arguments.c    takes the command line apart by both tables into arguments.c
- *   choice.c, numbers.c  values of options: a word out of a list, a number
- *   words.c, suggest.c   the text of -e, split as a shell does; the commands that a typo may mean
- *   defaults.c           the user's config file: defaults of options
- *   output_files.c       where a command writes is nowhere that it reads, or writes otherwise
- *   help.c, wrap.c       help and -h, in lines that fit a terminal
- *   generate.c           the man page and completions, made from the tables when the program is
- *                        built: generate_man.c, generate_completions.c
+ * main() takes the command line apart and calls the function of the command. Its folders:
  *
- * cmd-*.c has one command each. Those that track, run and attach, go on with:
- *   tracking.c           command line over config file over defaults: the options of a session
- *   tracking_files.c     names of its files; outputs.c: from an option to a place, also of ranks
- *   claim.c              a name that no other tracker may take
- *   spool.c              files that are written on this machine and moved to their places later
- *   track.c              a session from its options to the exit status
- *   launch.c             starts the command and stays next to it: signals, Ctrl-C, job control
- *   signals.c            signals as plain data, and dying or stopping of one
- *   display.h            what is on the terminal meanwhile: progress.c a line, live/ a view
- *   held_messages.c      messages that wait while the terminal is not free
- *   region_recording.c   run --regions: region_sources.c, region_program.c, region_logs.c and
- *                        region_reasons.c; phases/ are lines of output that begin phases
- *   torch_trace.c        run --torch-trace: torch_schedule.c, torch_protocol.c and torch_file.c
- *   report.c             the report: which format, to which file or screen
- *   html_report.c        run --report; notes.c: sentences for both reports
- *
- * Those that read files write with:
- *   window.c, cores.c    --start, --end and --steps; -j
- *   named_sessions.c     SESSION and NAME=SESSION of report and plot
- *   analysis_output.c    analyses and comparisons
- *   tables.c             tables; table_files.c: as Parquet and Arrow
- *   perfetto.c           sessions in Perfetto's viewer
- *   fix_script.c         doctor's remedies as a shell script
- *
- * All of them use:
- *   message.c, screen.c  errors and warnings, a line each; writing to what people read
- *   command.c            finds a command; command_name.c: what files call the one that is tracked
- *   environment.c        which paths of the environment are followed, and with which rights
- *   clock.c, temporary_folder.c: a clock of milliseconds, a folder that is removed
+ * commands/   command_table.c is the table of commands, command_options.c has which options each
+ *             takes, and topic.c groups them by what one may want. cmd_*.c has one command each;
+ *             command.c finds it, suggest.c finds those that a typo may mean.
+ * options/    option.c is the table of options. parse_arguments.c takes the command line apart by
+ *             both tables into arguments.c; choice.c and numbers.c are values: a word out of a
+ *             list, a number; words.c splits the text of -e as a shell does; defaults.c is the
+ *             user's config file; window.c and cores.c: --start, --end and --steps; -j.
+ * help/       help.c and wrap.c: help and -h, in lines that fit a terminal. generate.c makes the
+ *             man pages (generate_man.c) and completions (generate_completions.c) from the tables
+ *             when the program is built.
+ * track/      those that track, run and attach. tracking.c makes the options of a session out of
+ *             command line, config file and defaults; tracking_files.c has the names of its files,
+ *             outputs.c leads from an option to a place, also of ranks; claim.c takes a name that
+ *             no other tracker may take; spool.c: files that are moved to their places later;
+ *             track.c is a session from its options to the exit status; launch.c starts the
+ *             command and stays next to it: signals, Ctrl-C, job control; signals.c has signals as
+ *             plain data, and dying or stopping of one; display.h is what is on the terminal
+ *             meanwhile: progress.c a line, live/ a view; held_messages.c: messages that wait
+ *             while the terminal is not free; report.c writes the report, html_report.c that of
+ *             --report; notes.c: sentences for both; command_name.c: what files call the command.
+ * regions/    run --regions: region_recording.c, with region_sources.c, region_program.c,
+ *             region_logs.c and region_reasons.c.
+ * phases/     lines of a command's output that begin phases (--phase-token).
+ * torch/      run --torch-trace: torch_trace.c, with torch_schedule.c, torch_protocol.c and
+ *             torch_file.c.
+ * live/       the live view.
+ * output/     what those that read files write with: analysis_output.c (analyses, comparisons),
+ *             tables.c, table_files.c (Parquet and Arrow), perfetto.c, fix_script.c (doctor's
+ *             remedies); named_sessions.c: SESSION and NAME=SESSION; output_files.c: where a
+ *             command writes is nowhere that it reads, or writes otherwise.
+ * common/     what all use: message.c and screen.c (errors and warnings, a line each; writing to
+ *             what people read), environment.c (which paths of the environment are followed, and
+ *             with which rights), clock.c, temporary_folder.c, standard_streams.c (none stays
+ *             closed), own_stack.c (the stack, where the limit leaves too little).
  */
-#include "defaults.h"
-#include "environment.h"
-#include "generate.h"
-#include "help.h"
-#include "message.h"
-#include "output_files.h"
-#include "own_stack.h"
-#include "parse_arguments.h"
-#include "signals.h"
-#include "standard_streams.h"
+#include "common/environment.h"
+#include "common/message.h"
+#include "common/own_stack.h"
+#include "common/standard_streams.h"
+#include "help/generate.h"
+#include "help/help.h"
+#include "options/defaults.h"
+#include "options/parse_arguments.h"
+#include "output/output_files.h"
+#include "track/signals.h"
 
 #include <gputracker/gputracker.h>
 

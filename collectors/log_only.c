@@ -3,8 +3,8 @@
  * SQLite. And it installs no signal handler: its logs are in a folder of their own in which nobody
  * truncates files, and their space is reserved.
  */
-#include "blocks/block_writer.h"
-#include "formats/marks/mapped_guard.h"
+#include "analysis/blocks/block_writer.h"
+#include "files/marks/mapped_guard.h"
 
 int block_writer_methods_find(
     const char *path, const struct block_writer_methods **methods, struct gput_error *error)

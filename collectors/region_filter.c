@@ -1,6 +1,6 @@
 #include "region_filter.h"
 
-#include "formats/marks/region_category.h"
+#include "files/marks/region_category.h"
 
 #include <fnmatch.h>
 #include <stddef.h>

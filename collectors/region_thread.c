@@ -1,7 +1,7 @@
 #include "region_thread.h"
 
+#include "analysis/blocks/late_calls.h"
 #include "base/array.h"
-#include "blocks/late_calls.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "blocks/late_calls.h"
+#include "analysis/blocks/late_calls.h"
 #include "regions.h"
 
 /* Begins a range inside the one of the same thread and domain that began last. `text` NULL counts

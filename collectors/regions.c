@@ -1,10 +1,10 @@
 #include "regions.h"
 
+#include "analysis/blocks/blocks_state.h"
 #include "base/file_limit.h"
-#include "blocks/blocks_state.h"
-#include "formats/marks/region_category.h"
-#include "formats/marks/sub_tracking_labels.h"
-#include "os/launcher.h"
+#include "files/marks/region_category.h"
+#include "files/marks/sub_tracking_labels.h"
+#include "machine/os/launcher.h"
 #include "region_thread.h"
 
 #include <fcntl.h>

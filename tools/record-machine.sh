@@ -1,5 +1,5 @@
 #!/bin/sh
-# Records what the readers of src/os need to see of this machine and some processes, as a fixture:
+# Records what the readers of src/machine/os need to see of this machine and some processes, as a fixture:
 #
 #     tools/record-machine.sh DIRECTORY NAME PID…
 #

@@ -1,7 +1,7 @@
 #include "command_output.h"
 
-#include "../environment.h"
-#include "../screen.h"
+#include "common/environment.h"
+#include "common/screen.h"
 
 #include <errno.h>
 #include <fcntl.h>

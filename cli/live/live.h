@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "../display.h"
+#include "track/display.h"
 
 #include <gputracker/session.h>
 

@@ -1,6 +1,6 @@
 #include "open_blocks.h"
 
-#include "../clock.h"
+#include "common/clock.h"
 
 #include <gputracker/recorded.h>
 

@@ -1,6 +1,6 @@
 #include "process_signal.h"
 
-#include "../message.h"
+#include "common/message.h"
 
 #include <errno.h>
 #include <fcntl.h>

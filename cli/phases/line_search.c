@@ -1,7 +1,7 @@
 #include "line_search.h"
 
-#include "../environment.h"
 #include "brackets.h"
+#include "common/environment.h"
 
 #include <dlfcn.h>
 #include <regex.h>

@@ -1,7 +1,7 @@
 #include "output_relay.h"
 
-#include "../environment.h"
-#include "../message.h"
+#include "common/environment.h"
+#include "common/message.h"
 #include "output_pump.h"
 
 #include <errno.h>

@@ -14,7 +14,7 @@
 #include "output_stream.h"
 #include "phase_matcher.h"
 
-#include "../display.h"
+#include "track/display.h"
 
 #include <gputracker/error.h>
 

@@ -1,8 +1,8 @@
 #include "phase_matcher.h"
 
 #include "../live/code_point.h"
-#include "../message.h"
 #include "brackets.h"
+#include "common/message.h"
 
 #include <string.h>
 

@@ -9,6 +9,9 @@
 #include <dirent.h>
 #include <stdint.h>
 
+/* The one extension of ours with a dot in it, which names made of a file's name keep whole. */
+#define PLAIN_CSV_EXTENSION ".plain.csv"
+
 /*
  * Appends the content of the file at `path` to `content`, which is terminated by a NUL. Also for
  * files of unknown size (procfs, pipes). On failure `content` may have a part of it.

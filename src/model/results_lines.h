@@ -1,6 +1,6 @@
 /*
- * The lines of a report: what is written as a document (output/results_doc.h) and read back from
- * one (formats/results/results_read_doc.h).
+ * The lines of a report: what is written as a document (views/output/results_doc.h) and read back
+ * from one (files/results/results_read_doc.h).
  *
  * A line shows a column of the results (results_columns.h) at a path. First those that name their
  * column (results_lines.c): all of the sections that the older gpu_tracker has, and measurements.

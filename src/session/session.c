@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/wall_clock.h"
-#include "os/cpu_count.h"
+#include "machine/os/cpu_count.h"
 #include "session/session_allowed.h"
 
 #include <signal.h>

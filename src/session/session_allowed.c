@@ -1,9 +1,9 @@
 #include "session/session_allowed.h"
 
-#include "gpu/set.h"
-#include "gpu/visible.h"
-#include "os/cpu_count.h"
-#include "os/slurm.h"
+#include "machine/gpu/set.h"
+#include "machine/gpu/visible.h"
+#include "machine/os/cpu_count.h"
+#include "machine/os/slurm.h"
 
 #include <math.h>
 

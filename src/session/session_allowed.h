@@ -3,8 +3,8 @@
  */
 #pragma once
 
-#include "os/cgroup.h"
-#include "os/launcher.h"
+#include "machine/os/cgroup.h"
+#include "machine/os/launcher.h"
 #include "session/ledger/session_settings.h"
 
 /* Sets `settings->allowed`, and the least of it in the static data where that is less than the

@@ -1,6 +1,6 @@
 #include "session/session_files.h"
 
-#include "os/procfs.h"
+#include "machine/os/procfs.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,7 @@
  */
 #include "session/session_state.h"
 
-#include "os/proc_children.h"
+#include "machine/os/proc_children.h"
 
 #include <sys/wait.h>
 #include <unistd.h>

@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "base/wall_clock.h"
-#include "os/proc_stat.h"
+#include "machine/os/proc_stat.h"
 
 #include <errno.h>
 #include <math.h>

@@ -17,7 +17,7 @@
  */
 #pragma once
 
-#include "os/container.h"
+#include "machine/os/container.h"
 #include "session/ledger/ledger.h"
 #include "session/ledger/limits.h"
 #include "session/ledger/node_reader.h"

@@ -1,5 +1,5 @@
 #include "base/csv.h"
-#include "formats/temporary.h"
+#include "files/temporary.h"
 
 #include <sys/stat.h>
 

@@ -1,6 +1,6 @@
 #include "base/part_file.h"
 
-#include "formats/temporary.h"
+#include "files/temporary.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

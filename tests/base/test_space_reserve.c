@@ -1,6 +1,6 @@
 /* Space on a disk that is kept. */
 #include "base/space_reserve.h"
-#include "formats/temporary.h"
+#include "files/temporary.h"
 
 #include <sys/stat.h>
 

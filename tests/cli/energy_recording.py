@@ -99,4 +99,4 @@ class RecordingTest(CommandTest):
         path = self.folder / "scenario"
         path.write_text(scenario)
         return os.environ | {"GPUT_SYSFS": str(sysfs), "FAKE_NVML_SCENARIO": str(path),
-                             "GPUT_NVML": str(BUILD / "tests" / "gpu" / "libfake-nvml.so")}
+                             "GPUT_NVML": str(BUILD / "tests" / "fake-nvml" / "libfake-nvml.so")}

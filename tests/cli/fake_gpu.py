@@ -87,7 +87,7 @@ class GpuTest(CommandTest):
         self.scenario = self.folder / "scenario"
         (self.folder / "calls").touch()
         self.environment = os.environ | {
-            "GPUT_NVML": str(BUILD / "tests" / "gpu" / "libfake-nvml.so"),
+            "GPUT_NVML": str(BUILD / "tests" / "fake-nvml" / "libfake-nvml.so"),
             "GPUT_SYSFS": "/nonexistent",
             "FAKE_NVML_SCENARIO": str(self.scenario),
             "FAKE_NVML_LOG": str(self.folder / "calls"),

@@ -32,8 +32,8 @@ class GpuCheckTest(unittest.TestCase):
         inherited = {name: value for name, value in os.environ.items() if not name.startswith(("CUDA_", "GPU_CHECK_"))}
         return {
             **inherited,
-            "GPUT_NVML": str(command.BUILD / "tests/gpu/libfake-nvml.so"),
-            "GPU_CHECK_CUDA": str(command.BUILD / "tests/gpu/libfake-cuda.so"),
+            "GPUT_NVML": str(command.BUILD / "tests/fake-nvml/libfake-nvml.so"),
+            "GPU_CHECK_CUDA": str(command.BUILD / "tests/fake-nvml/libfake-cuda.so"),
             "FAKE_CUDA_DEVICE": f"{self.folder}/nvidia0",
             "FAKE_NVML_SCENARIO": path,
             "FAKE_GPU_STATE": f"{self.folder}/state",

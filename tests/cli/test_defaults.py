@@ -90,7 +90,7 @@ class Defaults(CommandTest):
         scenario = self.folder / "scenario"
         scenario.write_text("gpu GPU-a\nmemory 1000 0 50\n" + "".join(
             f"code nvmlDeviceGet{call} 3\n" for call in ("MemoryInfo", "MemoryInfo_v2", "UtilizationRates")))
-        gpu = {"FAKE_NVML_SCENARIO": str(scenario), "GPUT_NVML": str(BUILD / "tests" / "gpu" / "libfake-nvml.so"), "GPUT_SYSFS": "/nonexistent"}
+        gpu = {"FAKE_NVML_SCENARIO": str(scenario), "GPUT_NVML": str(BUILD / "tests" / "fake-nvml" / "libfake-nvml.so"), "GPUT_SYSFS": "/nonexistent"}
         sections = ["max_ram", "max_gpu_ram", "cpu_utilization", "gpu_utilization", "compute_time"]
 
         def parts(value):

@@ -15,7 +15,7 @@ class Doctor(CommandTest):
     def doctor(self, *options, scenario="", **environment):
         (self.folder / "scenario").write_text(scenario)
         fake = {
-            "GPUT_NVML": str(BUILD / "tests" / "gpu" / "libfake-nvml.so"),
+            "GPUT_NVML": str(BUILD / "tests" / "fake-nvml" / "libfake-nvml.so"),
             "GPUT_SYSFS": "/nonexistent",
             "FAKE_NVML_SCENARIO": str(self.folder / "scenario"),
         }

@@ -74,7 +74,7 @@ class Generated(CommandTest):
     def test_man_page_knows_the_environment(self):
         text = self.read("man").partition(".SH ENVIRONMENT\n")[2].partition("\n.SH ")[0]
         read = set()
-        for path in [*(SOURCE / "cli").glob("*.c"), *(SOURCE / "src").rglob("*.c")]:
+        for path in [*(SOURCE / "cli").rglob("*.c"), *(SOURCE / "src").rglob("*.c")]:
             read |= set(re.findall(r'"(GPUT_[A-Z_]+)"', path.read_text()))
         self.assertIn("GPUT_BLOCKS_FILE", read)
         beginnings = tuple(name for name in read if name.endswith("_"))  # of several variables

@@ -81,7 +81,7 @@ class Faults(GpuCheckTest):
     def test_reads_lists_of_every_driver(self):
         for variant in "v1", "v2", "r535":
             with self.subTest(variant):
-                library = str(command.BUILD / f"tests/gpu/libfake-nvml-{variant}.so")
+                library = str(command.BUILD / f"tests/fake-nvml/libfake-nvml-{variant}.so")
                 done = self.check("front-ends", GPUT_NVML=library)
                 self.assert_nothing_differs(done)
                 self.assertIn("the driver lists our processes", self.verdicts("agrees"))

@@ -17,9 +17,9 @@ NAME = re.compile(r"\bgputracker_\w+")
 DASHBOARD = json.loads((SOURCE / "packaging/grafana/gpu-tracker.json").read_text())
 # What Grafana fills in.
 VARIABLES = {"$__rate_interval": "10s", "$__range": "1h", "$job": ".*", "$instance": ".*"}
-# Served where a command may use less than the machine has; tests/output has them.
+# Served where a command may use less than the machine has; tests/views/output has them.
 OF_SOME_MACHINES = {"gputracker_allowed_cores", "gputracker_allowed_memory_bytes"}
-# Known when the command has ended; tests/output and test_push.py have them.
+# Known when the command has ended; tests/views/output and test_push.py have them.
 OF_THE_END = {"gputracker_session_end_timestamp_seconds", "gputracker_main_exit_status", "gputracker_main_signal"}
 # Served with --owners alone.
 OF_OWNERS = re.compile(r"gputracker_(user|job)_")
@@ -72,7 +72,7 @@ class Metrics(ServeTest):
             (battery / name).write_text(text + "\n")
         (self.folder / "scenario").write_text("\n".join(line for line in TWO_GPUS.splitlines() if "{" not in line))
         self.environment = machine.environment() | {
-            "GPUT_NVML": str(BUILD / "tests" / "gpu" / "libfake-nvml.so"), "FAKE_NVML_SCENARIO": str(self.folder / "scenario"),
+            "GPUT_NVML": str(BUILD / "tests" / "fake-nvml" / "libfake-nvml.so"), "FAKE_NVML_SCENARIO": str(self.folder / "scenario"),
             "SLURM_JOB_ID": "4711"}
         move = machine.move(1000, package_0=60, package_1=40, package_0_0=8, package_1_0=3, package_0_1=30, package_0_2=5, package_2=99)
         self.command = python(COMMAND + MOVE, TWO_GPUS, *move)

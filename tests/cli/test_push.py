@@ -94,7 +94,7 @@ class Otlp(PushTest):
     def test_gpus(self):
         collector = self.receive()
         (self.folder / "scenario").write_text(TWO_GPUS.replace("{main}", "1").replace("{child}", "1"))
-        self.track("--otlp=" + collector.url(), GPUT_NVML=str(BUILD / "tests" / "gpu" / "libfake-nvml.so"), FAKE_NVML_SCENARIO=str(self.folder / "scenario"))
+        self.track("--otlp=" + collector.url(), GPUT_NVML=str(BUILD / "tests" / "fake-nvml" / "libfake-nvml.so"), FAKE_NVML_SCENARIO=str(self.folder / "scenario"))
         resource, metrics = read_otlp(collector.requests[-1][2])
         self.check_names(set(resource), set(metrics))
         a, b = ({"hw_id": f"GPU-{x * 4}", "hw_type": "gpu", "hw_name": f"NVIDIA {x.upper()}", "hw_vendor": "nvidia"} for x in "ab")

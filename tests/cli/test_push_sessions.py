@@ -73,7 +73,7 @@ class Ended(PushTest):
     def test_gpus_and_bytes_of_databases(self):
         (self.folder / "scenario").write_text(TWO_GPUS.replace("{main}", "1").replace("{child}", "1"))
         asked_often = "until [ \"$(grep -c nvmlDeviceGetPowerUsage calls)\" -ge 8 ]; do sleep 0.05; done 2>errors"  # both GPUs, at each tick
-        folder, results = self.session(command=["sh", "-c", asked_often], GPUT_NVML=str(BUILD / "tests" / "gpu" / "libfake-nvml.so"),
+        folder, results = self.session(command=["sh", "-c", asked_often], GPUT_NVML=str(BUILD / "tests" / "fake-nvml" / "libfake-nvml.so"),
                                        FAKE_NVML_SCENARIO=str(self.folder / "scenario"), FAKE_NVML_LOG=str(self.folder / "calls"))
         server = self.receive()
         self.push(folder, "--remote-write", server.url())

@@ -11,7 +11,7 @@ import unittest
 from command import AS_NOBODY, BUILD, COMMAND, SOURCE, CommandTest, main, refusal
 
 WITHOUT_RIGHTS = [*AS_NOBODY, "--inh-caps=-all", "--ambient-caps=-all", "--"]
-FAKE_NVML = BUILD / "tests" / "gpu" / "libfake-nvml.so"
+FAKE_NVML = BUILD / "tests" / "fake-nvml" / "libfake-nvml.so"
 REMOVED = {"LD_LIBRARY_PATH": "/opt/cuda/lib64", "TMPDIR": "/nowhere/x", "LOCPATH": "/nowhere/locale"}
 
 

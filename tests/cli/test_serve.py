@@ -299,7 +299,7 @@ class Figures(ServeTest):
         scenario = self.folder / "scenario"
         scenario.write_text("gpu GPU-aaaa\nname NVIDIA A\nmemory 16000000000 300000000 5000000000\nutilization 40\npower_mw 150000\ncode nvmlDeviceGetTotalEnergyConsumption 3\n"
                             "gpu GPU-bbbb\nname NVIDIA B\nmemory 8000000000 0 2000000000\nutilization 20\npower_mw 50000\ncode nvmlDeviceGetTotalEnergyConsumption 3\n")
-        environment = self.environment | {"GPUT_NVML": str(BUILD / "tests" / "gpu" / "libfake-nvml.so"), "FAKE_NVML_SCENARIO": str(scenario)}
+        environment = self.environment | {"GPUT_NVML": str(BUILD / "tests" / "fake-nvml" / "libfake-nvml.so"), "FAKE_NVML_SCENARIO": str(scenario)}
         process, *address = self.start_serving("serve", "--st", "0.1", env=environment)
         first, second = '{gpu="0",uuid="GPU-aaaa"}', '{gpu="1",uuid="GPU-bbbb"}'
         energy = "gputracker_gpu_energy_joules_total"

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "base/wall_clock.h"
-#include "formats/marks/sub_tracking_file.h"
-#include "formats/marks/sub_tracking_names.h"
+#include "files/marks/sub_tracking_file.h"
+#include "files/marks/sub_tracking_names.h"
 #include "region_status.h"
 #include "testing.h"
 

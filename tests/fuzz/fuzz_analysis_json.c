@@ -1,5 +1,5 @@
 /* Results in JSON: never past the end; what was read can be written as text again. */
-#include "analyze/analysis_load.h"
+#include "analysis/analyze/analysis_load.h"
 
 #include "fuzz_text.h"
 

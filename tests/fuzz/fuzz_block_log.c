@@ -2,7 +2,7 @@
  * Block logs: whatever the bytes, rows that keep their promises or an error. Half of the inputs are
  * put after a sound header, so that their chunks are read.
  */
-#include "formats/marks/block_log.h"
+#include "files/marks/block_log.h"
 #include "fuzz_folder.h"
 #include "fuzz_marks.h"
 

@@ -1,6 +1,6 @@
 /* Any bytes as a dump of cProfile. */
 #include "base/str.h"
-#include "import/cprofile.h"
+#include "files/import/cprofile.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

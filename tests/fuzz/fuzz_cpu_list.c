@@ -1,5 +1,5 @@
 /* Lists of CPUs: never past the end. */
-#include "os/cpu_count.h"
+#include "machine/os/cpu_count.h"
 
 #include "fuzz_text.h"
 

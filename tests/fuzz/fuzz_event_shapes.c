@@ -1,6 +1,6 @@
 /* Any bytes as events, form feeds between them: what a known shape gives is what the careful scan
  * gives. */
-#include "trace/event_shapes.h"
+#include "files/trace/event_shapes.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-#include "gpu/fdinfo.h"
+#include "machine/gpu/fdinfo.h"
 
 #include <stdlib.h>
 #include <string.h>

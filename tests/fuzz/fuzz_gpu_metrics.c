@@ -1,5 +1,5 @@
 /* amdgpu's binary gpu_metrics: joules that make sense, or NaN; nothing is read past the table. */
-#include "gpu/gpu_metrics.h"
+#include "machine/gpu/gpu_metrics.h"
 
 #include "fuzz_text.h"
 

@@ -1,6 +1,6 @@
 #include "fuzz_text.h"
-#include "gpu/nvidia_suspended.h"
-#include "gpu/selection.h"
+#include "machine/gpu/nvidia_suspended.h"
+#include "machine/gpu/selection.h"
 
 /* The texts that a user or the NVIDIA driver gives: a choice of GPUs, and a GPU's information. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

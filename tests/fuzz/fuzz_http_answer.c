@@ -1,6 +1,6 @@
 /* What a receiver answers: its head, its chunks, and the message in it. */
-#include "push/http_response.h"
-#include "push/protobuf.h"
+#include "services/push/http_response.h"
+#include "services/push/protobuf.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* The head of an HTTP request: never past the end, and a path and a host that lie inside. */
-#include "serve/host_name.h"
-#include "serve/http_request.h"
+#include "services/serve/host_name.h"
+#include "services/serve/http_request.h"
 
 #include <stdint.h>
 #include <stdlib.h>

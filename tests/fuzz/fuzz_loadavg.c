@@ -1,5 +1,5 @@
 /* /proc/loadavg: never past the end. */
-#include "os/loadavg.h"
+#include "machine/os/loadavg.h"
 
 #include "fuzz_text.h"
 

@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "formats/marks/sub_tracking_file.h"
+#include "files/marks/sub_tracking_file.h"
 
 #include <stdlib.h>
 

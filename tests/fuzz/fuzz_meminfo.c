@@ -1,5 +1,5 @@
 /* /proc/meminfo: never past the end, never more used than there is. */
-#include "os/meminfo.h"
+#include "machine/os/meminfo.h"
 
 #include "fuzz_text.h"
 

@@ -1,5 +1,5 @@
 /* /proc/PID/mountinfo: every piece lies in the text, and is never longer without its escapes. */
-#include "os/mountinfo.h"
+#include "machine/os/mountinfo.h"
 
 #include "fuzz_text.h"
 

@@ -1,5 +1,5 @@
 /* /proc/net/dev: never past the end. */
-#include "os/network_traffic.h"
+#include "machine/os/network_traffic.h"
 
 #include "fuzz_text.h"
 

@@ -1,5 +1,5 @@
 /* PCI addresses: what is accepted is the same address as it is written. */
-#include "gpu/pci_address.h"
+#include "machine/gpu/pci_address.h"
 
 #include "fuzz_text.h"
 

@@ -1,6 +1,6 @@
 /* Pickles of results: never past the end, nothing run, time and memory within bounds; what was read
  * can be written again. */
-#include "analyze/analysis_load.h"
+#include "analysis/analyze/analysis_load.h"
 
 #include "fuzz_text.h"
 

@@ -1,5 +1,5 @@
 /* /proc/PID/io: never past the end. */
-#include "os/proc_io.h"
+#include "machine/os/proc_io.h"
 
 #include "fuzz_text.h"
 

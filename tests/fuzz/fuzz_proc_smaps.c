@@ -1,5 +1,5 @@
 /* /proc/PID/smaps, which is read without a NUL after it: never past the end, always to an end. */
-#include "os/proc_smaps.h"
+#include "machine/os/proc_smaps.h"
 
 #include "fuzz_text.h"
 

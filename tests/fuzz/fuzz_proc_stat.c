@@ -1,5 +1,5 @@
 /* /proc/PID/stat: never past the end, and the name is always terminated. */
-#include "os/proc_stat.h"
+#include "machine/os/proc_stat.h"
 
 #include "fuzz_text.h"
 

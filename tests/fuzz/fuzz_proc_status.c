@@ -1,5 +1,5 @@
 /* /proc/PID/status: never past the end, never more namespaces than there is space for. */
-#include "os/proc_status.h"
+#include "machine/os/proc_status.h"
 
 #include "fuzz_text.h"
 

@@ -1,5 +1,5 @@
 /* Messages of the process connector: never past the end, and always to the end. */
-#include "os/process_events.h"
+#include "machine/os/process_events.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

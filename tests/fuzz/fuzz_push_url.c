@@ -1,7 +1,7 @@
 /* Addresses of receivers, and lists of labels. */
 #include "fuzz_text.h"
-#include "output/labels.h"
-#include "push/push_url.h"
+#include "services/push/push_url.h"
+#include "views/output/labels.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,5 +1,5 @@
 /* Any bytes as a session of pyinstrument. */
-#include "import/pyinstrument.h"
+#include "files/import/pyinstrument.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,5 +1,5 @@
 /* Any text as the name of the folder of a Python profile. */
-#include "training/python/python_profiles.h"
+#include "analysis/training/python/python_profiles.h"
 
 #include "fuzz_text.h"
 

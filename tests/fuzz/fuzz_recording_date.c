@@ -1,5 +1,5 @@
 /* Dates of recordings: what is written as it was read is read as the same moment. */
-#include "formats/power/recording_date.h"
+#include "files/power/recording_date.h"
 
 #include "fuzz_text.h"
 

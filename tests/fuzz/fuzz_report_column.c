@@ -1,5 +1,5 @@
 /* Columns of a report: whatever is added is read again, to half a step. */
-#include "../report/document/column_decoder.h"
+#include "../views/report/document/column_decoder.h"
 #include "fuzz_folder.h"
 
 #include <stdlib.h>

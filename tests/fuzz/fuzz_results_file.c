@@ -3,8 +3,8 @@
  * body of a copy, with the head and the checksum that belong to it, so that what is after the
  * checksum is reached.
  */
-#include "formats/results/results_codec.h"
-#include "formats/results/results_file.h"
+#include "files/results/results_codec.h"
+#include "files/results/results_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Pickles of a session's resource usage: never past the end, nothing run, time and memory within
  * bounds; what was read can be shown. */
-#include "analyze/results_read_pickle.h"
+#include "analysis/analyze/results_read_pickle.h"
 #include "fuzz_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

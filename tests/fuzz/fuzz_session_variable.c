@@ -1,5 +1,5 @@
 /* GPUT_SESSION. */
-#include "os/session_variable.h"
+#include "machine/os/session_variable.h"
 
 #include "fuzz_text.h"
 

@@ -5,9 +5,9 @@
  * are not as they should be.
  */
 #include "base/clock.h"
-#include "formats/sqlite_file.h"
-#include "formats/tracking/tracking_file.h"
-#include "formats/tracking/tracking_reader.h"
+#include "files/sqlite_file.h"
+#include "files/tracking/tracking_file.h"
+#include "files/tracking/tracking_reader.h"
 #include "fuzz_folder.h"
 #include "fuzz_marks.h"
 

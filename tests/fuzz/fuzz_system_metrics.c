@@ -1,5 +1,5 @@
 /* Any bytes as readings of a system. */
-#include "trace/system_metrics.h"
+#include "files/trace/system_metrics.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,5 +1,5 @@
 /* /proc/stat: never past the end. */
-#include "os/system_stat.h"
+#include "machine/os/system_stat.h"
 
 #include "fuzz_text.h"
 

@@ -1,5 +1,5 @@
 /* Records of taskstats: never past the end. */
-#include "os/taskstats.h"
+#include "machine/os/taskstats.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

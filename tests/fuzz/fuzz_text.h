@@ -1,6 +1,6 @@
 /*
- * The fuzzer's bytes as the terminated text that parsers of src/os read; reading past the NUL is
- * seen. Freed with free().
+ * The fuzzer's bytes as the terminated text that parsers of src/machine/os read; reading past the
+ * NUL is seen. Freed with free().
  */
 #pragma once
 

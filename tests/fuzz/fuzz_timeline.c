@@ -1,5 +1,5 @@
 /* Any bytes as a trace that is merged, and as events of a training framework. */
-#include "trace/framework_events.h"
+#include "files/trace/framework_events.h"
 
 #include <gputracker/timeline.h>
 

@@ -1,6 +1,6 @@
 /* Datagrams of programs that ask for traces: never past the end, and answers that are read as ours.
  */
-#include "../../cli/torch_protocol.c"
+#include "../../cli/torch/torch_protocol.c"
 
 #include <stdlib.h>
 

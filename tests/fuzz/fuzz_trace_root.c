@@ -1,6 +1,6 @@
 /* Any lines as paths below a trace root, the first bytes as the stretch of time that is asked for.
  */
-#include "trace/trace_root.h"
+#include "files/trace/trace_root.h"
 
 #include "fuzz_text.h"
 

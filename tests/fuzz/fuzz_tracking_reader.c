@@ -1,5 +1,5 @@
 /* Tracking files as CSV: read to the end or refused, never past it. */
-#include "formats/tracking/tracking_reader.h"
+#include "files/tracking/tracking_reader.h"
 #include "fuzz_folder.h"
 
 #include <stdio.h>

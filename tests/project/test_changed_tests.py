@@ -23,14 +23,14 @@ class Chosen(unittest.TestCase):
         return changed_tests.touched_by(path, self.programs, self.texts)
 
     def test_a_source_has_its_own_program_and_those_that_name_its_header(self):
-        touched = self.touched("src/os/proc_stat.c")
-        self.assertLess({"os/proc_stat", "cli/run"}, touched)
-        self.assertNotIn("plot/axis", touched)
-        self.assertIn("process/ram_meter_bounds", self.touched("src/process/ram_meter.c"))
+        touched = self.touched("src/machine/os/proc_stat.c")
+        self.assertLess({"machine/os/proc_stat", "cli/run"}, touched)
+        self.assertNotIn("views/plot/axis", touched)
+        self.assertIn("machine/process/ram_meter_bounds", self.touched("src/machine/process/ram_meter.c"))
 
     def test_a_part_that_a_command_is_named_after_has_that_command(self):
-        self.assertLess({"serve/http_request", "cli/serve"}, self.touched("src/serve/http_request.c"))
-        self.assertLess({"cli/analyze", "cli/run"}, self.touched("src/analyze/sweep.c"))
+        self.assertLess({"services/serve/http_request", "cli/serve"}, self.touched("src/services/serve/http_request.c"))
+        self.assertLess({"cli/analyze", "cli/run"}, self.touched("src/analysis/analyze/sweep.c"))
 
     def test_a_source_without_a_program_has_those_of_its_folder(self):
         named = self.touched("src/session/session_figures.c")

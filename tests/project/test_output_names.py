@@ -22,7 +22,7 @@ import tap
 from analysis_files import MEASUREMENTS, call, row, write_marks, write_tracking
 
 # Where the sources have the names that not every output has.
-WRITERS = [path for folder in ("analyze", "jobs", "output", "model", "training", "trace") for path in (SOURCE / "src" / folder).rglob("*.c")]
+WRITERS = [path for folder in ("analysis", "files/trace", "model", "views/jobs", "views/output") for path in (SOURCE / "src" / folder).rglob("*.c")]
 # Members that are named after what was measured: sessions, code blocks, measurements, ranges of a GPU's use.
 OF_THE_USER = {*MEASUREMENTS, "before", "after", "load", "train", "wait", "intel_power", "total_dram_power", "per_process_mem_use_abs"}
 RANGE = re.compile(r"\(\d+, \d+\)")

@@ -11,7 +11,7 @@ import tap
 
 SOURCE = pathlib.Path(os.environ["GPUT_SOURCE"])
 FRONT_ENDS = {
-    "command": "cli/tracking_files.c",
+    "command": "cli/track/tracking_files.c",
     "config file": "src/config/config.c",
     "Python": "python/native/session_arguments.c",
     "Python's Tracker": "python/gpu_tracker/tracker.py",
@@ -41,17 +41,17 @@ class Sinks(unittest.TestCase):
         self.assertEqual(missing, [])
 
     def test_the_command_takes_their_options(self):
-        rows = (SOURCE / "cli/option.c").read_text()
-        taken = re.search(r"#define PUSH_OPTIONS.*?\n\n.*?#define TRACKING_OPTIONS.*?\n\n", (SOURCE / "cli/command_options.c").read_text(), re.DOTALL)[0]
+        rows = (SOURCE / "cli/options/option.c").read_text()
+        taken = re.search(r"#define PUSH_OPTIONS.*?\n\n.*?#define TRACKING_OPTIONS.*?\n\n", (SOURCE / "cli/commands/command_options.c").read_text(), re.DOTALL)[0]
         for option in options():
-            id = re.search(rf"\b{option}\), (OPTION_\w+)", (SOURCE / "cli/tracking_files.c").read_text())[1]
+            id = re.search(rf"\b{option}\), (OPTION_\w+)", (SOURCE / "cli/track/tracking_files.c").read_text())[1]
             with self.subTest(id):
-                self.assertIn(f"[{id}] = {{", rows, "cli/option.c")
-                self.assertRegex(taken, rf"\b{id}\b", "cli/command_options.c")
+                self.assertIn(f"[{id}] = {{", rows, "cli/options/option.c")
+                self.assertRegex(taken, rf"\b{id}\b", "cli/commands/command_options.c")
 
     def test_python_names_their_files(self):
         """Names that a job puts its ranks into, and that need not be UTF-8."""
-        files = re.search(r"\} file_options\[\] = \{(.*?)\};", (SOURCE / "cli/tracking_files.c").read_text(), re.DOTALL)[1]
+        files = re.search(r"\} file_options\[\] = \{(.*?)\};", (SOURCE / "cli/track/tracking_files.c").read_text(), re.DOTALL)[1]
         own_process = re.search(r"_PATHS = \{(.*?)\}", (SOURCE / "python/gpu_tracker/_own_process.py").read_text())[1]
         named = re.search(r"names = (\"tracking_file\".*)", (SOURCE / "python/gpu_tracker/tracker.py").read_text())[1]
         for option in re.findall(r"tracking, options\.(\w+)\)", files):

@@ -60,7 +60,7 @@ def fake_gpu(folder, lines):
     """Programs that are started meanwhile have one NVIDIA GPU, of which tests/fake-nvml says these lines."""
     scenario = folder / "scenario"
     scenario.write_text("gpu GPU-aaaa\n" + lines)
-    library = pathlib.Path(os.environ["GPUT_BUILD"]) / "tests" / "gpu" / "libfake-nvml.so"
+    library = pathlib.Path(os.environ["GPUT_BUILD"]) / "tests" / "fake-nvml" / "libfake-nvml.so"
     machine = {"GPUT_NVML": str(library), "GPUT_SYSFS": "/nonexistent", "FAKE_NVML_SCENARIO": str(scenario)}
     with unittest.mock.patch.dict(os.environ, machine):
         yield
@@ -137,7 +137,7 @@ class PackageTest(unittest.TestCase):
 class FakeGpu:
     """A machine with one NVIDIA GPU, of which processes hold what is said. `environment` is for them."""
 
-    LIBRARY = pathlib.Path(os.environ["GPUT_BUILD"]) / "tests" / "gpu" / "libfake-nvml.so"
+    LIBRARY = pathlib.Path(os.environ["GPUT_BUILD"]) / "tests" / "fake-nvml" / "libfake-nvml.so"
     # For programs of their own: hold(MB) has the program itself hold that much from then on, and hold_until_listed(MB) returns when
     # the driver was asked who holds it, after its memory was read.
     HOLD = nvml_calls.WAIT_UNTIL_LISTED + """

@@ -3,8 +3,8 @@
  */
 #pragma once
 
+#include "machine/process/live.h"
 #include "model/results.h"
-#include "process/live.h"
 #include "results.h"
 #include "testing.h"
 

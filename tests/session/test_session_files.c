@@ -1,6 +1,6 @@
 #include "session/session_files.h"
 
-#include "os/process_events.h"
+#include "machine/os/process_events.h"
 #include "session/sessions.h"
 
 #include <dirent.h>

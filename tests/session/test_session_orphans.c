@@ -1,4 +1,4 @@
-#include "os/proc_children.h"
+#include "machine/os/proc_children.h"
 #include "session/sessions.h"
 
 #include <signal.h>

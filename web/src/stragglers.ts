@@ -1,4 +1,4 @@
-// Ranks that ran or worked far longer than the others, by the rule of `gpu-tracker job` (src/jobs/jobs_figures.c), so that both name the same.
+// Ranks that ran or worked far longer than the others, by the rule of `gpu-tracker job` (src/views/jobs/jobs_figures.c), so that both name the same.
 
 import { endingOf } from "./ending";
 import { areRanks, rankLabel } from "./names";

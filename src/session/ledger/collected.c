@@ -1,6 +1,6 @@
 #include "session/ledger/collected.h"
 
-#include "os/proc_statm.h"
+#include "machine/os/proc_statm.h"
 
 #include <errno.h>
 #include <sys/wait.h>

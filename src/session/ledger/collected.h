@@ -3,8 +3,8 @@
  */
 #pragma once
 
-#include "os/cgroup.h"
-#include "os/own_cgroup.h"
+#include "machine/os/cgroup.h"
+#include "machine/os/own_cgroup.h"
 #include "session/sampler/session_counts.h"
 
 #include <stdbool.h>

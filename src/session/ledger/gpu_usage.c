@@ -2,7 +2,7 @@
 
 #include "base/array.h"
 #include "base/number.h"
-#include "gpu/unlisted.h"
+#include "machine/gpu/unlisted.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "gpu/gpu.h"
+#include "machine/gpu/gpu.h"
 
 /* The figures of a device that are kept. */
 enum gpu_usage_figure {

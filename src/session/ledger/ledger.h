@@ -15,9 +15,9 @@
  */
 #pragma once
 
+#include "machine/os/own_cgroup.h"
+#include "machine/process/process_log.h"
 #include "model/results.h"
-#include "os/own_cgroup.h"
-#include "process/process_log.h"
 #include "session/ledger/collected.h"
 #include "session/ledger/epochs.h"
 #include "session/ledger/gpu_usage.h"

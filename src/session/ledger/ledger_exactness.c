@@ -17,7 +17,7 @@
  * Neither is a parent that still had its child when that ended: of several threads the first may
  * end before the others, and a parent may leave its child to one who ignores it.
  */
-#include "process/process_figures.h"
+#include "machine/process/process_figures.h"
 #include "session/ledger/ledger.h"
 
 uint64_t ledger_unknown_starts(const struct ledger *ledger)

@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "gpu/set.h"
+#include "machine/gpu/set.h"
 
 #include <math.h>
 #include <stdio.h>

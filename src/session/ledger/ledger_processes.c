@@ -8,8 +8,8 @@
 #include "base/str.h"
 #include "base/utf8.h"
 #include "base/wall_clock.h"
+#include "machine/process/process_figures.h"
 #include "model/processes.h"
-#include "process/process_figures.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,8 +4,8 @@
  */
 #pragma once
 
+#include "machine/os/cgroup.h"
 #include "model/results.h"
-#include "os/cgroup.h"
 
 /* All zeroes: there is none. */
 struct limit_group {

@@ -4,8 +4,8 @@
  */
 #pragma once
 
-#include "os/own_cgroup.h"
-#include "process/process_tree.h"
+#include "machine/os/own_cgroup.h"
+#include "machine/process/process_tree.h"
 #include "session/ledger/ledger.h"
 #include "session/ledger/session_settings.h"
 #include "session/sampler/snapshot.h"

@@ -5,8 +5,8 @@
  */
 #pragma once
 
-#include "os/launcher.h"
-#include "os/node_lock.h"
+#include "machine/os/launcher.h"
+#include "machine/os/node_lock.h"
 
 #include <stdbool.h>
 #include <stdint.h>

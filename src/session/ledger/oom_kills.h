@@ -4,8 +4,8 @@
  */
 #pragma once
 
+#include "machine/os/own_cgroup.h"
 #include "model/results.h"
-#include "os/own_cgroup.h"
 
 #include <stdbool.h>
 #include <stdint.h>

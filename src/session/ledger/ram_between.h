@@ -14,8 +14,8 @@
  */
 #pragma once
 
-#include "os/own_cgroup.h"
-#include "process/ram_meter.h"
+#include "machine/os/own_cgroup.h"
+#include "machine/process/ram_meter.h"
 
 #include <stdbool.h>
 #include <stdint.h>

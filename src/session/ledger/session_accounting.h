@@ -3,8 +3,8 @@
  */
 #pragma once
 
+#include "machine/os/task_counts.h"
 #include "model/results.h"
-#include "os/task_counts.h"
 
 /* Sets bytes only where they are known. */
 void session_accounting_set_counts(

@@ -4,12 +4,12 @@
 #include "base/str.h"
 #include "base/text.h"
 #include "base/wall_clock.h"
-#include "os/cpu_count.h"
-#include "os/environment.h"
-#include "os/hydra.h"
-#include "os/passwd.h"
-#include "os/proc_status.h"
-#include "os/procfs.h"
+#include "machine/os/cpu_count.h"
+#include "machine/os/environment.h"
+#include "machine/os/hydra.h"
+#include "machine/os/passwd.h"
+#include "machine/os/proc_status.h"
+#include "machine/os/procfs.h"
 
 #include <gputracker/gputracker.h>
 

@@ -5,10 +5,10 @@
  */
 #pragma once
 
+#include "machine/os/container.h"
+#include "machine/os/launcher.h"
+#include "machine/process/process_log.h"
 #include "model/results.h"
-#include "os/container.h"
-#include "os/launcher.h"
-#include "process/process_log.h"
 #include "session/ledger/session_settings.h"
 
 #include <stdbool.h>

@@ -3,9 +3,9 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "formats/tracking/tracking_file.h"
+#include "files/tracking/tracking_file.h"
 #include "model/session_options.h"
-#include "output/labels.h"
+#include "views/output/labels.h"
 
 #include <assert.h>
 #include <math.h>

@@ -5,10 +5,10 @@
 #pragma once
 
 #include "base/bounded_calls.h"
-#include "gpu/gpu.h"
+#include "machine/gpu/gpu.h"
 
+#include "machine/os/session_variable.h"
 #include "model/results.h"
-#include "os/session_variable.h"
 
 #include <gputracker/session.h>
 

@@ -1,9 +1,9 @@
 #include "session/ledger/session_starts.h"
 
 #include "base/number.h"
-#include "os/loadavg.h"
-#include "os/procfs.h"
-#include "os/system_stat.h"
+#include "machine/os/loadavg.h"
+#include "machine/os/procfs.h"
+#include "machine/os/system_stat.h"
 
 #include <linux/magic.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "session/ledger/system_counters.h"
 
 #include "base/file.h"
-#include "os/procfs.h"
+#include "machine/os/procfs.h"
 
 #include <math.h>
 

@@ -3,8 +3,8 @@
  */
 #pragma once
 
+#include "machine/os/network_traffic.h"
 #include "model/results.h"
-#include "os/network_traffic.h"
 
 #include <stdbool.h>
 #include <sys/types.h>

@@ -2,8 +2,8 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "os/proc_statm.h"
-#include "os/procfs.h"
+#include "machine/os/proc_statm.h"
+#include "machine/os/procfs.h"
 
 #include <math.h>
 #include <unistd.h>

@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "process/cpu_totals.h"
+#include "machine/process/cpu_totals.h"
 
 #include <gputracker/measurement.h>
 

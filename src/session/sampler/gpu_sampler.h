@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "os/pid_vector.h"
+#include "machine/os/pid_vector.h"
 #include "session/sampler/snapshot.h"
 
 #include <stdbool.h>

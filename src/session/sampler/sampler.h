@@ -4,10 +4,10 @@
  */
 #pragma once
 
-#include "energy/energy_meter.h"
-#include "energy/other_cpu.h"
-#include "process/process_tree.h"
-#include "process/ram_meter.h"
+#include "machine/energy/energy_meter.h"
+#include "machine/energy/other_cpu.h"
+#include "machine/process/process_tree.h"
+#include "machine/process/ram_meter.h"
 #include "session/sampler/cpu_percents.h"
 #include "session/sampler/gpu_sampler.h"
 #include "session/sampler/snapshot.h"

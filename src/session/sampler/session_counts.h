@@ -5,7 +5,7 @@
 #pragma once
 
 #include "base/bounded_calls.h"
-#include "os/task_counts.h"
+#include "machine/os/task_counts.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -6,10 +6,10 @@
  */
 #pragma once
 
+#include "machine/os/process_events.h"
+#include "machine/os/taskstats.h"
+#include "machine/process/process_log.h"
 #include "model/results.h"
-#include "os/process_events.h"
-#include "os/taskstats.h"
-#include "process/process_log.h"
 #include "session/sampler/session_counts.h"
 
 #include <pthread.h>

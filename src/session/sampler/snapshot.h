@@ -4,12 +4,12 @@
  */
 #pragma once
 
-#include "energy/energy_meter.h"
-#include "energy/energy_power.h"
-#include "gpu/gpu.h"
-#include "process/cpu_totals.h"
-#include "process/process_tree.h"
-#include "process/ram_meter.h"
+#include "machine/energy/energy_meter.h"
+#include "machine/energy/energy_power.h"
+#include "machine/gpu/gpu.h"
+#include "machine/process/cpu_totals.h"
+#include "machine/process/process_tree.h"
+#include "machine/process/ram_meter.h"
 #include "session/sampler/system_meter.h"
 
 #include <gputracker/measurement.h>

@@ -2,9 +2,9 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "os/meminfo.h"
-#include "os/procfs.h"
-#include "os/system_stat.h"
+#include "machine/os/meminfo.h"
+#include "machine/os/procfs.h"
+#include "machine/os/system_stat.h"
 
 #include <math.h>
 #include <unistd.h>

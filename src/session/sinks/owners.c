@@ -3,12 +3,12 @@
 #include "base/clock.h"
 #include "base/order.h"
 #include "base/text.h"
-#include "os/container.h"
-#include "os/environment.h"
-#include "os/launcher.h"
-#include "os/passwd.h"
-#include "os/proc_status.h"
-#include "process/memory.h"
+#include "machine/os/container.h"
+#include "machine/os/environment.h"
+#include "machine/os/launcher.h"
+#include "machine/os/passwd.h"
+#include "machine/os/proc_status.h"
+#include "machine/process/memory.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -2,7 +2,7 @@
 
 #include "base/array.h"
 #include "base/wall_clock.h"
-#include "gpu/set.h"
+#include "machine/gpu/set.h"
 
 #include <math.h>
 #include <stdio.h>

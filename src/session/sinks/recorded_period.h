@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "gpu/gpu.h"
+#include "machine/gpu/gpu.h"
 #include "session/ledger/gpu_usage.h"
 #include "session/sinks/recorded_states.h"
 

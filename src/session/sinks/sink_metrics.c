@@ -2,10 +2,10 @@
  * The sink that serves the results so far as a page of metrics. All but its start and end happens
  * in the server's thread, on copies of results: neither the sampler nor the tracked command waits.
  */
-#include "output/prometheus.h"
-#include "serve/http_server.h"
+#include "services/serve/http_server.h"
 #include "session/sinks/owners.h"
 #include "session/sinks/sink.h"
+#include "views/output/prometheus.h"
 
 #include <stdlib.h>
 #include <string.h>

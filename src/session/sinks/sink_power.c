@@ -1,11 +1,11 @@
 /*
  * The sink that records power: lines for each measurement period, in the format of AIPowerMeter
- * (formats/power/energy_recording.h).
+ * (files/power/energy_recording.h).
  */
 #include "base/error.h"
 #include "base/wall_clock.h"
-#include "formats/power/energy_recording_writer.h"
-#include "gpu/set.h"
+#include "files/power/energy_recording_writer.h"
+#include "machine/gpu/set.h"
 #include "session/sinks/recorded_period.h"
 #include "session/sinks/sink.h"
 

@@ -5,8 +5,8 @@
  */
 #include "base/clock.h"
 #include "base/text.h"
-#include "os/procfs.h"
-#include "push/push.h"
+#include "machine/os/procfs.h"
+#include "services/push/push.h"
 #include "session/sinks/sink.h"
 
 #include <math.h>

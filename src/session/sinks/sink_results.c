@@ -1,8 +1,8 @@
 /*
  * The sink that keeps results so far in a file, which remains if the tracker is killed.
  */
-#include "formats/results/results_codec.h"
-#include "formats/results/results_file.h"
+#include "files/results/results_codec.h"
+#include "files/results/results_file.h"
 #include "session/sinks/sink.h"
 
 #include <stdlib.h>

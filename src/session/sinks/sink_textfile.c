@@ -6,11 +6,11 @@
  */
 #include "base/clock.h"
 #include "base/text.h"
-#include "os/procfs.h"
-#include "output/labels.h"
-#include "output/prometheus.h"
-#include "output/session_labels.h"
+#include "machine/os/procfs.h"
 #include "session/sinks/sink.h"
+#include "views/output/labels.h"
+#include "views/output/prometheus.h"
+#include "views/output/session_labels.h"
 
 #include <gputracker/file.h>
 

@@ -3,9 +3,9 @@
  * (SQLite) also rows for each GPU, for joules and bytes, and in the end for each process.
  */
 #include "base/wall_clock.h"
-#include "formats/tracking/tracking_file.h"
-#include "formats/tracking/tracking_identity.h"
-#include "formats/tracking/tracking_sidecar.h"
+#include "files/tracking/tracking_file.h"
+#include "files/tracking/tracking_identity.h"
+#include "files/tracking/tracking_sidecar.h"
 #include "model/measurement_list.h"
 #include "model/process_columns.h"
 #include "model/processes.h"

@@ -1,6 +1,6 @@
 #include "session/sessions.h"
 
-#include "energy/two_packages.h"
+#include "machine/energy/two_packages.h"
 #include "session/session_state.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "process/fake_procfs.h"
+#include "machine/process/fake_procfs.h"
 #include "session/sampler/sampler.h"
 
 #include "base/clock.h"

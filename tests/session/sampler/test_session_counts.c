@@ -1,6 +1,6 @@
 #include "session/sampler/session_counts.h"
 
-#include "os/proc_stat.h"
+#include "machine/os/proc_stat.h"
 #include "testing.h"
 
 #include <sys/wait.h>

@@ -1,5 +1,5 @@
 #include "base/clock.h"
-#include "process/fake_procfs.h"
+#include "machine/process/fake_procfs.h"
 #include "session/sampler/system_meter.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Tracking files of sessions. */
-#include "formats/tracking/tracking_samples.h"
+#include "files/tracking/tracking_samples.h"
 #include "session/sessions.h"
 
 #include <stdatomic.h>

@@ -1,0 +1,180 @@
+/* gpu-tracker push: sessions that have ended, sent to stores of metrics. */
+#include "common/message.h"
+#include "options/arguments.h"
+#include "track/tracking.h"
+
+#include <gputracker/push.h>
+#include <gputracker/report.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of the table "sessions". */
+enum { PATH_COLUMN = 1, KIND_COLUMN, RESULTS_COLUMN, ORIGINAL_COLUMN };
+
+struct sent {
+    struct gput_push_counts counts; /* of all sessions */
+    size_t sessions, failed;
+    size_t unreadable; /* files, which are named as the sessions are found */
+    const char *gone;  /* why the receiver takes no more; NULL: it does */
+    bool has_said_variables;
+};
+
+/* What is wrong with variables is the same for all sessions. */
+static void warn_of_session(void *user, const char *text)
+{
+    const struct sent *sent = user;
+    if (!sent->has_said_variables || strncmp(text, "OTEL_", 5) != 0)
+        message_warning(NULL, text);
+}
+
+static int find_sessions(
+    const struct arguments *arguments, struct gput_tables **tables, struct gput_error *error)
+{
+    size_t count = (size_t)arguments->n_operands;
+    struct gput_report_session *sessions = calloc(count, sizeof *sessions);
+    const struct gput_report_session **list = calloc(count, sizeof *list);
+    struct gput_report_options options = gput_report_options_default();
+    int code = sessions && list ? GPUT_OK : fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+    for (size_t i = 0; code == GPUT_OK && i < count; i++) {
+        sessions[i] = gput_report_session_default();
+        sessions[i].path = arguments->operands[i];
+        list[i] = &sessions[i];
+    }
+    options.sessions = list;
+    options.n_sessions = count;
+    options.warn = message_warning;
+    if (code == GPUT_OK)
+        code = gput_report_files(&options, tables, error);
+    free(sessions);
+    free(list);
+    return code;
+}
+
+/* Whether a row is a session with metrics, and no copy of another. */
+static bool is_to_be_sent(const struct gput_table *sessions, size_t row)
+{
+    const char *kind = gput_table_text(sessions, row, KIND_COLUMN);
+    return !gput_table_text(sessions, row, ORIGINAL_COLUMN) && kind &&
+           (strcmp(kind, "tracking") == 0 || strcmp(kind, "results") == 0);
+}
+
+static void say_left_out(const struct gput_table *sessions, size_t row)
+{
+    char text[1024];
+    const char *path = gput_table_text(sessions, row, PATH_COLUMN);
+    const char *original = gput_table_text(sessions, row, ORIGINAL_COLUMN);
+    if (original)
+        snprintf(text, sizeof text, "%.400s is skipped: it is the same session as %.400s.", path,
+            original);
+    else
+        snprintf(text, sizeof text, "%.400s is skipped: it has no metrics of a session.",
+            path ? path : "a session");
+    message_warning(NULL, text);
+}
+
+/* One that fails is said, and the others are sent, unless the receiver is gone. */
+static void send_session(const struct gput_table *sessions, size_t row,
+    const struct gput_push_options *options, struct sent *sent)
+{
+    struct gput_push_counts counts = gput_push_counts_default();
+    struct gput_error error;
+    char text[sizeof error.message + 512];
+    const char *path = gput_table_text(sessions, row, PATH_COLUMN);
+    const char *results = gput_table_text(sessions, row, RESULTS_COLUMN);
+    bool has_samples = strcmp(gput_table_text(sessions, row, KIND_COLUMN), "tracking") == 0;
+    int code = gput_push_session(
+        has_samples ? path : NULL, has_samples ? results : path, options, &counts, &error);
+    sent->counts.sent += counts.sent;
+    sent->counts.lost += counts.lost;
+    sent->counts.refused += counts.refused;
+    sent->has_said_variables = true;
+    if (code == GPUT_OK)
+        return;
+    sent->failed++;
+    snprintf(text, sizeof text, "%.400s was not sent%s: %s", path,
+        counts.sent > 0 ? " to its end" : "", error.message);
+    message_warning(NULL, text);
+    if (code == GPUT_ERROR_GONE)
+        sent->gone = error.errno_value == EBUSY ? "stays busy" : "is not there";
+}
+
+static int check(const struct sent *sent, struct gput_error *error)
+{
+    if (sent->failed > 0)
+        return fail(error, GPUT_ERROR_IO, "%zu of %zu sessions were not sent, or not completely.",
+            sent->failed, sent->sessions);
+    if (sent->unreadable > 0)
+        return fail(error, GPUT_ERROR_FORMAT, "%zu file%s skipped.", sent->unreadable,
+            sent->unreadable == 1 ? " was" : "s were");
+    return GPUT_OK;
+}
+
+static int send_all(const struct gput_tables *found, const struct gput_push_options *wanted,
+    struct gput_error *error)
+{
+    const struct gput_table *sessions = gput_tables_find(found, "sessions");
+    struct sent sent = {.counts = gput_push_counts_default(),
+        .unreadable = gput_table_row_count(gput_tables_find(found, "left_out"))};
+    struct gput_push_options options = *wanted;
+    size_t rows = gput_table_row_count(sessions), not_tried = 0;
+    options.warn = warn_of_session;
+    options.user = &sent;
+    for (size_t row = 0; row < rows; row++) {
+        bool is_sent = is_to_be_sent(sessions, row);
+        sent.sessions += is_sent;
+        not_tried += is_sent && sent.gone;
+        if (!is_sent)
+            say_left_out(sessions, row);
+        else if (!sent.gone)
+            send_session(sessions, row, &options, &sent);
+    }
+    sent.failed += not_tried;
+    if (not_tried > 0) {
+        char text[128];
+        snprintf(text, sizeof text, "the receiver %s: the sessions after that one were not tried.",
+            sent.gone);
+        message_warning(NULL, text);
+    }
+    if (sent.sessions == 0)
+        return fail(error, GPUT_ERROR_INVALID,
+            "The named files and folders contain no session with metrics.");
+    printf("%zu of %zu sessions sent: %llu samples\n", sent.sessions - sent.failed, sent.sessions,
+        (unsigned long long)sent.counts.sent);
+    return check(&sent, error);
+}
+
+static int push(const struct arguments *arguments, struct gput_error *error)
+{
+    struct gput_push_options options = gput_push_options_default();
+    struct gput_tables *tables = NULL;
+    char *labels = NULL;
+    const char *interval = arguments_value(arguments, OPTION_SENT_INTERVAL);
+    options.otlp = arguments_value(arguments, OPTION_OTLP);
+    options.remote_write = arguments_value(arguments, OPTION_REMOTE_WRITE);
+    if (!options.otlp && !options.remote_write)
+        return fail(error, GPUT_ERROR_INVALID,
+            "No receiver was given: use --remote-write http://prometheus:9090, or "
+            "--otlp=http://collector:4318.");
+    if (interval && !tracking_read_number(interval, 0, &options.interval_seconds))
+        return fail(error, GPUT_ERROR_INVALID,
+            "--push-interval=%s is not a valid interval. It is a number of seconds.", interval);
+    TRY(tracking_read_push_timeout(arguments, &options.timeout_seconds, error));
+    int code = tracking_read_labels(arguments, &labels, error);
+    options.labels = labels;
+    if (code == GPUT_OK)
+        code = find_sessions(arguments, &tables, error);
+    if (code == GPUT_OK)
+        code = send_all(tables, &options, error);
+    gput_tables_destroy(tables);
+    free(labels);
+    return code;
+}
+
+int cmd_push(const struct arguments *arguments)
+{
+    struct gput_error error;
+    return message_exit_status(push(arguments, &error), &error, EXIT_FAILURE);
+}

@@ -1,0 +1,127 @@
+/* gpu-tracker report: sessions in one HTML file, or in the formats of other programs. */
+#include "common/environment.h"
+#include "common/message.h"
+#include "options/arguments.h"
+#include "options/choice.h"
+#include "output/analysis_output.h"
+#include "output/named_sessions.h"
+#include "output/output_files.h"
+#include "output/perfetto.h"
+#include "output/table_files.h"
+#include "track/html_report.h"
+
+#include <gputracker/report.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What a report is made of; the lists belong to it. */
+struct work {
+    struct named_sessions sessions;
+    const char **marks;
+    int shown; /* of its progress */
+};
+
+static int read_options(const struct arguments *arguments, struct work *work,
+    struct gput_report_options *options, struct gput_error *error)
+{
+    const char *mark;
+    size_t position = 0;
+    work->marks = calloc(arguments->n_uses + 1, sizeof *work->marks);
+    if (!work->marks)
+        return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+    TRY(named_sessions_read(&work->sessions, arguments, OPTION_REPORT_OUTPUT, error));
+    while ((mark = arguments_next(arguments, OPTION_REPORT_MARKS, &position)) != NULL)
+        work->marks[options->n_sub_tracking_files++] = mark;
+    options->sessions = work->sessions.list;
+    options->n_sessions = work->sessions.count;
+    options->sub_tracking_files = work->marks;
+    options->title = arguments_value(arguments, OPTION_REPORT_TITLE);
+    options->page = environment_path("GPUT_REPORT_PAGE");
+    options->warn = analysis_warn;
+    options->progress = analysis_show_progress;
+    options->user = &work->shown;
+    return GPUT_OK;
+}
+
+const char *cmd_report_note(void)
+{
+    return gput_report_is_built_in() ? "" : gput_report_remedy();
+}
+
+/* By the words of -f. */
+enum writer { PAGE, EXPORT, TABLE_FILES };
+
+static const struct output {
+    enum writer writer;
+    enum gput_report_format format; /* of EXPORT */
+    const char *path;               /* without -o */
+} outputs[] = {
+    {PAGE, 0, "report.html"},
+    {EXPORT, GPUT_REPORT_JSON, "-"},
+    {EXPORT, GPUT_REPORT_CSV, "report-csv"},
+    {TABLE_FILES, 0, "report-parquet"},
+    {TABLE_FILES, 0, "report-arrow"},
+    {EXPORT, GPUT_REPORT_SPEEDSCOPE, "-"},
+    {EXPORT, GPUT_REPORT_COLLAPSED, "-"},
+};
+
+/* `*unnamed` is the file that is written without -o, the caller's; it stays where there is none. */
+static int write_report(const struct arguments *arguments,
+    const struct gput_report_options *options, char **unnamed, struct gput_error *error)
+{
+    const char *path = arguments_value(arguments, OPTION_REPORT_OUTPUT);
+    const char *word = arguments_value(arguments, OPTION_REPORT_FORMAT);
+    char ending[HTML_REPORT_FORMAT_SIZE];
+    int choice = 0;
+    bool is_by_ending = !word && html_report_format_of_ending(path, ending);
+    if (!word)
+        TRY(html_report_check_ending(path, error));
+    if (is_by_ending && strcmp(ending, "csv") == 0)
+        return fail(error, GPUT_ERROR_INVALID,
+            "A report is several tables: as CSV they go to a folder, -f csv -o FOLDER.");
+    if (is_by_ending)
+        word = ending;
+    if (word)
+        TRY(choice_read(OPTION_REPORT_FORMAT, word, "format", &choice, error));
+    const struct output *output = &outputs[choice];
+    if (!path) {
+        TRY(output_files_find_free(arguments, output->path, unnamed, error));
+        path = *unnamed = *unnamed ? *unnamed : strdup(output->path);
+    }
+    if (!path)
+        return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+    if (output->writer == TABLE_FILES)
+        return table_files_execute(options, word, path, error);
+    if (output->writer == EXPORT)
+        return gput_report_export(options, output->format, path, error);
+    return gput_report_write(options, path, error);
+}
+
+static int write_or_serve(const struct arguments *arguments,
+    const struct gput_report_options *options, char **unnamed, struct gput_error *error)
+{
+    if (!arguments_have(arguments, OPTION_PERFETTO))
+        return write_report(arguments, options, unnamed, error);
+    if (arguments_value(arguments, OPTION_REPORT_FORMAT))
+        return fail(error, GPUT_ERROR_INVALID, "--perfetto has its own format: use it without -f.");
+    return perfetto_serve(arguments, options, error);
+}
+
+int cmd_report(const struct arguments *arguments)
+{
+    struct gput_report_options options = gput_report_options_default();
+    struct work work = {0};
+    struct gput_error error;
+    char *unnamed = NULL;
+    int code = read_options(arguments, &work, &options, &error);
+    if (code == GPUT_OK)
+        code = write_or_serve(arguments, &options, &unnamed, &error);
+    analysis_end_progress(&work.shown);
+    if (code == GPUT_OK && unnamed)
+        output_files_say(unnamed);
+    named_sessions_free(&work.sessions);
+    free(work.marks);
+    free(unnamed);
+    return message_exit_status(code, &error, EXIT_FAILURE);
+}

@@ -1,0 +1,62 @@
+/* gpu-tracker show: the results that a session kept while it ran. */
+#include "common/message.h"
+#include "common/screen.h"
+#include "options/arguments.h"
+#include "track/report.h"
+#include "track/tracking.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+/* What the figures leave out, as one more source in the report, and said next to it. */
+static void add_note(struct gput_results *results)
+{
+    message_warning(NULL, "These are the results so far of a session that did not finish: it was "
+                          "killed, or still runs.");
+    struct gput_error error;
+    if (gput_results_add_source(results, "after_last_sample", GPUT_SOURCE_UNAVAILABLE,
+            "the session did not finish (it was killed, or still runs): what was used after its "
+            "last sample is unknown",
+            &error) != GPUT_OK)
+        message_warning(NULL, error.message);
+}
+
+/* The units of the file, or those that are given here. */
+static int read_units(
+    const struct arguments *arguments, struct gput_results *results, struct gput_error *error)
+{
+    enum gput_ram_unit ram = gput_results_ram_unit(results);
+    enum gput_ram_unit gpu_ram = gput_results_gpu_ram_unit(results);
+    enum gput_time_unit time = gput_results_time_unit(results);
+    int code = tracking_read_units(arguments, &ram, &gpu_ram, &time, error);
+    if (code == GPUT_OK)
+        gput_results_set_units(results, ram, gpu_ram, time);
+    return code;
+}
+
+static int show(const struct arguments *arguments, struct gput_error *error)
+{
+    const char *output = arguments_value(arguments, OPTION_OUTPUT);
+    struct report report = {.path = output, .screen_fd = STDOUT_FILENO, .stop_fd = SCREEN_WAITS};
+    struct gput_results *results = NULL;
+    int code = report_read_format(arguments, OPTION_TRACKING_FORMAT, output,
+        report_usual_format(output), &report.format, error);
+    if (code == GPUT_OK)
+        code = gput_results_load(arguments->operands[0], &results, error);
+    if (code == GPUT_OK)
+        code = read_units(arguments, results, error);
+    if (code == GPUT_OK)
+        code = report_check_output(output, error);
+    if (code == GPUT_OK) {
+        add_note(results);
+        code = report_write(&report, results, NULL, error);
+    }
+    gput_results_destroy(results);
+    return code;
+}
+
+int cmd_show(const struct arguments *arguments)
+{
+    struct gput_error error;
+    return message_exit_status(show(arguments, &error), &error, EXIT_FAILURE);
+}

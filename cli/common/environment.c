@@ -1,0 +1,63 @@
+#include "common/environment.h"
+
+#include "common/message.h"
+
+#include <linux/capability.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+bool environment_is_untrusted(void)
+{
+    return getauxval(AT_SECURE) != 0;
+}
+
+const char *environment_path(const char *name)
+{
+    const char *value = environment_is_untrusted() ? NULL : getenv(name);
+    return value && value[0] ? value : NULL;
+}
+
+/* Names the variables that are set and not followed: a missing GPU would be a riddle otherwise. */
+static void warn_of_ignored(void)
+{
+    static const char *const names[] = {"GPUT_BLOCKS_FILE", "GPUT_COLLECTORS", "GPUT_CONFIG",
+        "GPUT_NVML", "GPUT_PROCFS", "GPUT_PYTHON", "GPUT_REPORT_PAGE", "GPUT_SYSFS"};
+    char list[256] = "", line[MESSAGE_LINE_SIZE];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *value = getenv(names[i]);
+        size_t used = strlen(list);
+        if (value && value[0])
+            snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", names[i]);
+    }
+    snprintf(line, sizeof line,
+        "This gpu-tracker has capabilities of its file (setcap), so it follows no path of the "
+        "environment: %s. 'sudo setcap -r' on the file takes them away.",
+        list);
+    if (list[0])
+        message_warning(NULL, line);
+}
+
+void environment_drop_rights(void)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {{0}};
+    syscall(SYS_capset, &header, none);
+}
+
+int environment_check_rights(bool needs_rights, struct gput_error *error)
+{
+    if (geteuid() != getuid() || getegid() != getgid())
+        return fail(error, GPUT_ERROR_PERMISSION,
+            "gpu-tracker must not be set-user-ID or set-group-ID: the commands that it starts "
+            "would run as another user. 'chmod ug-s' on the file takes that away.");
+    if (!environment_is_untrusted())
+        return GPUT_OK;
+    if (!needs_rights)
+        environment_drop_rights();
+    warn_of_ignored();
+    return GPUT_OK;
+}

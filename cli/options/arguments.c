@@ -1,0 +1,90 @@
+#include "options/arguments.h"
+
+#include "common/message.h"
+#include "options/choice.h"
+#include "options/numbers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int arguments_add_borrowed(
+    struct arguments *arguments, enum option_id id, const char *value, struct gput_error *error)
+{
+    if (arguments->n_uses == arguments->capacity) {
+        size_t capacity = arguments->capacity ? 2 * arguments->capacity : 16;
+        struct option_use *uses = realloc(arguments->uses, capacity * sizeof *uses);
+        if (!uses)
+            return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+        arguments->uses = uses;
+        arguments->capacity = capacity;
+    }
+    arguments->uses[arguments->n_uses++] = (struct option_use){id, value};
+    return GPUT_OK;
+}
+
+int arguments_add(
+    struct arguments *arguments, enum option_id id, const char *value, struct gput_error *error)
+{
+    char **added = realloc(arguments->added, (arguments->n_added + 1) * sizeof *added);
+    char *copy = strdup(value);
+    if (added)
+        arguments->added = added;
+    if (!added || !copy) {
+        free(copy);
+        return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+    }
+    arguments->added[arguments->n_added++] = copy;
+    return arguments_add_borrowed(arguments, id, copy, error);
+}
+
+void arguments_finish(struct arguments *arguments)
+{
+    for (size_t i = 0; i < arguments->n_added; i++)
+        free(arguments->added[i]);
+    free(arguments->added);
+    free(arguments->uses);
+    free(arguments->operands);
+    *arguments = (struct arguments){0};
+}
+
+bool arguments_have(const struct arguments *arguments, enum option_id id)
+{
+    return arguments_value(arguments, id) != NULL;
+}
+
+const char *arguments_value(const struct arguments *arguments, enum option_id id)
+{
+    for (size_t i = arguments->n_uses; i-- > 0;) {
+        if (arguments->uses[i].id == id)
+            return arguments->uses[i].value;
+    }
+    return NULL;
+}
+
+const char *arguments_next(const struct arguments *arguments, enum option_id id, size_t *position)
+{
+    while (*position < arguments->n_uses) {
+        const struct option_use *use = &arguments->uses[(*position)++];
+        if (use->id == id)
+            return use->value;
+    }
+    return NULL;
+}
+
+int arguments_read_moment(const struct arguments *arguments, enum option_id id, const char *name,
+    int64_t *number, struct gput_error *error)
+{
+    const char *word = arguments_value(arguments, id);
+    if (word && !numbers_read_whole(word, number))
+        return fail(error, GPUT_ERROR_INVALID,
+            "--%s must be a whole number (microseconds since the epoch, or a step), not \"%s\".",
+            name, word);
+    return GPUT_OK;
+}
+
+int arguments_read_choice(const struct arguments *arguments, enum option_id id, const char *noun,
+    int *choice, struct gput_error *error)
+{
+    const char *word = arguments_value(arguments, id);
+    return word ? choice_read(id, word, noun, choice, error) : GPUT_OK;
+}

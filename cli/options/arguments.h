@@ -1,0 +1,69 @@
+/*
+ * What a command was given: its options and operands. parse_arguments.h fills it.
+ */
+#pragma once
+
+#include "commands/command.h"
+#include "options/option.h"
+
+#include <gputracker/error.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct option_use {
+    enum option_id id;
+    const char *value; /* inside argv; "" for a flag */
+};
+
+struct arguments {
+    const struct command *command;
+    const char *family;    /* help was asked for the commands that begin with this word; or NULL */
+    bool wants_short_help; /* -h, not --help */
+    bool needs_options_listed; /* an option is unknown; see parse_describe_options() */
+    struct option_use *uses;   /* in the order given; owned */
+    size_t n_uses;
+    size_t capacity;
+    char **added; /* the values that arguments_add() copied; owned */
+    size_t n_added;
+    /* What is not an option, NULL at the end; the array is owned, the texts are argv's. */
+    char **operands;
+    int n_operands;
+};
+
+void arguments_finish(struct arguments *arguments);
+
+/* Adds a use of an option after those given; the value must stay. Errors: GPUT_ERROR_MEMORY. */
+int arguments_add_borrowed(
+    struct arguments *arguments, enum option_id id, const char *value, struct gput_error *error);
+
+/* The same; the value is copied. Errors: GPUT_ERROR_MEMORY. */
+int arguments_add(
+    struct arguments *arguments, enum option_id id, const char *value, struct gput_error *error);
+
+/* True when the option was given. */
+bool arguments_have(const struct arguments *arguments, enum option_id id);
+
+/* The value last given to an option, or NULL. */
+const char *arguments_value(const struct arguments *arguments, enum option_id id);
+
+/* For repeatable options: the next value from use number *position on, which moves after it; NULL
+ * at the end. Start at 0. */
+const char *arguments_next(const struct arguments *arguments, enum option_id id, size_t *position);
+
+/*
+ * A moment of a trace given to an option: microseconds since the epoch, or a step. *moment
+ * stays as it is when the option was not given. `name` is the option's, for the message. Errors:
+ * GPUT_ERROR_INVALID when it is not a whole number.
+ */
+int arguments_read_moment(const struct arguments *arguments, enum option_id id, const char *name,
+    int64_t *moment, struct gput_error *error);
+
+/*
+ * The word last given to an option that takes one of a list: *choice is its position there, and
+ * stays as it is when the option was not given. `noun` is what messages call the value. Errors:
+ * those of choice_read().
+ */
+int arguments_read_choice(const struct arguments *arguments, enum option_id id, const char *noun,
+    int *choice, struct gput_error *error);

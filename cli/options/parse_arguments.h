@@ -1,0 +1,26 @@
+/*
+ * Parses the command line by the tables of options and commands in the way docopt parsed the old
+ * command's: options and operands in any order, long options by any unique prefix, values as
+ * `--st=0.3`, `--st 0.3`, `-o x` or `-ox`.
+ */
+#pragma once
+
+#include "options/arguments.h"
+
+/*
+ * Fills `arguments`, whose texts point into `argv`. Does not check the number of operands: help may
+ * have been asked for. To be freed by arguments_finish(), also after a failure.
+ * Where the message of an unknown option has no space for all valid ones, needs_options_listed is
+ * true.
+ * Errors: GPUT_ERROR_INVALID with the option or word that is wrong, and the way out.
+ */
+int parse_arguments(int argc, char **argv, struct arguments *arguments, struct gput_error *error);
+
+/* More than all names of options that a command has. */
+#define OPTIONS_TEXT_SIZE 960
+
+/* "Options of gpu-tracker run: --help --version …" */
+void parse_describe_options(const struct command *command, char text[OPTIONS_TEXT_SIZE]);
+
+/* Checks that there are as many operands as the command takes. */
+int parse_check_operands(const struct arguments *arguments, struct gput_error *error);

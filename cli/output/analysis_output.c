@@ -1,0 +1,68 @@
+#include "output/analysis_output.h"
+
+#include "common/message.h"
+#include "common/screen.h"
+#include "track/report.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+int analysis_write(const struct arguments *arguments, enum gput_format format, const char *bytes,
+    size_t length, struct gput_error *error)
+{
+    const char *path = arguments_value(arguments, OPTION_OUTPUT);
+    bool to_file = path && strcmp(path, "-") != 0;
+    int code = report_write_bytes(path, STDOUT_FILENO, bytes, length, error);
+    bool is_text =
+        format != GPUT_FORMAT_PICKLE && format != GPUT_FORMAT_PDF && format != GPUT_FORMAT_PNG;
+    if (code == GPUT_OK && !to_file && is_text && length > 0 && bytes[length - 1] != '\n')
+        code = report_write_text(NULL, STDOUT_FILENO, "\n", error);
+    return code;
+}
+
+void analysis_show_progress(void *user, double done)
+{
+    int *shown = user;
+    int percent = (int)(done * 100);
+    if (percent == *shown || !screen_shows_progress(STDERR_FILENO))
+        return;
+    fprintf(stderr, "\rgpu-tracker: reading, %d %%", percent);
+    *shown = percent;
+}
+
+void analysis_end_progress(int *shown)
+{
+    if (*shown > 0)
+        fputs("\r\033[K", stderr);
+    *shown = 0;
+}
+
+void analysis_warn(void *user, const char *message)
+{
+    analysis_end_progress(user);
+    message_warning(NULL, message);
+}
+
+/* Whether what is written goes to a terminal. */
+static bool is_for_a_terminal(const struct arguments *arguments)
+{
+    const char *path = arguments_value(arguments, OPTION_OUTPUT);
+    return (!path || strcmp(path, "-") == 0) && isatty(STDOUT_FILENO);
+}
+
+enum gput_format analysis_usual_format(const struct arguments *arguments)
+{
+    bool wants_all = arguments_have(arguments, OPTION_ALL);
+    return wants_all || is_for_a_terminal(arguments) ? GPUT_FORMAT_SUMMARY : GPUT_FORMAT_TEXT;
+}
+
+struct gput_summary_options analysis_summary_options(const struct arguments *arguments)
+{
+    struct gput_summary_options options = gput_summary_options_default();
+    options.all = arguments_have(arguments, OPTION_ALL);
+    options.width =
+        is_for_a_terminal(arguments) ? screen_columns(STDOUT_FILENO, REPORT_COLUMNS) : 0;
+    return options;
+}

@@ -1,0 +1,31 @@
+/*
+ * What the commands that analyze have in common: progress and output.
+ */
+#pragma once
+
+#include "options/arguments.h"
+
+#include <gputracker/summary.h>
+
+#include <gputracker/results.h>
+
+/* Writes what was rendered where -o says: whole or not at all; else to the standard output, where
+ * text ends with a line end. */
+int analysis_write(const struct arguments *arguments, enum gput_format format, const char *bytes,
+    size_t length, struct gput_error *error);
+
+/* Shows on a terminal how far reading is. Has the form of gput_analysis_options.progress; `user` is
+ * an int, 0 at first. */
+void analysis_show_progress(void *user, double done);
+
+/* Wipes what it showed. */
+void analysis_end_progress(int *shown);
+
+/* Prints a warning where progress may be shown; `user` is that int. */
+void analysis_warn(void *user, const char *message);
+
+/* For people on a terminal, else the text of the older command, which scripts read. */
+enum gput_format analysis_usual_format(const struct arguments *arguments);
+
+/* How a summary is laid out: as wide as the terminal that it goes to, and --all. */
+struct gput_summary_options analysis_summary_options(const struct arguments *arguments);

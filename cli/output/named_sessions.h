@@ -1,0 +1,23 @@
+/*
+ * The sessions that 'report' and 'plot' are given: SESSION or NAME=SESSION.
+ */
+#pragma once
+
+#include "options/arguments.h"
+
+#include <gputracker/error.h>
+#include <gputracker/report.h>
+
+struct named_sessions {
+    struct gput_report_session *sessions;
+    const struct gput_report_session **list; /* the same, as options of reports have them */
+    char **names;                            /* of "NAME=SESSION"; NULL: none */
+    size_t count;
+};
+
+/* Whatever the outcome, the caller frees what was read by named_sessions_free(). Errors:
+ * GPUT_ERROR_MEMORY; GPUT_ERROR_INVALID where a session is the output. */
+int named_sessions_read(struct named_sessions *read, const struct arguments *arguments,
+    enum option_id output, struct gput_error *error);
+
+void named_sessions_free(struct named_sessions *read);

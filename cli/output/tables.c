@@ -1,0 +1,99 @@
+#include "output/tables.h"
+
+#include "common/message.h"
+#include "common/screen.h"
+#include "options/arguments.h"
+#include "track/report.h"
+
+#include <string.h>
+#include <unistd.h>
+
+int tables_read_format(
+    const struct arguments *arguments, enum gput_format *format, struct gput_error *error)
+{
+    return report_read_format(arguments, OPTION_TABLE_FORMAT,
+        arguments_value(arguments, OPTION_TABLE_OUTPUT), GPUT_FORMAT_TEXT, format, error);
+}
+
+static int check_csv(
+    enum gput_format format, const struct gput_tables *tables, struct gput_error *error)
+{
+    if (format != GPUT_FORMAT_CSV || gput_tables_count(tables) <= 1)
+        return GPUT_OK;
+    return fail(error, GPUT_ERROR_INVALID,
+        "CSV holds one table, and there are %zu here: choose one with --table (%s, ...).",
+        gput_tables_count(tables), gput_table_name(gput_tables_get(tables, 0)));
+}
+
+/* Before the first part: what is to be written, and where to. */
+static int stream_begin(
+    struct tables_stream *stream, const struct gput_tables *tables, struct gput_error *error)
+{
+    const char *only = arguments_value(stream->arguments, OPTION_TABLE);
+    const char *path = arguments_value(stream->arguments, OPTION_TABLE_OUTPUT);
+    enum gput_format format =
+        report_format(stream->arguments, OPTION_TABLE_FORMAT, path, GPUT_FORMAT_TEXT);
+    if (only && !gput_tables_find(tables, only))
+        return gput_tables_not_found(tables, only, error);
+    if (!only)
+        TRY(check_csv(format, tables, error));
+    TRY(gput_table_writer_create(
+        format, only ? 1 : gput_tables_count(tables), &stream->writer, error));
+    if (path && strcmp(path, "-") != 0)
+        TRY(gput_file_open(path, &stream->file, error));
+    else if (isatty(STDOUT_FILENO))
+        gput_table_writer_set_width(stream->writer, screen_columns(STDOUT_FILENO, REPORT_COLUMNS));
+    return GPUT_OK;
+}
+
+static int stream_write(struct tables_stream *stream, const char *text, struct gput_error *error)
+{
+    return stream->file ? gput_file_add(stream->file, text, strlen(text), error)
+                        : report_write_text(NULL, STDOUT_FILENO, text, error);
+}
+
+int tables_stream_write(struct tables_stream *stream, const struct gput_tables *tables,
+    const struct gput_table *part, struct gput_error *error)
+{
+    const char *only = arguments_value(stream->arguments, OPTION_TABLE), *text;
+    int code = stream->writer ? GPUT_OK : stream_begin(stream, tables, error);
+    if (code != GPUT_OK || (only && strcmp(gput_table_name(part), only) != 0))
+        return code;
+    TRY(gput_table_writer_add(stream->writer, part, &text, error));
+    return stream_write(stream, text, error);
+}
+
+int tables_stream_end(struct tables_stream *stream, struct gput_error *error)
+{
+    const char *text;
+    if (!stream->writer)
+        return GPUT_OK;
+    int code = gput_table_writer_end(stream->writer, &text, error);
+    if (code == GPUT_OK)
+        code = stream_write(stream, text, error);
+    if (code == GPUT_OK && stream->file) {
+        code = gput_file_close(stream->file, error);
+        stream->file = NULL;
+    }
+    return code;
+}
+
+void tables_stream_finish(struct tables_stream *stream)
+{
+    gput_table_writer_destroy(stream->writer);
+    gput_file_discard(stream->file);
+    *stream = (struct tables_stream){0};
+}
+
+int tables_write(
+    const struct arguments *arguments, struct gput_tables *tables, struct gput_error *error)
+{
+    struct tables_stream stream = {.arguments = arguments};
+    int code = stream_begin(&stream, tables, error);
+    for (size_t i = 0; code == GPUT_OK && i < gput_tables_count(tables); i++)
+        code = tables_stream_write(&stream, tables, gput_tables_get(tables, i), error);
+    if (code == GPUT_OK)
+        code = tables_stream_end(&stream, error);
+    tables_stream_finish(&stream);
+    return code;
+}

@@ -1,0 +1,34 @@
+/*
+ * Writing tables: which of them, in which form, where to.
+ */
+#pragma once
+
+#include "options/arguments.h"
+
+#include <gputracker/file.h>
+#include <gputracker/table.h>
+
+/* Reads --format: text, json or csv; without it, the extension of --output decides. Errors:
+ * GPUT_ERROR_INVALID. */
+int tables_read_format(
+    const struct arguments *arguments, enum gput_format *format, struct gput_error *error);
+
+/* Writes tables as --table, --format and --output say. */
+int tables_write(
+    const struct arguments *arguments, struct gput_tables *tables, struct gput_error *error);
+
+/* The same of tables that come in parts; see gput_profile_options.receive. All zeroes at first. */
+struct tables_stream {
+    const struct arguments *arguments;
+    struct gput_table_writer *writer; /* NULL: no part has come */
+    struct gput_file *file;           /* NULL: the standard output */
+};
+
+int tables_stream_write(struct tables_stream *stream, const struct gput_tables *tables,
+    const struct gput_table *part, struct gput_error *error);
+
+/* After the last part. Nothing where none came. */
+int tables_stream_end(struct tables_stream *stream, struct gput_error *error);
+
+/* In any case, at last: what was not ended leaves no file. */
+void tables_stream_finish(struct tables_stream *stream);

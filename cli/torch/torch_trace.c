@@ -1,0 +1,509 @@
+#include "torch/torch_trace.h"
+
+#include "common/clock.h"
+#include "common/environment.h"
+#include "common/message.h"
+#include "output/output_files.h"
+#include "torch/torch_file.h"
+
+#include <gputracker/file.h>
+#include <gputracker/rank.h>
+#include <gputracker/timeline.h>
+
+#include <errno.h>
+#include <limits.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+/* PyTorch puts this and 52 more bytes into the 108 of an address, without looking whether they fit.
+ */
+#define MAX_SOCKET_FOLDER 50
+
+#define DAEMON_NAME "dynolog"
+
+/* ---- Files ---- */
+
+static int name_file(struct torch_trace *trace, struct outputs *outputs, const char *tracking_file,
+    struct gput_error *error)
+{
+    if (!trace->path && tracking_file)
+        return outputs_name_after(
+            outputs, OUTPUT_TRACES, tracking_file, "-torch.json", &trace->path, error);
+    if (!trace->path)
+        trace->path = "torch-trace.json";
+    return outputs_name(outputs, OUTPUT_TRACES, &trace->path, error);
+}
+
+/* A name for the program's file that is not changed: PyTorch puts the process into the first
+ * ".json" of a path, and refuses "..". */
+static bool suits_torch(const char *folder)
+{
+    return !strstr(folder, ".json") && !strstr(folder, "..") && !strpbrk(folder, "\n#=");
+}
+
+/* Next to the timeline, where traces survive whatever ends this process; else a temporary one. */
+static int make_folder(void *user, struct gput_error *error)
+{
+    struct torch_trace *trace = user;
+    char path[PATH_MAX];
+    TRY(gput_file_check(trace->path, error));
+    const char *slash = strrchr(trace->path, '/');
+    const char *name = slash ? slash + 1 : trace->path, *dot = strstr(name, ".json");
+    if (!dot)
+        dot = strrchr(name, '.');
+    int length = dot ? (int)(dot - trace->path) : (int)strlen(trace->path);
+    snprintf(path, sizeof path, "%.*s.parts", length, trace->path);
+    TRY(output_files_make_private(path, trace->replaces, "the traces of an earlier command",
+        "'gpu-tracker timeline merge' makes one file of them. --overwrite uses it again.", error));
+    trace->folder = realpath(path, NULL);
+    if (trace->folder && !suits_torch(trace->folder)) {
+        rmdir(trace->folder);
+        free(trace->folder);
+        trace->folder = realpath(trace->sockets.path, NULL);
+    }
+    return trace->folder
+               ? GPUT_OK
+               : fail(error, GPUT_ERROR_IO, "Cannot use folder %.400s: %s", path, strerror(errno));
+}
+
+static int make_socket_folder(struct torch_trace *trace, struct gput_error *error)
+{
+    const char *root = environment_path("TMPDIR");
+    if (root && strlen(root) + sizeof "/gpu-tracker-XXXXXX" > MAX_SOCKET_FOLDER)
+        root = NULL;
+    return temporary_folder_make(&trace->sockets, root, "the socket of --torch-trace", error);
+}
+
+static int make_samples(
+    struct torch_trace *trace, struct gput_session_options *options, struct gput_error *error)
+{
+    if (options->tracking_file)
+        return GPUT_OK;
+    if (asprintf(&trace->samples, "%s/samples.sqlite", trace->sockets.path) < 0)
+        trace->samples = NULL;
+    options->tracking_file = trace->samples;
+    return trace->samples ? GPUT_OK : fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+}
+
+/* ---- The socket ---- */
+
+static bool is_answered(const struct sockaddr_un *address, socklen_t length)
+{
+    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    bool answers = fd >= 0 && connect(fd, (const struct sockaddr *)address, length) == 0;
+    if (fd >= 0)
+        close(fd);
+    return answers;
+}
+
+/* A daemon of somebody else stays the one that is asked. */
+static bool belongs_to_other(struct torch_trace *trace)
+{
+    struct sockaddr_un abstract = {.sun_family = AF_UNIX};
+    const char *folder = getenv("KINETO_IPC_SOCKET_DIR");
+    memcpy(abstract.sun_path + 1, DAEMON_NAME, sizeof DAEMON_NAME);
+    if (folder && folder[0]) {
+        notes_add(&trace->notes,
+            "PyTorch is not asked for traces, as KINETO_IPC_SOCKET_DIR is set already, to %.200s.",
+            folder);
+        return true;
+    }
+    if (!is_answered(&abstract,
+            (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + sizeof DAEMON_NAME)))
+        return false;
+    notes_add(&trace->notes, "PyTorch is not asked for traces, as a daemon (dynolog) on this "
+                             "machine does that already.");
+    return true;
+}
+
+static int open_socket(struct torch_trace *trace, struct gput_error *error)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    struct epoll_event event = {.events = EPOLLIN};
+    int yes = 1;
+    snprintf(address.sun_path, sizeof address.sun_path, "%s/" DAEMON_NAME, trace->sockets.path);
+    trace->socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    trace->events = epoll_create1(EPOLL_CLOEXEC);
+    if (trace->socket < 0 || trace->events < 0 ||
+        setsockopt(trace->socket, SOL_SOCKET, SO_PASSCRED, &yes, sizeof yes) != 0 ||
+        bind(trace->socket, (struct sockaddr *)&address, sizeof address) != 0 ||
+        epoll_ctl(trace->events, EPOLL_CTL_ADD, trace->socket, &event) != 0)
+        return fail(error, GPUT_ERROR_IO, "Cannot open the socket of --torch-trace in %.200s: %s",
+            trace->sockets.path, strerror(errno));
+    return GPUT_OK;
+}
+
+static int set_environment(const struct torch_trace *trace, struct gput_error *error)
+{
+    /* The last one: without it each program that loads PyTorch has lines about the daemon. */
+    if (setenv("KINETO_USE_DAEMON", "1", 1) == 0 &&
+        setenv("KINETO_IPC_SOCKET_DIR", trace->sockets.path, 1) == 0 &&
+        setenv("KINETO_ONDEMAND_TRACE_DIR", trace->folder, 1) == 0 &&
+        setenv("KINETO_LOG_LEVEL", "5", 0) == 0)
+        return GPUT_OK;
+    return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+}
+
+int torch_trace_begin(struct torch_trace *trace, const struct arguments *arguments,
+    struct outputs *outputs, const char *samples, struct gput_session_options *options,
+    struct gput_error *error)
+{
+    struct gput_rank *rank;
+    const char *text;
+    size_t position = 0;
+    *trace = (struct torch_trace){.socket = -1, .events = -1, .sockets = {.alive_fd = -1}};
+    trace->replaces = options->overwrite;
+    trace->path = arguments_value(arguments, OPTION_TORCH_TRACE_FILE);
+    while ((text = arguments_next(arguments, OPTION_TORCH_TRACE, &position)))
+        TRY(torch_schedule_add(&trace->schedule, text, error));
+    if (trace->schedule.n_requests == 0)
+        return GPUT_OK;
+    trace->is_wanted = true;
+    if (gput_rank_create(NULL, &rank, error) == GPUT_OK) {
+        trace->schedule.is_rank = gput_rank_number(rank) >= 0;
+        gput_rank_destroy(rank);
+    }
+    if (belongs_to_other(trace))
+        return GPUT_OK;
+    trace->outputs = outputs;
+    TRY(name_file(trace, outputs, samples, error));
+    TRY(make_socket_folder(trace, error));
+    TRY(outputs_take(outputs, OUTPUT_TRACES, make_folder, trace, error));
+    TRY(open_socket(trace, error));
+    TRY(set_environment(trace, error));
+    return make_samples(trace, options, error);
+}
+
+/* ---- While the command runs ---- */
+
+static void learn_rank(struct torch_client *client, pid_t pid)
+{
+    struct gput_rank *rank;
+    struct gput_error error;
+    if (gput_rank_of_process(pid, &rank, &error) != GPUT_OK)
+        return;
+    client->rank = gput_rank_number(rank);
+    client->world_size = gput_rank_world_size(rank);
+    client->local_size = gput_rank_local_size(rank);
+    gput_rank_destroy(rank);
+}
+
+/* Where a process is to write its next trace. */
+static const char *add_asked(struct torch_trace *trace, const struct torch_client *client,
+    const struct torch_request *request)
+{
+    size_t count = trace->n_asked;
+    if ((count & (count - 1)) == 0) {
+        struct torch_asked *asked =
+            realloc(trace->asked, (count > 0 ? 2 * count : 1) * sizeof *asked);
+        if (!asked)
+            return NULL;
+        trace->asked = asked;
+    }
+    struct torch_asked *asked = &trace->asked[count];
+    *asked = (struct torch_asked){
+        .client = (size_t)(client - trace->schedule.clients), .request = request};
+    if (asprintf(&asked->path, "%s/torch-%d-%zu.trace", trace->folder,
+            (int)client->message.processes[0], count) < 0)
+        return NULL;
+    trace->n_asked++;
+    return asked->path;
+}
+
+/* What a process is to do, as text; its length, 0: nothing. */
+static size_t answer_request(
+    struct torch_trace *trace, struct torch_client *client, char *text, size_t size)
+{
+    struct timespec now;
+    int64_t joint_start_ms;
+    clock_gettime(CLOCK_REALTIME, &now);
+    const char *path = client->repeated ? trace->asked[client->repeated - 1].path : NULL;
+    if (path && access(path, F_OK) == 0) {
+        client->n_given++;
+        client->repeated = 0;
+    }
+    const struct torch_request *request =
+        torch_schedule_next(&trace->schedule, client, now_ms() - trace->started_ms,
+            (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000, &joint_start_ms);
+    if (!request)
+        return 0;
+    if (!client->repeated) {
+        path = add_asked(trace, client, request);
+        client->repeated = path && request->by_step ? trace->n_asked : 0;
+    }
+    return path ? torch_request_compose(request, joint_start_ms, path, text, size) : 0;
+}
+
+static void answer(struct torch_trace *trace, const struct torch_message *message, pid_t pid,
+    const struct sockaddr_un *from, socklen_t from_length)
+{
+    char text[PATH_MAX + 512];
+    unsigned char reply[TORCH_MESSAGE_SIZE];
+    int32_t one = 1;
+    size_t length = 0;
+    if (message->kind == TORCH_CONTEXT) {
+        length = torch_message_compose(TORCH_CONTEXT, &one, sizeof one, reply);
+    } else if (message->kind == TORCH_REQUEST) {
+        size_t before = trace->schedule.n_clients;
+        struct torch_client *client = torch_schedule_client(&trace->schedule, from->sun_path);
+        if (!client)
+            return;
+        client->message = *message;
+        client->n_asked++;
+        if (trace->schedule.n_clients > before)
+            learn_rank(client, pid);
+        size_t text_length = answer_request(trace, client, text, sizeof text);
+        length = torch_message_compose(TORCH_REQUEST, text, text_length, reply);
+    }
+    if (length > 0)
+        sendto(trace->socket, reply, length, MSG_DONTWAIT | MSG_NOSIGNAL,
+            (const struct sockaddr *)from, from_length);
+}
+
+/* The process that has sent a message, as this one sees it; 0: not known. */
+static pid_t sender_of(struct msghdr *header)
+{
+    struct ucred sender = {0};
+    struct cmsghdr *control = CMSG_FIRSTHDR(header);
+    if (control && control->cmsg_level == SOL_SOCKET && control->cmsg_type == SCM_CREDENTIALS)
+        memcpy(&sender, CMSG_DATA(control), sizeof sender);
+    return sender.pid;
+}
+
+/* Takes one message. False: there is none. */
+static bool take_message(struct torch_trace *trace)
+{
+    unsigned char bytes[TORCH_MESSAGE_SIZE];
+    union {
+        struct cmsghdr head;
+        char bytes[CMSG_SPACE(sizeof(struct ucred))];
+    } control;
+    struct sockaddr_un from = {0};
+    struct torch_message message;
+    struct iovec part = {bytes, sizeof bytes};
+    struct msghdr header = {.msg_name = &from,
+        .msg_namelen = sizeof from - 1, /* a final 0 */
+        .msg_iov = &part,
+        .msg_iovlen = 1,
+        .msg_control = &control,
+        .msg_controllen = sizeof control};
+    ssize_t length = recvmsg(trace->socket, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    if (length < 0)
+        return errno == EINTR;
+    bool is_named = header.msg_namelen > offsetof(struct sockaddr_un, sun_path) && from.sun_path[0];
+    if (is_named && torch_message_parse(bytes, (size_t)length, &message))
+        answer(trace, &message, sender_of(&header), &from, header.msg_namelen);
+    return true;
+}
+
+/* So many at once that another process's flood does not keep this one from its work. */
+enum { MESSAGES_AT_ONCE = 64 };
+
+static int update(void *user)
+{
+    struct torch_trace *trace = user;
+    for (int i = 0; i < MESSAGES_AT_ONCE && take_message(trace); i++)
+        ;
+    return trace->display.update(trace->display.user);
+}
+
+static void suspend(void *user)
+{
+    display_suspend(&((struct torch_trace *)user)->display);
+}
+
+static void resume(void *user)
+{
+    display_resume(&((struct torch_trace *)user)->display);
+}
+
+struct display torch_trace_display(struct torch_trace *trace, struct display display)
+{
+    struct epoll_event event = {.events = EPOLLIN};
+    if (trace->socket < 0)
+        return display;
+    trace->started_ms = now_ms();
+    trace->display = display;
+    if (display.fd >= 0)
+        epoll_ctl(trace->events, EPOLL_CTL_ADD, display.fd, &event);
+    return (struct display){
+        .fd = trace->events, .update = update, .suspend = suspend, .resume = resume, .user = trace};
+}
+
+/* ---- Afterwards ---- */
+
+static void take_warning(void *user, const char *text)
+{
+    notes_add(user, "%s", text);
+}
+
+static const char *rank_text(long rank, char text[32])
+{
+    snprintf(text, 32, rank >= 0 ? " (rank %ld)" : "", rank);
+    return text;
+}
+
+/* Gives a trace that was written its rank and a name with it. */
+static void take_trace(struct torch_trace *trace, struct torch_asked *asked, size_t number)
+{
+    char path[PATH_MAX + 64], rank_part[32] = "", rank_name[32];
+    struct gput_error error;
+    const struct torch_client *client = &trace->schedule.clients[asked->client];
+    long rank = torch_schedule_rank(&trace->schedule, client);
+    int pid = (int)client->message.processes[0];
+    if (torch_schedule_is_launcher(&trace->schedule, client) &&
+        !torch_file_has_operators(asked->path)) {
+        unlink(asked->path); /* it was asked before it had started a rank */
+        return;
+    }
+    if (access(asked->path, F_OK) != 0) {
+        notes_add(&trace->notes,
+            "Process %d%s was asked for a trace, and ended before it had written it%s.", pid,
+            rank_text(rank, rank_name),
+            asked->request->by_step ? " (steps are those of optimizers of PyTorch)" : "");
+        return;
+    }
+    if (rank >= 0)
+        snprintf(rank_part, sizeof rank_part, "rank%ld-", rank);
+    snprintf(path, sizeof path, "%s/torch-%s%d-%zu.json", trace->folder, rank_part, pid, number);
+    int code = torch_file_copy(asked->path, path, rank, client->world_size, &error);
+    if (code == GPUT_OK)
+        unlink(asked->path);
+    if (code == GPUT_OK)
+        asked->taken = strdup(path);
+    else
+        notes_add(&trace->notes, "%s", error.message);
+}
+
+static int merge(struct torch_trace *trace, size_t n_taken, const char *tracking_file,
+    const char *marks, struct gput_error *error)
+{
+    struct gput_timeline_options options = gput_timeline_options_default();
+    const char **inputs = calloc(n_taken + 2, sizeof *inputs);
+    size_t count = 0;
+    if (!inputs)
+        return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+    for (size_t i = 0; i < trace->n_asked; i++) {
+        if (trace->asked[i].taken)
+            inputs[count++] = trace->asked[i].taken;
+    }
+    if (tracking_file && access(tracking_file, R_OK) == 0)
+        inputs[count++] = tracking_file;
+    if (marks)
+        inputs[count++] = marks;
+    options.inputs = inputs;
+    options.n_inputs = count;
+    outputs_settle(trace->outputs, OUTPUT_TRACES);
+    options.output = trace->path;
+    options.low_dimension = NULL;
+    options.warn = take_warning;
+    options.user = &trace->notes;
+    int code = gput_timeline_merge(&options, NULL, error);
+    free(inputs);
+    return code;
+}
+
+static void note_traces(struct torch_trace *trace, size_t n_taken)
+{
+    char lacking[96] = "";
+    size_t n_empty = 0;
+    for (size_t i = 0; i < trace->n_asked; i++)
+        n_empty += trace->asked[i].taken && !torch_file_has_operators(trace->asked[i].taken);
+    if (n_empty == n_taken)
+        snprintf(lacking, sizeof lacking, " without operators");
+    else if (n_empty > 0)
+        snprintf(lacking, sizeof lacking, " (%zu without operators)", n_empty);
+    notes_add(&trace->notes, "%zu trace%s of PyTorch%s, with the samples: %.400s", n_taken,
+        n_taken == 1 ? "" : "s", lacking, trace->path);
+    if (n_empty > 0)
+        notes_add(&trace->notes,
+            "PyTorch ran no operator while %s recorded. A trace that begins "
+            "later, or by steps (--torch-trace 5steps@100), has some.",
+            n_empty == 1 ? "one was" : "these were");
+}
+
+static void remove_traces(struct torch_trace *trace)
+{
+    for (size_t i = 0; i < trace->n_asked; i++) {
+        if (trace->asked[i].taken)
+            unlink(trace->asked[i].taken);
+    }
+}
+
+static void note_absence(struct torch_trace *trace)
+{
+    long there = 0, wanted = 0;
+    const struct torch_schedule *schedule = &trace->schedule;
+    for (size_t i = 0; i < schedule->n_clients; i++) {
+        there += torch_schedule_rank(schedule, &schedule->clients[i]) >= 0;
+        if (schedule->clients[i].local_size > wanted)
+            wanted = schedule->clients[i].local_size;
+    }
+    if (schedule->n_clients == 0)
+        notes_add(&trace->notes, "No process of the command asked whether to be traced, as PyTorch "
+                                 "2.1 and later does when it is imported.");
+    else if (!schedule->is_rank && there < wanted)
+        notes_add(&trace->notes,
+            "No trace was asked for: %ld of %ld ranks on this machine loaded PyTorch.", there,
+            wanted);
+    else if (trace->n_asked == 0)
+        notes_add(&trace->notes,
+            "No trace was asked for: the command ended before (PyTorch asks every 5 seconds).");
+}
+
+void torch_trace_merge(struct torch_trace *trace, const char *tracking_file, const char *marks)
+{
+    struct gput_error error;
+    size_t n_taken = 0;
+    if (trace->socket < 0)
+        return;
+    for (size_t i = 0; i < trace->n_asked; i++) {
+        take_trace(trace, &trace->asked[i], i);
+        n_taken += trace->asked[i].taken != NULL;
+    }
+    if (trace->n_asked == 0)
+        note_absence(trace);
+    if (n_taken == 0)
+        return;
+    if (merge(trace, n_taken, tracking_file, marks, &error) != GPUT_OK) {
+        notes_add(&trace->notes, "%s The traces are in %.400s.", error.message, trace->folder);
+        return;
+    }
+    trace->is_written = true;
+    note_traces(trace, n_taken);
+    remove_traces(trace);
+}
+
+const char *torch_trace_file(const struct torch_trace *trace)
+{
+    return trace->is_written ? trace->path : NULL;
+}
+
+void torch_trace_finish(struct torch_trace *trace)
+{
+    if (trace->socket >= 0)
+        close(trace->socket);
+    if (trace->events >= 0)
+        close(trace->events);
+    if (trace->folder)
+        rmdir(trace->folder); /* which is not empty where something failed */
+    for (size_t i = 0; i < trace->n_asked; i++) {
+        free(trace->asked[i].path);
+        free(trace->asked[i].taken);
+    }
+    temporary_folder_remove(&trace->sockets);
+    torch_schedule_finish(&trace->schedule);
+    notes_finish(&trace->notes);
+    free(trace->asked);
+    free(trace->folder);
+    free(trace->samples);
+    *trace = (struct torch_trace){.socket = -1, .events = -1, .sockets = {.alive_fd = -1}};
+}

@@ -1,0 +1,402 @@
+#include "track/tracking.h"
+
+#include "common/environment.h"
+#include "common/message.h"
+#include "common/screen.h"
+#include "options/arguments.h"
+#include "options/numbers.h"
+#include "track/report.h"
+#include "track/tracking_files.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Between samples, so that a view is drawn twice a second. */
+#define LIVE_SECONDS 0.5
+
+/* A whole number from 1 to INT_MAX; false when the text is not one. */
+static bool read_count(const char *text, int *count)
+{
+    int64_t value;
+    if (text[0] < '0' || text[0] > '9' || !numbers_read_whole(text, &value) || value < 1 ||
+        value > INT_MAX)
+        return false;
+    *count = (int)value;
+    return true;
+}
+
+int tracking_read_pid(const struct arguments *arguments, pid_t *pid, struct gput_error *error)
+{
+    if (arguments->n_operands == 0 || read_count(arguments->operands[0], pid))
+        return GPUT_OK;
+    return fail(error, GPUT_ERROR_INVALID,
+        "\"%s\" is not a process ID. It is a whole number, as ps or pgrep show it. %s",
+        arguments->operands[0], arguments->command->instead);
+}
+
+bool tracking_read_number(const char *text, double min, double *seconds)
+{
+    double value;
+    if (!numbers_read_decimal(text, &value) || !isfinite(value) || value < min)
+        return false;
+    *seconds = value;
+    return true;
+}
+
+int tracking_read_units(const struct arguments *arguments, enum gput_ram_unit *ram,
+    enum gput_ram_unit *gpu_ram, enum gput_time_unit *time, struct gput_error *error)
+{
+    const char *word = arguments_value(arguments, OPTION_RAM_UNIT);
+    if (word)
+        TRY(gput_ram_unit_parse(word, "RAM", ram, error));
+    if ((word = arguments_value(arguments, OPTION_GPU_RAM_UNIT)))
+        TRY(gput_ram_unit_parse(word, "GPU RAM", gpu_ram, error));
+    word = arguments_value(arguments, OPTION_TIME_UNIT);
+    return word ? gput_time_unit_parse(word, time, error) : GPUT_OK;
+}
+
+static int read_numbers(const struct arguments *arguments, struct gput_session_options *options,
+    struct gput_error *error)
+{
+    const char *text = arguments_value(arguments, OPTION_SLEEP_TIME);
+    if (text && !tracking_read_number(text, 0.001, &options->sleep_time_seconds))
+        return fail(error, GPUT_ERROR_INVALID,
+            "--st=%s is not a valid sleep time. It is a number of seconds, 0.001 or more.", text);
+    int cores;
+    text = arguments_value(arguments, OPTION_EXPECTED_CORES);
+    if (text && !read_count(text, &cores))
+        return fail(error, GPUT_ERROR_INVALID,
+            "--nec=%s is not a valid number of cores. It is a whole number above 0.", text);
+    if (text)
+        options->n_expected_cores = (unsigned)cores;
+    return GPUT_OK;
+}
+
+static int read_energy(const struct arguments *arguments, struct gput_session_options *options,
+    struct gput_error *error)
+{
+    const char *text = arguments_value(arguments, OPTION_CARBON_INTENSITY);
+    if (text && !tracking_read_number(text, 0, &options->carbon_intensity)) {
+        options->carbon_intensity = NAN; /* of a config file */
+        options->carbon_country = text;  /* which a session checks */
+    }
+    text = arguments_value(arguments, OPTION_PERIOD);
+    if (text && !tracking_read_number(text, 0.001, &options->sleep_time_seconds))
+        return fail(error, GPUT_ERROR_INVALID,
+            "--period=%s is not a valid period. It is a number of seconds, 0.001 or more.", text);
+    text = arguments_value(arguments, OPTION_MEASUREMENT_PERIOD);
+    if (text && !tracking_read_number(text, 0.1, &options->energy_period_seconds))
+        return fail(error, GPUT_ERROR_INVALID,
+            "--measurement-period=%s is not a valid period. It is a number of seconds, 0.1 or "
+            "more.",
+            text);
+    int driver = options->energy_driver;
+    int code = arguments_read_choice(arguments, OPTION_ENERGY_DRIVER, "driver", &driver, error);
+    options->energy_driver = (enum gput_energy_driver)driver;
+    if (code != GPUT_OK)
+        return code;
+    text = arguments_value(arguments, OPTION_ENERGY_UNIT);
+    return text ? gput_energy_unit_parse(text, &options->energy_unit, error) : GPUT_OK;
+}
+
+int tracking_read_labels(const struct arguments *arguments, char **labels, struct gput_error *error)
+{
+    const char *text;
+    size_t position = 0;
+    while ((text = arguments_next(arguments, OPTION_LABEL, &position))) {
+        char *joined;
+        if (asprintf(&joined, "%s%s%s", *labels ? *labels : "", *labels ? "," : "", text) < 0)
+            return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+        free(*labels);
+        *labels = joined;
+    }
+    return GPUT_OK;
+}
+
+int tracking_read_push_timeout(
+    const struct arguments *arguments, double *seconds, struct gput_error *error)
+{
+    const char *text = arguments_value(arguments, OPTION_PUSH_TIMEOUT);
+    if (text && (!tracking_read_number(text, 0.1, seconds) || !(*seconds <= 3600)))
+        return fail(error, GPUT_ERROR_INVALID,
+            "--push-timeout=%s is not a valid time. It is a number of seconds, 0.1 to 3600.", text);
+    return GPUT_OK;
+}
+
+/* Labels on the command line replace those of a config file. */
+static int read_push(
+    const struct arguments *arguments, struct tracking *tracking, struct gput_error *error)
+{
+    struct gput_session_options *options = &tracking->options;
+    const char *text = arguments_value(arguments, OPTION_PUSH_INTERVAL);
+    if (text && !tracking_read_number(text, 0.5, &options->push_interval_seconds))
+        return fail(error, GPUT_ERROR_INVALID,
+            "--push-interval=%s is not a valid interval. It is a number of seconds, 0.5 or more.",
+            text);
+    TRY(tracking_read_push_timeout(arguments, &options->push_timeout_seconds, error));
+    TRY(tracking_read_labels(arguments, &tracking->labels, error));
+    options->labels = tracking->labels ? tracking->labels : options->labels;
+    return GPUT_OK;
+}
+
+static int read_ram_mode(const struct arguments *arguments, struct gput_session_options *options,
+    struct gput_error *error)
+{
+    int choice = options->ram_mode,
+        code = arguments_read_choice(arguments, OPTION_RAM, "RAM mode", &choice, error);
+    options->ram_mode = (enum gput_ram_mode)choice;
+    return code;
+}
+
+/* One limit of each kind: of two, it is not clear which one is meant. */
+static int read_limit(const char *text, struct gput_limits *given, struct gput_error *error)
+{
+    struct gput_limits one = gput_limits_default();
+    int code = gput_limits_parse(text, &one, error);
+    for (int kind = 0; code == GPUT_OK && kind < GPUT_LIMIT_KIND_COUNT; kind++) {
+        if (!(one.values[kind] > 0))
+            continue;
+        if (given->values[kind] > 0)
+            return fail(error, GPUT_ERROR_INVALID, "The limit of %s is given twice.",
+                gput_limit_kind_name((enum gput_limit_kind)kind));
+        given->values[kind] = one.values[kind];
+    }
+    return code;
+}
+
+/* What is given here goes before what the configuration file says. */
+static int read_limits(
+    const struct arguments *arguments, struct gput_limits *limits, struct gput_error *error)
+{
+    struct gput_limits given = gput_limits_default();
+    size_t position = 0;
+    const char *text;
+    while ((text = arguments_next(arguments, OPTION_LIMIT, &position))) {
+        TRY(read_limit(text, &given, error));
+    }
+    bool has_some = false;
+    for (int kind = 0; kind < GPUT_LIMIT_KIND_COUNT; kind++) {
+        if (given.values[kind] > 0)
+            limits->values[kind] = given.values[kind];
+        has_some |= limits->values[kind] > 0;
+    }
+    limits->enforce |= arguments_have(arguments, OPTION_ENFORCE);
+    if (limits->enforce && !has_some)
+        return fail(error, GPUT_ERROR_INVALID,
+            "There is no limit to enforce. Give one, for example --limit ram=8GB.");
+    return GPUT_OK;
+}
+
+static void read_text(const struct arguments *arguments, enum option_id id, const char **text)
+{
+    const char *value = arguments_value(arguments, id);
+    if (value)
+        *text = value;
+}
+
+/* Of the sampling thread too. */
+static void warn(void *user, const char *text)
+{
+    struct tracking *tracking = user;
+    char line[MESSAGE_LINE_SIZE];
+    if (tracking->leaves_warnings_to_report)
+        return;
+    snprintf(line, sizeof line, "%s", text);
+    if (strstr(text, strerror(ENOSPC)) || strstr(text, strerror(EDQUOT)))
+        tracking_files_explain(tracking, line, sizeof line);
+    held_messages_say(&tracking->messages, MESSAGE_WARNING, line);
+}
+
+void tracking_name_marks(struct tracking *tracking)
+{
+    const char *pattern = environment_path("GPUT_BLOCKS_FILE");
+    struct gput_error ignored;
+    char *path = NULL, *free_path = NULL, text[MESSAGE_LINE_SIZE];
+    bool is_shown = tracking->live_marks == pattern;
+    if (!pattern || strstr(pattern, "%p") ||
+        outputs_find_rank(&tracking->outputs, &ignored) != GPUT_OK ||
+        gput_rank_path(tracking->outputs.own, pattern, &path, &ignored) != GPUT_OK)
+        return;
+    if (!environment_path("GPUT_BLOCKS_OVERWRITE") && access(path, F_OK) == 0 &&
+        gput_rank_free_path(path, &free_path, &ignored) == GPUT_OK) {
+        snprintf(text, sizeof text,
+            "%.400s exists: marks of code blocks are written to %.400s. GPUT_BLOCKS_OVERWRITE=1 "
+            "replaces it.",
+            path, free_path);
+        held_messages_say(&tracking->messages, MESSAGE_WARNING, text);
+        free(path);
+        path = free_path;
+    }
+    tracking->marks = path;
+    if (is_shown)
+        tracking->live_marks = path;
+}
+
+/* What cannot fail. */
+static void set_session_options(const struct arguments *arguments, struct tracking *tracking)
+{
+    struct gput_session_options *options = &tracking->options;
+    read_text(arguments, OPTION_GPU_UUIDS, &options->gpu_uuids);
+    read_text(arguments, OPTION_GPU_BRAND, &options->gpu_brand);
+    options->processes |= arguments_have(arguments, OPTION_PROCESSES);
+    options->keep_resource_usage_file = true;
+    options->raise_nofile_limit = true;
+    options->command_lines |= arguments_have(arguments, OPTION_COMMAND_LINES);
+    options->processes |= options->command_lines;
+    options->energy_continue = arguments_have(arguments, OPTION_CONT);
+    options->overwrite |= arguments_have(arguments, OPTION_OVERWRITE);
+    tracking->disable_logs |= arguments_have(arguments, OPTION_DISABLE_LOGS);
+    options->warn = tracking->disable_logs ? NULL : warn;
+    options->user = tracking;
+    tracking->live_marks = environment_path("GPUT_BLOCKS_FILE");
+    read_text(arguments, OPTION_LIVE_MARKS, &tracking->live_marks);
+    options->procfs_root = environment_path("GPUT_PROCFS");
+    options->sysfs_root = environment_path("GPUT_SYSFS");
+    options->nvml_path = environment_path("GPUT_NVML");
+}
+
+static int read_report(const struct arguments *arguments, bool is_older_form,
+    struct tracking *tracking, struct gput_error *error)
+{
+    tracking->is_older_form = is_older_form;
+    tracking->output = arguments_value(arguments, OPTION_OUTPUT);
+    tracking->quiet = arguments_have(arguments, OPTION_QUIET);
+    tracking->shows_progress = arguments_have(arguments, OPTION_PROGRESS);
+    tracking->shows_live = arguments_have(arguments, OPTION_LIVE);
+    tracking->also_summarizes = arguments_have(arguments, OPTION_SUMMARY);
+    /* The older form takes no notice of the file's name. */
+    if (is_older_form && !arguments_have(arguments, OPTION_TRACKING_FORMAT))
+        tracking->format = GPUT_FORMAT_TEXT;
+    else
+        TRY(report_read_format(arguments, OPTION_TRACKING_FORMAT, tracking->output,
+            report_usual_format(tracking->output), &tracking->format, error));
+    tracking->options.whole_machine = is_older_form || tracking->format == GPUT_FORMAT_TEXT;
+    /* The screen also gets what the command prints, whatever it really is. */
+    bool is_pickle = tracking->format == GPUT_FORMAT_PICKLE && !tracking->output;
+    return is_pickle ? report_refuse_pickle(error) : GPUT_OK;
+}
+
+/* Of many ranks one runs its command without what this machine, or this build, cannot do. True: it
+ * does without that file. */
+static bool drop(struct tracking *tracking, int code, const char *what, enum output_id id,
+    const struct gput_error *error)
+{
+    static const enum gput_code of_machine[] = {GPUT_ERROR_NOT_FOUND, GPUT_ERROR_EXISTS,
+        GPUT_ERROR_PERMISSION, GPUT_ERROR_IO, GPUT_ERROR_FILES, GPUT_ERROR_UNSUPPORTED};
+    bool is_of_machine = false;
+    for (size_t i = 0; i < sizeof of_machine / sizeof *of_machine; i++)
+        is_of_machine |= code == (int)of_machine[i];
+    if (!is_of_machine || !outputs_are_many(&tracking->outputs))
+        return false;
+    tracking_files_warn_without(tracking, error, what);
+    outputs_skip(&tracking->outputs, id);
+    return true;
+}
+
+/* What is made of the session next to its tracking file. */
+static int begin_recordings(
+    const struct arguments *arguments, struct tracking *tracking, struct gput_error *error)
+{
+    struct gput_session_options *options = &tracking->options;
+    bool are_many = outputs_are_many(&tracking->outputs);
+    int code = html_report_begin(&tracking->html, tracking->html_path, are_many, options, error);
+    if (drop(tracking, code, "--report", OUTPUT_HTML, error))
+        html_report_finish(&tracking->html);
+    else
+        TRY(code);
+    code = region_recording_begin(&tracking->regions, arguments, &tracking->outputs,
+        tracking_files_samples(tracking), options, error);
+    if (drop(tracking, code, "regions", OUTPUT_REGIONS, error))
+        region_recording_finish(&tracking->regions);
+    else
+        TRY(code);
+    code = torch_trace_begin(&tracking->torch, arguments, &tracking->outputs,
+        tracking_files_samples(tracking), options, error);
+    if (!drop(tracking, code, "traces of PyTorch", OUTPUT_TRACES, error))
+        return code;
+    torch_trace_finish(&tracking->torch);
+    return GPUT_OK;
+}
+
+static int read_everything(const struct arguments *arguments, bool is_older_form,
+    struct tracking *tracking, struct gput_error *error)
+{
+    struct gput_session_options *options = &tracking->options;
+    if (arguments_have(arguments, OPTION_OUTPUT_FOLDER))
+        options->sleep_time_seconds = 0.1; /* the default of --period */
+    TRY(read_report(arguments, is_older_form, tracking, error));
+    TRY(tracking_read_units(
+        arguments, &options->ram_unit, &options->gpu_ram_unit, &options->time_unit, error));
+    TRY(read_numbers(arguments, options, error));
+    TRY(read_ram_mode(arguments, options, error));
+    TRY(read_energy(arguments, options, error));
+    TRY(read_push(arguments, tracking, error));
+    TRY(read_limits(arguments, &tracking->limits, error));
+    set_session_options(arguments, tracking);
+    if (tracking->shows_live && !arguments_have(arguments, OPTION_SLEEP_TIME) &&
+        !arguments_have(arguments, OPTION_TRACKING_CONFIG))
+        options->sleep_time_seconds = LIVE_SECONDS;
+    TRY(tracking_files_name(arguments, tracking, error));
+    tracking->lists_processes = options->processes;
+    return begin_recordings(arguments, tracking, error);
+}
+
+int tracking_read(const struct arguments *arguments, bool is_older_form, struct tracking *tracking,
+    struct gput_error *error)
+{
+    *tracking = (struct tracking){.options = gput_session_options_default(),
+        .limits = gput_limits_default(),
+        .torch = {.socket = -1, .events = -1, .sockets = {.alive_fd = -1}}};
+    outputs_init(&tracking->outputs);
+    held_messages_init(&tracking->messages);
+    const char *path = arguments_value(arguments, OPTION_TRACKING_CONFIG);
+    int code = path ? gput_config_load(path, &tracking->config, error) : GPUT_OK;
+    if (tracking->config) {
+        gput_config_options(tracking->config, &tracking->options);
+        gput_config_limits(tracking->config, &tracking->limits);
+        tracking->disable_logs = gput_config_disables_logs(tracking->config);
+        tracking->process_id = gput_config_process_id(tracking->config);
+    }
+    tracking->options.limits = &tracking->limits;
+    if (code == GPUT_OK)
+        code = read_everything(arguments, is_older_form, tracking, error);
+    if (code != GPUT_OK)
+        tracking_finish(tracking);
+    return code;
+}
+
+void tracking_warn_of_process(struct tracking *tracking)
+{
+    if (tracking->process_id && !tracking->disable_logs)
+        held_messages_say(&tracking->messages, MESSAGE_WARNING,
+            "The process_id of the config file is not used: the command is tracked. "
+            "gpu-tracker attach tracks a process.");
+}
+
+void tracking_say_address(struct tracking *tracking, const struct gput_session *session)
+{
+    char line[160];
+    const char *address = gput_session_address(session);
+    snprintf(line, sizeof line, "serving http://%s/metrics", address ? address : "");
+    if (address)
+        held_messages_say(&tracking->messages, MESSAGE_NOTE, line);
+}
+
+void tracking_finish(struct tracking *tracking)
+{
+    held_messages_print(&tracking->messages, SCREEN_NEVER_WAITS);
+    html_report_finish(&tracking->html);
+    region_recording_finish(&tracking->regions);
+    torch_trace_finish(&tracking->torch);
+    outputs_finish(&tracking->outputs);
+    held_messages_finish(&tracking->messages);
+    gput_config_destroy(tracking->config);
+    free(tracking->labels);
+    free(tracking->kept);
+    free(tracking->marks);
+}

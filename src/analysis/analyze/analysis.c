@@ -1,0 +1,227 @@
+#include "analysis/analyze/analysis.h"
+
+#include "analysis/analyze/exact_figures.h"
+
+#include <gputracker/measurement.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct gput_statistics no_statistics = {NAN, NAN, NAN, NAN, 0};
+static const struct gput_percentiles no_percentiles = {NAN, NAN, NAN};
+
+static struct gput_statistics *create_statistics(size_t count)
+{
+    struct gput_statistics *list = malloc((count + 1) * sizeof *list);
+    for (size_t i = 0; list && i < count; i++)
+        list[i] = no_statistics;
+    return list;
+}
+
+struct gput_percentiles *analysis_create_percentiles(size_t count)
+{
+    struct gput_percentiles *list = malloc((count + 1) * sizeof *list);
+    for (size_t i = 0; list && i < count; i++)
+        list[i] = no_percentiles;
+    return list;
+}
+
+static void forget(double *figures, int count)
+{
+    for (int i = 0; i < count; i++)
+        figures[i] = NAN;
+}
+
+struct gput_analysis *analysis_create(const char *const *measurements, size_t count)
+{
+    struct gput_analysis *analysis = calloc(1, sizeof *analysis);
+    if (!analysis)
+        return NULL;
+    forget(analysis->energy, GPUT_ENERGY_FIGURE_COUNT);
+    analysis->measurements = calloc(count + 1, sizeof *analysis->measurements);
+    analysis->overall = create_statistics(count);
+    analysis->static_data = doc_create_object();
+    bool whole = analysis->measurements && analysis->overall && analysis->static_data;
+    for (size_t i = 0; whole && i < count; i++) {
+        analysis->measurements[i] = strdup(measurements[i]);
+        whole = analysis->measurements[i] != NULL;
+        analysis->n_measurements++;
+    }
+    if (!whole) {
+        gput_analysis_destroy(analysis);
+        return NULL;
+    }
+    return analysis;
+}
+
+struct gput_code_block *analysis_create_blocks(
+    const struct gput_analysis *analysis, size_t n, bool percentiles)
+{
+    struct gput_code_block *blocks = calloc(n + 1, sizeof *blocks);
+    for (size_t i = 0; blocks && i < n; i++) {
+        struct gput_code_block *block = &blocks[i];
+        block->process_id = block->thread_id = -1;
+        block->rank = CODE_BLOCK_NO_RANK;
+        block->compute_time = no_statistics;
+        block->compute_time_percentiles = no_percentiles;
+        block->self_time_total = block->cpu_time_total = NAN;
+        forget(block->energy, GPUT_ENERGY_FIGURE_COUNT);
+        forget(block->exact, GPUT_EXACT_FIGURE_COUNT);
+        block->n_measurements = analysis->n_measurements;
+        block->resource_usage = create_statistics(analysis->n_measurements);
+        if (percentiles)
+            block->percentiles = analysis_create_percentiles(analysis->n_measurements);
+        if (!block->resource_usage || (percentiles && !block->percentiles)) {
+            analysis_destroy_blocks(blocks, i + 1);
+            return NULL;
+        }
+    }
+    return blocks;
+}
+
+void analysis_destroy_blocks(struct gput_code_block *blocks, size_t n)
+{
+    for (size_t i = 0; blocks && i < n; i++) {
+        free((char *)blocks[i].name);
+        free(blocks[i].category);
+        free(blocks[i].thread_name);
+        free(blocks[i].resource_usage);
+        free(blocks[i].percentiles);
+        analysis_destroy_blocks(blocks[i].parts, blocks[i].n_parts); /* parts have no parts */
+    }
+    free(blocks);
+}
+
+int analysis_name_block(struct gput_code_block *block, const char *name, struct gput_error *error)
+{
+    free((char *)block->name);
+    block->name = strdup(name);
+    return block->name ? GPUT_OK : error_memory(error);
+}
+
+int analysis_set_category(struct gput_analysis *analysis, struct gput_code_block *block,
+    const char *category, size_t length, struct gput_error *error)
+{
+    free(block->category);
+    block->category = strndup(category, length);
+    analysis->has_categories = true;
+    return block->category ? GPUT_OK : error_memory(error);
+}
+
+double analysis_exact_mean(const struct gput_code_block *block, enum gput_exact_figure figure)
+{
+    bool is_sum = block->num_calls > 0 && !exact_figure_is_largest(figure);
+    return is_sum ? block->exact[figure] / (double)block->num_calls : NAN;
+}
+
+static bool any_has_energy(
+    const struct gput_code_block *blocks, size_t n, enum gput_energy_figure figure)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct gput_code_block *block = &blocks[i];
+        if (!isnan(block->energy[figure]) || any_has_energy(block->parts, block->n_parts, figure))
+            return true;
+    }
+    return false;
+}
+
+bool analysis_lacks_rows(
+    const struct gput_analysis *analysis, const struct gput_statistics *statistics)
+{
+    for (size_t i = 0; i < analysis->n_measurements; i++)
+        if (statistics[i].n_missing > 0)
+            return true;
+    return false;
+}
+
+bool analysis_shows_energy(const struct gput_analysis *analysis, enum gput_energy_figure figure)
+{
+    return analysis->has_energy &&
+           (figure == GPUT_ENERGY_TOTAL || !isnan(analysis->energy[figure]) ||
+               any_has_energy(analysis->blocks, analysis->n_blocks, figure));
+}
+
+size_t analysis_find_measurement(const struct gput_analysis *analysis, const char *name)
+{
+    size_t i = 0;
+    while (i < analysis->n_measurements && strcmp(analysis->measurements[i], name) != 0)
+        i++;
+    return i;
+}
+
+const char *analysis_unit(const struct gput_analysis *analysis, const char *name)
+{
+    const struct gput_measurement *measurement = gput_measurement_find(name);
+    const struct doc *unit = NULL;
+    if (measurement && measurement->quantity == GPUT_QUANTITY_PERCENT)
+        return "percent";
+    if (measurement && measurement->quantity == GPUT_QUANTITY_RAM)
+        unit = doc_get(analysis->static_data, "ram_unit");
+    if (measurement && measurement->quantity == GPUT_QUANTITY_GPU_RAM)
+        unit = doc_get(analysis->static_data, "gpu_ram_unit");
+    return doc_string(unit);
+}
+
+void gput_analysis_destroy(struct gput_analysis *analysis)
+{
+    if (!analysis)
+        return;
+    for (size_t i = 0; i < analysis->n_measurements; i++)
+        free(analysis->measurements[i]);
+    free(analysis->measurements);
+    free(analysis->overall);
+    free(analysis->overall_integers);
+    free(analysis->overall_percentiles);
+    doc_destroy(analysis->static_data);
+    analysis_destroy_blocks(analysis->blocks, analysis->n_blocks);
+    free(analysis);
+}
+
+size_t gput_analysis_measurement_count(const struct gput_analysis *analysis)
+{
+    return analysis->n_measurements;
+}
+
+const char *gput_analysis_measurement_name(const struct gput_analysis *analysis, size_t index)
+{
+    return index < analysis->n_measurements ? analysis->measurements[index] : NULL;
+}
+
+const struct gput_statistics *gput_analysis_overall(
+    const struct gput_analysis *analysis, size_t measurement)
+{
+    return measurement < analysis->n_measurements ? &analysis->overall[measurement] : NULL;
+}
+
+const struct gput_percentiles *gput_analysis_overall_percentiles(
+    const struct gput_analysis *analysis, size_t measurement)
+{
+    if (!analysis->overall_percentiles || measurement >= analysis->n_measurements)
+        return NULL;
+    return &analysis->overall_percentiles[measurement];
+}
+
+uint64_t gput_analysis_lost_calls(const struct gput_analysis *analysis, bool *at_least)
+{
+    *at_least = analysis->lost_calls_at_least;
+    return analysis->num_lost_calls;
+}
+
+double gput_analysis_energy(const struct gput_analysis *analysis, enum gput_energy_figure figure)
+{
+    if (!analysis->has_energy || (size_t)figure >= GPUT_ENERGY_FIGURE_COUNT)
+        return NAN;
+    return analysis->energy[figure];
+}
+
+size_t gput_analysis_block_count(const struct gput_analysis *analysis)
+{
+    return analysis->n_blocks;
+}
+
+const struct gput_code_block *gput_analysis_block(
+    const struct gput_analysis *analysis, size_t index)
+{
+    return index < analysis->n_blocks ? &analysis->blocks[index] : NULL;
+}

@@ -1,0 +1,91 @@
+/*
+ * The results of an analysis, computed or read from a file.
+ */
+#pragma once
+
+#include "base/doc.h"
+#include "base/error.h"
+
+#include "analysis/analyze/code_block.h"
+
+/*
+ * Everything is owned. Lists of statistics and percentiles have n_measurements items each.
+ */
+struct gput_analysis {
+    char **measurements;
+    size_t n_measurements;
+    uint64_t num_timepoints; /* rows of the tracking file; 0 when a results file does not have it */
+    struct gput_statistics *overall;
+    unsigned char *overall_integers; /* of each measurement, bits by enum gput_statistic: figures
+                                        that a pickle has as integers; NULL: none */
+    struct gput_percentiles *overall_percentiles; /* NULL: not requested */
+    bool has_energy;
+    double energy[GPUT_ENERGY_FIGURE_COUNT]; /* joules of the session; NaN: unknown, also when only
+                                                for a part of it */
+    unsigned exact; /* the exact figures that the sub-tracking file has: bits 1 << figure */
+    uint64_t num_lost_calls;  /* that are not in the sub-tracking file */
+    bool lost_calls_at_least; /* there may be more */
+    struct doc *static_data;  /* an object of strings and numbers */
+    struct gput_code_block *blocks;
+    size_t n_blocks;
+    bool details;
+    enum gput_split split;
+    bool has_thread_names; /* of some parts by thread */
+    bool has_categories;   /* of some blocks */
+};
+
+struct call_window;
+
+/* gput_analysis_create() of the calls that do not lie wholly outside of that time; NULL: of all. */
+int analysis_create_within(const struct gput_analysis_options *options,
+    const struct call_window *window, struct gput_analysis **analysis, struct gput_error *error);
+
+/* An empty analysis with those measurements (copied) and lists for them. NULL without memory. */
+struct gput_analysis *analysis_create(const char *const *measurements, size_t count);
+
+/* `count` of them, all NaN. NULL without memory; to be freed by free(). */
+struct gput_percentiles *analysis_create_percentiles(size_t count);
+
+/* `n` blocks with their own names (copied by analysis_name_block()) and empty lists; all figures
+ * NaN or 0. NULL without memory. To be freed by analysis_destroy_blocks(). */
+struct gput_code_block *analysis_create_blocks(
+    const struct gput_analysis *analysis, size_t n, bool percentiles);
+void analysis_destroy_blocks(struct gput_code_block *blocks, size_t n);
+
+/* Gives a block a copy of its name, and of its category, of that length. Errors:
+ * GPUT_ERROR_MEMORY. */
+int analysis_name_block(struct gput_code_block *block, const char *name, struct gput_error *error);
+int analysis_set_category(struct gput_analysis *analysis, struct gput_code_block *block,
+    const char *category, size_t length, struct gput_error *error);
+
+/* Whether to show that figure, which may be unknown. */
+static inline bool analysis_shows_exact(
+    const struct gput_analysis *analysis, enum gput_exact_figure figure)
+{
+    return analysis->exact >> figure & 1;
+}
+
+/* A figure of a call, as a mean over the calls of a block; NaN: unknown, there was no call, or it
+ * is the largest of them. */
+double analysis_exact_mean(const struct gput_code_block *block, enum gput_exact_figure figure);
+
+/* Whether some measurement lacks some rows; `statistics` are of the session or a block. */
+bool analysis_lacks_rows(
+    const struct gput_analysis *analysis, const struct gput_statistics *statistics);
+
+/* Whether calls were lost, or may be. */
+static inline bool analysis_lacks_calls(const struct gput_analysis *analysis)
+{
+    return analysis->num_lost_calls > 0 || analysis->lost_calls_at_least;
+}
+
+/* Whether to show that figure of energy: it is known for the session, a block or a part of one, or
+ * it is the total. */
+bool analysis_shows_energy(const struct gput_analysis *analysis, enum gput_energy_figure figure);
+
+/* The index of a measurement, or n_measurements. */
+size_t analysis_find_measurement(const struct gput_analysis *analysis, const char *name);
+
+/* The unit of a measurement in the tracking file: "gigabytes", "percent". NULL: a count, an unknown
+ * measurement, or an unknown unit. */
+const char *analysis_unit(const struct gput_analysis *analysis, const char *name);

@@ -1,0 +1,202 @@
+#include "analysis/analyze/analysis.h"
+#include "analysis/analyze/analysis_columns.h"
+#include "base/table.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* ---- Static data ---- */
+
+static enum gput_column_type type_of(const struct doc *value)
+{
+    switch (value->kind) {
+    case DOC_INT:
+        return GPUT_COLUMN_INT;
+    case DOC_DOUBLE:
+        return GPUT_COLUMN_DOUBLE;
+    default:
+        return GPUT_COLUMN_TEXT;
+    }
+}
+
+static void add_static_data(struct gput_tables *tables, const struct doc *data)
+{
+    struct gput_table *table = tables_add_record(tables, "static_data");
+    for (const struct doc *value = data->first; value; value = value->next)
+        table_add_column(table, value->key, type_of(value));
+    for (const struct doc *value = data->first; value; value = value->next) {
+        if (value->kind == DOC_INT)
+            table_put_int(table, value->integer);
+        else if (value->kind == DOC_DOUBLE)
+            table_put_double(table, value->number);
+        else
+            table_put_text(table, doc_string(value));
+    }
+}
+
+/* ---- Figures ---- */
+
+static const struct gput_percentiles no_percentiles = {NAN, NAN, NAN};
+static void add_number(
+    struct gput_table *table, const char *prefix, const char *name, const char *unit)
+{
+    char text[64];
+    snprintf(text, sizeof text, "%s%s", prefix, name);
+    table_add_column(table, text, GPUT_COLUMN_DOUBLE);
+    if (unit)
+        table_set_unit(table, unit);
+}
+
+static void add_statistics(
+    struct gput_table *table, const char *prefix, const char *unit, bool percentiles)
+{
+    table_add_columns(table, prefix, unit, statistics_columns, STATISTICS_COLUMNS);
+    if (percentiles)
+        table_add_columns(table, prefix, unit, percentiles_columns, PERCENTILES_COLUMNS);
+}
+
+static void put_statistics(struct gput_table *table, const struct gput_statistics *statistics,
+    const struct gput_percentiles *percentiles, bool details)
+{
+    table_put_columns(table, statistics_columns, STATISTICS_COLUMNS, statistics);
+    if (details)
+        table_put_columns(table, percentiles_columns, PERCENTILES_COLUMNS, percentiles);
+}
+
+static void add_head(const struct gput_analysis *analysis, struct gput_table *table)
+{
+    table_add_column(table, "code_block_name", GPUT_COLUMN_TEXT);
+    analysis_add_part_columns(analysis, table);
+}
+
+static void put_head(const struct gput_analysis *analysis, struct gput_table *table,
+    const struct gput_code_block *block)
+{
+    table_put_text(table, block->name);
+    analysis_put_part(analysis, table, block);
+}
+
+/* Measurement by measurement: of a block, or of the session as a whole. */
+static void put_usage(const struct gput_analysis *analysis, struct gput_table *table,
+    const struct gput_code_block *block)
+{
+    const struct gput_statistics *usage = block ? block->resource_usage : analysis->overall;
+    const struct gput_percentiles *percentiles =
+        block ? block->percentiles : analysis->overall_percentiles;
+    for (size_t i = 0; i < analysis->n_measurements; i++) {
+        if (block)
+            put_head(analysis, table, block);
+        table_put_text(table, analysis->measurements[i]);
+        table_put_text(table, analysis_unit(analysis, analysis->measurements[i]));
+        put_statistics(
+            table, &usage[i], percentiles ? &percentiles[i] : &no_percentiles, analysis->details);
+        table_put_int(table, (int64_t)usage[i].n_missing);
+    }
+}
+
+static void add_usage(struct gput_table *table, bool percentiles)
+{
+    table_add_columns_of(table, GPUT_COLUMN_TEXT, "measurement", "unit", NULL);
+    add_statistics(table, "", NULL, percentiles);
+    table_add_column(table, "missing_timepoints", GPUT_COLUMN_INT);
+}
+
+static void add_overall(struct gput_tables *tables, const struct gput_analysis *analysis)
+{
+    struct gput_table *table = tables_add(tables, "overall");
+    add_usage(table, analysis->details);
+    put_usage(analysis, table, NULL);
+}
+
+/* ---- Code blocks ---- */
+
+static void walk_blocks(const struct gput_analysis *analysis, struct gput_table *table,
+    void (*put)(const struct gput_analysis *analysis, struct gput_table *table,
+        const struct gput_code_block *block))
+{
+    for (size_t i = 0; i < analysis->n_blocks; i++) {
+        const struct gput_code_block *block = &analysis->blocks[i];
+        put(analysis, table, block);
+        for (size_t part = 0; part < block->n_parts; part++)
+            put(analysis, table, &block->parts[part]);
+    }
+}
+
+static void put_block(const struct gput_analysis *analysis, struct gput_table *table,
+    const struct gput_code_block *block)
+{
+    put_head(analysis, table, block);
+    table_put_columns(table, block_columns, BLOCK_COLUMNS, block);
+    put_statistics(
+        table, &block->compute_time, &block->compute_time_percentiles, analysis->details);
+    table_put_double(table, block->compute_time_total);
+    if (analysis->details) {
+        table_put_double(table, block->self_time_total);
+        table_put_double(table, block->cpu_time_total);
+    }
+    for (int i = 0; analysis->has_energy && i < GPUT_ENERGY_FIGURE_COUNT; i++)
+        table_put_double(table, block->energy[i]);
+    for (enum gput_exact_figure i = 0; i < GPUT_EXACT_FIGURE_COUNT; i++)
+        if (analysis_shows_exact(analysis, i))
+            table_put_double(table, block->exact[i]);
+}
+
+static void add_lost_calls(struct gput_tables *tables, const struct gput_analysis *analysis)
+{
+    struct gput_table *table = tables_add_record(tables, "lost_calls");
+    table_add_columns(table, "", NULL, lost_columns, LOST_COLUMNS);
+    table_put_columns(table, lost_columns, LOST_COLUMNS, analysis);
+}
+
+static void add_energy(struct gput_tables *tables, const struct gput_analysis *analysis)
+{
+    struct gput_table *table = tables_add_record(tables, "energy");
+    for (enum gput_energy_figure i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++)
+        add_number(table, "", gput_energy_figure_name(i), "joules");
+    for (enum gput_energy_figure i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++)
+        table_put_double(table, analysis->energy[i]);
+}
+
+static void add_blocks(struct gput_tables *tables, const struct gput_analysis *analysis)
+{
+    struct gput_table *table = tables_add(tables, "code_blocks");
+    add_head(analysis, table);
+    table_add_columns(table, "", NULL, block_columns, BLOCK_COLUMNS);
+    add_statistics(table, "compute_time_", "seconds", analysis->details);
+    add_number(table, "compute_time_", "total", "seconds");
+    if (analysis->details) {
+        add_number(table, "self_time_", "total", "seconds");
+        add_number(table, "cpu_time_", "total", "seconds");
+    }
+    for (int i = 0; analysis->has_energy && i < GPUT_ENERGY_FIGURE_COUNT; i++)
+        add_number(table, "energy_", gput_energy_figure_name((enum gput_energy_figure)i), "joules");
+    for (enum gput_exact_figure i = 0; i < GPUT_EXACT_FIGURE_COUNT; i++)
+        if (analysis_shows_exact(analysis, i))
+            add_number(table, "exact_", gput_exact_figure_name(i), gput_exact_figure_unit(i));
+    walk_blocks(analysis, table, put_block);
+}
+
+static void add_block_usage(struct gput_tables *tables, const struct gput_analysis *analysis)
+{
+    struct gput_table *table = tables_add(tables, "code_block_usage");
+    add_head(analysis, table);
+    add_usage(table, analysis->details);
+    walk_blocks(analysis, table, put_usage);
+}
+
+int gput_analysis_tables(
+    const struct gput_analysis *analysis, struct gput_tables **tables, struct gput_error *error)
+{
+    struct gput_tables *building = tables_create();
+    *tables = NULL;
+    if (building) {
+        add_static_data(building, analysis->static_data);
+        add_overall(building, analysis);
+        add_blocks(building, analysis);
+        add_block_usage(building, analysis);
+        add_lost_calls(building, analysis);
+        if (analysis->has_energy)
+            add_energy(building, analysis);
+    }
+    return tables_finish_building(building, tables, error);
+}

@@ -1,0 +1,593 @@
+#include "analysis/analyze/analysis.h"
+#include "analysis/analyze/analysis_energy.h"
+#include "analysis/analyze/analysis_warnings.h"
+#include "analysis/analyze/block_groups.h"
+#include "analysis/analyze/call_table.h"
+#include "analysis/analyze/call_window.h"
+#include "analysis/analyze/duration_statistics.h"
+#include "analysis/analyze/exact_figures.h"
+#include "analysis/analyze/self_time.h"
+#include "analysis/analyze/sweep.h"
+#include "base/number.h"
+#include "base/sized.h"
+#include "base/str.h"
+#include "files/marks/region_category.h"
+#include "files/marks/sub_tracking_children.h"
+#include "files/tracking/tracking_reader.h"
+#include "model/measurement_list.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BATCH 256
+
+/* The share of reading marks in the progress; reading rows is most of the work. */
+#define MARKS_SHARE 0.3
+
+/* The state of a running analysis. */
+struct work {
+    const struct gput_analysis_options *options;
+    struct sub_tracking_names *names;
+    struct call_table table;
+    const struct call_window *window;  /* outside of which calls are skipped; NULL: all count */
+    struct sub_tracking_labels labels; /* of processes and threads */
+    struct block_groups groups;
+    struct sweep_lane *lanes; /* one for each lane of the table */
+    uint32_t n_parts;
+    struct sweep *sweep;
+    double first_row, last_row; /* times on the clock of the calls; infinities: there is no row */
+    double previous_row;
+    uint64_t n_backward_rows;                   /* that lie before the row before them */
+    struct tracking_row first;                  /* row, by time */
+    double (*energy)[GPUT_ENERGY_FIGURE_COUNT]; /* joules of each target; NULL: unknown */
+    struct gput_analysis *analysis;
+    enum gput_measurement_id ids[TRACKED_MEASUREMENTS]; /* of its measurements */
+};
+
+static const struct gput_analysis_options usual = {.size = sizeof usual};
+
+void gput_analysis_options_init(struct gput_analysis_options *options, size_t size)
+{
+    sized_init(options, size, &usual, sizeof usual);
+}
+
+static void warn(const struct work *work, const char *message)
+{
+    if (message && work->options->warn)
+        work->options->warn(work->options->user, message);
+}
+
+static void report_progress(
+    const struct work *work, double from, double share, uint64_t done, uint64_t total)
+{
+    if (work->options->progress && total > 0)
+        work->options->progress(
+            work->options->user, from + share * fmin((double)done / (double)total, 1));
+}
+
+/* ---- Marks ---- */
+
+/* A file that has no marks needs no thread ids. */
+static int check_thread_ids(
+    const struct work *work, const struct sub_tracking_reader *reader, struct gput_error *error)
+{
+    if (work->options->split != GPUT_SPLIT_THREAD ||
+        (sub_tracking_reader_columns(reader) & SUB_TRACKING_COLUMN_THREAD_ID))
+        return GPUT_OK;
+    return error_set(error, GPUT_ERROR_INVALID,
+        "Sub-tracking file %s has no thread ids: its code blocks can be split by process only.",
+        work->options->sub_tracking_file);
+}
+
+static int read_marks(
+    struct work *work, struct sub_tracking_reader *reader, struct gput_error *error)
+{
+    struct sub_tracking_mark rows[BATCH];
+    size_t count;
+    int64_t first_ns = INT64_MAX;
+    do {
+        uint64_t done, total;
+        TRY(sub_tracking_reader_next(reader, rows, BATCH, &count, error));
+        if (first_ns == INT64_MAX && count > 0) {
+            TRY(check_thread_ids(work, reader, error));
+            first_ns = rows[0].timestamp_ns;
+        }
+        TRY(call_table_add(&work->table, rows, count, error));
+        sub_tracking_reader_progress(reader, &done, &total);
+        report_progress(work, 0, MARKS_SHARE, done, total);
+    } while (count > 0);
+    warn(work, sub_tracking_reader_warning(reader));
+    work->analysis->num_lost_calls = sub_tracking_reader_lost(reader)->calls;
+    work->analysis->lost_calls_at_least = sub_tracking_reader_lost(reader)->at_least;
+    char *children = sub_tracking_children_warning(work->options->sub_tracking_file, first_ns);
+    warn(work, children);
+    free(children);
+    work->table.has_lost = work->analysis->lost_calls_at_least;
+    work->labels = *sub_tracking_reader_labels(reader);
+    *sub_tracking_reader_labels(reader) = (struct sub_tracking_labels){0};
+    if (work->options->split == GPUT_SPLIT_RANK)
+        work->table.ranks = &work->labels;
+    TRY(call_table_pair(&work->table, error));
+    char warning[CALL_TABLE_WARNING_SIZE];
+    if (call_table_warning(&work->table, work->options->sub_tracking_file, warning))
+        warn(work, warning);
+    return GPUT_OK;
+}
+
+static int load_calls(struct work *work, struct gput_error *error)
+{
+    const char *path = work->options->sub_tracking_file;
+    enum sub_tracking_format format;
+    struct sub_tracking_reader *reader;
+    TRY(sub_tracking_format_of(path, &format, error));
+    work->names = sub_tracking_names_create();
+    if (!work->names)
+        return error_memory(error);
+    TRY(sub_tracking_reader_open(path, work->names, &reader, error));
+    call_table_init(&work->table, work->names, sub_tracking_reader_columns(reader),
+        format == SUB_TRACKING_LOG, true);
+    work->table.keep_open = work->options->open_calls;
+    work->analysis->exact = work->table.exact;
+    int code = read_marks(work, reader, error);
+    struct call_window_rest rest;
+    if (code == GPUT_OK && work->window)
+        code = call_window_apply(work->window, &work->table, &rest, error);
+    sub_tracking_reader_close(reader);
+    return code == GPUT_OK ? call_table_join_open(&work->table, error) : code;
+}
+
+/* Whether two adjacent lanes belong to one part of a block. */
+static bool same_part(const struct call_lane *a, const struct call_lane *b, enum gput_split split)
+{
+    if (a->block != b->block || a->rank != b->rank)
+        return false;
+    return split == GPUT_SPLIT_RANK ||
+           (a->process_id == b->process_id &&
+               (split == GPUT_SPLIT_PROCESS || a->thread_id == b->thread_id));
+}
+
+/* Sets the targets of each lane: blocks are numbered first, then their parts. */
+static int number_targets(struct work *work, struct gput_error *error)
+{
+    const struct call_table *table = &work->table;
+    work->lanes = calloc(table->n_lanes + 1, sizeof *work->lanes);
+    if (!work->lanes)
+        return error_memory(error);
+    for (size_t i = 0; i < table->n_lanes; i++) {
+        work->lanes[i] = (struct sweep_lane){
+            .block = work->groups.group_of[table->lanes[i].block], .part = SWEEP_NO_PART};
+        if (work->options->split == GPUT_SPLIT_NONE)
+            continue;
+        if (i == 0 || !same_part(&table->lanes[i - 1], &table->lanes[i], work->options->split))
+            work->n_parts++;
+        work->lanes[i].part = (uint32_t)work->groups.count + work->n_parts - 1;
+    }
+    return GPUT_OK;
+}
+
+/* ---- Rows ---- */
+
+static void record_time(struct work *work, double time, const struct tracking_row *row)
+{
+    if (time < work->first_row) {
+        work->first_row = time;
+        work->first = *row;
+    }
+    work->last_row = fmax(work->last_row, time);
+    work->n_backward_rows += time < work->previous_row;
+    work->previous_row = time;
+}
+
+_Static_assert((int)TRACKED_CPU_COMBINED_HARDWARE == (int)GPUT_CPU_COMBINED_HARDWARE &&
+                   TRACKED_CPU_COMBINED_HARDWARE + 1 == TRACKED_TIME,
+    "columns before the timestamp have the order of their ids");
+
+/* Those at once: one by one they would take a tenth of an analysis. */
+static void take_values(const struct work *work, const struct tracking_row *row, double *values)
+{
+    memcpy(values, row->values, TRACKED_TIME * sizeof *values);
+    for (size_t c = TRACKED_TIME; c < work->analysis->n_measurements; c++)
+        values[c] = row->values[work->ids[c]];
+}
+
+static int read_rows(struct work *work, struct tracking_reader *reader, struct gput_error *error)
+{
+    struct tracking_row *rows = malloc(BATCH * sizeof *rows);
+    if (!rows)
+        return error_memory(error);
+    double values[ROW_COLUMNS] = {0};
+    double share = work->options->sub_tracking_file ? 1 - MARKS_SHARE : 1;
+    size_t count;
+    int code;
+    do {
+        uint64_t done, total;
+        code = tracking_reader_next(reader, rows, BATCH, &count, error);
+        for (size_t i = 0; code == GPUT_OK && i < count; i++) {
+            double time = rows[i].timestamp - work->table.origin;
+            record_time(work, time, &rows[i]);
+            take_values(work, &rows[i], values);
+            code = sweep_add_row(work->sweep, time, values, error);
+        }
+        tracking_reader_progress(reader, &done, &total);
+        report_progress(work, 1 - share, share, done, total);
+    } while (code == GPUT_OK && count > 0);
+    free(rows);
+    TRY(code);
+    warn(work, tracking_reader_warning(reader));
+    return sweep_end(work->sweep, error);
+}
+
+/* ---- Energy ---- */
+
+/* Joules of only a part of the session are unknown for the session: they would be compared with
+ * those of complete sessions. */
+static void add_session_energy(struct work *work, const struct session_energy *session)
+{
+    struct gput_analysis *analysis = work->analysis;
+    struct str warning = {0};
+    double seconds = 0;
+    for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++) {
+        bool is_known = !isnan(session->joules[i]);
+        bool is_partly = !is_known && session->unknown_seconds[i] < session->seconds;
+        analysis->energy[i] = session->joules[i];
+        analysis->has_energy |= is_known || is_partly;
+        if (!is_partly)
+            continue;
+        str_printf(&warning, "%s%s", warning.length ? ", " : "No joules of the session: ",
+            gput_energy_figure_name((enum gput_energy_figure)i));
+        seconds = fmax(seconds, session->unknown_seconds[i]);
+    }
+    if (warning.length) {
+        str_printf(&warning, ", of which up to %.1f of its %.1f seconds are not known.", seconds,
+            session->seconds);
+        warn(work, str_text(&warning));
+    }
+    str_finish(&warning);
+}
+
+static struct sweep_input input_of(const struct work *work)
+{
+    return (struct sweep_input){
+        work->table.calls, work->table.n_calls, work->lanes, work->groups.count + work->n_parts};
+}
+
+static int read_energy(struct work *work, struct gput_error *error)
+{
+    struct session_energy session;
+    const struct sweep_input input = input_of(work);
+    TRY(analysis_energy_read(
+        work->options->tracking_file, work->table.origin, &input, &session, &work->energy, error));
+    if (work->energy)
+        add_session_energy(work, &session);
+    return GPUT_OK;
+}
+
+/* ---- Results ---- */
+
+static void add_static_cell(struct doc *static_data, const struct tracking_static_cell *cell)
+{
+    const char *end = cell->text + strlen(cell->text);
+    int64_t integer;
+    double number;
+    if (cell->text == end)
+        doc_add_null(static_data, cell->name);
+    else if (number_parse_int64(cell->text, end, &integer) == end)
+        doc_add_int(static_data, cell->name, integer);
+    else if (number_parse_double(cell->text, end, &number) == end)
+        doc_add_double(static_data, cell->name, number);
+    else
+        doc_add_string(static_data, cell->name, cell->text);
+}
+
+static int create_analysis(
+    struct work *work, const struct tracking_reader *reader, struct gput_error *error)
+{
+    const char *names[TRACKED_MEASUREMENTS];
+    size_t n_measurements = 0;
+    for (size_t i = 0; i < TRACKED_MEASUREMENTS; i++) {
+        enum gput_measurement_id id = tracked_measurements[i];
+        if (measurement_came_later(id) && !tracking_reader_has(reader, id))
+            continue;
+        work->ids[n_measurements] = id;
+        names[n_measurements++] = gput_measurement(id)->name;
+    }
+    work->analysis = analysis_create(names, n_measurements);
+    if (!work->analysis)
+        return error_memory(error);
+    work->analysis->details = work->options->details;
+    work->analysis->split = work->options->split;
+    size_t count;
+    const struct tracking_static_cell *cells = tracking_reader_static_cells(reader, &count);
+    for (size_t i = 0; i < count; i++)
+        add_static_cell(work->analysis->static_data, &cells[i]);
+    return doc_failed(work->analysis->static_data) ? error_memory(error) : GPUT_OK;
+}
+
+/* It covers the time since the previous sample, which the first sample does not have. */
+static bool begins_later(const struct work *work, unsigned column)
+{
+    enum gput_measurement_id id = work->ids[column];
+    return measurement_curves[id].is_of_interval && isnan(work->first.values[id]);
+}
+
+/* Copies the figures of a target; without rows all stay unknown. `has_first`: the first row is
+ * among its rows. */
+static uint64_t fill_usage(const struct work *work, const struct sweep_target *target,
+    bool has_first, struct gput_statistics *statistics, struct gput_percentiles *percentiles)
+{
+    for (unsigned c = 0; target->total && c < work->analysis->n_measurements; c++) {
+        bool lacks_first = has_first && begins_later(work, c);
+        statistics[c] = row_total_statistics(target->total, c, target->total->rows - lacks_first);
+        if (percentiles && !isnan(statistics[c].max))
+            percentiles[c] = quantile_sketch_percentiles(&target->sketches[c]);
+    }
+    return target->total ? target->total->rows : 0;
+}
+
+static int fill_overall(struct work *work, struct gput_error *error)
+{
+    struct gput_analysis *analysis = work->analysis;
+    if (analysis->details) {
+        analysis->overall_percentiles = analysis_create_percentiles(analysis->n_measurements);
+        if (!analysis->overall_percentiles)
+            return error_memory(error);
+    }
+    analysis->num_timepoints = fill_usage(
+        work, sweep_session(work->sweep), true, analysis->overall, analysis->overall_percentiles);
+    return GPUT_OK;
+}
+
+/* Sums over the calls of a block or a part. */
+struct call_sums {
+    struct duration_statistics durations; /* of those that ended */
+    double open_seconds;                  /* of the others, up to the last sample */
+    uint64_t n_open;
+    double self_time;
+    double exact[GPUT_EXACT_FIGURE_COUNT]; /* each NaN when some lane does not have it */
+    uint64_t n_outside;                    /* outside of the time that has rows */
+    bool has_first;                        /* the first row is in some call */
+};
+
+static int add_self_times(struct work *work, struct call_sums *sums, struct gput_error *error)
+{
+    const struct call_table *table = &work->table;
+    double *self_times = malloc((table->n_lanes + 1) * sizeof *self_times);
+    if (!self_times)
+        return error_memory(error);
+    int code = self_time_compute(table, self_times, error);
+    for (size_t i = 0; code == GPUT_OK && i < table->n_lanes; i++) {
+        sums[work->lanes[i].block].self_time += self_times[i];
+        if (work->lanes[i].part != SWEEP_NO_PART)
+            sums[work->lanes[i].part].self_time += self_times[i];
+    }
+    free(self_times);
+    return code;
+}
+
+static void add_exact(const struct work *work, struct call_sums *sums)
+{
+    for (size_t i = 0; work->table.exact && i < work->table.n_lanes; i++) {
+        const struct exact_figures *exact = work->table.lanes[i].exact;
+        exact_figures_sum(exact, sums[work->lanes[i].block].exact);
+        if (work->lanes[i].part != SWEEP_NO_PART)
+            exact_figures_sum(exact, sums[work->lanes[i].part].exact);
+    }
+}
+
+/* Whether a call lies outside of the time of the samples. */
+static bool is_outside(const struct work *work, const struct call *call)
+{
+    return call->stop < work->first_row || call->start > work->last_row;
+}
+
+static int add_call(
+    struct work *work, struct call_sums *sum, size_t index, struct gput_error *error)
+{
+    const struct call *call = &work->table.calls[index];
+    double seconds = call->stop - call->start;
+    bool has_first = call->start <= work->first_row && work->first_row <= call->stop;
+    sum->has_first |= has_first;
+    if (!work->table.is_open || !work->table.is_open[index]) {
+        sum->n_outside += is_outside(work, call);
+        return duration_statistics_add(&sum->durations, seconds, work->options->details, error);
+    }
+    sum->n_open++;
+    sum->open_seconds += seconds;
+    return GPUT_OK;
+}
+
+static int add_calls(struct work *work, struct call_sums *sums, struct gput_error *error)
+{
+    for (size_t i = 0; i < work->table.n_calls; i++) {
+        const struct sweep_lane *lane = &work->lanes[work->table.calls[i].lane];
+        TRY(add_call(work, &sums[lane->block], i, error));
+        if (lane->part != SWEEP_NO_PART)
+            TRY(add_call(work, &sums[lane->part], i, error));
+    }
+    add_exact(work, sums);
+    return work->options->details ? add_self_times(work, sums, error) : GPUT_OK;
+}
+
+static void fill_block(
+    struct work *work, size_t target, struct call_sums *sums, struct gput_code_block *block)
+{
+    const struct sweep_target *swept = sweep_target(work->sweep, target);
+    struct call_sums *sum = &sums[target];
+    block->num_timepoints =
+        fill_usage(work, swept, sum->has_first, block->resource_usage, block->percentiles);
+    block->num_calls = sum->durations.count;
+    block->num_open_calls = sum->n_open;
+    block->num_non_empty_calls = swept->n_non_empty_calls - sum->n_open; /* no row was after them */
+    block->num_outside_calls = sum->n_outside;
+    block->compute_time = duration_statistics_get(&sum->durations);
+    block->compute_time_total = duration_statistics_total(&sum->durations) + sum->open_seconds;
+    if (work->energy)
+        memcpy(block->energy, work->energy[target], sizeof block->energy);
+    if (work->table.exact)
+        memcpy(block->exact, sum->exact, sizeof block->exact);
+    if (work->options->details) {
+        block->compute_time_percentiles = quantile_sketch_percentiles(&sum->durations.sketch);
+        block->self_time_total = sum->self_time;
+        block->cpu_time_total = block->exact[GPUT_EXACT_THREAD_CPU_TIME];
+    }
+}
+
+/* Whose calls a part has. */
+static int identify_part(struct work *work, const struct call_lane *lane,
+    struct gput_code_block *part, struct gput_error *error)
+{
+    if (work->options->split == GPUT_SPLIT_RANK) {
+        part->rank = lane->rank;
+        return GPUT_OK;
+    }
+    part->process_id = lane->process_id;
+    if (work->options->split != GPUT_SPLIT_THREAD)
+        return GPUT_OK;
+    part->thread_id = lane->thread_id;
+    const char *name = sub_tracking_labels_thread(&work->labels, lane->process_id, lane->thread_id);
+    part->thread_name = name ? strdup(name) : NULL;
+    work->analysis->has_thread_names |= name != NULL;
+    return name && !part->thread_name ? error_memory(error) : GPUT_OK;
+}
+
+/* Adds to the block of lane `first` a part for each process, thread or rank; `*next` is the first
+ * lane of the next block. */
+static int fill_parts(
+    struct work *work, size_t first, size_t *next, struct call_sums *sums, struct gput_error *error)
+{
+    const struct call_lane *lanes = work->table.lanes;
+    struct gput_code_block *block = &work->analysis->blocks[lanes[first].block];
+    size_t end = first;
+    while (end < work->table.n_lanes && lanes[end].block == lanes[first].block)
+        end++;
+    *next = end;
+    if (work->lanes[first].part == SWEEP_NO_PART)
+        return GPUT_OK;
+    uint32_t first_part = work->lanes[first].part;
+    size_t n_parts = work->lanes[end - 1].part - first_part + 1;
+    block->parts = analysis_create_blocks(work->analysis, n_parts, work->options->details);
+    if (!block->parts)
+        return error_memory(error);
+    block->n_parts = n_parts;
+    for (size_t i = first; i < end; i++) {
+        struct gput_code_block *part = &block->parts[work->lanes[i].part - first_part];
+        if (part->name)
+            continue;
+        TRY(analysis_name_block(part, block->name, error));
+        TRY(identify_part(work, &lanes[i], part, error));
+        fill_block(work, work->lanes[i].part, sums, part);
+    }
+    return GPUT_OK;
+}
+
+static int name_block(struct work *work, size_t i, struct gput_error *error)
+{
+    size_t length;
+    struct gput_code_block *block = &work->analysis->blocks[i];
+    const char *category = sub_tracking_labels_category(&work->labels, work->groups.names[i]);
+    TRY(analysis_name_block(block, work->groups.names[i], error));
+    if (!category)
+        return GPUT_OK;
+    category = region_category_text(category, &length);
+    return analysis_set_category(work->analysis, block, category, length, error);
+}
+
+static int fill_blocks(struct work *work, struct call_sums *sums, struct gput_error *error)
+{
+    const struct call_table *table = &work->table;
+    struct gput_analysis *analysis = work->analysis;
+    TRY(add_calls(work, sums, error));
+    analysis->blocks = analysis_create_blocks(analysis, work->groups.count, analysis->details);
+    if (!analysis->blocks)
+        return error_memory(error);
+    analysis->n_blocks = work->groups.count;
+    for (size_t i = 0; i < work->groups.count; i++) {
+        TRY(name_block(work, i, error));
+        fill_block(work, i, sums, &analysis->blocks[i]);
+    }
+    size_t next;
+    for (size_t first = 0; first < table->n_lanes; first = next)
+        TRY(fill_parts(work, first, &next, sums, error));
+    return GPUT_OK;
+}
+
+static int fill_results(struct work *work, struct gput_error *error)
+{
+    size_t n_targets = work->groups.count + work->n_parts;
+    struct call_sums *sums = calloc(n_targets + 1, sizeof *sums);
+    if (!sums)
+        return error_memory(error);
+    int code = fill_overall(work, error);
+    if (code == GPUT_OK)
+        code = fill_blocks(work, sums, error);
+    for (size_t i = 0; i < n_targets; i++)
+        duration_statistics_finish(&sums[i].durations);
+    free(sums);
+    if (code == GPUT_OK)
+        analysis_warn_of_gaps(work->analysis, work->options, &work->table, work->n_backward_rows);
+    return code;
+}
+
+static int analyze(struct work *work, struct gput_error *error)
+{
+    struct tracking_reader *reader;
+    TRY(tracking_reader_open(work->options->tracking_file, &reader, error));
+    tracking_reader_use_cores(reader, work->options->cores ? work->options->cores : 1);
+    int code = create_analysis(work, reader, error);
+    if (code == GPUT_OK && work->options->sub_tracking_file)
+        code = load_calls(work, error);
+    if (code == GPUT_OK)
+        code = block_groups_init(
+            &work->groups, &work->table, &work->labels, work->options->grouping, error);
+    if (code == GPUT_OK)
+        code = number_targets(work, error);
+    const struct sweep_input input = input_of(work);
+    if (code == GPUT_OK)
+        code = sweep_create(&input, work->options->details, &work->sweep, error);
+    if (code == GPUT_OK)
+        code = read_rows(work, reader, error);
+    tracking_reader_close(reader);
+    if (code == GPUT_OK)
+        code = call_table_close_open(&work->table, work->last_row, error);
+    if (code == GPUT_OK)
+        code = read_energy(work, error);
+    return code == GPUT_OK ? fill_results(work, error) : code;
+}
+
+int analysis_create_within(const struct gput_analysis_options *given,
+    const struct call_window *window, struct gput_analysis **analysis, struct gput_error *error)
+{
+    struct gput_analysis_options options = usual;
+    struct work work = {.options = &options,
+        .window = window,
+        .first_row = INFINITY,
+        .last_row = -INFINITY,
+        .previous_row = -INFINITY};
+    *analysis = NULL;
+    TRY(sized_read(&options, sizeof options, given, error));
+    if (!options.tracking_file)
+        return error_set(error, GPUT_ERROR_INVALID, "A tracking file is needed.");
+    if (options.grouping != GPUT_GROUP_NONE && options.split != GPUT_SPLIT_NONE)
+        return error_set(error, GPUT_ERROR_INVALID,
+            "Code blocks can be grouped or split, not both: choose one of grouping and split.");
+    int code = analyze(&work, error);
+    sweep_destroy(work.sweep);
+    free(work.lanes);
+    block_groups_finish(&work.groups);
+    free(work.energy);
+    call_table_finish(&work.table);
+    sub_tracking_labels_finish(&work.labels);
+    sub_tracking_names_destroy(work.names);
+    if (code != GPUT_OK)
+        gput_analysis_destroy(work.analysis);
+    else
+        *analysis = work.analysis;
+    return code;
+}
+
+int gput_analysis_create(const struct gput_analysis_options *options,
+    struct gput_analysis **analysis, struct gput_error *error)
+{
+    return analysis_create_within(options, NULL, analysis, error);
+}

@@ -1,0 +1,391 @@
+#include "analysis/analyze/call_table.h"
+
+#include "analysis/analyze/call_pairing.h"
+#include "base/array.h"
+#include "base/number.h"
+#include "base/order.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NS 1000000000
+
+void call_table_init(struct call_table *table, const struct sub_tracking_names *names,
+    unsigned columns, bool whole_ns, bool exact)
+{
+    *table = (struct call_table){
+        .names = names,
+        .by_thread = columns & SUB_TRACKING_COLUMNS_DISTINGUISH_CALLS,
+        .has_starts = columns & SUB_TRACKING_COLUMN_STARTED,
+        .exact = exact ? exact_figures_of_columns(columns) : 0,
+        .whole_ns = whole_ns,
+    };
+}
+
+static void lane_free_marks(struct call_lane *lane)
+{
+    free(lane->times);
+    free(lane->positions);
+    free(lane->started);
+    lane->times = lane->started = NULL;
+    lane->positions = NULL;
+    lane->count = lane->capacity = 0;
+}
+
+void call_table_finish(struct call_table *table)
+{
+    for (size_t i = 0; i < table->n_lanes; i++) {
+        lane_free_marks(&table->lanes[i]);
+        exact_figures_destroy(table->lanes[i].exact);
+    }
+    free(table->lanes);
+    free(table->lane_slots);
+    free(table->calls);
+    free(table->open);
+    free(table->is_open);
+    free(table->block_names);
+    *table = (struct call_table){0};
+}
+
+static uint64_t lane_hash(uint32_t name, int64_t process_id, int64_t thread_id)
+{
+    uint64_t hash = name * UINT64_C(0x9E3779B97F4A7C15);
+    hash = (hash ^ (hash >> 29) ^ (uint64_t)process_id) * UINT64_C(0xBF58476D1CE4E5B9);
+    hash = (hash ^ (hash >> 32) ^ (uint64_t)thread_id) * UINT64_C(0x94D049BB133111EB);
+    return hash ^ (hash >> 31);
+}
+
+/* The slot of that lane in the hash table, or the free slot for it. */
+static size_t lane_slot(
+    const struct call_table *table, uint32_t name, int64_t process_id, int64_t thread_id)
+{
+    size_t mask = table->n_slots - 1;
+    size_t slot = lane_hash(name, process_id, thread_id) & mask;
+    while (table->lane_slots[slot] != 0) {
+        const struct call_lane *lane = &table->lanes[table->lane_slots[slot] - 1];
+        if (lane->name == name && lane->process_id == process_id && lane->thread_id == thread_id)
+            break;
+        slot = (slot + 1) & mask;
+    }
+    return slot;
+}
+
+static bool lanes_grow(struct call_table *table)
+{
+    size_t n_slots = table->n_slots ? table->n_slots * 2 : 64;
+    size_t capacity = n_slots / 2;
+    uint32_t *slots = calloc(n_slots, sizeof *slots);
+    if (!slots || capacity >= UINT32_MAX || !ARRAY_RESIZE(table->lanes, capacity)) {
+        free(slots);
+        return false;
+    }
+    free(table->lane_slots);
+    table->lane_slots = slots;
+    table->n_slots = n_slots;
+    for (size_t i = 0; i < table->n_lanes; i++) {
+        const struct call_lane *lane = &table->lanes[i];
+        slots[lane_slot(table, lane->name, lane->process_id, lane->thread_id)] = (uint32_t)i + 1;
+    }
+    return true;
+}
+
+/* The lane of a mark, created with its first mark; NULL without memory. */
+static struct call_lane *lane_of(struct call_table *table, const struct sub_tracking_mark *row)
+{
+    int64_t thread_id = table->by_thread ? row->thread_id : SUB_TRACKING_UNKNOWN;
+    if (table->n_lanes == table->n_slots / 2 && !lanes_grow(table))
+        return NULL;
+    size_t slot = lane_slot(table, row->name, row->process_id, thread_id);
+    if (table->lane_slots[slot] == 0) {
+        struct exact_figures *exact = table->exact ? exact_figures_create(table->each_call) : NULL;
+        if (table->exact && !exact)
+            return NULL;
+        table->lanes[table->n_lanes] = (struct call_lane){
+            .process_id = row->process_id,
+            .thread_id = thread_id,
+            .name = row->name,
+            .exact = exact,
+        };
+        table->lane_slots[slot] = (uint32_t)++table->n_lanes;
+    }
+    return &table->lanes[table->lane_slots[slot] - 1];
+}
+
+static bool lane_add_mark(
+    struct call_lane *lane, double time, uint8_t position, const double *started)
+{
+    if (lane->count == lane->capacity) {
+        size_t capacity = lane->capacity + lane->capacity / 4 + 4;
+        if (!ARRAY_RESIZE(lane->times, capacity) || !ARRAY_RESIZE(lane->positions, capacity) ||
+            (started && !ARRAY_RESIZE(lane->started, capacity)))
+            return false;
+        lane->capacity = capacity;
+    }
+    lane->times[lane->count] = time;
+    if (started)
+        lane->started[lane->count] = *started;
+    lane->positions[lane->count++] = position;
+    return true;
+}
+
+static double time_of_ns(const struct call_table *table, int64_t ns)
+{
+    if (!table->whole_ns)
+        return sub_tracking_seconds_of_ns(ns);
+    int64_t seconds = ns / NS - (int64_t)table->origin;
+    return (double)seconds + (double)(ns % NS) / NS;
+}
+
+static double time_of(struct call_table *table, const struct sub_tracking_mark *row)
+{
+    if (!table->whole_ns)
+        return row->timestamp;
+    if (table->n_lanes == 0)
+        table->origin = (double)(row->timestamp_ns / NS);
+    return time_of_ns(table, row->timestamp_ns);
+}
+
+static double started_of(const struct call_table *table, const struct sub_tracking_mark *row)
+{
+    bool has_start = row->position == SUB_TRACKING_STOP && row->started_ns != SUB_TRACKING_UNKNOWN;
+    return has_start ? time_of_ns(table, row->started_ns) : NAN;
+}
+
+int call_table_add(struct call_table *table, const struct sub_tracking_mark *rows, size_t count,
+    struct gput_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        double time = time_of(table, &rows[i]);
+        if (!isfinite(time))
+            return error_set(error, GPUT_ERROR_FORMAT,
+                "Sub-tracking file is invalid. A timestamp of code block \"%s\" is not a number.",
+                sub_tracking_names_text(table->names, rows[i].name));
+        struct call_lane *lane = lane_of(table, &rows[i]);
+        double started = started_of(table, &rows[i]);
+        if (!lane ||
+            !lane_add_mark(lane, time, rows[i].position, table->has_starts ? &started : NULL))
+            return error_memory(error);
+        if (table->exact)
+            TRY(exact_figures_add_mark(lane->exact, &rows[i], time, started, error));
+    }
+    return GPUT_OK;
+}
+
+static int compare_lanes(const void *left, const void *right)
+{
+    const struct call_lane *a = left, *b = right;
+    ORDER_BY(a->block, b->block);
+    ORDER_BY(a->rank, b->rank);
+    ORDER_BY(a->process_id, b->process_id);
+    return ORDER(a->thread_id, b->thread_id);
+}
+
+static int compare_names(const void *left, const void *right, void *context)
+{
+    const struct sub_tracking_names *names = context;
+    return strcmp(sub_tracking_names_text(names, *(const uint32_t *)left),
+        sub_tracking_names_text(names, *(const uint32_t *)right));
+}
+
+/* Sorts the names that have marks, and sets the block number of each lane. */
+static int number_blocks(struct call_table *table, struct gput_error *error)
+{
+    uint32_t n_names = sub_tracking_names_count(table->names);
+    uint32_t *rank = malloc((n_names + (size_t)1) * sizeof *rank);
+    table->block_names = malloc((n_names + (size_t)1) * sizeof *table->block_names);
+    if (!rank || !table->block_names) {
+        free(rank);
+        return error_memory(error);
+    }
+    memset(rank, 0xFF, n_names * sizeof *rank);
+    for (size_t i = 0; i < table->n_lanes; i++) {
+        uint32_t name = table->lanes[i].name;
+        if (rank[name] == UINT32_MAX) {
+            rank[name] = 0;
+            table->block_names[table->n_blocks++] = name;
+        }
+    }
+    qsort_r(table->block_names, table->n_blocks, sizeof *table->block_names, compare_names,
+        (void *)table->names);
+    for (size_t i = 0; i < table->n_blocks; i++)
+        rank[table->block_names[i]] = (uint32_t)i;
+    for (size_t i = 0; i < table->n_lanes; i++)
+        table->lanes[i].block = rank[table->lanes[i].name];
+    free(rank);
+    return GPUT_OK;
+}
+
+static int compare_tracks(const void *left, const void *right, void *context)
+{
+    const struct call_lane *lanes = context;
+    const struct call_lane *a = &lanes[*(const uint32_t *)left];
+    const struct call_lane *b = &lanes[*(const uint32_t *)right];
+    ORDER_BY(a->process_id, b->process_id);
+    return ORDER(a->thread_id, b->thread_id);
+}
+
+/* Gives lanes of one process (and thread) one number. */
+static int number_tracks(struct call_table *table, struct gput_error *error)
+{
+    uint32_t *order = malloc((table->n_lanes + 1) * sizeof *order);
+    if (!order)
+        return error_memory(error);
+    for (size_t i = 0; i < table->n_lanes; i++)
+        order[i] = (uint32_t)i;
+    qsort_r(order, table->n_lanes, sizeof *order, compare_tracks, table->lanes);
+    for (size_t i = 0; i < table->n_lanes; i++) {
+        if (i > 0 && compare_tracks(&order[i - 1], &order[i], table->lanes) != 0)
+            table->n_tracks++;
+        table->lanes[order[i]].track = (uint32_t)table->n_tracks;
+    }
+    table->n_tracks += table->n_lanes > 0;
+    free(order);
+    return GPUT_OK;
+}
+
+int call_compare(const void *left, const void *right)
+{
+    const struct call *a = left, *b = right;
+    ORDER_BY(a->start, b->start);
+    ORDER_BY(b->stop, a->stop); /* the outer of two that start together */
+    return ORDER(a->lane, b->lane);
+}
+
+static void sort_calls(struct call *calls, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        if (call_compare(&calls[i - 1], &calls[i]) > 0) {
+            qsort(calls, count, sizeof *calls, call_compare);
+            return;
+        }
+    }
+}
+
+/* Pairs calls of one block in one process that stopped in another thread than they started in. */
+static int pair_unmatched_stops(struct call_lane *lanes, size_t count, struct gput_error *error)
+{
+    bool any = false;
+    for (size_t i = 0; i < count; i++)
+        any |= exact_figures_have_unmatched_stops(lanes[i].exact);
+    if (!any)
+        return GPUT_OK;
+    struct exact_figures *all = exact_figures_create(false);
+    int code = all ? GPUT_OK : error_memory(error);
+    for (size_t i = 0; i < count && code == GPUT_OK; i++)
+        code = exact_figures_add_open(all, lanes[i].exact, error);
+    for (size_t i = 0; i < count && code == GPUT_OK; i++)
+        code = exact_figures_pair_unmatched_stops(lanes[i].exact, all, error);
+    exact_figures_destroy(all);
+    return code;
+}
+
+static int pair_exact_figures(struct call_table *table, struct gput_error *error)
+{
+    struct call_lane *lanes = table->lanes;
+    size_t next;
+    for (size_t first = 0; table->exact && first < table->n_lanes; first = next) {
+        for (next = first; next < table->n_lanes && lanes[next].block == lanes[first].block &&
+                           lanes[next].process_id == lanes[first].process_id;)
+            next++;
+        TRY(pair_unmatched_stops(&lanes[first], next - first, error));
+    }
+    return GPUT_OK;
+}
+
+/* Pairs the marks of each block, then moves the calls out of the lanes, which frees them. */
+int call_table_pair(struct call_table *table, struct gput_error *error)
+{
+    TRY(number_blocks(table, error));
+    for (size_t i = 0; table->ranks && i < table->n_lanes; i++)
+        table->lanes[i].rank = sub_tracking_labels_rank(table->ranks, table->lanes[i].process_id);
+    if (table->n_lanes > 0)
+        qsort(table->lanes, table->n_lanes, sizeof *table->lanes, compare_lanes);
+    free(table->lane_slots);
+    table->lane_slots = NULL;
+    TRY(number_tracks(table, error));
+    TRY(pair_exact_figures(table, error));
+    TRY(call_pairing_run(table, error));
+
+    size_t total = 0;
+    for (size_t i = 0; i < table->n_lanes; i++)
+        total += table->lanes[i].n_calls;
+    table->calls = malloc((total + 1) * sizeof *table->calls);
+    if (!table->calls)
+        return error_memory(error);
+    for (size_t i = 0; i < table->n_lanes; i++) {
+        struct call_lane *lane = &table->lanes[i];
+        for (size_t k = 0; k < lane->n_calls; k++) {
+            table->calls[table->n_calls++] = (struct call){
+                .start = lane->times[2 * k], .stop = lane->times[2 * k + 1], .lane = (uint32_t)i};
+        }
+        lane_free_marks(lane);
+    }
+    sort_calls(table->calls, table->n_calls);
+    sort_calls(table->open, table->n_open);
+    return GPUT_OK;
+}
+
+int call_table_join_open(struct call_table *table, struct gput_error *error)
+{
+    if (table->n_open == 0)
+        return GPUT_OK;
+    size_t count = table->n_calls + table->n_open;
+    if (!ARRAY_RESIZE(table->calls, count))
+        return error_memory(error);
+    memcpy(&table->calls[table->n_calls], table->open, table->n_open * sizeof *table->open);
+    table->n_calls = count;
+    table->n_open = 0;
+    sort_calls(table->calls, table->n_calls);
+    return GPUT_OK;
+}
+
+int call_table_close_open(struct call_table *table, double end, struct gput_error *error)
+{
+    table->is_open = calloc(table->n_calls + 1, sizeof *table->is_open);
+    if (!table->is_open)
+        return error_memory(error);
+    for (size_t i = 0; i < table->n_calls; i++) {
+        struct call *call = &table->calls[i];
+        table->is_open[i] = isinf(call->stop);
+        if (table->is_open[i])
+            call->stop = fmax(call->start, end);
+    }
+    return GPUT_OK;
+}
+
+bool call_table_warning(
+    const struct call_table *table, const char *path, char message[CALL_TABLE_WARNING_SIZE])
+{
+    if (table->n_backward > 0) {
+        bool is_one = table->n_backward == 1;
+        snprintf(message, CALL_TABLE_WARNING_SIZE,
+            "Sub-tracking file %.200s: %llu call%s before %s and %s skipped. The system's time was "
+            "set back meanwhile; other calls may be off by as much.",
+            path, (unsigned long long)table->n_backward, is_one ? " stops" : "s stop",
+            is_one ? "it starts" : "they start", is_one ? "was" : "were");
+        return true;
+    }
+    if (table->n_lone > 0) {
+        bool is_one = table->n_lone == 1;
+        char time[NUMBER_TEXT_SIZE];
+        number_format_double(table->origin + table->first_lone.time, time);
+        snprintf(message, CALL_TABLE_WARNING_SIZE,
+            "Sub-tracking file %.200s: %llu stop%s skipped, because the mark%s of %s not in it; %s "
+            "of code block \"%.60s\" of process %lld at %s.",
+            path, (unsigned long long)table->n_lone, is_one ? " is" : "s are", is_one ? "" : "s",
+            is_one ? "its start is" : "their starts are", is_one ? "it is" : "the first is",
+            sub_tracking_names_text(table->names, table->first_lone.name),
+            (long long)table->first_lone.process_id, time);
+        return true;
+    }
+    if (table->n_doubtful == 0)
+        return false;
+    snprintf(message, CALL_TABLE_WARNING_SIZE,
+        "Sub-tracking file %.200s: calls of one code block overlap within a process (threads or "
+        "recursion), and without thread ids %llu of them were paired from two starts or two stops. "
+        "Their figures are unreliable.",
+        path, (unsigned long long)table->n_doubtful);
+    return true;
+}

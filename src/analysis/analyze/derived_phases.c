@@ -1,0 +1,218 @@
+/* Phases of a session that says nothing: change points of its samples, as code blocks. */
+#include "analysis/analyze/change_points.h"
+#include "base/error.h"
+#include "files/marks/sub_tracking_file.h"
+#include "files/tracking/tracking_reader.h"
+
+#include <gputracker/sub_tracking.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define BATCH 256
+
+/* What phases are derived from; percents below which a difference is noise. */
+static const struct {
+    enum gput_measurement_id id;
+    double min_noise;
+} derived_from[] = {
+    {GPUT_CPU_COMBINED_SUM, 2},
+    {GPUT_COMBINED_RAM, 0},
+    {GPUT_GPU_SUM_UTILIZATION, 2},
+    {GPUT_COMBINED_GPU_RAM, 0},
+};
+
+enum { SERIES = sizeof derived_from / sizeof *derived_from };
+
+/* Samples as means of equally many, so that any number of them fits: where it does not, two bins
+ * become one. */
+struct bins {
+    double *begin;          /* the time of the first sample of each */
+    double *values[SERIES]; /* means; NaN: none of its samples has a value */
+    size_t count;
+    uint64_t per_bin;
+    uint64_t in_last;       /* samples of the last bin */
+    uint64_t known[SERIES]; /* of these, with a value */
+    double last[SERIES];    /* their sums */
+    double end;             /* the time of the last sample */
+};
+
+static void merge_pairs(struct bins *bins)
+{
+    for (size_t i = 0; i < bins->count / 2; i++) {
+        bins->begin[i] = bins->begin[2 * i];
+        for (size_t s = 0; s < SERIES; s++) {
+            double one = bins->values[s][2 * i], other = bins->values[s][2 * i + 1];
+            bins->values[s][i] = isnan(one) ? other : isnan(other) ? one : (one + other) / 2;
+        }
+    }
+    bins->count /= 2;
+    bins->per_bin *= 2;
+}
+
+static void end_bin(struct bins *bins)
+{
+    for (size_t s = 0; s < SERIES; s++) {
+        bins->values[s][bins->count] =
+            bins->known[s] > 0 ? bins->last[s] / (double)bins->known[s] : NAN;
+        bins->last[s] = 0;
+        bins->known[s] = 0;
+    }
+    bins->in_last = 0;
+    bins->count++;
+}
+
+static void add_row(struct bins *bins, const struct tracking_row *row)
+{
+    if (!isfinite(row->timestamp) || (bins->end > 0 && row->timestamp < bins->end))
+        return; /* the system's time was set back */
+    if (bins->in_last == 0 && bins->count == CHANGE_POINTS_VALUES)
+        merge_pairs(bins);
+    if (bins->in_last == 0)
+        bins->begin[bins->count] = row->timestamp;
+    for (size_t s = 0; s < SERIES; s++) {
+        double value = row->values[derived_from[s].id];
+        bins->known[s] += isfinite(value);
+        bins->last[s] += isfinite(value) ? value : 0;
+    }
+    bins->end = row->timestamp;
+    if (++bins->in_last == bins->per_bin)
+        end_bin(bins);
+}
+
+static int read_bins(const char *path, struct bins *bins, struct gput_error *error)
+{
+    struct tracking_reader *reader;
+    struct tracking_row *rows = malloc(BATCH * sizeof *rows);
+    size_t count = 0;
+    if (!rows)
+        return error_memory(error);
+    int code = tracking_reader_open(path, &reader, error);
+    do {
+        if (code == GPUT_OK)
+            code = tracking_reader_next(reader, rows, BATCH, &count, error);
+        for (size_t i = 0; code == GPUT_OK && i < count; i++)
+            add_row(bins, &rows[i]);
+    } while (code == GPUT_OK && count > 0);
+    tracking_reader_close(reader);
+    free(rows);
+    return code;
+}
+
+/* Missing values are those before them. False: there are none at all. */
+static bool fill_gaps(double *values, size_t n)
+{
+    size_t first = 0;
+    while (first < n && isnan(values[first]))
+        first++;
+    for (size_t i = 0; first < n && i < first; i++)
+        values[i] = values[first];
+    for (size_t i = first + 1; i < n; i++)
+        values[i] = isnan(values[i]) ? values[i - 1] : values[i];
+    return first < n;
+}
+
+/* ---- Marks ---- */
+
+struct marks {
+    struct sub_tracking_writer *writer;
+    struct sub_tracking_names *names;
+    int64_t process_id;
+};
+
+static int add_phase(
+    struct marks *marks, size_t number, double begin, double end, struct gput_error *error)
+{
+    char name[48];
+    int length = snprintf(name, sizeof name, "derived:phase %zu", number);
+    struct sub_tracking_mark rows[2];
+    for (int i = 0; i < 2; i++) {
+        double time = i ? end : begin;
+        rows[i] = (struct sub_tracking_mark){.process_id = marks->process_id,
+            .thread_id = SUB_TRACKING_UNKNOWN,
+            .started_ns = SUB_TRACKING_UNKNOWN,
+            .timestamp_ns = (int64_t)llround(time * 1e9),
+            .timestamp = time,
+            .position = i ? SUB_TRACKING_STOP : SUB_TRACKING_START};
+        rows[i].name = sub_tracking_names_add(marks->names, name, (size_t)length);
+        if (rows[i].name == SUB_TRACKING_NO_NAME)
+            return error_memory(error);
+    }
+    return sub_tracking_writer_add(marks->writer, rows, 2, marks->names, error);
+}
+
+static int add_phases(struct marks *marks, const struct bins *bins, const size_t *changes,
+    size_t n_changes, struct gput_error *error)
+{
+    double begin = bins->begin[0];
+    for (size_t i = 0; i <= n_changes; i++) {
+        double end = i < n_changes ? bins->begin[changes[i]] : bins->end;
+        TRY(add_phase(marks, i + 1, begin, end, error));
+        begin = end;
+    }
+    return GPUT_OK;
+}
+
+static int write_phases(const char *path, int64_t process_id, const struct bins *bins,
+    const size_t *changes, size_t n_changes, struct gput_error *error)
+{
+    struct marks marks = {.names = sub_tracking_names_create(), .process_id = process_id};
+    if (!marks.names)
+        return error_memory(error);
+    int code = sub_tracking_writer_create(path, 0, &marks.writer, error);
+    if (code == GPUT_OK) {
+        code = add_phases(&marks, bins, changes, n_changes, error);
+        if (code == GPUT_OK)
+            code = sub_tracking_writer_finish(marks.writer, error);
+        else
+            sub_tracking_writer_abandon(marks.writer);
+    }
+    sub_tracking_names_destroy(marks.names);
+    return code;
+}
+
+/* ---- Everything ---- */
+
+static bool allocate(struct bins *bins)
+{
+    bool is_complete = true;
+    bins->per_bin = 1;
+    bins->begin = malloc((CHANGE_POINTS_VALUES + 1) * sizeof *bins->begin);
+    for (size_t s = 0; s < SERIES; s++) {
+        bins->values[s] = malloc((CHANGE_POINTS_VALUES + 1) * sizeof *bins->values[s]);
+        is_complete &= bins->values[s] != NULL;
+    }
+    return is_complete && bins->begin;
+}
+
+static int find_changes(
+    struct bins *bins, size_t changes[CHANGE_POINTS_MAX], size_t *count, struct gput_error *error)
+{
+    struct change_series series[SERIES];
+    size_t n_series = 0;
+    for (size_t s = 0; s < SERIES; s++) {
+        if (fill_gaps(bins->values[s], bins->count))
+            series[n_series++] = (struct change_series){bins->values[s], derived_from[s].min_noise};
+    }
+    return change_points_find(series, n_series, bins->count, changes, count, error);
+}
+
+int gput_sub_tracking_derive(const char *output, const char *tracking_file, int64_t process_id,
+    size_t *n_phases, struct gput_error *error)
+{
+    struct bins bins = {0};
+    size_t changes[CHANGE_POINTS_MAX], count = 0;
+    *n_phases = 0;
+    int code = allocate(&bins) ? read_bins(tracking_file, &bins, error) : error_memory(error);
+    if (code == GPUT_OK)
+        code = find_changes(&bins, changes, &count, error);
+    if (code == GPUT_OK && count > 0)
+        code = write_phases(output, process_id, &bins, changes, count, error);
+    if (code == GPUT_OK && count > 0)
+        *n_phases = count + 1;
+    free(bins.begin);
+    for (size_t s = 0; s < SERIES; s++)
+        free(bins.values[s]);
+    return code;
+}

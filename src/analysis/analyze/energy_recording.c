@@ -1,0 +1,455 @@
+#include "analysis/analyze/energy_recording.h"
+
+#include "analysis/analyze/energy_integral.h"
+#include "base/nearest.h"
+#include "base/number.h"
+#include "base/sized.h"
+#include "base/text.h"
+#include "files/power/recording_date.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Numbers from here on (1973) are microseconds since 1970, as in traces. */
+#define EPOCH_US (GPUT_ENERGY_EPOCH_SECONDS * 1e6)
+
+int gput_energy_recording_load(
+    const char *folder, struct gput_energy_recording **result, struct gput_error *error)
+{
+    *result = NULL;
+    struct gput_energy_recording *recording = calloc(1, sizeof *recording);
+    if (!recording)
+        return error_memory(error);
+    int code = energy_recording_read(folder, &recording->record, error);
+    if (code == GPUT_OK)
+        *result = recording;
+    else
+        free(recording);
+    return code;
+}
+
+void gput_energy_recording_destroy(struct gput_energy_recording *recording)
+{
+    if (recording)
+        energy_record_destroy(recording->record);
+    free(recording);
+}
+
+const char *gput_energy_recording_warning(const struct gput_energy_recording *recording)
+{
+    return recording->record->warnings[0] ? recording->record->warnings : NULL;
+}
+
+/* ---- metrics ---- */
+
+size_t gput_energy_recording_metric_count(const struct gput_energy_recording *recording)
+{
+    size_t count = 0;
+    for (int i = 0; i < RECORDED_SERIES; i++)
+        count += recording->record->series[i].n_metrics;
+    return count;
+}
+
+const char *gput_energy_recording_metric_name(
+    const struct gput_energy_recording *recording, size_t index)
+{
+    for (int i = 0; i < RECORDED_SERIES; i++) {
+        const struct recorded_series *series = &recording->record->series[i];
+        if (index < series->n_metrics)
+            return series->metrics[index].name;
+        index -= series->n_metrics;
+    }
+    return NULL;
+}
+
+/* Whether its name, without the GPU, is the first `length` bytes of `name`. */
+static bool has_name(const struct recorded_metric *metric, const char *name, size_t length)
+{
+    size_t own =
+        metric->device ? (size_t)(metric->device - 1 - metric->name) : strlen(metric->name);
+    return own == length && memcmp(metric->name, name, length) == 0;
+}
+
+static const char *unit_of(const struct recorded_metric *metric)
+{
+    static const char *const bytes[] = {"per_process_mem_use_abs", "per_process_mem_use_uss",
+        "total_mem_use", "nvidia_memory", "per_gpu_nvidia_memory", "nvidia_mem_use"};
+    if (recorded_is_power(metric->group, metric->name))
+        return "watts";
+    for (size_t i = 0; i < sizeof bytes / sizeof bytes[0]; i++) {
+        if (has_name(metric, bytes[i], strlen(bytes[i])))
+            return "bytes";
+    }
+    return NULL;
+}
+
+static const struct recorded_metric *metric_of(
+    const struct recorded_series *series, const char *name)
+{
+    for (size_t i = 0; i < series->n_metrics; i++) {
+        if (strcmp(series->metrics[i].name, name) == 0)
+            return &series->metrics[i];
+    }
+    return NULL;
+}
+
+static const struct recorded_metric *find_exactly(const struct gput_energy_recording *recording,
+    const char *name, const struct recorded_series **series)
+{
+    for (int i = 0; i < RECORDED_SERIES; i++) {
+        *series = &recording->record->series[i];
+        const struct recorded_metric *metric = metric_of(*series, name);
+        if (metric)
+            return metric;
+    }
+    return NULL;
+}
+
+/* A wattmeter's columns are named with or without the '#' that they have in the file. */
+static const struct recorded_metric *find_metric(const struct gput_energy_recording *recording,
+    const char *name, const struct recorded_series **series)
+{
+    const struct recorded_metric *metric = find_exactly(recording, name, series);
+    if (metric || name[0] != '#')
+        return metric;
+    *series = &recording->record->series[RECORDED_WATTMETER];
+    return metric_of(*series, name + 1);
+}
+
+static int refuse_name(
+    const struct gput_energy_recording *recording, const char *name, struct gput_error *error)
+{
+    struct str names = {0};
+    size_t count = gput_energy_recording_metric_count(recording);
+    for (size_t i = 0; i < count; i++)
+        str_printf(&names, "%s%s", i ? ", " : "", gput_energy_recording_metric_name(recording, i));
+    char question[NEAREST_QUESTION_SIZE];
+    int code = error_set(error, GPUT_ERROR_NOT_FOUND,
+        "There is no metric \"%s\" in %s%s There are: %s.", name, recording->record->folder,
+        nearest_question(str_text(&names), name, question), str_text(&names));
+    str_finish(&names);
+    return code;
+}
+
+static size_t select_gpus(const struct gput_energy_recording *recording, const char *name,
+    const char **names, size_t capacity)
+{
+    const struct recorded_series *series = &recording->record->series[RECORDED_POWER];
+    const char *known = energy_recording_gpu_name(name);
+    size_t count = 0;
+    for (size_t i = 0; i < series->n_metrics; i++) {
+        if (!series->metrics[i].device || !has_name(&series->metrics[i], known, strlen(known)))
+            continue;
+        if (count < capacity)
+            names[count] = series->metrics[i].name;
+        count++;
+    }
+    return count;
+}
+
+size_t gput_energy_recording_select(const struct gput_energy_recording *recording, const char *name,
+    const char **names, size_t capacity)
+{
+    const struct recorded_series *series;
+    const struct recorded_metric *metric = find_metric(recording, name, &series);
+    if (!metric)
+        return select_gpus(recording, name, names, capacity);
+    if (capacity > 0)
+        names[0] = metric->name;
+    return 1;
+}
+
+int energy_recording_select(const struct gput_energy_recording *recording, const char *const *names,
+    size_t n_names, const char ***selected, size_t *count, struct gput_error *error)
+{
+    *selected = NULL;
+    *count = 0;
+    for (size_t i = 0; i < n_names; i++) {
+        size_t found = gput_energy_recording_select(recording, names[i], NULL, 0);
+        if (found == 0)
+            return refuse_name(recording, names[i], error);
+        *count += found;
+    }
+    *selected = calloc(*count + 1, sizeof **selected);
+    if (!*selected)
+        return error_memory(error);
+    for (size_t i = 0, at = 0; i < n_names; i++)
+        at += gput_energy_recording_select(recording, names[i], *selected + at, *count - at);
+    return GPUT_OK;
+}
+
+static struct gput_energy_window window_or_all(const struct gput_energy_window *window)
+{
+    return window ? *window : (struct gput_energy_window){INT64_MIN, INT64_MAX};
+}
+
+static const struct gput_energy_metric no_metric = {.size = sizeof no_metric};
+
+void gput_energy_metric_init(struct gput_energy_metric *metric, size_t size)
+{
+    sized_init(metric, size, &no_metric, sizeof no_metric);
+}
+
+int gput_energy_recording_metric(const struct gput_energy_recording *recording, const char *name,
+    const struct gput_energy_window *window, struct gput_energy_metric *result,
+    struct gput_error *error)
+{
+    const struct recorded_series *series;
+    const struct recorded_metric *metric = find_metric(recording, name, &series);
+    struct gput_energy_window bounds = window_or_all(window);
+    if (!metric)
+        return refuse_name(recording, name, error);
+    struct energy_integral integral = energy_integrate(series->times_us, series->segments,
+        metric->values, series->count, bounds.start_us, bounds.end_us);
+    struct gput_energy_metric made = {.name = metric->name,
+        .device = metric->device,
+        .group = metric->group,
+        .unit = unit_of(metric),
+        .total = integral.total,
+        .average = integral.seconds > 0 ? integral.total / integral.seconds : integral.single,
+        .max = integral.max,
+        .seconds = integral.seconds,
+        .points = integral.points,
+        .segments = integral.segments};
+    sized_write(result, &made, sizeof made);
+    return GPUT_OK;
+}
+
+size_t gput_energy_recording_curve(const struct gput_energy_recording *recording, const char *name,
+    const struct gput_energy_window *window, struct gput_energy_point *points, size_t capacity)
+{
+    const struct recorded_series *series;
+    const struct recorded_metric *metric = find_metric(recording, name, &series);
+    struct gput_energy_window bounds = window_or_all(window);
+    size_t count = 0;
+    for (size_t i = 0; metric && i < series->count; i++) {
+        if (isnan(metric->values[i]) || series->times_us[i] < bounds.start_us ||
+            series->times_us[i] > bounds.end_us)
+            continue;
+        if (count < capacity)
+            points[count] = (struct gput_energy_point){
+                series->times_us[i], metric->values[i], series->segments[i]};
+        count++;
+    }
+    return count;
+}
+
+bool energy_metric_is_of_interval(const char *name)
+{
+    static const char *const names[] = {"intel_power", "rel_intel_power", "total_cpu_power",
+        "per_process_cpu_power", "uncore_power", "total_dram_power", "per_process_dram_power",
+        "psys_power", "absolute_cpu_time_per_pid", "per_process_cpu_uses"};
+    return text_is_among(name, names, sizeof names / sizeof *names);
+}
+
+/* ---- the recording ---- */
+
+static const struct recorded_series *main_series(const struct gput_energy_recording *recording)
+{
+    const struct recorded_series *power = &recording->record->series[RECORDED_POWER];
+    return power->count ? power : &recording->record->series[RECORDED_WATTMETER];
+}
+
+int64_t energy_recording_start_us(const struct gput_energy_recording *recording)
+{
+    const struct recorded_series *series = main_series(recording);
+    return series->count > 0 ? series->times_us[0] : 0;
+}
+
+double gput_energy_recording_seconds(
+    const struct gput_energy_recording *recording, const struct gput_energy_window *window)
+{
+    const struct recorded_series *series = main_series(recording);
+    struct gput_energy_window bounds = window_or_all(window);
+    double seconds = 0;
+    for (size_t i = 1; i < series->count; i++) {
+        int64_t from_us = series->times_us[i - 1], to_us = series->times_us[i];
+        if (from_us < bounds.start_us)
+            from_us = bounds.start_us;
+        if (to_us > bounds.end_us)
+            to_us = bounds.end_us;
+        if (series->segments[i - 1] == series->segments[i] && to_us > from_us)
+            seconds += (double)(to_us - from_us) / 1e6;
+    }
+    return seconds;
+}
+
+/* The points from `first` to before `end`, which are of one segment, and the part of them within
+ * the bounds. */
+struct interval {
+    const struct recorded_series *series;
+    size_t first, end;
+    struct gput_energy_window bounds;
+};
+
+/* Joules; NaN: unknown. */
+static double interval_total(const struct interval *interval, const char *name)
+{
+    const struct recorded_series *series = interval->series;
+    const struct recorded_metric *metric = metric_of(series, name);
+    size_t first = interval->first;
+    if (!metric)
+        return NAN;
+    return energy_integrate(series->times_us + first, series->segments + first,
+        metric->values + first, interval->end - first, interval->bounds.start_us,
+        interval->bounds.end_us)
+        .total;
+}
+
+static double interval_sum_of_gpus(const struct interval *interval, const char *name)
+{
+    const struct recorded_series *series = interval->series;
+    double total = NAN;
+    for (size_t i = 0; i < series->n_metrics; i++) {
+        const struct recorded_metric *metric = &series->metrics[i];
+        if (metric->device && has_name(metric, name, strlen(name)))
+            number_add_known(&total, interval_total(interval, metric->name));
+    }
+    return total;
+}
+
+/* When a GPU was lost the sum of all is missing, and the remaining ones count, also cards of MIG
+ * instances. GPUs in the CPU package are not among them: their power has another name. */
+static double interval_gpu_total(const struct interval *interval)
+{
+    double total = interval_total(interval, "nvidia_power");
+    if (isnan(total))
+        total = interval_total(interval, "nvidia_draw_absolute");
+    if (isnan(total))
+        total = interval_sum_of_gpus(interval, "per_gpu_power_draw");
+    if (!isnan(total))
+        return total;
+    number_add_known(&total, interval_sum_of_gpus(interval, "per_gpu_nvidia_power"));
+    number_add_known(&total, interval_sum_of_gpus(interval, "mig_card_power"));
+    return total;
+}
+
+struct energy_recording_parts energy_recording_parts(
+    const struct gput_energy_recording *recording, const struct gput_energy_window *window)
+{
+    const struct recorded_series *series = &recording->record->series[RECORDED_POWER];
+    struct interval interval = {.series = series, .bounds = window_or_all(window)};
+    struct energy_recording_parts parts = {NAN, NAN, NAN, NAN};
+    /* Each segment may have its own keys: an old recording can have been continued with new ones.
+     */
+    for (; interval.first < series->count; interval.first = interval.end) {
+        while (interval.end < series->count &&
+               series->segments[interval.end] == series->segments[interval.first])
+            interval.end++;
+        number_add_known(&parts.packages, interval_total(&interval, "intel_power"));
+        number_add_known(&parts.dram, interval_total(&interval, "total_dram_power"));
+        number_add_known(&parts.gpus, interval_gpu_total(&interval));
+        number_add_known(&parts.platform, interval_total(&interval, "psys_power"));
+    }
+    return parts;
+}
+
+double gput_energy_recording_total(
+    const struct gput_energy_recording *recording, const struct gput_energy_window *window)
+{
+    struct energy_recording_parts parts = energy_recording_parts(recording, window);
+    number_add_known(&parts.packages, parts.gpus);
+    number_add_known(&parts.packages, parts.dram);
+    return parts.packages;
+}
+
+double energy_recording_total_without_dram(
+    const struct gput_energy_recording *recording, const struct gput_energy_window *window)
+{
+    struct energy_recording_parts parts = energy_recording_parts(recording, window);
+    number_add_known(&parts.packages, parts.gpus);
+    return parts.packages;
+}
+
+/* ---- windows ---- */
+
+static int parse_bound(const struct gput_energy_recording *recording, const char *name,
+    const char *text, int64_t *bound, struct gput_error *error)
+{
+    const struct recorded_series *series = main_series(recording);
+    const char *end = text ? text + strlen(text) : NULL;
+    double seconds;
+    if (!text || recording_date_parse(text, bound))
+        return GPUT_OK;
+    bool is_number = number_parse_double(text, end, &seconds) == end;
+    if (is_number && isinf(seconds)) {
+        *bound = seconds < 0 ? INT64_MIN : INT64_MAX;
+        return GPUT_OK;
+    }
+    if (series->count > 0 && is_number &&
+        (fabs(seconds) < 9e9 || (seconds >= EPOCH_US && seconds < 9e15))) {
+        int64_t us = (int64_t)llround(seconds >= EPOCH_US ? seconds : seconds * 1e6);
+        *bound = seconds < GPUT_ENERGY_EPOCH_SECONDS ? energy_recording_start_us(recording) + us
+                                                     : recording_date_of_epoch_ns(us * 1000);
+        return GPUT_OK;
+    }
+    return error_set(error, GPUT_ERROR_INVALID,
+        "The %s \"%s\" is not a valid time of a recording. Give a date such as \"2023-06-30 "
+        "16:32:14.5\", or seconds after the beginning or since 1970.",
+        name, text);
+}
+
+/* `metric`: only where it has a value; NULL: everywhere. */
+static void widen(struct gput_energy_window *window, const struct recorded_series *series,
+    const struct recorded_metric *metric)
+{
+    for (size_t i = 0; i < series->count; i++) {
+        if (metric && isnan(metric->values[i]))
+            continue;
+        if (series->times_us[i] < window->start_us)
+            window->start_us = series->times_us[i];
+        if (series->times_us[i] > window->end_us)
+            window->end_us = series->times_us[i];
+    }
+}
+
+struct gput_energy_window gput_energy_recording_window(
+    const struct gput_energy_recording *recording, const char *name,
+    const struct gput_energy_window *window)
+{
+    struct gput_energy_window bounds = window_or_all(window), all = {INT64_MAX, INT64_MIN};
+    const struct recorded_series *series = main_series(recording);
+    const struct recorded_metric *metric = name ? find_metric(recording, name, &series) : NULL;
+    widen(&all, series, metric);
+    return (struct gput_energy_window){
+        .start_us = bounds.start_us > all.start_us ? bounds.start_us : all.start_us,
+        .end_us = bounds.end_us < all.end_us ? bounds.end_us : all.end_us};
+}
+
+/* An interval outside of the recording would silently give nothing. */
+static int check_window(const struct gput_energy_recording *recording,
+    const struct gput_energy_window *window, struct gput_error *error)
+{
+    struct gput_energy_window all = {INT64_MAX, INT64_MIN};
+    char first[RECORDING_DATE_SIZE], last[RECORDING_DATE_SIZE];
+    if (window->start_us > window->end_us)
+        return error_set(error, GPUT_ERROR_INVALID, "The start is after the end.");
+    for (int i = 0; i < RECORDED_SERIES; i++)
+        widen(&all, &recording->record->series[i], NULL);
+    if (all.start_us > all.end_us ||
+        (window->start_us <= all.end_us && window->end_us >= all.start_us))
+        return GPUT_OK;
+    recording_date_format(all.start_us, first);
+    recording_date_format(all.end_us, last);
+    return error_set(error, GPUT_ERROR_INVALID,
+        "Nothing was recorded between the given start and end: %s has %s to %s.",
+        recording->record->folder, first, last);
+}
+
+int gput_energy_recording_parse_window(const struct gput_energy_recording *recording,
+    const char *start, const char *end, struct gput_energy_window *window, struct gput_error *error)
+{
+    *window = (struct gput_energy_window){INT64_MIN, INT64_MAX};
+    TRY(parse_bound(recording, "start", start, &window->start_us, error));
+    TRY(parse_bound(recording, "end", end, &window->end_us, error));
+    return check_window(recording, window, error);
+}
+
+void gput_energy_recording_date(int64_t time_us, char *text, size_t size)
+{
+    char date[RECORDING_DATE_SIZE];
+    recording_date_format(time_us, date);
+    snprintf(text, size, "%s", date);
+}

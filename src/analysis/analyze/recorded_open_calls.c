@@ -1,0 +1,168 @@
+#include "base/array.h"
+#include "base/table.h"
+#include "files/marks/open_starts.h"
+#include "files/marks/sub_tracking_file.h"
+
+#include <gputracker/recorded.h>
+
+#include <stdlib.h>
+
+#define BATCH 256
+
+/* The starts of one block in one thread that have no stop so far. */
+struct open_lane {
+    int64_t process_id, thread_id;
+    uint32_t name;
+    uint32_t next; /* with the same hash: index + 1 */
+    struct open_starts starts;
+};
+
+struct open_calls {
+    struct open_lane *lanes; /* owned */
+    uint32_t count, capacity;
+    uint32_t *slots; /* owned; index + 1 of the first lane, 0: none */
+    uint32_t n_slots;
+};
+
+static uint32_t *slot_of(
+    const struct open_calls *calls, int64_t process_id, int64_t thread_id, uint32_t name)
+{
+    uint64_t hash = (uint64_t)process_id * UINT64_C(0x9E3779B97F4A7C15);
+    hash = (hash ^ (uint64_t)thread_id) * UINT64_C(0x9E3779B97F4A7C15);
+    hash = (hash ^ name) * UINT64_C(0x9E3779B97F4A7C15);
+    return &calls->slots[(hash >> 32) % calls->n_slots];
+}
+
+/* As many slots as there may be lanes. */
+static bool grow(struct open_calls *calls)
+{
+    uint32_t n_slots = calls->n_slots ? calls->n_slots * 2 : 64;
+    uint32_t *slots = calloc(n_slots, sizeof *slots);
+    if (!slots || !ARRAY_RESIZE(calls->lanes, n_slots)) {
+        free(slots);
+        return false;
+    }
+    struct open_lane *lanes = calls->lanes;
+    free(calls->slots);
+    calls->slots = slots;
+    calls->capacity = calls->n_slots = n_slots;
+    for (uint32_t i = 0; i < calls->count; i++) {
+        uint32_t *slot = slot_of(calls, lanes[i].process_id, lanes[i].thread_id, lanes[i].name);
+        lanes[i].next = *slot;
+        *slot = i + 1;
+    }
+    return true;
+}
+
+/* NULL without memory. */
+static struct open_lane *lane_of(struct open_calls *calls, const struct sub_tracking_mark *mark)
+{
+    if (calls->count == calls->capacity && !grow(calls))
+        return NULL;
+    uint32_t *slot = slot_of(calls, mark->process_id, mark->thread_id, mark->name);
+    for (uint32_t i = *slot; i != 0; i = calls->lanes[i - 1].next) {
+        struct open_lane *lane = &calls->lanes[i - 1];
+        if (lane->process_id == mark->process_id && lane->thread_id == mark->thread_id &&
+            lane->name == mark->name)
+            return lane;
+    }
+    struct open_lane *lane = &calls->lanes[calls->count++];
+    *lane = (struct open_lane){.process_id = mark->process_id,
+        .thread_id = mark->thread_id,
+        .name = mark->name,
+        .next = *slot};
+    *slot = calls->count;
+    return lane;
+}
+
+/* A stop with a recorded start may come from another thread. */
+static void close_recorded(
+    struct open_calls *calls, struct open_lane *lane, const struct sub_tracking_mark *mark)
+{
+    bool is_found = open_starts_pop(&lane->starts, mark->started_ns);
+    for (uint32_t i = 0; i < calls->count && !is_found; i++) {
+        struct open_lane *other = &calls->lanes[i];
+        is_found = other->process_id == mark->process_id && other->name == mark->name &&
+                   open_starts_pop(&other->starts, mark->started_ns);
+    }
+}
+
+static bool add_mark(struct open_calls *calls, const struct sub_tracking_mark *mark)
+{
+    int64_t time;
+    struct open_lane *lane = lane_of(calls, mark);
+    if (!lane)
+        return false;
+    if (mark->position == SUB_TRACKING_START)
+        return open_starts_push(&lane->starts, mark->timestamp_ns);
+    if (mark->started_ns == SUB_TRACKING_UNKNOWN)
+        open_starts_pop_latest(&lane->starts, &time); /* a stop without start is skipped */
+    else
+        close_recorded(calls, lane, mark);
+    return true;
+}
+
+static int read_marks(
+    struct open_calls *calls, struct sub_tracking_reader *reader, struct gput_error *error)
+{
+    struct sub_tracking_mark marks[BATCH];
+    size_t count;
+    do {
+        TRY(sub_tracking_reader_next(reader, marks, BATCH, &count, error));
+        for (size_t i = 0; i < count; i++)
+            if (!add_mark(calls, &marks[i]))
+                return error_memory(error);
+    } while (count > 0);
+    return GPUT_OK;
+}
+
+static void put_calls(
+    struct open_calls *calls, const struct sub_tracking_names *names, struct gput_tables *tables)
+{
+    int64_t time;
+    struct gput_table *table = tables_add(tables, "open_calls");
+    table_add_columns_of(table, GPUT_COLUMN_INT, "process_id", "thread_id", NULL);
+    table_add_column(table, "code_block_name", GPUT_COLUMN_TEXT);
+    table_add_column(table, "start", GPUT_COLUMN_DOUBLE);
+    table_set_unit(table, "seconds since the epoch");
+    for (uint32_t i = 0; i < calls->count; i++) {
+        struct open_lane *lane = &calls->lanes[i];
+        while (open_starts_pop_latest(&lane->starts, &time)) {
+            table_put_int(table, lane->process_id);
+            table_put_known(table, lane->thread_id);
+            table_put_text(table, sub_tracking_names_text(names, lane->name));
+            table_put_double(table, sub_tracking_seconds_of_ns(time));
+        }
+    }
+}
+
+static void finish(struct open_calls *calls)
+{
+    for (uint32_t i = 0; i < calls->count; i++)
+        open_starts_finish(&calls->lanes[i].starts);
+    free(calls->lanes);
+    free(calls->slots);
+}
+
+int gput_recorded_open_calls(
+    const char *path, struct gput_tables **tables, struct gput_error *error)
+{
+    struct open_calls calls = {0};
+    struct sub_tracking_reader *reader = NULL;
+    struct sub_tracking_names *names = sub_tracking_names_create();
+    struct gput_tables *made = tables_create();
+    *tables = NULL;
+    int code = names && made ? sub_tracking_reader_salvage(path, names, &reader, error)
+                             : error_memory(error);
+    if (code == GPUT_OK)
+        code = read_marks(&calls, reader, error);
+    if (code == GPUT_OK)
+        put_calls(&calls, names, made);
+    sub_tracking_reader_close(reader);
+    sub_tracking_names_destroy(names);
+    finish(&calls);
+    if (code == GPUT_OK)
+        return tables_finish_building(made, tables, error);
+    gput_tables_destroy(made);
+    return code;
+}

@@ -1,0 +1,91 @@
+/*
+ * The state of one thread in one log: its open blocks, and a cache of names.
+ */
+#pragma once
+
+#include "analysis/blocks/block_writer.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define BLOCK_THREAD_RECENT 64
+
+struct block_thread {
+    struct gput_blocks *blocks;
+    struct block_thread *next; /* in blocks->threads */
+    struct block_thread *previous;
+    uint64_t generation; /* of `blocks` when this thread registered; changes with a fork */
+    struct block_writer_thread writer;
+
+    /* Blocks that were begun and not ended. Those of a parent process do not belong into its
+     * child's file: the first `inherited` of them end without a mark. */
+    struct block_open {
+        struct block_name name;
+        int64_t started_ns; /* 0: its start is not marked yet */
+    } * open;
+    size_t depth;
+    size_t capacity;
+    size_t inherited;
+    size_t not_pushed; /* begun without memory to push them */
+
+    /* Started by single marks, each name once; kept until the file has thread ids. */
+    struct block_name *started;
+    size_t n_started;
+    size_t started_capacity;
+
+    /* A cache of names by the address of the caller's text. Only a hint: texts are compared. */
+    struct block_recent_name {
+        const char *given;
+        struct block_name name;
+    } recent[BLOCK_THREAD_RECENT];
+};
+
+/* All zero except the thread id. NULL without memory. */
+struct block_thread *block_thread_create(void);
+void block_thread_destroy(struct block_thread *thread);
+
+/* In a child after fork: clears the names, and marks the open blocks as inherited. */
+void block_thread_inherit(struct block_thread *thread);
+
+/* block_thread_push() when the array is full. */
+bool block_thread_push_growing(struct block_thread *thread, const struct block_name *name);
+
+/* Without memory false: its end will be unmarked, and so must be its start. */
+static inline bool block_thread_push(struct block_thread *thread, const struct block_name *name)
+{
+    if (__builtin_expect(thread->depth == thread->capacity, 0))
+        return block_thread_push_growing(thread, name);
+    thread->open[thread->depth++] = (struct block_open){*name, 0};
+    return true;
+}
+
+enum block_thread_popped { BLOCK_POPPED, BLOCK_POPPED_UNMARKED, BLOCK_NOTHING_OPEN };
+
+/* block_thread_pop() of a block that was not pushed, does not exist, or is inherited. */
+enum block_thread_popped block_thread_pop_unusual(struct block_thread *thread);
+
+/* The block begun last; `*open` is valid until the next push, and for BLOCK_POPPED only. */
+static inline enum block_thread_popped block_thread_pop(
+    struct block_thread *thread, const struct block_open **open)
+{
+    if (__builtin_expect(thread->not_pushed > 0 || thread->depth <= thread->inherited, 0))
+        return block_thread_pop_unusual(thread);
+    *open = &thread->open[--thread->depth];
+    return (*open)->name.text ? BLOCK_POPPED : BLOCK_POPPED_UNMARKED;
+}
+
+/* Whether this thread has begun or started a block of that name in this process, and not ended it.
+ */
+bool block_thread_has_open(const struct block_thread *thread, const struct block_name *name);
+
+/* Records that a single mark started that block, which is not open; or that one stopped it. */
+void block_thread_record_start(struct block_thread *thread, const struct block_name *name);
+void block_thread_note_stop(struct block_thread *thread, const struct block_name *name);
+
+static inline struct block_recent_name *block_thread_recent(
+    struct block_thread *thread, const char *given)
+{
+    uintptr_t address = (uintptr_t)given;
+    return &thread->recent[(address ^ address >> 6) % BLOCK_THREAD_RECENT];
+}

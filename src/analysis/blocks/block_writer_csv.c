@@ -1,0 +1,459 @@
+#include "analysis/blocks/block_writer.h"
+#include "base/file.h"
+#include "base/file_limit.h"
+#include "base/file_target.h"
+#include "base/space_reserve.h"
+#include "base/wall_clock.h"
+#include "files/marks/sub_tracking_csv.h"
+#include "files/marks/sub_tracking_lost.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Space for the rows that say how many calls were lost. */
+#define RESERVE_BYTES 4096
+#define LOST_ROWS_BYTES 256
+
+struct csv_writer {
+    struct block_writer base;
+    pthread_mutex_t lock; /* of the members below */
+    int fd;
+    struct sub_tracking_csv_layout layout;
+    off_t end;         /* size after the last line; 0: not known, other processes append, too */
+    size_t line_bytes; /* of the last line written; 0: there is none */
+    off_t torn_at;     /* offset of a partly written line that could not be removed */
+    size_t torn_bytes; /* of it */
+    struct sub_tracking_lost lost;
+    uint64_t lost_written; /* calls that the file says are lost */
+    off_t lost_at;         /* offset of the rows that say so; 0: there are none */
+    size_t lost_bytes;     /* of them */
+    struct space_reserve reserve;
+};
+
+static int csv_begin(struct block_writer *base, int fd, struct gput_error *error)
+{
+    struct csv_writer *writer = (struct csv_writer *)base;
+    pthread_mutex_init(&writer->lock, NULL);
+    writer->fd = fd;
+    writer->reserve.fd = -1;
+    struct str header = {0};
+    int code = GPUT_OK;
+    if (fcntl(fd, F_SETFL, O_APPEND) != 0)
+        code = error_set_errno(error, errno, "Cannot write %s", base->path);
+    else if (!sub_tracking_csv_layout_init(&writer->layout, base->columns))
+        code = error_memory(error);
+    else
+        sub_tracking_csv_append_header(&header, &writer->layout);
+    if (code == GPUT_OK && header.failed)
+        code = error_memory(error);
+    if (code == GPUT_OK)
+        code = file_write_fd(fd, base->path, header.data, header.length, error);
+    writer->end = (off_t)header.length;
+    str_finish(&header);
+    if (code == GPUT_OK)
+        space_reserve_open(&writer->reserve, base->path, RESERVE_BYTES);
+    if (code != GPUT_OK) {
+        close(fd);
+        sub_tracking_csv_layout_finish(&writer->layout);
+    }
+    return code;
+}
+
+static int csv_join(struct block_writer *base, struct gput_error *error)
+{
+    struct csv_writer *writer = (struct csv_writer *)base;
+    writer->reserve.fd = -1;
+    int code = sub_tracking_csv_layout_read(&writer->layout, base->path, error);
+    if (code == GPUT_OK &&
+        !(sub_tracking_csv_layout_columns(&writer->layout) & SUB_TRACKING_COLUMN_THREAD_ID))
+        code = error_set(error, GPUT_ERROR_STATE, "%s was not shared.", base->path);
+    if (code == GPUT_OK)
+        code = file_target_open(base->path, O_WRONLY | O_APPEND, 0, &writer->fd, error);
+    base->shared = code == GPUT_OK;
+    if (code == GPUT_OK)
+        pthread_mutex_init(&writer->lock, NULL);
+    else
+        sub_tracking_csv_layout_finish(&writer->layout);
+    return code;
+}
+
+/* ---- Lines ---- */
+
+/* Writes over bytes of the file; returns how many. */
+static size_t write_over(struct csv_writer *writer, const char *bytes, size_t length, off_t offset)
+{
+    if (fcntl(writer->fd, F_SETFL, 0) != 0) /* with O_APPEND pwrite() ignores the offset */
+        return 0;
+    ssize_t done = pwrite(writer->fd, bytes, length, offset);
+    fcntl(writer->fd, F_SETFL, O_APPEND);
+    return done > 0 ? (size_t)done : 0;
+}
+
+/* Overwrites a partly written line by line ends, when others may have written after it: readers
+ * skip empty lines. */
+static bool blank_out(struct csv_writer *writer)
+{
+    char lines[256];
+    memset(lines, '\n', sizeof lines);
+    while (writer->torn_bytes > 0) {
+        size_t length = writer->torn_bytes < sizeof lines ? writer->torn_bytes : sizeof lines;
+        size_t done = write_over(writer, lines, length, writer->torn_at);
+        if (done == 0)
+            break;
+        writer->torn_at += (off_t)done;
+        writer->torn_bytes -= done;
+    }
+    return writer->torn_bytes == 0;
+}
+
+/* Removes a partly written line. False: it is still there, and nothing may be appended. */
+static bool remove_torn(struct csv_writer *writer)
+{
+    struct stat status;
+    if (writer->torn_bytes == 0)
+        return true;
+    if (fstat(writer->fd, &status) != 0)
+        return false;
+    off_t end = writer->torn_at + (off_t)writer->torn_bytes;
+    if (writer->base.shared || status.st_size != end || ftruncate(writer->fd, writer->torn_at) != 0)
+        return blank_out(writer);
+    writer->torn_bytes = 0;
+    return true;
+}
+
+/* Whether less than so many bytes would be left below a limit of file sizes. */
+static bool is_above_limit(
+    const struct csv_writer *writer, const struct file_limit *limit, size_t length, size_t left)
+{
+    struct stat status;
+    return limit->held && fstat(writer->fd, &status) == 0 &&
+           (uint64_t)status.st_size + length + left > limit->bytes;
+}
+
+/* Writes a line; returns the bytes written, with errno when these are not all. */
+static size_t write_all(int fd, const struct str *line)
+{
+    size_t written = 0;
+    while (written < line->length) {
+        ssize_t done = write(fd, line->data + written, line->length - written);
+        if (done < 0 && errno != EINTR)
+            break;
+        written += done > 0 ? (size_t)done : 0;
+    }
+    return written;
+}
+
+/*
+ * One write a line: the file is open for appending, so that lines of several processes do not mix,
+ * and a written line survives the end of the program. On a full disk a part of a line may be
+ * written, which is removed. The lock is held, so that the file position is the end of our own
+ * line. `left`: bytes that the line must leave below a limit of file sizes.
+ */
+static int write_line(
+    struct csv_writer *writer, const struct str *line, size_t left, struct gput_error *error)
+{
+    struct file_limit limit;
+    file_limit_block_signal(&limit);
+    int code = GPUT_OK;
+    size_t written = 0;
+    if (is_above_limit(writer, &limit, line->length, left))
+        errno = EFBIG;
+    else if (remove_torn(writer))
+        written = write_all(writer->fd, line);
+    writer->line_bytes = written == line->length ? written : 0;
+    if (written == line->length && writer->end > 0)
+        writer->end += (off_t)written;
+    if (written < line->length) {
+        code = error_set_errno(error, errno, "Cannot write %s", writer->base.path);
+        writer->torn_bytes += written;
+        if (written > 0)
+            writer->torn_at = lseek(writer->fd, 0, SEEK_CUR) - (off_t)written;
+        remove_torn(writer);
+    }
+    file_limit_unblock_signal(&limit);
+    return code;
+}
+
+/* ---- Truncation by others ---- */
+
+/* Where the last whole line below `size` ends; 0: there is none. */
+static off_t end_of_lines(const struct csv_writer *writer, off_t size)
+{
+    char bytes[512];
+    while (size > 0) {
+        off_t from = size > (off_t)sizeof bytes ? size - (off_t)sizeof bytes : 0;
+        ssize_t got = pread(writer->fd, bytes, (size_t)(size - from), from);
+        const char *last = got > 0 ? memrchr(bytes, '\n', (size_t)got) : NULL;
+        if (last)
+            return from + (last - bytes) + 1;
+        size = got == size - from ? from : 0;
+    }
+    return 0;
+}
+
+/* How much of a file of `size` bytes was there before the last line was written: all of it when the
+ * file was truncated after that. When it was truncated just before, the line has been appended to
+ * what was left of another, and the file position shows it. */
+static off_t size_before_misplaced_line(const struct csv_writer *writer, off_t size)
+{
+    off_t at = lseek(writer->fd, 0, SEEK_CUR);
+    if (writer->line_bytes == 0 || at < 0 || at == writer->end)
+        return size;
+    off_t before = at - (off_t)writer->line_bytes;
+    return before < size ? before : size;
+}
+
+/* Writes the header again, when nothing is left of the file. */
+static void begin_again(struct csv_writer *writer)
+{
+    struct str header = {0};
+    sub_tracking_csv_append_header(&header, &writer->layout);
+    writer->end = 0;
+    if (!header.failed && ftruncate(writer->fd, 0) == 0 &&
+        write_line(writer, &header, 0, NULL) == GPUT_OK)
+        writer->end = (off_t)header.length;
+    str_finish(&header);
+}
+
+/* When another program has truncated the file: removes what is left of a line, and the line that
+ * was appended to it. Counts a lost call until `until_ns`: at least a mark of it was there. */
+static void repair(struct csv_writer *writer, int64_t until_ns)
+{
+    struct stat status;
+    if (writer->end == 0 || writer->base.shared || fstat(writer->fd, &status) != 0 ||
+        status.st_size >= writer->end)
+        return;
+    off_t end = end_of_lines(writer, size_before_misplaced_line(writer, status.st_size));
+    writer->line_bytes = 0;
+    struct sub_tracking_lost call = {.calls = 1,
+        .at_least = true,
+        .process_id = writer->base.process_id,
+        .since_ns = until_ns,
+        .until_ns = until_ns};
+    sub_tracking_lost_add(&writer->lost, &call);
+    bool has_rows = writer->lost_at > 0 && writer->lost_at + (off_t)writer->lost_bytes <= end;
+    writer->torn_at = has_rows ? writer->lost_at : end; /* rows of the count so far are replaced */
+    writer->torn_bytes = has_rows ? writer->lost_bytes : 0;
+    if (has_rows)
+        blank_out(writer);
+    writer->lost_at = 0;
+    writer->torn_at = end;
+    writer->torn_bytes = (size_t)(status.st_size - end);
+    remove_torn(writer);
+    writer->end = end;
+    if (end == 0)
+        begin_again(writer);
+}
+
+/* ---- Lost calls ---- */
+
+/* Has the file say how many calls were lost: in two rows, which are written over when there are
+ * more. With the lock held. */
+static void write_lost(struct csv_writer *writer)
+{
+    struct sub_tracking_mark rows[2];
+    char name[SUB_TRACKING_LOST_NAME_SIZE];
+    size_t length = sub_tracking_lost_rows(&writer->lost, rows, name);
+    struct str text = {0};
+    bool is_written = false;
+    for (int i = 0; i < 2; i++)
+        sub_tracking_csv_append_row(&text, &writer->layout, &rows[i], name, length);
+    if (writer->lost_at > 0 && !text.failed && text.length == writer->lost_bytes) {
+        is_written = write_over(writer, text.data, text.length, writer->lost_at) == text.length;
+    } else if (!text.failed) {
+        space_reserve_close(&writer->reserve);
+        is_written = write_line(writer, &text, 0, NULL) == GPUT_OK;
+        writer->lost_bytes = text.length;
+        writer->lost_at = is_written ? lseek(writer->fd, 0, SEEK_CUR) - (off_t)text.length : 0;
+    }
+    if (is_written)
+        writer->lost_written = writer->lost.calls;
+    str_finish(&text);
+}
+
+static void csv_lose_call(struct block_writer *base)
+{
+    struct csv_writer *writer = (struct csv_writer *)base;
+    pthread_mutex_lock(&writer->lock);
+    block_writer_count_lost_call(base, &writer->lost);
+    write_lost(writer);
+    pthread_mutex_unlock(&writer->lock);
+}
+
+/* ---- Thread ids ---- */
+
+/* Copies all marks to `file`, with the id of the one thread that has marked so far. */
+static int copy_rows(struct csv_writer *writer, struct sub_tracking_reader *reader,
+    struct sub_tracking_writer *file, const struct sub_tracking_names *names)
+{
+    struct sub_tracking_mark rows[64];
+    for (;;) {
+        size_t count;
+        TRY(sub_tracking_reader_next(reader, rows, 64, &count, NULL));
+        if (count == 0)
+            return GPUT_OK;
+        for (size_t i = 0; i < count; i++)
+            rows[i].thread_id = atomic_load(&writer->base.only_thread);
+        TRY(sub_tracking_writer_add(file, rows, count, names, NULL));
+    }
+}
+
+/* Replaces the file atomically by one that has the new columns. */
+static int rewrite(struct csv_writer *writer, unsigned columns)
+{
+    struct sub_tracking_reader *reader = NULL;
+    struct sub_tracking_writer *file = NULL;
+    struct sub_tracking_names *names = sub_tracking_names_create();
+    int code = names ? GPUT_OK : GPUT_ERROR_MEMORY;
+    if (code == GPUT_OK)
+        code = sub_tracking_reader_open(writer->base.absolute, names, &reader, NULL);
+    if (code == GPUT_OK)
+        code = sub_tracking_writer_create(writer->base.absolute, columns, &file, NULL);
+    if (code == GPUT_OK)
+        code = copy_rows(writer, reader, file, names);
+    if (code == GPUT_OK)
+        code = sub_tracking_writer_add_lost(file, sub_tracking_reader_lost(reader), NULL);
+    if (code == GPUT_OK)
+        code = sub_tracking_writer_add_labels(file, sub_tracking_reader_labels(reader), NULL);
+    sub_tracking_reader_close(reader);
+    if (code == GPUT_OK)
+        code = sub_tracking_writer_finish(file, NULL);
+    else
+        sub_tracking_writer_abandon(file);
+    sub_tracking_names_destroy(names);
+    return code;
+}
+
+static bool is_in_place(const struct csv_writer *writer)
+{
+    struct stat ours;
+    struct stat there;
+    return fstat(writer->fd, &ours) == 0 && stat(writer->base.absolute, &there) == 0 &&
+           ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
+}
+
+/* With the lock held. On failure the file is unchanged. */
+static void add_thread_ids(struct block_writer *base)
+{
+    struct csv_writer *writer = (struct csv_writer *)base;
+    unsigned columns = writer->base.columns | SUB_TRACKING_COLUMNS_DISTINGUISH_CALLS;
+    struct sub_tracking_csv_layout layout;
+    if (!remove_torn(writer) || !is_in_place(writer) ||
+        !sub_tracking_csv_layout_init(&layout, columns))
+        return;
+    int fd = rewrite(writer, columns) == GPUT_OK
+                 ? open(writer->base.absolute, O_RDWR | O_APPEND | O_CLOEXEC)
+                 : -1;
+    if (fd < 0) {
+        sub_tracking_csv_layout_finish(&layout);
+        return;
+    }
+    close(writer->fd);
+    writer->fd = fd;
+    writer->line_bytes = 0;
+    sub_tracking_csv_layout_finish(&writer->layout);
+    writer->layout = layout;
+    /* They were copied; further ones are other rows. */
+    writer->lost.calls -= writer->lost_written; /* from 0 on the time is a new one, too */
+    writer->lost_written = 0;
+    writer->lost_at = 0;
+    struct stat status;
+    writer->end = fstat(fd, &status) == 0 ? status.st_size : 0;
+}
+
+/* Adding thread ids replaces the file, which other processes must not have open then: so add them
+ * now. */
+static void csv_share(struct block_writer *base)
+{
+    struct csv_writer *writer = (struct csv_writer *)base;
+    block_writer_decide_thread_ids(base, &writer->lock, add_thread_ids);
+    base->shared = sub_tracking_csv_layout_columns(&writer->layout) & SUB_TRACKING_COLUMN_THREAD_ID;
+}
+
+/* ---- Marks ---- */
+
+/* Whether the line just written is not where the one before ended. The file position says so for a
+ * third of what the size costs: once its times have been read, the kernel writes new ones. */
+static bool is_misplaced(const struct csv_writer *writer)
+{
+    return writer->end > 0 && !writer->base.shared && lseek(writer->fd, 0, SEEK_CUR) != writer->end;
+}
+
+/* Writes the line of a mark of that time; once more when the file turns out to be truncated. */
+static int write_mark(
+    struct csv_writer *writer, const struct str *line, int64_t time_ns, struct gput_error *error)
+{
+    size_t left = writer->lost_at > 0 ? 0 : LOST_ROWS_BYTES;
+    TRY(write_line(writer, line, left, error));
+    if (!is_misplaced(writer))
+        return GPUT_OK;
+    repair(writer, time_ns);
+    return write_line(writer, line, left, error);
+}
+
+static int csv_keep(struct block_writer *base, struct block_writer_thread *thread,
+    const struct block_name *name, const struct sub_tracking_mark *row, struct gput_error *error)
+{
+    struct csv_writer *writer = (struct csv_writer *)base;
+    str_clear(&thread->line);
+    pthread_mutex_lock(&writer->lock);
+    sub_tracking_csv_append_row(&thread->line, &writer->layout, row, name->text, name->length);
+    int code = GPUT_OK;
+    if (thread->line.failed) {
+        str_finish(&thread->line); /* the next mark may have memory again */
+        code = error_memory(error);
+    } else {
+        code = write_mark(writer, &thread->line, row->timestamp_ns, error);
+    }
+    if (code == GPUT_OK && writer->lost_written != writer->lost.calls)
+        write_lost(writer);
+    pthread_mutex_unlock(&writer->lock);
+    return code;
+}
+
+static int csv_mark(struct block_writer *base, struct block_writer_thread *thread,
+    const struct block_name *name, enum sub_tracking_position position, struct gput_error *error)
+{
+    if (block_writer_needs_thread_ids(base, thread))
+        block_writer_decide_thread_ids(base, &((struct csv_writer *)base)->lock, add_thread_ids);
+    block_writer_fill_row(base, thread, position, &thread->row);
+    return csv_keep(base, thread, name, &thread->row, error);
+}
+
+static int csv_finish(struct block_writer *base, struct gput_error *error)
+{
+    struct csv_writer *writer = (struct csv_writer *)base;
+    repair(writer, wall_clock_ns());
+    if (writer->lost_written != writer->lost.calls)
+        write_lost(writer);
+    space_reserve_close(&writer->reserve);
+    sub_tracking_csv_layout_finish(&writer->layout);
+    if (close(writer->fd) != 0)
+        return error_set_errno(error, errno, "Cannot write %s", base->path);
+    return GPUT_OK;
+}
+
+static void csv_forget(struct block_writer *base)
+{
+    struct csv_writer *writer = (struct csv_writer *)base;
+    writer->lost_written = writer->lost.calls; /* the parent's, as is what was written since */
+    writer->end = 0;
+    csv_finish(base, NULL);
+}
+
+const struct block_writer_methods block_writer_csv = {
+    .bytes = sizeof(struct csv_writer),
+    .begin = csv_begin,
+    .join = csv_join,
+    .share = csv_share,
+    .mark = csv_mark,
+    .keep = csv_keep,
+    .lose_call = csv_lose_call,
+    .finish = csv_finish,
+    .forget = csv_forget,
+};

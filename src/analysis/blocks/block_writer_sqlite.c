@@ -1,0 +1,335 @@
+#include "analysis/blocks/block_writer.h"
+#include "base/clock.h"
+#include "base/file_limit.h"
+#include "base/number.h"
+#include "base/space_reserve.h"
+#include "files/marks/sub_tracking_lost.h"
+#include "files/marks/sub_tracking_sqlite.h"
+#include "files/sqlite_file.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* Space for copying the write-ahead log on a full disk, then for saying that calls were lost, as
+ * soon as the first one was; the rest is for their number at the end. */
+#define RESERVE_BYTES (48 * 1024)
+#define RESERVE_FOR_LOSSES_BYTES (32 * 1024)
+#define RESERVE_KEPT_BYTES (16 * 1024)
+
+/* What marks leave of a limit of file sizes, for the same. */
+#define KEPT_OF_LIMIT_BYTES (16 * 1024)
+#define NO_LIMIT UINT64_MAX
+
+/* Where copying the log made no space, that is tried again after this time. */
+#define RETRY_NS (NS_PER_SECOND / 20)
+
+/* Each mark is a transaction in the write-ahead log: committed marks survive when the program is
+ * killed. */
+struct sqlite_writer {
+    struct block_writer base;
+    sqlite3 *database; /* NULL: closed before a fork; the next mark opens it */
+    sqlite3_stmt *insert;
+    unsigned columns; /* that `insert` fills */
+    struct sub_tracking_lost lost;
+    uint64_t lost_written; /* calls that the file says are lost */
+    int64_t lost_rows[2];  /* ids of the rows that say so; 0: there are none */
+    struct space_reserve reserve;
+    int64_t retry_ns;     /* no space can be made before */
+    uint64_t limit_bytes; /* that the database was given for marks; NO_LIMIT */
+    pthread_mutex_t lock; /* of the members above */
+};
+
+static int sqlite_begin(struct block_writer *base, int fd, struct gput_error *error)
+{
+    struct sqlite_writer *writer = (struct sqlite_writer *)base;
+    close(fd);
+    writer->reserve.fd = -1;
+    writer->limit_bytes = NO_LIMIT;
+    TRY(sqlite_file_create(base->path, false, &writer->database, error));
+    int code = sub_tracking_sqlite_prepare(
+        writer->database, base->path, base->columns, &writer->insert, error);
+    if (code != GPUT_OK) {
+        sqlite_file_finish(writer->database, base->path, NULL);
+        return code;
+    }
+    writer->columns = base->columns;
+    pthread_mutex_init(&writer->lock, NULL);
+    space_reserve_open(&writer->reserve, base->path, RESERVE_BYTES);
+    return GPUT_OK;
+}
+
+static void close_database(struct sqlite_writer *writer)
+{
+    sqlite3_finalize(writer->insert);
+    sqlite_file_close(writer->database);
+    writer->insert = NULL;
+    writer->database = NULL;
+}
+
+/* Opens the existing file, to append to it. */
+static int open_database(struct sqlite_writer *writer, struct gput_error *error)
+{
+    const char *path = writer->base.absolute;
+    TRY(sqlite_file_open(path, &writer->database, error));
+    sqlite_file_use_log(writer->database);
+    writer->limit_bytes = NO_LIMIT;
+    int code = sub_tracking_sqlite_prepare(
+        writer->database, path, writer->columns, &writer->insert, error);
+    if (code != GPUT_OK)
+        close_database(writer);
+    return code;
+}
+
+/* Opens it again where another program truncated the index of the log. */
+static int check_index(struct sqlite_writer *writer, struct gput_error *error)
+{
+    if (!sqlite_file_has_lost_index(writer->database))
+        return GPUT_OK;
+    close_database(writer);
+    return open_database(writer, error);
+}
+
+static int sqlite_join(struct block_writer *base, struct gput_error *error)
+{
+    struct sqlite_writer *writer = (struct sqlite_writer *)base;
+    writer->columns = base->columns | SUB_TRACKING_COLUMNS_DISTINGUISH_CALLS;
+    writer->reserve.fd = -1;
+    TRY(open_database(writer, error));
+    pthread_mutex_init(&writer->lock, NULL);
+    return GPUT_OK;
+}
+
+/* With the lock held. On failure the table is unchanged. */
+static void add_thread_ids(struct block_writer *base)
+{
+    struct sqlite_writer *writer = (struct sqlite_writer *)base;
+    char sql[200];
+    unsigned columns = writer->columns | SUB_TRACKING_COLUMNS_DISTINGUISH_CALLS;
+    sqlite3_stmt *insert = NULL;
+    if (check_index(writer, NULL) != GPUT_OK)
+        return;
+    snprintf(sql, sizeof sql,
+        "BEGIN; ALTER TABLE data ADD COLUMN thread_id INTEGER; "
+        "ALTER TABLE data ADD COLUMN started_ns INTEGER; UPDATE data SET thread_id = %" PRId64,
+        atomic_load(&writer->base.only_thread));
+    if (sqlite_file_run(writer->database, sql, writer->base.path, NULL) == GPUT_OK &&
+        sub_tracking_sqlite_prepare(writer->database, writer->base.path, columns, &insert, NULL) ==
+            GPUT_OK &&
+        sqlite_file_run(writer->database, "COMMIT", writer->base.path, NULL) == GPUT_OK) {
+        sqlite3_finalize(writer->insert);
+        writer->insert = insert;
+        writer->columns = columns;
+        return;
+    }
+    sqlite3_finalize(insert);
+    if (!sqlite3_get_autocommit(writer->database))
+        sqlite_file_run(writer->database, "ROLLBACK", writer->base.path, NULL);
+}
+
+/* SQLite keeps the state of its file locks in memory, which is wrong in a forked child. So no
+ * connection may be open at a fork. */
+static void sqlite_share(struct block_writer *base)
+{
+    struct sqlite_writer *writer = (struct sqlite_writer *)base;
+    block_writer_decide_thread_ids(base, &writer->lock, add_thread_ids);
+    if (!(writer->columns & SUB_TRACKING_COLUMN_THREAD_ID))
+        return;
+    close_database(writer);
+    base->shared = true;
+}
+
+/* ---- Lost calls ---- */
+
+static int insert_lost(struct sqlite_writer *writer)
+{
+    struct sub_tracking_mark rows[2];
+    char name[SUB_TRACKING_LOST_NAME_SIZE];
+    size_t length = sub_tracking_lost_rows(&writer->lost, rows, name);
+    for (int i = 0; i < 2; i++) {
+        TRY(sub_tracking_sqlite_insert(
+            writer->insert, writer->base.path, writer->columns, &rows[i], name, length, NULL));
+        writer->lost_rows[i] = sqlite3_last_insert_rowid(writer->database);
+    }
+    return GPUT_OK;
+}
+
+static int update_lost(struct sqlite_writer *writer)
+{
+    struct sub_tracking_mark rows[2];
+    char name[SUB_TRACKING_LOST_NAME_SIZE];
+    char timestamp[NUMBER_TEXT_SIZE], sql[300];
+    sub_tracking_lost_rows(&writer->lost, rows, name);
+    number_format_double(rows[1].timestamp, timestamp);
+    snprintf(sql, sizeof sql,
+        "UPDATE data SET code_block_name = '%s' WHERE rowid IN (%" PRId64 ", %" PRId64 "); "
+        "UPDATE data SET timestamp = %s WHERE rowid = %" PRId64,
+        name, writer->lost_rows[0], writer->lost_rows[1], timestamp, writer->lost_rows[1]);
+    return sqlite_file_run(writer->database, sql, writer->base.path, NULL);
+}
+
+/* Sets how large the database may become: less than the limit of file sizes for marks. */
+static void set_limit(struct sqlite_writer *writer, uint64_t bytes)
+{
+    if (bytes != writer->limit_bytes)
+        sqlite_file_set_limit(writer->database, bytes);
+    writer->limit_bytes = bytes;
+}
+
+static uint64_t limit_of_marks(const struct file_limit *limit)
+{
+    if (!limit->held)
+        return NO_LIMIT;
+    return limit->bytes > KEPT_OF_LIMIT_BYTES ? limit->bytes - KEPT_OF_LIMIT_BYTES : 0;
+}
+
+/* Has the file say how many calls were lost, in two rows. With the lock held, SIGXFSZ blocked, and
+ * the database open. */
+static void write_lost(struct sqlite_writer *writer, size_t kept_reserve)
+{
+    bool is_there = writer->lost_rows[1] != 0;
+    space_reserve_release(&writer->reserve, kept_reserve);
+    if (!is_there)
+        set_limit(writer, NO_LIMIT);
+    if (sqlite_file_run(writer->database, "BEGIN", writer->base.path, NULL) != GPUT_OK)
+        return;
+    int code = is_there ? update_lost(writer) : insert_lost(writer);
+    if (code == GPUT_OK)
+        code = sqlite_file_run(writer->database, "COMMIT", writer->base.path, NULL);
+    if (code == GPUT_OK)
+        writer->lost_written = writer->lost.calls;
+    else if (!is_there)
+        writer->lost_rows[0] = writer->lost_rows[1] = 0;
+    if (!sqlite3_get_autocommit(writer->database))
+        sqlite_file_run(writer->database, "ROLLBACK", writer->base.path, NULL);
+}
+
+static void sqlite_lose_call(struct block_writer *base)
+{
+    struct sqlite_writer *writer = (struct sqlite_writer *)base;
+    struct file_limit limit;
+    pthread_mutex_lock(&writer->lock);
+    file_limit_block_signal(&limit);
+    block_writer_count_lost_call(base, &writer->lost);
+    if (writer->database)
+        write_lost(writer, RESERVE_KEPT_BYTES);
+    file_limit_unblock_signal(&limit);
+    pthread_mutex_unlock(&writer->lock);
+}
+
+/* At the end. What is in the write-ahead log needs no space there any more once it is copied. */
+static void write_last_lost(struct sqlite_writer *writer)
+{
+    if (!writer->database && open_database(writer, NULL) != GPUT_OK)
+        return;
+    space_reserve_release(&writer->reserve, 0);
+    sqlite3_wal_checkpoint_v2(writer->database, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    write_lost(writer, 0);
+}
+
+/* ---- Marks ---- */
+
+static int insert_mark(struct sqlite_writer *writer, const struct block_name *name,
+    const struct sub_tracking_mark *row, struct gput_error *error)
+{
+    return sub_tracking_sqlite_insert(
+        writer->insert, writer->base.path, writer->columns, row, name->text, name->length, error);
+}
+
+/* After a mark could not be written. */
+static bool make_space(struct sqlite_writer *writer)
+{
+    if (!sqlite_file_is_full(writer->database) || clock_monotonic_ns() < writer->retry_ns)
+        return false;
+    space_reserve_release(&writer->reserve, RESERVE_FOR_LOSSES_BYTES);
+    return sqlite_file_make_space(writer->database);
+}
+
+static int mark_failed(struct sqlite_writer *writer, int code, struct gput_error *error)
+{
+    int64_t now_ns = clock_monotonic_ns();
+    if (now_ns >= writer->retry_ns)
+        writer->retry_ns = now_ns + RETRY_NS;
+    if (writer->limit_bytes != NO_LIMIT && sqlite_file_is_at_limit(writer->database))
+        return error_set_errno(error, EFBIG, "Cannot write %s", writer->base.path);
+    return code;
+}
+
+/* With the lock held, SIGXFSZ blocked, and the database open. */
+static int write_mark(struct sqlite_writer *writer, const struct block_name *name,
+    const struct sub_tracking_mark *row, struct gput_error *error)
+{
+    int code = insert_mark(writer, name, row, error);
+    if (code != GPUT_OK && make_space(writer))
+        code = insert_mark(writer, name, row, error);
+    else if (code != GPUT_OK && sqlite_file_has_lost_index(writer->database)) {
+        TRY(check_index(writer, error));
+        code = insert_mark(writer, name, row, error);
+    }
+    if (code != GPUT_OK)
+        return mark_failed(writer, code, error);
+    if (writer->lost_written != writer->lost.calls)
+        write_lost(writer, RESERVE_KEPT_BYTES);
+    /* It was used, or there was too little space for it so far. */
+    space_reserve_fill(&writer->reserve, RESERVE_BYTES);
+    return GPUT_OK;
+}
+
+static int sqlite_keep(struct block_writer *base, struct block_writer_thread *thread,
+    const struct block_name *name, const struct sub_tracking_mark *row, struct gput_error *error)
+{
+    (void)thread;
+    struct sqlite_writer *writer = (struct sqlite_writer *)base;
+    struct file_limit limit;
+    pthread_mutex_lock(&writer->lock);
+    file_limit_block_signal(&limit);
+    int code = GPUT_OK;
+    if (!writer->database) {
+        base->shared = false; /* a child must not inherit the connection */
+        code = open_database(writer, error);
+    }
+    if (code == GPUT_OK) {
+        set_limit(writer, limit_of_marks(&limit));
+        code = write_mark(writer, name, row, error);
+    }
+    file_limit_unblock_signal(&limit);
+    pthread_mutex_unlock(&writer->lock);
+    return code;
+}
+
+static int sqlite_mark(struct block_writer *base, struct block_writer_thread *thread,
+    const struct block_name *name, enum sub_tracking_position position, struct gput_error *error)
+{
+    if (block_writer_needs_thread_ids(base, thread))
+        block_writer_decide_thread_ids(base, &((struct sqlite_writer *)base)->lock, add_thread_ids);
+    block_writer_fill_row(base, thread, position, &thread->row);
+    return sqlite_keep(base, thread, name, &thread->row, error);
+}
+
+static int sqlite_finish(struct block_writer *base, struct gput_error *error)
+{
+    struct sqlite_writer *writer = (struct sqlite_writer *)base;
+    if (writer->lost_written != writer->lost.calls)
+        write_last_lost(writer);
+    space_reserve_close(&writer->reserve);
+    sqlite3_finalize(writer->insert);
+    pthread_mutex_destroy(&writer->lock);
+    if (!writer->database)
+        return GPUT_OK;
+    return sqlite_file_finish(writer->database, base->path, error);
+}
+
+/* SQLite forbids a child to use, or even to close, a connection of its parent: no forget(). */
+const struct block_writer_methods block_writer_sqlite = {
+    .bytes = sizeof(struct sqlite_writer),
+    .remove = sqlite_file_remove,
+    .begin = sqlite_begin,
+    .join = sqlite_join,
+    .share = sqlite_share,
+    .mark = sqlite_mark,
+    .keep = sqlite_keep,
+    .lose_call = sqlite_lose_call,
+    .finish = sqlite_finish,
+};

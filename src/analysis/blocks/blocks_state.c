@@ -1,0 +1,299 @@
+#include "analysis/blocks/blocks_state.h"
+
+#include "analysis/blocks/block_path.h"
+#include "machine/rank/rank.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+/* The most paths that a child tries for its file. */
+#define MAX_PATHS 100
+
+/* ---- Failures ---- */
+
+int blocks_mark_lost(struct gput_blocks *blocks, const struct gput_error *reason)
+{
+    pthread_mutex_lock(&blocks->lock);
+    if (atomic_fetch_add(&blocks->marks_lost, 1) == 0)
+        blocks->lost = *reason;
+    pthread_mutex_unlock(&blocks->lock);
+    if (blocks->writer && blocks->writer->methods->count_lost)
+        blocks->writer->methods->count_lost(blocks->writer, 1);
+    return reason->code;
+}
+
+/* A call will not be in the file, or without its stop; the file says how many there are. */
+void blocks_call_lost(struct gput_blocks *blocks)
+{
+    if (blocks->writer)
+        blocks->writer->methods->lose_call(blocks->writer);
+}
+
+/* A mark that was counted as lost was written later. */
+static void mark_recovered(struct gput_blocks *blocks)
+{
+    atomic_fetch_sub(&blocks->marks_lost, 1);
+    if (blocks->writer->methods->count_lost)
+        blocks->writer->methods->count_lost(blocks->writer, -1);
+}
+
+/* Writes the waiting stops in their order, as long as there is space. */
+void blocks_write_waiting_stops(struct gput_blocks *blocks, struct block_writer_thread *thread)
+{
+    struct block_losses *losses = &thread->losses;
+    size_t kept = 0;
+    for (; kept < losses->n_waiting; kept++) {
+        struct block_waiting_stop *stop = &losses->waiting[kept];
+        if (blocks->writer->methods->keep(blocks->writer, thread, &stop->name, &stop->row, NULL))
+            break;
+        mark_recovered(blocks);
+    }
+    block_losses_drop_stops(losses, kept);
+}
+
+/* Before a thread's state is freed: what still waits is lost. */
+void blocks_write_last_stops(struct gput_blocks *blocks, struct block_writer_thread *thread)
+{
+    blocks_write_waiting_stops(blocks, thread);
+    for (size_t i = 0; i < thread->losses.n_waiting; i++)
+        blocks_call_lost(blocks);
+}
+
+/* ---- The state of one process ---- */
+
+/* The file's path without what a child adds; the caller frees it. */
+static int name_file(
+    struct gput_blocks *blocks, const char *pattern, char **path, struct gput_error *error)
+{
+    struct gput_rank *rank;
+    if (blocks->is_named) {
+        *path = strdup(pattern);
+        return *path ? GPUT_OK : error_memory(error);
+    }
+    TRY(gput_rank_create(NULL, &rank, error));
+    int code = blocks->options.free_name ? rank_path_of_marks(rank, pattern, path, error)
+                                         : gput_rank_expand(rank, pattern, path, error);
+    gput_rank_destroy(rank);
+    return code;
+}
+
+/* Where the pattern has no process id, children name theirs after this one. */
+static void keep_name(struct gput_blocks *blocks, const char *path)
+{
+    char *absolute = blocks->is_named || blocks->has_process_id ? NULL : block_path_absolute(path);
+    if (!absolute)
+        return;
+    free(blocks->absolute);
+    blocks->absolute = absolute;
+    blocks->is_named = true;
+}
+
+/* Takes the next free name in `*path` where that is wanted. */
+static int open_first(struct gput_blocks *blocks, char **path, struct gput_error *error)
+{
+    int code = block_writer_open(*path, &blocks->options, &blocks->writer, error);
+    for (unsigned tries = 1;
+         blocks->options.free_name && code == GPUT_ERROR_EXISTS && tries < MAX_PATHS; tries++) {
+        char *free_path;
+        TRY(gput_rank_free_path(*path, &free_path, error));
+        code = block_writer_open(free_path, &blocks->options, &blocks->writer, error);
+        if (code == GPUT_OK) {
+            blocks->is_renamed = true;
+            free(*path);
+            *path = free_path;
+        } else {
+            free(free_path);
+        }
+    }
+    return code;
+}
+
+/* Tries further names of a child: its process id may have been used before. */
+static int open_child(struct gput_blocks *blocks, const char *path, struct gput_error *error)
+{
+    int code = GPUT_ERROR_EXISTS;
+    for (unsigned number = 0; code == GPUT_ERROR_EXISTS && number < MAX_PATHS; number++) {
+        char *own = number > 0 || !blocks->has_process_id
+                        ? block_path_with_process_id(path, getpid(), number)
+                        : strdup(path);
+        code = own ? block_writer_open(own, &blocks->options, &blocks->writer, error)
+                   : error_memory(error);
+        free(own);
+    }
+    return code;
+}
+
+static int open_writer(
+    struct gput_blocks *blocks, enum beginning beginning, struct gput_error *error)
+{
+    char *path = NULL;
+    int code = GPUT_ERROR_EXISTS;
+    TRY(name_file(blocks, beginning == BEGINS ? blocks->path : blocks->absolute, &path, error));
+    if (beginning == JOINS && !blocks->has_process_id)
+        code = block_writer_join(path, &blocks->options, &blocks->writer, NULL);
+    if (code != GPUT_OK)
+        code = beginning == BEGINS ? open_first(blocks, &path, error)
+                                   : open_child(blocks, path, error);
+    if (code == GPUT_OK)
+        keep_name(blocks, path);
+    free(path);
+    return code;
+}
+
+/* Starts a log for this process. */
+int blocks_begin_process(
+    struct gput_blocks *blocks, enum beginning beginning, struct gput_error *error)
+{
+    blocks->writer = NULL;
+    blocks->threads = NULL;
+    atomic_store(&blocks->n_published, 0);
+    atomic_store(&blocks->marks_lost, 0);
+    pthread_mutex_init(&blocks->lock, NULL);
+    blocks->names = sub_tracking_names_create();
+    if (!blocks->names)
+        return error_memory(error);
+    return open_writer(blocks, beginning, error);
+}
+
+/*
+ * In a child: joins the parent's file if that is shared, else opens its own. Other threads of the
+ * parent do not exist here; memory that they may have been changing is not used.
+ */
+static void start_in_child(struct gput_blocks *blocks)
+{
+    bool joins = blocks->writer && blocks->writer->shared;
+    if (blocks->writer && !blocks->writer->methods->forget)
+        blocks->parents_writer = blocks->writer;
+    else if (blocks->writer)
+        block_writer_abandon(blocks->writer);
+    blocks->parents_threads = blocks->threads;
+    sub_tracking_names_destroy(blocks->names);
+    blocks->generation++;
+    blocks->lost = (struct gput_error){0};
+    blocks_begin_process(blocks, joins ? JOINS : BEGINS_CHILD, &blocks->lost);
+}
+
+/* Ensures that the log is started for this process. */
+void blocks_make_own(struct gput_blocks *blocks)
+{
+    if (!block_owner_claim(&blocks->owner))
+        return;
+    start_in_child(blocks);
+    block_owner_set(&blocks->owner);
+}
+
+/* ---- Threads ---- */
+
+/* Called when a thread ends. */
+void blocks_leave_thread(void *pointer)
+{
+    struct block_thread *thread = pointer;
+    struct gput_blocks *blocks = thread->blocks;
+    bool joined = block_owner_is_this(&blocks->owner) && thread->generation == blocks->generation;
+    if (joined) {
+        pthread_mutex_lock(&blocks->lock);
+        if (thread->previous)
+            thread->previous->next = thread->next;
+        else
+            blocks->threads = thread->next;
+        if (thread->next)
+            thread->next->previous = thread->previous;
+        pthread_mutex_unlock(&blocks->lock);
+    }
+    if (joined && blocks->writer)
+        blocks_write_last_stops(blocks, &thread->writer);
+    block_writer_end_thread(joined ? blocks->writer : NULL, &thread->writer);
+    block_thread_destroy(thread);
+}
+
+static void join(struct gput_blocks *blocks, struct block_thread *thread)
+{
+    pthread_mutex_lock(&blocks->lock);
+    thread->blocks = blocks;
+    thread->generation = blocks->generation;
+    thread->previous = NULL;
+    thread->next = blocks->threads;
+    if (thread->next)
+        thread->next->previous = thread;
+    blocks->threads = thread;
+    pthread_mutex_unlock(&blocks->lock);
+}
+
+/* The slow path to the thread's state: at its first mark, here or after a fork. NULL without
+ * memory. */
+struct block_thread *blocks_find_thread(struct gput_blocks *blocks)
+{
+    blocks_make_own(blocks);
+    struct block_thread *thread = pthread_getspecific(blocks->key);
+    if (!thread) {
+        thread = block_thread_create();
+        if (!thread || pthread_setspecific(blocks->key, thread) != 0) {
+            free(thread);
+            return NULL;
+        }
+        if (blocks->options.process_id)
+            thread->writer.thread_id = blocks->options.process_id;
+        join(blocks, thread);
+    } else if (thread->generation != blocks->generation) {
+        block_writer_end_thread(NULL, &thread->writer);
+        block_thread_inherit(thread);
+        join(blocks, thread);
+    }
+    return thread;
+}
+
+/* ---- Names ---- */
+
+/* Adds all names up to that number to the writer, in their order. */
+static int publish(struct gput_blocks *blocks, uint32_t number, struct gput_error *error)
+{
+    int code = GPUT_OK;
+    pthread_mutex_lock(&blocks->lock);
+    for (uint32_t next; code == GPUT_OK && (next = atomic_load(&blocks->n_published)) <= number;) {
+        struct block_name name = {
+            .number = next,
+            .length = (uint32_t)sub_tracking_names_length(blocks->names, next),
+            .text = sub_tracking_names_text(blocks->names, next),
+        };
+        if (blocks->writer->methods->add_name)
+            code = blocks->writer->methods->add_name(blocks->writer, &name, error);
+        if (code == GPUT_OK)
+            atomic_store_explicit(&blocks->n_published, next + 1, memory_order_release);
+    }
+    pthread_mutex_unlock(&blocks->lock);
+    return code;
+}
+
+int blocks_find_name(struct gput_blocks *blocks, struct block_thread *thread, const char *given,
+    struct block_name *name, struct gput_error *error)
+{
+    size_t length = given ? strnlen(given, BLOCK_LOG_NAME_MAX + 1) : 0;
+    if (!given || length > BLOCK_LOG_NAME_MAX)
+        return error_set(error, GPUT_ERROR_INVALID,
+            "The name of a code block must be a text of at most %d bytes.", BLOCK_LOG_NAME_MAX);
+    name->number = sub_tracking_names_add(blocks->names, given, length);
+    if (name->number == SUB_TRACKING_NO_NAME)
+        return error_memory(error);
+    if (name->number >= atomic_load_explicit(&blocks->n_published, memory_order_acquire))
+        TRY(publish(blocks, name->number, error));
+    name->length = (uint32_t)length;
+    name->text = sub_tracking_names_text(blocks->names, name->number);
+    *block_thread_recent(thread, given) = (struct block_recent_name){given, *name};
+    return GPUT_OK;
+}
+
+int blocks_no_thread(struct gput_blocks *blocks, bool is_start)
+{
+    struct gput_error reason;
+    error_memory(&reason);
+    if (is_start)
+        blocks_call_lost(blocks);
+    return blocks_mark_lost(blocks, &reason);
+}
+
+/* The error of opening, returned by each mark. */
+int blocks_no_writer(struct gput_blocks *blocks)
+{
+    atomic_fetch_add(&blocks->marks_lost, 1);
+    return blocks->lost.code;
+}

@@ -1,0 +1,107 @@
+/*
+ * The state of a log of marks: that of the process that owns it, its threads and names. Any thread
+ * may call these functions.
+ */
+#pragma once
+
+#include "analysis/blocks/block_owner.h"
+#include "analysis/blocks/block_thread.h"
+#include "analysis/blocks/block_writer.h"
+#include "base/error.h"
+#include "files/marks/sub_tracking_names.h"
+
+#include <gputracker/blocks.h>
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+struct gput_blocks {
+    struct block_owner owner; /* the process that this log writes for */
+
+    char *path;          /* as given, with its placeholders */
+    char *absolute;      /* absolute: a child may have another working directory */
+    bool has_process_id; /* the pattern gives each process its own path */
+    bool is_named;       /* `absolute` is the path of the first process, without placeholders */
+    bool is_renamed;     /* the path was taken */
+    struct gput_blocks_options options;
+    bool has_constant_names; /* the texts given as names never change: they are not compared */
+    char *procfs_root, *sysfs_root; /* owned copies */
+    pthread_key_t key;              /* each thread's struct block_thread */
+
+    /* In a child: memory of its parent that must not be freed here. Referenced, so that leak
+     * checkers do not report it. */
+    struct block_writer *parents_writer;
+    struct block_thread *parents_threads;
+
+    /* State of the owner; a child starts with new state. */
+    uint64_t generation;
+    struct block_writer *writer; /* NULL when it could not be opened: see `lost` */
+    struct sub_tracking_names *names;
+    _Atomic uint32_t n_published; /* names that were added to the writer */
+    pthread_mutex_t lock;         /* of the members below, and of publishing names */
+    struct block_thread *threads;
+    _Atomic uint64_t marks_lost;
+    struct gput_error lost; /* the first error */
+};
+
+/* How a process gets its file. */
+enum beginning {
+    BEGINS,       /* creates it at the path */
+    BEGINS_CHILD, /* creates it with its process id in the name */
+    JOINS,        /* joins the shared one at the path, else as BEGINS_CHILD */
+};
+
+/* Starts the log's part of this process. Errors: as gput_blocks_open(). */
+int blocks_begin_process(
+    struct gput_blocks *blocks, enum beginning beginning, struct gput_error *error);
+
+/* Ensures that the log is started for this process: a forked child begins its own part. */
+void blocks_make_own(struct gput_blocks *blocks);
+
+/* Counts a lost mark; returns the code of the reason. */
+int blocks_mark_lost(struct gput_blocks *blocks, const struct gput_error *reason);
+
+/* Counts a call that will not be in the file, or without its stop. */
+void blocks_call_lost(struct gput_blocks *blocks);
+
+/* Writes the waiting stops in their order, as long as there is space. What still waits before the
+ * thread's state is freed is lost. */
+void blocks_write_waiting_stops(struct gput_blocks *blocks, struct block_writer_thread *thread);
+void blocks_write_last_stops(struct gput_blocks *blocks, struct block_writer_thread *thread);
+
+/* What a mark returns without memory for its thread, or without a file: then the error of opening
+ * it. Both count it. */
+int blocks_no_thread(struct gput_blocks *blocks, bool is_start);
+int blocks_no_writer(struct gput_blocks *blocks);
+
+/* The slow path to the thread's state: at its first mark, here or after a fork. NULL without
+ * memory. */
+struct block_thread *blocks_find_thread(struct gput_blocks *blocks);
+
+/* The destructor of a thread's state. */
+void blocks_leave_thread(void *pointer);
+
+/* The slow path to a name. Errors: GPUT_ERROR_INVALID, GPUT_ERROR_MEMORY, those of writing. */
+int blocks_find_name(struct gput_blocks *blocks, struct block_thread *thread, const char *given,
+    struct block_name *name, struct gput_error *error);
+
+static inline struct block_thread *blocks_this_thread(struct gput_blocks *blocks)
+{
+    struct block_thread *thread = pthread_getspecific(blocks->key);
+    if (thread && block_owner_is_this(&blocks->owner) && thread->generation == blocks->generation)
+        return thread;
+    return blocks_find_thread(blocks);
+}
+
+static inline int blocks_name_of(struct gput_blocks *blocks, struct block_thread *thread,
+    const char *given, struct block_name *name, struct gput_error *error)
+{
+    const struct block_recent_name *recent = block_thread_recent(thread, given);
+    if (recent->given == given && given &&
+        (blocks->has_constant_names || strcmp(recent->name.text, given) == 0)) {
+        *name = recent->name;
+        return GPUT_OK;
+    }
+    return blocks_find_name(blocks, thread, given, name, error);
+}

@@ -1,0 +1,77 @@
+#include "analysis/blocks/late_calls.h"
+
+#include "analysis/blocks/blocks_state.h"
+#include "base/wall_clock.h"
+
+void late_call_start(struct gput_blocks *blocks, struct gput_block_call *call)
+{
+    blocks_make_own(blocks);
+    *call = (struct gput_block_call){wall_clock_ns(), blocks->generation + 1};
+}
+
+int64_t late_call_elapsed_ns(const struct gput_block_call *call)
+{
+    return wall_clock_ns() - call->started_ns;
+}
+
+void late_thread_note(struct gput_blocks *blocks, struct late_thread *late)
+{
+    late->thread = blocks_this_thread(blocks);
+    if (late->thread && blocks->writer && blocks->writer->exact)
+        block_figures_read(&blocks->writer->figures, &late->thread->writer.figures,
+            SUB_TRACKING_STOP, &late->exact);
+}
+
+/* The process's figures of now, and the thread's when it was noted. */
+static void read_exact(struct gput_blocks *blocks, const struct late_thread *late,
+    int64_t started_ns, struct sub_tracking_exact *exact)
+{
+    struct block_thread *mine = blocks_this_thread(blocks);
+    if (!mine || !blocks->writer->exact)
+        return;
+    mine->writer.figures.call_started_ns = started_ns;
+    block_figures_read(&blocks->writer->figures, &mine->writer.figures, SUB_TRACKING_STOP, exact);
+    block_figures_take_thread(exact, &late->exact);
+}
+
+static int keep(struct gput_blocks *blocks, const struct late_thread *late,
+    const struct block_name *name, int64_t started_ns, bool with_start, struct gput_error *error)
+{
+    struct block_writer_thread *at = &late->thread->writer;
+    struct sub_tracking_mark start = {.position = SUB_TRACKING_START, .timestamp_ns = started_ns};
+    struct sub_tracking_mark stop = {.position = SUB_TRACKING_STOP,
+        .timestamp_ns = wall_clock_ns(),
+        .started_ns = started_ns,
+        .exact = late->exact};
+    read_exact(blocks, late, started_ns, &stop.exact);
+    if (with_start)
+        TRY(blocks->writer->methods->keep(blocks->writer, at, name, &start, error));
+    return blocks->writer->methods->keep(blocks->writer, at, name, &stop, error);
+}
+
+int late_call_stop_of(struct gput_blocks *blocks, const struct late_thread *late, const char *given,
+    const struct gput_block_call *call, bool with_start)
+{
+    blocks_make_own(blocks);
+    if (call->process != blocks->generation + 1)
+        return GPUT_OK; /* started by the parent process */
+    if (!late->thread)
+        return blocks_no_thread(blocks, with_start);
+    if (!blocks->writer)
+        return blocks_no_writer(blocks);
+    struct block_name name;
+    struct gput_error reason;
+    int code = blocks_name_of(blocks, late->thread, given, &name, &reason);
+    if (code == GPUT_OK)
+        code = keep(blocks, late, &name, call->started_ns, with_start, &reason);
+    if (code == GPUT_OK)
+        return GPUT_OK;
+    blocks_call_lost(blocks);
+    return blocks_mark_lost(blocks, &reason);
+}
+
+int late_call_stop(struct gput_blocks *blocks, const char *name, const struct gput_block_call *call)
+{
+    struct late_thread mine = {.thread = blocks_this_thread(blocks)};
+    return late_call_stop_of(blocks, &mine, name, call, true);
+}

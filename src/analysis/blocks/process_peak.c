@@ -1,0 +1,229 @@
+#include "analysis/blocks/process_peak.h"
+
+#include "base/file.h"
+#include "base/number.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef MFD_CLOEXEC
+#define MFD_CLOEXEC 1U
+#endif
+
+#define STATUS_SIZE 4096
+
+/* The number is of the layout: copies of other versions do not take each other's page. */
+#define PAGE_NAME "gpu-tracker-peak-1"
+
+struct process_peak_page {
+    pthread_mutex_t lock;
+    /* Of all that was read: what resetting took from the kernel's figure. */
+    _Atomic int64_t highest_bytes;
+    int64_t rss_bytes; /* at the last reading */
+    struct reader {
+        int64_t peak_bytes; /* since its last reading */
+        bool is_taken;
+    } readers[PROCESS_PEAK_READERS];
+};
+
+/* ---- The kernel's figures ---- */
+
+/* A figure in KiB of a status file; `key` begins with the line end before it. */
+static bool find_bytes(const char *text, const char *end, const char *key, int64_t *bytes)
+{
+    uint64_t kib;
+    const char *value = strstr(text, key);
+    if (!value)
+        return false;
+    value += strlen(key);
+    value += strspn(value, " \t");
+    if (!number_parse_uint64(value, end, &kib))
+        return false;
+    *bytes = (int64_t)(kib * 1024);
+    return true;
+}
+
+static bool read_status(struct process_peak *peak, int64_t *peak_bytes, int64_t *rss_bytes)
+{
+    char text[STATUS_SIZE];
+    int fd = kept_file_fd(&peak->status, "/proc/self/status", O_RDONLY);
+    long length = fd >= 0 ? file_reread(fd, text, sizeof text) : -1;
+    return length > 0 && find_bytes(text, text + length, "\nVmHWM:", peak_bytes) &&
+           find_bytes(text, text + length, "\nVmRSS:", rss_bytes);
+}
+
+bool process_peak_high_water(int64_t *bytes)
+{
+    struct process_peak peak = {.status.fd = -1};
+    int64_t rss_bytes;
+    bool is_read = read_status(&peak, bytes, &rss_bytes);
+    kept_file_close(&peak.status);
+    return is_read;
+}
+
+static bool reset(struct process_peak *peak)
+{
+    int fd = kept_file_fd(&peak->clear, "/proc/self/clear_refs", O_WRONLY);
+    return fd >= 0 && write(fd, "5", 1) == 1;
+}
+
+/* ---- The page ---- */
+
+static struct process_peak_page *find_page(void)
+{
+    struct process_peak_page *page = NULL;
+    char *line = NULL;
+    size_t size = 0;
+    FILE *maps = fopen("/proc/self/maps", "re");
+    while (maps && !page && getline(&line, &size, maps) > 0) {
+        uintptr_t start;
+        if (strstr(line, " /memfd:" PAGE_NAME " ") && sscanf(line, "%" SCNxPTR "-", &start) == 1)
+            page = (struct process_peak_page *)start;
+    }
+    free(line);
+    if (maps)
+        fclose(maps);
+    return page;
+}
+
+/* Before Linux 3.17 the page has no name: then other copies do not find it. */
+static struct process_peak_page *make_page(void)
+{
+    size_t size = sizeof(struct process_peak_page);
+    int fd = (int)syscall(SYS_memfd_create, PAGE_NAME, MFD_CLOEXEC);
+    if (fd >= 0 && ftruncate(fd, (off_t)size) != 0) {
+        close(fd);
+        fd = -1;
+    }
+    struct process_peak_page *page =
+        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | (fd < 0 ? MAP_ANONYMOUS : 0), fd, 0);
+    if (fd >= 0)
+        close(fd);
+    if (page == MAP_FAILED)
+        return NULL;
+    if (madvise(page, size, MADV_DONTFORK) != 0) {
+        munmap(page, size);
+        return NULL;
+    }
+    pthread_mutex_init(&page->lock, NULL);
+    return page;
+}
+
+/* Copies that open at the same time come to one page: each process has a file of its own here,
+ * which one of them locks. A forked child may have the descriptor, but not after the end of the
+ * lock. */
+static struct process_peak_page *find_or_make_page(int fd)
+{
+    flock(fd, LOCK_EX);
+    struct process_peak_page *page = find_page();
+    if (!page)
+        page = make_page();
+    flock(fd, LOCK_UN);
+    return page;
+}
+
+const struct process_peak_page *process_peak_page(void)
+{
+    int fd = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
+    if (fd < 0)
+        return NULL;
+    const struct process_peak_page *page = find_or_make_page(fd);
+    close(fd);
+    return page;
+}
+
+int64_t process_peak_taken(const struct process_peak_page *page)
+{
+    return page ? atomic_load_explicit(&page->highest_bytes, memory_order_relaxed) : 0;
+}
+
+/* ---- Readers ---- */
+
+/* To be called with the lock. Resetting is tried before a reading counts. */
+static bool take_reading(struct process_peak *peak, int64_t *rss_bytes)
+{
+    struct process_peak_page *page = peak->page;
+    int64_t peak_bytes;
+    if (!read_status(peak, &peak_bytes, rss_bytes) || !reset(peak))
+        return false;
+    if (peak_bytes < page->rss_bytes) /* it fell before the reset */
+        peak_bytes = page->rss_bytes;
+    if (peak_bytes > process_peak_taken(page))
+        atomic_store(&page->highest_bytes, peak_bytes);
+    for (unsigned i = 0; i < PROCESS_PEAK_READERS; i++)
+        if (page->readers[i].peak_bytes < peak_bytes)
+            page->readers[i].peak_bytes = peak_bytes;
+    page->rss_bytes = *rss_bytes;
+    return true;
+}
+
+static int take_place(struct process_peak *peak, struct gput_error *error)
+{
+    int64_t rss_bytes;
+    struct reader *readers = peak->page->readers;
+    if (!take_reading(peak, &rss_bytes))
+        return error_set_errno(
+            error, errno, "Cannot reset the peak of RSS by /proc/self/clear_refs");
+    while (peak->reader < PROCESS_PEAK_READERS && readers[peak->reader].is_taken)
+        peak->reader++;
+    if (peak->reader == PROCESS_PEAK_READERS)
+        return error_memory(error);
+    readers[peak->reader] = (struct reader){.is_taken = true};
+    return GPUT_OK;
+}
+
+static void close_files(struct process_peak *peak)
+{
+    kept_file_close(&peak->status);
+    kept_file_close(&peak->clear);
+}
+
+int process_peak_open(struct process_peak *peak, struct gput_error *error)
+{
+    *peak = (struct process_peak){.process = getpid(), .status.fd = -1, .clear.fd = -1};
+    peak->page = find_or_make_page(kept_file_fd(&peak->clear, "/proc/self/clear_refs", O_WRONLY));
+    if (!peak->page) {
+        close_files(peak);
+        return error_memory(error);
+    }
+    pthread_mutex_lock(&peak->page->lock);
+    int code = take_place(peak, error);
+    pthread_mutex_unlock(&peak->page->lock);
+    if (code != GPUT_OK)
+        close_files(peak);
+    return code;
+}
+
+bool process_peak_read(struct process_peak *peak, struct process_peak_reading *reading)
+{
+    struct reader *reader = &peak->page->readers[peak->reader];
+    pthread_mutex_lock(&peak->page->lock);
+    bool is_read = take_reading(peak, &reading->rss_bytes);
+    if (is_read) {
+        reading->peak_bytes = reader->peak_bytes;
+        reading->highest_bytes = process_peak_taken(peak->page);
+        reader->peak_bytes = 0;
+    }
+    pthread_mutex_unlock(&peak->page->lock);
+    return is_read;
+}
+
+void process_peak_close(struct process_peak *peak)
+{
+    if (peak->process == getpid()) {
+        pthread_mutex_lock(&peak->page->lock);
+        peak->page->readers[peak->reader].is_taken = false;
+        pthread_mutex_unlock(&peak->page->lock);
+    }
+    close_files(peak);
+}

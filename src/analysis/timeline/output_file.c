@@ -1,0 +1,233 @@
+#include "analysis/timeline/output_file.h"
+
+#include "base/file_target.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ENOUGH (256u << 10)
+
+bool output_file_is_straight(const char *path)
+{
+    return strcmp(path, "-") == 0 || file_is_written_directly(path);
+}
+
+/* A descriptor of its own, so that closing it does not close the standard output. */
+static int open_standard_output(struct file_writing *writing, struct gput_error *error)
+{
+    *writing = (struct file_writing){.path = strdup("- (the standard output)")};
+    writing->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+    if (!writing->path)
+        return error_memory(error);
+    return writing->fd >= 0 ? GPUT_OK
+                            : error_set_errno(error, errno, "Cannot write %s", writing->path);
+}
+
+int output_file_open(const char *path, struct output_file *file, struct gput_error *error)
+{
+    *file =
+        (struct output_file){.lock = PTHREAD_MUTEX_INITIALIZER, .moved = PTHREAD_COND_INITIALIZER};
+    int code = strcmp(path, "-") == 0 ? open_standard_output(&file->writing, error)
+                                      : file_writing_begin(path, &file->writing, error);
+    file->packs = text_ends_with(path, ".gz");
+    if (code != GPUT_OK)
+        output_file_discard(file);
+    return code;
+}
+
+/* Writes a part, after the head where it is the first. */
+static int write_part(
+    struct output_file *file, const struct gzip_part *part, struct gput_error *error)
+{
+    if (!file->has_head)
+        TRY(file_writing_add(&file->writing, (const char *)gzip_head, GZIP_HEAD_BYTES, error));
+    file->has_head = true;
+    TRY(file_writing_add(&file->writing, part->bytes.data, part->bytes.length, error));
+    gzip_part_count(&file->whole, part);
+    return GPUT_OK;
+}
+
+static int write_text(struct output_file *file, const struct str *text, struct gput_error *error)
+{
+    struct gzip_part part = {0};
+    if (!file->packs)
+        return file_writing_add(&file->writing, text->data, text->length, error);
+    int code = gzip_part_pack(text, &part, error);
+    if (code == GPUT_OK)
+        code = write_part(file, &part, error);
+    gzip_part_finish(&part);
+    return code;
+}
+
+static int write_out(struct output_file *file, struct output_piece *piece, struct gput_error *error)
+{
+    int code = GPUT_OK;
+    if (piece->is_packed)
+        code = write_part(file, &piece->part, error);
+    else if (piece->part.bytes.length > 0)
+        code = write_text(file, &piece->part.bytes, error);
+    str_clear(&piece->part.bytes);
+    return code;
+}
+
+/* ---- the thread ---- */
+
+static void *write_on(void *user)
+{
+    struct output_file *file = user;
+    pthread_mutex_lock(&file->lock);
+    for (;;) {
+        while (!file->is_full && !file->is_over)
+            pthread_cond_wait(&file->moved, &file->lock);
+        if (!file->is_full)
+            break;
+        pthread_mutex_unlock(&file->lock);
+        int code = write_out(file, &file->full, &file->error);
+        pthread_mutex_lock(&file->lock);
+        file->code = code;
+        file->is_full = false;
+        pthread_cond_signal(&file->moved);
+    }
+    pthread_mutex_unlock(&file->lock);
+    return NULL;
+}
+
+/* Signals stay with the program's own threads, but for the one that a closed pipe sends to who
+ * writes to it: that ends the program as ever. */
+static int start_thread(struct output_file *file, struct gput_error *error)
+{
+    sigset_t all_but_sigpipe, before;
+    if (file->has_thread)
+        return GPUT_OK;
+    sigfillset(&all_but_sigpipe);
+    sigdelset(&all_but_sigpipe, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &all_but_sigpipe, &before);
+    int failure = pthread_create(&file->thread, NULL, write_on, file);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    file->has_thread = failure == 0;
+    return failure ? error_set_errno(error, failure, "Cannot start a thread to write") : GPUT_OK;
+}
+
+static int how_it_went(const struct output_file *file, struct gput_error *error)
+{
+    if (file->code != GPUT_OK && error)
+        *error = file->error;
+    return file->code;
+}
+
+/* Gives the thread a piece, for the buffer of the one that it has written. */
+static int hand_over(struct output_file *file, struct output_piece *piece, struct gput_error *error)
+{
+    TRY(start_thread(file, error));
+    pthread_mutex_lock(&file->lock);
+    while (file->is_full)
+        pthread_cond_wait(&file->moved, &file->lock);
+    int code = how_it_went(file, error);
+    if (code == GPUT_OK) {
+        struct str written = file->full.part.bytes;
+        file->full = *piece;
+        piece->part.bytes = written;
+        file->is_full = true;
+        pthread_cond_signal(&file->moved);
+    }
+    pthread_mutex_unlock(&file->lock);
+    return code;
+}
+
+/* Once it has written what it was given. */
+static void end_thread(struct output_file *file)
+{
+    if (!file->has_thread)
+        return;
+    pthread_mutex_lock(&file->lock);
+    file->is_over = true;
+    pthread_cond_signal(&file->moved);
+    pthread_mutex_unlock(&file->lock);
+    pthread_join(file->thread, NULL);
+    file->has_thread = false;
+}
+
+static int hand_over_buffer(struct output_file *file, struct gput_error *error)
+{
+    struct output_piece piece = {.part.bytes = file->buffer};
+    int code = hand_over(file, &piece, error);
+    file->buffer = piece.part.bytes;
+    return code;
+}
+
+int output_file_flow(struct output_file *file, struct gput_error *error)
+{
+    if (file->buffer.failed)
+        return error_memory(error);
+    return file->buffer.length < ENOUGH ? GPUT_OK : hand_over_buffer(file, error);
+}
+
+int output_file_add(struct output_file *file, struct str *text, struct gput_error *error)
+{
+    if (file->buffer.length == 0) {
+        struct str empty = file->buffer;
+        file->buffer = *text;
+        *text = empty;
+    } else {
+        str_append_bytes(&file->buffer, text->data, text->length);
+    }
+    str_clear(text);
+    return output_file_flow(file, error);
+}
+
+int output_file_add_part(struct output_file *file, struct gzip_part *part, struct gput_error *error)
+{
+    if (file->buffer.failed)
+        return error_memory(error);
+    if (file->buffer.length > 0)
+        TRY(hand_over_buffer(file, error));
+    struct output_piece piece = {.part = *part, .is_packed = true};
+    int code = hand_over(file, &piece, error);
+    part->bytes = piece.part.bytes;
+    return code;
+}
+
+/* ---- the end ---- */
+
+static int write_rest(struct output_file *file, struct gput_error *error)
+{
+    end_thread(file);
+    TRY(how_it_went(file, error));
+    if (file->buffer.failed)
+        return error_memory(error);
+    return file->buffer.length > 0 || (file->packs && !file->has_head)
+               ? write_text(file, &file->buffer, error)
+               : GPUT_OK;
+}
+
+static int write_end(struct output_file *file, struct gput_error *error)
+{
+    unsigned char end[GZIP_END_BYTES];
+    if (!file->packs)
+        return GPUT_OK;
+    gzip_end(&file->whole, end);
+    return file_writing_add(&file->writing, (const char *)end, sizeof end, error);
+}
+
+int output_file_commit(struct output_file *file, struct gput_error *error)
+{
+    int code = write_rest(file, error);
+    if (code == GPUT_OK)
+        code = write_end(file, error);
+    if (code == GPUT_OK)
+        code = file_writing_end(&file->writing, error);
+    output_file_discard(file);
+    return code;
+}
+
+void output_file_discard(struct output_file *file)
+{
+    end_thread(file);
+    file_writing_discard(&file->writing);
+    str_finish(&file->buffer);
+    gzip_part_finish(&file->full.part);
+}

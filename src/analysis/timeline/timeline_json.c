@@ -1,0 +1,331 @@
+#include "analysis/timeline/event_line.h"
+#include "analysis/timeline/output_file.h"
+#include "analysis/timeline/timeline.h"
+#include "base/json_string.h"
+#include "base/ordered_jobs.h"
+#include "files/trace/json_scan.h"
+#include "files/trace/merged_mark.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One event a line; the first is not preceded by a comma. */
+static void start_line(struct str *out, bool *first)
+{
+    str_append(out, *first ? "[\n" : ",\n");
+    *first = false;
+}
+
+static void begin_metadata(struct str *out, bool *first, const char *what, int64_t pid, int64_t tid,
+    const char *key, const char *text)
+{
+    start_line(out, first);
+    str_printf(out, "{\"name\": \"%s\", \"ph\": \"M\", \"pid\": ", what);
+    str_append_int64(out, pid);
+    if (tid >= 0) {
+        str_append(out, ", \"tid\": ");
+        str_append_int64(out, tid);
+    }
+    str_printf(out, ", \"args\": {\"%s\": ", key);
+    if (text)
+        json_write_string(text, strlen(text), out);
+    else
+        str_append_int64(out, pid);
+}
+
+static void append_metadata(struct str *out, bool *first, const char *what, int64_t pid,
+    int64_t tid, const char *key, const char *text)
+{
+    begin_metadata(out, first, what, pid, tid, key, text);
+    str_append(out, "}}");
+}
+
+/* The name has more for gpu-tracker's readers: that this is a merged timeline, and the process's
+ * origin. */
+static void append_process_name(const struct timeline_tracks *tracks,
+    const struct timeline_process *process, struct str *out, bool *first)
+{
+    const struct timeline_trace *trace =
+        process->trace == TRACK_NONE ? NULL : tracks->traces + process->trace;
+    begin_metadata(out, first, "process_name", process->pid, -1, "name", process->name);
+    if (trace)
+        merged_mark_append(out, process->trace, trace->name, trace->rank, trace->world_size);
+    else
+        merged_mark_append(out, -1, NULL, -1, -1);
+    str_append(out, "}}");
+}
+
+/* At the first sight of a process: its name, its place, its labels. */
+static int64_t introduce_process(
+    struct timeline_tracks *tracks, uint32_t number, struct str *out, bool *first)
+{
+    int64_t pid = timeline_process_number(tracks, number);
+    struct timeline_process *process = tracks->processes + number;
+    if (process->written)
+        return pid;
+    process->written = true;
+    append_process_name(tracks, process, out, first);
+    append_metadata(out, first, "process_sort_index", pid, -1, "sort_index", NULL);
+    if (process->labels)
+        append_metadata(out, first, "process_labels", pid, -1, "labels", process->labels);
+    return pid;
+}
+
+/* At the first sight of a lane: its name. */
+static void introduce_lane(const struct timeline_thread *thread, struct timeline_lane *lane,
+    int64_t pid, struct str *out, bool *first)
+{
+    struct str name = {0};
+    if (lane->written)
+        return;
+    lane->written = true;
+    if (thread->name)
+        str_append(&name, thread->name);
+    else
+        str_printf(&name, "thread %lld", (long long)thread->number);
+    if (lane != thread->lanes)
+        str_printf(&name, " (%d)", (int)(lane - thread->lanes) + 1);
+    append_metadata(out, first, "thread_name", pid, lane->tid, "name", str_text(&name));
+    out->failed |= name.failed;
+    lane->heading_length = (size_t)snprintf(lane->heading, sizeof lane->heading,
+        "\", \"pid\": %" PRId64 ", \"tid\": %" PRId64 ", \"ph\": \"", pid, lane->tid);
+    str_finish(&name);
+}
+
+/* ---- events on their way through several threads ---- */
+
+/* What a job holds at most, but for its last event: about what output_file.h hands over at once. */
+#define JOB_EVENTS 4096
+#define JOB_TEXT (320u << 10)
+/* The lines of fewer events are made by one thread. */
+#define FEW_EVENTS 20000
+/* Buffers that a huge event has made larger than this are given back. */
+#define LARGE_BUFFER (4u << 20)
+
+/* An event in a job, whose bytes hold its record, what is written before it and its heading. */
+struct planned_line {
+    struct timeline_record record; /* its own bytes are set when it is read */
+    size_t before_length;
+    size_t heading_length;
+};
+
+struct line_job {
+    struct source_texts **texts; /* by thread */
+    struct planned_line *lines;
+    size_t count;
+    size_t text_length; /* of all events */
+    struct str bytes;
+    struct str out;
+    struct gzip_part part; /* `out`, where the file is packed */
+    bool packs;
+    struct event_line_memory memory;
+    int code;
+    struct gput_error error;
+};
+
+static size_t padded(size_t length)
+{
+    return (length + 7) & ~(size_t)7;
+}
+
+static int make_lines(struct line_job *job, struct source_texts *texts, struct gput_error *error)
+{
+    const char *at = str_text(&job->bytes);
+    for (size_t i = 0; i < job->count; i++) {
+        struct planned_line *line = job->lines + i;
+        struct timeline_event event;
+        line->record.bytes = at;
+        const char *before = at + padded(line->record.length);
+        const char *heading = before + line->before_length;
+        TRY(timeline_read(&line->record, texts, &event, error));
+        str_append_bytes(&job->out, before, line->before_length);
+        event_line_append(&job->out, &event, heading, line->heading_length, &job->memory);
+        at = before + padded(line->before_length + line->heading_length);
+    }
+    return job->out.failed ? error_memory(error) : GPUT_OK;
+}
+
+static void run_job(void *user, unsigned thread)
+{
+    struct line_job *job = user;
+    job->code = make_lines(job, job->texts[thread], &job->error);
+    if (job->code == GPUT_OK && job->packs)
+        job->code = gzip_part_pack(&job->out, &job->part, &job->error);
+}
+
+static void finish_job(void *user)
+{
+    struct line_job *job = user;
+    free(job->lines);
+    str_finish(&job->bytes);
+    str_finish(&job->out);
+    gzip_part_finish(&job->part);
+    str_finish(&job->memory.clean);
+}
+
+/* One timeline on its way to a file. */
+struct writing {
+    struct timeline *timeline;
+    struct output_file file;
+    struct ordered_jobs *jobs;
+    struct source_texts **texts; /* by thread; the first are the timeline's */
+    unsigned threads;
+    struct str before; /* the current event */
+    bool first;        /* nothing was written yet */
+};
+
+static void append_padded(struct str *bytes, const void *more, size_t length, size_t total)
+{
+    str_append_bytes(bytes, more, length);
+    str_append_repeated(bytes, '\0', padded(total) - total);
+}
+
+/* Puts an event into the job, with all that depends on those before it. */
+static int plan_line(struct writing *writing, struct line_job *job,
+    const struct timeline_record *record, struct gput_error *error)
+{
+    struct timeline_tracks *tracks = &writing->timeline->tracks;
+    struct str *before = &writing->before;
+    struct timeline_lane *lane = record->type == 'X'
+                                     ? timeline_lane(tracks, record->thread, record->start_ns,
+                                           record->start_ns + record->duration_ns)
+                                     : timeline_first_lane(tracks, record->thread);
+    if (!lane)
+        return error_memory(error);
+    const struct timeline_thread *thread = tracks->threads + record->thread;
+    str_clear(before);
+    int64_t pid = introduce_process(tracks, thread->process, before, &writing->first);
+    introduce_lane(thread, lane, pid, before, &writing->first);
+    job->lines[job->count++] = (struct planned_line){*record, before->length, lane->heading_length};
+    job->text_length += record->text_length;
+    append_padded(&job->bytes, record->bytes, record->length, record->length);
+    str_append_bytes(&job->bytes, before->data, before->length);
+    append_padded(
+        &job->bytes, lane->heading, lane->heading_length, before->length + lane->heading_length);
+    str_reserve(&job->bytes, JSON_PADDING);
+    return job->bytes.failed || before->failed ? error_memory(error) : GPUT_OK;
+}
+
+static int start_job(struct writing *writing, struct line_job *job, struct gput_error *error)
+{
+    job->texts = writing->texts;
+    job->packs = writing->file.packs;
+    job->count = job->text_length = 0;
+    str_clear(&job->bytes);
+    str_clear(&job->out);
+    if (!job->lines)
+        job->lines = malloc(JOB_EVENTS * sizeof *job->lines);
+    return job->lines ? GPUT_OK : error_memory(error);
+}
+
+static void give_back_large(struct str *text)
+{
+    if (text->capacity > LARGE_BUFFER)
+        str_finish(text);
+}
+
+/* Writes the lines of the oldest job. */
+static int write_oldest(struct writing *writing, struct gput_error *error)
+{
+    struct line_job *job = ordered_jobs_take(writing->jobs);
+    if (job->code != GPUT_OK) {
+        if (error)
+            *error = job->error;
+        return job->code;
+    }
+    if (job->packs)
+        TRY(output_file_add_part(&writing->file, &job->part, error));
+    else
+        TRY(output_file_add(&writing->file, &job->out, error));
+    give_back_large(&job->out);
+    give_back_large(&job->part.bytes);
+    give_back_large(&job->bytes);
+    ordered_jobs_release(writing->jobs);
+    return GPUT_OK;
+}
+
+/* A job that can take events. */
+static int open_job(struct writing *writing, struct line_job **job, struct gput_error *error)
+{
+    while ((*job = ordered_jobs_space(writing->jobs)) == NULL)
+        TRY(write_oldest(writing, error));
+    return start_job(writing, *job, error);
+}
+
+static void report_progress(const struct timeline *timeline, uint64_t written)
+{
+    uint64_t all = timeline->slices + timeline->counters + timeline->others;
+    double done = (double)written / (double)all, from = timeline->progress_from;
+    if (timeline->progress && written % 4096 == 0)
+        timeline->progress(timeline->user, from + (1 - from) * done);
+}
+
+static int plan_all(struct writing *writing, struct gput_error *error)
+{
+    struct timeline_record record;
+    struct line_job *job;
+    bool there = true;
+    TRY(open_job(writing, &job, error));
+    for (uint64_t planned = 0; there; planned++) {
+        report_progress(writing->timeline, planned);
+        TRY(timeline_take(writing->timeline, &record, &there, error));
+        if (there)
+            TRY(plan_line(writing, job, &record, error));
+        if (there && job->count < JOB_EVENTS && job->text_length < JOB_TEXT)
+            continue;
+        ordered_jobs_give(writing->jobs);
+        if (there)
+            TRY(open_job(writing, &job, error));
+    }
+    return GPUT_OK;
+}
+
+static int write_all(struct writing *writing, struct gput_error *error)
+{
+    TRY(plan_all(writing, error));
+    while (ordered_jobs_take(writing->jobs))
+        TRY(write_oldest(writing, error));
+    str_append(&writing->file.buffer, writing->first ? "[\n]\n" : "\n]\n");
+    return GPUT_OK;
+}
+
+/* Each thread reads texts by itself. */
+static int start_threads(struct writing *writing, struct gput_error *error)
+{
+    static const struct job_class class = {sizeof(struct line_job), run_job, finish_job};
+    const struct timeline *timeline = writing->timeline;
+    bool is_few = timeline->slices + timeline->counters + timeline->others < FEW_EVENTS;
+    writing->threads = is_few || timeline->cores == 0 ? 1 : timeline->cores;
+    writing->texts = calloc(writing->threads, sizeof *writing->texts);
+    if (!writing->texts)
+        return error_memory(error);
+    writing->texts[0] = timeline->texts;
+    for (unsigned i = 1; i < writing->threads; i++)
+        TRY(source_texts_share(timeline->texts, writing->threads, writing->texts + i, error));
+    return ordered_jobs_create(writing->threads, 2, &class, &writing->jobs, error);
+}
+
+static void finish(struct writing *writing)
+{
+    ordered_jobs_destroy(writing->jobs);
+    for (unsigned i = 1; writing->texts && i < writing->threads; i++)
+        source_texts_destroy(writing->texts[i]);
+    free(writing->texts);
+    str_finish(&writing->before);
+}
+
+int timeline_write_json(struct timeline *timeline, const char *path, struct gput_error *error)
+{
+    struct writing writing = {.timeline = timeline, .first = true};
+    TRY(output_file_open(path, &writing.file, error));
+    int code = start_threads(&writing, error);
+    if (code == GPUT_OK)
+        code = write_all(&writing, error);
+    finish(&writing);
+    if (code == GPUT_OK)
+        return output_file_commit(&writing.file, error);
+    output_file_discard(&writing.file);
+    return code;
+}

@@ -1,0 +1,349 @@
+#include "analysis/timeline/timeline_inputs.h"
+#include "analysis/timeline/timeline_tables.h"
+#include "base/array.h"
+#include "base/file.h"
+#include "base/json_string.h"
+#include "base/text.h"
+#include "files/marks/open_starts.h"
+#include "files/marks/sub_tracking_file.h"
+#include "files/tracking/tracking_reader.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROWS_AT_ONCE 256
+
+static bool is_of_gpus(int column)
+{
+    return column >= GPUT_MAIN_GPU_RAM && column <= GPUT_GPU_HARDWARE_UTILIZATION;
+}
+
+/* After the end of a file: what became of it. */
+static void note_reading(struct read_report *report, const char *warning, uint64_t rows_skipped)
+{
+    report->files++;
+    report->damaged += rows_skipped;
+    report->truncated += warning && rows_skipped == 0;
+    read_report_warn(report, warning);
+}
+
+/* What the samples of one tracking file go to. */
+struct sampling {
+    struct timeline *timeline;
+    uint32_t thread;
+    bool has_gpus;                          /* the machine may have had some */
+    char *names[GPUT_MEASUREMENT_COUNT];    /* "main_ram (bytes)"; NULL: not in the file */
+    double factors[GPUT_MEASUREMENT_COUNT]; /* to bytes; 0: as it is */
+    double end;                             /* of the last sample; NaN: there is none */
+};
+
+static bool name_columns(struct sampling *sampling, const struct tracking_reader *reader)
+{
+    const struct gput_static_data *data = tracking_reader_static_data(reader);
+    for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++) {
+        const struct gput_measurement *measurement = gput_measurement((enum gput_measurement_id)i);
+        struct str name = {0};
+        if (!tracking_reader_has(reader, measurement->id))
+            continue;
+        if (measurement->quantity == GPUT_QUANTITY_RAM)
+            sampling->factors[i] = 1 / gput_ram_unit_factor(data->ram_unit);
+        else if (measurement->quantity == GPUT_QUANTITY_GPU_RAM)
+            sampling->factors[i] = 1 / gput_ram_unit_factor(data->gpu_ram_unit);
+        str_printf(&name, "%s%s", measurement->name, sampling->factors[i] != 0 ? " (bytes)" : "");
+        sampling->names[i] = str_steal(&name);
+        if (!sampling->names[i])
+            return false;
+    }
+    return true;
+}
+
+static int add_row(
+    struct sampling *sampling, const struct tracking_row *row, struct gput_error *error)
+{
+    if (!(fabs(row->timestamp) < 9e9)) /* the year 2255; what is beyond is not a time of a sample */
+        return GPUT_OK;
+    sampling->end = fmax(sampling->end, row->timestamp);
+    for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++) {
+        double factor = sampling->factors[i];
+        if (!sampling->names[i] || !isfinite(row->values[i]))
+            continue;
+        if (!sampling->has_gpus && row->values[i] == 0 && is_of_gpus(i))
+            continue; /* how tracking files say "there is none" */
+        double value = factor != 0 ? round(row->values[i] * factor) : row->values[i];
+        TRY(timeline_add_counter(sampling->timeline, sampling->thread, sampling->names[i],
+            row->timestamp, value, error));
+    }
+    return GPUT_OK;
+}
+
+static int add_rows(struct sampling *sampling, struct tracking_reader *reader,
+    struct read_report *report, struct gput_error *error)
+{
+    struct tracking_row rows[ROWS_AT_ONCE];
+    size_t count;
+    do {
+        TRY(tracking_reader_next(reader, rows, ROWS_AT_ONCE, &count, error));
+        for (size_t i = 0; i < count; i++)
+            TRY(add_row(sampling, rows + i, error));
+        report->events += count;
+    } while (count > 0);
+    note_reading(report, tracking_reader_warning(reader), tracking_reader_rows_skipped(reader));
+    return GPUT_OK;
+}
+
+static int add_samples(struct timeline_inputs *inputs, const char *path,
+    struct tracking_reader *reader, struct gput_error *error)
+{
+    struct timeline_tracks *tracks = &inputs->timeline->tracks;
+    struct sampling sampling = {.timeline = inputs->timeline,
+        .end = NAN,
+        .has_gpus = tracking_reader_static_data(reader)->system_gpu_count != 0};
+    struct str name = {0};
+    str_printf(&name, "Session %s", file_base_name(path));
+    uint32_t process = name.failed ? TRACK_NONE : timeline_process(tracks, path, name.data);
+    str_finish(&name);
+    sampling.thread = process == TRACK_NONE ? TRACK_NONE : timeline_thread(tracks, process, 0, 0);
+    bool ready = sampling.thread != TRACK_NONE &&
+                 timeline_thread_rename(tracks, sampling.thread, "samples") &&
+                 name_columns(&sampling, reader);
+    int code = ready ? add_rows(&sampling, reader, &inputs->report, error) : error_memory(error);
+    if (code == GPUT_OK)
+        code = timeline_add_tables(inputs, process, sampling.end, reader, error);
+    for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++)
+        free(sampling.names[i]);
+    return code;
+}
+
+/* The calls of one block in one thread; those of different blocks need not nest. */
+struct block_lane {
+    uint32_t thread; /* of the timeline; TRACK_NONE before its first call */
+    struct str name; /* as JSON, in quotes */
+    struct open_starts open;
+};
+
+/* The calls of one sub-tracking file. */
+struct calling {
+    struct timeline_inputs *inputs;
+    const char *path;
+    uint32_t source;
+    struct sub_tracking_names *names;
+    struct names lane_keys;
+    struct block_lane *lanes; /* by the number of their key */
+    uint32_t lane_count;
+    uint64_t starts; /* marks of them */
+    uint64_t calls;  /* starts that found their stop */
+};
+
+static int find_thread(struct calling *calling, const struct sub_tracking_mark *row,
+    uint32_t *thread, struct gput_error *error)
+{
+    struct timeline_tracks *tracks = &calling->inputs->timeline->tracks;
+    struct str key = {0}, name = {0};
+    str_printf(&key, "%s\n%" PRId64, calling->path, row->process_id);
+    str_printf(&name, "Code blocks of process %" PRId64, row->process_id);
+    uint32_t process =
+        key.failed || name.failed ? TRACK_NONE : timeline_process(tracks, key.data, name.data);
+    str_finish(&key);
+    str_finish(&name);
+    int64_t number = row->thread_id == SUB_TRACKING_UNKNOWN ? row->process_id : row->thread_id;
+    *thread = process == TRACK_NONE ? TRACK_NONE
+                                    : timeline_thread(tracks, process, calling->source, number);
+    return *thread == TRACK_NONE ? error_memory(error) : GPUT_OK;
+}
+
+static bool add_lane(struct calling *calling, uint32_t name)
+{
+    if (!ARRAY_EXTEND(calling->lanes, calling->lane_count))
+        return false;
+    const char *text = sub_tracking_names_text(calling->names, name);
+    struct block_lane *lane = &calling->lanes[calling->lane_count++];
+    *lane = (struct block_lane){.thread = TRACK_NONE};
+    json_write_string(text, strlen(text), &lane->name);
+    return !lane->name.failed;
+}
+
+/* The lane of a mark, made when it is the first; NULL without memory. */
+static struct block_lane *lane_of(struct calling *calling, const struct sub_tracking_mark *row)
+{
+    char key[64];
+    int length = snprintf(key, sizeof key, "%" PRIx64 " %" PRIx64 " %" PRIx32,
+        (uint64_t)row->process_id, (uint64_t)row->thread_id, row->name);
+    uint32_t number = names_add(&calling->lane_keys, key, (size_t)length);
+    if (number == NAMES_NONE || (number == calling->lane_count && !add_lane(calling, row->name)))
+        return NULL;
+    return &calling->lanes[number];
+}
+
+static void forget_lanes(struct calling *calling)
+{
+    for (uint32_t i = 0; i < calling->lane_count; i++) {
+        str_finish(&calling->lanes[i].name);
+        open_starts_finish(&calling->lanes[i].open);
+    }
+    free(calling->lanes);
+    names_finish(&calling->lane_keys);
+}
+
+static int add_call(struct calling *calling, struct block_lane *lane,
+    const struct sub_tracking_mark *row, int64_t start_ns, struct gput_error *error)
+{
+    struct timeline_event slice = {.type = 'X', .start_ns = start_ns};
+    if (row->timestamp_ns < start_ns ||
+        __builtin_sub_overflow(row->timestamp_ns, start_ns, &slice.duration_ns)) {
+        calling->inputs->report.unusable++;
+        return GPUT_OK;
+    }
+    if (lane->thread == TRACK_NONE)
+        TRY(find_thread(calling, row, &lane->thread, error));
+    slice.thread = lane->thread;
+    slice.name = (struct json_text){lane->name.data + 1, lane->name.length - 2, 0};
+    return timeline_add(calling->inputs->timeline, &slice, NULL, error);
+}
+
+/* Finds the start of a stop: the latest of its thread, unless the mark names it. Then the start may
+ * also be another thread's, or still come. */
+static bool find_start(
+    struct open_starts *open, const struct sub_tracking_mark *row, int64_t *start_ns)
+{
+    if (row->started_ns == SUB_TRACKING_UNKNOWN)
+        return open_starts_pop_latest(open, start_ns);
+    *start_ns = row->started_ns;
+    open_starts_pop(open, *start_ns);
+    return true;
+}
+
+static int add_mark(
+    struct calling *calling, const struct sub_tracking_mark *row, struct gput_error *error)
+{
+    struct block_lane *lane = lane_of(calling, row);
+    int64_t start_ns;
+    if (!lane)
+        return error_memory(error);
+    if (row->position == SUB_TRACKING_START) {
+        calling->starts++;
+        return open_starts_push(&lane->open, row->timestamp_ns) ? GPUT_OK : error_memory(error);
+    }
+    if (!find_start(&lane->open, row, &start_ns)) {
+        calling->inputs->report.unusable++;
+        return GPUT_OK;
+    }
+    calling->calls++;
+    return add_call(calling, lane, row, start_ns, error);
+}
+
+/* Threads are called as the program calls them. */
+static int name_threads(
+    struct calling *calling, const struct sub_tracking_labels *labels, struct gput_error *error)
+{
+    for (size_t i = 0; i < labels->count; i++) {
+        const struct sub_tracking_label *label = &labels->items[i];
+        struct sub_tracking_mark row = {
+            .process_id = label->process_id, .thread_id = label->thread_id};
+        uint32_t thread;
+        if (!label->thread_name)
+            continue;
+        TRY(find_thread(calling, &row, &thread, error));
+        if (!timeline_thread_rename(&calling->inputs->timeline->tracks, thread, label->thread_name))
+            return error_memory(error);
+    }
+    return GPUT_OK;
+}
+
+static int add_marks(
+    struct calling *calling, struct sub_tracking_reader *reader, struct gput_error *error)
+{
+    struct read_report *report = &calling->inputs->report;
+    struct sub_tracking_mark rows[ROWS_AT_ONCE];
+    size_t count;
+    do {
+        TRY(sub_tracking_reader_next(reader, rows, ROWS_AT_ONCE, &count, error));
+        for (size_t i = 0; i < count; i++)
+            TRY(add_mark(calling, rows + i, error));
+        report->events += count;
+    } while (count > 0);
+    note_reading(
+        report, sub_tracking_reader_warning(reader), sub_tracking_reader_rows_skipped(reader));
+    if (calling->starts > calling->calls)
+        report->unusable += calling->starts - calling->calls;
+    return name_threads(calling, sub_tracking_reader_labels(reader), error);
+}
+
+static int add_sub_tracking(
+    struct timeline_inputs *inputs, const char *path, struct gput_error *error)
+{
+    struct calling calling = {.inputs = inputs, .path = path, .names = sub_tracking_names_create()};
+    struct sub_tracking_reader *reader;
+    calling.source = names_add(&inputs->sources, path, strlen(path));
+    if (calling.source == NAMES_NONE) {
+        sub_tracking_names_destroy(calling.names);
+        return error_memory(error);
+    }
+    int code = calling.names ? sub_tracking_reader_salvage(path, calling.names, &reader, error)
+                             : error_memory(error);
+    if (code == GPUT_OK) {
+        code = add_marks(&calling, reader, error);
+        sub_tracking_reader_close(reader);
+    }
+    forget_lanes(&calling);
+    sub_tracking_names_destroy(calling.names);
+    return code;
+}
+
+bool timeline_is_session(const char *path)
+{
+    struct sub_tracking_names *names;
+    struct tracking_reader *samples = NULL;
+    struct sub_tracking_reader *marks = NULL;
+    if (!text_ends_with(path, ".csv") && !text_ends_with(path, ".sqlite") &&
+        !text_ends_with(path, ".gputblocks"))
+        return false;
+    if (tracking_reader_salvage(path, &samples, NULL) == GPUT_OK) {
+        tracking_reader_close(samples);
+        return true;
+    }
+    names = sub_tracking_names_create();
+    bool is_session = names && sub_tracking_reader_salvage(path, names, &marks, NULL) == GPUT_OK;
+    if (is_session)
+        sub_tracking_reader_close(marks);
+    sub_tracking_names_destroy(names);
+    return is_session;
+}
+
+/* A file that is not a session's, damaged beyond reading, does not keep others from being merged.
+ */
+static int leave_out(struct timeline_inputs *inputs, const struct gput_error *not_tracking,
+    const struct gput_error *not_sub_tracking)
+{
+    struct str text = {0};
+    if (not_tracking->code == GPUT_ERROR_FORMAT) /* its name may be that of a tracking file */
+        str_append_sentence(&text, not_tracking->message);
+    str_append_sentence(&text, not_sub_tracking->message);
+    str_append(&text, "This file is skipped");
+    inputs->report.files++;
+    inputs->report.damaged++;
+    read_report_warn_text(&inputs->report, &text);
+    return GPUT_OK;
+}
+
+int timeline_add_session(struct timeline_inputs *inputs, const char *path, struct gput_error *error)
+{
+    struct tracking_reader *reader;
+    struct gput_error not_tracking, not_sub_tracking;
+    if (inputs->search)
+        return GPUT_OK; /* a session has no steps */
+    int code = tracking_reader_salvage(path, &reader, &not_tracking);
+    if (code == GPUT_ERROR_FORMAT || code == GPUT_ERROR_INVALID) {
+        code = add_sub_tracking(inputs, path, &not_sub_tracking);
+        if (code == GPUT_ERROR_FORMAT)
+            return leave_out(inputs, &not_tracking, &not_sub_tracking);
+        return code == GPUT_OK ? GPUT_OK : error_copy(error, &not_sub_tracking);
+    }
+    if (code != GPUT_OK)
+        return error_copy(error, &not_tracking);
+    code = add_samples(inputs, path, reader, error);
+    tracking_reader_close(reader);
+    return code;
+}

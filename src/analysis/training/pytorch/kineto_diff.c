@@ -1,0 +1,166 @@
+#include "analysis/training/pytorch/kineto_diff.h"
+
+#include "analysis/training/pytorch/kineto_categories.h"
+#include "analysis/training/pytorch/kineto_merged.h"
+#include "base/array.h"
+#include "base/names.h"
+#include "base/order.h"
+#include "base/str.h"
+#include "files/trace/json_text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* All events of one category and name, on both sides. */
+struct side_by_side {
+    int64_t count[2];
+    int64_t total_ns[2];
+};
+
+struct comparing {
+    struct names keys; /* "category\nname" */
+    struct side_by_side *sums;
+    size_t count;
+    struct str text;
+    struct kineto_ranks ranks[2];
+    int side; /* that is read */
+};
+
+static int add_event(void *user, struct kineto_merged *file, const struct trace_event *event,
+    struct gput_error *error)
+{
+    struct comparing *comparing = user;
+    if (!event->has_duration || event->duration_ns < 0 || event->name.kind != JSON_STRING) {
+        file->unusable++;
+        return GPUT_OK;
+    }
+    struct str *text = &comparing->text;
+    str_clear(text);
+    const struct kineto_category *category = kineto_category_find(&event->category);
+    if (category)
+        str_append(text, category->name); /* two versions of PyTorch can be compared */
+    else if (event->category.kind == JSON_STRING)
+        json_append_string(&event->category, text);
+    str_append_char(text, '\n');
+    json_append_string(&event->name, text);
+    uint32_t key = names_add(&comparing->keys, str_text(text), text->length);
+    if (text->failed || key == NAMES_NONE)
+        return error_memory(error);
+    if (key == comparing->count) {
+        if (!ARRAY_EXTEND(comparing->sums, comparing->count))
+            return error_memory(error);
+        comparing->sums[comparing->count++] = (struct side_by_side){0};
+    }
+    comparing->sums[key].count[comparing->side]++;
+    comparing->sums[key].total_ns[comparing->side] += event->duration_ns;
+    return GPUT_OK;
+}
+
+struct place {
+    int64_t change_ns; /* how much, more or less */
+    uint32_t key;
+};
+
+static int by_change_descending(const void *left, const void *right)
+{
+    const struct place *a = left, *b = right;
+    ORDER_BY(b->change_ns, a->change_ns);
+    return ORDER(a->key, b->key);
+}
+
+static void put_row(const struct comparing *comparing, uint32_t key, struct gput_table *table)
+{
+    const struct side_by_side *sums = comparing->sums + key;
+    const char *text = names_text(&comparing->keys, key), *name = strchr(text, '\n') + 1;
+    char category[64];
+    size_t length = (size_t)(name - text) - 1;
+    length = length < sizeof category ? length : sizeof category - 1;
+    memcpy(category, text, length);
+    category[length] = '\0';
+    table_put_text(table, category);
+    table_put_text(table, name);
+    table_put_int(table, sums->count[0]);
+    table_put_int(table, sums->count[1]);
+    table_put_int(table, sums->count[1] - sums->count[0]);
+    table_put_double(table, (double)sums->total_ns[0] / 1000);
+    table_put_double(table, (double)sums->total_ns[1] / 1000);
+    table_put_double(table, (double)(sums->total_ns[1] - sums->total_ns[0]) / 1000);
+}
+
+static int put_rows(const struct comparing *comparing, size_t limit, struct gput_tables *tables,
+    struct gput_error *error)
+{
+    uint32_t count = comparing->keys.count;
+    struct place *places = malloc((count + 1) * sizeof *places);
+    struct gput_table *table = tables_add(tables, "diff");
+    table_add_columns_of(table, GPUT_COLUMN_TEXT, "category", "name", NULL);
+    table_add_columns_of(table, GPUT_COLUMN_INT, "count_a", "count_b", "count_change", NULL);
+    table_add_columns_of(
+        table, GPUT_COLUMN_DOUBLE, "total_a_us", "total_b_us", "total_change_us", NULL);
+    if (!places)
+        return error_memory(error);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct side_by_side *sums = comparing->sums + i;
+        int64_t change = sums->total_ns[1] - sums->total_ns[0];
+        places[i] = (struct place){change < 0 ? -change : change, i};
+    }
+    qsort(places, count, sizeof *places, by_change_descending);
+    for (uint32_t i = 0; i < count && (limit == 0 || i < limit); i++)
+        put_row(comparing, places[i].key, table);
+    free(places);
+    return GPUT_OK;
+}
+
+/* Says what is odd about the ranks that are compared. A trace that was named by itself is meant
+ * without the other ranks. */
+static void warn_of_ranks(
+    struct comparing *comparing, const char *const *paths, const struct read_report *report)
+{
+    for (int side = 0; side < 2; side++) {
+        const struct kineto_ranks *ranks = comparing->ranks + side;
+        struct str where = {0};
+        kineto_ranks_warn_of_impossible(ranks, report);
+        kineto_ranks_warn_of_repeated(ranks, report);
+        str_printf(&where, " in %s", paths[side]);
+        if (!where.failed && strcmp(ranks->all[0].path, paths[side]) != 0)
+            kineto_ranks_warn_of_missing(ranks, str_text(&where), report);
+        str_finish(&where);
+    }
+    kineto_ranks_warn_of_difference(&comparing->ranks[0], &comparing->ranks[1], report);
+}
+
+static int read_sides(struct comparing *comparing, const char *const *paths,
+    struct read_report *report, struct gput_error *error)
+{
+    for (int side = 0; side < 2; side++)
+        TRY(kineto_ranks_add(&comparing->ranks[side], paths[side], report, error));
+    for (int side = 0; side < 2; side++)
+        for (uint32_t i = 0; i < comparing->ranks[side].count; i++)
+            read_report_expect(report, comparing->ranks[side].all[i].path);
+    for (comparing->side = 0; comparing->side < 2; comparing->side++) {
+        struct kineto_ranks *ranks = &comparing->ranks[comparing->side];
+        const uint32_t files = ranks->count; /* a merged one adds ranks */
+        for (uint32_t i = 0; i < files; i++)
+            TRY(kineto_merged_read(ranks, i, add_event, comparing, report, error));
+    }
+    return GPUT_OK;
+}
+
+int kineto_diff(const struct gput_kineto_options *options, struct gput_tables *tables,
+    struct read_report *report, struct gput_error *error)
+{
+    struct comparing comparing = {0};
+    int code = read_sides(&comparing, options->paths, report, error);
+    if (code == GPUT_OK && comparing.keys.count == 0)
+        code = error_set(error, GPUT_ERROR_NOT_FOUND, "Neither side has events with a duration");
+    if (code == GPUT_OK) {
+        warn_of_ranks(&comparing, options->paths, report);
+        code = put_rows(&comparing, options->limit, tables, error);
+    }
+    for (int side = 0; side < 2; side++)
+        kineto_ranks_finish(&comparing.ranks[side]);
+    names_finish(&comparing.keys);
+    free(comparing.sums);
+    str_finish(&comparing.text);
+    return code;
+}

@@ -1,0 +1,185 @@
+#include "analysis/training/pytorch/kineto_merged.h"
+
+#include "base/array.h"
+#include "base/str.h"
+#include "files/trace/json_text.h"
+#include "files/trace/merged_mark.h"
+
+#include <stdlib.h>
+
+/* The rank of a trace that was seen before; that of the file at its first. NULL: it is new. */
+static struct kineto_rank *find_trace(struct kineto_merged *merged, int64_t trace)
+{
+    struct kineto_ranks *ranks = merged->ranks;
+    if (!merged->is_merged || ranks->all[merged->file].trace == trace)
+        return ranks->all + merged->file;
+    for (uint32_t i = merged->others; i < ranks->count; i++)
+        if (ranks->all[i].trace == trace)
+            return ranks->all + i;
+    return NULL;
+}
+
+/* "merged.json: rank0.json" */
+static int set_path(const struct kineto_merged *merged, const struct merged_mark *mark,
+    struct kineto_rank *rank, struct gput_error *error)
+{
+    struct str path = {0};
+    str_printf(&path, "%s: ", event_stream_name(merged->stream));
+    json_append_string(&mark->name, &path);
+    free(rank->path);
+    rank->path = str_steal(&path);
+    return rank->path ? GPUT_OK : error_memory(error);
+}
+
+/* The rank of the trace that a mark names. */
+static int add_trace(struct kineto_merged *merged, const struct merged_mark *mark, uint32_t *number,
+    struct gput_error *error)
+{
+    struct kineto_rank *rank = find_trace(merged, mark->trace);
+    if (!rank)
+        TRY(kineto_ranks_append(merged->ranks, &rank, error));
+    if (!rank->path || !merged->is_merged)
+        TRY(set_path(merged, mark, rank, error));
+    rank->trace = mark->trace;
+    rank->rank = mark->rank;
+    rank->world_size = mark->world_size;
+    merged->is_merged = true;
+    *number = (uint32_t)(rank - merged->ranks->all);
+    return GPUT_OK;
+}
+
+/* The process of a pid, made at its first sight; NULL without memory. */
+static struct kineto_process *process_of(
+    struct kineto_merged *merged, const struct trace_event *event)
+{
+    uint32_t pid = names_add(&merged->pids, event->pid.text, event->pid.length);
+    if (pid == NAMES_NONE)
+        return NULL;
+    if (pid == merged->process_count) {
+        if (!ARRAY_EXTEND(merged->processes, merged->process_count))
+            return NULL;
+        merged->processes[merged->process_count++] = (struct kineto_process){.rank = merged->file};
+    }
+    return &merged->processes[pid];
+}
+
+/* What an event of type 'M' says about its process: its name, and in a merged timeline its trace.
+ */
+static int add_metadata(
+    struct kineto_merged *merged, const struct trace_event *event, struct gput_error *error)
+{
+    struct json_value name = json_member(&event->args, "name");
+    struct merged_mark mark;
+    struct str text = {0};
+    if (!json_is(&event->name, "process_name") || event->pid.length == 0)
+        return GPUT_OK;
+    struct kineto_process *process = process_of(merged, event);
+    if (!process)
+        return error_memory(error);
+    if (name.kind == JSON_STRING) {
+        json_append_string(&name, &text);
+        free(process->name);
+        process->name = str_steal(&text);
+        if (!process->name)
+            return error_memory(error);
+    }
+    if (!merged_mark_read(event, &mark))
+        return GPUT_OK;
+    process->is_ours = mark.trace < 0;
+    return process->is_ours ? GPUT_OK : add_trace(merged, &mark, &process->rank, error);
+}
+
+uint32_t kineto_merged_rank(const struct kineto_merged *merged, const struct trace_event *event)
+{
+    uint32_t pid = NAMES_NONE;
+    if (merged->is_merged && event->pid.length > 0)
+        pid = names_find(&merged->pids, event->pid.text, event->pid.length);
+    return pid == NAMES_NONE ? merged->file : merged->processes[pid].rank;
+}
+
+bool kineto_merged_count_unknown(struct kineto_merged *merged, const struct trace_event *event)
+{
+    const struct json_value *category = &event->category;
+    struct str text = {0};
+    if (category->kind != JSON_STRING) {
+        struct kineto_process *process = process_of(merged, event);
+        if (!process || process->is_ours)
+            return process;
+        process->unnamed++;
+        merged->ranks->all[process->rank].unknown_count++;
+        return true;
+    }
+    merged->ranks->all[kineto_merged_rank(merged, event)].unknown_count++;
+    json_append_string(category, &text);
+    bool is_counted = !text.failed && kineto_ranks_count_unknown(merged->ranks, str_text(&text), 1);
+    str_finish(&text);
+    return is_counted;
+}
+
+/* Events without a category are listed by the names of their processes, which may follow them. */
+static bool count_unnamed(struct kineto_merged *merged)
+{
+    bool is_counted = true;
+    for (uint32_t i = 0; i < merged->process_count; i++) {
+        const struct kineto_process *process = &merged->processes[i];
+        struct str text = {0};
+        if (process->unnamed == 0 || process->is_ours)
+            continue;
+        str_append(&text, "no category");
+        if (process->name)
+            str_printf(&text, ", in the process \"%s\"", process->name);
+        is_counted &= !text.failed &&
+                      kineto_ranks_count_unknown(merged->ranks, str_text(&text), process->unnamed);
+        str_finish(&text);
+    }
+    return is_counted;
+}
+
+/* The rank of a file that is not a merged timeline is in its header. */
+static void end(
+    const struct kineto_merged *merged, struct event_stream *stream, struct read_report *report)
+{
+    const struct trace_header *header = event_stream_header(stream);
+    struct kineto_rank *rank = merged->ranks->all + merged->file;
+    event_stream_report_end(stream, report);
+    if (!merged->is_merged) {
+        rank->rank = header->rank;
+        rank->world_size = header->world_size;
+    }
+    report->files++;
+    report->events += event_stream_counts(stream)->events;
+    report->unusable += merged->unusable;
+    read_report_warn(report, event_stream_warning(stream));
+    read_report_warn_unusable(report, event_stream_name(stream), merged->unusable);
+}
+
+int kineto_merged_read(struct kineto_ranks *ranks, uint32_t number, kineto_visitor *visit,
+    void *user, struct read_report *report, struct gput_error *error)
+{
+    struct event_stream *stream;
+    struct trace_event event;
+    bool there = true;
+    TRY(event_stream_open(ranks->all[number].path, &stream, error));
+    event_stream_use_cores(stream, report->cores);
+    struct kineto_merged merged = {
+        .ranks = ranks, .stream = stream, .file = number, .others = ranks->count};
+    int code = GPUT_OK;
+    while (code == GPUT_OK && there) {
+        code = event_stream_next(stream, &event, &there, error);
+        if (code == GPUT_OK && there && event.type == 'M')
+            code = add_metadata(&merged, &event, error);
+        else if (code == GPUT_OK && there && event.type == 'X')
+            code = visit(user, &merged, &event, error);
+        event_stream_report_progress(stream, report);
+    }
+    if (code == GPUT_OK && !count_unnamed(&merged))
+        code = error_memory(error);
+    if (code == GPUT_OK)
+        end(&merged, stream, report);
+    for (uint32_t i = 0; i < merged.process_count; i++)
+        free(merged.processes[i].name);
+    free(merged.processes);
+    names_finish(&merged.pids);
+    event_stream_close(stream);
+    return code;
+}

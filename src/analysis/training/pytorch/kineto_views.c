@@ -1,0 +1,437 @@
+#include "analysis/training/pytorch/kineto_diff.h"
+#include "analysis/training/pytorch/kineto_host.h"
+#include "analysis/training/pytorch/kineto_spans.h"
+#include "base/array.h"
+#include "base/order.h"
+#include "base/sized.h"
+#include "base/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* HolisticTraceAnalysis has 30 in the unit of its table, microseconds. */
+#define DEFAULT_DELAY_NS 30000
+
+static int by_device(const void *left, const void *right)
+{
+    const struct gpu_span *a = left, *b = right;
+    ORDER_BY_RESULT(kineto_spans_compare_devices(a, b));
+    return kineto_spans_compare_starts(a, b);
+}
+
+static int by_stream(const void *left, const void *right)
+{
+    const struct gpu_span *a = left, *b = right;
+    ORDER_BY_RESULT(kineto_spans_compare_streams(a, b));
+    ORDER_BY_RESULT(kineto_spans_compare_starts(a, b));
+    return ORDER(a->end_ns, b->end_ns);
+}
+
+/* How long spans of some kinds of work cover together. */
+struct coverage {
+    unsigned works; /* a bit each */
+    struct span_cover cover;
+};
+
+enum {
+    BUSY,
+    COMPUTING,
+    COMMUNICATING,
+    COPYING,
+    COMPUTING_OR_COMMUNICATING,
+    COMPUTING_OR_COPYING,
+    COVERAGES
+};
+
+struct gpu_time {
+    int64_t start_ns;
+    struct coverage of[COVERAGES];
+};
+
+/* One stream of a GPU: its gaps, by what they are due to. */
+struct stream_time {
+    int64_t start_ns, until_ns;
+    int64_t host_ns, kernel_ns, other_ns, unknown_ns;
+};
+
+/* What becomes a row of the table. */
+struct gpu_result {
+    int64_t rank; /* INT64_MAX: not known */
+    struct gpu_span first;
+    union {
+        struct gpu_time gpu;
+        struct stream_time stream;
+    };
+};
+
+/* All rows: they come trace by trace, and are shown by rank. */
+struct gpu_results {
+    struct gpu_result *all;
+    size_t count;
+};
+
+static int add_result(struct gpu_results *results, const struct kineto_run *run,
+    struct gpu_result *result, struct gput_error *error)
+{
+    if (!ARRAY_EXTEND(results->all, results->count))
+        return error_memory(error);
+    int64_t rank = run->ranks.all[result->first.rank].rank;
+    result->rank = rank >= 0 ? rank : INT64_MAX;
+    results->all[results->count++] = *result;
+    return GPUT_OK;
+}
+
+static int by_rank(const void *left, const void *right)
+{
+    const struct gpu_result *a = left, *b = right;
+    ORDER_BY(a->rank, b->rank);
+    return by_stream(&a->first, &b->first);
+}
+
+static void sort_results(struct gpu_results *results)
+{
+    if (results->count > 0)
+        qsort(results->all, results->count, sizeof *results->all, by_rank);
+}
+
+static struct gpu_time gpu_time_from(const struct gpu_span *first)
+{
+    const unsigned compute = 1u << GPU_COMPUTE, communication = 1u << GPU_COMMUNICATION;
+    const unsigned memory = 1u << GPU_MEMORY;
+    return (struct gpu_time){.start_ns = first->start_ns,
+        .of = {[BUSY] = {compute | communication | memory, {0, INT64_MIN}},
+            [COMPUTING] = {compute, {0, INT64_MIN}},
+            [COMMUNICATING] = {communication, {0, INT64_MIN}},
+            [COPYING] = {memory, {0, INT64_MIN}},
+            [COMPUTING_OR_COMMUNICATING] = {compute | communication, {0, INT64_MIN}},
+            [COMPUTING_OR_COPYING] = {compute | memory, {0, INT64_MIN}}}};
+}
+
+/* Which GPU a row is about: there may be several traces without a rank. */
+static void add_gpu_columns(struct gput_table *table)
+{
+    table_add_column(table, "rank", GPUT_COLUMN_INT);
+    table_add_column(table, "trace", GPUT_COLUMN_TEXT);
+    table_add_column(table, "gpu", GPUT_COLUMN_INT);
+}
+
+static void put_gpu(
+    const struct kineto_run *run, const struct gpu_span *span, struct gput_table *table)
+{
+    const struct kineto_rank *rank = run->ranks.all + span->rank;
+    table_put_int(table, kineto_rank_number(rank));
+    table_put_text(table, rank->path);
+    table_put_int(table, span_number(span->device));
+}
+
+static void put_breakdown(const struct gpu_time *time, struct gput_table *table)
+{
+    int64_t span = time->of[BUSY].cover.until_ns - time->start_ns;
+    int64_t busy = time->of[BUSY].cover.sum_ns, computing = time->of[COMPUTING].cover.sum_ns;
+    int64_t communicating = time->of[COMMUNICATING].cover.sum_ns,
+            copying = time->of[COPYING].cover.sum_ns;
+    int64_t communication_overlap =
+        computing + communicating - time->of[COMPUTING_OR_COMMUNICATING].cover.sum_ns;
+    int64_t memory_overlap = computing + copying - time->of[COMPUTING_OR_COPYING].cover.sum_ns;
+    table_put_double(table, span_us(span));
+    table_put_double(table, span_us(span - busy));
+    table_put_double(table, span_us(computing));
+    table_put_double(table, span_us(busy - computing));
+    table_put_double(table, span_us(communicating));
+    table_put_double(table, span_us(copying));
+    table_put_double(table, span_us(communication_overlap));
+    table_put_double(table, span_us(memory_overlap));
+    table_put_double(table, span_percent(span - busy, span));
+    table_put_double(table, span_percent(computing, span));
+    table_put_double(table, span_percent(busy - computing, span));
+    table_put_double(table, span_percent(communication_overlap, communicating));
+    table_put_double(table, span_percent(memory_overlap, copying));
+}
+
+static int find_breakdowns(
+    const struct kineto_spans *ordered, struct gpu_results *results, struct gput_error *error)
+{
+    const void *row;
+    TRY(row_sorter_first(ordered->rows, &row, error));
+    while (row) {
+        const struct gpu_span *span = row;
+        struct gpu_result result = {.first = *span, .gpu = gpu_time_from(span)};
+        while (span && span->rank == result.first.rank && span->device == result.first.device) {
+            for (int i = 0; i < COVERAGES; i++)
+                if (result.gpu.of[i].works >> span->work & 1)
+                    span_cover_add(&result.gpu.of[i].cover, span);
+            TRY(row_sorter_next(ordered->rows, &row, error));
+            span = row;
+        }
+        TRY(add_result(results, &ordered->run, &result, error));
+    }
+    sort_results(results);
+    return GPUT_OK;
+}
+
+static int make_breakdown(const struct gput_kineto_options *options, struct gput_tables *tables,
+    struct read_report *report, struct gput_error *error)
+{
+    static const char *const columns[] = {"span_us", "idle_us", "compute_us", "non_compute_us",
+        "communication_us", "memory_us", "communication_overlap_us", "memory_overlap_us", "idle_%",
+        "compute_%", "non_compute_%", "communication_overlap_%", "memory_overlap_%"};
+    struct kineto_spans ordered;
+    struct gpu_results results = {0};
+    struct gput_table *table = tables_add(tables, "breakdown");
+    add_gpu_columns(table);
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        table_add_column(table, columns[i], GPUT_COLUMN_DOUBLE);
+    int code = kineto_spans_read(options, KINETO_GPU, by_device, &ordered, report, error);
+    if (code == GPUT_OK)
+        code = find_breakdowns(&ordered, &results, error);
+    for (size_t i = 0; i < results.count; i++) {
+        put_gpu(&ordered.run, &results.all[i].first, table);
+        put_breakdown(&results.all[i].gpu, table);
+    }
+    free(results.all);
+    kineto_spans_finish(&ordered);
+    return code;
+}
+
+/* What all calls of one kernel add up to. */
+struct kernel {
+    uint32_t name;
+    uint8_t work;
+    int64_t count;
+    int64_t total_ns;
+    int64_t min_ns;
+    int64_t max_ns;
+};
+
+static void add_call(struct kernel *kernel, const struct kernel *call)
+{
+    if (kernel->count == 0 || call->min_ns < kernel->min_ns)
+        kernel->min_ns = call->min_ns;
+    if (kernel->count == 0 || call->max_ns > kernel->max_ns)
+        kernel->max_ns = call->max_ns;
+    kernel->count += call->count;
+    kernel->total_ns += call->total_ns;
+}
+
+static int by_time_descending(const void *left, const void *right)
+{
+    const struct kernel *a = left, *b = right;
+    ORDER_BY(b->total_ns, a->total_ns);
+    ORDER_BY(a->name, b->name);
+    return ORDER(a->work, b->work);
+}
+
+static void put_kernel(const struct kernel *kernel, const char *name, const char *work,
+    int64_t all_ns, struct gput_table *table)
+{
+    table_put_text(table, name);
+    table_put_text(table, work);
+    table_put_int(table, kernel->count);
+    table_put_double(table, span_us(kernel->total_ns));
+    table_put_double(table, span_us(kernel->total_ns) / (double)kernel->count);
+    table_put_double(table, span_us(kernel->min_ns));
+    table_put_double(table, span_us(kernel->max_ns));
+    table_put_double(table, span_percent(kernel->total_ns, all_ns));
+}
+
+struct kernels {
+    struct kineto_run run;
+    struct kernel *sums; /* by number of the name and work; those that were not called are zeroes */
+    size_t capacity;
+    int64_t all_ns;
+};
+
+#define WORKS (GPU_MEMORY + 1)
+
+static int add_kernel(void *user, const struct gpu_span *span, struct gput_error *error)
+{
+    struct kernels *kernels = user;
+    if (span->name >= kernels->capacity / WORKS) {
+        size_t capacity = kernels->run.names.capacity * WORKS;
+        if (!ARRAY_RESIZE(kernels->sums, capacity))
+            return error_memory(error);
+        memset(kernels->sums + kernels->capacity, 0,
+            (capacity - kernels->capacity) * sizeof *kernels->sums);
+        kernels->capacity = capacity;
+    }
+    int64_t ns = span->end_ns - span->start_ns;
+    struct kernel call = {.count = 1, .total_ns = ns, .min_ns = ns, .max_ns = ns};
+    struct kernel *sum = kernels->sums + span->name * WORKS + span->work;
+    sum->name = span->name;
+    sum->work = span->work;
+    add_call(sum, &call);
+    kernels->all_ns += ns;
+    return GPUT_OK;
+}
+
+static void put_kernels(struct kernels *kernels, size_t limit, struct gput_table *table)
+{
+    const struct names *names = &kernels->run.names;
+    struct kernel rest = {0};
+    size_t count = 0;
+    for (size_t i = 0; i < kernels->capacity; i++)
+        if (kernels->sums[i].count > 0)
+            kernels->sums[count++] = kernels->sums[i];
+    qsort(kernels->sums, count, sizeof *kernels->sums, by_time_descending);
+    for (size_t i = 0; i < count; i++) {
+        const struct kernel *kernel = kernels->sums + i;
+        if (i < limit)
+            put_kernel(kernel, names_text(names, kernel->name), gpu_work_name(kernel->work),
+                kernels->all_ns, table);
+        else
+            add_call(&rest, kernel);
+    }
+    if (rest.count > 0)
+        put_kernel(&rest, "others", NULL, kernels->all_ns, table);
+}
+
+static int make_kernels(const struct gput_kineto_options *options, struct gput_tables *tables,
+    struct read_report *report, struct gput_error *error)
+{
+    struct kernels kernels = {0};
+    struct gput_table *table = tables_add(tables, "kernels");
+    table_add_columns_of(table, GPUT_COLUMN_TEXT, "name", "work", NULL);
+    table_add_column(table, "count", GPUT_COLUMN_INT);
+    table_add_columns_of(
+        table, GPUT_COLUMN_DOUBLE, "total_us", "mean_us", "min_us", "max_us", "share_%", NULL);
+    int code =
+        kineto_run_read(options, KINETO_GPU, &kernels.run, add_kernel, &kernels, report, error);
+    if (code == GPUT_OK)
+        put_kernels(&kernels, options->limit ? options->limit : 10, table);
+    free(kernels.sums);
+    kineto_run_finish(&kernels.run);
+    return code;
+}
+
+static void add_gap(struct stream_time *time, const struct gpu_span *span, int64_t delay_ns)
+{
+    int64_t gap = span->start_ns - time->until_ns;
+    if (gap > 0 && span->launched_ns > time->until_ns)
+        time->host_ns += gap; /* nothing was asked of the GPU before */
+    else if (gap > 0 && span->launched_ns == INT64_MIN)
+        time->unknown_ns += gap;
+    else if (gap > 0 && gap < delay_ns)
+        time->kernel_ns += gap; /* asked for in time: the delay of one kernel after another */
+    else if (gap > 0)
+        time->other_ns += gap;
+    time->until_ns = span->end_ns > time->until_ns ? span->end_ns : time->until_ns;
+}
+
+static void put_idle(const struct kineto_run *run, const struct gpu_span *first,
+    const struct stream_time *time, struct gput_table *table)
+{
+    int64_t idle = time->host_ns + time->kernel_ns + time->other_ns + time->unknown_ns;
+    put_gpu(run, first, table);
+    table_put_int(table, span_number(first->stream));
+    table_put_double(table, span_us(time->until_ns - time->start_ns));
+    table_put_double(table, span_us(idle));
+    table_put_double(table, span_us(time->host_ns));
+    table_put_double(table, span_us(time->kernel_ns));
+    table_put_double(table, span_us(time->other_ns));
+    table_put_double(table, span_us(time->unknown_ns));
+    table_put_double(table, span_percent(time->host_ns, idle));
+    table_put_double(table, span_percent(time->kernel_ns, idle));
+    table_put_double(table, span_percent(time->other_ns, idle));
+    table_put_double(table, span_percent(time->unknown_ns, idle));
+}
+
+static bool same_stream(const struct gpu_span *a, const struct gpu_span *b)
+{
+    return a->rank == b->rank && a->device == b->device && a->stream == b->stream;
+}
+
+static int find_idles(const struct kineto_spans *ordered, int64_t delay_ns,
+    struct gpu_results *results, struct gput_error *error)
+{
+    const void *row;
+    TRY(row_sorter_first(ordered->rows, &row, error));
+    while (row) {
+        const struct gpu_span *first = row;
+        struct gpu_result result = {
+            .first = *first, .stream = {.start_ns = first->start_ns, .until_ns = first->end_ns}};
+        while (row && same_stream(row, &result.first)) {
+            add_gap(&result.stream, row, delay_ns);
+            TRY(row_sorter_next(ordered->rows, &row, error));
+        }
+        TRY(add_result(results, &ordered->run, &result, error));
+    }
+    sort_results(results);
+    return GPUT_OK;
+}
+
+static int make_idle(const struct gput_kineto_options *options, struct gput_tables *tables,
+    struct read_report *report, struct gput_error *error)
+{
+    static const char *const columns[] = {"span_us", "idle_us", "host_wait_us", "kernel_wait_us",
+        "other_us", "unknown_us", "host_wait_%", "kernel_wait_%", "other_%", "unknown_%"};
+    struct kineto_spans ordered;
+    struct gpu_results results = {0};
+    struct gput_table *table = tables_add(tables, "idle");
+    add_gpu_columns(table);
+    table_add_column(table, "stream", GPUT_COLUMN_INT);
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        table_add_column(table, columns[i], GPUT_COLUMN_DOUBLE);
+    int64_t delay_ns = options->kernel_delay_ns ? options->kernel_delay_ns : DEFAULT_DELAY_NS;
+    int code =
+        kineto_spans_read(options, KINETO_GPU_AND_LAUNCHES, by_stream, &ordered, report, error);
+    if (code == GPUT_OK)
+        code = find_idles(&ordered, delay_ns, &results, error);
+    for (size_t i = 0; i < results.count; i++)
+        put_idle(&ordered.run, &results.all[i].first, &results.all[i].stream, table);
+    free(results.all);
+    kineto_spans_finish(&ordered);
+    return code;
+}
+
+static int make_view(enum gput_kineto_view view, const struct gput_kineto_options *options,
+    struct gput_tables *tables, struct gput_error *error)
+{
+    struct read_report report = {.cores = options->cores,
+        .warn = options->warn,
+        .progress = options->progress,
+        .progress_span = 1,
+        .user = options->user};
+    switch (view) {
+    case GPUT_KINETO_BREAKDOWN:
+        return make_breakdown(options, tables, &report, error);
+    case GPUT_KINETO_KERNELS:
+        return make_kernels(options, tables, &report, error);
+    case GPUT_KINETO_IDLE:
+        return make_idle(options, tables, &report, error);
+    default:
+        return kineto_diff(options, tables, &report, error);
+    }
+}
+
+static const struct gput_kineto_options usual = {.size = sizeof usual};
+
+void gput_kineto_options_init(struct gput_kineto_options *options, size_t size)
+{
+    sized_init(options, size, &usual, sizeof usual);
+}
+
+int gput_kineto_tables(enum gput_kineto_view view, const struct gput_kineto_options *given,
+    struct gput_tables **tables, struct gput_error *error)
+{
+    struct gput_kineto_options options = usual;
+    *tables = NULL;
+    TRY(sized_read(&options, sizeof options, given, error));
+    if (view < GPUT_KINETO_BREAKDOWN || view > GPUT_KINETO_DIFF)
+        return error_set(error, GPUT_ERROR_INVALID, "There is no such view of a trace");
+    if (options.n_paths == 0)
+        return error_set(error, GPUT_ERROR_INVALID, "Name a trace of PyTorch's profiler");
+    if (view == GPUT_KINETO_DIFF && options.n_paths != 2)
+        return error_set(
+            error, GPUT_ERROR_INVALID, "Name the two traces, or folders of traces, to compare");
+    struct gput_tables *made = tables_create();
+    int code = made ? make_view(view, &options, made, error) : error_memory(error);
+    if (code == GPUT_ERROR_NOT_FOUND && view != GPUT_KINETO_DIFF) {
+        gput_tables_destroy(made);
+        made = tables_create();
+        code = made ? kineto_host_make(view, &options, made, error) : error_memory(error);
+    }
+    if (code == GPUT_OK)
+        return tables_finish_building(made, tables, error);
+    gput_tables_destroy(made);
+    return code;
+}

@@ -1,0 +1,179 @@
+#include "analysis/training/sagemaker/profile_views.h"
+
+#include "analysis/training/sagemaker/step_index.h"
+#include "analysis/training/statistics.h"
+#include "base/array.h"
+#include "base/order.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What happened under one key in one step. */
+struct member {
+    uint32_t key;
+    uint32_t mode;
+    int64_t step;
+    int64_t start_us;
+    int64_t end_us;
+};
+
+static int compare_members(const void *left, const void *right)
+{
+    const struct member *a = left, *b = right;
+    ORDER_BY(a->key, b->key);
+    ORDER_BY(a->mode, b->mode);
+    return ORDER(a->step, b->step);
+}
+
+static bool same_group(const struct member *a, const struct member *b)
+{
+    return a->key == b->key && a->mode == b->mode && a->step == b->step;
+}
+
+/* Hands each row that counts on with its key; rows of no step do not. */
+static int gather(struct profile_frame *frame, enum gput_profile_by by,
+    const struct step_index *index, struct row_sorter *members, struct gput_error *error)
+{
+    const struct framework_row *row;
+    TRY(profile_frame_first_event(frame, &row, error));
+    while (row) {
+        struct step step = {.number = -1, .metric = NAMES_NONE};
+        step_index_find(index, frame, row, &step);
+        const struct member member = {
+            .key = by == GPUT_PROFILE_BY_PROCESS ? row->phase : row->metric,
+            .mode = step.metric,
+            .step = row->step == -1 ? step.number : row->step,
+            .start_us = row->start_us,
+            .end_us = row->end_us};
+        if (member.step >= 0)
+            TRY(row_sorter_add(members, &member, error));
+        TRY(profile_frame_next_event(frame, &row, error));
+    }
+    return GPUT_OK;
+}
+
+/* One row of the result. */
+struct line {
+    const char *key;
+    struct figure_summary durations;
+};
+
+struct lines {
+    struct line *all;
+    size_t count;
+};
+
+static int compare_lines(const void *left, const void *right)
+{
+    return strcmp(((const struct line *)left)->key, ((const struct line *)right)->key);
+}
+
+/* Takes all members of the step that `*row` is of, and gives their span; `*row` is the one after
+ * them then. */
+static int add_span(
+    struct row_sorter *members, const void **row, double *span_us, struct gput_error *error)
+{
+    const struct member first = *(const struct member *)*row, *member = *row;
+    int64_t start_us = INT64_MAX, end_us = INT64_MIN;
+    while (member && same_group(member, &first)) {
+        start_us = member->start_us < start_us ? member->start_us : start_us;
+        end_us = member->end_us > end_us ? member->end_us : end_us;
+        TRY(row_sorter_next(members, row, error));
+        member = *row;
+    }
+    *span_us = (double)(end_us - start_us);
+    return GPUT_OK;
+}
+
+/* The durations of the steps of one key: what `*row` is the first of. */
+static int parse_line(struct row_sorter *members, const void **row, struct figure_set *spans,
+    struct gput_error *error)
+{
+    const uint32_t key = ((const struct member *)*row)->key;
+    double span_us;
+    while (*row && ((const struct member *)*row)->key == key) {
+        TRY(add_span(members, row, &span_us, error));
+        if (!figure_set_add(spans, span_us))
+            return error_memory(error);
+    }
+    return GPUT_OK;
+}
+
+static int make_lines(const struct profile_frame *frame, struct row_sorter *members,
+    struct lines *lines, struct gput_error *error)
+{
+    const void *row;
+    TRY(row_sorter_first(members, &row, error));
+    while (row) {
+        struct figure_set spans = {0};
+        if (!ARRAY_EXTEND(lines->all, lines->count))
+            return error_memory(error);
+        struct line *line = lines->all + lines->count;
+        line->key = profile_frame_text(frame, ((const struct member *)row)->key);
+        int code = parse_line(members, &row, &spans, error);
+        if (code == GPUT_OK) {
+            line->durations = figure_set_summarize(&spans);
+            lines->count++;
+        }
+        figure_set_finish(&spans);
+        if (code != GPUT_OK)
+            return code;
+    }
+    return GPUT_OK;
+}
+
+static void put_lines(const struct lines *lines, struct gput_table *table)
+{
+    if (lines->count > 1)
+        qsort(lines->all, lines->count, sizeof *lines->all, compare_lines);
+    for (size_t i = 0; i < lines->count; i++) {
+        table_put_text(table, lines->all[i].key);
+        figure_summary_put(table, &lines->all[i].durations);
+    }
+}
+
+bool profile_is_step(const struct profile_frame *frame, const struct gput_profile_options *options,
+    const struct framework_row *row)
+{
+    (void)options;
+    return profile_frame_is_step(frame, row, NULL);
+}
+
+bool profile_counts_in_steps(const struct profile_frame *frame,
+    const struct gput_profile_options *options, const struct framework_row *row)
+{
+    return options->by != GPUT_PROFILE_BY_TRAINING_PHASE || profile_frame_is_step(frame, row, NULL);
+}
+
+int profile_steps(struct profile_frame *frame, const struct gput_profile_options *options,
+    struct gput_tables *tables, struct gput_error *error)
+{
+    static const char *const keys[] = {"training_phase", "framework_metric", "process"};
+    const struct row_memory memory =
+        row_memory_of(options->memory_bytes, options->temporary_folder);
+    const struct row_order order = {sizeof(struct member), compare_members, false};
+    struct step_index index = {0};
+    struct row_sorter *members = NULL;
+    struct lines lines = {0};
+    struct gput_table *table = tables_add(tables, "steps");
+    table_add_column(table, keys[options->by], GPUT_COLUMN_TEXT);
+    figure_summary_add_columns(table, "duration", "_us", NULL);
+    int code = step_index_make(&index, frame, error);
+    if (code == GPUT_OK)
+        code = row_sorter_create(&memory, &order, &members, error);
+    if (code == GPUT_OK)
+        code = gather(frame, options->by, &index, members, error);
+    if (code == GPUT_OK)
+        code = make_lines(frame, members, &lines, error);
+    if (code == GPUT_OK && lines.count == 0 && !options->rows)
+        code = profile_nothing(options,
+            options->by == GPUT_PROFILE_BY_TRAINING_PHASE ? "steps of any training phase"
+                                                          : "events of any training step",
+            error);
+    if (code == GPUT_OK)
+        put_lines(&lines, table);
+    free(lines.all);
+    row_sorter_destroy(members);
+    step_index_finish(&index);
+    return code;
+}

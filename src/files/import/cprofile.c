@@ -1,0 +1,513 @@
+#include "files/import/cprofile.h"
+
+#include "base/array.h"
+#include "base/order.h"
+#include "base/utf8.h"
+#include "files/import/marshal.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One dump while it is read. */
+struct adding {
+    struct cprofile *profile; /* of this dump alone */
+    struct marshal marshal;
+    const char *name;
+    struct gput_error *error;
+};
+
+static int no_profile(const struct adding *adding)
+{
+    return error_set(adding->error, GPUT_ERROR_FORMAT,
+        "%s is not a cProfile dump: it holds something else", adding->name);
+}
+
+static uint32_t item(const struct adding *adding, const struct marshal_value *tuple, uint32_t i)
+{
+    return adding->marshal.items[tuple->first + i].value;
+}
+
+static const struct marshal_value *tuple_of(
+    const struct adding *adding, uint32_t value, uint32_t count)
+{
+    const struct marshal_value *found = adding->marshal.values + value;
+    return found->kind == MARSHAL_TUPLE && found->count == count ? found : NULL;
+}
+
+/* A text of the dump as UTF-8, at the end of `out`. */
+static bool append_text(const struct adding *adding, uint32_t value, struct str *out)
+{
+    const struct marshal_value *found = adding->marshal.values + value;
+    if (found->kind != MARSHAL_TEXT)
+        return false;
+    utf8_append(found->text, found->count, out);
+    return true;
+}
+
+struct slice {
+    const char *text;
+    size_t length;
+};
+
+/* What distinguishes functions ; `whole` is "file\nline\nname". */
+struct function_key {
+    struct slice whole;
+    struct slice file;
+    struct slice name;
+    int64_t line;
+};
+
+/* The number of a function, a new one when it was not seen before. */
+static int add_function(struct cprofile *profile, const struct function_key *key, uint32_t *number,
+    struct gput_error *error)
+{
+    *number = names_add(&profile->keys, key->whole.text, key->whole.length);
+    if (*number == NAMES_NONE)
+        return error_memory(error);
+    if (*number < profile->function_count)
+        return GPUT_OK;
+    if (!ARRAY_EXTEND(profile->functions, *number))
+        return error_memory(error);
+    struct profiled_function *functions = profile->functions;
+    functions[*number] = (struct profiled_function){.line = key->line,
+        .file = names_add(&profile->names, key->file.text, key->file.length),
+        .name = names_add(&profile->names, key->name.text, key->name.length)};
+    if (functions[*number].file == NAMES_NONE || functions[*number].name == NAMES_NONE)
+        return error_memory(error);
+    profile->function_count = *number + 1;
+    return GPUT_OK;
+}
+
+/* The function of a key (file, line, name). */
+static int find_function(struct adding *adding, uint32_t value, uint32_t *number)
+{
+    const struct marshal_value *tuple = tuple_of(adding, value, 3);
+    struct str text = {0};
+    int64_t line;
+    if (!tuple || !append_text(adding, item(adding, tuple, 0), &text) ||
+        !marshal_int(&adding->marshal, item(adding, tuple, 1), &line)) {
+        str_finish(&text);
+        return no_profile(adding);
+    }
+    size_t file_length = text.length;
+    str_printf(&text, "\n%" PRId64 "\n", line);
+    size_t name_start = text.length;
+    int code = GPUT_OK;
+    if (!append_text(adding, item(adding, tuple, 2), &text))
+        code = no_profile(adding);
+    else if (text.failed)
+        code = error_memory(adding->error);
+    if (code == GPUT_OK) {
+        const struct function_key key = {.whole = {str_text(&text), text.length},
+            .file = {str_text(&text), file_length},
+            .name = {str_text(&text) + name_start, text.length - name_start},
+            .line = line};
+        code = add_function(adding->profile, &key, number, adding->error);
+    }
+    str_finish(&text);
+    return code;
+}
+
+static bool read_counts(
+    const struct adding *adding, const struct marshal_value *tuple, struct call_counts *counts)
+{
+    const struct marshal *marshal = &adding->marshal;
+    return marshal_int(marshal, item(adding, tuple, 0), &counts->primitive_calls) &&
+           marshal_int(marshal, item(adding, tuple, 1), &counts->total_calls) &&
+           marshal_double(marshal, item(adding, tuple, 2), &counts->total_seconds) &&
+           marshal_double(marshal, item(adding, tuple, 3), &counts->cumulative_seconds);
+}
+
+static void add_counts(struct call_counts *sum, const struct call_counts *counts)
+{
+    sum->primitive_calls =
+        (int64_t)((uint64_t)sum->primitive_calls + (uint64_t)counts->primitive_calls);
+    sum->total_calls = (int64_t)((uint64_t)sum->total_calls + (uint64_t)counts->total_calls);
+    sum->total_seconds += counts->total_seconds;
+    sum->cumulative_seconds += counts->cumulative_seconds;
+}
+
+static int add_caller(struct cprofile *profile, uint32_t callee, uint32_t function,
+    const struct call_counts *counts, struct gput_error *error)
+{
+    struct profiled_function *known = profile->functions + callee;
+    for (size_t i = 0; i < known->caller_count; i++)
+        if (known->callers[i].function == function) {
+            add_counts(&known->callers[i].counts, counts);
+            return GPUT_OK;
+        }
+    if (!ARRAY_EXTEND(known->callers, known->caller_count))
+        return error_memory(error);
+    known->callers[known->caller_count++] = (struct caller){function, *counts};
+    return GPUT_OK;
+}
+
+static int add_callers(struct adding *adding, uint32_t callee, uint32_t value)
+{
+    const struct marshal_value *dict = adding->marshal.values + value;
+    if (dict->kind != MARSHAL_DICT)
+        return no_profile(adding);
+    for (uint32_t at = dict->first; at != MARSHAL_END; at = adding->marshal.items[at].next) {
+        struct call_counts counts = {0};
+        uint32_t caller;
+        const struct marshal_value *tuple = tuple_of(adding, adding->marshal.items[at].value, 4);
+        if (!tuple || !read_counts(adding, tuple, &counts))
+            return no_profile(adding);
+        TRY(find_function(adding, adding->marshal.items[at].key, &caller));
+        TRY(add_caller(adding->profile, callee, caller, &counts, adding->error));
+    }
+    return GPUT_OK;
+}
+
+/* A function takes its place in the order when it is first counted, not when it is seen as a
+ * caller.
+ */
+static void count_function(struct cprofile *profile, uint32_t function)
+{
+    if (!profile->functions[function].counted)
+        profile->functions[function].order = profile->counted++;
+    profile->functions[function].counted = true;
+}
+
+static int add_all(struct adding *adding)
+{
+    const struct marshal *marshal = &adding->marshal;
+    const struct marshal_value *root = marshal->values + marshal->root;
+    if (root->kind != MARSHAL_DICT)
+        return no_profile(adding);
+    for (uint32_t at = root->first; at != MARSHAL_END; at = marshal->items[at].next) {
+        struct call_counts counts;
+        uint32_t function;
+        const struct marshal_value *tuple = tuple_of(adding, marshal->items[at].value, 5);
+        if (!tuple || !read_counts(adding, tuple, &counts))
+            return no_profile(adding);
+        TRY(find_function(adding, marshal->items[at].key, &function));
+        count_function(adding->profile, function);
+        add_counts(&adding->profile->functions[function].counts, &counts);
+    }
+    /* Callers afterwards, so that functions keep the order of the dump. */
+    for (uint32_t at = root->first; at != MARSHAL_END; at = marshal->items[at].next) {
+        uint32_t function;
+        const struct marshal_value *tuple = tuple_of(adding, marshal->items[at].value, 5);
+        TRY(find_function(adding, marshal->items[at].key, &function));
+        TRY(add_callers(adding, function, item(adding, tuple, 4)));
+    }
+    return GPUT_OK;
+}
+
+static struct slice slice_of(const struct names *names, uint32_t number)
+{
+    const char *text = names_text(names, number);
+    return (struct slice){text, strlen(text)};
+}
+
+/* `numbers` are those in the sum of the functions of one dump. */
+static int add_figures(struct cprofile *sum, const struct cprofile *one, const uint32_t *numbers,
+    struct gput_error *error)
+{
+    for (uint32_t i = 0; i < one->function_count; i++) {
+        const struct profiled_function *function = one->functions + i;
+        if (function->counted)
+            count_function(sum, numbers[i]);
+        add_counts(&sum->functions[numbers[i]].counts, &function->counts);
+        for (size_t j = 0; j < function->caller_count; j++) {
+            const struct caller *caller = function->callers + j;
+            TRY(add_caller(sum, numbers[i], numbers[caller->function], &caller->counts, error));
+        }
+    }
+    return GPUT_OK;
+}
+
+static int add_profile(struct cprofile *sum, const struct cprofile *one, struct gput_error *error)
+{
+    uint32_t *numbers = malloc((one->function_count + 1) * sizeof *numbers);
+    int code = numbers ? GPUT_OK : error_memory(error);
+    for (uint32_t i = 0; code == GPUT_OK && i < one->function_count; i++) {
+        const struct function_key key = {.whole = slice_of(&one->keys, i),
+            .file = slice_of(&one->names, one->functions[i].file),
+            .name = slice_of(&one->names, one->functions[i].name),
+            .line = one->functions[i].line};
+        code = add_function(sum, &key, &numbers[i], error);
+    }
+    if (code == GPUT_OK)
+        code = add_figures(sum, one, numbers, error);
+    free(numbers);
+    return code;
+}
+
+int cprofile_add(struct cprofile *profile, const void *bytes, size_t length, const char *name,
+    struct gput_error *error)
+{
+    /* By itself first: of a damaged dump no part must be in the sum. */
+    struct cprofile one = {0};
+    struct adding adding = {.profile = &one, .name = name, .error = error};
+    TRY(marshal_read(bytes, length, name, &adding.marshal, error));
+    int code = add_all(&adding);
+    marshal_finish(&adding.marshal);
+    if (code == GPUT_OK && profile->function_count == 0) {
+        cprofile_finish(profile);
+        *profile = one;
+        return GPUT_OK;
+    }
+    if (code == GPUT_OK)
+        code = add_profile(profile, &one, error);
+    cprofile_finish(&one);
+    return code;
+}
+
+void cprofile_finish(struct cprofile *profile)
+{
+    for (size_t i = 0; i < profile->function_count; i++)
+        free(profile->functions[i].callers);
+    free(profile->functions);
+    names_finish(&profile->names);
+    names_finish(&profile->keys);
+    *profile = (struct cprofile){0};
+}
+
+static double figure(const struct call_counts *counts, enum cprofile_order order)
+{
+    switch (order) {
+    case CPROFILE_BY_CUMULATIVE_TIME:
+        return counts->cumulative_seconds;
+    case CPROFILE_BY_PRIMITIVE_CALLS:
+        return (double)counts->primitive_calls;
+    case CPROFILE_BY_TOTAL_CALLS:
+        return (double)counts->total_calls;
+    default:
+        return counts->total_seconds;
+    }
+}
+
+/* A figure with the place it had, so that qsort() keeps the order of equals. */
+struct place {
+    double figure;
+    uint32_t order;
+    uint32_t function;
+};
+
+static int largest_first(const void *left, const void *right)
+{
+    const struct place *a = left, *b = right;
+    ORDER_BY(b->figure, a->figure);
+    return ORDER(a->order, b->order);
+}
+
+static uint32_t *sort_functions(
+    const struct cprofile *profile, enum cprofile_order order, size_t *count)
+{
+    struct place *places = malloc((profile->function_count + 1) * sizeof *places);
+    uint32_t *functions = malloc((profile->function_count + 1) * sizeof *functions);
+    *count = 0;
+    for (uint32_t i = 0; places && functions && i < profile->function_count; i++) {
+        double value = figure(&profile->functions[i].counts, order);
+        if (profile->functions[i].counted)
+            places[(*count)++] =
+                (struct place){isnan(value) ? -INFINITY : value, profile->functions[i].order, i};
+    }
+    if (places && functions) {
+        if (*count > 1)
+            qsort(places, *count, sizeof *places, largest_first);
+        for (size_t i = 0; i < *count; i++)
+            functions[i] = places[i].function;
+    } else {
+        free(functions);
+        functions = NULL;
+    }
+    free(places);
+    return functions;
+}
+
+void cprofile_append_name(const struct cprofile *profile, uint32_t function, struct str *text)
+{
+    const struct profiled_function *known = profile->functions + function;
+    const char *file = names_text(&profile->names, known->file);
+    const char *name = names_text(&profile->names, known->name);
+    size_t length = strlen(name);
+    if (strcmp(file, "~") != 0 || known->line != 0)
+        str_printf(text, "%s:%" PRId64 "(%s)", file, known->line, name);
+    else if (length >= 2 && name[0] == '<' && name[length - 1] == '>')
+        str_printf(text, "{%.*s}", (int)(length - 2), name + 1);
+    else
+        str_append(text, name);
+}
+
+static void print_function(const struct cprofile *profile, uint32_t function, struct str *text)
+{
+    const struct call_counts *counts = &profile->functions[function].counts;
+    char calls[64];
+    if (counts->total_calls != counts->primitive_calls)
+        snprintf(calls, sizeof calls, "%" PRId64 "/%" PRId64, counts->total_calls,
+            counts->primitive_calls);
+    else
+        snprintf(calls, sizeof calls, "%" PRId64, counts->total_calls);
+    str_printf(text, "%9s %8.3f ", calls, counts->total_seconds);
+    if (counts->total_calls == 0)
+        str_append(text, "         ");
+    else
+        str_printf(text, "%8.3f ", counts->total_seconds / (double)counts->total_calls);
+    str_printf(text, "%8.3f ", counts->cumulative_seconds);
+    if (counts->primitive_calls == 0)
+        str_append(text, "         ");
+    else
+        str_printf(text, "%8.3f ", counts->cumulative_seconds / (double)counts->primitive_calls);
+    cprofile_append_name(profile, function, text);
+    str_append_char(text, '\n');
+}
+
+static struct call_counts sum_up(const struct cprofile *profile)
+{
+    struct call_counts sum = {0};
+    for (size_t i = 0; i < profile->function_count; i++)
+        add_counts(&sum, &profile->functions[i].counts);
+    return sum;
+}
+
+int cprofile_print(const struct cprofile *profile, enum cprofile_order order, size_t limit,
+    struct str *text, struct gput_error *error)
+{
+    static const char *const orders[] = {
+        "internal time", "cumulative time", "primitive call count", "call count"};
+    struct call_counts sum = sum_up(profile);
+    size_t count, shown;
+    uint32_t *functions = sort_functions(profile, order, &count);
+    if (!functions)
+        return error_memory(error);
+    shown = count < limit ? count : limit;
+    str_printf(text, "         %" PRId64 " function calls ", sum.total_calls);
+    if (sum.total_calls != sum.primitive_calls)
+        str_printf(text, "(%" PRId64 " primitive calls) ", sum.primitive_calls);
+    str_printf(text, "in %.3f seconds\n\n", sum.total_seconds);
+    if (shown > 0) {
+        str_printf(text, "   Ordered by: %s\n", orders[order]);
+        if (shown < count)
+            str_printf(text, "   List reduced from %zu to %zu due to restriction <%zu>\n", count,
+                shown, limit);
+        str_append(
+            text, "\n   ncalls  tottime  percall  cumtime  percall filename:lineno(function)\n");
+        for (size_t i = 0; i < shown; i++)
+            print_function(profile, functions[i], text);
+    }
+    str_append(text, "\n\n");
+    free(functions);
+    return text->failed ? error_memory(error) : GPUT_OK;
+}
+
+static void put_callers(const struct cprofile *profile, const struct profiled_function *function,
+    struct str *text, struct gput_table *table)
+{
+    str_clear(text);
+    for (size_t i = 0; i < function->caller_count; i++) {
+        str_append(text, i > 0 ? ", " : "");
+        cprofile_append_name(profile, function->callers[i].function, text);
+    }
+    table_put_str(table, text);
+}
+
+int cprofile_put(const struct cprofile *profile, enum cprofile_order order, size_t limit,
+    struct gput_tables *tables, struct gput_error *error)
+{
+    struct str text = {0};
+    size_t count;
+    uint32_t *functions = sort_functions(profile, order, &count);
+    if (!functions)
+        return error_memory(error);
+    struct gput_table *table = tables_add(tables, "functions");
+    table_add_column(table, "function_name", GPUT_COLUMN_TEXT);
+    table_add_columns_of(table, GPUT_COLUMN_INT, "prim_calls", "total_calls", NULL);
+    table_add_columns_of(table, GPUT_COLUMN_DOUBLE, "total_time", "cumulative_time", NULL);
+    table_add_column(table, "callers", GPUT_COLUMN_TEXT);
+    for (size_t i = 0; i < count && i < limit; i++) {
+        const struct profiled_function *function = profile->functions + functions[i];
+        str_clear(&text);
+        cprofile_append_name(profile, functions[i], &text);
+        table_put_str(table, &text);
+        table_put_int(table, function->counts.primitive_calls);
+        table_put_int(table, function->counts.total_calls);
+        table_put_double(table, function->counts.total_seconds);
+        table_put_double(table, function->counts.cumulative_seconds);
+        put_callers(profile, function, &text, table);
+    }
+    free(functions);
+    int code = text.failed ? error_memory(error) : GPUT_OK;
+    str_finish(&text);
+    return code;
+}
+
+static void add_count_columns(struct gput_table *table)
+{
+    table_add_columns_of(table, GPUT_COLUMN_INT, "prim_calls", "total_calls", NULL);
+    table_add_columns_of(table, GPUT_COLUMN_DOUBLE, "total_time", "cumulative_time", NULL);
+}
+
+static void put_counts(const struct call_counts *counts, struct gput_table *table)
+{
+    table_put_int(table, counts->primitive_calls);
+    table_put_int(table, counts->total_calls);
+    table_put_double(table, counts->total_seconds);
+    table_put_double(table, counts->cumulative_seconds);
+}
+
+/* The functions in the order of the dumps, then those that are known as callers only; `rows` gets
+ * the row of each. */
+static void put_functions(const struct cprofile *profile, const uint32_t *functions, uint32_t *rows,
+    struct gput_table *table)
+{
+    table_add_column(table, "file", GPUT_COLUMN_TEXT);
+    table_add_column(table, "line", GPUT_COLUMN_INT);
+    table_add_column(table, "name", GPUT_COLUMN_TEXT);
+    add_count_columns(table);
+    for (uint32_t row = 0; row < profile->function_count; row++) {
+        const struct profiled_function *function = profile->functions + functions[row];
+        rows[functions[row]] = row;
+        table_put_text(table, names_text(&profile->names, function->file));
+        table_put_int(table, function->line);
+        table_put_text(table, names_text(&profile->names, function->name));
+        if (function->counted)
+            put_counts(&function->counts, table);
+        for (int i = 0; !function->counted && i < 4; i++)
+            table_put_missing(table);
+    }
+}
+
+/* All functions, the counted ones by their order, the others after them. */
+static void list_functions(const struct cprofile *profile, uint32_t *functions)
+{
+    uint32_t uncounted = profile->counted;
+    for (uint32_t i = 0; i < profile->function_count; i++)
+        if (profile->functions[i].counted)
+            functions[profile->functions[i].order] = i;
+        else
+            functions[uncounted++] = i;
+}
+
+int cprofile_put_all(
+    const struct cprofile *profile, struct gput_tables *tables, struct gput_error *error)
+{
+    uint32_t *functions = malloc((profile->function_count + 1) * sizeof *functions);
+    uint32_t *rows = malloc((profile->function_count + 1) * sizeof *rows);
+    if (!functions || !rows) {
+        free(functions);
+        free(rows);
+        return error_memory(error);
+    }
+    list_functions(profile, functions);
+    put_functions(profile, functions, rows, tables_add(tables, "functions"));
+    struct gput_table *table = tables_add(tables, "callers");
+    table_add_columns_of(table, GPUT_COLUMN_INT, "function", "caller", NULL);
+    add_count_columns(table);
+    for (uint32_t row = 0; row < profile->counted; row++) {
+        const struct profiled_function *function = profile->functions + functions[row];
+        for (size_t i = 0; i < function->caller_count; i++) {
+            table_put_int(table, row);
+            table_put_int(table, rows[function->callers[i].function]);
+            put_counts(&function->callers[i].counts, table);
+        }
+    }
+    free(functions);
+    free(rows);
+    return GPUT_OK;
+}

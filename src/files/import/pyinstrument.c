@@ -1,0 +1,178 @@
+#include "files/import/pyinstrument.h"
+
+#include "base/array.h"
+#include "base/doc.h"
+#include "base/order.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t find_function(struct pyinstrument *sum, const struct doc *frame)
+{
+    struct str text = {0};
+    const char *file = doc_string(doc_get(frame, "file_path_short"));
+    const char *name = doc_string(doc_get(frame, "function"));
+    double line = doc_get_number(frame, "line_no");
+    if (!file)
+        file = doc_string(doc_get(frame, "file_path"));
+    str_printf(&text, "%s:%" PRId64 "(%s)", file ? file : "?",
+        line >= 0 && line < 1e15 ? (int64_t)line : 0, name ? name : "?");
+    uint32_t number = names_add(&sum->functions, str_text(&text), text.length);
+    str_finish(&text);
+    if (number == NAMES_NONE || number < sum->count)
+        return number;
+    if (!ARRAY_EXTEND(sum->times, sum->count))
+        return NAMES_NONE;
+    sum->times[number] = (struct pyinstrument_function){0};
+    sum->count = number + 1;
+    return number;
+}
+
+static double or_zero(double value)
+{
+    return isnan(value) ? 0 : value;
+}
+
+/* No function but time of the frame above that went to none of its calls: "[self]", "[await]",
+ * "[out-of-context]"; or "[root]", above all that has no common frame. */
+static bool is_synthetic(const struct doc *frame)
+{
+    const char *name = doc_get_string(frame, "function");
+    size_t length = strlen(name);
+    return length > 1 && name[0] == '[' && name[length - 1] == ']';
+}
+
+static bool add_children(struct pyinstrument *sum, const struct doc *frame, double *seconds);
+
+/* A frame and all below it, as deep as a document can be; `*seconds` grows by what it took. False
+ * without memory. */
+static bool add_frame(struct pyinstrument *sum, const struct doc *frame, double *seconds)
+{
+    if (is_synthetic(frame))
+        return add_children(sum, frame, seconds);
+    double total = or_zero(doc_get_number(frame, "time")), below = 0;
+    uint32_t function = find_function(sum, frame);
+    if (function == NAMES_NONE)
+        return false;
+    double start = sum->at;
+    if (sum->visit)
+        sum->visit(sum->user, names_text(&sum->functions, function), start, total);
+    *seconds += total;
+    if (sum->times[function].open++ == 0)
+        sum->times[function].total_seconds += total;
+    if (!add_children(sum, frame, &below))
+        return false;
+    sum->at = start + total;
+    sum->times[function].open--;
+    sum->times[function].self_seconds += total > below ? total - below : 0;
+    return true;
+}
+
+/* What is below a frame. `*seconds` grows by what functions in there took. */
+static bool add_children(struct pyinstrument *sum, const struct doc *frame, double *seconds)
+{
+    const struct doc *children = doc_get(frame, "children");
+    if (children && children->kind == DOC_ARRAY)
+        for (const struct doc *child = children->first; child; child = child->next)
+            if (child->kind == DOC_OBJECT && !add_frame(sum, child, seconds))
+                return false;
+    return true;
+}
+
+bool pyinstrument_is_saved(const char *text, size_t length)
+{
+    static const char key[] = "\"start_call_stack\"", frames[] = "\"root_frame\"";
+    return memmem(text, length, key, sizeof key - 1) &&
+           !memmem(text, length, frames, sizeof frames - 1);
+}
+
+int pyinstrument_refuse_saved(const char *name, struct gput_error *error)
+{
+    return error_set(error, GPUT_ERROR_FORMAT,
+        "%s is a saved session of pyinstrument, which only pyinstrument can read. "
+        "'pyinstrument --load FILE.pyisession -r json -o FILE.json' makes a file that is read here",
+        name);
+}
+
+int pyinstrument_add(struct pyinstrument *sum, const char *text, size_t length, const char *name,
+    struct gput_error *error)
+{
+    struct doc *session;
+    if (pyinstrument_is_saved(text, length)) /* it may have NUL in its texts */
+        return pyinstrument_refuse_saved(name, error);
+    TRY(doc_read_json(text, length, name, &session, error));
+    const struct doc *root = session->kind == DOC_OBJECT ? doc_get(session, "root_frame") : NULL;
+    double seconds = 0;
+    int code = GPUT_OK;
+    if (!root)
+        code = error_set(
+            error, GPUT_ERROR_FORMAT, "%s is not a session of pyinstrument: no root_frame", name);
+    else if (root->kind == DOC_OBJECT && !add_frame(sum, root, &seconds))
+        code = error_memory(error);
+    if (code == GPUT_OK) {
+        double samples = doc_get_number(session, "sample_count");
+        sum->sessions++;
+        sum->samples += samples >= 0 && samples < 1e15 ? (int64_t)samples : 0;
+        sum->duration_seconds += or_zero(doc_get_number(session, "duration"));
+        sum->cpu_seconds += or_zero(doc_get_number(session, "cpu_time"));
+    }
+    doc_destroy(session);
+    return code;
+}
+
+struct place {
+    double seconds;
+    uint32_t function;
+};
+
+static int longest_first(const void *left, const void *right)
+{
+    const struct place *a = left, *b = right;
+    ORDER_BY(b->seconds, a->seconds);
+    return ORDER(a->function, b->function);
+}
+
+static void put_session(const struct pyinstrument *sum, struct gput_tables *tables)
+{
+    struct gput_table *table = tables_add_record(tables, "session");
+    table_add_columns_of(table, GPUT_COLUMN_INT, "sessions", "sample_count", NULL);
+    table_add_columns_of(table, GPUT_COLUMN_DOUBLE, "duration", "cpu_time", NULL);
+    table_put_int(table, sum->sessions);
+    table_put_int(table, sum->samples);
+    table_put_double(table, sum->duration_seconds);
+    table_put_double(table, sum->cpu_seconds);
+}
+
+int pyinstrument_put(const struct pyinstrument *sum, bool by_total, size_t limit,
+    struct gput_tables *tables, struct gput_error *error)
+{
+    struct place *places = malloc((sum->count + 1) * sizeof *places);
+    if (!places)
+        return error_memory(error);
+    for (uint32_t i = 0; i < sum->count; i++)
+        places[i] =
+            (struct place){by_total ? sum->times[i].total_seconds : sum->times[i].self_seconds, i};
+    if (sum->count > 1)
+        qsort(places, sum->count, sizeof *places, longest_first);
+    put_session(sum, tables);
+    struct gput_table *table = tables_add(tables, "functions");
+    table_add_column(table, "function_name", GPUT_COLUMN_TEXT);
+    table_add_columns_of(table, GPUT_COLUMN_DOUBLE, "total_time", "cumulative_time", NULL);
+    for (size_t i = 0; i < sum->count && i < limit; i++) {
+        const struct pyinstrument_function *times = sum->times + places[i].function;
+        table_put_text(table, names_text(&sum->functions, places[i].function));
+        table_put_double(table, times->self_seconds);
+        table_put_double(table, times->total_seconds);
+    }
+    free(places);
+    return GPUT_OK;
+}
+
+void pyinstrument_finish(struct pyinstrument *sum)
+{
+    names_finish(&sum->functions);
+    free(sum->times);
+    *sum = (struct pyinstrument){0};
+}

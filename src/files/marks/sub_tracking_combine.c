@@ -1,0 +1,228 @@
+#include "base/file.h"
+#include "base/str.h"
+#include "base/text.h"
+#include "files/marks/sub_tracking_file.h"
+
+#include "base/sized.h"
+
+#include <gputracker/sub_tracking.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Marks are copied in batches of this many. */
+#define BATCH_ROWS 1024
+
+struct combination {
+    const char *const *paths;
+    size_t n_paths;
+    const struct gput_sub_tracking_options *options;
+    struct sub_tracking_writer *writer;
+    struct sub_tracking_mark *rows;
+    uint64_t bytes_done; /* of the files that are read completely */
+    uint64_t bytes_total;
+};
+
+static const struct gput_sub_tracking_options usual = {.size = sizeof usual};
+
+void gput_sub_tracking_options_init(struct gput_sub_tracking_options *options, size_t size)
+{
+    sized_init(options, size, &usual, sizeof usual);
+}
+
+/* ---- Preparation ---- */
+
+/* ".csv" of "a/b.csv", "" when there is none. */
+static const char *extension_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    const char *dot = strrchr(name, '.');
+    return dot && dot != name ? dot : "";
+}
+
+static int check_paths(const char *output, const struct combination *work, struct gput_error *error)
+{
+    struct stat status;
+    enum sub_tracking_format format;
+    TRY(sub_tracking_format_of(output, &format, error));
+    /* An empty one is what a tracker that was killed left of its claim to the name. */
+    if (lstat(output, &status) == 0 && (!S_ISREG(status.st_mode) || status.st_size > 0))
+        return error_set(error, GPUT_ERROR_EXISTS,
+            "Cannot create sub-tracking file %s. File already exists.", output);
+    const char *extension = extension_of(output);
+    for (size_t i = 0; i < work->n_paths; i++) {
+        const char *path = work->paths[i];
+        if (work->options->mix)
+            TRY(sub_tracking_format_of(path, &format, error));
+        else if (strcmp(extension_of(path), extension) != 0)
+            return error_set(error, GPUT_ERROR_INVALID,
+                "File %s does not end with the same extension as %s. Must end in \"%s\".", path,
+                output, extension);
+    }
+    return GPUT_OK;
+}
+
+static uint64_t bytes_of(const struct sub_tracking_reader *reader)
+{
+    uint64_t done, total;
+    sub_tracking_reader_progress(reader, &done, &total);
+    return total;
+}
+
+/* Reads the header of each file: validates it, collects its columns and its size. */
+static int survey(struct combination *work, unsigned *columns, struct gput_error *error)
+{
+    *columns = 0;
+    for (size_t i = 0; i < work->n_paths; i++) {
+        struct sub_tracking_names *names = sub_tracking_names_create();
+        struct sub_tracking_reader *reader = NULL;
+        int code = names ? sub_tracking_reader_open(work->paths[i], names, &reader, error)
+                         : error_memory(error);
+        if (code == GPUT_OK) {
+            work->bytes_total += bytes_of(reader);
+            *columns |= sub_tracking_reader_columns(reader);
+        }
+        sub_tracking_reader_close(reader);
+        sub_tracking_names_destroy(names);
+        TRY(code);
+    }
+    return GPUT_OK;
+}
+
+/* ---- Copying ---- */
+
+static void report_progress(
+    const struct combination *work, const struct sub_tracking_reader *reader)
+{
+    uint64_t done;
+    uint64_t total;
+    sub_tracking_reader_progress(reader, &done, &total);
+    if (!work->options->progress || work->bytes_total == 0)
+        return;
+    double share = (double)(work->bytes_done + done) / (double)work->bytes_total;
+    work->options->progress(work->options->user, share < 1 ? share : 1);
+}
+
+static int copy_rows(struct combination *work, struct sub_tracking_reader *reader,
+    const struct sub_tracking_names *names, struct gput_error *error)
+{
+    size_t count;
+    do {
+        TRY(sub_tracking_reader_pass(reader, work->writer, work->options->cores, &count, error));
+        if (count == 0) {
+            TRY(sub_tracking_reader_next(reader, work->rows, BATCH_ROWS, &count, error));
+            TRY(sub_tracking_writer_add(work->writer, work->rows, count, names, error));
+        }
+        if (count > 0)
+            report_progress(work, reader);
+    } while (count > 0);
+    TRY(sub_tracking_writer_add_lost(work->writer, sub_tracking_reader_lost(reader), error));
+    TRY(sub_tracking_writer_add_labels(work->writer, sub_tracking_reader_labels(reader), error));
+    const char *warning = sub_tracking_reader_warning(reader);
+    if (warning && work->options->warn)
+        work->options->warn(work->options->user, warning);
+    return GPUT_OK;
+}
+
+/* Each file has its own name table, so that memory is bounded by the names of one file. */
+static int copy_file(struct combination *work, const char *path, struct gput_error *error)
+{
+    struct sub_tracking_names *names = sub_tracking_names_create();
+    struct sub_tracking_reader *reader = NULL;
+    int code = names ? sub_tracking_reader_open(path, names, &reader, error) : error_memory(error);
+    if (code == GPUT_OK)
+        code = copy_rows(work, reader, names, error);
+    if (code == GPUT_OK)
+        work->bytes_done += bytes_of(reader);
+    sub_tracking_reader_close(reader);
+    sub_tracking_names_destroy(names);
+    return code;
+}
+
+static int copy_files(struct combination *work, struct gput_error *error)
+{
+    work->rows = calloc(BATCH_ROWS, sizeof *work->rows);
+    if (!work->rows)
+        return error_memory(error);
+    int code = GPUT_OK;
+    for (size_t i = 0; code == GPUT_OK && i < work->n_paths; i++)
+        code = copy_file(work, work->paths[i], error);
+    free(work->rows);
+    return code;
+}
+
+int gput_sub_tracking_combine(const char *output, const char *const *paths, size_t n_paths,
+    const struct gput_sub_tracking_options *given, struct gput_error *error)
+{
+    struct gput_sub_tracking_options options = usual;
+    struct combination work = {.paths = paths, .n_paths = n_paths, .options = &options};
+    TRY(sized_read(&options, sizeof options, given, error));
+    if (n_paths == 0)
+        return error_set(error, GPUT_ERROR_INVALID, "There are no sub-tracking files to combine.");
+    TRY(check_paths(output, &work, error));
+    unsigned columns;
+    TRY(survey(&work, &columns, error));
+    TRY(sub_tracking_writer_create(output, columns, &work.writer, error));
+    int code = copy_files(&work, error);
+    if (code == GPUT_OK)
+        return sub_tracking_writer_finish(work.writer, error);
+    sub_tracking_writer_abandon(work.writer);
+    return code;
+}
+
+/* ---- Directories ---- */
+
+/* Skips "." and "..", and what a killed writer or a collector of regions leaves. */
+static int is_wanted(const struct dirent *entry)
+{
+    const char *name = entry->d_name;
+    return strcmp(name, ".") != 0 && strcmp(name, "..") != 0 &&
+           !text_ends_with(name, ".sqlite-wal") && !text_ends_with(name, ".sqlite-shm") &&
+           !text_ends_with(name, ".sqlite-journal") && !text_ends_with(name, ".part") &&
+           !text_ends_with(name, ".status") && !text_ends_with(name, ".values") &&
+           !text_ends_with(name, ".fits");
+}
+
+/* By bytes, which is by code points, independent of the locale. */
+static char *join(const char *directory, const char *name)
+{
+    struct str path = {0};
+    str_printf(&path, "%s%s%s", directory, text_ends_with(directory, "/") ? "" : "/", name);
+    return str_steal(&path);
+}
+
+int gput_sub_tracking_combine_directory(const char *output, const char *directory,
+    const struct gput_sub_tracking_options *options, struct gput_error *error)
+{
+    struct dirent **entries;
+    int count = scandir(directory, &entries, is_wanted, file_by_name);
+    if (count < 0 && errno == ENOTDIR)
+        return error_set(error, GPUT_ERROR_INVALID,
+            "%s is not a directory. A single path stands for a directory of sub-tracking files; "
+            "to combine files, name at least two.",
+            directory);
+    if (count < 0)
+        return error_set_errno(error, errno, "Cannot read directory %s", directory);
+    int code = count == 0 ? error_set(error, GPUT_ERROR_NOT_FOUND,
+                                "There are no sub-tracking files in directory %s.", directory)
+                          : GPUT_OK;
+    char **paths = calloc((size_t)count + 1, sizeof *paths);
+    for (int i = 0; i < count; i++) {
+        if (paths)
+            paths[i] = join(directory, entries[i]->d_name);
+        if (!paths || !paths[i])
+            code = error_memory(error);
+        free(entries[i]);
+    }
+    free(entries);
+    if (code == GPUT_OK)
+        code = gput_sub_tracking_combine(
+            output, (const char *const *)paths, (size_t)count, options, error);
+    for (int i = 0; paths && i < count; i++)
+        free(paths[i]);
+    free(paths);
+    return code;
+}

@@ -1,0 +1,447 @@
+#include "base/array.h"
+#include "base/file.h"
+#include "files/marks/block_log.h"
+#include "files/marks/sub_tracking_format.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Limits of chunk sizes in a file; sizes other than ours are valid. */
+#define MIN_CHUNK_BYTES UINT32_C(4096)
+#define MAX_CHUNK_BYTES (UINT32_C(16) * 1024 * 1024)
+
+struct log_reader {
+    struct sub_tracking_reader base;
+    int fd;
+    uint64_t bytes;
+    struct block_log_header header;
+    uint32_t n_chunks;  /* in the file, the last one perhaps truncated */
+    uint32_t chunk;     /* the next one to read */
+    char *buffer;       /* one chunk */
+    const char *at;     /* in the buffer: the next record */
+    const char *end;    /* of the chunk's bytes */
+    uint32_t kind;      /* of the chunk */
+    int64_t process_id; /* of the marks that follow */
+    int64_t thread_id;
+    int64_t time_ns;    /* of the previous mark */
+    int64_t started_ns; /* of the call that the next mark stops, or SUB_TRACKING_UNKNOWN */
+    uint32_t *names;    /* numbers in the file to numbers in base.names */
+    uint32_t n_names;
+    uint64_t unnamed; /* records skipped because their name is missing */
+    bool cut;         /* the file lacks a part of the allocated chunks */
+};
+
+/* ---- Opening ---- */
+
+static int read_at(struct log_reader *reader, void *bytes, size_t length, uint64_t offset,
+    size_t *got, struct gput_error *error)
+{
+    return file_read_at(reader->fd, reader->base.path, bytes, length, offset, got, error);
+}
+
+static int check_header(struct log_reader *reader, size_t got, struct gput_error *error)
+{
+    const struct block_log_header *header = &reader->header;
+    if (got < sizeof *header || memcmp(header->magic, BLOCK_LOG_MAGIC, sizeof BLOCK_LOG_MAGIC) != 0)
+        return sub_tracking_invalid(&reader->base, error, "it is not a block log.");
+    if (header->byte_order != BLOCK_LOG_BYTE_ORDER)
+        return sub_tracking_invalid(&reader->base, error,
+            "it was written on a machine of another byte order. Convert it there with "
+            "`gpu-tracker sub-track combine --mix`.");
+    if (header->version < BLOCK_LOG_VERSION || header->version > BLOCK_LOG_VERSION_GPU)
+        return sub_tracking_invalid(&reader->base, error,
+            "it is of version %" PRIu32 ", and this program reads versions up to %d: read it with "
+            "the gpu-tracker that wrote it.",
+            header->version, BLOCK_LOG_VERSION_GPU);
+    if (header->header_bytes < sizeof *header || header->header_bytes > MAX_CHUNK_BYTES ||
+        header->chunk_bytes < MIN_CHUNK_BYTES || header->chunk_bytes % 64 != 0 ||
+        header->chunk_bytes > MAX_CHUNK_BYTES)
+        return sub_tracking_invalid(&reader->base, error, "its header is damaged.");
+    return GPUT_OK;
+}
+
+static uint64_t chunk_offset(const struct log_reader *reader, uint32_t chunk)
+{
+    return reader->header.header_bytes + (uint64_t)chunk * reader->header.chunk_bytes;
+}
+
+/* The kind of a chunk; BLOCK_LOG_UNUSED when it is empty. */
+static int chunk_kind(
+    struct log_reader *reader, uint32_t chunk, uint32_t *kind, struct gput_error *error)
+{
+    struct block_log_chunk header;
+    size_t got;
+    TRY(read_at(reader, &header, sizeof header, chunk_offset(reader, chunk), &got, error));
+    *kind = got == sizeof header && header.magic == BLOCK_LOG_CHUNK_MAGIC ? header.kind
+                                                                          : BLOCK_LOG_UNUSED;
+    return GPUT_OK;
+}
+
+/* Reads a chunk to the buffer; its records are then between `at` and `end`. */
+static int load_chunk(struct log_reader *reader, uint32_t chunk, struct gput_error *error)
+{
+    size_t got;
+    TRY(read_at(reader, reader->buffer, reader->header.chunk_bytes, chunk_offset(reader, chunk),
+        &got, error));
+    reader->end = reader->buffer + got;
+    size_t skip = sizeof(struct block_log_chunk);
+    reader->at = reader->buffer + (got < skip ? got : skip);
+    return GPUT_OK;
+}
+
+static int add_name(
+    struct log_reader *reader, const char *name, size_t length, struct gput_error *error)
+{
+    uint32_t number = sub_tracking_names_add(reader->base.names, name, length);
+    if (number == SUB_TRACKING_NO_NAME || !ARRAY_EXTEND(reader->names, reader->n_names))
+        return error_memory(error);
+    reader->names[reader->n_names++] = number;
+    return GPUT_OK;
+}
+
+static int read_names_chunk(struct log_reader *reader, uint32_t chunk, struct gput_error *error)
+{
+    TRY(load_chunk(reader, chunk, error));
+    const size_t prefix = sizeof(struct block_log_name);
+    while ((size_t)(reader->end - reader->at) > prefix) {
+        uint32_t length_plus_one;
+        memcpy(&length_plus_one, reader->at, sizeof length_plus_one);
+        if (length_plus_one == 0)
+            break;
+        size_t length = length_plus_one - 1;
+        if (length > (size_t)(reader->end - reader->at) - prefix && reader->cut)
+            break;
+        if (length > (size_t)(reader->end - reader->at) - prefix)
+            return sub_tracking_invalid(&reader->base, error, "its names are damaged.");
+        TRY(add_name(reader, reader->at + prefix, length, error));
+        size_t bytes = (prefix + length + 7) & ~(size_t)7;
+        size_t rest = (size_t)(reader->end - reader->at);
+        reader->at += bytes < rest ? bytes : rest;
+    }
+    return GPUT_OK;
+}
+
+static int read_names(struct log_reader *reader, struct gput_error *error)
+{
+    for (uint32_t i = 0; i < reader->n_chunks; i++) {
+        uint32_t kind;
+        TRY(chunk_kind(reader, i, &kind, error));
+        if (kind == BLOCK_LOG_NAMES)
+            TRY(read_names_chunk(reader, i, error));
+    }
+    reader->at = reader->end = reader->buffer;
+    return GPUT_OK;
+}
+
+/* A lost call has two marks at most. Where more are lost, programs ended before stops of theirs
+ * were written, or the log is an older one, which counts no calls. */
+static struct sub_tracking_lost lost_of_header(const struct log_reader *reader)
+{
+    const struct block_log_header *header = &reader->header;
+    uint64_t calls = header->calls_lost, marks = header->marks_lost;
+    return (struct sub_tracking_lost){
+        .calls = calls,
+        .at_least = reader->cut || (marks > calls && marks - calls > calls),
+        .process_id = header->process_id,
+        .since_ns = header->lost_since_ns,
+        .until_ns = header->lost_until_ns,
+    };
+}
+
+static int log_open(struct sub_tracking_reader *base, struct gput_error *error)
+{
+    struct log_reader *reader = (struct log_reader *)base;
+    reader->fd = open(base->path, O_RDONLY | O_CLOEXEC);
+    if (reader->fd < 0)
+        return error_set_errno(error, errno, "Cannot open %s", base->path);
+    size_t got;
+    TRY(read_at(reader, &reader->header, sizeof reader->header, 0, &got, error));
+    if (got == 0) {
+        sub_tracking_warn_of_no_marks(base);
+        return GPUT_OK;
+    }
+    TRY(check_header(reader, got, error));
+    struct stat status; /* after the header, so that a growing log does not look truncated */
+    if (fstat(reader->fd, &status) != 0)
+        return error_set_errno(error, errno, "Cannot read %s", base->path);
+    reader->bytes = (uint64_t)status.st_size;
+    uint64_t begin = reader->header.header_bytes;
+    uint64_t chunk_bytes = reader->header.chunk_bytes;
+    uint64_t chunks =
+        reader->bytes > begin ? (reader->bytes - begin + chunk_bytes - 1) / chunk_bytes : 0;
+    reader->n_chunks = chunks < UINT32_MAX ? (uint32_t)chunks : UINT32_MAX;
+    /* A killed program may have been making the file larger for its last chunks. Older logs do not
+     * say how large it was. */
+    uint64_t reserved_bytes = reader->header.reserved_bytes;
+    reader->cut =
+        reader->bytes <
+        (reserved_bytes > 0 ? reserved_bytes : chunk_offset(reader, reader->header.n_chunks));
+    base->columns = reader->header.columns &
+                    (SUB_TRACKING_COLUMNS_DISTINGUISH_CALLS | SUB_TRACKING_COLUMNS_COUNTED);
+    base->lost = lost_of_header(reader);
+    reader->buffer = malloc(chunk_bytes);
+    if (!reader->buffer)
+        return error_memory(error);
+    return read_names(reader, error);
+}
+
+/* ---- Reading ---- */
+
+static void report_losses(struct log_reader *reader)
+{
+    uint64_t lost = reader->header.marks_lost;
+    const char *rows_were = reader->base.rows == 1 ? "row was" : "rows were";
+    if (lost > 0 && reader->base.lost.calls == 0)
+        sub_tracking_warn(&reader->base,
+            "at least %" PRIu64 " %s not in it, because it had reached its limit or the disk was "
+            "full; %" PRIu64 " %s kept.",
+            lost, lost == 1 ? "mark is" : "marks are", reader->base.rows, rows_were);
+    else if (reader->cut)
+        sub_tracking_warn(
+            &reader->base, "it is truncated; %" PRIu64 " %s kept.", reader->base.rows, rows_were);
+    else if (reader->unnamed > 0)
+        sub_tracking_warn(&reader->base,
+            "%" PRIu64 " %s skipped: the name of the code block is not in it; %" PRIu64 " %s kept.",
+            reader->unnamed, reader->unnamed == 1 ? "mark was" : "marks were", reader->base.rows,
+            rows_were);
+}
+
+static int next_marks_chunk(struct log_reader *reader, bool *found, struct gput_error *error)
+{
+    for (*found = false; !*found && reader->chunk < reader->n_chunks; reader->chunk++) {
+        uint32_t kind;
+        TRY(chunk_kind(reader, reader->chunk, &kind, error));
+        if (kind < BLOCK_LOG_MARKS || kind > BLOCK_LOG_GPU_MARKS)
+            continue;
+        TRY(load_chunk(reader, reader->chunk, error));
+        reader->kind = kind;
+        reader->process_id = reader->header.process_id;
+        reader->thread_id = SUB_TRACKING_UNKNOWN;
+        reader->time_ns = 0;
+        reader->started_ns = SUB_TRACKING_UNKNOWN;
+        *found = true;
+    }
+    return GPUT_OK;
+}
+
+static bool take(struct log_reader *reader, void *bytes, size_t length)
+{
+    if ((size_t)(reader->end - reader->at) < length)
+        return false;
+    memcpy(bytes, reader->at, length);
+    reader->at += length;
+    return true;
+}
+
+/* Ends the chunk: the rest of it is skipped. */
+static bool end_of_chunk(struct log_reader *reader)
+{
+    reader->at = reader->end;
+    return false;
+}
+
+/* The first word of the next mark, after the state words before it. False at the chunk's end. */
+static bool next_mark(struct log_reader *reader, uint64_t *word)
+{
+    while (take(reader, word, sizeof *word) && *word != 0) {
+        uint32_t tag = (uint32_t)*word;
+        int64_t *state = tag == BLOCK_LOG_TAG_TIME      ? &reader->time_ns
+                         : tag == BLOCK_LOG_TAG_THREAD  ? &reader->thread_id
+                         : tag == BLOCK_LOG_TAG_PROCESS ? &reader->process_id
+                         : tag == BLOCK_LOG_TAG_STARTED ? &reader->started_ns
+                                                        : NULL;
+        if (!state)
+            return tag > BLOCK_LOG_TAG_TIME || end_of_chunk(reader);
+        if (!take(reader, state, sizeof *state))
+            break;
+    }
+    return end_of_chunk(reader);
+}
+
+/* Unsigned: the time of a damaged log may wrap, but must not be undefined. */
+static int64_t epoch_ns(const struct log_reader *reader, int64_t time_ns)
+{
+    return (int64_t)((uint64_t)time_ns + (uint64_t)reader->header.realtime_ns -
+                     (uint64_t)reader->header.monotonic_ns);
+}
+
+/* The next mark of the chunk. False at its end. */
+static bool next_row(struct log_reader *reader, struct sub_tracking_mark *row)
+{
+    uint64_t word;
+    while (next_mark(reader, &word)) {
+        sub_tracking_mark_clear_figures(row);
+        if (!take(reader, &row->exact, block_log_figures_bytes(reader->kind)))
+            return end_of_chunk(reader);
+        int64_t started_ns = reader->started_ns;
+        reader->started_ns = SUB_TRACKING_UNKNOWN;
+        reader->time_ns = (int64_t)((uint64_t)reader->time_ns + (word >> 32));
+        uint32_t name = (uint32_t)word / 2 - 1;
+        if (name >= reader->n_names) {
+            reader->unnamed++;
+            reader->base.lost.at_least = true;
+            continue;
+        }
+        row->process_id = reader->process_id;
+        row->thread_id = reader->thread_id;
+        row->timestamp_ns = epoch_ns(reader, reader->time_ns);
+        if (started_ns != SUB_TRACKING_UNKNOWN)
+            row->started_ns = epoch_ns(reader, started_ns);
+        row->timestamp = sub_tracking_seconds_of_ns(row->timestamp_ns);
+        row->name = reader->names[name];
+        row->position = (uint8_t)(word & 1);
+        return true;
+    }
+    return false;
+}
+
+static int log_next(struct sub_tracking_reader *base, struct sub_tracking_mark *rows,
+    size_t capacity, size_t *count, struct gput_error *error)
+{
+    struct log_reader *reader = (struct log_reader *)base;
+    while (*count < capacity) {
+        if (next_row(reader, &rows[*count])) {
+            ++*count;
+            continue;
+        }
+        bool found;
+        TRY(next_marks_chunk(reader, &found, error));
+        if (!found) {
+            if (*count == 0)
+                report_losses(reader);
+            return GPUT_OK;
+        }
+    }
+    return GPUT_OK;
+}
+
+static void log_progress(const struct sub_tracking_reader *base, uint64_t *done, uint64_t *total)
+{
+    const struct log_reader *reader = (const struct log_reader *)base;
+    uint64_t reached = chunk_offset(reader, reader->chunk);
+    *total = reader->bytes;
+    *done = reached < *total ? reached : *total;
+}
+
+static void log_close(struct sub_tracking_reader *base)
+{
+    struct log_reader *reader = (struct log_reader *)base;
+    if (!base->path)
+        return;
+    if (reader->fd >= 0)
+        close(reader->fd);
+    free(reader->buffer);
+    free(reader->names);
+}
+
+/* ---- The writer ---- */
+
+struct log_writer {
+    struct sub_tracking_writer base;
+    struct block_log *log;
+    struct block_log_cursor cursor;
+    struct sub_tracking_names *names; /* in the order of the file */
+    int64_t process_id;               /* of the marks that follow in this chunk */
+    int64_t thread_id;
+    bool any; /* whether it has any */
+};
+
+static int log_create(struct sub_tracking_writer *base, int fd, struct gput_error *error)
+{
+    struct log_writer *writer = (struct log_writer *)base;
+    struct block_log_setup setup = {.columns = base->columns, .limit_bytes = UINT64_MAX};
+    TRY(block_log_create(fd, base->path, &setup, &writer->log, error));
+    writer->names = sub_tracking_names_create();
+    if (!writer->names) {
+        block_log_close(writer->log, NULL);
+        return error_memory(error);
+    }
+    return GPUT_OK;
+}
+
+static int file_name(struct log_writer *writer, const char *text, size_t length, uint32_t *name,
+    struct gput_error *error)
+{
+    uint32_t before = sub_tracking_names_count(writer->names);
+    *name = sub_tracking_names_add(writer->names, text, length);
+    if (*name == SUB_TRACKING_NO_NAME)
+        return error_memory(error);
+    return *name < before ? GPUT_OK : block_log_add_name(writer->log, text, length, error);
+}
+
+/* Writes the state that changed since the previous mark, and ensures space for the next one. */
+static int put_state(
+    struct log_writer *writer, const struct sub_tracking_mark *row, struct gput_error *error)
+{
+    if (!block_log_has_space(writer->log, &writer->cursor)) {
+        TRY(block_log_extend(writer->log, &writer->cursor, row->thread_id, error));
+        writer->thread_id = row->thread_id;
+        writer->any = false;
+    }
+    if (!writer->any || writer->process_id != row->process_id)
+        block_log_put_state(&writer->cursor, BLOCK_LOG_TAG_PROCESS, row->process_id);
+    if (writer->thread_id != row->thread_id)
+        block_log_put_state(&writer->cursor, BLOCK_LOG_TAG_THREAD, row->thread_id);
+    writer->process_id = row->process_id;
+    writer->thread_id = row->thread_id;
+    writer->any = true;
+    if ((writer->base.columns & SUB_TRACKING_COLUMN_STARTED) &&
+        row->started_ns != SUB_TRACKING_UNKNOWN)
+        block_log_put_state(&writer->cursor, BLOCK_LOG_TAG_STARTED, row->started_ns);
+    return GPUT_OK;
+}
+
+static int add_row(struct log_writer *writer, const struct sub_tracking_mark *row,
+    const struct sub_tracking_names *names, struct gput_error *error)
+{
+    uint32_t name;
+    TRY(file_name(writer, sub_tracking_names_text(names, row->name),
+        sub_tracking_names_length(names, row->name), &name, error));
+    TRY(put_state(writer, row, error));
+    block_log_put(writer->log, &writer->cursor, row->timestamp_ns,
+        block_log_tag(name, row->position), &row->exact);
+    return GPUT_OK;
+}
+
+static int log_add(struct sub_tracking_writer *base, const struct sub_tracking_mark *rows,
+    size_t count, const struct sub_tracking_names *names, struct gput_error *error)
+{
+    for (size_t i = 0; i < count; i++)
+        TRY(add_row((struct log_writer *)base, &rows[i], names, error));
+    return GPUT_OK;
+}
+
+static void log_add_lost(struct sub_tracking_writer *base, const struct sub_tracking_lost *lost)
+{
+    struct block_log *log = ((struct log_writer *)base)->log;
+    block_log_add_lost(log, lost);
+    /* one more than the calls have: at least so many */
+    atomic_fetch_add(&log->header->marks_lost, 2 * lost->calls + lost->at_least);
+}
+
+static int log_complete(struct sub_tracking_writer *base, struct gput_error *error)
+{
+    struct log_writer *writer = (struct log_writer *)base;
+    block_log_free_cursor(&writer->cursor);
+    sub_tracking_names_destroy(writer->names);
+    return block_log_close(writer->log, error);
+}
+
+const struct sub_tracking_format_methods sub_tracking_log = {
+    .extension = BLOCK_LOG_EXTENSION,
+    .reader_bytes = sizeof(struct log_reader),
+    .writer_bytes = sizeof(struct log_writer),
+    .open = log_open,
+    .next = log_next,
+    .progress = log_progress,
+    .close = log_close,
+    .create = log_create,
+    .add = log_add,
+    .add_lost = log_add_lost,
+    .complete = log_complete,
+};

@@ -1,0 +1,105 @@
+#include "files/results/results_read.h"
+
+#include "base/doc.h"
+#include "base/file.h"
+#include "files/results/results_codec.h"
+#include "files/results/results_file.h"
+#include "files/results/results_read_doc.h"
+
+#include <ctype.h>
+
+/* A report that another program wrote again, its members in another order, is at most as large. Of
+ * other documents, such as traces, no more is read: each value takes 100 bytes of memory. */
+#define REORDERED_MAX_BYTES ((size_t)1 << 20)
+
+static enum results_form form_of(const char *bytes, size_t length)
+{
+    size_t at;
+    if (results_is_kept(bytes, length, &at))
+        return RESULTS_KEPT;
+    while (length > 0 && isspace((unsigned char)*bytes)) {
+        bytes++;
+        length--;
+    }
+    return length > 0 && *bytes == '{' ? RESULTS_REPORT : RESULTS_NONE;
+}
+
+static bool begins_as_report(const char *bytes, size_t length)
+{
+    static const char first[] = "{\"max_ram\":";
+    size_t matched = 0;
+    for (size_t i = 0; i < length && first[matched] != '\0'; i++) {
+        if (bytes[i] == first[matched])
+            matched++;
+        else if (!isspace((unsigned char)bytes[i]))
+            return false;
+    }
+    return first[matched] == '\0';
+}
+
+bool results_is_report(const char *path)
+{
+    char begin[64];
+    return begins_as_report(begin, file_read_beginning(path, begin, sizeof begin));
+}
+
+static int refuse(const char *path, struct gput_error *error)
+{
+    return error_set(error, GPUT_ERROR_UNSUPPORTED, "%.400s is not a report of gpu-tracker.", path);
+}
+
+static int parse_report(const char *path, const struct str *content, struct gput_results *results,
+    struct gput_error *error)
+{
+    struct doc *doc;
+    struct gput_error reason;
+    int code = doc_read_json(str_text(content), content->length, path, &doc, error);
+    /* A log may have one document a line, as recordings of power do. */
+    if (code == GPUT_ERROR_FORMAT && !begins_as_report(str_text(content), content->length))
+        return refuse(path, error);
+    if (code != GPUT_OK)
+        return code;
+    if (!results_doc_is_report(doc))
+        code = refuse(path, error);
+    else if ((code = results_read_doc(doc, results, &reason)) == GPUT_ERROR_MEMORY)
+        code = error_memory(error);
+    else if (code != GPUT_OK)
+        code = error_set(error, GPUT_ERROR_FORMAT, "%.400s: %s", path, reason.message);
+    doc_destroy(doc);
+    return code;
+}
+
+static int parse(const char *path, enum results_form form, const struct str *content,
+    struct gput_results *results, struct gput_error *error)
+{
+    switch (form) {
+    case RESULTS_KEPT:
+        return results_file_parse(path, content, results, error);
+    case RESULTS_REPORT:
+        return parse_report(path, content, results, error);
+    default:
+        return refuse(path, error);
+    }
+}
+
+int results_read(const char *path, struct gput_results *results, enum results_form *form,
+    struct gput_error *error)
+{
+    char begin[64];
+    struct str content = {0};
+    size_t length = file_read_beginning(path, begin, sizeof begin);
+    if (length > 0 && form_of(begin, length) == RESULTS_NONE) /* it may be large */
+        return refuse(path, error);
+    bool is_ours = form_of(begin, length) == RESULTS_KEPT || begins_as_report(begin, length);
+    int code =
+        file_read_bounded(path, is_ours ? RESULTS_MAX_BYTES : REORDERED_MAX_BYTES, &content, error);
+    if (code == GPUT_ERROR_INVALID && !is_ours)
+        code = refuse(path, error);
+    enum results_form found = form_of(str_text(&content), content.length);
+    if (form)
+        *form = found;
+    if (code == GPUT_OK)
+        code = parse(path, found, &content, results, error);
+    str_finish(&content);
+    return code;
+}

@@ -1,0 +1,8 @@
+/* Of a build that links SQLite. */
+#include "files/sqlite_library.h"
+
+int sqlite_library_load(struct gput_error *error)
+{
+    (void)error;
+    return GPUT_OK;
+}

@@ -1,0 +1,209 @@
+#include "files/trace/byte_source.h"
+
+#include "files/trace/read_ahead.h"
+#include "files/trace/unpacking.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define INPUT_SIZE (128 * 1024)
+/* What is unpacked before a thread is worth while. */
+#define SMALL (1u << 20)
+
+struct byte_source {
+    char *name;
+    int fd;                      /* -1: from memory */
+    const unsigned char *memory; /* what is left of it */
+    size_t memory_left;
+    _Atomic uint64_t bytes_read;
+    unsigned char *input; /* the beginning of the file, later what is being unpacked */
+    size_t input_at, input_length;
+    struct unpacking *unpacking; /* NULL: the bytes come as they stand */
+    bool may_read_ahead;
+    uint64_t unpacked;
+    struct read_ahead *ahead; /* has all above to itself, but for bytes_read */
+    bool has_ended;           /* nothing more will come */
+    const char *damage;
+};
+
+static int read_raw(
+    void *user, void *buffer, size_t capacity, size_t *length, struct gput_error *error)
+{
+    struct byte_source *source = user;
+    if (source->fd < 0) {
+        *length = capacity < source->memory_left ? capacity : source->memory_left;
+        if (*length > 0)
+            memcpy(buffer, source->memory, *length);
+        source->memory += *length;
+        source->memory_left -= *length;
+        return GPUT_OK;
+    }
+    for (;;) {
+        ssize_t got = read(source->fd, buffer, capacity);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return error_set_errno(error, errno, "Cannot read %s", source->name);
+        *length = (size_t)got;
+        atomic_fetch_add_explicit(&source->bytes_read, *length, memory_order_relaxed);
+        return GPUT_OK;
+    }
+}
+
+/* Reads the beginning, which says whether the file is packed. */
+static int start(struct byte_source *source, struct gput_error *error)
+{
+    struct gput_error why;
+    source->input = malloc(INPUT_SIZE);
+    if (!source->input)
+        return error_memory(error);
+    TRY(read_raw(source, source->input, INPUT_SIZE, &source->input_length, error));
+    if (!unpacking_is_packed(source->input, source->input_length))
+        return GPUT_OK;
+    int code = unpacking_create(source->input, source->input_length, INPUT_SIZE, read_raw, source,
+        &source->unpacking, &why);
+    return code == GPUT_OK
+               ? GPUT_OK
+               : error_set(error, why.code, "Cannot read %s: %s", source->name, why.message);
+}
+
+static int create(const char *name, struct byte_source **source, struct gput_error *error)
+{
+    *source = calloc(1, sizeof **source);
+    if (!*source)
+        return error_memory(error);
+    (*source)->fd = -1;
+    (*source)->name = strdup(name);
+    if (!(*source)->name) {
+        byte_source_close(*source);
+        *source = NULL;
+        return error_memory(error);
+    }
+    return GPUT_OK;
+}
+
+static int started(struct byte_source **source, struct gput_error *error)
+{
+    int code = start(*source, error);
+    if (code != GPUT_OK) {
+        byte_source_close(*source);
+        *source = NULL;
+    }
+    return code;
+}
+
+int byte_source_open(const char *path, struct byte_source **source, struct gput_error *error)
+{
+    *source = NULL;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return error_set_errno(error, errno, "Cannot open %s", path);
+    posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+    int code = create(path, source, error);
+    if (code != GPUT_OK) {
+        close(fd);
+        return code;
+    }
+    (*source)->fd = fd;
+    return started(source, error);
+}
+
+int byte_source_open_memory(
+    const void *bytes, size_t length, struct byte_source **source, struct gput_error *error)
+{
+    TRY(create("memory", source, error));
+    (*source)->memory = bytes;
+    (*source)->memory_left = length;
+    return started(source, error);
+}
+
+static int unpack(
+    void *user, void *buffer, size_t capacity, size_t *length, struct gput_error *error)
+{
+    return unpacking_next(user, buffer, capacity, length, error);
+}
+
+/* Where no thread can be had all stays as it is. */
+static void start_reading_ahead(struct byte_source *source)
+{
+    source->may_read_ahead = false;
+    read_ahead_start(unpack, source->unpacking, &source->ahead, NULL);
+}
+
+void byte_source_read_ahead(struct byte_source *source)
+{
+    source->may_read_ahead = source->unpacking;
+}
+
+static int read_packed(struct byte_source *source, void *buffer, size_t capacity, size_t *length,
+    struct gput_error *error)
+{
+    if (source->may_read_ahead && source->unpacked >= SMALL)
+        start_reading_ahead(source);
+    if (source->ahead)
+        TRY(read_ahead_take(source->ahead, buffer, capacity, length, error));
+    else
+        TRY(unpacking_next(source->unpacking, buffer, capacity, length, error));
+    source->unpacked += *length;
+    source->has_ended = *length == 0;
+    if (source->has_ended)
+        source->damage = unpacking_damage(source->unpacking);
+    return GPUT_OK;
+}
+
+int byte_source_read(struct byte_source *source, void *buffer, size_t capacity, size_t *length,
+    struct gput_error *error)
+{
+    *length = 0;
+    if (source->has_ended || capacity == 0)
+        return GPUT_OK;
+    if (source->unpacking)
+        return read_packed(source, buffer, capacity, length, error);
+    size_t kept = source->input_length - source->input_at;
+    if (kept == 0)
+        return read_raw(source, buffer, capacity, length, error);
+    *length = kept < capacity ? kept : capacity;
+    memcpy(buffer, source->input + source->input_at, *length);
+    source->input_at += *length;
+    return GPUT_OK;
+}
+
+int byte_source_move(struct byte_source *source, uint64_t place, struct gput_error *error)
+{
+    source->input_at = source->input_length;
+    if (lseek(source->fd, (off_t)place, SEEK_SET) < 0)
+        return error_set_errno(error, errno, "Cannot read %s", source->name);
+    return GPUT_OK;
+}
+
+const char *byte_source_damage(const struct byte_source *source)
+{
+    return source->damage;
+}
+
+uint64_t byte_source_bytes_read(const struct byte_source *source)
+{
+    return atomic_load_explicit(&source->bytes_read, memory_order_relaxed);
+}
+
+int byte_source_plain_fd(const struct byte_source *source)
+{
+    return source->unpacking ? -1 : source->fd;
+}
+
+void byte_source_close(struct byte_source *source)
+{
+    if (!source)
+        return;
+    read_ahead_stop(source->ahead);
+    unpacking_destroy(source->unpacking);
+    if (source->fd >= 0)
+        close(source->fd);
+    free(source->input);
+    free(source->name);
+    free(source);
+}

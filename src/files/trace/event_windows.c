@@ -1,0 +1,92 @@
+#include "files/trace/event_windows.h"
+
+#include "base/array.h"
+#include "files/trace/event_shapes.h"
+
+#include <stdlib.h>
+
+_Static_assert(FILE_WINDOW_PADDING >= JSON_PADDING, "events need the padding");
+
+static const char *skip_commas(const char *at)
+{
+    at = json_skip_space(at);
+    while (*at == ',')
+        at = json_skip_space(at + 1);
+    return at;
+}
+
+/* Whether what begins at `at` is an event as they stand in a list: no object within one. */
+static bool looks_like_event(const char *at, const char *end)
+{
+    struct trace_event event;
+    if (*json_skip_space(at + 1) != '"' || trace_event_scan(&at, end, &event) != JSON_OK)
+        return false;
+    at = json_skip_space(at);
+    return event.type != 0 && (*at == ',' || *at == ']');
+}
+
+/* The first event that seems to begin in the window; NULL: none does. */
+static const char *guess_start(const struct file_window *window)
+{
+    const char *at = window->text;
+    while ((at = memchr(at, '{', (size_t)(window->limit - at))) != NULL) {
+        if (looks_like_event(at, window->end))
+            return at;
+        at++;
+    }
+    return NULL;
+}
+
+/* As the reader in order does it; false at what is not a whole event. */
+static bool scan_event(struct event_window *window, const char **at, struct trace_event *event)
+{
+    const char *here = *at;
+    if (*here != '{')
+        return false;
+    if (!event_shapes_scan(window->shapes, &here, window->window.end, event)) {
+        if (trace_event_scan(&here, window->window.end, event) != JSON_OK)
+            return false;
+        event_shapes_learn(window->shapes, event);
+    }
+    if (event->type == 0 && event->members > 0)
+        return false;
+    *at = here;
+    return true;
+}
+
+static void scan_events(struct event_window *window, const char *at)
+{
+    window->window.first = at;
+    while (at < window->window.limit &&
+           ARRAY_RESERVE(window->events, window->count, window->capacity)) {
+        struct trace_event *event = window->events + window->count;
+        if (!scan_event(window, &at, event))
+            break;
+        window->count += event->members > 0;
+        window->empty += event->members == 0;
+        at = skip_commas(at);
+    }
+    window->window.after = at;
+    if (window->count == 0)
+        window->window.first = NULL;
+}
+
+static void scan(struct file_window *base)
+{
+    struct event_window *window = (struct event_window *)base;
+    window->count = window->empty = 0;
+    if (!window->shapes)
+        window->shapes = event_shapes_create();
+    const char *at = base->is_known ? base->text : guess_start(base);
+    if (at)
+        scan_events(window, at);
+}
+
+static void finish(struct file_window *base)
+{
+    struct event_window *window = (struct event_window *)base;
+    free(window->events);
+    event_shapes_destroy(window->shapes);
+}
+
+const struct file_window_class event_windows = {sizeof(struct event_window), scan, finish};

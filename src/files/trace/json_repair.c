@@ -1,0 +1,72 @@
+#include "files/trace/json_repair.h"
+
+/* How much is copied at first, and at most: nearly all events are shorter. */
+#define FIRST_LENGTH ((size_t)512)
+#define MAX_LENGTH ((size_t)256 << 10)
+
+static bool is_hex(char byte)
+{
+    return (byte >= '0' && byte <= '9') || ((byte | 0x20) >= 'a' && (byte | 0x20) <= 'f');
+}
+
+/* The length of the escape at a backslash; 0: it escapes nothing. NUL ends the text. */
+static size_t escape_length(const char *at)
+{
+    if (at[1] == 'u' && is_hex(at[2]) && is_hex(at[3]) && is_hex(at[4]) && is_hex(at[5]))
+        return 6;
+    return at[1] != '\0' && strchr("\"\\/bfnrt", at[1]) ? 2 : 0;
+}
+
+/* Appends a text with such backslashes escaped, and the padding. */
+static void append_repaired(const char *text, size_t length, struct str *out)
+{
+    static const char padding[JSON_PADDING] = {0};
+    const char *at = text, *end = text + length, *backslash;
+    str_clear(out);
+    while (at < end && (backslash = memchr(at, '\\', (size_t)(end - at))) != NULL) {
+        size_t escape = escape_length(backslash);
+        str_append_bytes(out, at, (size_t)(backslash - at) + escape);
+        if (escape == 0)
+            str_append_bytes(out, "\\\\", 2);
+        at = backslash + (escape ? escape : 1);
+    }
+    if (at < end)
+        str_append_bytes(out, at, (size_t)(end - at));
+    str_append_bytes(out, padding, sizeof padding);
+}
+
+/* How much of a text became that many bytes of its repaired copy. */
+static size_t length_before(const char *text, size_t repaired)
+{
+    size_t at = 0, made = 0;
+    while (made < repaired) {
+        const char *backslash = memchr(text + at, '\\', repaired - made);
+        size_t plain = backslash ? (size_t)(backslash - text) - at : repaired - made;
+        size_t escape = backslash ? escape_length(backslash) : 0;
+        at += plain + (backslash ? (escape ? escape : 1) : 0);
+        made += plain + (backslash ? (escape ? escape : 2) : 0);
+    }
+    return at;
+}
+
+enum json_status json_repair_scan(
+    struct str *copy, const char **at, const char *end, json_scan_function *scan, void *user)
+{
+    const size_t all = (size_t)(end - *at);
+    enum json_status status = JSON_TORN;
+    for (size_t length = FIRST_LENGTH; status == JSON_TORN; length *= 8) {
+        bool is_all = length >= all;
+        if (length > MAX_LENGTH)
+            return JSON_BAD;
+        append_repaired(*at, is_all ? all : length, copy);
+        if (copy->failed)
+            return JSON_BAD;
+        const char *start = str_text(copy), *here = start;
+        status = scan(user, &here, start + copy->length - JSON_PADDING);
+        if (status == JSON_OK)
+            *at += length_before(*at, (size_t)(here - start));
+        if (is_all)
+            break;
+    }
+    return status;
+}

@@ -1,0 +1,18 @@
+/*
+ * JSON with backslashes that escape nothing, as programs write it that put paths of Windows between
+ * quotes as they are.
+ */
+#pragma once
+
+#include "base/str.h"
+#include "files/trace/json_scan.h"
+
+/* Scans the value that begins at `*at`, and moves `*at` after it, as json_scan_value() does. */
+typedef enum json_status json_scan_function(void *user, const char **at, const char *end);
+
+/*
+ * Scans a copy in which such backslashes are escaped; what was scanned is in the copy, until the
+ * next call. `*at` is moved after the value if the status is JSON_OK. JSON_BAD also without memory.
+ */
+enum json_status json_repair_scan(
+    struct str *copy, const char **at, const char *end, json_scan_function *scan, void *user);

@@ -1,0 +1,85 @@
+/*
+ * The files below a trace root, as SageMaker's profiler lays them out:
+ *
+ *     ROOT/system/incremental/[HOUR/]<second>.<node>.json
+ *     ROOT/framework/pevents/<hour>/<end of the last event, us>_<node>_<suffix>
+ *     ROOT/framework/tensorflow/detailed_profiling/<hour>/<step>/plugins/profile/<run>/<host>.trace.json.gz
+ *     ROOT/framework/<framework>/{cprofile|pyinstrument}/<node>/<stats dir>/python_stats…
+ */
+#pragma once
+
+#include "base/error.h"
+#include "files/trace/read_report.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum trace_file_kind {
+    TRACE_FILE_SYSTEM,     /* readings of the machine, JSON lines */
+    TRACE_FILE_EVENTS,     /* a list of events */
+    TRACE_FILE_TENSORFLOW, /* TensorFlow's own, with its time base next to it */
+    TRACE_FILE_PYTHON,     /* a Python profile: python_stats, python_stats.json */
+};
+
+struct trace_file {
+    enum trace_file_kind kind;
+    char *path;
+    char *node;
+    const char *suffix; /* "pythontimeline.json" …; static text, "" for other kinds */
+    int64_t time_us;    /* its moment: of the first reading, of the last event; 0 when not known */
+    int64_t base_us;    /* what is to be added to the times in it; 0 when not known */
+};
+
+/* Files in order of kind, time and path. */
+struct trace_root {
+    struct trace_file *files;
+    size_t count;
+};
+
+/*
+ * Lists the files below `path`. A folder that has the root in "profiler-output" will do as well.
+ * Errors: GPUT_ERROR_NOT_FOUND when the folder is not there, GPUT_ERROR_FORMAT when it is not a
+ * trace root: it has neither "system" nor "framework" in it.
+ */
+int trace_root_read(const char *path, struct trace_root *root, struct gput_error *error);
+
+void trace_root_finish(struct trace_root *root);
+
+/* What it is made of: adds a file of "system" or "framework" if its path is one of those above;
+ * then puts all in order. */
+int trace_root_add(
+    struct trace_root *root, const char *path, bool system, struct gput_error *error);
+void trace_root_sort(struct trace_root *root);
+
+/* The times in "<node>_<start us>_<end us>.metadata". False when it is another name. */
+bool trace_root_metadata_times(const char *name, int64_t *start_us, int64_t *end_us);
+
+/* True when `path` is a folder that trace_root_read() would take. */
+bool trace_root_is(const char *path);
+
+/* False, with a warning, for a file that is gone, may not be read or is not a plain file: it is
+ * skipped. */
+bool trace_file_is_readable(const struct trace_file *file, const struct read_report *report);
+
+/* The suffixes of files of framework events, TensorFlow's last. */
+extern const char *const trace_suffixes[];
+extern const size_t trace_suffix_count;
+
+/* The files to read: those of an interval of time (widened by three minutes) and of some suffixes.
+ */
+struct trace_choice {
+    int64_t start_us; /* INT64_MIN: from the beginning */
+    int64_t end_us;   /* INT64_MAX: to the end */
+    const char *const *suffixes;
+    size_t n_suffixes; /* 0: all */
+};
+
+/*
+ * Marks the files that may hold what was chosen: `chosen[i]` for files[i]. Of readings, within each
+ * series of rotated files (one node), from the last file that lies before the interval to the first
+ * that reaches its end. Of events, all files whose last event ends in or after the interval: it
+ * may have begun in it.
+ */
+void trace_root_choose(
+    const struct trace_root *root, const struct trace_choice *choice, bool *chosen);

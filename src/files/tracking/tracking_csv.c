@@ -1,0 +1,609 @@
+/*
+ * Tracking files as CSV: lines 1 and 2 are the static data, line 3 the header of the rows. The
+ * plain form begins with the header; its static data are in the file next to it.
+ *
+ * Rows are appended by one write, alone or as many as were gathered. What of the last one does not
+ * fit on the disk is taken back.
+ */
+#include "base/csv.h"
+#include "base/file.h"
+#include "base/file_target.h"
+#include "base/number.h"
+#include "files/tracking/tracking_csv_rows.h"
+#include "files/tracking/tracking_format.h"
+#include "files/tracking/tracking_identity.h"
+#include "files/tracking/tracking_sidecar.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- Writing ---- */
+
+#define GATHERED_BYTES 32768
+
+struct csv_writer {
+    struct tracking_file base;
+    int fd;
+    bool is_regular, has_head;
+    size_t length; /* of rows that were gathered */
+    size_t torn;   /* bytes of the first of them that are in the file already */
+    char rows[GATHERED_BYTES];
+};
+
+static void append_value(struct str *text, struct tracking_value value)
+{
+    if (value.kind == TRACKING_TEXT)
+        str_append(text, value.text);
+    else if (value.kind == TRACKING_INTEGER)
+        str_append_int64(text, value.integer);
+    else if (!isnan(value.real))
+        str_append_double(text, value.real);
+}
+
+static void append_static_data(struct str *text, const struct gput_static_data *static_data)
+{
+    for (size_t i = 0; i < TRACKING_STATIC_COLUMNS; i++) {
+        str_append(text, i ? "," : "");
+        str_append(text, tracking_static_columns[i].name);
+    }
+    str_append_char(text, '\n');
+    for (size_t i = 0; i < TRACKING_STATIC_COLUMNS; i++) {
+        str_append(text, i ? "," : "");
+        append_value(text, tracking_static_value(static_data, i));
+    }
+    str_append_char(text, '\n');
+}
+
+static void append_header(struct str *text)
+{
+    for (size_t i = 0; i < TRACKING_COLUMNS; i++) {
+        str_append(text, i ? "," : "");
+        str_append(text, tracking_column_of(tracking_columns[i]).name);
+    }
+    str_append_char(text, '\n');
+}
+
+static int write_head(struct csv_writer *writer, struct gput_error *error)
+{
+    struct str text = {0};
+    if (!writer->base.format->is_plain)
+        append_static_data(&text, &writer->base.static_data);
+    append_header(&text);
+    int code = text.failed
+                   ? error_memory(error)
+                   : file_write_fd(writer->fd, writer->base.path, text.data, text.length, error);
+    str_finish(&text);
+    return code;
+}
+
+/* What cannot be changed is written when the static data are final. */
+static int put_static_data(struct tracking_file *file, bool are_same, struct gput_error *error)
+{
+    struct csv_writer *writer = (struct csv_writer *)file;
+    bool is_plain = file->format->is_plain;
+    if (writer->has_head && (are_same || !writer->is_regular))
+        return GPUT_OK;
+    if (writer->has_head && !is_plain && ftruncate(writer->fd, 0) != 0)
+        return error_set_errno(error, errno, "Cannot write %s", file->path);
+    if (!writer->has_head || !is_plain)
+        TRY(write_head(writer, error));
+    writer->has_head = true;
+    return is_plain && writer->is_regular ? tracking_sidecar_write(file->path, &file->static_data,
+                                                NULL, false, file->rows_lost, error)
+                                          : GPUT_OK;
+}
+
+static bool is_regular(int fd)
+{
+    struct stat info;
+    return fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+static int open_new(const char *path, bool overwrite, int *fd, struct gput_error *error)
+{
+    /* rows that the reader of a pipe does not read in time are lost: sampling does not wait */
+    int flags = O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | (overwrite ? 0 : O_EXCL);
+    int code = file_target_open(path, flags, 0666, fd, error);
+    if (code != GPUT_OK)
+        return code == GPUT_ERROR_EXISTS ? error_set_exists(error, path) : code;
+    code = tracking_lock(*fd, path, error);
+    /* EINVAL: not a regular file */
+    if (code == GPUT_OK && ftruncate(*fd, 0) != 0 && errno != EINVAL)
+        code = error_set_errno(error, errno, "Cannot write %s", path);
+    if (code != GPUT_OK)
+        close(*fd);
+    return code;
+}
+
+static int create(const struct tracking_format *format, const char *path,
+    const struct gput_static_data *static_data, bool overwrite, struct tracking_file **file,
+    struct gput_error *error)
+{
+    struct csv_writer *writer = calloc(1, sizeof *writer);
+    if (!writer || !tracking_file_init(&writer->base, format, path, static_data)) {
+        free(writer);
+        return error_memory(error);
+    }
+    int code = format->is_plain ? tracking_sidecar_check(path, error) : GPUT_OK;
+    if (code == GPUT_OK)
+        code = open_new(path, overwrite, &writer->fd, error);
+    if (code == GPUT_OK) {
+        writer->is_regular = is_regular(writer->fd);
+        if (writer->is_regular)
+            code = put_static_data(&writer->base, false, error);
+        if (code == GPUT_OK) {
+            *file = &writer->base;
+            return GPUT_OK;
+        }
+        close(writer->fd);
+        unlink(path);
+    }
+    free(writer->base.path);
+    free(writer);
+    return code;
+}
+
+static int create_csv(const char *path, const struct gput_static_data *static_data, bool overwrite,
+    struct tracking_file **file, struct gput_error *error)
+{
+    return create(&tracking_csv, path, static_data, overwrite, file, error);
+}
+
+static int create_plain_csv(const char *path, const struct gput_static_data *static_data,
+    bool overwrite, struct tracking_file **file, struct gput_error *error)
+{
+    return create(&tracking_plain_csv, path, static_data, overwrite, file, error);
+}
+
+/* Nothing where it is not known. */
+static size_t format_value(const struct tracking_file *file, int place, double value, char *text)
+{
+    if (tracking_column_of(place).kind == TRACKING_INTEGER && fabs(value) < 0x1p53)
+        return number_format_int64((int64_t)value, text);
+    return isnan(value) ? 0 : number_format_double(value * file->factors[place], text);
+}
+
+static size_t format_row(
+    const struct tracking_file *file, const struct gput_sample *sample, char *text)
+{
+    char *at = text;
+    for (size_t i = 0; i < TRACKING_COLUMNS; i++) {
+        int place = tracking_columns[i];
+        if (i > 0)
+            *at++ = ',';
+        if (place == TRACKING_TIMESTAMP)
+            at += number_format_double(tracking_timestamp(sample), at);
+        else
+            at += format_value(file, place, sample->values[place], at);
+    }
+    *at++ = '\n';
+    return (size_t)(at - text);
+}
+
+/* Writes rows in one piece, as far as possible. Returns the bytes written, with errno when these
+ * are not all. */
+static size_t write_bytes(int fd, const char *bytes, size_t length)
+{
+    size_t written = 0;
+    while (written < length) {
+        ssize_t done = write(fd, bytes + written, length - written);
+        if (done < 0 && errno != EINTR)
+            break;
+        written += done > 0 ? (size_t)done : 0;
+    }
+    return written;
+}
+
+/* Removes a partly written row from the end of the file. */
+static void remove_torn(int fd, size_t written)
+{
+    struct stat status;
+    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size >= (off_t)written)
+        (void)!ftruncate(fd, status.st_size - (off_t)written);
+}
+
+/* Those that wait are lost; what of them is there whole stays. */
+static void lose_rows(struct csv_writer *writer)
+{
+    for (size_t i = 0; i < writer->length; i++)
+        writer->base.rows_lost += writer->rows[i] == '\n';
+    if (writer->torn > 0)
+        remove_torn(writer->fd, writer->torn);
+    writer->length = writer->torn = 0;
+}
+
+static int write_rows(struct csv_writer *writer, bool gives_up, struct gput_error *error)
+{
+    size_t written = write_bytes(writer->fd, writer->rows, writer->length);
+    int reason = errno;
+    const char *last = memrchr(writer->rows, '\n', written);
+    writer->torn = last ? (size_t)(writer->rows + written - last - 1) : writer->torn + written;
+    writer->length -= written;
+    memmove(writer->rows, writer->rows + written, writer->length);
+    if (writer->length == 0 || (!gives_up && file_failure_may_pass(reason)))
+        return GPUT_OK;
+    lose_rows(writer);
+    return error_set_errno(error, reason, "Cannot write %s", writer->base.path);
+}
+
+static int flush_csv(struct tracking_file *file, struct gput_error *error)
+{
+    return write_rows((struct csv_writer *)file, false, error);
+}
+
+/* A pipe has each row alone: a part of many could not be taken back. */
+static int write_csv_row(struct tracking_file *file, const struct gput_sample *sample,
+    int64_t now_ns, struct gput_error *error)
+{
+    (void)now_ns;
+    struct csv_writer *writer = (struct csv_writer *)file;
+    int code = GPUT_OK;
+    if (!writer->has_head)
+        TRY(put_static_data(file, false, error));
+    if (writer->length + TRACKING_COLUMNS * (NUMBER_TEXT_SIZE + 1) > sizeof writer->rows)
+        code = write_rows(writer, true, error);
+    writer->length += format_row(file, sample, writer->rows + writer->length);
+    if (!file->gathers_rows || !writer->is_regular)
+        return write_rows(writer, true, error);
+    return code;
+}
+
+static int restore_csv(struct tracking_file *file, enum file_fate *fate, struct gput_error *error)
+{
+    struct csv_writer *writer = (struct csv_writer *)file;
+    char *now = NULL;
+    *fate = file_fate(writer->fd, file->path, &now);
+    if (*fate == FILE_MOVED) {
+        free(file->path);
+        file->path = now;
+    }
+    return *fate == FILE_REMOVED ? file_restore(&writer->fd, &file->path, error) : GPUT_OK;
+}
+
+static int finish_csv(struct tracking_file *file, struct gput_error *error)
+{
+    struct csv_writer *writer = (struct csv_writer *)file;
+    int code = GPUT_OK;
+    for (int tries = 1; tries <= FILE_TRIES && code == GPUT_OK && writer->length > 0; tries++) {
+        code = write_rows(writer, tries == FILE_TRIES, error);
+        if (code == GPUT_OK && writer->length > 0)
+            file_pause_before_retry();
+    }
+    flock(writer->fd, LOCK_UN); /* explicitly, since a forked child may have it open */
+    if (close(writer->fd) != 0 && code == GPUT_OK)
+        return error_set_errno(error, errno, "Cannot write %s", file->path);
+    return code;
+}
+
+/* ---- Reading ---- */
+
+struct csv_tracking_reader {
+    struct tracking_reader base;
+    struct csv_reader *csv;
+    struct csv_columns columns;
+    struct file_windows *windows;        /* what other threads parse; NULL: there are none */
+    const struct csv_row_window *passed; /* the one whose rows are being given; NULL: none */
+    size_t next_passed;
+};
+
+static int next_line(struct csv_tracking_reader *reader, const char *what,
+    struct csv_record *record, struct gput_error *error)
+{
+    bool end;
+    TRY(csv_reader_next(reader->csv, record, &end, error));
+    if (end)
+        return tracking_reader_invalid(&reader->base, error, "it ends before its %s.", what);
+    return GPUT_OK;
+}
+
+/* The static data of lines 1 and 2. */
+static int read_static_data(
+    struct csv_tracking_reader *reader, char *first, size_t length, struct gput_error *error)
+{
+    enum { MAX_COLUMNS = 256 };
+    struct csv_record header = {.text = first, .end = first + length}, values;
+    struct csv_cell names[MAX_COLUMNS], cells[MAX_COLUMNS];
+    TRY(next_line(reader, "static data", &values, error));
+    size_t count = csv_split(&header, names, MAX_COLUMNS);
+    if (csv_split(&values, cells, MAX_COLUMNS) != count || count > MAX_COLUMNS)
+        return tracking_reader_invalid(&reader->base, error,
+            "its first two lines are not the static data (a header and a line of values).");
+    for (size_t i = 0; i < count; i++)
+        TRY(tracking_reader_add_cell(
+            &reader->base, names[i].text, names[i].length, cells[i].text, cells[i].length, error));
+    return GPUT_OK;
+}
+
+static int add_member(
+    struct csv_tracking_reader *reader, const struct doc *value, struct gput_error *error)
+{
+    char text[NUMBER_TEXT_SIZE] = "";
+    const char *shown = value->kind == DOC_STRING ? value->string : text;
+    size_t length = 0;
+    if (value->kind == DOC_STRING)
+        length = strlen(shown);
+    else if (value->kind == DOC_INT)
+        length = number_format_int64(value->integer, text);
+    else if (value->kind == DOC_DOUBLE)
+        length = number_format_double(value->number, text);
+    return tracking_reader_add_cell(
+        &reader->base, value->key, strlen(value->key), shown, length, error);
+}
+
+/* Those of the plain form. */
+static int read_sidecar(struct csv_tracking_reader *reader, struct gput_error *error)
+{
+    struct doc *doc = tracking_sidecar_read(reader->base.path);
+    const struct doc *static_data = doc ? doc_get(doc, "static_data") : NULL;
+    int code = GPUT_OK;
+    if (!static_data || static_data->kind != DOC_OBJECT)
+        code = tracking_reader_invalid(&reader->base, error,
+            "it is plain CSV, and %s" TRACKING_IDENTITY_EXTENSION
+            ", which has its units, is missing or is not a JSON object. Please keep the two "
+            "together.",
+            file_base_name(reader->base.path));
+    for (const struct doc *value = code == GPUT_OK ? static_data->first : NULL;
+         value && code == GPUT_OK; value = value->next)
+        code = add_member(reader, value, error);
+    doc_destroy(doc);
+    return code;
+}
+
+/* Finds the columns of the rows; changes the record. */
+static int read_header(
+    struct csv_tracking_reader *reader, struct csv_record *header, struct gput_error *error)
+{
+    reader->columns.count = csv_count_cells(header);
+    struct csv_cell *names = calloc(reader->columns.count, sizeof *names);
+    free(reader->columns.all);
+    reader->columns.all = calloc(reader->columns.count, sizeof *reader->columns.all);
+    if (!names || !reader->columns.all) {
+        free(names);
+        return error_memory(error);
+    }
+    memset(reader->base.has, 0, sizeof reader->base.has);
+    csv_split(header, names, reader->columns.count);
+    for (size_t i = 0; i < reader->columns.count; i++) {
+        int column = tracking_column_find(names[i].text, names[i].length);
+        reader->columns.all[i] = column;
+        if (column >= 0)
+            reader->base.has[column] = true;
+    }
+    free(names);
+    return tracking_reader_check_columns(&reader->base, error);
+}
+
+/* The plain form begins with the header of the rows. */
+static int read_head(struct csv_tracking_reader *reader, struct gput_error *error)
+{
+    struct csv_record header;
+    struct gput_error no_header;
+    TRY(next_line(reader, "static data", &header, error));
+    size_t length = (size_t)(header.end - header.text);
+    char *first = malloc(length + 1); /* splitting changes it, and reading on overwrites it */
+    if (!first)
+        return error_memory(error);
+    memcpy(first, header.text, length);
+    int code = read_header(reader, &header, &no_header);
+    bool is_plain = code == GPUT_OK;
+    if (is_plain)
+        code = read_sidecar(reader, error);
+    else if (code == GPUT_ERROR_FORMAT)
+        code = read_static_data(reader, first, length, error);
+    else
+        error_copy(error, &no_header);
+    if (code == GPUT_OK)
+        code = tracking_reader_parse_static_data(&reader->base, error);
+    if (code == GPUT_OK && !is_plain) {
+        code = next_line(reader, "header of the rows", &header, error);
+        if (code == GPUT_OK)
+            code = read_header(reader, &header, error);
+    }
+    free(first);
+    return code;
+}
+
+static int open_csv(
+    const char *path, bool salvage, struct tracking_reader **reader, struct gput_error *error)
+{
+    struct csv_tracking_reader *made = calloc(1, sizeof *made);
+    if (!made)
+        return error_memory(error);
+    *reader = &made->base;
+    if (!tracking_reader_init(&made->base, &tracking_csv, path, salvage))
+        return error_memory(error);
+    TRY(csv_reader_open(path, &made->csv, error));
+    if (salvage)
+        csv_reader_end_at_lines(made->csv);
+    return read_head(made, error);
+}
+
+static void close_csv(struct tracking_reader *reader)
+{
+    struct csv_tracking_reader *csv = (struct csv_tracking_reader *)reader;
+    file_windows_destroy(csv->windows);
+    csv_reader_close(csv->csv);
+    free(csv->columns.all);
+}
+
+static struct csv_cell trim(struct csv_cell cell)
+{
+    while (cell.length > 0 && strchr(" \t", cell.text[0]) && cell.text[0])
+        cell.text++, cell.length--;
+    while (
+        cell.length > 0 && strchr(" \t", cell.text[cell.length - 1]) && cell.text[cell.length - 1])
+        cell.length--;
+    return cell;
+}
+
+/* The general path: quotes, blanks, and error messages. */
+static int parse_cells(struct csv_tracking_reader *reader, struct csv_record *record,
+    struct csv_cell *cells, double *values, struct gput_error *error)
+{
+    csv_split(record, cells, reader->columns.count);
+    for (size_t i = 0; i < reader->columns.count; i++) {
+        int column = reader->columns.all[i];
+        struct csv_cell cell = trim(cells[i]);
+        if (column < 0)
+            continue;
+        values[column] = NAN;
+        const char *end = cell.text + cell.length;
+        if (cell.length && (number_parse_double(cell.text, end, &values[column]) != end ||
+                               !tracking_value_is_possible(column, values[column])))
+            return tracking_reader_bad_cell(
+                &reader->base, "line", record->line, column, cell.text, cell.length, error);
+    }
+    if (isnan(values[TRACKING_TIMESTAMP]))
+        return tracking_reader_invalid(
+            &reader->base, error, "line %llu has no timestamp.", (unsigned long long)record->line);
+    return GPUT_OK;
+}
+
+static int parse_odd_row(struct csv_tracking_reader *reader, struct csv_record *record,
+    double *values, struct gput_error *error)
+{
+    struct csv_cell *cells = calloc(reader->columns.count, sizeof *cells);
+    if (!cells)
+        return error_memory(error);
+    int code = parse_cells(reader, record, cells, values, error);
+    free(cells);
+    return code;
+}
+
+static int wrong_cells(struct tracking_reader *reader, uint64_t line, size_t cells, size_t columns,
+    struct gput_error *error)
+{
+    return tracking_reader_invalid(reader, error,
+        "line %llu has %zu cells where the header has %zu.", (unsigned long long)line, cells,
+        columns);
+}
+
+/* An incomplete row, or one without a line end, which all writers write: at the end of the file the
+ * row is truncated, elsewhere the file is damaged. */
+static int end_with_torn_row(
+    struct csv_tracking_reader *reader, const struct csv_record *record, struct gput_error *error)
+{
+    struct tracking_reader *base = &reader->base;
+    uint64_t line = record->line;
+    bool terminated = record->terminated;
+    size_t cells = csv_count_cells(record);
+    const char *line_end = memchr(record->text, '\n', (size_t)(record->end - record->text));
+    if (line_end && line_end + 1 < record->end) /* no cell of a row has a line end */
+        return tracking_reader_invalid(
+            base, error, "line %llu has a quote that is not closed.", (unsigned long long)line);
+    struct csv_record next;
+    bool end;
+    TRY(csv_reader_next(reader->csv, &next, &end, error));
+    if (!end)
+        return wrong_cells(base, line, cells, reader->columns.count, error);
+    str_printf(&base->warning,
+        "Tracking file %s: the last line is truncated%s and was skipped; %llu %s kept.", base->path,
+        terminated ? "" : " (it has no line end)", (unsigned long long)base->rows,
+        base->rows == 1 ? "row was" : "rows were");
+    base->salvage.rows_skipped += base->salvage.rows_skipped > 0;
+    return base->warning.failed ? error_memory(error) : GPUT_OK;
+}
+
+/* `*torn`: it is incomplete. */
+static int parse_row(struct csv_tracking_reader *reader, struct csv_record *record, double *values,
+    bool *torn, struct gput_error *error)
+{
+    *torn = false;
+    if (csv_columns_parse(&reader->columns, record->text, record->end, values))
+        return GPUT_OK;
+    size_t cells = csv_count_cells(record);
+    if (cells == reader->columns.count)
+        return parse_odd_row(reader, record, values, error);
+    *torn = !reader->base.salvage.wanted;
+    return *torn ? GPUT_OK
+                 : wrong_cells(&reader->base, record->line, cells, reader->columns.count, error);
+}
+
+static void use_cores(struct tracking_reader *reader, unsigned cores)
+{
+    struct csv_tracking_reader *csv = (struct csv_tracking_reader *)reader;
+    if (cores > 1)
+        file_windows_create(
+            csv_reader_fd(csv->csv), cores, &csv_row_windows, &csv->columns, &csv->windows, NULL);
+}
+
+/* Gives rows that another thread has parsed, where reading has arrived at them. */
+static int take_passed(struct csv_tracking_reader *csv, struct tracking_row *rows, size_t capacity,
+    size_t *count, struct gput_error *error)
+{
+    if (!csv->passed && csv->windows) {
+        csv->passed = (const struct csv_row_window *)file_windows_at(
+            csv->windows, csv_reader_place(csv->csv));
+        csv->next_passed = 0;
+    }
+    const struct csv_row_window *passed = csv->passed;
+    if (!passed)
+        return GPUT_OK;
+    size_t left = passed->count - csv->next_passed, space = capacity - *count;
+    size_t given = left < space ? left : space;
+    memcpy(rows + *count, passed->rows + csv->next_passed, given * sizeof *rows);
+    *count += given;
+    csv->next_passed += given;
+    csv->base.rows += given;
+    if (csv->next_passed < passed->count)
+        return GPUT_OK;
+    csv->passed = NULL;
+    return csv_reader_move(
+        csv->csv, file_window_place(&passed->window, passed->window.after), passed->count, error);
+}
+
+static int next_csv(struct tracking_reader *reader, struct tracking_row *rows, size_t capacity,
+    size_t *count, struct gput_error *error)
+{
+    struct csv_tracking_reader *csv = (struct csv_tracking_reader *)reader;
+    while (*count < capacity) {
+        struct csv_record record;
+        bool end, torn;
+        size_t before = *count;
+        TRY(take_passed(csv, rows, capacity, count, error));
+        if (csv->passed || *count == capacity)
+            break;
+        if (*count > before)
+            continue; /* the next window may follow at once */
+        TRY(csv_reader_next(csv->csv, &record, &end, error));
+        if (end)
+            break;
+        if (!record.terminated)
+            return end_with_torn_row(csv, &record, error);
+        double values[TRACKING_VALUES];
+        int code = parse_row(csv, &record, values, &torn, error);
+        TRY(salvage_row(&reader->salvage, code, error));
+        if (torn)
+            return end_with_torn_row(csv, &record, error);
+        if (code != GPUT_OK)
+            continue;
+        memcpy(rows[*count].values, values, sizeof rows->values);
+        rows[*count].timestamp = values[TRACKING_TIMESTAMP];
+        *count += 1;
+        reader->rows++;
+    }
+    return GPUT_OK;
+}
+
+static void progress_csv(const struct tracking_reader *reader, uint64_t *done, uint64_t *total)
+{
+    csv_reader_progress(((const struct csv_tracking_reader *)reader)->csv, done, total);
+}
+
+#define SHARED_FUNCTIONS                                                                           \
+    .put_static_data = put_static_data, .write_row = write_csv_row, .flush = flush_csv,            \
+    .finish = finish_csv, .restore = restore_csv, .open = open_csv, .use_cores = use_cores,        \
+    .next = next_csv, .progress = progress_csv, .close = close_csv
+
+const struct tracking_format tracking_csv = {
+    .extension = ".csv", .create = create_csv, SHARED_FUNCTIONS};
+const struct tracking_format tracking_plain_csv = {.extension = PLAIN_CSV_EXTENSION,
+    .is_plain = true,
+    .create = create_plain_csv,
+    SHARED_FUNCTIONS};

@@ -1,0 +1,185 @@
+#include "files/tracking/tracking_identity.h"
+
+#include "base/clock.h"
+#include "base/table.h"
+#include "files/tracking/tracking_format.h"
+#include "files/tracking/tracking_sidecar.h"
+#include "model/results_identity.h"
+
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define ROWS_AT_ONCE 512
+/* After the identity and the figures. */
+#define TABLE_COLUMNS (RESULTS_SESSION_COLUMNS + 1)
+
+/* ---- The table ---- */
+
+static bool is_whole(const struct results_column *column)
+{
+    bool is_count = column->kind == RESULTS_COUNT_32 || column->kind == RESULTS_COUNT_64;
+    return is_count || column->shown == SHOWN_WHOLE || column->shown == SHOWN_RAM;
+}
+
+/* A session is known by its start: a later row replaces the one before. */
+static int add_table(struct tracking_file *file, const struct results_identity_column *identity,
+    size_t count, struct gput_error *error)
+{
+    struct tracking_column columns[TABLE_COLUMNS];
+    if (file->has_identity_table)
+        return GPUT_OK;
+    for (size_t i = 0; i < count; i++) {
+        const struct results_column *column = identity[i].column;
+        columns[i] = (struct tracking_column){
+            identity[i].name, strcmp(identity[i].name, "start") == 0 ? TRACKING_KEY
+                              : column->kind == RESULTS_TEXT         ? TRACKING_TEXT
+                              : is_whole(column)                     ? TRACKING_INTEGER
+                                                                     : TRACKING_REAL};
+    }
+    columns[count++] = (struct tracking_column){TRACKING_ROWS_LOST, TRACKING_INTEGER};
+    TRY(tracking_file_add_table(
+        file, TRACKING_IDENTITY_TABLE, columns, count, &file->identity_table, error));
+    file->has_identity_table = true;
+    return GPUT_OK;
+}
+
+static struct tracking_value value_of(
+    const struct results_column *column, const struct gput_results *results)
+{
+    const char *text = results_column_text(column, results);
+    double number = results_column_number(column, results);
+    if (column->kind == RESULTS_TEXT)
+        return tracking_text(*text ? text : NULL);
+    if (!is_whole(column) || isnan(number))
+        return tracking_real(number);
+    return tracking_integer((int64_t)fmin(number, 0x1p62));
+}
+
+/* As far as it is known: rows may have failed since the results were made. */
+static uint64_t rows_lost_of(const struct tracking_file *file, const struct gput_results *results)
+{
+    uint64_t lost = tracking_file_rows_lost(file);
+    return lost > results->tracker.rows_lost ? lost : results->tracker.rows_lost;
+}
+
+static int write_table(struct tracking_file *file, const struct gput_results *results,
+    bool has_ended, struct gput_error *error)
+{
+    struct results_identity_column identity[RESULTS_SESSION_COLUMNS];
+    struct tracking_value values[TABLE_COLUMNS];
+    size_t count = results_session_columns(identity);
+    TRY(add_table(file, identity, count, error));
+    for (size_t i = 0; i < count; i++)
+        values[i] = has_ended || !identity[i].is_figure ? value_of(identity[i].column, results)
+                                                        : tracking_real(NAN);
+    values[count] = tracking_integer((int64_t)rows_lost_of(file, results));
+    return tracking_file_write_table_row(
+        file, file->identity_table, values, clock_monotonic_ns(), error);
+}
+
+/* ---- The file ---- */
+
+/* Where a disk is full or a limit is reached, at least how the session ended is kept. */
+static int write_sidecar(struct tracking_file *file, const struct gput_results *results,
+    bool has_ended, struct gput_error *error)
+{
+    const struct gput_static_data *static_data = file->format->is_plain ? &file->static_data : NULL;
+    uint64_t rows_lost = rows_lost_of(file, results);
+    if (has_ended &&
+        tracking_sidecar_write(file->path, static_data, results, true, rows_lost, error) == GPUT_OK)
+        return GPUT_OK;
+    return tracking_sidecar_write(file->path, static_data, results, false, rows_lost, error);
+}
+
+static int write_file(struct tracking_file *file, const struct gput_results *results,
+    bool has_ended, struct gput_error *error)
+{
+    struct stat info;
+    if (stat(file->path, &info) != 0 || !S_ISREG(info.st_mode))
+        return GPUT_OK;
+    if (!file->has_identity_file)
+        TRY(tracking_sidecar_check(file->path, error));
+    TRY(write_sidecar(file, results, has_ended, error));
+    file->has_identity_file = true;
+    return GPUT_OK;
+}
+
+int tracking_identity_write(struct tracking_file *file, const struct gput_results *results,
+    bool has_ended, struct gput_error *error)
+{
+    return tracking_file_has_tables(file) ? write_table(file, results, has_ended, error)
+                                          : write_file(file, results, has_ended, error);
+}
+
+/* ---- Reading ---- */
+
+bool tracking_identity_read(const char *tracking_file, struct gput_results *results)
+{
+    struct doc *doc = tracking_sidecar_read(tracking_file);
+    if (doc) {
+        results_identity_read(doc, results);
+        results->tracker.rows_lost = tracking_sidecar_rows_lost(doc);
+    }
+    doc_destroy(doc);
+    return doc != NULL;
+}
+
+static void add_cell(const struct gput_table *table, size_t row, size_t column, struct doc *object)
+{
+    const char *name = gput_table_column_name(table, column);
+    if (gput_table_is_missing(table, row, column))
+        return;
+    switch (gput_table_column_type(table, column)) {
+    case GPUT_COLUMN_INT:
+        doc_add_int(object, name, gput_table_int(table, row, column));
+        break;
+    case GPUT_COLUMN_DOUBLE:
+        doc_add_double(object, name, gput_table_double(table, row, column));
+        break;
+    case GPUT_COLUMN_TEXT:
+        doc_add_string(object, name, gput_table_text(table, row, column));
+        break;
+    }
+}
+
+void tracking_identity_read_table(const struct gput_table *table, struct gput_results *results)
+{
+    size_t rows = gput_table_row_count(table);
+    struct doc *object = rows > 0 ? doc_create_object() : NULL;
+    for (size_t i = 0; object && i < gput_table_column_count(table); i++)
+        add_cell(table, rows - 1, i, object);
+    if (object) {
+        results_identity_read(object, results);
+        results->tracker.rows_lost = tracking_sidecar_rows_lost(object);
+    }
+    doc_destroy(object);
+}
+
+/* Sink of tables, of which only that with the identity is kept. */
+static int take_table(void *user, const struct gput_tables *tables, const struct gput_table *part,
+    struct gput_error *error)
+{
+    (void)tables;
+    (void)error;
+    if (strcmp(gput_table_name(part), TRACKING_IDENTITY_TABLE) == 0)
+        tracking_identity_read_table(part, user);
+    return GPUT_OK;
+}
+
+int tracking_identity_of(struct tracking_reader *reader, const char *path,
+    struct gput_results *results, struct gput_error *error)
+{
+    if (!reader->format->read_tables) {
+        tracking_identity_read(path, results);
+        return GPUT_OK;
+    }
+    struct gput_tables *building = tables_create(), *tables = NULL;
+    if (!building)
+        return error_memory(error);
+    tables_set_receiver(building, ROWS_AT_ONCE, take_table, results);
+    int code = tracking_reader_tables(reader, building, error);
+    int finished = tables_finish_building(building, &tables, error);
+    gput_tables_destroy(tables);
+    return code == GPUT_OK ? finished : code;
+}

@@ -1,8 +1,0 @@
-/* Of a build that links SQLite. */
-#include "formats/sqlite_library.h"
-
-int sqlite_library_load(struct gput_error *error)
-{
-    (void)error;
-    return GPUT_OK;
-}

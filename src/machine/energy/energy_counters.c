@@ -1,0 +1,300 @@
+#include "machine/energy/energy_counters.h"
+
+#include "base/clock.h"
+#include "base/number.h"
+#include "base/str.h"
+#include "base/text.h"
+#include "machine/process/fault_list.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- finding them ---- */
+
+/* What an administrator can do; only helps against missing permission. */
+static void suggest_remedy(struct energy_counters *energy, const struct powercap_zone *zone)
+{
+    struct str command = {0};
+    if (zone->open_errno != EACCES && zone->open_errno != EPERM)
+        return;
+    str_append(&command, "sudo chmod a+r ");
+    str_append_shell_word(&command, energy->sysfs_root);
+    str_printf(&command, "/class/powercap/intel-rapl%s:*/energy_uj", zone->is_mmio ? "*" : "");
+    if (command.length < sizeof energy->remedy) /* not half a command */
+        strcpy(energy->remedy, str_text(&command));
+    str_finish(&command);
+}
+
+/* "<sysfs>/class/powercap/intel-rapl:0" of a zone. */
+static int folder_length(const struct powercap_zone *zone)
+{
+    return (int)(strrchr(zone->path, '/') - zone->path);
+}
+
+static void explain_powercap(struct energy_counters *energy)
+{
+    const struct powercap *powercap = &energy->powercap;
+    if (powercap->folder_errno) {
+        text_fit(energy->why_not, sizeof energy->why_not, "Cannot read %.160s/class/powercap: %s",
+            energy->sysfs_root, strerror(powercap->folder_errno));
+        return;
+    }
+    if (powercap->count == 0 && powercap->n_unnamed > 0) {
+        text_fit(energy->why_not, sizeof energy->why_not,
+            "%.*s has no name that says what it counts", folder_length(powercap->zones),
+            powercap->zones[0].path);
+        return;
+    }
+    if (powercap->count == 0) {
+        text_fit(energy->why_not, sizeof energy->why_not,
+            "this machine shows no RAPL counters (%s/class/powercap); virtual machines rarely do",
+            energy->sysfs_root);
+        return;
+    }
+    text_fit(energy->why_not, sizeof energy->why_not, "%.200s: %s", powercap->zones[0].path,
+        strerror(powercap->zones[0].open_errno));
+}
+
+static bool any_zone_opened(const struct powercap *powercap)
+{
+    for (size_t i = 0; i < powercap->count; i++) {
+        if (powercap->zones[i].fd >= 0)
+            return true;
+    }
+    return false;
+}
+
+static size_t counter_count(const struct energy_counters *energy)
+{
+    return energy->uses_perf ? energy->perf.count : energy->powercap.count;
+}
+
+/* Without memory there are no counters, for that reason. */
+static void open_counters(struct energy_counters *energy)
+{
+    struct powercap *powercap = &energy->powercap;
+    int code = powercap_open(energy->sysfs_root, powercap);
+    if (!any_zone_opened(powercap))
+        explain_powercap(energy);
+    size_t refused = 0;
+    for (size_t i = 0; i < powercap->count; i++) {
+        refused += powercap->zones[i].fd < 0;
+        suggest_remedy(energy, &powercap->zones[i]);
+    }
+    /* The same counters: used where perf gives more of them. */
+    if (refused > 0 || powercap->n_unnamed > 0 || powercap->count == 0)
+        perf_energy_open(energy->sysfs_root, &energy->perf);
+    energy->uses_perf = energy->perf.count > powercap->count - refused;
+    if (!energy->uses_perf)
+        perf_energy_close(&energy->perf);
+    energy->counters = calloc(counter_count(energy) + 1, sizeof *energy->counters);
+    if (code == GPUT_OK && energy->counters)
+        return;
+    powercap_close(powercap);
+    perf_energy_close(&energy->perf);
+    energy->uses_perf = false;
+    text_fit(energy->why_not, sizeof energy->why_not, "out of memory");
+}
+
+void energy_counters_init(struct energy_counters *energy, const char *sysfs_root)
+{
+    *energy = (struct energy_counters){.sysfs_root = sysfs_root};
+    for (int i = 0; i < ENERGY_DOMAINS; i++)
+        energy->pending[i] = NAN;
+    open_counters(energy);
+}
+
+void energy_counters_finish(struct energy_counters *energy)
+{
+    powercap_close(&energy->powercap);
+    perf_energy_close(&energy->perf);
+    free(energy->counters);
+    energy->counters = NULL;
+}
+
+bool energy_counters_are_missing(const struct energy_counters *energy)
+{
+    return energy->why_not[0] && !energy->uses_perf;
+}
+
+bool energy_counters_may_wrap(const struct energy_counters *energy)
+{
+    return !energy->uses_perf && any_zone_opened(&energy->powercap);
+}
+
+/* ---- reading them ---- */
+
+static enum energy_domain domain_of(const struct energy_counters *energy, size_t i)
+{
+    return energy->uses_perf ? energy->perf.counters[i].domain : energy->powercap.zones[i].domain;
+}
+
+static double read_counter(struct energy_counters *energy, size_t i)
+{
+    uint64_t energy_uj;
+    double joules;
+    if (energy->uses_perf)
+        return perf_energy_read(&energy->perf.counters[i], &joules) == GPUT_OK ? joules : NAN;
+    const struct powercap_zone *zone = &energy->powercap.zones[i];
+    energy->counters[i].range_joules = (double)zone->range_uj * 1e-6;
+    return powercap_read(zone, &energy_uj) == GPUT_OK ? (double)energy_uj * 1e-6 : NAN;
+}
+
+/* An idle graphics unit may use nothing; everything else always uses some energy. */
+static bool may_stand_still(enum energy_domain domain)
+{
+    return domain == ENERGY_UNCORE;
+}
+
+/* Whether a counter that was known is not any more. */
+static bool is_lost(const struct energy_counter *counter, enum energy_domain domain)
+{
+    return counter->has_moved &&
+           (counter->failed || (energy_counter_stands_still(counter) && !may_stand_still(domain)));
+}
+
+void energy_counters_read(struct energy_counters *energy, int64_t now_ns)
+{
+    memset(energy->is_lost, 0, sizeof energy->is_lost);
+    for (size_t i = 0; i < counter_count(energy); i++) {
+        enum energy_domain domain = domain_of(energy, i);
+        struct energy_counter *counter = &energy->counters[i];
+        double joules = read_counter(energy, i), added = NAN;
+        /* The first reading only starts the counter. */
+        if (isnan(joules))
+            energy_counter_fail(counter, now_ns);
+        else
+            added = energy_counter_advance(counter, joules, now_ns);
+        if (counter->has_moved || may_stand_still(domain))
+            number_add_known(&energy->pending[domain], added);
+        energy->is_lost[domain] |= is_lost(counter, domain);
+    }
+    if (energy->first_read_ns == 0)
+        energy->first_read_ns = now_ns;
+    energy->read_ns = now_ns;
+}
+
+bool energy_counters_have_package(const struct energy_counters *energy)
+{
+    for (size_t i = 0; i < counter_count(energy); i++) {
+        const struct energy_counter *counter = &energy->counters[i];
+        if (domain_of(energy, i) == ENERGY_PACKAGE && counter->has_last &&
+            (counter->has_moved || !counter->stood_still))
+            return true;
+    }
+    return false;
+}
+
+void energy_counters_take(struct energy_counters *energy, double joules[ENERGY_DOMAINS])
+{
+    for (int i = 0; i < ENERGY_DOMAINS; i++) {
+        joules[i] = energy->pending[i];
+        energy->pending[i] = NAN;
+    }
+}
+
+int64_t energy_counters_unknown_ns(
+    const struct energy_counters *energy, int64_t start_ns, const bool counts[ENERGY_DOMAINS])
+{
+    /* A counter without a name may be a package's. */
+    if (energy->powercap.n_unnamed > 0 && !energy->uses_perf)
+        return energy->read_ns - start_ns;
+    int64_t max_ns = 0;
+    for (size_t i = 0; i < counter_count(energy); i++) {
+        int64_t unknown_ns =
+            energy_counter_unknown_ns(&energy->counters[i], start_ns, energy->read_ns);
+        if (counts[domain_of(energy, i)] && unknown_ns > max_ns)
+            max_ns = unknown_ns;
+    }
+    return max_ns;
+}
+
+/* ---- what is wrong with them ---- */
+
+static const char *fault_of(const struct energy_counter *counter, enum energy_domain domain)
+{
+    if (counter->failed)
+        return counter->has_last ? "can no longer be read; the energy since then is not known"
+                                 : "cannot be read and is skipped";
+    if (counter->went_back)
+        return "decreased; those intervals were skipped";
+    if (counter->went_ahead)
+        return "jumped ahead by more than a CPU can use; those intervals were skipped";
+    if (may_stand_still(domain))
+        return NULL;
+    if (!counter->stood_still)
+        return counter->has_moved || counter->last_ns == counter->moved_ns ? NULL
+                                                                           : "has not advanced yet";
+    return counter->has_moved ? "did not advance; the energy it missed is not known"
+                              : "does not advance and is skipped";
+}
+
+/* "package", and which one where there are several. */
+static void name_counter(const struct energy_counters *energy, size_t i, char *name, size_t size)
+{
+    enum energy_domain domain = domain_of(energy, i);
+    size_t same = 0;
+    for (size_t k = 0; k < counter_count(energy); k++)
+        same += domain_of(energy, k) == domain;
+    uint32_t package =
+        energy->uses_perf ? energy->perf.counters[i].package : energy->powercap.zones[i].package;
+    bool is_mmio = !energy->uses_perf && energy->powercap.zones[i].is_mmio;
+    if (same > 1)
+        snprintf(
+            name, size, "%s %u%s", energy_domain_name(domain), package, is_mmio ? " (mmio)" : "");
+    else
+        snprintf(name, size, "%s", energy_domain_name(domain));
+}
+
+static void explain_unnamed(const struct energy_counters *energy, struct fault_list *faults)
+{
+    const struct powercap *powercap = &energy->powercap;
+    for (size_t i = 0; i < powercap->n_unnamed && !energy->uses_perf; i++) {
+        char line[256];
+        const struct powercap_zone *zone = &powercap->zones[powercap->count + i];
+        snprintf(line, sizeof line, "%.*s has no name that says what it counts and is skipped",
+            folder_length(zone), zone->path);
+        fault_list_add(faults, line);
+    }
+}
+
+/* The platform contains the CPU and much else: nothing says how much of it is the CPU's. */
+static void explain_psys_alone(const struct energy_counters *energy, struct fault_list *faults)
+{
+    size_t n_psys = 0, count = counter_count(energy);
+    for (size_t i = 0; i < count; i++)
+        n_psys += domain_of(energy, i) == ENERGY_PSYS;
+    if (count > 0 && n_psys == count)
+        fault_list_add(faults, "there is only the psys counter, of the whole platform: it is not "
+                               "in any total and is not shared out");
+}
+
+void energy_counters_explain(const struct energy_counters *energy, char *text, size_t size)
+{
+    struct fault_list faults;
+    fault_list_begin(&faults, text, size);
+    explain_psys_alone(energy, &faults);
+    for (size_t i = 0; i < counter_count(energy); i++) {
+        char name[32], line[160];
+        const struct powercap_zone *zone = energy->uses_perf ? NULL : &energy->powercap.zones[i];
+        const char *fault = fault_of(&energy->counters[i], domain_of(energy, i));
+        name_counter(energy, i, name, sizeof name);
+        if (zone && zone->fd < 0)
+            snprintf(line, sizeof line, "the %s counter cannot be read (%s) and is skipped", name,
+                strerror(zone->open_errno));
+        else if (fault)
+            snprintf(line, sizeof line, "the %s counter %s", name, fault);
+        else if (energy->counters[i].late_ns > 0)
+            text_fit(line, sizeof line,
+                "the %s counter could not be read in the first %.1f s, which are missing", name,
+                clock_seconds_of_ns(energy->counters[i].late_ns));
+        else
+            continue;
+        fault_list_add(&faults, line);
+    }
+    explain_unnamed(energy, &faults);
+    fault_list_end(&faults);
+}

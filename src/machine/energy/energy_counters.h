@@ -1,0 +1,54 @@
+/*
+ * The energy counters of the CPU and its memory, by powercap or by perf events: joules of each
+ * domain (package, DRAM, psys, ...), and what is wrong with them.
+ */
+#pragma once
+
+#include "machine/energy/energy_counter.h"
+#include "machine/energy/perf_energy.h"
+#include "machine/energy/powercap.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct energy_counters {
+    const char *sysfs_root;
+    struct powercap powercap;
+    struct perf_energy perf; /* the same counters: used where perf gives more of them */
+    bool uses_perf;
+    struct energy_counter *counters; /* of powercap's zones, or perf's counters; owned */
+    bool is_lost[ENERGY_DOMAINS];    /* its joules were known, but are not any more */
+    double pending[ENERGY_DOMAINS];  /* joules read and not taken; NaN: none */
+    int64_t first_read_ns, read_ns;  /* when they were first and last read; 0: not yet */
+    char why_not[256];               /* why there are none; "" */
+    char remedy[160];                /* what an administrator can do about it; "" */
+};
+
+/* Finds the counters. `sysfs_root` must live as long as they. The caller calls
+ * energy_counters_finish(). */
+void energy_counters_init(struct energy_counters *energy, const char *sysfs_root);
+void energy_counters_finish(struct energy_counters *energy);
+
+/* Whether none can be read: `why_not` says why. */
+bool energy_counters_are_missing(const struct energy_counters *energy);
+
+/* Whether they wrap unless they are read often: a 65 kJ counter does every 3.6 minutes at 300 W. */
+bool energy_counters_may_wrap(const struct energy_counters *energy);
+
+/* Reads all counters and adds their increase to `pending`. */
+void energy_counters_read(struct energy_counters *energy, int64_t now_ns);
+
+/* Gives the joules of each domain since the call before; NaN: not known. */
+void energy_counters_take(struct energy_counters *energy, double joules[ENERGY_DOMAINS]);
+
+/* Whether the packages' joules are known, or will be with the next change of a counter. */
+bool energy_counters_have_package(const struct energy_counters *energy);
+
+/* An upper bound of the time since `start_ns` for which some counter of the domains that count gave
+ * no joules. */
+int64_t energy_counters_unknown_ns(
+    const struct energy_counters *energy, int64_t start_ns, const bool counts[ENERGY_DOMAINS]);
+
+/* Writes all faults, as far as there is space: "the psys counter did not advance; ...". "" when
+ * nothing is. */
+void energy_counters_explain(const struct energy_counters *energy, char *text, size_t size);

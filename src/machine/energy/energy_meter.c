@@ -1,0 +1,388 @@
+#include "machine/energy/energy_meter.h"
+
+#include "base/clock.h"
+#include "base/number.h"
+#include "base/text.h"
+#include "machine/energy/battery.h"
+#include "machine/energy/gpu_users.h"
+#include "machine/process/fault_list.h"
+
+#include <math.h>
+
+/* Counters that can wrap are read at least this often. */
+#define KEEP_UP_NS (60 * NS_PER_SECOND)
+/* Part of the GPUs' joules that may be unattributed where our share of the others is 0. */
+#define MAX_UNSHARED 0.02
+
+/* ---- beginning ---- */
+
+static void find_battery(struct energy_meter *meter)
+{
+    double watts;
+    struct gput_error error;
+    int code = battery_read(meter->sysfs_root, &watts, &error);
+    meter->has_battery = code == GPUT_OK;
+    if (code != GPUT_OK && code != GPUT_ERROR_UNSUPPORTED)
+        text_fit(meter->why_no_battery, sizeof meter->why_no_battery, "%s", error.message);
+}
+
+void energy_meter_init(struct energy_meter *meter, const char *sysfs_root)
+{
+    *meter = (struct energy_meter){.sysfs_root = sysfs_root, .shares_out = true};
+    energy_counters_init(&meter->cpu, sysfs_root);
+    for (size_t i = 0; i < GPU_MAX_DEVICES; i++)
+        gpu_energy_init(&meter->gpus[i], 0);
+    energy_peak_init(&meter->peak);
+    meter->package_share = meter->dram_share = meter->gpu_share = meter->gpu_main_share = NAN;
+    meter->main_share = meter->descendants_share = NAN;
+    find_battery(meter);
+
+    struct gput_energy *energy = &meter->energy;
+    energy->machine.package = energy->machine.core = energy->machine.uncore = NAN;
+    energy->machine.dram = energy->machine.psys = energy->machine.gpu = NAN;
+    energy->machine.battery = energy->machine.total = NAN;
+    energy->main = energy->descendants = energy->combined = energy->unattributed = NAN;
+    energy->idle_share = energy->mean_watts = energy->max_watts = energy->co2e_grams = NAN;
+}
+
+void energy_meter_finish(struct energy_meter *meter)
+{
+    energy_counters_finish(&meter->cpu);
+}
+
+bool energy_meter_has_any(const struct energy_meter *meter)
+{
+    return meter->cpu.uses_perf || energy_counters_may_wrap(&meter->cpu) || meter->has_battery ||
+           !isnan(meter->energy.machine.gpu);
+}
+
+/* ---- counters ---- */
+
+/* Joules of every domain over the interval. */
+struct interval {
+    double domains[ENERGY_DOMAINS];
+    double gpu;
+};
+
+static void add_domains(struct energy_meter *meter, struct interval *interval, int64_t now_ns)
+{
+    if (!meter->skips_cpu)
+        energy_counters_read(&meter->cpu, now_ns);
+    energy_counters_take(&meter->cpu, interval->domains);
+}
+
+int64_t energy_meter_due_ns(const struct energy_meter *meter)
+{
+    bool wraps = !meter->skips_cpu && energy_counters_may_wrap(&meter->cpu);
+    return wraps && meter->since_ns ? meter->cpu.read_ns + KEEP_UP_NS : INT64_MAX;
+}
+
+void energy_meter_update_counters(struct energy_meter *meter, int64_t now_ns)
+{
+    energy_counters_read(&meter->cpu, now_ns);
+}
+
+/* ---- shares ---- */
+
+static double share(double part, double whole)
+{
+    if (!(part > 0) || !(whole > 0))
+        return 0;
+    return part < whole ? part / whole : 1;
+}
+
+/* Whether 0 joules of GPUs is not a figure, because too much that may be of tracked processes is
+ * unattributed. */
+static bool gpus_may_hide_something(const struct energy_meter *meter)
+{
+    bool is_little = meter->unshared_joules <= MAX_UNSHARED * meter->energy.machine.gpu;
+    return !(meter->gpu_share > 0) && meter->unshared_joules > 0 && !is_little;
+}
+
+/* The sums of our shares, where they are complete. */
+static void publish_shares(struct energy_meter *meter)
+{
+    struct gput_energy *energy = &meter->energy;
+    bool is_known = !gpus_may_hide_something(meter);
+    energy->main = is_known ? meter->main_share : NAN;
+    energy->descendants = is_known ? meter->descendants_share : NAN;
+    energy->combined = energy->main + energy->descendants;
+}
+
+/* Adds shares of some joules to main and the descendants; together never more than all. Returns
+ * their sum; NaN: not known. */
+static double attribute(struct energy_meter *meter, double joules, double main, double descendants)
+{
+    if (isnan(joules) || !meter->shares_out)
+        return NAN;
+    double sum = main + descendants;
+    if (sum > 1) {
+        main /= sum;
+        descendants /= sum;
+    }
+    number_add_known(&meter->main_share, joules * main);
+    number_add_known(&meter->descendants_share, joules * descendants);
+    return joules * (main + descendants);
+}
+
+static void attribute_cpu(
+    struct energy_meter *meter, const struct energy_shares *now, double joules)
+{
+    const struct energy_shares *since = &meter->since;
+    double main = now->main_cpu_seconds - since->main_cpu_seconds;
+    double descendants = now->descendants_cpu_seconds - since->descendants_cpu_seconds;
+    double all = main + descendants + now->other_cpu_seconds - since->other_cpu_seconds;
+    number_add_known(
+        &meter->package_share, attribute(meter, joules, share(main, all), share(descendants, all)));
+}
+
+static void attribute_dram(
+    struct energy_meter *meter, const struct energy_shares *now, double joules)
+{
+    double combined = share(now->combined_ram_bytes, now->machine_ram_bytes);
+    double main = share(now->main_ram_bytes, now->machine_ram_bytes);
+    if (main > combined)
+        main = combined;
+    number_add_known(&meter->dram_share, attribute(meter, joules, main, combined - main));
+}
+
+/* ---- GPUs ---- */
+
+static void attribute_gpu(struct energy_meter *meter, const struct gpu_users *users, double joules)
+{
+    if (users->basis == GPU_USERS_UNKNOWN) {
+        meter->unshared_joules += joules;
+        return;
+    }
+    meter->gpu_by_use |= users->basis == GPU_USERS_BY_USE;
+    meter->gpu_by_memory |= users->basis == GPU_USERS_BY_MEMORY;
+    double main_before = isnan(meter->main_share) ? 0 : meter->main_share;
+    number_add_known(&meter->gpu_share, attribute(meter, joules, share(users->main, users->all),
+                                            share(users->descendants, users->all)));
+    number_add_known(&meter->gpu_main_share, meter->main_share - main_before);
+}
+
+/* From main and the descendants as much of it as they have of all. */
+static void take_back_shares(struct energy_meter *meter, double joules, double all)
+{
+    if (isnan(meter->gpu_share))
+        return;
+    double main = joules * share(meter->gpu_main_share, all);
+    double combined = joules * share(meter->gpu_share, all);
+    meter->gpu_share -= combined;
+    meter->gpu_main_share -= main;
+    meter->main_share -= main;
+    meter->descendants_share -= combined - main;
+}
+
+/* Joules of a GPU since the last call; NaN: not known. */
+static double gpu_joules(
+    struct energy_meter *meter, const struct energy_shares *now, size_t i, int64_t now_ns)
+{
+    const struct gpu_device *device = &now->gpu_devices[i];
+    const struct gpu_device_sample *sample = &now->gpus->devices[i];
+    struct gpu_energy_reading reading = {.read_ns = sample->read_ns,
+        .power_watts = device->power_is_counted ? NAN : sample->power_watts,
+        .energy_joules = sample->energy_joules,
+        .energy_ns = sample->energy_ns};
+    if (device->is_card_leader) {
+        reading.power_watts = sample->card_power_watts;
+        reading.energy_joules = sample->card_energy_joules;
+    }
+    return gpu_energy_advance(&meter->gpus[i], &reading, now_ns);
+}
+
+/* MIG instances of a card have no energy of their own, and that of a GPU in the CPU's package is
+ * counted there. */
+static bool has_joules(const struct energy_meter *meter, const struct gpu_device *device)
+{
+    return device->mig ? device->is_card_leader
+                       : !(device->in_package && energy_counters_have_package(&meter->cpu));
+}
+
+static void read_gpus(struct energy_meter *meter, const struct energy_shares *now,
+    struct interval *interval, int64_t now_ns)
+{
+    double excess = 0;
+    interval->gpu = NAN;
+    meter->gpu_is_lost = false;
+    for (size_t i = 0; now->gpus && i < now->gpus->n_devices; i++) {
+        if (!has_joules(meter, &now->gpu_devices[i]))
+            continue;
+        double joules = gpu_joules(meter, now, i, now_ns);
+        meter->gpu_is_lost |= meter->gpus[i].is_lost;
+        if (isnan(joules))
+            continue;
+        number_add_known(&interval->gpu, joules);
+        struct gpu_users users = gpu_users_find(now->gpus, now->gpu_devices, i);
+        attribute_gpu(meter, &users, joules);
+        if (now->is_last)
+            excess += gpu_energy_take_back(&meter->gpus[i]);
+    }
+    if (excess > 0) {
+        take_back_shares(meter, excess, meter->energy.machine.gpu + interval->gpu);
+        interval->gpu -= excess;
+    }
+}
+
+/* ---- an interval ---- */
+
+static double total_of(
+    const struct energy_meter *meter, const struct interval *interval, double battery)
+{
+    double total = NAN;
+    if (!energy_counters_have_package(&meter->cpu) && !isnan(battery))
+        return battery;
+    number_add_known(&total, interval->domains[ENERGY_PACKAGE]);
+    number_add_known(&total, interval->domains[ENERGY_DRAM]);
+    number_add_known(&total, interval->gpu);
+    return total;
+}
+
+/* Skips partly known intervals, and the increase of a counter while it could not be read, which
+ * comes at once. */
+static void add_to_peak(struct energy_meter *meter, double joules, double seconds)
+{
+    bool was_partial = meter->was_partial;
+    meter->was_partial = energy_meter_is_partial(meter);
+    if (isnan(joules) || meter->was_partial || was_partial)
+        energy_peak_break(&meter->peak);
+    else
+        energy_peak_add(&meter->peak, joules, seconds);
+    meter->energy.max_watts = meter->peak.watts;
+}
+
+static void add_interval(struct energy_meter *meter, const struct interval *interval,
+    double battery_joules, double seconds)
+{
+    struct gput_energy *energy = &meter->energy;
+    number_add_known(&energy->machine.package, interval->domains[ENERGY_PACKAGE]);
+    number_add_known(&energy->machine.core, interval->domains[ENERGY_CORE]);
+    number_add_known(&energy->machine.uncore, interval->domains[ENERGY_UNCORE]);
+    number_add_known(&energy->machine.dram, interval->domains[ENERGY_DRAM]);
+    number_add_known(&energy->machine.psys, interval->domains[ENERGY_PSYS]);
+    number_add_known(&energy->machine.gpu, interval->gpu);
+    number_add_known(&energy->machine.battery, battery_joules);
+
+    double total = total_of(meter, interval, battery_joules);
+    number_add_known(&energy->machine.total, total);
+    publish_shares(meter);
+    add_to_peak(meter, total, seconds);
+    /* Also all of it, where its users are not known. */
+    if (meter->shares_out && !isnan(energy->machine.total))
+        energy->unattributed =
+            fmax(0, energy->machine.total - (isnan(energy->combined) ? 0 : energy->combined));
+}
+
+/* It says something of joules that are shared out by CPU time, and nothing without them. */
+static void publish_idle(struct energy_meter *meter, const struct energy_shares *now)
+{
+    struct gput_energy *energy = &meter->energy;
+    bool has_joules = !isnan(energy->machine.package) || !isnan(energy->machine.dram);
+    if (has_joules && now->machine_cpu_seconds > 0 && !meter->skips_cpu)
+        energy->idle_share = 1 - share(now->machine_busy_seconds, now->machine_cpu_seconds);
+}
+
+/* Joules count from the start of the session on, or else from the first reading. */
+static double begin(struct energy_meter *meter, int64_t now_ns)
+{
+    if (!meter->start_ns)
+        meter->start_ns = now_ns;
+    for (size_t i = 0; i < GPU_MAX_DEVICES; i++)
+        gpu_energy_init(&meter->gpus[i], meter->start_ns);
+    return clock_seconds_of_ns(now_ns - meter->start_ns);
+}
+
+void energy_meter_read(struct energy_meter *meter, const struct energy_shares *now, int64_t now_ns)
+{
+    bool first = meter->since_ns == 0;
+    /* Counters can have been read before the first interval ends: energy_meter_update_counters() */
+    bool has_cpu = !first || meter->cpu.read_ns != 0;
+    struct interval interval;
+    double watts = NAN;
+    double seconds = first ? begin(meter, now_ns) : clock_seconds_of_ns(now_ns - meter->since_ns);
+    add_domains(meter, &interval, now_ns);
+    read_gpus(meter, now, &interval, now_ns);
+    if (seconds > 0 && meter->has_battery && !meter->skips_cpu)
+        battery_read(meter->sysfs_root, &watts, NULL);
+    if (has_cpu) {
+        attribute_cpu(meter, now, interval.domains[ENERGY_PACKAGE]);
+        attribute_dram(meter, now, interval.domains[ENERGY_DRAM]);
+        meter->since = *now; /* shares of the first interval are since the start of the session */
+    }
+    add_interval(meter, &interval, watts * seconds, seconds);
+    if (!first)
+        publish_idle(meter, now);
+    meter->since_ns = now_ns;
+}
+
+/* ---- counters that stopped, and faults ---- */
+
+bool energy_meter_is_partial(const struct energy_meter *meter)
+{
+    return meter->gpu_is_lost || meter->cpu.is_lost[ENERGY_PACKAGE] ||
+           meter->cpu.is_lost[ENERGY_DRAM];
+}
+
+void energy_meter_figures(const struct energy_meter *meter, double joules[GPUT_ENERGY_FIGURE_COUNT])
+{
+    static const enum gput_energy_figure of_domain[ENERGY_DOMAINS] = {
+        [ENERGY_PACKAGE] = GPUT_ENERGY_PACKAGE,
+        [ENERGY_CORE] = GPUT_ENERGY_CORE,
+        [ENERGY_UNCORE] = GPUT_ENERGY_UNCORE,
+        [ENERGY_DRAM] = GPUT_ENERGY_DRAM,
+        [ENERGY_PSYS] = GPUT_ENERGY_PSYS,
+    };
+    energy_figures(&meter->energy, joules);
+    for (int i = 0; i < ENERGY_DOMAINS; i++) {
+        if (meter->cpu.is_lost[i])
+            joules[of_domain[i]] = NAN;
+    }
+    if (meter->gpu_is_lost)
+        joules[GPUT_ENERGY_GPU] = NAN;
+    if (energy_meter_is_partial(meter))
+        joules[GPUT_ENERGY_TOTAL] = joules[GPUT_ENERGY_MAIN] = joules[GPUT_ENERGY_DESCENDANTS] =
+            joules[GPUT_ENERGY_COMBINED] = NAN;
+}
+
+double energy_meter_unknown_seconds(const struct energy_meter *meter)
+{
+    const struct gput_energy *energy = &meter->energy;
+    bool is_in_total[ENERGY_DOMAINS] = {
+        [ENERGY_PACKAGE] = !isnan(energy->machine.package),
+        [ENERGY_DRAM] = !isnan(energy->machine.dram),
+    };
+    double seconds =
+        clock_seconds_of_ns(energy_counters_unknown_ns(&meter->cpu, meter->start_ns, is_in_total));
+    for (size_t i = 0; i < GPU_MAX_DEVICES && !isnan(meter->energy.machine.gpu); i++)
+        seconds = fmax(seconds, gpu_energy_unknown_seconds(&meter->gpus[i]));
+    return seconds;
+}
+
+double energy_meter_gpu_joules(const struct energy_meter *meter, size_t i)
+{
+    return meter->gpus[i].is_lost ? NAN : meter->gpus[i].joules;
+}
+
+void energy_meter_explain_gpus(const struct energy_meter *meter, char *text, size_t size)
+{
+    struct fault_list faults;
+    char line[160];
+    fault_list_begin(&faults, text, size);
+    for (size_t i = 0; i < GPU_MAX_DEVICES; i++) {
+        /* Where no GPU gives joules, that is not a fault of one. */
+        bool is_counted = meter->gpus[i].has_counter || !isnan(meter->energy.machine.gpu);
+        if (is_counted && gpu_energy_explain(&meter->gpus[i], i, line, sizeof line))
+            fault_list_add(&faults, line);
+    }
+    fault_list_end(&faults);
+}
+
+bool energy_meter_integrates_power(const struct energy_meter *meter)
+{
+    for (size_t i = 0; i < GPU_MAX_DEVICES; i++) {
+        if (!isnan(meter->gpus[i].joules) && !meter->gpus[i].has_counter)
+            return true;
+    }
+    return false;
+}

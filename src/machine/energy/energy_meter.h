@@ -1,0 +1,102 @@
+/*
+ * Joules of the machine by domain, and the tracked processes' share of them.
+ *
+ * It has intervals of its own, of at least 100 ms: shorter ones are too coarse for the energy
+ * counters (1 ms). Energy and shares are always of the same interval.
+ */
+#pragma once
+
+#include "machine/energy/energy_counters.h"
+#include "machine/energy/energy_peak.h"
+#include "machine/energy/gpu_energy.h"
+#include "machine/gpu/gpu.h"
+
+#include "model/energy.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What shares are computed from, at one moment. CPU times are since the start of the session; other
+ * figures are current. */
+struct energy_shares {
+    double main_cpu_seconds, descendants_cpu_seconds; /* by their CPU clocks */
+    double other_cpu_seconds;                         /* of all others: struct other_cpu */
+    double machine_busy_seconds;                      /* of all, in the kernel's clock ticks */
+    double machine_cpu_seconds;                       /* busy and idle */
+    double main_ram_bytes, combined_ram_bytes;        /* each page once */
+    double machine_ram_bytes;                         /* in use */
+    const struct gpu_sample *gpus;                    /* NULL: none */
+    const struct gpu_device *gpu_devices;             /* as many as gpus->n_devices */
+    bool is_last;                                     /* no later ones follow */
+};
+
+struct energy_meter {
+    const char *sysfs_root;
+    struct energy_counters cpu;
+    struct gpu_energy gpus[GPU_MAX_DEVICES];
+    bool shares_out; /* there are processes to attribute energy to; true unless set otherwise */
+    bool skips_cpu;  /* to another tracker: its counters and batteries are not read */
+    bool has_battery;
+    int64_t start_ns; /* of the session, set before the first reading; 0: that first reading */
+
+    int64_t since_ns; /* start of the interval being measured; 0: none yet */
+    struct energy_shares since;
+
+    struct gput_energy energy; /* so far; `unit` and `co2e_grams` are the caller's */
+    /* The tracked processes' share of those joules; NaN: not known. */
+    double package_share, dram_share, gpu_share;
+    double gpu_main_share;                /* that of main alone */
+    double main_share, descendants_share; /* the same sums of main, descendants and others */
+    struct energy_peak peak;
+    bool was_partial;         /* the last interval's total was known only in part */
+    bool gpu_is_lost;         /* the joules of some GPU are not known any more */
+    bool gpu_by_use;          /* some GPU was shared out by SM use */
+    bool gpu_by_memory;       /* some GPU, by memory in use */
+    double unshared_joules;   /* of GPUs, unattributed: their users were not known */
+    char why_no_battery[256]; /* why it is not known whether there is a battery; "" */
+};
+
+/* Finds the counters. `sysfs_root` must live as long as the meter. The caller calls
+ * energy_meter_finish(). */
+void energy_meter_init(struct energy_meter *meter, const char *sysfs_root);
+void energy_meter_finish(struct energy_meter *meter);
+
+/* Whether anything can be metered on this machine: if false, updates cost nothing. */
+bool energy_meter_has_any(const struct energy_meter *meter);
+
+/*
+ * Ends the interval that the call before has begun, if any, and begins the next. The figures are
+ * then in `energy`. Those of GPUs and the total can be less at the last call, where a driver was
+ * late and more power was extrapolated than its counter has.
+ */
+void energy_meter_read(struct energy_meter *meter, const struct energy_shares *now, int64_t now_ns);
+
+/* An upper bound of the seconds for which some package, DRAM or GPU gave no joules while others of
+ * its kind did: they are missing in the sums. */
+double energy_meter_unknown_seconds(const struct energy_meter *meter);
+
+/*
+ * The joules so far, in the order of enum gput_energy_figure. Unlike in `energy`, which keeps what
+ * was counted, a figure becomes NaN when it is not known any more: that is not the same as 0.
+ */
+void energy_meter_figures(
+    const struct energy_meter *meter, double joules[GPUT_ENERGY_FIGURE_COUNT]);
+double energy_meter_gpu_joules(const struct energy_meter *meter, size_t i);
+
+/* Whether the total is only known up to some moment. */
+bool energy_meter_is_partial(const struct energy_meter *meter);
+
+/* Writes all faults of GPU figures, as far as there is space; "" when nothing is. */
+void energy_meter_explain_gpus(const struct energy_meter *meter, char *text, size_t size);
+
+/* Whether some GPU has no counter, so that its power was integrated. */
+bool energy_meter_integrates_power(const struct energy_meter *meter);
+
+/*
+ * When energy_meter_update_counters() must read the counters even if no interval ends, so that none
+ * wraps unnoticed; INT64_MAX: never. A 65 kJ counter wraps every 3.6 minutes at 300 W.
+ */
+int64_t energy_meter_due_ns(const struct energy_meter *meter);
+
+/* Before the first energy_meter_read(), too: joules of the CPU then count from there. */
+void energy_meter_update_counters(struct energy_meter *meter, int64_t now_ns);

@@ -1,0 +1,211 @@
+/*
+ * AMD GPUs of the amdgpu driver: sysfs for the card, the compute driver (KFD) and the card's
+ * clients for processes.
+ */
+#include "machine/gpu/drm_gpus.h"
+#include "machine/gpu/gpu_metrics.h"
+#include "machine/gpu/kfd.h"
+#include "machine/gpu/source.h"
+#include "machine/os/sysfs.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char not_reported[] = "the amdgpu driver does not report it for this GPU";
+static const char refused[] = "the system denies reading it";
+static const char gone[] = "the GPU was removed";
+
+struct amdgpu_state {
+    struct drm_gpus gpus; /* an integrated one uses system RAM beyond a small reserved part */
+    uint64_t kfd_ids[GPU_MAX_DEVICES]; /* one a GPU; 0: not in KFD */
+};
+
+static void amdgpu_close(void *opaque)
+{
+    struct amdgpu_state *state = opaque;
+    drm_gpus_finish(&state->gpus);
+    free(state);
+}
+
+static bool is_amdgpu(const struct drm_card *card, const struct gpu_source_options *options)
+{
+    (void)options;
+    if (card->driver[0])
+        return strcmp(card->driver, "amdgpu") == 0;
+    return card->vendor == GPU_VENDOR_AMD;
+}
+
+static bool are_sensors_of_card(const char *folder, const char *name)
+{
+    (void)folder;
+    return name[0] == '\0' || strcmp(name, "amdgpu") == 0;
+}
+
+/* Only APUs have the voltage rail of a north bridge, or CPU cores in the same node. */
+static bool is_apu(const struct drm_card *card, bool has_cores)
+{
+    char label[32];
+    return has_cores ||
+           (card->sensors[0] && sysfs_read_line(card->sensors, "in1_label", label, sizeof label) &&
+               strcmp(label, "vddnb") == 0);
+}
+
+static void find_parts(struct amdgpu_state *state, uint32_t index)
+{
+    struct drm_gpus *gpus = &state->gpus;
+    struct drm_card *card = &gpus->cards[index];
+    struct drm_target *target = &gpus->targets[index];
+    struct kfd_node node = {0};
+    drm_card_find_sensors(card, are_sensors_of_card);
+    if (kfd_find_node(
+            gpus->options.sysfs_root, card, target->render_number, gpus->count == 1, &node))
+        state->kfd_ids[index] = node.gpu_id;
+    target->integrated = is_apu(card, node.has_cores);
+}
+
+static void *amdgpu_probe(
+    const struct gpu_source_options *options, struct gpu_source_status *status)
+{
+    struct amdgpu_state *state = calloc(1, sizeof *state);
+    if (!state) {
+        gpu_source_status_set(status, GPU_SOURCE_FAILED, "", "out of memory");
+        return NULL;
+    }
+    if (!drm_gpus_find(&state->gpus, options, is_amdgpu, "AMD", status)) {
+        amdgpu_close(state);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < state->gpus.count; i++)
+        find_parts(state, i);
+    return state;
+}
+
+static bool amdgpu_open(void *opaque, struct gpu_source_status *status)
+{
+    const struct amdgpu_state *state = opaque;
+    bool kfd = false;
+    for (uint32_t i = 0; i < state->gpus.count; i++)
+        kfd |= state->kfd_ids[i] != 0;
+    gpu_source_status_set(status, GPU_SOURCE_AVAILABLE, "", "sysfs, fdinfo%s",
+        kfd ? ", KFD" : " (no KFD: ROCm is not set up)");
+    return true;
+}
+
+/* Bytes of the card's memory; of an APU also the system RAM it may use (GTT). NaN, with errno set,
+ * when unknown. `which` is "total" or "used". */
+static double read_ram(const struct drm_gpus *gpus, uint32_t index, const char *which)
+{
+    const char *folder = gpus->cards[index].folder;
+    char name[48];
+    uint64_t vram, gtt;
+    snprintf(name, sizeof name, "mem_info_vram_%s", which);
+    if (!sysfs_read_uint64(folder, name, &vram))
+        return NAN;
+    snprintf(name, sizeof name, "mem_info_gtt_%s", which);
+    if (gpus->targets[index].integrated && sysfs_read_uint64(folder, name, &gtt))
+        vram += gtt;
+    return (double)vram;
+}
+
+static uint32_t amdgpu_list_devices(void *opaque, struct gpu_device *devices, uint32_t capacity)
+{
+    const struct drm_gpus *gpus = &((const struct amdgpu_state *)opaque)->gpus;
+    uint32_t count = gpus->count < capacity ? gpus->count : capacity;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct drm_card *card = &gpus->cards[i];
+        char text[64];
+        drm_card_describe(card, "amdgpu", &devices[i]);
+        devices[i].in_package = gpus->targets[i].integrated;
+        devices[i].ram_capacity_bytes = read_ram(gpus, i, "total");
+        if (sysfs_read_line(card->folder, "unique_id", text, sizeof text) && text[0])
+            snprintf(devices[i].uuid, sizeof devices[i].uuid, "GPU-%s", text);
+        if (sysfs_read_line(card->folder, "product_name", text, sizeof text) && text[0])
+            snprintf(devices[i].name, sizeof devices[i].name, "%s%s",
+                strncmp(text, "AMD", 3) == 0 ? "" : "AMD ", text);
+    }
+    return count;
+}
+
+/* What errno means for a figure. */
+static const char *reason_of_errno(void)
+{
+    switch (errno) {
+    case EPERM: /* amdgpu returns this for a GPU that has just been suspended */
+        return drm_card_suspended_reason;
+    case EACCES:
+        return refused;
+    case ENODEV:
+        return gone;
+    default:
+        return not_reported;
+    }
+}
+
+static void read_power(const struct drm_card *card, struct gpu_device_reading *reading)
+{
+    uint64_t microwatts;
+    errno = ENOENT;
+    if (card->sensors[0] && (sysfs_read_uint64(card->sensors, "power1_average", &microwatts) ||
+                                sysfs_read_uint64(card->sensors, "power1_input", &microwatts)))
+        reading->power_watts = (double)microwatts / 1e6;
+    else
+        reading->missing[GPU_POWER] = reason_of_errno();
+}
+
+static void read_energy(const struct drm_card *card, struct gpu_device_reading *reading)
+{
+    char table[256];
+    long length = sysfs_read_bytes(card->folder, "gpu_metrics", table, sizeof table);
+    if (length > 0)
+        reading->energy_joules = gpu_metrics_energy_joules(table, (size_t)length);
+    if (isnan(reading->energy_joules))
+        reading->missing[GPU_ENERGY] = length < 0 ? reason_of_errno() : not_reported;
+}
+
+static void amdgpu_read_device(
+    void *opaque, uint32_t index, bool whole, struct gpu_device_reading *reading)
+{
+    (void)whole;
+    const struct drm_gpus *gpus = &((const struct amdgpu_state *)opaque)->gpus;
+    const struct drm_card *card = &gpus->cards[index];
+    uint64_t percent;
+    if (sysfs_is_suspended(card->folder)) {
+        gpu_device_reading_clear(reading, drm_card_suspended_reason);
+        return;
+    }
+    reading->ram_used_bytes = read_ram(gpus, index, "used");
+    if (isnan(reading->ram_used_bytes)) {
+        reading->missing[GPU_RAM_USED] = reason_of_errno();
+        reading->lost = errno == ENODEV;
+    }
+    if (sysfs_read_uint64(card->folder, "gpu_busy_percent", &percent) && percent <= 100)
+        reading->utilization_percent = (double)percent;
+    else
+        reading->missing[GPU_UTILIZATION] = reason_of_errno();
+    read_power(card, reading);
+    read_energy(card, reading);
+}
+
+static void amdgpu_read_processes(
+    void *opaque, const struct gpu_tracked *tracked, bool whole, struct gpu_process_list *list)
+{
+    (void)whole;
+    struct amdgpu_state *state = opaque;
+    drm_gpus_read_processes(&state->gpus, tracked, list);
+    kfd_processes_read(state->gpus.options.sysfs_root, state->gpus.options.procfs_root, tracked,
+        state->kfd_ids, state->gpus.count, list);
+}
+
+const struct gpu_source gpu_source_amdgpu = {
+    .name = "amdgpu",
+    .vendor = GPU_VENDOR_AMD,
+    .probe = amdgpu_probe,
+    .open = amdgpu_open,
+    .list_devices = amdgpu_list_devices,
+    .read_device = amdgpu_read_device,
+    .read_processes = amdgpu_read_processes,
+    .close = amdgpu_close,
+};

@@ -1,0 +1,167 @@
+#include "machine/gpu/drm_card.h"
+
+#include "base/array.h"
+#include "base/text.h"
+#include "machine/os/sysfs.h"
+
+#include <errno.h>
+#include <libgen.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+const char drm_card_suspended_reason[] = "the GPU is suspended; reading it would wake it";
+
+/* Drivers of GPUs; a card of another driver is one when it has a render node. */
+static const char *const gpu_drivers[] = {"amdgpu", "radeon", "i915", "xe", "nouveau", "nova",
+    "msm", "panfrost", "panthor", "lima", "v3d", "etnaviv", "asahi", "powervr", "nvidia"};
+
+static bool is_gpu_driver(const char *driver)
+{
+    return text_is_among(driver, gpu_drivers, sizeof gpu_drivers / sizeof *gpu_drivers);
+}
+
+/* The last part of a link's target. */
+static bool read_link_name(const char *folder, const char *name, char *value, size_t size)
+{
+    char path[SYSFS_PATH_SIZE], target[PATH_MAX];
+    if (!sysfs_path(path, folder, name))
+        return false;
+    ssize_t length = readlink(path, target, sizeof target - 1);
+    if (length <= 0)
+        return false;
+    target[length] = '\0';
+    snprintf(value, size, "%s", basename(target));
+    return true;
+}
+
+static enum gpu_vendor vendor_of(const struct drm_card *card)
+{
+    switch (card->vendor_id) {
+    case 0x10de:
+        return GPU_VENDOR_NVIDIA;
+    case 0x1002:
+    case 0x1022:
+        return GPU_VENDOR_AMD;
+    case 0x8086:
+        return GPU_VENDOR_INTEL;
+    }
+    if (strcmp(card->driver, "amdgpu") == 0)
+        return GPU_VENDOR_AMD;
+    if (strcmp(card->driver, "i915") == 0 || strcmp(card->driver, "xe") == 0)
+        return GPU_VENDOR_INTEL;
+    return GPU_VENDOR_OTHER;
+}
+
+static void read_address(const char *card_folder, struct drm_card *card)
+{
+    char text[256];
+    struct pci_address address;
+    if ((sysfs_read_uevent(card->folder, "PCI_SLOT_NAME", text, sizeof text) &&
+            pci_address_parse(text, &address)) ||
+        (read_link_name(card_folder, "device", text, sizeof text) &&
+            pci_address_parse(text, &address)))
+        pci_address_format(&address, card->pci_address);
+}
+
+static bool has_render_node(const struct drm_card *card)
+{
+    char folder[SYSFS_PATH_SIZE];
+    return sysfs_path(folder, card->folder, "drm") &&
+           sysfs_next_numbered(folder, "renderD", -1) >= 0;
+}
+
+static bool read_card(const char *drm_folder, unsigned number, struct drm_card *card)
+{
+    char card_folder[SYSFS_PATH_SIZE];
+    uint64_t value;
+    *card = (struct drm_card){.number = number};
+    int length = snprintf(card_folder, sizeof card_folder, "%s/card%u", drm_folder, number);
+    if (length < 0 || (size_t)length + sizeof "/device" > sizeof card->folder)
+        return false;
+    memcpy(card->folder, card_folder, (size_t)length);
+    strcpy(card->folder + length, "/device");
+    if (access(card->folder, F_OK) != 0)
+        return false; /* without hardware: vgem, vkms */
+    if (!sysfs_read_uevent(card->folder, "DRIVER", card->driver, sizeof card->driver))
+        read_link_name(card->folder, "driver", card->driver, sizeof card->driver);
+    if (sysfs_read_uint64(card->folder, "vendor", &value))
+        card->vendor_id = (uint32_t)value;
+    if (sysfs_read_uint64(card->folder, "device", &value))
+        card->device_id = (uint32_t)value;
+    read_address(card_folder, card);
+    card->vendor = vendor_of(card);
+    card->renders = is_gpu_driver(card->driver) || has_render_node(card) ||
+                    (!card->driver[0] && card->vendor != GPU_VENDOR_OTHER);
+    return true;
+}
+
+bool drm_cards_find(
+    const struct gpu_source_options *options, drm_card_filter *is_wanted, struct drm_cards *cards)
+{
+    char folder[SYSFS_PATH_SIZE];
+    struct drm_card card;
+    *cards = (struct drm_cards){0};
+    if (!sysfs_path(folder, options->sysfs_root, "class/drm"))
+        return true;
+    for (long number = -1; (number = sysfs_next_numbered(folder, "card", number)) >= 0;) {
+        if (!read_card(folder, (unsigned)number, &card) || !is_wanted(&card, options))
+            continue;
+        if (cards->count == GPU_MAX_DEVICES)
+            cards->n_skipped++;
+        else if (ARRAY_EXTEND(cards->cards, cards->count))
+            cards->cards[cards->count++] = card;
+        else
+            return false;
+    }
+    cards->failure = errno;
+    if (cards->failure)
+        cards->count = 0;
+    return true;
+}
+
+void drm_cards_explain_none(const struct gpu_source_options *options, const char *whose,
+    const struct drm_cards *cards, struct gpu_source_status *status)
+{
+    if (cards->failure)
+        gpu_source_status_set(status, GPU_SOURCE_FAILED, "", "cannot read %s/class/drm: %s",
+            options->sysfs_root, strerror(cards->failure));
+    else
+        gpu_source_status_set(
+            status, GPU_SOURCE_ABSENT, "", "no %s GPU in %s/class/drm", whose, options->sysfs_root);
+}
+
+void drm_card_find_sensors(
+    struct drm_card *card, bool (*is_wanted)(const char *folder, const char *name))
+{
+    char hwmon[SYSFS_PATH_SIZE], name[32];
+    if (!sysfs_path(hwmon, card->folder, "hwmon"))
+        return;
+    for (long number = -1; (number = sysfs_next_numbered(hwmon, "hwmon", number)) >= 0;) {
+        snprintf(card->sensors, sizeof card->sensors, "%s/hwmon/hwmon%ld", card->folder, number);
+        if (!sysfs_read_line(card->sensors, "name", name, sizeof name))
+            name[0] = '\0';
+        if (is_wanted(card->sensors, name))
+            return;
+    }
+    card->sensors[0] = '\0';
+}
+
+void drm_card_describe(const struct drm_card *card, const char *source, struct gpu_device *device)
+{
+    static const char *const makers[] = {"GPU", "NVIDIA", "AMD", "Intel"};
+    *device = (struct gpu_device){.vendor = card->vendor, .ram_capacity_bytes = NAN};
+    snprintf(device->source, sizeof device->source, "%s", source);
+    snprintf(device->pci_address, sizeof device->pci_address, "%s", card->pci_address);
+    if (card->pci_address[0])
+        snprintf(device->uuid, sizeof device->uuid, "%s", card->pci_address);
+    else
+        snprintf(device->uuid, sizeof device->uuid, "card%u", card->number);
+    if (card->device_id)
+        snprintf(device->name, sizeof device->name, "%s 0x%04x (%s)", makers[card->vendor],
+            card->device_id, card->driver[0] ? card->driver : "unknown driver");
+    else
+        snprintf(device->name, sizeof device->name, "%s %s", makers[card->vendor], card->driver);
+}

@@ -1,0 +1,262 @@
+#include "machine/os/launcher.h"
+
+#include "base/number.h"
+#include "base/text.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+/* Who starts the processes of a job, the innermost first. */
+static const struct launcher_row {
+    const char *name;
+    const char *also; /* must be set too: the others are common names; or NULL */
+    const char *rank; /* NULL: it gives none */
+    const char *world_size, *local_rank, *local_size;
+    const char *node, *node_rank, *node_count;
+    long first_rank;
+    const char *run,
+        *other_run; /* distinguish its runs; the other one: where the first has no id */
+} rows[] = {
+    {"torchrun", "TORCHELASTIC_RUN_ID", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE",
+        NULL, "GROUP_RANK", "GROUP_WORLD_SIZE", 0, .run = "TORCHELASTIC_RUN_ID",
+        .other_run = "MASTER_PORT"},
+    {"Open MPI", NULL, "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",
+        "OMPI_COMM_WORLD_LOCAL_SIZE", "PMIX_HOSTNAME", NULL, "OMPI_MCA_orte_num_nodes", 0,
+        .run = "PMIX_NAMESPACE"},
+    /* Also sets PMI_RANK. */
+    {"PALS", NULL, "PALS_RANKID", "PMI_SIZE", "PALS_LOCAL_RANKID", NULL, NULL, "PALS_NODEID", NULL,
+        0, .run = "PALS_APID"},
+    /* Intel's alone calls its runs anything: see machine/os/hydra.h. */
+    {"MPICH", NULL, "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "PMI_HOSTNAME",
+        NULL, NULL, 0, .run = "I_MPI_HYDRA_UUID"},
+    {"MVAPICH", NULL, "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_LOCAL_RANK",
+        "MV2_COMM_WORLD_LOCAL_SIZE", NULL, NULL, NULL, 0, .run = NULL},
+    {"jsrun", NULL, "JSM_NAMESPACE_RANK", "JSM_NAMESPACE_SIZE", "JSM_NAMESPACE_LOCAL_RANK", NULL,
+        NULL, NULL, NULL, 0, .run = NULL},
+    {"Flux", NULL, "FLUX_TASK_RANK", "FLUX_JOB_SIZE", "FLUX_TASK_LOCAL_ID", NULL, NULL, NULL,
+        "FLUX_JOB_NNODES", 0, .run = NULL},
+    {"LSF", NULL, "LSF_PM_TASKID", NULL, NULL, NULL, NULL, NULL, NULL, 1, .run = NULL},
+    {"Ray", "RAY_RAYLET_PID", NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, .run = NULL},
+    {"Spark", "SPARK_EXECUTOR_DIRS", NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, .run = NULL},
+    {"Dask", "DASK_INTERNAL_INHERIT_CONFIG", NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0,
+        .run = NULL},
+    /* Its operator in Kubernetes. */
+    {"Dask", "DASK_WORKER_NAME", NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, .run = NULL},
+    /* DeepSpeed, Kubeflow's PyTorchJob, and what people set by hand for init_method="env://".
+     * Inside Slurm's steps and Kubernetes' indexed jobs: their tasks and pods may start several
+     * each. */
+    {"PyTorch", "MASTER_ADDR", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_SIZE", NULL, "CROSS_RANK",
+        "CROSS_SIZE", 0, .run = "MASTER_PORT"},
+    /* The batch script has a rank too, and no step: it is not one of the ranks. */
+    {"Slurm", "SLURM_STEP_ID", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", NULL,
+        "SLURMD_NODENAME", "SLURM_NODEID", "SLURM_STEP_NUM_NODES", 0, .run = NULL},
+    {"PMIx", NULL, "PMIX_RANK", NULL, "PMIX_LOCAL_RANK", NULL, "PMIX_HOSTNAME", NULL, NULL, 0,
+        .run = "PMIX_NAMESPACE"},
+    {"Kubernetes", NULL, "JOB_COMPLETION_INDEX", NULL, NULL, NULL, NULL, NULL, NULL, 0,
+        .run = NULL},
+};
+
+#define ROW_COUNT (sizeof rows / sizeof rows[0])
+
+/* Who gives jobs their ids: schedulers before launchers. */
+static const struct id_variable {
+    const char *name;
+    const char *also; /* must be set too: the other is a common name; or NULL */
+} job_ids[] = {{"SLURM_ARRAY_JOB_ID", NULL}, {"SLURM_JOB_ID", NULL}, {"FLUX_JOB_ID", NULL},
+    {"LSB_JOBID", NULL}, {"PBS_JOBID", NULL}, {"JOB_ID", "SGE_TASK_ID"}, {"AWS_BATCH_JOB_ID", NULL},
+    {"TRAINING_JOB_NAME", NULL}, {"TORCHELASTIC_RUN_ID", NULL}, {"RAY_JOB_ID", NULL},
+    {"PMIX_NAMESPACE", NULL}};
+
+/* What some have instead of an id: torchrun without --rdzv-id, Ray before a job has one. */
+static const char *const no_ids[] = {"none", "ffffffff"};
+
+/* Which element of an array a job is, and the lowest that there is. */
+static const struct element_variable {
+    const char *name;
+    long first;
+    bool is_in_id; /* the job's id ends with it */
+} elements[] = {{"SLURM_ARRAY_TASK_ID", 0, false}, {"LSB_JOBINDEX", 1, false},
+    {"PBS_ARRAY_INDEX", 0, true}, {"PBS_ARRAYID", 0, true}, {"SGE_TASK_ID", 1, false},
+    {"AWS_BATCH_JOB_ARRAY_INDEX", 0, true}};
+
+static const char *text_of(launcher_variable *variable, void *user, const char *name)
+{
+    const char *text = name ? variable(user, name) : NULL;
+    return text && text[0] ? text : NULL;
+}
+
+/* -1: not set, or no whole number of a rank. */
+static long number_of(launcher_variable *variable, void *user, const char *name)
+{
+    const char *text = text_of(variable, user, name);
+    const char *end = text ? text + strlen(text) : NULL;
+    uint64_t number;
+    bool is_number = text && number_parse_uint64(text, end, &number) == end;
+    return is_number && number < INT_MAX ? (long)number : -1;
+}
+
+/* srun --mpi=pmi2 and Flux set the variables of MPICH's mpirun, but for those of the machine: their
+ * own say more. */
+static bool is_pmi_of_scheduler(launcher_variable *variable, void *user)
+{
+    long rank = number_of(variable, user, "PMI_RANK"), size = number_of(variable, user, "PMI_SIZE");
+    return !text_of(variable, user, "MPI_LOCALRANKID") &&
+           ((rank == number_of(variable, user, "SLURM_PROCID") &&
+                size == number_of(variable, user, "SLURM_STEP_NUM_TASKS")) ||
+               (rank == number_of(variable, user, "FLUX_TASK_RANK") &&
+                   size == number_of(variable, user, "FLUX_JOB_SIZE")));
+}
+
+/* A script of srun's task often sets them from Slurm's own, or before srun, alike for all tasks:
+ * where there are as many ranks as tasks, these are the ranks, and Slurm's say more. */
+static bool are_of_pytorch(launcher_variable *variable, void *user)
+{
+    long world_size = number_of(variable, user, "WORLD_SIZE");
+    bool is_step = text_of(variable, user, "SLURM_STEP_ID") != NULL;
+    return number_of(variable, user, "RANK") < world_size &&
+           !(is_step && world_size == number_of(variable, user, "SLURM_STEP_NUM_TASKS"));
+}
+
+static bool applies(launcher_variable *variable, void *user, const struct launcher_row *row)
+{
+    if (row->rank && strcmp(row->rank, "PMI_RANK") == 0 && is_pmi_of_scheduler(variable, user))
+        return false;
+    if (strcmp(row->name, "PyTorch") == 0 && !are_of_pytorch(variable, user))
+        return false;
+    if (row->also && !text_of(variable, user, row->also))
+        return false;
+    return !row->rank || number_of(variable, user, row->rank) >= row->first_rank;
+}
+
+static bool is_id(const char *text)
+{
+    for (size_t i = 0; text && i < sizeof no_ids / sizeof no_ids[0]; i++) {
+        if (strcmp(text, no_ids[i]) == 0)
+            return false;
+    }
+    return text != NULL;
+}
+
+static void read_row(launcher_variable *variable, void *user, const struct launcher_row *row,
+    struct launcher *launcher)
+{
+    const char *node = text_of(variable, user, row->node);
+    launcher->name = row->name;
+    launcher->rank = row->rank ? number_of(variable, user, row->rank) - row->first_rank : -1;
+    launcher->world_size = number_of(variable, user, row->world_size);
+    launcher->local_rank = number_of(variable, user, row->local_rank);
+    launcher->local_size = number_of(variable, user, row->local_size);
+    launcher->node_rank = number_of(variable, user, row->node_rank);
+    launcher->node_count = number_of(variable, user, row->node_count);
+    if (node)
+        text_fit(launcher->node, sizeof launcher->node, "%s", node);
+    launcher->run = text_of(variable, user, row->run);
+    if (!is_id(launcher->run))
+        launcher->run = text_of(variable, user, row->other_run);
+}
+
+/* ---- SageMaker: names of hosts, and which of them this one is ---- */
+
+/* Cuts the next text from a list as JSON has it: ["algo-1", "algo-2"]. NULL: there is none. */
+static const char *next_in_list(const char *list, const char **text, size_t *length)
+{
+    const char *begin = list ? strchr(list, '"') : NULL;
+    const char *end = begin ? strchr(begin + 1, '"') : NULL;
+    if (!end)
+        return NULL;
+    *text = begin + 1;
+    *length = (size_t)(end - *text);
+    return end + 1;
+}
+
+static void read_sagemaker(launcher_variable *variable, void *user, struct launcher *launcher)
+{
+    const char *own = text_of(variable, user, "SM_CURRENT_HOST");
+    const char *list = text_of(variable, user, "SM_HOSTS"), *host;
+    size_t length;
+    long count = 0, index = -1;
+    while (own && (list = next_in_list(list, &host, &length))) {
+        if (strlen(own) == length && memcmp(own, host, length) == 0)
+            index = count;
+        count++;
+    }
+    if (index < 0)
+        return;
+    launcher->name = "SageMaker";
+    launcher->rank = launcher->node_rank = index;
+    launcher->world_size = launcher->node_count = count;
+    text_fit(launcher->node, sizeof launcher->node, "%s", own);
+}
+
+/* ---- Everything ---- */
+
+static void read_rank(launcher_variable *variable, void *user, struct launcher *launcher)
+{
+    size_t at = 0;
+    while (at < ROW_COUNT && !applies(variable, user, &rows[at]))
+        at++;
+    if (at < ROW_COUNT)
+        read_row(variable, user, &rows[at], launcher);
+    else
+        read_sagemaker(variable, user, launcher);
+    if (launcher->name)
+        launcher->depth = (int)(ROW_COUNT - at) + 1;
+}
+
+static void read_job(launcher_variable *variable, void *user, struct launcher *launcher)
+{
+    for (size_t i = 0; i < sizeof job_ids / sizeof job_ids[0] && !launcher->job; i++) {
+        const char *id = text_of(variable, user, job_ids[i].name);
+        bool applies_here = !job_ids[i].also || text_of(variable, user, job_ids[i].also);
+        launcher->job = applies_here && is_id(id) ? id : NULL;
+    }
+    launcher->step = text_of(variable, user, "SLURM_STEP_ID");
+}
+
+static void read_element(launcher_variable *variable, void *user, struct launcher *launcher)
+{
+    for (size_t i = 0; i < sizeof elements / sizeof elements[0] && !launcher->element; i++) {
+        if (number_of(variable, user, elements[i].name) < elements[i].first)
+            continue;
+        launcher->element = text_of(variable, user, elements[i].name);
+        launcher->array_task = elements[i].is_in_id ? NULL : launcher->element;
+    }
+    if (number_of(variable, user, "PARALLEL_SEQ") >= 0)
+        launcher->sequence = text_of(variable, user, "PARALLEL_SEQ");
+    if (launcher->sequence && launcher->rank < 0)
+        launcher->run = text_of(variable, user, "PARALLEL_PID");
+    if (launcher->sequence && !launcher->job && !launcher->step) /* as earlier versions have it */
+        launcher->step = text_of(variable, user, "PARALLEL_PID");
+}
+
+/* Slurm's daemons are one a node: what they say of it holds for all that they start. */
+static void read_node(launcher_variable *variable, void *user, struct launcher *launcher)
+{
+    const char *node = text_of(variable, user, "SLURMD_NODENAME");
+    if (node && !launcher->node[0])
+        text_fit(launcher->node, sizeof launcher->node, "%s", node);
+    if (launcher->node_rank < 0)
+        launcher->node_rank = number_of(variable, user, "SLURM_NODEID");
+    if (launcher->node_count < 0)
+        launcher->node_count = number_of(variable, user, "SLURM_JOB_NUM_NODES");
+}
+
+void launcher_parse(launcher_variable *variable, void *user, struct launcher *launcher)
+{
+    *launcher = (struct launcher){.rank = -1,
+        .world_size = -1,
+        .local_rank = -1,
+        .local_size = -1,
+        .node_rank = -1,
+        .node_count = -1,
+        .restarts = -1};
+    read_rank(variable, user, launcher);
+    read_job(variable, user, launcher);
+    read_element(variable, user, launcher);
+    read_node(variable, user, launcher);
+    launcher->restarts = number_of(variable, user, "TORCHELASTIC_RESTART_COUNT");
+    if (launcher->restarts < 0)
+        launcher->restarts = number_of(variable, user, "SLURM_RESTART_COUNT");
+}

@@ -1,0 +1,22 @@
+/*
+ * /proc/loadavg: the number of threads, and the last pid allocated. As long as that pid does not
+ * change, no process and no thread has been started in the pid namespace of the procfs mount.
+ */
+#pragma once
+
+#include "base/error.h"
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct loadavg {
+    uint32_t threads;
+    pid_t last_pid;
+};
+
+/* Returns GPUT_OK or GPUT_ERROR_FORMAT. */
+int loadavg_parse(const char *text, struct loadavg *loadavg);
+
+/* Errors: see machine/os/procfs.h; GPUT_ERROR_FORMAT. To read it at every tick, cache a descriptor:
+ * procfs_open(root, PROCFS_SYSTEM, "loadavg", …), procfs_reread(), loadavg_parse(). */
+int loadavg_read(const char *root, struct loadavg *loadavg, struct gput_error *error);

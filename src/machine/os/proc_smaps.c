@@ -1,0 +1,134 @@
+#include "machine/os/proc_smaps.h"
+
+#include "machine/os/procfs.h"
+#include "machine/os/smaps_field.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+struct proc_smaps_cursor proc_smaps_start(const char *text, size_t length)
+{
+    return (struct proc_smaps_cursor){.position = text, .end = text + length};
+}
+
+/* "7f1c5000-7f1c7000 r-xp 00001000 fe:00 1234   /usr/lib/libc.so.6", ended by a newline. */
+static bool scan_header(const char *line, struct memory_mapping *mapping)
+{
+    uint64_t major, minor;
+
+    line = scan_hexadecimal(line, &mapping->start);
+    if (!line || *line++ != '-')
+        return false;
+    line = scan_hexadecimal(line, &mapping->end);
+    if (!line || *line++ != ' ')
+        return false;
+    for (int i = 0; i < 4; i++)
+        if (*line == '\n' || *line++ == '\0')
+            return false;
+    mapping->is_shared = line[-1] == 's';
+    if (*line++ != ' ')
+        return false;
+    line = scan_hexadecimal(line, &mapping->offset);
+    if (!line || *line++ != ' ')
+        return false;
+    line = scan_hexadecimal(line, &major);
+    if (!line || *line++ != ':')
+        return false;
+    line = scan_hexadecimal(line, &minor);
+    if (!line || *line++ != ' ' || !scan_uint64(line, &mapping->inode))
+        return false;
+    mapping->device = major << 32 | (minor & UINT32_MAX);
+    /* System V memory can have inode 0, but never device 0. */
+    mapping->is_file_or_shared = mapping->inode != 0 || mapping->device != 0;
+    return true;
+}
+
+static void parse_fields(struct memory_mapping *mapping, const struct smaps_fields *fields)
+{
+    mapping->rss_bytes = fields->bytes[SMAPS_RSS];
+    mapping->pss_bytes = fields->bytes[SMAPS_PSS];
+    mapping->private_bytes = fields->bytes[SMAPS_PRIVATE];
+    mapping->shared_bytes = fields->bytes[SMAPS_SHARED];
+    mapping->anonymous_bytes = fields->bytes[SMAPS_ANONYMOUS];
+    mapping->private_hugetlb_bytes = fields->bytes[SMAPS_PRIVATE_HUGETLB];
+    mapping->shared_hugetlb_bytes = fields->bytes[SMAPS_SHARED_HUGETLB];
+}
+
+bool proc_smaps_next(struct proc_smaps_cursor *cursor, struct memory_mapping *mapping)
+{
+    struct scan_line line;
+
+    while (scan_next_line(&cursor->position, cursor->end, &line)) {
+        if (!smaps_is_header(*line.start) || !scan_header(line.start, mapping))
+            continue;
+        struct smaps_fields fields = {0};
+        cursor->position = smaps_scan_fields(cursor->position, cursor->end, &fields);
+        parse_fields(mapping, &fields);
+        return true;
+    }
+    return false;
+}
+
+/* Where the last mapping of the text begins: those before it are complete. 0 when there is only
+ * one. */
+static size_t last_mapping(const char *text, size_t length)
+{
+    const char *newline = text + length;
+
+    while ((newline = memrchr(text, '\n', (size_t)(newline - text)))) {
+        if (newline + 1 < text + length && smaps_is_header(newline[1]))
+            return (size_t)(newline + 1 - text);
+    }
+    return 0;
+}
+
+static void visit_text(const char *text, size_t length, proc_smaps_visit *visit, void *user)
+{
+    struct proc_smaps_cursor cursor = proc_smaps_start(text, length);
+    struct memory_mapping mapping;
+
+    while (proc_smaps_next(&cursor, &mapping))
+        visit(user, &mapping);
+}
+
+/* Returns 0 or an errno value. */
+static int visit_stream(int fd, proc_smaps_visit *visit, void *user)
+{
+    char text[32768];
+    size_t length = 0;
+
+    for (;;) {
+        ssize_t got = read(fd, text + length, sizeof text - length);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return errno;
+        if (got == 0)
+            break;
+        length += (size_t)got;
+        /* The kernel returns up to a page per read: continue until another might not fit. */
+        if (length + 8192 < sizeof text)
+            continue;
+        size_t whole = last_mapping(text, length);
+        if (whole == 0)
+            whole = length; /* no mapping is that long: this is not a smaps file */
+        visit_text(text, whole, visit, user);
+        memmove(text, text + whole, length - whole);
+        length -= whole;
+    }
+    visit_text(text, length, visit, user);
+    return 0;
+}
+
+int proc_smaps_read(
+    const char *root, pid_t pid, proc_smaps_visit *visit, void *user, struct gput_error *error)
+{
+    int fd;
+    TRY(procfs_open(root, pid, "smaps", &fd, error));
+    int errno_value = visit_stream(fd, visit, user);
+    close(fd);
+    if (errno_value == 0)
+        return GPUT_OK;
+    return procfs_set_failure(root, pid, "smaps", errno_value, error);
+}

@@ -1,0 +1,54 @@
+/*
+ * Sums of what each living thread of a process has counted so far: page faults, context switches,
+ * bytes. Without threads that ended, and without children.
+ */
+#pragma once
+
+#include "base/error.h"
+#include "machine/os/proc_io.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct task_counts {
+    uint64_t minor_faults, major_faults;
+    uint64_t voluntary_switches, involuntary_switches;
+    uint64_t read_call_bytes, write_call_bytes; /* through read() and write() and the like */
+    uint64_t read_bytes;                        /* from storage */
+    uint64_t write_bytes;                       /* in pages dirtied to be written to storage */
+    /* In such pages dropped before they were written, as their file was removed or truncated: also
+     * those that another process had dirtied. */
+    uint64_t cancelled_write_bytes;
+    bool lacks_io; /* bytes of some thread could not be read: that needs permission to ptrace */
+};
+
+/* A lower bound of bytes that reached storage: too low only where pages of other processes were
+ * dropped. */
+static inline uint64_t task_counts_stored_bytes(const struct task_counts *counts)
+{
+    return counts->write_bytes > counts->cancelled_write_bytes
+               ? counts->write_bytes - counts->cancelled_write_bytes
+               : 0;
+}
+
+/* Minor and major ones. */
+static inline uint64_t task_counts_faults(const struct task_counts *counts)
+{
+    return counts->minor_faults + counts->major_faults;
+}
+
+void task_counts_add(struct task_counts *counts, const struct task_counts *more);
+/* Bytes alone. */
+void task_counts_add_io(struct task_counts *counts, const struct proc_io *io);
+/* Never below 0: some figures of exit records are rounded down. */
+void task_counts_subtract(struct task_counts *counts, const struct task_counts *less);
+
+/* Each count at least that of `min`; `lacks_io` stays. */
+void task_counts_raise(struct task_counts *counts, const struct task_counts *min);
+
+/* Adds what /proc/PID/task/T/{stat,status,io} give. Threads that have ended are skipped, also a
+ * leader that has exited before others. Errors: those of listing the threads, see
+ * machine/os/procfs.h. */
+int task_counts_read(
+    const char *root, pid_t pid, struct task_counts *counts, struct gput_error *error);

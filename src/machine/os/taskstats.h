@@ -1,0 +1,64 @@
+/*
+ * taskstats: the exit record that the kernel sends for every task: name, parent, times, peak of
+ * RAM, I/O. It sends a record for each thread; those of one process add up (CPU time, I/O) or are
+ * the same (peak).
+ *
+ * Needs root (CAP_NET_ADMIN), the machine's own pid and user namespaces, and Linux 5.19,
+ * the first that gives the process of a thread.
+ */
+#pragma once
+
+#include "base/error.h"
+#include "machine/os/task_counts.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* The exit record of one thread. */
+struct taskstats_exit {
+    pid_t thread;
+    pid_t process;
+    pid_t parent;        /* its current parent process: the adopting one for an orphan */
+    char name[16];       /* of the thread */
+    bool is_leader;      /* it is the first thread of its process: name and status are those of the
+                            process */
+    bool is_last;        /* the last thread of its process */
+    int status;          /* as from wait(2) */
+    uint64_t elapsed_ns; /* lifetime of the thread */
+    uint64_t process_elapsed_ns; /* lifetime of the process so far */
+    int64_t read_ns;             /* set by who reads it: when (monotonic clock); 0: not known */
+    /* Of this thread alone. */
+    uint64_t cpu_ns;             /* to the nanosecond, as of its last clock tick or sleep */
+    uint64_t user_ns, system_ns; /* by clock ticks: an approximate division */
+    struct task_counts counts;
+    /* Of the whole process: peak RSS; 0 when it had no memory any more. */
+    uint64_t peak_rss_bytes;
+};
+
+/*
+ * Reads one message of the kernel. GPUT_ERROR_FORMAT: no exit record, truncated or damaged.
+ * GPUT_ERROR_UNSUPPORTED: from a kernel that does not give the process of a thread, or has an
+ * unknown layout.
+ */
+int taskstats_parse(const unsigned char *bytes, size_t length, struct taskstats_exit *exit);
+
+struct taskstats_socket {
+    int fd;
+    uint64_t overflows; /* how often records were lost because they were not read in time */
+    bool is_unknown;    /* a record came that this code cannot read */
+};
+
+/*
+ * Asks for records. On success the caller calls taskstats_close().
+ * Errors: GPUT_ERROR_UNSUPPORTED, GPUT_ERROR_PERMISSION, those of reading which CPUs there may be,
+ * each with a reason for people.
+ */
+int taskstats_open(struct taskstats_socket *taskstats, struct gput_error *error);
+
+void taskstats_close(struct taskstats_socket *taskstats);
+
+/* Reads available records without waiting, up to `max`. Returns the number; fewer: there are no
+ * more. */
+size_t taskstats_read(struct taskstats_socket *taskstats, struct taskstats_exit *exits, size_t max);

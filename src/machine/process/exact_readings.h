@@ -1,0 +1,48 @@
+/*
+ * When which processes of a tree are read exactly (smaps, smaps_rollup), which stalls them.
+ *
+ * In adaptive mode exact readings are taken only where they can give new figures. Their cost bounds
+ * their rate: as a rule 0.5 % of the time of the process that is read, and never more than 2 % of
+ * one core for all together. The 0.5 % do not apply to a process that sleeps: a reading does not
+ * stall it. Nor do they apply where old figures are wrong: after a fork, the end of a process that
+ * shared memory, or the copying of a twentieth of it. Those cost the processes more than the
+ * reading.
+ */
+#pragma once
+
+#include "machine/process/exec_generations.h"
+#include "machine/process/process_tree.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum exact_readings_when {
+    EXACT_READINGS_ADAPTIVE,   /* as above */
+    EXACT_READINGS_ALWAYS,     /* every process at every scan, whatever it costs */
+    EXACT_READINGS_OF_SEVERAL, /* adaptive; none of one process that has all the memory */
+};
+
+struct exact_readings {
+    enum exact_readings_when when;
+
+    int64_t credit_ns; /* time that may be spent now */
+    int64_t credit_since_ns;
+    bool has_deferred;   /* some are delayed until there is credit */
+    bool has_marked;     /* some reading has made those of other processes stale */
+    bool has_new_ranges; /* file and shared mappings were read; the caller resets it */
+
+    uint64_t count;         /* so far */
+    uint64_t hugetlb_bytes; /* the most of one process so far; in no other figure */
+    uint64_t refused;       /* processes so far whose maps could not be read */
+};
+
+void exact_readings_init(
+    struct exact_readings *readings, enum exact_readings_when when, int64_t now_ns);
+
+/* Reads what needs it of a tree that was just scanned, and may be read now. */
+void exact_readings_take(struct exact_readings *readings, struct process_tree *tree,
+    const struct exec_generations *generations, int64_t now_ns);
+
+/* How much of the memory that a fork left shared the process may have copied since it was read
+ * exactly: no more than its page faults since. */
+uint64_t process_copied_bytes(const struct process *process, uint64_t page_bytes);

@@ -1,0 +1,97 @@
+/*
+ * The RAM of one process: a fast reading (statm) at every tick, and an exact one (smaps or
+ * smaps_rollup) that is taken rarely, because the kernel holds the process's mmap lock meanwhile.
+ * Between two exact readings the fast one gives how far the figures have changed.
+ */
+#pragma once
+
+#include "base/bounded_calls.h"
+#include "base/error.h"
+#include "machine/process/shared_ranges.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Private, shared, and their sum, in bytes. */
+struct rss {
+    uint64_t total, private, shared;
+};
+
+struct memory {
+    /* The fast reading. */
+    uint64_t resident_bytes; /* RSS */
+    uint64_t file_bytes;     /* of that, file and shared memory pages */
+
+    /* The exact reading, and the fast one of the same moment. */
+    bool has_exact;
+    bool refused;    /* permission denied: only the fast reading can be used */
+    bool unanswered; /* the last exact reading did not return */
+    uint64_t exact_resident_bytes, exact_file_bytes;
+    struct rss exact;
+    uint64_t anonymous_bytes;         /* neither file nor shared memory pages */
+    uint64_t anonymous_private_bytes; /* of that, mapped by this process alone */
+    uint64_t anonymous_pss_bytes;     /* each page divided by the number of its mappers */
+    uint64_t hugetlb_bytes;           /* pages of hugetlbfs: neither in RSS nor in anything above */
+
+    /* File and shared mappings, from smaps; adjacent ones of one object are merged. */
+    bool has_ranges;
+    uint64_t ranges_file_bytes; /* `file_bytes` when they were read */
+    uint64_t ranges_readings;   /* number of readings */
+    struct shared_range *ranges;
+    size_t range_count, range_capacity;
+};
+
+/* Frees what it holds. All zeroes is memory that was not read yet. */
+void memory_finish(struct memory *memory);
+
+/* Forgets what was read: the process has other memory now (it called execve). */
+void memory_reset(struct memory *memory);
+
+void memory_set_fast(struct memory *memory, uint64_t resident_bytes, uint64_t file_bytes);
+
+/*
+ * Reads everything from smaps, or, with `rollup`, only the sums, which is faster with many
+ * mappings; the ranges stay as they are. Call after memory_set_fast() in the same scan. Errors: see
+ * machine/os/procfs.h; with PERMISSION the memory is marked `refused`, with IO `unanswered`. The
+ * old figures stay. `calls` NULL: it is read without a bound.
+ */
+int memory_read_exact(
+    struct memory *memory, struct bounded_calls *calls, const char *root, pid_t pid, bool rollup);
+
+/*
+ * Sets a fast reading that was taken right after an exact one. A process that grew meanwhile had,
+ * at the moment of the exact reading, something between the two fast ones: without this, that
+ * growth would stay added to every later figure.
+ *
+ * A remaining difference up to `lag_bytes` is the lag of the kernel's counters. Anything more is
+ * memory that was unmapped while it was read: no mapping has it any more, and the counters lose it
+ * page by page.
+ */
+void memory_reconcile(
+    struct memory *memory, uint64_t resident_bytes, uint64_t file_bytes, uint64_t lag_bytes);
+
+/* The figures of this process alone, as of the last fast reading. */
+struct rss memory_rss(const struct memory *memory);
+
+/* Resident anonymous bytes, as of the last fast reading. */
+uint64_t memory_anonymous_bytes(const struct memory *memory);
+
+/* Those of them that other processes map too (copy-on-write after a fork), as of the last exact
+ * reading. */
+uint64_t memory_anonymous_shared_bytes(const struct memory *memory);
+
+/* This process's proportional share of its anonymous memory; adds up over all sharers. */
+uint64_t memory_anonymous_share_bytes(const struct memory *memory);
+
+/* True when the fast reading has changed by more than 1 % since the exact one, or there is none. */
+bool memory_has_changed(const struct memory *memory);
+
+/*
+ * Sets in `ranges`, a copy of the ranges, what each may have gained of its object since the
+ * reading: of the new file and shared memory, as its private memory is to that of all ranges.
+ */
+void memory_set_growth(const struct memory *memory, struct shared_range *ranges);
+
+/* True when file and shared mappings have changed since the ranges were read. */
+bool memory_ranges_have_changed(const struct memory *memory);

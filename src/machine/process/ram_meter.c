@@ -1,0 +1,369 @@
+#include "machine/process/ram_meter.h"
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "machine/os/proc_status.h"
+#include "machine/process/bytes.h"
+
+#include <stdlib.h>
+
+/* Adding up file mappings stalls nothing: at most 1 / 100 of our own time. */
+#define PAUSE_PER_FILES 100
+
+void ram_meter_init(struct ram_meter *meter, enum exact_readings_when when, int64_t now_ns)
+{
+    *meter = (struct ram_meter){.files_are_stale = true};
+    exact_readings_init(&meter->readings, when, now_ns);
+}
+
+void ram_meter_finish(struct ram_meter *meter)
+{
+    free(meter->ranges);
+    exec_generations_finish(&meter->generations);
+    *meter = (struct ram_meter){0};
+}
+
+/* ---- sums ---- */
+
+static int gather_ranges(struct ram_meter *meter, const struct process_tree *tree, size_t *count)
+{
+    size_t need = 0;
+    for (size_t i = 0; i < tree->count; i++)
+        need += tree->processes[i]->polled->memory.range_count;
+    if (!ARRAY_RESERVE(meter->ranges, need, meter->range_capacity))
+        return GPUT_ERROR_MEMORY;
+
+    *count = 0;
+    for (size_t i = 0; i < tree->count; i++) {
+        const struct process *process = tree->processes[i];
+        if (!process_has_memory(process) || !process->polled->memory.has_ranges)
+            continue;
+        const struct memory *memory = &process->polled->memory;
+        struct shared_range *first = meter->ranges + *count;
+        for (size_t k = 0; k < memory->range_count; k++) {
+            struct shared_range *range = &meter->ranges[(*count)++];
+            *range = memory->ranges[k];
+            range->owner = process->is_main ? 0 : (uint32_t)i + 1;
+            range->read_ns = process->polled->metered.exact.ranges_read_ns;
+        }
+        if (memory_ranges_have_changed(memory))
+            memory_set_growth(memory, first);
+    }
+    return GPUT_OK;
+}
+
+/* Whether readings are delayed of processes whose file and shared memory has changed. */
+static bool any_has_grown(const struct process_tree *tree)
+{
+    for (size_t i = 0; i < tree->count; i++) {
+        const struct memory *memory = &tree->processes[i]->polled->memory;
+        if (memory->has_ranges && memory_ranges_have_changed(memory))
+            return true;
+    }
+    return false;
+}
+
+static int add_files(struct ram_meter *meter, const struct process_tree *tree, int64_t now_ns)
+{
+    bool have_grown = any_has_grown(tree);
+    bool is_due = meter->files_are_stale || meter->files_have_grown || have_grown;
+    if (!is_due ||
+        (meter->readings.when != EXACT_READINGS_ALWAYS && now_ns < meter->files_not_before_ns))
+        return GPUT_OK;
+    int64_t begin_ns = clock_thread_cpu_ns();
+    size_t count;
+    TRY(gather_ranges(meter, tree, &count));
+    meter->files = shared_ranges_total(meter->ranges, count);
+    meter->files_are_stale = false;
+    meter->files_have_grown = have_grown;
+    meter->files_not_before_ns = now_ns + (clock_thread_cpu_ns() - begin_ns) * PAUSE_PER_FILES;
+    return GPUT_OK;
+}
+
+/* Sums over the members of a scope: main, descendants or combined. */
+struct scope {
+    uint64_t private_bytes;
+    uint64_t anonymous_bytes; /* each page once; of members whose maps may be read */
+    uint64_t alone_bytes;     /* of all members: what certainly no other one has, too */
+    uint64_t file_bytes;      /* the most of one member whose mappings were not read */
+    uint64_t highest_rss;     /* of one member: the total cannot be less */
+    size_t members;
+    bool has_opaque;
+    const struct process *only;
+};
+
+static uint64_t anonymous_alone(const struct process *process)
+{
+    return bytes_minus(memory_anonymous_bytes(&process->polled->memory),
+        memory_anonymous_shared_bytes(&process->polled->memory));
+}
+
+/*
+ * Memory that its forks may have from it though no scan saw it: VmHWM minus the peak of all scans.
+ * Unlimited where VmHWM cannot be read.
+ */
+static uint64_t unseen_of(const struct process_tree *tree, const struct process *process)
+{
+    struct proc_status status;
+    if (proc_status_read(tree->view.procfs_root, process->polled->memory_pid, &status, NULL) !=
+            GPUT_OK ||
+        !status.has_memory || /* or the process has reset it: */
+        status.peak_rss_bytes + tree->view.lag_bytes < process->polled->peak_resident_bytes)
+        return UINT64_MAX;
+    return bytes_minus(
+        status.peak_rss_bytes, process->polled->peak_resident_bytes + tree->view.lag_bytes);
+}
+
+static void mark_forks(const struct process_tree *tree)
+{
+    for (size_t i = 0; i < tree->count; i++) {
+        struct process *process = tree->processes[i];
+        uint64_t bytes = memory_anonymous_bytes(&process->polled->memory);
+        process->polled->metered.forks.any = process->polled->metered.forks.any_unread = false;
+        bytes_raise(&process->polled->metered.peak_anonymous_bytes, bytes);
+    }
+    for (size_t i = 0; i < tree->count; i++) {
+        const struct process *process = tree->processes[i];
+        struct process *parent = process_tree_forked_from(tree, process);
+        if (!parent)
+            continue;
+        parent->polled->metered.forks.any = true;
+        if (process->polled->memory.has_exact || parent->polled->metered.forks.any_unread)
+            continue;
+        parent->polled->metered.forks.any_unread = true;
+        parent->polled->metered.forks.unseen_bytes = unseen_of(tree, parent);
+    }
+}
+
+/*
+ * What a fork that was not read yet has beyond the peak of its parent is its own, as long as it has
+ * no forks itself.
+ */
+static uint64_t grown_bytes(const struct process_tree *tree, const struct process *process)
+{
+    const struct process *parent = process_tree_forked_from(tree, process);
+    if (!parent || !parent->polled->metered.forks.any_unread || process->polled->metered.forks.any)
+        return 0;
+    uint64_t beyond = bytes_minus(memory_anonymous_bytes(&process->polled->memory),
+        parent->polled->metered.peak_anonymous_bytes);
+    return bytes_minus(beyond, parent->polled->metered.forks.unseen_bytes);
+}
+
+static void add_member(
+    struct scope *scope, const struct process_tree *tree, const struct process *process)
+{
+    const struct polled *polled = process->polled;
+    struct rss rss = memory_rss(&polled->memory);
+    bytes_raise(&scope->highest_rss, rss.total);
+    scope->only = process;
+    scope->members++;
+    if (!polled->memory.has_ranges)
+        bytes_raise(&scope->file_bytes, polled->memory.file_bytes);
+    if (process_is_opaque(process)) {
+        scope->has_opaque = true;
+        return;
+    }
+    /* Before an exact reading, memory of a fork is not its own. */
+    if (polled->memory.has_exact || !process_shares_anonymous(process)) {
+        scope->private_bytes += rss.private;
+        scope->alone_bytes += anonymous_alone(process);
+    } else {
+        uint64_t grown = grown_bytes(tree, process);
+        scope->private_bytes += grown;
+        scope->alone_bytes += grown;
+        scope->anonymous_bytes += grown;
+    }
+    scope->anonymous_bytes += process_shares_anonymous(process)
+                                  ? memory_anonymous_share_bytes(&polled->memory)
+                                  : memory_anonymous_bytes(&polled->memory);
+}
+
+/*
+ * The root of a family: the process that called execve and that the others were forked from. Other
+ * families have none of its memory. NULL where a parent between has ended.
+ */
+static struct process *family_of(const struct process_tree *tree, struct process *process)
+{
+    while (process && proc_stat_is_fork(&process->polled->stat) && !process->is_main)
+        process = process_tree_get(tree, process->polled->stat.ppid);
+    return process;
+}
+
+/*
+ * Adds processes whose maps may not be read. All memory of a family may be shared, so it has at
+ * least what its largest member has. Memory of an orphan may be shared with any process.
+ */
+static void add_opaque(struct scope *scope, const struct process_tree *tree, bool with_main)
+{
+    for (size_t i = 0; i < tree->count; i++)
+        tree->processes[i]->polled->metered.forks.family_bytes = 0;
+    for (size_t i = 0; i < tree->count; i++) {
+        struct process *process = tree->processes[i];
+        if (!process_has_memory(process) || !process_is_opaque(process) ||
+            (process->is_main && !with_main))
+            continue;
+        struct process *family = family_of(tree, process);
+        if (family)
+            bytes_raise(&family->polled->metered.forks.family_bytes,
+                memory_anonymous_bytes(&process->polled->memory));
+    }
+    for (size_t i = 0; i < tree->count; i++) {
+        scope->private_bytes += tree->processes[i]->polled->metered.forks.family_bytes;
+        scope->alone_bytes += tree->processes[i]->polled->metered.forks.family_bytes;
+    }
+}
+
+static struct rss scope_rss(const struct scope *scope, uint64_t file_bytes)
+{
+    if (scope->members == 0)
+        return (struct rss){0};
+    if (scope->members == 1)
+        return memory_rss(&scope->only->polled->memory);
+    struct rss rss = {0};
+    uint64_t anonymous = scope->anonymous_bytes;
+    if (scope->has_opaque)
+        anonymous = bytes_max(anonymous, scope->alone_bytes);
+    rss.total = bytes_max(anonymous + bytes_max(file_bytes, scope->file_bytes), scope->highest_rss);
+    /* What each had private when it was read may be another's by now. */
+    rss.private = bytes_min(scope->private_bytes, rss.total);
+    rss.shared = rss.total - rss.private;
+    return rss;
+}
+
+/*
+ * What the figures may lack of one of several processes because readings were delayed: what it
+ * copied, or, where members started or ended since it was read, what is not counted as its own.
+ */
+static uint64_t unread_of(const struct process *process, uint64_t page_bytes)
+{
+    const struct memory *memory = &process->polled->memory;
+    if (memory->refused || memory->unanswered)
+        return 0; /* counted apart */
+    uint64_t files = memory->has_ranges ? 0 : memory->file_bytes;
+    if (!process_shares_anonymous(process))
+        return files;
+    uint64_t copied =
+        process->polled->metered.memory_is_stale || !memory->has_exact
+            ? bytes_minus(memory_anonymous_bytes(memory), memory_anonymous_share_bytes(memory))
+            : process_copied_bytes(process, page_bytes);
+    return files + copied;
+}
+
+static void estimate_unread(struct ram_meter *meter, const struct process_tree *tree)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < meter->generations.count; i++) {
+        const struct process *process = meter->generations.processes[i];
+        if (process_has_memory(process))
+            bytes += unread_of(process, tree->view.page_bytes);
+    }
+    if (bytes * 100 > meter->figures.combined.total)
+        bytes_raise(&meter->unread_bytes, bytes);
+}
+
+/* By how much the last reading of a process may be too high by now: its file and shared memory has
+ * shrunk since, by counters that may lag. */
+static uint64_t uncertainty_of(const struct process_tree *tree, const struct process *process)
+{
+    const struct memory *memory = &process->polled->memory;
+    bool is_unchanged = memory->has_exact &&
+                        memory->resident_bytes == memory->exact_resident_bytes &&
+                        memory->file_bytes == memory->exact_file_bytes;
+    uint64_t lost =
+        memory->has_ranges ? bytes_minus(memory->ranges_file_bytes, memory->file_bytes) : 0;
+    return lost + (is_unchanged ? 0 : 2 * tree->view.lag_bytes);
+}
+
+/*
+ * Lower bounds of what all had together. One thing is not recognized: of the pages that two
+ * processes map of one object, as many change hands in both directions between the readings of the
+ * two (docs/accuracy.md).
+ */
+static void set_at_least(
+    struct ram_meter *meter, const struct process_tree *tree, const struct scope *combined)
+{
+    uint64_t uncertainty = 0, largest = 0, largest_files = 0;
+    for (size_t i = 0; i < tree->count; i++) {
+        const struct process *process = tree->processes[i];
+        if (!process_has_memory(process))
+            continue;
+        /* What it mapped during the scan may have been another's alone when that was read. */
+        uncertainty += uncertainty_of(tree, process) + process->polled->metered.exact.mapped_bytes;
+        largest = bytes_max(largest,
+            bytes_minus(memory_rss(&process->polled->memory).total, uncertainty_of(tree, process)));
+        largest_files = bytes_max(
+            largest_files, bytes_minus(process->polled->memory.file_bytes, tree->view.lag_bytes));
+    }
+    bool has_files = combined->members > 1 && !meter->files_are_stale;
+    uint64_t files = has_files ? meter->files.at_least_bytes : 0;
+    meter->figures.at_least_bytes =
+        bytes_max(bytes_minus(scope_rss(combined, files).total, uncertainty), largest);
+    meter->figures.files_at_least_bytes = bytes_max(bytes_minus(files, uncertainty), largest_files);
+}
+
+static void add_up(struct ram_meter *meter, const struct process_tree *tree)
+{
+    struct scope main = {0}, descendants = {0}, combined = {0};
+    mark_forks(tree);
+    for (size_t i = 0; i < tree->count; i++) {
+        const struct process *process = tree->processes[i];
+        if (!process_has_memory(process))
+            continue;
+        add_member(process->is_main ? &main : &descendants, tree, process);
+        add_member(&combined, tree, process);
+    }
+    /*
+     * The proportional shares of descendants that share copy-on-write memory with main leave out
+     * main's part. The descendants have everything but the pages that main alone has.
+     */
+    if (main.only && process_shares_anonymous(main.only))
+        descendants.anonymous_bytes = bytes_minus(combined.anonymous_bytes,
+            bytes_minus(memory_anonymous_bytes(&main.only->polled->memory),
+                memory_anonymous_shared_bytes(&main.only->polled->memory)));
+
+    if (combined.has_opaque) {
+        add_opaque(&descendants, tree, false);
+        add_opaque(&combined, tree, true);
+    }
+    meter->figures.main = scope_rss(&main, 0);
+    meter->figures.descendants = scope_rss(&descendants, meter->files.descendants_bytes);
+    meter->figures.combined = scope_rss(&combined, meter->files.combined_bytes);
+    set_at_least(meter, tree, &combined);
+}
+
+static bool any_has_run(const struct process_tree *tree)
+{
+    for (size_t i = 0; i < tree->count; i++) {
+        if (tree->processes[i]->polled->has_run)
+            return true;
+    }
+    return false;
+}
+
+int ram_meter_measure(struct ram_meter *meter, struct process_tree *tree, int64_t now_ns)
+{
+    bool changed = tree->generation != meter->generation;
+    if (!changed && meter->readings.when != EXACT_READINGS_ALWAYS &&
+        !meter->readings.has_deferred && !meter->files_are_stale && !any_has_run(tree))
+        return GPUT_OK;
+
+    /* Exec generations change without a change of the tree. */
+    bool has_changed;
+    TRY(exec_generations_update(&meter->generations, tree, &has_changed));
+    meter->files_are_stale |= has_changed;
+    meter->generation = tree->generation;
+    if (meter->skip_exact)
+        meter->readings.has_deferred = true;
+    else
+        exact_readings_take(&meter->readings, tree, &meter->generations, now_ns);
+    meter->files_are_stale |= meter->readings.has_new_ranges;
+    meter->readings.has_new_ranges = false;
+
+    bool is_alone = meter->generations.count <= 1;
+    if (!is_alone)
+        TRY(add_files(meter, tree, now_ns));
+    add_up(meter, tree);
+    if (!is_alone && !meter->skip_exact)
+        estimate_unread(meter, tree);
+    return GPUT_OK;
+}

@@ -1,0 +1,237 @@
+/*
+ * Prometheus' remote write, version 1: series with labels in protobuf, packed by snappy. The
+ * numbers of fields are those of prometheus/prompb/remote.proto.
+ */
+#include "services/push/protobuf.h"
+#include "services/push/push.h"
+#include "services/push/snappy.h"
+#include "views/output/metric.h"
+#include "views/output/session_labels.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { REQUEST_SERIES = 1 };
+enum { SERIES_LABELS = 1, SERIES_SAMPLES = 2 };
+enum { LABEL_NAME = 1, LABEL_VALUE = 2 };
+enum { SAMPLE_VALUE = 1, SAMPLE_TIME_MS = 2 };
+
+#define MAX_OWN_LABELS (8 + SESSION_LABELS)
+
+static void name_series(const struct metric *metric, bool is_first, struct push_series *series)
+{
+    (void)is_first;
+    snprintf(series->name, sizeof series->name, "%s%s", metric->name,
+        metric->kind == METRIC_COUNTER ? "_total" : "");
+}
+
+/* ---- labels ---- */
+
+/* All of one series; names and values are others'. */
+struct label_list {
+    struct {
+        const char *name, *value;
+    } * items;
+    size_t count;
+};
+
+static void add_label(struct label_list *list, const char *name, const char *value)
+{
+    if (!value[0])
+        return;
+    list->items[list->count].name = name;
+    list->items[list->count++].value = value;
+}
+
+/* Those of the user go before ours. */
+static void add_own(
+    const struct push *push, struct label_list *list, const char *name, const char *value)
+{
+    if (!labels_get(&push->settings.labels, name))
+        add_label(list, name, value);
+}
+
+static bool has_label(const struct label_list *list, const char *name)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (strcmp(list->items[i].name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The receiver wants them sorted, and each once. */
+static void write_labels(struct str *message, struct label_list *list)
+{
+    qsort(list->items, list->count, sizeof *list->items, compare_names);
+    for (size_t i = 0; i < list->count; i++) {
+        size_t label = protobuf_begin(message, SERIES_LABELS);
+        protobuf_add_text(message, LABEL_NAME, list->items[i].name);
+        protobuf_add_text(message, LABEL_VALUE, list->items[i].value);
+        protobuf_end(message, label);
+    }
+}
+
+/* What does not change from series to series. One series a session: its processes come and go. */
+struct own_labels {
+    char instance[128], rank[32], gpu[32];
+};
+
+static void number_text(double number, char *text, size_t size)
+{
+    text[0] = '\0';
+    if (isfinite(number))
+        snprintf(text, size, "%.0f", number);
+}
+
+static void make_own(const struct push *push, struct own_labels *own)
+{
+    const struct gput_identity *identity = &push->results.identity;
+    session_labels_name(
+        identity, push->settings.pids_are_inner, own->instance, sizeof own->instance);
+    number_text(identity->rank, own->rank, sizeof own->rank);
+}
+
+/* ---- series ---- */
+
+struct encoder {
+    const struct push *push;
+    struct str *message;
+    size_t count; /* of samples */
+    struct own_labels own;
+    struct label_list list; /* its items are owned */
+};
+
+/* Of whichever series of the session. */
+static void list_labels(struct encoder *encoder, const char *name)
+{
+    const struct push *push = encoder->push;
+    const struct gput_identity *identity = &push->results.identity;
+    struct label_list *list = &encoder->list;
+    list->count = 0;
+    for (size_t i = 0; i < push->settings.labels.count; i++)
+        add_label(list, push->settings.labels.items[i].name, push->settings.labels.items[i].value);
+    add_label(list, "__name__", name);
+    add_own(push, list, "job", "gpu-tracker");
+    add_own(push, list, "instance", encoder->own.instance);
+    add_own(push, list, "job_id", identity->job_id);
+    add_own(push, list, "step", identity->step);
+    add_own(push, list, "rank", encoder->own.rank);
+}
+
+static void write_series_labels(struct encoder *encoder, const char *name, int64_t gpu)
+{
+    const struct push *push = encoder->push;
+    struct label_list *list = &encoder->list;
+    list_labels(encoder, name);
+    if (gpu >= 0) {
+        snprintf(encoder->own.gpu, sizeof encoder->own.gpu, "%u", (unsigned)gpu);
+        add_own(push, list, "gpu", encoder->own.gpu);
+        add_own(push, list, "uuid", push->results.gpus[gpu].uuid);
+    }
+    write_labels(encoder->message, list);
+}
+
+static void write_sample(struct encoder *encoder, size_t index, double value)
+{
+    struct str *message = encoder->message;
+    size_t sample = protobuf_begin(message, SERIES_SAMPLES);
+    protobuf_add_double(message, SAMPLE_VALUE, value);
+    protobuf_add_uint(
+        message, SAMPLE_TIME_MS, (uint64_t)(push_at(encoder->push, index)->time_ns / 1000000));
+    protobuf_end(message, sample);
+}
+
+/* A 1 whose labels say whose figures these are: others are found by its instance. */
+static void write_session(struct encoder *encoder)
+{
+    struct session_label known[SESSION_LABELS];
+    size_t count = session_labels_of(&encoder->push->results, known);
+    if (count == 0 || encoder->push->without_constants)
+        return;
+    size_t begin = protobuf_begin(encoder->message, REQUEST_SERIES);
+    list_labels(encoder, "gputracker_session_info");
+    for (size_t i = 0; i < count; i++) {
+        if (!has_label(&encoder->list, known[i].name))
+            add_label(&encoder->list, known[i].name, known[i].value);
+    }
+    write_labels(encoder->message, &encoder->list);
+    for (size_t i = 0; i < encoder->count; i++)
+        write_sample(encoder, i, 1);
+    protobuf_end(encoder->message, begin);
+}
+
+static double value_at(const struct encoder *encoder, size_t index, size_t series, int64_t gpu)
+{
+    const struct push_sample *sample = push_at(encoder->push, index);
+    return gpu < 0 ? push_value(encoder->push, sample, series)
+                   : push_gpu_value(encoder->push, sample, (uint32_t)gpu, series);
+}
+
+/* One without samples is taken back. */
+static void write_series(struct encoder *encoder, const char *name, size_t series, int64_t gpu)
+{
+    struct str *message = encoder->message;
+    size_t before = message->length, n = 0;
+    size_t begin = protobuf_begin(message, REQUEST_SERIES);
+    write_series_labels(encoder, name, gpu);
+    for (size_t i = 0; i < encoder->count; i++) {
+        double value = value_at(encoder, i, series, gpu);
+        if (!isfinite(value))
+            continue;
+        write_sample(encoder, i, value);
+        n++;
+    }
+    protobuf_end(message, begin);
+    if (n == 0 && !message->failed)
+        message->length = before;
+}
+
+static void encode(const struct push *push, size_t count, struct str *message)
+{
+    struct encoder encoder = {.push = push, .message = message, .count = count};
+    encoder.list.items =
+        calloc(push->settings.labels.count + MAX_OWN_LABELS, sizeof *encoder.list.items);
+    if (!encoder.list.items) {
+        message->failed = true;
+        return;
+    }
+    make_own(push, &encoder.own);
+    write_session(&encoder);
+    for (size_t i = 0; i < push->n_series; i++)
+        write_series(&encoder, push->series[i].name, i, -1);
+    for (uint32_t gpu = 0; gpu < push->results.n_gpus; gpu++) {
+        for (size_t i = 0; i < push->n_gpu_series; i++)
+            write_series(&encoder, push->gpu_series[i].name, i, gpu);
+    }
+    free(encoder.list.items);
+}
+
+static int compress(const struct push *push, struct str *body, struct gput_error *error)
+{
+    (void)push;
+    return snappy_pack(body, error);
+}
+
+static bool is_busy(int status)
+{
+    return status == 429 || status >= 500;
+}
+
+const struct push_protocol push_remote_write = {
+    .content_type = "application/x-protobuf",
+    .fields = "Content-Encoding: snappy\r\nX-Prometheus-Remote-Write-Version: 0.1.0\r\n",
+    .first = metrics_of_prometheus,
+    .name = name_series,
+    .encode = encode,
+    .compress = compress,
+    .is_busy = is_busy,
+};

@@ -1,0 +1,256 @@
+/*
+ * Clocks of machines. Machines with one boot id have one clock. Others are compared by blocks that
+ * their ranks exit together, or by starts and ends: launchers start all ranks of a job within
+ * seconds, and most jobs end together, so where both are off by the same time, the clock is.
+ */
+#include "views/jobs/jobs.h"
+
+#include "base/doubles.h"
+#include "base/text.h"
+#include "views/output/human.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Within it starts are as launchers make them. */
+#define BARRIER_SECONDS 5.0
+/* Of an offset: starts and ends are off by the same if they are so close. */
+#define ALIKE_PART 0.02
+/* Less is corrected nowhere. */
+#define MIN_OFFSET_SECONDS 0.1
+
+struct spread {
+    double middle, width; /* NaN: there are no times */
+};
+
+/* A clock, and when ranks started and ended by it. */
+struct clock {
+    size_t number; /* of its first machine */
+    const struct jobs_machine *machine;
+    char name[96]; /* "n1", "n1 and 2 more" */
+    struct spread starts, ends;
+};
+
+static struct spread spread_of(
+    const struct gput_jobs *jobs, const struct jobs_job *job, size_t clock, bool of_ends)
+{
+    size_t count = 0;
+    double *times = calloc(job->count + 1, sizeof *times);
+    if (!times)
+        return (struct spread){NAN, NAN};
+    for (size_t i = job->first; i < job->first + job->count; i++) {
+        double time = of_ends ? jobs->ranks[i].end : jobs->ranks[i].start;
+        if (jobs->machines[jobs->ranks[i].machine].clock == clock && !isnan(time))
+            times[count++] = time;
+    }
+    qsort(times, count, sizeof *times, doubles_compare);
+    struct spread spread = {jobs_median(times, count), count ? times[count - 1] - times[0] : NAN};
+    free(times);
+    return spread;
+}
+
+static struct clock clock_of(
+    const struct gput_jobs *jobs, const struct jobs_job *job, size_t number)
+{
+    size_t machines = 0;
+    struct clock clock = {.number = number, .machine = &jobs->machines[number]};
+    for (size_t i = number; i < job->first_machine + job->n_machines; i++)
+        machines += jobs->machines[i].clock == number;
+    text_fit(clock.name, sizeof clock.name, machines > 1 ? "%s and %zu more" : "%s",
+        clock.machine->name, machines - 1);
+    clock.starts = spread_of(jobs, job, number, false);
+    clock.ends = spread_of(jobs, job, number, true);
+    return clock;
+}
+
+/* That of the lowest rank: it is taken for right. */
+static size_t reference_of(const struct gput_jobs *jobs, const struct jobs_job *job)
+{
+    size_t first = job->first;
+    for (size_t i = job->first; i < job->first + job->count; i++) {
+        if (jobs->ranks[i].rank < jobs->ranks[first].rank)
+            first = i;
+    }
+    return jobs->machines[jobs->ranks[first].machine].clock;
+}
+
+/* What the kernels say of both clocks, and what blocks say that are not used. */
+static const char *describe(const struct clock *clock, const struct clock *reference,
+    const struct jobs_apart *apart, char text[400])
+{
+    const char *own = clock->machine->kernel_clock, *other = reference->machine->kernel_clock;
+    char kernels[220] = "", blocks[180] = "", seconds[HUMAN_SIZE], doubt[HUMAN_SIZE];
+    if (own[0] && other[0])
+        text_fit(kernels, sizeof kernels, "by their kernels the clock of %s is %s, that of %s %s",
+            clock->name, own, reference->name, other);
+    if (!isnan(apart->seconds))
+        text_fit(blocks, sizeof blocks,
+            "calls of block \"%s\" end %s apart (±%s): not at the same time", apart->block,
+            human_seconds(fabs(apart->seconds), seconds), human_seconds(apart->doubt, doubt));
+    text_fit(text, 400, "%s%s%s", kernels, kernels[0] && blocks[0] ? "; " : "", blocks);
+    return text[0] ? text : NULL;
+}
+
+/* Of all machines with that clock. */
+static void set_clock_offset(struct gput_jobs *jobs, const struct jobs_job *job, size_t clock,
+    const char *source, double offset, double doubt)
+{
+    for (size_t i = job->first_machine; i < job->first_machine + job->n_machines; i++) {
+        struct jobs_machine *machine = &jobs->machines[i];
+        if (machine->clock != clock)
+            continue;
+        machine->clock_source = i == clock ? source : JOBS_CLOCK_BOOT;
+        machine->clock_offset_seconds = offset;
+        machine->clock_doubt_seconds = doubt;
+    }
+}
+
+static void correct(struct gput_jobs *jobs, const struct jobs_job *job, size_t clock)
+{
+    for (size_t i = job->first; i < job->first + job->count; i++) {
+        struct jobs_machine *machine = &jobs->machines[jobs->ranks[i].machine];
+        if (machine->clock != clock)
+            continue;
+        machine->clock_is_corrected = true;
+        jobs->ranks[i].start -= machine->clock_offset_seconds;
+        jobs->ranks[i].end -= machine->clock_offset_seconds;
+    }
+}
+
+static void find_late(struct gput_jobs *jobs, const struct jobs_job *job, const struct clock *clock,
+    const struct clock *reference, const char *why, const char *evidence)
+{
+    double starts = clock->starts.middle - reference->starts.middle;
+    jobs_find(jobs, (double)(job - jobs->jobs), "late_start", evidence,
+        "The ranks on %s started %.1f s %s those on %s%s", clock->name, fabs(starts),
+        starts > 0 ? "after" : "before", reference->name, why);
+}
+
+static bool are_synchronized(const struct clock *clock, const struct clock *reference)
+{
+    return strcmp(clock->machine->kernel_clock, "synchronized") == 0 &&
+           strcmp(reference->machine->kernel_clock, "synchronized") == 0;
+}
+
+/* ---- By marks ---- */
+
+/* A clock that NTP keeps is not off by little. */
+static bool is_to_correct(
+    const struct clock *clock, const struct clock *reference, const struct jobs_apart *apart)
+{
+    double offset = fabs(apart->seconds);
+    return offset > fmax(MIN_OFFSET_SECONDS, apart->doubt) &&
+           (offset > BARRIER_SECONDS || !are_synchronized(clock, reference));
+}
+
+/* False: they do not say how far the clock is off. A block that ranks do not exit together, as a
+ * stage of a pipeline, contradicts their starts. */
+static bool compare_by_marks(struct gput_jobs *jobs, const struct jobs_job *job,
+    const struct clock *clock, const struct clock *reference, const struct jobs_apart *apart)
+{
+    char why[160], doubt[HUMAN_SIZE], evidence[400];
+    double starts = clock->starts.middle - reference->starts.middle;
+    double skew = BARRIER_SECONDS + fmax(clock->starts.width, reference->starts.width);
+    bool is_late = fabs(apart->seconds - starts) > skew;
+    if (!(apart->doubt <= JOBS_ALIKE_SECONDS) || (is_late && fabs(apart->seconds) > skew))
+        return false;
+    set_clock_offset(jobs, job, clock->number, JOBS_CLOCK_MARKS, apart->seconds, apart->doubt);
+    text_fit(jobs->machines[clock->number].clock_block, sizeof apart->block, "%s", apart->block);
+    human_seconds(apart->doubt, doubt);
+    struct jobs_apart none = {.seconds = NAN};
+    describe(clock, reference, &none, evidence);
+    if (is_to_correct(clock, reference, apart)) {
+        correct(jobs, job, clock->number);
+        jobs_find(jobs, (double)(job - jobs->jobs), "clock", evidence[0] ? evidence : NULL,
+            "The clock of %s is off by %.3f s against the clock of %s (±%s): ranks exit %zu calls "
+            "of block \"%s\" at the same time. Its times are corrected accordingly",
+            clock->name, apart->seconds, reference->name, doubt, apart->calls, apart->block);
+    }
+    if (is_late) {
+        text_fit(why, sizeof why, ". Its clock is right to within %s, by ends of block \"%s\"",
+            doubt, apart->block);
+        find_late(jobs, job, clock, reference, why, evidence[0] ? evidence : NULL);
+    }
+    return true;
+}
+
+/* ---- By starts and ends ---- */
+
+static void compare_by_ends(struct gput_jobs *jobs, const struct jobs_job *job,
+    const struct clock *clock, const struct clock *reference, const struct jobs_apart *apart)
+{
+    double starts = clock->starts.middle - reference->starts.middle;
+    double ends = clock->ends.middle - reference->ends.middle;
+    double width = fmax(clock->starts.width, reference->starts.width);
+    double doubt = fmax(isnan(ends) ? width : fabs(starts - ends) / 2, width);
+    bool are_alike =
+        fabs(starts - ends) <= fmax(JOBS_ALIKE_SECONDS, ALIKE_PART * fabs(starts)) + width;
+    char text[400];
+    const char *evidence = describe(clock, reference, apart, text);
+    set_clock_offset(jobs, job, clock->number, are_alike ? JOBS_CLOCK_ENDS : JOBS_CLOCK_STARTS,
+        starts, doubt); /* ends depend on the work */
+    if (!(fabs(starts) > BARRIER_SECONDS + width))
+        return;
+    if (are_synchronized(clock, reference)) { /* then a late start is more likely */
+        find_late(jobs, job, clock, reference, "", evidence);
+        return;
+    }
+    if (are_alike) {
+        correct(jobs, job, clock->number);
+        jobs_find(jobs, (double)(job - jobs->jobs), "clock", evidence,
+            "The clock of %s is off by %.1f s against the clock of %s (±%.1f s): starts and ends "
+            "of their ranks differ by the same. Its times are corrected accordingly",
+            clock->name, starts, reference->name, doubt);
+        return;
+    }
+    for (size_t i = job->first_machine; i < job->first_machine + job->n_machines; i++)
+        jobs->machines[i].clock_is_doubtful |= jobs->machines[i].clock == clock->number;
+    find_late(jobs, job, clock, reference,
+        isnan(ends) ? ", or its clock is off: which of the two is not known before they end. The "
+                      "job's time does not include them"
+                    : ", or its clock is off: their ends differ by another amount. The job's time "
+                      "does not include them",
+        evidence);
+}
+
+/* ---- All of a job ---- */
+
+static void number_clocks(struct gput_jobs *jobs, const struct jobs_job *job)
+{
+    for (size_t i = job->first_machine; i < job->first_machine + job->n_machines; i++) {
+        struct jobs_machine *machine = &jobs->machines[i];
+        machine->clock = i;
+        for (size_t k = job->first_machine; k < i && machine->boot_id[0]; k++) {
+            if (strcmp(jobs->machines[k].boot_id, machine->boot_id) == 0) {
+                machine->clock = k;
+                break;
+            }
+        }
+    }
+}
+
+void jobs_compare_clocks(struct gput_jobs *jobs, struct jobs_job *job)
+{
+    /* Elements of an array, tasks, steps of a workflow, workers and pods come and go. */
+    bool are_compared = job->has_ranks && !job->are_independent &&
+                        strcmp(jobs->ranks[job->first].launcher, "Kubernetes") != 0;
+    number_clocks(jobs, job);
+    struct clock reference = clock_of(jobs, job, reference_of(jobs, job));
+    struct jobs_blocks *blocks =
+        are_compared && job->n_machines > 1 ? jobs_blocks_create(jobs, reference.number) : NULL;
+    set_clock_offset(jobs, job, reference.number, JOBS_CLOCK_REFERENCE, 0, 0);
+    for (size_t i = job->first_machine; i < job->first_machine + job->n_machines; i++) {
+        if (jobs->machines[i].clock != i || i == reference.number)
+            continue;
+        if (!are_compared) {
+            set_clock_offset(jobs, job, i, JOBS_CLOCK_NONE, NAN, NAN);
+            continue;
+        }
+        struct clock clock = clock_of(jobs, job, i);
+        struct jobs_apart apart = jobs_blocks_compare(jobs, blocks, i);
+        if (!compare_by_marks(jobs, job, &clock, &reference, &apart))
+            compare_by_ends(jobs, job, &clock, &reference, &apart);
+    }
+    jobs_blocks_destroy(blocks);
+}

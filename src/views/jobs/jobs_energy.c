@@ -1,0 +1,62 @@
+/* Energy of a machine's CPU and DRAM: trackers of its ranks read its counters one after the other,
+ * or each read them for itself. */
+#include "views/jobs/jobs.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* When a rank read the counters: one that shares them does so until it ends. */
+static struct jobs_span reading_of(const struct jobs_rank *rank)
+{
+    struct jobs_span span = jobs_span_of(rank, rank->machine_joules);
+    if (rank->node_seconds <= 0)
+        span.value = NAN;
+    else if (!isinf(span.end) && rank->node_seconds < rank->seconds)
+        span.start = span.end - rank->node_seconds;
+    return span;
+}
+
+/* Of ranks whose times are known. */
+static double unread_seconds(
+    struct jobs_span *readings, size_t n_readings, struct jobs_span *all, size_t n_all)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < n_readings; i++) {
+        if (!isnan(readings[i].value))
+            readings[count++] = readings[i];
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (isinf(readings[i].end))
+            return NAN;
+    }
+    return count > 0
+               ? fmax(0, jobs_covered_seconds(all, n_all) - jobs_covered_seconds(readings, count))
+               : NAN;
+}
+
+struct jobs_energy jobs_energy_of(
+    struct gput_jobs *jobs, const char *boot_id, size_t first, size_t count)
+{
+    struct jobs_energy energy = {NAN, NAN};
+    size_t n_readings = 0, n_all = 0;
+    struct jobs_span *readings = calloc(count + 1, sizeof *readings);
+    struct jobs_span *all = calloc(count + 1, sizeof *all);
+    jobs->failed |= !readings || !all;
+    for (size_t i = first; readings && all && i < first + count; i++) {
+        const struct jobs_rank *rank = &jobs->ranks[i];
+        if (strcmp(rank->boot_id, boot_id) != 0)
+            continue;
+        readings[n_readings++] = reading_of(rank);
+        struct jobs_span span = jobs_span_of(rank, NAN);
+        if (!isinf(span.end))
+            all[n_all++] = span;
+    }
+    if (readings && all) {
+        energy.joules = jobs_sum_covered_once(readings, n_readings);
+        energy.unread_seconds = unread_seconds(readings, n_readings, all, n_all);
+    }
+    free(readings);
+    free(all);
+    return energy;
+}

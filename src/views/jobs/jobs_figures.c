@@ -1,0 +1,376 @@
+/* Figures of machines and jobs: what is the machine's counts once. */
+#include "views/jobs/jobs.h"
+
+#include "base/doubles.h"
+#include "base/number.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A rank is slow from these on, against the median. */
+#define SLOW_FACTOR 1.1
+#define SLOW_SECONDS 1.0
+#define BUSY_FACTOR 1.25
+/* Where no rank uses more, it is not computing that others would wait for. */
+#define IDLE_CORES 0.1
+/* Of its time: less is not seen in the use of the CPU. */
+#define MIN_WAITED 0.05
+
+/* ---- Machines ---- */
+
+static double peak_of(const struct jobs_rank *rank)
+{
+    return rank->max_ram_bytes;
+}
+
+static double of_limit(const struct jobs_rank *rank)
+{
+    return rank->ram_of_limit_bytes;
+}
+
+/* Peaks of ranks that ran one after the other do not add up. */
+static double highest_ram(struct gput_jobs *jobs, const struct jobs_machine *machine,
+    double (*ram)(const struct jobs_rank *rank))
+{
+    struct jobs_span *spans = calloc(2 * machine->count, sizeof *spans);
+    jobs->failed |= !spans;
+    for (size_t i = 0; spans && i < machine->count; i++) {
+        const struct jobs_rank *rank = &jobs->ranks[machine->first + i];
+        spans[i] = jobs_span_of(rank, ram(rank));
+    }
+    double bytes = spans ? jobs_highest_at_once(spans, machine->count) : NAN;
+    free(spans);
+    return bytes;
+}
+
+/* How busy the machines with a clock, which are one, were while ranks ran there. */
+struct machine_use {
+    double seconds;     /* in which any ran */
+    double cores;       /* that the ranks may use */
+    double own, system; /* cores that ranks kept busy, and all processes; NaN: not known */
+};
+
+static struct machine_use use_of(struct gput_jobs *jobs, const struct jobs_job *job, size_t clock)
+{
+    struct machine_use use = {.own = NAN, .system = NAN};
+    struct jobs_span *spans = calloc(job->count, sizeof *spans);
+    double cpu_seconds = NAN, system_seconds = NAN, known_seconds = NAN;
+    size_t count = 0;
+    jobs->failed |= !spans;
+    for (size_t k = clock; spans && k < job->first_machine + job->n_machines; k++) {
+        const struct jobs_machine *machine = &jobs->machines[k];
+        if (machine->clock != clock)
+            continue;
+        use.cores += machine->cores;
+        for (size_t i = machine->first; i < machine->first + machine->count; i++) {
+            const struct jobs_rank *rank = &jobs->ranks[i];
+            double system = rank->system_busy_cores * rank->seconds;
+            spans[count++] = jobs_span_of(rank, NAN);
+            number_add_known(&cpu_seconds, rank->cpu_seconds);
+            number_add_known(&system_seconds, system);
+            number_add_known(&known_seconds, isnan(system) ? NAN : rank->seconds);
+        }
+    }
+    use.seconds = spans ? jobs_covered_seconds(spans, count) : NAN;
+    use.own = cpu_seconds / use.seconds;
+    use.system = system_seconds / known_seconds;
+    free(spans);
+    return use;
+}
+
+/* Cores of the ranks that others kept busy: what these used beyond those that the ranks may not
+ * use. Means are of the time in which ranks ran, also where they ran one after the other. */
+static void add_others(struct gput_jobs *jobs, struct jobs_job *job, size_t clock)
+{
+    const struct jobs_machine *machine = &jobs->machines[clock];
+    struct machine_use use = use_of(jobs, job, clock);
+    double unused = jobs->ranks[machine->first].system_cores - use.cores;
+    double others = fmax(use.system - use.own - fmax(unused, 0), 0);
+    if (!(use.seconds > 0) || isinf(use.seconds))
+        return;
+    job->other_cores += others;
+    job->busy_core_seconds += (use.own + others) * use.seconds;
+    job->known_core_seconds += use.cores * (job->is_array ? machine->seconds : use.seconds);
+}
+
+static void add_up_machine(struct gput_jobs *jobs, struct jobs_machine *machine)
+{
+    double start = NAN, end = NAN;
+    machine->cpu_seconds = NAN;
+    for (size_t i = machine->first; i < machine->first + machine->count; i++) {
+        const struct jobs_rank *rank = &jobs->ranks[i];
+        number_add_known(&machine->cpu_seconds, rank->cpu_seconds);
+        machine->ram_is_at_least |= rank->ram_is_at_least;
+        start = fmin(start, rank->start);
+        end = fmax(end, rank->start + rank->seconds);
+    }
+    machine->seconds = end - start;
+    machine->max_ram_bytes = highest_ram(jobs, machine, peak_of);
+    machine->ram_of_limit_bytes = highest_ram(jobs, machine, of_limit);
+    machine->energy_joules =
+        jobs_energy_of(jobs, machine->boot_id, machine->first, machine->count).joules;
+}
+
+/* ---- Ranks ---- */
+
+/* Of all sessions of a rank, of which the last one stands for it; NaN of those before. */
+static double seconds_of(const struct jobs_rank *rank)
+{
+    return rank->is_retried ? NAN : rank->seconds + rank->tried_seconds;
+}
+
+/* Likewise. What was done before a failure may have been done again, or not: work of a rank that
+ * failed on the way is comparable only where all did. */
+static double work_of(const struct jobs_job *job, const struct jobs_rank *rank)
+{
+    if (rank->is_retried || (rank->has_failed_try && !job->all_had_failed_tries))
+        return NAN;
+    return rank->cpu_seconds + rank->tried_cpu_seconds;
+}
+
+static bool is_much_longer(double seconds, double other)
+{
+    return seconds > SLOW_FACTOR * other && seconds > other + SLOW_SECONDS;
+}
+
+/* No rank's end is known: the job went on for longer than its files say. */
+static bool have_no_end(const struct gput_jobs *jobs, const struct jobs_job *job)
+{
+    for (size_t i = job->first; i < job->first + job->count; i++) {
+        const struct jobs_rank *rank = &jobs->ranks[i];
+        if (!rank->is_retried && !(jobs_is_unfinished(rank) && rank->start_text[0]))
+            return false;
+    }
+    return true;
+}
+
+/* Ranks that all still run are known for the same time. Where that differs, trackers were killed:
+ * who took longer, or did more, is not known. */
+static bool are_comparable(const struct gput_jobs *jobs, const struct jobs_job *job)
+{
+    double shortest = NAN, longest = NAN;
+    for (size_t i = job->first; i < job->first + job->count; i++) {
+        shortest = fmin(shortest, seconds_of(&jobs->ranks[i]));
+        longest = fmax(longest, seconds_of(&jobs->ranks[i]));
+    }
+    return !is_much_longer(longest, shortest) || !have_no_end(jobs, job);
+}
+
+/* How long it waited for others: by its regions, or by the CPU that it used less than the busiest
+ * one. A rank that looks as busy may have spun, as libraries of MPI and NCCL do while they wait:
+ * that is not known. */
+static double waited_of(const struct jobs_rank *rank, double highest_busy)
+{
+    bool is_rank = !isnan(rank->rank) || rank->ranks[0];
+    if (!isnan(rank->mpi_seconds))
+        return fmin(rank->mpi_seconds, rank->seconds);
+    /* No rank can be busier than its share, whatever threads of another one do. */
+    double idle = 1 - rank->busy_cores / fmin(highest_busy, rank->share_cores);
+    if (!(highest_busy > IDLE_CORES) || isnan(rank->busy_cores) || (is_rank && idle < MIN_WAITED))
+        return NAN;
+    return rank->seconds * fmax(0, idle);
+}
+
+static void compare_rank(
+    const struct gput_jobs *jobs, const struct jobs_job *job, size_t index, double highest_busy)
+{
+    struct jobs_rank *rank = &jobs->ranks[index];
+    double seconds = seconds_of(rank), cpu = work_of(job, rank);
+    rank->efficiency_percent = 100 * rank->busy_cores / rank->share_cores;
+    if (job->count > 1 && !job->are_independent)
+        rank->waited_seconds = waited_of(rank, highest_busy);
+    /* When they failed says nothing of their work. */
+    if (job->all_failed || !job->are_comparable)
+        return;
+    rank->is_straggler = is_much_longer(seconds, job->median_seconds) ||
+                         (cpu > BUSY_FACTOR * job->median_cpu_seconds &&
+                             cpu > job->median_cpu_seconds + SLOW_SECONDS);
+}
+
+/* Of others than those the end is known: it went on for longer than its files say. */
+static bool went_on(const struct jobs_job *job, const struct jobs_rank *rank)
+{
+    return jobs_is_unfinished(rank) && rank->start_text[0] &&
+           job->unfinished < (double)job->present;
+}
+
+static double highest_of(const struct gput_jobs *jobs, const struct jobs_job *job, bool of_cpu)
+{
+    double highest = NAN;
+    for (size_t i = job->first; i < job->first + job->count; i++) {
+        const struct jobs_rank *rank = &jobs->ranks[i];
+        highest = fmax(highest, of_cpu ? work_of(job, rank) : seconds_of(rank));
+    }
+    return highest;
+}
+
+/* Ranks that ended badly did not do their work: where others did, these say what it takes. One that
+ * went on is taken to be no less than the others: that it was shorter is not known. */
+static double median_of(const struct gput_jobs *jobs, const struct jobs_job *job, bool of_cpu)
+{
+    size_t count = 0;
+    double highest = highest_of(jobs, job, of_cpu);
+    double *values = calloc(job->count + 1, sizeof *values), median = NAN;
+    for (size_t i = job->first; values && i < job->first + job->count; i++) {
+        const struct jobs_rank *rank = &jobs->ranks[i];
+        double value = of_cpu ? work_of(job, rank) : seconds_of(rank);
+        bool counts = job->all_failed || !jobs_has_failed(rank);
+        if (!isnan(value) && counts)
+            values[count++] = went_on(job, rank) ? highest : value;
+    }
+    if (values) {
+        qsort(values, count, sizeof *values, doubles_compare);
+        median = jobs_median(values, count);
+    }
+    free(values);
+    return median;
+}
+
+static void find_slowest(const struct gput_jobs *jobs, struct jobs_job *job)
+{
+    job->slowest_seconds = job->busiest_cpu_seconds = job->slowest_rank = job->busiest_rank = NAN;
+    job->median_seconds = median_of(jobs, job, false);
+    job->median_cpu_seconds = median_of(jobs, job, true);
+    for (size_t i = job->first; i < job->first + job->count; i++) {
+        double seconds = seconds_of(&jobs->ranks[i]), cpu = work_of(job, &jobs->ranks[i]);
+        if (!(seconds <= job->slowest_seconds) && !isnan(seconds)) {
+            job->slowest_seconds = seconds;
+            job->slowest_rank = jobs->ranks[i].rank;
+        }
+        if (!(cpu <= job->busiest_cpu_seconds) && !isnan(cpu)) {
+            job->busiest_cpu_seconds = cpu;
+            job->busiest_rank = jobs->ranks[i].rank;
+        }
+    }
+    double by_time = job->slowest_seconds / job->median_seconds - 1, by_cpu = NAN;
+    if (job->busiest_cpu_seconds > job->median_cpu_seconds + SLOW_SECONDS)
+        by_cpu = job->busiest_cpu_seconds / job->median_cpu_seconds - 1;
+    job->are_comparable = are_comparable(jobs, job);
+    job->imbalance_percent = job->are_comparable ? 100 * fmax(by_time, by_cpu) : NAN;
+}
+
+static void compare_ranks(struct gput_jobs *jobs, struct jobs_job *job)
+{
+    double highest = NAN;
+    job->waited_seconds = NAN;
+    find_slowest(jobs, job);
+    for (size_t i = job->first; i < job->first + job->count; i++) {
+        struct jobs_rank *rank = &jobs->ranks[i];
+        rank->busy_cores = rank->seconds > 0 ? rank->cpu_seconds / rank->seconds : NAN;
+        highest = fmax(highest, rank->busy_cores);
+    }
+    for (size_t i = job->first; i < job->first + job->count; i++) {
+        compare_rank(jobs, job, i, highest);
+        number_add_known(&job->waited_seconds, jobs->ranks[i].waited_seconds);
+    }
+}
+
+/* ---- The job ---- */
+
+/* How many a session has: "0-3,8" are five. NaN: the list is longer than the text. */
+static double count_ranks(const struct jobs_rank *rank)
+{
+    double count = isnan(rank->rank) ? 0 : 1, first, last;
+    const char *at = rank->ranks;
+    if (strlen(rank->ranks) == sizeof rank->ranks - 1)
+        return NAN;
+    while (jobs_next_ranks(&at, &first, &last))
+        count += last - first + 1;
+    return count;
+}
+
+static void count_ends(const struct gput_jobs *jobs, struct jobs_job *job)
+{
+    bool has_rank = false, are_of_descendants = false;
+    double known_ranks = 0;
+    double world_size = NAN;
+    for (size_t i = job->first; i < job->first + job->count; i++) {
+        const struct jobs_rank *rank = &jobs->ranks[i];
+        world_size = fmax(world_size, rank->world_size);
+        has_rank |= !isnan(rank->rank);
+        known_ranks += count_ranks(rank);
+        are_of_descendants |= rank->are_of_descendants;
+        job->retried += rank->is_retried;
+        job->unfinished += jobs_is_unfinished(rank) && !rank->is_retried;
+    }
+    job->world_size = world_size;
+    job->known_ranks = are_of_descendants ? known_ranks : NAN;
+    job->present = job->count - job->retried;
+    if (has_rank && !are_of_descendants && world_size > (double)job->present)
+        job->missing = world_size - (double)job->present;
+}
+
+/* A rank that was started again counts once, whatever its sessions ended with. A task did not fail
+ * if it ended well then: no other one waited for it. */
+static void count_failed(const struct gput_jobs *jobs, struct jobs_job *job)
+{
+    job->all_failed = job->all_had_failed_tries = true;
+    for (size_t i = job->first; i < job->first + job->count; i++) {
+        const struct jobs_rank *rank = &jobs->ranks[i];
+        bool has_failed = jobs_has_failed(rank);
+        if (rank->is_retried)
+            continue;
+        job->failed += has_failed || (rank->has_failed_try && !jobs_is_task(rank));
+        job->all_failed &= has_failed;
+        job->all_had_failed_tries &= rank->has_failed_try;
+    }
+}
+
+static void add_machines(struct gput_jobs *jobs, struct jobs_job *job)
+{
+    job->cpu_seconds = job->max_ram_bytes = job->cpu_joules = NAN;
+    for (size_t i = job->first_machine; i < job->first_machine + job->n_machines; i++) {
+        struct jobs_machine *machine = &jobs->machines[i];
+        add_up_machine(jobs, machine);
+        number_add_known(&job->cpu_seconds, machine->cpu_seconds);
+        machine->unread_seconds = NAN;
+        if (machine->clock !=
+            i) /* of several with one boot id: what is the machine's counts once */
+            continue;
+        struct jobs_energy energy = jobs_energy_of(jobs, machine->boot_id, job->first, job->count);
+        number_add_known(&job->cpu_joules, energy.joules);
+        machine->unread_seconds = energy.unread_seconds;
+    }
+    jobs_add_cores(jobs, job);
+    for (size_t i = job->first_machine; i < job->first_machine + job->n_machines; i++) {
+        if (jobs->machines[i].clock == i)
+            add_others(jobs, job, i);
+    }
+}
+
+static void add_ranks(const struct gput_jobs *jobs, struct jobs_job *job)
+{
+    double end = NAN;
+    bool has_all_cpu = true;
+    job->start = job->max_gpu_ram_bytes = job->energy_joules = NAN;
+    for (size_t i = job->first; i < job->first + job->count; i++) {
+        const struct jobs_rank *rank = &jobs->ranks[i];
+        if (!jobs->machines[rank->machine].clock_is_doubtful) {
+            job->start = fmin(job->start, rank->start);
+            end = fmax(end, rank->start + rank->seconds);
+        }
+        job->ram_is_at_least |= rank->ram_is_at_least;
+        has_all_cpu &= !(isnan(rank->cpu_seconds) && rank->seconds > 0);
+        job->max_ram_bytes = fmax(job->max_ram_bytes, rank->max_ram_bytes);
+        job->max_gpu_ram_bytes = fmax(job->max_gpu_ram_bytes, rank->max_gpu_ram_bytes);
+    }
+    job->seconds = fmax(end - job->start, job->slowest_seconds);
+    number_add_known(&job->energy_joules, job->cpu_joules);
+    number_add_known(&job->energy_joules, job->gpu_joules);
+    if (job->is_array)
+        job->cores = job->seconds > 0 ? job->core_seconds / job->seconds : NAN;
+    else
+        job->core_seconds = job->cores * job->seconds;
+    job->efficiency_percent = has_all_cpu ? 100 * job->cpu_seconds / job->core_seconds : NAN;
+}
+
+void jobs_add_up(struct gput_jobs *jobs, struct jobs_job *job)
+{
+    count_ends(jobs, job);
+    count_failed(jobs, job);
+    add_machines(jobs, job);
+    compare_ranks(jobs, job);
+    jobs_add_gpus(jobs, job);
+    add_ranks(jobs, job);
+}

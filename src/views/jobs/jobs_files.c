@@ -1,0 +1,215 @@
+/* Files of one session: its results, its samples, copies of them, and what was kept so far. */
+#include "views/jobs/jobs.h"
+
+#include "base/order.h"
+#include "files/tracking/tracking_samples.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+int jobs_compare_numbers(double left, double right)
+{
+    if (isnan(left) || isnan(right))
+        return isnan(left) - isnan(right);
+    return ORDER(left, right);
+}
+
+void jobs_sort_ranks(struct gput_jobs *jobs, int (*compare)(const void *, const void *))
+{
+    if (jobs->n_ranks > 1)
+        qsort(jobs->ranks, jobs->n_ranks, sizeof *jobs->ranks, compare);
+}
+
+static bool has_identity(const struct jobs_rank *rank)
+{
+    return rank->start_text[0] && rank->boot_id[0] && !isnan(rank->pid);
+}
+
+/* Of two files of one kind the most complete is the first: the other one is an earlier copy.
+ */
+static int compare_extents(const struct jobs_rank *a, const struct jobs_rank *b)
+{
+    ORDER_BY_RESULT(!isnan(b->end) - !isnan(a->end));
+    ORDER_BY_RESULT(jobs_compare_numbers(fmax(b->samples, 0), fmax(a->samples, 0)));
+    return jobs_compare_numbers(fmax(b->seconds, 0), fmax(a->seconds, 0));
+}
+
+static int compare_identity(const void *left, const void *right)
+{
+    const struct jobs_rank *a = left, *b = right;
+    ORDER_BY_TEXT(a->boot_id, b->boot_id);
+    ORDER_BY_RESULT(jobs_compare_numbers(a->pid, b->pid));
+    ORDER_BY_TEXT(a->start_text, b->start_text);
+    ORDER_BY(a->files, b->files);
+    ORDER_BY_RESULT(compare_extents(a, b));
+    return strcmp(a->path, b->path);
+}
+
+static bool is_same_session(const struct jobs_rank *a, const struct jobs_rank *b)
+{
+    return has_identity(a) && has_identity(b) && strcmp(a->boot_id, b->boot_id) == 0 &&
+           a->pid == b->pid && strcmp(a->start_text, b->start_text) == 0;
+}
+
+/* The samples of a copy have no identity next to them: those of one session are known by what they
+ * have. That with the most is the first. */
+static int compare_samples(const void *left, const void *right)
+{
+    const struct jobs_rank *a = left, *b = right;
+    ORDER_BY(a->first_row, b->first_row);
+    ORDER_BY_RESULT(jobs_compare_numbers(b->samples, a->samples));
+    ORDER_BY_RESULT(has_identity(b) - has_identity(a));
+    return strcmp(a->path, b->path);
+}
+
+static bool is_plain_copy(const struct jobs_rank *rank)
+{
+    return rank->files == JOBS_SAMPLES && !has_identity(rank);
+}
+
+/* The same samples, or the first ones of them: either file may lack the identity. */
+static bool is_copy(const struct jobs_rank *rank, const struct jobs_rank *next)
+{
+    if (next->first_row == 0 || next->first_row != rank->first_row ||
+        !(is_plain_copy(rank) || is_plain_copy(next)) ||
+        (rank->rank != next->rank && !isnan(next->rank) && !isnan(rank->rank)))
+        return false;
+    return next->samples_hash == rank->samples_hash ||
+           tracking_samples_begin(next->path, rank->path);
+}
+
+static void take(double *figure, double other)
+{
+    if (isnan(*figure))
+        *figure = other;
+}
+
+/* Results so far are kept once a second: samples can be later, with a peak that ended the tracker.
+ */
+static void take_later(struct jobs_rank *rank, const struct jobs_rank *from)
+{
+    rank->seconds = fmax(rank->seconds, from->seconds);
+    rank->cpu_seconds = fmax(rank->cpu_seconds, from->cpu_seconds);
+    rank->max_ram_bytes = fmax(rank->max_ram_bytes, from->max_ram_bytes);
+    rank->ram_of_limit_bytes = fmax(rank->ram_of_limit_bytes, from->ram_of_limit_bytes);
+    rank->max_gpu_ram_bytes = fmax(rank->max_gpu_ram_bytes, from->max_gpu_ram_bytes);
+}
+
+/* What `from` knows and `rank`, which is the better file, does not. The file to show is that with
+ * samples. */
+static void put_together(struct jobs_rank *rank, struct jobs_rank *from)
+{
+    if (!(rank->files & JOBS_SAMPLES) && (from->files & JOBS_SAMPLES)) {
+        free(rank->report);
+        rank->report = rank->path;
+        rank->path = from->path;
+        from->path = NULL;
+    }
+    if (rank->files == JOBS_KEPT)
+        take_later(rank, from);
+    rank->files |= from->files;
+    if (rank->samples_hash == 0) {
+        rank->samples_hash = from->samples_hash;
+        rank->first_row = from->first_row;
+    }
+    take(&rank->samples, from->samples);
+    rank->rows_lost = fmax(rank->rows_lost, from->rows_lost);
+    rank->missing_seconds = fmax(rank->missing_seconds, from->missing_seconds);
+    take(&rank->end, from->end);
+    take(&rank->exit_status, from->exit_status);
+    take(&rank->signal, from->signal);
+    take(&rank->seconds, from->seconds);
+    take(&rank->cpu_seconds, from->cpu_seconds);
+    take(&rank->mpi_seconds, from->mpi_seconds);
+    take(&rank->system_busy_cores, from->system_busy_cores);
+    rank->ram_is_at_least &= from->ram_is_at_least || isnan(from->max_ram_bytes);
+    if (isnan(rank->max_ram_bytes)) {
+        rank->ram_is_at_least = from->ram_is_at_least;
+        rank->max_ram_bytes = from->max_ram_bytes;
+        rank->ram_of_limit_bytes = from->ram_of_limit_bytes;
+    }
+    take(&rank->max_gpu_ram_bytes, from->max_gpu_ram_bytes);
+    take(&rank->gpu_percent, from->gpu_percent);
+}
+
+/* The first one is the most complete, and is to be the one that knows whose samples they are, too.
+ */
+static void keep_identity(struct jobs_rank *rank, struct jobs_rank *next)
+{
+    if (has_identity(rank) || !has_identity(next))
+        return;
+    struct jobs_rank known = *next, longer = *rank;
+    char *path = known.path;
+    known.path = longer.path;
+    longer.path = path;
+    take_later(&known, &longer);
+    known.samples = longer.samples;
+    *rank = known;
+    *next = longer;
+}
+
+void jobs_drop_empty(struct gput_jobs *jobs)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < jobs->n_ranks; i++) {
+        if (jobs->ranks[i].path)
+            jobs->ranks[kept++] = jobs->ranks[i];
+    }
+    jobs->n_ranks = kept;
+}
+
+/* By two names, of which one is a link as a rule: workflows publish files so. */
+static bool is_same_file(const char *path, const char *other)
+{
+    struct stat info, other_info;
+    return stat(path, &info) == 0 && stat(other, &other_info) == 0 &&
+           info.st_dev == other_info.st_dev && info.st_ino == other_info.st_ino;
+}
+
+static void unite(struct gput_jobs *jobs, size_t *alias,
+    bool (*is_same)(const struct jobs_rank *, const struct jobs_rank *))
+{
+    for (size_t i = 1, at = 0; i < jobs->n_ranks; i++) {
+        struct jobs_rank *rank = &jobs->ranks[at], *next = &jobs->ranks[i];
+        if (!is_same(rank, next)) {
+            at = i;
+            continue;
+        }
+        keep_identity(rank, next);
+        if (!(rank->files & next->files))
+            put_together(rank, next);
+        else if (!is_same_file(rank->path, next->path)) /* the first one is the most complete */
+            jobs_find(jobs, NAN, "twice", rank->path,
+                "%s belongs to the same session as another file: it counts once", next->path);
+        alias[next->machine] = rank->machine;
+        free(next->path);
+        free(next->report);
+        next->path = next->report = NULL;
+    }
+    jobs_drop_empty(jobs);
+}
+
+/* What its report says of these seconds is all there is to know. */
+static void find_missing_samples(struct gput_jobs *jobs)
+{
+    for (size_t i = 0; i < jobs->n_ranks; i++) {
+        const struct jobs_rank *rank = &jobs->ranks[i];
+        if (rank->missing_seconds > 0 && isnan(rank->cpu_seconds) && !(rank->files & JOBS_REPORT))
+            jobs_find(jobs, NAN, "damaged", NULL,
+                "%s has no samples of the last %.1f s, so its CPU time is not known and its RAM "
+                "may have been more",
+                rank->path, rank->missing_seconds);
+    }
+}
+
+void jobs_unite_files(struct gput_jobs *jobs, size_t *alias)
+{
+    jobs_sort_ranks(jobs, compare_identity);
+    unite(jobs, alias, is_same_session);
+    jobs_sort_ranks(jobs, compare_samples);
+    unite(jobs, alias, is_copy);
+    jobs_sort_ranks(jobs, compare_identity);
+    find_missing_samples(jobs);
+}

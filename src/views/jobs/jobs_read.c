@@ -1,0 +1,505 @@
+/* Reading: each file of a session becomes a rank; files of one session are put together later. */
+#include "views/jobs/jobs.h"
+
+#include "base/array.h"
+#include "base/file.h"
+#include "base/names.h"
+#include "base/text.h"
+#include "files/results/results_read.h"
+#include "files/spool_note.h"
+#include "files/tracking/tracking_identity.h"
+#include "files/tracking/tracking_samples.h"
+#include "model/results_columns.h"
+#include "model/results_identity.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define MAX_DEPTH 8
+/* The last sample is that of the end: more than that are missing, however late it was taken. */
+#define MAX_MISSING_SECONDS 1
+#define MAX_MISSING_SAMPLES 2
+
+/* No job has as many, and none lasts a thousand years. */
+#define MAX_RANKS 1e7
+#define MAX_SECONDS 3.2e10
+#define MAX_BYTES 1e18
+#define MAX_CPU 1e15
+/* Counters of the kernel are not exact, nor are those of virtual machines. */
+#define MAX_CPU_FACTOR 2
+#define MAX_CPU_MORE 10
+
+#define COPY(to, from) text_fit(to, sizeof to, "%s", from)
+
+/* ---- A rank ---- */
+
+static struct jobs_rank *add_rank(struct gput_jobs *jobs, const char *path)
+{
+    if (!ARRAY_EXTEND(jobs->ranks, jobs->n_ranks)) {
+        jobs->failed = true;
+        return NULL;
+    }
+    struct jobs_rank *rank = &jobs->ranks[jobs->n_ranks];
+    *rank = (struct jobs_rank){.path = strdup(path)};
+    double *figures[] = {&rank->pid, &rank->rank, &rank->world_size, &rank->restarts,
+        &rank->node_rank, &rank->node_count, &rank->exit_status, &rank->signal, &rank->start,
+        &rank->end, &rank->seconds, &rank->cpu_seconds, &rank->mpi_seconds, &rank->cores,
+        &rank->shared_cores, &rank->slurm_cores, &rank->system_cores, &rank->system_busy_cores,
+        &rank->max_ram_bytes, &rank->allowed_ram_bytes, &rank->group_ram_bytes,
+        &rank->slurm_ram_bytes, &rank->ram_of_limit_bytes, &rank->max_gpu_ram_bytes,
+        &rank->gpu_percent, &rank->gpus, &rank->system_gpus, &rank->energy_joules,
+        &rank->machine_joules, &rank->node_seconds, &rank->samples, &rank->rows_lost,
+        &rank->oom_killed, &rank->limit, &rank->busy_cores, &rank->efficiency_percent,
+        &rank->waited_seconds};
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+        *figures[i] = NAN;
+    jobs->failed |= !rank->path;
+    jobs->n_ranks++;
+    return rank;
+}
+
+static double known(double value, double other)
+{
+    return isnan(value) ? other : value;
+}
+
+static void take_identity(struct jobs_rank *rank, const struct gput_results *results)
+{
+    const struct gput_identity *identity = &results->identity;
+    COPY(rank->launcher, identity->launcher);
+    COPY(rank->job_id, identity->job_id);
+    COPY(rank->task, identity->task);
+    COPY(rank->step, identity->step);
+    COPY(rank->run, identity->run);
+    COPY(rank->host, identity->host);
+    COPY(rank->node, identity->node[0] ? identity->node : identity->host);
+    COPY(rank->boot_id, identity->boot_id);
+    COPY(rank->clock, identity->clock);
+    COPY(rank->cpus, identity->cpus);
+    COPY(rank->version, identity->version);
+    COPY(rank->session_id, identity->session_id);
+    COPY(rank->within, identity->within);
+    COPY(rank->start_text, identity->start);
+    rank->cgroup = names_hash(identity->cgroup, strlen(identity->cgroup));
+    rank->rows_lost = (double)results->tracker.rows_lost;
+    rank->pid = identity->pid;
+    rank->are_of_descendants = strcmp(identity->ranks_of, "descendants") == 0;
+    if (isnan(identity->rank))
+        COPY(rank->ranks, identity->ranks);
+    rank->rank = rank->ranks[0] ? NAN : known(identity->rank, jobs_rank_of_name(rank->path));
+    rank->world_size = identity->world_size;
+    jobs_take_name_of_pod(rank, identity->pod);
+    rank->restarts = identity->restarts;
+    rank->node_rank = identity->node_rank;
+    rank->node_count = identity->node_count;
+    rank->exit_status = identity->exit_status;
+    rank->signal = identity->signal;
+    rank->start = identity->start[0] ? results_identity_seconds(identity->start) : NAN;
+    rank->end = identity->end[0] ? results_identity_seconds(identity->end) : NAN;
+}
+
+/* What nothing can have says that the file is damaged. */
+static void check_figures(struct gput_jobs *jobs, struct jobs_rank *rank)
+{
+    double all_cores = rank->seconds > 0 ? rank->seconds * rank->system_cores : NAN;
+    struct {
+        const char *name;
+        double *figure, most;
+    } figures[] = {{"rank", &rank->rank, MAX_RANKS}, {"world size", &rank->world_size, MAX_RANKS},
+        {"number of restarts", &rank->restarts, MAX_RANKS},
+        {"number of a machine", &rank->node_rank, MAX_RANKS},
+        {"number of machines", &rank->node_count, MAX_RANKS},
+        {"exit status", &rank->exit_status, UINT32_MAX}, {"signal", &rank->signal, UINT32_MAX},
+        {"wall time", &rank->seconds, MAX_SECONDS},
+        {"number of cores", &rank->system_cores, MAX_RANKS},
+        {"number of allowed cores", &rank->cores, MAX_RANKS},
+        {"number of GPUs", &rank->gpus, MAX_RANKS},
+        {"CPU time", &rank->cpu_seconds, fmin(MAX_CPU_FACTOR * all_cores + MAX_CPU_MORE, MAX_CPU)},
+        {"RAM", &rank->max_ram_bytes, MAX_BYTES}, {"GPU RAM", &rank->max_gpu_ram_bytes, MAX_BYTES}};
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
+        double value = *figures[i].figure;
+        if (isnan(value) || (value >= 0 && value <= figures[i].most))
+            continue;
+        jobs_find(jobs, NAN, "damaged", NULL,
+            "%s has a%s %s that cannot be right, %.4g: it is skipped", rank->path,
+            figures[i].name[0] == 'e' ? "n" : "", figures[i].name, value);
+        *figures[i].figure = NAN;
+    }
+}
+
+static void take_allocation(struct jobs_rank *rank, const struct gput_results *results)
+{
+    const struct gput_allowed *allowed = &results->allowed;
+    const struct gput_static_data *data = &results->static_data;
+    double quota = allowed->quota_cores, cpuset = allowed->cpuset_cores;
+    rank->system_cores = data->system_core_count > 0 ? data->system_core_count : NAN;
+    rank->cores = known(data->allowed_cores, rank->system_cores);
+    rank->shared_cores = isnan(quota) || cpuset < quota ? cpuset : quota;
+    rank->slurm_cores = allowed->slurm_cores;
+    rank->allowed_ram_bytes = data->allowed_ram_bytes;
+    rank->group_ram_bytes = allowed->memory_max_bytes;
+    rank->slurm_ram_bytes = allowed->slurm_ram_bytes;
+}
+
+/* Why it ended as it did. */
+static void take_reasons(struct jobs_rank *rank, const struct gput_results *results)
+{
+    rank->oom_killed = results->accounting.oom_killed;
+    COPY(rank->oom_reason, results->accounting.oom_killed_reason);
+    if (!results->limit.enforced)
+        return;
+    COPY(rank->limit_enforced, results->limit.kind_name);
+    rank->limit = results->limit.value;
+}
+
+static void take_figures(
+    struct gput_jobs *jobs, struct jobs_rank *rank, const struct gput_results *results)
+{
+    const struct gput_energy *energy = &results->energy;
+    double mean_cores = results->mean[GPUT_CPU_COMBINED_SUM] / 100;
+    rank->seconds = results->elapsed_seconds;
+    rank->system_busy_cores = results->mean[GPUT_CPU_SYSTEM_SUM] / 100;
+    rank->cpu_seconds = known(
+        known(results->accounting.kernel_cpu_seconds, results->accounting.sampled_cpu_seconds),
+        mean_cores * results->elapsed_seconds);
+    rank->max_ram_bytes = results->max[GPUT_COMBINED_RAM];
+    rank->ram_of_limit_bytes = results_ram_of_limit(results, rank->max_ram_bytes);
+    rank->gpus = results->static_data.n_expected_gpus;
+    rank->system_gpus = results->static_data.system_gpu_count;
+    rank->max_gpu_ram_bytes = rank->gpus > 0 ? results->max[GPUT_COMBINED_GPU_RAM] : NAN;
+    rank->gpu_percent = rank->gpus > 0 ? results->mean[GPUT_GPU_HARDWARE_UTILIZATION] : NAN;
+    rank->energy_joules = energy->combined;
+    rank->machine_joules = isnan(energy->machine.package)
+                               ? energy->machine.dram
+                               : energy->machine.package + known(energy->machine.dram, 0);
+    rank->node_seconds = results->tracker.node_seconds;
+    for (uint32_t i = 0; i < results->n_gpus; i++) {
+        const struct gput_gpu *seen = &results->gpus[i];
+        if (!seen->selected)
+            continue;
+        if (!ARRAY_EXTEND(jobs->gpus, jobs->n_gpus)) {
+            jobs->failed = true;
+            return;
+        }
+        struct jobs_gpu *gpu = &jobs->gpus[jobs->n_gpus++];
+        *gpu = (struct jobs_gpu){.rank = jobs->n_ranks - 1,
+            .joules = seen->now.joules,
+            .percent = seen->mean_utilization_percent};
+        COPY(gpu->uuid, seen->uuid);
+    }
+}
+
+static void take_results(
+    struct gput_jobs *jobs, const char *path, unsigned files, const struct gput_results *results)
+{
+    struct jobs_rank *rank = add_rank(jobs, path);
+    if (!rank)
+        return;
+    rank->files = files;
+    take_identity(rank, results);
+    take_allocation(rank, results);
+    take_reasons(rank, results);
+    take_figures(jobs, rank, results);
+    rank->ram_is_at_least = files == JOBS_KEPT && !isnan(rank->max_ram_bytes);
+    rank->mpi_seconds = files == JOBS_REPORT ? results->mpi_seconds : NAN;
+    check_figures(jobs, rank);
+}
+
+/* ---- Reports and what killed sessions left ---- */
+
+static bool read_results(struct gput_jobs *jobs, const char *path, struct gput_error *error)
+{
+    struct gput_results results = {0};
+    enum results_form form;
+    int code = results_read(path, &results, &form, error);
+    if (code == GPUT_OK)
+        take_results(jobs, path, form == RESULTS_KEPT ? JOBS_KEPT : JOBS_REPORT, &results);
+    else if (code == GPUT_ERROR_UNSUPPORTED)
+        jobs->files_left_out++; /* somebody else's */
+    results_finish(&results);
+    return code == GPUT_OK || code == GPUT_ERROR_UNSUPPORTED;
+}
+
+/* ---- Tracking files ---- */
+
+/* A disk that was full has no samples of the end, whose time is known all the same. How busy the
+ * CPU was while rows were lost is not known, wherever they were. Nor is it where a file is damaged:
+ * of a session without an end it is what is known so far. */
+static void take_times(
+    const struct tracking_samples *samples, bool is_damaged, struct jobs_rank *rank)
+{
+    double interval =
+        samples->count > 1 ? (samples->last - samples->first) / (samples->count - 1) : 0;
+    double missing = rank->end > samples->last ? rank->end - samples->last : 0;
+    double before = samples->first - rank->start; /* the first row has what was used in it */
+    rank->start = known(rank->start, samples->first);
+    rank->seconds = samples->jump == 0 ? samples->last + missing - rank->start : NAN;
+    rank->cpu_seconds = NAN;
+    if (samples->cpu_count > 0 && !(rank->rows_lost > 0))
+        rank->cpu_seconds =
+            samples->cpu_seconds + known(fmax(before, 0) * samples->first_cpu_percent / 100, 0);
+    if (is_damaged && !isnan(rank->end))
+        rank->cpu_seconds = NAN;
+    if (samples->count == 0 || samples->jump != 0 ||
+        missing < MAX_MISSING_SECONDS + MAX_MISSING_SAMPLES * interval)
+        return;
+    rank->cpu_seconds = NAN;
+    rank->missing_seconds = missing;
+}
+
+/* What samples say of a session whose end is not in the file. */
+static void take_sampled_figures(const struct tracking_samples *samples,
+    const struct gput_results *results, struct jobs_rank *rank)
+{
+    const struct gput_static_data *data = &results->static_data;
+    rank->max_ram_bytes = round(samples->max_ram / gput_ram_unit_factor(data->ram_unit));
+    rank->ram_is_at_least = !isnan(rank->max_ram_bytes);
+    rank->ram_of_limit_bytes = results_ram_of_limit(results, rank->max_ram_bytes);
+    rank->gpus = data->n_expected_gpus;
+    rank->system_gpus = data->system_gpu_count;
+    rank->max_gpu_ram_bytes =
+        rank->gpus > 0 ? round(samples->max_gpu_ram / gput_ram_unit_factor(data->gpu_ram_unit))
+                       : NAN;
+    rank->gpu_percent =
+        rank->gpus > 0 && samples->gpu_count > 0 ? samples->gpu_sum / samples->gpu_count : NAN;
+    if (rank->rows_lost > 0) /* it is of a part */
+        rank->gpu_percent = NAN;
+    else if (samples->system_count > 0)
+        rank->system_busy_cores = samples->system_sum / samples->system_count / 100;
+}
+
+static void take_samples(struct gput_jobs *jobs, const char *path,
+    const struct tracking_samples *samples, const struct tracking_reader *reader,
+    struct gput_results *results)
+{
+    bool is_damaged = tracking_reader_rows_skipped(reader) > 0 || tracking_reader_warning(reader);
+    bool has_figures = !isnan(results->elapsed_seconds);
+    struct jobs_rank *rank = add_rank(jobs, path);
+    if (!rank)
+        return;
+    double cores = results->static_data.allowed_cores, ram = results->static_data.allowed_ram_bytes;
+    results->static_data = *tracking_reader_static_data(reader);
+    results->static_data.allowed_cores = cores;
+    results->static_data.allowed_ram_bytes = ram;
+    rank->files = JOBS_SAMPLES;
+    take_identity(rank, results);
+    take_allocation(rank, results);
+    take_reasons(rank, results);
+    if (has_figures)
+        take_figures(jobs, rank, results);
+    else
+        take_times(samples, is_damaged, rank);
+    if (!has_figures)
+        take_sampled_figures(samples, results, rank);
+    rank->samples = samples->count;
+    check_figures(jobs, rank);
+    rank->samples_hash = tracking_samples_hash(samples);
+    rank->first_row = samples->first_row;
+}
+
+static bool read_samples(struct gput_jobs *jobs, const char *path, struct gput_error *error)
+{
+    struct tracking_reader *reader;
+    struct tracking_samples samples;
+    struct gput_results results = {0};
+    results_forget(&results);
+    if (tracking_reader_salvage(path, &reader, error) != GPUT_OK)
+        return false;
+    int code = tracking_samples_read(reader, &samples, error);
+    if (code == GPUT_OK)
+        code = tracking_identity_of(reader, path, &results, error);
+    const char *warning = tracking_reader_warning(reader);
+    if (code == GPUT_ERROR_FORMAT && samples.count > 0) {
+        warning = warning ? warning : error->message;
+        code = GPUT_OK;
+    }
+    if (code == GPUT_OK)
+        take_samples(jobs, path, &samples, reader, &results);
+    uint64_t skipped = tracking_reader_rows_skipped(reader);
+    if (code == GPUT_OK && samples.jump != 0 && !warning && isnan(results.elapsed_seconds))
+        jobs_find(jobs, NAN, "clock", NULL,
+            "Times in %s jump by %.1f s, so its duration is not known: the clock of its machine "
+            "was set, or the machine was suspended",
+            path, samples.jump);
+    if (code == GPUT_OK && skipped > 0)
+        jobs_find(jobs, NAN, "damaged", warning, "%s is damaged: %llu row%s skipped", path,
+            (unsigned long long)skipped, skipped > 1 ? "s were" : " was");
+    else if (code == GPUT_OK && warning)
+        jobs_find(jobs, NAN, "damaged", warning, "%s is damaged", path);
+    tracking_reader_close(reader);
+    results_finish(&results);
+    return code == GPUT_OK;
+}
+
+/* ---- Files and folders ---- */
+
+/* Marks of code blocks, by the columns that CSV and SQLite have in their first bytes. */
+static bool has_marks(const char *path)
+{
+    char bytes[4096];
+    size_t length = file_read_beginning(path, bytes, sizeof bytes);
+    return memmem(bytes, length, "code_block_name", strlen("code_block_name")) != NULL;
+}
+
+/* What `gpu-tracker job -f csv` wrote. */
+static bool is_our_table(const char *path)
+{
+    static const char columns[] = "job,rank,machine,host,boot_id,";
+    char bytes[sizeof columns - 1];
+    return file_read_beginning(path, bytes, sizeof bytes) == sizeof bytes &&
+           memcmp(bytes, columns, sizeof bytes) == 0;
+}
+
+/* Tracking files begin with the name of their first column, which a truncated one has a part
+ * of. */
+static bool is_foreign_csv(const char *path)
+{
+    static const char mark[] = "\xef\xbb\xbf", column[] = "ram_unit";
+    char bytes[sizeof mark + sizeof column];
+    size_t length = file_read_beginning(path, bytes, sizeof bytes);
+    size_t start =
+        length >= strlen(mark) && memcmp(bytes, mark, strlen(mark)) == 0 ? strlen(mark) : 0;
+    length = length - start < strlen(column) ? length - start : strlen(column);
+    return text_ends_with(path, ".csv") && memcmp(bytes + start, column, length) != 0;
+}
+
+static void add_marks(struct gput_jobs *jobs, const char *path)
+{
+    char *kept = strdup(path);
+    if (kept && ARRAY_EXTEND(jobs->marks, jobs->n_marks)) {
+        jobs->marks[jobs->n_marks++] = (struct jobs_marks){kept, JOBS_NO_RANK};
+        return;
+    }
+    free(kept);
+    jobs->failed = true;
+}
+
+/* ---- Spools ---- */
+
+/* Each file that is spooled has a note, and all are in one folder. */
+static bool has_read_from(const struct gput_jobs *jobs, const char *folder)
+{
+    size_t length = strlen(folder);
+    for (size_t i = 0; i < jobs->n_ranks; i++) {
+        if (strncmp(jobs->ranks[i].path, folder, length) == 0 && jobs->ranks[i].path[length] == '/')
+            return true;
+    }
+    return false;
+}
+
+static int read_path(struct gput_jobs *jobs, const char *path, int depth, struct gput_error *error);
+
+/* What a tracker that was killed left in its spool, if that is on this machine. */
+static void read_note(struct gput_jobs *jobs, const char *path, int depth)
+{
+    struct spool_note note;
+    if (!spool_note_read(path, &note)) {
+        jobs_find(jobs, NAN, "unreadable", NULL,
+            "%s does not say where files were spooled: they may still be there", path);
+        return;
+    }
+    bool is_here = spool_note_is_of_this_host(&note) && note.folder[0] == '/' && !jobs->is_in_spool;
+    jobs->is_in_spool = is_here;
+    bool is_read = is_here && (has_read_from(jobs, note.folder) ||
+                                  read_path(jobs, note.folder, depth + 1, NULL) == GPUT_OK);
+    jobs->is_in_spool = false;
+    char evidence[sizeof note + 32];
+    snprintf(evidence, sizeof evidence, "host %s, folder %s", note.host, note.folder);
+    jobs_find(jobs, NAN, "spooled", evidence,
+        is_read ? "%s: its files stayed where they were spooled, and were read there"
+                : "%s: its files stayed where they were spooled",
+        path);
+}
+
+static void read_file(struct gput_jobs *jobs, const char *path, off_t size, int depth)
+{
+    struct gput_error error = {0};
+    struct spool_note note;
+    bool is_samples = text_ends_with(path, ".csv") || text_ends_with(path, ".sqlite"),
+         is_read = true;
+    const char *name = file_base_name(path);
+    bool is_kept = text_begins_with(name, ".gpu-tracker_"), is_named = depth == 0;
+    if (text_ends_with(path, TRACKING_IDENTITY_EXTENSION) ||
+        (name[0] == '.' && !is_kept && !is_named))
+        return;
+    if (text_ends_with(path, SPOOL_NOTE_EXTENSION)) {
+        read_note(jobs, path, depth);
+    } else if (size == 0 && is_samples && spool_note_of(path, &note)) {
+        char *note_path; /* in a folder it is found by itself */
+        if (is_named && asprintf(&note_path, "%s" SPOOL_NOTE_EXTENSION, path) >= 0) {
+            read_note(jobs, note_path, depth);
+            free(note_path);
+        }
+    } else if (size == 0 && (is_samples || text_ends_with(path, ".json"))) {
+        jobs_find(jobs, NAN, "empty", NULL,
+            "%s is empty: its tracker was ended before it could write", path);
+    } else if ((is_samples && has_marks(path)) || text_ends_with(path, ".gputblocks")) {
+        add_marks(jobs, path);
+    } else if (is_samples && (is_our_table(path) || (!is_named && is_foreign_csv(path)))) {
+        jobs->files_left_out++;
+    } else if (is_samples) {
+        is_read = read_samples(jobs, path, &error);
+    } else if ((size_t)size > RESULTS_MAX_BYTES) {
+        jobs->files_left_out++;
+    } else {
+        is_read = read_results(jobs, path, &error);
+    }
+    jobs->failed |= error.code == GPUT_ERROR_MEMORY;
+    if (!is_read)
+        jobs_find(jobs, NAN, "unreadable", error.message, "%s could not be read", path);
+}
+
+static int read_folder(
+    struct gput_jobs *jobs, const char *path, int depth, struct gput_error *error)
+{
+    struct dirent **entries;
+    struct gput_error reason;
+    int count = scandir(path, &entries, NULL, file_by_name);
+    if (count < 0)
+        return error_set_errno(error, errno, "%s", path);
+    for (int i = 0; i < count; i++) {
+        char *below;
+        bool is_self =
+            strcmp(entries[i]->d_name, ".") == 0 || strcmp(entries[i]->d_name, "..") == 0;
+        if (!is_self && asprintf(&below, "%s/%s", path, entries[i]->d_name) >= 0) {
+            if (depth < MAX_DEPTH && read_path(jobs, below, depth + 1, &reason) != GPUT_OK)
+                jobs_find(jobs, NAN, "unreadable", reason.message, "%s could not be read", below);
+            free(below);
+        }
+        free(entries[i]);
+    }
+    free(entries);
+    return GPUT_OK;
+}
+
+static bool has_our_extension(const char *path)
+{
+    return text_ends_with(path, ".json") || text_ends_with(path, ".csv") ||
+           text_ends_with(path, ".sqlite");
+}
+
+static int read_path(struct gput_jobs *jobs, const char *path, int depth, struct gput_error *error)
+{
+    struct stat info, link;
+    if (lstat(path, &link) != 0)
+        return error_set_errno(error, errno, "%s", path);
+    if (stat(path, &info) != 0)
+        return depth == 0 || has_our_extension(path) ? error_set_errno(error, errno, "%s", path)
+                                                     : GPUT_OK; /* a link to nothing */
+    if (S_ISDIR(info.st_mode) && S_ISLNK(link.st_mode) && depth > 0)
+        return GPUT_OK; /* it may be one that this is in */
+    if (S_ISDIR(info.st_mode))
+        return read_folder(jobs, path, depth, error);
+    if (S_ISREG(info.st_mode))
+        read_file(jobs, path, info.st_size, depth);
+    return GPUT_OK;
+}
+
+int jobs_read(struct gput_jobs *jobs, const char *path, struct gput_error *error)
+{
+    return read_path(jobs, path, 0, error);
+}

@@ -1,0 +1,222 @@
+/*
+ * Which of several runs, that come one after the other under one name, a session is of. They are in
+ * the same order on each machine, also where its clock is off.
+ */
+#include "views/jobs/jobs.h"
+
+#include "base/array.h"
+#include "base/order.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A rank that starts so long after another one of its machine has ended is of a later run. Starts
+ * of one run are closer together. */
+#define LATER_RUN_SECONDS 5.0
+
+static int compare_run_index(const void *left, const void *right)
+{
+    const struct jobs_rank *a = left, *b = right;
+    ORDER_BY_RESULT(jobs_compare_numbers(a->run_index, b->run_index));
+    return jobs_compare_numbers(a->rank, b->rank);
+}
+
+/* ---- Machines compared ---- */
+
+/* When each run of a machine began, by its clock. */
+struct starts {
+    double *times; /* owned */
+    size_t count, capacity;
+};
+
+static int compare_run_index_of_machine(const void *left, const void *right)
+{
+    const struct jobs_rank *a = left, *b = right;
+    ORDER_BY_TEXT(a->boot_id, b->boot_id);
+    ORDER_BY_RESULT(jobs_compare_numbers(a->run_index, b->run_index));
+    return jobs_compare_numbers(a->start, b->start);
+}
+
+/* Returns how many of `ranks` are of the machine of the first one; 0: no memory. */
+static size_t list_starts(const struct jobs_rank *ranks, size_t count, struct starts *starts)
+{
+    size_t i;
+    starts->count = 0;
+    for (i = 0; i < count && strcmp(ranks[i].boot_id, ranks[0].boot_id) == 0; i++) {
+        if (i > 0 && ranks[i].run_index == ranks[i - 1].run_index)
+            continue;
+        if (!ARRAY_RESERVE(starts->times, starts->count, starts->capacity))
+            return 0;
+        starts->times[starts->count++] = ranks[i].start;
+    }
+    return i;
+}
+
+static bool are_together(double start, double other)
+{
+    return fabs(start - other) <= LATER_RUN_SECONDS;
+}
+
+/* By clocks that are right a run of one began with another run of the other: one of them was not in
+ * all runs. */
+static bool are_shifted(const struct starts *a, const struct starts *b)
+{
+    for (size_t i = 0, k = 0; i < a->count; i++) {
+        while (k < b->count && b->times[k] < a->times[i] - LATER_RUN_SECONDS)
+            k++;
+        if (k < b->count && are_together(a->times[i], b->times[k]) &&
+            !(i < b->count && are_together(a->times[i], b->times[i])))
+            return true;
+    }
+    return false;
+}
+
+static bool are_in_step(const struct starts *a, const struct starts *b)
+{
+    return !are_shifted(a, b);
+}
+
+/* The clock of one may be off, but all the time by the same. */
+static bool are_off_alike(const struct starts *a, const struct starts *b)
+{
+    if (a->count != b->count || are_shifted(a, b))
+        return false;
+    for (size_t i = 0; i < a->count; i++) {
+        if (!are_together(a->times[i] - a->times[0], b->times[i] - b->times[0]))
+            return false;
+    }
+    return true;
+}
+
+/* Run indices that are found by each machine alone are right if each machine fits the first. */
+static bool do_all_fit(struct gput_jobs *jobs, struct jobs_rank *ranks, size_t count,
+    bool (*fit)(const struct starts *a, const struct starts *b))
+{
+    struct starts first = {0}, starts = {0};
+    bool do_fit = true;
+    qsort(ranks, count, sizeof *ranks, compare_run_index_of_machine);
+    for (size_t i = 0, of_machine; i < count && do_fit; i += of_machine) {
+        of_machine = list_starts(ranks + i, count - i, i == 0 ? &first : &starts);
+        jobs->failed |= of_machine == 0;
+        do_fit = of_machine > 0 && (i == 0 || fit(&starts, &first));
+    }
+    free(first.times);
+    free(starts.times);
+    return do_fit;
+}
+
+/* ---- Runs that are whole ---- */
+
+static int compare_sessions_of_rank(const void *left, const void *right)
+{
+    const struct jobs_rank *a = left, *b = right;
+    ORDER_BY_TEXT(a->boot_id, b->boot_id);
+    ORDER_BY_RESULT(jobs_compare_numbers(a->rank, b->rank));
+    return jobs_compare_numbers(a->start, b->start);
+}
+
+/* In the order of their run indices. */
+static bool are_whole(const struct jobs_rank *ranks, size_t count)
+{
+    double world_size = ranks[0].world_size;
+    for (size_t i = 0; i < count; i++) {
+        if (ranks[i].world_size != world_size || ranks[i].rank != fmod((double)i, world_size) ||
+            ranks[i].run_index != floor((double)i / world_size))
+            return false;
+    }
+    return fmod((double)count, world_size) == 0;
+}
+
+/* Each rank has as many sessions as there are runs. */
+static bool find_whole(struct gput_jobs *jobs, struct jobs_rank *ranks, size_t count)
+{
+    qsort(ranks, count, sizeof *ranks, compare_sessions_of_rank);
+    for (size_t i = 0; i < count; i++) {
+        bool is_next = i > 0 && strcmp(ranks[i - 1].boot_id, ranks[i].boot_id) == 0 &&
+                       ranks[i - 1].rank == ranks[i].rank;
+        ranks[i].run_index = is_next ? ranks[i - 1].run_index + 1 : 0;
+    }
+    qsort(ranks, count, sizeof *ranks, compare_run_index);
+    return are_whole(ranks, count) && do_all_fit(jobs, ranks, count, are_in_step);
+}
+
+/* ---- Runs of which ranks are lost ---- */
+
+static int compare_sessions_of_machine(const void *left, const void *right)
+{
+    const struct jobs_rank *a = left, *b = right;
+    ORDER_BY_TEXT(a->boot_id, b->boot_id);
+    return jobs_compare_numbers(a->start, b->start);
+}
+
+/* Only what can be distinguished: ranks that are started again alone are of the same run. */
+static bool are_plain(const struct jobs_rank *ranks, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (ranks[i].world_size != ranks[0].world_size || !(ranks[i].rank >= 0) ||
+            !(ranks[i].rank < ranks[i].world_size) || ranks[i].restarts > 0 ||
+            !ranks[i].boot_id[0] || isnan(ranks[i].start))
+            return false;
+    }
+    return true;
+}
+
+/* A run begins where a rank comes again, or starts long after the first one has ended.
+ * last_of[RANK]: the last run that it was in; runs of all machines have numbers of their own,
+ * from 1. */
+static void find_on_each_machine(struct jobs_rank *ranks, size_t count, size_t *last_of)
+{
+    size_t run = 0, first = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t *last = &last_of[(size_t)ranks[i].rank];
+        bool is_other = i == 0 || strcmp(ranks[i].boot_id, ranks[i - 1].boot_id) != 0;
+        if (is_other || *last == run || jobs_is_much_later(&ranks[i], &ranks[first])) {
+            ranks[i].run_index = is_other ? 0 : ranks[i - 1].run_index + 1;
+            first = i;
+            run++;
+        } else {
+            ranks[i].run_index = ranks[i - 1].run_index;
+        }
+        *last = run;
+    }
+}
+
+/* No rank is twice in one of them. */
+static bool are_distinct(struct jobs_rank *ranks, size_t count)
+{
+    qsort(ranks, count, sizeof *ranks, compare_run_index);
+    for (size_t i = 1; i < count; i++) {
+        if (compare_run_index(&ranks[i - 1], &ranks[i]) == 0)
+            return false;
+    }
+    return true;
+}
+
+static bool find_with_gaps(struct gput_jobs *jobs, struct jobs_rank *ranks, size_t count)
+{
+    if (!are_plain(ranks, count))
+        return false;
+    size_t *last_of = calloc((size_t)ranks[0].world_size, sizeof *last_of);
+    jobs->failed |= !last_of;
+    if (!last_of)
+        return false;
+    qsort(ranks, count, sizeof *ranks, compare_sessions_of_machine);
+    find_on_each_machine(ranks, count, last_of);
+    free(last_of);
+    return do_all_fit(jobs, ranks, count, are_off_alike) && are_distinct(ranks, count);
+}
+
+bool jobs_is_much_later(const struct jobs_rank *rank, const struct jobs_rank *before)
+{
+    return rank->start - before->end > LATER_RUN_SECONDS;
+}
+
+void jobs_index_runs(struct gput_jobs *jobs, struct jobs_rank *ranks, size_t count)
+{
+    bool is_known = jobs_index_runs_of_pods(jobs, ranks, count) ||
+                    (ranks[0].world_size > 1 &&
+                        (find_whole(jobs, ranks, count) || find_with_gaps(jobs, ranks, count)));
+    for (size_t i = 0; i < count && !is_known; i++)
+        ranks[i].run_index = NAN;
+}

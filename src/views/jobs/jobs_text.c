@@ -1,0 +1,301 @@
+/* The summary for people. */
+#include "views/jobs/jobs.h"
+
+#include "base/file.h"
+#include "views/output/human.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Ranks that are listed: of more only those that stand out. */
+#define MAX_LISTED 16
+/* Longer names of machines are cut. */
+#define MAX_MACHINE_WIDTH 16
+/* Likewise of files. */
+#define MAX_FILE_WIDTH 24
+/* Machines that a line of clocks names. */
+#define MAX_CLOCKS 3
+
+static bool stands_out(const struct jobs_rank *rank)
+{
+    return rank->is_straggler || jobs_has_failed(rank) || jobs_is_unfinished(rank);
+}
+
+static void write_end(const struct jobs_rank *rank, struct str *text)
+{
+    const char *stopped_by = jobs_stopped_by(rank);
+    if (stopped_by)
+        str_printf(text, "stopped by %s", stopped_by);
+    else if (rank->signal > 0)
+        str_printf(text, "signal %.0f", rank->signal);
+    else if (!isnan(rank->exit_status))
+        str_printf(text, "exit %.0f", rank->exit_status);
+    else
+        str_append(text, jobs_is_unfinished(rank) ? "no end known" : "tracking ended");
+    if (rank->limit_enforced[0])
+        str_printf(text, ", %s limit exceeded", rank->limit_enforced);
+    else if (jobs_is_out_of_memory(rank))
+        str_append(text, ", out of memory");
+}
+
+/* The columns of a table of ranks that are not the same for all jobs: it is to fit a terminal. */
+struct layout {
+    int number_width, machine_width;
+    bool has_same_names; /* base names do not distinguish files */
+    size_t common;       /* bytes that all paths begin with, up to a folder's end */
+    bool has_gpu, has_waited;
+};
+
+/* Where workflows run each step in a folder of its own, files have one name. */
+static void compare_paths(
+    const struct gput_jobs *jobs, const struct jobs_job *job, struct layout *layout)
+{
+    const char *first = jobs->ranks[job->first].path;
+    size_t length = (size_t)(file_base_name(first) - first);
+    for (size_t i = job->first + 1; i < job->first + job->count; i++) {
+        const char *path = jobs->ranks[i].path;
+        layout->has_same_names |= strcmp(file_base_name(path), file_base_name(first)) == 0;
+        while (length > 0 && (strncmp(first, path, length) != 0 || first[length - 1] != '/'))
+            length--;
+    }
+    layout->common = length;
+}
+
+static struct layout lay_out(const struct gput_jobs *jobs, const struct jobs_job *job)
+{
+    struct layout layout = {.number_width = (int)fmax(5, (double)strlen(job->noun)),
+        .machine_width = (int)strlen("machine")};
+    compare_paths(jobs, job, &layout);
+    for (size_t i = job->first; i < job->first + job->count; i++) {
+        const struct jobs_rank *rank = &jobs->ranks[i];
+        int length = (int)strlen(rank->node);
+        if (length > layout.machine_width)
+            layout.machine_width = length < MAX_MACHINE_WIDTH ? length : MAX_MACHINE_WIDTH;
+        layout.has_gpu |= !isnan(rank->gpu_percent);
+        layout.has_waited |= !isnan(rank->waited_seconds);
+    }
+    return layout;
+}
+
+static void write_header(const struct jobs_job *job, const struct layout *layout, struct str *text)
+{
+    str_printf(text, "  %*s  %-*s %11s %11s %8s", layout->number_width, job->noun,
+        layout->machine_width, "machine", "wall time", "CPU time", "RAM");
+    if (layout->has_gpu)
+        str_printf(text, " %5s", "GPU");
+    if (layout->has_waited)
+        str_printf(text, " %11s", "waited");
+    str_append(text, "  end\n");
+}
+
+static void write_rank(const struct jobs_rank *rank, const struct layout *layout, struct str *text)
+{
+    char number[24], seconds[HUMAN_SIZE], cpu[HUMAN_SIZE], ram[HUMAN_SIZE], waited[HUMAN_SIZE];
+    char gpu[24] = "n/a";
+    snprintf(number, sizeof number, "%.20s",
+        rank->ranks[0]  ? rank->ranks
+        : rank->task[0] ? rank->task
+                        : "-");
+    if (!isnan(rank->rank))
+        snprintf(number, sizeof number, "%.0f", rank->rank);
+    if (!isnan(rank->gpu_percent))
+        snprintf(gpu, sizeof gpu, "%.0f %%", rank->gpu_percent);
+    str_printf(text, "  %*s  %-*.*s %11s %11s %8s", layout->number_width, number,
+        layout->machine_width, layout->machine_width, rank->node,
+        human_seconds(rank->seconds, seconds), human_seconds(rank->cpu_seconds, cpu),
+        human_bytes(rank->max_ram_bytes, ram));
+    if (layout->has_gpu)
+        str_printf(text, " %5s", gpu);
+    if (layout->has_waited)
+        str_printf(text, " %11s", human_seconds(rank->waited_seconds, waited));
+    str_append(text, "  ");
+    write_end(rank, text);
+    str_append(text, rank->is_straggler ? ", straggler" : "");
+    str_append(text, rank->ram_is_at_least ? ", RAM at least" : "");
+    if (strcmp(number, "-") == 0) /* steps of a workflow, workers: known by their files */
+        str_printf(text, "  %.*s", MAX_FILE_WIDTH,
+            layout->has_same_names ? rank->path + layout->common : file_base_name(rank->path));
+    str_append(text, "\n");
+}
+
+/* "3 of 4 ranks", "1 session of ranks 0-2", "1 session of rank 1 (known: 1 of 2)" */
+static void write_count(const struct gput_jobs *jobs, const struct jobs_job *job, struct str *text)
+{
+    size_t listed = 0;
+    bool has_sessions = strcmp(job->session_noun, job->noun) != 0;
+    bool is_plural = job->count > 1 || (!has_sessions && job->missing > 0);
+    str_printf(text, "%zu", job->present);
+    if (job->missing > 0)
+        str_printf(text, " of %.0f", job->world_size);
+    str_printf(text, " %s%s", job->session_noun, is_plural ? "s" : "");
+    for (size_t i = job->first; i < job->first + job->count && listed < MAX_LISTED; i++) {
+        const char *ranks = jobs->order[i]->ranks;
+        const char *first = job->count > 1 || strpbrk(ranks, "-,") ? " of ranks " : " of rank ";
+        if (ranks[0])
+            str_printf(text, "%s%s", listed++ == 0 ? first : ", ", ranks);
+    }
+    if (job->retried > 0)
+        str_printf(text, " (%zu started again)", job->retried);
+    if (job->known_ranks < job->world_size)
+        str_printf(text, " (known: %.0f of %.0f)", job->known_ranks, job->world_size);
+}
+
+static void write_ranks(const struct gput_jobs *jobs, const struct jobs_job *job, struct str *text)
+{
+    size_t listed = 0;
+    struct layout layout = lay_out(jobs, job);
+    for (size_t i = job->first; i < job->first + job->count && listed < MAX_LISTED; i++) {
+        const struct jobs_rank *rank = jobs->order[i];
+        if (job->count > MAX_LISTED && !stands_out(rank))
+            continue;
+        if (listed++ == 0)
+            write_header(job, &layout, text);
+        write_rank(rank, &layout, text);
+    }
+    if (listed == 0)
+        str_printf(
+            text, "  none of %zu %ss stands out (-f csv lists all)\n", job->count, job->noun);
+    else if (listed < job->count)
+        str_printf(text, "  and %zu more (-f csv lists all)\n", job->count - listed);
+}
+
+static void write_gpus(const struct jobs_job *job, struct str *text)
+{
+    char ram[HUMAN_SIZE];
+    str_printf(text, "  GPU      %.0f GPU%s", job->gpus, job->gpus > 1 ? "s" : "");
+    if (!isnan(job->gpu_percent))
+        str_printf(text, ", %.0f %% used on average", job->gpu_percent);
+    if (!isnan(job->max_gpu_ram_bytes))
+        str_printf(text, ", %s of GPU RAM in the largest %s",
+            human_bytes(job->max_gpu_ram_bytes, ram), job->session_noun);
+    str_append(text, "\n");
+}
+
+static void write_figures(const struct jobs_job *job, struct str *text)
+{
+    char ram[HUMAN_SIZE], cpu[HUMAN_SIZE], energy[HUMAN_SIZE], slowest[HUMAN_SIZE],
+        median[HUMAN_SIZE], cores[JOBS_CORES_SIZE], busy[HUMAN_SIZE], share[HUMAN_SIZE];
+    if (isnan(job->efficiency_percent))
+        str_printf(text, "  CPU      %s of CPU time%s\n", human_seconds(job->cpu_seconds, cpu),
+            isnan(job->core_seconds) ? "" : ", not known of all");
+    else
+        str_printf(text, "  CPU      %s of %s busy%s (%s), %s of CPU time\n",
+            human_cores(job->cpu_seconds / job->seconds, busy), jobs_say_cores(job->cores, cores),
+            job->is_array ? " on average" : "", human_share(job->efficiency_percent, share),
+            human_seconds(job->cpu_seconds, cpu));
+    str_printf(text, "  RAM      %s%s in the largest %s\n", job->ram_is_at_least ? "at least " : "",
+        human_bytes(job->max_ram_bytes, ram), job->session_noun);
+    if (job->gpus > 0)
+        write_gpus(job, text);
+    if (!isnan(job->energy_joules))
+        str_printf(text, "  Energy   %s: each machine and GPU once\n",
+            human_joules(job->energy_joules, energy));
+    if (job->count > 1)
+        str_printf(text, "  Balance  slowest %s %s, median %s\n", job->noun,
+            human_seconds(job->slowest_seconds, slowest),
+            human_seconds(job->median_seconds, median));
+}
+
+/* Machines of which the clock rests on one source, and the largest doubt of them. */
+static void write_clocks_by(const struct gput_jobs *jobs, const struct jobs_job *job,
+    const char *source, bool *is_first, struct str *text)
+{
+    char doubt[HUMAN_SIZE];
+    double largest = NAN;
+    size_t count = 0;
+    struct str names = {0};
+    for (size_t i = job->first_machine; i < job->first_machine + job->n_machines; i++) {
+        const struct jobs_machine *machine = &jobs->machines[i];
+        if (strcmp(machine->clock_source, source) != 0)
+            continue;
+        largest = fmax(largest, machine->clock_doubt_seconds);
+        if (count++ < MAX_CLOCKS)
+            str_printf(&names, "%s%.*s", count > 1 ? ", " : "", MAX_FILE_WIDTH, machine->name);
+    }
+    if (count > MAX_CLOCKS)
+        str_printf(&names, " and %zu more", count - MAX_CLOCKS);
+    if (count > 0) {
+        str_printf(text, "%s%s: %s", *is_first ? "  Clocks   " : "; ", source, str_text(&names));
+        if (largest > 0)
+            str_printf(text, " (to within %s)", human_seconds(largest, doubt));
+        *is_first = false;
+    }
+    str_finish(&names);
+}
+
+/* What times of several machines rest on. */
+static void write_clocks(const struct gput_jobs *jobs, const struct jobs_job *job, struct str *text)
+{
+    static const char *const sources[] = {JOBS_CLOCK_REFERENCE, JOBS_CLOCK_BOOT, JOBS_CLOCK_MARKS,
+        JOBS_CLOCK_ENDS, JOBS_CLOCK_STARTS, JOBS_CLOCK_NONE};
+    bool is_first = true;
+    for (size_t i = 0; i < sizeof sources / sizeof *sources && job->n_machines > 1; i++)
+        write_clocks_by(jobs, job, sources[i], &is_first, text);
+    str_append(text, is_first ? "" : "\n");
+}
+
+static void write_finding(const struct jobs_finding *finding, struct str *text)
+{
+    str_printf(text, "  - %s.\n", finding->text);
+    if (finding->evidence)
+        str_printf(text, "    %s\n", finding->evidence);
+}
+
+static void write_findings(const struct gput_jobs *jobs, double job, struct str *text)
+{
+    for (size_t i = 0; i < jobs->n_findings; i++) {
+        const struct jobs_finding *finding = &jobs->findings[i];
+        if (finding->job == job || (isnan(job) && isnan(finding->job)))
+            write_finding(finding, text);
+    }
+}
+
+/* All of it was started again, as torchrun does when one rank fails: what came before is another
+ * run, or in the same session. */
+static void write_restarts(
+    const struct gput_jobs *jobs, const struct jobs_job *job, struct str *text)
+{
+    double restarts = INFINITY;
+    for (size_t i = job->first; i < job->first + job->count; i++)
+        restarts = fmin(restarts, fmax(jobs->ranks[i].restarts, 0));
+    if (restarts > 0 && !isinf(restarts))
+        str_printf(text, ", after %.0f restart%s", restarts, restarts > 1 ? "s" : "");
+}
+
+static void write_job(const struct gput_jobs *jobs, size_t index, struct str *text)
+{
+    char seconds[HUMAN_SIZE];
+    const struct jobs_job *job = &jobs->jobs[index];
+    const char *launcher = jobs->ranks[job->first].launcher;
+    size_t length = strlen(launcher);
+    if (strncmp(launcher, job->name, length) == 0 && strchr(",", job->name[length]))
+        launcher = ""; /* a job without an id, also its "run 2" */
+    str_printf(
+        text, "Job %s%s%s%s", job->name, launcher[0] ? " (" : "", launcher, launcher[0] ? ")" : "");
+    write_restarts(jobs, job, text);
+    str_append(text, ": ");
+    write_count(jobs, job, text);
+    str_printf(text, " on %zu machine%s, %s\n", job->n_machines, job->n_machines > 1 ? "s" : "",
+        human_seconds(job->seconds, seconds));
+    write_figures(job, text);
+    write_clocks(jobs, job, text);
+    write_ranks(jobs, job, text);
+    write_findings(jobs, (double)index, text);
+    str_append(text, "\n");
+}
+
+void jobs_write_text(const struct gput_jobs *jobs, struct str *text)
+{
+    bool has_of_files = false;
+    for (size_t i = 0; i < jobs->n_jobs; i++)
+        write_job(jobs, i, text);
+    for (size_t i = 0; i < jobs->n_findings; i++)
+        has_of_files |= isnan(jobs->findings[i].job);
+    if (has_of_files)
+        str_append(text, "Files\n");
+    write_findings(jobs, NAN, text);
+    if (jobs->files_left_out > 0)
+        str_printf(text, "%.0f other file%s ignored.\n", jobs->files_left_out,
+            jobs->files_left_out > 1 ? "s were" : " was");
+}

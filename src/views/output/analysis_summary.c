@@ -1,0 +1,334 @@
+/* An analysis for people: a table of the session, and a row a code block, the longest first. */
+#include <gputracker/summary.h>
+
+#include "analysis/analyze/analysis.h"
+#include "base/order.h"
+#include "base/sized.h"
+#include "views/output/analysis_render.h"
+#include "views/output/figure_text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A figure that some block has: what was counted, or else of samples. */
+struct block_column {
+    const char *title;
+    const char *measurement; /* NULL: what was counted */
+    bool is_max;             /* else the mean */
+    enum gput_exact_figure exact;
+};
+
+static const struct block_column block_columns[] = {
+    {"CPU time", .exact = GPUT_EXACT_PROCESS_CPU_TIME},
+    {"RSS peak", .exact = GPUT_EXACT_BLOCK_PEAK_RSS},
+    {"instr.", .exact = GPUT_EXACT_INSTRUCTIONS},
+    {"cycles", .exact = GPUT_EXACT_CYCLES},
+    {"misses", .exact = GPUT_EXACT_CACHE_MISSES},
+    {"GPU time", .exact = GPUT_EXACT_GPU_TIME},
+    {"CPU", "cpu_combined_sum_utilization_percent", false, 0},
+    {"RAM max", "combined_ram", true, 0},
+    {"GPU RAM", "combined_gpu_ram", true, 0},
+    {"GPU", "gpu_sum_utilization_percent", false, 0},
+};
+#define BLOCK_COLUMN_COUNT (sizeof block_columns / sizeof block_columns[0])
+
+struct summary {
+    const struct gput_analysis *analysis;
+    struct gput_summary_options options;
+    struct str *text;
+    size_t max_blocks;              /* that are shown */
+    bool shows[BLOCK_COLUMN_COUNT]; /* of block_columns */
+};
+
+/* Also where all that is known is 0. */
+static bool is_nothing(double value)
+{
+    return !(value != 0) || isnan(value);
+}
+
+static void put(struct summary *summary, const char *measurement, double value)
+{
+    char cell[HUMAN_SIZE];
+    figure_put(
+        summary->text, figure_text(summary->analysis->static_data, measurement, value, cell));
+}
+
+static void put_count(struct summary *summary, uint64_t count)
+{
+    char cell[32];
+    snprintf(cell, sizeof cell, "%llu", (unsigned long long)count);
+    figure_put(summary->text, cell);
+}
+
+static void put_head(struct summary *summary, const char *const *columns, const char *name)
+{
+    size_t count = 0;
+    for (; columns[count]; count++)
+        figure_put(summary->text, columns[count]);
+    figure_put_name(summary->text, count, NULL, name, summary->options.width);
+}
+
+/* What was skipped, and how it is shown. */
+static void put_left_out(struct summary *summary, size_t count, const char *what)
+{
+    if (count > 0)
+        str_printf(
+            summary->text, "%zu %s 0 or unknown throughout (--all shows them)\n", count, what);
+}
+
+static void write_session(struct summary *summary)
+{
+    static const char *const columns[] = {"mean", "max", "min", "std", NULL};
+    const struct gput_analysis *analysis = summary->analysis;
+    size_t left_out = 0;
+    str_printf(
+        summary->text, "Session: %llu samples\n", (unsigned long long)analysis->num_timepoints);
+    put_head(summary, columns, "measurement");
+    for (size_t i = 0; i < analysis->n_measurements; i++) {
+        const struct gput_statistics *figures = &analysis->overall[i];
+        const char *name = analysis->measurements[i];
+        if (is_nothing(figures->max) && is_nothing(figures->min) && !summary->options.all) {
+            left_out++;
+            continue;
+        }
+        put(summary, name, figures->mean);
+        put(summary, name, figures->max);
+        put(summary, name, figures->min);
+        put(summary, name, figures->std);
+        figure_put_name(summary->text, 4, NULL, name, summary->options.width);
+    }
+    put_left_out(summary, left_out, left_out == 1 ? "measurement is" : "measurements are");
+}
+
+static void write_energy(struct summary *summary)
+{
+    char joules[HUMAN_SIZE];
+    const struct gput_analysis *analysis = summary->analysis;
+    bool begins = true;
+    for (int i = 0; analysis->has_energy && i < GPUT_ENERGY_FIGURE_COUNT; i++) {
+        if (isnan(analysis->energy[i]))
+            continue;
+        str_printf(summary->text, "%s%s %s", begins ? "Energy: " : ", ",
+            gput_energy_figure_name((enum gput_energy_figure)i),
+            human_joules(analysis->energy[i], joules));
+        begins = false;
+    }
+    if (!begins)
+        str_append_char(summary->text, '\n');
+}
+
+/* ---- Code blocks ---- */
+
+static double block_figure(const struct gput_analysis *analysis,
+    const struct gput_code_block *block, const struct block_column *column)
+{
+    if (!column->measurement)
+        return block->exact[column->exact];
+    size_t index = analysis_find_measurement(analysis, column->measurement);
+    if (index == analysis->n_measurements)
+        return NAN;
+    const struct gput_statistics *figures = &block->resource_usage[index];
+    return column->is_max ? figures->max : figures->mean;
+}
+
+static bool has_figures(const struct summary *summary, const struct block_column *column)
+{
+    bool shown = summary->options.all &&
+                 (column->measurement || analysis_shows_exact(summary->analysis, column->exact));
+    for (size_t i = 0; i < summary->analysis->n_blocks; i++)
+        shown |=
+            !is_nothing(block_figure(summary->analysis, &summary->analysis->blocks[i], column));
+    return shown;
+}
+
+/* Chooses the columns that have a figure. Where the terminal is too narrow for all of them, the
+ * last ones are skipped. */
+static void choose_columns(struct summary *summary)
+{
+    unsigned width = summary->options.width;
+    size_t used = (4 + summary->analysis->has_energy + 1) * FIGURE_WIDTH + FIGURE_MIN_NAME;
+    for (size_t i = 0; i < BLOCK_COLUMN_COUNT; i++) {
+        summary->shows[i] =
+            (width == 0 || used <= width) && has_figures(summary, &block_columns[i]);
+        used += summary->shows[i] ? FIGURE_WIDTH : 0;
+    }
+}
+
+/* What the tracked processes used of it; of the machine where that is not known. */
+static enum gput_energy_figure energy_figure(const struct gput_analysis *analysis)
+{
+    return isnan(analysis->energy[GPUT_ENERGY_COMBINED]) ? GPUT_ENERGY_TOTAL : GPUT_ENERGY_COMBINED;
+}
+
+static void put_block_figure(
+    struct summary *summary, const struct gput_code_block *block, const struct block_column *column)
+{
+    char cell[HUMAN_SIZE];
+    const char *unit = column->measurement ? NULL : gput_exact_figure_unit(column->exact);
+    double value = block_figure(summary->analysis, block, column);
+    if (column->measurement)
+        put(summary, column->measurement, value);
+    else if (!unit)
+        figure_put(summary->text, human_count(value, cell));
+    else if (strcmp(unit, "bytes") == 0)
+        figure_put(summary->text, human_bytes(value, cell));
+    else
+        figure_put(summary->text, human_seconds_of_figure(value, cell));
+}
+
+static size_t put_block_figures(struct summary *summary, const struct gput_code_block *block)
+{
+    size_t count = 4;
+    put_count(summary, block->num_calls);
+    put(summary, "compute_time", block->compute_time_total);
+    put(summary, "compute_time", block->compute_time.mean);
+    put(summary, "compute_time", block->compute_time.max);
+    for (size_t i = 0; i < BLOCK_COLUMN_COUNT; i++) {
+        if (!summary->shows[i])
+            continue;
+        put_block_figure(summary, block, &block_columns[i]);
+        count++;
+    }
+    if (summary->analysis->has_energy) {
+        put(summary, "energy_total", block->energy[energy_figure(summary->analysis)]);
+        count++;
+    }
+    return count;
+}
+
+static void name_part(const struct gput_code_block *part, char *name, size_t size)
+{
+    if (part->rank >= 0)
+        snprintf(name, size, "  rank %lld", (long long)part->rank);
+    else if (part->process_id < 0)
+        snprintf(name, size, "  no rank");
+    else if (part->thread_id < 0)
+        snprintf(name, size, "  process %lld", (long long)part->process_id);
+    else
+        snprintf(name, size, "  process %lld, thread %lld%s%s", (long long)part->process_id,
+            (long long)part->thread_id, part->thread_name ? " " : "",
+            part->thread_name ? part->thread_name : "");
+}
+
+static void put_block(struct summary *summary, const struct gput_code_block *block)
+{
+    size_t count = put_block_figures(summary, block);
+    figure_put_name(summary->text, count, block->name, NULL, summary->options.width);
+    for (size_t i = 0; i < block->n_parts; i++) {
+        char name[320];
+        const struct gput_code_block *part = &block->parts[i];
+        name_part(part, name, sizeof name);
+        put_block_figures(summary, part);
+        figure_put_name(summary->text, count, name, NULL, summary->options.width);
+    }
+}
+
+/* NaN last; equal ones by name, as they are sorted already. */
+static int longest_first(const void *left, const void *right)
+{
+    const struct gput_code_block *const *a = left, *const *b = right;
+    double first = (*a)->compute_time_total, second = (*b)->compute_time_total;
+    if (isnan(first) || isnan(second))
+        return isnan(first) - isnan(second);
+    ORDER_BY(second, first);
+    return ORDER(*a, *b);
+}
+
+static void put_block_head(struct summary *summary)
+{
+    const char *titles[4 + BLOCK_COLUMN_COUNT + 2] = {"calls", "total", "mean", "max"};
+    size_t count = 4;
+    for (size_t i = 0; i < BLOCK_COLUMN_COUNT; i++) {
+        if (summary->shows[i])
+            titles[count++] = block_columns[i].title;
+    }
+    if (summary->analysis->has_energy)
+        titles[count++] = "energy";
+    titles[count] = NULL;
+    put_head(summary, titles, "code block");
+}
+
+static void put_calls(struct str *text, uint64_t count, uint64_t calls, const char *what)
+{
+    str_printf(text, "%llu of %llu calls %s\n", (unsigned long long)count,
+        (unsigned long long)calls, what);
+}
+
+static void write_blocks(struct summary *summary)
+{
+    const struct gput_analysis *analysis = summary->analysis;
+    if (analysis->n_blocks == 0)
+        return;
+    const struct gput_code_block **sorted = malloc(analysis->n_blocks * sizeof *sorted);
+    if (!sorted) {
+        summary->text->failed = true;
+        return;
+    }
+    uint64_t calls = 0, empty = 0, outside = 0;
+    for (size_t i = 0; i < analysis->n_blocks; i++) {
+        sorted[i] = &analysis->blocks[i];
+        calls += analysis->blocks[i].num_calls;
+        empty += analysis->blocks[i].num_calls - analysis->blocks[i].num_non_empty_calls;
+        outside += analysis->blocks[i].num_outside_calls;
+    }
+    qsort(sorted, analysis->n_blocks, sizeof *sorted, longest_first);
+    choose_columns(summary);
+    put_block_head(summary);
+    for (size_t i = 0; i < analysis->n_blocks && i < summary->max_blocks; i++)
+        put_block(summary, sorted[i]);
+    free(sorted);
+    if (empty > outside)
+        put_calls(summary->text, empty - outside, calls,
+            "are without a sample: shorter than its interval");
+    if (outside > 0)
+        put_calls(summary->text, outside, calls, "are outside of the tracked time");
+}
+
+static void write_lost_calls(struct summary *summary)
+{
+    const struct gput_analysis *analysis = summary->analysis;
+    if (analysis->num_lost_calls > 0)
+        str_printf(summary->text, "Calls that are not in the sub-tracking file: %s%llu\n",
+            analysis->lost_calls_at_least ? "at least " : "",
+            (unsigned long long)analysis->num_lost_calls);
+    else if (analysis->lost_calls_at_least)
+        str_append(summary->text, "Calls may be missing in the sub-tracking file.\n");
+}
+
+void analysis_write_longest(
+    const struct gput_analysis *analysis, size_t max, unsigned width, struct str *text)
+{
+    struct summary summary = {analysis, {.width = width}, text, max, {false}};
+    write_blocks(&summary);
+    if (analysis->n_blocks > max)
+        str_printf(text, "%zu further ones took less time\n", analysis->n_blocks - max);
+    write_lost_calls(&summary);
+}
+
+void gput_summary_options_init(struct gput_summary_options *options, size_t size)
+{
+    static const struct gput_summary_options usual = {.size = sizeof usual};
+    sized_init(options, size, &usual, sizeof usual);
+}
+
+int gput_analysis_summarize(const struct gput_analysis *analysis,
+    const struct gput_summary_options *options, char **bytes, size_t *length,
+    struct gput_error *error)
+{
+    struct str text = {0};
+    struct summary summary = {analysis, gput_summary_options_default(), &text, SIZE_MAX, {false}};
+    *bytes = NULL;
+    TRY(sized_read(&summary.options, sizeof summary.options, options, error));
+    write_session(&summary);
+    write_energy(&summary);
+    if (analysis->n_blocks > 0)
+        str_printf(&text, "\nCode blocks: %zu, the longest first\n", analysis->n_blocks);
+    write_blocks(&summary);
+    write_lost_calls(&summary);
+    if (length)
+        *length = text.length;
+    *bytes = str_steal(&text);
+    return *bytes ? GPUT_OK : error_memory(error);
+}

@@ -1,0 +1,318 @@
+#include "views/output/prometheus.h"
+
+#include "base/text.h"
+#include "views/output/labels.h"
+#include "views/output/metric.h"
+#include "views/output/session_labels.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Text ---- */
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+struct writer {
+    const struct gput_results *results;
+    const struct labels *labels; /* of all samples */
+    bool is_openmetrics;
+    struct str *text;
+    size_t n_labels; /* of this sample so far */
+};
+
+/* In OpenMetrics a counter's family has the name without _total. */
+static void write_head(const struct writer *writer, const struct metric *metric)
+{
+    const char *suffix = metric->kind == METRIC_COUNTER && !writer->is_openmetrics ? "_total" : "";
+    const char *type = metric->kind == METRIC_COUNTER ? "counter" : "gauge";
+    str_printf(writer->text, "# HELP %s%s %s\n# TYPE %s%s %s\n", metric->name, suffix, metric->help,
+        metric->name, suffix, type);
+    const char *unit = metric_unit_of_name(metric);
+    if (writer->is_openmetrics && unit)
+        str_printf(writer->text, "# UNIT %s %s\n", metric->name, unit);
+}
+
+/* Drivers give plain ASCII; whatever else comes must not break the line. */
+static void append_label(struct writer *writer, const char *name, const char *value)
+{
+    str_printf(writer->text, "%s%s=\"", writer->n_labels++ ? "," : "{", name);
+    for (; *value; value++) {
+        if (*value == '"' || *value == '\\')
+            str_append_char(writer->text, '\\');
+        str_append_char(writer->text, *value >= ' ' && *value <= '~' ? *value : '?');
+    }
+    str_append_char(writer->text, '"');
+}
+
+/* The user's go before ours. */
+static void write_label(struct writer *writer, const char *name, const char *value)
+{
+    if (!labels_get(writer->labels, name))
+        append_label(writer, name, value);
+}
+
+/* The name of a sample, and the labels that all have. */
+static void begin_sample(struct writer *writer, const char *name, const char *suffix)
+{
+    str_printf(writer->text, "%s%s", name, suffix);
+    writer->n_labels = 0;
+    for (size_t i = 0; i < writer->labels->count; i++)
+        append_label(writer, writer->labels->items[i].name, writer->labels->items[i].value);
+}
+
+static void end_labels(struct writer *writer)
+{
+    str_append(writer->text, writer->n_labels ? "}" : "");
+}
+
+static void write_gpu_labels(struct writer *writer, uint32_t index)
+{
+    char number[16];
+    snprintf(number, sizeof number, "%u", index);
+    write_label(writer, "gpu", number);
+    write_label(writer, "uuid", writer->results->gpus[index].uuid);
+}
+
+static void write_value(const struct writer *writer, double value)
+{
+    str_append_char(writer->text, ' ');
+    str_append_double(writer->text, value);
+    str_append_char(writer->text, '\n');
+}
+
+static void write_metric(struct writer *writer, const struct metric *metric)
+{
+    double value = metric_value(metric, writer->results);
+    if (!isfinite(value))
+        return;
+    write_head(writer, metric);
+    begin_sample(writer, metric->name, metric->kind == METRIC_COUNTER ? "_total" : "");
+    end_labels(writer);
+    write_value(writer, value);
+}
+
+/* ---- Information: a 1 whose labels say something ---- */
+
+static void write_info_head(const struct writer *writer, const char *name, const char *help)
+{
+    const char *suffix = writer->is_openmetrics ? "" : "_info";
+    str_printf(writer->text, "# HELP %s%s %s\n# TYPE %s%s %s\n", name, suffix, help, name, suffix,
+        writer->is_openmetrics ? "info" : "gauge");
+}
+
+static void write_build(struct writer *writer)
+{
+    write_info_head(writer, "gputracker_build", "The version of gpu-tracker.");
+    begin_sample(writer, "gputracker_build", "_info");
+    write_label(writer, "version", GPUT_VERSION);
+    end_labels(writer);
+    str_append(writer->text, " 1\n");
+}
+
+static void write_session(struct writer *writer)
+{
+    struct session_label known[SESSION_LABELS];
+    size_t count = session_labels_of(writer->results, known);
+    if (count == 0)
+        return;
+    write_info_head(writer, "gputracker_session", "Identity of the session.");
+    begin_sample(writer, "gputracker_session", "_info");
+    for (size_t i = 0; i < count; i++)
+        write_label(writer, known[i].name, known[i].value);
+    end_labels(writer);
+    str_append(writer->text, " 1\n");
+}
+
+/* Reasons are for people, and may hold figures: no labels. */
+static void write_sources(struct writer *writer)
+{
+    const struct gput_results *results = writer->results;
+    if (results->n_sources > 0)
+        write_info_head(writer, "gputracker_source",
+            "How far figures can be trusted: exact, sampled or unavailable.");
+    for (uint32_t i = 0; i < results->n_sources && i < GPUT_MAX_SOURCES; i++) {
+        begin_sample(writer, "gputracker_source", "_info");
+        write_label(writer, "source", results->sources[i].name);
+        write_label(writer, "state", gput_source_state_name(results->sources[i].state));
+        end_labels(writer);
+        str_append(writer->text, " 1\n");
+    }
+}
+
+/* ---- GPUs ---- */
+
+static uint32_t gpu_count(const struct writer *writer)
+{
+    return writer->results->n_gpus;
+}
+
+static void write_gpu_info(struct writer *writer)
+{
+    if (gpu_count(writer) > 0)
+        write_info_head(writer, "gputracker_gpu", "What the GPU is.");
+    for (uint32_t i = 0; i < gpu_count(writer); i++) {
+        const struct gput_gpu *gpu = &writer->results->gpus[i];
+        begin_sample(writer, "gputracker_gpu", "_info");
+        write_gpu_labels(writer, i);
+        write_label(writer, "name", gpu->name);
+        write_label(writer, "vendor", gpu->vendor);
+        write_label(writer, "pci_address", gpu->pci_address);
+        end_labels(writer);
+        str_append(writer->text, " 1\n");
+    }
+}
+
+static void write_gpu_metric(struct writer *writer, const struct metric *metric)
+{
+    bool has_head = false;
+    for (uint32_t i = 0; i < gpu_count(writer); i++) {
+        double value = metric_gpu_value(metric, &writer->results->gpus[i]);
+        if (!isfinite(value))
+            continue;
+        if (!has_head)
+            write_head(writer, metric);
+        has_head = true;
+        begin_sample(writer, metric->name, metric->kind == METRIC_COUNTER ? "_total" : "");
+        write_gpu_labels(writer, i);
+        end_labels(writer);
+        write_value(writer, value);
+    }
+}
+
+/* ---- Users and jobs ---- */
+
+static const struct owner_metric {
+    struct metric metric;
+    size_t offset;
+    bool is_of_gpus;
+} owner_metrics[] = {
+#define OWNER(name, kind, member, gpus, help)                                                      \
+    {                                                                                              \
+        {name, kind, "", help, NULL, NULL, NULL, NULL, NULL, NULL},                                \
+            offsetof(struct owner_figures, member), gpus                                           \
+    }
+    OWNER("processes", METRIC_GAUGE, processes, false, "Processes"),
+    OWNER("cpu_seconds", METRIC_COUNTER, cpu_seconds, false, "CPU time since the start"),
+    OWNER("resident_memory_bytes", METRIC_GAUGE, ram_bytes, false,
+        "RSS of processes, shared pages in each of them"),
+    OWNER("gpus", METRIC_GAUGE, gpus, true, "GPUs on which RAM is held"),
+    OWNER("gpu_memory_bytes", METRIC_GAUGE, gpu_ram_bytes, true, "GPU RAM"),
+    OWNER("gpu_utilization_ratio", METRIC_GAUGE, gpu_utilization, true,
+        "Use of GPUs on which there is RAM of no other, 1 being one GPU"),
+};
+
+static void write_owner(struct writer *writer, const struct metric *metric, bool is_job,
+    const struct owner_figures *owner, double value)
+{
+    begin_sample(writer, metric->name, metric->kind == METRIC_COUNTER ? "_total" : "");
+    write_label(writer, "user", owner->user);
+    if (is_job)
+        write_label(writer, "job_id", owner->job);
+    end_labels(writer);
+    write_value(writer, value);
+}
+
+static void write_owner_metric(struct writer *writer, const struct owner_metric *row, bool is_job,
+    const struct owner_figures *owners, size_t count)
+{
+    char name[64], help[160];
+    bool has_head = false;
+    struct metric metric = row->metric;
+    snprintf(name, sizeof name, "gputracker_%s_%s", is_job ? "job" : "user", row->metric.name);
+    snprintf(help, sizeof help, "%s, of each %s.", row->metric.help, is_job ? "job" : "user");
+    metric.name = name;
+    metric.help = help;
+    for (size_t i = 0; i < count; i++) {
+        double value = *(const double *)((const char *)&owners[i] + row->offset);
+        if ((owners[i].job[0] != '\0') != is_job || !isfinite(value))
+            continue;
+        if (!has_head)
+            write_head(writer, &metric);
+        has_head = true;
+        write_owner(writer, &metric, is_job, &owners[i], value);
+    }
+}
+
+static void write_owners(struct writer *writer, const struct owner_figures *owners, size_t count)
+{
+    for (int is_job = 0; is_job < 2; is_job++) {
+        for (size_t i = 0; i < COUNT_OF(owner_metrics); i++) {
+            if (!owner_metrics[i].is_of_gpus || gpu_count(writer) > 0)
+                write_owner_metric(writer, &owner_metrics[i], is_job, owners, count);
+        }
+    }
+}
+
+/* ---- Pages ---- */
+
+/* By its name: those of AIPowerMeter, and of GPUs but for what the command holds on them, are the
+ * machine's, too. */
+static bool is_of_command(const struct metric *metric)
+{
+    const char *own = "gputracker_", *name = metric->name;
+    return text_begins_with(name, own) && !text_begins_with(name, "gputracker_system_") &&
+           (!text_begins_with(name, "gputracker_gpu_") || strstr(name, "_combined_"));
+}
+
+/* What a page has besides. */
+struct page {
+    bool only_command;
+    const struct owner_figures *owners;
+    size_t n_owners;
+};
+
+static void write_all(struct writer *writer, const struct page *page)
+{
+    const struct metric_table *table = metrics_of_prometheus();
+    bool only_command = page->only_command;
+    write_build(writer);
+    write_session(writer);
+    write_sources(writer);
+    for (size_t i = 0; i < table->count; i++) {
+        if (!only_command || is_of_command(&table->rows[i]))
+            write_metric(writer, &table->rows[i]);
+    }
+    if (!only_command)
+        write_gpu_info(writer);
+    for (size_t i = 0; i < table->gpu_count; i++) {
+        if (!only_command || is_of_command(&table->gpu_rows[i]))
+            write_gpu_metric(writer, &table->gpu_rows[i]);
+    }
+    write_owners(writer, page->owners, page->n_owners);
+    if (writer->is_openmetrics)
+        str_append(writer->text, "# EOF\n");
+}
+
+static void write_page(const struct gput_results *results, const char *label_list,
+    enum gput_format format, const struct page *page, struct str *text)
+{
+    struct labels labels = {0};
+    struct gput_error error;
+    struct writer writer = {results, &labels, format == GPUT_FORMAT_OPENMETRICS, text, 0};
+    if (labels_add_list(&labels, label_list, LABELS_OF_PROMETHEUS, &error) != GPUT_OK)
+        text->failed |= error.code == GPUT_ERROR_MEMORY;
+    write_all(&writer, page);
+    labels_finish(&labels);
+}
+
+void prometheus_write(const struct gput_results *results, const char *label_list,
+    enum gput_format format, struct str *text)
+{
+    write_page(results, label_list, format, &(struct page){0}, text);
+}
+
+void prometheus_write_command(
+    const struct gput_results *results, const char *label_list, struct str *text)
+{
+    write_page(
+        results, label_list, GPUT_FORMAT_PROMETHEUS, &(struct page){.only_command = true}, text);
+}
+
+void prometheus_write_owners(const struct gput_results *results, const char *label_list,
+    enum gput_format format, const struct owner_figures *owners, size_t count, struct str *text)
+{
+    struct page page = {.owners = owners, .n_owners = count};
+    write_page(results, label_list, format, &page, text);
+}

@@ -1,0 +1,247 @@
+/*
+ * The report of a session: the formats in which it can be written, and its values.
+ */
+#include "base/doc.h"
+#include "base/error.h"
+#include "base/screen.h"
+#include "base/sized.h"
+#include "base/utf8.h"
+#include "views/output/doc_text.h"
+#include "views/output/processes_report.h"
+#include "views/output/prometheus.h"
+#include "views/output/regions_report.h"
+#include "views/output/results_doc.h"
+#include "views/output/results_pickle.h"
+#include "views/output/results_progress.h"
+#include "views/output/results_summary.h"
+
+#include "model/results.h"
+#include "model/results_lines.h"
+
+#include <string.h>
+
+static void write_as_text(const struct gput_results *results,
+    const struct gput_results_render_options *options, bool only_older, struct str *text)
+{
+    struct doc *doc = results_doc(results, only_older);
+    text->failed |= !doc;
+    if (doc)
+        doc_text_write(doc, text);
+    if (options->processes)
+        processes_report_write_tree(options->processes, text);
+    regions_report_write(options, text);
+    doc_destroy(doc);
+}
+
+static void write_text(const struct gput_results *results,
+    const struct gput_results_render_options *options, struct str *text)
+{
+    write_as_text(results, options, true, text);
+}
+
+static void write_full(const struct gput_results *results,
+    const struct gput_results_render_options *options, struct str *text)
+{
+    write_as_text(results, options, false, text);
+}
+
+/* All of the report, with the processes in it, but for the `blocks` of its regions. */
+static struct doc *whole_doc(const struct gput_results *results,
+    const struct gput_results_render_options *options, struct doc_items *blocks)
+{
+    struct doc *doc = results_doc(results, false);
+    if (doc && options->processes)
+        processes_report_add(doc, options->processes);
+    if (doc)
+        *blocks = regions_report_add(doc, options);
+    return doc;
+}
+
+static void set_zeroes(struct doc *value)
+{
+    if (value->kind == DOC_NULL) {
+        value->kind = DOC_DOUBLE;
+        value->number = 0;
+    }
+    for (struct doc *child = value->first; child; child = child->next)
+        set_zeroes(child);
+}
+
+static bool is_in_older(const char *key)
+{
+    for (size_t i = 0; i < results_section_count; i++) {
+        if (results_sections[i].is_in_older && strcmp(results_sections[i].key, key) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void write_json(const struct gput_results *results,
+    const struct gput_results_render_options *options, struct str *text)
+{
+    struct doc_items blocks = {0};
+    struct doc *doc = whole_doc(results, options, &blocks);
+    for (struct doc *section = doc ? doc->first : NULL; section; section = section->next) {
+        if (options->has_older_zeroes && is_in_older(section->key))
+            set_zeroes(section);
+    }
+    doc_finish_json_with(doc, &blocks, text);
+    str_append_char(text, '\n');
+}
+
+static void write_pickle(const struct gput_results *results,
+    const struct gput_results_render_options *options, struct str *text)
+{
+    struct str report = {0};
+    struct doc_items blocks = {0};
+    struct doc *doc = whole_doc(results, options, &blocks);
+    if (doc)
+        doc_add_items(&blocks);
+    write_full(results, options, &report);
+    text->failed |= report.failed || !doc || doc_failed(doc);
+    if (doc)
+        results_write_pickle(doc, str_text(&report), text);
+    str_finish(&report);
+    doc_destroy(doc);
+}
+
+static void write_prometheus(const struct gput_results *results,
+    const struct gput_results_render_options *options, struct str *text)
+{
+    prometheus_write(results, options->labels, GPUT_FORMAT_PROMETHEUS, text);
+}
+
+static void write_openmetrics(const struct gput_results *results,
+    const struct gput_results_render_options *options, struct str *text)
+{
+    prometheus_write(results, options->labels, GPUT_FORMAT_OPENMETRICS, text);
+}
+
+static const struct report_format {
+    enum gput_format format;
+    const char *name; /* for messages */
+    void (*write)(const struct gput_results *results,
+        const struct gput_results_render_options *options, struct str *text);
+} formats[] = {
+    {GPUT_FORMAT_TEXT, "text", write_text},
+    {GPUT_FORMAT_FULL, "full", write_full},
+    {GPUT_FORMAT_SUMMARY, "summary", results_summary_write},
+    {GPUT_FORMAT_LINE, "line", results_progress_write},
+    {GPUT_FORMAT_JSON, "JSON", write_json},
+    {GPUT_FORMAT_PICKLE, "pickle", write_pickle},
+    {GPUT_FORMAT_PROMETHEUS, "Prometheus", write_prometheus},
+    {GPUT_FORMAT_OPENMETRICS, "OpenMetrics", write_openmetrics},
+};
+
+static const struct report_format *find_format(enum gput_format format)
+{
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+        if (formats[i].format == format)
+            return &formats[i];
+    }
+    return NULL;
+}
+
+static int refuse_format(struct gput_error *error)
+{
+    struct str names = {0};
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
+        str_printf(&names, "%s%s", i ? ", " : "", formats[i].name);
+    int code = error_set(error, GPUT_ERROR_INVALID,
+        "A report does not have this format. It has %s.", str_text(&names));
+    str_finish(&names);
+    return code;
+}
+
+static const struct gput_results_render_options usual = {.size = sizeof usual};
+
+void gput_results_render_options_init(struct gput_results_render_options *options, size_t size)
+{
+    sized_init(options, size, &usual, sizeof usual);
+}
+
+int gput_results_render(const struct gput_results *results,
+    const struct gput_results_render_options *given, enum gput_format format, char **bytes,
+    size_t *length, struct gput_error *error)
+{
+    struct gput_results_render_options options = usual;
+    struct str rendered = {0};
+    const struct report_format *chosen = find_format(format);
+    *bytes = NULL;
+    if (!chosen)
+        return refuse_format(error);
+    TRY(sized_read(&options, sizeof options, given, error));
+    chosen->write(results, &options, &rendered);
+    if (format == GPUT_FORMAT_TEXT || format == GPUT_FORMAT_FULL)
+        screen_sanitize(&rendered, 0);
+    return str_steal_bytes(&rendered, bytes, length, error);
+}
+
+/* ---- Values ---- */
+
+struct visit {
+    gput_results_visitor *visitor;
+    void *user;
+    struct str text; /* of the value that is visited */
+};
+
+static enum gput_results_value_kind kind_of(const struct doc *doc)
+{
+    switch (doc->kind) {
+    case DOC_BOOL:
+        return GPUT_VALUE_BOOL;
+    case DOC_INT:
+        return GPUT_VALUE_INT;
+    case DOC_DOUBLE:
+        return GPUT_VALUE_DOUBLE;
+    case DOC_STRING:
+        return GPUT_VALUE_TEXT;
+    case DOC_ARRAY:
+        return GPUT_VALUE_LIST;
+    case DOC_OBJECT:
+        return GPUT_VALUE_OBJECT;
+    default:
+        return GPUT_VALUE_NULL;
+    }
+}
+
+static int visit_doc(struct visit *visit, const struct doc *doc, struct gput_error *error)
+{
+    struct gput_results_value value = {.kind = kind_of(doc),
+        .key = doc->key,
+        .integer = doc->kind == DOC_BOOL  ? doc->boolean
+                   : doc->kind == DOC_INT ? doc->integer
+                                          : 0,
+        .number = doc->kind == DOC_DOUBLE ? doc->number : 0};
+    if (doc->kind == DOC_STRING) {
+        str_clear(&visit->text);
+        utf8_append(doc->string, strlen(doc->string), &visit->text);
+        if (visit->text.failed)
+            return error_memory(error);
+        value.text = str_text(&visit->text);
+    }
+    TRY(visit->visitor(visit->user, &value, error));
+    if (doc->kind != DOC_ARRAY && doc->kind != DOC_OBJECT)
+        return GPUT_OK;
+    for (const struct doc *child = doc->first; child; child = child->next)
+        TRY(visit_doc(visit, child, error));
+    const struct gput_results_value end = {.kind = GPUT_VALUE_END};
+    return visit->visitor(visit->user, &end, error);
+}
+
+int gput_results_visit(const struct gput_results *results,
+    const struct gput_results_render_options *given, gput_results_visitor *visitor, void *user,
+    struct gput_error *error)
+{
+    struct gput_results_render_options options = usual;
+    struct visit visit = {.visitor = visitor, .user = user};
+    TRY(sized_read(&options, sizeof options, given, error));
+    struct doc_items blocks = {0};
+    struct doc *doc = whole_doc(results, &options, &blocks);
+    if (doc)
+        doc_add_items(&blocks);
+    int code = doc && !doc_failed(doc) ? visit_doc(&visit, doc, error) : error_memory(error);
+    str_finish(&visit.text);
+    doc_destroy(doc);
+    return code;
+}

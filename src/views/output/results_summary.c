@@ -1,0 +1,345 @@
+/*
+ * The summary of a session: what each line says.
+ */
+#include "views/output/results_summary.h"
+
+#include "base/screen.h"
+#include "views/output/doc_text.h"
+#include "views/output/human.h"
+#include "views/output/processes_report.h"
+#include "views/output/regions_report.h"
+#include "views/output/results_advice.h"
+#include "views/output/summary_gpus.h"
+#include "views/output/summary_heading.h"
+#include "views/output/summary_rows.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+/* A bound that is farther away than this is worth a word; one that is farther than that says
+ * nothing.
+ */
+#define NOTABLE_RISE 1.05
+
+/* Of a process that was attached to, the results have what the kernel announced of its end. */
+static void describe_end(const struct summary *summary, char *text, size_t size)
+{
+    const struct gput_limit_passed *limit = &summary->results->limit;
+    const struct gput_identity *identity = &summary->results->identity;
+    int status = summary->options->status;
+    bool has_status = summary->options->has_status, is_attached = summary->options->attached;
+    int signal = has_status && WIFSIGNALED(status)     ? WTERMSIG(status)
+                 : is_attached && identity->signal > 0 ? (int)identity->signal
+                                                       : 0;
+    text[0] = '\0';
+    if (limit->enforced)
+        snprintf(text, size, "ended: %s limit exceeded", limit->kind_name);
+    else if (signal)
+        snprintf(text, size, "killed by signal %d (%s)", signal, strsignal(signal));
+    else if (has_status)
+        snprintf(text, size, "exit status %d", WEXITSTATUS(status));
+    else if (is_attached && identity->exit_status >= 0)
+        snprintf(text, size, "exit status %.0f", identity->exit_status);
+    else if (is_attached)
+        snprintf(text, size, "the process %s", summary->options->attached);
+}
+
+static void write_time(struct summary *summary)
+{
+    char figure[HUMAN_SIZE];
+    char end[128];
+    describe_end(summary, end, sizeof end);
+    summary_row(
+        summary, "Time", human_seconds(summary->results->elapsed_seconds, figure), "%s", end);
+}
+
+/* Reports of the older gpu_tracker have no CPU time, but the use that samples had. */
+static void write_cpu_of_samples(struct summary *summary)
+{
+    const struct gput_results *results = summary->results;
+    double cores = results->mean[GPUT_CPU_COMBINED_SUM] / 100;
+    const struct gput_source *source = results_find_source(results, "kernel_cpu_time");
+    char used[HUMAN_SIZE], figure[HUMAN_SIZE + 8];
+    if (source || isnan(cores)) {
+        summary_row(summary, "CPU", "n/a", "%s", source ? source->reason : "");
+        return;
+    }
+    snprintf(figure, sizeof figure, "%s cores", human_cores(cores, used));
+    human_cores(results->max[GPUT_CPU_COMBINED_SUM] / 100, used);
+    summary_row(summary, "CPU", figure, "of %u, the mean of the samples; at most %s",
+        results->static_data.system_core_count, used);
+}
+
+static void write_cpu(struct summary *summary)
+{
+    const struct gput_results *results = summary->results;
+    const struct gput_accounting *accounting = &results->accounting;
+    char figure[HUMAN_SIZE], user[HUMAN_SIZE], kernel[HUMAN_SIZE], parts[96] = "";
+    char used[HUMAN_SIZE], whole[48] = "";
+    struct str detail = {0}, shorter = {0};
+    double allowed = results->static_data.allowed_cores;
+    double seconds = accounting->kernel_cpu_seconds;
+    bool is_limited = !isnan(allowed);
+    if (isnan(seconds)) /* of a process of another user, which was attached to */
+        seconds = accounting->sampled_cpu_seconds;
+    if (isnan(seconds)) {
+        write_cpu_of_samples(summary);
+        return;
+    }
+    if (!is_limited)
+        allowed = results->static_data.system_core_count;
+    if (!isnan(accounting->kernel_user_cpu_seconds))
+        snprintf(parts, sizeof parts, "; user %s, system %s",
+            human_seconds(accounting->kernel_user_cpu_seconds, user),
+            human_seconds(accounting->kernel_system_cpu_seconds, kernel));
+    if (is_limited)
+        snprintf(
+            whole, sizeof whole, " allowed (machine: %u)", results->static_data.system_core_count);
+    double cores = results->elapsed_seconds > 0 ? seconds / results->elapsed_seconds : 0;
+    const char *at_least =
+        results_source_is(results, "kernel_cpu_time", GPUT_SOURCE_EXACT) ? "" : "at least; ";
+    human_cores(cores, used);
+    str_printf(&detail, "%s%s of %g cores%s%s", at_least, used, allowed, whole, parts);
+    str_printf(&shorter, "%s%s of %g %scores%s", at_least, used, allowed,
+        is_limited ? "allowed " : "", parts);
+    summary_row_or_shorter(summary, "CPU", human_seconds(seconds, figure), &detail, &shorter);
+}
+
+/* " (at most 7 GB)", what is known of a peak between samples. Reports of the older gpu_tracker know
+ * nothing of it. */
+static void describe_bound(const struct gput_results *results, double peak, char *text, size_t size)
+{
+    char figure[HUMAN_SIZE];
+    double at_most = results->peaks.combined.at_most_bytes;
+    bool is_notable = isnan(peak) ? !isnan(at_most) : at_most > peak * NOTABLE_RISE;
+    bool is_useful = isnan(peak) || at_most <= peak * GPUT_USEFUL_BOUND;
+    text[0] = '\0';
+    if (is_notable && is_useful)
+        snprintf(text, size, " (at most %s)", human_bytes(at_most, figure));
+    else if (!is_useful && results_are_own(results))
+        snprintf(text, size, " (at least)");
+}
+
+/* "; main 5 GB, children 1.2 GB" */
+static void describe_parts(const struct gput_results *results, char *text, size_t size)
+{
+    char main[HUMAN_SIZE], others[HUMAN_SIZE];
+    text[0] = '\0';
+    if (results->max[GPUT_DESCENDANTS_RAM] > 0)
+        snprintf(text, size, "; main %s, children %s",
+            human_bytes(results->max[GPUT_MAIN_RAM], main),
+            human_bytes(results->max[GPUT_DESCENDANTS_RAM], others));
+}
+
+/* Of the RAM that is allowed, or of the machine's. */
+static void write_known_ram(struct summary *summary, double peak, const char *bound)
+{
+    const struct gput_static_data *data = &summary->results->static_data;
+    struct str detail = {0}, shorter = {0};
+    char figure[HUMAN_SIZE], whole[HUMAN_SIZE], machine[HUMAN_SIZE], parts[96], share[HUMAN_SIZE];
+    bool is_limited = !isnan(data->allowed_ram_bytes);
+    double limit = is_limited ? data->allowed_ram_bytes : data->ram_system_capacity_bytes;
+    describe_parts(summary->results, parts, sizeof parts);
+    if (is_limited && results_ram_is_not_of_limit(summary->results, peak)) {
+        summary_row(summary, "RAM", human_bytes(peak, figure),
+            "peak%s, with pages of files that the limit of %s does not count%s", bound,
+            human_bytes(limit, whole), parts);
+        return;
+    }
+    if (isnan(limit)) {
+        summary_row(summary, "RAM", human_bytes(peak, figure), "peak%s%s", bound, parts);
+        return;
+    }
+    human_share(100 * peak / limit, share);
+    human_bytes(limit, whole);
+    human_bytes(data->ram_system_capacity_bytes, machine);
+    str_printf(&detail, "peak%s, %s of the %s%s", bound, share,
+        is_limited ? "allowed " : "machine's ", whole);
+    if (is_limited)
+        str_printf(&detail, " (machine: %s)", machine);
+    str_append(&detail, parts);
+    str_printf(
+        &shorter, "peak%s, %s of %s%s%s", bound, share, whole, is_limited ? " allowed" : "", parts);
+    summary_row_or_shorter(summary, "RAM", human_bytes(peak, figure), &detail, &shorter);
+}
+
+static void write_ram(struct summary *summary)
+{
+    const struct gput_results *results = summary->results;
+    double peak = results->max[GPUT_COMBINED_RAM];
+    char bound[64];
+    describe_bound(results, peak, bound, sizeof bound);
+    if (isnan(peak))
+        summary_row(summary, "RAM", "n/a", "%s%s",
+            summary->options->attached
+                ? "no sample saw its memory: each coincided with the start or end of a program"
+                : "it ended before its memory was read",
+            bound);
+    else
+        write_known_ram(summary, peak, bound);
+}
+/* Counters that are in no total; where there are none, "Not measured" has it. */
+static void write_no_energy(struct summary *summary)
+{
+    const struct gput_source *cpu = results_find_source(summary->results, "cpu_energy");
+    if (cpu && cpu->state == GPUT_SOURCE_SAMPLED)
+        summary_row(summary, "Energy", "n/a", "%s", cpu->reason);
+}
+
+static void write_energy(struct summary *summary)
+{
+    const struct gput_energy *energy = &summary->results->energy;
+    char figure[HUMAN_SIZE], whole[HUMAN_SIZE], watts[HUMAN_SIZE], grams[HUMAN_SIZE];
+    char co2e[64] = "", power[64] = "", parts[ENERGY_PARTS_SIZE];
+    struct str detail = {0}, shorter = {0};
+    if (isnan(energy->combined) && isnan(energy->machine.total)) {
+        write_no_energy(summary);
+        return;
+    }
+    energy_total_words(energy, parts);
+    if (!isnan(energy->co2e_grams))
+        snprintf(co2e, sizeof co2e, "; %s CO2e", human_grams(energy->co2e_grams, grams));
+    if (!isnan(energy->mean_watts)) /* of a part of the time it is not known */
+        snprintf(power, sizeof power, ", which took %s", human_watts(energy->mean_watts, watts));
+    if (isnan(energy->combined)) {
+        summary_row(summary, "Energy", human_joules(energy->machine.total, figure),
+            "of %s; the command's share is not known%s", parts, co2e);
+        return;
+    }
+    human_joules(energy->machine.total, whole);
+    str_printf(&detail, "of the %s of %s%s%s", whole, parts, power, co2e);
+    str_printf(
+        &shorter, "of %s of %s%s%s%s", whole, parts, *power ? "; " : "", *power ? watts : "", co2e);
+    summary_row_or_shorter(
+        summary, "Energy", human_joules(energy->combined, figure), &detail, &shorter);
+}
+
+/* One figure of each direction: what the processes asked for. What of it reached a disk is in the
+ * full report. */
+static void write_io(struct summary *summary)
+{
+    const struct gput_accounting *accounting = &summary->results->accounting;
+    const struct gput_source *counts = results_find_source(summary->results, "counts");
+    bool is_at_least = counts && counts->state == GPUT_SOURCE_SAMPLED;
+    char figure[HUMAN_SIZE], written[HUMAN_SIZE];
+    if (isnan(accounting->read_bytes) && isnan(accounting->write_bytes))
+        return;
+    summary_row(summary, "I/O", human_bytes(accounting->read_bytes, figure),
+        "read, %s written%s, without sockets", human_bytes(accounting->write_bytes, written),
+        is_at_least ? ", each at least" : "");
+}
+
+static void write_processes(struct summary *summary)
+{
+    const struct gput_accounting *accounting = &summary->results->accounting;
+    double threads = summary->results->max[GPUT_COMBINED_THREADS];
+    char figure[HUMAN_SIZE], left[64] = "", highest[64] = "";
+    if (!accounting->processes_seen) {
+        snprintf(figure, sizeof figure, "%.0f", threads);
+        if (!isnan(threads))
+            summary_row(summary, "Threads", figure, "seen at once");
+        return;
+    }
+    snprintf(figure, sizeof figure, "%llu", (unsigned long long)accounting->processes_seen);
+    if (!isnan(threads))
+        snprintf(highest, sizeof highest, "%.0f thread%s seen at once", threads,
+            threads == 1 ? "" : "s");
+    if (accounting->left_running > 0)
+        snprintf(left, sizeof left, "%.0f left running%s", accounting->left_running,
+            *highest ? "; " : "");
+    summary_row(summary, "Processes", figure, "%s%s%s",
+        accounting->processes_missed > 0 ? "at least; " : "", left, highest);
+}
+
+/* What a user calls what a source gives; others have the label of their name. */
+static const char *missing_name(const char *source)
+{
+    static const char *const names[][2] = {
+        {"bytes", "bytes read and written"},
+        {"counts", "I/O and page faults"},
+        {"cpu_split", "user and system time"},
+        {"kernel_cpu_time", "CPU time"},
+        {"process_ends", "short-lived processes"},
+        {"process_gpu_ram", "who used the GPU"},
+        {"system", "the machine"},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(names[i][0], source) == 0)
+            return names[i][1];
+    }
+    return NULL;
+}
+
+/* "GPU, CPU energy"; who used a GPU is not a second gap where there is none. */
+static void list_missing(const struct gput_results *results, struct str *list)
+{
+    const struct gput_source *gpu = results_find_source(results, "gpu");
+    bool has_no_gpu = gpu && gpu->state == GPUT_SOURCE_UNAVAILABLE;
+    for (uint32_t i = 0; i < results->n_sources && i < GPUT_MAX_SOURCES; i++) {
+        const char *source = results->sources[i].name, *name = missing_name(source);
+        if (results->sources[i].state != GPUT_SOURCE_UNAVAILABLE ||
+            (has_no_gpu && strcmp(source, "process_gpu_ram") == 0))
+            continue;
+        str_append(list, list->length ? ", " : "");
+        if (name)
+            str_append(list, name);
+        else
+            doc_text_label(source, list);
+    }
+    screen_sanitize(list, 0);
+}
+
+/* "Not measured  GPU, CPU energy": in a column of its own, for its label is longer than others. */
+static void write_missing(struct summary *summary)
+{
+    static const char label[] = "Not measured";
+    struct str list = {0};
+    list_missing(summary->results, &list);
+    if (list.length > 0) {
+        str_append(&list, " (why: -f full, gpu-tracker doctor)");
+        summary_color(summary, SUMMARY_DIM);
+        str_printf(summary->text, "  %s  ", label);
+        summary_append_wrapped(summary, str_text(&list), sizeof label + 3);
+        summary_color(summary, SUMMARY_PLAIN);
+        str_append_char(summary->text, '\n');
+    }
+    summary->text->failed |= list.failed;
+    str_finish(&list);
+}
+
+static void write_advice(struct summary *summary)
+{
+    char texts[MAX_ADVICE][ADVICE_SIZE];
+    size_t count = results_advice(summary->results, texts);
+    for (size_t i = 0; i < count; i++) {
+        str_printf(summary->text, "  %-*s ", SUMMARY_LABEL_WIDTH, i == 0 ? "Advice" : "");
+        summary_color(summary, SUMMARY_YELLOW);
+        texts[i][gput_screen_text(texts[i], strlen(texts[i]))] = '\0';
+        summary_append_wrapped(summary, texts[i], SUMMARY_LABEL_COLUMN);
+        summary_color(summary, SUMMARY_PLAIN);
+        str_append_char(summary->text, '\n');
+    }
+}
+
+void results_summary_write(const struct gput_results *results,
+    const struct gput_results_render_options *options, struct str *text)
+{
+    struct summary summary = {results, options, text};
+    summary_heading_write(&summary);
+    write_time(&summary);
+    summary_gpus_write(&summary);
+    write_cpu(&summary);
+    write_ram(&summary);
+    write_energy(&summary);
+    write_io(&summary);
+    write_processes(&summary);
+    write_missing(&summary);
+    write_advice(&summary);
+    size_t start = text->length;
+    if (options->processes)
+        processes_report_write_summary(options->processes, options->width, text);
+    regions_report_write(options, text);
+    screen_sanitize(text, start);
+}

@@ -1,0 +1,238 @@
+#include "base/csv.h"
+#include "base/json_string.h"
+#include "base/screen.h"
+#include "base/str.h"
+#include "base/table.h"
+#include "views/output/table_text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Numbers as they are; `missing` in place of what is not there. Texts are left to the caller. */
+static void append_number(struct str *text, const struct gput_table *table, size_t row,
+    size_t column, const char *missing)
+{
+    if (gput_table_is_missing(table, row, column))
+        str_append(text, missing);
+    else if (gput_table_column_type(table, column) == GPUT_COLUMN_INT)
+        str_append_int64(text, gput_table_int(table, row, column));
+    else
+        str_append_double(text, gput_table_double(table, row, column));
+}
+
+/* JSON has no infinity. */
+static bool has_json_form(const struct gput_table *table, size_t row, size_t column)
+{
+    return gput_table_column_type(table, column) != GPUT_COLUMN_DOUBLE ||
+           isfinite(gput_table_double(table, row, column));
+}
+
+static void render_json_row(struct str *text, const struct gput_table *table, size_t row)
+{
+    for (size_t column = 0; column < gput_table_column_count(table); column++) {
+        const char *name = gput_table_column_name(table, column);
+        str_append(text, column == 0 ? "{" : ", ");
+        json_write_string(name, strlen(name), text);
+        str_append(text, ": ");
+        const char *value = gput_table_column_type(table, column) == GPUT_COLUMN_TEXT
+                                ? gput_table_text(table, row, column)
+                                : NULL;
+        if (value)
+            json_write_string(value, strlen(value), text);
+        else if (has_json_form(table, row, column))
+            append_number(text, table, row, column, "null");
+        else
+            str_append(text, "null");
+    }
+    str_append_char(text, '}');
+}
+
+struct gput_table_writer {
+    enum gput_format format;
+    size_t table_count; /* of the list */
+    size_t written;     /* of them, so far */
+    const struct gput_table *table;
+    bool record;
+    size_t rows; /* of the table, so far */
+    struct table_text layout;
+    struct str out;
+};
+
+static bool is_record(const struct gput_table *table)
+{
+    return gput_table_is_record(table) && gput_table_row_count(table) == 1;
+}
+
+static void end_json_table(struct gput_table_writer *writer)
+{
+    if (writer->table && !writer->record)
+        str_append(&writer->out, writer->rows > 0 ? "\n]" : "]");
+}
+
+static void begin_json_table(struct gput_table_writer *writer, const struct gput_table *table)
+{
+    const char *name = gput_table_name(table);
+    end_json_table(writer);
+    if (writer->table_count != 1) {
+        str_append(&writer->out, writer->written == 0 ? "{\n" : ",\n");
+        json_write_string(name, strlen(name), &writer->out);
+        str_append(&writer->out, ": ");
+    }
+    if (!is_record(table))
+        str_append_char(&writer->out, '[');
+}
+
+static void add_json(struct gput_table_writer *writer, const struct gput_table *part)
+{
+    for (size_t row = 0; row < gput_table_row_count(part); row++, writer->rows++) {
+        if (!writer->record)
+            str_append(&writer->out, writer->rows == 0 ? "\n" : ",\n");
+        render_json_row(&writer->out, part, row);
+    }
+}
+
+static void end_json(struct gput_table_writer *writer)
+{
+    end_json_table(writer);
+    if (writer->written == 0)
+        str_append_char(&writer->out, '{');
+    str_append(&writer->out, writer->table_count == 1 ? "\n" : "\n}\n");
+}
+
+static void begin_csv_table(struct str *text, const struct gput_table *table)
+{
+    size_t columns = gput_table_column_count(table);
+    for (size_t column = 0; column < columns; column++) {
+        csv_append_shown(text, gput_table_column_name(table, column));
+        str_append_char(text, column + 1 < columns ? ',' : '\n');
+    }
+}
+
+static void add_csv(struct str *text, const struct gput_table *part)
+{
+    size_t columns = gput_table_column_count(part);
+    for (size_t row = 0; row < gput_table_row_count(part); row++)
+        for (size_t column = 0; column < columns; column++) {
+            if (gput_table_column_type(part, column) != GPUT_COLUMN_TEXT)
+                append_number(text, part, row, column, "");
+            else if (!gput_table_is_missing(part, row, column))
+                csv_append_shown(text, gput_table_text(part, row, column));
+            str_append_char(text, column + 1 < columns ? ',' : '\n');
+        }
+}
+
+static void begin_text_table(struct gput_table_writer *writer, const struct gput_table *table)
+{
+    if (writer->table_count > 1) {
+        str_append(&writer->out, writer->written > 0 ? "\n" : "");
+        table_text_name(table, &writer->out);
+        str_append(&writer->out, ":\n");
+    }
+}
+
+static void add_text(struct gput_table_writer *writer, const struct gput_table *part, bool first)
+{
+    if (writer->record)
+        table_text_add_record(part, &writer->out);
+    else
+        table_text_add(&writer->layout, part, first, &writer->out);
+}
+
+int gput_table_writer_create(enum gput_format format, size_t table_count,
+    struct gput_table_writer **writer, struct gput_error *error)
+{
+    *writer = NULL;
+    if (format == GPUT_FORMAT_CSV && table_count != 1)
+        return error_set(error, GPUT_ERROR_INVALID,
+            "CSV holds one table, and there are %zu: ask for one of them, or for JSON",
+            table_count);
+    if (format != GPUT_FORMAT_TEXT && format != GPUT_FORMAT_JSON && format != GPUT_FORMAT_CSV)
+        return error_set(error, GPUT_ERROR_INVALID, "Tables are text, JSON or CSV");
+    *writer = calloc(1, sizeof **writer);
+    if (!*writer)
+        return error_memory(error);
+    (*writer)->format = format;
+    (*writer)->table_count = table_count;
+    return GPUT_OK;
+}
+
+void gput_table_writer_set_width(struct gput_table_writer *writer, unsigned width)
+{
+    writer->layout.screen = width;
+}
+
+static void begin_table(struct gput_table_writer *writer, const struct gput_table *table)
+{
+    if (writer->format == GPUT_FORMAT_TEXT)
+        begin_text_table(writer, table);
+    else if (writer->format == GPUT_FORMAT_JSON)
+        begin_json_table(writer, table);
+    else
+        begin_csv_table(&writer->out, table);
+    writer->written++;
+    writer->table = table;
+    writer->record = is_record(table);
+    writer->rows = 0;
+}
+
+static void add_part(struct gput_table_writer *writer, const struct gput_table *part)
+{
+    bool first = part != writer->table;
+    if (first)
+        begin_table(writer, part);
+    if (writer->format == GPUT_FORMAT_TEXT)
+        add_text(writer, part, first);
+    else if (writer->format == GPUT_FORMAT_JSON)
+        add_json(writer, part);
+    else
+        add_csv(&writer->out, part);
+}
+
+static int give(struct gput_table_writer *writer, const char **text, struct gput_error *error)
+{
+    if (writer->format == GPUT_FORMAT_TEXT)
+        screen_sanitize(&writer->out, 0);
+    *text = str_text(&writer->out);
+    return writer->out.failed ? error_memory(error) : GPUT_OK;
+}
+
+int gput_table_writer_add(struct gput_table_writer *writer, const struct gput_table *part,
+    const char **text, struct gput_error *error)
+{
+    str_clear(&writer->out);
+    add_part(writer, part);
+    return give(writer, text, error);
+}
+
+int gput_table_writer_end(
+    struct gput_table_writer *writer, const char **text, struct gput_error *error)
+{
+    str_clear(&writer->out);
+    if (writer->format == GPUT_FORMAT_JSON)
+        end_json(writer);
+    return give(writer, text, error);
+}
+
+void gput_table_writer_destroy(struct gput_table_writer *writer)
+{
+    if (!writer)
+        return;
+    str_finish(&writer->out);
+    free(writer);
+}
+
+int gput_tables_render(const struct gput_tables *tables, enum gput_format format, char **bytes,
+    size_t *length, struct gput_error *error)
+{
+    struct gput_table_writer *writer;
+    *bytes = NULL;
+    TRY(gput_table_writer_create(format, gput_tables_count(tables), &writer, error));
+    for (size_t i = 0; i < gput_tables_count(tables); i++)
+        add_part(writer, gput_tables_get(tables, i));
+    if (format == GPUT_FORMAT_JSON)
+        end_json(writer);
+    int code = str_steal_bytes(&writer->out, bytes, length, error);
+    gput_table_writer_destroy(writer);
+    return code;
+}

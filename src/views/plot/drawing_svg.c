@@ -1,0 +1,157 @@
+/* Drawings as SVG 1.1, without scripts, style sheets or links. */
+#include "views/plot/drawing_format.h"
+
+#include "base/number.h"
+
+#include <math.h>
+#include <string.h>
+
+#define DECIMALS 2
+
+/* In any locale, without zeros at the end. */
+static void append_number(struct str *text, double value)
+{
+    char number[NUMBER_TEXT_SIZE];
+    size_t length = number_format_rounded(value, DECIMALS, number);
+    if (length > 2 && memcmp(number + length - 2, ".0", 2) == 0)
+        length -= 2;
+    str_append_bytes(text, number, length);
+}
+
+static void append_attribute(struct str *text, const char *name, double value)
+{
+    str_printf(text, " %s=\"", name);
+    append_number(text, value);
+    str_append_char(text, '"');
+}
+
+static void append_escaped(struct str *text, const char *name)
+{
+    for (; *name; name++) {
+        if (*name == '<' || *name == '>' || *name == '&' || *name == '"')
+            str_printf(text, "&#%d;", *name);
+        else
+            str_append_char(text, *name);
+    }
+}
+
+/* Ends an element that stands for something. */
+static void end_shape(struct str *text, const char *name, const char *stands_for)
+{
+    if (!stands_for) {
+        str_append(text, "/>\n");
+        return;
+    }
+    str_append(text, "><title>");
+    append_escaped(text, stands_for);
+    str_printf(text, "</title></%s>\n", name);
+}
+
+static void append_dashes(struct str *text, enum drawing_dash dash)
+{
+    int count;
+    const double *lengths = drawing_dash_lengths(dash, &count);
+    for (int i = 0; i < count; i++) {
+        str_append(text, i == 0 ? " stroke-dasharray=\"" : " ");
+        append_number(text, lengths[i]);
+    }
+    str_append(text, count > 0 ? "\"" : "");
+}
+
+/* "M1 2L3 4 5 6M7 8h0": a point by itself is a dot, as lines have round ends. */
+static void append_path(struct str *text, const struct drawing_point *points, size_t count)
+{
+    bool is_down = false;
+    size_t length = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (isnan(points[i].x) || isnan(points[i].y)) {
+            str_append(text, length == 1 ? "h0" : "");
+            is_down = false;
+            length = 0;
+            continue;
+        }
+        str_append(text, !is_down ? "M" : length == 1 ? "L" : " ");
+        append_number(text, points[i].x);
+        str_append_char(text, ' ');
+        append_number(text, points[i].y);
+        is_down = true;
+        length++;
+    }
+    str_append(text, length == 1 ? "h0" : "");
+}
+
+static void write_line(
+    struct str *text, const struct drawing_shape *shape, const struct drawing_point *points)
+{
+    const struct drawing_style *style = &shape->style;
+    str_printf(text, "<path fill=\"none\" stroke=\"#%06x\"", style->colour);
+    append_attribute(text, "stroke-width", style->width);
+    if (style->opacity < 1)
+        append_attribute(text, "stroke-opacity", style->opacity);
+    append_dashes(text, style->dash);
+    str_append(text, " d=\"");
+    append_path(text, points, shape->count);
+    str_append_char(text, '"');
+    end_shape(text, "path", shape->text);
+}
+
+static void write_box(
+    struct str *text, const struct drawing_shape *shape, const struct drawing_point *points)
+{
+    str_printf(text, "<rect fill=\"#%06x\"", shape->style.colour);
+    if (shape->style.opacity < 1)
+        append_attribute(text, "fill-opacity", shape->style.opacity);
+    append_attribute(text, "x", points[0].x);
+    append_attribute(text, "y", points[0].y);
+    append_attribute(text, "width", points[1].x - points[0].x);
+    append_attribute(text, "height", points[1].y - points[0].y);
+    end_shape(text, "rect", shape->text);
+}
+
+static void write_text(
+    struct str *text, const struct drawing_shape *shape, const struct drawing_point *points)
+{
+    static const char *const anchors[] = {"", " text-anchor=\"middle\"", " text-anchor=\"end\""};
+    str_printf(text, "<text fill=\"#%06x\"%s", shape->style.colour, anchors[shape->anchor]);
+    append_attribute(text, "font-size", shape->size);
+    append_attribute(text, "x", points[0].x);
+    append_attribute(text, "y", points[0].y);
+    str_append_char(text, '>');
+    append_escaped(text, shape->text);
+    str_append(text, "</text>\n");
+}
+
+static void write_head(struct str *text, const struct drawing *drawing)
+{
+    str_append(text, "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" viewBox=\"0 0 ");
+    append_number(text, drawing->width);
+    str_append_char(text, ' ');
+    append_number(text, drawing->height);
+    str_append(text, "\" width=\"");
+    append_number(text, drawing->width);
+    str_append(text, "pt\" height=\"");
+    append_number(text, drawing->height);
+    str_append(text, "pt\" font-family=\"" DRAWING_FONTS
+                     "\" stroke-linecap=\"round\" stroke-linejoin=\"round\">\n<title>");
+    append_escaped(text, drawing->title);
+    str_append(text, "</title>\n");
+    if (drawing->has_paper)
+        str_append(text, "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n");
+}
+
+int drawing_write_svg(const struct drawing *drawing, struct str *bytes, struct gput_error *error)
+{
+    static void (*const writers[])(
+        struct str *, const struct drawing_shape *, const struct drawing_point *) = {
+        [DRAWING_LINE] = write_line,
+        [DRAWING_BOX] = write_box,
+        [DRAWING_TEXT] = write_text,
+    };
+    write_head(bytes, drawing);
+    for (size_t i = 0; i < drawing->count; i++) {
+        const struct drawing_shape *shape = &drawing->shapes[i];
+        writers[shape->kind](bytes, shape, drawing->points + shape->first);
+    }
+    str_append(bytes, "</svg>\n");
+    return bytes->failed ? error_memory(error) : GPUT_OK;
+}

@@ -1,0 +1,42 @@
+/*
+ * Calls as columns, in order of their starts: of code blocks, or slices of a trace.
+ */
+#pragma once
+
+#include "base/error.h"
+#include "base/names.h"
+#include "views/report/document/report_lanes.h"
+#include "views/report/document/report_session.h"
+
+struct report_calls {
+    struct report_session *session;
+    struct names names;     /* of what is called */
+    struct names processes; /* their labels */
+    struct report_lanes lanes;
+    struct report_column start, stop, name, process, thread, depth;
+    struct report_column moments; /* each start and its stop, one after the other */
+    struct doc *doc;              /* what report_calls_end() added, or NULL */
+};
+
+void report_calls_init(struct report_calls *calls, struct report_session *session);
+
+/* What times are multiples of, in seconds, unless REPORT_STEP_CALL; before the first call. */
+void report_calls_set_step(struct report_calls *calls, double step);
+
+struct report_call {
+    uint32_t name, process; /* in the names and processes above */
+    int64_t thread;
+    size_t track;       /* numbers threads, of all processes, from 0 */
+    double start, stop; /* seconds of the session, whose start is known; infinity: not ended */
+};
+
+/*
+ * Adds a call. They come in order of their starts, of equal starts the longer first. Errors:
+ * GPUT_ERROR_MEMORY, GPUT_ERROR_IO.
+ */
+int report_calls_add(
+    struct report_calls *calls, const struct report_call *call, struct gput_error *error);
+
+/* Adds the calls to the session, if there is any. `pids`, which may be NULL: of each process. */
+int report_calls_end(struct report_calls *calls, const int64_t *pids, struct gput_error *error);
+void report_calls_finish(struct report_calls *calls);

@@ -1,0 +1,358 @@
+#include "views/report/loaders/report_events.h"
+
+#include "base/array.h"
+#include "files/trace/json_scan.h"
+#include "files/trace/json_text.h"
+#include "views/report/document/report_calls.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MEMORY_BYTES ((size_t)64 << 20)
+
+/* The readings of one counter. */
+struct counter {
+    struct report_column time, values;
+};
+
+struct events {
+    struct report_session *session;
+    struct timeline timeline;
+    struct timeline_inputs inputs;
+    struct report_calls calls;
+    struct names counter_names;
+    struct counter *counters; /* by the number of their name; owned */
+    uint32_t counter_count;
+    char **labels; /* of each process of the timeline, all different; owned */
+    struct trace_clock clock;
+    struct {
+        uint64_t instants, flows, asynchronous, others;
+    } not_shown;
+    int64_t start_ns; /* time 0 of the session */
+    struct str text;  /* of the current event */
+};
+
+static double seconds_of(const struct events *events, int64_t ns)
+{
+    return (double)(ns - events->start_ns) * 1e-9;
+}
+
+/* ---- Processes ---- */
+
+/* A label that no other process has: "python (GPU 1)", "python (12)". */
+static char *make_label(const struct timeline_process *process, bool is_only, struct names *labels)
+{
+    const char *own = process->labels && *process->labels ? process->labels : process->own_pid;
+    struct str label = {0};
+    str_append(&label, process->name ? process->name : "");
+    if (!is_only && *own)
+        str_printf(&label, " (%s)", own);
+    size_t length = label.length;
+    for (uint32_t i = 2; names_find(labels, str_text(&label), label.length) != NAMES_NONE; i++) {
+        label.length = length;
+        str_printf(&label, " %" PRIu32, i);
+    }
+    if (label.failed || names_add(labels, str_text(&label), label.length) == NAMES_NONE) {
+        str_finish(&label);
+        return NULL;
+    }
+    return str_steal(&label);
+}
+
+/* How many processes have each name; by number of the name. */
+static bool count_names(
+    const struct timeline_tracks *tracks, struct names *names, uint32_t *numbers, uint32_t *counts)
+{
+    for (uint32_t i = 0; i < tracks->process_count; i++) {
+        const char *name = tracks->processes[i].name ? tracks->processes[i].name : "";
+        numbers[i] = names_add(names, name, strlen(name));
+        if (numbers[i] == NAMES_NONE)
+            return false;
+        counts[numbers[i]]++;
+    }
+    return true;
+}
+
+/* Processes of one name are not one process: those of two GPUs of one trace are both "python". */
+static int label_processes(struct events *events, struct gput_error *error)
+{
+    const struct timeline_tracks *tracks = &events->timeline.tracks;
+    const size_t size = (size_t)tracks->process_count + 1;
+    struct names names = {0}, labels = {0};
+    uint32_t *numbers = calloc(size, sizeof *numbers), *counts = calloc(size, sizeof *counts);
+    events->labels = calloc(size, sizeof *events->labels);
+    bool is_made =
+        numbers && counts && events->labels && count_names(tracks, &names, numbers, counts);
+    for (uint32_t i = 0; is_made && i < tracks->process_count; i++) {
+        events->labels[i] = make_label(&tracks->processes[i], counts[numbers[i]] == 1, &labels);
+        is_made = events->labels[i] != NULL;
+    }
+    names_finish(&names);
+    names_finish(&labels);
+    free(numbers);
+    free(counts);
+    return is_made ? GPUT_OK : error_memory(error);
+}
+
+static const char *label_of(const struct events *events, uint32_t thread)
+{
+    return events->labels[events->timeline.tracks.threads[thread].process];
+}
+
+/* ---- Slices ---- */
+
+static int add_slice(
+    struct events *events, const struct timeline_event *event, struct gput_error *error)
+{
+    const struct json_value name = {.text = event->name.text,
+        .length = (uint32_t)event->name.length,
+        .kind = JSON_STRING,
+        .flags = event->name.flags | JSON_ESCAPED};
+    const char *label = label_of(events, event->thread);
+    str_clear(&events->text);
+    json_append_string(&name, &events->text);
+    uint32_t number = names_add(&events->calls.names, str_text(&events->text), events->text.length);
+    uint32_t process = names_add(&events->calls.processes, label, strlen(label));
+    if (events->text.failed || number == NAMES_NONE || process == NAMES_NONE)
+        return error_memory(error);
+    const struct report_call call = {.name = number,
+        .process = process,
+        .thread = events->timeline.tracks.threads[event->thread].number,
+        .track = event->thread,
+        .start = seconds_of(events, event->start_ns),
+        .stop = seconds_of(events, event->start_ns + event->duration_ns)};
+    return report_calls_add(&events->calls, &call, error);
+}
+
+/* ---- Counters ---- */
+
+static struct counter *counter_of(struct events *events, const char *name, size_t length)
+{
+    uint32_t number = names_add(&events->counter_names, name, length);
+    if (number == NAMES_NONE)
+        return NULL;
+    if (number < events->counter_count)
+        return &events->counters[number];
+    if (!ARRAY_EXTEND(events->counters, events->counter_count))
+        return NULL;
+    struct counter *counter = &events->counters[events->counter_count++];
+    report_column_init(&counter->time, &events->session->payload->spool, REPORT_STEP_TIME);
+    report_column_init(&counter->values, &events->session->payload->spool, REPORT_DOUBLES);
+    return counter;
+}
+
+/* "process: name id key", where there is an id and the key says something. */
+static void name_counter(
+    struct events *events, const struct timeline_event *event, const struct json_value *key)
+{
+    const struct json_value name = {.text = event->name.text,
+        .length = (uint32_t)event->name.length,
+        .kind = JSON_STRING,
+        .flags = event->name.flags | JSON_ESCAPED};
+    str_clear(&events->text);
+    str_printf(&events->text, "%s: ", label_of(events, event->thread));
+    json_append_string(&name, &events->text);
+    if (event->has_id)
+        str_printf(&events->text, " %" PRIu64, event->id);
+    if (!json_is(key, "value")) {
+        str_append_char(&events->text, ' ');
+        json_append_string(key, &events->text);
+    }
+}
+
+static int add_readings(
+    struct events *events, const struct timeline_event *event, struct gput_error *error)
+{
+    struct json_value args, key, value;
+    const char *at = event->args.text;
+    if (event->args.length == 0 ||
+        json_scan_value(&at, at + event->args.length, &args) != JSON_OK || args.kind != JSON_OBJECT)
+        return GPUT_OK;
+    struct json_walk walk = json_walk(&args);
+    while (json_walk_member(&walk, &key, &value)) {
+        double number;
+        if (value.kind != JSON_NUMBER || !json_double(&value, &number))
+            continue;
+        name_counter(events, event, &key);
+        struct counter *counter = counter_of(events, str_text(&events->text), events->text.length);
+        if (!counter || events->text.failed)
+            return error_memory(error);
+        double time = seconds_of(events, event->start_ns);
+        TRY(report_column_add(&counter->time, time, error));
+        TRY(report_column_add(&counter->values, number, error));
+    }
+    return GPUT_OK;
+}
+
+static int put_counters(struct events *events, struct gput_error *error)
+{
+    for (uint32_t i = 0; i < events->counter_count; i++) {
+        const char *name = names_text(&events->counter_names, i);
+        struct report_series series = {
+            .id = name, .label = name, .group = name, .unit = "", .limit = NAN};
+        TRY(report_session_add_time(
+            events->session, &events->counters[i].time, &series.time, error));
+        TRY(report_session_add_series(
+            events->session, &series, &events->counters[i].values, error));
+    }
+    return GPUT_OK;
+}
+
+/* ---- All of them ---- */
+
+static void warn(void *user, const char *message)
+{
+    report_session_warn(user, message);
+}
+
+static void show_progress(void *user, double done)
+{
+    report_session_progress(user, done);
+}
+
+static int prepare(struct events *events, struct gput_error *error)
+{
+    struct read_report *report = &events->inputs.report;
+    events->inputs.timeline = &events->timeline;
+    events->inputs.choice = (struct trace_choice){.start_us = INT64_MIN, .end_us = INT64_MAX};
+    events->inputs.without_readings = true;
+    events->inputs.trace_files = 1;
+    report->warn = warn;
+    report->progress = show_progress;
+    report->progress_span = 1;
+    report->user = events->session;
+    read_report_expect(report, events->session->path);
+    report_calls_init(&events->calls, events->session);
+    TRY(timeline_init(
+        &events->timeline, events->session->payload->spool.folder, MEMORY_BYTES, error));
+    trace_clock_begin(&events->clock, events->session->path);
+    events->timeline.clock = &events->clock;
+    return GPUT_OK;
+}
+
+static int add_event(
+    struct events *events, const struct timeline_event *event, struct gput_error *error)
+{
+    if (event->type == 'X')
+        return add_slice(events, event, error);
+    if (event->type == 'C')
+        return add_readings(events, event, error);
+    if (event->type == 'i')
+        events->not_shown.instants++;
+    else if (strchr("stf", event->type))
+        events->not_shown.flows++;
+    else if (strchr("bneSTpF", event->type))
+        events->not_shown.asynchronous++;
+    else
+        events->not_shown.others++;
+    return GPUT_OK;
+}
+
+static void append_not_shown(struct str *text, uint64_t count, const char *noun)
+{
+    if (count > 0)
+        str_printf(text, "%s%" PRIu64 " %s%s", text->length > 0 ? ", " : "", count, noun,
+            count == 1 ? "" : "s");
+}
+
+/* What is wrong with the file was said; what is not shown of it is said here. */
+static void warn_of_rest(struct events *events)
+{
+    const struct read_report *report = &events->inputs.report;
+    struct str counts = {0}, text = {0};
+    append_not_shown(&counts, events->not_shown.instants, "instant");
+    append_not_shown(&counts, events->not_shown.flows, "flow event");
+    append_not_shown(&counts, events->not_shown.asynchronous, "asynchronous event");
+    append_not_shown(&counts, events->not_shown.others, "other event");
+    if (counts.length > 0) {
+        str_printf(&text, "Slices and counters are shown. Left out are %s.", str_text(&counts));
+        report_session_note(events->session, str_text(&text));
+    }
+    str_finish(&text);
+    str_finish(&counts);
+    read_report_warn_unusable(
+        report, events->session->path, report->unusable - events->inputs.unended);
+    trace_clocks_warn(&events->clock, 1, report);
+    events->session->is_relative = events->clock.relative > 0 && events->clock.absolute == 0;
+}
+
+/* Names of threads, where the trace has them. */
+static int add_thread_names(struct events *events, struct gput_error *error)
+{
+    const struct timeline_tracks *tracks = &events->timeline.tracks;
+    struct doc *list = NULL;
+    for (uint32_t i = 0; events->calls.doc && i < tracks->thread_count; i++) {
+        const struct timeline_thread *thread = &tracks->threads[i];
+        const char *label = events->labels[thread->process];
+        if (!thread->name || !*thread->name)
+            continue;
+        uint32_t process = names_find(&events->calls.processes, label, strlen(label));
+        if (process == NAMES_NONE)
+            continue;
+        list = list ? list : doc_add_array(events->calls.doc, "threads");
+        struct doc *entry = doc_add_object(list, NULL);
+        doc_add_int(entry, "process", process);
+        doc_add_int(entry, "thread", thread->number);
+        doc_add_string(entry, "name", thread->name);
+    }
+    return doc_failed(events->session->doc) ? error_memory(error) : GPUT_OK;
+}
+
+static int pass_events(struct events *events, struct gput_error *error)
+{
+    struct timeline_event event;
+    bool there = events->timeline.slices + events->timeline.counters > 0;
+    events->start_ns = events->timeline.first_ns;
+    if (there) {
+        double first = report_session_time(events->session, (double)events->start_ns * 1e-9);
+        if (first < 0) { /* before all readings: nothing of the session is placed yet */
+            events->session->start += first;
+            first = 0;
+        }
+        events->start_ns -= (int64_t)round(first * 1e9);
+    }
+    while (there) {
+        TRY(timeline_next(&events->timeline, &event, &there, error));
+        if (there)
+            TRY(add_event(events, &event, error));
+    }
+    TRY(report_calls_end(&events->calls, NULL, error));
+    TRY(add_thread_names(events, error));
+    return put_counters(events, error);
+}
+
+static void finish(struct events *events)
+{
+    for (uint32_t i = 0; i < events->counter_count; i++) {
+        report_column_finish(&events->counters[i].time);
+        report_column_finish(&events->counters[i].values);
+    }
+    free(events->counters);
+    for (uint32_t i = 0; events->labels && i < events->timeline.tracks.process_count; i++)
+        free(events->labels[i]);
+    free(events->labels);
+    names_finish(&events->counter_names);
+    names_finish(&events->inputs.sources);
+    report_calls_finish(&events->calls);
+    timeline_finish(&events->timeline);
+    str_finish(&events->text);
+}
+
+int report_events_add(
+    struct report_session *session, report_events_source *add, struct gput_error *error)
+{
+    struct events events = {.session = session};
+    int code = prepare(&events, error);
+    if (code == GPUT_OK)
+        code = add(&events.inputs, session->path, error);
+    if (code == GPUT_OK)
+        code = label_processes(&events, error);
+    if (code == GPUT_OK)
+        code = pass_events(&events, error);
+    if (code == GPUT_OK)
+        warn_of_rest(&events);
+    finish(&events);
+    return code;
+}

@@ -1,0 +1,258 @@
+/* Recordings of power: folders of AIPowerMeter or of a session with --energy-folder. */
+#include "views/report/loaders/report_loader.h"
+
+#include "analysis/analyze/energy_recording.h"
+#include "model/energy.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_unit(const char *unit, const char *name)
+{
+    return unit && strcmp(unit, name) == 0;
+}
+
+#define LABEL_SIZE 128
+
+static double step_of(const struct gput_energy_metric *metric)
+{
+    if (is_unit(metric->unit, "watts"))
+        return REPORT_STEP_FRACTION;
+    return is_unit(metric->unit, "bytes") ? REPORT_STEP_WHOLE : REPORT_DOUBLES;
+}
+
+/* Between two segments nothing was recorded: a missing point ends the line. */
+static int add_gap(struct report_column *times, struct report_column *values, double time,
+    struct gput_error *error)
+{
+    TRY(report_column_add(times, time, error));
+    return report_column_add(values, NAN, error);
+}
+
+static int add_points(struct report_session *session, const struct gput_energy_point *points,
+    size_t count, struct report_column *times, struct report_column *values,
+    struct gput_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        double time = report_session_time(session, (double)points[i].time_us * 1e-6);
+        if (i > 0 && points[i].segment != points[i - 1].segment)
+            TRY(add_gap(times, values, time, error));
+        TRY(report_column_add(times, time, error));
+        TRY(report_column_add(values, points[i].value, error));
+    }
+    return GPUT_OK;
+}
+
+/* What AIPowerMeter's names mean, for the legend; and the chart and unit of those whose unit the
+ * recording does not say. */
+static const struct known_metric {
+    const char *name, *label, *group, *unit;
+} known_metrics[] = {
+    {"intel_power", "CPU packages", NULL, NULL},
+    {"rel_intel_power", "CPU packages, the command's share", NULL, NULL},
+    {"total_cpu_power", "CPU cores", NULL, NULL},
+    {"per_process_cpu_power", "CPU cores, the command's share", NULL, NULL},
+    {"uncore_power", "CPU graphics", NULL, NULL},
+    {"total_dram_power", "DRAM", NULL, NULL},
+    {"per_process_dram_power", "DRAM, the command's share", NULL, NULL},
+    {"psys_power", "whole platform", NULL, NULL},
+    {"nvidia_power", "all GPUs", NULL, NULL},
+    {"nvidia_memory", "all GPUs", NULL, NULL},
+    {"per_gpu_nvidia_power", "GPU", NULL, NULL},
+    {"per_gpu_nvidia_memory", "GPU", NULL, NULL},
+    {"nvidia_mem_use", "the command on GPU", NULL, NULL},
+    {"total_mem_use", "the machine", NULL, NULL},
+    {"per_process_mem_use_abs", "the command, PSS", NULL, NULL},
+    {"per_process_mem_use_uss", "the command, USS", NULL, NULL},
+    {"absolute_cpu_time_per_pid", "the command", "cpu_time", "cores"},
+    {"per_process_cpu_uses", "CPU time, the command", "shares", "ratio"},
+    {"per_process_mem_use_percent", "RAM (PSS), the command", "shares", "ratio"},
+    {"nvidia_use_rate", "all GPUs, mean", "gpu", "ratio"},
+    {"per_gpu_nvidia_use_rate", "GPU", "gpu", "ratio"},
+    {"nvidia_draw_absolute", "all GPUs", NULL, NULL}, /* from here on: of older recordings */
+    {"per_gpu_power_draw", "GPU", NULL, NULL},
+    {"nvidia_attributable_power", "all GPUs, the command's share", NULL, NULL},
+    {"per_gpu_attributable_power", "the command's share of GPU", NULL, NULL},
+    {"nvidia_sm_use", "GPU", "gpu", "ratio"},
+    {"per_gpu_per_pid_utilization_absolute", "the command on GPU", "gpu", "ratio"},
+    {"per_gpu_estimated_attributable_utilization", "the command's share of GPU", "gpu", "ratio"},
+};
+
+/* That of "per_gpu_nvidia_power:0", too; NULL: the name is not known. */
+static const struct known_metric *find_known(const char *name)
+{
+    size_t length = strcspn(name, ":");
+    for (size_t i = 0; i < sizeof known_metrics / sizeof *known_metrics; i++) {
+        const struct known_metric *known = &known_metrics[i];
+        if (strlen(known->name) == length && memcmp(known->name, name, length) == 0)
+            return known;
+    }
+    return NULL;
+}
+
+/* The first bytes of a name that is not known, as words: "fan speed" of "fan_speed". */
+static void put_words(const char *name, size_t length, char *text, size_t size)
+{
+    snprintf(text, size, "%.*s", (int)length, name);
+    for (char *at = text; *at; at++)
+        if (*at == '_')
+            *at = ' ';
+}
+
+/* "GPU 0" of "per_gpu_nvidia_power:0". */
+static void put_label(const struct gput_energy_metric *metric, const struct known_metric *known,
+    char *text, size_t size)
+{
+    size_t length = strcspn(metric->name, ":");
+    if (known)
+        snprintf(text, size, "%s", known->label);
+    else
+        put_words(metric->name, length, text, size);
+    if (metric->name[length])
+        snprintf(text + strlen(text), size - strlen(text), " %s", metric->name + length + 1);
+}
+
+static const char *unit_of(
+    const struct gput_energy_metric *metric, const struct known_metric *known)
+{
+    if (metric->unit)
+        return metric->unit;
+    return known && known->unit ? known->unit : "";
+}
+
+/* Curves of one chart have one unit. `space` is for what is not known. */
+static const char *group_of(const struct gput_energy_metric *metric,
+    const struct known_metric *known, char *space, size_t size)
+{
+    if (is_unit(metric->unit, "watts"))
+        return "power";
+    if (is_unit(metric->unit, "bytes"))
+        return strcmp(metric->group, "gpu") == 0 ? "gpu_ram" : "ram";
+    if (known && known->group)
+        return known->group;
+    put_words(metric->name, strcspn(metric->name, ":"), space, size);
+    return space;
+}
+
+static int add_curve(struct report_session *session, const struct gput_energy_metric *metric,
+    const struct gput_energy_point *points, size_t count, struct gput_error *error)
+{
+    struct report_column times, values;
+    char label[LABEL_SIZE], group[LABEL_SIZE];
+    const struct known_metric *known = find_known(metric->name);
+    struct report_series series = {
+        .id = metric->name,
+        .label = label,
+        .group = group_of(metric, known, group, sizeof group),
+        .scope = metric->group,
+        .unit = unit_of(metric, known),
+        .limit = NAN,
+        .of_interval = energy_metric_is_of_interval(metric->name),
+    };
+    put_label(metric, known, label, sizeof label);
+    report_column_init(&times, &session->payload->spool, REPORT_STEP_TIME);
+    report_column_init(&values, &session->payload->spool, step_of(metric));
+    int code = add_points(session, points, count, &times, &values, error);
+    if (code == GPUT_OK)
+        code = report_session_add_time(session, &times, &series.time, error);
+    if (code == GPUT_OK)
+        code = report_session_add_series(session, &series, &values, error);
+    report_column_finish(&times);
+    report_column_finish(&values);
+    return code;
+}
+
+static int add_metric(struct report_session *session, const struct gput_energy_recording *recording,
+    const char *name, struct gput_error *error)
+{
+    struct gput_energy_metric metric = gput_energy_metric_default();
+    TRY(gput_energy_recording_metric(recording, name, NULL, &metric, error));
+    size_t count = gput_energy_recording_curve(recording, name, NULL, NULL, 0);
+    if (count == 0)
+        return GPUT_OK;
+    struct gput_energy_point *points = calloc(count, sizeof *points);
+    if (!points)
+        return error_memory(error);
+    gput_energy_recording_curve(recording, name, NULL, points, count);
+    int code = add_curve(session, &metric, points, count, error);
+    free(points);
+    return code;
+}
+
+static void add_card(struct report_session *session, const char *id, const char *label,
+    const char *unit, double value)
+{
+    struct doc *list = report_session_list(session, &session->cards, "cards");
+    struct doc *card = isnan(value) ? NULL : doc_add_object(list, NULL);
+    doc_add_string(card, "id", id);
+    doc_add_string(card, "label", label);
+    doc_add_double(card, "value", value);
+    doc_add_string(card, "unit", unit);
+    doc_add_string(card, "state", gput_source_state_name(GPUT_SOURCE_SAMPLED));
+}
+
+/* Named by what they are of. */
+static void add_power(struct report_session *session, const char *of, const char *parts,
+    double joules, double seconds)
+{
+    char id[32], label[ENERGY_PARTS_SIZE + 16];
+    snprintf(id, sizeof id, "energy_%s", of);
+    snprintf(label, sizeof label, "Energy of %s", parts);
+    add_card(session, id, label, "joules", joules);
+    snprintf(id, sizeof id, "power_%s", of);
+    snprintf(label, sizeof label, "Mean power of %s", parts);
+    add_card(session, id, label, "watts", seconds > 0 ? joules / seconds : NAN);
+}
+
+static int add_recording(struct report_session *session,
+    const struct gput_energy_recording *recording, struct gput_error *error)
+{
+    size_t count = gput_energy_recording_metric_count(recording);
+    double seconds = gput_energy_recording_seconds(recording, NULL);
+    struct energy_recording_parts parts = energy_recording_parts(recording, NULL);
+    char words[ENERGY_PARTS_SIZE];
+    for (size_t i = 0; i < count; i++) {
+        TRY(add_metric(session, recording, gput_energy_recording_metric_name(recording, i), error));
+        report_session_progress(session, (double)(i + 1) / (double)count);
+    }
+    report_session_warn(session, gput_energy_recording_warning(recording));
+    add_card(session, "wall", "Recorded time", "seconds", seconds);
+    energy_parts_words(parts.packages, parts.dram, parts.gpus, words);
+    add_power(session, "machine", words, gput_energy_recording_total(recording, NULL), seconds);
+    add_power(session, "platform", "the whole platform", parts.platform, seconds);
+    return GPUT_OK;
+}
+
+static int add_summary(struct report_session *session,
+    const struct gput_energy_recording *recording, struct gput_error *error)
+{
+    char *text;
+    TRY(gput_energy_recording_render(recording, NULL, GPUT_FORMAT_SUMMARY, &text, NULL, error));
+    doc_add_string(session->doc, "summary", text);
+    free(text);
+    return GPUT_OK;
+}
+
+static int load(struct report_session *session, struct gput_error *error)
+{
+    struct gput_energy_recording *recording;
+    TRY(gput_energy_recording_load(session->path, &recording, error));
+    int code = add_recording(session, recording, error);
+    if (code == GPUT_OK)
+        code = add_summary(session, recording, error);
+    gput_energy_recording_destroy(recording);
+    return code;
+}
+
+static int probe(const char *path, bool is_folder, struct gput_error *error)
+{
+    struct gput_energy_recording *recording;
+    if (!is_folder)
+        return report_session_refuse(path, error);
+    TRY(gput_energy_recording_load(path, &recording, error));
+    gput_energy_recording_destroy(recording);
+    return GPUT_OK;
+}
+
+const struct report_loader report_power_loader = {"power", probe, load};

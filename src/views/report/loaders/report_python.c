@@ -1,0 +1,307 @@
+/* Profiles of Python: dumps of cProfile and sessions of pyinstrument, as stacks that are as long as
+ * functions took in their callers, and a table of the functions. */
+#include "views/report/loaders/report_python.h"
+
+#include "analysis/training/python/python_profiles.h"
+#include "base/array.h"
+#include "base/file.h"
+#include "base/order.h"
+#include "base/table.h"
+#include "files/import/pyinstrument.h"
+#include "views/report/loaders/report_callers.h"
+#include "views/report/loaders/report_loader.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MAX_BYTES ((size_t)1 << 30)
+#define MAX_FUNCTIONS 200
+
+/* marshal's dict, whose first key is a tuple (or which is empty): no JSON begins so. */
+static bool is_cprofile(const char *text, size_t length)
+{
+    return length > 1 && (text[0] & 0x7f) == '{' && memchr("()0", text[1] & 0x7f, 3) != NULL;
+}
+
+static bool is_pyinstrument(const char *text, size_t length)
+{
+    const char *at = text + strspn(text, " \t\r\n");
+    return *at == '{' && memmem(text, length, "\"root_frame\"", 12) != NULL;
+}
+
+/* ---- The table ---- */
+
+struct function {
+    uint32_t name;
+    double own_seconds, cumulative_seconds;
+    int64_t calls; /* negative: not counted */
+};
+
+struct functions {
+    struct names names;
+    struct function *items; /* owned */
+    size_t count;
+};
+
+static void functions_finish(struct functions *functions)
+{
+    names_finish(&functions->names);
+    free(functions->items);
+}
+
+static int longest_first(const void *left, const void *right)
+{
+    const struct function *a = left, *b = right;
+    ORDER_BY(b->own_seconds, a->own_seconds);
+    return ORDER(a->name, b->name);
+}
+
+static int put_functions(
+    struct report_session *session, struct functions *functions, struct gput_error *error)
+{
+    struct gput_tables *made = tables_create(), *tables;
+    if (!made)
+        return error_memory(error);
+    bool are_counted = functions->count > 0 && functions->items[0].calls >= 0;
+    struct gput_table *table = tables_add(made, "functions");
+    table_add_column(table, "function", GPUT_COLUMN_TEXT);
+    if (are_counted)
+        table_add_column(table, "calls", GPUT_COLUMN_INT);
+    table_add_columns_of(table, GPUT_COLUMN_DOUBLE, "own_seconds", "with_callees_seconds", NULL);
+    if (functions->count > 1)
+        qsort(functions->items, functions->count, sizeof *functions->items, longest_first);
+    for (size_t i = 0; i < functions->count && i < MAX_FUNCTIONS; i++) {
+        const struct function *function = &functions->items[i];
+        table_put_text(table, names_text(&functions->names, function->name));
+        if (are_counted)
+            table_put_int(table, function->calls);
+        table_put_double(table, function->own_seconds);
+        table_put_double(table, function->cumulative_seconds);
+    }
+    TRY(tables_finish_building(made, &tables, error));
+    report_session_add_table(
+        session, "python_functions", "Functions by their own time", gput_tables_get(tables, 0));
+    gput_tables_destroy(tables);
+    return GPUT_OK;
+}
+
+static int add_function(struct functions *functions, const char *name,
+    const struct function *function, struct gput_error *error)
+{
+    uint32_t number = names_add(&functions->names, name, strlen(name));
+    if (number == NAMES_NONE || !ARRAY_EXTEND(functions->items, functions->count))
+        return error_memory(error);
+    functions->items[functions->count] = *function;
+    functions->items[functions->count++].name = number;
+    return GPUT_OK;
+}
+
+/* ---- pyinstrument ---- */
+
+struct frames {
+    struct report_calls *calls;
+    struct gput_error *error;
+    int code;
+};
+
+/* A frame that was in its caller from `start` on for so long; those that it called follow. */
+static void add_frame(void *user, const char *name, double start, double seconds)
+{
+    struct frames *frames = user;
+    uint32_t number = names_add(&frames->calls->names, name, strlen(name));
+    if (!(seconds >= 0) || start + seconds > REPORT_LAST_SECOND)
+        return; /* a damaged one */
+    if (frames->code == GPUT_OK && number == NAMES_NONE)
+        frames->code = error_memory(frames->error);
+    const struct report_call call = {.name = number, .start = start, .stop = start + seconds};
+    if (frames->code == GPUT_OK)
+        frames->code = report_calls_add(frames->calls, &call, frames->error);
+}
+
+static int list_pyinstrument(
+    const struct pyinstrument *sum, struct functions *functions, struct gput_error *error)
+{
+    for (uint32_t i = 0; i < sum->count; i++) {
+        struct function function = {.own_seconds = sum->times[i].self_seconds,
+            .cumulative_seconds = sum->times[i].total_seconds,
+            .calls = -1};
+        TRY(add_function(functions, names_text(&sum->functions, i), &function, error));
+    }
+    return GPUT_OK;
+}
+
+static int add_pyinstrument(struct report_calls *calls, const struct str *content,
+    struct functions *functions, struct gput_error *error)
+{
+    struct frames frames = {.calls = calls, .error = error};
+    struct pyinstrument sum = {.visit = add_frame, .user = &frames};
+    int code =
+        pyinstrument_add(&sum, str_text(content), content->length, calls->session->path, error);
+    if (code == GPUT_OK)
+        code = frames.code;
+    if (code == GPUT_OK)
+        code = list_pyinstrument(&sum, functions, error);
+    pyinstrument_finish(&sum);
+    return code;
+}
+
+/* ---- cProfile ---- */
+
+static int list_cprofile(
+    const struct cprofile *profile, struct functions *functions, struct gput_error *error)
+{
+    struct str name = {0};
+    int code = GPUT_OK;
+    for (uint32_t i = 0; code == GPUT_OK && i < profile->function_count; i++) {
+        const struct call_counts *counts = &profile->functions[i].counts;
+        struct function function = {.own_seconds = counts->total_seconds,
+            .cumulative_seconds = counts->cumulative_seconds,
+            .calls = counts->total_calls < 0 ? 0 : counts->total_calls};
+        str_clear(&name);
+        report_callers_name(profile, i, &name);
+        if (name.failed)
+            code = error_memory(error);
+        else if (profile->functions[i].counted)
+            code = add_function(functions, str_text(&name), &function, error);
+    }
+    str_finish(&name);
+    return code;
+}
+
+static int add_cprofile(struct report_calls *calls, const struct str *content,
+    struct functions *functions, struct gput_error *error)
+{
+    struct cprofile profile = {0};
+    int code =
+        cprofile_add(&profile, str_text(content), content->length, calls->session->path, error);
+    if (code == GPUT_OK)
+        code = report_callers_add(calls, &profile, error);
+    if (code == GPUT_OK)
+        code = list_cprofile(&profile, functions, error);
+    cprofile_finish(&profile);
+    return code;
+}
+
+/* ---- Many, in the folder of a training profile ---- */
+
+struct sum {
+    struct cprofile cprofile;
+    struct pyinstrument pyinstrument;
+    size_t count;
+};
+
+static int add_file(struct sum *sum, const struct python_profile *profile, struct gput_error *error)
+{
+    struct str content = {0};
+    int code = file_read_bounded(profile->path, MAX_BYTES, &content, error);
+    if (code == GPUT_OK && profile->pyinstrument)
+        code = pyinstrument_add(
+            &sum->pyinstrument, str_text(&content), content.length, profile->path, error);
+    else if (code == GPUT_OK)
+        code =
+            cprofile_add(&sum->cprofile, str_text(&content), content.length, profile->path, error);
+    sum->count += code == GPUT_OK;
+    str_finish(&content);
+    return code;
+}
+
+static int add_files(struct report_session *session, const struct python_profiles *profiles,
+    struct sum *sum, struct gput_error *error)
+{
+    bool has_dumps = false;
+    struct gput_error skipped;
+    for (size_t i = 0; i < profiles->count; i++)
+        has_dumps = has_dumps || !profiles->profiles[i].pyinstrument;
+    for (size_t i = 0; i < profiles->count; i++) {
+        if (profiles->profiles[i].pyinstrument == has_dumps)
+            continue;
+        int code = add_file(sum, &profiles->profiles[i], &skipped);
+        if (code == GPUT_ERROR_MEMORY)
+            return error_memory(error);
+        if (code != GPUT_OK)
+            report_session_warn(session, skipped.message);
+    }
+    return GPUT_OK;
+}
+
+static int put_sum(struct report_session *session, const struct sum *sum, struct gput_error *error)
+{
+    struct functions functions = {0};
+    int code = list_cprofile(&sum->cprofile, &functions, error);
+    if (code == GPUT_OK)
+        code = list_pyinstrument(&sum->pyinstrument, &functions, error);
+    if (code == GPUT_OK)
+        code = put_functions(session, &functions, error);
+    functions_finish(&functions);
+    return code;
+}
+
+int report_python_add_functions(struct report_session *session, struct gput_error *error)
+{
+    struct gput_python_options options = gput_python_options_default();
+    struct python_profiles profiles;
+    struct sum sum = {0};
+    options.paths = &session->path;
+    options.n_paths = 1;
+    int code = python_profiles_find(&options, &profiles, error);
+    if (code == GPUT_OK)
+        code = add_files(session, &profiles, &sum, error);
+    if (code == GPUT_OK && sum.count > 0)
+        code = put_sum(session, &sum, error);
+    python_profiles_finish(&profiles);
+    cprofile_finish(&sum.cprofile);
+    pyinstrument_finish(&sum.pyinstrument);
+    return code;
+}
+
+/* ---- The loader ---- */
+
+static int add_profile(
+    struct report_calls *calls, const struct str *content, struct gput_error *error)
+{
+    struct functions functions = {0};
+    int code = names_add(&calls->processes, "Python", 6) == NAMES_NONE ? error_memory(error)
+               : is_cprofile(str_text(content), content->length)
+                   ? add_cprofile(calls, content, &functions, error)
+                   : add_pyinstrument(calls, content, &functions, error);
+    if (code == GPUT_OK)
+        code = report_calls_end(calls, NULL, error);
+    if (code == GPUT_OK)
+        code = put_functions(calls->session, &functions, error);
+    functions_finish(&functions);
+    return code;
+}
+
+static int load(struct report_session *session, struct gput_error *error)
+{
+    struct str content = {0};
+    struct report_calls calls;
+    report_calls_init(&calls, session);
+    report_session_time(session, 0); /* lengths, not moments */
+    int code = file_read_bounded(session->path, MAX_BYTES, &content, error);
+    if (code == GPUT_OK)
+        code = add_profile(&calls, &content, error);
+    report_calls_finish(&calls);
+    str_finish(&content);
+    return code;
+}
+
+static int probe(const char *path, bool is_folder, struct gput_error *error)
+{
+    char text[65536];
+    int fd = is_folder ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    if (got <= 0)
+        return report_session_refuse(path, error);
+    text[got] = '\0';
+    if (pyinstrument_is_saved(text, (size_t)got))
+        return pyinstrument_refuse_saved(path, error);
+    bool is_profile = is_cprofile(text, (size_t)got) || is_pyinstrument(text, (size_t)got);
+    return is_profile ? GPUT_OK : report_session_refuse(path, error);
+}
+
+const struct report_loader report_python_loader = {"python", probe, load};

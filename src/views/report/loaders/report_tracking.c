@@ -1,0 +1,285 @@
+/* Tracking files: a curve for each measurement, and those of each GPU, of energy and the processes,
+ * where the file has them. */
+#include "views/report/loaders/report_loader.h"
+#include "views/report/loaders/report_tracking_tables.h"
+
+#include "base/str.h"
+#include "files/tracking/tracking_identity.h"
+#include "files/tracking/tracking_reader.h"
+#include "model/measurement_list.h"
+#include "model/results_identity.h"
+#include "views/output/human.h"
+
+#define ROWS_AT_ONCE 256
+
+struct loading {
+    struct report_session *session;
+    struct tracking_reader *reader;
+    struct report_column time;
+    struct report_column values[GPUT_MEASUREMENT_COUNT];
+    double factors[GPUT_MEASUREMENT_COUNT]; /* from the file's unit to the base unit */
+    uint64_t unfit[GPUT_MEASUREMENT_COUNT];
+    double weighted[GPUT_MEASUREMENT_COUNT]; /* sums of values by the time since the row before */
+    double seconds[GPUT_MEASUREMENT_COUNT];  /* of which these are */
+    uint64_t untimed;                        /* rows without a time */
+    double previous;                         /* the row before; NaN: there is none */
+    uint64_t backward;                       /* rows before the one before them */
+    double back_seconds;                     /* by which they are, in all */
+};
+
+static bool is_ram(enum gput_quantity quantity)
+{
+    return quantity == GPUT_QUANTITY_RAM || quantity == GPUT_QUANTITY_GPU_RAM;
+}
+
+static void begin_columns(struct loading *loading)
+{
+    struct report_spool *spool = &loading->session->payload->spool;
+    const struct gput_static_data *data = tracking_reader_static_data(loading->reader);
+    report_column_init(&loading->time, spool, REPORT_STEP_TIME);
+    for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++) {
+        enum gput_quantity quantity = gput_measurement((enum gput_measurement_id)i)->quantity;
+        double step = quantity == GPUT_QUANTITY_PERCENT ? REPORT_STEP_FRACTION : REPORT_STEP_WHOLE;
+        loading->factors[i] = 1 / static_data_unit_factor(data, quantity);
+        report_column_init(&loading->values[i], spool, step);
+    }
+}
+
+static void finish_columns(struct loading *loading)
+{
+    report_column_finish(&loading->time);
+    for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++)
+        report_column_finish(&loading->values[i]);
+}
+
+static int add_row(
+    struct loading *loading, const struct tracking_row *row, struct gput_error *error)
+{
+    if (!(fabs(row->timestamp) < REPORT_LAST_SECOND)) {
+        loading->untimed++;
+        return GPUT_OK;
+    }
+    double since = row->timestamp - loading->previous;
+    loading->previous = row->timestamp;
+    if (since < 0) {
+        loading->backward++;
+        loading->back_seconds -= since;
+    }
+    double time = report_session_time(loading->session, row->timestamp);
+    loading->session->first_sample = fmin(loading->session->first_sample, row->timestamp);
+    TRY(report_column_add(&loading->time, time, error));
+    for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++) {
+        if (!tracking_reader_has(loading->reader, (enum gput_measurement_id)i))
+            continue;
+        struct report_column *column = &loading->values[i];
+        double value = row->values[i] * loading->factors[i];
+        loading->unfit[i] += !report_column_fits(column, value);
+        if (since > 0 && report_column_fits(column, value) && !isnan(value)) {
+            loading->weighted[i] += value * since;
+            loading->seconds[i] += since;
+        }
+        TRY(report_column_add(column, value, error));
+    }
+    return GPUT_OK;
+}
+
+static int read_rows(struct loading *loading, struct gput_error *error)
+{
+    struct tracking_row rows[ROWS_AT_ONCE];
+    uint64_t done, total;
+    size_t count;
+    do {
+        TRY(tracking_reader_next(loading->reader, rows, ROWS_AT_ONCE, &count, error));
+        for (size_t i = 0; i < count; i++)
+            TRY(add_row(loading, &rows[i], error));
+        tracking_reader_progress(loading->reader, &done, &total);
+        report_session_progress(loading->session, total ? (double)done / (double)total : 0);
+    } while (count > 0);
+    const char *warning = tracking_reader_warning(loading->reader);
+    if (warning && loading->time.count == 0 && !loading->session->results)
+        return error_set(error, GPUT_ERROR_FORMAT, "%s There is nothing to show.", warning);
+    report_session_warn(loading->session, warning);
+    return GPUT_OK;
+}
+
+/* What is drawn then is not what was. */
+static void warn_of_backward_rows(const struct loading *loading)
+{
+    struct str text = {0};
+    char seconds[HUMAN_SIZE];
+    if (loading->backward == 0)
+        return;
+    str_printf(&text,
+        "%s: %llu sample%s before the one before, by %s%s: the system's time was set back. The "
+        "session took longer than its times say, and its curves run over each other there.",
+        loading->session->path, (unsigned long long)loading->backward,
+        loading->backward > 1 ? "s lie" : " lies", human_seconds(loading->back_seconds, seconds),
+        loading->backward > 1 ? " in all" : "");
+    report_session_warn(loading->session, str_text(&text));
+    str_finish(&text);
+}
+
+/* What the figure cannot exceed; NaN: not known. What it must not exceed is read later. */
+static double limit_of(const struct loading *loading, enum gput_measurement_id id)
+{
+    const struct gput_static_data *data = tracking_reader_static_data(loading->reader);
+    const struct gput_measurement *measurement = gput_measurement(id);
+    bool is_system = id == GPUT_SYSTEM_RAM || id == GPUT_SYSTEM_GPU_RAM;
+    if (is_system)
+        return measurement->quantity == GPUT_QUANTITY_RAM ? data->ram_system_capacity_bytes
+                                                          : data->gpu_ram_system_capacity_bytes;
+    if (id == GPUT_CPU_SYSTEM_SUM && data->system_core_count > 0)
+        return data->system_core_count * 100.0;
+    return NAN;
+}
+
+/* A tracking file has zeros in the columns of GPUs where there is none. */
+static bool is_of_no_gpu(const struct loading *loading, int id)
+{
+    return id >= GPUT_MAIN_GPU_RAM && id <= GPUT_GPU_HARDWARE_UTILIZATION &&
+           tracking_reader_static_data(loading->reader)->system_gpu_count == 0 &&
+           !(loading->values[id].max > 0);
+}
+
+/* For the cards of a session whose results are not known, and comparisons. What is of intervals has
+ * the weight of these, as the means of results have. */
+static void note_figures(const struct loading *loading, int id)
+{
+    const struct report_column *values = &loading->values[id];
+    uint64_t count = values->count - values->missing_count;
+    loading->session->max[id] = values->max;
+    loading->session->mean[id] = count ? values->sum / (double)count : NAN;
+    if (measurement_curves[id].is_of_interval && loading->seconds[id] > 0)
+        loading->session->mean[id] = loading->weighted[id] / loading->seconds[id];
+}
+
+static int add_series(struct loading *loading, int id, unsigned time, struct gput_error *error)
+{
+    const struct gput_measurement *measurement = gput_measurement((enum gput_measurement_id)id);
+    const struct measurement_curve *curve = &measurement_curves[id];
+    bool is_percent = measurement->quantity == GPUT_QUANTITY_PERCENT;
+    const struct report_series series = {
+        .id = measurement->name,
+        .label = curve->label,
+        .group = curve->group,
+        .scope = curve->scope,
+        .unit = is_ram(measurement->quantity) ? "bytes"
+                : is_percent                  ? "percent"
+                                              : "count",
+        .limit = limit_of(loading, measurement->id),
+        .time = time,
+        .of_interval = curve->is_of_interval,
+    };
+    report_session_warn_unfit(loading->session, measurement->name, loading->unfit[id]);
+    note_figures(loading, id);
+    return report_session_add_series(loading->session, &series, &loading->values[id], error);
+}
+
+static int add_curves(struct loading *loading, struct gput_error *error)
+{
+    unsigned time;
+    report_session_warn_unfit(loading->session, "timestamp", loading->untimed);
+    warn_of_backward_rows(loading);
+    TRY(report_session_add_time(loading->session, &loading->time, &time, error));
+    for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++) {
+        if (tracking_reader_has(loading->reader, (enum gput_measurement_id)i) &&
+            !is_of_no_gpu(loading, i))
+            TRY(add_series(loading, i, time, error));
+    }
+    return GPUT_OK;
+}
+
+/* ---- Whose samples these are ---- */
+
+/* A file next to it may be of samples that were there before. */
+static bool is_of_samples(
+    const struct report_session *session, const struct gput_identity *identity)
+{
+    double start = results_identity_seconds(identity->start);
+    double end = results_identity_seconds(identity->end);
+    return isnan(session->start) || (session->start >= start - REPORT_CLOCK_DOUBT &&
+                                        !(session->start > end + REPORT_CLOCK_DOUBT));
+}
+
+static int read_identity(struct report_session *session, struct gput_error *error)
+{
+    TRY(report_session_describe(session, error));
+    bool is_read = session->described->identity.host[0] ||
+                   tracking_identity_read(session->path, session->described);
+    if (!is_read || !is_of_samples(session, &session->described->identity)) {
+        gput_results_destroy(session->described);
+        session->described = NULL;
+        return GPUT_OK;
+    }
+    session->static_data.allowed_ram_bytes = session->described->static_data.allowed_ram_bytes;
+    session->static_data.allowed_cores = session->described->static_data.allowed_cores;
+    session->described->static_data = session->static_data;
+    return GPUT_OK;
+}
+
+static void add_limit(
+    struct report_session *session, enum gput_measurement_id measurement, double limit)
+{
+    struct doc *curve = report_session_curve(session, gput_measurement(measurement)->name);
+    if (curve && !isnan(limit))
+        doc_add_double(curve, "limit", limit);
+}
+
+/* What the session was allowed, for its curves. */
+static void add_allowed(struct report_session *session)
+{
+    const struct gput_static_data *allowed =
+        session->results ? &session->results->static_data : &session->static_data;
+    if (!session->results ||
+        !results_ram_is_not_of_limit(session->results, session->results->max[GPUT_COMBINED_RAM]))
+        add_limit(session, GPUT_COMBINED_RAM, allowed->allowed_ram_bytes);
+    add_limit(session, GPUT_CPU_COMBINED_SUM, allowed->allowed_cores * 100);
+}
+
+/* ---- The loader ---- */
+
+static int load_rows(struct loading *loading, struct gput_error *error)
+{
+    struct report_session *session = loading->session;
+    begin_columns(loading);
+    int code = read_rows(loading, error);
+    session->sample_seconds = loading->time.count > 1 ? (session->end - session->start) /
+                                                            (double)(loading->time.count - 1)
+                                                      : 0;
+    if (code == GPUT_OK)
+        code = add_curves(loading, error);
+    finish_columns(loading);
+    return code;
+}
+
+static int load(struct report_session *session, struct gput_error *error)
+{
+    struct loading loading = {.session = session, .previous = NAN};
+    TRY(tracking_reader_salvage(session->path, &loading.reader, error));
+    session->has_samples = true;
+    session->first_sample = NAN;
+    session->static_data = *tracking_reader_static_data(loading.reader);
+    for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++)
+        session->max[i] = session->mean[i] = NAN;
+    int code = load_rows(&loading, error);
+    if (code == GPUT_OK)
+        code = report_tracking_tables_load(session, loading.reader, error);
+    if (code == GPUT_OK)
+        code = read_identity(session, error);
+    if (code == GPUT_OK)
+        add_allowed(session);
+    tracking_reader_close(loading.reader);
+    return code;
+}
+
+static int probe(const char *path, bool is_folder, struct gput_error *error)
+{
+    struct tracking_reader *reader;
+    if (is_folder)
+        return report_session_refuse(path, error);
+    TRY(tracking_reader_salvage(path, &reader, error));
+    tracking_reader_close(reader);
+    return GPUT_OK;
+}
+
+const struct report_loader report_tracking_loader = {"tracking", probe, load};

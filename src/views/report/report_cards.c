@@ -1,0 +1,359 @@
+#include "views/report/report_cards.h"
+
+#include "views/output/results_advice.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* One figure. NaN: not known, or no such bound. */
+struct card {
+    const char *id, *label, *unit;
+    double value, at_least, at_most, limit;
+    const char *source; /* in the results, which says how far it can be trusted; NULL: none does */
+    const char *bounded_by; /* of a peak or a lower bound: what says its bounds, "": its source;
+                               NULL: it has no bounds */
+};
+
+static const struct card no_card = {NULL, NULL, NULL, NAN, NAN, NAN, NAN, NULL, NULL};
+
+static const char of_samples[] = "the highest of the samples; it may have been higher between them";
+
+static void add_known(struct doc *object, const char *key, double value)
+{
+    if (!isnan(value))
+        doc_add_double(object, key, value);
+}
+
+/* The figures of its end: its results, or what its tracking file has of these; NULL: there are
+ * none. */
+static const struct gput_results *figures_of(const struct report_session *session)
+{
+    const struct gput_results *described = session->described;
+    if (session->results)
+        return session->results;
+    return described && !isnan(described->elapsed_seconds) ? described : NULL;
+}
+
+/* A figure whose bounds are equal is exact, whatever its source. Of results, NULL where no source
+ * has it, such as of the clock. */
+static const char *state_of(
+    const struct report_session *session, const struct card *card, const struct gput_source *source)
+{
+    if (isnan(card->value))
+        return gput_source_state_name(GPUT_SOURCE_UNAVAILABLE);
+    if (!isnan(card->at_most))
+        return gput_source_state_name(
+            card->at_most <= card->value ? GPUT_SOURCE_EXACT : GPUT_SOURCE_SAMPLED);
+    if (!source && figures_of(session))
+        return NULL;
+    return gput_source_state_name(source ? source->state : GPUT_SOURCE_SAMPLED);
+}
+
+/* Of what is bounded: how far it is known. */
+static const char *reason_of(const struct card *card, const struct gput_source *source)
+{
+    bool is_known = !isnan(card->value);
+    return is_known && card->bounded_by && card->bounded_by[0] ? card->bounded_by
+           : source                                            ? source->reason
+                                                               : NULL;
+}
+
+static void add_bounds(struct doc *object, const struct card *card)
+{
+    add_known(object, "at_least", card->at_least);
+    if (card->bounded_by && !isnan(card->value) && isnan(card->at_most))
+        doc_add_null(object, "at_most");
+    add_known(object, "at_most", card->at_most);
+}
+
+static void add_card(struct report_session *session, const struct card *card)
+{
+    const struct gput_source *source = session->results && card->source
+                                           ? results_find_source(session->results, card->source)
+                                           : NULL;
+    if (isnan(card->value) && !source)
+        return;
+    struct doc *object =
+        doc_add_object(report_session_list(session, &session->cards, "cards"), NULL);
+    doc_add_string(object, "id", card->id);
+    doc_add_string(object, "label", card->label);
+    doc_add_double(object, "value", card->value);
+    doc_add_string(object, "unit", card->unit);
+    add_bounds(object, card);
+    add_known(object, "limit", card->limit);
+    const char *reason = reason_of(card, source);
+    const char *state = state_of(session, card, source);
+    if (state)
+        doc_add_string(object, "state", state);
+    if (reason)
+        doc_add_string(object, "reason", reason);
+}
+
+static void add_figure(struct report_session *session, const char *id, const char *label,
+    const char *unit, double value, const char *source)
+{
+    struct card card = no_card;
+    card.id = id;
+    card.label = label;
+    card.unit = unit;
+    card.value = value;
+    card.source = source;
+    add_card(session, &card);
+}
+
+/* The same; `is_at_least`: what was not seen may come on top. */
+static void add_counted(struct report_session *session, const char *id, const char *label,
+    const char *unit, double value, const char *source, bool is_at_least)
+{
+    struct card card = {id, label, unit, value, NAN, NAN, NAN, source, NULL};
+    if (is_at_least) {
+        card.at_least = value;
+        card.bounded_by = "";
+    }
+    add_card(session, &card);
+}
+
+/* ---- Of samples ---- */
+
+static double allowed_or(double allowed, double all)
+{
+    return isnan(allowed) ? all : allowed;
+}
+
+static double limit_of_cores(const struct gput_static_data *data)
+{
+    return allowed_or(
+        data->allowed_cores, data->system_core_count > 0 ? data->system_core_count : NAN);
+}
+
+static void add_highest(struct report_session *session, const char *id, const char *label,
+    const char *unit, double highest, double limit)
+{
+    struct card card = no_card;
+    card.id = id;
+    card.label = label;
+    card.unit = unit;
+    card.value = card.at_least = highest;
+    card.limit = limit;
+    card.bounded_by = of_samples;
+    add_card(session, &card);
+}
+
+static void add_mean_cores(
+    struct report_session *session, const struct gput_static_data *data, const double *mean)
+{
+    struct card card = no_card;
+    card.id = "cores";
+    card.label = "Cores used";
+    card.unit = "cores";
+    card.value = mean[GPUT_CPU_COMBINED_SUM] / 100;
+    card.limit = limit_of_cores(data);
+    add_card(session, &card);
+}
+
+/* Of all GPUs together: there are no figures of each. */
+static void add_all_gpus(struct report_session *session, const struct gput_static_data *data,
+    const double *max, const double *mean)
+{
+    if (!(data->system_gpu_count > 0))
+        return;
+    add_highest(session, "gpu_ram", "GPU RAM peak", "bytes", max[GPUT_COMBINED_GPU_RAM],
+        data->gpu_ram_system_capacity_bytes);
+    add_figure(session, "gpu_busy", "Mean GPU utilization", "percent",
+        mean[GPUT_GPU_HARDWARE_UTILIZATION], NULL);
+}
+
+/* ---- From results ---- */
+
+/* The results of a killed session are older than its last samples. */
+static void add_peak(struct report_session *session, const char *id, const char *label,
+    const struct gput_peak *peak, enum gput_measurement_id measurement, double limit)
+{
+    double seen = fmax(figures_of(session)->max[measurement], peak->bytes);
+    double value = session->has_samples ? fmax(seen, session->max[measurement]) : seen;
+    double at_most =
+        value > seen || peak->at_most_bytes > value * GPUT_USEFUL_BOUND ? NAN : peak->at_most_bytes;
+    const struct card card = {id, label, "bytes", value, value, at_most, limit, "ram",
+        value > seen ? of_samples : peak->source};
+    add_card(session, &card);
+}
+
+static void add_cpu(struct report_session *session)
+{
+    const struct gput_results *results = figures_of(session);
+    const struct gput_accounting *accounting = &results->accounting;
+    bool is_at_least = results->n_sources == 0 && isnan(accounting->captured_percent);
+    double seconds = accounting->kernel_cpu_seconds;
+    struct card card = no_card, time = no_card;
+    if (results->n_sources == 0 && isnan(seconds) && isnan(accounting->sampled_cpu_seconds)) {
+        add_mean_cores(session, &results->static_data, results->mean);
+        return;
+    }
+    bool is_of_samples = isnan(seconds) && !isnan(accounting->sampled_cpu_seconds);
+    if (is_of_samples) /* it was killed, or is of another user's process: the summary has it, too */
+        seconds = accounting->sampled_cpu_seconds;
+    time.id = "cpu";
+    time.label = is_of_samples ? "CPU time, at least" : "CPU time";
+    time.unit = "seconds";
+    time.value = seconds;
+    time.at_least = is_of_samples ? seconds : NAN;
+    card.id = "cores";
+    card.label = is_of_samples ? "Cores used, at least" : "Cores used";
+    card.unit = "cores";
+    card.value = results->elapsed_seconds > 0 ? seconds / results->elapsed_seconds : NAN;
+    card.limit = limit_of_cores(&results->static_data);
+    card.at_least = is_of_samples ? card.value : NAN;
+    card.source = time.source = is_of_samples ? "cpu_time" : "kernel_cpu_time";
+    is_at_least |= results_source_is(results, "kernel_cpu_time", GPUT_SOURCE_SAMPLED);
+    if (!is_of_samples && is_at_least) {
+        time.at_least = seconds;
+        card.at_least = card.value;
+        time.bounded_by = card.bounded_by = "";
+    }
+    add_card(session, &time);
+    add_card(session, &card);
+    if (!isnan(accounting->captured_percent)) /* else there is nothing that it is a share of */
+        add_figure(session, "cpu_captured", "CPU time seen in samples", "percent",
+            accounting->captured_percent, "cpu_time");
+}
+
+static void add_gpu(struct report_session *session, uint32_t index, const struct gput_gpu *gpu)
+{
+    char id[32], label[160];
+    snprintf(id, sizeof id, "gpu%u_ram", index);
+    snprintf(label, sizeof label, "GPU %u RAM, %s", index, gpu->name);
+    const struct card ram = {id, label, "bytes", gpu->max_combined_ram_bytes,
+        gpu->max_combined_ram_bytes, gpu->max_combined_ram_at_most_bytes, gpu->ram_capacity_bytes,
+        "process_gpu_ram",
+        "what the driver reported for processes when it was read, up to what was in use in total"};
+    add_card(session, &ram);
+    snprintf(id, sizeof id, "gpu%u_busy", index);
+    snprintf(label, sizeof label, "GPU %u mean utilization", index);
+    add_figure(session, id, label, "percent", gpu->mean_utilization_percent, "gpu");
+    snprintf(id, sizeof id, "gpu%u_power", index);
+    snprintf(label, sizeof label, "GPU %u mean power", index);
+    add_figure(session, id, label, "watts", gpu->mean_power_watts, "gpu");
+}
+
+static void add_energy(struct report_session *session)
+{
+    const struct gput_energy *energy = &figures_of(session)->energy;
+    double machine = energy->machine.total;
+    char parts[ENERGY_PARTS_SIZE], label[ENERGY_PARTS_SIZE + 16];
+    energy_total_words(energy, parts);
+    snprintf(label, sizeof label, "Energy of %s", parts);
+    /* Where there is none, the processors' counters say why; there may be GPUs' alone. */
+    add_figure(session, "energy", "Energy of the session", "joules", energy->combined,
+        isnan(energy->combined) ? "cpu_energy" : "energy_shares");
+    add_figure(session, "energy_machine", label, "joules", machine, NULL);
+    add_figure(session, "energy_platform", "Energy of the whole platform", "joules",
+        energy->machine.psys, NULL);
+    add_figure(session, "co2e", "CO2 equivalents", "grams", energy->co2e_grams, NULL);
+}
+
+static void add_counts(struct report_session *session)
+{
+    const struct gput_results *results = figures_of(session);
+    const struct gput_accounting *accounting = &results->accounting;
+    const struct {
+        const char *id, *label, *source;
+        double bytes;
+    } counts[] = {
+        {"read", "By read()", "bytes", accounting->read_bytes},
+        {"written", "By write()", "bytes", accounting->write_bytes},
+        {"storage_read", "Read from storage", "counts", accounting->storage_read_bytes},
+        {"storage_written", "Written to storage", "counts", accounting->storage_write_bytes},
+    };
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        add_counted(session, counts[i].id, counts[i].label, "bytes", counts[i].bytes,
+            counts[i].source, results_source_is(results, counts[i].source, GPUT_SOURCE_SAMPLED));
+    if (accounting->processes_seen > 0)
+        add_counted(session, "processes", "Processes", "count", (double)accounting->processes_seen,
+            "processes", accounting->processes_missed > 0);
+    else
+        add_figure(session, "threads", "Threads seen at once", "count",
+            results->max[GPUT_COMBINED_THREADS], NULL);
+}
+
+/* What RAM is compared with; NaN: with nothing, for its limit counts something else. */
+static double limit_of_ram(const struct gput_results *results, double ram_bytes)
+{
+    const struct gput_static_data *data = &results->static_data;
+    if (results_ram_is_not_of_limit(results, ram_bytes))
+        return NAN;
+    return allowed_or(data->allowed_ram_bytes, data->ram_system_capacity_bytes);
+}
+
+static void add_from_results(struct report_session *session)
+{
+    const struct gput_results *results = figures_of(session);
+    add_figure(session, "wall", "Wall time", "seconds", results->elapsed_seconds, NULL);
+    add_cpu(session);
+    add_peak(session, "ram", "RAM peak", &results->peaks.combined, GPUT_COMBINED_RAM,
+        limit_of_ram(results, results->max[GPUT_COMBINED_RAM]));
+    if (results->accounting.processes_seen != 1) /* that of one process is the same */
+        add_peak(session, "ram_main", "RAM peak of main", &results->peaks.main, GPUT_MAIN_RAM, NAN);
+    if (results->n_gpus == 0)
+        add_all_gpus(session, &results->static_data, results->max, results->mean);
+    for (uint32_t i = 0; i < results->n_gpus; i++) {
+        if (results->gpus[i].selected)
+            add_gpu(session, i, &results->gpus[i]);
+    }
+    add_energy(session);
+    add_counts(session);
+}
+
+static void add_sources(struct report_session *session)
+{
+    const struct gput_results *results = session->results;
+    struct doc *list = doc_add_array(session->doc, "sources");
+    for (uint32_t i = 0; i < results->n_sources && i < GPUT_MAX_SOURCES; i++) {
+        struct doc *object = doc_add_object(list, NULL);
+        doc_add_string(object, "name", results->sources[i].name);
+        doc_add_string(object, "state", gput_source_state_name(results->sources[i].state));
+        doc_add_string(object, "reason", results->sources[i].reason);
+    }
+}
+
+static int add_texts(struct report_session *session, struct gput_error *error)
+{
+    char advice[MAX_ADVICE][ADVICE_SIZE], *text;
+    struct gput_results_render_options options = session->known;
+    options.processes = NULL; /* their tree is drawn */
+    TRY(gput_results_render(session->results, &options, GPUT_FORMAT_SUMMARY, &text, NULL, error));
+    doc_add_string(session->doc, "summary", text);
+    free(text);
+    struct doc *list = doc_add_array(session->doc, "advice");
+    size_t count = results_advice(session->results, advice);
+    for (size_t i = 0; i < count; i++)
+        doc_add_string(list, NULL, advice[i]);
+    return GPUT_OK;
+}
+
+/* ---- From samples ---- */
+
+static void add_from_samples(struct report_session *session)
+{
+    const struct gput_static_data *data = &session->static_data;
+    add_figure(session, "wall", "Wall time", "seconds", report_session_seconds(session), NULL);
+    add_counted(session, "cpu", "CPU time, at least", "seconds",
+        session->mean[GPUT_CPU_COMBINED_SUM] / 100 * report_session_seconds(session), NULL, true);
+    add_highest(session, "ram", "RAM peak", "bytes", session->max[GPUT_COMBINED_RAM],
+        session->described ? limit_of_ram(session->described, session->max[GPUT_COMBINED_RAM])
+                           : allowed_or(data->allowed_ram_bytes, data->ram_system_capacity_bytes));
+    add_highest(session, "ram_main", "RAM peak of main", "bytes", session->max[GPUT_MAIN_RAM], NAN);
+    add_mean_cores(session, data, session->mean);
+    add_all_gpus(session, data, session->max, session->mean);
+}
+
+int report_cards_add(struct report_session *session, struct gput_error *error)
+{
+    if (figures_of(session))
+        add_from_results(session);
+    else if (session->has_samples)
+        add_from_samples(session);
+    if (!session->results)
+        return GPUT_OK;
+    add_sources(session);
+    return add_texts(session, error);
+}

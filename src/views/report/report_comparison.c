@@ -1,0 +1,205 @@
+#include "views/report/report_comparison.h"
+
+#include "analysis/analyze/analysis.h"
+#include "analysis/analyze/comparison.h"
+#include "base/table_cells.h"
+#include "model/measurement_list.h"
+#include "views/report/document/report_table.h"
+#include "views/report/loaders/report_analysis.h"
+#include "views/report/report_common_blocks.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Bytes are whole. */
+static double scaled(double value, double factor)
+{
+    return factor == 1 ? value : round(value * factor);
+}
+
+static void scale(struct gput_statistics *statistics, double factor)
+{
+    statistics->min = scaled(statistics->min, factor);
+    statistics->max = scaled(statistics->max, factor);
+    statistics->mean = scaled(statistics->mean, factor);
+    statistics->std = scaled(statistics->std, factor);
+}
+
+/* Rows can be far apart where the tracker or the machine stood still: rates of the session as a
+ * whole are means over its time, as its cards are. */
+static void use_mean(double *mean, const struct report_session *session, const char *name)
+{
+    const struct gput_measurement *measurement = gput_measurement_find(name);
+    if (measurement && measurement_curves[measurement->id].is_of_interval)
+        *mean = session->mean[measurement->id];
+}
+
+/* Files may have different units: bytes are comparable. They have zeros for GPUs that are not
+ * there: what has no curve is not known. */
+static void use_base_units(struct gput_analysis *analysis, const struct report_session *session)
+{
+    for (size_t i = 0; i < analysis->n_measurements; i++) {
+        const char *name = analysis->measurements[i];
+        double factor = report_session_curve(session, name)
+                            ? report_analysis_factor(&session->static_data, name)
+                            : NAN;
+        scale(&analysis->overall[i], factor);
+        if (!isnan(analysis->overall[i].mean))
+            use_mean(&analysis->overall[i].mean, session, name);
+        for (size_t k = 0; k < analysis->n_blocks; k++)
+            scale(&analysis->blocks[k].resource_usage[i], factor);
+    }
+    doc_destroy(analysis->static_data); /* has the units of the file */
+    analysis->static_data = NULL;
+}
+
+int report_comparison_add(
+    struct gput_comparison *comparison, struct report_session *session, struct gput_error *error)
+{
+    if (!session->analysis)
+        TRY(report_analysis_make(session, NULL, error));
+    struct gput_analysis *analysis = session->analysis;
+    session->analysis = NULL;
+    if (!analysis)
+        return GPUT_OK;
+    use_base_units(analysis, session);
+    return comparison_add(comparison, session->name, analysis, error);
+}
+
+/* Sessions of different programs have no code blocks in common: they are compared as a whole. */
+static void forget_blocks(struct gput_comparison *comparison)
+{
+    for (size_t i = 0; i < comparison->n_sessions; i++) {
+        for (size_t k = 0; k < comparison->sessions[i].n_runs; k++) {
+            struct gput_analysis *run = comparison->sessions[i].runs[k];
+            analysis_destroy_blocks(run->blocks, run->n_blocks);
+            run->blocks = NULL;
+            run->n_blocks = 0;
+        }
+    }
+}
+
+static bool all_have_blocks(const struct gput_comparison *comparison)
+{
+    for (size_t i = 0; i < comparison->n_sessions; i++)
+        for (size_t k = 0; k < comparison->sessions[i].n_runs; k++)
+            if (comparison->sessions[i].runs[k]->n_blocks == 0)
+                return false;
+    return true;
+}
+
+/* Where not all blocks match, those that all sessions have; where there is none, no block. Which
+ * are not compared goes to the page: sessions need not be of one program. */
+static int match_some(struct gput_comparison *comparison, struct report_payload *payload,
+    const char *reason, struct gput_error *error)
+{
+    struct str rest = {0};
+    int code = report_common_blocks_keep(comparison, &rest, error);
+    if (code == GPUT_OK && rest.length > 0)
+        code = comparison_match(comparison, NULL, NULL, error);
+    if (code == GPUT_ERROR_MEMORY) {
+        str_finish(&rest);
+        return code;
+    }
+    bool has_matched = code == GPUT_OK && rest.length > 0;
+    report_payload_warn(payload, has_matched ? str_text(&rest) : reason);
+    str_finish(&rest);
+    if (has_matched)
+        return GPUT_OK;
+    forget_blocks(comparison);
+    return comparison_match(comparison, NULL, NULL, error);
+}
+
+static void keep_warning(void *user, const char *message)
+{
+    doc_add_string(user, NULL, message);
+}
+
+static int match(struct gput_comparison *comparison, struct report_payload *payload,
+    const struct gput_report_options *options, struct gput_error *error)
+{
+    struct gput_error reason;
+    struct doc *warnings = doc_create_array();
+    if (!all_have_blocks(comparison))
+        forget_blocks(comparison);
+    int code = comparison_match(comparison, keep_warning, warnings, &reason);
+    const struct doc *warning = warnings && code == GPUT_OK ? warnings->first : NULL;
+    for (; warning && options->warn; warning = warning->next)
+        options->warn(options->user, doc_string(warning));
+    bool has_failed = code == GPUT_ERROR_MEMORY || !warnings || doc_failed(warnings);
+    doc_destroy(warnings);
+    if (has_failed)
+        return error_memory(error);
+    return code == GPUT_OK ? GPUT_OK : match_some(comparison, payload, reason.message, error);
+}
+
+static bool is_known(const struct gput_comparison *comparison, const char *measurement)
+{
+    for (size_t i = 0; i < comparison->n_sessions; i++) {
+        for (size_t k = 0; k < comparison->sessions[i].n_runs; k++) {
+            const struct gput_analysis *run = comparison->sessions[i].runs[k];
+            size_t found = analysis_find_measurement(run, measurement);
+            if (found == run->n_measurements || !isnan(run->overall[found].mean))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* What of their measurements no session knows anything of has no rows: of the first, by number. */
+struct known {
+    const struct gput_analysis *first;
+    bool *measurements;
+};
+
+static bool is_row_known(const struct gput_table *table, size_t row, const void *user)
+{
+    const struct known *known = user;
+    const char *name = table_cells_text(table, row, table_cells_find(table, "measurement"));
+    size_t found = analysis_find_measurement(known->first, name);
+    return found == known->first->n_measurements || known->measurements[found];
+}
+
+static int add_table(struct gput_comparison *comparison, enum gput_statistic statistic,
+    const struct known *known, struct doc *list, struct gput_error *error)
+{
+    struct gput_comparison_options options = gput_comparison_options_default();
+    struct gput_tables *tables;
+    char title[64];
+    options.statistic = statistic;
+    options.relative = true;
+    TRY(gput_comparison_tables(comparison, &options, &tables, error));
+    snprintf(title, sizeof title, "Comparison: %s", gput_statistic_name(statistic));
+    report_table_add(list, gput_statistic_name(statistic), title,
+        gput_tables_find(tables, "comparison"), is_row_known, known);
+    gput_tables_destroy(tables);
+    return GPUT_OK;
+}
+
+static int add_tables(
+    struct gput_comparison *comparison, struct doc *list, struct gput_error *error)
+{
+    const struct gput_analysis *first = comparison->sessions[0].runs[0];
+    struct known known = {first, calloc(first->n_measurements + 1, sizeof *known.measurements)};
+    if (!known.measurements)
+        return error_memory(error);
+    for (size_t i = 0; i < first->n_measurements; i++)
+        known.measurements[i] = is_known(comparison, first->measurements[i]);
+    int code = add_table(comparison, GPUT_STATISTIC_MEAN, &known, list, error);
+    if (code == GPUT_OK)
+        code = add_table(comparison, GPUT_STATISTIC_MAX, &known, list, error);
+    free(known.measurements);
+    return code;
+}
+
+int report_comparison_end(struct gput_comparison *comparison, struct report_payload *payload,
+    const struct gput_report_options *options, struct gput_error *error)
+{
+    if (comparison->n_sessions < 2)
+        return GPUT_OK;
+    int code = match(comparison, payload, options, error);
+    if (code != GPUT_OK) /* a measurement that a file lacks */
+        return code == GPUT_ERROR_MEMORY ? code : GPUT_OK;
+    return add_tables(comparison, doc_add_array(payload->root, "comparison"), error);
+}

@@ -1,0 +1,368 @@
+#include "views/report/report_plan.h"
+
+#include "base/array.h"
+#include "base/file.h"
+#include "base/names.h"
+#include "base/order.h"
+#include "base/sized.h"
+#include "base/str.h"
+#include "base/text.h"
+#include "files/marks/block_log.h"
+#include "files/spool_note.h"
+#include "files/tracking/tracking_identity.h"
+#include "views/report/document/report_rank.h"
+#include "views/report/report_damage.h"
+#include "views/report/report_join.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* A folder of sessions may have folders of sessions in it, one for each node or rank. */
+#define MAX_DEPTH 3
+
+/* ---- What there is ---- */
+
+static struct report_planned *add_session(struct report_plan *plan,
+    const struct gput_report_session *given, const struct report_loader *loader, char *path)
+{
+    if (!ARRAY_EXTEND(plan->sessions, plan->count)) {
+        free(path);
+        return NULL;
+    }
+    plan->sessions[plan->count] =
+        (struct report_planned){.given = *given, .loader = loader, .path = path};
+    return &plan->sessions[plan->count++];
+}
+
+static int add_path(struct report_plan *plan, const struct gput_report_session *given,
+    const char *path, size_t folder, const struct report_loader *loader, struct gput_error *error)
+{
+    char *copy = strdup(path);
+    struct report_planned *session = copy ? add_session(plan, given, loader, copy) : NULL;
+    if (!session)
+        return error_memory(error);
+    session->folder = folder;
+    return GPUT_OK;
+}
+
+static int add_folder(struct report_plan *plan, const struct gput_report_session *given,
+    const char *path, int depth, struct gput_error *error);
+
+static int leave_out(struct report_plan *plan, const char *path, size_t folder,
+    const struct gput_error *reason, struct gput_error *error)
+{
+    char text[sizeof reason->message + 512], *copy = strdup(path);
+    if (!copy || !ARRAY_EXTEND(plan->left_out, plan->left_out_count)) {
+        free(copy);
+        return error_memory(error);
+    }
+    plan->left_out[plan->left_out_count++] = (struct report_left_out){copy, folder};
+    text_fit(text, sizeof text, "%s is skipped: %s", path, reason->message);
+    if (plan->warn)
+        plan->warn(plan->user, text);
+    return GPUT_OK;
+}
+
+static bool is_empty(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode) && info.st_size == 0;
+}
+
+/* By its name alone, a file in a folder that is empty or may not be read can be a session or
+ * marks. */
+static bool is_named_as_session(const char *path)
+{
+    return text_ends_with(path, ".csv") || text_ends_with(path, ".sqlite") ||
+           text_ends_with(path, BLOCK_LOG_EXTENSION);
+}
+
+static int leave_out_empty(
+    struct report_plan *plan, const char *path, size_t folder, struct gput_error *error)
+{
+    struct gput_error reason;
+    error_set(&reason, GPUT_ERROR_FORMAT, "it is empty.");
+    return leave_out(plan, path, folder, &reason, error);
+}
+
+/* Of a file that is still elsewhere. */
+static int leave_out_spooled(
+    struct report_plan *plan, const char *path, size_t folder, struct gput_error *error)
+{
+    struct spool_note note;
+    struct gput_error reason;
+    if (spool_note_read(path, &note))
+        error_set(&reason, GPUT_ERROR_GONE,
+            "its file stayed where it was spooled, on %s in %.400s, or is still written there.",
+            note.host, note.folder);
+    else
+        error_set(&reason, GPUT_ERROR_FORMAT, "it does not say where its file was spooled.");
+    return leave_out(plan, path, folder, &reason, error);
+}
+
+/* A link to a folder can lead to one that it is in. */
+static bool is_link(const char *path)
+{
+    struct stat info;
+    return lstat(path, &info) == 0 && S_ISLNK(info.st_mode);
+}
+
+/* Something in a folder; what is of no kind is not of the session. */
+static int add_entry(struct report_plan *plan, const struct gput_report_session *given,
+    const char *path, size_t folder, int depth, struct gput_error *error)
+{
+    const struct report_loader *loader;
+    struct gput_error reason;
+    struct stat info;
+    if (stat(path, &info) != 0 || (!S_ISDIR(info.st_mode) && !S_ISREG(info.st_mode)))
+        return GPUT_OK;
+    if (text_ends_with(path, SPOOL_NOTE_EXTENSION))
+        return leave_out_spooled(plan, path, folder, error);
+    if (is_empty(path))
+        return is_named_as_session(path) ? leave_out_empty(plan, path, folder, error) : GPUT_OK;
+    int code = report_loader_of(path, &loader, &reason);
+    if (code == GPUT_OK)
+        return add_path(plan, given, path, folder, loader, error);
+    if (code == GPUT_ERROR_MEMORY || code == GPUT_ERROR_FILES)
+        return error_copy(error, &reason);
+    bool is_lost = S_ISDIR(info.st_mode) || is_named_as_session(path);
+    if (code == GPUT_ERROR_PERMISSION)
+        return is_lost ? leave_out(plan, path, folder, &reason, error) : GPUT_OK;
+    if (S_ISREG(info.st_mode) && report_damage_is(path, &reason))
+        return leave_out(plan, path, folder, &reason, error);
+    bool is_entered = S_ISDIR(info.st_mode) && depth < MAX_DEPTH && !is_link(path);
+    return is_entered ? add_folder(plan, given, path, depth, error) : GPUT_OK;
+}
+
+static int add_folder(struct report_plan *plan, const struct gput_report_session *given,
+    const char *path, int depth, struct gput_error *error)
+{
+    struct dirent **entries;
+    int count = scandir(path, &entries, file_is_visible, versionsort);
+    size_t folder = ++plan->folders;
+    int code =
+        count < 0 ? error_set_errno(error, errno, "Cannot read the folder %s", path) : GPUT_OK;
+    for (int i = 0; i < count; i++) {
+        struct str inner = {0};
+        str_printf(&inner, "%s/%s", path, entries[i]->d_name);
+        if (code == GPUT_OK)
+            code = inner.failed ? error_memory(error)
+                                : add_entry(plan, given, inner.data, folder, depth + 1, error);
+        str_finish(&inner);
+        free(entries[i]);
+    }
+    if (count >= 0)
+        free(entries);
+    return code;
+}
+
+/* A folder that is not a kind itself is one of sessions, if there is any in it. */
+static int add_sessions_in(struct report_plan *plan, const struct gput_report_session *given,
+    const struct gput_error *reason, struct gput_error *error)
+{
+    struct stat info;
+    size_t before = plan->count;
+    bool is_folder = stat(given->path, &info) == 0 && S_ISDIR(info.st_mode);
+    if (is_folder)
+        TRY(add_folder(plan, given, given->path, 0, error));
+    return plan->count > before ? GPUT_OK : error_copy(error, reason);
+}
+
+static int add_given(struct report_plan *plan, const struct gput_report_session *session,
+    bool is_only, struct gput_error *error)
+{
+    const struct report_loader *loader;
+    struct gput_error reason;
+    struct gput_report_session given = gput_report_session_default();
+    TRY(sized_read(&given, sizeof given, session, error));
+    if (!given.path)
+        return add_session(plan, &given, NULL, NULL) ? GPUT_OK : error_memory(error);
+    if (!is_only && text_ends_with(given.path, TRACKING_IDENTITY_EXTENSION))
+        return GPUT_OK; /* "runs/" and all in it: read with its tracking file */
+    struct spool_note note;
+    char found[PATH_MAX], text[2 * PATH_MAX + 128];
+    const char *path = given.path;
+    if (spool_note_of(path, &note) && spool_note_find(&note, path, found)) {
+        text_fit(text, sizeof text,
+            "%s is empty: its rows stayed where they were spooled, and are read from %s.", path,
+            found);
+        if (plan->warn)
+            plan->warn(plan->user, text);
+        path = found;
+    } else if (spool_note_of(path, &note) && is_only) {
+        return error_set(error, GPUT_ERROR_GONE,
+            "%.300s is empty: its rows stayed where they were spooled, on %s in %.300s.", path,
+            note.host, note.folder);
+    }
+    if (is_empty(path))
+        return is_only ? error_set(error, GPUT_ERROR_FORMAT, "%s is empty.", given.path)
+                       : leave_out_empty(plan, given.path, 0, error);
+    int code = report_loader_of(path, &loader, &reason);
+    if (code == GPUT_OK)
+        return add_path(plan, &given, path, 0, loader, error);
+    return add_sessions_in(plan, &given, &reason, error);
+}
+
+/* ---- Marks that are named ---- */
+
+/* The session of the marks at that place of the options, or NULL. */
+static struct report_planned *session_of_marks(
+    struct report_plan *plan, const struct gput_report_options *options, size_t index)
+{
+    if (plan->count == 1)
+        return &plan->sessions[0];
+    if (plan->count == options->n_sub_tracking_files)
+        return &plan->sessions[index];
+    return report_join_owner(plan, options->sub_tracking_files[index]);
+}
+
+static int join_marks(
+    struct report_plan *plan, const struct gput_report_options *options, struct gput_error *error)
+{
+    for (size_t i = 0; i < options->n_sub_tracking_files; i++) {
+        struct report_planned *session = session_of_marks(plan, options, i);
+        if (!session)
+            return error_set(error, GPUT_ERROR_INVALID,
+                "Which session %s belongs to is not clear: there are %zu sessions and %zu "
+                "sub-tracking files. Name one for each session, in the same order.",
+                options->sub_tracking_files[i], plan->count, options->n_sub_tracking_files);
+        TRY(report_join_marks(session, strdup(options->sub_tracking_files[i]), error));
+    }
+    return GPUT_OK;
+}
+
+/* ---- Names ---- */
+
+/* A folder may have been given a name, and have several sessions: they are next to one another. */
+static bool is_named_alone(const struct report_plan *plan, size_t index)
+{
+    const struct report_planned *session = &plan->sessions[index];
+    const char *name = session->given.name;
+    return name && (index == 0 || session[-1].given.name != name) &&
+           (index + 1 == plan->count || session[1].given.name != name);
+}
+
+/* How many sessions there are of each name of a file. */
+static bool count_file_names(const struct report_plan *plan, struct names *names, size_t *counts)
+{
+    for (size_t i = 0; i < plan->count; i++) {
+        const char *path = plan->sessions[i].path, *name = path ? file_base_name(path) : "";
+        uint32_t number = names_add(names, name, strlen(name));
+        if (number == NAMES_NONE)
+            return false;
+        counts[number]++;
+    }
+    return true;
+}
+
+static int name_sessions(struct report_plan *plan, struct gput_error *error)
+{
+    struct names names = {0};
+    size_t *counts = calloc(plan->count, sizeof *counts);
+    bool is_counted = counts && count_file_names(plan, &names, counts);
+    for (size_t i = 0; is_counted && i < plan->count; i++) {
+        struct report_planned *session = &plan->sessions[i];
+        const char *name = session->path ? file_base_name(session->path) : "session";
+        bool is_shared = session->path && counts[names_find(&names, name, strlen(name))] > 1;
+        session->is_named = is_named_alone(plan, i);
+        session->name = session->is_named ? session->given.name : is_shared ? session->path : name;
+    }
+    names_finish(&names);
+    free(counts);
+    return is_counted ? GPUT_OK : error_memory(error);
+}
+
+/* ---- Ranks ---- */
+
+struct ranked {
+    long rank;
+    struct report_planned session;
+};
+
+static int by_rank(const void *left, const void *right)
+{
+    const struct ranked *a = left, *b = right;
+    return ORDER(a->rank, b->rank);
+}
+
+/* Ranks of one job are in the order of their numbers: a shell gives "r10" before "r2". Who names
+ * sessions has an order in mind. */
+static int sort_ranks(struct report_plan *plan, struct gput_error *error)
+{
+    long *ranks;
+    for (size_t i = 0; i < plan->count; i++)
+        if (plan->sessions[i].is_named)
+            return GPUT_OK;
+    TRY(report_plan_ranks(plan, &ranks, error));
+    if (!ranks)
+        return GPUT_OK;
+    struct ranked *sorted = malloc(plan->count * sizeof *sorted);
+    for (size_t i = 0; sorted && i < plan->count; i++)
+        sorted[i] = (struct ranked){ranks[i], plan->sessions[i]};
+    if (sorted)
+        qsort(sorted, plan->count, sizeof *sorted, by_rank);
+    for (size_t i = 0; sorted && i < plan->count; i++)
+        plan->sessions[i] = sorted[i].session;
+    int code = sorted ? GPUT_OK : error_memory(error);
+    free(sorted);
+    free(ranks);
+    return code;
+}
+
+int report_plan_make(
+    const struct gput_report_options *options, struct report_plan *plan, struct gput_error *error)
+{
+    *plan = (struct report_plan){.warn = options->warn, .user = options->user};
+    if (options->n_sessions == 0)
+        return error_set(
+            error, GPUT_ERROR_INVALID, "There is nothing to report on: name a session.");
+    for (size_t i = 0; i < options->n_sessions; i++)
+        TRY(add_given(plan, options->sessions[i], options->n_sessions == 1, error));
+    if (plan->count == 0)
+        return error_set(
+            error, GPUT_ERROR_FORMAT, "There is nothing to report on: all files are empty.");
+    TRY(report_join(plan, error));
+    TRY(join_marks(plan, options, error));
+    TRY(name_sessions(plan, error));
+    return sort_ranks(plan, error);
+}
+
+int report_plan_ranks(const struct report_plan *plan, long **ranks, struct gput_error *error)
+{
+    const char **names = malloc((plan->count + 1) * sizeof *names);
+    *ranks = malloc((plan->count + 1) * sizeof **ranks);
+    bool are_ranks = false;
+    if (names && *ranks) {
+        for (size_t i = 0; i < plan->count; i++) {
+            const struct report_planned *session = &plan->sessions[i];
+            names[i] = session->is_named || !session->path ? session->name : session->path;
+        }
+        are_ranks = report_ranks_of(names, plan->count, *ranks);
+    }
+    int code = names && *ranks ? GPUT_OK : error_memory(error);
+    free(names);
+    if (!are_ranks) {
+        free(*ranks);
+        *ranks = NULL;
+    }
+    return code;
+}
+
+void report_plan_finish(struct report_plan *plan)
+{
+    for (size_t i = 0; i < plan->count; i++) {
+        struct report_planned *session = &plan->sessions[i];
+        for (size_t j = 0; j < session->n_marks; j++)
+            free(session->marks[j]);
+        free(session->marks);
+        free(session->results);
+        free(session->path);
+    }
+    for (size_t i = 0; i < plan->left_out_count; i++)
+        free(plan->left_out[i].path);
+    free(plan->left_out);
+    free(plan->sessions);
+    *plan = (struct report_plan){0};
+}

@@ -1,0 +1,161 @@
+#include "views/report/report_sessions.h"
+
+#include "analysis/analyze/comparison.h"
+#include "base/sized.h"
+#include "base/str.h"
+#include "views/report/document/report_processes.h"
+#include "views/report/loaders/report_loader.h"
+#include "views/report/loaders/report_marks.h"
+#include "views/report/report_cards.h"
+#include "views/report/report_comparison.h"
+#include "views/report/report_found_marks.h"
+
+#include <gputracker/processes.h>
+
+#include <stdlib.h>
+#include <sys/wait.h>
+
+/* The share of the work that is done when all is read. */
+#define READ_SHARE 0.8
+
+static void add_command(struct report_session *session)
+{
+    struct str line = {0};
+    for (const char *const *word = session->known.command; word && *word; word++) {
+        str_append(&line, word == session->known.command ? "" : " ");
+        str_append(&line, *word);
+    }
+    if (session->known.command)
+        doc_add_string(session->identity, "command", str_text(&line));
+    str_finish(&line);
+}
+
+static void add_end(struct report_session *session)
+{
+    const struct gput_results_render_options *known = &session->known;
+    if (known->has_status && WIFEXITED(known->status))
+        doc_add_int(session->identity, "exit_status", WEXITSTATUS(known->status));
+    if (known->has_status && WIFSIGNALED(known->status))
+        doc_add_int(session->identity, "signal", WTERMSIG(known->status));
+    if (session->results)
+        doc_add_double(session->identity, "seconds", session->results->elapsed_seconds);
+}
+
+/* Those of a session that has just ended, unless its file has them. */
+static int add_processes(struct report_session *session, struct gput_error *error)
+{
+    struct report_processes processes;
+    struct gput_tables *tables;
+    if (!session->known.processes || doc_get(session->doc, "process_list"))
+        return GPUT_OK;
+    TRY(gput_processes_tables(session->known.processes, &tables, error));
+    report_processes_init(&processes, session);
+    int code = report_processes_add(&processes, gput_tables_find(tables, "processes"), error);
+    if (code == GPUT_OK)
+        code = report_processes_end(&processes, error);
+    report_processes_finish(&processes);
+    gput_tables_destroy(tables);
+    return code;
+}
+
+/* Damage of what was found in a folder costs that file alone. */
+static int pardon(struct report_session *session, const struct report_planned *planned, int code,
+    const struct gput_error *reason, struct gput_error *error)
+{
+    if (code == GPUT_OK)
+        return GPUT_OK;
+    if (planned->folder == 0 || code != GPUT_ERROR_FORMAT)
+        return error_copy(error, reason);
+    report_session_warn(session, reason->message);
+    return GPUT_OK;
+}
+
+static int load_files(
+    struct report_session *session, const struct report_planned *planned, struct gput_error *error)
+{
+    struct gput_error reason;
+    int code = GPUT_OK;
+    if (planned->results && !session->results)
+        code = report_results_read(session, planned->results, &reason);
+    TRY(pardon(session, planned, code, &reason, error));
+    code = planned->loader ? planned->loader->load(session, &reason) : GPUT_OK;
+    TRY(pardon(session, planned, code, &reason, error));
+    code = report_marks_add(session, planned->marks, planned->n_marks, &reason);
+    return pardon(session, planned, code, &reason, error);
+}
+
+/* Results that are given may be of a session that goes on; a file has its end once there is one. */
+static void add_unfinished(struct report_session *session)
+{
+    const struct gput_results *read =
+        session->results ? session->loaded_results : session->described;
+    struct str text = {0};
+    if (!read || !read->identity.start[0] || read->identity.end[0])
+        return;
+    doc_add_bool(session->identity, "is_unfinished", true);
+    str_printf(&text,
+        "%s: the session did not finish: it was killed, or still runs. What it used after its last "
+        "sample is not known.",
+        session->path);
+    report_session_warn(session, str_text(&text));
+    str_finish(&text);
+}
+
+static int load_session(
+    struct report_session *session, const struct report_planned *planned, struct gput_error *error)
+{
+    report_session_begin(session, planned->loader ? planned->loader->kind : "results");
+    TRY(load_files(session, planned, error));
+    TRY(report_found_marks_add(session, planned->given.blocks_pattern, error));
+    if (session->curves_only)
+        return GPUT_OK;
+    TRY(add_processes(session, error));
+    add_unfinished(session);
+    add_command(session);
+    add_end(session);
+    return report_cards_add(session, error);
+}
+
+static int add_session(struct report_payload *payload, const struct gput_report_options *options,
+    const struct report_plan *plan, size_t index, bool curves_only, const long *ranks,
+    struct gput_comparison *comparison, struct gput_error *error)
+{
+    const struct report_planned *planned = &plan->sessions[index];
+    struct report_session session = {
+        .payload = payload,
+        .options = options,
+        .curves_only = curves_only,
+        .known = gput_results_render_options_default(),
+        .name = planned->name,
+        .rank = ranks ? ranks[index] : REPORT_NO_RANK,
+        .path = planned->path,
+        .is_temporary = planned->given.is_temporary,
+        .results = planned->given.results,
+        .clock_offset_seconds = planned->given.clock_offset_seconds,
+        .clock_note = planned->given.clock_note,
+        .progress_from = READ_SHARE * (double)index / (double)plan->count,
+        .progress_span = READ_SHARE / (double)plan->count,
+    };
+    int code = sized_read(&session.known, sizeof session.known, planned->given.report, error);
+    if (code == GPUT_OK)
+        code = load_session(&session, planned, error);
+    if (code == GPUT_OK && plan->count > 1 && !curves_only)
+        code = report_comparison_add(comparison, &session, error);
+    report_session_end(&session);
+    return code;
+}
+
+int report_sessions_add(struct report_payload *payload, const struct gput_report_options *options,
+    const struct report_plan *plan, bool curves_only, struct gput_error *error)
+{
+    struct gput_comparison *comparison = comparison_create();
+    long *ranks = NULL;
+    int code = comparison ? report_plan_ranks(plan, &ranks, error) : error_memory(error);
+    for (size_t i = 0; code == GPUT_OK && i < plan->count; i++)
+        code = add_session(payload, options, plan, i, curves_only, ranks, comparison, error);
+    if (code == GPUT_OK && !curves_only)
+        code = report_comparison_end(comparison, payload, options, error);
+    gput_comparison_destroy(comparison);
+    free(ranks);
+    return code;
+}

@@ -1,0 +1,54 @@
+#include "analysis/analyze/student.h"
+#include "testing.h"
+
+#include <math.h>
+
+/* Of published tables (R: qt(0.975, n)), in all their digits. */
+static void quantiles_are_those_of_the_tables(void **state)
+{
+    (void)state;
+    static const struct {
+        double freedom, expected;
+    } table[] = {{1, 12.7062047361747}, {2, 4.30265272974946}, {3, 3.18244630528371},
+        {4, 2.77644510519779}, {5, 2.57058183563631}, {9, 2.26215716279820}, {10, 2.22813885198627},
+        {19, 2.09302405440831}, {20, 2.08596344726586}, {30, 2.04227245630124},
+        {100, 1.98397151852355}, {1000, 1.96233908082641}, {1e9, 1.95996398691403}};
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        double value = student_quantile_975(table[i].freedom);
+        assert_true(fabs(value / table[i].expected - 1) < 1e-11);
+    }
+}
+
+/* Welch's test gives such degrees of freedom. */
+static void fractions_are_as_exact(void **state)
+{
+    (void)state;
+    assert_true(fabs(student_quantile_975(4.5) / 2.65891234720 - 1) < 1e-10);
+    assert_true(fabs(student_quantile_975(19.5) / 2.08939762097 - 1) < 1e-10);
+}
+
+/* Where one way of computing it takes over from the other. */
+static void many_degrees_of_freedom_go_on_without_a_jump(void **state)
+{
+    (void)state;
+    double below = student_quantile_975(1000), above = student_quantile_975(1000.0001);
+    assert_true(above < below && below - above < 1e-9);
+}
+
+static void less_than_one_degree_of_freedom_is_none(void **state)
+{
+    (void)state;
+    assert_true(isnan(student_quantile_975(0)));
+    assert_true(isnan(student_quantile_975(NAN)));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(quantiles_are_those_of_the_tables),
+        cmocka_unit_test(fractions_are_as_exact),
+        cmocka_unit_test(many_degrees_of_freedom_go_on_without_a_jump),
+        cmocka_unit_test(less_than_one_degree_of_freedom_is_none),
+    };
+    return cmocka_run_group_tests_name("analysis/analyze/student", tests, NULL, NULL);
+}

@@ -1,0 +1,66 @@
+/* What KFD lists of processes, whose pids are those of the kernel's first namespace. */
+#include "fake_sysfs.h"
+#include "machine/gpu/kfd.h"
+
+#define MAIN 57
+#define GPU_ID 4660
+
+static struct gpu_process_list list;
+static char procfs[128];
+
+/* We are 57, in a namespace of that inode. A client of the card has 30 bytes; KFD has 100. */
+static void read_in_namespace(const char *inode)
+{
+    char path[192], target[32];
+    const pid_t pids[] = {MAIN};
+    const struct gpu_tracked tracked = {pids, 1};
+    const uint64_t gpu_ids[] = {GPU_ID};
+    assert_int_equal(fake_sysfs_create(), 0);
+    snprintf(procfs, sizeof procfs, "%s/proc", fake_sysfs);
+    fake_sysfs_write("proc/57/ns/other", "");
+    fake_sysfs_write("proc/57/fd/other", "");
+    snprintf(path, sizeof path, "%s/self", procfs);
+    assert_int_equal(symlink("57", path), 0);
+    snprintf(path, sizeof path, "%s/57/ns/pid", procfs);
+    snprintf(target, sizeof target, "pid:[%s]", inode);
+    assert_int_equal(symlink(target, path), 0);
+    fake_sysfs_write("class/kfd/kfd/proc/57/vram_4660", "100\n");
+    list = (struct gpu_process_list){0};
+    gpu_process_list_add(
+        &list, (struct gpu_process){.pid = MAIN, .client = 3, .ram_bytes = 30, .sm_percent = 5});
+    kfd_processes_read(fake_sysfs, procfs, &tracked, gpu_ids, 1, &list);
+}
+
+static int finish(void **state)
+{
+    gpu_process_list_finish(&list);
+    return fake_sysfs_remove(state);
+}
+
+static void memory_counts_once_next_to_that_of_clients(void **state)
+{
+    (void)state;
+    read_in_namespace("4026531836");
+    assert_int_equal(list.count, 2);
+    assert_true(list.entries[0].ram_bytes == 0 && list.entries[1].ram_bytes == 100);
+    assert_false(list.pids_unproven);
+}
+
+static void inside_a_container_its_pids_are_not_ours(void **state)
+{
+    (void)state;
+    read_in_namespace("4026532000");
+    assert_int_equal(list.count, 2);
+    assert_true(list.entries[0].ram_bytes == 30 && list.entries[1].ram_bytes == 100);
+    assert_int_equal(list.entries[1].client, 0);
+    assert_true(list.pids_unproven && list.lacks_compute[0]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(memory_counts_once_next_to_that_of_clients, finish),
+        cmocka_unit_test_teardown(inside_a_container_its_pids_are_not_ours, finish),
+    };
+    return cmocka_run_group_tests_name("machine/gpu/kfd", tests, NULL, NULL);
+}

@@ -1,0 +1,96 @@
+#include "machine/gpu/visible.h"
+
+#include "testing.h"
+#include "variables.h"
+
+/* Three of one vendor, one of another between them. */
+static struct gpu_device devices[] = {
+    {.uuid = "GPU-aaaa-1", .name = "H200", .vendor = GPU_VENDOR_NVIDIA},
+    {.uuid = "GPU-5555", .name = "MI300", .vendor = GPU_VENDOR_AMD},
+    {.uuid = "GPU-aabb-2", .name = "H200", .vendor = GPU_VENDOR_NVIDIA},
+    {.uuid = "GPU-cccc-3", .name = "H200", .vendor = GPU_VENDOR_NVIDIA},
+};
+
+#define COUNT (sizeof devices / sizeof devices[0])
+
+/* `expected`: a letter a device, "x" where it is seen. */
+static void assert_seen(const char *expected, gpu_variable *variable, void *user)
+{
+    struct gpu_visible visible;
+    gpu_visible_read(variable, user, &visible);
+    for (size_t i = 0; i < COUNT; i++) {
+        if (gpu_visible_has(&visible, devices, COUNT, i) != (expected[i] == 'x'))
+            fail_msg("device %zu of %s", i, expected);
+    }
+}
+
+static void all_are_seen_without_a_list(void **state)
+{
+    (void)state;
+    struct gpu_visible visible;
+    gpu_visible_read(VARIABLES("HOME=/root"), &visible);
+    assert_false(gpu_visible_is_limited(&visible));
+    assert_seen("xxxx", VARIABLES("HOME=/root"));
+}
+
+static void numbers_count_the_gpus_of_their_vendor(void **state)
+{
+    (void)state;
+    assert_seen("xx-x", VARIABLES("CUDA_VISIBLE_DEVICES=2,0"));
+    assert_seen("-xx-", VARIABLES("CUDA_VISIBLE_DEVICES=1"));
+    assert_seen("x-xx", VARIABLES("ROCR_VISIBLE_DEVICES=-1"));
+    assert_seen("xxxx", VARIABLES("HIP_VISIBLE_DEVICES=0"));
+    assert_seen("xxxx", VARIABLES("ZE_AFFINITY_MASK=7"));
+}
+
+static void uuids_may_be_cut(void **state)
+{
+    (void)state;
+    assert_seen("-xx-", VARIABLES("CUDA_VISIBLE_DEVICES=GPU-aab"));
+    assert_seen("xx-x", VARIABLES("CUDA_VISIBLE_DEVICES=GPU-cccc-3, gpu-AAAA-1"));
+}
+
+static void a_list_ends_at_what_is_no_gpu(void **state)
+{
+    (void)state;
+    assert_seen("xx--", VARIABLES("CUDA_VISIBLE_DEVICES=0,7,1"));
+    assert_seen("xx--", VARIABLES("CUDA_VISIBLE_DEVICES=0,GPU-dddd,1"));
+    assert_seen("-x--", VARIABLES("CUDA_VISIBLE_DEVICES=-1"));
+    assert_seen("-x--", VARIABLES("CUDA_VISIBLE_DEVICES="));
+    assert_seen("-x--", VARIABLES("CUDA_VISIBLE_DEVICES=GPU-"));
+}
+
+/* CUDA counts the fastest first: which of different GPUs is number 0 is not known. */
+static void the_order_of_different_gpus_is_not_known(void **state)
+{
+    (void)state;
+    struct gpu_device other = devices[3];
+    strcpy(devices[3].name, "T4");
+    assert_seen("xxxx", VARIABLES("CUDA_VISIBLE_DEVICES=0"));
+    assert_seen("xx--", VARIABLES("CUDA_VISIBLE_DEVICES=0", "CUDA_DEVICE_ORDER=PCI_BUS_ID"));
+    assert_seen("-xx-", VARIABLES("CUDA_VISIBLE_DEVICES=GPU-aabb-2"));
+    devices[3] = other;
+}
+
+static void a_part_of_a_gpu_is_that_gpu(void **state)
+{
+    (void)state;
+    enum gpu_vendor vendor = devices[1].vendor;
+    devices[1].vendor = GPU_VENDOR_INTEL;
+    assert_seen("xxxx", VARIABLES("ZE_AFFINITY_MASK=0.1"));
+    assert_seen("x-xx", VARIABLES("ZE_AFFINITY_MASK=1.0"));
+    devices[1].vendor = vendor;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_are_seen_without_a_list),
+        cmocka_unit_test(numbers_count_the_gpus_of_their_vendor),
+        cmocka_unit_test(uuids_may_be_cut),
+        cmocka_unit_test(a_list_ends_at_what_is_no_gpu),
+        cmocka_unit_test(the_order_of_different_gpus_is_not_known),
+        cmocka_unit_test(a_part_of_a_gpu_is_that_gpu),
+    };
+    return cmocka_run_group_tests_name("machine/gpu/visible", tests, NULL, NULL);
+}

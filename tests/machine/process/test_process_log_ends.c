@@ -1,0 +1,352 @@
+/*
+ * Which exit of a thread is the end of its process, and what is known of it.
+ */
+#include "process_log_stage.h"
+
+#include "base/clock.h"
+
+static void the_exit_of_a_leader_is_not_the_end(void **state)
+{
+    (void)state;
+    struct stage stage;
+    struct taskstats_exit last = {.thread = 11,
+        .process = 10,
+        .is_last = true,
+        .cpu_ns = 300,
+        .process_elapsed_ns = (uint64_t)(90 * SECOND)};
+    set_up(&stage, everything);
+    exited(&stage, 10, 0);
+    process_log_exit(&stage.log,
+        &(struct taskstats_exit){.thread = 10, .process = 10, .is_leader = true, .cpu_ns = 200});
+    process_log_end_batch(&stage.log, false);
+    fake_put(&stage.fake, (struct fake_process){.pid = 10, .state = 'Z', .threads = 2});
+    scan(&stage);
+    process_log_end_batch(&stage.log, false);
+    assert_false(process_has_ended(stage.log.main));
+    assert_false(stage.log.main->end.has_status);
+    forked(&stage, 10, 20);
+    assert_int_equal(process_log_count(&stage.log), 2);
+
+    /* No event announces the exit of the last thread as the end of the process. */
+    process_log_exit(&stage.log, &last);
+    process_log_end_batch(&stage.log, false);
+    fake_end(&stage.fake, 10);
+    scan(&stage);
+    process_log_end_batch(&stage.log, false);
+    assert_true(process_has_ended(stage.log.main));
+    assert_int_equal(stage.log.main->end.at_ns, stage.log.main->start.at_ns + 90 * SECOND);
+    assert_int_equal(stage.log.main->cpu_ns, 500);
+    assert_int_equal(process_log_count(&stage.log), 1);
+    tear_down(&stage);
+}
+
+/* A thread exits, as the kernel announces it without taskstats. */
+static void thread_exited(struct stage *stage, pid_t pid, int status)
+{
+    process_log_event(&stage->log, &(struct process_event){.kind = PROCESS_EVENT_EXIT,
+                                       .pid = pid,
+                                       .status = status,
+                                       .is_thread = true,
+                                       .is_collected = true,
+                                       .time_ns = ++stage->now_ns});
+}
+
+/* As recorded from the kernel: the leader calls pthread_exit() at once, another thread exit(3). */
+static void the_exit_of_the_last_thread_is_the_end(void **state)
+{
+    (void)state;
+    struct stage stage;
+    set_up(&stage, announced);
+    forked(&stage, 10, 20);
+    thread_exited(&stage, 20, 0); /* one of many, before the leader */
+    exited(&stage, 20, 0);
+    fake_put(
+        &stage.fake, (struct fake_process){.pid = 20, .parent = 10, .state = 'Z', .threads = 3});
+    process_log_end_batch(&stage.log, false);
+    assert_true(process_log_needs_thread_exits(&stage.log));
+    scan(&stage);
+    assert_false(process_has_ended(only_child(&stage, 20)));
+    assert_false(only_child(&stage, 20)->end.has_status);
+
+    thread_exited(&stage, 20, 0x100);
+    process_log_end_batch(&stage.log, false);
+    assert_false(process_has_ended(only_child(&stage, 20)));
+    scan(&stage);
+    thread_exited(&stage, 20, 0x300);
+    int64_t end_ns = stage.now_ns;
+    fake_end(&stage.fake, 20);
+    scan(&stage);
+    process_log_end_batch(&stage.log, false);
+    const struct process *child = only_child(&stage, 20);
+    assert_true(process_has_ended(child) && child->end.is_exact && child->end.has_status);
+    assert_int_equal(child->end.at_ns, end_ns);
+    assert_int_equal(child->end.status, 0x300);
+    assert_false(process_log_needs_thread_exits(&stage.log));
+    assert_false(process_log_end_unannounced(&stage.log));
+    assert_false(process_log_has_auto_reaped(&stage.log));
+    tear_down(&stage);
+}
+
+static void an_end_may_be_announced_after_a_scan_saw_it(void **state)
+{
+    (void)state;
+    struct stage stage;
+    set_up(&stage, announced);
+    forked(&stage, 10, 20);
+    exited(&stage, 20, 0);
+    fake_put(
+        &stage.fake, (struct fake_process){.pid = 20, .parent = 10, .state = 'Z', .threads = 2});
+    process_log_end_batch(&stage.log, false);
+    scan(&stage);
+    fake_end(&stage.fake, 20);
+    process_log_end_batch(&stage.log, false);
+    assert_true(process_has_ended(only_child(&stage, 20)));
+    assert_int_equal(only_child(&stage, 20)->end.at_ns, SECOND + 2); /* it was alive then */
+    assert_false(only_child(&stage, 20)->end.is_exact || only_child(&stage, 20)->end.has_status);
+    assert_true(process_log_end_unannounced(&stage.log));
+    assert_true(process_log_needs_thread_exits(&stage.log));
+    scan(&stage);
+    process_log_end_batch(&stage.log, false);
+    thread_exited(&stage, 20, 0x300);
+    assert_int_equal(only_child(&stage, 20)->end.status, 0x300);
+    assert_false(process_log_end_unannounced(&stage.log));
+    tear_down(&stage);
+}
+
+static void an_end_that_is_not_announced_is_found_when_tracking_stops(void **state)
+{
+    (void)state;
+    struct stage stage;
+    set_up(&stage, announced);
+    forked(&stage, 10, 20);
+    process_log_end_batch(&stage.log, false);
+    assert_true(process_log_end_unannounced(&stage.log));
+    assert_true(process_has_ended(only_child(&stage, 20)));
+    assert_false(only_child(&stage, 20)->end.is_exact);
+    tear_down(&stage);
+}
+
+static void a_process_that_reuses_a_pid_is_another(void **state)
+{
+    (void)state;
+    struct stage stage;
+    set_up(&stage, announced);
+    struct fake_process child = {.pid = 20, .parent = 1, .start_time = ticks_since_boot()};
+    stage.now_ns = clock_monotonic_ns();
+    forked(&stage, 10, 20);
+    fake_put(&stage.fake, child);
+    process_log_end_batch(&stage.log, false);
+    assert_false(process_log_end_unannounced(&stage.log));
+    assert_false(process_has_ended(only_child(&stage, 20)));
+
+    exited(&stage, 20, 0x100);
+    child.start_time += 1000;
+    fake_put(&stage.fake, child);
+    process_log_end_batch(&stage.log, false);
+    assert_true(process_has_ended(only_child(&stage, 20)));
+    assert_int_equal(only_child(&stage, 20)->end.status, 0x100);
+    tear_down(&stage);
+}
+
+/* The exit of the first one was lost. */
+static void a_reused_pid_proves_an_end(void **state)
+{
+    (void)state;
+    struct stage stage;
+    set_up(&stage, announced);
+    forked(&stage, 10, 20);
+    forked(&stage, 10, 20);
+    process_log_end_batch(&stage.log, false);
+    size_t count;
+    struct process **list = process_log_list(&stage.log, &count);
+    assert_int_equal(count, 3);
+    assert_int_equal(stage.log.seen, 3);
+    assert_int_equal(process_has_ended(list[1]) + process_has_ended(list[2]), 1);
+    free(list);
+    tear_down(&stage);
+}
+
+/* One of its threads calls execve(): the kernel announces the exit of the leader, which it
+ * replaces. */
+static void the_exit_of_a_leader_by_execve_is_not_the_end(void **state)
+{
+    (void)state;
+    const struct process_log_options *both[] = {&announced, &everything};
+    for (size_t i = 0; i < 2; i++) {
+        for (int batches = 1; batches <= 2; batches++) {
+            struct stage stage;
+            set_up(&stage, *both[i]);
+            forked(&stage, 10, 20);
+            fake_put(&stage.fake, (struct fake_process){.pid = 20, .parent = 10});
+            exited(&stage, 20, 0);
+            if (batches == 2)
+                process_log_end_batch(&stage.log, false);
+            execed(&stage, 20);
+            process_log_end_batch(&stage.log, false);
+            scan(&stage);
+            assert_false(process_has_ended(only_child(&stage, 20)));
+            fake_end(&stage.fake, 20);
+            exited(&stage, 20, 0x200);
+            process_log_end_batch(&stage.log, false);
+            scan(&stage);
+            process_log_end_batch(&stage.log, false);
+            assert_int_equal(only_child(&stage, 20)->end.status, 0x200);
+            assert_int_equal(stage.log.ended_total, 1);
+            tear_down(&stage);
+        }
+    }
+}
+
+/* A scan comes before the exit record. */
+static void a_process_whose_leader_exited_is_added_once(void **state)
+{
+    (void)state;
+    struct stage stage;
+    set_up(&stage, everything);
+    forked(&stage, 10, 20);
+    exited(&stage, 20, 0);
+    process_log_end_batch(&stage.log, false);
+    fake_put(
+        &stage.fake, (struct fake_process){.pid = 20, .parent = 10, .state = 'Z', .threads = 2});
+    fake_children(&stage.fake, 10, 10, "20");
+    scan(&stage);
+    assert_int_equal(process_log_count(&stage.log), 2);
+    assert_false(process_has_ended(only_child(&stage, 20)));
+    process_log_exit(&stage.log, &(struct taskstats_exit){.thread = 21,
+                                     .process = 20,
+                                     .is_last = true,
+                                     .status = 0x300,
+                                     .process_elapsed_ns = (uint64_t)SECOND});
+    process_log_end_batch(&stage.log, false);
+    const struct process *child = only_child(&stage, 20);
+    assert_true(process_has_ended(child) && child->end.is_exact);
+    assert_int_equal(child->end.at_ns, child->start.at_ns + SECOND);
+    assert_int_equal(child->end.status, 0x300);
+    tear_down(&stage);
+}
+
+/* It is counted once, as long as its parent has not waited for it and after that. */
+static void a_zombie_is_final_before_it_is_reaped(void **state)
+{
+    (void)state;
+    struct stage stage;
+    set_up(&stage, everything);
+    forked(&stage, 10, 20);
+    fake_put(&stage.fake, (struct fake_process){.pid = 20, .parent = 10, .utime = 3});
+    fake_children(&stage.fake, 10, 10, "20");
+    scan(&stage);
+    assert_int_equal(only_child(&stage, 20)->state, PROCESS_RUNNING);
+    assert_int_equal(stage.tree.table.count, 2);
+    fake_put(&stage.fake, (struct fake_process){.pid = 20, .parent = 10, .state = 'Z', .utime = 4});
+    add_exit_record(&stage, 20, 300, 4096);
+    exited(&stage, 20, 0x100);
+    scan(&stage);
+    process_log_end_batch(&stage.log, false);
+    assert_int_equal(only_child(&stage, 20)->state, PROCESS_FINAL);
+    assert_int_equal(stage.log.ended_total, 1);
+    assert_int_equal(stage.log.ended.kept.count, 0);
+    assert_null(process_log_get(&stage.log, 20));
+
+    fake_end(&stage.fake, 20);
+    fake_children(&stage.fake, 10, 10, "");
+    scan(&stage);
+    process_log_end_batch(&stage.log, false);
+    const struct process *child = only_child(&stage, 20);
+    assert_null(child->polled);
+    assert_int_equal(child->cpu_ns, 4 * 10000000);
+    assert_int_equal(stage.log.ended_total, 1);
+    assert_int_equal(stage.log.ended.kept.count, 1);
+    assert_int_equal(stage.tree.table.count, 1);
+    tear_down(&stage);
+}
+
+static void a_lost_end_is_found_by_reading(void **state)
+{
+    (void)state;
+    struct stage stage;
+    set_up(&stage, everything);
+    forked(&stage, 10, 20);
+    process_log_end_batch(&stage.log, true);
+    process_log_end_batch(&stage.log, false);
+    assert_true(stage.log.has_lost_events);
+    assert_int_equal(process_log_count(&stage.log), 1);
+    assert_false(process_log_descendants(&stage.log).has_all);
+    tear_down(&stage);
+}
+
+static void exit_records_are_incomplete_where_events_were_lost(void **state)
+{
+    (void)state;
+    struct stage stage;
+    set_up(&stage, everything);
+    forked(&stage, 10, 20);
+    add_exit_record(&stage, 20, 300, 4096);
+    exited(&stage, 20, 0);
+    process_log_end_batch(&stage.log, true);
+    /* It may have called execve(), and other threads may have exited before. */
+    const struct process *child = only_child(&stage, 20);
+    assert_true(process_has_last_record(child) && child->history.has_lost_events);
+    assert_int_equal(child->peak.trust, GPUT_PROCESS_PEAK_KEPT);
+
+    forked(&stage, 10, 30);
+    add_exit_record(&stage, 30, 300, 4096);
+    exited(&stage, 30, 0);
+    process_log_end_batch(&stage.log, false);
+    size_t count;
+    struct process **list = process_log_list(&stage.log, &count);
+    assert_false(find(list, count, 30)->history.has_lost_events);
+    assert_int_equal(find(list, count, 30)->peak.trust, GPUT_PROCESS_PEAK_FINAL);
+    free(list);
+    tear_down(&stage);
+}
+
+/* It was read before the fork event: the pid was free then, and is of one of ours now. */
+static void an_exit_record_is_not_of_a_process_that_started_since(void **state)
+{
+    (void)state;
+    struct stage stage;
+    set_up(&stage, everything);
+    stage.now_ns = 100 * SECOND;
+    int64_t read_ns = stage.now_ns - SECOND / 100;
+    forked(&stage, 10, 20);
+    process_log_exit(&stage.log, &(struct taskstats_exit){.thread = 20,
+                                     .process = 20,
+                                     .is_leader = true,
+                                     .is_last = true,
+                                     .process_elapsed_ns = (uint64_t)(2 * SECOND),
+                                     .read_ns = read_ns,
+                                     .cpu_ns = 500,
+                                     .peak_rss_bytes = 5000000});
+    exited(&stage, 20, 0);
+    process_log_exit(&stage.log, &(struct taskstats_exit){.thread = 20,
+                                     .process = 20,
+                                     .is_leader = true,
+                                     .is_last = true,
+                                     .process_elapsed_ns = 1000,
+                                     .read_ns = stage.now_ns,
+                                     .cpu_ns = 300,
+                                     .peak_rss_bytes = 4000});
+    process_log_end_batch(&stage.log, false);
+    assert_int_equal(only_child(&stage, 20)->cpu_ns, 300);
+    assert_int_equal(only_child(&stage, 20)->peak.rss_bytes, 4000);
+    tear_down(&stage);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_exit_record_is_not_of_a_process_that_started_since),
+        cmocka_unit_test(the_exit_of_a_leader_is_not_the_end),
+        cmocka_unit_test(the_exit_of_the_last_thread_is_the_end),
+        cmocka_unit_test(an_end_may_be_announced_after_a_scan_saw_it),
+        cmocka_unit_test(an_end_that_is_not_announced_is_found_when_tracking_stops),
+        cmocka_unit_test(a_process_that_reuses_a_pid_is_another),
+        cmocka_unit_test(a_reused_pid_proves_an_end),
+        cmocka_unit_test(the_exit_of_a_leader_by_execve_is_not_the_end),
+        cmocka_unit_test(a_process_whose_leader_exited_is_added_once),
+        cmocka_unit_test(a_zombie_is_final_before_it_is_reaped),
+        cmocka_unit_test(a_lost_end_is_found_by_reading),
+        cmocka_unit_test(exit_records_are_incomplete_where_events_were_lost),
+    };
+    return cmocka_run_group_tests_name("machine/process/process_log_ends", tests, NULL, NULL);
+}

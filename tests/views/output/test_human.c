@@ -1,0 +1,126 @@
+/* Figures in units that fit them. */
+#include "testing.h"
+
+#include "views/output/human.h"
+
+#include <math.h>
+
+static char text[HUMAN_SIZE];
+
+static void bytes_have_three_digits_and_a_prefix(void **state)
+{
+    (void)state;
+    assert_string_equal(human_bytes(0, text), "0 B");
+    assert_string_equal(human_bytes(999, text), "999 B");
+    assert_string_equal(human_bytes(999.6, text), "1 kB");
+    assert_string_equal(human_bytes(1900, text), "1.9 kB");
+    assert_string_equal(human_bytes(412e6, text), "412 MB");
+    assert_string_equal(human_bytes(25.277e9, text), "25.3 GB");
+    assert_string_equal(human_bytes(-3e6, text), "-3 MB");
+    assert_string_equal(human_bytes(1e21, text), "1000000 PB");
+    assert_string_equal(human_bytes(100e6, text), "100 MB");
+}
+
+static void figures_of_a_column_have_three_digits_each(void **state)
+{
+    (void)state;
+    assert_string_equal(human_bytes_of_column(0, text), "0 B");
+    assert_string_equal(human_bytes_of_column(5, text), "5 B");
+    assert_string_equal(human_bytes_of_column(1900, text), "1.90 kB");
+    assert_string_equal(human_bytes_of_column(20e6, text), "20.0 MB");
+    assert_string_equal(human_bytes_of_column(412e6, text), "412 MB");
+    assert_string_equal(human_seconds_of_column(0, text), "0 s");
+    assert_string_equal(human_seconds_of_column(0.059, text), "59.0 ms");
+    assert_string_equal(human_seconds_of_column(1e-9, text), "1.00 ns");
+    assert_string_equal(human_seconds_of_column(192, text), "3 min 12 s");
+    assert_string_equal(human_seconds_of_column(NAN, text), "n/a");
+}
+
+static void seconds_become_minutes_hours_and_days(void **state)
+{
+    (void)state;
+    assert_string_equal(human_count(950, text), "950");
+    assert_string_equal(human_count(4.712e9, text), "4.71 G");
+    assert_string_equal(human_seconds(0, text), "0 s");
+    assert_string_equal(human_seconds(4e-10, text), "0.4 ns");
+    assert_string_equal(human_seconds(5.7e-7, text), "570 ns");
+    assert_string_equal(human_seconds(1.234e-5, text), "12.3 us");
+    assert_string_equal(human_seconds(0.0012, text), "1.2 ms");
+    assert_string_equal(human_seconds(0.85, text), "850 ms");
+    assert_string_equal(human_seconds(12.34, text), "12.3 s");
+    assert_string_equal(human_seconds(59.94, text), "59.9 s");
+    assert_string_equal(human_seconds(59.97, text), "1 min 0 s");
+    assert_string_equal(human_seconds(192, text), "3 min 12 s");
+    assert_string_equal(human_seconds(119.7, text), "2 min 0 s");
+    assert_string_equal(human_seconds(3599.6, text), "1 h 00 min");
+    assert_string_equal(human_seconds(7500, text), "2 h 05 min");
+    assert_string_equal(human_seconds(86399, text), "1 d 00 h");
+    assert_string_equal(human_seconds(3 * 86400 + 4 * 3600, text), "3 d 04 h");
+}
+
+static void small_amounts_of_energy_keep_their_digits(void **state)
+{
+    (void)state;
+    assert_string_equal(human_joules(0.0361, text), "36.1 mJ");
+    assert_string_equal(human_joules(1234, text), "1.23 kJ");
+    assert_string_equal(human_watts(6.4, text), "6.4 W");
+    assert_string_equal(human_grams(0, text), "0 g");
+}
+
+static void no_change_is_minus_nothing(void **state)
+{
+    (void)state;
+    assert_string_equal(human_change(3.21, text), "+3.2 %");
+    assert_string_equal(human_change(-0.06, text), "-0.1 %");
+    assert_string_equal(human_change(-0.04, text), "< 0.1 %");
+    assert_string_equal(human_change(0, text), "+0.0 %");
+}
+
+static void few_cores_keep_a_digit(void **state)
+{
+    (void)state;
+    assert_string_equal(human_cores(0, text), "0");
+    assert_string_equal(human_cores(0.0001, text), "under 0.01");
+    assert_string_equal(human_cores(0.009, text), "under 0.01");
+    assert_string_equal(human_cores(0.01, text), "0.01");
+    assert_string_equal(human_cores(0.028, text), "0.03");
+    assert_string_equal(human_cores(0.149, text), "0.15");
+    assert_string_equal(human_cores(0.999, text), "1.0");
+    assert_string_equal(human_cores(0.0949, text), "0.09");
+    assert_string_equal(human_cores(0.0951, text), "0.1");
+    assert_string_equal(human_cores(3.64, text), "3.6");
+    assert_string_equal(human_cores(NAN, text), "n/a");
+}
+
+static void a_small_share_is_not_zero(void **state)
+{
+    (void)state;
+    assert_string_equal(human_share(0, text), "0 %");
+    assert_string_equal(human_share(0.0001, text), "under 1 %");
+    assert_string_equal(human_share(0.96, text), "1 %");
+    assert_string_equal(human_share(37.2, text), "37 %");
+    assert_string_equal(human_share(NAN, text), "n/a");
+}
+
+static void what_is_missing_is_not_zero(void **state)
+{
+    (void)state;
+    assert_string_equal(human_bytes(NAN, text), "n/a");
+    assert_string_equal(human_seconds(NAN, text), "n/a");
+    assert_string_equal(human_seconds(INFINITY, text), "n/a");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bytes_have_three_digits_and_a_prefix),
+        cmocka_unit_test(figures_of_a_column_have_three_digits_each),
+        cmocka_unit_test(seconds_become_minutes_hours_and_days),
+        cmocka_unit_test(small_amounts_of_energy_keep_their_digits),
+        cmocka_unit_test(no_change_is_minus_nothing),
+        cmocka_unit_test(few_cores_keep_a_digit),
+        cmocka_unit_test(a_small_share_is_not_zero),
+        cmocka_unit_test(what_is_missing_is_not_zero),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
