@@ -1,5 +1,6 @@
 #include "base/file.h"
 
+#include "base/cleanup.h"
 #include "base/file_target.h"
 
 #include <errno.h>
@@ -45,35 +46,32 @@ static int read_to_end(
 int file_open_regular(const char *path, int *fd, struct gput_error *error)
 {
     struct stat info;
-    *fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (*fd < 0)
-        return error_set_errno(error, errno, "Cannot open %s", path);
-    if (fstat(*fd, &info) == 0 && S_ISREG(info.st_mode))
-        return GPUT_OK;
-    close(*fd);
     *fd = -1;
-    return error_set(error, GPUT_ERROR_FORMAT, "Cannot read %s: it is not a regular file.", path);
+    CLEANUP_FD int opened = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (opened < 0)
+        return error_set_errno(error, errno, "Cannot open %s", path);
+    if (fstat(opened, &info) != 0 || !S_ISREG(info.st_mode))
+        return error_set(
+            error, GPUT_ERROR_FORMAT, "Cannot read %s: it is not a regular file.", path);
+    *fd = STEAL_FD(opened);
+    return GPUT_OK;
 }
 
 int file_read_regular(
     const char *path, size_t max_bytes, struct str *content, struct gput_error *error)
 {
-    int fd;
+    CLEANUP_FD int fd = -1;
     TRY(file_open_regular(path, &fd, error));
-    int code = read_to_end(fd, path, max_bytes, content, error);
-    close(fd);
-    return code;
+    return read_to_end(fd, path, max_bytes, content, error);
 }
 
 int file_read_bounded(
     const char *path, size_t max_bytes, struct str *content, struct gput_error *error)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    CLEANUP_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return error_set_errno(error, errno, "Cannot open %s", path);
-    int code = read_to_end(fd, path, max_bytes, content, error);
-    close(fd);
-    return code;
+    return read_to_end(fd, path, max_bytes, content, error);
 }
 
 int file_read(const char *path, struct str *content, struct gput_error *error)
@@ -154,31 +152,18 @@ int file_by_name(const struct dirent **left, const struct dirent **right)
 
 int file_temporary_folder(const char *path, char **folder, struct gput_error *error)
 {
-    char *target = NULL;
+    CLEANUP_FREE char *target = NULL;
     bool is_direct = file_is_written_directly(path);
     if (!is_direct)
         TRY(file_target(path, &target, error));
     *folder = is_direct ? strdup("/var/tmp") : file_target_folder(target);
-    free(target);
     return *folder ? GPUT_OK : error_memory(error);
-}
-
-static int check_folder(const char *path, const char *target, struct gput_error *error)
-{
-    char *folder = file_target_folder(target);
-    if (!folder)
-        return error_memory(error);
-    int code = GPUT_OK;
-    if (access(folder, W_OK | X_OK) != 0)
-        code = error_set_errno(error, errno, "Cannot write %s: the folder %s", path, folder);
-    free(folder);
-    return code;
 }
 
 int file_check(const char *path, struct gput_error *error)
 {
     struct stat info;
-    char *target;
+    CLEANUP_FREE char *target = NULL, *folder = NULL;
     bool there = stat(path, &info) == 0;
     if (there && S_ISDIR(info.st_mode))
         return error_set(error, GPUT_ERROR_INVALID, "Cannot write %s: it is a folder.", path);
@@ -186,10 +171,14 @@ int file_check(const char *path, struct gput_error *error)
         return error_set_errno(error, errno, "Cannot write %s", path);
     if (there && file_is_written_directly(path))
         return GPUT_OK;
+
     TRY(file_target(path, &target, error));
-    int code = check_folder(path, target, error);
-    free(target);
-    return code;
+    folder = file_target_folder(target);
+    if (!folder)
+        return error_memory(error);
+    if (access(folder, W_OK | X_OK) != 0)
+        return error_set_errno(error, errno, "Cannot write %s: the folder %s", path, folder);
+    return GPUT_OK;
 }
 
 int file_open_temporary(const char *folder, int *fd, struct gput_error *error)
@@ -199,16 +188,14 @@ int file_open_temporary(const char *folder, int *fd, struct gput_error *error)
         return GPUT_OK;
     struct str path = {0}; /* a file system without O_TMPFILE */
     str_printf(&path, "%s/.gpu-tracker-XXXXXX", folder);
-    char *name = str_steal(&path);
+    CLEANUP_FREE char *name = str_steal(&path);
     if (!name)
         return error_memory(error);
-    int code = GPUT_OK;
-    if ((*fd = mkostemp(name, O_CLOEXEC)) >= 0)
-        unlink(name);
-    else
-        code = error_set_errno(error, errno, "Cannot make a temporary file in %s", folder);
-    free(name);
-    return code;
+    *fd = mkostemp(name, O_CLOEXEC);
+    if (*fd < 0)
+        return error_set_errno(error, errno, "Cannot make a temporary file in %s", folder);
+    unlink(name);
+    return GPUT_OK;
 }
 
 bool file_failure_may_pass(int errno_value)
@@ -240,19 +227,15 @@ static bool write_all_at_start(int fd, const char *bytes, size_t length)
 
 bool file_write_in_place(const char *path, const void *bytes, size_t length)
 {
-    int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
-    bool is_written = fd >= 0 && write_all_at_start(fd, bytes, length);
-    if (fd >= 0)
-        close(fd);
-    return is_written;
+    CLEANUP_FD int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+    return fd >= 0 && write_all_at_start(fd, bytes, length);
 }
 
 size_t file_read_beginning(const char *path, char *bytes, size_t size)
 {
-    int fd;
-    ssize_t length = 0;
-    if (file_open_regular(path, &fd, NULL) == GPUT_OK)
-        length = read(fd, bytes, size);
-    file_close_fd(&fd);
+    CLEANUP_FD int fd = -1;
+    if (file_open_regular(path, &fd, NULL) != GPUT_OK)
+        return 0;
+    ssize_t length = read(fd, bytes, size);
     return length > 0 ? (size_t)length : 0;
 }

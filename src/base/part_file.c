@@ -1,6 +1,6 @@
 #include "base/part_file.h"
 
-#include "base/str.h"
+#include "base/cleanup.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -51,9 +51,8 @@ static void remove_left(const char *target)
 {
     const char *slash = strrchr(target, '/');
     const char *name = slash ? slash + 1 : target;
-    char *folder = slash ? strndup(target, (size_t)(name - target)) : strdup(".");
-    DIR *directory = folder ? opendir(folder) : NULL;
-    free(folder);
+    CLEANUP_FREE char *folder = slash ? strndup(target, (size_t)(name - target)) : strdup(".");
+    CLEANUP_DIR DIR *directory = folder ? opendir(folder) : NULL;
     if (!directory)
         return;
     struct dirent *entry;
@@ -61,7 +60,6 @@ static void remove_left(const char *target)
         if (is_part_of(entry->d_name, name))
             remove_if_left(dirfd(directory), entry->d_name);
     }
-    closedir(directory);
 }
 
 /* ---- Our file ---- */
@@ -99,15 +97,12 @@ static int open_new(const char *target, struct str *path)
 int part_file_create(
     const char *target, const char *path, struct part_file *part, int *fd, struct gput_error *error)
 {
-    struct str name = {0};
+    CLEANUP_STR struct str name = {0};
     *part = (struct part_file){.lock_fd = -1};
     remove_left(target);
     *fd = open_new(target, &name);
-    if (*fd < 0) {
-        int code = error_set_errno(error, errno, "Cannot write %s", path);
-        str_finish(&name);
-        return code;
-    }
+    if (*fd < 0)
+        return error_set_errno(error, errno, "Cannot write %s", path);
     part->path = str_steal(&name);
     part->lock_fd = fcntl(*fd, F_DUPFD_CLOEXEC, 0);
     if (part->lock_fd >= 0)
