@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Runs the tests of a build folder and ends with "N passed, N failed": run-tests.py BUILD [--left-by=LOG] [--wait-for-quiet=SECONDS] [meson test option…]
-With "changed" in place of names it builds and runs what the changes since the last commit touch (changed_tests.py).
+With "changed" in place of names it builds and runs what the changes since the last commit touch (changed_tests.py). Without names all
+programs run, those first that these changes touch.
 
 A program that is named runs once, however often it is named; one that does not run, or a harness that breaks off, ends this with 1.
 
@@ -132,6 +133,26 @@ def lacking(broken_status, names, results):
     return f", BROKEN OFF: meson test ended with {broken_status}" if broken_status else ""
 
 
+def in_order(build, names, options):
+    """The programs in batches, one to be run after the other; a batch without names is all of them."""
+    source = pathlib.Path(__file__).resolve().parents[1]
+    needed = source / ".git", pathlib.Path(build) / "meson-info" / "intro-tests.json"
+    if names or "--suite" in options or not all(path.exists() for path in needed):
+        return [names]
+    touched = changed_tests.choose(build, source)
+    return [touched, sorted(programs_of(build) - set(touched))] if touched else [[]]
+
+
+def run_batches(build, options, batches):
+    """As run(), with the first status that is not 0."""
+    statuses, results = [], {}
+    for batch in batches:
+        status, found = run(build, *options, *batch)
+        statuses.append(status)
+        results |= found
+    return next(filter(None, statuses), 0), results
+
+
 def main():
     build, words = sys.argv[1], [word for word in sys.argv[2:] if not word.startswith("--wait-for-quiet=")]
     patience = max((float(word.partition("=")[2]) for word in sys.argv[2:] if word not in words), default=0)
@@ -145,7 +166,7 @@ def main():
         for log in elsewhere:
             words += left_by(build, log) if log.exists() else []
     names, options = names_and_options(words)
-    status, results = run(build, *options, *names)
+    status, results = run_batches(build, options, in_order(build, names, options))
     broke_off = status and not any(failed for (_, failed, _), _ in results.values())
     flaky = run_again(build, options, results, patience)
     show("FLAKY", flaky)

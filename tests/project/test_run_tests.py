@@ -45,6 +45,24 @@ class LeftBy(unittest.TestCase):
                 self.assertIn("cli/run", self.left_by(**{"cli/run": (result, text)}))
 
 
+class Order(unittest.TestCase):
+    def in_order(self, names, options, touched):
+        with unittest.mock.patch.object(run_tests.changed_tests, "choose", return_value=touched):
+            return run_tests.in_order(BUILD, names, options)
+
+    @unittest.skipUnless((TOOLS.parent / ".git").exists(), "this is no clone")
+    def test_what_changed_is_run_first_and_the_rest_after_it(self):
+        first, rest = self.in_order([], ["--no-rebuild"], ["base/str", "cli/run"])
+        self.assertEqual(first, ["base/str", "cli/run"])
+        self.assertEqual(set(first) | set(rest), run_tests.programs_of(BUILD))
+        self.assertFalse(set(first) & set(rest))
+
+    def test_what_is_named_is_run_alone_and_all_where_nothing_changed(self):
+        self.assertEqual(self.in_order(["cli/run"], [], ["base/str"]), [["cli/run"]])
+        self.assertEqual(self.in_order([], ["--suite", "unit"], ["base/str"]), [[]])
+        self.assertEqual(self.in_order([], ["--no-rebuild"], []), [[]])
+
+
 class Named(unittest.TestCase):
     """By a build folder in which `meson test` is a program of ours: it says what it was given, and has run what the test wants."""
 
