@@ -50,7 +50,7 @@ class Order(unittest.TestCase):
         with unittest.mock.patch.object(run_tests.changed_tests, "choose", return_value=touched):
             return run_tests.in_order(BUILD, names, options)
 
-    @unittest.skipUnless((TOOLS.parent / ".git").exists(), "this is no clone")
+    @unittest.skipUnless((TOOLS.parent / ".git").exists(), "not a clone")
     def test_what_changed_is_run_first_and_the_rest_after_it(self):
         first, rest = self.in_order([], ["--no-rebuild"], ["base/str", "cli/run"])
         self.assertEqual(first, ["base/str", "cli/run"])
