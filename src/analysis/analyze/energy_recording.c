@@ -1,10 +1,13 @@
 #include "analysis/analyze/energy_recording.h"
 
 #include "analysis/analyze/energy_integral.h"
+#include "base/cleanup.h"
 #include "base/nearest.h"
 #include "base/number.h"
 #include "base/sized.h"
+#include "base/table.h"
 #include "base/text.h"
+#include "files/power/energy_recording.h"
 #include "files/power/recording_date.h"
 
 #include <math.h>
@@ -42,7 +45,7 @@ const char *gput_energy_recording_warning(const struct gput_energy_recording *re
     return recording->record->warnings[0] ? recording->record->warnings : NULL;
 }
 
-/* ---- metrics ---- */
+/* ---- Metrics ---- */
 
 size_t gput_energy_recording_metric_count(const struct gput_energy_recording *recording)
 {
@@ -64,14 +67,7 @@ const char *gput_energy_recording_metric_name(
     return NULL;
 }
 
-/* Whether its name, without the GPU, is the first `length` bytes of `name`. */
-static bool has_name(const struct recorded_metric *metric, const char *name, size_t length)
-{
-    size_t own =
-        metric->device ? (size_t)(metric->device - 1 - metric->name) : strlen(metric->name);
-    return own == length && memcmp(metric->name, name, length) == 0;
-}
-
+/* Returns the unit of a metric's values; NULL: another, or none. */
 static const char *unit_of(const struct recorded_metric *metric)
 {
     static const char *const bytes[] = {"per_process_mem_use_abs", "per_process_mem_use_uss",
@@ -79,7 +75,7 @@ static const char *unit_of(const struct recorded_metric *metric)
     if (recorded_is_power(metric->group, metric->name))
         return "watts";
     for (size_t i = 0; i < sizeof bytes / sizeof bytes[0]; i++) {
-        if (has_name(metric, bytes[i], strlen(bytes[i])))
+        if (recorded_has_name(metric, bytes[i], strlen(bytes[i])))
             return "bytes";
     }
     return NULL;
@@ -95,29 +91,23 @@ static const struct recorded_metric *metric_of(
     return NULL;
 }
 
-static const struct recorded_metric *find_exactly(const struct gput_energy_recording *recording,
+/* Finds a metric of any series. A wattmeter's columns are named with or without the '#' that they
+ * have in the file. */
+static const struct recorded_metric *find_metric(const struct gput_energy_recording *recording,
     const char *name, const struct recorded_series **series)
 {
     for (int i = 0; i < RECORDED_SERIES; i++) {
         *series = &recording->record->series[i];
         const struct recorded_metric *metric = metric_of(*series, name);
+        if (!metric && i == RECORDED_WATTMETER && name[0] == '#')
+            metric = metric_of(*series, name + 1);
         if (metric)
             return metric;
     }
     return NULL;
 }
 
-/* A wattmeter's columns are named with or without the '#' that they have in the file. */
-static const struct recorded_metric *find_metric(const struct gput_energy_recording *recording,
-    const char *name, const struct recorded_series **series)
-{
-    const struct recorded_metric *metric = find_exactly(recording, name, series);
-    if (metric || name[0] != '#')
-        return metric;
-    *series = &recording->record->series[RECORDED_WATTMETER];
-    return metric_of(*series, name + 1);
-}
-
+/* Says that there is no such metric, and which there are. */
 static int refuse_name(
     const struct gput_energy_recording *recording, const char *name, struct gput_error *error)
 {
@@ -133,32 +123,29 @@ static int refuse_name(
     return code;
 }
 
-static size_t select_gpus(const struct gput_energy_recording *recording, const char *name,
-    const char **names, size_t capacity)
-{
-    const struct recorded_series *series = &recording->record->series[RECORDED_POWER];
-    const char *known = energy_recording_gpu_name(name);
-    size_t count = 0;
-    for (size_t i = 0; i < series->n_metrics; i++) {
-        if (!series->metrics[i].device || !has_name(&series->metrics[i], known, strlen(known)))
-            continue;
-        if (count < capacity)
-            names[count] = series->metrics[i].name;
-        count++;
-    }
-    return count;
-}
-
 size_t gput_energy_recording_select(const struct gput_energy_recording *recording, const char *name,
     const char **names, size_t capacity)
 {
     const struct recorded_series *series;
     const struct recorded_metric *metric = find_metric(recording, name, &series);
-    if (!metric)
-        return select_gpus(recording, name, names, capacity);
-    if (capacity > 0)
-        names[0] = metric->name;
-    return 1;
+    if (metric) {
+        if (capacity > 0)
+            names[0] = metric->name;
+        return 1;
+    }
+    /* The name of a metric of GPUs stands for that of each. */
+    series = &recording->record->series[RECORDED_POWER];
+    const char *current = recorded_current_name(name);
+    size_t count = 0;
+    for (size_t i = 0; i < series->n_metrics; i++) {
+        metric = &series->metrics[i];
+        if (!metric->device || !recorded_has_name(metric, current, strlen(current)))
+            continue;
+        if (count < capacity)
+            names[count] = metric->name;
+        count++;
+    }
+    return count;
 }
 
 int energy_recording_select(const struct gput_energy_recording *recording, const char *const *names,
@@ -236,6 +223,20 @@ size_t gput_energy_recording_curve(const struct gput_energy_recording *recording
     return count;
 }
 
+int energy_recording_points(const struct gput_energy_recording *recording, const char *name,
+    const struct gput_energy_window *window, struct energy_curve *curve, struct gput_error *error)
+{
+    curve->points = NULL;
+    curve->metric = gput_energy_metric_default();
+    TRY(gput_energy_recording_metric(recording, name, window, &curve->metric, error));
+    curve->points = malloc((curve->metric.points + 1) * sizeof *curve->points);
+    if (!curve->points)
+        return error_memory(error);
+    curve->count =
+        gput_energy_recording_curve(recording, name, window, curve->points, curve->metric.points);
+    return GPUT_OK;
+}
+
 bool energy_metric_is_of_interval(const char *name)
 {
     static const char *const names[] = {"intel_power", "rel_intel_power", "total_cpu_power",
@@ -244,7 +245,7 @@ bool energy_metric_is_of_interval(const char *name)
     return text_is_among(name, names, sizeof names / sizeof *names);
 }
 
-/* ---- the recording ---- */
+/* ---- The recording ---- */
 
 static const struct recorded_series *main_series(const struct gput_energy_recording *recording)
 {
@@ -276,6 +277,8 @@ double gput_energy_recording_seconds(
     return seconds;
 }
 
+/* ---- Joules ---- */
+
 /* The points from `first` to before `end`, which are of one segment, and the part of them within
  * the bounds. */
 struct interval {
@@ -284,86 +287,91 @@ struct interval {
     struct gput_energy_window bounds;
 };
 
-/* Joules; NaN: unknown. */
-static double interval_total(const struct interval *interval, const char *name)
+/* Returns the joules of a metric in the interval; NaN: unknown. */
+static double interval_total(const struct interval *interval, const struct recorded_metric *metric)
 {
     const struct recorded_series *series = interval->series;
-    const struct recorded_metric *metric = metric_of(series, name);
     size_t first = interval->first;
-    if (!metric)
-        return NAN;
-    return energy_integrate(series->times_us + first, series->segments + first,
-        metric->values + first, interval->end - first, interval->bounds.start_us,
-        interval->bounds.end_us)
-        .total;
+    return metric ? energy_integrate(series->times_us + first, series->segments + first,
+                        metric->values + first, interval->end - first, interval->bounds.start_us,
+                        interval->bounds.end_us)
+                        .total
+                  : NAN;
 }
 
-static double interval_sum_of_gpus(const struct interval *interval, const char *name)
+/* Adds the joules of all metrics of that name that are of one GPU. */
+static void add_each_gpu(const struct interval *interval, const char *name, double *joules)
 {
     const struct recorded_series *series = interval->series;
-    double total = NAN;
     for (size_t i = 0; i < series->n_metrics; i++) {
         const struct recorded_metric *metric = &series->metrics[i];
-        if (metric->device && has_name(metric, name, strlen(name)))
-            number_add_known(&total, interval_total(interval, metric->name));
+        if (metric->device && recorded_has_name(metric, name, strlen(name)))
+            number_add_known(joules, interval_total(interval, metric));
     }
-    return total;
 }
 
-/* When a GPU was lost the sum of all is missing, and the remaining ones count, also cards of MIG
- * instances. GPUs in the CPU package are not among them: their power has another name. */
+/* Returns the joules of all GPUs outside of packages. When a GPU was lost the sum of all is
+ * missing, and the remaining ones count, also cards of MIG instances. */
 static double interval_gpu_total(const struct interval *interval)
 {
-    double total = interval_total(interval, "nvidia_power");
-    if (isnan(total))
-        total = interval_total(interval, "nvidia_draw_absolute");
-    if (isnan(total))
-        total = interval_sum_of_gpus(interval, "per_gpu_power_draw");
-    if (!isnan(total))
-        return total;
-    number_add_known(&total, interval_sum_of_gpus(interval, "per_gpu_nvidia_power"));
-    number_add_known(&total, interval_sum_of_gpus(interval, "mig_card_power"));
-    return total;
+    const struct recorded_series *series = interval->series;
+    double joules = interval_total(interval, metric_of(series, "nvidia_power"));
+    if (isnan(joules))
+        joules = interval_total(interval, metric_of(series, "nvidia_draw_absolute"));
+    if (isnan(joules))
+        add_each_gpu(interval, "per_gpu_power_draw", &joules);
+    if (!isnan(joules))
+        return joules;
+    add_each_gpu(interval, "per_gpu_nvidia_power", &joules);
+    add_each_gpu(interval, "mig_card_power", &joules);
+    return joules;
 }
 
-struct energy_recording_parts energy_recording_parts(
-    const struct gput_energy_recording *recording, const struct gput_energy_window *window)
+void energy_recording_figures(const struct gput_energy_recording *recording,
+    const struct gput_energy_window *window, double joules[GPUT_ENERGY_FIGURE_COUNT])
 {
     const struct recorded_series *series = &recording->record->series[RECORDED_POWER];
     struct interval interval = {.series = series, .bounds = window_or_all(window)};
-    struct energy_recording_parts parts = {NAN, NAN, NAN, NAN};
+    for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++)
+        joules[i] = NAN;
+
     /* Each segment may have its own keys: an old recording can have been continued with new ones.
      */
     for (; interval.first < series->count; interval.first = interval.end) {
         while (interval.end < series->count &&
                series->segments[interval.end] == series->segments[interval.first])
             interval.end++;
-        number_add_known(&parts.packages, interval_total(&interval, "intel_power"));
-        number_add_known(&parts.dram, interval_total(&interval, "total_dram_power"));
-        number_add_known(&parts.gpus, interval_gpu_total(&interval));
-        number_add_known(&parts.platform, interval_total(&interval, "psys_power"));
+        for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++) {
+            const char *name = recorded_metric_of_figure((enum gput_energy_figure)i);
+            if (name && i != GPUT_ENERGY_GPU)
+                number_add_known(&joules[i], interval_total(&interval, metric_of(series, name)));
+        }
+        number_add_known(&joules[GPUT_ENERGY_GPU], interval_gpu_total(&interval));
     }
-    return parts;
+    joules[GPUT_ENERGY_TOTAL] = joules[GPUT_ENERGY_PACKAGE];
+    number_add_known(&joules[GPUT_ENERGY_TOTAL], joules[GPUT_ENERGY_GPU]);
+    number_add_known(&joules[GPUT_ENERGY_TOTAL], joules[GPUT_ENERGY_DRAM]);
 }
 
 double gput_energy_recording_total(
     const struct gput_energy_recording *recording, const struct gput_energy_window *window)
 {
-    struct energy_recording_parts parts = energy_recording_parts(recording, window);
-    number_add_known(&parts.packages, parts.gpus);
-    number_add_known(&parts.packages, parts.dram);
-    return parts.packages;
+    double joules[GPUT_ENERGY_FIGURE_COUNT];
+    energy_recording_figures(recording, window, joules);
+    return joules[GPUT_ENERGY_TOTAL];
 }
 
-double energy_recording_total_without_dram(
+struct energy_total energy_recording_total_of(
     const struct gput_energy_recording *recording, const struct gput_energy_window *window)
 {
-    struct energy_recording_parts parts = energy_recording_parts(recording, window);
-    number_add_known(&parts.packages, parts.gpus);
-    return parts.packages;
+    double joules[GPUT_ENERGY_FIGURE_COUNT];
+    energy_recording_figures(recording, window, joules);
+    number_add_known(&joules[GPUT_ENERGY_PACKAGE], joules[GPUT_ENERGY_GPU]);
+    return (struct energy_total){
+        joules[GPUT_ENERGY_PACKAGE], gput_energy_recording_seconds(recording, window)};
 }
 
-/* ---- windows ---- */
+/* ---- Windows ---- */
 
 static int parse_bound(const struct gput_energy_recording *recording, const char *name,
     const char *text, int64_t *bound, struct gput_error *error)
@@ -452,4 +460,99 @@ void gput_energy_recording_date(int64_t time_us, char *text, size_t size)
     char date[RECORDING_DATE_SIZE];
     recording_date_format(time_us, date);
     snprintf(text, size, "%s", date);
+}
+
+/* ---- Tables ---- */
+
+/* Adds the table of a metric's curve: a row a point. */
+static int add_curve(const struct gput_energy_recording *recording, const char *name,
+    const struct gput_energy_window *window, struct gput_tables *tables, struct gput_error *error)
+{
+    struct energy_curve curve;
+    TRY(energy_recording_points(recording, name, window, &curve, error));
+    struct gput_table *table = tables_add(tables, curve.metric.name);
+    table_add_column(table, "date", GPUT_COLUMN_TEXT);
+    table_add_column(table, "seconds", GPUT_COLUMN_DOUBLE);
+    table_add_column(table, "segment", GPUT_COLUMN_INT);
+    table_add_column(table, "value", GPUT_COLUMN_DOUBLE);
+    if (curve.metric.unit)
+        table_set_unit(table, curve.metric.unit);
+    int64_t start_us = energy_recording_start_us(recording);
+    for (size_t i = 0; i < curve.count; i++) {
+        const struct gput_energy_point *point = &curve.points[i];
+        char date[RECORDING_DATE_SIZE];
+        recording_date_format(point->time_us, date);
+        table_put_text(table, date);
+        table_put_double(table, (double)(point->time_us - start_us) / 1e6);
+        table_put_int(table, point->segment);
+        table_put_double(table, point->value);
+    }
+    free(curve.points);
+    return GPUT_OK;
+}
+
+int gput_energy_recording_tables(const struct gput_energy_recording *recording,
+    const char *const *names, size_t n_names, const struct gput_energy_window *window,
+    struct gput_tables **tables, struct gput_error *error)
+{
+    CLEANUP_FREE const char **selected = NULL;
+    size_t count;
+    *tables = NULL;
+    TRY(energy_recording_select(recording, names, n_names, &selected, &count, error));
+    struct gput_tables *building = tables_create();
+    int code = building ? GPUT_OK : error_memory(error);
+    for (size_t i = 0; i < count && code == GPUT_OK; i++)
+        code = add_curve(recording, selected[i], window, building, error);
+    if (code == GPUT_OK)
+        return tables_finish_building(building, tables, error);
+    gput_tables_destroy(building);
+    return code;
+}
+
+/* clang-format off */
+#define METRIC(name, type, unit, meaning) {#name, unit, meaning, GPUT_COLUMN_##type, COLUMN_OF(struct gput_energy_metric, name)}
+
+const struct column energy_metric_columns[ENERGY_METRIC_COLUMNS] = {
+    METRIC(group, TEXT, NULL, "cpu, gpu, experiment or wattmeter"),
+    METRIC(device, TEXT, NULL, "the GPU that it is of; missing: not of a single GPU"),
+    METRIC(unit, TEXT, NULL, "of its values; missing: another, or none"),
+    METRIC(total, DOUBLE, NULL, "integral over seconds, segment by segment: joules of watts"),
+    METRIC(average, DOUBLE, NULL, "over the time recorded, in its unit"),
+    METRIC(max, DOUBLE, NULL, "highest value, in its unit"),
+    METRIC(seconds, DOUBLE, "seconds", "recorded, segment by segment"),
+    METRIC(points, INT, NULL, "how many there are of the curve"),
+    METRIC(segments, INT, NULL, "how many there are of the curve"),
+};
+
+const struct column energy_total_columns[ENERGY_TOTAL_COLUMNS] = {
+    {"total_power_draw", "joules", "of CPU packages and GPUs", GPUT_COLUMN_DOUBLE, COLUMN_OF(struct energy_total, joules)},
+    {"exp_duration", "seconds", "recorded, segment by segment", GPUT_COLUMN_DOUBLE, COLUMN_OF(struct energy_total, seconds)},
+};
+/* clang-format on */
+
+int gput_energy_recording_summary_tables(const struct gput_energy_recording *recording,
+    const struct gput_energy_window *window, struct gput_tables **tables, struct gput_error *error)
+{
+    struct gput_tables *building = tables_create();
+    *tables = NULL;
+    if (!building)
+        return error_memory(error);
+    const struct energy_total total = energy_recording_total_of(recording, window);
+    struct gput_table *record = tables_add_record(building, "total");
+    table_add_columns(record, "", NULL, energy_total_columns, ENERGY_TOTAL_COLUMNS);
+    table_put_columns(record, energy_total_columns, ENERGY_TOTAL_COLUMNS, &total);
+
+    struct gput_table *metrics = tables_add(building, "metrics");
+    size_t count = gput_energy_recording_metric_count(recording);
+    table_add_column(metrics, "name", GPUT_COLUMN_TEXT);
+    table_add_columns(metrics, "", NULL, energy_metric_columns, ENERGY_METRIC_COLUMNS);
+    for (size_t i = 0; i < count; i++) {
+        struct gput_energy_metric metric = gput_energy_metric_default();
+        const char *name = gput_energy_recording_metric_name(recording, i);
+        if (gput_energy_recording_metric(recording, name, window, &metric, NULL) != GPUT_OK)
+            continue;
+        table_put_text(metrics, name);
+        table_put_columns(metrics, energy_metric_columns, ENERGY_METRIC_COLUMNS, &metric);
+    }
+    return tables_finish_building(building, tables, error);
 }

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/column.h"
-#include "files/power/energy_recording.h"
+#include "files/power/energy_record.h"
 
 #include <gputracker/energy_recording.h>
 
@@ -21,7 +21,7 @@ extern const struct column energy_metric_columns[ENERGY_METRIC_COLUMNS];
 extern const struct column energy_total_columns[ENERGY_TOTAL_COLUMNS];
 
 struct energy_total {
-    double joules; /* energy_recording_total_without_dram() */
+    double joules; /* of CPU packages and GPUs alone: AIPowerMeter's total_power_draw */
     double seconds;
 };
 
@@ -43,15 +43,19 @@ bool energy_metric_is_of_interval(const char *name);
 /* The moment at which the seconds of a recording start; 0 when it is empty. */
 int64_t energy_recording_start_us(const struct gput_energy_recording *recording);
 
-/* Joules in the window of what was recorded, NaN for the rest. The platform is in no total. */
-struct energy_recording_parts {
-    double packages, dram, gpus, platform;
+/* The joules of the window as a row of energy_data has them (see sink_tracking.c): NaN for what was
+ * not recorded. Shares of the command are not among them, and the platform is in no total. */
+void energy_recording_figures(const struct gput_energy_recording *recording,
+    const struct gput_energy_window *window, double joules[GPUT_ENERGY_FIGURE_COUNT]);
+
+/* A metric in a window with its points; owned. */
+struct energy_curve {
+    struct gput_energy_metric metric;
+    struct gput_energy_point *points;
+    size_t count;
 };
 
-struct energy_recording_parts energy_recording_parts(
-    const struct gput_energy_recording *recording, const struct gput_energy_window *window);
-
-/* As gput_energy_recording_total, of CPU packages and GPUs alone: AIPowerMeter's total_power_draw.
- */
-double energy_recording_total_without_dram(
-    const struct gput_energy_recording *recording, const struct gput_energy_window *window);
+/* Fills a curve, whose points the caller frees, also on failure. Errors: GPUT_ERROR_NOT_FOUND (the
+ * name), GPUT_ERROR_MEMORY. */
+int energy_recording_points(const struct gput_energy_recording *recording, const char *name,
+    const struct gput_energy_window *window, struct energy_curve *curve, struct gput_error *error);

@@ -19,23 +19,20 @@ struct energy_record *energy_record_create(const char *folder)
     return record;
 }
 
-static void series_finish(struct recorded_series *series)
-{
-    for (size_t i = 0; i < series->n_metrics; i++) {
-        free(series->metrics[i].name);
-        free(series->metrics[i].values);
-    }
-    free(series->metrics);
-    free(series->times_us);
-    free(series->segments);
-}
-
 void energy_record_destroy(struct energy_record *record)
 {
     if (!record)
         return;
-    for (int i = 0; i < RECORDED_SERIES; i++)
-        series_finish(&record->series[i]);
+    for (int i = 0; i < RECORDED_SERIES; i++) {
+        struct recorded_series *series = &record->series[i];
+        for (size_t k = 0; k < series->n_metrics; k++) {
+            free(series->metrics[k].name);
+            free(series->metrics[k].values);
+        }
+        free(series->metrics);
+        free(series->times_us);
+        free(series->segments);
+    }
     doc_destroy(record->metadata);
     doc_destroy(record->model);
     doc_destroy(record->experiment);
@@ -69,6 +66,48 @@ void energy_record_end_warnings(struct energy_record *record)
             record->more_warnings == 1 ? "" : "s");
 }
 
+/* ---- Names ---- */
+
+const char *recorded_metric_of_figure(enum gput_energy_figure figure)
+{
+    static const char *const names[GPUT_ENERGY_FIGURE_COUNT] = {
+        [GPUT_ENERGY_PACKAGE] = "intel_power",
+        [GPUT_ENERGY_CORE] = "total_cpu_power",
+        [GPUT_ENERGY_UNCORE] = "uncore_power",
+        [GPUT_ENERGY_DRAM] = "total_dram_power",
+        [GPUT_ENERGY_PSYS] = "psys_power",
+        [GPUT_ENERGY_GPU] = "nvidia_power",
+    };
+    return names[figure];
+}
+
+const char *recorded_current_name(const char *name)
+{
+    static const char *const names[][2] = {
+        {"per_gpu_attributable_mem_use", "nvidia_mem_use"},
+        {"per_gpu_absolute_percent_usage", "nvidia_sm_use"},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(names[i][0], name) == 0)
+            return names[i][1];
+    }
+    return name;
+}
+
+bool recorded_is_power(const char *group, const char *name)
+{
+    return strcmp(group, "wattmeter") == 0 || strstr(name, "_power") || strstr(name, "nvidia_draw");
+}
+
+bool recorded_has_name(const struct recorded_metric *metric, const char *name, size_t length)
+{
+    size_t own =
+        metric->device ? (size_t)(metric->device - 1 - metric->name) : strlen(metric->name);
+    return own == length && memcmp(metric->name, name, length) == 0;
+}
+
+/* ---- Values ---- */
+
 int recorded_series_add(
     struct recorded_series *series, int64_t time_us, uint32_t segment, struct gput_error *error)
 {
@@ -92,32 +131,19 @@ int recorded_series_add(
     return GPUT_OK;
 }
 
-static bool is_metric(const struct recorded_metric *metric, const char *name, const char *device)
-{
-    if (!device || !metric->device)
-        return !device && !metric->device && strcmp(metric->name, name) == 0;
-    size_t length = (size_t)(metric->device - 1 - metric->name);
-    return strlen(name) == length && memcmp(metric->name, name, length) == 0 &&
-           strcmp(metric->device, device) == 0;
-}
-
-/* "name", or "name:device"; NULL: no memory. */
-static char *join_name(const char *name, const char *device)
-{
-    struct str joined = {0};
-    str_append(&joined, name);
-    if (device)
-        str_printf(&joined, ":%s", device);
-    return str_steal(&joined);
-}
-
+/* Adds a metric called "name", or "name:device", which is missing at all moments so far. Returns
+ * NULL without memory. */
 static struct recorded_metric *add_metric(
     struct recorded_series *series, const char *group, const char *name, const char *device)
 {
     if (!ARRAY_EXTEND(series->metrics, series->n_metrics))
         return NULL;
+    struct str full = {0};
+    str_append(&full, name);
+    if (device)
+        str_printf(&full, ":%s", device);
     struct recorded_metric *metric = &series->metrics[series->n_metrics];
-    *metric = (struct recorded_metric){.name = join_name(name, device),
+    *metric = (struct recorded_metric){.name = str_steal(&full),
         .group = group,
         .values = malloc(series->capacity * sizeof *metric->values),
         .capacity = series->capacity};
@@ -134,28 +160,49 @@ static struct recorded_metric *add_metric(
     return metric;
 }
 
-bool recorded_is_power(const char *group, const char *name)
-{
-    return strcmp(group, "wattmeter") == 0 || strstr(name, "_power") || strstr(name, "nvidia_draw");
-}
-
-int recorded_series_set(struct recorded_series *series, const char *group, const char *name,
+/* Sets a metric of any group and device at the last moment. */
+static int set(struct recorded_series *series, const char *group, const char *name,
     const char *device, double value, struct gput_error *error)
 {
-    struct recorded_metric *metric = NULL;
+    /* "nan" of a wattmeter is a reading that went wrong. */
+    if (isnan(value) && strcmp(group, "wattmeter") != 0)
+        return GPUT_OK;
     if (strcmp(group, "experiment") != 0 && recorded_is_power(group, name) &&
         !(value >= 0 && value <= ENERGY_MACHINE_MAX_WATTS)) {
         series->n_implausible += value != -1;
         return GPUT_OK;
     }
+
+    struct recorded_metric *metric = NULL;
+    size_t length = strlen(name);
     for (size_t i = 0; i < series->n_metrics && !metric; i++) {
-        if (is_metric(&series->metrics[i], name, device))
-            metric = &series->metrics[i];
+        struct recorded_metric *known = &series->metrics[i];
+        bool is_same_device = device && known->device ? strcmp(device, known->device) == 0
+                                                      : !device && !known->device;
+        if (is_same_device && recorded_has_name(known, name, length))
+            metric = known;
     }
     if (!metric)
         metric = add_metric(series, group, name, device);
     if (!metric)
         return error_memory(error);
     metric->values[series->count - 1] = value;
+    return GPUT_OK;
+}
+
+int recorded_series_set(struct recorded_series *series, const char *group, const char *name,
+    double value, struct gput_error *error)
+{
+    return set(series, group, name, NULL, value, error);
+}
+
+int recorded_series_set_gpu(struct recorded_series *series, const char *name, const char *gpu,
+    double value, struct gput_error *error)
+{
+    if (!gpu || strcmp(gpu, "all") != 0)
+        return set(series, "gpu", recorded_current_name(name), gpu, value, error);
+    /* The sum of the GPUs, which must not be added to them. */
+    if (strcmp(name, "per_gpu_attributable_power") == 0)
+        return set(series, "gpu", "nvidia_attributable_power", NULL, value, error);
     return GPUT_OK;
 }

@@ -7,6 +7,8 @@
 #include "base/doc.h"
 #include "base/error.h"
 
+#include <gputracker/energy.h>
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -45,22 +47,40 @@ struct energy_record {
 struct energy_record *energy_record_create(const char *folder);
 void energy_record_destroy(struct energy_record *record); /* NULL is fine */
 
-/* Adds a moment; its values are NaN until they are set. Errors: GPUT_ERROR_MEMORY. */
-int recorded_series_add(
-    struct recorded_series *series, int64_t time_us, uint32_t segment, struct gput_error *error);
-
-/* Whether the metric is a power in watts, by the names that recordings have. */
-bool recorded_is_power(const char *group, const char *name);
-
-/* Sets a metric at the last moment; the metric is made when it is new. `device` as above. What no
- * computer can draw is left out and counted, except -1, which AIPowerMeter writes where the machine
- * has no such counter. */
-int recorded_series_set(struct recorded_series *series, const char *group, const char *name,
-    const char *device, double value, struct gput_error *error);
-
 /* Adds a warning, one sentence; those that do not fit are counted. */
 void energy_record_warn(struct energy_record *record, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Adds how many did not fit. To be called after the last warning. */
 void energy_record_end_warnings(struct energy_record *record);
+
+/* ---- Metrics ---- */
+
+/* AIPowerMeter's metric with the power of this figure of energy, in watts: "intel_power" of the
+ * packages. NULL: it has none. */
+const char *recorded_metric_of_figure(enum gput_energy_figure figure);
+
+/* The current name of a metric that recordings of 2022 or 2023 call `name`, as in AIPowerMeter's
+ * own reader; `name` where it is the same. */
+const char *recorded_current_name(const char *name);
+
+/* Whether the metric is a power in watts, by the names that recordings have. */
+bool recorded_is_power(const char *group, const char *name);
+
+/* Whether the metric is called so: its name without its GPU is the first `length` bytes of `name`.
+ */
+bool recorded_has_name(const struct recorded_metric *metric, const char *name, size_t length);
+
+/* Adds a moment; its values are NaN until they are set. Errors: GPUT_ERROR_MEMORY. */
+int recorded_series_add(
+    struct recorded_series *series, int64_t time_us, uint32_t segment, struct gput_error *error);
+
+/* Sets a metric at the last moment; the metric is made when it is new, and NaN is not set. What no
+ * computer can draw is left out and counted, except -1, which AIPowerMeter writes where the machine
+ * has no such counter. */
+int recorded_series_set(struct recorded_series *series, const char *group, const char *name,
+    double value, struct gput_error *error);
+
+/* The same for a metric of a GPU (NULL: of all), by its current name. */
+int recorded_series_set_gpu(struct recorded_series *series, const char *name, const char *gpu,
+    double value, struct gput_error *error);

@@ -11,10 +11,24 @@
 
 #include "files/power/energy_record.h"
 
-#include <stdbool.h>
-
 /* Ends a segment of power_metrics.json, as a JSON string on its own line. */
 #define ENERGY_RECORDING_SEGMENT_END "END OF RECORDING SEGMENT"
+
+#define ENERGY_RECORDING_JSON "power_metrics.json"
+
+/*
+ * The table power_metrics of this database has a row for each number, with the columns
+ *
+ *     date     as in power_metrics.json
+ *     segment  0, 1, …; the curve has a gap between two of them
+ *     device   "cpu" or "gpu"
+ *     name     the metric
+ *     key      the process or GPU that the number is of; NULL where the metric is one number
+ *     value
+ *
+ * The rows of a moment are written in one transaction.
+ */
+#define ENERGY_RECORDING_SQLITE "power_metrics.sqlite"
 
 /*
  * Reads a folder. On success the caller calls energy_record_destroy(); on failure *record is NULL.
@@ -23,21 +37,3 @@
  */
 int energy_recording_read(
     const char *folder, struct energy_record **record, struct gput_error *error);
-
-/* The current name of a metric that recordings of 2022 or 2023 call `name`, as in AIPowerMeter's
- * own reader; `name` where it is the same. */
-const char *energy_recording_gpu_name(const char *name);
-
-/* Sets a metric of a GPU (NULL: of all) at the last moment; NaN: missing. */
-int energy_recording_add_gpu(struct recorded_series *series, const char *name, const char *gpu,
-    double value, struct gput_error *error);
-
-/* energy_recording_power.c, …_sqlite.c, …_experiment.c, …_wattmeter.c: read one file into the
- * record; *found: whether it exists. */
-int energy_recording_read_power(
-    struct energy_record *record, bool *found, struct gput_error *error);
-int energy_recording_read_sqlite(
-    struct energy_record *record, bool *found, struct gput_error *error);
-int energy_recording_read_experiment(struct energy_record *record, struct gput_error *error);
-int energy_recording_read_wattmeter(
-    struct energy_record *record, bool *found, struct gput_error *error);

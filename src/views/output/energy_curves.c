@@ -2,6 +2,7 @@
  * Metrics of a recording of power point by point: text, JSON, CSV, and a picture.
  */
 #include "analysis/analyze/energy_recording.h"
+#include "base/cleanup.h"
 #include "base/csv.h"
 #include "base/doc.h"
 #include "base/number.h"
@@ -12,16 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The points of one metric in the window; owned. */
-struct metric_curve {
-    const char *name;
-    const char *unit; /* NULL: another, or none */
-    struct gput_energy_point *points;
-    size_t count;
-};
-
 struct curves {
-    struct metric_curve *list;
+    struct energy_curve *list;
     size_t count;
 };
 
@@ -32,33 +25,17 @@ static void curves_finish(struct curves *curves)
     free(curves->list);
 }
 
-static int read_curve(const struct gput_energy_recording *recording, const char *name,
-    const struct gput_energy_window *window, struct metric_curve *curve, struct gput_error *error)
-{
-    struct gput_energy_metric metric = gput_energy_metric_default();
-    TRY(gput_energy_recording_metric(recording, name, window, &metric, error));
-    curve->name = metric.name;
-    curve->unit = metric.unit;
-    curve->points = malloc((metric.points + 1) * sizeof *curve->points);
-    if (!curve->points)
-        return error_memory(error);
-    curve->count =
-        gput_energy_recording_curve(recording, name, window, curve->points, metric.points);
-    return GPUT_OK;
-}
-
 static int read_curves(const struct gput_energy_recording *recording, const char *const *names,
     size_t n_names, const struct gput_energy_window *window, struct curves *curves,
     struct gput_error *error)
 {
-    const char **selected;
+    CLEANUP_FREE const char **selected = NULL;
     size_t count;
     TRY(energy_recording_select(recording, names, n_names, &selected, &count, error));
     *curves = (struct curves){calloc(count + 1, sizeof *curves->list), count};
     int code = curves->list ? GPUT_OK : error_memory(error);
     for (size_t i = 0; i < count && code == GPUT_OK; i++)
-        code = read_curve(recording, selected[i], window, &curves->list[i], error);
-    free(selected);
+        code = energy_recording_points(recording, selected[i], window, &curves->list[i], error);
     if (code != GPUT_OK)
         curves_finish(curves);
     return code;
@@ -69,8 +46,8 @@ static int read_curves(const struct gput_energy_recording *recording, const char
 static void write_text(const struct curves *curves, struct str *text)
 {
     for (size_t i = 0; i < curves->count; i++) {
-        const struct metric_curve *curve = &curves->list[i];
-        str_printf(text, "%s%s:\n", i ? "\n" : "", curve->name);
+        const struct energy_curve *curve = &curves->list[i];
+        str_printf(text, "%s%s:\n", i ? "\n" : "", curve->metric.name);
         for (size_t k = 0; k < curve->count; k++) {
             char date[32], number[NUMBER_TEXT_SIZE];
             if (k > 0 && curve->points[k].segment != curve->points[k - 1].segment)
@@ -86,11 +63,11 @@ static void write_csv(const struct curves *curves, struct str *text)
 {
     str_append(text, "metric,segment,date,value\n");
     for (size_t i = 0; i < curves->count; i++) {
-        const struct metric_curve *curve = &curves->list[i];
+        const struct energy_curve *curve = &curves->list[i];
         for (size_t k = 0; k < curve->count; k++) {
             char date[32];
             gput_energy_recording_date(curve->points[k].time_us, date, sizeof date);
-            csv_append_shown(text, curve->name);
+            csv_append_shown(text, curve->metric.name);
             str_printf(text, ",%u,%s,", curve->points[k].segment, date);
             csv_append_number(text, curve->points[k].value);
             str_append_char(text, '\n');
@@ -102,8 +79,8 @@ static void write_json(const struct curves *curves, struct str *text)
 {
     struct doc *root = doc_create_object();
     for (size_t i = 0; i < curves->count; i++) {
-        const struct metric_curve *curve = &curves->list[i];
-        struct doc *points = doc_add_array(root, curve->name);
+        const struct energy_curve *curve = &curves->list[i];
+        struct doc *points = doc_add_array(root, curve->metric.name);
         for (size_t k = 0; k < curve->count; k++) {
             char date[32];
             struct doc *point = doc_add_object(points, NULL);
@@ -120,34 +97,34 @@ static void write_json(const struct curves *curves, struct str *text)
 /* ---- the picture ---- */
 
 /* What a unit is of, for the heading of a chart. */
-static const char *quantity_of(const struct metric_curve *curve)
+static const char *quantity_of(const struct energy_curve *curve)
 {
-    const char *unit = curve->unit ? curve->unit : "";
+    const char *unit = curve->metric.unit ? curve->metric.unit : "";
     return strcmp(unit, "watts") == 0   ? "Power"
            : strcmp(unit, "bytes") == 0 ? "Memory"
-                                        : curve->name;
+                                        : curve->metric.name;
 }
 
 /* The panel of what a curve is of, made when it is its first; NULL without memory. */
-static struct chart_panel *panel_of(struct chart *chart, const struct metric_curve *curve)
+static struct chart_panel *panel_of(struct chart *chart, const struct energy_curve *curve)
 {
     const char *name = quantity_of(curve);
     for (size_t i = 0; i < chart->panel_count; i++) {
         if (strcmp(chart->panels[i].name, name) == 0)
             return &chart->panels[i];
     }
-    return chart_add_panel(chart, name, curve->unit ? curve->unit : "");
+    return chart_add_panel(chart, name, curve->metric.unit ? curve->metric.unit : "");
 }
 
-static int add_line(struct chart *chart, const struct metric_curve *curve, int64_t first_us,
+static int add_line(struct chart *chart, const struct energy_curve *curve, int64_t first_us,
     struct gput_error *error)
 {
     struct chart_panel *panel = panel_of(chart, curve);
     struct chart_line *line =
-        panel ? chart_add_line(chart, panel, curve->name, (unsigned)panel->count) : NULL;
+        panel ? chart_add_line(chart, panel, curve->metric.name, (unsigned)panel->count) : NULL;
     if (!line)
         return error_memory(error);
-    line->curve.is_of_intervals = energy_metric_is_of_interval(curve->name);
+    line->curve.is_of_intervals = energy_metric_is_of_interval(curve->metric.name);
     for (size_t i = 0; i < curve->count; i++) {
         const struct gput_energy_point *point = &curve->points[i];
         if (i > 0 && point->segment != point[-1].segment)
@@ -164,7 +141,7 @@ static void find_times(const struct curves *curves, int64_t *first_us, int64_t *
     *first_us = INT64_MAX;
     *last_us = INT64_MIN;
     for (size_t i = 0; i < curves->count; i++) {
-        const struct metric_curve *curve = &curves->list[i];
+        const struct energy_curve *curve = &curves->list[i];
         for (size_t k = 0; k < curve->count; k++) {
             int64_t time_us = curve->points[k].time_us;
             *first_us = time_us < *first_us ? time_us : *first_us;

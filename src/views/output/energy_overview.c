@@ -353,7 +353,9 @@ void energy_overview_write(const struct gput_energy_recording *recording,
 {
     struct overview overview = {recording, window, text, MAX_LABEL};
     char joules[HUMAN_SIZE], seconds[HUMAN_SIZE], watts[HUMAN_SIZE], words[ENERGY_PARTS_SIZE];
-    double total = gput_energy_recording_total(recording, window);
+    double figures[GPUT_ENERGY_FIGURE_COUNT];
+    energy_recording_figures(recording, window, figures);
+    double total = figures[GPUT_ENERGY_TOTAL];
     double duration = gput_energy_recording_seconds(recording, window);
     str_printf(text, "%s in %s", human_joules(total, joules), human_seconds(duration, seconds));
     if (duration > 0 && !isnan(total))
@@ -361,8 +363,8 @@ void energy_overview_write(const struct gput_energy_recording *recording,
     if (isnan(total)) {
         str_printf(text, ": %s\n", why_no_total(&overview));
     } else {
-        struct energy_recording_parts parts = energy_recording_parts(recording, window);
-        energy_parts_words(parts.packages, parts.dram, parts.gpus, words);
+        energy_parts_words(figures[GPUT_ENERGY_PACKAGE], figures[GPUT_ENERGY_DRAM],
+            figures[GPUT_ENERGY_GPU], words);
         str_printf(text, " (%s)\n", words);
     }
     write_domains(&overview);

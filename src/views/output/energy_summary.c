@@ -137,10 +137,11 @@ static void write_model(const struct doc *model, struct str *text)
 static void write_text(const struct gput_energy_recording *recording,
     const struct gput_energy_window *window, struct str *text)
 {
+    const struct energy_total total = energy_recording_total_of(recording, window);
     str_append(text, "Energy consumption:\n   Total power draw: ");
-    append_number(text, energy_recording_total_without_dram(recording, window), 3);
+    append_number(text, total.joules, 3);
     str_append(text, " joules\n   Recorded duration: ");
-    append_number(text, gput_energy_recording_seconds(recording, window), 3);
+    append_number(text, total.seconds, 3);
     str_append(text, " seconds\n");
     write_group(recording, window, "cpu", "On the CPU", text);
     write_group(recording, window, "gpu", "On the GPU", text);

@@ -163,20 +163,15 @@ static int add_curve(struct report_session *session, const struct gput_energy_me
     return code;
 }
 
+/* Adds a metric, if it has points. */
 static int add_metric(struct report_session *session, const struct gput_energy_recording *recording,
     const char *name, struct gput_error *error)
 {
-    struct gput_energy_metric metric = gput_energy_metric_default();
-    TRY(gput_energy_recording_metric(recording, name, NULL, &metric, error));
-    size_t count = gput_energy_recording_curve(recording, name, NULL, NULL, 0);
-    if (count == 0)
-        return GPUT_OK;
-    struct gput_energy_point *points = calloc(count, sizeof *points);
-    if (!points)
-        return error_memory(error);
-    gput_energy_recording_curve(recording, name, NULL, points, count);
-    int code = add_curve(session, &metric, points, count, error);
-    free(points);
+    struct energy_curve curve;
+    int code = energy_recording_points(recording, name, NULL, &curve, error);
+    if (code == GPUT_OK && curve.count > 0)
+        code = add_curve(session, &curve.metric, curve.points, curve.count, error);
+    free(curve.points);
     return code;
 }
 
@@ -210,7 +205,8 @@ static int add_recording(struct report_session *session,
 {
     size_t count = gput_energy_recording_metric_count(recording);
     double seconds = gput_energy_recording_seconds(recording, NULL);
-    struct energy_recording_parts parts = energy_recording_parts(recording, NULL);
+    double joules[GPUT_ENERGY_FIGURE_COUNT];
+    energy_recording_figures(recording, NULL, joules);
     char words[ENERGY_PARTS_SIZE];
     for (size_t i = 0; i < count; i++) {
         TRY(add_metric(session, recording, gput_energy_recording_metric_name(recording, i), error));
@@ -218,9 +214,10 @@ static int add_recording(struct report_session *session,
     }
     report_session_warn(session, gput_energy_recording_warning(recording));
     add_card(session, "wall", "Recorded time", "seconds", seconds);
-    energy_parts_words(parts.packages, parts.dram, parts.gpus, words);
-    add_power(session, "machine", words, gput_energy_recording_total(recording, NULL), seconds);
-    add_power(session, "platform", "the whole platform", parts.platform, seconds);
+    energy_parts_words(
+        joules[GPUT_ENERGY_PACKAGE], joules[GPUT_ENERGY_DRAM], joules[GPUT_ENERGY_GPU], words);
+    add_power(session, "machine", words, joules[GPUT_ENERGY_TOTAL], seconds);
+    add_power(session, "platform", "the whole platform", joules[GPUT_ENERGY_PSYS], seconds);
     return GPUT_OK;
 }
 
