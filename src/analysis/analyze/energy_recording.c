@@ -253,7 +253,8 @@ static const struct recorded_series *main_series(const struct gput_energy_record
     return power->count ? power : &recording->record->series[RECORDED_WATTMETER];
 }
 
-int64_t energy_recording_start_us(const struct gput_energy_recording *recording)
+/* Returns the moment at which the seconds of a recording start; 0 when it is empty. */
+static int64_t start_us_of(const struct gput_energy_recording *recording)
 {
     const struct recorded_series *series = main_series(recording);
     return series->count > 0 ? series->times_us[0] : 0;
@@ -389,7 +390,7 @@ static int parse_bound(const struct gput_energy_recording *recording, const char
     if (series->count > 0 && is_number &&
         (fabs(seconds) < 9e9 || (seconds >= EPOCH_US && seconds < 9e15))) {
         int64_t us = (int64_t)llround(seconds >= EPOCH_US ? seconds : seconds * 1e6);
-        *bound = seconds < GPUT_ENERGY_EPOCH_SECONDS ? energy_recording_start_us(recording) + us
+        *bound = seconds < GPUT_ENERGY_EPOCH_SECONDS ? start_us_of(recording) + us
                                                      : recording_date_of_epoch_ns(us * 1000);
         return GPUT_OK;
     }
@@ -477,7 +478,7 @@ static int add_curve(const struct gput_energy_recording *recording, const char *
     table_add_column(table, "value", GPUT_COLUMN_DOUBLE);
     if (curve.metric.unit)
         table_set_unit(table, curve.metric.unit);
-    int64_t start_us = energy_recording_start_us(recording);
+    int64_t start_us = start_us_of(recording);
     for (size_t i = 0; i < curve.count; i++) {
         const struct gput_energy_point *point = &curve.points[i];
         char date[RECORDING_DATE_SIZE];

@@ -40,9 +40,6 @@ int energy_recording_select(const struct gput_energy_recording *recording, const
 /* Whether a value of a metric is that of the time since the one before: what a counter grew by. */
 bool energy_metric_is_of_interval(const char *name);
 
-/* The moment at which the seconds of a recording start; 0 when it is empty. */
-int64_t energy_recording_start_us(const struct gput_energy_recording *recording);
-
 /* The joules of the window as a row of energy_data has them (see sink_tracking.c): NaN for what was
  * not recorded. Shares of the command are not among them, and the platform is in no total. */
 void energy_recording_figures(const struct gput_energy_recording *recording,

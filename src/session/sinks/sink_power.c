@@ -39,6 +39,7 @@ struct power_sink {
     uint64_t most_ram_bytes;
 };
 
+/* Makes the folder and opens its file, which the writer's thread has from here on. */
 static int open_recording(struct sink *sink, struct gput_error *error)
 {
     const struct gput_session_options *options = &sink->settings->options;
@@ -54,6 +55,7 @@ static int open_recording(struct sink *sink, struct gput_error *error)
     return code;
 }
 
+/* Warns once of powers that are missing in the whole recording, and why. */
 static void warn_of_missing(struct power_sink *recording)
 {
     const struct energy_meter *meter = recording->period.snapshot->energy;
@@ -75,36 +77,36 @@ static void warn_of_missing(struct power_sink *recording)
             meter->cpu.remedy);
 }
 
-/* ---- its lines ---- */
+/* ---- Its lines ---- */
 
-/* In case all have ended at the end of the period: those with the most RAM of it. */
+/* Keeps the states with the most RAM of the period, in case all have ended at its end. */
 static void keep_states(struct power_sink *recording)
 {
     uint64_t ram_bytes = recording->period.snapshot->ram->figures.combined.total;
     if (ram_bytes == 0 || (recording->max.metrics && ram_bytes <= recording->most_ram_bytes))
         return;
     recording->most_ram_bytes = ram_bytes;
-    recorded_states_take(recording->period.snapshot, &recording->period.gpu_usage,
-        recorded_period_date_ns(&recording->period), &recording->max);
+    recorded_states_take(
+        &recording->period, recorded_period_date_ns(&recording->period), &recording->max);
 }
 
-/* If all have ended by the end of the period, it has the states of the sample with the most RAM.
- * Without a sample it has those of its start: their memory is unknown then, not 0. */
+/* Makes the line of the period's end. If all have ended by then, it has the states of the sample
+ * with the most RAM. Without a sample it has those of its start: their memory is unknown then, not
+ * 0. */
 static struct doc *end_line(struct power_sink *recording, const struct period_powers *powers)
 {
-    if (process_tree_has_memory(recording->period.snapshot->tree))
-        recorded_states_take(
-            recording->period.snapshot, &recording->period.gpu_usage, 0, &recording->max);
+    if (recorded_period_has_memory(&recording->period))
+        recorded_states_take(&recording->period, 0, &recording->max);
     return recording->max.metrics
                ? recorded_period_line(&recording->period, powers, &recording->max)
                : NULL;
 }
 
 /*
- * Two lines, so that an integral by trapezoids is what was counted: powers, which are means over
- * the period, at its beginning and at its end, each with the states of that moment. No two lines
- * are of the same moment. No line may be drawn across a time without figures, nor across a change
- * of the clock: the segment ends.
+ * Puts two lines, so that an integral by trapezoids is what was counted: powers, which are means
+ * over the period, at its beginning and at its end, each with the states of that moment. No two
+ * lines are of the same moment. No line may be drawn across a time without figures, nor across a
+ * change of the clock: the segment ends.
  */
 static void put_period(struct power_sink *recording)
 {
@@ -123,17 +125,18 @@ static void put_period(struct power_sink *recording)
     doc_destroy(item.end);
 }
 
+/* Whether the period ends with this tick. It can only where the machine's CPU time and the joules
+ * were just read. */
 static bool is_due(const struct power_sink *recording)
 {
     const struct snapshot *snapshot = recording->period.snapshot;
     int64_t now_ns = snapshot->taken_ns;
-    /* Only where the machine's CPU time and the joules were just read. */
     bool in_step = snapshot->system->since_ns == now_ns && now_ns > recording->period.since_ns;
     return in_step && (snapshot->is_last || now_ns >= recording->due_ns - EARLY_NS ||
                           !recorded_period_goes_on(&recording->period));
 }
 
-/* Periods are counted from the start of the session, whose ticks are. */
+/* Sets when the next period ends: they are counted from the start of the session, as ticks are. */
 static void set_next_due(struct power_sink *recording)
 {
     int64_t period_ns =
@@ -143,6 +146,7 @@ static void set_next_due(struct power_sink *recording)
         recording->due_ns += (late_ns / period_ns + 1) * period_ns;
 }
 
+/* Takes a tick: it begins the first period, ends one, or is in the middle of one. */
 static void record(struct sink *sink, const struct snapshot *snapshot)
 {
     struct power_sink *recording = (struct power_sink *)sink;
@@ -170,7 +174,7 @@ static void close_recording(struct sink *sink)
     recorded_states_finish(&recording->max);
 }
 
-/* ---- the writer's thread ---- */
+/* ---- The writer's thread ---- */
 
 static int write_line(struct power_output *output, int64_t date_ns, const struct doc *metrics,
     struct gput_error *error)
