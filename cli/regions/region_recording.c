@@ -220,8 +220,11 @@ int region_recording_begin(struct region_recording *recording, const struct argu
     const char *list = arguments_value(arguments, OPTION_REGIONS);
     const char *token = arguments_value(arguments, OPTION_PHASE_TOKEN);
     int kind = -1;
-    *recording = (struct region_recording){
-        .has_sources = list, .outputs = outputs, .warn = options->warn, .warn_user = options->user};
+    *recording = (struct region_recording){.path = recording->path,
+        .has_sources = list,
+        .outputs = outputs,
+        .warn = options->warn,
+        .warn_user = options->user};
     TRY(arguments_read_choice(arguments, OPTION_PHASES, "kind of phases", &kind, error));
     TRY(set_exact(recording, arguments, options, error));
     recording->derives_phases = kind == 0;
@@ -229,14 +232,11 @@ int region_recording_begin(struct region_recording *recording, const struct argu
     recording->replaces = options->overwrite;
     if (!recording->is_wanted)
         return GPUT_OK;
-    recording->path = arguments_value(arguments, OPTION_REGION_FILE);
     if (token)
         TRY(phase_matcher_init(&recording->matcher, token, error));
     recording->has_phases = token;
     if (list)
         TRY(region_sources_read(list, &recording->sources, error));
-    if (recording->path)
-        TRY(outputs_name(outputs, OUTPUT_REGIONS, &recording->path, error));
     TRY(make_files(recording, outputs, samples, options, error));
     return list ? set_environment(recording, arguments, error) : GPUT_OK;
 }

@@ -34,11 +34,12 @@
 static int name_file(struct torch_trace *trace, struct outputs *outputs, const char *tracking_file,
     struct gput_error *error)
 {
-    if (!trace->path && tracking_file)
+    if (trace->path)
+        return GPUT_OK; /* tracking_files_name() has done it */
+    if (tracking_file)
         return outputs_name_after(
             outputs, OUTPUT_TRACES, tracking_file, "-torch.json", &trace->path, error);
-    if (!trace->path)
-        trace->path = "torch-trace.json";
+    trace->path = "torch-trace.json";
     return outputs_name(outputs, OUTPUT_TRACES, &trace->path, error);
 }
 
@@ -159,9 +160,9 @@ int torch_trace_begin(struct torch_trace *trace, const struct arguments *argumen
     struct gput_rank *rank;
     const char *text;
     size_t position = 0;
-    *trace = (struct torch_trace){.socket = -1, .events = -1, .sockets = {.alive_fd = -1}};
+    *trace = (struct torch_trace){
+        .path = trace->path, .socket = -1, .events = -1, .sockets = {.alive_fd = -1}};
     trace->replaces = options->overwrite;
-    trace->path = arguments_value(arguments, OPTION_TORCH_TRACE_FILE);
     while ((text = arguments_next(arguments, OPTION_TORCH_TRACE, &position)))
         TRY(torch_schedule_add(&trace->schedule, text, error));
     if (trace->schedule.n_requests == 0)

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAX_NAME_TRIES = 100 };
+#define MAX_NUMBER 1000000L
 
 /* "-" is the standard output. */
 static bool is_file(const char *path)
@@ -80,6 +80,7 @@ void outputs_finish(struct outputs *outputs)
     for (size_t i = 0; i < OUTPUTS; i++) {
         struct output *output = &outputs->list[i];
         free(output->local); /* also of results so far, which have no place */
+        free(output->wanted);
         if (!output->place)
             continue;
         claim_release(&output->claim, output->place);
@@ -112,22 +113,71 @@ int outputs_find_rank(struct outputs *outputs, struct gput_error *error)
     return outputs->own ? GPUT_OK : gput_rank_create(NULL, &outputs->own, error);
 }
 
-static bool has_number(const char *pattern)
-{
-    while ((pattern = strchr(pattern, '%')) != NULL && pattern[1] != '\0') {
-        if (pattern[1] == 'n')
-            return true;
-        pattern += 2;
-    }
-    return false;
-}
-
 /* Gives an output its name. */
 static void rename_output(struct output *output, char *place)
 {
     free(output->place);
     output->place = place;
-    *output->path = place;
+    if (!output->local) /* its writer goes on in the spool */
+        *output->path = place;
+}
+
+/* Returns the position of %n in a name; NULL: it has none. */
+static const char *find_number(const char *pattern)
+{
+    while ((pattern = strchr(pattern, '%')) != NULL && pattern[1] != '\0') {
+        if (pattern[1] == 'n')
+            return pattern;
+        pattern += 2;
+    }
+    return NULL;
+}
+
+/* Makes the name that an output has with a number: x.2.json of x.json, x2.json of x%n.json. Without
+ * %n, number 0 is the name that was wanted. Returns NULL if there is no memory. The name is the
+ * caller's. */
+static char *numbered_name(const struct outputs *outputs, const struct output *output, long number)
+{
+    struct gput_error ignored;
+    char *name = NULL, *filled = NULL;
+    if (!output->pattern) {
+        if (number == 0)
+            name = strdup(output->wanted);
+        else if (gput_rank_numbered_path(output->wanted, number, &name, &ignored) != GPUT_OK)
+            name = NULL;
+        return name;
+    }
+    const char *rest = output->pattern;
+    size_t length = 0;
+    FILE *text = open_memstream(&filled, &length);
+    for (const char *at; text && (at = find_number(rest)); rest = at + 2)
+        fprintf(text, "%.*s%ld", (int)(at - rest), rest, number);
+    if (text)
+        fputs(rest, text);
+    /* A name with a number of its own needs no rank in it. */
+    if (!text || fclose(text) != 0 ||
+        gput_rank_expand(outputs->own, filled, &name, &ignored) != GPUT_OK)
+        name = NULL;
+    free(filled);
+    return name;
+}
+
+/* Gives an output the name that it has with a number, and makes folders that this name needs. */
+static bool take_number(const struct outputs *outputs, struct output *output, long number)
+{
+    char *name = numbered_name(outputs, output, number);
+    if (!name)
+        return false;
+    if (output->place && strcmp(name, output->place) == 0) {
+        free(name);
+        return true;
+    }
+    if (output->pattern && output->place)
+        remove_folders(output->place, output->n_folders);
+    rename_output(output, name);
+    if (output->pattern)
+        output->n_folders = make_folders(name, 0, false);
+    return true;
 }
 
 int outputs_name(
@@ -143,38 +193,37 @@ int outputs_name(
                       : gput_rank_path(outputs->own, given, &expanded, error));
     output->has_rank =
         outputs_are_many(outputs) && !strchr(given, '%') && strcmp(given, expanded) != 0;
-    output->pattern = !is_shared(id) && has_number(given) ? given : NULL;
+    output->pattern = !is_shared(id) && is_file(expanded) && find_number(given) ? given : NULL;
     output->path = path;
     rename_output(output, expanded);
+    output->wanted = strdup(expanded);
+    if (!output->wanted)
+        return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
     if (is_shared(id) && first_placeholder(given) < strlen(given))
         make_folders(expanded, first_placeholder(given), true); /* others may be about to use it */
     else if (!is_shared(id) && is_file(expanded))
         output->n_folders = make_folders(expanded, 0, false);
+    while (output->pattern && outputs->pattern_number < MAX_NUMBER &&
+           take_number(outputs, output, outputs->pattern_number) &&
+           access(output->place, F_OK) == 0)
+        outputs->pattern_number++;
     return GPUT_OK;
 }
 
 int outputs_name_after(struct outputs *outputs, enum output_id id, const char *file,
     const char *ending, const char **path, struct gput_error *error)
 {
-    const char *slash = strrchr(file, '/'), *dot = strrchr(slash ? slash : file, '.');
     char *place;
+    const struct output *samples = &outputs->list[OUTPUT_SAMPLES];
+    if (file == samples->place && !samples->pattern)
+        file = samples->wanted; /* both have the same number later */
+    const char *slash = strrchr(file, '/'), *dot = strrchr(slash ? slash : file, '.');
     if (asprintf(&place, "%.*s%s", dot ? (int)(dot - file) : (int)strlen(file), file, ending) < 0)
         return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
     outputs->list[id].path = path;
     rename_output(&outputs->list[id], place);
-    return GPUT_OK;
-}
-
-/* The next name where one is taken: that of the next number where it has one. */
-static bool take_next_name(struct outputs *outputs, struct output *output)
-{
-    struct gput_error ignored;
-    char *next;
-    int code = output->pattern ? gput_rank_path(outputs->own, output->pattern, &next, &ignored)
-                               : gput_rank_free_path(output->place, &next, &ignored);
-    if (code == GPUT_OK)
-        rename_output(output, next);
-    return code == GPUT_OK;
+    outputs->list[id].wanted = strdup(place);
+    return outputs->list[id].wanted ? GPUT_OK : fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
 }
 
 /* ---- Claims ---- */
@@ -193,15 +242,58 @@ static bool takes_free_name(const struct outputs *outputs, enum output_id id)
            outputs->list[id].pattern;
 }
 
-/* Results so far are of one name, and the session makes its tracking file itself. */
+/* Whether a claim has failed because the name belongs to something else. */
+static bool is_taken(int failure)
+{
+    return failure == EEXIST || failure == EBUSY;
+}
+
+/* Claims the name of an output. Results so far have a fixed name. The session makes its tracking
+ * file itself, so of that one it is only found out whether the name is taken. Returns 0 or an
+ * errno. */
 static int claim(struct outputs *outputs, enum output_id id)
 {
     struct output *output = &outputs->list[id];
-    bool is_made_by_session = id == OUTPUT_SAMPLES && !outputs->spool.folder;
-    if (!is_file(output->place) || is_made_by_session || id == OUTPUT_RESULTS)
+    struct stat there;
+    if (!is_file(output->place) || id == OUTPUT_RESULTS)
         return 0;
+    if (id == OUTPUT_SAMPLES && !outputs->spool.folder) {
+        bool may_be_there = outputs->overwrite || !takes_free_name(outputs, id);
+        return !may_be_there && lstat(output->place, &there) == 0 ? EEXIST : 0;
+    }
     return (id == OUTPUT_POWER ? claim_recording : claim_file)(
         output->place, replaces(outputs, id), &output->claim);
+}
+
+/* Whether an output can still have another name: it has a claim, and nothing was made there. */
+static bool can_move(const struct output *output)
+{
+    return output->is_claimed && !output->is_made && !output->local && !output->is_skipped;
+}
+
+/*
+ * Gives all outputs of a session that can still move the next number with which each of their names
+ * is free, so that x.2.json and x.2.csv are of one session. Those with %n in their names count for
+ * themselves. Returns false if there is none.
+ */
+static bool take_next_number(struct outputs *outputs, struct output *taken)
+{
+    long *number = taken->pattern ? &outputs->pattern_number : &outputs->number;
+    bool is_free = false;
+    taken->is_claimed = true;
+    while (!is_free && ++*number < MAX_NUMBER) {
+        is_free = true;
+        for (enum output_id id = 0; id < OUTPUTS && is_free; id++) {
+            struct output *output = &outputs->list[id];
+            if (!can_move(output) || !output->pattern != !taken->pattern)
+                continue;
+            claim_release(&output->claim, output->place);
+            if (!take_number(outputs, output, *number))
+                return false;
+            is_free = !is_taken(claim(outputs, id));
+        }
+    }
+    return is_free;
 }
 
 static void warn(const struct outputs *outputs, const char *format, const char *a, const char *b)
@@ -212,14 +304,20 @@ static void warn(const struct outputs *outputs, const char *format, const char *
         outputs->warn(outputs->user, text);
 }
 
-/* Says that an output has another name than the one that was wanted, which the caller has. */
-static void say_name(
-    const struct outputs *outputs, enum output_id id, char *wanted, const char *format)
+void outputs_say_names(const struct outputs *outputs)
 {
-    const struct output *output = &outputs->list[id];
-    if (wanted && !output->pattern && strcmp(wanted, output->place) != 0)
-        warn(outputs, format, wanted, output->place);
-    free(wanted);
+    for (enum output_id id = 0; id < OUTPUTS; id++) {
+        const struct output *output = &outputs->list[id];
+        if (!output->wanted || output->pattern || output->is_skipped || is_shared(id) ||
+            strcmp(output->wanted, output->place) == 0)
+            continue;
+        warn(outputs,
+            output->taken_by == EBUSY ? "Another tracker is writing to %.300s: %.300s is written."
+            : output->taken_by == EEXIST
+                ? "%.300s exists: %.300s is written (--overwrite replaces %.300s)."
+                : "Instead of %.300s, %.300s is written: files of one session have one number.",
+            output->wanted, output->place);
+    }
 }
 
 void outputs_skip(struct outputs *outputs, enum output_id id)
@@ -246,40 +344,50 @@ static void take_failure(struct outputs *outputs, enum output_id id, int failure
         outputs_skip(outputs, id);
 }
 
+/* Gives an output the number that its session has by now, and finds out whether the wanted name is
+ * taken, too, for what is said. Returns false if there is no memory. */
+static bool take_number_of_session(struct outputs *outputs, enum output_id id)
+{
+    struct output *output = &outputs->list[id];
+    if (output->pattern)
+        return take_number(outputs, output, outputs->pattern_number);
+    if (outputs->number > 0) {
+        int failure = claim(outputs, id);
+        output->taken_by = is_taken(failure) ? failure : 0;
+        claim_release(&output->claim, output->place);
+    }
+    return take_number(outputs, output, outputs->number);
+}
+
 int outputs_take(struct outputs *outputs, enum output_id id, output_maker *make, void *user,
     struct gput_error *error)
 {
     struct output *output = &outputs->list[id];
-    bool is_in_use = false;
-    int code = GPUT_OK;
     if (!output->path || !*output->path)
         return make ? make(user, error) : GPUT_OK;
-    char *wanted = strdup(output->place);
-    for (int tries = 0; tries <= MAX_NAME_TRIES; tries++) {
-        int failure = claim(outputs, id);
-        bool is_taken = failure == EEXIST || failure == EBUSY;
-        is_in_use |= failure == EBUSY;
-        if (is_taken)
+    if (!output->is_claimed && !take_number_of_session(outputs, id))
+        return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+    for (;;) {
+        int code = GPUT_OK, failure = output->is_claimed ? 0 : claim(outputs, id);
+        if (is_taken(failure)) {
             code = fail(error, GPUT_ERROR_EXISTS,
                 "File %.400s already exists. --overwrite replaces it.", output->place);
-        else if (failure && !make)
-            take_failure(outputs, id, failure);
-        if (!is_taken)
-            code = make ? make(user, error) : GPUT_OK;
-        is_in_use |= code == GPUT_ERROR_EXISTS && replaces(outputs, id);
+        } else {
+            output->is_claimed = true;
+            if (failure && !make)
+                take_failure(outputs, id, failure);
+            if (make)
+                code = make(user, error);
+            output->is_made = make && code == GPUT_OK;
+        }
         if (code != GPUT_ERROR_EXISTS || !takes_free_name(outputs, id))
-            break;
-        claim_release(&output->claim, output->place);
-        if (!take_next_name(outputs, output))
-            break;
+            return code;
+        bool is_in_use = failure == EBUSY || (failure == 0 && replaces(outputs, id));
+        if (output->taken_by != EBUSY)
+            output->taken_by = is_in_use ? EBUSY : EEXIST;
+        if (!take_next_number(outputs, output))
+            return code;
     }
-    if (code == GPUT_OK)
-        say_name(outputs, id, wanted,
-            is_in_use ? "Another tracker is writing to %.300s: %.300s is written."
-                      : "%.300s exists: %.300s is written (--overwrite replaces %.300s).");
-    else
-        free(wanted);
-    return code;
 }
 
 const char *outputs_place(const struct outputs *outputs, enum output_id id)
@@ -317,14 +425,16 @@ void outputs_settle(struct outputs *outputs, enum output_id id)
     if (S_ISREG(there.st_mode) && (there.st_size == 0 || replaces(outputs, id)))
         return;
     char *wanted = strdup(output->place);
-    const char **path = output->path, *kept = NULL;
-    output->path = output->local ? &kept : path; /* its writer goes on in the spool */
+    long number = output->pattern ? outputs->pattern_number : outputs->number;
     claim_release(&output->claim, output->place);
-    for (int tries = 0; tries < MAX_NAME_TRIES && take_next_name(outputs, output); tries++)
-        if (claim(outputs, id) == 0)
-            break;
-    output->path = path;
-    say_name(outputs, id, wanted, "Something else is at %.300s by now: %.300s is written.");
+    do
+        number++;
+    while (number < MAX_NUMBER && take_number(outputs, output, number) &&
+           is_taken(claim(outputs, id)));
+    if (wanted && !output->pattern && strcmp(wanted, output->place) != 0)
+        warn(outputs, "Something else is at %.300s by now: %.300s is written.", wanted,
+            output->place);
+    free(wanted);
 }
 
 bool outputs_deliver(struct outputs *outputs)

@@ -29,12 +29,16 @@ enum output_id {
 struct output {
     const char **path;   /* where its writer has the name; NULL: this output is not wanted */
     const char *pattern; /* with %n, as it was given; NULL: it has none */
+    char *wanted;        /* the name it has if nothing is there; owned */
     char *place;         /* where it is in the end; owned */
     char *local;         /* where it is written first, in the spool; NULL: at its place; owned */
     struct claim claim;  /* to the place */
     size_t n_folders;    /* that were made for it, one in the other */
     bool has_rank;       /* the rank was put into its name */
+    bool is_claimed;     /* outputs_take() has found its name free */
+    bool is_made;        /* something was made there, so the name is final */
     bool is_skipped;     /* nothing will be written there */
+    int taken_by;        /* why the wanted name is not free: EEXIST, EBUSY; 0: it is */
 };
 
 struct outputs {
@@ -44,6 +48,8 @@ struct outputs {
     void (*warn)(void *user, const char *text);
     void *user;
     struct spool spool;
+    long number;         /* in the names of all outputs of the session; 0: in none */
+    long pattern_number; /* for %n */
     struct output list[OUTPUTS];
 };
 
@@ -83,12 +89,16 @@ typedef int output_maker(void *user, struct gput_error *error);
 
 /*
  * Claims the name of an output, unless its writer does that, and calls `make` (NULL: nothing is to
- * be made yet). Where the name is taken, it tries the next free one (x.1.json), and says so.
- * Errors: GPUT_ERROR_EXISTS, those of `make`. If a name cannot be claimed for another reason, its
- * writer reports that later.
+ * be made yet). Where the name is taken, all outputs of the session for which nothing was made yet
+ * get the next number with which each of their names is free (x.1.json, x.1.csv). Errors:
+ * GPUT_ERROR_EXISTS, those of `make`. If a name cannot be claimed for another reason, its writer
+ * reports that later.
  */
 int outputs_take(struct outputs *outputs, enum output_id id, output_maker *make, void *user,
     struct gput_error *error);
+
+/* Warns of each output that has another name than the one that was wanted. */
+void outputs_say_names(const struct outputs *outputs);
 
 /* Nothing will be written there. */
 void outputs_skip(struct outputs *outputs, enum output_id id);

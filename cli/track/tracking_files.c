@@ -176,8 +176,7 @@ static bool is_claimed(
 {
     bool is_kept =
         tracking->options.energy_continue || arguments_have(arguments, OPTION_OUTPUT_FOLDER);
-    bool is_made_later = id == OUTPUT_SAMPLES && !tracking->outputs.spool.folder;
-    return !is_made_later && id != OUTPUT_RESULTS && !(id == OUTPUT_POWER && is_kept);
+    return id != OUTPUT_RESULTS && !(id == OUTPUT_POWER && is_kept);
 }
 
 /* `gpu-tracker job results` is to find them there if the tracker is killed. */
@@ -194,6 +193,23 @@ static void keep_next_to_files(struct tracking *tracking)
         options->resource_usage_file = tracking->kept;
 }
 
+/* Names the files of regions and traces whose names are given, so that they are claimed together
+ * with the others. */
+static int name_recordings(
+    const struct arguments *arguments, struct tracking *tracking, struct gput_error *error)
+{
+    struct outputs *outputs = &tracking->outputs;
+    bool has_regions = arguments_have(arguments, OPTION_REGIONS) ||
+                       arguments_have(arguments, OPTION_PHASE_TOKEN) ||
+                       arguments_have(arguments, OPTION_PHASES);
+    if (has_regions)
+        tracking->regions.path = arguments_value(arguments, OPTION_REGION_FILE);
+    if (arguments_have(arguments, OPTION_TORCH_TRACE))
+        tracking->torch.path = arguments_value(arguments, OPTION_TORCH_TRACE_FILE);
+    TRY(outputs_name(outputs, OUTPUT_REGIONS, &tracking->regions.path, error));
+    return outputs_name(outputs, OUTPUT_TRACES, &tracking->torch.path, error);
+}
+
 int tracking_files_name(
     const struct arguments *arguments, struct tracking *tracking, struct gput_error *error)
 {
@@ -206,6 +222,7 @@ int tracking_files_name(
     outputs->list[OUTPUT_RESULTS].path = &tracking->options.resource_usage_file;
     for (size_t i = 0; i < FILE_OPTIONS; i++)
         TRY(outputs_name(outputs, file_options[i].output, path_of(tracking, i), error));
+    TRY(name_recordings(arguments, tracking, error));
     TRY(outputs_find_rank(outputs, error));
     TRY(outputs_name(outputs, OUTPUT_TEXTFILE, &tracking->options.textfile_folder, error));
     TRY(check_textfile_folder(tracking, error));
@@ -215,6 +232,8 @@ int tracking_files_name(
         if (is_claimed(arguments, tracking, file_options[i].output))
             TRY(outputs_take(outputs, file_options[i].output, NULL, NULL, error));
     }
+    TRY(outputs_take(outputs, OUTPUT_REGIONS, NULL, NULL, error));
+    TRY(outputs_take(outputs, OUTPUT_TRACES, NULL, NULL, error));
     TRY(outputs_spool(outputs, error));
     drop_unwritable(tracking, OUTPUT_RESULTS, tracking->options.resource_usage_file);
     drop_unwritable(tracking, OUTPUT_SAMPLES, tracking->options.tracking_file);
@@ -275,6 +294,7 @@ void tracking_files_explain(const struct tracking *tracking, char *message, size
 void tracking_files_say(struct tracking *tracking)
 {
     char text[MESSAGE_LINE_SIZE];
+    outputs_say_names(&tracking->outputs);
     outputs_describe(&tracking->outputs, text, sizeof text);
     if (text[0] && !tracking->disable_logs && !tracking->quiet)
         held_messages_say(&tracking->messages, MESSAGE_NOTE, text);

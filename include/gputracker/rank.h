@@ -93,8 +93,16 @@ GPUT_API int gput_rank_expand(
     const struct gput_rank *rank, const char *name, char **path, struct gput_error *error);
 
 /**
+ * `path` with a number before its extension: "run.2.csv". The number of a rank or element
+ * ("run.r0") is no extension. `*numbered` is the caller's, to be freed by free(). Errors:
+ * GPUT_ERROR_MEMORY.
+ */
+GPUT_API int gput_rank_numbered_path(
+    const char *path, long number, char **numbered, struct gput_error *error);
+
+/**
  * A name for a file whose own name is taken: `path` with ".1", ".2" … before its extension, the
- * first for which there is no file. The number of a rank or element ("run.r0") is no extension.
+ * first for which there is no file.
  * `*free_path` is the caller's, to be freed by free(). Errors: GPUT_ERROR_MEMORY.
  */
 GPUT_API int gput_rank_free_path(const char *path, char **free_path, struct gput_error *error);

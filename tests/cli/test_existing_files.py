@@ -1,5 +1,6 @@
 """One rule for files that are there already: they are kept, a free name is written and said in one line, or --overwrite replaces them."""
 
+import fcntl
 import json
 import os
 import shutil
@@ -106,6 +107,43 @@ class Existing(CommandTest):
         self.assertEqual(self.names("u"), ["u.1.csv", "u.1.json", "u.2.csv", "u.2.json", "u.csv", "u.json"])
         pids = {json.loads((self.folder / name).read_text())["identity"]["pid"] for name in self.names("u") if name.endswith(".json")}
         self.assertEqual(len(pids), 3)
+
+    def test_all_files_of_a_session_have_one_number(self):
+        """With the lowest number that is free for each of them, also where only one of them is taken."""
+        (self.folder / "u.json").write_text("precious")
+        (self.folder / "u.2.csv").write_text("precious")
+        for number in 1, 3:
+            done = self.kept("-o", "u.json", "--tf", "u.csv", "--phase-token", "x", "--region-file", "m.csv", "--energy-folder", "e")
+            said = [line for line in done.stderr.splitlines() if "The recording goes on" not in line]
+            self.assertEqual((done.returncode, said), (0, [f"gpu-tracker: warning: {text}" for text in [
+                f"Instead of u.csv, u.{number}.csv is written: files of one session have one number.",
+                f"u.json exists: u.{number}.json is written (--overwrite replaces u.json).",
+                f"Instead of e, e.{number} is written: files of one session have one number.",
+                f"Instead of m.csv, m.{number}.csv is written: files of one session have one number."]]))  # fmt: skip
+            for name in f"u.{number}.json", f"u.{number}.csv", f"m.{number}.csv", f"e.{number}":
+                self.assertTrue((self.folder / name).exists(), name)
+        self.assertEqual(self.names("u"), ["u.1.csv", "u.1.json", "u.2.csv", "u.3.csv", "u.3.json", "u.json"])
+
+    def test_a_number_that_another_tracker_has_claimed_is_skipped_for_all(self):
+        """Also where the tracking file is found to be taken only when the session makes it: nothing is at the end of the link."""
+        for name in "u.json", "u.1.json":
+            (self.folder / name).touch()
+        with open(self.folder / "u.json") as first, open(self.folder / "u.1.json") as second:
+            for claimed in first, second:
+                fcntl.flock(claimed, fcntl.LOCK_EX)
+            (self.folder / "u.2.csv").symlink_to("nowhere")
+            done = self.kept("-o", "u.json", "--tf", "u.csv")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("Another tracker is writing to u.json: u.3.json is written.", done.stderr)
+        self.assertEqual([name for name in self.names("u") if "3" in name], ["u.3.csv", "u.3.json"])
+
+    def test_numbers_of_placeholders_are_those_of_one_session(self):
+        for number in 0, 1, 3:
+            (self.folder / "n.2.csv").touch()
+            self.assertEqual(self.kept("-o", "n.%n.json", "--tf", "n.%n.csv", "--phase-token", "x", "--region-file", "f.%n/m.csv").stderr, "")
+            for name in f"n.{number}.json", f"n.{number}.csv", f"f.{number}/m.csv":
+                self.assertTrue((self.folder / name).exists(), name)
+        self.assertEqual(self.names("f."), ["f.0", "f.1", "f.3"])
 
     def test_what_another_tracker_writes_is_not_replaced_even_with_overwrite(self):
         for options, name, free in OUTPUTS:

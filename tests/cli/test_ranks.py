@@ -153,16 +153,16 @@ class Ranks(unittest.TestCase):
         trace = ["--torch-trace", "1s@0", "--torch-trace-file", "t.json"]
         (self.folder / "t.r1.json").write_text("of somebody else")
         for options in ["--tf", "s.csv"], ["--region-file", "f.gputblocks"]:
-            for _ in range(3):
+            for number in 1, 2, 3:
                 done = self.run_rank(
                     "-q", "--phase-token", "^ran", *options, *trace, command=["echo", "ran"], PMI_RANK="1", PMI_SIZE="2")  # fmt: skip
                 self.assertEqual((done.returncode, done.stdout), (0, "ran\n"), done.stderr)
-                self.assertIn("warning: t.r1.json exists: t.r1.1.json is written", done.stderr)
-        self.assertIn("warning: f.r1.gputblocks exists: f.r1.2.gputblocks is written", done.stderr)
+                self.assertIn(f"warning: t.r1.json exists: t.r1.{number}.json is written", done.stderr)
+        self.assertIn("warning: Instead of f.r1.gputblocks, f.r1.3.gputblocks is written: files of one session have one number.", done.stderr)
         names = [name for name in self.names() if name.endswith(".gputblocks")]
         self.assertEqual(names, [
-            "f.r1.1.gputblocks", "f.r1.2.gputblocks", "f.r1.gputblocks", "s.r1-regions.1.gputblocks",
-            "s.r1-regions.2.gputblocks", "s.r1-regions.gputblocks"])  # fmt: skip
+            "f.r1.1.gputblocks", "f.r1.2.gputblocks", "f.r1.3.gputblocks", "s.r1-regions.1.gputblocks",
+            "s.r1-regions.2.gputblocks", "s.r1-regions.3.gputblocks"])  # fmt: skip
 
     def test_runs_of_mpich_are_distinguished_by_the_address_of_their_mpiexec(self):
         """A shell that is called as Hydra's proxy starts the rank."""
@@ -189,7 +189,7 @@ class Ranks(unittest.TestCase):
             done = self.run_rank("-o", "r.json", "--tf", "s.csv", **array)
             self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("warning: r.t3.json exists: r.t3.2.json is written", done.stderr)
-        self.assertIn("warning: s.t3.csv exists: s.t3.1.csv is written", done.stderr)
+        self.assertIn("warning: Instead of s.t3.csv, s.t3.2.csv is written: files of one session have one number.", done.stderr)
         done = self.run_rank("-o", "r.%j.json", **array)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         done = subprocess.run(

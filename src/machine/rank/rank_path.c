@@ -226,22 +226,27 @@ int rank_path_of_marks(
     return distinguish(rank, use.differs_in_array, use.has_rank, path, error);
 }
 
-int gput_rank_free_path(const char *path, char **free_path, struct gput_error *error)
+int gput_rank_numbered_path(
+    const char *path, long number, char **numbered, struct gput_error *error)
 {
-    char *numbered = NULL, suffix[32];
+    char suffix[32];
     size_t extension = extension_of(path);
     if (is_rank(path + extension))
         extension = strlen(path);
+    snprintf(suffix, sizeof suffix, ".%ld", number);
+    *numbered = insert_suffix(path, suffix, extension);
+    return *numbered ? GPUT_OK : error_memory(error);
+}
+
+int gput_rank_free_path(const char *path, char **free_path, struct gput_error *error)
+{
+    *free_path = NULL;
     for (long number = 1; number < MAX_NUMBER; number++) {
-        free(numbered);
-        snprintf(suffix, sizeof suffix, ".%ld", number);
-        numbered = insert_suffix(path, suffix, extension);
-        if (!numbered)
-            return error_memory(error);
-        if (access(numbered, F_OK) != 0)
+        free(*free_path);
+        TRY(gput_rank_numbered_path(path, number, free_path, error));
+        if (access(*free_path, F_OK) != 0)
             break;
     }
-    *free_path = numbered;
     return GPUT_OK;
 }
 
