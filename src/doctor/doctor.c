@@ -328,15 +328,14 @@ static const struct check {
 
 _Static_assert(sizeof checks / sizeof *checks <= DOCTOR_MAX_SOURCES, "space for each source");
 
-/* Samples show which figures each GPU lacks: the second one has lists made for this process. */
+/* A sample shows which figures each GPU lacks; its lists are made for this process. */
 static void sample_gpus(const struct view *view)
 {
     struct gpu_tree tree = {.main = getpid()};
     struct gpu_sample sample;
-    for (int i = 0; i < 2; i++) {
-        gpu_set_await_all(view->gpus, GPU_TIMEOUT_SECONDS);
-        gpu_set_sample(view->gpus, &tree, &sample);
-    }
+    gpu_set_request_lists(view->gpus, &tree, false);
+    gpu_set_await_all(view->gpus, GPU_TIMEOUT_SECONDS);
+    gpu_set_sample(view->gpus, &tree, &sample);
 }
 
 static int list_gpus(const struct view *view, struct gput_doctor *doctor, struct gput_error *error)

@@ -31,27 +31,6 @@ enum moment { FIRST, TICK, LAST };
 
 /* ---- sources -> sampler ---- */
 
-/* Lists that arrived since the last tick: the next request may replace them. */
-static void take_waiting_lists(struct gpu_sampler *gpus, struct ledger *ledger)
-{
-    if (gpu_sampler_take_waiting_lists(gpus))
-        ledger_add_gpu_ram(ledger);
-}
-
-/* A row must not have processes with more GPU RAM than the GPU has in use. What lists of other
- * moments say counts in maxima all the same. */
-static void reconcile_gpu_ram(struct gpu_sampler *gpus, struct ledger *ledger)
-{
-    if (!gpu_sampler_ram_is_doubtful(gpus))
-        return;
-    ledger_add_gpu_ram(ledger);
-    gpu_sampler_read_ram_again(gpus);
-    if (!gpu_sampler_ram_is_doubtful(gpus))
-        return;
-    ledger_add_gpu_ram(ledger);
-    gpu_sampler_limit_ram(gpus);
-}
-
 static struct sampler_tick tick_of(struct gput_session *session, enum moment moment)
 {
     bool is_inside = session->settings.mode == SESSION_SELF;
@@ -79,14 +58,11 @@ static const struct snapshot *take_snapshot(struct gput_session *session, enum m
     if (is_launched)
         session_reap_orphans(session);
     struct sampler_tick tick = tick_of(session, moment);
-    if (moment != FIRST)
-        take_waiting_lists(&sampler->gpus, &session->ledger);
     if (moment == TICK)
         node_reader_update(&session->node, clock_monotonic_ns());
     if (session->node.is_shared)
         sampler_skip_machine(sampler, !session->node.reads);
     sampler_take_sample(sampler, &tick);
-    reconcile_gpu_ram(&sampler->gpus, &session->ledger);
     if (is_launched)
         session_open_orphans_io(&sampler->tree);
     return &sampler->snapshot;

@@ -189,6 +189,13 @@ static void amdgpu_read_device(
     read_energy(card, reading);
 }
 
+static void amdgpu_read_ram(void *opaque, uint32_t index, struct gpu_device_reading *reading)
+{
+    double used = read_ram(&((const struct amdgpu_state *)opaque)->gpus, index, "used");
+    if (!isnan(used))
+        reading->ram_used_bytes = used;
+}
+
 static void amdgpu_read_processes(
     void *opaque, const struct gpu_tracked *tracked, bool whole, struct gpu_process_list *list)
 {
@@ -206,6 +213,7 @@ const struct gpu_source gpu_source_amdgpu = {
     .open = amdgpu_open,
     .list_devices = amdgpu_list_devices,
     .read_device = amdgpu_read_device,
+    .read_ram = amdgpu_read_ram,
     .read_processes = amdgpu_read_processes,
     .close = amdgpu_close,
 };

@@ -1,14 +1,72 @@
 #include "machine/gpu/feed.h"
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/thread.h"
-#include "machine/gpu/feed_worker.h"
+#include "machine/gpu/list_budget.h"
 
+#include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* A driver that has not answered for so long is not waited for again before it does. */
 #define OVERDUE_NS (NS_PER_SECOND / 10)
+/* After that time in the driver a list is late: another thread goes on with the devices. */
+#define LIST_DEADLINE_NS (NS_PER_SECOND / 50)
+/* The least time from the start of a list to that of the next one, while the memory in use stays
+ * the same. */
+#define MIN_PAUSE_NS (NS_PER_SECOND / 10)
+/* Drivers need a large stack; only touched pages take memory. */
+#define STACK_BYTES (1024 * 1024)
+
+struct pid_list {
+    pid_t *pids; /* owned */
+    size_t count, capacity;
+};
+
+/* What a thread reads, until it is published. */
+struct reading {
+    struct gpu_device_reading devices[GPU_MAX_DEVICES];
+    int64_t read_ns[GPU_MAX_DEVICES];
+    struct gpu_process_list list;
+    struct pid_list tracked;
+    double before_bytes[GPU_MAX_DEVICES]; /* in use before the list */
+    int64_t start_ns, end_ns;             /* of the list */
+    uint64_t list_request;                /* the last request that the list answers */
+};
+
+struct gpu_feed {
+    const struct gpu_source *source;
+    struct gpu_source_options options; /* its strings are owned */
+    bool synchronous;
+    void *state; /* of the source; closed by the last thread that ends */
+
+    pthread_mutex_t lock; /* of all below; held only for copying */
+    pthread_cond_t wake;  /* to the thread */
+    pthread_cond_t done;  /* from it */
+    unsigned n_threads;   /* one; while a list is late two */
+    bool is_left;         /* the last thread frees the feed */
+    bool closing;
+    bool finished; /* no more figures will come */
+
+    uint64_t asked, answered;           /* requests */
+    uint64_t taken;                     /* answered as of the last update */
+    uint64_t list_asked, list_answered; /* of `asked`: the last that was for a list */
+    enum gpu_feed_request wanted;       /* the most that the next reading is to have */
+    int64_t unanswered_ns;              /* since when a request has waited for its answer */
+    bool is_overdue; /* a wait timed out after a tenth of a second, and no answer came since */
+    bool is_list_overdue;
+    bool skipped[GPU_MAX_DEVICES];
+    const char *why_skipped;
+    struct pid_list tracked;
+
+    int64_t list_deadline_ns;  /* of the list that is being read; 0: none is */
+    bool is_list_late;         /* it is, and its thread was replaced */
+    struct reading *late_list; /* it came, and is to be published; owned */
+    struct list_budget budget;
+    struct gpu_feed_view latest;
+};
 
 void gpu_feed_view_finish(struct gpu_feed_view *view)
 {
@@ -24,25 +82,42 @@ static bool copy_options(struct gpu_source_options *to, const struct gpu_source_
     return to->procfs_root && to->sysfs_root && (to->nvml_path || !from->nvml_path);
 }
 
-static void init_locks(struct gpu_feed *feed)
+static bool copy_pids(struct pid_list *list, const pid_t *pids, size_t count)
 {
-    pthread_mutex_init(&feed->lock, NULL);
-    thread_condition_init(&feed->wake_devices);
-    thread_condition_init(&feed->wake_lists);
-    thread_condition_init(&feed->done);
+    if (count > list->capacity) {
+        if (!ARRAY_RESIZE(list->pids, count))
+            return false;
+        list->capacity = count;
+    }
+    if (count)
+        memcpy(list->pids, pids, count * sizeof *pids);
+    list->count = count;
+    return true;
 }
 
-/* Lists the devices known before the source is open. False without memory. */
-static bool list_probed(struct gpu_feed *feed)
+static void reading_free(struct reading *reading)
 {
-    feed->devices = calloc(GPU_MAX_DEVICES, sizeof *feed->devices);
-    feed->readings = calloc(GPU_MAX_DEVICES, sizeof *feed->readings);
-    if (!feed->devices || !feed->readings)
-        return false;
-    feed->opening = true;
-    feed->n_devices = feed->source->list_devices(feed->state, feed->devices, GPU_MAX_DEVICES);
-    feed->devices_version = feed->n_devices ? 1 : 0;
-    return true;
+    if (!reading)
+        return;
+    gpu_process_list_finish(&reading->list);
+    free(reading->tracked.pids);
+    free(reading);
+}
+
+static void destroy(struct gpu_feed *feed)
+{
+    if (feed->state)
+        feed->source->close(feed->state);
+    gpu_process_list_finish(&feed->latest.processes);
+    reading_free(feed->late_list);
+    free(feed->tracked.pids);
+    free((char *)feed->options.procfs_root);
+    free((char *)feed->options.sysfs_root);
+    free((char *)feed->options.nvml_path);
+    pthread_mutex_destroy(&feed->lock);
+    pthread_cond_destroy(&feed->wake);
+    pthread_cond_destroy(&feed->done);
+    free(feed);
 }
 
 struct gpu_feed *gpu_feed_create(
@@ -51,67 +126,267 @@ struct gpu_feed *gpu_feed_create(
     struct gpu_feed *feed = calloc(1, sizeof *feed);
     if (!feed)
         return NULL;
-    init_locks(feed);
+    pthread_mutex_init(&feed->lock, NULL);
+    thread_condition_init(&feed->wake);
+    thread_condition_init(&feed->done);
     feed->source = source;
     feed->synchronous = synchronous;
-    feed->references = 1;
-    feed->status.name = source->name;
-    bool has_memory = copy_options(&feed->options, options);
-    if (has_memory)
-        feed->state = source->probe(&feed->options, &feed->status);
-    if (feed->state)
-        has_memory = list_probed(feed);
-    else
-        feed->finished = true;
-    if (has_memory)
-        return feed;
-    feed_destroy(feed);
-    return NULL;
+    struct gpu_feed_view *latest = &feed->latest;
+    latest->status.name = source->name;
+    if (!copy_options(&feed->options, options)) {
+        destroy(feed);
+        return NULL;
+    }
+    feed->state = source->probe(&feed->options, &latest->status);
+    feed->finished = !feed->state;
+    if (feed->state) {
+        latest->opening = true;
+        latest->n_devices = source->list_devices(feed->state, latest->devices, GPU_MAX_DEVICES);
+        latest->devices_version = latest->n_devices > 0;
+    }
+    return feed;
 }
 
 bool gpu_feed_is_absent(const struct gpu_feed *feed, struct gpu_source_status *status)
 {
-    if (!feed->finished || feed->status.state != GPU_SOURCE_ABSENT)
+    if (!feed->finished || feed->latest.status.state != GPU_SOURCE_ABSENT)
         return false;
-    *status = feed->status;
+    *status = feed->latest.status;
     return true;
 }
+
+/* ---- the driver's side: begins and ends with the lock held, which is released during calls ----
+ */
+
+static bool open_source(struct gpu_feed *feed)
+{
+    struct gpu_feed_view *latest = &feed->latest;
+    struct gpu_source_status status = latest->status;
+    pthread_mutex_unlock(&feed->lock);
+    struct gpu_device *devices = calloc(GPU_MAX_DEVICES, sizeof *devices);
+    bool opened = false;
+    uint32_t count = 0;
+    if (devices)
+        opened = feed->source->open(feed->state, &status);
+    else
+        gpu_source_status_set(&status, GPU_SOURCE_FAILED, "", "out of memory");
+    if (opened)
+        count = feed->source->list_devices(feed->state, devices, GPU_MAX_DEVICES);
+    pthread_mutex_lock(&feed->lock);
+    latest->status = status;
+    latest->opening = false;
+    if (opened) {
+        latest->status.n_devices = count;
+        latest->opened = true;
+        memcpy(latest->devices, devices, count * sizeof *devices);
+        latest->n_devices = count;
+        latest->devices_version++;
+    } else if (status.state != GPU_SOURCE_SUSPENDED) {
+        feed->finished = true;
+    }
+    free(devices);
+    return opened;
+}
+
+static void read_devices(struct gpu_feed *feed, struct reading *reading, bool whole)
+{
+    bool skipped[GPU_MAX_DEVICES];
+    const char *why_skipped = feed->why_skipped;
+    uint32_t n_devices = feed->latest.n_devices;
+    memcpy(skipped, feed->skipped, sizeof skipped);
+    pthread_mutex_unlock(&feed->lock);
+    for (uint32_t i = 0; i < n_devices; i++) {
+        struct gpu_device_reading *device = &reading->devices[i];
+        gpu_device_reading_clear(device, skipped[i] ? why_skipped : NULL);
+        if (!skipped[i])
+            feed->source->read_device(feed->state, i, whole, device);
+        reading->read_ns[i] = clock_monotonic_ns();
+    }
+    pthread_mutex_lock(&feed->lock);
+}
+
+/* Whether a list is due: after a pause, or when a device's memory in use has changed since the last
+ * list or was not known then; as long as lists do not take too much of the time. */
+static bool is_list_due(const struct gpu_feed *feed, const struct reading *reading)
+{
+    const struct gpu_feed_view *latest = &feed->latest;
+    int64_t now_ns = clock_monotonic_ns();
+    bool is_due = now_ns >= latest->processes_start_ns + MIN_PAUSE_NS;
+    for (uint32_t i = 0; i < latest->n_devices; i++) {
+        double in_use = reading->devices[i].ram_used_bytes;
+        bool is_same = fabs(in_use - latest->list_ram_bytes[i]) < GPU_MIN_MOVE_BYTES;
+        is_due |= !isnan(in_use) && !is_same;
+    }
+    return !latest->processes_version || (is_due && now_ns >= feed->budget.paid_until_ns);
+}
+
+/* Lists the processes after the devices were read, then reads the memory in use once more. False:
+ * the list came late, so that another thread reads by now, which will publish it. */
+static bool read_list(struct gpu_feed *feed, struct reading *reading, bool whole)
+{
+    uint32_t n_devices = feed->latest.n_devices;
+    const struct gpu_source *source = feed->source;
+    if (!copy_pids(&reading->tracked, feed->tracked.pids, feed->tracked.count))
+        reading->tracked.count = 0;
+    const struct gpu_tracked tracked = {reading->tracked.pids, reading->tracked.count};
+    reading->list_request = feed->asked;
+    reading->start_ns = clock_monotonic_ns();
+    feed->list_deadline_ns = reading->start_ns + LIST_DEADLINE_NS;
+    pthread_mutex_unlock(&feed->lock);
+    for (uint32_t i = 0; i < n_devices; i++)
+        reading->before_bytes[i] = reading->devices[i].ram_used_bytes;
+    gpu_process_list_clear(&reading->list);
+    source->read_processes(feed->state, &tracked, whole, &reading->list);
+    gpu_process_list_sort(&reading->list);
+    gpu_process_list_set_tracked(&reading->list, tracked.pids, tracked.count);
+    reading->end_ns = clock_monotonic_ns();
+
+    pthread_mutex_lock(&feed->lock);
+    list_budget_spend(&feed->budget, reading->start_ns, reading->end_ns - reading->start_ns);
+    feed->list_deadline_ns = 0;
+    if (feed->is_list_late) {
+        feed->is_list_late = false;
+        feed->late_list = reading;
+        pthread_cond_signal(&feed->wake);
+        return false;
+    }
+    pthread_mutex_unlock(&feed->lock);
+    for (uint32_t i = 0; i < n_devices && source->read_ram; i++) {
+        if (isnan(reading->devices[i].ram_used_bytes))
+            continue;
+        source->read_ram(feed->state, i, &reading->devices[i]);
+        reading->read_ns[i] = clock_monotonic_ns();
+    }
+    pthread_mutex_lock(&feed->lock);
+    return true;
+}
+
+/* Publishes the list of `from`. */
+static void publish_list(struct gpu_feed *feed, struct reading *from)
+{
+    struct gpu_feed_view *latest = &feed->latest;
+    struct gpu_process_list old = latest->processes;
+    latest->processes = from->list;
+    from->list = old;
+    latest->processes_version++;
+    latest->processes_start_ns = from->start_ns;
+    latest->processes_ns = from->end_ns;
+    feed->list_answered = from->list_request;
+    feed->is_list_overdue = false;
+}
+
+/* Answers what was requested so far. False: another thread does. */
+static bool answer(struct gpu_feed *feed, struct reading *reading)
+{
+    struct gpu_feed_view *latest = &feed->latest;
+    uint64_t asked = feed->asked;
+    bool whole = feed->synchronous || feed->wanted == GPU_FEED_ALL;
+    struct reading *listed = feed->late_list;
+    feed->late_list = NULL;
+    read_devices(feed, reading, whole);
+    if (!listed && !feed->is_list_late && !feed->closing &&
+        (feed->synchronous || feed->wanted != GPU_FEED_FIGURES || is_list_due(feed, reading))) {
+        feed->wanted = GPU_FEED_FIGURES;
+        if (!read_list(feed, reading, whole))
+            return false;
+        listed = reading;
+    }
+    for (uint32_t i = 0; listed && i < latest->n_devices; i++) {
+        double before = listed->before_bytes[i], after = reading->devices[i].ram_used_bytes;
+        bool is_same = fabs(after - before) < GPU_MIN_MOVE_BYTES;
+        latest->list_ram_bytes[i] = is_same ? fmin(before, after) : NAN;
+        /* Where the memory in use has changed meanwhile, the reading has the most of it. */
+        if (listed == reading)
+            reading->devices[i].ram_used_bytes = fmax(before, after);
+    }
+    memcpy(latest->readings, reading->devices, latest->n_devices * sizeof *reading->devices);
+    memcpy(latest->read_ns, reading->read_ns, latest->n_devices * sizeof *reading->read_ns);
+    if (listed)
+        publish_list(feed, listed);
+    if (listed != reading)
+        reading_free(listed);
+    feed->answered = asked;
+    feed->unanswered_ns = clock_monotonic_ns();
+    feed->is_overdue = false;
+    pthread_cond_broadcast(&feed->done);
+    return true;
+}
+
+/* The end of a thread: the last one closes the source, which may take long. */
+static void leave(struct gpu_feed *feed, struct reading *reading)
+{
+    if (feed->n_threads == 1 && feed->closing) {
+        void *state = feed->state;
+        feed->state = NULL;
+        pthread_mutex_unlock(&feed->lock);
+        feed->source->close(state);
+        pthread_mutex_lock(&feed->lock);
+    }
+    bool is_owner = --feed->n_threads == 0 && feed->is_left;
+    pthread_cond_broadcast(&feed->done);
+    pthread_mutex_unlock(&feed->lock);
+    reading_free(reading);
+    if (is_owner)
+        destroy(feed);
+}
+
+static void *answer_requests(void *argument)
+{
+    struct gpu_feed *feed = argument;
+    struct reading *reading = calloc(1, sizeof *reading);
+    pthread_mutex_lock(&feed->lock);
+    if (!reading) {
+        feed->finished = true;
+        gpu_source_status_set(&feed->latest.status, GPU_SOURCE_FAILED, "", "out of memory");
+    }
+    while (!feed->closing && !feed->finished) {
+        if (feed->answered == feed->asked && !feed->late_list) {
+            pthread_cond_wait(&feed->wake, &feed->lock);
+        } else if (!feed->latest.opened && !open_source(feed)) {
+            feed->answered = feed->asked;
+            pthread_cond_broadcast(&feed->done);
+        } else if (!answer(feed, reading)) {
+            reading = NULL; /* the feed's by now */
+            break;
+        }
+    }
+    leave(feed, reading);
+    return NULL;
+}
+
+static bool start_thread(struct gpu_feed *feed)
+{
+    bool started = thread_start(NULL, STACK_BYTES, answer_requests, feed) == 0;
+    feed->n_threads += started;
+    return started;
+}
+
+static void answer_synchronously(struct gpu_feed *feed)
+{
+    struct reading *reading = calloc(1, sizeof *reading);
+    if (reading && (feed->latest.opened || open_source(feed)))
+        answer(feed, reading);
+    reading_free(reading);
+}
+
+/* ---- the reader's side ---- */
 
 void gpu_feed_start(struct gpu_feed *feed)
 {
     pthread_mutex_lock(&feed->lock);
     if (!feed->finished) {
-        feed->devices_asked = feed->processes_asked = 1;
-        feed->devices_whole = true;
+        feed->asked = feed->list_asked = 1;
+        feed->wanted = GPU_FEED_ALL;
         if (feed->synchronous) {
-            if (feed_open_source(feed)) {
-                feed_read_devices(feed);
-                feed_read_processes(feed);
-            }
-        } else if (!feed_start_worker(feed)) {
+            answer_synchronously(feed);
+        } else if (!start_thread(feed)) {
             feed->finished = true;
-            feed->opening = false;
+            feed->latest.opening = false;
             gpu_source_status_set(
-                &feed->status, GPU_SOURCE_FAILED, "", "no thread could be started for it");
+                &feed->latest.status, GPU_SOURCE_FAILED, "", "no thread could be started for it");
         }
     }
     pthread_mutex_unlock(&feed->lock);
-}
-
-/* Requests a list when one is due. The thread that reads lists wakes by itself at its deadline, so
- * that it is not woken at each of a thousand ticks a second. */
-static void ask_for_list(struct gpu_feed *feed)
-{
-    if (feed->processes_answered == UINT64_MAX)
-        return;
-    if (feed->processes_asked++ == feed->processes_answered && !feed->synchronous)
-        pthread_cond_signal(&feed->wake_lists);
-}
-
-static void ask_for_devices(struct gpu_feed *feed)
-{
-    if (feed->devices_asked++ == feed->devices_answered)
-        feed->devices_unanswered_ns = clock_monotonic_ns();
 }
 
 void gpu_feed_skip(struct gpu_feed *feed, const bool *skipped, const char *reason)
@@ -125,43 +400,39 @@ void gpu_feed_skip(struct gpu_feed *feed, const bool *skipped, const char *reaso
 
 void gpu_feed_track(struct gpu_feed *feed, const pid_t *pids, size_t count)
 {
-    if (pthread_mutex_lock(&feed->lock) != 0)
+    pthread_mutex_lock(&feed->lock);
+    if (!feed->finished)
+        copy_pids(&feed->tracked, pids, count);
+    pthread_mutex_unlock(&feed->lock);
+}
+
+/* Replaces a thread that has been in a list for too long. Where no thread can be started, that is
+ * tried again after as long. */
+static void replace_late_thread(struct gpu_feed *feed)
+{
+    int64_t now_ns = clock_monotonic_ns();
+    if (!feed->list_deadline_ns || now_ns < feed->list_deadline_ns || feed->is_list_late ||
+        feed->closing)
         return;
-    if (!feed->finished && feed_pids_set(&feed->tracked, pids, count)) {
-        feed->tracked.version++;
-        ask_for_list(feed);
-    }
-    pthread_mutex_unlock(&feed->lock);
+    feed->is_list_late = start_thread(feed);
+    feed->list_deadline_ns = now_ns + LIST_DEADLINE_NS;
 }
 
-void gpu_feed_request(struct gpu_feed *feed)
+void gpu_feed_request(struct gpu_feed *feed, enum gpu_feed_request what)
 {
     pthread_mutex_lock(&feed->lock);
-    if (!feed->finished) {
-        ask_for_devices(feed);
-        ask_for_list(feed);
-        if (!feed->synchronous) {
-            pthread_cond_signal(&feed->wake_devices);
-        } else if (feed->opened || feed_open_source(feed)) {
-            feed_read_devices(feed);
-            feed_read_processes(feed);
-        }
-    }
-    pthread_mutex_unlock(&feed->lock);
-}
-
-void gpu_feed_request_list(struct gpu_feed *feed, bool whole)
-{
-    pthread_mutex_lock(&feed->lock);
-    if (!feed->finished && !feed->synchronous) {
-        ask_for_list(feed);
-        feed->list_requested = feed->processes_asked;
-        pthread_cond_signal(&feed->wake_lists);
-        if (whole) {
-            feed->devices_whole = feed->list_whole = true;
-            ask_for_devices(feed);
-            pthread_cond_signal(&feed->wake_devices);
-        }
+    bool has_waiting = feed->answered != feed->taken && what == GPU_FEED_FIGURES;
+    if (!feed->finished && !has_waiting) {
+        if (feed->asked++ == feed->answered)
+            feed->unanswered_ns = clock_monotonic_ns();
+        if (what > feed->wanted)
+            feed->wanted = what;
+        if (what != GPU_FEED_FIGURES)
+            feed->list_asked = feed->asked;
+        if (feed->synchronous)
+            answer_synchronously(feed);
+        pthread_cond_signal(&feed->wake);
+        replace_late_thread(feed);
     }
     pthread_mutex_unlock(&feed->lock);
 }
@@ -171,130 +442,107 @@ void gpu_feed_update(struct gpu_feed *feed, struct gpu_feed_view *view)
     /* Held for copying alone. A view that stayed as it was would be one without GPUs at first, and
      * later one from before the list that was waited for. */
     pthread_mutex_lock(&feed->lock);
-    view->status = feed->status;
-    view->opening = feed->opening;
-    view->opened = feed->opened;
-    if (view->devices_version != feed->devices_version) {
-        memcpy(view->devices, feed->devices, feed->n_devices * sizeof *feed->devices);
-        view->devices_version = feed->devices_version;
-        view->n_devices = feed->n_devices;
+    const struct gpu_feed_view *latest = &feed->latest;
+    uint32_t count = latest->n_devices;
+    view->status = latest->status;
+    view->opening = latest->opening;
+    view->opened = latest->opened;
+    if (view->devices_version != latest->devices_version) {
+        memcpy(view->devices, latest->devices, count * sizeof *latest->devices);
+        view->devices_version = latest->devices_version;
+        view->n_devices = count;
     }
-    if (feed->n_devices > 0) {
-        memcpy(view->readings, feed->readings, feed->n_devices * sizeof *feed->readings);
-        memcpy(view->read_ns, feed->read_ns, feed->n_devices * sizeof *feed->read_ns);
-        memcpy(view->paired_version, feed->paired_version,
-            feed->n_devices * sizeof *feed->paired_version);
-        memcpy(view->paired_ram_bytes, feed->paired_ram_bytes,
-            feed->n_devices * sizeof *feed->paired_ram_bytes);
+    memcpy(view->readings, latest->readings, count * sizeof *latest->readings);
+    memcpy(view->read_ns, latest->read_ns, count * sizeof *latest->read_ns);
+    if (view->processes_version != latest->processes_version &&
+        gpu_process_list_copy(&view->processes, &latest->processes)) {
+        view->processes_version = latest->processes_version;
+        view->processes_ns = latest->processes_ns;
+        view->processes_start_ns = latest->processes_start_ns;
+        memcpy(view->list_ram_bytes, latest->list_ram_bytes, sizeof view->list_ram_bytes);
     }
-    if (view->processes_version != feed->processes_version &&
-        gpu_process_list_copy(&view->processes, &feed->processes)) {
-        view->processes_version = feed->processes_version;
-        view->processes_ns = feed->processes_ns;
-        view->processes_start_ns = feed->processes_start_ns;
-        memcpy(view->list_ram_bytes, feed->list_ram_bytes,
-            feed->n_devices * sizeof *feed->list_ram_bytes);
-    }
+    feed->taken = feed->answered;
     pthread_mutex_unlock(&feed->lock);
 }
 
-/* With the lock held. */
-static bool has_answered(const struct gpu_feed *feed)
+/* Waits for news of the threads, and keeps the deadline of a list. False after `deadline_ns`. */
+static bool await_news(struct gpu_feed *feed, int64_t deadline_ns)
 {
-    if (feed->finished)
-        return true;
-    if (feed->opening || feed->devices_answered < feed->devices_asked)
+    int64_t now_ns = clock_monotonic_ns(), until_ns = now_ns + LIST_DEADLINE_NS;
+    if (now_ns >= deadline_ns)
         return false;
-    return !feed->opened || feed->processes_answered >= feed->processes_asked;
+    if (feed->list_deadline_ns && !feed->is_list_late)
+        until_ns = feed->list_deadline_ns;
+    struct timespec until = clock_timespec_of_ns(until_ns < deadline_ns ? until_ns : deadline_ns);
+    pthread_cond_timedwait(&feed->done, &feed->lock, &until);
+    replace_late_thread(feed);
+    return true;
 }
 
-bool gpu_feed_await_all(struct gpu_feed *feed, int64_t deadline_ns)
+void gpu_feed_await(struct gpu_feed *feed, int64_t deadline_ns)
 {
-    struct timespec until = clock_timespec_of_ns(deadline_ns);
     bool in_time = true;
     pthread_mutex_lock(&feed->lock);
-    while (!has_answered(feed) && in_time && !feed->synchronous)
-        in_time = pthread_cond_timedwait(&feed->done, &feed->lock, &until) == 0;
-    bool answered = has_answered(feed);
+    while (in_time && feed->latest.opened && !feed->finished && feed->answered < feed->asked &&
+           !feed->is_overdue)
+        in_time = await_news(feed, deadline_ns);
     if (!in_time)
-        feed->list_overdue = feed->processes_answered < feed->processes_asked;
+        feed->is_overdue = clock_monotonic_ns() - feed->unanswered_ns >= OVERDUE_NS;
     pthread_mutex_unlock(&feed->lock);
-    return answered;
-}
-
-void gpu_feed_await_devices(struct gpu_feed *feed, int64_t deadline_ns)
-{
-    struct timespec until = clock_timespec_of_ns(deadline_ns);
-    bool in_time = true;
-    pthread_mutex_lock(&feed->lock);
-    while (feed->opened && !feed->finished && feed->devices_answered < feed->devices_asked &&
-           !feed->devices_overdue && in_time)
-        in_time = pthread_cond_timedwait(&feed->done, &feed->lock, &until) == 0;
-    if (!in_time)
-        feed->devices_overdue = clock_monotonic_ns() - feed->devices_unanswered_ns >= OVERDUE_NS;
-    pthread_mutex_unlock(&feed->lock);
-}
-
-static bool is_list_awaited(const struct gpu_feed *feed)
-{
-    return feed->opened && !feed->finished && !feed->list_overdue &&
-           feed->processes_answered < feed->list_requested;
 }
 
 void gpu_feed_await_list(struct gpu_feed *feed, int64_t deadline_ns)
 {
-    struct timespec until = clock_timespec_of_ns(deadline_ns);
     bool in_time = true;
     pthread_mutex_lock(&feed->lock);
-    while (is_list_awaited(feed) && in_time)
-        in_time = pthread_cond_timedwait(&feed->done, &feed->lock, &until) == 0;
-    feed->list_overdue |= is_list_awaited(feed);
+    while (in_time && feed->latest.opened && !feed->finished &&
+           feed->list_answered < feed->list_asked && !feed->is_list_overdue)
+        in_time = await_news(feed, deadline_ns);
+    feed->is_list_overdue |= !in_time;
     pthread_mutex_unlock(&feed->lock);
 }
 
-static bool is_moved_list_awaited(const struct gpu_feed *feed, int64_t deadline_ns)
+static bool has_answered(const struct gpu_feed *feed)
 {
-    bool is_due = !feed->memory_moved || feed_list_due_ns(feed) < deadline_ns;
-    return feed->opened && !feed->finished && !feed->list_overdue && !feed->moved_list_overdue &&
-           feed->processes_version < feed->moved_version && is_due;
+    if (feed->finished)
+        return true;
+    if (feed->latest.opening || feed->answered < feed->asked)
+        return false;
+    return !feed->latest.opened || feed->list_answered >= feed->list_asked;
 }
 
-void gpu_feed_await_moved_list(struct gpu_feed *feed, int64_t deadline_ns)
+bool gpu_feed_await_all(struct gpu_feed *feed, int64_t deadline_ns)
 {
-    struct timespec until = clock_timespec_of_ns(deadline_ns);
     bool in_time = true;
     pthread_mutex_lock(&feed->lock);
-    while (is_moved_list_awaited(feed, deadline_ns) && in_time)
-        in_time = pthread_cond_timedwait(&feed->done, &feed->lock, &until) == 0;
-    feed->moved_list_overdue |= is_moved_list_awaited(feed, deadline_ns);
+    while (in_time && !has_answered(feed) && !feed->synchronous)
+        in_time = await_news(feed, deadline_ns);
+    bool answered = has_answered(feed);
+    if (!in_time)
+        feed->is_list_overdue = feed->list_answered < feed->list_asked;
     pthread_mutex_unlock(&feed->lock);
-}
-
-/* Asks the threads to end; the lock is held. */
-static void stop(struct gpu_feed *feed)
-{
-    feed->closing = true;
-    pthread_cond_signal(&feed->wake_devices);
-    pthread_cond_signal(&feed->wake_lists);
+    return answered;
 }
 
 void gpu_feed_stop(struct gpu_feed *feed)
 {
     pthread_mutex_lock(&feed->lock);
-    stop(feed);
+    feed->closing = true;
+    pthread_cond_broadcast(&feed->wake);
     pthread_mutex_unlock(&feed->lock);
 }
 
 void gpu_feed_close(struct gpu_feed *feed, int64_t deadline_ns)
 {
     struct timespec until = clock_timespec_of_ns(deadline_ns);
-    pthread_mutex_lock(&feed->lock);
-    stop(feed);
     bool in_time = true;
-    while (feed->references > 1 && in_time)
+    gpu_feed_stop(feed);
+    pthread_mutex_lock(&feed->lock);
+    while (feed->n_threads > 0 && in_time)
         in_time = pthread_cond_timedwait(&feed->done, &feed->lock, &until) == 0;
-    bool last = --feed->references == 0;
+    feed->is_left = feed->n_threads > 0;
+    bool is_owner = !feed->is_left;
     pthread_mutex_unlock(&feed->lock);
-    if (last)
-        feed_destroy(feed);
+    if (is_owner)
+        destroy(feed);
 }

@@ -1,12 +1,17 @@
 /*
- * One source, read in the background. Each source has two threads, because lists of processes can
- * take a thousand times longer than the figures of a device: one opens the driver and reads
- * devices, one lists processes. Lists are read at most ten times a second; sooner when a device's
- * memory in use has changed since the last list; at once after gpu_feed_request_list(). Lists take
- * at most a twentieth of the time (list_budget.h), except requested ones.
+ * One source, read in the background by a thread of its own, so that a driver that hangs delays
+ * nothing. A reading has the memory in use, the processes that hold it, and the memory in use
+ * again, one right after the other: its figures are of one moment.
  *
- * Shared state is reference-counted: when a feed is closed while a thread hangs in a driver, the
- * thread frees it after the call returns.
+ * Processes are listed ten times a second at most; at once when a device's memory in use has
+ * changed since the last list, or a request says so. Lists take at most a twentieth of the time
+ * (list_budget.h), except requested ones.
+ *
+ * A list has a deadline: a thread that is still in the driver then is replaced by another one,
+ * which reads devices meanwhile. The late list is published when it comes, and its thread ends.
+ *
+ * When a feed is closed while a thread hangs in a driver, the thread frees it after the call
+ * returns.
  */
 #pragma once
 
@@ -34,10 +39,8 @@ struct gpu_feed_view {
     int64_t processes_ns;             /* when the list was read; 0: never */
     int64_t processes_start_ns;       /* when reading it began: it lacks what was later */
     struct gpu_process_list processes;
-    double list_ram_bytes[GPU_MAX_DEVICES]; /* in use when reading it began; NaN: unknown */
-    /* For each device the last list during which its RAM in use did not change, and that RAM. */
-    uint64_t paired_version[GPU_MAX_DEVICES];
-    double paired_ram_bytes[GPU_MAX_DEVICES];
+    double list_ram_bytes[GPU_MAX_DEVICES]; /* in use before and after the list; NaN: unknown, or it
+                                               changed meanwhile */
 };
 
 void gpu_feed_view_finish(struct gpu_feed_view *view);
@@ -63,32 +66,34 @@ void gpu_feed_skip(struct gpu_feed *feed, const bool *skipped, const char *reaso
 /* Sets the processes that are tracked; `pids` ascending, copied. */
 void gpu_feed_track(struct gpu_feed *feed, const pid_t *pids, size_t count);
 
+/* What a request is for. */
+enum gpu_feed_request {
+    GPU_FEED_FIGURES, /* unless a reading waits to be taken; with a list if one is due */
+    GPU_FEED_LIST,    /* and a list that begins from now on, whatever it costs */
+    GPU_FEED_ALL,     /* and what is otherwise read less often because it costs much */
+};
+
 /* Requests fresh figures; a synchronous feed reads them at once. */
-void gpu_feed_request(struct gpu_feed *feed);
+void gpu_feed_request(struct gpu_feed *feed, enum gpu_feed_request what);
 
 /* Updates the view. Does not wait for a driver. */
 void gpu_feed_update(struct gpu_feed *feed, struct gpu_feed_view *view);
 
-/* Requests a list of processes whose reading starts from now on, whatever its cost. `whole`: and
- * all other figures, also those that are read less often because they cost much. */
-void gpu_feed_request_list(struct gpu_feed *feed, bool whole);
+/* Waits for the requested figures, but not for a list after its deadline, until `deadline_ns` at
+ * most. Does not wait when the source is not open, or has not answered for a tenth of a second in
+ * which such a wait timed out. */
+void gpu_feed_await(struct gpu_feed *feed, int64_t deadline_ns);
 
-/* Waits for the devices' figures only, until `deadline_ns` at most. Does not wait when the source
- * is not open, or has not answered for a tenth of a second in which such a wait timed out. */
-void gpu_feed_await_devices(struct gpu_feed *feed, int64_t deadline_ns);
-
-/* The same for the list that was last requested. */
+/* Waits for the list that was last requested, also after its deadline. Does not wait again for a
+ * driver that exceeded `deadline_ns`, until it has answered. */
 void gpu_feed_await_list(struct gpu_feed *feed, int64_t deadline_ns);
 
-/* The same for the list that follows a change of a device's memory in use, when it is due by then.
- * A list that this did not get in time is still waited for by gpu_feed_await_list(). */
-void gpu_feed_await_moved_list(struct gpu_feed *feed, int64_t deadline_ns);
-
-/* Waits until all requests are answered, until `deadline_ns` at most; true when they are. */
+/* Waits until all requests are answered, also for the source to open, until `deadline_ns` at most;
+ * true when they are. */
 bool gpu_feed_await_all(struct gpu_feed *feed, int64_t deadline_ns);
 
-/* Asks the threads to end, and does not wait. */
+/* Asks the thread to end, and does not wait. */
 void gpu_feed_stop(struct gpu_feed *feed);
 
-/* Waits for the threads to end until `deadline_ns`, then detaches them. */
+/* Waits for its threads to end until `deadline_ns`, then leaves them alone. */
 void gpu_feed_close(struct gpu_feed *feed, int64_t deadline_ns);

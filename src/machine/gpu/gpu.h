@@ -106,13 +106,10 @@ struct gpu_device_sample {
     double combined_ram_bytes;
     double untracked_ram_bytes; /* in use by the driver and untracked processes, as of the last list
                                    during which the RAM in use did not change. NaN: unknown */
-    bool is_ram_changed;        /* the RAM in use is not what it was when the list began */
-    bool is_ram_of_list;        /* the RAM in use is that around the list of processes */
+    bool is_ram_changed;        /* the RAM in use is not what it was around the list */
     bool bounds_ram;            /* tracked processes cannot have more than the RAM in use */
-    bool counts_ram_twice; /* lists gave tracked processes more than was in use before and after */
-    bool ram_is_raised;    /* the RAM in use is what a list gave them; gpu_sample_reconcile_ram() */
-    bool may_have_others;  /* untracked processes use it, or its list may lack some */
-    double main_sm_percent; /* share of the GPU's processors (SM, CU, EU) used by main */
+    bool may_have_others;       /* untracked processes use it, or its list may lack some */
+    double main_sm_percent;     /* share of the GPU's processors (SM, CU, EU) used by main */
     double descendants_sm_percent;
     double all_sm_percent; /* by all processes; NaN also where only tracked processes are listed */
     bool lacks_ram;        /* main or descendants may have RAM that is not in their figures */
@@ -247,57 +244,27 @@ const struct gpu_source_status *gpu_set_sources(const struct gpu_set *set, size_
 void gpu_set_refresh(struct gpu_set *set);
 
 /*
- * Waits for the requested figures of devices, without the lists of processes, `timeout_ns` at most.
- * A driver that exceeded a timeout is not waited for again until it has answered; neither is one
- * that has not started yet.
- */
-void gpu_set_await(struct gpu_set *set, int64_t timeout_ns);
-
-/*
- * Requests lists of processes whose reading starts from now on, and returns at once. Otherwise
- * lists are read at the intervals described in feed.h. Until they come, the lists from before give
- * no RAM of processes on a device whose RAM in use has changed since. `is_last`: no further lists
- * will come, so what they would have said is missing in the whole session.
+ * Requests figures with lists of processes, whose reading starts from now on, and returns at once.
+ * Otherwise lists are read at the intervals described in feed.h. Until they come, the lists from
+ * before give no RAM of processes on a device whose RAM in use has changed since. `is_last`: no
+ * further lists will come, so what they would have said is missing in the whole session; what is
+ * otherwise read less often is read, too.
  */
 void gpu_set_request_lists(struct gpu_set *set, const struct gpu_tree *tree, bool is_last);
 
 /*
- * Waits for these lists, `timeout_ns` at most. A driver that exceeded a timeout is not waited for
- * again until it has answered; neither is one that has not started yet.
+ * Waits for the requested figures, but not for lists of processes that are late, `timeout_ns` at
+ * most. A driver that exceeded a timeout is not waited for again until it has answered; neither is
+ * one that has not started yet.
  */
-void gpu_set_await_lists(struct gpu_set *set, int64_t timeout_ns);
+void gpu_set_await(struct gpu_set *set, int64_t timeout_ns);
 
-/*
- * Where a device's memory in use has changed since the last list: waits for the list that follows,
- * `timeout_ns` at most, so that both are of one moment. Does not wait for a list that is due later.
- * A driver that exceeded the timeout is not waited for by this function until it has answered.
- */
-void gpu_set_await_moved_lists(struct gpu_set *set, int64_t timeout_ns);
+/* Waits for the lists that were requested, also for late ones, `timeout_ns` at most, and otherwise
+ * likewise. */
+void gpu_set_await_lists(struct gpu_set *set, int64_t timeout_ns);
 
 /* The latest figures. Never waits, never fails. */
 void gpu_set_sample(struct gpu_set *set, const struct gpu_tree *tree, struct gpu_sample *sample);
-
-/* The same when a new list has come since the last sample, without requesting anything; else false.
- * To be called before gpu_set_refresh(): the next list may replace this one before the next sample.
- */
-bool gpu_set_sample_new_list(
-    struct gpu_set *set, const struct gpu_tree *tree, struct gpu_sample *sample);
-
-/* Whether tracked processes have more RAM of a device than it has in use: one of the two figures
- * is of an earlier moment, or drivers count shared memory twice. */
-bool gpu_sample_contradicts_itself(const struct gpu_sample *sample);
-
-/*
- * Takes out the contradiction: RAM of processes is the RAM in use where both are of one moment, and
- * otherwise NaN, in the sums too.
- */
-void gpu_sample_limit_ram(struct gpu_sample *sample);
-
-/*
- * The same for maxima: where the two are of different moments, what processes held was in use then,
- * so the RAM in use is that at least, in the sum too.
- */
-void gpu_sample_reconcile_ram(struct gpu_sample *sample);
 
 /* GPU RAM of one tracked process on all GPUs of the brand together, as the drivers list it; a
  * client shared by several processes counts in each. */

@@ -276,6 +276,11 @@ static void nvml_read_device(
     nvml_gpu_read(&state->gpus[index], whole, reading);
 }
 
+static void nvml_read_ram(void *opaque, uint32_t index, struct gpu_device_reading *reading)
+{
+    nvml_gpu_read_ram(&((struct nvml_state *)opaque)->gpus[index], reading);
+}
+
 static uint32_t nvml_list_devices(void *opaque, struct gpu_device *devices, uint32_t capacity)
 {
     struct nvml_state *state = opaque;
@@ -359,6 +364,7 @@ const struct gpu_source gpu_source_nvml = {
     .open = nvml_open,
     .list_devices = nvml_list_devices,
     .read_device = nvml_read_device,
+    .read_ram = nvml_read_ram,
     .read_processes = nvml_read_processes,
     .close = nvml_close,
 };

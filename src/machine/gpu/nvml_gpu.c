@@ -355,3 +355,9 @@ void nvml_gpu_read(struct nvml_gpu *gpu, bool whole, struct gpu_device_reading *
     gpu_device_reading_clear(reading, gpu->trouble);
     reading->lost = atomic_load(&gpu->lost);
 }
+
+void nvml_gpu_read_ram(struct nvml_gpu *gpu, struct gpu_device_reading *reading)
+{
+    if (!gpu->trouble)
+        read_ram(gpu, reading);
+}

@@ -43,3 +43,6 @@ void nvml_gpu_init(struct nvml_gpu *gpu, const struct nvml_library *library,
  * the energy counter, else only when it is due.
  */
 void nvml_gpu_read(struct nvml_gpu *gpu, bool whole, struct gpu_device_reading *reading);
+
+/* Reads the memory in use of such a reading once more. */
+void nvml_gpu_read_ram(struct nvml_gpu *gpu, struct gpu_device_reading *reading);

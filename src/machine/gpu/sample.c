@@ -23,7 +23,7 @@ static void ask(struct gpu_set *set)
 {
     for (size_t i = 0; i < GPU_SOURCE_COUNT; i++)
         if (set->members[i].feed)
-            gpu_feed_request(set->members[i].feed);
+            gpu_feed_request(set->members[i].feed, GPU_FEED_FIGURES);
 }
 
 void gpu_set_refresh(struct gpu_set *set)
@@ -71,7 +71,7 @@ void gpu_set_request_lists(struct gpu_set *set, const struct gpu_tree *tree, boo
     track(set, tree);
     for (size_t i = 0; i < GPU_SOURCE_COUNT; i++)
         if (set->members[i].feed)
-            gpu_feed_request_list(set->members[i].feed, is_last);
+            gpu_feed_request(set->members[i].feed, is_last ? GPU_FEED_ALL : GPU_FEED_LIST);
 }
 
 static void clear_device(struct gpu_device_sample *device)
@@ -153,36 +153,6 @@ static void sample_device(struct gpu_set *set, struct gpu_sample *sample,
     report_loss(set, at, reading);
 }
 
-/* The memory that a device had in use besides that of tracked processes, around the list that was
- * attributed last. */
-static void compare_memory(struct gpu_member *member)
-{
-    const struct gpu_feed_view *view = member->view;
-    for (uint32_t i = 0; i < view->n_devices; i++) {
-        const struct gpu_share *share = &member->shares[i];
-        double tracked = share->combined_ram_bytes, all = view->paired_ram_bytes[i];
-        /* Less than the tracked processes': the list saw a peak between two readings. */
-        if (view->paired_version[i] && view->paired_version[i] == member->attributed_version &&
-            all >= tracked && !share->ram_is_at_least)
-            member->untracked_ram_bytes[i] = all - tracked;
-    }
-}
-
-/* Of one list a peak that was over when the memory in use was read may have exceeded that. */
-static void count_paired_list(
-    struct gpu_member *member, uint32_t i, const struct gpu_device_sample *device)
-{
-    uint64_t version = member->attributed_version;
-    if (!device->is_ram_of_list || member->paired_lists[i].version == version ||
-        !(device->combined_ram_bytes > 0))
-        return;
-    member->paired_lists[i].version = version;
-    if (device->combined_ram_bytes > device->ram_used_bytes + GPU_MIN_MOVE_BYTES)
-        member->paired_lists[i].exceed++;
-    else
-        member->paired_lists[i].agree++;
-}
-
 /* Once the main process is gone, pids that are unknown may be its own and those it started. */
 static void report_unknown(
     struct gpu_set *set, struct gpu_member *member, const struct gpu_tree *tree)
@@ -207,7 +177,6 @@ static bool attribute(struct gpu_set *set, struct gpu_member *member, const stru
     bool is_new_list = member->attributed_version != view->processes_version;
     if (!is_new_list && member->attributed_generation == tree->generation)
         return false;
-    compare_memory(member); /* of the previous list */
     const struct pid_owner_search search = {&member->pid_owners, set->procfs_root, tree};
     member->n_unattributed =
         gpu_attribute(&view->processes, view->n_devices, &search, member->shares);
@@ -215,8 +184,13 @@ static bool attribute(struct gpu_set *set, struct gpu_member *member, const stru
     member->attributed_generation = tree->generation;
     if (!is_new_list)
         return true;
-    for (uint32_t i = 0; i < view->n_devices; i++)
-        member->has_listed |= member->shares[i].n_visible > 0;
+    for (uint32_t i = 0; i < view->n_devices; i++) {
+        const struct gpu_share *share = &member->shares[i];
+        double untracked = view->list_ram_bytes[i] - share->combined_ram_bytes;
+        member->has_listed |= share->n_visible > 0;
+        if (untracked >= 0 && !share->ram_is_at_least)
+            member->untracked_ram_bytes[i] = untracked;
+    }
     report_unknown(set, member, tree);
     return true;
 }
@@ -290,12 +264,13 @@ static const char *reason_of(const char *missing, const char *past, bool is_at_l
     return missing ? missing : past ? past : is_at_least ? at_least_reason : NULL;
 }
 
-/* Whether the list is from before one that is due, and the memory in use has changed since. */
+/* Whether the list is from before one that was requested, and the memory in use has changed since.
+ */
 static bool is_outdated(const struct gpu_set *set, const struct gpu_feed_view *view,
     const struct gpu_device_sample *device)
 {
     return view->processes_start_ns < set->lists_since_ns && device->bounds_ram &&
-           !device->is_ram_of_list && device->read_ns > view->processes_ns;
+           device->is_ram_changed && device->read_ns > view->processes_ns;
 }
 
 /* What tracked processes hold of a device is not known, and may be some. */
@@ -308,6 +283,17 @@ static void drop_ram(
     device->main_ram_bytes = device->descendants_ram_bytes = device->combined_ram_bytes = NAN;
     record_missing(set, member, i, member->position[i]);
     explain(set, member->position[i], GPU_PROCESS_RAM, outdated_reason);
+}
+
+/* Processes cannot hold more than is in use. Where a list says so, the memory in use has changed
+ * since, and what they hold now is not known; or the driver counts what they share twice. */
+static void limit_ram(struct gpu_device_sample *device)
+{
+    double *const held[] = {
+        &device->main_ram_bytes, &device->descendants_ram_bytes, &device->combined_ram_bytes};
+    for (size_t i = 0; i < sizeof held / sizeof *held; i++)
+        if (*held[i] > device->ram_used_bytes)
+            *held[i] = device->is_ram_changed ? NAN : device->ram_used_bytes;
 }
 
 static void sample_processes_of(struct gpu_set *set, struct gpu_sample *sample,
@@ -336,13 +322,11 @@ static void sample_processes_of(struct gpu_set *set, struct gpu_sample *sample,
     put_share(out, share, missing);
     out->untracked_ram_bytes = member->untracked_ram_bytes[i];
     out->bounds_ram = !set->devices[at].shares_ram;
-    out->is_ram_of_list =
-        view->paired_version[i] == member->attributed_version &&
-        fabs(out->ram_used_bytes - view->paired_ram_bytes[i]) < GPU_MIN_MOVE_BYTES;
-    out->is_ram_changed = fabs(out->ram_used_bytes - view->list_ram_bytes[i]) >= GPU_MIN_MOVE_BYTES;
-    count_paired_list(member, i, out);
-    out->counts_ram_twice =
-        out->bounds_ram && member->paired_lists[i].exceed > member->paired_lists[i].agree;
+    out->is_ram_changed =
+        !isnan(out->ram_used_bytes) &&
+        !(fabs(out->ram_used_bytes - view->list_ram_bytes[i]) < GPU_MIN_MOVE_BYTES);
+    if (out->bounds_ram)
+        limit_ram(out);
     out->may_have_others = view->processes.only_tracked || share->n_untracked ||
                            share->n_unattributed || set->devices[at].shares_ram;
     sample->unattributed_ram_bytes += share->unattributed_ram_bytes;
@@ -436,7 +420,6 @@ static void fill_sample(struct gpu_set *set, const struct gpu_tree *tree, struct
             if (member->position[j] < GPU_MAX_DEVICES)
                 sample_device(set, sample, member->view, j, member->position[j], now);
         is_new |= attribute(set, member, tree);
-        compare_memory(member);
         sample_processes(set, sample, member, now);
     }
     sum_up(set, sample);
@@ -458,77 +441,4 @@ void gpu_set_sample(struct gpu_set *set, const struct gpu_tree *tree, struct gpu
     if (!set->is_refreshed && !set->synchronous)
         ask(set);
     set->is_refreshed = false;
-}
-
-bool gpu_set_sample_new_list(
-    struct gpu_set *set, const struct gpu_tree *tree, struct gpu_sample *sample)
-{
-    if (!gpu_set_asks(set))
-        return false;
-    gpu_set_update(set);
-    bool is_new = false;
-    for (size_t i = 0; i < GPU_SOURCE_COUNT; i++) {
-        const struct gpu_member *member = &set->members[i];
-        is_new |= member->feed && member->attributed_version != member->view->processes_version;
-    }
-    if (is_new)
-        fill_sample(set, tree, sample);
-    return is_new;
-}
-
-/* ---- figures of different moments ---- */
-
-static bool contradicts(const struct gpu_device_sample *device, double ram_bytes)
-{
-    return device->bounds_ram && ram_bytes > device->ram_used_bytes;
-}
-
-bool gpu_sample_contradicts_itself(const struct gpu_sample *sample)
-{
-    for (uint32_t i = 0; i < sample->n_devices; i++) {
-        const struct gpu_device_sample *device = &sample->devices[i];
-        if (contradicts(device, device->main_ram_bytes) ||
-            contradicts(device, device->descendants_ram_bytes) ||
-            contradicts(device, device->combined_ram_bytes))
-            return true;
-    }
-    return false;
-}
-
-/* Limits the figure of one device, and its sum. */
-static void limit_ram(const struct gpu_device_sample *device, double *ram_bytes, double *sum_bytes)
-{
-    if (!contradicts(device, *ram_bytes))
-        return;
-    double limited = device->is_ram_of_list ? device->ram_used_bytes : NAN;
-    *sum_bytes += limited - *ram_bytes;
-    *ram_bytes = limited;
-}
-
-void gpu_sample_limit_ram(struct gpu_sample *sample)
-{
-    for (uint32_t i = 0; i < sample->n_devices; i++) {
-        struct gpu_device_sample *device = &sample->devices[i];
-        limit_ram(device, &device->main_ram_bytes, &sample->main_ram_bytes);
-        limit_ram(device, &device->descendants_ram_bytes, &sample->descendants_ram_bytes);
-        limit_ram(device, &device->combined_ram_bytes, &sample->combined_ram_bytes);
-    }
-}
-
-/* Of the device and of the sum. */
-static void raise_ram_in_use(struct gpu_device_sample *device, double *sum_bytes)
-{
-    if (device->is_ram_of_list || device->counts_ram_twice ||
-        !contradicts(device, device->combined_ram_bytes))
-        return;
-    *sum_bytes += device->combined_ram_bytes - device->ram_used_bytes;
-    device->ram_used_bytes = device->combined_ram_bytes;
-    device->ram_is_raised = true;
-}
-
-void gpu_sample_reconcile_ram(struct gpu_sample *sample)
-{
-    for (uint32_t i = 0; i < sample->n_devices; i++)
-        raise_ram_in_use(&sample->devices[i], &sample->system_ram_bytes);
-    gpu_sample_limit_ram(sample);
 }

@@ -538,30 +538,24 @@ const struct gpu_source_status *gpu_set_sources(const struct gpu_set *set, size_
     return set->statuses;
 }
 
-static void await_each(struct gpu_set *set, int64_t timeout_ns,
-    void (*await)(struct gpu_feed *feed, int64_t deadline_ns))
+void gpu_set_await(struct gpu_set *set, int64_t timeout_ns)
 {
     if (!gpu_set_asks(set))
         return;
     int64_t deadline_ns = clock_monotonic_ns() + timeout_ns;
     for (size_t i = 0; i < GPU_SOURCE_COUNT; i++)
         if (set->members[i].feed)
-            await(set->members[i].feed, deadline_ns);
-}
-
-void gpu_set_await(struct gpu_set *set, int64_t timeout_ns)
-{
-    await_each(set, timeout_ns, gpu_feed_await_devices);
+            gpu_feed_await(set->members[i].feed, deadline_ns);
 }
 
 void gpu_set_await_lists(struct gpu_set *set, int64_t timeout_ns)
 {
-    await_each(set, timeout_ns, gpu_feed_await_list);
-}
-
-void gpu_set_await_moved_lists(struct gpu_set *set, int64_t timeout_ns)
-{
-    await_each(set, timeout_ns, gpu_feed_await_moved_list);
+    if (!gpu_set_asks(set))
+        return;
+    int64_t deadline_ns = clock_monotonic_ns() + timeout_ns;
+    for (size_t i = 0; i < GPU_SOURCE_COUNT; i++)
+        if (set->members[i].feed)
+            gpu_feed_await_list(set->members[i].feed, deadline_ns);
 }
 
 bool gpu_set_await_all(struct gpu_set *set, double timeout_seconds)

@@ -26,11 +26,6 @@ struct gpu_member {
     uint32_t n_unattributed;
     unsigned lists_with_unknown;                 /* pids, one after the other */
     double untracked_ram_bytes[GPU_MAX_DEVICES]; /* see struct gpu_device_sample */
-    /* Lists with RAM of tracked processes during which the RAM in use did not change. */
-    struct {
-        uint64_t version; /* of the latest */
-        unsigned agree, exceed;
-    } paired_lists[GPU_MAX_DEVICES];
     bool has_listed; /* it listed some visible process once: it hides no tracked ones */
 };
 

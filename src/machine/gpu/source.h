@@ -66,9 +66,13 @@ struct gpu_source {
     void (*read_device)(
         void *state, uint32_t device, bool whole, struct gpu_device_reading *reading);
 
+    /* Replaces the memory in use of a device that was just read; leaves it where it cannot be read.
+     * NULL: no device reports it. */
+    void (*read_ram)(void *state, uint32_t device, struct gpu_device_reading *reading);
+
     /*
-     * Lists the processes that use the devices. Called from another thread than read_device(), at
-     * the same time, but each from one thread only. `list` is empty; it need not be sorted.
+     * Lists the processes that use the devices. While a list is late, another thread calls
+     * read_device() at the same time, but no further list. `list` is empty; it need not be sorted.
      * `whole` as above.
      */
     void (*read_processes)(

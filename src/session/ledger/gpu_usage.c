@@ -99,56 +99,15 @@ void gpu_usage_add(struct gpu_usage *usage, const struct gpu_sample *sample, dou
             add(&usage->devices[i].values[figure], figures[figure], seconds);
         add_untracked(&usage->devices[i], device);
         add_reading_time(&usage->devices[i], device->read_ns);
-        usage->devices[i].counts_ram_twice = device->counts_ram_twice;
-        usage->devices[i].bounds_ram = device->bounds_ram;
-        if (!device->ram_is_raised)
-            usage->devices[i].max_read_bytes =
-                fmax(usage->devices[i].max_read_bytes, device->ram_used_bytes);
     }
     add_list_age(usage, sample);
-}
-
-double gpu_usage_limit(const struct gpu_usage *usage, size_t device, double bytes)
-{
-    if (device >= usage->n_devices || !usage->devices[device].counts_ram_twice)
-        return bytes;
-    return bytes > usage->devices[device].max_read_bytes ? usage->devices[device].max_read_bytes
-                                                         : bytes;
-}
-
-double gpu_usage_limit_sum(const struct gpu_usage *usage, double bytes)
-{
-    bool counts_twice = false;
-    double limit = 0;
-    for (size_t i = 0; i < usage->n_devices; i++) {
-        counts_twice |= usage->devices[i].counts_ram_twice;
-        limit += gpu_usage_limit(usage, i, gpu_usage_max(usage, i, GPU_USAGE_RAM));
-    }
-    return counts_twice && bytes > limit ? limit : bytes;
-}
-
-/* What tracked processes hold is part of the RAM in use. */
-static bool has_ram_in_use(const struct gpu_usage_device *device)
-{
-    return device->bounds_ram && !device->counts_ram_twice;
 }
 
 double gpu_usage_max(const struct gpu_usage *usage, size_t device, enum gpu_usage_figure figure)
 {
     if (device >= usage->n_devices || !usage->devices[device].values[figure].has)
         return NAN;
-    const struct gpu_usage_device *of = &usage->devices[device];
-    double max = of->values[figure].max;
-    bool was_in_use = figure == GPU_USAGE_RAM && has_ram_in_use(of);
-    return was_in_use ? fmax(max, of->values[GPU_USAGE_COMBINED_RAM].max) : max;
-}
-
-double gpu_usage_max_in_use(const struct gpu_usage *usage, double in_use, double combined)
-{
-    bool was_in_use = true;
-    for (size_t i = 0; i < usage->n_devices; i++)
-        was_in_use &= has_ram_in_use(&usage->devices[i]);
-    return was_in_use && combined > in_use ? combined : in_use;
+    return usage->devices[device].values[figure].max;
 }
 
 double gpu_usage_last(const struct gpu_usage *usage, size_t device, enum gpu_usage_figure figure)
@@ -183,10 +142,8 @@ double gpu_usage_combined_ram_at_most(const struct gpu_usage *usage, size_t devi
     bool is_alone = of->has_untracked && of->min_untracked_bytes < GPU_MIN_CONTEXT_BYTES;
     if (of->may_have_others || !is_alone)
         return NAN;
-    double at_most =
-        gpu_usage_limit(usage, device, of->values[GPU_USAGE_RAM].max) - of->min_untracked_bytes;
-    double listed =
-        gpu_usage_limit(usage, device, gpu_usage_max(usage, device, GPU_USAGE_COMBINED_RAM));
+    double at_most = of->values[GPU_USAGE_RAM].max - of->min_untracked_bytes;
+    double listed = gpu_usage_max(usage, device, GPU_USAGE_COMBINED_RAM);
     return at_most < listed ? NAN : at_most;
 }
 

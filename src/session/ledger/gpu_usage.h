@@ -38,8 +38,6 @@ struct gpu_usage {
         bool may_have_others; /* in some sample */
         bool has_untracked;   /* the figure below is known */
         double min_untracked_bytes;
-        bool counts_ram_twice, bounds_ram; /* as of the last sample */
-        double max_read_bytes;             /* RAM in use as the driver reported it; 0: it did not */
         int64_t first_read_ns, last_read_ns; /* when the driver was read; 0: never */
     } * devices;                             /* owned */
     double late_list_seconds; /* age of the oldest list of processes at a sample at which the memory
@@ -53,11 +51,8 @@ void gpu_usage_finish(struct gpu_usage *usage);
  * are added, unless there is no memory for them. */
 void gpu_usage_add(struct gpu_usage *usage, const struct gpu_sample *sample, double seconds);
 
-/* NaN when it was never read. What processes held before the RAM in use was read for the first time
- * was in use then: it is that at least. */
+/* NaN when it was never read. */
 double gpu_usage_max(const struct gpu_usage *usage, size_t device, enum gpu_usage_figure figure);
-/* The same for the RAM in use of all devices together. */
-double gpu_usage_max_in_use(const struct gpu_usage *usage, double in_use, double combined);
 /* Power and the SM percents of processes are of the time since the sample before, and weighted by
  * it; RAM and utilization are of the moment of a sample: all rows of the tracking file
  * count alike (struct usage).
@@ -73,11 +68,6 @@ double gpu_usage_last(const struct gpu_usage *usage, size_t device, enum gpu_usa
  * readings missed.
  */
 double gpu_usage_combined_ram_at_most(const struct gpu_usage *usage, size_t device);
-
-/* RAM of a device, or over all of them, but no more than what drivers reported to be in use where
- * they list memory of processes twice. */
-double gpu_usage_limit(const struct gpu_usage *usage, size_t device, double bytes);
-double gpu_usage_limit_sum(const struct gpu_usage *usage, double bytes);
 
 /* Sum over all devices in the last sample. NaN when none had it, and when one lacks it that had it
  * before. */

@@ -59,24 +59,6 @@ static void update_gpu_holdings(struct ledger *ledger)
         process_log_set_gpu_ram(&ledger->log, held[i].pid, held[i].ram_bytes, held[i].read_ns);
 }
 
-void ledger_add_gpu_ram(struct ledger *ledger)
-{
-    struct gpu_sample gpu = ledger->snapshot->gpu;
-    struct gput_sample ram;
-    update_gpu_holdings(ledger);
-    gpu_sample_reconcile_ram(&gpu);
-    gpu_usage_add(&ledger->gpu_usage, &gpu, 0);
-    for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++)
-        ram.values[i] = NAN;
-    ram.values[GPUT_SYSTEM_GPU_RAM] = gpu.system_ram_bytes;
-    if (ledger->settings->mode != SESSION_MACHINE) {
-        ram.values[GPUT_MAIN_GPU_RAM] = gpu.main_ram_bytes;
-        ram.values[GPUT_DESCENDANTS_GPU_RAM] = gpu.descendants_ram_bytes;
-        ram.values[GPUT_COMBINED_GPU_RAM] = gpu.combined_ram_bytes;
-    }
-    usage_add(&ledger->usage, &ram, 0);
-}
-
 void ledger_add_snapshot(struct ledger *ledger)
 {
     const struct snapshot *snapshot = ledger->snapshot;

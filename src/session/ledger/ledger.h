@@ -83,9 +83,6 @@ void ledger_begin(struct ledger *ledger);
 /* After a scan: its processes, and with `reads_counts` what they count while they run. */
 void ledger_add_scan(struct ledger *ledger, bool reads_counts, int64_t now_ns);
 
-/* GPU RAM of the snapshot alone, which will be read again: for maxima. */
-void ledger_add_gpu_ram(struct ledger *ledger);
-
 void ledger_add_snapshot(struct ledger *ledger);
 
 /* Notes by how much the CPU time of exit records was too low, compared with what parents have

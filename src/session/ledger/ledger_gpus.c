@@ -32,12 +32,6 @@ static void drop_unknown_zeros(const struct ledger *ledger, size_t device, struc
         *use[i] = unless_lacking(*use[i], lacks_use);
 }
 
-static double max_ram(const struct ledger *ledger, size_t device, enum gpu_usage_figure figure)
-{
-    const struct gpu_usage *usage = &ledger->gpu_usage;
-    return gpu_usage_limit(usage, device, gpu_usage_max(usage, device, figure));
-}
-
 /* NaN: nothing was read. */
 static double seconds_after_start(const struct ledger *ledger, int64_t read_ns)
 {
@@ -61,10 +55,10 @@ static struct gput_gpu figures_of(
     return (struct gput_gpu){
         .selected = device->selected,
         .ram_capacity_bytes = device->ram_capacity_bytes,
-        .max_ram_bytes = max_ram(ledger, i, GPU_USAGE_RAM),
-        .max_main_ram_bytes = max_ram(ledger, i, GPU_USAGE_MAIN_RAM),
-        .max_descendants_ram_bytes = max_ram(ledger, i, GPU_USAGE_DESCENDANTS_RAM),
-        .max_combined_ram_bytes = max_ram(ledger, i, GPU_USAGE_COMBINED_RAM),
+        .max_ram_bytes = gpu_usage_max(usage, i, GPU_USAGE_RAM),
+        .max_main_ram_bytes = gpu_usage_max(usage, i, GPU_USAGE_MAIN_RAM),
+        .max_descendants_ram_bytes = gpu_usage_max(usage, i, GPU_USAGE_DESCENDANTS_RAM),
+        .max_combined_ram_bytes = gpu_usage_max(usage, i, GPU_USAGE_COMBINED_RAM),
         .max_combined_ram_at_most_bytes = gpu_usage_combined_ram_at_most(usage, i),
         .max_utilization_percent = gpu_usage_max(usage, i, GPU_USAGE_UTILIZATION),
         .mean_utilization_percent = gpu_usage_mean(usage, i, GPU_USAGE_UTILIZATION),
@@ -103,10 +97,6 @@ void ledger_fill_gpus(const struct ledger *ledger, struct gput_results *results)
         fill_reading_times(ledger, i, gpu);
         drop_unknown_zeros(ledger, i, gpu);
     }
-    for (int i = GPUT_MAIN_GPU_RAM; i <= GPUT_SYSTEM_GPU_RAM; i++)
-        results->max[i] = gpu_usage_limit_sum(&ledger->gpu_usage, results->max[i]);
-    results->max[GPUT_SYSTEM_GPU_RAM] = gpu_usage_max_in_use(
-        &ledger->gpu_usage, results->max[GPUT_SYSTEM_GPU_RAM], results->max[GPUT_COMBINED_GPU_RAM]);
     for (int i = GPUT_MAIN_GPU_RAM; i <= GPUT_COMBINED_GPU_RAM; i++) {
         results->max[i] = snapshot_gpu_bytes(ledger->snapshot, results->max[i]);
         results->mean[i] = snapshot_gpu_bytes(ledger->snapshot, results->mean[i]);

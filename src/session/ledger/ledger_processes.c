@@ -135,7 +135,7 @@ static void add_others(struct gput_processes *list, const struct process_others 
 /* Where GPU RAM may have been used unseen, 0 is not a peak; and none had more than all of them. */
 static void check_gpu_ram(const struct ledger *ledger, double *bytes)
 {
-    double max = gpu_usage_limit_sum(&ledger->gpu_usage, ledger->usage.max[GPUT_COMBINED_GPU_RAM]);
+    double max = ledger->usage.max[GPUT_COMBINED_GPU_RAM];
     if (*bytes > max)
         *bytes = max;
     *bytes = snapshot_gpu_bytes(ledger->snapshot, *bytes);

@@ -10,9 +10,7 @@
 #define LAST_WAIT_NS (NS_PER_SECOND / 10)
 /* Shorter intervals: figures of the tick before are fresh enough. */
 #define MIN_AWAITED_NS (NS_PER_SECOND / 100)
-/* How long it waits for a list of processes after a change of the memory in use. */
-#define MAX_LIST_WAIT_NS (NS_PER_SECOND / 50)
-/* The same at both ends of a session. */
+/* How long it waits for lists of processes at both ends of a session. */
 #define LIST_WAIT_NS (NS_PER_SECOND / 4)
 
 void gpu_sampler_finish(struct gpu_sampler *sampler)
@@ -62,6 +60,7 @@ static struct gpu_tree tree_of(struct gpu_sampler *sampler)
 
 /* ---- requesting and awaiting ---- */
 
+/* At both ends a list is read, however short the session is. */
 static void request_lists(struct gpu_sampler *sampler, bool is_last, bool awaits_lists)
 {
     if (!sampler->has_process || !(is_first(sampler) || is_last))
@@ -70,37 +69,19 @@ static void request_lists(struct gpu_sampler *sampler, bool is_last, bool awaits
     gpu_set_request_lists(sampler->gpus, &tree, is_last);
     if (is_last || awaits_lists)
         gpu_set_await_lists(sampler->gpus, LIST_WAIT_NS);
-    /* The memory in use around the first list, from which later rises are computed. */
-    if (is_first(sampler) && awaits_lists) {
-        gpu_set_refresh(sampler->gpus);
-        gpu_set_await(sampler->gpus, MAX_WAIT_NS);
-    }
 }
 
-static int64_t quarter_of_interval(const struct gpu_sampler *sampler, int64_t max_ns)
-{
-    int64_t quarter_ns = sampler->interval_ns / 4;
-    return quarter_ns < max_ns ? quarter_ns : max_ns;
-}
-
-/* Figures of devices, and with them joules, are of the sample's own moment where the drivers have
- * answered by the end of it. Else power is extrapolated, so that ticks do not wait for long; what
- * the last sample misses stays missing. */
-static void await_devices(struct gpu_sampler *sampler, bool is_last, bool is_energy_due)
+/* Figures, and with them joules, are of the sample's own moment where the drivers have answered by
+ * the end of it. Else power is extrapolated, so that ticks do not wait for long; what the last
+ * sample misses stays missing. */
+static void await_figures(struct gpu_sampler *sampler, bool is_last, bool is_energy_due)
 {
     bool is_row_awaited = sampler->interval_ns >= MIN_AWAITED_NS && !is_first(sampler);
-    if (is_last || is_row_awaited || is_energy_due)
-        gpu_set_await(
-            sampler->gpus, is_last ? LAST_WAIT_NS : quarter_of_interval(sampler, MAX_WAIT_NS));
-}
-
-/* Who holds GPU RAM is as of the reading of the memory in use, where a list comes in time. */
-static void await_moved_lists(struct gpu_sampler *sampler, int64_t since_ns)
-{
-    int64_t left_ns =
-        quarter_of_interval(sampler, MAX_LIST_WAIT_NS) - (clock_monotonic_ns() - since_ns);
-    if (sampler->has_process && !is_first(sampler) && left_ns > 0)
-        gpu_set_await_moved_lists(sampler->gpus, left_ns);
+    if (!is_last && !is_row_awaited && !is_energy_due)
+        return;
+    int64_t quarter_ns = sampler->interval_ns / 4;
+    int64_t wait_ns = quarter_ns < MAX_WAIT_NS ? quarter_ns : MAX_WAIT_NS;
+    gpu_set_await(sampler->gpus, is_last ? LAST_WAIT_NS : wait_ns);
 }
 
 /* ---- taking ---- */
@@ -123,10 +104,8 @@ void gpu_sampler_take(
 {
     if (!sampler->gpus)
         return;
-    int64_t since_ns = clock_monotonic_ns();
     request_lists(sampler, is_last, awaits_lists);
-    await_devices(sampler, is_last, is_energy_due);
-    await_moved_lists(sampler, since_ns);
+    await_figures(sampler, is_last, is_energy_due);
     struct gpu_tree tree = tree_of(sampler);
     struct gpu_sample *gpu = &sampler->snapshot->gpu;
     gpu_set_sample(sampler->gpus, &tree, gpu);
@@ -134,35 +113,4 @@ void gpu_sampler_take(
     double *values = sampler->snapshot->sample.values;
     values[GPUT_GPU_SUM_UTILIZATION] = gpu->utilization_sum_percent;
     values[GPUT_GPU_HARDWARE_UTILIZATION] = gpu->utilization_hardware_percent;
-}
-
-bool gpu_sampler_take_waiting_lists(struct gpu_sampler *sampler)
-{
-    if (!sampler->gpus)
-        return false;
-    struct gpu_tree tree = tree_of(sampler);
-    if (!gpu_set_sample_new_list(sampler->gpus, &tree, &sampler->snapshot->gpu))
-        return false;
-    put_ram(sampler);
-    return true;
-}
-
-bool gpu_sampler_ram_is_doubtful(const struct gpu_sampler *sampler)
-{
-    return sampler->has_process && gpu_sample_contradicts_itself(&sampler->snapshot->gpu);
-}
-
-void gpu_sampler_read_ram_again(struct gpu_sampler *sampler)
-{
-    struct gpu_tree tree = tree_of(sampler);
-    gpu_set_refresh(sampler->gpus);
-    gpu_set_await(sampler->gpus, quarter_of_interval(sampler, MAX_LIST_WAIT_NS));
-    gpu_set_sample(sampler->gpus, &tree, &sampler->snapshot->gpu);
-    put_ram(sampler);
-}
-
-void gpu_sampler_limit_ram(struct gpu_sampler *sampler)
-{
-    gpu_sample_limit_ram(&sampler->snapshot->gpu);
-    put_ram(sampler);
 }

@@ -31,17 +31,3 @@ void gpu_sampler_request(struct gpu_sampler *sampler);
  */
 void gpu_sampler_take(
     struct gpu_sampler *sampler, bool is_last, bool awaits_lists, bool is_energy_due);
-
-/* Before a sample: updates GPU RAM alone, in the snapshot, when drivers have listed processes
- * since the last sample. False: they have not. */
-bool gpu_sampler_take_waiting_lists(struct gpu_sampler *sampler);
-
-/* Whether the sample has more GPU RAM of processes than a GPU has in use: the figures are of
- * different moments. */
-bool gpu_sampler_ram_is_doubtful(const struct gpu_sampler *sampler);
-
-/* Reads GPU RAM of the sample again. */
-void gpu_sampler_read_ram_again(struct gpu_sampler *sampler);
-
-/* Leaves no GPU RAM of processes in the sample that exceeds what a GPU has in use. */
-void gpu_sampler_limit_ram(struct gpu_sampler *sampler);

@@ -4,13 +4,15 @@
 #include "machine/gpu/feed.h"
 #include "testing.h"
 
+#include <math.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
 /* Longer than any test may take. */
 #define FOR_EVER (600 * NS_PER_SECOND)
 
-static atomic_bool is_held, is_reading;
+static atomic_bool is_held, is_reading, is_closed;
+static atomic_int ram_before, ram_after; /* in use before and after a list */
 
 static void *probe(const struct gpu_source_options *options, struct gpu_source_status *status)
 {
@@ -32,14 +34,13 @@ static uint32_t list_devices(void *state, struct gpu_device *devices, uint32_t c
     return capacity > 0;
 }
 
-/* No memory in use: a change of it would request a list by itself. */
 static void read_device(
     void *state, uint32_t device, bool whole, struct gpu_device_reading *reading)
 {
     (void)whole;
     (void)state;
     (void)device;
-    (void)reading;
+    reading->ram_used_bytes = atomic_load(&ram_before);
 }
 
 static void read_processes(
@@ -58,6 +59,14 @@ static void read_processes(
 static void close_source(void *state)
 {
     (void)state;
+    atomic_store(&is_closed, true);
+}
+
+static void read_ram(void *state, uint32_t device, struct gpu_device_reading *reading)
+{
+    (void)state;
+    (void)device;
+    reading->ram_used_bytes = atomic_load(&ram_after);
 }
 
 static const struct gpu_source source = {
@@ -66,6 +75,7 @@ static const struct gpu_source source = {
     .open = open_source,
     .list_devices = list_devices,
     .read_device = read_device,
+    .read_ram = read_ram,
     .read_processes = read_processes,
     .close = close_source,
 };
@@ -74,6 +84,8 @@ static struct gpu_feed *start(void)
 {
     static const struct gpu_source_options options = {.procfs_root = "/proc", .sysfs_root = "/sys"};
     atomic_store(&is_held, false);
+    atomic_store(&ram_before, 0);
+    atomic_store(&ram_after, 0);
     struct gpu_feed *feed = gpu_feed_create(&source, &options, false);
     assert_non_null(feed);
     gpu_feed_start(feed);
@@ -128,7 +140,7 @@ static void a_list_is_of_the_moment_at_which_reading_it_began(void **state)
     struct gpu_feed_view view = {0};
     struct gpu_feed *feed = start();
     atomic_store(&is_held, true);
-    gpu_feed_request_list(feed, false);
+    gpu_feed_request(feed, GPU_FEED_LIST);
     while (!atomic_load(&is_reading))
         usleep(100);
     int64_t later_ns = clock_monotonic_ns();
@@ -141,11 +153,92 @@ static void a_list_is_of_the_moment_at_which_reading_it_began(void **state)
     gpu_feed_view_finish(&view);
 }
 
+static void read_with_list(struct gpu_feed *feed, struct gpu_feed_view *view)
+{
+    gpu_feed_request(feed, GPU_FEED_LIST);
+    assert_true(gpu_feed_await_all(feed, clock_monotonic_ns() + FOR_EVER));
+    gpu_feed_update(feed, view);
+}
+
+static void a_reading_has_the_memory_in_use_around_its_list(void **state)
+{
+    (void)state;
+    struct gpu_feed_view view = {0};
+    struct gpu_feed *feed = start();
+    atomic_store(&ram_before, 50000000);
+    atomic_store(&ram_after, 50000000);
+    read_with_list(feed, &view);
+    assert_true(view.list_ram_bytes[0] == 50e6);
+    assert_true(view.readings[0].ram_used_bytes == 50e6);
+    assert_true(view.read_ns[0] >= view.processes_ns);
+    /* Where it has changed meanwhile, the reading has the most of it. */
+    atomic_store(&ram_after, 20000000);
+    read_with_list(feed, &view);
+    assert_true(isnan(view.list_ram_bytes[0]));
+    assert_true(view.readings[0].ram_used_bytes == 50e6);
+    atomic_store(&ram_after, 90000000);
+    read_with_list(feed, &view);
+    assert_true(isnan(view.list_ram_bytes[0]));
+    assert_true(view.readings[0].ram_used_bytes == 90e6);
+    gpu_feed_close(feed, clock_monotonic_ns() + FOR_EVER);
+    gpu_feed_view_finish(&view);
+}
+
+static void devices_are_read_on_while_a_list_is_late(void **state)
+{
+    (void)state;
+    struct gpu_feed_view view = {0};
+    struct gpu_feed *feed = start();
+    atomic_store(&is_held, true);
+    gpu_feed_request(feed, GPU_FEED_LIST);
+    for (int bytes = 1000000; bytes <= 9000000; bytes += 2000000) {
+        atomic_store(&ram_before, bytes);
+        gpu_feed_request(feed, GPU_FEED_FIGURES);
+        gpu_feed_await(feed, clock_monotonic_ns() + FOR_EVER);
+        gpu_feed_update(feed, &view);
+        assert_true(view.readings[0].ram_used_bytes == bytes);
+        assert_int_equal(view.processes_version, 1);
+    }
+    int64_t later_ns = clock_monotonic_ns();
+    atomic_store(&is_held, false);
+    assert_true(gpu_feed_await_all(feed, clock_monotonic_ns() + FOR_EVER));
+    gpu_feed_update(feed, &view);
+    assert_int_equal(view.processes_version, 2);
+    assert_true(view.processes_start_ns <= later_ns);
+    assert_true(isnan(view.list_ram_bytes[0])); /* it was another one before the list */
+    assert_true(view.readings[0].ram_used_bytes == 9e6);
+    /* The thread that goes on lists, too. */
+    atomic_store(&ram_after, 9000000);
+    read_with_list(feed, &view);
+    assert_int_equal(view.processes_version, 3);
+    assert_true(view.list_ram_bytes[0] == 9e6);
+    gpu_feed_close(feed, clock_monotonic_ns() + FOR_EVER);
+    gpu_feed_view_finish(&view);
+}
+
+static void it_can_be_closed_while_a_list_is_late(void **state)
+{
+    (void)state;
+    struct gpu_feed *feed = start();
+    atomic_store(&is_closed, false);
+    atomic_store(&is_held, true);
+    gpu_feed_request(feed, GPU_FEED_LIST);
+    gpu_feed_await(feed, clock_monotonic_ns() + FOR_EVER);
+    gpu_feed_close(feed, clock_monotonic_ns() + NS_PER_SECOND / 100);
+    assert_false(atomic_load(&is_closed));
+    atomic_store(&is_held, false);
+    while (!atomic_load(&is_closed))
+        usleep(100);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_view_is_up_to_date_also_while_a_thread_publishes),
         cmocka_unit_test(a_list_is_of_the_moment_at_which_reading_it_began),
+        cmocka_unit_test(a_reading_has_the_memory_in_use_around_its_list),
+        cmocka_unit_test(devices_are_read_on_while_a_list_is_late),
+        cmocka_unit_test(it_can_be_closed_while_a_list_is_late),
     };
     return cmocka_run_group_tests_name("machine/gpu/feed", tests, NULL, NULL);
 }

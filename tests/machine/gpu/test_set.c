@@ -89,16 +89,13 @@ static void waits_for_a_list_but_only_once_for_a_driver_that_hangs(void **state)
     end_hang();
 }
 
-/* Has the device read around a list that is requested. */
+/* With a list that is read for it. */
 static struct gpu_sample sample_around_a_list(struct gpu_set *set, pid_t main)
 {
     struct gpu_sample sample;
     struct gpu_tree tree = tree_of(main, NULL, 0);
     gpu_set_request_lists(set, &tree, false);
     gpu_set_await_lists(set, 600 * NS_PER_SECOND);
-    gpu_set_sample(set, &tree, &sample);
-    gpu_set_refresh(set);
-    gpu_set_await(set, 600 * NS_PER_SECOND);
     gpu_set_sample(set, &tree, &sample);
     return sample;
 }
@@ -125,8 +122,6 @@ static void a_list_from_before_the_last_one_says_nothing_of_memory_that_has_chan
     scenario_write(text);
     struct gpu_set *set = open_threaded(fake_options());
     assert_number(sample_once(set, getpid(), 0).main_ram_bytes, 1e6);
-    /* The first list may have begun before the first reading of memory. */
-    assert_number(sample_around_a_list(set, getpid()).main_ram_bytes, 1e6);
     snprintf(text, sizeof text, "%s" GPU_A, no_lists);
     scenario_write(text);
     assert_number(sample_without_a_last_list(set).main_ram_bytes, 1e6);
@@ -141,13 +136,6 @@ static void a_list_from_before_the_last_one_says_nothing_of_memory_that_has_chan
     assert_non_null(gpu_set_past_missing(set, 0, GPU_PROCESS_RAM));
     gpu_set_close(set);
     end_hang();
-}
-
-static void await_calls(const char *call, int count)
-{
-    for (int i = 0; i < 20000 && count_calls(call, 0) < count; i++)
-        usleep(1000);
-    assert_in_range(count_calls(call, 0), count, 1000000);
 }
 
 /* A scenario in which this process holds all the memory in use but 50 MB. */
@@ -171,50 +159,30 @@ static void processes_are_of_the_moment_of_the_memory_in_use(void **state)
     for (int i = 0; i < 20; i++) {
         long long megabytes = i % 2 ? 4000 : 100 + i;
         hold("", megabytes);
-        gpu_set_refresh(set);
-        gpu_set_await(set, 600 * NS_PER_SECOND);
-        gpu_set_await_moved_lists(set, 600 * NS_PER_SECOND);
-        gpu_set_sample(set, &tree, &sample);
-        assert_number(sample.system_ram_bytes, (double)(megabytes + 50) * 1e6);
-        assert_number(sample.main_ram_bytes, (double)megabytes * 1e6);
-        assert_false(gpu_sample_contradicts_itself(&sample));
+        /* The list comes with the reading, unless a busy machine made earlier ones too expensive.
+         */
+        do {
+            gpu_set_refresh(set);
+            gpu_set_await(set, 600 * NS_PER_SECOND);
+            gpu_set_sample(set, &tree, &sample);
+            assert_number(sample.system_ram_bytes, (double)(megabytes + 50) * 1e6);
+            assert_false(sample.main_ram_bytes > sample.system_ram_bytes);
+        } while (sample.main_ram_bytes != (double)megabytes * 1e6);
     }
     gpu_set_close(set);
 }
 
-/* Of figures that contradict each other. */
-static void assert_maxima(const struct gpu_sample *sample, double main_bytes, double system_bytes)
-{
-    struct gpu_sample maxima = *sample;
-    gpu_sample_reconcile_ram(&maxima);
-    assert_false(gpu_sample_contradicts_itself(&maxima));
-    assert_number(maxima.main_ram_bytes, main_bytes);
-    assert_number(maxima.system_ram_bytes, system_bytes);
-    assert_number(maxima.devices[0].ram_used_bytes, system_bytes);
-}
-
-static void waits_once_for_a_list_after_a_change_and_again_at_the_end(void **state)
+static void what_processes_held_before_memory_was_freed_says_nothing_of_now(void **state)
 {
     (void)state;
     hold("", 4000);
     struct gpu_set *set = open_threaded(fake_options());
     struct gpu_tree tree = tree_of(getpid(), NULL, 0);
-    gpu_set_await_moved_lists(set, 600 * NS_PER_SECOND);
-    int lists = count_calls("nvmlDeviceGetComputeRunningProcesses_v3", 0);
     hold("delay_ms nvmlDeviceGetComputeRunningProcesses_v3 600000\n", 100);
     gpu_set_refresh(set);
     gpu_set_await(set, 600 * NS_PER_SECOND);
-    await_calls("nvmlDeviceGetComputeRunningProcesses_v3", lists + 1);
-    gpu_set_await_moved_lists(set, NS_PER_SECOND / 20);
-    gpu_set_await_moved_lists(set, 600 * NS_PER_SECOND);
-
     struct gpu_sample sample;
     gpu_set_sample(set, &tree, &sample);
-    assert_number(sample.main_ram_bytes, 4e9);
-    assert_true(gpu_sample_contradicts_itself(&sample));
-    assert_maxima(&sample, 4e9, 4e9);
-    gpu_sample_limit_ram(&sample);
-    assert_false(gpu_sample_contradicts_itself(&sample));
     assert_number(sample.main_ram_bytes, NAN);
     assert_number(sample.devices[0].main_ram_bytes, NAN);
     assert_number(sample.combined_ram_bytes, NAN);
@@ -239,42 +207,10 @@ static void processes_never_hold_more_than_is_in_use_at_that_moment(void **state
     scenario_write(text);
     struct gpu_set *set = open_threaded(fake_options());
     struct gpu_sample sample = sample_around_a_list(set, getpid());
-    assert_number(sample.main_ram_bytes, 15e8);
-    assert_true(gpu_sample_contradicts_itself(&sample));
-    assert_maxima(&sample, 1e9, 1e9);
-    gpu_sample_limit_ram(&sample);
     assert_number(sample.main_ram_bytes, 1e9);
     assert_number(sample.combined_ram_bytes, 1e9);
     assert_number(sample.devices[0].combined_ram_bytes, 1e9);
     assert_number(sample.descendants_ram_bytes, 0);
-    gpu_set_close(set);
-}
-
-static void lists_again_when_the_memory_in_use_has_moved_since(void **state)
-{
-    (void)state;
-    static const char list[] = "nvmlDeviceGetComputeRunningProcesses_v3",
-                      memory[] = "nvmlDeviceGetMemoryInfo_v2";
-    scenario_write(GPU_A);
-    struct gpu_set *set = open_threaded(fake_options());
-    int lists = count_calls(list, 0), readings = count_calls(memory, 0);
-    /* The one list that is asked for comes while the device is being read. */
-    scenario_write("delay_ms nvmlDeviceGetMemoryInfo_v2 600000\n" GPU_A);
-    gpu_set_refresh(set);
-    await_calls(memory, readings + 1);
-    await_calls(list, lists + 1);
-    char text[256];
-    snprintf(text, sizeof text, "gpu GPU-aaaa\nmemory 16000000000 0 3000000000\ncompute %d 2000\n",
-        (int)getpid());
-    scenario_write(text);
-    await_calls(list, lists + 2);
-    assert_true(gpu_set_await_all(set, 30));
-    struct gpu_sample sample = sample_once(set, getpid(), 0);
-    for (int i = 0; i < 20000 && sample.main_ram_bytes != 2000; i++) {
-        usleep(1000);
-        sample = sample_once(set, getpid(), 0);
-    }
-    assert_number(sample.main_ram_bytes, 2000);
     gpu_set_close(set);
 }
 
@@ -520,9 +456,8 @@ int main(void)
         TEST(waits_for_a_list_but_only_once_for_a_driver_that_hangs),
         TEST(a_list_from_before_the_last_one_says_nothing_of_memory_that_has_changed),
         TEST(processes_are_of_the_moment_of_the_memory_in_use),
-        TEST(waits_once_for_a_list_after_a_change_and_again_at_the_end),
+        TEST(what_processes_held_before_memory_was_freed_says_nothing_of_now),
         TEST(processes_never_hold_more_than_is_in_use_at_that_moment),
-        TEST(lists_again_when_the_memory_in_use_has_moved_since),
         TEST(reports_ram_in_use_by_untracked_processes),
         TEST(reports_the_ram_of_each_process_and_its_version),
         TEST(a_driver_that_hangs_delays_neither_samples_nor_close),

@@ -153,50 +153,6 @@ static void a_gpu_that_appears_later_is_added(void **state)
     gpu_usage_finish(&usage);
 }
 
-static void where_lists_count_twice_the_driver_says_how_much_is_in_use(void **state)
-{
-    (void)state;
-    struct gpu_usage usage = {0};
-    struct gpu_sample sample = sample_of(2, 1000, 0);
-    sample.devices[0].combined_ram_bytes = sample.devices[1].combined_ram_bytes = 100;
-    gpu_usage_add(&usage, &sample, 0);
-    sample.devices[0].ram_used_bytes = sample.devices[0].combined_ram_bytes = 1500;
-    sample.devices[0].ram_is_raised = true; /* as if a list had seen a peak */
-    gpu_usage_add(&usage, &sample, 0);
-    assert_true(gpu_usage_limit(&usage, 0, 1500) == 1500);
-    assert_true(gpu_usage_limit_sum(&usage, 2500) == 2500);
-    sample.devices[0].counts_ram_twice = true;
-    gpu_usage_add(&usage, &sample, 0);
-    assert_true(gpu_usage_limit(&usage, 0, 1500) == 1000);
-    assert_true(gpu_usage_limit(&usage, 1, 1500) == 1500);
-    assert_true(gpu_usage_limit_sum(&usage, 2500) == 2000);
-    assert_true(isnan(gpu_usage_limit_sum(&usage, NAN)));
-    gpu_usage_finish(&usage);
-}
-
-/* A driver that lists processes before it has said how much is in use. */
-static void what_was_held_before_the_first_reading_was_in_use(void **state)
-{
-    (void)state;
-    static const double expected[] = {150, 4000};
-    for (int bounds = 0; bounds < 2; bounds++) {
-        struct gpu_usage usage = {0};
-        struct gpu_sample sample = sample_of(1, NAN, 0);
-        sample.devices[0].combined_ram_bytes = 4000;
-        sample.devices[0].bounds_ram = bounds;
-        gpu_usage_add(&usage, &sample, 1);
-        assert_true(isnan(gpu_usage_max(&usage, 0, GPU_USAGE_RAM)));
-        sample.devices[0].combined_ram_bytes = 100;
-        sample.devices[0].ram_used_bytes = 150;
-        gpu_usage_add(&usage, &sample, 1);
-        assert_true(gpu_usage_max(&usage, 0, GPU_USAGE_RAM) == expected[bounds]);
-        assert_true(gpu_usage_max_in_use(&usage, 150, 4000) == expected[bounds]);
-        assert_true(gpu_usage_max_in_use(&usage, 5000, 4000) == 5000);
-        assert_true(isnan(gpu_usage_max_in_use(&usage, NAN, 4000)));
-        gpu_usage_finish(&usage);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -207,8 +163,6 @@ int main(void)
         cmocka_unit_test(ram_is_bounded_by_the_rise_of_the_device_unless_others_used_it),
         cmocka_unit_test(hidden_processes_leave_ram_unbounded),
         cmocka_unit_test(a_rise_below_a_list_leaves_ram_unbounded),
-        cmocka_unit_test(where_lists_count_twice_the_driver_says_how_much_is_in_use),
-        cmocka_unit_test(what_was_held_before_the_first_reading_was_in_use),
         cmocka_unit_test(a_gpu_that_appears_later_is_added),
     };
     return cmocka_run_group_tests_name("session/gpu_usage", tests, NULL, NULL);
