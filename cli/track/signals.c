@@ -113,7 +113,8 @@ static void note(int number, siginfo_t *info, void *context)
         signal(number, SIG_DFL);
         return;
     }
-    if (gettid() != getpid()) { /* the main thread receives what was sent */
+    /* The main thread receives what was sent. glibc has gettid() since 2.30 only. */
+    if (syscall(SYS_gettid) != getpid()) {
         siginfo_t sent = *info;
         if (sent.si_code == SI_USER || sent.si_code == SI_TKILL)
             sent.si_code = SI_MESGQ; /* the kernel lets no thread pass on a kill() as one */
