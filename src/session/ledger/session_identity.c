@@ -1,6 +1,7 @@
 #include "session/ledger/session_identity.h"
 
 #include "base/clock.h"
+#include "base/command_name.h"
 #include "base/str.h"
 #include "base/text.h"
 #include "base/wall_clock.h"
@@ -25,6 +26,8 @@
 #define EXEC_WITHIN_NS (NS_PER_SECOND / 2)
 /* As many processes without a launcher belong to no job: the rest is not read. */
 #define MAX_UNSUCCESSFUL 512
+/* Words of a command line that is read from a process. More do not fit into an identity. */
+#define MAX_COMMAND_WORDS 512
 /* At one tick. */
 #define MAX_READINGS 64
 
@@ -85,40 +88,45 @@ static void read_user(struct gput_identity *identity, const struct session_setti
         status.uid, variable(environment, "LOGNAME"), identity->user, sizeof identity->user);
 }
 
-static void append_words(struct str *text, char *const argv[], bool all)
+/* Reads the words of a running process's command line into `line`, and where they are into `words`,
+ * which ends with NULL. */
+static void read_command_line(const struct session_settings *settings, pid_t pid, struct str *line,
+    const char *words[MAX_COMMAND_WORDS])
 {
-    for (size_t i = 0; argv[i] && (all || i == 0); i++) {
-        str_append(text, i ? " " : "");
-        str_append(text, argv[i]);
-    }
-}
-
-/* Of a process that runs. */
-static void append_command_line(
-    struct str *text, const struct session_settings *settings, pid_t pid, bool all)
-{
-    struct str line = {0};
-    if (procfs_read_bounded(settings->calls, settings->options.procfs_root, pid, "cmdline", &line,
+    size_t count = 0;
+    if (procfs_read_bounded(settings->calls, settings->options.procfs_root, pid, "cmdline", line,
             NULL) == GPUT_OK) {
-        while (line.length > 0 && line.data[line.length - 1] == '\0')
-            line.length--;
-        for (size_t i = 0; i < line.length && (all || line.data[i]); i++)
-            str_append_char(text, line.data[i] ? line.data[i] : ' ');
+        const char *end = str_text(line) + line->length;
+        for (const char *word = str_text(line); word < end && count + 1 < MAX_COMMAND_WORDS;
+             word += strlen(word) + 1)
+            words[count++] = word;
     }
-    str_finish(&line);
+    words[count] = NULL;
 }
 
+/* The whole command where command lines are asked for. Otherwise the program and its script,
+ * because other arguments may be secrets. */
 static void read_command(struct gput_identity *identity, const struct session_settings *settings,
     pid_t pid, char *const argv[])
 {
-    struct str text = {0};
-    bool all = settings->options.command_lines;
-    if (argv)
-        append_words(&text, argv, all);
-    else
-        append_command_line(&text, settings, pid, all);
+    struct str line = {0}, text = {0};
+    const char *read_words[MAX_COMMAND_WORDS], *name[COMMAND_NAME_WORDS];
+    const char *const *words = (const char *const *)argv;
+    if (!words) {
+        read_command_line(settings, pid, &line, read_words);
+        words = read_words;
+    }
+    if (!settings->options.command_lines) {
+        command_name_of(words, name);
+        words = name;
+    }
+    for (size_t i = 0; words[i]; i++) {
+        str_append(&text, i ? " " : "");
+        str_append(&text, words[i]);
+    }
     FIT(command, "%s", str_text(&text));
     str_finish(&text);
+    str_finish(&line);
 }
 
 /* In a pod the host name is its name. */

@@ -1,0 +1,183 @@
+#include "base/command_name.h"
+
+#include "base/text.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+/* The options of a program that may stand before the script that it runs. Lists are separated by
+ * blanks. A word that ends with * stands for all options that begin so: only those that take all of
+ * the rest of the word, so that perl's -0777e is not one of them. */
+struct interpreter {
+    const char *names;   /* of the program, without its version */
+    const char *letters; /* options of one letter, which may be joined: -Bu */
+    const char *flags;   /* options without a value, or with the value joined */
+    const char *values;  /* options whose value is the next word */
+    const char *runs;    /* options whose value is what runs; it is part of the name */
+    bool takes_no_script;
+};
+
+static const struct interpreter interpreters[] = {
+    {.names = "python pypy ipython",
+        .letters = "bBdEiIOPqsSuvx3tR",
+        .flags = "-W* -X*",
+        .values = "-W -X --check-hash-based-pycs",
+        .runs = "-m"},
+    {.names = "sh bash dash zsh ksh ash",
+        .letters = "abefhiklmnprtuvxBCEHPT",
+        .flags = "--login --norc --noprofile --posix --verbose --restricted +*",
+        .values = "-o +o -O +O --rcfile --init-file"},
+    {.names = "perl",
+        .letters = "wWTtUXsnpalSf",
+        .flags = "-I* -M* -m* -i* -F* -d:*",
+        .values = "-I"},
+    {.names = "ruby",
+        .letters = "wvdsSnpalU",
+        .flags =
+            "-I* -r* -W -W0 -W1 -W2 -W:* -E* -Ku -KU --enable* --disable* --yjit* --jit* --verbose",
+        .values = "-I -r -E -C --encoding --external-encoding --internal-encoding"},
+    {.names = "Rscript", .flags = "--*"},
+    {.names = "R",
+        .flags = "--no-* --vanilla --slave --quiet --silent --verbose --save --restore -q -s",
+        .values = "-g --gui",
+        .runs = "-f --file",
+        .takes_no_script = true},
+    {.names = "julia",
+        .flags = "-O* -g* -t* -p* -L* -J* -C* -H* -q -i --project --quiet",
+        .values = "-t -p -L -J -C -H --threads --procs --load --sysimage --cpu-target --home "
+                  "--machine-file"},
+    {.names = "node nodejs",
+        .flags = "--inspect --inspect-brk --expose-gc --expose_gc --enable-source-maps --prof "
+                 "--cpu-prof --heap-prof --harmony* --no-* --trace-warnings --trace-deprecation "
+                 "--trace-uncaught --trace-gc --trace-exit --preserve-symlinks --watch "
+                 "--experimental-vm-modules --experimental-strip-types",
+        .values = "-r -C --require --import --loader --experimental-loader --conditions"},
+    {.names = "java",
+        .flags = "-X* -D* -ea* -da* -esa -dsa -server -client -javaagent:* -agentlib:* "
+                 "-agentpath:* -verbose* --enable-preview @*",
+        .values = "-cp -classpath --class-path -p --module-path --add-modules --add-opens "
+                  "--add-exports --add-reads --limit-modules --upgrade-module-path",
+        .runs = "-jar -m --module"},
+    {.names = "php", .flags = "-n -q -C -d* -c*", .values = "-d -c -z", .runs = "-f --file"},
+    {.names = "lua luajit", .letters = "iWE", .flags = "-l*", .values = "-l"},
+    {.names = "torchrun",
+        .flags = "--standalone",
+        .values = "--nnodes --nproc-per-node --nproc_per_node --node-rank --node_rank "
+                  "--rdzv-backend --rdzv_backend --rdzv-endpoint --rdzv_endpoint --rdzv-id "
+                  "--rdzv_id --rdzv-conf --rdzv_conf --max-restarts --max_restarts "
+                  "--monitor-interval --monitor_interval --start-method --start_method --role "
+                  "--log-dir --log_dir -r --redirects -t --tee --master-addr --master_addr "
+                  "--master-port --master_port --local-addr --local_addr",
+        .runs = "-m --module"},
+};
+
+/* Returns the next word of a list and its *length, or NULL at the end. */
+static const char *next_of_list(const char *list, size_t *length)
+{
+    list += strspn(list, " ");
+    *length = strcspn(list, " ");
+    return *length ? list : NULL;
+}
+
+static bool list_has(const char *list, const char *word)
+{
+    size_t length;
+    for (const char *at = list; at && (at = next_of_list(at, &length)); at += length) {
+        bool is_begin = at[length - 1] == '*';
+        size_t compared = length - is_begin;
+        if (strncmp(at, word, compared) == 0 && (is_begin || !word[compared]))
+            return true;
+    }
+    return false;
+}
+
+/* Whether `name` is the program of that name in any version: python3.13t is python. */
+static bool is_version_of(const char *name, const char *program, size_t length)
+{
+    if (strncmp(name, program, length) != 0)
+        return false;
+    const char *version = name + length;
+    version += strspn(version, "0123456789.");
+    return !*version || (version > name + length && strcmp(version, "t") == 0);
+}
+
+static const struct interpreter *find_interpreter(const char *program)
+{
+    const char *slash = strrchr(program, '/'), *name = slash ? slash + 1 : program;
+    size_t length;
+    name += name[0] == '-'; /* of a login shell */
+    for (size_t i = 0; i < sizeof interpreters / sizeof *interpreters; i++) {
+        const char *at = interpreters[i].names;
+        for (; (at = next_of_list(at, &length)); at += length) {
+            if (is_version_of(name, at, length))
+                return &interpreters[i];
+        }
+    }
+    return NULL;
+}
+
+/* Whether `word` is options of one letter that are joined, as -eu. *takes_next: the last of them
+ * has the next word as its value, as -euo pipefail. */
+static bool are_letters(const struct interpreter *interpreter, const char *word, bool *takes_next)
+{
+    *takes_next = false;
+    if (word[0] != '-' || !word[1] || !interpreter->letters)
+        return false;
+    size_t known = strspn(word + 1, interpreter->letters) + 1;
+    if (word[known] && !word[known + 1]) {
+        const char last[] = {'-', word[known], '\0'};
+        *takes_next = list_has(interpreter->values, last);
+        known += *takes_next;
+    }
+    return !word[known];
+}
+
+/* Whether `word` is an option that has no part in the name. *takes_next: its value is the next
+ * word. */
+static bool is_passed_over(
+    const struct interpreter *interpreter, const char *word, bool *takes_next)
+{
+    *takes_next = list_has(interpreter->values, word);
+    if (*takes_next || list_has(interpreter->flags, word))
+        return true;
+    if (text_begins_with(word, "--") && strchr(word, '='))
+        return true;
+    return are_letters(interpreter, word, takes_next);
+}
+
+/* Adds what the interpreter runs: a script, or an option and its value, as -m pytest. Returns how
+ * many words the name has then. */
+static size_t add_script(const struct interpreter *interpreter, const char *const *arguments,
+    const char *words[COMMAND_NAME_WORDS])
+{
+    const char *const *at = arguments;
+    for (bool takes_next; *at && is_passed_over(interpreter, *at, &takes_next); at++) {
+        if (takes_next && at[1])
+            at++;
+    }
+
+    if (*at && list_has(interpreter->runs, *at)) {
+        words[1] = at[0];
+        words[2] = at[1];
+        return at[1] ? 3 : 1;
+    }
+
+    if (*at && strcmp(*at, "--") == 0)
+        at++;
+    if (!*at || !at[0][0] || at[0][0] == '-' || interpreter->takes_no_script)
+        return 1;
+    words[1] = *at;
+    return 2;
+}
+
+size_t command_name_of(const char *const *argv, const char *words[COMMAND_NAME_WORDS])
+{
+    size_t count = 0;
+    if (argv && argv[0]) {
+        const struct interpreter *interpreter = find_interpreter(argv[0]);
+        words[0] = argv[0];
+        count = interpreter ? add_script(interpreter, argv + 1, words) : 1;
+    }
+    words[count] = NULL;
+    return count;
+}
