@@ -22,7 +22,7 @@
  *             plain data, and dying or stopping of one; display.h is what is on the terminal
  *             meanwhile: progress.c a line, live/ a view; held_messages.c: messages that wait
  *             while the terminal is not free; report.c writes the report, html_report.c that of
- *             --report; notes.c: sentences for both; command_name.c: what files call the command.
+ *             --report; notes.c: sentences for both.
  * regions/    run --regions: region_recording.c, with region_sources.c, region_program.c,
  *             region_logs.c and region_reasons.c.
  * phases/     lines of a command's output that begin phases (--phase-token).

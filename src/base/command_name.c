@@ -134,8 +134,7 @@ static bool are_letters(const struct interpreter *interpreter, const char *word,
 
 /* Whether `word` is an option that has no part in the name. *takes_next: its value is the next
  * word. */
-static bool is_passed_over(
-    const struct interpreter *interpreter, const char *word, bool *takes_next)
+static bool is_skipped(const struct interpreter *interpreter, const char *word, bool *takes_next)
 {
     *takes_next = list_has(interpreter->values, word);
     if (*takes_next || list_has(interpreter->flags, word))
@@ -151,7 +150,7 @@ static size_t add_script(const struct interpreter *interpreter, const char *cons
     const char *words[COMMAND_NAME_WORDS])
 {
     const char *const *at = arguments;
-    for (bool takes_next; *at && is_passed_over(interpreter, *at, &takes_next); at++) {
+    for (bool takes_next; *at && is_skipped(interpreter, *at, &takes_next); at++) {
         if (takes_next && at[1])
             at++;
     }

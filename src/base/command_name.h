@@ -13,7 +13,7 @@
  * Fills `words`, which ends with NULL, with those words of `argv` that name the command, and
  * returns how many they are. `argv` ends with NULL; NULL is a command without words.
  *
- * The script is looked for behind the options of known interpreters. Where an option is not known,
+ * The script is looked for after the options of known interpreters. Where an option is not known,
  * its value could be taken for the script, so the program alone is the name. That is also so for
  * code in an argument (python -c, sh -c) or on standard input.
  */

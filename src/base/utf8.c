@@ -1,5 +1,7 @@
 #include "base/utf8.h"
 
+#include <string.h>
+
 #include <stdbool.h>
 
 size_t utf8_decode(const char *text, size_t left, uint32_t *point)
@@ -60,6 +62,11 @@ size_t utf8_width(const char *text)
     for (; *text; text++)
         width += (*text & 0xc0) != 0x80;
     return width;
+}
+
+int utf8_field(const char *text, int columns)
+{
+    return columns + (int)(strlen(text) - utf8_width(text));
 }
 
 void utf8_cut(struct str *text, size_t width)

@@ -23,5 +23,8 @@ void utf8_append(const char *bytes, size_t length, struct str *text);
 /* How many columns of a terminal a text takes, near enough: its characters. */
 size_t utf8_width(const char *text);
 
+/* The width that printf's %*s needs, which counts bytes, for `text` to take `columns`. */
+int utf8_field(const char *text, int columns);
+
 /* Cuts a text to `width` columns, above 0, and ends it in "…" then. */
 void utf8_cut(struct str *text, size_t width);

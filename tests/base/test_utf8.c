@@ -57,6 +57,8 @@ static void is_as_wide_as_its_characters(void **state)
     (void)state;
     assert_int_equal(utf8_width(""), 0);
     assert_int_equal(utf8_width("schön, 日本"), 9);
+    assert_int_equal(utf8_field("us", 11), 11);
+    assert_int_equal(utf8_field("µs", 11), 12);
 }
 
 static void is_cut_between_characters(void **state)

@@ -74,6 +74,34 @@ class Identity(unittest.TestCase):
         report = self.report("sh", "-c", secret, options=["--command-lines"])
         self.assertEqual(report["identity"]["command"], f"sh -c {secret}")
 
+    def test_a_script_is_named_with_the_program_that_runs_it(self):
+        """In reports, tracking files and their pages, jobs and metrics; never with further arguments."""
+        script = self.folder / "train.py"
+        script.write_text("import time\ntime.sleep(0.3)\n")
+        options = ["--tf", "s.sqlite", "--report", "r.html", "--textfile", "metrics"]
+        (self.folder / "metrics").mkdir()
+        name = f"{sys.executable} train.py"
+        identity = self.report(sys.executable, "-u", "train.py", "--password=secret", options=options)["identity"]
+        self.assertEqual(identity["command"], name)
+        self.assertEqual(Report(self.folder / "r.html").sessions[0]["identity"]["command"], name)
+        self.run_command([command.COMMAND, "report", "s.sqlite", "-o", "s.html"])
+        self.assertEqual(Report(self.folder / "s.html").sessions[0]["identity"]["program"], name)
+        self.assertIn(f"  Command  {name}\n", self.run_command([command.COMMAND, "job", "r.json"]).stdout)
+        (metrics,) = (self.folder / "metrics").iterdir()
+        self.assertIn(f'command="{name}"', metrics.read_text())
+        for path in self.folder.rglob("*"):
+            self.assertNotIn(b"secret", path.read_bytes() if path.is_file() else b"", path)
+
+    def test_a_script_of_a_process_that_was_attached_to(self):
+        (self.folder / "wait.sh").write_text("sleep 60 & wait $!\n")
+        process = subprocess.Popen(["sh", "-e", "wait.sh", "secret"], cwd=self.folder, start_new_session=True)
+        try:
+            done = self.run_command([command.COMMAND, "attach", str(process.pid), "--for", "0.2", "-q", "-o", "r.json"])
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        self.assertEqual(json.loads((self.folder / "r.json").read_text())["identity"]["command"], "sh wait.sh", done.stderr)
+
     def test_a_command_outside_of_a_job_has_none(self):
         self.assertNotIn("job", self.report("true"))
 

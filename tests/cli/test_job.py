@@ -68,7 +68,7 @@ class Job(JobTest):
         self.assertEqual([rank["rank"] for rank in read["ranks"]], [0, 1, 2, 3])
         self.assertEqual(read["findings"], [])
         text = self.run_command(".").stdout
-        self.assertIn("Job 4711 (Open MPI): 4 ranks on 2 machines, 1 min 40 s\n  CPU      3.6 of 4 cores busy (90 %), 6 min 0 s of CPU time\n", text)
+        self.assertIn("Job 4711 (Open MPI): 4 ranks on 2 machines, 1 min 40 s\n  Command  true\n  CPU      3.6 of 4 cores busy (90 %), 6 min 0 s of CPU time\n", text)
         rows = list(csv.DictReader(io.StringIO(self.run_command("-f", "csv", ".").stdout)))
         self.assertEqual([row["rank"] for row in rows], ["0", "1", "2", "3"])
 

@@ -27,6 +27,7 @@ struct jobs_rank {
     char session_id[48], within[256]; /* see struct gput_identity */
     char cpus[256];                   /* that it may run on */
     char clock[16];                   /* what the kernel says of it */
+    char command[128];                /* the program and its script */
     char start_text[32];
     char limit_enforced[16]; /* kind of the limit for which its tracker ended it: "ram" */
     double limit;            /* in bytes or seconds */

@@ -80,6 +80,7 @@ static void take_identity(struct jobs_rank *rank, const struct gput_results *res
     COPY(rank->boot_id, identity->boot_id);
     COPY(rank->clock, identity->clock);
     COPY(rank->cpus, identity->cpus);
+    COPY(rank->command, identity->command);
     COPY(rank->version, identity->version);
     COPY(rank->session_id, identity->session_id);
     COPY(rank->within, identity->within);

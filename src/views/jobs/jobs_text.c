@@ -2,6 +2,8 @@
 #include "views/jobs/jobs.h"
 
 #include "base/file.h"
+#include "base/screen.h"
+#include "base/utf8.h"
 #include "views/output/human.h"
 
 #include <math.h>
@@ -16,6 +18,8 @@
 #define MAX_FILE_WIDTH 24
 /* Machines that a line of clocks names. */
 #define MAX_CLOCKS 3
+/* Columns of a duration. */
+#define TIME_WIDTH 11
 
 static bool stands_out(const struct jobs_rank *rank)
 {
@@ -80,12 +84,12 @@ static struct layout lay_out(const struct gput_jobs *jobs, const struct jobs_job
 
 static void write_header(const struct jobs_job *job, const struct layout *layout, struct str *text)
 {
-    str_printf(text, "  %*s  %-*s %11s %11s %8s", layout->number_width, job->noun,
-        layout->machine_width, "machine", "wall time", "CPU time", "RAM");
+    str_printf(text, "  %*s  %-*s %*s %*s %8s", layout->number_width, job->noun,
+        layout->machine_width, "machine", TIME_WIDTH, "wall time", TIME_WIDTH, "CPU time", "RAM");
     if (layout->has_gpu)
         str_printf(text, " %5s", "GPU");
     if (layout->has_waited)
-        str_printf(text, " %11s", "waited");
+        str_printf(text, " %*s", TIME_WIDTH, "waited");
     str_append(text, "  end\n");
 }
 
@@ -101,14 +105,16 @@ static void write_rank(const struct jobs_rank *rank, const struct layout *layout
         snprintf(number, sizeof number, "%.0f", rank->rank);
     if (!isnan(rank->gpu_percent))
         snprintf(gpu, sizeof gpu, "%.0f %%", rank->gpu_percent);
-    str_printf(text, "  %*s  %-*.*s %11s %11s %8s", layout->number_width, number,
-        layout->machine_width, layout->machine_width, rank->node,
-        human_seconds(rank->seconds, seconds), human_seconds(rank->cpu_seconds, cpu),
-        human_bytes(rank->max_ram_bytes, ram));
+    human_seconds(rank->seconds, seconds);
+    human_seconds(rank->cpu_seconds, cpu);
+    human_seconds(rank->waited_seconds, waited);
+    str_printf(text, "  %*s  %-*.*s %*s %*s %8s", layout->number_width, number,
+        layout->machine_width, layout->machine_width, rank->node, utf8_field(seconds, TIME_WIDTH),
+        seconds, utf8_field(cpu, TIME_WIDTH), cpu, human_bytes(rank->max_ram_bytes, ram));
     if (layout->has_gpu)
         str_printf(text, " %5s", gpu);
     if (layout->has_waited)
-        str_printf(text, " %11s", human_seconds(rank->waited_seconds, waited));
+        str_printf(text, " %*s", utf8_field(waited, TIME_WIDTH), waited);
     str_append(text, "  ");
     write_end(rank, text);
     str_append(text, rank->is_straggler ? ", straggler" : "");
@@ -263,6 +269,23 @@ static void write_restarts(
         str_printf(text, ", after %.0f restart%s", restarts, restarts > 1 ? "s" : "");
 }
 
+/* Which program the job ran, unless its ranks ran different ones. */
+static void write_command(
+    const struct gput_jobs *jobs, const struct jobs_job *job, struct str *text)
+{
+    const char *command = jobs->ranks[job->first].command;
+    for (size_t i = 1; i < job->count; i++) {
+        if (strcmp(jobs->ranks[job->first + i].command, command) != 0)
+            return;
+    }
+    if (!command[0])
+        return;
+    size_t start = text->length;
+    str_printf(text, "  Command  %s", command);
+    screen_sanitize(text, start);
+    str_append_char(text, '\n');
+}
+
 static void write_job(const struct gput_jobs *jobs, size_t index, struct str *text)
 {
     char seconds[HUMAN_SIZE];
@@ -278,6 +301,7 @@ static void write_job(const struct gput_jobs *jobs, size_t index, struct str *te
     write_count(jobs, job, text);
     str_printf(text, " on %zu machine%s, %s\n", job->n_machines, job->n_machines > 1 ? "s" : "",
         human_seconds(job->seconds, seconds));
+    write_command(jobs, job, text);
     write_figures(job, text);
     write_clocks(jobs, job, text);
     write_ranks(jobs, job, text);

@@ -76,7 +76,7 @@ static void put_label(struct overview *overview, const char *label)
 
 static void put_cell(struct overview *overview, const char *cell)
 {
-    str_printf(overview->text, "%*s", CELL_WIDTH, cell);
+    str_printf(overview->text, "%*s", utf8_field(cell, CELL_WIDTH), cell);
 }
 
 static void put_head(struct overview *overview, const char *title, const char *const *columns)

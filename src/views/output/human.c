@@ -30,7 +30,7 @@ static void cut_zeros(char *number)
 static const char *scaled(
     double value, int smallest_prefix, const char *unit, bool is_of_column, char *text)
 {
-    static const char *const prefixes[] = {"n", "u", "m", "", "k", "M", "G", "T", "P"};
+    static const char *const prefixes[] = {"n", "µ", "m", "", "k", "M", "G", "T", "P"};
     int prefix = 0;
     if (!isfinite(value)) {
         text_fit(text, HUMAN_SIZE, "n/a");

@@ -21,7 +21,7 @@ const char *human_seconds_of_figure(double seconds, char *text);
 /* "950", "12.3 k", "4.71 G". */
 const char *human_count(double count, char *text);
 
-/* "570 ns", "12.3 us", "850 ms", "12.3 s", "3 min 12 s", "2 h 05 min", "3 d 04 h". */
+/* "570 ns", "12.3 µs", "850 ms", "12.3 s", "3 min 12 s", "2 h 05 min", "3 d 04 h". */
 const char *human_seconds(double seconds, char *text);
 
 /* "36.1 mJ", "412 J", "1.2 kJ", "3.6 MJ". */

@@ -78,7 +78,7 @@ static void append_row(
 {
     str_printf(summary->text, "  %-*s ", SUMMARY_LABEL_WIDTH, label);
     summary_color(summary, SUMMARY_BOLD);
-    str_printf(summary->text, "%*s", FIGURE_WIDTH, figure);
+    str_printf(summary->text, "%*s", utf8_field(figure, FIGURE_WIDTH), figure);
     summary_color(summary, SUMMARY_PLAIN);
     if (detail->length)
         append_detail(summary, str_text(detail));

@@ -36,7 +36,7 @@ static void append_visible(struct str *text, const char *value)
     }
 }
 
-/* "duration max, us" of "duration_max_us", where the names are another program's. */
+/* "duration max, µs" of "duration_max_us", where the names are another program's. */
 static void append_name(struct str *text, const struct gput_table *table, const char *name)
 {
     bool has_unit = text_ends_with(name, "_us");
@@ -47,7 +47,7 @@ static void append_name(struct str *text, const struct gput_table *table, const 
     size_t length = strlen(name) - (has_unit ? strlen("_us") : 0);
     for (size_t i = 0; i < length; i++)
         str_append_char(text, name[i] == '_' && i > 0 ? ' ' : name[i]);
-    str_append(text, has_unit ? ", us" : "");
+    str_append(text, has_unit ? ", µs" : "");
 }
 
 void table_text_name(const struct gput_table *table, struct str *text)

@@ -44,7 +44,7 @@ static void seconds_become_minutes_hours_and_days(void **state)
     assert_string_equal(human_seconds(0, text), "0 s");
     assert_string_equal(human_seconds(4e-10, text), "0.4 ns");
     assert_string_equal(human_seconds(5.7e-7, text), "570 ns");
-    assert_string_equal(human_seconds(1.234e-5, text), "12.3 us");
+    assert_string_equal(human_seconds(1.234e-5, text), "12.3 µs");
     assert_string_equal(human_seconds(0.0012, text), "1.2 ms");
     assert_string_equal(human_seconds(0.85, text), "850 ms");
     assert_string_equal(human_seconds(12.34, text), "12.3 s");
