@@ -39,7 +39,7 @@ export function makeHeader(report: Report, actions: HeaderActions): HTMLElement 
 /** The program with its script, of a session that is read from a file; null where only the program is known, which says less than the file's name. */
 function scriptOf(session: Session | null): string | null {
     const program = session?.identity?.program;
-    return program?.includes(" ") ? program : null;
+    return typeof program === "string" && program.includes(" ") ? program : null;
 }
 
 /** Of several sessions. What the command made of their names ends in its own; any other title was given, as that of a job. */

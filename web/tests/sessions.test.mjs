@@ -300,6 +300,20 @@ test("says of a killed session that it did not finish, and names it by its proce
     await close(page);
 });
 
+test("calls a session that was read from a file by its program and script, which say more than the file's name", async () => {
+    const { report, encoder } = samples.singleRun();
+    const [session] = report.sessions;
+    Object.assign(session, { name: "a.sqlite" });
+    session.identity = { program: "python train.py", pid: 4711 };
+    const named = await browser.open(browser.write("script", { report, encoder }));
+    assert.equal(await named.textContent("h1"), "python train.py");
+    await close(named);
+    session.identity.program = "python";
+    const page = await browser.open(browser.write("program", { report, encoder }));
+    assert.equal(await page.textContent("h1"), "a.sqlite");
+    await close(page);
+});
+
 test("names the stragglers that gpu-tracker job names, whenever they ended", async () => {
     const { report, encoder } = samples.ranks(6);
     const walls = [100, 100, 100, 100, 109, 111]; // of an array, as there was space: what ends last did not take longer
