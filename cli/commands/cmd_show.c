@@ -48,7 +48,8 @@ static int show(const struct arguments *arguments, struct gput_error *error)
     if (code == GPUT_OK)
         code = report_check_output(output, error);
     if (code == GPUT_OK) {
-        add_note(results);
+        if (!gput_results_text(results, "identity.end")[0])
+            add_note(results);
         code = report_write(&report, results, NULL, error);
     }
     gput_results_destroy(results);

@@ -135,7 +135,7 @@ static const struct command commands[] = {
                 "(.gpu-tracker_*) of its working directory (for a rank of a parallel job, in the "
                 "folder of its report) or in the file given by --resource-usage-file. The file "
                 "remains when gpu-tracker itself is killed. The pickle that the older Python "
-                "package leaves is also read, as data only.",
+                "package leaves is also read, as data only, and so is a report in JSON.",
         .options = show_options,
         .operands = {ARGUMENT_FILE, 1, 1},
     },

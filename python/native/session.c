@@ -376,7 +376,27 @@ static PyObject *load_report(PyObject *Py_UNUSED(module), PyObject *args)
     return report;
 }
 
+/* load_results(path): the same in base units, as a table of one row and tables of its lists. */
+static PyObject *load_results(PyObject *module, PyObject *args)
+{
+    PyObject *path, *result = NULL;
+    if (!PyArg_ParseTuple(args, "O&", PyUnicode_FSConverter, &path))
+        return NULL;
+    struct gput_results *results;
+    struct gput_tables *tables;
+    struct gput_error error;
+    int code = gput_results_load(PyBytes_AsString(path), &results, &error);
+    if (code == GPUT_OK)
+        code = gput_results_tables(results, &tables, &error);
+    result = code == GPUT_OK ? native_steal_tables(module, tables) : native_raise(&error);
+    gput_results_destroy(results);
+    Py_DECREF(path);
+    return result;
+}
+
 static PyMethodDef functions[] = {
+    {"load_results", load_results, METH_VARARGS,
+        "load_results(path) -> {name: Table}: a report, or results that a session kept."},
     {"load_report", load_report, METH_VARARGS,
         "load_report(path): results that a session kept, as a dictionary."},
     {NULL, NULL, 0, NULL},

@@ -57,6 +57,14 @@ class KeptResults(CommandTest):
         self.assert_is_report(done.stdout)
         self.assertIn("Unit: megabytes", done.stdout)
 
+    def test_a_report_in_json_is_shown_again(self):
+        self.run_command("run", "-q", "-o", "r.json", "--ru", "bytes", "--", "true")
+        done = self.run_command("show", "r.json", "-f", "json")
+        self.assertEqual((done.returncode, done.stderr, done.stdout), (0, "", (self.folder / "r.json").read_text()))
+        done = self.run_command("show", "r.json")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assert_is_summary(done.stdout)
+
     def test_its_report_says_that_it_did_not_end(self):
         use_page(self)
         self.kill_half_way("--tf", "rows.csv")

@@ -72,7 +72,7 @@ MISTAKES = [
     (["report"], "for example: gpu-tracker report"),
     (["report", "none.csv"], "none.csv"),
     (["show"], "for example: gpu-tracker show"),
-    (["show", "plain"], "plain is not a resource usage file"),
+    (["show", "plain"], "plain is not a resource usage file or report of gpu-tracker."),
     (["sub-track"], "combine, analyze, compare"),
     (["sub-track", "compare"], "-m"),
     (["mark", "begin", "x"], "start, stop"),

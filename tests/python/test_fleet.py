@@ -10,6 +10,7 @@ import os
 import pathlib
 import random
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -19,6 +20,7 @@ import package
 import sessions
 from gpu_tracker import SubTracker, SubTrackingAnalyzer, fleet, read_marks
 from gpu_tracker.fleet import layout
+from power_recording import wait_until
 
 try:
     import pyarrow
@@ -250,14 +252,45 @@ class Export(Folder):
         self.assertGreater(session["samples"], 100)
         self.assertIn("Of runs/b.r1.sqlite no further tables are exported: ", "".join(logs.output))
 
-    def test_reports_without_samples_are_one_warning(self):
+    def test_reports_without_samples_are_rows_of_sessions(self):
+        """With exact figures, as the tracking file of the same session would have them; what a killed session kept is no report."""
         sessions.write_session("runs/a.csv", "runs/a-blocks.csv")
-        for rank in range(3):
-            subprocess.run([os.environ["GPUT_COMMAND"], "run", "-q", "-o", f"runs/u.r{rank}.json", "--", "true"], check=True)
+        program = "import time; time.sleep(0.2); block = b'x' * 60_000_000; del block; time.sleep(0.2)"
+        run = [os.environ["GPUT_COMMAND"], "run", "-q", "--st", "100", "--ru", "kilobytes", "-o", "runs/u.json"]
+        subprocess.run([*run, "--tf", "u.csv", "--", sys.executable, "-S", "-c", program], check=True)
+        subprocess.run([*run[:3], "-o", "runs/v.json", "--", "true"], check=True)
+        kept = subprocess.Popen([*run[:3], "--resource-usage-file", "runs/kept", "--", "sleep", "60"], start_new_session=True)
+        wait_until(lambda: os.path.exists("runs/kept") and os.path.getsize("runs/kept"))
+        os.killpg(kept.pid, signal.SIGKILL)
+        kept.wait()
         with self.assertLogs("gpu_tracker") as logs:
-            self.assertEqual(len(fleet.export("runs", "out")), 1)
+            self.assertEqual(len(fleet.export("runs", "out")), 3)
         self.assertEqual(len(logs.output), 1, logs.output)
-        self.assertRegex(logs.output[0], r"runs/u\.r0\.json and 2 more are skipped: they have no samples \(results\)")
+        self.assertIn("runs/kept is skipped: it has no samples and no report (results)", logs.output[0])
+        self.assertEqual(len(os.listdir("out/samples")), 1)
+        rows = {os.path.basename(row["path"]): row for row in self.table("sessions")}
+        report = json.loads(pathlib.Path("runs/u.json").read_text())
+        row = rows["u.json"]
+        self.assertAlmostEqual(row["max_combined_ram_bytes"], report["max_ram"]["combined"]["total_rss"] * 1e3, delta=1)
+        self.assertGreater(row["max_combined_ram_bytes"], 60e6)
+        self.assertEqual(row["accounting_cpu_seconds_kernel"], report["accounting"]["cpu_seconds"]["kernel"])
+        self.assertEqual((row["exit_status"], row["pid"], row["session_id"]), (0, report["identity"]["pid"], report["identity"]["session_id"]))
+        self.assertEqual((row["samples"], row["first_timestamp"], row["samples_digest"]), (0, None, None))
+        for engine in fleet.installed_engines():
+            self.assertEqual({row["name"] for row in fleet.analyze("out", engine=engine)["overall"].to_pylist()}, {rows["a.csv"]["name"]})
+        with self.assertLogs("gpu_tracker") as logs:  # the same session, and now its samples
+            fleet.export("u.csv", "out")
+            fleet.export("runs/u.json", "out")
+        self.assertEqual(len(logs.output), 1, logs.output)
+        self.assertIn("runs/u.json is skipped: out has this session, as ", logs.output[0])
+        (tracked,) = [one for one in self.table("sessions") if one["name"] == row["name"]]
+        self.assertGreater(tracked["samples"], 0)
+        # A report has no bound that is the peak itself.
+        different = {
+            name: (row[name], tracked[name]) for name in layout.FIGURES
+            if row[name] != tracked[name] and not math.isclose(row[name] or 0, tracked[name] or 0, rel_tol=1e-6)}  # fmt: skip
+        self.assertEqual(different.pop("peaks_control_group_at_most_bytes", (None, row["peaks_control_group_bytes"])), (None, row["peaks_control_group_bytes"]))
+        self.assertLessEqual(set(different), {"tracker_cpu_seconds"})  # which the tracker goes on using
 
     def test_files_that_are_cut_before_their_first_row_are_said(self):
         sessions.write_tracking("runs/a.csv")

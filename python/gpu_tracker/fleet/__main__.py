@@ -14,7 +14,7 @@ def _parser():
     parser = argparse.ArgumentParser(prog="python -m gpu_tracker.fleet", description="Many sessions on an engine that exists.")
     commands = parser.add_subparsers(dest="command", required=True)
     export = commands.add_parser("export", help="write sessions as Parquet or Arrow: a file for each session and table")
-    export.add_argument("sessions", nargs="+", metavar="FILE|DIR", help="tracking files, their sub-tracking files, or folders of these")
+    export.add_argument("sessions", nargs="+", metavar="FILE|DIR", help="tracking files, reports in JSON, sub-tracking files, or folders of these")
     export.add_argument("-o", "--output", required=True, metavar="DIR", help="where to; sessions that it has stay")
     export.add_argument("-f", "--format", choices=("parquet", "arrow"), default="parquet")
     export.add_argument("--overwrite", action="store_true", help="also sessions that the folder has")

@@ -46,7 +46,7 @@ def analyze_some(folder: str | PathLike[str], engine: str | None, by: str | Iter
     names, damaged = whole_sessions(folder, sessions_in(folder))
     log_warnings(damaged)
     if not names:
-        raise ValueError(f"No session in {folder} is complete.")
+        raise ValueError(f"No session in {folder} is complete and has samples.")
     _, run, takes_all = engine_of(engine)
     sessions = _Sessions(folder, names, [by] if isinstance(by, str) else list(by))
     columns, units = _columns(folder, names)

@@ -76,12 +76,14 @@ def sessions_in(folder: str) -> list[str]:
 
 
 def whole_sessions(folder: str, names: list[str]) -> tuple[list[str], list[str]]:
-    """-> the sessions of which every file is there to its end, and a sentence about each of the others.
+    """-> the sessions with samples of which every file is there to its end, and a sentence about each one that is damaged.
 
-    An engine that meets a damaged file gives nothing at all, often without its name.
+    Sessions that were exported from their report have no samples. An engine that meets a damaged file gives nothing at all, often without its name.
     """
     whole, said = [], []
     for name in names:
+        if _is_of_report(folder, name):
+            continue
         fault = next(filter(None, (_fault_of(path_of(folder, table, name), table) for table in _TABLES)), None)
         if fault:
             said.append(f"{name} is skipped: {fault} Export it again with overwrite.")
@@ -89,6 +91,17 @@ def whole_sessions(folder: str, names: list[str]) -> tuple[list[str], list[str]]
             whole.append(name)
     return whole, said
 
+
+def _is_of_report(folder, name):
+    import pyarrow
+    import pyarrow.parquet
+
+    if os.path.exists(path_of(folder, "samples", name)):
+        return False
+    try:
+        return pyarrow.parquet.read_table(path_of(folder, "sessions", name), columns=["samples"])["samples"].to_pylist() == [0]
+    except (OSError, pyarrow.ArrowInvalid):
+        return False
 
 
 def _fault_of(path, table):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 import contextlib
+import dataclasses
 import datetime
 import hashlib
 import json
@@ -37,8 +38,8 @@ _BYTES = {b"kilobytes": 1e3, b"megabytes": 1e6, b"gigabytes": 1e9, b"terabytes":
 def export(sessions: _Path | Iterable[_Path], folder: _Path, *, format: str = "parquet", overwrite: bool = False) -> list[str]:
     """Writes sessions for analysis on an engine; gives the names of their files.
 
-    sessions: tracking files or folders of them; sub-tracking files are found next to them, as reports do. Ranks of one job, or
-    any others.
+    sessions: tracking files, reports in JSON, or folders of them; sub-tracking files are found next to them, as reports do. Ranks of
+    one job, or any others. A report without a tracking file gives a row of the table sessions, and nothing else.
     folder: is made unless it is there; sessions that it has stay. FOLDER/TABLE/SESSION.parquet, with the tables sessions, samples,
     marks, calls, segments and leaves, and processes, gpus, energy and io where the tracking file has them. Sizes are in bytes,
     times in seconds since the epoch; units and identity are in the metadata.
@@ -62,9 +63,10 @@ def export_some(sessions: _Path | Iterable[_Path], folder: _Path, format: str, o
     written: dict[str, str] = {}
     problems: list[Exception] = []
     there = _There(folder, format)
-    for path, marks in found:
+    for source in found:
+        path = source.path
         try:
-            _export_once(path, marks, there, overwrite, written, warnings)
+            _export_once(source, there, overwrite, written, warnings)
         except (ValueError, OSError) as error:
             problems.append(error)
             warnings.append(f"{path} is skipped: {error}")
@@ -73,11 +75,21 @@ def export_some(sessions: _Path | Iterable[_Path], folder: _Path, format: str, o
         return list(written), unreadable + len(problems)
     if problems:
         raise problems[0]
-    raise ValueError("The named files and folders contain no tracking file.")
+    raise ValueError("The named files and folders contain no tracking file and no report.")
+
+
+@dataclasses.dataclass(frozen=True)
+class _Source:
+    """The files of a session."""
+
+    path: str  # the tracking file; where there is none, the report
+    has_samples: bool
+    results: str  # its report, or what it kept; "": there is none
+    marks: list[str]
 
 
 def _find(paths):
-    """-> [(tracking file, its sub-tracking files)], warnings, how many files are damaged or cannot be read."""
+    """-> sources, warnings, how many files are damaged or cannot be read."""
     found_tables, warnings = _native.report_files(paths)
     tables = {name: Table(table) for name, table in found_tables.items()}
     unreadable = len(tables["left_out"])
@@ -86,20 +98,28 @@ def _find(paths):
         marks.setdefault(session, []).append(path)
     found = []
     others: dict[str, list[str]] = {}
-    for session, path, kind, _, copy_of in tables["sessions"].rows():
+    for session, path, kind, results, copy_of in tables["sessions"].rows():
         if copy_of:
             warnings.append(f"{path} is skipped: it is the same session as {copy_of}.")
         elif kind == "tracking":
-            found.append((path, marks.get(session, [])))
+            found.append(_Source(path, True, results or "", marks.get(session, [])))
+        elif kind == "results" and _is_report(path):
+            found.append(_Source(path, False, path, []))
         else:
             others.setdefault(kind, []).append(path)
     for kind, left_out in others.items():
         many = len(left_out) > 1
         warnings.append(
             f"{left_out[0]} {f'and {len(left_out) - 1} more are' if many else 'is'} skipped: "
-            f"{'they have' if many else 'it has'} no samples ({kind}), or it is not clear which tracking "
+            f"{'they have' if many else 'it has'} no samples and no report ({kind}), or it is not clear which tracking "
             f"{'files they belong' if many else 'file it belongs'} to.")  # fmt: skip
     return found, warnings, unreadable
+
+
+def _is_report(path):
+    """Whether it is a report of a session that has ended, and not what a session kept while it ran."""
+    with open(path, "rb") as file:
+        return file.read(_HEAD_BYTES).lstrip().startswith(b"{")
 
 
 class _There:
@@ -110,8 +130,8 @@ class _There:
         self.format = format
         self._by_samples: dict[str, tuple[str, bool]] | None = None
 
-    def has(self, session):
-        return os.path.exists(path_of(self.folder, "sessions", session, self.format))
+    def has(self, session, with_samples):
+        return os.path.exists(path_of(self.folder, "samples" if with_samples else "sessions", session, self.format))
 
     def same_samples(self, session, digest, is_known):
         """The name of a session with the same samples, if it or this one lacks its identity: then one is a copy. None: there is none.
@@ -139,21 +159,23 @@ class _There:
             path = path_of(self.folder, "sessions", name, self.format)
             with contextlib.suppress(OSError, pyarrow.ArrowInvalid):
                 table = pyarrow.parquet.read_table(path) if self.format == "parquet" else pyarrow.ipc.open_file(path).read_all()
-                if "samples_digest" in table.column_names and table.num_rows:
+                if "samples_digest" in table.column_names and table.num_rows and table["samples_digest"][0].is_valid:
                     yield table["samples_digest"][0].as_py(), (name, table["start"][0].is_valid)
 
 
-def _export_once(path, marks, there, overwrite, written, warnings):
-    identity = _identity(path)
+def _export_once(source, there, overwrite, written, warnings):
+    """A session that was exported from its report alone is written again when its tracking file is there."""
+    path = source.path
+    identity = _identity(source)
     session = _session_name(path, identity)
     if session in written:
         warnings.append(f"{path} is skipped: it is the same session as {written[session]}.")
         return
-    if not overwrite and there.has(session):
+    if not overwrite and there.has(session, source.has_samples):
         warnings.append(f"{path} is skipped: {there.folder} has this session, as {session}. To write it again: overwrite.")
         written[session] = path
         return
-    other = _Session(path, session, identity, there.folder, there.format).write(marks, warnings, there)
+    other = _Session(path, session, identity, there.folder, there.format).write(source, warnings, there)
     if other:
         warnings.append(f"{path} is skipped: {there.folder} has its samples, as {other}.")
     written[other or session] = path
@@ -162,9 +184,30 @@ def _export_once(path, marks, there, overwrite, written, warnings):
 # ---- Identity ----
 
 
-def _identity(path):
-    """What is known of a session: name -> value."""
+def _identity(source):
+    """What is known of a session: name -> value. A tracking file has more digits of what a report has, too."""
     names = {*IDENTITY_TEXTS, *IDENTITY_NUMBERS, *ALLOWED, *FIGURES}
+    values: dict[str, Any] = _values_of_report(source.results) if source.results and _is_report(source.results) else {}
+    if source.has_samples:
+        values |= {name: value for name, value in _values_of_tracking(source.path).items() if value is not None}
+    return {name: value for name, value in values.items() if name in names and value not in (None, "")}
+
+
+def _values_of_report(path):
+    """Its columns by the names that session_data has for them: "identity.host" is host, "max.main_ram" max_main_ram_bytes."""
+    table = Table(_native.load_results(path)["results"])
+    values = {}
+    for column in table.columns:
+        section = column.partition(".")[0]
+        name = column.removeprefix("identity.").removeprefix("job.").replace(".", "_")
+        is_size = section in ("max", "mean") and table.units[column] == "bytes"
+        value = table[column][0]
+        is_whole = name in IDENTITY_NUMBERS and value is not None
+        values[f"{name}_bytes" if is_size else name] = int(value) if is_whole else value
+    return values
+
+
+def _values_of_tracking(path):
     values: dict[str, Any] = {}
     if path.endswith(".sqlite"):
         try:
@@ -177,7 +220,7 @@ def _identity(path):
     else:
         with contextlib.suppress(OSError, ValueError), open(f"{path}.session.json", encoding="utf-8") as file:
             values = json.load(file)
-    return {name: value for name, value in values.items() if name in names and value is not None}
+    return values
 
 
 def _salvage_identity(path):
@@ -279,16 +322,19 @@ class _Session:
         self.said: list[str] = []
         self._samples = hashlib.sha256()
 
-    def write(self, marks, warnings, there):
+    def write(self, source, warnings, there):
         """Gives the name of the session that the folder has in its place, or None."""
+        other, is_to_stay = None, True
         try:
-            self._add_samples()
-            other, is_to_stay = there.same_samples(self.name, self._samples.hexdigest(), "start" in self.identity)
+            if source.has_samples:
+                self._add_samples()
+                other, is_to_stay = there.same_samples(self.name, self._samples.hexdigest(), "start" in self.identity)
             if other and is_to_stay:
                 for writer in self.writers.values():
                     writer.give_up()
                 return other
-            self._add_calls(marks)
+            if source.has_samples:
+                self._add_calls(source.marks)
             if self.path.endswith(".sqlite"):
                 self._add_further()
             self._add_session()
@@ -415,9 +461,10 @@ class _Session:
             columns[f"{name}_timestamp"] = pyarrow.array([_seconds(self.identity.get(name))], pyarrow.float64())
         for name in ("samples", "backward_samples", "first_leaf"):
             columns[name] = pyarrow.array([self.facts[name]], pyarrow.int64())
+        has_samples = self.facts["samples"] > 0
         for name in ("first_timestamp", "last_timestamp"):
-            columns[name] = pyarrow.array([self.facts[name]], pyarrow.float64())
-        columns["samples_digest"] = pyarrow.array([self._samples.hexdigest()])
+            columns[name] = pyarrow.array([self.facts[name] if has_samples else None], pyarrow.float64())
+        columns["samples_digest"] = pyarrow.array([self._samples.hexdigest() if has_samples else None], pyarrow.string())
         columns["first_missing"] = pyarrow.array([self.facts["first_missing"]])
         columns["warnings"] = pyarrow.array(["\n".join(self.said)])
         self._put("sessions", pyarrow.table(columns))

@@ -33,7 +33,7 @@ void report_origin_of_results(const char *path, struct report_origin *origin)
 {
     struct gput_results *results;
     report_origin_init(origin);
-    if (report_results_load(path, &results, NULL) != GPUT_OK)
+    if (gput_results_load(path, &results, NULL) != GPUT_OK)
         return;
     take_session(origin, &results->identity);
     origin->start = results_identity_seconds(results->identity.start);

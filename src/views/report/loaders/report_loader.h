@@ -28,10 +28,6 @@ extern const struct report_loader report_trace_loader;
 /* Reads the results of a session. Errors: those of gput_results_load(). */
 int report_results_read(struct report_session *session, const char *path, struct gput_error *error);
 
-/* Reads results, also the pickle of the older gpu_tracker. The caller frees them by
- * gput_results_destroy(); NULL on failure. Errors: those of gput_results_load(). */
-int report_results_load(const char *path, struct gput_results **results, struct gput_error *error);
-
 /* The loader for what is there. Errors: GPUT_ERROR_NOT_FOUND, GPUT_ERROR_PERMISSION,
  * GPUT_ERROR_FORMAT (of no kind). */
 int report_loader_of(
