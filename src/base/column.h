@@ -38,6 +38,8 @@ struct column {
     const char *(*text)(const void *item);
     size_t offset; /* this and the next by COLUMN_OF() */
     enum column_member member;
+    bool is_required; /* an object without it cannot be read back */
+    bool hides_zero;  /* documents lack it while it is 0 */
 };
 
 /* For a member of the item. */
@@ -63,3 +65,11 @@ const char *column_text(const struct column *column, const void *item);
 /* Adds each column as a member of its name; null for what is missing. */
 void columns_add_to_doc(
     const struct column *columns, size_t count, const void *item, struct doc *object);
+
+/*
+ * Reads columns of numbers back into the members of an item, each by its name. What the object
+ * lacks is NaN, or 0 where the member is a whole number, which has to be 0 or more. Returns the
+ * required column that is missing, or NULL.
+ */
+const struct column *columns_read_doc(
+    const struct column *columns, size_t count, const struct doc *object, void *item);

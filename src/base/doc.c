@@ -188,6 +188,19 @@ const char *doc_get_string(const struct doc *object, const char *key)
     return string ? string : "";
 }
 
+void doc_add_owned(struct doc *parent, const char *key, struct doc *object)
+{
+    struct doc *place = object ? doc_add_object(parent, key) : NULL;
+    if (place) {
+        place->failed = object->failed;
+        place->first = object->first;
+        place->last = object->last;
+        place->count = object->count;
+        object->first = NULL;
+    }
+    doc_destroy(object);
+}
+
 void doc_add_copy(struct doc *parent, const char *key, const struct doc *value)
 {
     struct doc *copy = NULL;

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/str.h"
 
@@ -41,6 +42,7 @@ struct doc {
 struct doc *doc_create_object(void);
 struct doc *doc_create_array(void);
 void doc_destroy(struct doc *doc); /* NULL is fine */
+CLEANUP_DEFINE(struct doc, doc_destroy)
 
 struct doc *doc_add_object(struct doc *parent, const char *key);
 struct doc *doc_add_array(struct doc *parent, const char *key);
@@ -58,6 +60,10 @@ struct doc *doc_label(struct doc *doc, const char *label);
 
 /* True when an append to this tree ran out of memory somewhere below `root`. */
 bool doc_failed(const struct doc *root);
+
+/* Appends an object that was made apart, and owns it from here on, also on failure. NULL is fine:
+ * nothing is added. */
+void doc_add_owned(struct doc *parent, const char *key, struct doc *object);
 
 /* Appends a copy of a value, with all below it. */
 void doc_add_copy(struct doc *parent, const char *key, const struct doc *value);

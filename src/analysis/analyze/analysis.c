@@ -5,6 +5,7 @@
 #include <gputracker/measurement.h>
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -142,6 +143,15 @@ bool analysis_shows_energy(const struct gput_analysis *analysis, enum gput_energ
                any_has_energy(analysis->blocks, analysis->n_blocks, figure));
 }
 
+const char *lost_calls_text(const struct lost_calls *lost, char text[LOST_CALLS_TEXT_SIZE])
+{
+    if (lost->count == 0 && lost->at_least)
+        return "not known";
+    snprintf(text, LOST_CALLS_TEXT_SIZE, "%s%llu", lost->at_least ? "at least " : "",
+        (unsigned long long)lost->count);
+    return text;
+}
+
 size_t analysis_find_measurement(const struct gput_analysis *analysis, const char *name)
 {
     size_t i = 0;
@@ -204,8 +214,8 @@ const struct gput_percentiles *gput_analysis_overall_percentiles(
 
 uint64_t gput_analysis_lost_calls(const struct gput_analysis *analysis, bool *at_least)
 {
-    *at_least = analysis->lost_calls_at_least;
-    return analysis->num_lost_calls;
+    *at_least = analysis->lost.at_least;
+    return analysis->lost.count;
 }
 
 double gput_analysis_energy(const struct gput_analysis *analysis, enum gput_energy_figure figure)

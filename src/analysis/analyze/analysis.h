@@ -8,6 +8,22 @@
 
 #include "analysis/analyze/code_block.h"
 
+/* Calls that are not in the sub-tracking files. */
+struct lost_calls {
+    uint64_t count;
+    bool at_least; /* there may be more */
+};
+
+/* Whether calls were lost, or may be. */
+static inline bool lost_calls_any(const struct lost_calls *lost)
+{
+    return lost->count > 0 || lost->at_least;
+}
+
+/* How many there are, for people: "12", "at least 12", "not known". */
+#define LOST_CALLS_TEXT_SIZE 32
+const char *lost_calls_text(const struct lost_calls *lost, char text[LOST_CALLS_TEXT_SIZE]);
+
 /*
  * Everything is owned. Lists of statistics and percentiles have n_measurements items each.
  */
@@ -23,9 +39,8 @@ struct gput_analysis {
     double energy[GPUT_ENERGY_FIGURE_COUNT]; /* joules of the session; NaN: unknown, also when only
                                                 for a part of it */
     unsigned exact; /* the exact figures that the sub-tracking file has: bits 1 << figure */
-    uint64_t num_lost_calls;  /* that are not in the sub-tracking file */
-    bool lost_calls_at_least; /* there may be more */
-    struct doc *static_data;  /* an object of strings and numbers */
+    struct lost_calls lost;
+    struct doc *static_data; /* an object of strings and numbers */
     struct gput_code_block *blocks;
     size_t n_blocks;
     bool details;
@@ -72,12 +87,6 @@ double analysis_exact_mean(const struct gput_code_block *block, enum gput_exact_
 /* Whether some measurement lacks some rows; `statistics` are of the session or a block. */
 bool analysis_lacks_rows(
     const struct gput_analysis *analysis, const struct gput_statistics *statistics);
-
-/* Whether calls were lost, or may be. */
-static inline bool analysis_lacks_calls(const struct gput_analysis *analysis)
-{
-    return analysis->num_lost_calls > 0 || analysis->lost_calls_at_least;
-}
 
 /* Whether to show that figure of energy: it is known for the session, a block or a part of one, or
  * it is the total. */

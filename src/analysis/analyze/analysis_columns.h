@@ -3,14 +3,12 @@
  */
 #pragma once
 
+#include "analysis/analyze/analysis.h"
 #include "base/column.h"
 #include "base/table.h"
 
-#include <gputracker/analysis.h>
-
 #define STATISTICS_COLUMNS 4
 #define PERCENTILES_COLUMNS 3
-#define BLOCK_COLUMNS 4
 #define LOST_COLUMNS 2
 
 /* Of a struct gput_statistics: min, max, mean, std. */
@@ -19,11 +17,17 @@ extern const struct column statistics_columns[STATISTICS_COLUMNS];
 /* Of a struct gput_percentiles: p50, p95, p99. */
 extern const struct column percentiles_columns[PERCENTILES_COLUMNS];
 
-/* Of a struct gput_code_block: how many samples and calls it has; num_outside_calls is the last. */
-extern const struct column block_columns[BLOCK_COLUMNS];
+/* Of a struct gput_code_block: how many samples and calls it has. Each is in every table and
+ * format; one that hides zero is not in the CSV, whose lines are of measurements. */
+extern const struct column block_columns[];
+extern const size_t n_block_columns;
 
-/* Of a struct gput_analysis: the calls that its sub-tracking file lacks. */
+/* Of a struct lost_calls. */
 extern const struct column lost_columns[LOST_COLUMNS];
+
+/* The same in a document, and out of one. `says_no`: also that there are no more than these. */
+void lost_calls_add_to_doc(const struct lost_calls *lost, bool says_no, struct doc *object);
+struct lost_calls lost_calls_of_doc(const struct doc *object);
 
 /* The columns that say whose calls a part of a block has: process_id, thread_id, and where it is
  * split so rank and, where there are some, thread_name; and category, where blocks have some.

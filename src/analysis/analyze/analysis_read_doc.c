@@ -1,5 +1,6 @@
 #include "analysis/analyze/analysis_read_doc.h"
 
+#include "analysis/analyze/analysis_columns.h"
 #include "analysis/analyze/analysis_load.h"
 #include "analysis/analyze/exact_figures.h"
 
@@ -23,8 +24,9 @@ static bool count_at(const struct doc *object, const char *key, uint64_t *count)
 
 static struct gput_statistics statistics_at(const struct doc *object)
 {
-    return (struct gput_statistics){doc_get_number(object, "min"), doc_get_number(object, "max"),
-        doc_get_number(object, "mean"), doc_get_number(object, "std"), 0};
+    struct gput_statistics statistics = {0};
+    columns_read_doc(statistics_columns, STATISTICS_COLUMNS, object, &statistics);
+    return statistics;
 }
 
 /* Joules; true when the analysis had such figures at all, known or not. */
@@ -112,11 +114,8 @@ int analysis_read_block_doc(
     if (!is_object(compute_time) || !is_object(usage))
         return analysis_reader_refuse(
             reader, "a code block has no \"compute_time\" or no \"resource_usage\"");
-    if (!count_at(object, "num_timepoints", &block->num_timepoints) ||
-        !count_at(object, "num_calls", &block->num_calls) ||
-        !count_at(object, "num_non_empty_calls", &block->num_non_empty_calls))
+    if (columns_read_doc(block_columns, n_block_columns, object, block))
         return analysis_reader_refuse(reader, "the counts of a code block are missing");
-    count_at(object, "num_outside_calls", &block->num_outside_calls);
     const char *category = doc_get_string(object, "category");
     TRY(analysis_name_block(block, name->string, reader->error));
     if (category)
@@ -150,10 +149,7 @@ int analysis_read_doc(struct analysis_reader *reader, const struct doc *root)
     TRY(read_overall(reader, root));
     TRY(read_static_data(reader, root));
     count_at(root, "num_timepoints", &reader->analysis->num_timepoints);
-    count_at(root, "num_lost_calls", &reader->analysis->num_lost_calls);
-    const struct doc *at_least = doc_get(root, "lost_calls_at_least");
-    reader->analysis->lost_calls_at_least =
-        at_least && at_least->kind == DOC_BOOL && at_least->boolean;
+    reader->analysis->lost = lost_calls_of_doc(root);
     reader->analysis->has_energy = read_energy(root, reader->analysis->energy);
     return GPUT_OK;
 }

@@ -126,7 +126,7 @@ static void put_block(const struct gput_analysis *analysis, struct gput_table *t
     const struct gput_code_block *block)
 {
     put_head(analysis, table, block);
-    table_put_columns(table, block_columns, BLOCK_COLUMNS, block);
+    table_put_columns(table, block_columns, n_block_columns, block);
     put_statistics(
         table, &block->compute_time, &block->compute_time_percentiles, analysis->details);
     table_put_double(table, block->compute_time_total);
@@ -145,7 +145,7 @@ static void add_lost_calls(struct gput_tables *tables, const struct gput_analysi
 {
     struct gput_table *table = tables_add_record(tables, "lost_calls");
     table_add_columns(table, "", NULL, lost_columns, LOST_COLUMNS);
-    table_put_columns(table, lost_columns, LOST_COLUMNS, analysis);
+    table_put_columns(table, lost_columns, LOST_COLUMNS, &analysis->lost);
 }
 
 static void add_energy(struct gput_tables *tables, const struct gput_analysis *analysis)
@@ -161,7 +161,7 @@ static void add_blocks(struct gput_tables *tables, const struct gput_analysis *a
 {
     struct gput_table *table = tables_add(tables, "code_blocks");
     add_head(analysis, table);
-    table_add_columns(table, "", NULL, block_columns, BLOCK_COLUMNS);
+    table_add_columns(table, "", NULL, block_columns, n_block_columns);
     add_statistics(table, "compute_time_", "seconds", analysis->details);
     add_number(table, "compute_time_", "total", "seconds");
     if (analysis->details) {

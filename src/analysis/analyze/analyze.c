@@ -98,12 +98,12 @@ static int read_marks(
         report_progress(work, 0, MARKS_SHARE, done, total);
     } while (count > 0);
     warn(work, sub_tracking_reader_warning(reader));
-    work->analysis->num_lost_calls = sub_tracking_reader_lost(reader)->calls;
-    work->analysis->lost_calls_at_least = sub_tracking_reader_lost(reader)->at_least;
+    const struct sub_tracking_lost *lost = sub_tracking_reader_lost(reader);
+    work->analysis->lost = (struct lost_calls){lost->calls, lost->at_least};
     char *children = sub_tracking_children_warning(work->options->sub_tracking_file, first_ns);
     warn(work, children);
     free(children);
-    work->table.has_lost = work->analysis->lost_calls_at_least;
+    work->table.has_lost = lost->at_least;
     work->labels = *sub_tracking_reader_labels(reader);
     *sub_tracking_reader_labels(reader) = (struct sub_tracking_labels){0};
     if (work->options->split == GPUT_SPLIT_RANK)

@@ -108,24 +108,14 @@ bool comparison_has_runs(const struct gput_comparison *comparison)
     return false;
 }
 
-struct comparison_lost comparison_lost_calls(const struct comparison_session *session)
+struct lost_calls comparison_lost_calls(const struct comparison_session *session)
 {
-    struct comparison_lost lost = {0};
+    struct lost_calls lost = {0};
     for (size_t i = 0; i < session->n_runs; i++) {
-        lost.calls += session->runs[i]->num_lost_calls;
-        lost.at_least |= session->runs[i]->lost_calls_at_least;
+        lost.count += session->runs[i]->lost.count;
+        lost.at_least |= session->runs[i]->lost.at_least;
     }
     return lost;
-}
-
-bool comparison_lacks_calls(const struct gput_comparison *comparison)
-{
-    for (size_t i = 0; i < comparison->n_sessions; i++) {
-        struct comparison_lost lost = comparison_lost_calls(&comparison->sessions[i]);
-        if (lost.calls > 0 || lost.at_least)
-            return true;
-    }
-    return false;
 }
 
 static double pick(const struct gput_statistics *statistics, enum gput_statistic statistic)

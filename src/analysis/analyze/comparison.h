@@ -4,6 +4,7 @@
 #pragma once
 
 #include "analysis/analyze/analysis.h"
+#include "base/cleanup.h"
 
 #include <gputracker/comparison.h>
 
@@ -49,6 +50,7 @@ int comparison_options_read(const struct gput_comparison_options *given,
 
 /* Empty. NULL without memory. */
 struct gput_comparison *comparison_create(void);
+CLEANUP_DEFINE(struct gput_comparison, gput_comparison_destroy)
 
 /* Adds a run of a session; owns `analysis` from here on, also on failure. Errors:
  * GPUT_ERROR_MEMORY. */
@@ -73,16 +75,8 @@ bool comparison_energy_figure(const char *measurement, enum gput_energy_figure *
 /* Whether some session has several runs. */
 bool comparison_has_runs(const struct gput_comparison *comparison);
 
-/* Calls that are not in the sub-tracking files of a session's runs. */
-struct comparison_lost {
-    uint64_t calls;
-    bool at_least; /* there may be more */
-};
-
-struct comparison_lost comparison_lost_calls(const struct comparison_session *session);
-
-/* Whether some session lost calls, or may have. */
-bool comparison_lacks_calls(const struct gput_comparison *comparison);
+/* Of all runs of a session. */
+struct lost_calls comparison_lost_calls(const struct comparison_session *session);
 
 /* The first run of the first session: the others are compared with it, in its units of RAM. */
 const struct gput_analysis *comparison_base(const struct gput_comparison *comparison);

@@ -78,16 +78,16 @@ static void put_lost_calls(const struct writer *writer)
 {
     for (size_t i = 0; i < writer->comparison->n_sessions; i++) {
         const struct comparison_session *session = &writer->comparison->sessions[i];
-        struct comparison_lost lost = comparison_lost_calls(session);
+        struct lost_calls lost = comparison_lost_calls(session);
         const struct row row = {
             .measurement = lost.at_least ? "lost_calls_at_least" : "lost_calls",
             .statistic = "total",
             .session = session->name,
             .runs = (double)session->n_runs,
             .within_noise = NAN,
-            .value = {.value = (double)lost.calls, .low = NAN, .high = NAN, .change = NAN},
+            .value = {.value = (double)lost.count, .low = NAN, .high = NAN, .change = NAN},
         };
-        if (lost.calls > 0 || lost.at_least)
+        if (lost_calls_any(&lost))
             table_put_columns(writer->table, columns, COLUMN_COUNT(columns), &row);
     }
 }

@@ -87,8 +87,10 @@ static void write_block(
     pickle_object_begin(text, MODULE, "CodeBlockResults");
     pickle_text(text, "name");
     pickle_text(text, block->name);
-    for (size_t i = 0; i < BLOCK_COLUMNS - 1; i++)
-        write_count(block_columns[i].name, (uint64_t)column_number(&block_columns[i], block), text);
+    for (size_t i = 0; i < n_block_columns; i++)
+        if (!block_columns[i].hides_zero)
+            write_count(
+                block_columns[i].name, (uint64_t)column_number(&block_columns[i], block), text);
     write_compute_time(block, text);
     pickle_text(text, "resource_usage");
     write_usage(analysis, block->resource_usage, text);
@@ -111,9 +113,9 @@ void analysis_write_pickle(const struct gput_analysis *analysis, struct str *tex
     for (size_t i = 0; i < analysis->n_blocks; i++)
         write_block(analysis, &analysis->blocks[i], text);
     pickle_list_end(text);
-    if (analysis_lacks_calls(analysis))
-        write_count("num_lost_calls", analysis->num_lost_calls, text);
-    if (analysis->lost_calls_at_least) {
+    if (lost_calls_any(&analysis->lost))
+        write_count("num_lost_calls", analysis->lost.count, text);
+    if (analysis->lost.at_least) {
         pickle_text(text, "lost_calls_at_least");
         pickle_bool(text, true);
     }

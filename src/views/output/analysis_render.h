@@ -1,5 +1,5 @@
 /*
- * The forms an analysis is written in; one source file each.
+ * An analysis in its formats. What it says is a document, which JSON shows and text lays out.
  */
 #pragma once
 
@@ -7,10 +7,7 @@
 #include "base/doc.h"
 #include "base/str.h"
 
-/* Each appends the whole analysis; without memory `text` turns failed. */
-void analysis_write_text(const struct gput_analysis *analysis, struct str *text);
-void analysis_write_json(const struct gput_analysis *analysis, struct str *text);
-void analysis_write_csv(const struct gput_analysis *analysis, struct str *text);
+/* Appends the whole analysis; without memory `text` turns failed. */
 void analysis_write_pickle(const struct gput_analysis *analysis, struct str *text);
 
 /* Adds "missing_timepoints" and "energy" where the analysis has such, of a block or of the whole

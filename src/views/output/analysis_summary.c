@@ -288,12 +288,12 @@ static void write_blocks(struct summary *summary)
 
 static void write_lost_calls(struct summary *summary)
 {
-    const struct gput_analysis *analysis = summary->analysis;
-    if (analysis->num_lost_calls > 0)
-        str_printf(summary->text, "Calls that are not in the sub-tracking file: %s%llu\n",
-            analysis->lost_calls_at_least ? "at least " : "",
-            (unsigned long long)analysis->num_lost_calls);
-    else if (analysis->lost_calls_at_least)
+    char text[LOST_CALLS_TEXT_SIZE];
+    const struct lost_calls *lost = &summary->analysis->lost;
+    if (lost->count > 0)
+        str_printf(summary->text, "Calls that are not in the sub-tracking file: %s\n",
+            lost_calls_text(lost, text));
+    else if (lost->at_least)
         str_append(summary->text, "Calls may be missing in the sub-tracking file.\n");
 }
 

@@ -1,12 +1,19 @@
 #include "views/output/comparison_render.h"
 
+#include "analysis/analyze/analysis_columns.h"
+#include "base/cleanup.h"
+#include "base/number.h"
 #include "base/screen.h"
+#include "base/text.h"
 #include "views/output/comparison_picture.h"
+#include "views/output/text_grid.h"
 #include "views/plot/drawing.h"
 
 #include <gputracker/table.h>
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 int gput_comparison_create(const struct gput_comparison_session *sessions, size_t count,
     const struct gput_comparison_options *given, struct gput_comparison **result,
@@ -15,26 +22,300 @@ int gput_comparison_create(const struct gput_comparison_session *sessions, size_
     struct gput_comparison_options options;
     *result = NULL;
     TRY(comparison_options_read(given, &options, error));
+    CLEANUP(gput_comparison_destroy_pointer)
     struct gput_comparison *comparison = comparison_create();
     if (!comparison)
         return error_memory(error);
-    int code = GPUT_OK;
-    for (size_t i = 0; i < count && code == GPUT_OK; i++) {
+    for (size_t i = 0; i < count; i++) {
         struct gput_analysis *analysis;
-        code = gput_analysis_load(sessions[i].path, &analysis, error);
-        if (code == GPUT_OK)
-            code = comparison_add(comparison, sessions[i].name, analysis, error);
+        TRY(gput_analysis_load(sessions[i].path, &analysis, error));
+        TRY(comparison_add(comparison, sessions[i].name, analysis, error));
     }
-    if (code == GPUT_OK)
-        code = comparison_match(comparison, options.warn, options.user, error);
-    if (code != GPUT_OK)
-        gput_comparison_destroy(comparison);
-    else
-        *result = comparison;
-    return code;
+    TRY(comparison_match(comparison, options.warn, options.user, error));
+    *result = STEAL(comparison);
+    return GPUT_OK;
 }
 
-/* One line a figure and session. */
+/* ---- The document ---- */
+
+/* The parts of a comparison, each of them measurement by measurement, those of code blocks also
+ * block by block. */
+enum part { OVERALL_USAGE, BLOCK_USAGE, BLOCK_TIME, OVERALL_ENERGY, BLOCK_ENERGY, PARTS };
+
+static const struct {
+    const char *key;
+    bool of_blocks, is_energy;
+} parts[PARTS] = {
+    [OVERALL_USAGE] = {"overall_resource_usage", false, false},
+    [BLOCK_USAGE] = {"code_block_resource_usage", true, false},
+    [BLOCK_TIME] = {"code_block_compute_time", true, false},
+    [OVERALL_ENERGY] = {"overall_energy", false, true},
+    [BLOCK_ENERGY] = {"code_block_energy", true, true},
+};
+
+/* A measurement of a part; of compute time both are NULL. */
+struct measured {
+    const char *key, *measurement;
+};
+
+struct report {
+    const struct gput_comparison *comparison;
+    struct gput_comparison_options options;
+    struct comparison_value *values; /* space for one a session; owned */
+    struct measured *measured;       /* of the part that is being written; owned */
+    size_t n_measured;
+};
+
+static void report_finish(struct report *report)
+{
+    free(report->values);
+    free(report->measured);
+}
+
+static int report_create(const struct gput_comparison *comparison,
+    const struct gput_comparison_options *options, struct report *report, struct gput_error *error)
+{
+    size_t most = comparison->first->n_measurements + GPUT_ENERGY_FIGURE_COUNT;
+    report->comparison = comparison;
+    report->options = *options;
+    report->values = calloc(comparison->n_sessions, sizeof *report->values);
+    report->measured = calloc(most, sizeof *report->measured);
+    return report->values && report->measured ? GPUT_OK : error_memory(error);
+}
+
+/* Lists the measurements of a part. False: no session has energy, which it is of. */
+static bool list_measured(struct report *report, enum part part)
+{
+    const struct gput_comparison *comparison = report->comparison;
+    report->n_measured = 0;
+    if (part == BLOCK_TIME) {
+        report->measured[report->n_measured++] = (struct measured){NULL, NULL};
+        return true;
+    }
+    if (!parts[part].is_energy) {
+        for (; report->n_measured < comparison->first->n_measurements; report->n_measured++) {
+            const char *name = comparison->first->measurements[report->n_measured];
+            report->measured[report->n_measured] = (struct measured){name, name};
+        }
+        return true;
+    }
+    for (enum gput_energy_figure i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++)
+        if (comparison_has_energy(comparison, i))
+            report->measured[report->n_measured++] =
+                (struct measured){gput_energy_figure_name(i), comparison_energy_measurements[i]};
+    return report->n_measured > 0;
+}
+
+/* The same place in three objects of one shape: values, changes from the first session in percent,
+ * and what several runs say of the mean. NULL: not requested. */
+struct place {
+    struct doc *values, *changes, *runs;
+};
+
+static struct place add_objects(struct place parent, const char *key)
+{
+    return (struct place){doc_add_object(parent.values, key), doc_add_object(parent.changes, key),
+        doc_add_object(parent.runs, key)};
+}
+
+/* Adds a figure of all sessions, in ascending order. */
+static void add_values(const struct report *report, struct place parent, const char *key,
+    const char *measurement, size_t block)
+{
+    const struct gput_comparison *comparison = report->comparison;
+    const struct comparison_figure figure = {measurement, block, report->options.statistic};
+    comparison_sorted_values(comparison, &figure, report->values);
+    bool are_integers = comparison_are_integers(report->values, comparison->n_sessions);
+    struct place place = add_objects(parent, key);
+    for (size_t i = 0; i < comparison->n_sessions; i++) {
+        const struct comparison_value *value = &report->values[i];
+        const struct comparison_session *session = &comparison->sessions[value->session];
+        if (are_integers)
+            doc_add_int(place.values, session->name, (int64_t)value->value);
+        else
+            doc_add_double(place.values, session->name, value->value);
+        doc_add_double(place.changes, session->name, value->change);
+        struct doc *runs = doc_add_object(place.runs, session->name);
+        doc_add_int(runs, "runs", (int64_t)session->n_runs);
+        doc_add_double(runs, "low", value->low);
+        doc_add_double(runs, "high", value->high);
+        doc_add_bool(runs, "within_noise", value->noise);
+    }
+}
+
+static void add_measured(const struct report *report, enum part part,
+    const struct measured *measured, struct place place)
+{
+    const struct gput_comparison *comparison = report->comparison;
+    if (!parts[part].of_blocks) {
+        add_values(report, place, measured->key, measured->measurement, COMPARISON_OVERALL);
+        return;
+    }
+    if (measured->key && comparison->n_blocks > 0)
+        place = add_objects(place, measured->key);
+    for (size_t block = 0; block < comparison->n_blocks; block++)
+        add_values(report, place, comparison->block_names[block], measured->measurement, block);
+}
+
+static void add_lost_calls(const struct gput_comparison *comparison, struct doc *root)
+{
+    struct doc *object = NULL;
+    for (size_t i = 0; i < comparison->n_sessions; i++) {
+        struct lost_calls lost = comparison_lost_calls(&comparison->sessions[i]);
+        if (!lost_calls_any(&lost))
+            continue;
+        if (!object)
+            object = doc_add_object(root, "lost_calls");
+        lost_calls_add_to_doc(&lost, true, doc_add_object(object, comparison->sessions[i].name));
+    }
+}
+
+/* Makes objects for what was requested; without memory the values are NULL. */
+static struct place create_objects(const struct report *report)
+{
+    return (struct place){doc_create_object(),
+        report->options.relative ? doc_create_object() : NULL,
+        comparison_has_runs(report->comparison) ? doc_create_object() : NULL};
+}
+
+static void destroy_objects(struct place *place)
+{
+    doc_destroy(place->values);
+    doc_destroy(place->changes);
+    doc_destroy(place->runs);
+}
+
+static struct doc *create_document(struct report *report)
+{
+    struct place root = create_objects(report);
+    for (enum part part = 0; part < PARTS; part++) {
+        if (!list_measured(report, part))
+            continue;
+        struct place place = add_objects(root, parts[part].key);
+        for (size_t i = 0; i < report->n_measured; i++)
+            add_measured(report, part, &report->measured[i], place);
+    }
+    doc_add_owned(root.values, "percent_change", root.changes);
+    doc_add_owned(root.values, "confidence", root.runs);
+    add_lost_calls(report->comparison, root.values);
+    return root.values;
+}
+
+/* ---- Text, as the older gpu_tracker prints it ---- */
+
+/* Writes "+5.3 %", with a note where the runs' spread explains it; "n/a" when it is unknown. */
+static void put_change(struct text_grid *grid, const struct doc *change, const struct doc *runs)
+{
+    char cell[NUMBER_TEXT_SIZE + 16] = "n/a";
+    const struct doc *noise = doc_get(runs, "within_noise");
+    if (!isnan(doc_number(change)))
+        text_fit(cell, sizeof cell, "%+.2f %%%s", doc_number(change),
+            noise && noise->boolean ? " (noise)" : "");
+    text_grid_put(grid, cell);
+}
+
+/* Writes what lies to either side of the mean of several runs. */
+static void put_interval(struct text_grid *grid, double value, const struct doc *runs)
+{
+    char cell[2 + NUMBER_TEXT_SIZE] = "+-";
+    if (isnan(doc_get_number(runs, "low")))
+        strcpy(cell, "n/a");
+    else
+        number_format_rounded(doc_get_number(runs, "high") - value, 8, cell + 2);
+    text_grid_put(grid, cell);
+}
+
+/* Writes a figure of all sessions as a line, and one more for changes and for intervals. */
+static void write_values(struct place place, size_t indent, struct str *text)
+{
+    CLEANUP(text_grid_finish) struct text_grid grid = {.gap = 1, .indent = indent};
+    text_grid_add_names_and_numbers(&grid, place.values->count);
+    text_grid_put(&grid, "");
+    for (const struct doc *value = place.values->first; value; value = value->next)
+        text_grid_put_wide(&grid, value->key);
+    text_grid_put(&grid, "");
+    for (const struct doc *value = place.values->first; value; value = value->next) {
+        char number[NUMBER_TEXT_SIZE];
+        number_format_int64(value->integer, number);
+        if (value->kind == DOC_INT)
+            text_grid_put_wide(&grid, number);
+        else
+            text_grid_put_number(&grid, doc_number(value));
+    }
+    if (place.changes)
+        text_grid_put(&grid, "change");
+    const struct doc *runs = place.runs ? place.runs->first : NULL;
+    for (const struct doc *change = place.changes ? place.changes->first : NULL; change;
+         change = change->next, runs = runs ? runs->next : NULL)
+        put_change(&grid, change, runs);
+    if (place.runs)
+        text_grid_put(&grid, "95 %");
+    runs = place.runs ? place.runs->first : NULL;
+    for (const struct doc *value = place.values->first; value && runs;
+         value = value->next, runs = runs->next)
+        put_interval(&grid, doc_number(value), runs);
+    text_grid_write(&grid, text);
+}
+
+/* Writes the measurements, or the blocks of one, that are in a place: a title, and below it what
+ * it has. Blocks are called what they are. */
+static void write_place(struct place place, bool of_blocks, size_t depth, struct str *text)
+{
+    struct place at = {place.values->first, place.changes ? place.changes->first : NULL,
+        place.runs ? place.runs->first : NULL};
+    for (; at.values; at = (struct place){at.values->next, at.changes ? at.changes->next : NULL,
+                          at.runs ? at.runs->next : NULL}) {
+        bool has_values = at.values->first && at.values->first->kind != DOC_OBJECT;
+        str_append_repeated(text, '\t', depth);
+        if (of_blocks && has_values)
+            str_append(text, at.values->key);
+        else
+            text_append_title(text, at.values->key);
+        str_append(text, ":\n");
+        if (has_values)
+            write_values(at, depth + 1, text);
+        else
+            write_place(at, of_blocks, depth + 1, text);
+    }
+}
+
+static void write_text(struct report *report, struct str *text)
+{
+    static const enum part order[] = {
+        OVERALL_USAGE, OVERALL_ENERGY, BLOCK_USAGE, BLOCK_TIME, BLOCK_ENERGY};
+    const struct gput_comparison *comparison = report->comparison;
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+        enum part part = order[i];
+        if ((parts[part].of_blocks && comparison->n_blocks == 0) || !list_measured(report, part))
+            continue;
+        text_append_title(text, parts[part].key);
+        str_append(text, parts[part].is_energy ? " (joules):\n" : ":\n");
+        for (size_t k = 0; k < report->n_measured; k++) {
+            CLEANUP(destroy_objects) struct place place = create_objects(report);
+            add_measured(report, part, &report->measured[k], place);
+            text->failed |= doc_failed(place.values) ||
+                            (place.changes && doc_failed(place.changes)) ||
+                            (place.runs && doc_failed(place.runs));
+            if (text->failed)
+                return;
+            write_place(place, parts[part].of_blocks, 1, text);
+        }
+    }
+    bool has_title = false;
+    for (size_t i = 0; i < comparison->n_sessions; i++) {
+        char words[LOST_CALLS_TEXT_SIZE];
+        struct lost_calls lost = comparison_lost_calls(&comparison->sessions[i]);
+        if (!lost_calls_any(&lost))
+            continue;
+        str_append(text, has_title ? "" : "Lost Calls:\n");
+        has_title = true;
+        str_printf(text, "\t%s: %s\n", comparison->sessions[i].name, lost_calls_text(&lost, words));
+    }
+}
+
+/* ---- Every format ---- */
+
+/* Writes one line a figure and session. */
 static int render_csv(const struct gput_comparison *comparison,
     const struct gput_comparison_options *options, char **bytes, size_t *length,
     struct gput_error *error)
@@ -52,28 +333,28 @@ int gput_comparison_render(const struct gput_comparison *comparison,
     const struct gput_comparison_options *given, enum gput_format format, char **bytes,
     size_t *length, struct gput_error *error)
 {
-    if (format == GPUT_FORMAT_CSV)
-        return render_csv(comparison, given, bytes, length, error);
-    static void (*const writers[])(const struct comparison_report *, struct str *) = {
-        [GPUT_FORMAT_TEXT] = comparison_write_text,
-        [GPUT_FORMAT_JSON] = comparison_write_json,
-        [GPUT_FORMAT_PICKLE] = comparison_write_pickle,
-    };
-    *bytes = NULL;
-    if (!drawing_has_format(format) && (size_t)format >= sizeof writers / sizeof writers[0])
-        return error_set(error, GPUT_ERROR_INVALID, "There is no such format of a comparison.");
     struct gput_comparison_options options;
+    *bytes = NULL;
     TRY(comparison_options_read(given, &options, error));
+    if (format == GPUT_FORMAT_CSV)
+        return render_csv(comparison, &options, bytes, length, error);
     if (drawing_has_format(format))
         return comparison_render_picture(comparison, &options, format, bytes, length, error);
-    struct comparison_report report = {
-        comparison, options, calloc(comparison->n_sessions, sizeof *report.values)};
-    if (!report.values)
-        return error_memory(error);
+    if (format != GPUT_FORMAT_TEXT && format != GPUT_FORMAT_JSON && format != GPUT_FORMAT_PICKLE)
+        return error_set(error, GPUT_ERROR_INVALID, "There is no such format of a comparison.");
+    CLEANUP(report_finish) struct report report = {0};
+    TRY(report_create(comparison, &options, &report, error));
     struct str text = {0};
-    writers[format](&report, &text);
-    if (format == GPUT_FORMAT_TEXT)
+    if (format == GPUT_FORMAT_TEXT) {
+        write_text(&report, &text);
         screen_sanitize(&text, 0);
-    free(report.values);
+    } else if (format == GPUT_FORMAT_JSON) {
+        doc_finish_json(create_document(&report), &text);
+    } else {
+        CLEANUP(doc_destroy_pointer) struct doc *root = create_document(&report);
+        text.failed = doc_failed(root);
+        if (!text.failed)
+            comparison_write_pickle(root, &text);
+    }
     return str_steal_bytes(&text, bytes, length, error);
 }

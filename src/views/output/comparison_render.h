@@ -1,12 +1,10 @@
 /*
- * The forms a comparison is written in; one source file each.
+ * A comparison in its formats. What it says is a document, which JSON shows and text lays out.
  */
 #pragma once
 
-#include "base/str.h"
-#include "views/output/comparison_walk.h"
+#include "analysis/analyze/comparison.h"
+#include "base/doc.h"
 
-/* Each appends the whole comparison; without memory `text` turns failed. */
-void comparison_write_text(const struct comparison_report *report, struct str *text);
-void comparison_write_json(const struct comparison_report *report, struct str *text);
-void comparison_write_pickle(const struct comparison_report *report, struct str *text);
+/* Writes the document of a comparison, as that of JSON, as an object of the Python package. */
+void comparison_write_pickle(const struct doc *root, struct str *text);

@@ -180,12 +180,13 @@ static void write_lost_calls(struct summary *summary)
 {
     for (size_t i = 0; i < summary->comparison->n_sessions; i++) {
         const struct comparison_session *session = &summary->comparison->sessions[i];
-        struct comparison_lost lost = comparison_lost_calls(session);
+        struct lost_calls lost = comparison_lost_calls(session);
+        char words[LOST_CALLS_TEXT_SIZE];
         const char *where =
             session->n_runs > 1 ? "its sub-tracking files" : "its sub-tracking file";
-        if (lost.calls > 0)
-            str_printf(summary->text, "Calls of %s that are not in %s: %s%llu\n", session->name,
-                where, lost.at_least ? "at least " : "", (unsigned long long)lost.calls);
+        if (lost.count > 0)
+            str_printf(summary->text, "Calls of %s that are not in %s: %s\n", session->name, where,
+                lost_calls_text(&lost, words));
         else if (lost.at_least)
             str_printf(summary->text, "Calls of %s may be missing in %s.\n", session->name, where);
     }
