@@ -109,10 +109,9 @@ class CodeBlockResults:
 
 
 def _block_to_json(block):
-    counts = {name: getattr(block, name) for name in ("name", "num_timepoints", "num_calls", "num_non_empty_calls")}
+    counts = {name: value for name, value in vars(block).items() if not hasattr(value, "items")}
     return {
         **counts,
-        **({"num_outside_calls": block.num_outside_calls} if block.num_outside_calls else {}),
         "compute_time": _series_to_json(block.compute_time),
         "resource_usage": _frame_to_json(block.resource_usage),
         **_missing_of(block),
@@ -290,8 +289,9 @@ def _block_of(row, usage, units):
         compute_time=series({name: _known(row[f"compute_time_{name}"]) for name in (*_STATISTICS, "total")}),
         resource_usage=_frame_of(usage),
     )
-    if row["num_outside_calls"]:
-        block.num_outside_calls = row["num_outside_calls"]
+    for name, value in row.items():  # num_outside_calls, and what a later version has
+        if value and name not in vars(block) and not name.startswith(_NO_COUNTS):
+            setattr(block, name, value)
     exact = {name: _exact_of(name, value, units[f"exact_{name}"], row["num_calls"]) for name, value in _after("exact_", row)}
     if exact:
         block.exact = exact
@@ -299,6 +299,10 @@ def _block_of(row, usage, units):
     if joules:
         block.energy = {"unit": "joules", **joules}
     return _with_missing(block, usage)
+
+
+# Columns of the table of code blocks that say which one it is, or that are in tables of their own here.
+_NO_COUNTS = "code_block_name", "process_id", "thread_", "rank", "category", "compute_time_", "self_time_", "cpu_time_", "energy_", "exact_"
 
 
 def _after(prefix, row):

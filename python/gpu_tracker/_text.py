@@ -43,10 +43,7 @@ def _missing(results, indent):
 
 
 def _block(block, known):
-    keys = ("Name:", block["name"]), ("Num Timepoints:", block["num_timepoints"]), ("Num Calls:", block["num_calls"])
-    lines = [f"\t{key:<20} {value}" for key, value in (*keys, ("Num Non Empty Calls:", block["num_non_empty_calls"]))]
-    if "num_outside_calls" in block:
-        lines.append(f"\t{'Num Outside Calls:':<20} {block['num_outside_calls']}")
+    lines = [f"\t{_title(key) + ':':<20} {value}" for key, value in block.items() if not isinstance(value, dict)]
     lines += ["\tCompute Time:", *_row(block["compute_time"], "\t\t")]
     return [*lines, "\tResource Usage:", *_usage(block["resource_usage"], "\t\t"), *_missing(block, "\t"), *_energy(block, known, "\t"), ""]
 

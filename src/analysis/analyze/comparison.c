@@ -66,6 +66,7 @@ void gput_comparison_destroy(struct gput_comparison *comparison)
     for (size_t i = 0; comparison->block_names && i < comparison->n_blocks; i++)
         free(comparison->block_names[i]);
     free(comparison->block_names);
+    free(comparison->measurements);
     free(comparison->sessions);
     free(comparison);
 }
@@ -97,6 +98,14 @@ int comparison_add(struct gput_comparison *comparison, const char *name,
     }
     session->runs[session->n_runs++] = analysis;
     return GPUT_OK;
+}
+
+const char *comparison_find_measurement(const struct gput_comparison *comparison, const char *name)
+{
+    for (size_t i = 0; i < comparison->n_measurements; i++)
+        if (strcmp(comparison->measurements[i], name) == 0)
+            return comparison->measurements[i];
+    return NULL;
 }
 
 bool comparison_has_runs(const struct gput_comparison *comparison)

@@ -18,9 +18,11 @@ struct comparison_session {
 struct gput_comparison {
     struct comparison_session *sessions; /* in the order given */
     size_t n_sessions;
-    const struct gput_analysis *first; /* the run whose measurements and code blocks are shown: of
-                                          the session whose name sorts first */
-    char **block_names;                /* "a" or, matched across names, "a -> b" */
+    const struct gput_analysis *first; /* the run whose code blocks are shown: of the session whose
+                                          name sorts first */
+    const char **measurements; /* of the first, then of the others what it lacks; names of theirs */
+    size_t n_measurements;
+    char **block_names; /* "a" or, matched across names, "a -> b" */
     size_t n_blocks;
 };
 
@@ -71,6 +73,9 @@ bool comparison_has_energy(
 
 /* Whether that is a measurement of energy; sets which one. */
 bool comparison_energy_figure(const char *measurement, enum gput_energy_figure *figure);
+
+/* The measurement of that name, as the comparison has it, or NULL. */
+const char *comparison_find_measurement(const struct gput_comparison *comparison, const char *name);
 
 /* Whether some session has several runs. */
 bool comparison_has_runs(const struct gput_comparison *comparison);

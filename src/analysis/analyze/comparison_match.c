@@ -2,7 +2,7 @@
  * Matches the code blocks of several sessions.
  */
 #include "analysis/analyze/comparison.h"
-#include "model/measurement_list.h"
+#include "base/array.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -113,14 +113,6 @@ static int match_block(const struct matching *matching, const char *name1,
     return GPUT_OK;
 }
 
-/* A measurement that has come later may be in some sessions alone. */
-static bool lacks_measurement(const struct gput_analysis *run, const char *name)
-{
-    const struct gput_measurement *measurement = gput_measurement_find(name);
-    return analysis_find_measurement(run, name) == run->n_measurements &&
-           !(measurement && measurement_came_later(measurement->id));
-}
-
 static int match_run(const struct matching *matching, const struct comparison_session *session,
     const struct gput_analysis *run)
 {
@@ -130,13 +122,6 @@ static int match_run(const struct matching *matching, const struct comparison_se
             "All sub-tracking results must have the same number of code blocks. The first has %zu "
             "code blocks but tracking session \"%.200s\" has %zu code blocks.",
             first->n_blocks, session->name, run->n_blocks);
-    for (size_t i = 0; i < first->n_measurements; i++) {
-        if (lacks_measurement(run, first->measurements[i]))
-            return error_set(matching->error, GPUT_ERROR_INVALID,
-                "The results of tracking session \"%.200s\" have no measurement \"%.100s\", but "
-                "those of \"%.100s\" do.",
-                session->name, first->measurements[i], matching->first_name);
-    }
     for (size_t i = 0; i < first->n_blocks; i++)
         TRY(match_block(matching, first->blocks[i].name, session, run->blocks[i].name));
     return GPUT_OK;
@@ -180,6 +165,21 @@ static int name_blocks(struct gput_comparison *comparison, struct gput_error *er
     return GPUT_OK;
 }
 
+/* Adds the measurements that are new. A session that lacks one has no value of it: another version
+ * of gpu-tracker, or another tool, may not know it. */
+static int add_measurements(
+    struct gput_comparison *comparison, const struct gput_analysis *run, struct gput_error *error)
+{
+    for (size_t i = 0; i < run->n_measurements; i++) {
+        if (comparison_find_measurement(comparison, run->measurements[i]))
+            continue;
+        if (!ARRAY_EXTEND(comparison->measurements, comparison->n_measurements))
+            return error_memory(error);
+        comparison->measurements[comparison->n_measurements++] = run->measurements[i];
+    }
+    return GPUT_OK;
+}
+
 int comparison_match(struct gput_comparison *comparison,
     void (*warn)(void *user, const char *message), void *user, struct gput_error *error)
 {
@@ -196,11 +196,14 @@ int comparison_match(struct gput_comparison *comparison,
     if (!matching.first)
         return error_set(error, GPUT_ERROR_INVALID,
             "A mapping of tracking session name to file path must be provided.");
+    TRY(add_measurements(comparison, matching.first, error));
     for (size_t i = 0; i < comparison->n_sessions; i++) {
         const struct comparison_session *session = &comparison->sessions[i];
         for (size_t k = 0; k < session->n_runs; k++) {
-            if (session->runs[k] != matching.first)
-                TRY(match_run(&matching, session, session->runs[k]));
+            if (session->runs[k] == matching.first)
+                continue;
+            TRY(match_run(&matching, session, session->runs[k]));
+            TRY(add_measurements(comparison, session->runs[k], error));
         }
     }
     comparison->first = matching.first;

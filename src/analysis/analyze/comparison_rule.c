@@ -118,12 +118,12 @@ static int read_limit(struct parser *parser, const char *at, struct rule *rule)
 
 static int refuse_measurement(struct parser *parser, const char *word)
 {
-    const struct gput_analysis *first = parser->comparison->first;
+    const struct gput_comparison *comparison = parser->comparison;
     char near[GPUT_NEAREST_SIZE], why[sizeof near + 64];
     struct str words = {0};
     str_append(&words, COMPUTE_TIME);
-    for (size_t i = 0; i < first->n_measurements; i++)
-        str_printf(&words, " %s", first->measurements[i]);
+    for (size_t i = 0; i < comparison->n_measurements; i++)
+        str_printf(&words, " %s", comparison->measurements[i]);
     for (size_t i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++)
         str_printf(&words, " %s", comparison_energy_measurements[i]);
     bool is_near = gput_nearest_words(str_text(&words), word, near) > 0;
@@ -135,16 +135,15 @@ static int refuse_measurement(struct parser *parser, const char *word)
 
 static int read_figure(struct parser *parser, const char *limit, struct rule *rule)
 {
-    const struct gput_analysis *first = parser->comparison->first;
     char word[128];
     const char *at = parse_word(parser->text, word, sizeof word);
     if (gput_statistic_parse(word, &rule->figure.statistic, NULL) != GPUT_OK)
         return refuse(parser, "it does not begin with min, max, mean or std");
     at = parse_word(at, word, sizeof word);
-    size_t i = analysis_find_measurement(first, word);
+    const char *measurement = comparison_find_measurement(parser->comparison, word);
     enum gput_energy_figure energy;
-    if (i < first->n_measurements)
-        rule->figure.measurement = first->measurements[i];
+    if (measurement)
+        rule->figure.measurement = measurement;
     else if (comparison_energy_figure(word, &energy))
         rule->figure.measurement = comparison_energy_measurements[energy];
     else if (strcmp(word, COMPUTE_TIME) != 0)

@@ -63,13 +63,13 @@ static void put_figure(const struct writer *writer, const char *measurement, siz
 
 static void put_part(const struct writer *writer, size_t block)
 {
-    const struct gput_analysis *first = writer->comparison->first;
+    const struct gput_comparison *comparison = writer->comparison;
     if (block != COMPARISON_OVERALL)
         put_figure(writer, NULL, block);
-    for (size_t i = 0; i < first->n_measurements; i++)
-        put_figure(writer, first->measurements[i], block);
+    for (size_t i = 0; i < comparison->n_measurements; i++)
+        put_figure(writer, comparison->measurements[i], block);
     for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++)
-        if (comparison_has_energy(writer->comparison, (enum gput_energy_figure)i))
+        if (comparison_has_energy(comparison, (enum gput_energy_figure)i))
             put_figure(writer, comparison_energy_measurements[i], block);
 }
 
@@ -97,14 +97,13 @@ static void add_whole_numbers(struct gput_tables *tables, const struct writer *w
 {
     struct gput_table *table = tables_add(tables, "whole_numbers");
     const struct gput_comparison *comparison = writer->comparison;
-    const struct gput_analysis *first = comparison->first;
     table_add_column(table, "measurement", GPUT_COLUMN_TEXT);
-    for (size_t i = 0; i < first->n_measurements; i++) {
+    for (size_t i = 0; i < comparison->n_measurements; i++) {
         const struct comparison_figure figure = {
-            first->measurements[i], COMPARISON_OVERALL, writer->statistic};
+            comparison->measurements[i], COMPARISON_OVERALL, writer->statistic};
         comparison_values(comparison, &figure, writer->values);
         if (comparison_are_integers(writer->values, comparison->n_sessions))
-            table_put_text(table, first->measurements[i]);
+            table_put_text(table, comparison->measurements[i]);
     }
 }
 

@@ -1,4 +1,5 @@
 #include "analysis/analyze/analysis_columns.h"
+#include "views/output/analysis_doc.h"
 #include "views/output/analysis_render.h"
 #include "views/output/pickle_writer.h"
 

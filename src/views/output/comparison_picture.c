@@ -97,11 +97,10 @@ static int add_panel(struct picture *picture, const char *measurement, size_t bl
 
 static bool has_measurement(const struct picture *picture, const char *name)
 {
-    const struct gput_analysis *first = picture->comparison->first;
     enum gput_energy_figure energy;
     if (comparison_energy_figure(name, &energy))
         return comparison_has_energy(picture->comparison, energy);
-    return analysis_find_measurement(first, name) < first->n_measurements;
+    return comparison_find_measurement(picture->comparison, name) != NULL;
 }
 
 static int add_panels(struct picture *picture, struct gput_error *error)

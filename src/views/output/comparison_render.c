@@ -75,7 +75,7 @@ static void report_finish(struct report *report)
 static int report_create(const struct gput_comparison *comparison,
     const struct gput_comparison_options *options, struct report *report, struct gput_error *error)
 {
-    size_t most = comparison->first->n_measurements + GPUT_ENERGY_FIGURE_COUNT;
+    size_t most = comparison->n_measurements + GPUT_ENERGY_FIGURE_COUNT;
     report->comparison = comparison;
     report->options = *options;
     report->values = calloc(comparison->n_sessions, sizeof *report->values);
@@ -93,8 +93,8 @@ static bool list_measured(struct report *report, enum part part)
         return true;
     }
     if (!parts[part].is_energy) {
-        for (; report->n_measured < comparison->first->n_measurements; report->n_measured++) {
-            const char *name = comparison->first->measurements[report->n_measured];
+        for (; report->n_measured < comparison->n_measurements; report->n_measured++) {
+            const char *name = comparison->measurements[report->n_measured];
             report->measured[report->n_measured] = (struct measured){name, name};
         }
         return true;

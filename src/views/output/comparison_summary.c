@@ -96,13 +96,13 @@ static void add_row(struct summary *summary, const char *measurement, size_t blo
 
 static void add_rows_of(struct summary *summary, size_t block)
 {
-    const struct gput_analysis *first = summary->comparison->first;
+    const struct gput_comparison *comparison = summary->comparison;
     if (block != COMPARISON_OVERALL)
         add_row(summary, NULL, block);
-    for (size_t i = 0; i < first->n_measurements; i++)
-        add_row(summary, first->measurements[i], block);
+    for (size_t i = 0; i < comparison->n_measurements; i++)
+        add_row(summary, comparison->measurements[i], block);
     for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++) {
-        if (comparison_has_energy(summary->comparison, (enum gput_energy_figure)i))
+        if (comparison_has_energy(comparison, (enum gput_energy_figure)i))
             add_row(summary, comparison_energy_measurements[i], block);
     }
 }

@@ -1,5 +1,6 @@
 #include "views/output/regions_report.h"
 
+#include "views/output/analysis_doc.h"
 #include "views/output/analysis_render.h"
 
 /* A file of the marks has the others. */

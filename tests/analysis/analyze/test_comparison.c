@@ -356,6 +356,45 @@ static void noise_breaks_no_rule(void **state)
     gput_comparison_destroy(comparison);
 }
 
+static void a_measurement_that_one_session_lacks_is_missing_there(void **state)
+{
+    (void)state;
+    static const char *const newer[] = {"swap", "main_ram"};
+    struct gput_comparison *comparison = comparison_create();
+    struct gput_analysis *analysis = analysis_create(newer, 2);
+    analysis->overall[0].mean = 7;
+    analysis->overall[1].mean = 8;
+    analysis->blocks = analysis_create_blocks(analysis, 0, false);
+    add(comparison, "A", 1, "");
+    assert_int_equal(comparison_add(comparison, "B", analysis, NULL), GPUT_OK);
+    assert_int_equal(match(comparison, NULL), GPUT_OK);
+    assert_int_equal(comparison->n_measurements, 2);
+    assert_string_equal(comparison->measurements[0], "main_ram");
+    assert_string_equal(comparison->measurements[1], "swap");
+    struct comparison_value values[2];
+    const struct comparison_figure figure = {"swap", COMPARISON_OVERALL, GPUT_STATISTIC_MEAN};
+    comparison_values(comparison, &figure, values);
+    assert_true(isnan(values[0].value) && isnan(values[1].change));
+    assert_true(values[1].value == 7);
+    gput_comparison_destroy(comparison);
+}
+
+static void other_formats_are_refused(void **state)
+{
+    (void)state;
+    char *bytes;
+    struct gput_error error;
+    struct gput_comparison *comparison = comparison_create();
+    add(comparison, "A", 1, "x");
+    assert_int_equal(match(comparison, NULL), GPUT_OK);
+    for (int format = GPUT_FORMAT_PICKLE + 1; format < 100; format++)
+        if (format < GPUT_FORMAT_SVG || format > GPUT_FORMAT_PNG)
+            assert_int_equal(gput_comparison_render(
+                                 comparison, NULL, (enum gput_format)format, &bytes, NULL, &error),
+                GPUT_ERROR_INVALID);
+    gput_comparison_destroy(comparison);
+}
+
 static void statistics_are_read_by_name(void **state)
 {
     (void)state;
@@ -384,6 +423,8 @@ int main(void)
         cmocka_unit_test(a_rule_may_name_a_block_as_any_session_does),
         cmocka_unit_test(invalid_rules_are_refused),
         cmocka_unit_test(noise_breaks_no_rule),
+        cmocka_unit_test(a_measurement_that_one_session_lacks_is_missing_there),
+        cmocka_unit_test(other_formats_are_refused),
         cmocka_unit_test(statistics_are_read_by_name),
     };
     return cmocka_run_group_tests_name("analysis/analyze/comparison", tests, NULL, NULL);

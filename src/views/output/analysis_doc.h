@@ -1,0 +1,25 @@
+/*
+ * An analysis as a document, which JSON shows and text lays out.
+ */
+#pragma once
+
+#include "analysis/analyze/analysis.h"
+#include "base/doc.h"
+
+/* Makes the document, all but the blocks: these are made one by one while they are written, since
+ * all at once would take some 10 kB each. NULL without memory. */
+struct doc *analysis_create_doc(const struct gput_analysis *analysis, struct doc_items *blocks);
+
+/* The blocks with their figures, to be made while `array` is written. */
+struct doc_items analysis_block_items(const struct gput_analysis *analysis, struct doc *array);
+
+/* Adds "missing_timepoints" and "energy" where the analysis has such, of a block or of the whole
+ * session. `parent` may be NULL: memory ran out. */
+void analysis_add_missing(const struct gput_analysis *analysis, struct doc *parent,
+    const struct gput_statistics *statistics);
+void analysis_add_energy(
+    const struct gput_analysis *analysis, struct doc *parent, const double *energy);
+
+/* Adds a block's exact figures: an object of unit, total and mean for each. */
+void analysis_add_exact(
+    const struct gput_analysis *analysis, const struct gput_code_block *block, struct doc *parent);
