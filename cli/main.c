@@ -1,5 +1,6 @@
 /*
- * gpu-tracker, the command. It sees the library through <gputracker/…> alone.
+ * gpu-tracker, the command. It sees the library through <gputracker/…>, and src/base as the library
+ * does.
  *
  * main() takes the command line apart and calls the function of the command. Its folders:
  *
@@ -7,9 +8,9 @@
  *             takes, and topic.c groups them by what one may want. cmd_*.c has one command each;
  *             command.c finds it, suggest.c finds those that a typo may mean.
  * options/    option.c is the table of options. parse_arguments.c takes the command line apart by
- *             both tables into arguments.c; choice.c and numbers.c are values: a word out of a
- *             list, a number; words.c splits the text of -e as a shell does; defaults.c is the
- *             user's config file; window.c and cores.c: --start, --end and --steps; -j.
+ *             both tables into arguments.c; choice.c is a value that is a word out of a list;
+ *             words.c splits the text of -e as a shell does; defaults.c is the user's config file;
+ *             window.c and cores.c: --start, --end and --steps; -j.
  * help/       help.c and wrap.c: help and -h, in lines that fit a terminal. generate.c makes the
  *             man pages (generate_man.c) and completions (generate_completions.c) from the tables
  *             when the program is built.
@@ -35,9 +36,10 @@
  *             command writes is nowhere that it reads, or writes otherwise.
  * common/     what all use: message.c and screen.c (errors and warnings, a line each; writing to
  *             what people read), environment.c (which paths of the environment are followed, and
- *             with which rights), clock.c, temporary_folder.c, standard_streams.c (none stays
+ *             with which rights), temporary_folder.c, standard_streams.c (none stays
  *             closed), own_stack.c (the stack, where the limit leaves too little).
  */
+#include "base/error.h"
 #include "common/environment.h"
 #include "common/message.h"
 #include "common/own_stack.h"
@@ -61,7 +63,7 @@ static int finish_output(void)
     if (fflush(stdout) == 0 && !ferror(stdout))
         return EXIT_SUCCESS;
     struct gput_error error;
-    fail(&error, GPUT_ERROR_IO, "Cannot write to the standard output.");
+    error_set(&error, GPUT_ERROR_IO, "Cannot write to the standard output.");
     message_error(&error);
     return EXIT_FAILURE;
 }

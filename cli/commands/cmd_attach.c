@@ -1,5 +1,6 @@
 /* gpu-tracker attach: a process that is running already. */
-#include "common/clock.h"
+#include "base/clock.h"
+#include "base/error.h"
 #include "common/message.h"
 #include "common/screen.h"
 #include "options/arguments.h"
@@ -40,11 +41,11 @@ static int follow(struct gput_session *session, struct signals *signals,
     struct gput_error *error)
 {
     int process_fd = gput_session_end_fd(session);
-    int64_t deadline = now_ms() + (int64_t)(for_seconds * 1000);
+    int64_t deadline = clock_monotonic_ms() + (int64_t)(for_seconds * 1000);
     for (;;) {
         int status;
         int code = gput_session_wait(session, 0, &end->has_ended, &status, error);
-        int64_t left = for_seconds > 0 ? deadline - now_ms() : INT_MAX;
+        int64_t left = for_seconds > 0 ? deadline - clock_monotonic_ms() : INT_MAX;
         if (code != GPUT_OK || end->has_ended || left <= 0)
             return code;
         int timeout = left == INT_MAX ? -1 : left < INT_MAX ? (int)left : INT_MAX;
@@ -120,7 +121,7 @@ static int track(struct gput_session *session, pid_t pid, double for_seconds,
 
 static int no_process(struct gput_error *error)
 {
-    return fail(
+    return error_set(
         error, GPUT_ERROR_INVALID, "No process was given. Usage: gpu-tracker attach [OPTIONS] PID");
 }
 
@@ -131,7 +132,7 @@ static int read_arguments(const struct arguments *arguments, const struct tracki
     const char *text = arguments_value(arguments, OPTION_FOR);
     *for_seconds = 0;
     if (text && !tracking_read_number(text, 0.001, for_seconds))
-        return fail(error, GPUT_ERROR_INVALID,
+        return error_set(error, GPUT_ERROR_INVALID,
             "--for=%s is not a valid duration. It is a number of seconds, 0.001 or more.", text);
     *pid = tracking->process_id;
     TRY(tracking_read_pid(arguments, pid, error));
@@ -151,7 +152,8 @@ static int attach(const struct arguments *arguments, struct tracking *tracking,
         code = track(session, pid, for_seconds, tracking, end, error);
     gput_session_destroy(session);
     if (!tracking_files_deliver(tracking) && code == GPUT_OK)
-        code = fail(error, GPUT_ERROR_IO, "Some files could not be moved to their final places.");
+        code =
+            error_set(error, GPUT_ERROR_IO, "Some files could not be moved to their final places.");
     return code;
 }
 

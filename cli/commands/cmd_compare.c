@@ -1,10 +1,11 @@
 /* gpu-tracker compare: the results of several runs side by side. */
+#include "base/error.h"
+#include "base/screen.h"
 #include "common/message.h"
 #include "options/arguments.h"
 #include "track/report.h"
 
 #include <gputracker/jobs.h>
-#include <gputracker/screen.h>
 #include <gputracker/table.h>
 
 #include <errno.h>
@@ -115,7 +116,7 @@ static void print_all(FILE *file, const struct gput_table *ranks, char *const *p
         char name[NAME_SIZE];
         size_t length = strlen(paths[i]), cut = length > VALUE_WIDTH ? length - VALUE_WIDTH : 0;
         snprintf(name, sizeof name, "%s", paths[i] + cut); /* the ends of names differ */
-        fprintf(file, "  %*.*s", VALUE_WIDTH, (int)gput_screen_text(name, strlen(name)), name);
+        fprintf(file, "  %*.*s", VALUE_WIDTH, (int)screen_clean(name, strlen(name)), name);
     }
     fputc('\n', file);
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
@@ -129,10 +130,10 @@ static int find_rows(const struct gput_table *ranks, const struct arguments *arg
     for (int i = 0; i < arguments->n_operands; i++) {
         rows[i] = row_of(ranks, arguments->operands[i]);
         if (access(arguments->operands[i], R_OK) != 0)
-            return fail(error, GPUT_ERROR_NOT_FOUND, "Cannot read %.400s: %s",
+            return error_set(error, GPUT_ERROR_NOT_FOUND, "Cannot read %.400s: %s",
                 arguments->operands[i], strerror(errno));
         if (rows[i] == gput_table_row_count(ranks))
-            return fail(error, GPUT_ERROR_INVALID,
+            return error_set(error, GPUT_ERROR_INVALID,
                 "%.300s cannot be compared: name reports in JSON or tracking files, each of "
                 "another run. Analyses: gpu-tracker sub-track compare -m A=a.json -m B=b.json",
                 arguments->operands[i]);
@@ -147,15 +148,15 @@ static int render(struct gput_tables *tables, const struct arguments *arguments,
     size_t count = (size_t)arguments->n_operands;
     size_t *rows = calloc(count, sizeof *rows);
     if (!rows)
-        return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+        return error_memory(error);
     int code = find_rows(ranks, arguments, rows, error);
     FILE *file = code == GPUT_OK ? open_memstream(bytes, length) : NULL;
     if (file) {
         print_all(file, ranks, arguments->operands, rows, count);
         if (fclose(file) != 0)
-            code = fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+            code = error_memory(error);
     } else if (code == GPUT_OK) {
-        code = fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+        code = error_memory(error);
     }
     free(rows);
     if (code != GPUT_OK || format == GPUT_FORMAT_SUMMARY)

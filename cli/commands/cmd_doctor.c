@@ -1,4 +1,5 @@
 /* gpu-tracker doctor: every source of figures, available or not, and how to open it. */
+#include "base/error.h"
 #include "common/environment.h"
 #include "common/message.h"
 #include "common/screen.h"
@@ -19,12 +20,12 @@ static int wrap(char **text, size_t *length, struct gput_error *error)
     char *wrapped;
     FILE *file = open_memstream(&wrapped, length);
     if (!file)
-        return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+        return error_memory(error);
     wrap_columns(file, *text, (int)screen_columns(STDOUT_FILENO, 80));
     bool failed = fclose(file) != 0;
     free(*text);
     *text = wrapped;
-    return failed ? fail(error, GPUT_ERROR_MEMORY, "Out of memory.") : GPUT_OK;
+    return failed ? error_memory(error) : GPUT_OK;
 }
 
 static int examine(const struct arguments *arguments, struct gput_error *error)

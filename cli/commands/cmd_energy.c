@@ -1,4 +1,5 @@
 /* gpu-tracker energy …: recording power, and reading recordings back. */
+#include "base/error.h"
 #include "common/message.h"
 #include "options/arguments.h"
 #include "options/words.h"
@@ -19,7 +20,7 @@ static int split_command(const char *text, char ***argv, struct gput_error *erro
     int code = words_split(text, argv, error);
     if (code == GPUT_OK && !(*argv)[0]) {
         words_free(*argv);
-        code = fail(error, GPUT_ERROR_INVALID, "Empty command provided.");
+        code = error_set(error, GPUT_ERROR_INVALID, "Empty command provided.");
     }
     return code;
 }
@@ -37,7 +38,7 @@ int cmd_energy_record(const struct arguments *arguments)
     struct gput_error error;
     char **argv;
     if (!arguments_have(arguments, OPTION_OUTPUT_FOLDER) || !text == !arguments->n_operands) {
-        fail(&error, GPUT_ERROR_INVALID,
+        error_set(&error, GPUT_ERROR_INVALID,
             "A folder and one command are needed: gpu-tracker energy record --output-folder=DIR "
             "--cmd=\"COMMAND\"");
         message_error(&error);
@@ -111,7 +112,7 @@ static int render_curves(const struct gput_energy_recording *recording, char *li
     char *rest = NULL;
     for (char *name = strtok_r(list, ",", &rest); name; name = strtok_r(NULL, ",", &rest)) {
         if (count == MAX_CURVES)
-            return fail(
+            return error_set(
                 error, GPUT_ERROR_INVALID, "At most %d metrics are shown at once.", MAX_CURVES);
         names[count++] = name;
     }

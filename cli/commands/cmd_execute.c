@@ -1,4 +1,5 @@
 /* gpu-tracker -e "COMMAND": the form of the old command, with its output and its exit statuses. */
+#include "base/error.h"
 #include "common/message.h"
 #include "options/arguments.h"
 #include "options/words.h"
@@ -12,7 +13,7 @@ int cmd_execute(const struct arguments *arguments)
     struct gput_error error;
     const char *text = arguments_value(arguments, OPTION_EXECUTE);
     if (!text) {
-        fail(&error, GPUT_ERROR_INVALID,
+        error_set(&error, GPUT_ERROR_INVALID,
             "There is nothing to track. Try gpu-tracker run -- COMMAND, or gpu-tracker help");
         message_error(&error);
         return EXIT_USAGE;
@@ -20,7 +21,7 @@ int cmd_execute(const struct arguments *arguments)
     char **argv;
     int code = words_split(text, &argv, &error);
     if (code == GPUT_OK && !argv[0]) {
-        code = fail(&error, GPUT_ERROR_INVALID, "Empty command provided.");
+        code = error_set(&error, GPUT_ERROR_INVALID, "Empty command provided.");
         words_free(argv);
     }
     if (code != GPUT_OK) {

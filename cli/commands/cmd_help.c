@@ -1,4 +1,5 @@
 /* gpu-tracker help: the commands by topic, a topic, a family of commands, or one command. */
+#include "base/error.h"
 #include "commands/suggest.h"
 #include "commands/topic.h"
 #include "common/message.h"
@@ -24,7 +25,7 @@ static int refuse(const char *word, struct gput_error *error)
     char list[HELP_WORDS_SIZE], question[CHOICE_QUESTION_SIZE];
     help_words(list);
     suggest_command(list, word, question);
-    return fail(error, GPUT_ERROR_INVALID,
+    return error_set(error, GPUT_ERROR_INVALID,
         "There is no help on \"%.64s\"%s Topics and commands: %s", word, question, list);
 }
 
@@ -56,7 +57,7 @@ int cmd_help(const struct arguments *arguments)
     struct gput_error error;
     int code = show(arguments, &error);
     if (code == GPUT_OK && (fflush(stdout) != 0 || ferror(stdout))) {
-        fail(&error, GPUT_ERROR_IO, "Cannot write to the standard output.");
+        error_set(&error, GPUT_ERROR_IO, "Cannot write to the standard output.");
         message_error(&error);
         return EXIT_FAILURE;
     }

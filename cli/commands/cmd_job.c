@@ -1,4 +1,5 @@
 /* gpu-tracker job: the results of many ranks as one job. */
+#include "base/error.h"
 #include "common/environment.h"
 #include "common/message.h"
 #include "options/arguments.h"

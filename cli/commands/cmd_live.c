@@ -1,4 +1,5 @@
 /* gpu-tracker live: a process that is running already, or the machine, on the terminal. */
+#include "base/error.h"
 #include "common/message.h"
 #include "common/screen.h"
 #include "live/live.h"
@@ -75,7 +76,7 @@ static int open_view(
     int code = live_open(&options, live, &reason);
     if (code == GPUT_OK)
         return code;
-    return fail(error, code, "The live view cannot be shown: %.400s.%s", reason.message,
+    return error_set(error, code, "The live view cannot be shown: %.400s.%s", reason.message,
         code != GPUT_ERROR_UNSUPPORTED ? ""
         : pid                          ? " gpu-tracker attach tracks without one."
                                        : " gpu-tracker serve measures without one.");

@@ -1,8 +1,9 @@
 /* gpu-tracker mark: where a code block of a script starts and stops. */
+#include "base/error.h"
+#include "base/number.h"
 #include "commands/command.h"
 #include "common/message.h"
 #include "options/arguments.h"
-#include "options/numbers.h"
 
 #include <gputracker/sub_tracking.h>
 
@@ -19,8 +20,9 @@ static int read_process(
     *process_id = getppid();
     if (!word)
         return GPUT_OK;
-    if (!numbers_read_whole(word, process_id) || *process_id <= 0)
-        return fail(error, GPUT_ERROR_INVALID, "--pid must be a process id, not \"%s\".", word);
+    if (!number_read_int64(word, process_id) || *process_id <= 0)
+        return error_set(
+            error, GPUT_ERROR_INVALID, "--pid must be a process id, not \"%s\".", word);
     return GPUT_OK;
 }
 

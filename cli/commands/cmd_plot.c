@@ -1,7 +1,8 @@
 /* gpu-tracker plot: curves of sessions as a picture. */
+#include "base/error.h"
+#include "base/number.h"
 #include "common/message.h"
 #include "options/arguments.h"
-#include "options/numbers.h"
 #include "output/analysis_output.h"
 #include "output/named_sessions.h"
 #include "output/output_files.h"
@@ -32,7 +33,7 @@ static int make_lists(
     work->figures = work->names ? calloc(strlen(work->names) + 1, sizeof *work->figures) : NULL;
     if (work->marks && work->figures)
         return named_sessions_read(&work->sessions, arguments, OPTION_PLOT_OUTPUT, error);
-    return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+    return error_memory(error);
 }
 
 static void free_lists(struct work *work)
@@ -53,9 +54,9 @@ static int read_seconds(const struct arguments *arguments, enum option_id id, co
     if (!text)
         return GPUT_OK;
     bool is_decimal = strspn(text, "+-.0123456789eE") == strlen(text);
-    if (is_decimal && numbers_read_decimal(text, value) && isfinite(*value))
+    if (is_decimal && number_read_double(text, value) && isfinite(*value))
         return GPUT_OK;
-    return fail(error, GPUT_ERROR_INVALID,
+    return error_set(error, GPUT_ERROR_INVALID,
         "--%s=%.64s is not a number of seconds after the beginning of the session.", name, text);
 }
 
@@ -101,7 +102,7 @@ static int read_size(
     options->height_mm = height * unit;
     if (options->width_mm > 0 && (!has_height || options->height_mm > 0))
         return GPUT_OK;
-    return fail(error, GPUT_ERROR_INVALID,
+    return error_set(error, GPUT_ERROR_INVALID,
         "--size=%.64s is not a size. Give the width, and the height if you like, in mm, cm, in or "
         "pt: --size=88x50mm.",
         text);

@@ -1,11 +1,12 @@
 /* gpu-tracker profile …: what a training profile says. */
+#include "base/error.h"
+#include "base/number.h"
 #include "commands/command.h"
 #include "common/environment.h"
 #include "common/message.h"
 #include "options/arguments.h"
 #include "options/choice.h"
 #include "options/cores.h"
-#include "options/numbers.h"
 #include "options/window.h"
 #include "output/analysis_output.h"
 #include "output/tables.h"
@@ -44,7 +45,7 @@ static int list_read(const struct arguments *arguments, enum option_id id, struc
     list->text = calloc(length, 1);
     list->items = calloc(commas, sizeof *list->items);
     if (!list->text || !list->items)
-        return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+        return error_memory(error);
     for (position = 0; (use = arguments_next(arguments, id, &position)) != NULL;) {
         strcat(list->text, use);
         strcat(list->text, ",");
@@ -75,14 +76,14 @@ static int read_ranges(
 {
     lists->ranges = calloc(lists->of[RANGES].count + 1, sizeof *lists->ranges);
     if (!lists->ranges)
-        return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+        return error_memory(error);
     for (size_t i = 0; i < lists->of[RANGES].count; i++) {
         const char *word = lists->of[RANGES].items[i];
         char *dash, *end;
         double low = strtod(word, &dash);
         double high = dash != word && *dash == '-' ? strtod(dash + 1, &end) : NAN;
         if (!(low <= high) || end == dash + 1 || *end != '\0')
-            return fail(error, GPUT_ERROR_INVALID,
+            return error_set(error, GPUT_ERROR_INVALID,
                 "--ranges must be percentages as 90-100,10-90,0-10, not \"%s\".", word);
         lists->ranges[i] = (struct gput_profile_range){low, high};
     }
@@ -97,11 +98,11 @@ static int read_moments(
 {
     lists->moments = calloc(lists->of[MOMENTS].count + 1, sizeof *lists->moments);
     if (!lists->moments)
-        return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+        return error_memory(error);
     for (size_t i = 0; i < lists->of[MOMENTS].count; i++) {
         const char *word = lists->of[MOMENTS].items[i];
-        if (!numbers_read_whole(word, &lists->moments[i]))
-            return fail(error, GPUT_ERROR_INVALID,
+        if (!number_read_int64(word, &lists->moments[i]))
+            return error_set(error, GPUT_ERROR_INVALID,
                 "--at must be microseconds since the epoch, not \"%s\".", word);
     }
     options->moments = lists->moments;
@@ -115,14 +116,14 @@ static int read_intervals(
 {
     lists->intervals = calloc(lists->of[INTERVALS].count + 1, sizeof *lists->intervals);
     if (!lists->intervals)
-        return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+        return error_memory(error);
     for (size_t i = 0; i < lists->of[INTERVALS].count; i++) {
         struct gput_profile_interval *interval = lists->intervals + i;
         const char *word = lists->of[INTERVALS].items[i], *dash = strchr(word, '-');
-        if (!dash || numbers_parse_whole(word, &interval->start_us) != dash ||
-            !numbers_read_whole(dash + 1, &interval->end_us) ||
+        if (!dash || number_parse_int64(word, dash, &interval->start_us) != dash ||
+            !number_read_int64(dash + 1, &interval->end_us) ||
             interval->start_us > interval->end_us)
-            return fail(error, GPUT_ERROR_INVALID,
+            return error_set(error, GPUT_ERROR_INVALID,
                 "--between must be two moments with a dash between, microseconds since the "
                 "epoch, not \"%s\".",
                 word);

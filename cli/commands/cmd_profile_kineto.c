@@ -1,10 +1,11 @@
 /* gpu-tracker pytorch breakdown, kernels, idle, diff: traces of PyTorch's profiler. */
+#include "base/error.h"
+#include "base/number.h"
 #include "commands/command.h"
 #include "common/environment.h"
 #include "common/message.h"
 #include "options/arguments.h"
 #include "options/cores.h"
-#include "options/numbers.h"
 #include "output/analysis_output.h"
 #include "output/tables.h"
 
@@ -18,8 +19,8 @@ static int read_limit(const struct arguments *arguments, size_t *limit, struct g
     int64_t number;
     if (!word)
         return GPUT_OK;
-    if (!numbers_read_whole(word, &number) || number < 1)
-        return fail(error, GPUT_ERROR_INVALID, "-n must be 1 or more, not \"%s\".", word);
+    if (!number_read_int64(word, &number) || number < 1)
+        return error_set(error, GPUT_ERROR_INVALID, "-n must be 1 or more, not \"%s\".", word);
     *limit = (size_t)number;
     return GPUT_OK;
 }

@@ -1,7 +1,8 @@
 /* gpu-tracker profile python: what Python's profilers recorded. */
+#include "base/error.h"
+#include "base/number.h"
 #include "common/message.h"
 #include "options/arguments.h"
-#include "options/numbers.h"
 #include "options/window.h"
 #include "output/analysis_output.h"
 #include "output/tables.h"
@@ -27,8 +28,8 @@ static int read_number(const struct arguments *arguments, enum option_id id, con
     double *number, struct gput_error *error)
 {
     const char *word = arguments_value(arguments, id);
-    if (word && (!numbers_read_decimal(word, number) || *number != *number))
-        return fail(error, GPUT_ERROR_INVALID, "%s must be a number, not \"%s\".", name, word);
+    if (word && (!number_read_double(word, number) || *number != *number))
+        return error_set(error, GPUT_ERROR_INVALID, "%s must be a number, not \"%s\".", name, word);
     return GPUT_OK;
 }
 
@@ -37,7 +38,7 @@ static int read_limit(const struct arguments *arguments, size_t *limit, struct g
     double number = 0; /* the library's default */
     TRY(read_number(arguments, OPTION_COUNT_SHOWN, "-n", &number, error));
     if (arguments_have(arguments, OPTION_COUNT_SHOWN) && !(number >= 1 && number < 1e9))
-        return fail(error, GPUT_ERROR_INVALID, "-n must be 1 or more.");
+        return error_set(error, GPUT_ERROR_INVALID, "-n must be 1 or more.");
     *limit = (size_t)number;
     return GPUT_OK;
 }
@@ -108,7 +109,7 @@ int cmd_profile_python(const struct arguments *arguments)
     const char *what = arguments->operands[0];
     int code = read_options(arguments, &options, &format, &error);
     if (code == GPUT_OK && strcmp(what, "top") != 0 && strcmp(what, "list") != 0)
-        code = fail(&error, GPUT_ERROR_INVALID,
+        code = error_set(&error, GPUT_ERROR_INVALID,
             "\"profile python\" must be followed by top or list, not \"%s\".", what);
     if (code == GPUT_OK)
         code = strcmp(what, "top") == 0 ? top(arguments, &options, format, &error)

@@ -1,4 +1,5 @@
 /* gpu-tracker push: sessions that have ended, sent to stores of metrics. */
+#include "base/error.h"
 #include "common/message.h"
 #include "options/arguments.h"
 #include "track/tracking.h"
@@ -37,7 +38,7 @@ static int find_sessions(
     struct gput_report_session *sessions = calloc(count, sizeof *sessions);
     const struct gput_report_session **list = calloc(count, sizeof *list);
     struct gput_report_options options = gput_report_options_default();
-    int code = sessions && list ? GPUT_OK : fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+    int code = sessions && list ? GPUT_OK : error_memory(error);
     for (size_t i = 0; code == GPUT_OK && i < count; i++) {
         sessions[i] = gput_report_session_default();
         sessions[i].path = arguments->operands[i];
@@ -104,10 +105,10 @@ static void send_session(const struct gput_table *sessions, size_t row,
 static int check(const struct sent *sent, struct gput_error *error)
 {
     if (sent->failed > 0)
-        return fail(error, GPUT_ERROR_IO, "%zu of %zu sessions were not sent, or not completely.",
-            sent->failed, sent->sessions);
+        return error_set(error, GPUT_ERROR_IO,
+            "%zu of %zu sessions were not sent, or not completely.", sent->failed, sent->sessions);
     if (sent->unreadable > 0)
-        return fail(error, GPUT_ERROR_FORMAT, "%zu file%s skipped.", sent->unreadable,
+        return error_set(error, GPUT_ERROR_FORMAT, "%zu file%s skipped.", sent->unreadable,
             sent->unreadable == 1 ? " was" : "s were");
     return GPUT_OK;
 }
@@ -139,7 +140,7 @@ static int send_all(const struct gput_tables *found, const struct gput_push_opti
         message_warning(NULL, text);
     }
     if (sent.sessions == 0)
-        return fail(error, GPUT_ERROR_INVALID,
+        return error_set(error, GPUT_ERROR_INVALID,
             "The named files and folders contain no session with metrics.");
     printf("%zu of %zu sessions sent: %llu samples\n", sent.sessions - sent.failed, sent.sessions,
         (unsigned long long)sent.counts.sent);
@@ -155,11 +156,11 @@ static int push(const struct arguments *arguments, struct gput_error *error)
     options.otlp = arguments_value(arguments, OPTION_OTLP);
     options.remote_write = arguments_value(arguments, OPTION_REMOTE_WRITE);
     if (!options.otlp && !options.remote_write)
-        return fail(error, GPUT_ERROR_INVALID,
+        return error_set(error, GPUT_ERROR_INVALID,
             "No receiver was given: use --remote-write http://prometheus:9090, or "
             "--otlp=http://collector:4318.");
     if (interval && !tracking_read_number(interval, 0, &options.interval_seconds))
-        return fail(error, GPUT_ERROR_INVALID,
+        return error_set(error, GPUT_ERROR_INVALID,
             "--push-interval=%s is not a valid interval. It is a number of seconds.", interval);
     TRY(tracking_read_push_timeout(arguments, &options.timeout_seconds, error));
     int code = tracking_read_labels(arguments, &labels, error);

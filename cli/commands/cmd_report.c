@@ -1,4 +1,5 @@
 /* gpu-tracker report: sessions in one HTML file, or in the formats of other programs. */
+#include "base/error.h"
 #include "common/environment.h"
 #include "common/message.h"
 #include "options/arguments.h"
@@ -29,7 +30,7 @@ static int read_options(const struct arguments *arguments, struct work *work,
     size_t position = 0;
     work->marks = calloc(arguments->n_uses + 1, sizeof *work->marks);
     if (!work->marks)
-        return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+        return error_memory(error);
     TRY(named_sessions_read(&work->sessions, arguments, OPTION_REPORT_OUTPUT, error));
     while ((mark = arguments_next(arguments, OPTION_REPORT_MARKS, &position)) != NULL)
         work->marks[options->n_sub_tracking_files++] = mark;
@@ -78,7 +79,7 @@ static int write_report(const struct arguments *arguments,
     if (!word)
         TRY(html_report_check_ending(path, error));
     if (is_by_ending && strcmp(ending, "csv") == 0)
-        return fail(error, GPUT_ERROR_INVALID,
+        return error_set(error, GPUT_ERROR_INVALID,
             "A report is several tables: as CSV they go to a folder, -f csv -o FOLDER.");
     if (is_by_ending)
         word = ending;
@@ -90,7 +91,7 @@ static int write_report(const struct arguments *arguments,
         path = *unnamed = *unnamed ? *unnamed : strdup(output->path);
     }
     if (!path)
-        return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+        return error_memory(error);
     if (output->writer == TABLE_FILES)
         return table_files_execute(options, word, path, error);
     if (output->writer == EXPORT)
@@ -104,7 +105,8 @@ static int write_or_serve(const struct arguments *arguments,
     if (!arguments_have(arguments, OPTION_PERFETTO))
         return write_report(arguments, options, unnamed, error);
     if (arguments_value(arguments, OPTION_REPORT_FORMAT))
-        return fail(error, GPUT_ERROR_INVALID, "--perfetto has its own format: use it without -f.");
+        return error_set(
+            error, GPUT_ERROR_INVALID, "--perfetto has its own format: use it without -f.");
     return perfetto_serve(arguments, options, error);
 }
 

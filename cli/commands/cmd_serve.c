@@ -1,4 +1,5 @@
 /* gpu-tracker serve: the machine's figures for Prometheus, until a signal ends it. */
+#include "base/error.h"
 #include "common/message.h"
 #include "options/arguments.h"
 #include "track/signals.h"
@@ -20,7 +21,7 @@ static int serve_until_signal(
     signals_receive(&signals);
     int code = gput_session_track_machine(session, error);
     if (code == GPUT_OK && !gput_session_address(session))
-        code = fail(error, GPUT_ERROR_IO, "The metrics server could not be started.");
+        code = error_set(error, GPUT_ERROR_IO, "The metrics server could not be started.");
     if (code == GPUT_OK)
         tracking_say_address(tracking, session);
     while (code == GPUT_OK) {

@@ -1,4 +1,5 @@
 /* gpu-tracker sub-track analyze: statistics of a session and its code blocks. */
+#include "base/error.h"
 #include "common/message.h"
 #include "options/arguments.h"
 #include "options/cores.h"
@@ -71,7 +72,7 @@ int cmd_sub_track_analyze(const struct arguments *arguments)
 {
     struct gput_error error;
     if (!arguments_have(arguments, OPTION_ANALYZED_FILE)) {
-        fail(&error, GPUT_ERROR_INVALID,
+        error_set(&error, GPUT_ERROR_INVALID,
             "A tracking file is needed. Usage: gpu-tracker sub-track analyze --tf=<tracking-file> "
             "--stf=<sub-track-file>");
         message_error(&error);

@@ -1,4 +1,5 @@
 /* gpu-tracker sub-track combine: several sub-tracking files into one. */
+#include "base/error.h"
 #include "common/message.h"
 #include "options/arguments.h"
 #include "options/cores.h"
@@ -36,7 +37,7 @@ static int combine(const struct arguments *arguments, const char *output, const 
 static int missing(void)
 {
     struct gput_error error;
-    fail(&error, GPUT_ERROR_INVALID,
+    error_set(&error, GPUT_ERROR_INVALID,
         "A file to make and paths to combine are needed. Usage: gpu-tracker sub-track combine "
         "--stf=<sub-track-file> -p <file-path>...");
     message_error(&error);
@@ -53,7 +54,7 @@ int cmd_sub_track_combine(const struct arguments *arguments)
     const char **paths = calloc(max_paths, sizeof *paths);
     int code = GPUT_OK;
     if (!paths) {
-        code = fail(&error, GPUT_ERROR_MEMORY, "Out of memory.");
+        code = error_memory(&error);
     } else {
         size_t n_paths = 0;
         size_t position = 0;

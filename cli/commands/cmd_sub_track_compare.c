@@ -1,4 +1,5 @@
 /* gpu-tracker sub-track compare: the analyses of several sessions side by side. */
+#include "base/error.h"
 #include "common/message.h"
 #include "options/arguments.h"
 #include "output/analysis_output.h"
@@ -45,11 +46,11 @@ static int read_maps(const struct arguments *arguments, struct session_list *lis
     while ((text = arguments_next(arguments, OPTION_MAP, &position)) != NULL) {
         const char *sign = strchr(text, '=');
         if (!sign || sign == text || sign[1] == '\0')
-            return fail(error, GPUT_ERROR_INVALID,
+            return error_set(error, GPUT_ERROR_INVALID,
                 "\"-m %s\" is not a mapping. It has the form -m <name>=<file-path>.", text);
         char *name = strndup(text, (size_t)(sign - text));
         if (!name)
-            return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+            return error_memory(error);
         list->names[list->n_names] = name;
         maps[list->n_names++] = (struct gput_comparison_session){name, sign + 1};
     }
@@ -95,14 +96,13 @@ static int list_sessions(const struct arguments *arguments,
     struct gput_comparison_session *maps = calloc(capacity, sizeof *maps);
     list->items = calloc(capacity, sizeof *list->items);
     list->names = calloc(capacity, sizeof *list->names);
-    int code = maps && list->items && list->names
-                   ? read_maps(arguments, list, maps, error)
-                   : fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+    int code = maps && list->items && list->names ? read_maps(arguments, list, maps, error)
+                                                  : error_memory(error);
     if (code == GPUT_OK)
         merge(list, config, maps);
     free(maps);
     if (code == GPUT_OK && list->count == 0)
-        code = fail(error, GPUT_ERROR_INVALID,
+        code = error_set(error, GPUT_ERROR_INVALID,
             "A mapping of tracking session name to file path must be provided either through the "
             "-m option or a config file.");
     return code;

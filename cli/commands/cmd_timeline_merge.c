@@ -1,9 +1,10 @@
 /* gpu-tracker timeline merge: many recordings on one timeline. */
+#include "base/error.h"
+#include "base/number.h"
 #include "common/message.h"
 #include "common/screen.h"
 #include "options/arguments.h"
 #include "options/cores.h"
-#include "options/numbers.h"
 #include "options/window.h"
 #include "output/analysis_output.h"
 #include "track/report.h"
@@ -28,9 +29,9 @@ static int read_low(const char *word, char name[128], struct gput_timeline_optio
         return GPUT_OK;
     const char *equals = strrchr(word, '=');
     bool has_name = equals && equals != word && equals - word < 128;
-    if (!has_name || !numbers_read_decimal(equals + 1, &options->low_threshold) ||
+    if (!has_name || !number_read_double(equals + 1, &options->low_threshold) ||
         !isfinite(options->low_threshold))
-        return fail(error, GPUT_ERROR_INVALID,
+        return error_set(error, GPUT_ERROR_INVALID,
             "--low must be a metric and a threshold, as GPUUtilization=85, or \"none\", not "
             "\"%s\".",
             word);
@@ -46,7 +47,7 @@ static int read_suffixes(const struct arguments *arguments, const char ***suffix
     const char *suffix;
     *suffixes = calloc(arguments->n_uses + 1, sizeof **suffixes);
     if (!*suffixes)
-        return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+        return error_memory(error);
     while ((suffix = arguments_next(arguments, OPTION_SUFFIX, &position)) != NULL)
         (*suffixes)[options->n_suffixes++] = suffix;
     options->suffixes = *suffixes;

@@ -1,5 +1,6 @@
 #include "commands/suggest.h"
 
+#include "base/nearest.h"
 #include "commands/command.h"
 
 #include <stdio.h>

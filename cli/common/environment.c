@@ -1,5 +1,6 @@
 #include "common/environment.h"
 
+#include "base/error.h"
 #include "common/message.h"
 
 #include <linux/capability.h>
@@ -51,7 +52,7 @@ void environment_drop_rights(void)
 int environment_check_rights(bool needs_rights, struct gput_error *error)
 {
     if (geteuid() != getuid() || getegid() != getgid())
-        return fail(error, GPUT_ERROR_PERMISSION,
+        return error_set(error, GPUT_ERROR_PERMISSION,
             "gpu-tracker must not be set-user-ID or set-group-ID: the commands that it starts "
             "would run as another user. 'chmod ug-s' on the file takes that away.");
     if (!environment_is_untrusted())

@@ -1,25 +1,13 @@
 #include "common/message.h"
 
+#include "base/screen.h"
 #include "common/screen.h"
-
-#include <gputracker/screen.h>
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-int fail(struct gput_error *error, enum gput_code code, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    error->code = code;
-    error->errno_value = 0;
-    vsnprintf(error->message, sizeof error->message, format, arguments);
-    va_end(arguments);
-    return code;
-}
 
 /* Names of files may hold anything: none reaches a terminal as an escape sequence, or begins a line
  * as those of gpu-tracker do. */
@@ -32,7 +20,7 @@ size_t message_compose(enum message_kind kind, const char *text, char line[MESSA
     size_t used = length < 0 ? 0 : (size_t)length;
     if (used > MESSAGE_LINE_SIZE - 2)
         used = MESSAGE_LINE_SIZE - 2;
-    used = gput_screen_text(line, used);
+    used = screen_clean(line, used);
     for (char *end = line; (end = memchr(end, '\n', (size_t)(line + used - end)));)
         *end = '?';
     line[used++] = '\n';

@@ -1,6 +1,5 @@
 /*
- * Messages for people, each one line written at once to standard error, and the command's own
- * failures as the library's errors.
+ * Messages for people, each one line written at once to standard error.
  */
 #pragma once
 
@@ -16,18 +15,6 @@ enum {
     EXIT_NOT_EXECUTABLE = 126,
     EXIT_NOT_FOUND = 127,
 };
-
-/* Fills `error` and returns the code. */
-int fail(struct gput_error *error, enum gput_code code, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-/* Returns from the calling function when `expression` gives anything but GPUT_OK. */
-#define TRY(expression)                                                                            \
-    do {                                                                                           \
-        int try_code_ = (expression);                                                              \
-        if (try_code_ != GPUT_OK)                                                                  \
-            return try_code_;                                                                      \
-    } while (0)
 
 /* The sentence of an error, a line of information, or `warning: …`; `gpu-tracker: ` before each
  * distinguishes it from the tracked command's output. */

@@ -1,6 +1,6 @@
 #include "common/temporary_folder.h"
 
-#include "common/message.h"
+#include "base/error.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -73,12 +73,12 @@ int temporary_folder_make(struct temporary_folder *folder, const char *root, con
     root = root && root[0] ? root : "/tmp";
     char *path = malloc(strlen(root) + sizeof NAME);
     if (!path)
-        return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+        return error_memory(error);
     sprintf(path, "%s" NAME, root);
     if (!mkdtemp(path)) {
         int failure = errno;
         free(path);
-        return fail(error, GPUT_ERROR_IO,
+        return error_set(error, GPUT_ERROR_IO,
             "Cannot keep %s in %s: %s. TMPDIR can name another folder.", purpose, root,
             strerror(failure));
     }

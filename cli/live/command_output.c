@@ -1,5 +1,6 @@
 #include "command_output.h"
 
+#include "base/str.h"
 #include "common/environment.h"
 #include "common/screen.h"
 
@@ -45,7 +46,7 @@ static int open_pair(struct command_output *output, const struct terminal *termi
         return errno;
     output->spool = open_spool();
     if (output->spool < 0 || !transcript_init(&output->transcript) ||
-        !bytes_reserve(&output->rest, PART))
+        !str_reserve(&output->rest, PART))
         return errno;
     output->ends = line_ends_of(&terminal->before);
     command_output_resize(output, terminal);
@@ -70,7 +71,7 @@ void command_output_close(struct command_output *output)
     close_one(&output->slave);
     close_one(&output->spool);
     transcript_finish(&output->transcript);
-    bytes_finish(&output->rest);
+    str_finish(&output->rest);
     *output = closed;
 }
 
@@ -142,7 +143,7 @@ bool command_output_read(struct command_output *output, bool *any)
         return true;
     int failure = errno;
     size_t kept = (size_t)(output->length - before);
-    bytes_append(&output->rest, bytes + kept, got - kept);
+    str_append_bytes(&output->rest, bytes + kept, got - kept);
     errno = failure;
     return false;
 }
@@ -159,7 +160,7 @@ static size_t take_kept(struct command_output *output, char *bytes)
     size_t length = output->rest.length < PART ? output->rest.length : PART;
     if (length > 0)
         memcpy(bytes, output->rest.data, length);
-    bytes_drop(&output->rest, length);
+    str_drop(&output->rest, length);
     return length;
 }
 
@@ -175,7 +176,7 @@ void command_output_pass(struct command_output *output, struct terminal *termina
         transcript_add(&output->transcript, bytes, got);
     }
     *any = got > 0;
-    bytes_append(
+    str_append_bytes(
         &terminal->pending, stripped, line_ends_strip(&output->ends, bytes, got, stripped));
 }
 

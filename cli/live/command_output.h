@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "base/str.h"
 #include "line_ends.h"
 #include "terminal.h"
 #include "transcript.h"
@@ -18,7 +19,7 @@ struct command_output {
     bool is_replaced[3];      /* which standard streams the command gets from us */
     int saved[3];             /* of gpu-tracker, meanwhile; -1: none */
     off_t length, replayed;   /* of the spool */
-    struct bytes rest;        /* what follows the spool, which could not take it */
+    struct str rest;          /* what follows the spool, which could not take it */
     struct line_ends ends;    /* of what goes to the terminal */
     bool is_over;             /* no process has the pseudo-terminal open, for now */
     struct transcript transcript;

@@ -1,13 +1,14 @@
 #include "frame.h"
 
-#include "code_point.h"
+#include "base/str.h"
+#include "base/utf8.h"
 
 /* Unchanged cells between two changed ones are written too when they are cheaper than a move. */
 #define CHEAP_GAP 4
 #define UNKNOWN_STYLE 0x100u
 
 struct pen {
-    struct bytes *out;
+    struct str *out;
     const struct frame_options *options;
     const struct grid *grid;
     unsigned style;
@@ -18,7 +19,7 @@ static void move(struct pen *pen, int row, int column)
 {
     if (pen->row == row && pen->column == column)
         return;
-    bytes_print(pen->out, "\033[%d;%dH", row + 1, column + 1);
+    str_printf(pen->out, "\033[%d;%dH", row + 1, column + 1);
     pen->row = row;
     pen->column = column;
 }
@@ -30,14 +31,14 @@ static void set_style(struct pen *pen, unsigned style)
     if (pen->style == style)
         return;
     unsigned color = style & STYLE_COLOR;
-    bytes_append_text(pen->out, "\033[0");
+    str_append(pen->out, "\033[0");
     if (style & STYLE_BOLD)
-        bytes_append_text(pen->out, ";1");
+        str_append(pen->out, ";1");
     if (style & STYLE_REVERSE)
-        bytes_append_text(pen->out, ";7");
+        str_append(pen->out, ";7");
     if (color)
-        bytes_print(pen->out, ";%u", color < 8 ? 30 + color : 90 + color - 8);
-    bytes_append_text(pen->out, "m");
+        str_printf(pen->out, ";%u", color < 8 ? 30 + color : 90 + color - 8);
+    str_append(pen->out, "m");
     pen->style = style;
 }
 
@@ -61,7 +62,7 @@ static void draw(struct pen *pen, int row, int column)
     char text[4];
     move(pen, row, column);
     set_style(pen, cell->style);
-    bytes_append(pen->out, text, code_point_encode(cell->code, text));
+    str_append_bytes(pen->out, text, utf8_encode(cell->code, text));
     pen->column += cell->columns;
     /* In the last column the cursor waits there, or is in the next row. */
     if (is_of_doubtful_width(cell) || pen->column >= pen->grid->columns)
@@ -84,7 +85,7 @@ static void erase_to_end(struct pen *pen, int row, int column)
         return;
     move(pen, row, column);
     set_style(pen, STYLE_PLAIN);
-    bytes_append_text(pen->out, "\033[K");
+    str_append(pen->out, "\033[K");
 }
 
 static void draw_whole_row(struct pen *pen, int row)
@@ -117,10 +118,10 @@ static void draw_changes(struct pen *pen, const struct grid *shown, int row)
             draw(pen, row, column);
 }
 
-void frame_write(struct bytes *out, const struct grid *shown, const struct grid *wanted,
+void frame_write(struct str *out, const struct grid *shown, const struct grid *wanted,
     const struct frame_options *options)
 {
-    struct bytes body = {0};
+    struct str body = {0};
     struct pen pen = {.out = &body,
         .options = options,
         .grid = wanted,
@@ -135,10 +136,10 @@ void frame_write(struct bytes *out, const struct grid *shown, const struct grid 
             draw_whole_row(&pen, row);
     }
     if (body.length > 0 && options->is_synchronized)
-        bytes_append_text(out, "\033[?2026h");
-    bytes_append(out, body.data, body.length);
+        str_append(out, "\033[?2026h");
+    str_append_bytes(out, body.data, body.length);
     if (body.length > 0 && options->is_synchronized)
-        bytes_append_text(out, "\033[?2026l");
-    out->has_lost |= body.has_lost;
-    bytes_finish(&body);
+        str_append(out, "\033[?2026l");
+    out->failed |= body.failed;
+    str_finish(&body);
 }

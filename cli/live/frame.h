@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "bytes.h"
+#include "base/str.h"
 #include "grid.h"
 
 struct frame_options {
@@ -18,5 +18,5 @@ struct frame_options {
 
 /* Appends it to `out`: nothing when nothing differs. `shown` is what the terminal shows; of another
  * size, or NULL: not known, and all is drawn. */
-void frame_write(struct bytes *out, const struct grid *shown, const struct grid *wanted,
+void frame_write(struct str *out, const struct grid *shown, const struct grid *wanted,
     const struct frame_options *options);

@@ -1,6 +1,6 @@
 #include "grid.h"
 
-#include "code_point.h"
+#include "base/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +55,7 @@ static void split(struct grid *grid, int row, int column)
 /* What is shown for a code point. */
 static uint32_t glyph_of(const struct grid *grid, uint32_t code)
 {
-    bool is_hidden = code_point_columns(code) < 0 || code == CODE_POINT_INVALID;
+    bool is_hidden = utf8_columns(code) < 0 || code == UTF8_REPLACEMENT;
     return is_hidden || (grid->is_ascii && code > '~') ? '?' : code;
 }
 
@@ -64,7 +64,7 @@ void grid_put(struct grid *grid, int row, int column, uint32_t code, unsigned st
     if (!is_inside(grid, row, column))
         return;
     code = glyph_of(grid, code);
-    int columns = code_point_columns(code);
+    int columns = utf8_columns(code);
     if (columns == 0)
         return;
     if (columns == 2 && column + 1 >= grid->columns)
@@ -85,8 +85,8 @@ static int put_bytes(struct grid *grid, int row, int column, int width, unsigned
     int used = 0;
     int last = 0; /* where the glyph begins that gives way to "~" */
     for (const char *next = text, *end = text + length; next < end;) {
-        uint32_t code = glyph_of(grid, code_point_next(&next, end));
-        int columns = code_point_columns(code);
+        uint32_t code = glyph_of(grid, utf8_next(&next, end));
+        int columns = utf8_columns(code);
         if (columns == 0)
             continue;
         if (used + columns > width) {
@@ -109,7 +109,7 @@ int grid_text(struct grid *grid, int row, int column, int width, unsigned style,
 void grid_text_right(
     struct grid *grid, int row, int column, int width, unsigned style, const char *text)
 {
-    int columns = code_point_text_columns(text, strlen(text));
+    int columns = (int)utf8_width(text);
     int blank = columns < width ? width - columns : 0;
     grid_text(grid, row, column + blank, width - blank, style, text);
 }

@@ -1,6 +1,6 @@
 #include "keys.h"
 
-#include "code_point.h"
+#include "base/utf8.h"
 
 #include <string.h>
 
@@ -115,11 +115,11 @@ uint32_t keys_next(struct keys *keys, bool is_over)
     if (announced((unsigned char)keys->bytes[0]) > keys->length && !is_over)
         return KEY_NONE;
     const char *at = keys->bytes;
-    uint32_t code = code_point_next(&at, keys->bytes + keys->length);
+    uint32_t code = utf8_next(&at, keys->bytes + keys->length);
     size_t length = (size_t)(at - keys->bytes);
     if (code == '\n')
         code = KEY_ENTER;
     if (code == '\b')
         code = KEY_BACKSPACE;
-    return take(keys, length, code == 0 || code == CODE_POINT_INVALID ? KEY_OTHER : code);
+    return take(keys, length, code == 0 || code == UTF8_REPLACEMENT ? KEY_OTHER : code);
 }

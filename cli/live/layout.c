@@ -105,7 +105,7 @@ struct layout_table layout_make_table(int columns, bool has_gpus)
         [TABLE_RAM] = {9, 36},
         [TABLE_GPU_RAM] = {9, 56},
         [TABLE_THREADS] = {5, 80},
-        [TABLE_TIME] = {9, 72},
+        [TABLE_TIME] = {11, 74},
     };
     struct layout_table table = {0};
     int at = 0;

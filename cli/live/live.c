@@ -1,8 +1,9 @@
 #include "live.h"
 
+#include "base/clock.h"
+#include "base/error.h"
 #include "command_line.h"
 #include "command_output.h"
-#include "common/clock.h"
 #include "common/environment.h"
 #include "common/message.h"
 #include "common/screen.h"
@@ -91,7 +92,7 @@ static int open_streams(struct live *live, struct gput_error *error)
     int failure =
         live->options.runs_command ? command_output_open(&live->output, &live->terminal) : 0;
     if (failure)
-        return fail(
+        return error_set(
             error, GPUT_ERROR_IO, "no pseudo-terminal can be opened: %s", strerror(failure));
     struct guard_options options = {.terminal = live->terminal.fd,
         .before = &live->terminal.before,
@@ -100,7 +101,7 @@ static int open_streams(struct live *live, struct gput_error *error)
         .master = live->output.master};
     live->poll_fd = epoll_create1(EPOLL_CLOEXEC);
     if (live->poll_fd < 0 || !guard_start(&live->guard, &options))
-        return fail(error, GPUT_ERROR_IO, "it cannot be prepared: %s", strerror(errno));
+        return error_set(error, GPUT_ERROR_IO, "it cannot be prepared: %s", strerror(errno));
     return GPUT_OK;
 }
 
@@ -123,7 +124,7 @@ int live_open(const struct live_options *options, struct live **live, struct gpu
     struct live *opened = calloc(1, sizeof *opened);
     *live = NULL;
     if (!opened)
-        return fail(error, GPUT_ERROR_MEMORY, "no memory is left");
+        return error_set(error, GPUT_ERROR_MEMORY, "no memory is left");
     opened->options = *options;
     opened->poll_fd = opened->guard.fd = -1;
     const char *procfs = environment_path("GPUT_PROCFS"),
@@ -131,7 +132,7 @@ int live_open(const struct live_options *options, struct live **live, struct gpu
     opened->procfs = procfs && procfs[0] ? procfs : "/proc";
     if (reason) {
         free(opened);
-        return fail(error, GPUT_ERROR_UNSUPPORTED, "%s", reason);
+        return error_set(error, GPUT_ERROR_UNSUPPORTED, "%s", reason);
     }
     int code = open_streams(opened, error);
     if (code == GPUT_OK) {
@@ -408,9 +409,9 @@ static void draw(struct live *live)
     view_draw(&live->view, &live->wanted);
     frame_write(&live->terminal.pending, live->knows_screen ? &live->shown : NULL, &live->wanted,
         &live->frame);
-    if (live->terminal.pending.has_lost) { /* half a frame cannot be shown; the next one is whole */
-        live->terminal.pending.length = 0;
-        live->terminal.pending.has_lost = live->knows_screen = false;
+    if (live->terminal.pending.failed) { /* half a frame cannot be shown; the next one is whole */
+        str_restart(&live->terminal.pending);
+        live->knows_screen = false;
         return;
     }
     struct grid drawn = live->wanted;
@@ -431,7 +432,7 @@ static int earlier(int64_t due, int64_t now, int timeout)
 static int update(void *user)
 {
     struct live *live = user;
-    int64_t now = now_ms();
+    int64_t now = clock_monotonic_ms();
     show(live, now);
     read_terminal(live, now);
     read_output(live, now);
@@ -478,7 +479,7 @@ void live_begin(struct live *live, struct gput_session *session, const char *tit
     char *command =
         live->options.runs_command || pid == 0 ? NULL : command_line_read(live->procfs, pid);
     live->session = session;
-    live->show_ms = now_ms() + SHOW_MS;
+    live->show_ms = clock_monotonic_ms() + SHOW_MS;
     snprintf(live->view.title, sizeof live->view.title, "%s%s%s", title, command ? "  " : "",
         command ? command : "");
     free(command);
@@ -533,7 +534,7 @@ void live_end(struct live *live, int stop_fd)
     command_output_replay(&live->output, &live->terminal, stop_fd);
     if (had_settings && terminal_is_foreground(&live->terminal))
         terminal_restore(&live->terminal);
-    if (live->output.rest.has_lost)
+    if (live->output.rest.failed)
         message_warning_until("a part of the command's output is lost: no memory is left", stop_fd);
     guard_end(&live->guard, live->output.master >= 0 && !live->output.is_over);
     free_live(live);

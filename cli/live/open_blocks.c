@@ -1,6 +1,6 @@
 #include "open_blocks.h"
 
-#include "common/clock.h"
+#include "base/clock.h"
 
 #include <gputracker/recorded.h>
 
@@ -92,7 +92,7 @@ bool open_blocks_update(
         gput_recorded_open_calls(blocks->path, &tables, NULL) == GPUT_OK)
         take_table(blocks, gput_tables_find(tables, "open_calls"), snapshot);
     gput_tables_destroy(tables);
-    int64_t pause = PAUSE_SHARE * (now_ms() - now);
+    int64_t pause = PAUSE_SHARE * (clock_monotonic_ms() - now);
     blocks->due_ms = now + (pause > MIN_PAUSE_MS ? pause : MIN_PAUSE_MS);
     return true;
 }

@@ -1,6 +1,6 @@
 #include "process_signal.h"
 
-#include "common/message.h"
+#include "base/error.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,15 +32,15 @@ static int send_by(int fd, const struct process_id *process, int number, struct 
 {
     /* The pidfd was opened first: if the process is still the same now, it is of that one. */
     if (start_of(process->pid) != process->start_ticks)
-        return fail(error, GPUT_ERROR_NOT_FOUND, "Process %d has ended.", (int)process->pid);
+        return error_set(error, GPUT_ERROR_NOT_FOUND, "Process %d has ended.", (int)process->pid);
     if (syscall(SYS_pidfd_send_signal, fd, number, NULL, 0) == 0)
         return GPUT_OK;
     if (errno == EPERM)
-        return fail(
+        return error_set(
             error, GPUT_ERROR_PERMISSION, "Process %d belongs to another user.", (int)process->pid);
     if (errno == ESRCH)
-        return fail(error, GPUT_ERROR_NOT_FOUND, "Process %d has ended.", (int)process->pid);
-    return fail(error, GPUT_ERROR_IO, "Process %d cannot be signalled: %s.", (int)process->pid,
+        return error_set(error, GPUT_ERROR_NOT_FOUND, "Process %d has ended.", (int)process->pid);
+    return error_set(error, GPUT_ERROR_IO, "Process %d cannot be signalled: %s.", (int)process->pid,
         strerror(errno));
 }
 
@@ -48,9 +48,9 @@ int process_signal_send(const struct process_id *process, int number, struct gpu
 {
     int fd = (int)syscall(SYS_pidfd_open, process->pid, 0);
     if (fd < 0 && errno == ESRCH)
-        return fail(error, GPUT_ERROR_NOT_FOUND, "Process %d has ended.", (int)process->pid);
+        return error_set(error, GPUT_ERROR_NOT_FOUND, "Process %d has ended.", (int)process->pid);
     if (fd < 0)
-        return fail(error, GPUT_ERROR_UNSUPPORTED,
+        return error_set(error, GPUT_ERROR_UNSUPPORTED,
             "No signal is sent: this kernel cannot prove which process %d is.", (int)process->pid);
     int code = send_by(fd, process, number, error);
     close(fd);

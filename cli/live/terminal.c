@@ -1,5 +1,7 @@
 #include "terminal.h"
 
+#include "base/str.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -52,7 +54,7 @@ const char *terminal_open(struct terminal *terminal)
         terminal_close(terminal);
         return "the terminal cannot be opened";
     }
-    if (!bytes_reserve(&terminal->pending, TERMINAL_PART + 1)) {
+    if (!str_reserve(&terminal->pending, TERMINAL_PART + 1)) {
         terminal_close(terminal);
         return "no memory is left";
     }
@@ -66,7 +68,7 @@ void terminal_close(struct terminal *terminal)
 {
     if (terminal->fd >= 0)
         close(terminal->fd);
-    bytes_finish(&terminal->pending);
+    str_finish(&terminal->pending);
     *terminal = (struct terminal){.fd = -1};
 }
 
@@ -106,7 +108,7 @@ void terminal_show(struct terminal *terminal)
     int rows;
     terminal_pass_keys(terminal);
     terminal_size(terminal, &terminal->columns, &rows);
-    bytes_append_text(&terminal->pending, TERMINAL_ENTER QUESTION);
+    str_append(&terminal->pending, TERMINAL_ENTER QUESTION);
     terminal->is_shown = true;
 }
 
@@ -115,12 +117,12 @@ void terminal_hide(struct terminal *terminal)
     int columns, rows;
     if (!terminal->is_shown)
         return;
-    terminal->pending.length = 0; /* a frame of which the rest is of no use */
-    bytes_append_text(&terminal->pending, "\033[?2026l" TERMINAL_LEAVE);
+    str_restart(&terminal->pending); /* a frame of which the rest is of no use */
+    str_append(&terminal->pending, "\033[?2026l" TERMINAL_LEAVE);
     /* Terminals break lines anew, and the cursor can be at the end of one. */
     terminal_size(terminal, &columns, &rows);
     if (columns != terminal->columns)
-        bytes_append_text(&terminal->pending, "\r\n");
+        str_append(&terminal->pending, "\r\n");
     terminal->is_shown = false;
 }
 
@@ -133,14 +135,14 @@ void terminal_restore(struct terminal *terminal)
 
 bool terminal_flush(struct terminal *terminal)
 {
-    struct bytes *pending = &terminal->pending;
+    struct str *pending = &terminal->pending;
     while (pending->length > 0) {
         ssize_t done = write(terminal->fd, pending->data, pending->length);
         if (done < 0 && errno == EINTR)
             continue;
         if (done < 0)
             return errno == EAGAIN;
-        bytes_drop(pending, (size_t)done);
+        str_drop(pending, (size_t)done);
     }
     return true;
 }

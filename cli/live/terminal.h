@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "bytes.h"
+#include "base/str.h"
 
 #include <stdbool.h>
 #include <termios.h>
@@ -25,8 +25,8 @@ struct terminal {
     bool is_coarse;  /* see grid.h */
     bool has_colors; /* and the user wants them */
     bool is_shown;
-    int columns;          /* when it was shown */
-    struct bytes pending; /* what it did not take yet; one part always fits when it is empty */
+    int columns;        /* when it was shown */
+    struct str pending; /* what it did not take yet; one part always fits when it is empty */
 };
 
 /* Opens the terminal of the standard error, or of the standard output. NULL, or why there is none

@@ -1,6 +1,6 @@
 #include "transcript.h"
 
-#include "code_point.h"
+#include "base/utf8.h"
 #include "text_style.h"
 
 #include <stdlib.h>
@@ -202,7 +202,7 @@ void transcript_add(struct transcript *transcript, const char *bytes, size_t len
         if (is_partial(begin, stop))
             continue;
         while (begin < stop)
-            add_code(transcript, code_point_next(&begin, stop));
+            add_code(transcript, utf8_next(&begin, stop));
         transcript->partial_length = 0;
     }
     while (at < end) {
@@ -211,7 +211,7 @@ void transcript_add(struct transcript *transcript, const char *bytes, size_t len
             memcpy(transcript->partial, at, transcript->partial_length);
             return;
         }
-        add_code(transcript, code_point_next(&at, end));
+        add_code(transcript, utf8_next(&at, end));
     }
 }
 
@@ -224,7 +224,7 @@ static void draw_line(const uint32_t *line, struct grid *grid, int row)
         end--;
     for (size_t i = 0; i < end && column < grid->columns; i++) {
         uint32_t code = line[i] & CODE_MASK;
-        int columns = code ? code_point_columns(code) : 1;
+        int columns = code ? utf8_columns(code) : 1;
         if (code)
             grid_put(grid, row, column, code, line[i] >> STYLE_SHIFT);
         column += columns < 0 ? 1 : columns;

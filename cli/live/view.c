@@ -25,7 +25,7 @@ static void draw_title(const struct view *view, struct grid *grid)
     char right[64], time[QUANTITY_SIZE];
     const char *state = view->is_paused ? "paused  " : view->has_ended ? "ended  " : "";
     snprintf(
-        right, sizeof right, "%s%s", state, quantity_duration(view->figures.elapsed_seconds, time));
+        right, sizeof right, "%s%s", state, quantity_elapsed(view->figures.elapsed_seconds, time));
     int width = (int)strlen(right) + 1;
     grid_fill(grid, 0, 0, grid->columns, STYLE_REVERSE, ' ');
     grid_text(grid, 0, 1, grid->columns - width - 2, STYLE_REVERSE | STYLE_BOLD, view->title);
@@ -115,7 +115,7 @@ static void draw_gpu(const struct view *view, size_t index, struct grid *grid, i
 {
     const struct gpu_figure *gpu = &view->figures.gpus[index];
     struct layout_figure at = layout_make_figure(grid->columns);
-    char text[QUANTITY_SIZE], ram[2 * QUANTITY_SIZE + 4], watts[QUANTITY_SIZE], note[320];
+    char text[QUANTITY_SIZE], ram[2 * QUANTITY_SIZE + 4], watts[QUANTITY_SIZE], note[400];
     snprintf(note, sizeof note, "GPU %zu", index);
     grid_text(grid, row, 0, at.now, STYLE_CYAN, note);
     int name_end = (int)strlen(note) + 1;
@@ -150,7 +150,7 @@ static void draw_blocks(const struct view *view, const struct layout *layout, st
         int row = layout->blocks_row + i, hidden = (int)view->blocks->count - layout->blocks;
         grid_text(grid, row, 0, 8, STYLE_CYAN, i == 0 ? "Blocks" : "");
         grid_text_right(
-            grid, row, 8, 10, STYLE_PLAIN, quantity_duration(view->now - block->start, text));
+            grid, row, 8, 10, STYLE_PLAIN, quantity_elapsed(view->now - block->start, text));
         snprintf(note, sizeof note, "%s", block->name);
         int used = grid_text(grid, row, 20, grid->columns - 20, STYLE_BOLD, note);
         if (i == layout->blocks - 1 && hidden > 0)

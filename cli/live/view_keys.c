@@ -1,6 +1,6 @@
+#include "base/utf8.h"
 #include "view.h"
 
-#include "code_point.h"
 #include "keys.h"
 
 #include <signal.h>
@@ -18,9 +18,9 @@ static void edit(char *text, size_t size, uint32_t key)
         return;
     }
     char bytes[4];
-    if (key < ' ' || key >= KEY_UP || code_point_columns(key) < 0)
+    if (key < ' ' || key >= KEY_UP || utf8_columns(key) < 0)
         return;
-    size_t added = code_point_encode(key, bytes);
+    size_t added = utf8_encode(key, bytes);
     if (length + added >= size)
         return;
     memcpy(text + length, bytes, added);

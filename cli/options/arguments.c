@@ -1,8 +1,8 @@
 #include "options/arguments.h"
 
-#include "common/message.h"
+#include "base/error.h"
+#include "base/number.h"
 #include "options/choice.h"
-#include "options/numbers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ int arguments_add_borrowed(
         size_t capacity = arguments->capacity ? 2 * arguments->capacity : 16;
         struct option_use *uses = realloc(arguments->uses, capacity * sizeof *uses);
         if (!uses)
-            return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+            return error_memory(error);
         arguments->uses = uses;
         arguments->capacity = capacity;
     }
@@ -31,7 +31,7 @@ int arguments_add(
         arguments->added = added;
     if (!added || !copy) {
         free(copy);
-        return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+        return error_memory(error);
     }
     arguments->added[arguments->n_added++] = copy;
     return arguments_add_borrowed(arguments, id, copy, error);
@@ -75,8 +75,8 @@ int arguments_read_moment(const struct arguments *arguments, enum option_id id, 
     int64_t *number, struct gput_error *error)
 {
     const char *word = arguments_value(arguments, id);
-    if (word && !numbers_read_whole(word, number))
-        return fail(error, GPUT_ERROR_INVALID,
+    if (word && !number_read_int64(word, number))
+        return error_set(error, GPUT_ERROR_INVALID,
             "--%s must be a whole number (microseconds since the epoch, or a step), not \"%s\".",
             name, word);
     return GPUT_OK;

@@ -1,6 +1,7 @@
 #include "options/choice.h"
 
-#include "common/message.h"
+#include "base/error.h"
+#include "base/nearest.h"
 
 #include <gputracker/words.h>
 
@@ -80,6 +81,7 @@ int choice_read(
     char list[256] = "", near[GPUT_NEAREST_SIZE], question[CHOICE_QUESTION_SIZE];
     quote_all(words, list, sizeof list);
     gput_nearest_words(words, word, near);
-    return fail(error, GPUT_ERROR_INVALID, "\"%.64s\" is not a valid %s%s Valid values are %s.",
-        word, noun, choice_question(near, question), list);
+    return error_set(error, GPUT_ERROR_INVALID,
+        "\"%.64s\" is not a valid %s%s Valid values are %s.", word, noun,
+        choice_question(near, question), list);
 }

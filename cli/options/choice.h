@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "base/nearest.h"
 #include "options/option.h"
 
 #include <gputracker/error.h>

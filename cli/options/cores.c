@@ -1,7 +1,7 @@
 #include "options/cores.h"
 
-#include "common/message.h"
-#include "options/numbers.h"
+#include "base/error.h"
+#include "base/number.h"
 
 #include <gputracker/cores.h>
 
@@ -14,8 +14,8 @@ int cores_read(const struct arguments *arguments, unsigned *cores, struct gput_e
     *cores = gput_usable_cores();
     if (!word)
         return GPUT_OK;
-    if (!numbers_read_whole(word, &number) || number < 1 || number > MAX_CORES)
-        return fail(error, GPUT_ERROR_INVALID,
+    if (!number_read_int64(word, &number) || number < 1 || number > MAX_CORES)
+        return error_set(error, GPUT_ERROR_INVALID,
             "-j must be a number of cores from 1 to %d, not \"%s\".", MAX_CORES, word);
     *cores = (unsigned)number;
     return GPUT_OK;

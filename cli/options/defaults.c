@@ -1,5 +1,7 @@
 #include "options/defaults.h"
 
+#include "base/error.h"
+#include "base/nearest.h"
 #include "common/environment.h"
 #include "common/message.h"
 #include "options/choice.h"
@@ -101,7 +103,7 @@ static int unknown(const struct defaults *defaults, const char *name, struct gpu
                 words + used, sizeof words - used, "%s%s", used ? " " : "", option(*id)->long_name);
     }
     gput_nearest_words(words, name, near);
-    return fail(error, GPUT_ERROR_INVALID,
+    return error_set(error, GPUT_ERROR_INVALID,
         "Config file %.100s: unknown option \"%.40s\"%s Options: %s", defaults->path, name,
         choice_question(near, question), words);
 }
@@ -131,7 +133,7 @@ static int visit(void *user, const char *name, const char *value, struct gput_er
         return unknown(defaults, name, error);
     bool is_flag = option(id)->kind == ARGUMENT_NONE;
     if (is_flag != !value)
-        return fail(error, GPUT_ERROR_INVALID, "Config file %.300s: \"%.40s\" must be %s.",
+        return error_set(error, GPUT_ERROR_INVALID, "Config file %.300s: \"%.40s\" must be %s.",
             defaults->path, name, is_flag ? "true or false" : "a string or a number");
     if (!takes(arguments->command->options, id) || is_overridden(arguments, defaults->n_given, id))
         return GPUT_OK;

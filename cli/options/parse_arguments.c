@@ -1,7 +1,8 @@
 #include "options/parse_arguments.h"
 
+#include "base/error.h"
+#include "base/nearest.h"
 #include "commands/suggest.h"
-#include "common/message.h"
 #include "options/choice.h"
 
 #include <limits.h>
@@ -112,10 +113,10 @@ static int unknown_command(char **line, struct gput_error *error)
         snprintf(all + used, sizeof all - used, "%s%s", i > 0 ? " " : "", line[i]);
     }
     if (is_program(*line))
-        return fail(error, GPUT_ERROR_INVALID,
+        return error_set(error, GPUT_ERROR_INVALID,
             "Unknown command \"%.64s\"%s To track the program: gpu-tracker run -- %s", *line,
             question, all);
-    return fail(error, GPUT_ERROR_INVALID,
+    return error_set(error, GPUT_ERROR_INVALID,
         "Unknown command \"%.64s\"%s To track a program of that name: gpu-tracker run -- %s. "
         "Commands: %s; see gpu-tracker help",
         *line, question, all, list);
@@ -163,7 +164,7 @@ static int find_command(int argc, char **argv, struct arguments *arguments,
     }
     char question[CHOICE_QUESTION_SIZE];
     suggest_of_family(first, words->second ? argv[words->second] : "", question);
-    return fail(error, GPUT_ERROR_INVALID,
+    return error_set(error, GPUT_ERROR_INVALID,
         "\"%s\" must be followed by one of: %s.%s See gpu-tracker %s -h", first, family, question,
         first);
 }
@@ -295,7 +296,7 @@ static bool is_execute(const char *name)
 static int unknown_option(struct arguments *arguments, const char *name, struct gput_error *error)
 {
     if (arguments->command->instead && is_execute(name))
-        return fail(
+        return error_set(
             error, GPUT_ERROR_INVALID, "Unknown option %s. %s", name, arguments->command->instead);
     char all[OPTIONS_TEXT_SIZE], list[OPTIONS_TEXT_SIZE], near[GPUT_NEAREST_SIZE];
     char question[CHOICE_QUESTION_SIZE];
@@ -305,13 +306,13 @@ static int unknown_option(struct arguments *arguments, const char *name, struct 
     choice_question(near, question);
     parse_describe_options(arguments->command, all);
     arguments->needs_options_listed = strlen(all) > MAX_LISTED;
-    return fail(error, GPUT_ERROR_INVALID, "Unknown option %s%s%s%s", name, question,
+    return error_set(error, GPUT_ERROR_INVALID, "Unknown option %s%s%s%s", name, question,
         arguments->needs_options_listed ? "" : " ", arguments->needs_options_listed ? "" : all);
 }
 
 static int missing_value(const struct option *row, const char *name, struct gput_error *error)
 {
-    return fail(
+    return error_set(
         error, GPUT_ERROR_INVALID, "Option %s needs a value: %s <%s>", name, name, row->argument);
 }
 
@@ -329,7 +330,7 @@ static int parse_long(
     case OPTION_UNKNOWN:
         return unknown_option(arguments, shown, error);
     case OPTION_AMBIGUOUS:
-        return fail(error, GPUT_ERROR_INVALID, "Option %s is ambiguous: --%s or --%s?", shown,
+        return error_set(error, GPUT_ERROR_INVALID, "Option %s is ambiguous: --%s or --%s?", shown,
             option(id)->long_name, option(other)->long_name);
     case OPTION_FOUND:
         break;
@@ -338,7 +339,7 @@ static int parse_long(
     char name[64];
     option_name(row, name);
     if (row->kind == ARGUMENT_NONE && equals)
-        return fail(
+        return error_set(
             error, GPUT_ERROR_INVALID, "Option %s takes no value. Write only %s", name, name);
     if (equals)
         return arguments_add_borrowed(arguments, id, equals + 1, error);
@@ -412,7 +413,7 @@ int parse_arguments(int argc, char **argv, struct arguments *arguments, struct g
     TRY(find_command(argc, argv, arguments, &words, error));
     arguments->operands = calloc((size_t)argc + 1, sizeof *arguments->operands);
     if (!arguments->operands)
-        return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+        return error_memory(error);
     return parse_all(argc, argv, &words, arguments, error);
 }
 
@@ -438,12 +439,13 @@ int parse_check_operands(const struct arguments *arguments, struct gput_error *e
     if (arguments->n_operands < command->operands.min) {
         int length;
         const char *missing = operand_name(command->usage, arguments->n_operands, &length);
-        return fail(error, GPUT_ERROR_INVALID,
+        return error_set(error, GPUT_ERROR_INVALID,
             "%.*s is missing: gpu-tracker%s %s, for example: %.*s", length, missing, name,
             command->usage, (int)strcspn(command->examples, "\n#"), command->examples);
     }
     if (command->operands.max >= 0 && arguments->n_operands > command->operands.max)
-        return fail(error, GPUT_ERROR_INVALID, "Unexpected \"%s\". Usage: gpu-tracker%s %s%s%s",
+        return error_set(error, GPUT_ERROR_INVALID,
+            "Unexpected \"%s\". Usage: gpu-tracker%s %s%s%s",
             arguments->operands[command->operands.max], name, command->usage,
             command->instead ? ". " : "", command->instead ? command->instead : "");
     return GPUT_OK;

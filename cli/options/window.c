@@ -1,8 +1,10 @@
 #include "options/window.h"
 
-#include "common/message.h"
+#include "base/error.h"
+#include "base/number.h"
 #include "options/arguments.h"
-#include "options/numbers.h"
+
+#include <string.h>
 
 int window_read_steps(
     const struct arguments *arguments, struct window *window, struct gput_error *error)
@@ -12,14 +14,15 @@ int window_read_steps(
         return GPUT_OK;
     if (arguments_have(arguments, OPTION_START) || arguments_have(arguments, OPTION_STOP) ||
         arguments_have(arguments, OPTION_UNIT))
-        return fail(
+        return error_set(
             error, GPUT_ERROR_INVALID, "--steps cannot be combined with --start, --end or --unit.");
-    const char *end = numbers_parse_whole(text, &window->start);
+    const char *stop = text + strlen(text);
+    const char *end = number_parse_int64(text, stop, &window->start);
     window->end = window->start;
     if (end && *end == '-')
-        end = numbers_parse_whole(end + 1, &window->end);
+        end = number_parse_int64(end + 1, stop, &window->end);
     if (!end || *end || window->start < 0 || window->end < window->start)
-        return fail(error, GPUT_ERROR_INVALID,
+        return error_set(error, GPUT_ERROR_INVALID,
             "--steps=%.64s names no steps. Give the first and the last one, as in --steps=10-12.",
             text);
     window->unit = GPUT_TIMELINE_STEP;

@@ -1,6 +1,6 @@
 #include "options/words.h"
 
-#include "common/message.h"
+#include "base/error.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -74,7 +74,7 @@ int words_split(const char *text, char ***words, struct gput_error *error)
     size_t max_words = length / 2 + 2;
     *words = malloc(max_words * sizeof **words + length + 1);
     if (!*words)
-        return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+        return error_memory(error);
     char *out = (char *)(*words + max_words);
     size_t count = 0;
     for (text = skip_blanks(text); *text; text = skip_blanks(text)) {
@@ -83,7 +83,7 @@ int words_split(const char *text, char ***words, struct gput_error *error)
         if (!text) {
             words_free(*words);
             *words = NULL;
-            return fail(
+            return error_set(
                 error, GPUT_ERROR_INVALID, "A quote is not closed in the command: %.300s", whole);
         }
         *out++ = '\0';

@@ -1,6 +1,6 @@
 #include "output/fix_script.h"
 
-#include "common/message.h"
+#include "base/error.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -46,7 +46,7 @@ int fix_script_write(const struct gput_doctor *doctor, char **text, struct gput_
     size_t length;
     FILE *file = open_memstream(text, &length);
     if (!file)
-        return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+        return error_memory(error);
     bool has_remedies = false;
     fputs("#!/bin/sh\n# Makes available what gpu-tracker doctor found unavailable. Read it, then "
           "run it as root.\n",
@@ -61,5 +61,5 @@ int fix_script_write(const struct gput_doctor *doctor, char **text, struct gput_
         return GPUT_OK;
     free(*text);
     *text = NULL;
-    return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+    return error_memory(error);
 }

@@ -1,6 +1,6 @@
 #include "output/named_sessions.h"
 
-#include "common/message.h"
+#include "base/error.h"
 #include "output/output_files.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static int read_session(
         return GPUT_OK;
     *name = strndup(operand, (size_t)(equals - operand));
     if (!*name)
-        return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+        return error_memory(error);
     session->name = *name;
     session->path = equals + 1;
     return GPUT_OK;
@@ -35,7 +35,7 @@ int named_sessions_read(struct named_sessions *read, const struct arguments *arg
     read->list = calloc(count + 1, sizeof *read->list);
     read->names = calloc(count + 1, sizeof *read->names);
     if (!read->sessions || !read->list || !read->names)
-        return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+        return error_memory(error);
     for (; read->count < count; read->count++) {
         struct gput_report_session *session = &read->sessions[read->count];
         char **name = &read->names[read->count];

@@ -1,8 +1,8 @@
 #include "output/output_files.h"
 
+#include "base/error.h"
 #include "common/message.h"
 
-#include <gputracker/file.h>
 #include <gputracker/rank.h>
 
 #include <errno.h>
@@ -168,12 +168,12 @@ int output_files_keep_of(const char *option, const char *output, const char *oth
     find_place(output, &place);
     find_place(other, &other_place);
     if (is_part_of(&place, &other_place))
-        return fail(error, GPUT_ERROR_INVALID,
+        return error_set(error, GPUT_ERROR_INVALID,
             "%s %.400s is a part of %s %.400s, which it would damage. Please name another one.",
             option, output, what, other);
     if (!is_same_file(&place, &other_place))
         return GPUT_OK;
-    return fail(error, GPUT_ERROR_INVALID,
+    return error_set(error, GPUT_ERROR_INVALID,
         "%s %.400s is the same file as %s %.400s, which it would replace. Please name another one.",
         option, output, what, other);
 }
@@ -290,7 +290,7 @@ int output_files_check(const struct arguments *arguments, struct gput_error *err
         if (!output)
             continue;
         if (!output[0])
-            return fail(error, GPUT_ERROR_INVALID,
+            return error_set(error, GPUT_ERROR_INVALID,
                 "%s needs the name of a file, and was given an empty one. \"-\" is the standard "
                 "output.",
                 output_name(outputs[i], name));
@@ -317,12 +317,13 @@ int output_files_make_private(const char *path, bool is_reused, const char *has,
     if (mkdir(path, 0700) == 0)
         return GPUT_OK;
     if (errno != EEXIST)
-        return fail(error, GPUT_ERROR_IO, "Cannot create folder %.400s: %s", path, strerror(errno));
+        return error_set(
+            error, GPUT_ERROR_IO, "Cannot create folder %.400s: %s", path, strerror(errno));
     if (!is_reused)
-        return fail(error, GPUT_ERROR_EXISTS, "Folder %.400s has %s: %s", path, has, way_out);
+        return error_set(error, GPUT_ERROR_EXISTS, "Folder %.400s has %s: %s", path, has, way_out);
     if (lstat(path, &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == geteuid() &&
         !(info.st_mode & (S_IWGRP | S_IWOTH)))
         return GPUT_OK;
-    return fail(error, GPUT_ERROR_IO,
+    return error_set(error, GPUT_ERROR_IO,
         "Folder %.400s is not used again, as other users can write to it: remove it.", path);
 }

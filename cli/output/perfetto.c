@@ -1,7 +1,7 @@
 #include "output/perfetto.h"
 
+#include "base/error.h"
 #include "common/environment.h"
-#include "common/message.h"
 #include "common/screen.h"
 #include "common/temporary_folder.h"
 #include "track/signals.h"
@@ -23,7 +23,7 @@ static int merge(const struct arguments *arguments, const struct gput_report_opt
     struct gput_timeline_options options = gput_timeline_options_default();
     const char **inputs = calloc(operands + sessions->n_sub_tracking_files + 1, sizeof *inputs);
     if (!inputs)
-        return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+        return error_memory(error);
     for (size_t i = 0; i < operands; i++)
         inputs[i] = sessions->sessions[i]->path;
     for (size_t i = 0; i < sessions->n_sub_tracking_files; i++)
@@ -79,7 +79,7 @@ static int make_temporary(struct temporary_folder *folder, char **path, struct g
         folder, environment_path("TMPDIR"), "the timeline of --perfetto without -o", error));
     *path = malloc(strlen(folder->path) + sizeof FILE_NAME);
     if (!*path)
-        return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+        return error_memory(error);
     sprintf(*path, "%s" FILE_NAME, folder->path);
     return GPUT_OK;
 }

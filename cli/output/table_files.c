@@ -1,7 +1,7 @@
 #include "output/table_files.h"
 
+#include "base/error.h"
 #include "common/environment.h"
-#include "common/message.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -80,22 +80,22 @@ int table_files_execute(const struct gput_report_options *options, const char *f
 {
     const char *python = environment_path("GPUT_PYTHON");
     if (strcmp(path, "-") == 0)
-        return fail(error, GPUT_ERROR_INVALID,
+        return error_set(error, GPUT_ERROR_INVALID,
             "-o names a folder for the tables, or a file x.%s for the samples.", format);
     if (!python || !python[0])
         python = "python3";
     else if (!is_python(python))
-        return fail(error, GPUT_ERROR_INVALID,
+        return error_set(error, GPUT_ERROR_INVALID,
             "GPUT_PYTHON=%.200s is not a Python interpreter: name one with the package gputracker, "
             "which writes Parquet and Arrow files. The same tables as text: -f csv.",
             python);
     const char **words = make_command_line(python, options, format, path);
     if (!words)
-        return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+        return error_memory(error);
     execvp(python, (char *const *)words);
     int code = errno;
     free(words);
-    return fail(error, GPUT_ERROR_NOT_FOUND,
+    return error_set(error, GPUT_ERROR_NOT_FOUND,
         "Cannot execute %.200s: %s. The Python package gputracker writes Parquet and Arrow files: "
         "GPUT_PYTHON=/path/to/python names a Python that has it. The same tables as text: -f csv.",
         python, strerror(code));

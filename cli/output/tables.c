@@ -1,6 +1,7 @@
 #include "output/tables.h"
 
-#include "common/message.h"
+#include "base/cleanup.h"
+#include "base/error.h"
 #include "common/screen.h"
 #include "options/arguments.h"
 #include "track/report.h"
@@ -20,7 +21,7 @@ static int check_csv(
 {
     if (format != GPUT_FORMAT_CSV || gput_tables_count(tables) <= 1)
         return GPUT_OK;
-    return fail(error, GPUT_ERROR_INVALID,
+    return error_set(error, GPUT_ERROR_INVALID,
         "CSV holds one table, and there are %zu here: choose one with --table (%s, ...).",
         gput_tables_count(tables), gput_table_name(gput_tables_get(tables, 0)));
 }
@@ -40,7 +41,7 @@ static int stream_begin(
     TRY(gput_table_writer_create(
         format, only ? 1 : gput_tables_count(tables), &stream->writer, error));
     if (path && strcmp(path, "-") != 0)
-        TRY(gput_file_open(path, &stream->file, error));
+        TRY(file_writing_begin(path, &stream->file, error));
     else if (isatty(STDOUT_FILENO))
         gput_table_writer_set_width(stream->writer, screen_columns(STDOUT_FILENO, REPORT_COLUMNS));
     return GPUT_OK;
@@ -48,8 +49,8 @@ static int stream_begin(
 
 static int stream_write(struct tables_stream *stream, const char *text, struct gput_error *error)
 {
-    return stream->file ? gput_file_add(stream->file, text, strlen(text), error)
-                        : report_write_text(NULL, STDOUT_FILENO, text, error);
+    return stream->file.path ? file_writing_add(&stream->file, text, strlen(text), error)
+                             : report_write_text(NULL, STDOUT_FILENO, text, error);
 }
 
 int tables_stream_write(struct tables_stream *stream, const struct gput_tables *tables,
@@ -68,32 +69,25 @@ int tables_stream_end(struct tables_stream *stream, struct gput_error *error)
     const char *text;
     if (!stream->writer)
         return GPUT_OK;
-    int code = gput_table_writer_end(stream->writer, &text, error);
-    if (code == GPUT_OK)
-        code = stream_write(stream, text, error);
-    if (code == GPUT_OK && stream->file) {
-        code = gput_file_close(stream->file, error);
-        stream->file = NULL;
-    }
-    return code;
+    TRY(gput_table_writer_end(stream->writer, &text, error));
+    TRY(stream_write(stream, text, error));
+    return stream->file.path ? file_writing_end(&stream->file, error) : GPUT_OK;
 }
 
 void tables_stream_finish(struct tables_stream *stream)
 {
     gput_table_writer_destroy(stream->writer);
-    gput_file_discard(stream->file);
+    if (stream->file.path)
+        file_writing_discard(&stream->file);
     *stream = (struct tables_stream){0};
 }
 
 int tables_write(
     const struct arguments *arguments, struct gput_tables *tables, struct gput_error *error)
 {
-    struct tables_stream stream = {.arguments = arguments};
-    int code = stream_begin(&stream, tables, error);
-    for (size_t i = 0; code == GPUT_OK && i < gput_tables_count(tables); i++)
-        code = tables_stream_write(&stream, tables, gput_tables_get(tables, i), error);
-    if (code == GPUT_OK)
-        code = tables_stream_end(&stream, error);
-    tables_stream_finish(&stream);
-    return code;
+    CLEANUP(tables_stream_finish) struct tables_stream stream = {.arguments = arguments};
+    TRY(stream_begin(&stream, tables, error));
+    for (size_t i = 0; i < gput_tables_count(tables); i++)
+        TRY(tables_stream_write(&stream, tables, gput_tables_get(tables, i), error));
+    return tables_stream_end(&stream, error);
 }

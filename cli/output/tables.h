@@ -3,9 +3,9 @@
  */
 #pragma once
 
+#include "base/file.h"
 #include "options/arguments.h"
 
-#include <gputracker/file.h>
 #include <gputracker/table.h>
 
 /* Reads --format: text, json or csv; without it, the extension of --output decides. Errors:
@@ -21,7 +21,7 @@ int tables_write(
 struct tables_stream {
     const struct arguments *arguments;
     struct gput_table_writer *writer; /* NULL: no part has come */
-    struct gput_file *file;           /* NULL: the standard output */
+    struct file_writing file;         /* without a path: the standard output */
 };
 
 int tables_stream_write(struct tables_stream *stream, const struct gput_tables *tables,

@@ -1,7 +1,7 @@
 #include "output_relay.h"
 
+#include "base/error.h"
 #include "common/environment.h"
-#include "common/message.h"
 #include "output_pump.h"
 
 #include <errno.h>
@@ -198,7 +198,7 @@ int output_relay_start(struct output_relay *relay, const struct phase_matcher *m
         failure = start_process(relay, matcher, log);
     if (failure) {
         close_streams(relay);
-        return fail(error, GPUT_ERROR_IO, "--phase-token: the output cannot be passed on: %s",
+        return error_set(error, GPUT_ERROR_IO, "--phase-token: the output cannot be passed on: %s",
             strerror(failure));
     }
     for (int i = 0; i < relay->n_streams; i++) {

@@ -1,8 +1,8 @@
 #include "phase_matcher.h"
 
-#include "../live/code_point.h"
+#include "base/error.h"
+#include "base/utf8.h"
 #include "brackets.h"
-#include "common/message.h"
 
 #include <string.h>
 
@@ -209,11 +209,11 @@ int phase_matcher_init(struct phase_matcher *matcher, const char *pattern, struc
     *matcher = (struct phase_matcher){0};
     int failure = pattern[0] ? regcomp(&matcher->regex, pattern, REG_EXTENDED) : 0;
     if (!pattern[0])
-        return fail(error, GPUT_ERROR_INVALID,
+        return error_set(error, GPUT_ERROR_INVALID,
             "--phase-token needs a regular expression, such as 'Epoch [0-9]+'.");
     if (failure) {
         regerror(failure, &matcher->regex, reason, sizeof reason);
-        return fail(error, GPUT_ERROR_INVALID,
+        return error_set(error, GPUT_ERROR_INVALID,
             "--phase-token: \"%.200s\" is not a valid extended regular expression: %s.", pattern,
             reason);
     }
@@ -238,12 +238,9 @@ static bool copy_name(const char *at, const char *end, char name[PHASE_NAME_SIZE
     size_t used = 0, last = 0;
     while (at < end) {
         char bytes[4];
-        uint32_t code = code_point_next(&at, end);
+        uint32_t code = utf8_next(&at, end);
         bool is_blank = code == ' ' || code == '\t';
-        size_t length = code_point_encode(is_blank                       ? ' '
-                                          : code_point_columns(code) < 0 ? '?'
-                                                                         : code,
-            bytes);
+        size_t length = utf8_encode(is_blank ? ' ' : utf8_columns(code) < 0 ? '?' : code, bytes);
         if (used + length >= PHASE_NAME_SIZE)
             break;
         if (is_blank && used == 0)

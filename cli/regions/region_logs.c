@@ -2,7 +2,7 @@
 
 #include "../../collectors/region_status.h"
 #include "../../collectors/region_values.h"
-#include "common/message.h"
+#include "base/error.h"
 
 #include <gputracker/sub_tracking.h>
 
@@ -193,7 +193,7 @@ static int read_folder(const char *folder, struct logs *logs, struct region_logs
     if (opened)
         closedir(opened);
     if (failed)
-        return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+        return error_memory(error);
     if (summary->n_numbers > 0)
         qsort(summary->numbers, summary->n_numbers, sizeof *summary->numbers, by_sum);
     if (logs->count > 0)

@@ -1,14 +1,15 @@
 #include "regions/region_recording.h"
 
+#include "base/error.h"
+#include "base/file.h"
+#include "base/number.h"
 #include "common/environment.h"
 #include "common/message.h"
-#include "options/numbers.h"
 #include "output/output_files.h"
 #include "regions/region_logs.h"
 #include "regions/region_program.h"
 #include "regions/region_reasons.h"
 
-#include <gputracker/file.h>
 #include <gputracker/sub_tracking.h>
 
 #include <errno.h>
@@ -28,15 +29,15 @@ static int make_folder_of_file(void *user, struct gput_error *error)
 {
     struct region_recording *recording = user;
     char path[PATH_MAX];
-    TRY(gput_file_check(recording->path, error));
+    TRY(file_check(recording->path, error));
     snprintf(path, sizeof path, "%s.parts", recording->path);
     TRY(output_files_make_private(path, recording->replaces, "the regions of an earlier command",
         "'gpu-tracker sub-track combine' makes one file of them. --overwrite removes it.", error));
     region_logs_remove(path);
     recording->logs = realpath(path, NULL);
-    return recording->logs
-               ? GPUT_OK
-               : fail(error, GPUT_ERROR_IO, "Cannot use folder %.400s: %s", path, strerror(errno));
+    return recording->logs ? GPUT_OK
+                           : error_set(error, GPUT_ERROR_IO, "Cannot use folder %.400s: %s", path,
+                                 strerror(errno));
 }
 
 static int make_temporary_folder(struct region_recording *recording, struct gput_error *error)
@@ -82,7 +83,7 @@ static int make_files(struct region_recording *recording, struct outputs *output
     if (recording->samples)
         options->tracking_file = recording->samples;
     if (!recording->logs || !options->tracking_file)
-        return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+        return error_memory(error);
     return GPUT_OK;
 }
 
@@ -93,12 +94,12 @@ static int add_filter(
 {
     char *joined;
     if (!pattern[0] || strchr(pattern, '\n'))
-        return fail(error, GPUT_ERROR_INVALID,
+        return error_set(error, GPUT_ERROR_INVALID,
             "--region-filter needs a pattern such as 'domain:name*', and was given \"%.80s\".",
             pattern);
     if (asprintf(&joined, "%s%s%s", recording->filter ? recording->filter : "",
             recording->filter ? "\n" : "", pattern) < 0)
-        return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+        return error_memory(error);
     free(recording->filter);
     recording->filter = joined;
     return GPUT_OK;
@@ -109,7 +110,7 @@ static int set(const char *variable, const char *value, struct gput_error *error
 {
     if ((value ? setenv(variable, value, 1) : unsetenv(variable)) == 0)
         return GPUT_OK;
-    return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+    return error_memory(error);
 }
 
 static int set_selection(
@@ -122,11 +123,11 @@ static int set_selection(
     size_t position = 0;
     int64_t count;
     double seconds;
-    if (depth && (!numbers_read_whole(depth, &count) || count < 1 || count > INT_MAX))
-        return fail(error, GPUT_ERROR_INVALID,
+    if (depth && (!number_read_int64(depth, &count) || count < 1 || count > INT_MAX))
+        return error_set(error, GPUT_ERROR_INVALID,
             "--region-depth=%s is not a valid depth. It is a whole number above 0.", depth);
-    if (min && (!numbers_read_decimal(min, &seconds) || !(seconds >= 0 && seconds < 1e6)))
-        return fail(error, GPUT_ERROR_INVALID,
+    if (min && (!number_read_double(min, &seconds) || !(seconds >= 0 && seconds < 1e6)))
+        return error_set(error, GPUT_ERROR_INVALID,
             "--region-min=%s is not a valid duration. It is a number of seconds.", min);
     if (depth)
         snprintf(depth_text, sizeof depth_text, "%d", (int)count);
@@ -168,14 +169,14 @@ static int set_exact(struct region_recording *recording, const struct arguments 
     blocks.procfs_root = options->procfs_root;
     blocks.sysfs_root = options->sysfs_root;
     if (kinds && arguments_value(arguments, OPTION_REGION_MIN))
-        return fail(error, GPUT_ERROR_INVALID,
+        return error_set(error, GPUT_ERROR_INVALID,
             "--region-exact cannot be combined with --region-min: what a region used is read when "
             "it begins.");
     if (kinds)
         TRY(set("GPUT_BLOCK_EXACT", kinds[0] ? kinds : "1", error));
     int code = gput_blocks_options_read_exact(&blocks, getenv("GPUT_BLOCK_EXACT"), &why);
     if (kinds && code != GPUT_OK)
-        return fail(error, code, "--region-exact: %s", why.message);
+        return error_set(error, code, "--region-exact: %s", why.message);
     options->rss_peaks_may_be_reset = blocks.block_peaks;
     recording->has_gpu_time = kinds && blocks.gpu_time;
     if (kinds)
@@ -369,7 +370,7 @@ static int merge_logs(struct region_recording *recording, struct region_logs_sum
         0)
         recording->merged = NULL;
     if (!recording->merged)
-        return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+        return error_memory(error);
     TRY(region_logs_merge(
         recording->logs, recording->merged, take_warning, &recording->notes, summary, error));
     if (!recording->is_kept)
@@ -378,7 +379,7 @@ static int merge_logs(struct region_recording *recording, struct region_logs_sum
         return GPUT_OK;
     outputs_settle(recording->outputs, OUTPUT_REGIONS);
     if (rename(recording->merged, recording->path) != 0)
-        return fail(
+        return error_set(
             error, GPUT_ERROR_IO, "Cannot write %.400s: %s.", recording->path, strerror(errno));
     return GPUT_OK;
 }

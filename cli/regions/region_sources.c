@@ -1,8 +1,9 @@
 #include "regions/region_sources.h"
 
+#include "base/error.h"
+#include "base/nearest.h"
 #include "collector_folder.h"
 #include "common/environment.h"
-#include "common/message.h"
 #include "options/choice.h"
 
 #include <limits.h>
@@ -38,11 +39,11 @@ static int add_function(
 {
     size_t used = strlen(sources->functions);
     if (!pattern[0])
-        return fail(error, GPUT_ERROR_INVALID,
+        return error_set(error, GPUT_ERROR_INVALID,
             "--regions: after \"python:\" come functions, such as python:package.module.function "
             "or python:module.*");
     if (used + strlen(pattern) + 2 > sizeof sources->functions)
-        return fail(error, GPUT_ERROR_INVALID, "--regions: these are too many functions.");
+        return error_set(error, GPUT_ERROR_INVALID, "--regions: these are too many functions.");
     snprintf(sources->functions + used, sizeof sources->functions - used, "%s%s", used ? "," : "",
         pattern);
     sources->wanted[REGION_PYTHON] = true;
@@ -63,7 +64,7 @@ static int read_word(const char *word, struct region_sources *sources, struct gp
         return add_function(sources, word, error);
     snprintf(source, sizeof source, "%.*s", (int)strcspn(word, ":"), word);
     gput_nearest_words(REGION_SOURCE_WORDS, source, near);
-    return fail(error, GPUT_ERROR_INVALID,
+    return error_set(error, GPUT_ERROR_INVALID,
         "--regions: \"%.80s\" is not a source of regions%s Valid are: " REGION_SOURCE_WORDS, word,
         choice_question(near, question));
 }

@@ -1,6 +1,6 @@
 #include "torch/torch_file.h"
 
-#include "common/message.h"
+#include "base/error.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@ enum { HEAD = 64 * 1024 };
 
 static int fail_on(const char *path, struct gput_error *error)
 {
-    return fail(error, GPUT_ERROR_IO, "%.400s: %s", path, strerror(errno));
+    return error_set(error, GPUT_ERROR_IO, "%.400s: %s", path, strerror(errno));
 }
 
 /* Where the object's members begin; 0: it is not an object. */
@@ -42,7 +42,8 @@ static int copy_head(
     head[length] = '\0';
     size_t members = find_members(head, length);
     if (members == 0)
-        return fail(error, GPUT_ERROR_FORMAT, "%.400s is not a trace of PyTorch's profiler.", path);
+        return error_set(
+            error, GPUT_ERROR_FORMAT, "%.400s is not a trace of PyTorch's profiler.", path);
     fwrite(head, 1, members, to);
     if (rank >= 0 && !has_rank(head))
         fprintf(to, "\n\"distributedInfo\": {\"rank\": %ld, \"world_size\": %ld},", rank,

@@ -1,7 +1,7 @@
 #include "torch/torch_schedule.h"
 
-#include "common/message.h"
-#include "options/numbers.h"
+#include "base/error.h"
+#include "base/number.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -35,7 +35,7 @@ static bool read_amount(
     if (digits == 0 || digits >= sizeof number)
         return false;
     snprintf(number, sizeof number, "%.*s", (int)digits, text);
-    if (!numbers_read_decimal(number, &value) || !(value >= 0 && value < 1e9))
+    if (!number_read_double(number, &value) || !(value >= 0 && value < 1e9))
         return false;
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         if (strlen(units[i].name) != unit_length || memcmp(units[i].name, unit, unit_length) != 0)
@@ -60,12 +60,12 @@ int torch_schedule_add(struct torch_schedule *schedule, const char *text, struct
             &start_by_step, &request.start);
     if (!is_read || start_by_step != request.by_step || request.amount < 1 ||
         request.amount > INT32_MAX || (request.by_step && request.start > INT32_MAX))
-        return fail(error, GPUT_ERROR_INVALID,
+        return error_set(error, GPUT_ERROR_INVALID,
             "--torch-trace=%.80s is not a trace. Examples: 2s@60s (two seconds, a minute after the "
             "start), 5steps@100 (five steps, from step 100 on).",
             text);
     if (schedule->n_requests == TORCH_MAX_REQUESTS)
-        return fail(error, GPUT_ERROR_INVALID, "--torch-trace can be given %d times at most.",
+        return error_set(error, GPUT_ERROR_INVALID, "--torch-trace can be given %d times at most.",
             TORCH_MAX_REQUESTS);
     schedule->requests[schedule->n_requests++] = request;
     return GPUT_OK;

@@ -1,12 +1,12 @@
 #include "torch/torch_trace.h"
 
-#include "common/clock.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/file.h"
 #include "common/environment.h"
-#include "common/message.h"
 #include "output/output_files.h"
 #include "torch/torch_file.h"
 
-#include <gputracker/file.h>
 #include <gputracker/rank.h>
 #include <gputracker/timeline.h>
 
@@ -55,7 +55,7 @@ static int make_folder(void *user, struct gput_error *error)
 {
     struct torch_trace *trace = user;
     char path[PATH_MAX];
-    TRY(gput_file_check(trace->path, error));
+    TRY(file_check(trace->path, error));
     const char *slash = strrchr(trace->path, '/');
     const char *name = slash ? slash + 1 : trace->path, *dot = strstr(name, ".json");
     if (!dot)
@@ -70,9 +70,9 @@ static int make_folder(void *user, struct gput_error *error)
         free(trace->folder);
         trace->folder = realpath(trace->sockets.path, NULL);
     }
-    return trace->folder
-               ? GPUT_OK
-               : fail(error, GPUT_ERROR_IO, "Cannot use folder %.400s: %s", path, strerror(errno));
+    return trace->folder ? GPUT_OK
+                         : error_set(error, GPUT_ERROR_IO, "Cannot use folder %.400s: %s", path,
+                               strerror(errno));
 }
 
 static int make_socket_folder(struct torch_trace *trace, struct gput_error *error)
@@ -91,7 +91,7 @@ static int make_samples(
     if (asprintf(&trace->samples, "%s/samples.sqlite", trace->sockets.path) < 0)
         trace->samples = NULL;
     options->tracking_file = trace->samples;
-    return trace->samples ? GPUT_OK : fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+    return trace->samples ? GPUT_OK : error_memory(error);
 }
 
 /* ---- The socket ---- */
@@ -137,8 +137,9 @@ static int open_socket(struct torch_trace *trace, struct gput_error *error)
         setsockopt(trace->socket, SOL_SOCKET, SO_PASSCRED, &yes, sizeof yes) != 0 ||
         bind(trace->socket, (struct sockaddr *)&address, sizeof address) != 0 ||
         epoll_ctl(trace->events, EPOLL_CTL_ADD, trace->socket, &event) != 0)
-        return fail(error, GPUT_ERROR_IO, "Cannot open the socket of --torch-trace in %.200s: %s",
-            trace->sockets.path, strerror(errno));
+        return error_set(error, GPUT_ERROR_IO,
+            "Cannot open the socket of --torch-trace in %.200s: %s", trace->sockets.path,
+            strerror(errno));
     return GPUT_OK;
 }
 
@@ -150,7 +151,7 @@ static int set_environment(const struct torch_trace *trace, struct gput_error *e
         setenv("KINETO_ONDEMAND_TRACE_DIR", trace->folder, 1) == 0 &&
         setenv("KINETO_LOG_LEVEL", "5", 0) == 0)
         return GPUT_OK;
-    return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+    return error_memory(error);
 }
 
 int torch_trace_begin(struct torch_trace *trace, const struct arguments *arguments,
@@ -232,7 +233,7 @@ static size_t answer_request(
         client->repeated = 0;
     }
     const struct torch_request *request =
-        torch_schedule_next(&trace->schedule, client, now_ms() - trace->started_ms,
+        torch_schedule_next(&trace->schedule, client, clock_monotonic_ms() - trace->started_ms,
             (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000, &joint_start_ms);
     if (!request)
         return 0;
@@ -331,7 +332,7 @@ struct display torch_trace_display(struct torch_trace *trace, struct display dis
     struct epoll_event event = {.events = EPOLLIN};
     if (trace->socket < 0)
         return display;
-    trace->started_ms = now_ms();
+    trace->started_ms = clock_monotonic_ms();
     trace->display = display;
     if (display.fd >= 0)
         epoll_ctl(trace->events, EPOLL_CTL_ADD, display.fd, &event);
@@ -391,7 +392,7 @@ static int merge(struct torch_trace *trace, size_t n_taken, const char *tracking
     const char **inputs = calloc(n_taken + 2, sizeof *inputs);
     size_t count = 0;
     if (!inputs)
-        return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+        return error_memory(error);
     for (size_t i = 0; i < trace->n_asked; i++) {
         if (trace->asked[i].taken)
             inputs[count++] = trace->asked[i].taken;

@@ -1,6 +1,7 @@
 #include "track/claim.h"
 
-#include <gputracker/file.h>
+#include "base/file.h"
+
 #include <gputracker/rank.h>
 
 #include <errno.h>
@@ -69,7 +70,7 @@ int claim_file(const char *path, bool replaces, struct claim *claim)
     struct gput_error ignored;
     *claim = CLAIM_NONE;
     if (lstat(path, &link) == 0 && S_ISLNK(link.st_mode) &&
-        (stat(path, &link) != 0 || gput_file_check(path, &ignored) != GPUT_OK))
+        (stat(path, &link) != 0 || file_check(path, &ignored) != GPUT_OK))
         return 0; /* whoever writes there says why not */
     for (int tries = 0; failure == EAGAIN && tries < MAX_NAME_TRIES; tries++) {
         claim->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);

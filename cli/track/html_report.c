@@ -1,11 +1,12 @@
 #include "track/html_report.h"
 
+#include "base/error.h"
+#include "base/file.h"
 #include "common/environment.h"
 #include "common/message.h"
 #include "options/choice.h"
 #include "output/output_files.h"
 
-#include <gputracker/file.h>
 #include <gputracker/report.h>
 
 #include <ctype.h>
@@ -23,7 +24,7 @@ static int make_temporary(struct html_report *html, struct gput_error *error)
         &html->folder, environment_path("TMPDIR"), "samples for --report without --tf", error));
     html->temporary = malloc(strlen(html->folder.path) + sizeof FILE_NAME);
     if (!html->temporary)
-        return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+        return error_memory(error);
     sprintf(html->temporary, "%s" FILE_NAME, html->folder.path);
     return GPUT_OK;
 }
@@ -77,10 +78,10 @@ int html_report_check_ending(const char *path, struct gput_error *error)
     const char *ending = ending_of(path);
     for (size_t i = 0; ending && i < sizeof others / sizeof *others; i++)
         if (strcasecmp(ending, others[i].ending) == 0)
-            return fail(error, GPUT_ERROR_INVALID, "%s has the extension of %s: %s", path,
+            return error_set(error, GPUT_ERROR_INVALID, "%s has the extension of %s: %s", path,
                 others[i].kind, others[i].remedy);
     if (ending && is_of_other_kind(ending))
-        return fail(error, GPUT_ERROR_INVALID,
+        return error_set(error, GPUT_ERROR_INVALID,
             "%s: '.%s' is not the extension of a report: use .html (or -f FORMAT of 'gpu-tracker "
             "report', whatever its name)",
             path, ending);
@@ -92,9 +93,9 @@ int html_report_check(const char *path, struct gput_error *error)
     char format[HTML_REPORT_FORMAT_SIZE];
     TRY(html_report_check_ending(path, error));
     if (!gput_report_is_built_in() && !environment_path("GPUT_REPORT_PAGE"))
-        return fail(error, GPUT_ERROR_UNSUPPORTED, "%s", gput_report_remedy());
+        return error_set(error, GPUT_ERROR_UNSUPPORTED, "%s", gput_report_remedy());
     if (html_report_format_of_ending(path, format) && strcmp(format, "html") != 0)
-        return fail(error, GPUT_ERROR_UNSUPPORTED,
+        return error_set(error, GPUT_ERROR_UNSUPPORTED,
             "--report writes an HTML page, and %s has the extension of another format: use .html "
             "(-f %s of 'gpu-tracker report' is for samples that --tf keeps)",
             path, format);
@@ -108,7 +109,7 @@ int html_report_begin(struct html_report *html, const char *path, bool is_tried_
     if (!path)
         return GPUT_OK;
     bool is_checked = !is_tried_at_end && strcmp(path, "-") != 0;
-    int code = is_checked ? gput_file_check(path, error) : GPUT_OK;
+    int code = is_checked ? file_check(path, error) : GPUT_OK;
     if (code == GPUT_OK)
         code = output_files_keep_of(
             "--report", path, options->tracking_file, "the tracking file", error);

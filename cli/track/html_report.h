@@ -34,7 +34,7 @@ int html_report_check(const char *path, struct gput_error *error);
 /*
  * Before a session is created: checks that a report can be written to `path` (NULL: none is
  * wanted) unless that `is_tried_at_end`, and makes the options those that it needs. To be ended by
- * html_report_finish(), also on failure. Errors: those of gput_file_check(), those of
+ * html_report_finish(), also on failure. Errors: those of file_check(), those of
  * html_report_check(), GPUT_ERROR_INVALID (the file is the tracking file), and those of a temporary
  * folder.
  */

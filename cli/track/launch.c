@@ -20,9 +20,9 @@
  */
 #include "track/launch.h"
 
-#include "common/clock.h"
+#include "base/clock.h"
+#include "base/error.h"
 #include "common/environment.h"
-#include "common/message.h"
 #include "track/signals.h"
 
 #include <errno.h>
@@ -173,7 +173,7 @@ static bool raise_cpu_limit(void)
 
 static void handle_interrupt(struct follower *follower)
 {
-    int64_t now = now_ms();
+    int64_t now = clock_monotonic_ms();
     if (follower->interrupt_ms && now - follower->interrupt_ms < SECOND_INTERRUPT_MS)
         abandon(follower, SIGINT);
     follower->interrupt_ms = now;

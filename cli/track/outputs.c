@@ -1,5 +1,6 @@
 #include "track/outputs.h"
 
+#include "base/error.h"
 #include "common/message.h"
 
 #include <errno.h>
@@ -198,7 +199,7 @@ int outputs_name(
     rename_output(output, expanded);
     output->wanted = strdup(expanded);
     if (!output->wanted)
-        return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+        return error_memory(error);
     if (is_shared(id) && first_placeholder(given) < strlen(given))
         make_folders(expanded, first_placeholder(given), true); /* others may be about to use it */
     else if (!is_shared(id) && is_file(expanded))
@@ -219,11 +220,11 @@ int outputs_name_after(struct outputs *outputs, enum output_id id, const char *f
         file = samples->wanted; /* both have the same number later */
     const char *slash = strrchr(file, '/'), *dot = strrchr(slash ? slash : file, '.');
     if (asprintf(&place, "%.*s%s", dot ? (int)(dot - file) : (int)strlen(file), file, ending) < 0)
-        return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+        return error_memory(error);
     outputs->list[id].path = path;
     rename_output(&outputs->list[id], place);
     outputs->list[id].wanted = strdup(place);
-    return outputs->list[id].wanted ? GPUT_OK : fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+    return outputs->list[id].wanted ? GPUT_OK : error_memory(error);
 }
 
 /* ---- Claims ---- */
@@ -366,11 +367,11 @@ int outputs_take(struct outputs *outputs, enum output_id id, output_maker *make,
     if (!output->path || !*output->path)
         return make ? make(user, error) : GPUT_OK;
     if (!output->is_claimed && !take_number_of_session(outputs, id))
-        return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+        return error_memory(error);
     for (;;) {
         int code = GPUT_OK, failure = output->is_claimed ? 0 : claim(outputs, id);
         if (is_taken(failure)) {
-            code = fail(error, GPUT_ERROR_EXISTS,
+            code = error_set(error, GPUT_ERROR_EXISTS,
                 "File %.400s already exists. --overwrite replaces it.", output->place);
         } else {
             output->is_claimed = true;

@@ -1,6 +1,6 @@
 #include "track/progress.h"
 
-#include "common/clock.h"
+#include "base/clock.h"
 #include "common/screen.h"
 
 #include <gputracker/session.h>
@@ -40,7 +40,7 @@ void progress_begin(struct progress *progress, struct gput_session *session)
 {
     if (progress->guard.state) {
         progress->session = session;
-        progress->next_ms = now_ms() + INTERVAL_MS;
+        progress->next_ms = clock_monotonic_ms() + INTERVAL_MS;
     }
 }
 
@@ -89,7 +89,7 @@ static int update(void *user)
     struct progress *progress = user;
     if (!progress->session)
         return -1;
-    int64_t now = now_ms();
+    int64_t now = clock_monotonic_ms();
     if (now >= progress->next_ms) {
         if (may_draw())
             show(progress);

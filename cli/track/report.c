@@ -1,14 +1,15 @@
 #include "track/report.h"
 
+#include "base/error.h"
+#include "base/file.h"
+#include "base/screen.h"
 #include "common/message.h"
 #include "common/screen.h"
 #include "options/arguments.h"
 #include "options/choice.h"
 #include "track/claim.h"
 
-#include <gputracker/file.h>
 #include <gputracker/rank.h>
-#include <gputracker/screen.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +21,7 @@
 
 int report_refuse_pickle(struct gput_error *error)
 {
-    return fail(
+    return error_set(
         error, GPUT_ERROR_INVALID, "A pickle cannot be shown on the screen: name a file with -o.");
 }
 
@@ -135,7 +136,7 @@ int report_read_format(const struct arguments *arguments, enum option_id id, con
     if (report_is_file(output) || !isatty(STDOUT_FILENO))
         return GPUT_OK;
     if (*format == GPUT_FORMAT_PDF || *format == GPUT_FORMAT_PNG)
-        return fail(error, GPUT_ERROR_INVALID,
+        return error_set(error, GPUT_ERROR_INVALID,
             "A picture cannot be shown on the screen: name a file with -o.");
     return *format == GPUT_FORMAT_PICKLE ? report_refuse_pickle(error) : GPUT_OK;
 }
@@ -153,7 +154,7 @@ bool report_is_file(const char *path)
 
 int report_check_output(const char *path, struct gput_error *error)
 {
-    return report_is_file(path) ? gput_file_check(path, error) : GPUT_OK;
+    return report_is_file(path) ? file_check(path, error) : GPUT_OK;
 }
 
 /* A pipe whose reader has gone, or a terminal that hung up. */
@@ -171,8 +172,8 @@ static int write_plain(
     if (failure == 0)
         return GPUT_OK;
     if (failure == ECANCELED)
-        return fail(error, GPUT_ERROR_STATE, "Cannot write the report: it has no reader.");
-    return fail(error, has_no_reader(fd, failure) ? GPUT_ERROR_STATE : GPUT_ERROR_IO,
+        return error_set(error, GPUT_ERROR_STATE, "Cannot write the report: it has no reader.");
+    return error_set(error, has_no_reader(fd, failure) ? GPUT_ERROR_STATE : GPUT_ERROR_IO,
         "Cannot write the report: %s", strerror(failure));
 }
 
@@ -184,9 +185,9 @@ static int write_to_screen(
         return write_plain(fd, bytes, length, stop_fd, error);
     char *text = malloc(length);
     if (!text)
-        return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+        return error_memory(error);
     memcpy(text, bytes, length);
-    int code = write_plain(fd, text, gput_screen_text(text, length), stop_fd, error);
+    int code = write_plain(fd, text, screen_clean(text, length), stop_fd, error);
     free(text);
     return code;
 }
@@ -195,7 +196,7 @@ int report_write_bytes(
     const char *path, int screen_fd, const char *bytes, size_t length, struct gput_error *error)
 {
     if (report_is_file(path))
-        return gput_file_write(path, bytes, length, error);
+        return file_write_atomic(path, bytes, length, error);
     return write_to_screen(path ? STDOUT_FILENO : screen_fd, bytes, length, SCREEN_WAITS, error);
 }
 
@@ -290,13 +291,13 @@ static bool write_elsewhere(
     if (!report->may_be_elsewhere || is_other_kind ||
         claim_free_file(slash ? slash + 1 : path, false, &claim, &name) != 0)
         return false;
-    int code = gput_file_write_until(name, bytes, length, report->stop_fd, &ignored);
+    int code = file_write_until(name, bytes, length, report->stop_fd, &ignored);
     claim_release(&claim, name);
     if (code == GPUT_OK) {
         char *folder = getcwd(NULL, 0);
         struct gput_error reason = *error;
-        fail(error, reason.code, "%.400s. The report is in %.400s/%.200s instead.", reason.message,
-            folder ? folder : ".", name);
+        error_set(error, reason.code, "%.400s. The report is in %.400s/%.200s instead.",
+            reason.message, folder ? folder : ".", name);
         free(folder);
     }
     free(name);
@@ -312,12 +313,12 @@ int report_write(const struct report *report, const struct gput_results *results
     if (code != GPUT_OK)
         return code;
     if (report_is_file(report->path))
-        code = gput_file_write_until(report->path, bytes, length, report->stop_fd, error);
+        code = file_write_until(report->path, bytes, length, report->stop_fd, error);
     else
         code = write_rendered(report, report->format,
             report->path ? STDOUT_FILENO : report->screen_fd, bytes, length, error);
     if (code == GPUT_ERROR_IO && report->other_path)
-        code = gput_file_write_until(report->other_path, bytes, length, report->stop_fd, error);
+        code = file_write_until(report->other_path, bytes, length, report->stop_fd, error);
     bool is_kept = code != GPUT_OK && report_is_file(report->path) &&
                    write_elsewhere(report, bytes, length, error);
     if (code != GPUT_OK && report->path && !is_kept)

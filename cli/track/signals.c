@@ -1,6 +1,6 @@
 #include "track/signals.h"
 
-#include "common/message.h"
+#include "base/error.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -136,8 +136,8 @@ int signals_catch(struct signals *signals, struct gput_error *error)
     if (signals->fd < 0) {
         int failure = errno;
         bool lacks_files = failure == EMFILE || failure == ENFILE;
-        fail(error, lacks_files ? GPUT_ERROR_FILES : GPUT_ERROR_IO, "Cannot wait for signals: %s",
-            strerror(failure));
+        error_set(error, lacks_files ? GPUT_ERROR_FILES : GPUT_ERROR_IO,
+            "Cannot wait for signals: %s", strerror(failure));
         error->errno_value = failure;
         return error->code;
     }

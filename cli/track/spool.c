@@ -1,8 +1,8 @@
 #include "track/spool.h"
 
+#include "base/cleanup.h"
+#include "base/file.h"
 #include "common/message.h"
-
-#include <gputracker/file.h>
 
 #include <dirent.h>
 #include <errno.h>
@@ -18,11 +18,6 @@
 #define STEP_BYTES (256 * 1024)
 /* A folder with less is full. */
 #define NEEDED_BYTES ((size_t)256 * 1024)
-
-static int out_of_memory(struct gput_error *error)
-{
-    return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
-}
 
 /* ---- Writing ---- */
 
@@ -51,7 +46,7 @@ int spool_begin(struct spool *spool, const char *root, struct gput_error *error)
     *spool = (struct spool){0};
     if (asprintf(&spool->folder, "%s/gpu-tracker-XXXXXX", root) < 0) {
         spool->folder = NULL;
-        return out_of_memory(error);
+        return error_memory(error);
     }
     int failure = mkdtemp(spool->folder) ? 0 : errno;
     if (!failure) {
@@ -63,7 +58,7 @@ int spool_begin(struct spool *spool, const char *root, struct gput_error *error)
     free(spool->folder);
     spool->folder = NULL;
     bool is_full = failure == ENOSPC || failure == EDQUOT;
-    return fail(error, is_full ? GPUT_ERROR_STATE : GPUT_ERROR_IO,
+    return error_set(error, is_full ? GPUT_ERROR_STATE : GPUT_ERROR_IO,
         "Cannot spool files in %.400s: %s.%s", root, strerror(failure),
         is_full ? "" : " --spool names a folder.");
 }
@@ -105,7 +100,7 @@ int spool_place(
         (mkdir(folder, 0700) != 0 && errno == ENOMEM)) {
         free(folder);
         *local = NULL;
-        return out_of_memory(error);
+        return error_memory(error);
     }
     free(folder);
     if (place)
@@ -130,41 +125,25 @@ static void complain(struct move *move, const char *from, const char *to, const 
     move->warn(move->user, text);
 }
 
-static int copy_bytes(int fd, struct gput_file *file, const char *from, struct gput_error *error)
-{
-    char *bytes = malloc(STEP_BYTES);
-    ssize_t length = 1;
-    int code = bytes ? GPUT_OK : out_of_memory(error);
-    while (code == GPUT_OK && length > 0) {
-        length = read(fd, bytes, STEP_BYTES);
-        if (length < 0 && errno == EINTR)
-            length = 1;
-        else if (length < 0)
-            code = fail(error, GPUT_ERROR_IO, "%s: %s", from, strerror(errno));
-        else
-            code = gput_file_add(file, bytes, (size_t)length, error);
-    }
-    free(bytes);
-    return code;
-}
-
-/* To another file system: it has its name there when it is complete. */
+/* Copies a file to another file system, where it gets its name when it is complete. */
 static int copy_file(const char *from, const char *to, struct gput_error *error)
 {
-    struct gput_file *file;
-    int fd = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    CLEANUP_FD int fd = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    CLEANUP(file_writing_discard) struct file_writing file = {.fd = -1};
+    CLEANUP_FREE char *bytes = malloc(STEP_BYTES);
     if (fd < 0)
-        return fail(error, GPUT_ERROR_IO, "%s: %s", from, strerror(errno));
-    int code = gput_file_open(to, &file, error);
-    if (code == GPUT_OK) {
-        code = copy_bytes(fd, file, from, error);
-        if (code == GPUT_OK)
-            code = gput_file_close(file, error);
-        else
-            gput_file_discard(file);
+        return error_set(error, GPUT_ERROR_IO, "%s: %s", from, strerror(errno));
+    if (!bytes)
+        return error_memory(error);
+    TRY(file_writing_begin(to, &file, error));
+    for (ssize_t length = 1; length != 0;) {
+        length = read(fd, bytes, STEP_BYTES);
+        if (length < 0 && errno != EINTR)
+            return error_set(error, GPUT_ERROR_IO, "%s: %s", from, strerror(errno));
+        if (length > 0)
+            TRY(file_writing_add(&file, bytes, (size_t)length, error));
     }
-    close(fd);
-    return code;
+    return file_writing_end(&file, error);
 }
 
 /* Opening a pipe would wait for one. */
@@ -184,7 +163,7 @@ static bool move_file(struct move *move, const char *from, const char *to)
     if ((!is_there || S_ISREG(info.st_mode)) && rename(from, to) == 0)
         return true;
     int code = is_there && S_ISFIFO(info.st_mode) && !has_reader(to)
-                   ? fail(&error, GPUT_ERROR_IO, "it is a pipe without a reader")
+                   ? error_set(&error, GPUT_ERROR_IO, "it is a pipe without a reader")
                    : copy_file(from, to, &error);
     if (code != GPUT_OK) {
         complain(move, from, to, error.message);

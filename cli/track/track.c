@@ -1,5 +1,6 @@
 #include "track/track.h"
 
+#include "base/error.h"
 #include "common/message.h"
 #include "common/screen.h"
 #include "live/live.h"
@@ -169,7 +170,7 @@ static int failure_status(const struct gput_error *error, const struct track_sty
 
 static void error_of_own_time(struct gput_error *error)
 {
-    fail(error, GPUT_ERROR_STATE,
+    error_set(error, GPUT_ERROR_STATE,
         "gpu-tracker's own CPU time (ulimit -t) is exhausted: the report ends here. The command "
         "goes on.");
 }
@@ -229,7 +230,7 @@ static int run_untracked(
     execvp(argv[0], argv);
     struct gput_error error;
     bool is_missing = errno == ENOENT || errno == ENOTDIR;
-    fail(&error, is_missing ? GPUT_ERROR_NOT_FOUND : GPUT_ERROR_PERMISSION,
+    error_set(&error, is_missing ? GPUT_ERROR_NOT_FOUND : GPUT_ERROR_PERMISSION,
         is_missing ? "Command not found: \"%s\"" : "Command not executable: \"%s\"", argv[0]);
     message_error(&error);
     return failure_status(&error, style);

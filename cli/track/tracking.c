@@ -1,10 +1,11 @@
 #include "track/tracking.h"
 
+#include "base/error.h"
+#include "base/number.h"
 #include "common/environment.h"
 #include "common/message.h"
 #include "common/screen.h"
 #include "options/arguments.h"
-#include "options/numbers.h"
 #include "track/report.h"
 #include "track/tracking_files.h"
 
@@ -23,7 +24,7 @@
 static bool read_count(const char *text, int *count)
 {
     int64_t value;
-    if (text[0] < '0' || text[0] > '9' || !numbers_read_whole(text, &value) || value < 1 ||
+    if (text[0] < '0' || text[0] > '9' || !number_read_int64(text, &value) || value < 1 ||
         value > INT_MAX)
         return false;
     *count = (int)value;
@@ -34,7 +35,7 @@ int tracking_read_pid(const struct arguments *arguments, pid_t *pid, struct gput
 {
     if (arguments->n_operands == 0 || read_count(arguments->operands[0], pid))
         return GPUT_OK;
-    return fail(error, GPUT_ERROR_INVALID,
+    return error_set(error, GPUT_ERROR_INVALID,
         "\"%s\" is not a process ID. It is a whole number, as ps or pgrep show it. %s",
         arguments->operands[0], arguments->command->instead);
 }
@@ -42,7 +43,7 @@ int tracking_read_pid(const struct arguments *arguments, pid_t *pid, struct gput
 bool tracking_read_number(const char *text, double min, double *seconds)
 {
     double value;
-    if (!numbers_read_decimal(text, &value) || !isfinite(value) || value < min)
+    if (!number_read_double(text, &value) || !isfinite(value) || value < min)
         return false;
     *seconds = value;
     return true;
@@ -65,12 +66,12 @@ static int read_numbers(const struct arguments *arguments, struct gput_session_o
 {
     const char *text = arguments_value(arguments, OPTION_SLEEP_TIME);
     if (text && !tracking_read_number(text, 0.001, &options->sleep_time_seconds))
-        return fail(error, GPUT_ERROR_INVALID,
+        return error_set(error, GPUT_ERROR_INVALID,
             "--st=%s is not a valid sleep time. It is a number of seconds, 0.001 or more.", text);
     int cores;
     text = arguments_value(arguments, OPTION_EXPECTED_CORES);
     if (text && !read_count(text, &cores))
-        return fail(error, GPUT_ERROR_INVALID,
+        return error_set(error, GPUT_ERROR_INVALID,
             "--nec=%s is not a valid number of cores. It is a whole number above 0.", text);
     if (text)
         options->n_expected_cores = (unsigned)cores;
@@ -87,11 +88,11 @@ static int read_energy(const struct arguments *arguments, struct gput_session_op
     }
     text = arguments_value(arguments, OPTION_PERIOD);
     if (text && !tracking_read_number(text, 0.001, &options->sleep_time_seconds))
-        return fail(error, GPUT_ERROR_INVALID,
+        return error_set(error, GPUT_ERROR_INVALID,
             "--period=%s is not a valid period. It is a number of seconds, 0.001 or more.", text);
     text = arguments_value(arguments, OPTION_MEASUREMENT_PERIOD);
     if (text && !tracking_read_number(text, 0.1, &options->energy_period_seconds))
-        return fail(error, GPUT_ERROR_INVALID,
+        return error_set(error, GPUT_ERROR_INVALID,
             "--measurement-period=%s is not a valid period. It is a number of seconds, 0.1 or "
             "more.",
             text);
@@ -111,7 +112,7 @@ int tracking_read_labels(const struct arguments *arguments, char **labels, struc
     while ((text = arguments_next(arguments, OPTION_LABEL, &position))) {
         char *joined;
         if (asprintf(&joined, "%s%s%s", *labels ? *labels : "", *labels ? "," : "", text) < 0)
-            return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+            return error_memory(error);
         free(*labels);
         *labels = joined;
     }
@@ -123,7 +124,7 @@ int tracking_read_push_timeout(
 {
     const char *text = arguments_value(arguments, OPTION_PUSH_TIMEOUT);
     if (text && (!tracking_read_number(text, 0.1, seconds) || !(*seconds <= 3600)))
-        return fail(error, GPUT_ERROR_INVALID,
+        return error_set(error, GPUT_ERROR_INVALID,
             "--push-timeout=%s is not a valid time. It is a number of seconds, 0.1 to 3600.", text);
     return GPUT_OK;
 }
@@ -135,7 +136,7 @@ static int read_push(
     struct gput_session_options *options = &tracking->options;
     const char *text = arguments_value(arguments, OPTION_PUSH_INTERVAL);
     if (text && !tracking_read_number(text, 0.5, &options->push_interval_seconds))
-        return fail(error, GPUT_ERROR_INVALID,
+        return error_set(error, GPUT_ERROR_INVALID,
             "--push-interval=%s is not a valid interval. It is a number of seconds, 0.5 or more.",
             text);
     TRY(tracking_read_push_timeout(arguments, &options->push_timeout_seconds, error));
@@ -162,7 +163,7 @@ static int read_limit(const char *text, struct gput_limits *given, struct gput_e
         if (!(one.values[kind] > 0))
             continue;
         if (given->values[kind] > 0)
-            return fail(error, GPUT_ERROR_INVALID, "The limit of %s is given twice.",
+            return error_set(error, GPUT_ERROR_INVALID, "The limit of %s is given twice.",
                 gput_limit_kind_name((enum gput_limit_kind)kind));
         given->values[kind] = one.values[kind];
     }
@@ -187,7 +188,7 @@ static int read_limits(
     }
     limits->enforce |= arguments_have(arguments, OPTION_ENFORCE);
     if (limits->enforce && !has_some)
-        return fail(error, GPUT_ERROR_INVALID,
+        return error_set(error, GPUT_ERROR_INVALID,
             "There is no limit to enforce. Give one, for example --limit ram=8GB.");
     return GPUT_OK;
 }

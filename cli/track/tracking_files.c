@@ -1,10 +1,10 @@
 #include "track/tracking_files.h"
 
+#include "base/error.h"
+#include "base/file.h"
 #include "common/message.h"
 #include "output/output_files.h"
 #include "track/report.h"
-
-#include <gputracker/file.h>
 
 #include <errno.h>
 #include <stdio.h>
@@ -84,7 +84,7 @@ void tracking_files_warn_without(
 static void drop_unwritable(struct tracking *tracking, enum output_id id, const char *path)
 {
     struct gput_error error;
-    if (!path || !outputs_are_many(&tracking->outputs) || gput_file_check(path, &error) == GPUT_OK)
+    if (!path || !outputs_are_many(&tracking->outputs) || file_check(path, &error) == GPUT_OK)
         return;
     tracking_files_warn_without(tracking, &error, "it");
     outputs_skip(&tracking->outputs, id);
@@ -131,7 +131,7 @@ static int check_textfile_folder(const struct tracking *tracking, struct gput_er
     bool is_there = !folder || stat(folder, &info) == 0;
     if (!folder || (is_there && S_ISDIR(info.st_mode)) || outputs_are_many(&tracking->outputs))
         return GPUT_OK;
-    return fail(error, GPUT_ERROR_INVALID,
+    return error_set(error, GPUT_ERROR_INVALID,
         "--textfile needs a folder that exists, and each session writes a file of its own there: "
         "%.400s: %.200s.",
         folder, strerror(is_there ? ENOTDIR : errno));
@@ -160,7 +160,7 @@ static int check_names(struct tracking *tracking, struct gput_error *error)
 {
     const char *resource_usage = tracking->options.resource_usage_file;
     if (resource_usage && !resource_usage[0])
-        return fail(error, GPUT_ERROR_INVALID,
+        return error_set(error, GPUT_ERROR_INVALID,
             "--resource-usage-file needs the name of a file, and was given an empty one.");
     for (size_t i = 0; i < FILE_OPTIONS; i++) {
         if (file_options[i].noun)
@@ -377,7 +377,7 @@ int tracking_files_create_session(
     if (code != GPUT_OK && outputs_are_many(outputs))
         return create_with_less(&creation, error);
     if (code == GPUT_ERROR_EXISTS && error->errno_value == EEXIST)
-        fail(error, code, "File %.400s already exists. --overwrite replaces it.",
+        error_set(error, code, "File %.400s already exists. --overwrite replaces it.",
             tracking->options.tracking_file);
     return code;
 }

@@ -12,7 +12,7 @@
  *   send        push.h
  *   training    profile.h, timeline.h, perfetto.h
  *   show        report.h (HTML), plot.h (pictures), table.h, arrow.h, format.h;
- *               file.h, screen.h, words.h
+ *               file.h, words.h
  *   set up      config.h, doctor.h
  *   everywhere  error.h, sized.h; cores.h for what reads large files
  *
@@ -51,7 +51,6 @@
 #include <gputracker/recorded.h>
 #include <gputracker/report.h>
 #include <gputracker/results.h>
-#include <gputracker/screen.h>
 #include <gputracker/session.h>
 #include <gputracker/sized.h>
 #include <gputracker/snapshot.h>

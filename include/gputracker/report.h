@@ -85,8 +85,8 @@ struct gput_report_options {
     /** Called now and then with the completed share of the work, 0 to 1. May be NULL. */
     void (*progress)(void *user, double done);
     void *user; /**< passed to warn() and progress() */
-    /** gput_report_write() waits for the reader of a pipe until this descriptor is readable,
-     * as gput_file_write_until() does. -1 (usual): for ever. */
+    /** gput_report_write() waits for the reader of a pipe until this descriptor is readable.
+     * -1 (usual): for ever. */
     int stop_fd;
     /** Sentences about the sessions together, with which the page begins. */
     const char *const *notes;

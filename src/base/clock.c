@@ -32,6 +32,11 @@ int64_t clock_monotonic_ns(void)
     return read_ns(CLOCK_MONOTONIC);
 }
 
+int64_t clock_monotonic_ms(void)
+{
+    return clock_monotonic_ns() / NS_PER_MS;
+}
+
 static int64_t boot_ns(void)
 {
     return read_ns(CLOCK_BOOTTIME);

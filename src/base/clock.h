@@ -22,6 +22,9 @@ int64_t clock_ns_of_seconds(double seconds);
 /* Monotonic time, for intervals and deadlines. */
 int64_t clock_monotonic_ns(void);
 
+/* The same in milliseconds, as poll() counts. */
+int64_t clock_monotonic_ms(void);
+
 /* Converts a time of CLOCK_BOOTTIME, which counts on while the machine is suspended. */
 int64_t clock_monotonic_of_boot_ns(int64_t time_ns);
 

@@ -3,6 +3,8 @@
 #include "base/file_target.h"
 #include "base/thread.h"
 
+#include <gputracker/file.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -304,4 +306,9 @@ int file_write_until(
 int file_write_atomic(const char *path, const void *bytes, size_t length, struct gput_error *error)
 {
     return file_write_until(path, bytes, length, -1, error);
+}
+
+int gput_file_write(const char *path, const void *bytes, size_t length, struct gput_error *error)
+{
+    return file_write_atomic(path, bytes, length, error);
 }

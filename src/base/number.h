@@ -40,5 +40,9 @@ const char *number_parse_double(const char *text, const char *end, double *value
 /* Reads an optional minus and digits. NULL when there are none or they do not fit. */
 const char *number_parse_int64(const char *text, const char *end, int64_t *value);
 
+/* The same of a text that is such a number and nothing else. */
+bool number_read_double(const char *text, double *value);
+bool number_read_int64(const char *text, int64_t *value);
+
 /* Reads digits. NULL when there are none or they do not fit. */
 const char *number_parse_uint64(const char *text, const char *end, uint64_t *value);

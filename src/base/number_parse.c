@@ -300,3 +300,15 @@ const char *number_parse_int64(const char *text, const char *end, int64_t *value
     *value = negative ? (int64_t)-size : (int64_t)size;
     return at;
 }
+
+bool number_read_double(const char *text, double *value)
+{
+    const char *end = text + strlen(text);
+    return number_parse_double(text, end, value) == end;
+}
+
+bool number_read_int64(const char *text, int64_t *value)
+{
+    const char *end = text + strlen(text);
+    return number_parse_int64(text, end, value) == end;
+}

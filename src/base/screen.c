@@ -11,7 +11,7 @@ bool screen_is_control(uint32_t point)
            (point >= 0x202a && point <= 0x202e) || (point >= 0x2066 && point <= 0x2069);
 }
 
-size_t gput_screen_text(char *text, size_t length)
+size_t screen_clean(char *text, size_t length)
 {
     size_t used = 0;
     for (size_t i = 0; i < length;) {
@@ -32,6 +32,6 @@ void screen_sanitize(struct str *text, size_t start)
 {
     if (text->failed || text->length == start)
         return;
-    text->length = start + gput_screen_text(text->data + start, text->length - start);
+    text->length = start + screen_clean(text->data + start, text->length - start);
     text->data[text->length] = '\0';
 }

@@ -20,6 +20,21 @@ void str_clear(struct str *string)
         string->data[0] = '\0';
 }
 
+void str_restart(struct str *string)
+{
+    string->failed = false;
+    str_clear(string);
+}
+
+void str_drop(struct str *string, size_t length)
+{
+    if (length > string->length)
+        length = string->length;
+    string->length -= length;
+    if (string->data)
+        memmove(string->data, string->data + length, string->length + 1);
+}
+
 bool str_reserve(struct str *string, size_t extra)
 {
     if (string->failed)

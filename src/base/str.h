@@ -1,7 +1,7 @@
 /*
  * A growing byte string. Appending never returns an error: when memory runs out the string becomes
  * `failed`, later appends do nothing, and one check is enough where the text is used. Only
- * str_finish() ends that.
+ * str_finish() and str_restart() end that.
  */
 #pragma once
 
@@ -27,6 +27,12 @@ void str_finish(struct str *string);
 /* Makes it empty and keeps the memory. One that has failed stays so until str_finish(): one check
  * is enough for all texts that were in it, and what goes on without one of them says so. */
 void str_clear(struct str *string);
+
+/* Makes it empty, keeps the memory, and it has not failed any more. */
+void str_restart(struct str *string);
+
+/* Removes bytes at the beginning, at most all of them. */
+void str_drop(struct str *string, size_t length);
 
 /* Reserves space for `extra` bytes more and a NUL. Returns false, and marks `failed`, without
  * memory.

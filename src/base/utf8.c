@@ -1,8 +1,9 @@
 #include "base/utf8.h"
 
-#include <string.h>
+#include "base/utf8_columns.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 size_t utf8_decode(const char *text, size_t left, uint32_t *point)
 {
@@ -28,15 +29,30 @@ size_t utf8_decode(const char *text, size_t left, uint32_t *point)
     return *point >= lowest[length] && *point <= 0x10ffff && !surrogate ? length : 0;
 }
 
-void utf8_append_point(uint32_t point, struct str *text)
+uint32_t utf8_next(const char **at, const char *end)
+{
+    uint32_t point;
+    size_t length = utf8_decode(*at, (size_t)(end - *at), &point);
+    if (length == 0)
+        point = **at ? UTF8_REPLACEMENT : 0;
+    *at += length ? length : 1;
+    return point;
+}
+
+size_t utf8_encode(uint32_t point, char bytes[4])
 {
     static const unsigned char first[] = {0, 0, 0xc0, 0xe0, 0xf0};
     size_t length = point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
-    char bytes[4];
     for (size_t i = length; i-- > 1; point >>= 6)
         bytes[i] = (char)(0x80 | (point & 0x3f));
     bytes[0] = (char)(first[length] | point);
-    str_append_bytes(text, bytes, length);
+    return length;
+}
+
+void utf8_append_point(uint32_t point, struct str *text)
+{
+    char bytes[4];
+    str_append_bytes(text, bytes, utf8_encode(point, bytes));
 }
 
 void utf8_append(const char *bytes, size_t length, struct str *text)
@@ -56,11 +72,53 @@ void utf8_append(const char *bytes, size_t length, struct str *text)
     str_append_bytes(text, bytes + plain, length - plain);
 }
 
+size_t utf8_length(const char *text)
+{
+    size_t length = 0;
+    for (; *text; text++)
+        length += (*text & 0xc0) != 0x80;
+    return length;
+}
+
+/* Whether a code point is in one of the ranges, which are sorted. */
+static bool is_in(const struct code_point_range *ranges, size_t count, uint32_t point)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (point > ranges[middle].last)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < count && point >= ranges[low].first;
+}
+
+#define IS_IN(ranges, point) is_in(ranges, sizeof(ranges) / sizeof((ranges)[0]), point)
+
+int utf8_columns(uint32_t point)
+{
+    if (point < 0x20 || (point >= 0x7f && point < 0xa0))
+        return -1;
+    if (point < 0x300)
+        return 1;
+    if (IS_IN(no_columns, point))
+        return 0;
+    return IS_IN(two_columns, point) ? 2 : 1;
+}
+
+/* The columns of the character at `*at`, which moves after it. */
+static size_t next_width(const char **at, const char *end)
+{
+    int columns = utf8_columns(utf8_next(at, end));
+    return columns < 0 ? 1 : (size_t)columns;
+}
+
 size_t utf8_width(const char *text)
 {
     size_t width = 0;
-    for (; *text; text++)
-        width += (*text & 0xc0) != 0x80;
+    for (const char *at = text, *end = text + strlen(text); at < end;)
+        width += next_width(&at, end);
     return width;
 }
 
@@ -71,16 +129,15 @@ int utf8_field(const char *text, int columns)
 
 void utf8_cut(struct str *text, size_t width)
 {
-    size_t columns = 0, end = 0;
-    for (size_t i = 0; i < text->length; i++) {
-        if ((text->data[i] & 0xc0) == 0x80)
-            continue;
-        if (columns == width - 1)
-            end = i;
-        columns++;
+    const char *start = str_text(text), *end = start + text->length;
+    size_t columns = 0, kept = 0; /* bytes that leave a column for the "…" */
+    for (const char *at = start; at < end;) {
+        columns += next_width(&at, end);
+        if (columns < width)
+            kept = (size_t)(at - start);
     }
     if (columns <= width)
         return;
-    text->length = end;
+    text->length = kept;
     str_append(text, "…");
 }

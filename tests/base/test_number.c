@@ -316,6 +316,19 @@ static void a_sum_is_known_once_a_part_of_it_is(void **state)
     assert_true(sum == 5);
 }
 
+static void whole_texts_are_numbers_or_are_not(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"", "12x", " 12", "12 ", "0x10"};
+    double number;
+    int64_t whole;
+    assert_true(number_read_double("-2.5", &number) && number == -2.5);
+    assert_true(number_read_int64("-25", &whole) && whole == -25);
+    assert_false(number_read_int64("2.5", &whole));
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        assert_false(number_read_double(texts[i], &number) || number_read_int64(texts[i], &whole));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -331,6 +344,7 @@ int main(void)
         cmocka_unit_test(whole_numbers_are_written_and_read),
         cmocka_unit_test(whole_numbers_that_do_not_fit_are_refused),
         cmocka_unit_test(a_sum_is_known_once_a_part_of_it_is),
+        cmocka_unit_test(whole_texts_are_numbers_or_are_not),
     };
     return cmocka_run_group_tests_name("base/number", tests, NULL, NULL);
 }

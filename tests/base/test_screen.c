@@ -1,4 +1,4 @@
-#include <gputracker/screen.h>
+#include "base/screen.h"
 
 #include "testing.h"
 
@@ -9,7 +9,7 @@ static void assert_shown(const char *text, size_t length, const char *shown)
     char place[64];
     assert_true(length < sizeof place);
     memcpy(place, text, length);
-    size_t left = gput_screen_text(place, length);
+    size_t left = screen_clean(place, length);
     assert_true(left <= length);
     place[left] = '\0';
     assert_string_equal(place, shown);

@@ -92,6 +92,34 @@ static void stays_failed_without_memory(void **state)
     assert_false(text.failed);
 }
 
+static void starts_again_with_its_memory_after_a_failure(void **state)
+{
+    (void)state;
+    struct str text = {0};
+    str_append(&text, "kept");
+    char *memory = text.data;
+    assert_false(str_reserve(&text, SIZE_MAX / 2));
+    str_restart(&text);
+    str_append(&text, "new");
+    assert_ptr_equal(text.data, memory);
+    assert_string_equal(str_text(&text), "new");
+    str_finish(&text);
+}
+
+static void drops_what_is_at_its_beginning(void **state)
+{
+    (void)state;
+    struct str text = {0};
+    str_drop(&text, 5);
+    assert_string_equal(str_text(&text), "");
+    str_append(&text, "written rest");
+    str_drop(&text, strlen("written "));
+    assert_string_equal(str_text(&text), "rest");
+    str_drop(&text, 100);
+    assert_int_equal(text.length, 0);
+    str_finish(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -101,6 +129,8 @@ int main(void)
         cmocka_unit_test(space_that_holds_nothing_yet_is_an_empty_text),
         cmocka_unit_test(transfers_its_text),
         cmocka_unit_test(stays_failed_without_memory),
+        cmocka_unit_test(starts_again_with_its_memory_after_a_failure),
+        cmocka_unit_test(drops_what_is_at_its_beginning),
     };
     return cmocka_run_group_tests_name("base/str", tests, NULL, NULL);
 }

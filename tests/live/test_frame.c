@@ -1,7 +1,7 @@
 /* What frames write is replayed by a small terminal, which then shows what was wanted. */
 #include "testing.h"
 
-#include "live/code_point.h"
+#include "base/utf8.h"
 #include "live/frame.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@ struct screen {
 
 static void put(struct screen *screen, uint32_t code)
 {
-    int columns = code_point_columns(code);
+    int columns = utf8_columns(code);
     assert_in_range(columns, 1, 2);
     assert_in_range(screen->row, 0, screen->grid.rows - 1);
     assert_true(screen->column + columns <= screen->grid.columns);
@@ -57,11 +57,11 @@ static void obey(struct screen *screen, const char *parameters, char letter)
     }
 }
 
-static void replay(struct screen *screen, const struct bytes *bytes)
+static void replay(struct screen *screen, const struct str *bytes)
 {
     for (const char *at = bytes->data, *end = at + bytes->length; at < end;) {
         if (*at != '\033') {
-            put(screen, code_point_next(&at, end));
+            put(screen, utf8_next(&at, end));
             continue;
         }
         char parameters[16] = "";
@@ -105,7 +105,7 @@ static void a_terminal_shows_what_was_wanted(void **state)
         assert_true(grid_resize(&shown, columns, rows) && grid_resize(&wanted, columns, rows));
         grid_fill(&screen.grid, 0, 0, columns, STYLE_RED, 'x'); /* of before */
         for (int frame = 0; frame < 10; frame++) {
-            struct bytes bytes = {0};
+            struct str bytes = {0};
             if (rand() % 4 == 0)
                 grid_clear(&wanted);
             scribble(&wanted);
@@ -113,7 +113,7 @@ static void a_terminal_shows_what_was_wanted(void **state)
             replay(&screen, &bytes);
             assert_shows(&wanted, &screen.grid);
             memcpy(shown.cells, wanted.cells, sizeof *shown.cells * (size_t)(columns * rows));
-            bytes_finish(&bytes);
+            str_finish(&bytes);
         }
         grid_finish(&screen.grid);
         grid_finish(&shown);
@@ -126,7 +126,7 @@ static void nothing_is_written_where_nothing_differs(void **state)
     (void)state;
     static const struct frame_options options = {true, true};
     struct grid grid = {0};
-    struct bytes bytes = {0};
+    struct str bytes = {0};
     assert_true(grid_resize(&grid, 20, 3));
     grid_text(&grid, 1, 2, 18, STYLE_BOLD, "same");
     frame_write(&bytes, &grid, &grid, &options);
@@ -139,14 +139,14 @@ static void one_changed_cell_is_a_few_bytes(void **state)
     (void)state;
     static const struct frame_options options = {false, false};
     struct grid shown = {0}, wanted = {0};
-    struct bytes bytes = {0};
+    struct str bytes = {0};
     assert_true(grid_resize(&shown, 80, 24) && grid_resize(&wanted, 80, 24));
     grid_text(&shown, 5, 10, 20, STYLE_RED, "12 MB");
     grid_text(&wanted, 5, 10, 20, STYLE_RED, "13 MB");
     frame_write(&bytes, &shown, &wanted, &options);
     assert_int_equal(bytes.length, strlen("\033[6;12H\033[0m3"));
     assert_memory_equal(bytes.data, "\033[6;12H\033[0m3", bytes.length); /* and no colour */
-    bytes_finish(&bytes);
+    str_finish(&bytes);
     grid_finish(&shown);
     grid_finish(&wanted);
 }

@@ -90,6 +90,13 @@ class Calls(unittest.TestCase):
             wrong |= {(path, name) for name in names if folder.get(name, caller) not in {caller, *MAY_INCLUDE[caller]}}
         self.assertEqual(sorted(wrong), [])
 
+    def test_the_command_calls_the_public_api_and_base(self):
+        defined, _ = symbols(LIBRARY)
+        inner = {name for path, names in defined.items() if not path.startswith("src_base_") for name in names}
+        public = re.findall(r"gput_\w+", (SOURCE / "src" / "libgputracker.map").read_text())
+        _, used = symbols(COMMAND)
+        self.assertEqual(sorted((path, name) for path, names in used.items() for name in names & inner - set(public)), [])
+
     def test_files_of_the_command_call_each_other_one_way(self):
         defined, used = symbols(COMMAND)
         # The table of commands names their functions, and some commands print the table.

@@ -1,9 +1,9 @@
 /* What people should know of a job, each with its evidence. */
 #include "views/jobs/jobs.h"
 
+#include "base/human.h"
 #include "base/order.h"
 #include "base/text.h"
-#include "views/output/human.h"
 #include "views/output/missing_ranks.h"
 
 #include <math.h>

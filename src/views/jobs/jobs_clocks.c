@@ -6,8 +6,8 @@
 #include "views/jobs/jobs.h"
 
 #include "base/doubles.h"
+#include "base/human.h"
 #include "base/text.h"
-#include "views/output/human.h"
 
 #include <math.h>
 #include <stdlib.h>

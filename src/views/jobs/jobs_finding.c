@@ -2,10 +2,10 @@
 
 #include "base/array.h"
 #include "base/file.h"
+#include "base/human.h"
 #include "base/number.h"
 #include "base/str.h"
 #include "base/text.h"
-#include "views/output/human.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -3,9 +3,9 @@
  */
 #include "views/jobs/jobs.h"
 
+#include "base/human.h"
 #include "base/str.h"
 #include "base/text.h"
-#include "views/output/human.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,9 +2,9 @@
 #include "views/jobs/jobs.h"
 
 #include "base/file.h"
+#include "base/human.h"
 #include "base/screen.h"
 #include "base/utf8.h"
-#include "views/output/human.h"
 
 #include <math.h>
 #include <stdio.h>

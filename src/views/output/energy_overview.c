@@ -1,10 +1,10 @@
 #include "views/output/energy_overview.h"
 
 #include "analysis/analyze/energy_recording.h"
+#include "base/human.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "model/energy.h"
-#include "views/output/human.h"
 
 #include <math.h>
 #include <stdio.h>

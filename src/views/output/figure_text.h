@@ -5,8 +5,8 @@
 #pragma once
 
 #include "base/doc.h"
+#include "base/human.h"
 #include "base/str.h"
-#include "views/output/human.h"
 
 #define FIGURE_WIDTH 11
 #define FIGURE_MIN_NAME 14 /* columns that every name has, with the gap before it */

@@ -1,8 +1,8 @@
 #include "views/output/processes_report.h"
 
+#include "base/human.h"
 #include "base/utf8.h"
 #include "model/process_columns.h"
-#include "views/output/human.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #include "views/output/results_advice.h"
 
+#include "base/human.h"
 #include "base/text.h"
-#include "views/output/human.h"
 
 #include <math.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 #include "views/output/results_progress.h"
 
+#include "base/human.h"
 #include "base/utf8.h"
-#include "views/output/human.h"
 
 #include <math.h>
 #include <stdarg.h>

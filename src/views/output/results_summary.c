@@ -3,9 +3,9 @@
  */
 #include "views/output/results_summary.h"
 
+#include "base/human.h"
 #include "base/screen.h"
 #include "views/output/doc_text.h"
-#include "views/output/human.h"
 #include "views/output/processes_report.h"
 #include "views/output/regions_report.h"
 #include "views/output/results_advice.h"
@@ -316,7 +316,7 @@ static void write_advice(struct summary *summary)
     for (size_t i = 0; i < count; i++) {
         str_printf(summary->text, "  %-*s ", SUMMARY_LABEL_WIDTH, i == 0 ? "Advice" : "");
         summary_color(summary, SUMMARY_YELLOW);
-        texts[i][gput_screen_text(texts[i], strlen(texts[i]))] = '\0';
+        texts[i][screen_clean(texts[i], strlen(texts[i]))] = '\0';
         summary_append_wrapped(summary, texts[i], SUMMARY_LABEL_COLUMN);
         summary_color(summary, SUMMARY_PLAIN);
         str_append_char(summary->text, '\n');

@@ -1,6 +1,6 @@
 #include "views/output/summary_gpus.h"
 
-#include "views/output/human.h"
+#include "base/human.h"
 
 #include <math.h>
 #include <stdio.h>

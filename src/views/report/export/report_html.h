@@ -26,7 +26,7 @@ int report_html_check(const char *page, struct gput_error *error);
 /*
  * Writes the file: whole or not at all; of a pipe, until `stop_fd` is readable (-1: waits for
  * ever). Errors: those of report_html_check(), report_html_fill(),
- * gput_file_write() and report_payload_pass().
+ * file_write_atomic() and report_payload_pass().
  */
 int report_html_write(const struct report_payload *payload, const char *title, const char *page,
     const char *path, int stop_fd, struct gput_error *error);

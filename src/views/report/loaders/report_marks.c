@@ -2,9 +2,9 @@
 
 #include "analysis/analyze/call_table.h"
 #include "base/array.h"
+#include "base/human.h"
 #include "base/str.h"
 #include "files/marks/sub_tracking_file.h"
-#include "views/output/human.h"
 #include "views/report/document/report_calls.h"
 #include "views/report/loaders/report_analysis.h"
 #include "views/report/loaders/report_blocks.h"

@@ -3,12 +3,12 @@
 #include "views/report/loaders/report_loader.h"
 #include "views/report/loaders/report_tracking_tables.h"
 
+#include "base/human.h"
 #include "base/str.h"
 #include "files/tracking/tracking_identity.h"
 #include "files/tracking/tracking_reader.h"
 #include "model/measurement_list.h"
 #include "model/results_identity.h"
-#include "views/output/human.h"
 
 #define ROWS_AT_ONCE 256
 

@@ -11,9 +11,11 @@
 /* Three significant digits and a decimal prefix: "0 B", "1.9 kB", "412 MB", "25.3 GB". */
 const char *human_bytes(double bytes, char *text);
 
-/* As human_bytes() and human_seconds(), with as many digits in all rows: "1.90 kB", "59.0 ms". */
+/* The same with as many digits in all rows, and at every moment: "1.90 kB", "59.0 ms", "45.0 W". */
 const char *human_bytes_of_column(double bytes, char *text);
 const char *human_seconds_of_column(double seconds, char *text);
+const char *human_joules_of_column(double joules, char *text);
+const char *human_watts_of_column(double watts, char *text);
 
 /* As human_seconds(), in at most ten columns: "20.2 min", "12.2 h". */
 const char *human_seconds_of_figure(double seconds, char *text);

@@ -1,4 +1,4 @@
-#include "views/output/human.h"
+#include "base/human.h"
 
 #include "base/text.h"
 
@@ -78,6 +78,16 @@ const char *human_joules(double joules, char *text)
 const char *human_watts(double watts, char *text)
 {
     return scaled(watts, -1, "W", false, text);
+}
+
+const char *human_joules_of_column(double joules, char *text)
+{
+    return scaled(joules, -1, "J", true, text);
+}
+
+const char *human_watts_of_column(double watts, char *text)
+{
+    return scaled(watts, -1, "W", true, text);
 }
 
 const char *human_grams(double grams, char *text)

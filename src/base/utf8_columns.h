@@ -1,4 +1,4 @@
-/* Made by tools/make-code-point-columns.py from Unicode 14.0.0. */
+/* Made by tools/make-utf8-columns.py from Unicode 14.0.0. */
 #pragma once
 
 #include <stdint.h>

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Makes cli/live/code_point_columns.h: how many columns of a terminal a code point takes.
+"""Makes src/base/utf8_columns.h: how many columns of a terminal a code point takes.
 
-    tools/make-code-point-columns.py >cli/live/code_point_columns.h
+    tools/make-utf8-columns.py >src/base/utf8_columns.h
 
 From Python's copy of the Unicode Character Database: wide and fullwidth characters (East Asian Width W and F) take two
 columns; combining marks, format characters and the vowels of Hangul syllables none; all others one.
@@ -32,8 +32,8 @@ def ranges(wanted):
 
 
 def main():
-    print(f"/* Made by tools/make-code-point-columns.py from Unicode {unicodedata.unidata_version}. */")
-    print("#ifndef CLI_LIVE_CODE_POINT_COLUMNS_H\n#define CLI_LIVE_CODE_POINT_COLUMNS_H\n\n#include <stdint.h>\n")
+    print(f"/* Made by tools/make-utf8-columns.py from Unicode {unicodedata.unidata_version}. */")
+    print("#pragma once\n\n#include <stdint.h>\n")
     print("struct code_point_range {\n    uint32_t first, last;\n};\n\n/* clang-format off */")
     for name, wanted in ("no_columns", 0), ("two_columns", 2):
         print(f"static const struct code_point_range {name}[] = {{")
@@ -41,7 +41,7 @@ def main():
         for at in range(0, len(rows), 5):
             print("    " + " ".join(rows[at : at + 5]))
         print("};\n")
-    print("/* clang-format on */\n\n#endif")
+    print("/* clang-format on */")
 
 
 if __name__ == "__main__":

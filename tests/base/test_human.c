@@ -1,7 +1,7 @@
 /* Figures in units that fit them. */
 #include "testing.h"
 
-#include "views/output/human.h"
+#include "base/human.h"
 
 #include <math.h>
 
@@ -34,6 +34,8 @@ static void figures_of_a_column_have_three_digits_each(void **state)
     assert_string_equal(human_seconds_of_column(1e-9, text), "1.00 ns");
     assert_string_equal(human_seconds_of_column(192, text), "3 min 12 s");
     assert_string_equal(human_seconds_of_column(NAN, text), "n/a");
+    assert_string_equal(human_watts_of_column(45, text), "45.0 W");
+    assert_string_equal(human_joules_of_column(1234, text), "1.23 kJ");
 }
 
 static void seconds_become_minutes_hours_and_days(void **state)
