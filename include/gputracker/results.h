@@ -37,11 +37,13 @@ struct gput_results; /**< made by gput_session_results() and the like */
 /**
  * Reads the results of a session: its report in JSON, or what it kept while it ran (its resource
  * usage file), for example after the tracker was killed. The column "identity.end" is empty where
- * the session had not ended. Of regions, only the time in MPI calls is read. The pickle that the Python gpu_tracker (3 to 5) writes is read as well, as
- * data: what it does not have is NaN, and the source "older_file" says so.
+ * the session had not ended. Of regions, only the time in MPI calls is read. The pickle that the
+ * Python gpu_tracker (3 to 5) writes is read as well, as data: what it does not have is NaN, and
+ * the source "older_file" says so.
  *
  * On success the caller frees `*results` by gput_results_destroy(); on failure it is NULL.
- * Errors: GPUT_ERROR_NOT_FOUND, GPUT_ERROR_FORMAT when the file is none of these, GPUT_ERROR_MEMORY.
+ * Errors: GPUT_ERROR_NOT_FOUND, GPUT_ERROR_FORMAT when the file is none of these,
+ * GPUT_ERROR_MEMORY.
  */
 GPUT_API int gput_results_load(
     const char *path, struct gput_results **results, struct gput_error *error);

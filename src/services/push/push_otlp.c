@@ -104,7 +104,8 @@ static void add_instance(const struct push *push, struct str *resource)
     add_known_text(push, resource, "service.instance.id", text);
 }
 
-/* The program is its first word. The rest is its script, and arguments only where they are in it. */
+/* The program is its first word. The rest is its script, and arguments only where they are in it.
+ */
 static void add_command(const struct push *push, struct str *resource, const char *command)
 {
     char program[SESSION_LABEL_SIZE];
