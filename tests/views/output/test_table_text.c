@@ -74,7 +74,7 @@ static void names_of_another_program_are_shown_in_words(void **state)
     assert_int_equal(tables_finish_building(tables, &made, NULL), GPUT_OK);
     char *text = text_of(made, 0);
     assert_string_equal(text,
-        "training phase          pin memory       worker id  start time, us\n"
+        "training phase          pin memory       worker id  start time, µs\n"
         "Between EVAL and TRAIN  not recorded  not recorded              -1\n");
     free(text);
     struct str heading = {0};
