@@ -51,7 +51,6 @@ struct gpu_feed {
     bool finished; /* no more figures will come */
 
     uint64_t asked, answered;           /* requests */
-    uint64_t taken;                     /* answered as of the last update */
     uint64_t list_asked, list_answered; /* of `asked`: the last that was for a list */
     enum gpu_feed_request wanted;       /* the most that the next reading is to have */
     int64_t unanswered_ns;              /* since when a request has waited for its answer */
@@ -64,6 +63,7 @@ struct gpu_feed {
     int64_t list_deadline_ns;  /* of the list that is being read; 0: none is */
     bool is_list_late;         /* it is, and its thread was replaced */
     struct reading *late_list; /* it came, and is to be published; owned */
+    uint64_t taken_version;    /* of the list as of the last update */
     struct list_budget budget;
     struct gpu_feed_view latest;
 };
@@ -206,7 +206,8 @@ static void read_devices(struct gpu_feed *feed, struct reading *reading, bool wh
 }
 
 /* Whether a list is due: after a pause, or when a device's memory in use has changed since the last
- * list or was not known then; as long as lists do not take too much of the time. */
+ * list or was not known then; as long as lists do not take too much of the time, and the last one
+ * was taken. */
 static bool is_list_due(const struct gpu_feed *feed, const struct reading *reading)
 {
     const struct gpu_feed_view *latest = &feed->latest;
@@ -217,7 +218,9 @@ static bool is_list_due(const struct gpu_feed *feed, const struct reading *readi
         bool is_same = fabs(in_use - latest->list_ram_bytes[i]) < GPU_MIN_MOVE_BYTES;
         is_due |= !isnan(in_use) && !is_same;
     }
-    return !latest->processes_version || (is_due && now_ns >= feed->budget.paid_until_ns);
+    bool is_taken = latest->processes_version == feed->taken_version;
+    return !latest->processes_version ||
+           (is_due && is_taken && now_ns >= feed->budget.paid_until_ns);
 }
 
 /* Lists the processes after the devices were read, then reads the memory in use once more. False:
@@ -421,8 +424,7 @@ static void replace_late_thread(struct gpu_feed *feed)
 void gpu_feed_request(struct gpu_feed *feed, enum gpu_feed_request what)
 {
     pthread_mutex_lock(&feed->lock);
-    bool has_waiting = feed->answered != feed->taken && what == GPU_FEED_FIGURES;
-    if (!feed->finished && !has_waiting) {
+    if (!feed->finished) {
         if (feed->asked++ == feed->answered)
             feed->unanswered_ns = clock_monotonic_ns();
         if (what > feed->wanted)
@@ -461,7 +463,7 @@ void gpu_feed_update(struct gpu_feed *feed, struct gpu_feed_view *view)
         view->processes_start_ns = latest->processes_start_ns;
         memcpy(view->list_ram_bytes, latest->list_ram_bytes, sizeof view->list_ram_bytes);
     }
-    feed->taken = feed->answered;
+    feed->taken_version = latest->processes_version;
     pthread_mutex_unlock(&feed->lock);
 }
 

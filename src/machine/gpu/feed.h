@@ -68,7 +68,7 @@ void gpu_feed_track(struct gpu_feed *feed, const pid_t *pids, size_t count);
 
 /* What a request is for. */
 enum gpu_feed_request {
-    GPU_FEED_FIGURES, /* unless a reading waits to be taken; with a list if one is due */
+    GPU_FEED_FIGURES, /* with a list if one is due */
     GPU_FEED_LIST,    /* and a list that begins from now on, whatever it costs */
     GPU_FEED_ALL,     /* and what is otherwise read less often because it costs much */
 };
