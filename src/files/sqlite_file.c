@@ -169,6 +169,12 @@ static void distrust(sqlite3 *database, const char *path)
 
 #define MIN_MEMORY_PAGE_BYTES 4096
 
+/* What a connection with a log has: the argument of its hooks. */
+struct log_state {
+    sqlite3 *database;
+    char header[INDEX_HEADER_BYTES]; /* of the index, as it was before the open transaction */
+};
+
 /* Guards the parts that are mapped, of a database that has its log open, and gives them; returns
  * how many these are. */
 static size_t guard_index(sqlite3 *database, char *parts[MAX_INDEX_PARTS])
@@ -220,17 +226,45 @@ static bool forget_lost_index(char *const *parts, size_t count)
     return true;
 }
 
-/* Called before each commit; true refuses it. After a page was lost, pages of the database may have
- * been read as they were before the log. Where none was lost until now, what is committed is right,
- * and it will be in the log. Another program may have made the file longer again, with zeroes. */
-static int refuse_by_lost_index(void *database)
+/* Keeps the header of a valid index, for the transaction that begins. */
+static void keep_header(struct log_state *state, char *const *parts, size_t count)
 {
+    if (count > 0 && !was_cut(parts, count))
+        memcpy(state->header, parts[0], INDEX_HEADER_BYTES);
+}
+
+static int refuse_by_lost_index(void *user);
+
+/* Returns the state of a connection, or NULL. Only the call that sets a hook gives its argument. */
+static struct log_state *log_state_of(sqlite3 *database)
+{
+    struct log_state *state = sqlite3_commit_hook(database, NULL, NULL);
+    if (state)
+        sqlite3_commit_hook(database, refuse_by_lost_index, state);
+    return state;
+}
+
+/*
+ * Called before each commit; true refuses it. After a page was lost, pages of the database may have
+ * been read as they were before the log. Where none was lost until now, what is committed is right,
+ * and it will be in the log. Another program may have made the file longer again, with zeroes.
+ *
+ * Where a commit begins the log again, SQLite compares the header with its own one for 10 s and
+ * then fails. So a header that was lost just now is put back, into memory that only this process
+ * sees.
+ */
+static int refuse_by_lost_index(void *user)
+{
+    struct log_state *state = user;
     char *parts[MAX_INDEX_PARTS];
-    size_t count = guard_index(database, parts);
+    size_t count = guard_index(state->database, parts);
     if (was_cut(parts, count))
         return true;
     bool is_empty = count > 0 && ((const volatile char *)parts[0])[INDEX_HEADER_IS_SET] == 0;
-    return is_empty && !was_cut(parts, count);
+    bool is_lost_now = was_cut(parts, count);
+    if (is_empty && is_lost_now)
+        memcpy(parts[0], state->header, INDEX_HEADER_BYTES);
+    return is_empty && !is_lost_now;
 }
 
 bool sqlite_file_has_lost_index(sqlite3 *database)
@@ -240,6 +274,8 @@ bool sqlite_file_has_lost_index(sqlite3 *database)
     for (size_t i = 0; i < count; i++)
         for (size_t at = 0; at < LOG_INDEX_BYTES; at += MIN_MEMORY_PAGE_BYTES)
             (void)((const volatile char *)parts[i])[at];
+    if (count > 0 && log_state_of(database))
+        keep_header(log_state_of(database), parts, count);
     return was_cut(parts, count) && !sqlite_file_has_moved(database);
 }
 
@@ -248,6 +284,7 @@ int sqlite_file_close(sqlite3 *database)
     char *parts[MAX_INDEX_PARTS];
     size_t count = has_open_log(database) ? guard_index(database, parts) : 0;
     forget_lost_index(parts, count);
+    free(sqlite3_commit_hook(database, NULL, NULL));
     int result = sqlite3_close(database);
     for (size_t i = 0; result == SQLITE_OK && i < count; i++)
         mapped_guard_remove(parts[i]);
@@ -462,8 +499,12 @@ void sqlite_file_use_log(sqlite3 *database)
         sqlite3_exec(database, "PRAGMA journal_mode=TRUNCATE", NULL, NULL, NULL);
     else if (has_open_log(database)) {
         char *parts[MAX_INDEX_PARTS];
-        guard_index(database, parts);
-        sqlite3_commit_hook(database, refuse_by_lost_index, database);
+        struct log_state *state = calloc(1, sizeof *state);
+        if (state) {
+            state->database = database;
+            keep_header(state, parts, guard_index(database, parts));
+            sqlite3_commit_hook(database, refuse_by_lost_index, state);
+        }
     }
     sqlite3_exec(database, "PRAGMA synchronous=NORMAL", NULL, NULL, NULL);
 }
@@ -543,7 +584,7 @@ int sqlite_file_finish(sqlite3 *database, const char *path, struct gput_error *e
     size_t count = has_open_log(database) ? guard_index(database, parts) : 0;
     int result = SQLITE_OK, code = GPUT_OK;
     forget_lost_index(parts, count);
-    sqlite3_commit_hook(database, NULL, NULL); /* without a log there is no index */
+    free(sqlite3_commit_hook(database, NULL, NULL)); /* without a log there is no index */
     /* This checkpoints the log and removes it. While a reader has the file open the log stays, and
      * the last one to close the file checkpoints it. A log at the path of a removed file belongs to
      * another database. */

@@ -64,6 +64,14 @@ class Hostile(CommandTest):
         times = [row[0] for row in database.execute("SELECT timestamp FROM data ORDER BY timestamp")]
         self.assertGreater(times[-1] - times[0], 1)  # those after the cut are there
 
+    def test_rows_that_a_cut_index_has_cost_are_said(self):
+        """Where the index is as long as before, a commit cannot know whether pages were lost."""
+        command = "sleep 0.55; : > t.sqlite-shm; truncate -s 32768 t.sqlite-shm; sleep 1.2"
+        done = self.run_command("run", "-q", "--st", "0.01", "--tf", "t.sqlite", "-f", "json", "-o", "r.json", "--", "sh", "-c", command)
+        lost = json.loads((self.folder / "r.json").read_text())["tracker"]["rows_lost"]
+        self.assertEqual("the index of its log. Rows of the tracking file are being lost" in done.stderr, lost > 0, done.stderr)
+        self.assertEqual(done.returncode, 0)
+
     def test_nor_a_program_that_tracks_itself(self):
         if SANITIZED or not (BUILD / "python" / "gpu_tracker").exists():
             self.skipTest("the sanitizer's library comes too late in Python" if SANITIZED else "built without Python")

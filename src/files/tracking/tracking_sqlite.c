@@ -137,9 +137,6 @@ static int open_again(struct sqlite_writer *writer, struct gput_error *error)
         close_database(writer);
     else
         sqlite3_busy_timeout(writer->database, 0); /* as at the start */
-    /* The next row is committed at once: the commit of a transaction that began with an empty log
-     * waits 10 s and fails where the index is lost meanwhile. */
-    writer->last_row_ns = INT64_MIN;
     return code;
 }
 

@@ -134,41 +134,40 @@ static void put_gpus(struct sink *sink, const struct snapshot *snapshot)
 #define MAX_TOTALS_COLUMNS ENERGY_COLUMNS
 _Static_assert(IO_COLUMNS <= MAX_TOTALS_COLUMNS, "a row of bytes has more columns");
 
-/* Adds a row to such a table, which is made at its first row. What fails leaves the samples; a full
- * disk may have space for the next one. */
-static void write_totals(struct tracking_output *output, struct totals_table *table,
+/* Adds a row to such a table, which is made at its first row. A full disk may have space for the
+ * next one. A failure is that of the whole batch of rows, so samples may be lost as well. */
+static int write_totals(struct tracking_output *output, struct totals_table *table,
     const char *name, const struct tracking_column *columns, size_t count, const double *numbers,
-    int64_t now_ns)
+    int64_t now_ns, struct gput_error *error)
 {
     struct tracking_value values[MAX_TOTALS_COLUMNS];
     if (!table->is_there)
-        table->is_there = tracking_file_add_table(
-                              output->file, name, columns, count, &table->table, NULL) == GPUT_OK;
-    if (!table->is_there)
-        return;
+        TRY(tracking_file_add_table(output->file, name, columns, count, &table->table, error));
+    table->is_there = true;
     for (size_t i = 0; i < count; i++)
         values[i] = tracking_real(numbers[i]);
-    tracking_file_write_table_row(output->file, table->table, values, now_ns, NULL);
+    return tracking_file_write_table_row(output->file, table->table, values, now_ns, error);
 }
 
-static void write_energy(
-    struct tracking_output *output, const struct tracking_row_item *item, int64_t now_ns)
+static int write_energy(struct tracking_output *output, const struct tracking_row_item *item,
+    int64_t now_ns, struct gput_error *error)
 {
     struct tracking_column columns[ENERGY_COLUMNS] = {{"timestamp", TRACKING_REAL}};
     for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++)
         columns[1 + i] = (struct tracking_column){
             gput_energy_figure_name((enum gput_energy_figure)i), TRACKING_REAL};
-    write_totals(
-        output, &output->energy, "energy_data", columns, ENERGY_COLUMNS, item->energy, now_ns);
+    return write_totals(output, &output->energy, "energy_data", columns, ENERGY_COLUMNS,
+        item->energy, now_ns, error);
 }
 
-static void write_io(
-    struct tracking_output *output, const struct tracking_row_item *item, int64_t now_ns)
+static int write_io(struct tracking_output *output, const struct tracking_row_item *item,
+    int64_t now_ns, struct gput_error *error)
 {
     static const struct tracking_column columns[IO_COLUMNS] = {{"timestamp", TRACKING_REAL},
         {"read_bytes", TRACKING_REAL}, {"write_bytes", TRACKING_REAL},
         {"storage_read_bytes", TRACKING_REAL}, {"storage_write_bytes", TRACKING_REAL}};
-    write_totals(output, &output->io, "io_data", columns, IO_COLUMNS, item->io, now_ns);
+    return write_totals(
+        output, &output->io, "io_data", columns, IO_COLUMNS, item->io, now_ns, error);
 }
 
 static void put_energy(struct sink *sink, const struct snapshot *snapshot)
@@ -314,11 +313,11 @@ static void write_row(struct sink_writer *writer, void *user, void *bytes)
     else if (item->kind == GPU_ROW)
         code = write_gpu(output, item, now_ns, &error);
     else if (item->kind == ENERGY_ROW)
-        write_energy(output, item, now_ns);
+        code = write_energy(output, item, now_ns, &error);
     else if (item->kind == IDENTITY_ROW)
         write_identity(writer, output, item->whose, false);
     else
-        write_io(output, item, now_ns);
+        code = write_io(output, item, now_ns, &error);
     if (item->kind == IDENTITY_ROW)
         gput_results_destroy(item->whose);
     note_failure(writer, output, code, &error);
