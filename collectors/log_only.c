@@ -3,14 +3,14 @@
  * SQLite. And it installs no signal handler: its logs are in a folder of their own in which nobody
  * truncates files, and their space is reserved.
  */
-#include "analysis/blocks/block_writer.h"
 #include "files/marks/mapped_guard.h"
+#include "files/marks/sub_tracking_writer.h"
 
-int block_writer_methods_find(
-    const char *path, const struct block_writer_methods **methods, struct gput_error *error)
+int sub_tracking_writer_methods_find(
+    const char *path, const struct sub_tracking_writer_methods **methods, struct gput_error *error)
 {
     (void)path, (void)error;
-    *methods = &block_writer_log;
+    *methods = &sub_tracking_log_writer;
     return GPUT_OK;
 }
 

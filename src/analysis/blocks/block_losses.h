@@ -5,8 +5,8 @@
  */
 #pragma once
 
-#include "analysis/blocks/block_name.h"
 #include "files/marks/sub_tracking_file.h"
+#include "files/marks/sub_tracking_names.h"
 
 #include <stdbool.h>
 #include <stddef.h>

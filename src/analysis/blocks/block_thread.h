@@ -3,13 +3,29 @@
  */
 #pragma once
 
-#include "analysis/blocks/block_writer.h"
+#include "analysis/blocks/block_figures.h"
+#include "analysis/blocks/block_losses.h"
+#include "files/marks/sub_tracking_writer.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define BLOCK_THREAD_RECENT 64
+
+/* How a thread marks; all zero at first. */
+struct block_writer_thread {
+    int64_t thread_id;
+    bool recurses; /* its next mark starts a block that it has open already */
+    /* Start of the call that its next mark stops, a `marked_ns`; 0: not known. */
+    int64_t started_ns;
+    int64_t marked_ns; /* time of its last mark, by the writer's clock */
+    struct block_figures_thread figures;
+    struct sub_tracking_mark row; /* the current mark, or one that could not be written */
+    struct block_losses losses;
+    struct block_log_cursor cursor; /* of the log format */
+    struct block_log *plain_log;    /* the writer's; NULL before the first mark and after losses */
+};
 
 struct block_thread {
     struct gput_blocks *blocks;

@@ -1,8 +1,9 @@
-#include "analysis/blocks/block_path.h"
-#include "analysis/blocks/block_plain.h"
 #include "analysis/blocks/blocks_state.h"
 #include "base/error.h"
 #include "base/sized.h"
+#include "base/wall_clock.h"
+#include "files/marks/block_path.h"
+#include "files/marks/sub_tracking_columns.h"
 
 #include <gputracker/blocks.h>
 
@@ -33,6 +34,28 @@ static int mark_failed(struct gput_blocks *blocks, struct block_writer_thread *t
     return blocks_mark_lost(blocks, reason);
 }
 
+/* Writes a mark of this moment by the writer's own function. The clock is read as close to the
+ * block as possible. A stop that could not be written is left in thread->row. */
+static int write_mark(struct gput_blocks *blocks, struct block_writer_thread *thread,
+    const struct block_name *name, enum sub_tracking_position position, struct gput_error *error)
+{
+    struct sub_tracking_writer *writer = blocks->writer;
+    struct sub_tracking_mark *row = &thread->row;
+    bool is_start = position == SUB_TRACKING_START, is_exact = blocks->options.exact;
+    if (sub_tracking_writer_needs_thread_ids(writer, thread->thread_id, thread->recurses))
+        sub_tracking_writer_decide_thread_ids(writer);
+    if (is_start && writer->methods->prepare)
+        TRY(writer->methods->prepare(writer, &thread->cursor, thread->thread_id, error));
+    sub_tracking_mark_clear_figures(row);
+    if (is_exact && is_start)
+        block_figures_read(&blocks->figures, &thread->figures, position, &row->exact);
+    thread->marked_ns = wall_clock_ns();
+    if (is_exact && !is_start)
+        block_figures_read(&blocks->figures, &thread->figures, position, &row->exact);
+    blocks_place_row(blocks, thread, position, thread->marked_ns, row);
+    return writer->methods->add(writer, &thread->cursor, name, row, error);
+}
+
 /* Marks after losses: calls are in the file completely or not at all. */
 static __attribute__((noinline)) int mark_after_losses(struct gput_blocks *blocks,
     struct block_writer_thread *thread, const struct block_name *name,
@@ -46,7 +69,7 @@ static __attribute__((noinline)) int mark_after_losses(struct gput_blocks *block
         return blocks_mark_lost(blocks, &reason);
     }
     blocks_write_waiting_stops(blocks, thread);
-    int code = blocks->writer->methods->mark(blocks->writer, thread, name, position, &reason);
+    int code = write_mark(blocks, thread, name, position, &reason);
     if (code != GPUT_OK)
         return mark_failed(blocks, thread, name, position, &reason);
     if (position == SUB_TRACKING_START && pairing == LIKE_BRACKETS)
@@ -54,7 +77,7 @@ static __attribute__((noinline)) int mark_after_losses(struct gput_blocks *block
     return GPUT_OK;
 }
 
-/* By the writer's own function. */
+/* Marks where a plain mark is not possible. */
 static __attribute__((noinline)) int mark_by_writer(struct gput_blocks *blocks,
     struct block_writer_thread *thread, const struct block_name *name,
     enum sub_tracking_position position, enum pairing pairing)
@@ -62,7 +85,7 @@ static __attribute__((noinline)) int mark_by_writer(struct gput_blocks *blocks,
     struct gput_error reason;
     if (block_losses_any(&thread->losses))
         return mark_after_losses(blocks, thread, name, position, pairing);
-    int code = blocks->writer->methods->mark(blocks->writer, thread, name, position, &reason);
+    int code = write_mark(blocks, thread, name, position, &reason);
     if (code != GPUT_OK)
         return mark_failed(blocks, thread, name, position, &reason);
     thread->plain_log = blocks->writer->plain_log;
@@ -76,21 +99,33 @@ static __attribute__((noinline)) int mark_cut(struct gput_blocks *blocks,
 {
     struct gput_error reason;
     block_log_cut_error(&reason);
-    thread->row = (struct sub_tracking_mark){
-        .position = position,
-        .timestamp_ns = thread->marked_ns,
-        .started_ns = thread->started_ns,
-    };
+    sub_tracking_mark_clear_figures(&thread->row);
+    blocks_place_row(blocks, thread, position, thread->marked_ns, &thread->row);
     return mark_failed(blocks, thread, name, position, &reason);
+}
+
+/* Stores a plain mark: a word of a block log without figures. It is stored here, inline: reaching
+ * the writer's own function by its table would cost about as much as the mark. False: the file was
+ * truncated, and the mark may be lost. */
+static inline bool store_plain_mark(
+    struct block_writer_thread *thread, uint32_t name, unsigned position)
+{
+    int64_t now = wall_clock_ns();
+    if (thread->started_ns != 0)
+        block_log_put_start_time(thread->plain_log, &thread->cursor, thread->started_ns);
+    thread->marked_ns = now;
+    block_log_put_plain(&thread->cursor, now, block_log_tag(name, position));
+    return !block_log_is_cut(thread->plain_log);
 }
 
 static inline int mark(struct gput_blocks *blocks, struct block_thread *thread,
     const struct block_name *name, enum sub_tracking_position position, enum pairing pairing)
 {
     struct block_writer_thread *at = &thread->writer;
-    if (__builtin_expect(!block_plain_is_ready(at), 0))
+    bool is_plain = at->plain_log && block_log_has_plain_space(&at->cursor);
+    if (__builtin_expect(!is_plain, 0))
         return mark_by_writer(blocks, at, name, position, pairing);
-    if (__builtin_expect(block_plain_mark(at, name->number, position), 1))
+    if (__builtin_expect(store_plain_mark(at, name->number, position), 1))
         return GPUT_OK;
     return mark_cut(blocks, at, name, position);
 }
@@ -274,7 +309,8 @@ int gput_blocks_open(const char *path, const struct gput_blocks_options *options
     if (code == GPUT_OK)
         code = blocks_begin_process(created, created->options.join ? JOINS : BEGINS, error);
     if (code == GPUT_OK && pthread_key_create(&created->key, blocks_leave_thread) != 0) {
-        block_writer_close(created->writer, NULL);
+        sub_tracking_writer_close(created->writer, NULL);
+        block_figures_close(&created->figures);
         code = error_memory(error);
     }
     if (code != GPUT_OK) {
@@ -294,7 +330,7 @@ int gput_blocks_close(struct gput_blocks *blocks, struct gput_error *error)
     bool own = block_owner_is_this(&blocks->owner);
     pthread_key_delete(blocks->key);
     if (mine && (!own || mine->generation != blocks->generation)) {
-        block_writer_end_thread(NULL, &mine->writer);
+        blocks_release_thread(NULL, &mine->writer);
         block_thread_destroy(mine);
     }
     while (own && blocks->threads) {
@@ -302,14 +338,15 @@ int gput_blocks_close(struct gput_blocks *blocks, struct gput_error *error)
         blocks->threads = thread->next;
         if (blocks->writer)
             blocks_write_last_stops(blocks, &thread->writer);
-        block_writer_end_thread(blocks->writer, &thread->writer);
+        blocks_release_thread(blocks, &thread->writer);
         block_thread_destroy(thread);
     }
     int code = GPUT_OK;
     if (blocks->writer && own)
-        code = block_writer_close(blocks->writer, error);
+        code = sub_tracking_writer_close(blocks->writer, error);
     else if (blocks->writer)
-        block_writer_abandon(blocks->writer);
+        sub_tracking_writer_forget(blocks->writer);
+    block_figures_close(&blocks->figures);
     pthread_mutex_destroy(&blocks->lock);
     free_blocks(blocks);
     return code;

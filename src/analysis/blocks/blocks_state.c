@@ -1,9 +1,11 @@
 #include "analysis/blocks/blocks_state.h"
 
-#include "analysis/blocks/block_path.h"
+#include "files/marks/block_path.h"
+#include "files/marks/sub_tracking_columns.h"
 #include "machine/rank/rank.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* The most paths that a child tries for its file. */
@@ -26,7 +28,7 @@ int blocks_mark_lost(struct gput_blocks *blocks, const struct gput_error *reason
 void blocks_call_lost(struct gput_blocks *blocks)
 {
     if (blocks->writer)
-        blocks->writer->methods->lose_call(blocks->writer);
+        sub_tracking_writer_lose_call(blocks->writer);
 }
 
 /* A mark that was counted as lost was written later. */
@@ -44,7 +46,8 @@ void blocks_write_waiting_stops(struct gput_blocks *blocks, struct block_writer_
     size_t kept = 0;
     for (; kept < losses->n_waiting; kept++) {
         struct block_waiting_stop *stop = &losses->waiting[kept];
-        if (blocks->writer->methods->keep(blocks->writer, thread, &stop->name, &stop->row, NULL))
+        if (blocks->writer->methods->add(
+                blocks->writer, &thread->cursor, &stop->name, &stop->row, NULL) != GPUT_OK)
             break;
         mark_recovered(blocks);
     }
@@ -88,15 +91,66 @@ static void keep_name(struct gput_blocks *blocks, const char *path)
     blocks->is_named = true;
 }
 
+/* How the marks of this process are written. Errors: GPUT_ERROR_INVALID (the extension). */
+static int describe_file(const struct gput_blocks_options *options, const char *path,
+    struct sub_tracking_live *live, struct gput_error *error)
+{
+    *live = (struct sub_tracking_live){
+        .process_id = options->process_id ? options->process_id : getpid(),
+        .limit_bytes = options->limit_bytes,
+        .overwrite = options->overwrite,
+    };
+    if (options->thread_ids)
+        live->columns |= SUB_TRACKING_COLUMNS_DISTINGUISH_CALLS;
+    if (options->exact)
+        live->columns |= SUB_TRACKING_COLUMNS_EXACT;
+    if (options->exact && options->block_peaks)
+        live->columns |= SUB_TRACKING_COLUMN_BLOCK_PEAK;
+    if (options->exact && options->counters)
+        live->columns |= SUB_TRACKING_COLUMNS_COUNTERS;
+    if (options->exact && options->gpu_time)
+        live->columns |= SUB_TRACKING_COLUMN_GPU;
+    return sub_tracking_writer_methods_find(path, &live->methods, error);
+}
+
+static int open_at(struct gput_blocks *blocks, const char *path, struct gput_error *error)
+{
+    struct sub_tracking_live live;
+    TRY(describe_file(&blocks->options, path, &live, error));
+    return sub_tracking_writer_open(path, &live, &blocks->writer, error);
+}
+
+static int join_at(struct gput_blocks *blocks, const char *path, struct gput_error *error)
+{
+    struct sub_tracking_live live;
+    TRY(describe_file(&blocks->options, path, &live, error));
+    return sub_tracking_writer_join(path, &live, &blocks->writer, error);
+}
+
+/* What cannot be read is unknown in each mark. */
+static void open_figures(struct block_figures *figures, const struct gput_blocks_options *options)
+{
+    const char *procfs_root = options->procfs_root ? options->procfs_root : "/proc";
+    const char *sysfs_root = options->sysfs_root ? options->sysfs_root : "/sys";
+    block_figures_open_peak(figures);
+    if (options->energy)
+        block_figures_open_energy(figures, sysfs_root);
+    if (options->gpu_time)
+        own_gpu_time_open(procfs_root, sysfs_root, &figures->gpu_time, NULL);
+    if (options->block_peaks)
+        block_figures_open_block_peaks(figures, NULL);
+    figures->has_counters = options->counters;
+}
+
 /* Takes the next free name in `*path` where that is wanted. */
 static int open_first(struct gput_blocks *blocks, char **path, struct gput_error *error)
 {
-    int code = block_writer_open(*path, &blocks->options, &blocks->writer, error);
+    int code = open_at(blocks, *path, error);
     for (unsigned tries = 1;
          blocks->options.free_name && code == GPUT_ERROR_EXISTS && tries < MAX_PATHS; tries++) {
         char *free_path;
         TRY(gput_rank_free_path(*path, &free_path, error));
-        code = block_writer_open(free_path, &blocks->options, &blocks->writer, error);
+        code = open_at(blocks, free_path, error);
         if (code == GPUT_OK) {
             blocks->is_renamed = true;
             free(*path);
@@ -116,8 +170,7 @@ static int open_child(struct gput_blocks *blocks, const char *path, struct gput_
         char *own = number > 0 || !blocks->has_process_id
                         ? block_path_with_process_id(path, getpid(), number)
                         : strdup(path);
-        code = own ? block_writer_open(own, &blocks->options, &blocks->writer, error)
-                   : error_memory(error);
+        code = own ? open_at(blocks, own, error) : error_memory(error);
         free(own);
     }
     return code;
@@ -130,12 +183,14 @@ static int open_writer(
     int code = GPUT_ERROR_EXISTS;
     TRY(name_file(blocks, beginning == BEGINS ? blocks->path : blocks->absolute, &path, error));
     if (beginning == JOINS && !blocks->has_process_id)
-        code = block_writer_join(path, &blocks->options, &blocks->writer, NULL);
+        code = join_at(blocks, path, NULL);
     if (code != GPUT_OK)
         code = beginning == BEGINS ? open_first(blocks, &path, error)
                                    : open_child(blocks, path, error);
     if (code == GPUT_OK)
         keep_name(blocks, path);
+    if (code == GPUT_OK && blocks->options.exact)
+        open_figures(&blocks->figures, &blocks->options);
     free(path);
     return code;
 }
@@ -162,10 +217,10 @@ int blocks_begin_process(
 static void start_in_child(struct gput_blocks *blocks)
 {
     bool joins = blocks->writer && blocks->writer->shared;
-    if (blocks->writer && !blocks->writer->methods->forget)
+    if (blocks->writer && !sub_tracking_writer_forget(blocks->writer))
         blocks->parents_writer = blocks->writer;
-    else if (blocks->writer)
-        block_writer_abandon(blocks->writer);
+    block_figures_close(&blocks->figures);
+    memset(&blocks->figures, 0, sizeof blocks->figures);
     blocks->parents_threads = blocks->threads;
     sub_tracking_names_destroy(blocks->names);
     blocks->generation++;
@@ -183,6 +238,28 @@ void blocks_make_own(struct gput_blocks *blocks)
 }
 
 /* ---- Threads ---- */
+
+void blocks_release_thread(struct gput_blocks *blocks, struct block_writer_thread *thread)
+{
+    struct sub_tracking_writer *writer = blocks ? blocks->writer : NULL;
+    if (writer && writer->methods->leave)
+        writer->methods->leave(writer, &thread->cursor);
+    block_figures_end_thread(writer ? &blocks->figures : NULL, &thread->figures);
+    block_log_free_cursor(&thread->cursor);
+    thread->plain_log = NULL;
+    block_losses_finish(&thread->losses);
+}
+
+void blocks_place_row(const struct gput_blocks *blocks, const struct block_writer_thread *thread,
+    enum sub_tracking_position position, int64_t time_ns, struct sub_tracking_mark *row)
+{
+    row->process_id = blocks->writer->process_id;
+    row->thread_id = thread->thread_id;
+    row->position = (uint8_t)position;
+    row->started_ns = thread->started_ns != 0 ? thread->started_ns : SUB_TRACKING_UNKNOWN;
+    row->timestamp_ns = time_ns;
+    row->timestamp = sub_tracking_seconds_of_ns(time_ns);
+}
 
 /* Called when a thread ends. */
 void blocks_leave_thread(void *pointer)
@@ -202,7 +279,7 @@ void blocks_leave_thread(void *pointer)
     }
     if (joined && blocks->writer)
         blocks_write_last_stops(blocks, &thread->writer);
-    block_writer_end_thread(joined ? blocks->writer : NULL, &thread->writer);
+    blocks_release_thread(joined ? blocks : NULL, &thread->writer);
     block_thread_destroy(thread);
 }
 
@@ -235,7 +312,7 @@ struct block_thread *blocks_find_thread(struct gput_blocks *blocks)
             thread->writer.thread_id = blocks->options.process_id;
         join(blocks, thread);
     } else if (thread->generation != blocks->generation) {
-        block_writer_end_thread(NULL, &thread->writer);
+        blocks_release_thread(NULL, &thread->writer);
         block_thread_inherit(thread);
         join(blocks, thread);
     }

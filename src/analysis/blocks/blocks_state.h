@@ -6,9 +6,9 @@
 
 #include "analysis/blocks/block_owner.h"
 #include "analysis/blocks/block_thread.h"
-#include "analysis/blocks/block_writer.h"
 #include "base/error.h"
 #include "files/marks/sub_tracking_names.h"
+#include "files/marks/sub_tracking_writer.h"
 
 #include <gputracker/blocks.h>
 
@@ -31,12 +31,13 @@ struct gput_blocks {
 
     /* In a child: memory of its parent that must not be freed here. Referenced, so that leak
      * checkers do not report it. */
-    struct block_writer *parents_writer;
+    struct sub_tracking_writer *parents_writer;
     struct block_thread *parents_threads;
 
     /* State of the owner; a child starts with new state. */
     uint64_t generation;
-    struct block_writer *writer; /* NULL when it could not be opened: see `lost` */
+    struct sub_tracking_writer *writer; /* NULL when it could not be opened: see `lost` */
+    struct block_figures figures;       /* read where options.exact */
     struct sub_tracking_names *names;
     _Atomic uint32_t n_published; /* names that were added to the writer */
     pthread_mutex_t lock;         /* of the members below, and of publishing names */
@@ -81,6 +82,14 @@ struct block_thread *blocks_find_thread(struct gput_blocks *blocks);
 
 /* The destructor of a thread's state. */
 void blocks_leave_thread(void *pointer);
+
+/* Gives back what a thread has of the file and the figures. `blocks` NULL: they are closed, or its
+ * parent's. */
+void blocks_release_thread(struct gput_blocks *blocks, struct block_writer_thread *thread);
+
+/* Makes a row that of a thread's mark at that moment, except its name and its figures. */
+void blocks_place_row(const struct gput_blocks *blocks, const struct block_writer_thread *thread,
+    enum sub_tracking_position position, int64_t time_ns, struct sub_tracking_mark *row);
 
 /* The slow path to a name. Errors: GPUT_ERROR_INVALID, GPUT_ERROR_MEMORY, those of writing. */
 int blocks_find_name(struct gput_blocks *blocks, struct block_thread *thread, const char *given,

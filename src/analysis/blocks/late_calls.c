@@ -17,9 +17,9 @@ int64_t late_call_elapsed_ns(const struct gput_block_call *call)
 void late_thread_note(struct gput_blocks *blocks, struct late_thread *late)
 {
     late->thread = blocks_this_thread(blocks);
-    if (late->thread && blocks->writer && blocks->writer->exact)
-        block_figures_read(&blocks->writer->figures, &late->thread->writer.figures,
-            SUB_TRACKING_STOP, &late->exact);
+    if (late->thread && blocks->writer && blocks->options.exact)
+        block_figures_read(
+            &blocks->figures, &late->thread->writer.figures, SUB_TRACKING_STOP, &late->exact);
 }
 
 /* The process's figures of now, and the thread's when it was noted. */
@@ -27,10 +27,10 @@ static void read_exact(struct gput_blocks *blocks, const struct late_thread *lat
     int64_t started_ns, struct sub_tracking_exact *exact)
 {
     struct block_thread *mine = blocks_this_thread(blocks);
-    if (!mine || !blocks->writer->exact)
+    if (!mine || !blocks->options.exact)
         return;
     mine->writer.figures.call_started_ns = started_ns;
-    block_figures_read(&blocks->writer->figures, &mine->writer.figures, SUB_TRACKING_STOP, exact);
+    block_figures_read(&blocks->figures, &mine->writer.figures, SUB_TRACKING_STOP, exact);
     block_figures_take_thread(exact, &late->exact);
 }
 
@@ -38,15 +38,15 @@ static int keep(struct gput_blocks *blocks, const struct late_thread *late,
     const struct block_name *name, int64_t started_ns, bool with_start, struct gput_error *error)
 {
     struct block_writer_thread *at = &late->thread->writer;
-    struct sub_tracking_mark start = {.position = SUB_TRACKING_START, .timestamp_ns = started_ns};
-    struct sub_tracking_mark stop = {.position = SUB_TRACKING_STOP,
-        .timestamp_ns = wall_clock_ns(),
-        .started_ns = started_ns,
-        .exact = late->exact};
+    const struct sub_tracking_writer_methods *methods = blocks->writer->methods;
+    struct sub_tracking_mark start = {0}, stop = {.exact = late->exact};
+    blocks_place_row(blocks, at, SUB_TRACKING_START, started_ns, &start);
+    blocks_place_row(blocks, at, SUB_TRACKING_STOP, wall_clock_ns(), &stop);
+    stop.started_ns = started_ns;
     read_exact(blocks, late, started_ns, &stop.exact);
     if (with_start)
-        TRY(blocks->writer->methods->keep(blocks->writer, at, name, &start, error));
-    return blocks->writer->methods->keep(blocks->writer, at, name, &stop, error);
+        TRY(methods->add(blocks->writer, &at->cursor, name, &start, error));
+    return methods->add(blocks->writer, &at->cursor, name, &stop, error);
 }
 
 int late_call_stop_of(struct gput_blocks *blocks, const struct late_thread *late, const char *given,

@@ -335,8 +335,10 @@ int block_log_extend(struct block_log *log, struct block_log_cursor *cursor, int
         cursor->next = start + sizeof(struct block_log_chunk);
         cursor->end = start + BLOCK_LOG_CHUNK_BYTES;
         cursor->last_ns = BLOCK_LOG_NO_TIME;
+        cursor->process_id = log->header->process_id;
     }
     block_log_put_state(cursor, BLOCK_LOG_TAG_THREAD, thread_id);
+    cursor->thread_id = thread_id;
     return GPUT_OK;
 }
 

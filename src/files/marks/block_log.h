@@ -143,6 +143,7 @@ struct block_log_cursor {
     char *next;
     char *end;
     int64_t last_ns; /* time of the mark before, BLOCK_LOG_NO_TIME when there is none */
+    int64_t process_id, thread_id; /* of the marks that follow in the chunk */
 };
 
 #define BLOCK_LOG_NO_TIME INT64_MIN
@@ -254,6 +255,19 @@ static inline void block_log_put_state(struct block_log_cursor *cursor, uint32_t
     *(int64_t *)(cursor->next + 8) = value;
     block_log_publish(cursor->next, block_log_word(tag, 0));
     cursor->next += 16;
+}
+
+/* Writes process and thread of the next mark where they are not those of the one before; there must
+ * be space for both. */
+static inline void block_log_put_owner(
+    struct block_log_cursor *cursor, int64_t process_id, int64_t thread_id)
+{
+    if (cursor->process_id != process_id)
+        block_log_put_state(cursor, BLOCK_LOG_TAG_PROCESS, process_id);
+    if (cursor->thread_id != thread_id)
+        block_log_put_state(cursor, BLOCK_LOG_TAG_THREAD, thread_id);
+    cursor->process_id = process_id;
+    cursor->thread_id = thread_id;
 }
 
 /* Writes the start time of the call that the next mark stops; there must be space for both. */

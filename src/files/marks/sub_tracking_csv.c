@@ -1,19 +1,13 @@
 #include "files/marks/sub_tracking_csv.h"
 
 #include "base/csv.h"
-#include "base/file.h"
 #include "files/marks/sub_tracking_csv_lines.h"
 #include "files/marks/sub_tracking_csv_row.h"
 #include "files/marks/sub_tracking_format.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-/* A writer writes its text in blocks of this size. */
-#define BUFFER_BYTES ((size_t)256 * 1024)
 
 struct sub_tracking_csv_reader {
     struct sub_tracking_reader base;
@@ -204,101 +198,38 @@ static void csv_close(struct sub_tracking_reader *base)
     sub_tracking_csv_layout_finish(&reader->layout);
 }
 
-/* ---- The writer ---- */
+/* ---- Lines that are passed on ---- */
 
-struct sub_tracking_csv_writer {
-    struct sub_tracking_writer base;
-    int fd;
-    struct str text; /* not yet written */
-    struct sub_tracking_csv_layout layout;
-};
-
-static int flush(struct sub_tracking_csv_writer *writer, struct gput_error *error)
+const struct csv_lines *sub_tracking_csv_take_lines(
+    struct sub_tracking_reader *base, const struct sub_tracking_csv_layout *to, unsigned cores)
 {
-    if (writer->text.failed)
-        return error_memory(error);
-    int code = file_write_fd(
-        writer->fd, writer->base.path, str_text(&writer->text), writer->text.length, error);
-    str_clear(&writer->text);
-    return code;
-}
-
-static int csv_create(struct sub_tracking_writer *base, int fd, struct gput_error *error)
-{
-    struct sub_tracking_csv_writer *writer = (struct sub_tracking_csv_writer *)base;
-    writer->fd = fd;
-    if (!sub_tracking_csv_layout_init(&writer->layout, base->columns)) {
-        close(fd);
-        return error_memory(error);
-    }
-    sub_tracking_csv_append_header(&writer->text, &writer->layout);
-    return GPUT_OK;
-}
-
-static int csv_add(struct sub_tracking_writer *base, const struct sub_tracking_mark *rows,
-    size_t count, const struct sub_tracking_names *names, struct gput_error *error)
-{
-    struct sub_tracking_csv_writer *writer = (struct sub_tracking_csv_writer *)base;
-    for (size_t i = 0; i < count; i++) {
-        sub_tracking_csv_append_row(&writer->text, &writer->layout, &rows[i],
-            sub_tracking_names_text(names, rows[i].name),
-            sub_tracking_names_length(names, rows[i].name));
-        if (writer->text.length >= BUFFER_BYTES || writer->text.failed)
-            TRY(flush(writer, error));
-    }
-    return GPUT_OK;
-}
-
-/* Writes lines as they are. */
-static int write_lines(
-    struct sub_tracking_csv_writer *writer, const struct csv_lines *lines, struct gput_error *error)
-{
-    TRY(flush(writer, error));
-    return file_write_fd(
-        writer->fd, writer->base.path, lines->text.data, lines->text.length, error);
-}
-
-static int csv_pass(struct sub_tracking_reader *from, struct sub_tracking_writer *to,
-    unsigned cores, size_t *count, struct gput_error *error)
-{
-    struct sub_tracking_csv_reader *reader = (struct sub_tracking_csv_reader *)from;
-    struct sub_tracking_csv_writer *writer = (struct sub_tracking_csv_writer *)to;
-    reader->layouts = (struct csv_line_layouts){&reader->layout, &writer->layout};
+    struct sub_tracking_csv_reader *reader = (struct sub_tracking_csv_reader *)base;
+    if (base->methods != &sub_tracking_csv)
+        return NULL;
+    reader->layouts = (struct csv_line_layouts){&reader->layout, to};
     if (!reader->has_windows)
         file_windows_create(csv_reader_fd(reader->csv), cores, &csv_line_windows, &reader->layouts,
             &reader->windows, NULL);
     reader->has_windows = true;
-    if (!find_lines(reader))
-        return GPUT_OK;
-    const struct csv_lines *lines = reader->lines;
+    const struct csv_lines *lines = find_lines(reader) ? reader->lines : NULL;
     reader->lines = NULL;
-    TRY(write_lines(writer, lines, error));
-    *count = lines->rows;
-    return csv_reader_move(
-        reader->csv, file_window_place(&lines->window, lines->window.after), *count, error);
+    return lines;
 }
 
-static int csv_complete(struct sub_tracking_writer *base, struct gput_error *error)
+int sub_tracking_csv_skip_lines(
+    struct sub_tracking_reader *base, const struct csv_lines *lines, struct gput_error *error)
 {
-    struct sub_tracking_csv_writer *writer = (struct sub_tracking_csv_writer *)base;
-    int code = flush(writer, error);
-    if (close(writer->fd) != 0 && code == GPUT_OK)
-        code = error_set_errno(error, errno, "Cannot write %s", base->path);
-    str_finish(&writer->text);
-    sub_tracking_csv_layout_finish(&writer->layout);
-    return code;
+    struct sub_tracking_csv_reader *reader = (struct sub_tracking_csv_reader *)base;
+    base->rows += lines->rows;
+    return csv_reader_move(
+        reader->csv, file_window_place(&lines->window, lines->window.after), lines->rows, error);
 }
 
 const struct sub_tracking_format_methods sub_tracking_csv = {
     .extension = ".csv",
     .reader_bytes = sizeof(struct sub_tracking_csv_reader),
-    .writer_bytes = sizeof(struct sub_tracking_csv_writer),
     .open = csv_open,
     .next = csv_next,
     .progress = csv_progress,
     .close = csv_close,
-    .create = csv_create,
-    .add = csv_add,
-    .pass = csv_pass,
-    .complete = csv_complete,
 };

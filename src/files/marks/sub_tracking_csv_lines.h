@@ -21,3 +21,13 @@ struct csv_lines {
 };
 
 extern const struct file_window_class csv_line_windows;
+
+/* The lines that come next in a reader of CSV, in the layout of another file; made by `cores`
+ * threads. They hold until the reader goes on. NULL: what follows is not plain, or it is not CSV.
+ */
+const struct csv_lines *sub_tracking_csv_take_lines(
+    struct sub_tracking_reader *reader, const struct sub_tracking_csv_layout *to, unsigned cores);
+
+/* Goes on after those lines. */
+int sub_tracking_csv_skip_lines(
+    struct sub_tracking_reader *reader, const struct csv_lines *lines, struct gput_error *error);

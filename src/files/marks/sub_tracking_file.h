@@ -10,6 +10,7 @@
  */
 #pragma once
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "files/marks/sub_tracking_labels.h"
 #include "files/marks/sub_tracking_names.h"
@@ -124,6 +125,8 @@ uint64_t sub_tracking_reader_rows_skipped(const struct sub_tracking_reader *read
 
 /* NULL is fine. */
 void sub_tracking_reader_close(struct sub_tracking_reader *reader);
+CLEANUP_DEFINE(struct sub_tracking_reader, sub_tracking_reader_close)
+#define CLEANUP_READER CLEANUP(sub_tracking_reader_close_pointer)
 
 /*
  * Reads the next marks, at most `capacity` of them; a few hundred at a time is fast. They are in

@@ -1,10 +1,9 @@
 /*
- * The vtable of the formats of sub-tracking files, and the members that all readers and writers
- * share. For the formats' own sources only.
+ * The vtable of the readers of sub-tracking files, and the members that all of them share. For the
+ * formats' own sources only.
  */
 #pragma once
 
-#include "base/part_file.h"
 #include "files/marks/sub_tracking_columns.h"
 #include "files/marks/sub_tracking_file.h"
 #include "files/salvage.h"
@@ -26,19 +25,9 @@ struct sub_tracking_reader {
     char *warning; /* or NULL */
 };
 
-/* First member of each format's writer. */
-struct sub_tracking_writer {
-    const struct sub_tracking_format_methods *methods;
-    char *path;            /* as given, for messages */
-    char *target;          /* `path` with its links resolved */
-    struct part_file part; /* the temporary path until then */
-    unsigned columns;
-};
-
 struct sub_tracking_format_methods {
     const char *extension;
     size_t reader_bytes; /* size of a reader, all zero before open() */
-    size_t writer_bytes;
 
     /* Opens reader->path, sets reader->columns. After a failure close() is called as well. */
     int (*open)(struct sub_tracking_reader *reader, struct gput_error *error);
@@ -47,19 +36,6 @@ struct sub_tracking_format_methods {
     void (*progress)(const struct sub_tracking_reader *reader, uint64_t *done, uint64_t *total);
     /* Frees what open() allocated, without the reader itself. */
     void (*close)(struct sub_tracking_reader *reader);
-
-    /* Starts to write to `fd`, the empty file writer->part, which the method closes, also on
-     * failure. */
-    int (*create)(struct sub_tracking_writer *writer, int fd, struct gput_error *error);
-    int (*add)(struct sub_tracking_writer *writer, const struct sub_tracking_mark *rows,
-        size_t count, const struct sub_tracking_names *names, struct gput_error *error);
-    /* As sub_tracking_reader_pass(), to a writer of the same format. NULL: nothing. */
-    int (*pass)(struct sub_tracking_reader *from, struct sub_tracking_writer *to, unsigned cores,
-        size_t *count, struct gput_error *error);
-    /* Adds lost calls. NULL: they are rows. */
-    void (*add_lost)(struct sub_tracking_writer *writer, const struct sub_tracking_lost *lost);
-    /* Writes the rest and closes, also after a failure; not called when create() failed. */
-    int (*complete)(struct sub_tracking_writer *writer, struct gput_error *error);
 };
 
 extern const struct sub_tracking_format_methods sub_tracking_csv;

@@ -339,109 +339,11 @@ static void log_close(struct sub_tracking_reader *base)
     free(reader->names);
 }
 
-/* ---- The writer ---- */
-
-struct log_writer {
-    struct sub_tracking_writer base;
-    struct block_log *log;
-    struct block_log_cursor cursor;
-    struct sub_tracking_names *names; /* in the order of the file */
-    int64_t process_id;               /* of the marks that follow in this chunk */
-    int64_t thread_id;
-    bool any; /* whether it has any */
-};
-
-static int log_create(struct sub_tracking_writer *base, int fd, struct gput_error *error)
-{
-    struct log_writer *writer = (struct log_writer *)base;
-    struct block_log_setup setup = {.columns = base->columns, .limit_bytes = UINT64_MAX};
-    TRY(block_log_create(fd, base->path, &setup, &writer->log, error));
-    writer->names = sub_tracking_names_create();
-    if (!writer->names) {
-        block_log_close(writer->log, NULL);
-        return error_memory(error);
-    }
-    return GPUT_OK;
-}
-
-static int file_name(struct log_writer *writer, const char *text, size_t length, uint32_t *name,
-    struct gput_error *error)
-{
-    uint32_t before = sub_tracking_names_count(writer->names);
-    *name = sub_tracking_names_add(writer->names, text, length);
-    if (*name == SUB_TRACKING_NO_NAME)
-        return error_memory(error);
-    return *name < before ? GPUT_OK : block_log_add_name(writer->log, text, length, error);
-}
-
-/* Writes the state that changed since the previous mark, and ensures space for the next one. */
-static int put_state(
-    struct log_writer *writer, const struct sub_tracking_mark *row, struct gput_error *error)
-{
-    if (!block_log_has_space(writer->log, &writer->cursor)) {
-        TRY(block_log_extend(writer->log, &writer->cursor, row->thread_id, error));
-        writer->thread_id = row->thread_id;
-        writer->any = false;
-    }
-    if (!writer->any || writer->process_id != row->process_id)
-        block_log_put_state(&writer->cursor, BLOCK_LOG_TAG_PROCESS, row->process_id);
-    if (writer->thread_id != row->thread_id)
-        block_log_put_state(&writer->cursor, BLOCK_LOG_TAG_THREAD, row->thread_id);
-    writer->process_id = row->process_id;
-    writer->thread_id = row->thread_id;
-    writer->any = true;
-    if ((writer->base.columns & SUB_TRACKING_COLUMN_STARTED) &&
-        row->started_ns != SUB_TRACKING_UNKNOWN)
-        block_log_put_state(&writer->cursor, BLOCK_LOG_TAG_STARTED, row->started_ns);
-    return GPUT_OK;
-}
-
-static int add_row(struct log_writer *writer, const struct sub_tracking_mark *row,
-    const struct sub_tracking_names *names, struct gput_error *error)
-{
-    uint32_t name;
-    TRY(file_name(writer, sub_tracking_names_text(names, row->name),
-        sub_tracking_names_length(names, row->name), &name, error));
-    TRY(put_state(writer, row, error));
-    block_log_put(writer->log, &writer->cursor, row->timestamp_ns,
-        block_log_tag(name, row->position), &row->exact);
-    return GPUT_OK;
-}
-
-static int log_add(struct sub_tracking_writer *base, const struct sub_tracking_mark *rows,
-    size_t count, const struct sub_tracking_names *names, struct gput_error *error)
-{
-    for (size_t i = 0; i < count; i++)
-        TRY(add_row((struct log_writer *)base, &rows[i], names, error));
-    return GPUT_OK;
-}
-
-static void log_add_lost(struct sub_tracking_writer *base, const struct sub_tracking_lost *lost)
-{
-    struct block_log *log = ((struct log_writer *)base)->log;
-    block_log_add_lost(log, lost);
-    /* one more than the calls have: at least so many */
-    atomic_fetch_add(&log->header->marks_lost, 2 * lost->calls + lost->at_least);
-}
-
-static int log_complete(struct sub_tracking_writer *base, struct gput_error *error)
-{
-    struct log_writer *writer = (struct log_writer *)base;
-    block_log_free_cursor(&writer->cursor);
-    sub_tracking_names_destroy(writer->names);
-    return block_log_close(writer->log, error);
-}
-
 const struct sub_tracking_format_methods sub_tracking_log = {
     .extension = BLOCK_LOG_EXTENSION,
     .reader_bytes = sizeof(struct log_reader),
-    .writer_bytes = sizeof(struct log_writer),
     .open = log_open,
     .next = log_next,
     .progress = log_progress,
     .close = log_close,
-    .create = log_create,
-    .add = log_add,
-    .add_lost = log_add_lost,
-    .complete = log_complete,
 };

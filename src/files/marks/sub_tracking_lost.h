@@ -23,11 +23,5 @@ size_t sub_tracking_lost_rows(const struct sub_tracking_lost *lost,
 /* Whether that is the name of lost calls, and how many they are. Sets `calls` and `at_least`. */
 bool sub_tracking_lost_parse(const char *name, size_t length, struct sub_tracking_lost *lost);
 
-/* Whether there are any, or may be. */
-static inline bool sub_tracking_lost_any(const struct sub_tracking_lost *lost)
-{
-    return lost->calls > 0 || lost->at_least;
-}
-
 /* Adds others: their number, and the time of both. */
 void sub_tracking_lost_add(struct sub_tracking_lost *lost, const struct sub_tracking_lost *other);

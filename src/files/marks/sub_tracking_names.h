@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include "base/cleanup.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,9 +19,18 @@
 
 struct sub_tracking_names;
 
+/* A block's name: its number in the name table, and its text. */
+struct block_name {
+    uint32_t number;
+    uint32_t length;
+    const char *text;
+};
+
 /* NULL without memory. */
 struct sub_tracking_names *sub_tracking_names_create(void);
 void sub_tracking_names_destroy(struct sub_tracking_names *names); /* NULL is fine */
+CLEANUP_DEFINE(struct sub_tracking_names, sub_tracking_names_destroy)
+#define CLEANUP_NAMES CLEANUP(sub_tracking_names_destroy_pointer)
 
 /*
  * The number of that name, from 0 in the order of first use. The bytes are copied when they are new

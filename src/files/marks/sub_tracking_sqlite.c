@@ -1,6 +1,3 @@
-#include "files/marks/sub_tracking_sqlite.h"
-
-#include "base/str.h"
 #include "files/marks/sub_tracking_format.h"
 #include "files/sqlite_file.h"
 
@@ -318,126 +315,11 @@ static void sqlite_close(struct sub_tracking_reader *base)
     sqlite3_close(reader->database);
 }
 
-/* ---- The writer ---- */
-
-struct sqlite_writer {
-    struct sub_tracking_writer base;
-    sqlite3 *database;
-    sqlite3_stmt *insert;
-};
-
-static const char *sql_type(enum sub_tracking_column column)
-{
-    return column == SUB_TRACKING_NAME        ? "TEXT"
-           : column == SUB_TRACKING_TIMESTAMP ? "REAL"
-                                              : "INTEGER";
-}
-
-int sub_tracking_sqlite_prepare(sqlite3 *database, const char *path, unsigned columns,
-    sqlite3_stmt **insert, struct gput_error *error)
-{
-    enum sub_tracking_column list[SUB_TRACKING_COLUMN_COUNT];
-    unsigned count = sub_tracking_columns_of(columns, list);
-    struct str create = {0};
-    struct str add = {0};
-    str_append(&create, "CREATE TABLE IF NOT EXISTS data (");
-    str_append(&add, "INSERT INTO data (");
-    for (unsigned i = 0; i < count; i++) {
-        const char *comma = i + 1 < count ? ", " : ")";
-        const char *name = sub_tracking_column_name(list[i]);
-        str_printf(&create, "%s %s%s", name, sql_type(list[i]), comma);
-        str_printf(&add, "%s%s", name, comma);
-    }
-    str_append(&add, " VALUES (?");
-    for (unsigned i = 1; i < count; i++)
-        str_append(&add, ", ?");
-    str_append_char(&add, ')');
-    int code = create.failed || add.failed ? error_memory(error)
-                                           : sqlite_file_run(database, create.data, path, error);
-    if (code == GPUT_OK)
-        code = sqlite_file_prepare(database, add.data, path, insert, error);
-    str_finish(&create);
-    str_finish(&add);
-    return code;
-}
-
-int sub_tracking_sqlite_insert(sqlite3_stmt *insert, const char *path, unsigned columns,
-    const struct sub_tracking_mark *row, const char *name, size_t name_length,
-    struct gput_error *error)
-{
-    sqlite3_bind_int64(insert, 1, row->process_id);
-    sqlite3_bind_text(insert, 2, name, (int)name_length, SQLITE_STATIC);
-    sqlite3_bind_int(insert, 3, row->position);
-    sqlite3_bind_double(insert, 4, row->timestamp);
-    if (columns) {
-        enum sub_tracking_column list[SUB_TRACKING_COLUMN_COUNT];
-        unsigned count = sub_tracking_columns_of(columns, list);
-        for (unsigned i = SUB_TRACKING_REQUIRED_COLUMNS; i < count; i++) {
-            int64_t figure = *sub_tracking_column_figure((struct sub_tracking_mark *)row, list[i]);
-            if (figure == SUB_TRACKING_UNKNOWN)
-                sqlite3_bind_null(insert, (int)i + 1);
-            else
-                sqlite3_bind_int64(insert, (int)i + 1, figure);
-        }
-    }
-    bool done = sqlite3_step(insert) == SQLITE_DONE;
-    int code = done ? GPUT_OK : sqlite_file_error(sqlite3_db_handle(insert), "write", path, error);
-    sqlite3_reset(insert);
-    return code;
-}
-
-static int begin(struct sqlite_writer *writer, struct gput_error *error)
-{
-    /* The file is not used before it is renamed: no journal, no sync. */
-    const char *setup = "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN";
-    const char *path = writer->base.path;
-    TRY(sqlite_file_open_alone(writer->base.part.path, &writer->database, error));
-    TRY(sqlite_file_run(writer->database, setup, path, error));
-    return sub_tracking_sqlite_prepare(
-        writer->database, path, writer->base.columns, &writer->insert, error);
-}
-
-static int sqlite_create(struct sub_tracking_writer *base, int fd, struct gput_error *error)
-{
-    struct sqlite_writer *writer = (struct sqlite_writer *)base;
-    close(fd);
-    int code = begin(writer, error);
-    if (code != GPUT_OK) {
-        sqlite3_finalize(writer->insert);
-        sqlite3_close(writer->database);
-    }
-    return code;
-}
-
-static int sqlite_add(struct sub_tracking_writer *base, const struct sub_tracking_mark *rows,
-    size_t count, const struct sub_tracking_names *names, struct gput_error *error)
-{
-    struct sqlite_writer *writer = (struct sqlite_writer *)base;
-    for (size_t i = 0; i < count; i++)
-        TRY(sub_tracking_sqlite_insert(writer->insert, base->path, base->columns, &rows[i],
-            sub_tracking_names_text(names, rows[i].name),
-            sub_tracking_names_length(names, rows[i].name), error));
-    return GPUT_OK;
-}
-
-static int sqlite_complete(struct sub_tracking_writer *base, struct gput_error *error)
-{
-    struct sqlite_writer *writer = (struct sqlite_writer *)base;
-    sqlite3_finalize(writer->insert);
-    int code = sqlite_file_run(writer->database, "COMMIT", base->path, error);
-    sqlite3_close(writer->database);
-    return code;
-}
-
 const struct sub_tracking_format_methods sub_tracking_sqlite = {
     .extension = ".sqlite",
     .reader_bytes = sizeof(struct sqlite_reader),
-    .writer_bytes = sizeof(struct sqlite_writer),
     .open = sqlite_open,
     .next = sqlite_next,
     .progress = sqlite_progress,
     .close = sqlite_close,
-    .create = sqlite_create,
-    .add = sqlite_add,
-    .complete = sqlite_complete,
 };

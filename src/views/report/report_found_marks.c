@@ -1,6 +1,6 @@
 #include "views/report/report_found_marks.h"
 
-#include "analysis/blocks/block_path.h"
+#include "files/marks/block_path.h"
 #include "base/array.h"
 #include "base/clock.h"
 #include "files/marks/sub_tracking_file.h"

@@ -1,4 +1,4 @@
-#include "analysis/blocks/block_path.h"
+#include "files/marks/block_path.h"
 
 #include "base/str.h"
 

@@ -1,4 +1,4 @@
-#include "analysis/blocks/block_path.h"
+#include "files/marks/block_path.h"
 #include "testing.h"
 
 static void assert_text(char *text, const char *expected)

@@ -1,16 +1,18 @@
-#include "analysis/blocks/block_writer.h"
+#include "files/marks/sub_tracking_sqlite.h"
+
 #include "base/clock.h"
 #include "base/file_limit.h"
 #include "base/number.h"
 #include "base/space_reserve.h"
 #include "files/marks/sub_tracking_lost.h"
-#include "files/marks/sub_tracking_sqlite.h"
+#include "files/marks/sub_tracking_writer.h"
 #include "files/sqlite_file.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 /* Space for copying the write-ahead log on a full disk, then for saying that calls were lost, as
@@ -26,39 +28,117 @@
 /* Where copying the log made no space, that is tried again after this time. */
 #define RETRY_NS (NS_PER_SECOND / 20)
 
-/* Each mark is a transaction in the write-ahead log: committed marks survive when the program is
- * killed. */
+/* Each mark of a live file is a transaction in the write-ahead log: committed marks survive when
+ * the program is killed. */
 struct sqlite_writer {
-    struct block_writer base;
+    struct sub_tracking_writer base;
     sqlite3 *database; /* NULL: closed before a fork; the next mark opens it */
     sqlite3_stmt *insert;
     unsigned columns; /* that `insert` fills */
+
+    /* Of a live file: */
     struct sub_tracking_lost lost;
     uint64_t lost_written; /* calls that the file says are lost */
     int64_t lost_rows[2];  /* ids of the rows that say so; 0: there are none */
     struct space_reserve reserve;
     int64_t retry_ns;     /* no space can be made before */
     uint64_t limit_bytes; /* that the database was given for marks; NO_LIMIT */
-    pthread_mutex_t lock; /* of the members above */
 };
 
-static int sqlite_begin(struct block_writer *base, int fd, struct gput_error *error)
+/* ---- SQL ---- */
+
+static const char *sql_type(enum sub_tracking_column column)
+{
+    return column == SUB_TRACKING_NAME        ? "TEXT"
+           : column == SUB_TRACKING_TIMESTAMP ? "REAL"
+                                              : "INTEGER";
+}
+
+int sub_tracking_sqlite_prepare(sqlite3 *database, const char *path, unsigned columns,
+    sqlite3_stmt **insert, struct gput_error *error)
+{
+    enum sub_tracking_column list[SUB_TRACKING_COLUMN_COUNT];
+    unsigned count = sub_tracking_columns_of(columns, list);
+    struct str create = {0};
+    struct str add = {0};
+    str_append(&create, "CREATE TABLE IF NOT EXISTS data (");
+    str_append(&add, "INSERT INTO data (");
+    for (unsigned i = 0; i < count; i++) {
+        const char *comma = i + 1 < count ? ", " : ")";
+        const char *name = sub_tracking_column_name(list[i]);
+        str_printf(&create, "%s %s%s", name, sql_type(list[i]), comma);
+        str_printf(&add, "%s%s", name, comma);
+    }
+    str_append(&add, " VALUES (?");
+    for (unsigned i = 1; i < count; i++)
+        str_append(&add, ", ?");
+    str_append_char(&add, ')');
+    int code = create.failed || add.failed ? error_memory(error)
+                                           : sqlite_file_run(database, create.data, path, error);
+    if (code == GPUT_OK)
+        code = sqlite_file_prepare(database, add.data, path, insert, error);
+    str_finish(&create);
+    str_finish(&add);
+    return code;
+}
+
+int sub_tracking_sqlite_insert(sqlite3_stmt *insert, const char *path, unsigned columns,
+    const struct sub_tracking_mark *row, const char *name, size_t name_length,
+    struct gput_error *error)
+{
+    sqlite3_bind_int64(insert, 1, row->process_id);
+    sqlite3_bind_text(insert, 2, name, (int)name_length, SQLITE_STATIC);
+    sqlite3_bind_int(insert, 3, row->position);
+    sqlite3_bind_double(insert, 4, row->timestamp);
+    if (columns) {
+        enum sub_tracking_column list[SUB_TRACKING_COLUMN_COUNT];
+        unsigned count = sub_tracking_columns_of(columns, list);
+        for (unsigned i = SUB_TRACKING_REQUIRED_COLUMNS; i < count; i++) {
+            int64_t figure = *sub_tracking_column_figure((struct sub_tracking_mark *)row, list[i]);
+            if (figure == SUB_TRACKING_UNKNOWN)
+                sqlite3_bind_null(insert, (int)i + 1);
+            else
+                sqlite3_bind_int64(insert, (int)i + 1, figure);
+        }
+    }
+    bool done = sqlite3_step(insert) == SQLITE_DONE;
+    int code = done ? GPUT_OK : sqlite_file_error(sqlite3_db_handle(insert), "write", path, error);
+    sqlite3_reset(insert);
+    return code;
+}
+
+/* ---- Opening ---- */
+
+/* Begins the empty database. A whole file is not used before it is renamed: it needs no journal and
+ * no sync. */
+static int begin_database(struct sqlite_writer *writer, struct gput_error *error)
+{
+    struct sub_tracking_writer *base = &writer->base;
+    if (base->is_live)
+        return sqlite_file_create(base->path, false, &writer->database, error);
+    TRY(sqlite_file_open_alone(base->part.path, &writer->database, error));
+    return sqlite_file_run(writer->database,
+        "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN", base->path, error);
+}
+
+static int sqlite_begin(struct sub_tracking_writer *base, int fd, struct gput_error *error)
 {
     struct sqlite_writer *writer = (struct sqlite_writer *)base;
     close(fd);
     writer->reserve.fd = -1;
     writer->limit_bytes = NO_LIMIT;
-    TRY(sqlite_file_create(base->path, false, &writer->database, error));
-    int code = sub_tracking_sqlite_prepare(
-        writer->database, base->path, base->columns, &writer->insert, error);
-    if (code != GPUT_OK) {
-        sqlite_file_finish(writer->database, base->path, NULL);
-        return code;
-    }
     writer->columns = base->columns;
-    pthread_mutex_init(&writer->lock, NULL);
-    space_reserve_open(&writer->reserve, base->path, RESERVE_BYTES);
-    return GPUT_OK;
+    int code = begin_database(writer, error);
+    if (code == GPUT_OK)
+        code = sub_tracking_sqlite_prepare(
+            writer->database, base->path, base->columns, &writer->insert, error);
+    if (code != GPUT_OK && writer->database && base->is_live)
+        sqlite_file_finish(writer->database, base->path, NULL);
+    else if (code != GPUT_OK)
+        sqlite3_close(writer->database);
+    else if (base->is_live)
+        space_reserve_open(&writer->reserve, base->path, RESERVE_BYTES);
+    return code;
 }
 
 static void close_database(struct sqlite_writer *writer)
@@ -72,7 +152,7 @@ static void close_database(struct sqlite_writer *writer)
 /* Opens the existing file, to append to it. */
 static int open_database(struct sqlite_writer *writer, struct gput_error *error)
 {
-    const char *path = writer->base.absolute;
+    const char *path = writer->base.target;
     TRY(sqlite_file_open(path, &writer->database, error));
     sqlite_file_use_log(writer->database);
     writer->limit_bytes = NO_LIMIT;
@@ -92,18 +172,16 @@ static int check_index(struct sqlite_writer *writer, struct gput_error *error)
     return open_database(writer, error);
 }
 
-static int sqlite_join(struct block_writer *base, struct gput_error *error)
+static int sqlite_join(struct sub_tracking_writer *base, struct gput_error *error)
 {
     struct sqlite_writer *writer = (struct sqlite_writer *)base;
     writer->columns = base->columns | SUB_TRACKING_COLUMNS_DISTINGUISH_CALLS;
     writer->reserve.fd = -1;
-    TRY(open_database(writer, error));
-    pthread_mutex_init(&writer->lock, NULL);
-    return GPUT_OK;
+    return open_database(writer, error);
 }
 
-/* With the lock held. On failure the table is unchanged. */
-static void add_thread_ids(struct block_writer *base)
+/* Adds thread ids. On failure the table is unchanged. */
+static void sqlite_add_thread_ids(struct sub_tracking_writer *base)
 {
     struct sqlite_writer *writer = (struct sqlite_writer *)base;
     char sql[200];
@@ -131,10 +209,10 @@ static void add_thread_ids(struct block_writer *base)
 
 /* SQLite keeps the state of its file locks in memory, which is wrong in a forked child. So no
  * connection may be open at a fork. */
-static void sqlite_share(struct block_writer *base)
+static void sqlite_share(struct sub_tracking_writer *base)
 {
     struct sqlite_writer *writer = (struct sqlite_writer *)base;
-    block_writer_decide_thread_ids(base, &writer->lock, add_thread_ids);
+    sub_tracking_writer_decide_thread_ids(base);
     if (!(writer->columns & SUB_TRACKING_COLUMN_THREAD_ID))
         return;
     close_database(writer);
@@ -206,17 +284,17 @@ static void write_lost(struct sqlite_writer *writer, size_t kept_reserve)
         sqlite_file_run(writer->database, "ROLLBACK", writer->base.path, NULL);
 }
 
-static void sqlite_lose_call(struct block_writer *base)
+static void sqlite_add_lost(struct sub_tracking_writer *base, const struct sub_tracking_lost *lost)
 {
     struct sqlite_writer *writer = (struct sqlite_writer *)base;
     struct file_limit limit;
-    pthread_mutex_lock(&writer->lock);
+    pthread_mutex_lock(&base->lock);
     file_limit_block_signal(&limit);
-    block_writer_count_lost_call(base, &writer->lost);
+    sub_tracking_lost_add(&writer->lost, lost);
     if (writer->database)
         write_lost(writer, RESERVE_KEPT_BYTES);
     file_limit_unblock_signal(&limit);
-    pthread_mutex_unlock(&writer->lock);
+    pthread_mutex_unlock(&base->lock);
 }
 
 /* At the end. What is in the write-ahead log needs no space there any more once it is copied. */
@@ -277,13 +355,15 @@ static int write_mark(struct sqlite_writer *writer, const struct block_name *nam
     return GPUT_OK;
 }
 
-static int sqlite_keep(struct block_writer *base, struct block_writer_thread *thread,
+static int sqlite_add(struct sub_tracking_writer *base, struct block_log_cursor *cursor,
     const struct block_name *name, const struct sub_tracking_mark *row, struct gput_error *error)
 {
-    (void)thread;
     struct sqlite_writer *writer = (struct sqlite_writer *)base;
     struct file_limit limit;
-    pthread_mutex_lock(&writer->lock);
+    (void)cursor;
+    if (!base->is_live)
+        return insert_mark(writer, name, row, error);
+    pthread_mutex_lock(&base->lock);
     file_limit_block_signal(&limit);
     int code = GPUT_OK;
     if (!writer->database) {
@@ -295,41 +375,34 @@ static int sqlite_keep(struct block_writer *base, struct block_writer_thread *th
         code = write_mark(writer, name, row, error);
     }
     file_limit_unblock_signal(&limit);
-    pthread_mutex_unlock(&writer->lock);
+    pthread_mutex_unlock(&base->lock);
     return code;
 }
 
-static int sqlite_mark(struct block_writer *base, struct block_writer_thread *thread,
-    const struct block_name *name, enum sub_tracking_position position, struct gput_error *error)
-{
-    if (block_writer_needs_thread_ids(base, thread))
-        block_writer_decide_thread_ids(base, &((struct sqlite_writer *)base)->lock, add_thread_ids);
-    block_writer_fill_row(base, thread, position, &thread->row);
-    return sqlite_keep(base, thread, name, &thread->row, error);
-}
-
-static int sqlite_finish(struct block_writer *base, struct gput_error *error)
+static int sqlite_finish(struct sub_tracking_writer *base, struct gput_error *error)
 {
     struct sqlite_writer *writer = (struct sqlite_writer *)base;
     if (writer->lost_written != writer->lost.calls)
         write_last_lost(writer);
     space_reserve_close(&writer->reserve);
     sqlite3_finalize(writer->insert);
-    pthread_mutex_destroy(&writer->lock);
-    if (!writer->database)
-        return GPUT_OK;
-    return sqlite_file_finish(writer->database, base->path, error);
+    if (base->is_live)
+        return writer->database ? sqlite_file_finish(writer->database, base->path, error) : GPUT_OK;
+    int code = sqlite_file_run(writer->database, "COMMIT", base->path, error);
+    sqlite3_close(writer->database);
+    return code;
 }
 
 /* SQLite forbids a child to use, or even to close, a connection of its parent: no forget(). */
-const struct block_writer_methods block_writer_sqlite = {
+const struct sub_tracking_writer_methods sub_tracking_sqlite_writer = {
+    .format = SUB_TRACKING_SQLITE,
     .bytes = sizeof(struct sqlite_writer),
     .remove = sqlite_file_remove,
     .begin = sqlite_begin,
     .join = sqlite_join,
     .share = sqlite_share,
-    .mark = sqlite_mark,
-    .keep = sqlite_keep,
-    .lose_call = sqlite_lose_call,
+    .add_thread_ids = sqlite_add_thread_ids,
+    .add = sqlite_add,
+    .add_lost = sqlite_add_lost,
     .finish = sqlite_finish,
 };

@@ -1,10 +1,11 @@
-#include "analysis/blocks/block_writer.h"
+#include "files/marks/sub_tracking_writer.h"
+
 #include "base/file.h"
 #include "base/file_limit.h"
 #include "base/file_target.h"
 #include "base/space_reserve.h"
 #include "base/wall_clock.h"
-#include "files/marks/sub_tracking_csv.h"
+#include "files/marks/sub_tracking_csv_lines.h"
 #include "files/marks/sub_tracking_lost.h"
 
 #include <errno.h>
@@ -15,15 +16,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* A whole file is written in parts of this size. */
+#define BUFFER_BYTES ((size_t)256 * 1024)
 /* Space for the rows that say how many calls were lost. */
 #define RESERVE_BYTES 4096
 #define LOST_ROWS_BYTES 256
 
 struct csv_writer {
-    struct block_writer base;
-    pthread_mutex_t lock; /* of the members below */
+    struct sub_tracking_writer base;
     int fd;
     struct sub_tracking_csv_layout layout;
+    struct str text; /* not yet written; live: scratch */
+
+    /* Of a live file: */
     off_t end;         /* size after the last line; 0: not known, other processes append, too */
     size_t line_bytes; /* of the last line written; 0: there is none */
     off_t torn_at;     /* offset of a partly written line that could not be removed */
@@ -35,36 +40,55 @@ struct csv_writer {
     struct space_reserve reserve;
 };
 
-static int csv_begin(struct block_writer *base, int fd, struct gput_error *error)
+static int write_text(struct csv_writer *writer, struct gput_error *error)
+{
+    struct str *text = &writer->text;
+    if (text->failed) {
+        str_finish(text); /* the next mark may have memory again */
+        return error_memory(error);
+    }
+    int code = file_write_fd(writer->fd, writer->base.path, str_text(text), text->length, error);
+    str_clear(text);
+    return code;
+}
+
+/* Begins with the header. Lines of a live file are appended; another process may do so, too. */
+static int begin_file(struct csv_writer *writer, struct gput_error *error)
+{
+    struct sub_tracking_writer *base = &writer->base;
+    if (base->is_live && fcntl(writer->fd, F_SETFL, O_APPEND) != 0)
+        return error_set_errno(error, errno, "Cannot write %s", base->path);
+    if (!sub_tracking_csv_layout_init(&writer->layout, base->columns))
+        return error_memory(error);
+    sub_tracking_csv_append_header(&writer->text, &writer->layout);
+    if (!base->is_live)
+        return GPUT_OK;
+    writer->end = (off_t)writer->text.length;
+    TRY(write_text(writer, error));
+    space_reserve_open(&writer->reserve, base->path, RESERVE_BYTES);
+    return GPUT_OK;
+}
+
+static void free_members(struct csv_writer *writer)
+{
+    sub_tracking_csv_layout_finish(&writer->layout);
+    str_finish(&writer->text);
+}
+
+static int csv_begin(struct sub_tracking_writer *base, int fd, struct gput_error *error)
 {
     struct csv_writer *writer = (struct csv_writer *)base;
-    pthread_mutex_init(&writer->lock, NULL);
     writer->fd = fd;
     writer->reserve.fd = -1;
-    struct str header = {0};
-    int code = GPUT_OK;
-    if (fcntl(fd, F_SETFL, O_APPEND) != 0)
-        code = error_set_errno(error, errno, "Cannot write %s", base->path);
-    else if (!sub_tracking_csv_layout_init(&writer->layout, base->columns))
-        code = error_memory(error);
-    else
-        sub_tracking_csv_append_header(&header, &writer->layout);
-    if (code == GPUT_OK && header.failed)
-        code = error_memory(error);
-    if (code == GPUT_OK)
-        code = file_write_fd(fd, base->path, header.data, header.length, error);
-    writer->end = (off_t)header.length;
-    str_finish(&header);
-    if (code == GPUT_OK)
-        space_reserve_open(&writer->reserve, base->path, RESERVE_BYTES);
+    int code = begin_file(writer, error);
     if (code != GPUT_OK) {
         close(fd);
-        sub_tracking_csv_layout_finish(&writer->layout);
+        free_members(writer);
     }
     return code;
 }
 
-static int csv_join(struct block_writer *base, struct gput_error *error)
+static int csv_join(struct sub_tracking_writer *base, struct gput_error *error)
 {
     struct csv_writer *writer = (struct csv_writer *)base;
     writer->reserve.fd = -1;
@@ -75,10 +99,8 @@ static int csv_join(struct block_writer *base, struct gput_error *error)
     if (code == GPUT_OK)
         code = file_target_open(base->path, O_WRONLY | O_APPEND, 0, &writer->fd, error);
     base->shared = code == GPUT_OK;
-    if (code == GPUT_OK)
-        pthread_mutex_init(&writer->lock, NULL);
-    else
-        sub_tracking_csv_layout_finish(&writer->layout);
+    if (code != GPUT_OK)
+        free_members(writer);
     return code;
 }
 
@@ -276,56 +298,47 @@ static void write_lost(struct csv_writer *writer)
     str_finish(&text);
 }
 
-static void csv_lose_call(struct block_writer *base)
+static void csv_add_lost(struct sub_tracking_writer *base, const struct sub_tracking_lost *lost)
 {
     struct csv_writer *writer = (struct csv_writer *)base;
-    pthread_mutex_lock(&writer->lock);
-    block_writer_count_lost_call(base, &writer->lost);
+    pthread_mutex_lock(&base->lock);
+    sub_tracking_lost_add(&writer->lost, lost);
     write_lost(writer);
-    pthread_mutex_unlock(&writer->lock);
+    pthread_mutex_unlock(&base->lock);
 }
 
 /* ---- Thread ids ---- */
 
-/* Copies all marks to `file`, with the id of the one thread that has marked so far. */
-static int copy_rows(struct csv_writer *writer, struct sub_tracking_reader *reader,
-    struct sub_tracking_writer *file, const struct sub_tracking_names *names)
+/* Copies all that is in the file, with the id of the one thread that has marked so far. */
+static int copy_to(struct csv_writer *writer, struct sub_tracking_writer *file)
 {
+    CLEANUP_NAMES struct sub_tracking_names *names = sub_tracking_names_create();
+    CLEANUP_READER struct sub_tracking_reader *reader = NULL;
     struct sub_tracking_mark rows[64];
-    for (;;) {
-        size_t count;
+    size_t count;
+    if (!names)
+        return GPUT_ERROR_MEMORY;
+    TRY(sub_tracking_reader_open(writer->base.target, names, &reader, NULL));
+    do {
         TRY(sub_tracking_reader_next(reader, rows, 64, &count, NULL));
-        if (count == 0)
-            return GPUT_OK;
         for (size_t i = 0; i < count; i++)
             rows[i].thread_id = atomic_load(&writer->base.only_thread);
         TRY(sub_tracking_writer_add(file, rows, count, names, NULL));
-    }
+    } while (count > 0);
+    TRY(sub_tracking_writer_add_lost(file, sub_tracking_reader_lost(reader), NULL));
+    return sub_tracking_writer_add_labels(file, sub_tracking_reader_labels(reader), NULL);
 }
 
 /* Replaces the file atomically by one that has the new columns. */
 static int rewrite(struct csv_writer *writer, unsigned columns)
 {
-    struct sub_tracking_reader *reader = NULL;
-    struct sub_tracking_writer *file = NULL;
-    struct sub_tracking_names *names = sub_tracking_names_create();
-    int code = names ? GPUT_OK : GPUT_ERROR_MEMORY;
+    struct sub_tracking_writer *file;
+    TRY(sub_tracking_writer_begin(
+        writer->base.target, &sub_tracking_csv_writer, columns, &file, NULL));
+    int code = copy_to(writer, file);
     if (code == GPUT_OK)
-        code = sub_tracking_reader_open(writer->base.absolute, names, &reader, NULL);
-    if (code == GPUT_OK)
-        code = sub_tracking_writer_create(writer->base.absolute, columns, &file, NULL);
-    if (code == GPUT_OK)
-        code = copy_rows(writer, reader, file, names);
-    if (code == GPUT_OK)
-        code = sub_tracking_writer_add_lost(file, sub_tracking_reader_lost(reader), NULL);
-    if (code == GPUT_OK)
-        code = sub_tracking_writer_add_labels(file, sub_tracking_reader_labels(reader), NULL);
-    sub_tracking_reader_close(reader);
-    if (code == GPUT_OK)
-        code = sub_tracking_writer_finish(file, NULL);
-    else
-        sub_tracking_writer_abandon(file);
-    sub_tracking_names_destroy(names);
+        return sub_tracking_writer_finish(file, NULL);
+    sub_tracking_writer_abandon(file);
     return code;
 }
 
@@ -333,12 +346,12 @@ static bool is_in_place(const struct csv_writer *writer)
 {
     struct stat ours;
     struct stat there;
-    return fstat(writer->fd, &ours) == 0 && stat(writer->base.absolute, &there) == 0 &&
+    return fstat(writer->fd, &ours) == 0 && stat(writer->base.target, &there) == 0 &&
            ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
 }
 
-/* With the lock held. On failure the file is unchanged. */
-static void add_thread_ids(struct block_writer *base)
+/* Adds thread ids. On failure the file is unchanged. */
+static void csv_add_thread_ids(struct sub_tracking_writer *base)
 {
     struct csv_writer *writer = (struct csv_writer *)base;
     unsigned columns = writer->base.columns | SUB_TRACKING_COLUMNS_DISTINGUISH_CALLS;
@@ -347,7 +360,7 @@ static void add_thread_ids(struct block_writer *base)
         !sub_tracking_csv_layout_init(&layout, columns))
         return;
     int fd = rewrite(writer, columns) == GPUT_OK
-                 ? open(writer->base.absolute, O_RDWR | O_APPEND | O_CLOEXEC)
+                 ? open(writer->base.target, O_RDWR | O_APPEND | O_CLOEXEC)
                  : -1;
     if (fd < 0) {
         sub_tracking_csv_layout_finish(&layout);
@@ -368,10 +381,10 @@ static void add_thread_ids(struct block_writer *base)
 
 /* Adding thread ids replaces the file, which other processes must not have open then: so add them
  * now. */
-static void csv_share(struct block_writer *base)
+static void csv_share(struct sub_tracking_writer *base)
 {
     struct csv_writer *writer = (struct csv_writer *)base;
-    block_writer_decide_thread_ids(base, &writer->lock, add_thread_ids);
+    sub_tracking_writer_decide_thread_ids(base);
     base->shared = sub_tracking_csv_layout_columns(&writer->layout) & SUB_TRACKING_COLUMN_THREAD_ID;
 }
 
@@ -396,49 +409,64 @@ static int write_mark(
     return write_line(writer, line, left, error);
 }
 
-static int csv_keep(struct block_writer *base, struct block_writer_thread *thread,
+static int csv_add(struct sub_tracking_writer *base, struct block_log_cursor *cursor,
     const struct block_name *name, const struct sub_tracking_mark *row, struct gput_error *error)
 {
     struct csv_writer *writer = (struct csv_writer *)base;
-    str_clear(&thread->line);
-    pthread_mutex_lock(&writer->lock);
-    sub_tracking_csv_append_row(&thread->line, &writer->layout, row, name->text, name->length);
+    struct str *text = &writer->text;
+    (void)cursor;
+    if (!base->is_live) {
+        sub_tracking_csv_append_row(text, &writer->layout, row, name->text, name->length);
+        return text->failed || text->length >= BUFFER_BYTES ? write_text(writer, error) : GPUT_OK;
+    }
     int code = GPUT_OK;
-    if (thread->line.failed) {
-        str_finish(&thread->line); /* the next mark may have memory again */
+    pthread_mutex_lock(&base->lock);
+    str_clear(text);
+    sub_tracking_csv_append_row(text, &writer->layout, row, name->text, name->length);
+    if (text->failed) {
+        str_finish(text); /* the next mark may have memory again */
         code = error_memory(error);
     } else {
-        code = write_mark(writer, &thread->line, row->timestamp_ns, error);
+        code = write_mark(writer, text, row->timestamp_ns, error);
     }
     if (code == GPUT_OK && writer->lost_written != writer->lost.calls)
         write_lost(writer);
-    pthread_mutex_unlock(&writer->lock);
+    pthread_mutex_unlock(&base->lock);
     return code;
 }
 
-static int csv_mark(struct block_writer *base, struct block_writer_thread *thread,
-    const struct block_name *name, enum sub_tracking_position position, struct gput_error *error)
-{
-    if (block_writer_needs_thread_ids(base, thread))
-        block_writer_decide_thread_ids(base, &((struct csv_writer *)base)->lock, add_thread_ids);
-    block_writer_fill_row(base, thread, position, &thread->row);
-    return csv_keep(base, thread, name, &thread->row, error);
-}
-
-static int csv_finish(struct block_writer *base, struct gput_error *error)
+/* Passes lines on as other threads have made them. */
+static int csv_pass(struct sub_tracking_writer *base, struct sub_tracking_reader *reader,
+    unsigned cores, size_t *count, struct gput_error *error)
 {
     struct csv_writer *writer = (struct csv_writer *)base;
-    repair(writer, wall_clock_ns());
-    if (writer->lost_written != writer->lost.calls)
-        write_lost(writer);
-    space_reserve_close(&writer->reserve);
-    sub_tracking_csv_layout_finish(&writer->layout);
-    if (close(writer->fd) != 0)
-        return error_set_errno(error, errno, "Cannot write %s", base->path);
-    return GPUT_OK;
+    const struct csv_lines *lines = sub_tracking_csv_take_lines(reader, &writer->layout, cores);
+    if (!lines)
+        return GPUT_OK;
+    TRY(write_text(writer, error));
+    TRY(file_write_fd(writer->fd, base->path, lines->text.data, lines->text.length, error));
+    *count = lines->rows;
+    return sub_tracking_csv_skip_lines(reader, lines, error);
 }
 
-static void csv_forget(struct block_writer *base)
+/* ---- The end ---- */
+
+static int csv_finish(struct sub_tracking_writer *base, struct gput_error *error)
+{
+    struct csv_writer *writer = (struct csv_writer *)base;
+    int code = base->is_live ? GPUT_OK : write_text(writer, error);
+    if (base->is_live)
+        repair(writer, wall_clock_ns());
+    if (base->is_live && writer->lost_written != writer->lost.calls)
+        write_lost(writer);
+    space_reserve_close(&writer->reserve);
+    if (close(writer->fd) != 0 && code == GPUT_OK)
+        code = error_set_errno(error, errno, "Cannot write %s", base->path);
+    free_members(writer);
+    return code;
+}
+
+static void csv_forget(struct sub_tracking_writer *base)
 {
     struct csv_writer *writer = (struct csv_writer *)base;
     writer->lost_written = writer->lost.calls; /* the parent's, as is what was written since */
@@ -446,14 +474,16 @@ static void csv_forget(struct block_writer *base)
     csv_finish(base, NULL);
 }
 
-const struct block_writer_methods block_writer_csv = {
+const struct sub_tracking_writer_methods sub_tracking_csv_writer = {
+    .format = SUB_TRACKING_CSV,
     .bytes = sizeof(struct csv_writer),
     .begin = csv_begin,
     .join = csv_join,
     .share = csv_share,
-    .mark = csv_mark,
-    .keep = csv_keep,
-    .lose_call = csv_lose_call,
+    .add_thread_ids = csv_add_thread_ids,
+    .add = csv_add,
+    .pass = csv_pass,
+    .add_lost = csv_add_lost,
     .finish = csv_finish,
     .forget = csv_forget,
 };
