@@ -6,6 +6,7 @@
 #include "base/space_reserve.h"
 #include "base/wall_clock.h"
 #include "files/marks/sub_tracking_csv_lines.h"
+#include "files/marks/sub_tracking_csv_row.h"
 #include "files/marks/sub_tracking_lost.h"
 
 #include <errno.h>
@@ -13,9 +14,14 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+/* Another program has locked the file for so long at most. */
+#define LOCK_PAUSE_NS 1000000
+#define LOCK_TRIES 10000
 /* A whole file is written in parts of this size. */
 #define BUFFER_BYTES ((size_t)256 * 1024)
 /* Space for the rows that say how many calls were lost. */
@@ -474,6 +480,101 @@ static void csv_forget(struct sub_tracking_writer *base)
     csv_finish(base, NULL);
 }
 
+/* ---- A single mark ---- */
+
+/* How many bytes a truncated row at the end has; 0 for a header. Its name may have line ends, but
+ * rows that a damaged quote has joined with it stay. */
+static int find_torn_row(const struct sub_tracking_csv_layout *layout, const char *path,
+    size_t *bytes, struct gput_error *error)
+{
+    struct csv_reader *reader;
+    struct csv_record record;
+    bool end = false;
+    int code = GPUT_OK;
+    *bytes = 0;
+    TRY(csv_reader_open(path, &reader, error));
+    for (size_t records = 0; code == GPUT_OK && !end; records++) {
+        code = csv_reader_next(reader, &record, &end, error);
+        if (code == GPUT_OK && !end && !record.terminated && records > 0)
+            *bytes = sub_tracking_csv_row_joins(layout, record.text, record.end)
+                         ? (size_t)(record.end - 1 -
+                                    (char *)memrchr(
+                                        record.text, '\n', (size_t)(record.end - record.text)))
+                         : (size_t)(record.end - record.text);
+    }
+    csv_reader_close(reader);
+    return code;
+}
+
+/* Makes the locked file end in a complete line: removes a row without a line end, which no reader
+ * counts. */
+static int end_last_line(const struct sub_tracking_csv_layout *layout, int fd, const char *path,
+    off_t size, struct str *text, struct gput_error *error)
+{
+    char last;
+    size_t torn_bytes;
+    if (pread(fd, &last, 1, size - 1) != 1 || last == '\n')
+        return GPUT_OK;
+    TRY(find_torn_row(layout, path, &torn_bytes, error));
+    if (torn_bytes == 0)
+        str_append_char(text, '\n');
+    else if (ftruncate(fd, size - (off_t)torn_bytes) != 0)
+        return error_set_errno(error, errno, "Cannot write %s", path);
+    return GPUT_OK;
+}
+
+/* The text to append to the locked file. */
+static int compose(int fd, const char *path, const struct sub_tracking_mark *row, const char *name,
+    struct str *text, struct gput_error *error)
+{
+    struct stat status;
+    if (fstat(fd, &status) != 0)
+        return error_set_errno(error, errno, "Cannot read %s", path);
+    struct sub_tracking_csv_layout layout = {0};
+    int code = GPUT_OK;
+    if (status.st_size > 0) {
+        code = sub_tracking_csv_layout_read(&layout, path, error);
+        if (code == GPUT_OK)
+            code = end_last_line(&layout, fd, path, status.st_size, text, error);
+    } else if (sub_tracking_csv_layout_init(&layout, 0)) {
+        sub_tracking_csv_append_header(text, &layout);
+    } else {
+        code = error_memory(error);
+    }
+    if (code == GPUT_OK)
+        sub_tracking_csv_append_row(text, &layout, row, name, strlen(name));
+    sub_tracking_csv_layout_finish(&layout);
+    return code == GPUT_OK && text->failed ? error_memory(error) : code;
+}
+
+/* Against other writers. Without a lock one write is still atomic: a file system whose locks hang
+ * does not hold a script up. */
+static void lock_for_a_while(int fd)
+{
+    const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};
+    for (int tries = 0; tries < LOCK_TRIES && flock(fd, LOCK_EX | LOCK_NB) != 0; tries++) {
+        if (errno != EWOULDBLOCK && errno != EINTR)
+            return;
+        nanosleep(&pause, NULL);
+    }
+}
+
+static int csv_append(const char *path, const char *name, const struct sub_tracking_mark *row,
+    struct gput_error *error)
+{
+    int fd;
+    TRY(file_target_open(path, O_RDWR | O_CREAT | O_APPEND, 0666, &fd, error));
+    struct str text = {0};
+    lock_for_a_while(fd);
+    int code = compose(fd, path, row, name, &text, error);
+    if (code == GPUT_OK)
+        code = file_write_fd(fd, path, text.data, text.length, error);
+    str_finish(&text);
+    if (close(fd) != 0 && code == GPUT_OK)
+        code = error_set_errno(error, errno, "Cannot write %s", path);
+    return code;
+}
+
 const struct sub_tracking_writer_methods sub_tracking_csv_writer = {
     .format = SUB_TRACKING_CSV,
     .bytes = sizeof(struct csv_writer),
@@ -486,4 +587,5 @@ const struct sub_tracking_writer_methods sub_tracking_csv_writer = {
     .add_lost = csv_add_lost,
     .finish = csv_finish,
     .forget = csv_forget,
+    .append = csv_append,
 };

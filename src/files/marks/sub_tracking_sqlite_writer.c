@@ -1,11 +1,13 @@
-#include "files/marks/sub_tracking_sqlite.h"
+#include "files/marks/sub_tracking_writer.h"
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file_limit.h"
+#include "base/file_target.h"
 #include "base/number.h"
 #include "base/space_reserve.h"
+#include "files/marks/sub_tracking_columns.h"
 #include "files/marks/sub_tracking_lost.h"
-#include "files/marks/sub_tracking_writer.h"
 #include "files/sqlite_file.h"
 
 #include <errno.h>
@@ -14,6 +16,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+/* How long a single mark waits while another program has locked the database. */
+#define BUSY_TIMEOUT_MS 10000
 
 /* Space for copying the write-ahead log on a full disk, then for saying that calls were lost, as
  * soon as the first one was; the rest is for their number at the end. */
@@ -54,7 +59,9 @@ static const char *sql_type(enum sub_tracking_column column)
                                               : "INTEGER";
 }
 
-int sub_tracking_sqlite_prepare(sqlite3 *database, const char *path, unsigned columns,
+/* Creates the table `data` where there is none, and prepares the statement that adds a row to it.
+ */
+static int prepare_insert(sqlite3 *database, const char *path, unsigned columns,
     sqlite3_stmt **insert, struct gput_error *error)
 {
     enum sub_tracking_column list[SUB_TRACKING_COLUMN_COUNT];
@@ -82,7 +89,8 @@ int sub_tracking_sqlite_prepare(sqlite3 *database, const char *path, unsigned co
     return code;
 }
 
-int sub_tracking_sqlite_insert(sqlite3_stmt *insert, const char *path, unsigned columns,
+/* Adds a row by that statement. */
+static int insert_row(sqlite3_stmt *insert, const char *path, unsigned columns,
     const struct sub_tracking_mark *row, const char *name, size_t name_length,
     struct gput_error *error)
 {
@@ -130,8 +138,7 @@ static int sqlite_begin(struct sub_tracking_writer *base, int fd, struct gput_er
     writer->columns = base->columns;
     int code = begin_database(writer, error);
     if (code == GPUT_OK)
-        code = sub_tracking_sqlite_prepare(
-            writer->database, base->path, base->columns, &writer->insert, error);
+        code = prepare_insert(writer->database, base->path, base->columns, &writer->insert, error);
     if (code != GPUT_OK && writer->database && base->is_live)
         sqlite_file_finish(writer->database, base->path, NULL);
     else if (code != GPUT_OK)
@@ -156,8 +163,7 @@ static int open_database(struct sqlite_writer *writer, struct gput_error *error)
     TRY(sqlite_file_open(path, &writer->database, error));
     sqlite_file_use_log(writer->database);
     writer->limit_bytes = NO_LIMIT;
-    int code = sub_tracking_sqlite_prepare(
-        writer->database, path, writer->columns, &writer->insert, error);
+    int code = prepare_insert(writer->database, path, writer->columns, &writer->insert, error);
     if (code != GPUT_OK)
         close_database(writer);
     return code;
@@ -194,8 +200,7 @@ static void sqlite_add_thread_ids(struct sub_tracking_writer *base)
         "ALTER TABLE data ADD COLUMN started_ns INTEGER; UPDATE data SET thread_id = %" PRId64,
         atomic_load(&writer->base.only_thread));
     if (sqlite_file_run(writer->database, sql, writer->base.path, NULL) == GPUT_OK &&
-        sub_tracking_sqlite_prepare(writer->database, writer->base.path, columns, &insert, NULL) ==
-            GPUT_OK &&
+        prepare_insert(writer->database, writer->base.path, columns, &insert, NULL) == GPUT_OK &&
         sqlite_file_run(writer->database, "COMMIT", writer->base.path, NULL) == GPUT_OK) {
         sqlite3_finalize(writer->insert);
         writer->insert = insert;
@@ -227,7 +232,7 @@ static int insert_lost(struct sqlite_writer *writer)
     char name[SUB_TRACKING_LOST_NAME_SIZE];
     size_t length = sub_tracking_lost_rows(&writer->lost, rows, name);
     for (int i = 0; i < 2; i++) {
-        TRY(sub_tracking_sqlite_insert(
+        TRY(insert_row(
             writer->insert, writer->base.path, writer->columns, &rows[i], name, length, NULL));
         writer->lost_rows[i] = sqlite3_last_insert_rowid(writer->database);
     }
@@ -312,7 +317,7 @@ static void write_last_lost(struct sqlite_writer *writer)
 static int insert_mark(struct sqlite_writer *writer, const struct block_name *name,
     const struct sub_tracking_mark *row, struct gput_error *error)
 {
-    return sub_tracking_sqlite_insert(
+    return insert_row(
         writer->insert, writer->base.path, writer->columns, row, name->text, name->length, error);
 }
 
@@ -393,6 +398,25 @@ static int sqlite_finish(struct sub_tracking_writer *base, struct gput_error *er
     return code;
 }
 
+/* ---- A single mark ---- */
+
+static int sqlite_append(const char *path, const char *name, const struct sub_tracking_mark *row,
+    struct gput_error *error)
+{
+    CLEANUP_FREE char *target = NULL; /* SQLite would follow any link */
+    sqlite3 *database = NULL;
+    sqlite3_stmt *insert = NULL;
+    TRY(file_target(path, &target, error));
+    TRY(sqlite_file_open_shared(target, &database, error));
+    sqlite3_busy_timeout(database, BUSY_TIMEOUT_MS);
+    int code = prepare_insert(database, path, 0, &insert, error);
+    if (code == GPUT_OK)
+        code = insert_row(insert, path, 0, row, name, strlen(name), error);
+    sqlite3_finalize(insert);
+    sqlite3_close(database);
+    return code;
+}
+
 /* SQLite forbids a child to use, or even to close, a connection of its parent: no forget(). */
 const struct sub_tracking_writer_methods sub_tracking_sqlite_writer = {
     .format = SUB_TRACKING_SQLITE,
@@ -405,4 +429,5 @@ const struct sub_tracking_writer_methods sub_tracking_sqlite_writer = {
     .add = sqlite_add,
     .add_lost = sqlite_add_lost,
     .finish = sqlite_finish,
+    .append = sqlite_append,
 };

@@ -1,12 +1,13 @@
 /*
  * The writers of sub-tracking files: one vtable, one source file a format. Each writes in one of
- * two ways:
+ * these ways:
  *
  * - a whole file: marks that are there already (sub_tracking_writer_create() in
  *   sub_tracking_file.h). It is written to a temporary path, in large parts, and renamed at the
  *   end.
  * - live: marks of the program that makes them. Each survives the end of the program; threads mark
  *   at once, and forked children may join the file. What could not be written is counted.
+ * - a single mark (gput_sub_tracking_mark()): of a script, which is another process for each.
  */
 #pragma once
 
@@ -87,6 +88,10 @@ struct sub_tracking_writer_methods {
     /* In a child after fork: the same without changing the parent's file. NULL: not supported; the
      * memory is not freed. */
     void (*forget)(struct sub_tracking_writer *writer);
+    /* Adds a single mark to the file at `path`, which is made where it is missing; other processes
+     * may do so at once. NULL: not supported. */
+    int (*append)(const char *path, const char *name, const struct sub_tracking_mark *row,
+        struct gput_error *error);
 };
 
 /* Those of the format that the extension of a path says. Errors: GPUT_ERROR_INVALID. In a file of
