@@ -147,7 +147,7 @@ class Names(unittest.TestCase):
         self.assertLessEqual(exported - {"start", "end"}, in_json | in_bytes)
         self.assertIn("peak_ram_bytes", exported)
         listed = tables["sessions"][0]["process_list"]
-        self.assertLessEqual(set(listed) - {"names", "start", "end"}, in_json | in_bytes)
+        self.assertLessEqual(set(listed) - {"names", "signals", "start", "end"}, in_json | in_bytes)
 
 
 if __name__ == "__main__":

@@ -133,7 +133,7 @@ export class App {
 
     #styleSessions(): void {
         const { sessions } = this.#payload.report;
-        this.#straggler = stragglerOf(sessions, this.#panels);
+        this.#straggler = stragglerOf(this.#payload.report);
         this.#styles = sessionStyles(sessions, this.#session, this.#straggler?.session ?? -1);
         styleSessions(this.#panels, sessions, this.#styles);
         if (!runsOf(sessions)) addSums(this.#panels);
@@ -165,7 +165,8 @@ export class App {
     }
 
     #comparison(): HTMLElement {
-        const { sessions, comparison } = this.#payload.report;
+        const { sessions, comparison, findings } = this.#payload.report;
+        const { figures = [], means = [] } = findings ?? {};
         const straggler = this.#straggler;
         const labels = sessionLabels(sessions);
         const runs = runsOf(sessions);
@@ -174,7 +175,7 @@ export class App {
             areRanks(sessions) ? "Ranks" : "Comparison",
             sessionKey(sessions, this.#styles, straggler),
             straggler && element("p", { class: "straggler" }, straggler.text),
-            runs ? runsTable(runs, sessions) : makeTable(sessionTable(sessions), { rowsShown: 30, unsearched: sessions.length <= 30, marked: straggler?.session, onPick: (row) => row < sessions.length && this.#chooseSession(row), pickLabel: (row) => (row < sessions.length ? `Show the details of ${labels[row]!}` : "") }),
+            runs ? runsTable(runs, figures, means) : makeTable(sessionTable(sessions, figures), { rowsShown: 30, unsearched: sessions.length <= 30, marked: straggler?.session, onPick: (row) => row < sessions.length && this.#chooseSession(row), pickLabel: (row) => (row < sessions.length ? `Show the details of ${labels[row]!}` : "") }),
             !runs && !areRanks(sessions) && element("p", { class: "hint single" }, "One run of each: whether a difference is more than chance cannot be said. Several runs of one name (before=1.csv before=2.csv) give each an interval."),
             comparison?.length ? element("div", { class: "folded" }, ...comparison.map((table) => comparisonTable(table, sessions)).map((table) => element("details", { open: table.rows.length <= 12 }, element("summary", {}, table.title), makeTable(table, { titleHidden: true })))) : null,
         );

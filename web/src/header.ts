@@ -1,9 +1,8 @@
 // The head of the page: what ran, where, when, for how long, and how it ended.
 
 import { button, element, type Child } from "./dom";
-import { type Ending, endingOf } from "./ending";
 import { titleOf } from "./names";
-import type { Report, Session } from "./report";
+import type { Ending, Report, Session } from "./report";
 import { calendar, figure } from "./units";
 
 const KINDS: Record<string, string> = { tracking: "tracking file", results: "results", power: "recording of power", profile: "training profile", trace: "trace", python: "profile of Python" };
@@ -49,7 +48,7 @@ export function sessionFacts(session: Session): Child[] {
     const facts: Child[] = [];
     const add = (label: string, value: Child): void => void (value && facts.push(element("span", { class: "fact" }, element("span", { class: "fact-name" }, label), " ", value)));
     add("took", typeof identity.seconds === "number" ? element("strong", {}, figure(identity.seconds, "seconds")) : null);
-    add("", endingBadge(endingOf(session)));
+    add("", endingBadge(session.ending));
     // Clocks of traces may count from when the machine was started.
     add("started", typeof identity.start_timestamp === "number" && identity.start_timestamp > FIRST_DAY ? calendar(identity.start_timestamp) : null);
     add("on", identity.host ? element("bdi", {}, identity.host) : null);
@@ -68,6 +67,6 @@ export function sessionFacts(session: Session): Child[] {
 }
 
 /** The mark says it too, not the colour alone. */
-function endingBadge(ending: Ending | null): HTMLElement | null {
-    return ending && element("span", { class: ending.good ? "badge good" : "badge bad" }, `${ending.good ? "✓" : "✗"} ${ending.text}`);
+function endingBadge(ending?: Ending): HTMLElement | null {
+    return ending ? element("span", { class: ending.is_good ? "badge good" : "badge bad" }, `${ending.is_good ? "✓" : "✗"} ${ending.text}`) : null;
 }

@@ -23,7 +23,3 @@ export function quantile(sorted: ArrayLike<number>, share: number): number {
     const [below, above] = [sorted[Math.floor(place)] ?? NaN, sorted[Math.ceil(place)] ?? NaN];
     return below + (above - below) * (place - Math.floor(place));
 }
-
-export function median(values: number[]): number {
-    return quantile(values.sort((a, b) => a - b), 0.5);
-}

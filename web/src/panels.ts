@@ -139,7 +139,7 @@ function panelOf(panels: Map<string, Panel>, series: Series): Panel {
     return panel;
 }
 
-function groupTitle(group: string): string {
+export function groupTitle(group: string): string {
     return GROUPS.find(([known]) => known === group)?.[1] ?? group;
 }
 

@@ -2,7 +2,6 @@
 
 import { factList, known, usageDuring } from "./blocks";
 import type { Columns } from "./columns";
-import { signalText } from "./ending";
 import type { Bars } from "./lane";
 import { whenText } from "./lanes";
 import type { Line } from "./line";
@@ -33,7 +32,8 @@ const pidText = (value: number | undefined): string => String(known(value) ?? ""
 function endText(list: ProcessList, columns: Columns, index: number): string {
     const code = known(columns.values(list.exit_status)[index]);
     const signal = known(columns.values(list.signal)[index]);
-    if (signal) return signalText(signal);
+    const name = list.signals?.[signal ?? ""];
+    if (signal) return `ended by signal ${signal}${name ? ` (${name})` : ""}`;
     if (code !== null) return `exit status ${code}`;
     if (known(columns.values(list.end)[index]) === null) return "alive at the end";
     return "";

@@ -114,6 +114,8 @@ export interface ProcessList {
     write_bytes?: Column;
     exit_status?: Column;
     signal?: Column;
+    /** Their names, by number. */
+    signals?: Record<string, string>;
 }
 
 export interface Training {
@@ -137,11 +139,18 @@ export interface Table {
     rows: (string | number | boolean | null)[][];
 }
 
+export interface Ending {
+    text: string;
+    is_good: boolean;
+}
+
 export interface Session {
     name?: string;
     file?: string;
     kind?: string;
     identity?: Identity;
+    /** How it ended; absent: not known. */
+    ending?: Ending;
     summary?: string;
     advice?: string[];
     gpus?: { uuid?: string; name?: string }[];
@@ -158,6 +167,41 @@ export interface Session {
     warnings?: string[];
 }
 
+/** What ranks have of a figure together: a sum, the longest time, at most that, or a mean. */
+export interface Together {
+    value: number;
+    is: "sum" | "longest" | "at_most" | "mean";
+}
+
+/** A figure of all sessions, next to each other. */
+export interface MainFigure {
+    label: string;
+    unit: string;
+    /** What sessions are held against. */
+    base: number | null;
+    values: (number | string | null)[];
+    together?: Together;
+}
+
+/** The mean of several runs, the half of its 95 % interval in percent (null: one run), and its change against the first mean (null: from 0). */
+export interface Mean {
+    value: number;
+    runs: number;
+    half: number | null;
+    change?: { percent: number | null; half: number | null; is_noise?: boolean };
+}
+
+interface Findings {
+    figures: MainFigure[];
+    /** Of each figure the means of all that was run; null: some run lacks it. */
+    means?: (Mean | null)[][];
+    /** Places of sessions. */
+    failed?: number[];
+    /** The first one stands out the most. */
+    stragglers?: { median_seconds: number; median_cpu_seconds: number | null; ranks: { session: number; seconds: number; cpu_seconds: number | null }[] };
+    busiest?: { session: number; group: string; mean: number; median: number };
+}
+
 export interface Report {
     format: number;
     generator?: string;
@@ -168,4 +212,6 @@ export interface Report {
     warnings?: string[];
     /** What is known of the sessions together. */
     notes?: string[];
+    /** Of several sessions. */
+    findings?: Findings;
 }

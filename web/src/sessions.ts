@@ -2,29 +2,26 @@
 
 import { colourVariable, FAINT } from "./colours";
 import { element, svg } from "./dom";
-import { endingOf } from "./ending";
 import type { HeatRow } from "./heat";
 import { Line, type LineStyle, Moments } from "./line";
-import { ascending, median } from "./order";
-import { areRanks, endOf, rankLabel, runsOf, sessionLabels, sessionName } from "./names";
+import { ascending } from "./order";
+import { areRanks, rankLabel, runsOf, sessionLabels, sessionName } from "./names";
 import { type Panel, seriesLabel } from "./panels";
-import type { Card, Session, Table } from "./report";
+import type { MainFigure, Session, Table } from "./report";
 import type { Straggler } from "./stragglers";
 import { figure } from "./units";
 
 /** Main figures of all sessions, each with its change against the first, or of ranks against their median. */
-export function sessionTable(sessions: Session[]): Table {
+export function sessionTable(sessions: Session[], figures: MainFigure[]): Table {
     const ranks = areRanks(sessions);
-    const figures = mainFigures(sessions);
-    const labels = sessionLabels(sessions);
-    const rows = sessions.map((session, index) => [
-        labels[index]!,
-        ...figures.map(({ of, base, unit }) => {
-            const value = of(session);
+    const rows = sessionLabels(sessions).map((label, index) => [
+        label,
+        ...figures.map(({ values, base, unit }) => {
+            const value = values[index]!;
             return typeof value === "string" ? value : withChange(value, !ranks && index === 0 ? null : base, unit);
         }),
     ]);
-    if (ranks) rows.push(["All together", ...figures.map((figures) => together(figures, sessions))]);
+    if (ranks) rows.push(["All together", ...figures.map(togetherText)]);
     return {
         title: ranks ? "Ranks, and their difference from the median" : "Sessions, and their change against the first",
         columns: [{ name: ranks ? "Rank" : "Session" }, ...figures.map(({ label }) => ({ name: label, type: "number" as const }))],
@@ -65,125 +62,11 @@ function intervalText(low: number, high: number, unit: string, runs: number): st
     return low === high ? `in all ${runs} runs` : `95 %: ${figure(low, unit)} to ${figure(high, unit)}`;
 }
 
-export interface MainFigure {
-    id: string;
-    label: string;
-    unit: string;
-    /** What others are held against. */
-    base: number | null;
-    of: (session: Session) => number | string | null;
-}
-
-/** What a card is of: energy of other parts of the machine is another figure. */
-function kindOf({ id, label }: Card): string {
-    return id === "energy_machine" ? `${id} ${label}` : id;
-}
-
-/** One for each card that a session has, and the wall time if no card is about it. */
-export function mainFigures(sessions: Session[]): MainFigure[] {
-    const cards = new Map<string, Card>();
-    for (const session of sessions) for (const card of session.cards ?? []) if (!cards.has(kindOf(card))) cards.set(kindOf(card), card);
-    const figures = [...cards].map(([kind, card]): MainFigure => ({ id: card.id, label: card.label, unit: card.unit ?? "", base: null, of: (session) => session.cards?.find((candidate) => kindOf(candidate) === kind)?.value ?? null }));
-    if (![...cards.values()].some(({ id }) => /^(wall|time|duration|elapsed)/.test(id))) {
-        figures.unshift({ id: "wall", label: "Wall time", unit: "seconds", base: null, of: (session) => session.identity?.seconds ?? null });
-    }
-    if (sessions.some(hasFailed)) figures.push({ id: "end", label: "End", unit: "", base: null, of: (session) => endingOf(session)?.text ?? null });
-    for (const one of figures) one.base = baseOf(one, sessions);
-    // Why a figure is not available, the details of a session say.
-    return figures.filter((one) => sessions.some((session) => one.of(session) !== null) && !repeatsTotal(one, figures, sessions));
-}
-
-/** Where no session had another process, main is all: its peak says nothing more. */
-function repeatsTotal(one: MainFigure, figures: MainFigure[], sessions: Session[]): boolean {
-    const total = one.id === "ram_main" && figures.find(({ id }) => id === "ram");
-    return !!total && sessions.every((session) => one.of(session) === null || one.of(session) === total.of(session));
-}
-
-function baseOf(figures: MainFigure, sessions: Session[]): number | null {
-    const values = sessions.map(figures.of).filter((value): value is number => typeof value === "number");
-    if (!areRanks(sessions)) return typeof figures.of(sessions[0]!) === "number" ? values[0]! : null;
-    return values.length ? median(values) : null;
-}
-
-/** What a figure is of, where ranks may share it: the machine, or a GPU of it. Null: not known; undefined: of the rank alone. */
-function sharedBy(id: string, session: Session): string | null | undefined {
-    const gpu = /^(gpu\d+)_power$/.exec(id)?.[1];
-    if (!gpu && id !== "energy_machine" && id !== "energy_platform") return undefined;
-    const machine = session.identity?.boot_id;
-    if (typeof machine !== "string") return null;
-    return gpu ? `${machine} ${session.gpus?.[Number(gpu.slice(3))]?.uuid ?? gpu}` : machine;
-}
-
-type Span = [start: number, end: number];
-
-/** When a session ran; at any time, where that is not known. */
-function spanOf(session: Session): Span {
-    const start = session.identity?.start_timestamp ?? NaN;
-    const end = start + endOf(session);
-    return end > start ? [start, end] : [0, Number.MAX_VALUE];
-}
-
-interface Part {
-    span: Span;
-    value: number;
-    /** When it read what is the machine's: those that take turns do until they end. */
-    reads: Span;
-}
-
-/** Sums of the parts of each group that `sumOf` makes. Times of different machines are by different clocks. */
-function sumOfGroups(sessions: Session[], values: number[], groupOf: (session: Session) => unknown, sumOf: (parts: Part[]) => number): number {
-    const groups = new Map<unknown, Part[]>();
-    sessions.forEach((session, i) => {
-        const group = groupOf(session);
-        const span = spanOf(session);
-        const reads: Span = [Math.max(span[0], span[1] - (session.identity?.node_seconds ?? Infinity)), span[1]];
-        groups.set(group, [...(groups.get(group) ?? []), { span, value: values[i]!, reads }]);
-    });
-    return total([...groups.values()].map(sumOf));
-}
-
-const total = (values: number[]): number => values.reduce((sum, value) => sum + value, 0);
-const machineOf = ({ identity }: Session): unknown => identity?.boot_id ?? identity?.host;
-const highest = (parts: Part[]): number => Math.max(...parts.map(({ value }) => value));
-
-/** The highest sum of those that ran at one moment. */
-function highestAtOnce(parts: Part[]): number {
-    return Math.max(...parts.map(({ span: [moment] }) => total(parts.map(({ span, value }) => (span[0] <= moment && moment < span[1] ? value : 0)))));
-}
-
-/** Of a counter that sessions share: what several read at once counts once: at least what each of them read. */
-function sumInTurns(parts: Part[]): number {
-    let [sum, atOnce, until] = [0, 0, 0];
-    for (const { reads: [start, end], value } of parts.sort((a, b) => a.reads[0] - b.reads[0] || b.reads[1] - a.reads[1])) {
-        if (start >= until) [sum, atOnce] = [sum + atOnce, 0];
-        atOnce = Math.max(atOnce + (value * Math.max(0, end - Math.max(start, until))) / (end - start || 1), value);
-        until = Math.max(until, end);
-    }
-    return sum + atOnce;
-}
-
-/** Cores that were busy on average, from the first start to the last end. */
-function meanCores(parts: Part[]): number {
-    const length = Math.max(...parts.map(({ span }) => span[1])) - Math.min(...parts.map(({ span }) => span[0]));
-    return total(parts.map(({ span, value }) => (value * (span[1] - span[0])) / length));
-}
-
-/** Of ranks: bytes and joules add up, each machine and GPU once; RAM and cores of those that ran at the same time. Times do not. */
-function together({ of, unit, id }: MainFigure, all: Session[]): string {
-    const isShared = sharedBy(id, all[0]!) !== undefined;
-    // What ranks share, one reads for the others.
-    const sessions = isShared ? all.filter((session) => of(session) !== null) : all;
-    const values = sessions.map(of);
-    if (unit === "percent" || !values.length || !values.every((value): value is number => typeof value === "number")) return "–";
-    const sum = (groupOf: (session: Session) => unknown, sumOf: (parts: Part[]) => number): string => figure(sumOfGroups(sessions, values, groupOf, sumOf), unit);
-    if (isShared) {
-        if (!sessions.every((session) => sharedBy(id, session))) return "–"; // it is not known which ranks share one
-        return sum((session) => sharedBy(id, session), unit === "joules" ? sumInTurns : highest);
-    }
-    if (unit === "cores") return `${sum(machineOf, meanCores)} on average`;
-    if (unit === "seconds" && !id.includes("cpu")) return `${figure(Math.max(...values), unit)}, the longest`;
-    if (/ram|power/.test(id)) return `at most ${sum(machineOf, highestAtOnce)}`; // peaks of different times
-    return figure(total(values), unit);
+/** "at most 3.2 GB" of ranks that ran at the same time; "–": such figures do not add up. */
+function togetherText({ together, unit }: MainFigure): string {
+    if (!together) return "–";
+    const text = figure(together.value, unit);
+    return { sum: text, longest: `${text}, the longest`, at_most: `at most ${text}`, mean: `${text} on average` }[together.is];
 }
 
 function withChange(value: number | null, base: number | null, unit: string): string {
@@ -266,9 +149,4 @@ function sumOf(parts: Line[], ofInterval = false): { times: Moments; values: Flo
 /** One row a session for the heat map of a panel. */
 export function rankRows(panel: Panel, sessions: Session[]): HeatRow[] {
     return panel.lines.filter((line) => line.shownAtFirst && line.scope !== "sum").map((line) => ({ label: rankLabel(sessions[line.session]!, line.session), line }));
-}
-
-/** Or did not finish. */
-function hasFailed(session: Session): boolean {
-    return endingOf(session)?.good === false;
 }

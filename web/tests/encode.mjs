@@ -1,6 +1,8 @@
 // Makes reports as docs/report-format.md describes them, from plain arrays: the other side of src/payload.ts.
 
+import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { deflateSync } from "node:zlib";
 
 /** Bytes of columns, and what the report says of each. */
@@ -73,8 +75,17 @@ export function encodePayload(report, encoder) {
 
 const escaped = (text) => text.replace(/[&<>]/g, (character) => `&#${character.charCodeAt(0)};`);
 
+/** With what gpu-tracker finds in the sessions, unless the report says something else. */
+function completed(report) {
+    const sessions = report.sessions.map(({ name, identity = {}, cards, gpus }) => ({ name, identity, cards, gpus }));
+    const program = join(process.env.GPUT_BUILD ?? "build", "tests", "report-findings");
+    const { sessions: found, findings } = JSON.parse(execFileSync(program, { input: JSON.stringify({ sessions }) }));
+    return { ...report, sessions: report.sessions.map((session, i) => ({ ...session, ending: found[i].ending })), findings: { ...findings, ...report.findings } };
+}
+
 /** The page with a report in it. */
-export function fillPage(template, report, encoder) {
+export function fillPage(template, made, encoder) {
+    const report = completed(made);
     const data = deflateSync(encodePayload(report, encoder)).toString("base64");
     return readFileSync(template, "utf8")
         .replace("<!--gput-title-->", () => escaped(report.title || "report"))

@@ -251,9 +251,7 @@ static bool is_noise(
         return false;
     if (variance == 0)
         return difference == 0;
-    double freedom = variance * variance /
-                     (variance_a * variance_a / (double)(runs_a - 1) +
-                         variance_b * variance_b / (double)(runs_b - 1));
+    double freedom = student_welch_freedom(variance_a, runs_a, variance_b, runs_b);
     return fabs(difference) <= student_quantile_975(freedom) * sqrt(variance);
 }
 

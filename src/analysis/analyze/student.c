@@ -69,3 +69,11 @@ double student_quantile_975(double degrees_of_freedom)
     }
     return t;
 }
+
+double student_welch_freedom(double variance_a, size_t runs_a, double variance_b, size_t runs_b)
+{
+    double sum = variance_a + variance_b;
+    return sum * sum /
+           (variance_a * variance_a / (double)(runs_a - 1) +
+               variance_b * variance_b / (double)(runs_b - 1));
+}

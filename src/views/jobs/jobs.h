@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "base/spans.h"
 #include "base/str.h"
 #include "model/results.h"
 
@@ -225,20 +226,8 @@ void jobs_blocks_destroy(struct jobs_blocks *blocks);
 /* jobs_clocks.c: compares the clocks of a job's machines, and puts right what is off. */
 void jobs_compare_clocks(struct gput_jobs *jobs, struct jobs_job *job);
 
-/* jobs_overlap.c: a figure of a rank, and when it ran; where that is not known: always. The arrays
- * are sorted. */
-struct jobs_span {
-    double start, end, value;
-};
-struct jobs_span jobs_span_of(const struct jobs_rank *rank, double value);
-/* The highest sum of those that ran at one moment. The array has space for as many again. */
-double jobs_highest_at_once(struct jobs_span *spans, size_t count);
-/* Of a counter that all read: of each, the part of its time counts in which those before it did not
- * read. */
-double jobs_sum_covered_once(struct jobs_span *spans, size_t count);
-
-/* For how long at least one of them ran. */
-double jobs_covered_seconds(struct jobs_span *spans, size_t count);
+/* jobs_overlap.c: a figure of a rank, and when it ran; where that is not known: always. */
+struct span jobs_span_of(const struct jobs_rank *rank, double value);
 
 /* Sets `is_at_once` of all jobs. */
 void jobs_find_runs_at_once(struct gput_jobs *jobs);
@@ -302,9 +291,6 @@ bool jobs_is_unfinished(const struct jobs_rank *rank);
 double jobs_rank_of_name(const char *path);
 /* One of GNU parallel's jobs, or an element of an array: ranks of a job in one belong together. */
 bool jobs_is_task(const struct jobs_rank *rank);
-
-/* The middle of `count` values, which are sorted; NaN: there are none. */
-double jobs_median(double *values, size_t count);
 
 /* "2 cores", "1.5 cores" of an array on average. */
 #define JOBS_CORES_SIZE 40

@@ -44,8 +44,8 @@ static struct spread spread_of(
         if (jobs->machines[jobs->ranks[i].machine].clock == clock && !isnan(time))
             times[count++] = time;
     }
-    qsort(times, count, sizeof *times, doubles_compare);
-    struct spread spread = {jobs_median(times, count), count ? times[count - 1] - times[0] : NAN};
+    double median = doubles_median(times, count);
+    struct spread spread = {median, count ? times[count - 1] - times[0] : NAN};
     free(times);
     return spread;
 }

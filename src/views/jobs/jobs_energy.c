@@ -7,9 +7,9 @@
 #include <string.h>
 
 /* When a rank read the counters: one that shares them does so until it ends. */
-static struct jobs_span reading_of(const struct jobs_rank *rank)
+static struct span reading_of(const struct jobs_rank *rank)
 {
-    struct jobs_span span = jobs_span_of(rank, rank->machine_joules);
+    struct span span = jobs_span_of(rank, rank->machine_joules);
     if (rank->node_seconds <= 0)
         span.value = NAN;
     else if (!isinf(span.end) && rank->node_seconds < rank->seconds)
@@ -19,7 +19,7 @@ static struct jobs_span reading_of(const struct jobs_rank *rank)
 
 /* Of ranks whose times are known. */
 static double unread_seconds(
-    struct jobs_span *readings, size_t n_readings, struct jobs_span *all, size_t n_all)
+    struct span *readings, size_t n_readings, struct span *all, size_t n_all)
 {
     size_t count = 0;
     for (size_t i = 0; i < n_readings; i++) {
@@ -31,7 +31,7 @@ static double unread_seconds(
             return NAN;
     }
     return count > 0
-               ? fmax(0, jobs_covered_seconds(all, n_all) - jobs_covered_seconds(readings, count))
+               ? fmax(0, spans_covered_seconds(all, n_all) - spans_covered_seconds(readings, count))
                : NAN;
 }
 
@@ -40,20 +40,20 @@ struct jobs_energy jobs_energy_of(
 {
     struct jobs_energy energy = {NAN, NAN};
     size_t n_readings = 0, n_all = 0;
-    struct jobs_span *readings = calloc(count + 1, sizeof *readings);
-    struct jobs_span *all = calloc(count + 1, sizeof *all);
+    struct span *readings = calloc(count + 1, sizeof *readings);
+    struct span *all = calloc(count + 1, sizeof *all);
     jobs->failed |= !readings || !all;
     for (size_t i = first; readings && all && i < first + count; i++) {
         const struct jobs_rank *rank = &jobs->ranks[i];
         if (strcmp(rank->boot_id, boot_id) != 0)
             continue;
         readings[n_readings++] = reading_of(rank);
-        struct jobs_span span = jobs_span_of(rank, NAN);
+        struct span span = jobs_span_of(rank, NAN);
         if (!isinf(span.end))
             all[n_all++] = span;
     }
     if (readings && all) {
-        energy.joules = jobs_sum_covered_once(readings, n_readings);
+        energy.joules = spans_sum_covered_once(readings, n_readings);
         energy.unread_seconds = unread_seconds(readings, n_readings, all, n_all);
     }
     free(readings);

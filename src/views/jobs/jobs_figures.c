@@ -33,13 +33,13 @@ static double of_limit(const struct jobs_rank *rank)
 static double highest_ram(struct gput_jobs *jobs, const struct jobs_machine *machine,
     double (*ram)(const struct jobs_rank *rank))
 {
-    struct jobs_span *spans = calloc(2 * machine->count, sizeof *spans);
+    struct span *spans = calloc(2 * machine->count, sizeof *spans);
     jobs->failed |= !spans;
     for (size_t i = 0; spans && i < machine->count; i++) {
         const struct jobs_rank *rank = &jobs->ranks[machine->first + i];
         spans[i] = jobs_span_of(rank, ram(rank));
     }
-    double bytes = spans ? jobs_highest_at_once(spans, machine->count) : NAN;
+    double bytes = spans ? spans_highest_at_once(spans, machine->count) : NAN;
     free(spans);
     return bytes;
 }
@@ -54,7 +54,7 @@ struct machine_use {
 static struct machine_use use_of(struct gput_jobs *jobs, const struct jobs_job *job, size_t clock)
 {
     struct machine_use use = {.own = NAN, .system = NAN};
-    struct jobs_span *spans = calloc(job->count, sizeof *spans);
+    struct span *spans = calloc(job->count, sizeof *spans);
     double cpu_seconds = NAN, system_seconds = NAN, known_seconds = NAN;
     size_t count = 0;
     jobs->failed |= !spans;
@@ -72,7 +72,7 @@ static struct machine_use use_of(struct gput_jobs *jobs, const struct jobs_job *
             number_add_known(&known_seconds, isnan(system) ? NAN : rank->seconds);
         }
     }
-    use.seconds = spans ? jobs_covered_seconds(spans, count) : NAN;
+    use.seconds = spans ? spans_covered_seconds(spans, count) : NAN;
     use.own = cpu_seconds / use.seconds;
     use.system = system_seconds / known_seconds;
     free(spans);
@@ -219,10 +219,8 @@ static double median_of(const struct gput_jobs *jobs, const struct jobs_job *job
         if (!isnan(value) && counts)
             values[count++] = went_on(job, rank) ? highest : value;
     }
-    if (values) {
-        qsort(values, count, sizeof *values, doubles_compare);
-        median = jobs_median(values, count);
-    }
+    if (values)
+        median = doubles_median(values, count);
     free(values);
     return median;
 }

@@ -120,13 +120,6 @@ double jobs_rank_of_name(const char *path)
     return rank;
 }
 
-double jobs_median(double *values, size_t count)
-{
-    if (count == 0)
-        return NAN;
-    return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
-}
-
 const char *jobs_say_cores(double cores, char text[JOBS_CORES_SIZE])
 {
     bool is_whole = cores == round(cores) || cores >= 100;

@@ -60,7 +60,7 @@ static struct seen *list_seen(
 
 /* Makes one of those that are the same: their joules, and their mean use while they ran. `spans`
  * has space for all of them. Returns how many there are. */
-static size_t unite(struct seen *seen, size_t count, struct jobs_span *spans)
+static size_t unite(struct seen *seen, size_t count, struct span *spans)
 {
     size_t kept = 0;
     for (size_t i = 0, next; i < count; i = next) {
@@ -72,7 +72,7 @@ static size_t unite(struct seen *seen, size_t count, struct jobs_span *spans)
             sum += isnan(seen[next].percent) ? 0 : seen[next].percent * seconds;
             known += isnan(seen[next].percent) ? 0 : seconds;
         }
-        gpu.joules = jobs_sum_covered_once(spans, next - i);
+        gpu.joules = spans_sum_covered_once(spans, next - i);
         gpu.percent = known > 0 ? sum / known : NAN;
         seen[kept++] = gpu;
     }
@@ -147,7 +147,7 @@ void jobs_add_gpus(struct gput_jobs *jobs, struct jobs_job *job)
     size_t count;
     struct means means = {0};
     struct seen *seen = list_seen(jobs, job, &count);
-    struct jobs_span *spans = calloc(count + 1, sizeof *spans);
+    struct span *spans = calloc(count + 1, sizeof *spans);
     jobs->failed |= !seen || !spans;
     count = seen && spans ? unite(seen, count, spans) : 0;
     free(spans);

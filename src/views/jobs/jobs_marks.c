@@ -148,8 +148,7 @@ static struct jobs_apart compare_block(const struct block_ends *from, const stru
     }
     if (found.calls < MIN_CALLS)
         return found;
-    qsort(apart, found.calls, sizeof *apart, doubles_compare);
-    found.seconds = jobs_median(apart, found.calls);
+    found.seconds = doubles_median(apart, found.calls);
     for (size_t i = 0; i < found.calls; i++)
         apart[i] = fabs(apart[i] - found.seconds);
     qsort(apart, found.calls, sizeof *apart, doubles_compare);

@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "base/text.h"
 #include "views/report/document/report_column_reader.h"
+#include "views/report/document/report_rank.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -358,23 +359,6 @@ int plot_figures_find_times(const struct plot_figures *figures,
 
 /* ---- Charts ---- */
 
-/* Its rank in a job, if all sessions have one and no two the same. */
-static bool find_rank(const struct report_payload *payload, size_t index, long *rank)
-{
-    const struct doc *sessions = doc_get(payload->root, "sessions");
-    for (const struct doc *item = sessions->first; item; item = item->next) {
-        const struct doc *own = doc_get(item, "identity");
-        if (!doc_get(own, "rank"))
-            return false;
-        for (const struct doc *other = item->next; other; other = other->next) {
-            if (doc_get_int(doc_get(other, "identity"), "rank") == doc_get_int(own, "rank"))
-                return false;
-        }
-    }
-    *rank = (long)doc_get_int(doc_get(doc_item(sessions, index), "identity"), "rank");
-    return sessions->count > 1;
-}
-
 /* The folders that all names of sessions begin with. */
 static size_t shared_folders(const struct doc *sessions)
 {
@@ -397,9 +381,8 @@ static void put_session(const struct report_payload *payload, size_t index, stru
 {
     const struct doc *sessions = doc_get(payload->root, "sessions");
     const struct doc *session = doc_item(sessions, index);
-    long rank;
-    if (find_rank(payload, index, &rank))
-        str_printf(text, "rank %ld", rank);
+    if (report_are_ranks(sessions))
+        str_printf(text, "rank %.0f", doc_get_number(doc_get(session, "identity"), "rank"));
     else if (session)
         str_append(text, doc_get_string(session, "name") + shared_folders(sessions));
 }

@@ -8,6 +8,7 @@
 #include "views/report/export/report_export.h"
 #include "views/report/export/report_html.h"
 #include "views/report/report_compose.h"
+#include "views/report/report_findings.h"
 #include "views/report/report_missing.h"
 #include "views/report/report_plan.h"
 #include "views/report/report_sessions.h"
@@ -66,6 +67,7 @@ static int fill(struct report_payload *payload, const struct gput_report_options
         doc_add_string(notes, NULL, options->notes[i]);
     doc_add_array(root, "sessions");
     TRY(report_sessions_add(payload, options, plan, false, error));
+    TRY(report_findings_add(payload, error));
     /* `gpu-tracker job` has it among its notes. */
     return options->n_notes ? GPUT_OK : report_missing_warn(payload, options, error);
 }

@@ -225,15 +225,15 @@ static void runs_that_a_machine_was_not_in_are_distinguished_by_starts(void **st
 static void ram_of_a_machine_is_that_of_ranks_that_ran_at_once(void **state)
 {
     (void)state;
-    struct jobs_span spans[10] = {{0, 10, 1}, {5, 15, 2}, {10, 20, 4}, {10, 10, 8}, {30, 40, NAN}};
-    assert_true(jobs_highest_at_once(spans, 5) == 2 + 4 + 8);
-    spans[0] = (struct jobs_span){-INFINITY, INFINITY, 3};
-    spans[1] = (struct jobs_span){0, 1, 4};
-    spans[2] = (struct jobs_span){1, 2, 2};
-    assert_true(jobs_highest_at_once(spans, 3) == 7);
-    spans[0] = (struct jobs_span){0, 1, NAN};
-    assert_true(isnan(jobs_highest_at_once(spans, 1)));
-    assert_true(isnan(jobs_highest_at_once(spans, 0)));
+    struct span spans[10] = {{0, 10, 1}, {5, 15, 2}, {10, 20, 4}, {10, 10, 8}, {30, 40, NAN}};
+    assert_true(spans_highest_at_once(spans, 5) == 2 + 4 + 8);
+    spans[0] = (struct span){-INFINITY, INFINITY, 3};
+    spans[1] = (struct span){0, 1, 4};
+    spans[2] = (struct span){1, 2, 2};
+    assert_true(spans_highest_at_once(spans, 3) == 7);
+    spans[0] = (struct span){0, 1, NAN};
+    assert_true(isnan(spans_highest_at_once(spans, 1)));
+    assert_true(isnan(spans_highest_at_once(spans, 0)));
 }
 
 static void a_clock_is_put_right_where_starts_and_ends_are_off_alike(void **state)

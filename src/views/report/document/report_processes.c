@@ -2,6 +2,8 @@
 
 #include "base/table_cells.h"
 
+#include <signal.h>
+#include <stdio.h>
 #include <string.h>
 
 enum kind { NUMBER, MOMENT, RAM, GPU_RAM };
@@ -24,6 +26,24 @@ static const struct figure {
     {"exit_status", "exit_status", NULL, NUMBER, REPORT_STEP_WHOLE},
     {"signal", "signal", NULL, NUMBER, REPORT_STEP_WHOLE},
 };
+
+/* Signals that end processes; others have their number alone. */
+static const struct {
+    int number;
+    const char *name;
+} signals[] = {{SIGHUP, "SIGHUP"}, {SIGINT, "SIGINT"}, {SIGQUIT, "SIGQUIT"}, {SIGILL, "SIGILL"},
+    {SIGABRT, "SIGABRT"}, {SIGBUS, "SIGBUS"}, {SIGFPE, "SIGFPE"}, {SIGKILL, "SIGKILL"},
+    {SIGSEGV, "SIGSEGV"}, {SIGPIPE, "SIGPIPE"}, {SIGALRM, "SIGALRM"}, {SIGTERM, "SIGTERM"}};
+#define N_SIGNALS (sizeof signals / sizeof *signals)
+
+const char *report_signal_name(int64_t number)
+{
+    for (size_t i = 0; i < N_SIGNALS; i++) {
+        if (signals[i].number == number)
+            return signals[i].name;
+    }
+    return NULL;
+}
 
 struct place {
     size_t column;
@@ -89,6 +109,12 @@ int report_processes_end(struct report_processes *processes, struct gput_error *
     for (int i = 0; i < REPORT_PROCESS_FIGURES; i++)
         TRY(report_payload_add_column(
             payload, object, figures[i].key, &processes->figures[i], error));
+    struct doc *named = doc_add_object(object, "signals");
+    for (size_t i = 0; i < N_SIGNALS; i++) {
+        char number[12];
+        snprintf(number, sizeof number, "%d", signals[i].number);
+        doc_add_string(named, number, signals[i].name);
+    }
     return GPUT_OK;
 }
 

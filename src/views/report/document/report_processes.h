@@ -10,6 +10,9 @@
 
 #define REPORT_PROCESS_FIGURES 11
 
+/* "SIGKILL"; NULL for one that does not end processes as a rule. Static text. */
+const char *report_signal_name(int64_t number);
+
 struct report_processes {
     struct report_session *session;
     struct names names;

@@ -1,9 +1,11 @@
 #include "views/report/document/report_rank.h"
 
+#include "base/cleanup.h"
 #include "base/number.h"
 #include "base/order.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,5 +66,23 @@ bool report_ranks_of(const char *const *names, size_t count, long *ranks)
     for (size_t i = 0; i < count; i++)
         are_ranks &= sorted[i] != REPORT_NO_RANK && (i == 0 || sorted[i] != sorted[i - 1]);
     free(sorted);
+    return are_ranks;
+}
+
+bool report_are_ranks(const struct doc *sessions)
+{
+    size_t count = 0;
+    bool are_ranks = sessions->count > 1;
+    CLEANUP_FREE long *ranks = calloc(sessions->count + 1, sizeof *ranks);
+    for (const struct doc *session = sessions->first; session && ranks; session = session->next) {
+        double rank = doc_get_number(doc_get(session, "identity"), "rank");
+        are_ranks &= !isnan(rank);
+        ranks[count++] = are_ranks ? (long)rank : REPORT_NO_RANK;
+    }
+    if (!ranks || !are_ranks)
+        return false;
+    qsort(ranks, count, sizeof *ranks, compare);
+    for (size_t i = 1; i < count; i++)
+        are_ranks &= ranks[i] != ranks[i - 1];
     return are_ranks;
 }

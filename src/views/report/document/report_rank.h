@@ -3,6 +3,8 @@
  */
 #pragma once
 
+#include "base/doc.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -17,3 +19,8 @@ long report_rank_of(const char *name);
 /* Whether names are those of the ranks of one job: several, each with a rank, and all different.
  * `ranks`, with a place for each name, is filled in then. */
 bool report_ranks_of(const char *const *names, size_t count, long *ranks);
+
+/* Whether the sessions of a document are the ranks of one job: several, each with a rank of its
+ * own.
+ */
+bool report_are_ranks(const struct doc *sessions);

@@ -1,0 +1,12 @@
+/*
+ * What the sessions of a report say together: how each ended, which figures they have in common,
+ * whether runs differ by more than chance, and which ranks of a job stand out. The page shows it,
+ * and decides nothing of it.
+ */
+#pragma once
+
+#include "views/report/document/report_payload.h"
+
+/* Adds `ending` to each session of the document, and `findings` to a document of several. Errors:
+ * GPUT_ERROR_MEMORY, GPUT_ERROR_IO (the temporary file). */
+int report_findings_add(struct report_payload *payload, struct gput_error *error);

@@ -1,0 +1,84 @@
+/* What the sessions of a report say together. Figures and endings of made-up sessions are tested
+ * with the page that shows them (web/tests/sessions.test.mjs). */
+#include "testing.h"
+#include "views/report/report_findings.h"
+
+#include <string.h>
+
+/* A session of the rank, with a curve of the CPU: `early` for a second, then `late` for nine. */
+static void add_rank(
+    struct report_payload *payload, struct doc *sessions, int rank, double early, double late)
+{
+    struct gput_error error;
+    struct report_column times, values;
+    struct doc *session = doc_add_object(sessions, NULL);
+    struct doc *identity = doc_add_object(session, "identity");
+    doc_add_string(session, "name", "train");
+    doc_add_int(identity, "rank", rank);
+    doc_add_double(identity, "seconds", 10);
+    doc_add_int(identity, "exit_status", 0);
+    report_column_init(&times, &payload->spool, 1e-6);
+    report_column_init(&values, &payload->spool, 0.001);
+    assert_int_equal(report_column_add(&times, 1, &error), GPUT_OK);
+    assert_int_equal(report_column_add(&values, early, &error), GPUT_OK);
+    assert_int_equal(report_column_add(&times, 2, &error), GPUT_OK);
+    assert_int_equal(report_column_add(&values, early, &error), GPUT_OK);
+    assert_int_equal(report_column_add(&times, 11, &error), GPUT_OK);
+    assert_int_equal(report_column_add(&values, late, &error), GPUT_OK);
+    assert_int_equal(
+        report_payload_add_column(payload, doc_add_array(session, "times"), NULL, &times, &error),
+        GPUT_OK);
+    struct doc *series = doc_add_object(doc_add_array(session, "series"), NULL);
+    doc_add_string(series, "group", "cpu");
+    doc_add_string(series, "scope", "combined");
+    doc_add_string(series, "unit", "percent");
+    doc_add_bool(series, "of_interval", true);
+    assert_int_equal(
+        report_payload_add_column(payload, series, "values", &values, &error), GPUT_OK);
+}
+
+static void the_busiest_rank_is_that_of_the_highest_mean_by_time(void **state)
+{
+    (void)state;
+    struct gput_error error;
+    struct report_payload payload;
+    assert_int_equal(report_payload_init(&payload, "/tmp", &error), GPUT_OK);
+    struct doc *sessions = doc_add_array(payload.root, "sessions");
+    add_rank(&payload, sessions, 0, 90, 50);
+    add_rank(&payload, sessions, 1, 0, 90); /* by rows it would be the last one */
+    add_rank(&payload, sessions, 2, 10, 50);
+    assert_int_equal(report_findings_add(&payload, &error), GPUT_OK);
+    const struct doc *busiest = doc_get(doc_get(payload.root, "findings"), "busiest");
+    assert_non_null(busiest);
+    assert_int_equal(doc_get_int(busiest, "session"), 1);
+    assert_string_equal(doc_get_string(busiest, "group"), "cpu");
+    assert_true(doc_get_number(busiest, "mean") > 73.5 && doc_get_number(busiest, "mean") < 73.7);
+    assert_true(
+        doc_get_number(busiest, "median") > 57.2 && doc_get_number(busiest, "median") < 57.4);
+    report_payload_finish(&payload);
+}
+
+static void one_session_has_an_ending_and_nothing_to_compare(void **state)
+{
+    (void)state;
+    struct gput_error error;
+    struct report_payload payload;
+    assert_int_equal(report_payload_init(&payload, "/tmp", &error), GPUT_OK);
+    struct doc *sessions = doc_add_array(payload.root, "sessions");
+    add_rank(&payload, sessions, 0, 90, 50);
+    assert_int_equal(report_findings_add(&payload, &error), GPUT_OK);
+    assert_null(doc_get(payload.root, "findings"));
+    const struct doc *ending = doc_get(sessions->first, "ending");
+    assert_string_equal(doc_get_string(ending, "text"), "exit status 0");
+    assert_true(doc_get(ending, "is_good")->boolean);
+    report_payload_finish(&payload);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_busiest_rank_is_that_of_the_highest_mean_by_time),
+        cmocka_unit_test(one_session_has_an_ending_and_nothing_to_compare),
+    };
+    return cmocka_run_group_tests_name("views/report/report_findings", tests, NULL, NULL);
+}
