@@ -3,15 +3,12 @@
 
 #include "base/doubles.h"
 #include "base/number.h"
+#include "model/straggler.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A rank is slow from these on, against the median. */
-#define SLOW_FACTOR 1.1
-#define SLOW_SECONDS 1.0
-#define BUSY_FACTOR 1.25
 /* Where no rank uses more, it is not computing that others would wait for. */
 #define IDLE_CORES 0.1
 /* Of its time: less is not seen in the use of the CPU. */
@@ -129,11 +126,6 @@ static double work_of(const struct jobs_job *job, const struct jobs_rank *rank)
     return rank->cpu_seconds + rank->tried_cpu_seconds;
 }
 
-static bool is_much_longer(double seconds, double other)
-{
-    return seconds > SLOW_FACTOR * other && seconds > other + SLOW_SECONDS;
-}
-
 /* No rank's end is known: the job went on for longer than its files say. */
 static bool have_no_end(const struct gput_jobs *jobs, const struct jobs_job *job)
 {
@@ -154,7 +146,7 @@ static bool are_comparable(const struct gput_jobs *jobs, const struct jobs_job *
         shortest = fmin(shortest, seconds_of(&jobs->ranks[i]));
         longest = fmax(longest, seconds_of(&jobs->ranks[i]));
     }
-    return !is_much_longer(longest, shortest) || !have_no_end(jobs, job);
+    return !straggler_is_far(longest, shortest, STRAGGLER_SLOW_FACTOR) || !have_no_end(jobs, job);
 }
 
 /* How long it waited for others: by its regions, or by the CPU that it used less than the busiest
@@ -183,9 +175,7 @@ static void compare_rank(
     /* When they failed says nothing of their work. */
     if (job->all_failed || !job->are_comparable)
         return;
-    rank->is_straggler = is_much_longer(seconds, job->median_seconds) ||
-                         (cpu > BUSY_FACTOR * job->median_cpu_seconds &&
-                             cpu > job->median_cpu_seconds + SLOW_SECONDS);
+    rank->is_straggler = straggler_is(seconds, job->median_seconds, cpu, job->median_cpu_seconds);
 }
 
 /* Of others than those the end is known: it went on for longer than its files say. */
@@ -242,7 +232,7 @@ static void find_slowest(const struct gput_jobs *jobs, struct jobs_job *job)
         }
     }
     double by_time = job->slowest_seconds / job->median_seconds - 1, by_cpu = NAN;
-    if (job->busiest_cpu_seconds > job->median_cpu_seconds + SLOW_SECONDS)
+    if (job->busiest_cpu_seconds > job->median_cpu_seconds + STRAGGLER_MIN_SECONDS)
         by_cpu = job->busiest_cpu_seconds / job->median_cpu_seconds - 1;
     job->are_comparable = are_comparable(jobs, job);
     job->imbalance_percent = job->are_comparable ? 100 * fmax(by_time, by_cpu) : NAN;

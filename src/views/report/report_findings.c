@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/doubles.h"
+#include "model/straggler.h"
 #include "views/report/document/report_column_reader.h"
 #include "views/report/document/report_processes.h"
 #include "views/report/document/report_rank.h"
@@ -13,11 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A rank stands out from these on, against the median of those that did not fail: the rule of
- * `gpu-tracker job` (jobs_figures.c), so that both name the same. */
-#define SLOW_FACTOR 1.1
-#define BUSY_FACTOR 1.25
-#define SLOW_SECONDS 1.0
 /* The busiest rank is named from this on, where there are so many with a curve. */
 #define BUSIEST_FACTOR 1.15
 #define MIN_CURVES 3
@@ -108,11 +104,6 @@ static double median_of(const struct rank *ranks, size_t count, bool is_of_cpu, 
     return doubles_median(values, n_known);
 }
 
-static bool is_far(double value, double usual, double factor)
-{
-    return value > factor * usual && value > usual + SLOW_SECONDS;
-}
-
 static int compare_excess(const void *left, const void *right)
 {
     const struct rank *a = left, *b = right;
@@ -136,8 +127,7 @@ static bool add_stragglers(struct doc *findings, struct rank *ranks, size_t coun
         if (rank->has_failed)
             doc_add_int(failed, NULL, (int64_t)rank->index);
         rank->excess = fmax(rank->seconds / seconds, rank->cpu_seconds / cpu_seconds);
-        rank->stands_out = is_far(rank->seconds, seconds, SLOW_FACTOR) ||
-                           is_far(rank->cpu_seconds, cpu_seconds, BUSY_FACTOR);
+        rank->stands_out = straggler_is(rank->seconds, seconds, rank->cpu_seconds, cpu_seconds);
         n_found += rank->stands_out;
     }
     if (n_found == 0 || n_failed == count)
