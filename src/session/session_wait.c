@@ -101,16 +101,16 @@ static bool awaits_ends(struct gput_session *session, int pauses)
            process_log_descendants(log).living > 0;
 }
 
-/* Reads the last events and exit records, and the system's figures. Twice, because the last exit
- * record of a process is only final when no more have arrived. */
+/* Reads the last events and exit records, and the system's figures. Three times: a process is
+ * complete when its threads are gone, and final when no more has arrived after that. */
 static void end_counting(struct gput_session *session)
 {
     if (!session_events_end(&session->events)) {
         session->schedule.is_stuck = true;
         return;
     }
-    session_events_read(&session->events);
-    session_events_read(&session->events);
+    for (int i = 0; i < 3; i++)
+        session_events_read(&session->events);
     /* The kernel announces an exit only after waking the process that waits for it. */
     struct timespec pause = {.tv_nsec = NS_PER_SECOND / 1000};
     for (int i = 0; i < MAX_PAUSES && awaits_ends(session, i); i++) {

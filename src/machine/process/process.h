@@ -124,7 +124,8 @@ struct last_poll {
 /* What exit records gave, those of its threads added up. */
 struct exit_figures {
     unsigned records;
-    bool is_complete; /* the last one has arrived: figures will not change */
+    bool is_complete;    /* the last one has arrived */
+    bool last_is_leader; /* it was that of the first thread */
     int64_t cpu_ns;
     int64_t last_at_ns;        /* when the kernel made the last one, by the process's start */
     uint64_t peak_bytes;       /* since the last execve(); 0: it had no memory any more */
@@ -148,11 +149,12 @@ struct process_start {
 
 /* Its end, as far as it is known. */
 struct process_end {
-    int64_t at_ns;   /* unless `is_exact`, when it was last alive */
-    bool is_exact;   /* from an event or an exit record */
-    bool has_status; /* `status` is known */
-    int status;      /* as from wait(2) */
-    unsigned round;  /* of the log, when it was seen */
+    int64_t at_ns;      /* unless `is_exact`, when it was last alive */
+    bool is_exact;      /* from an event or an exit record */
+    bool has_status;    /* `status` is known */
+    int status;         /* as from wait(2) */
+    unsigned round;     /* of the log, when it was seen */
+    bool has_no_thread; /* no thread is left that could still send a record */
 };
 
 /* What it did, or what happened while it lived. */

@@ -143,19 +143,23 @@ bool process_add_exit_record(
         process->exits = calloc(1, sizeof *process->exits);
     if (!process->exits)
         return false;
+    bool is_late = process->exits->is_complete; /* overtaken by the last one */
     process->exits->records++;
     process->exits->cpu_ns += (int64_t)exit->cpu_ns;
     task_counts_add(&process->exits->counts, &exit->counts);
-    task_counts_subtract(&process->counts, &exit->counts);
+    if (!is_late)
+        task_counts_subtract(&process->counts, &exit->counts);
     bytes_raise(&process->exits->peak_bytes, exit->peak_rss_bytes);
     raise_peak(process, exit->peak_rss_bytes, GPUT_PROCESS_PEAK_UNKNOWN);
-    if (!exit->is_last)
+    if (exit->is_last) {
+        process->counts = (struct task_counts){0};
+        process->has_io = !before->counts.lacks_io;
+        process->exits->is_complete = true;
+        process->exits->last_is_leader = exit->is_leader;
+        process->exits->last_at_ns = process->start.at_ns + (int64_t)exit->process_elapsed_ns;
+        process->peak.trust = trust_of_end(process, exit, lag_bytes);
+    } else if (!is_late)
         return true;
-    process->counts = (struct task_counts){0};
-    process->has_io = !before->counts.lacks_io;
-    process->exits->is_complete = true;
-    process->exits->last_at_ns = process->start.at_ns + (int64_t)exit->process_elapsed_ns;
-    process->peak.trust = trust_of_end(process, exit, lag_bytes);
     int64_t cpu_ns = process->exits->cpu_ns - before->cpu_ns;
     if (cpu_ns > process->cpu_ns)
         process->cpu_ns = cpu_ns;

@@ -222,15 +222,31 @@ static bool awaits_more(const struct process_log *log, const struct process *pro
     return lacks_end || (lacks_figures && process->end.round == log->round);
 }
 
+/*
+ * The record of the last of several threads may overtake those of others, which began to exit
+ * before and had to wait for a processor. They all arrive before the process is dead, so the batch
+ * after that is the last one.
+ */
+static bool awaits_threads(struct process_log *log, struct process *process)
+{
+    const struct exit_figures *exits = process->exits;
+    bool had_threads = exits && (exits->records > 1 || !exits->last_is_leader ||
+                                    (process->polled && process_thread_count(process) > 1));
+    if (process->state != PROCESS_COMPLETE || !had_threads || process->end.has_no_thread)
+        return false;
+    process->end.has_no_thread = read_state(log, process) == PROCESS_INPUT_DEAD;
+    return true;
+}
+
 /* Whether it must stay in `ending`. */
-static bool must_stay(const struct process_log *log, const struct process *process)
+static bool must_stay(struct process_log *log, struct process *process)
 {
     if (!process_has_ended(process))
         return process->state == PROCESS_LEADER_EXITED;
     /* Its last poll may not have all that it used. */
     if (log->options.has_events && process->polled && !process_is_zombie(process))
         return true;
-    return awaits_more(log, process);
+    return awaits_more(log, process) || awaits_threads(log, process);
 }
 
 static int by_number_descending(const void *a, const void *b)
@@ -456,25 +472,39 @@ void process_log_event(struct process_log *log, const struct process_event *even
     }
 }
 
-/* The kernel notes the start of a process a little before it announces it. */
+/* The kernel notes the start of a process a little before it announces it; on a busy machine the
+ * one that forks may have to wait for a processor in between. */
 #define START_LAG_NS (NS_PER_SECOND / 10)
+#define LONGEST_START_LAG_NS (5 * NS_PER_SECOND)
 
 /*
  * Events are read after the records that are added now: meanwhile the pid may have been given to a
  * process that started since. One that had not lived as long as the record says is not the one.
  */
-static bool may_be_of(const struct taskstats_exit *exit, const struct process *process)
+static bool may_be_of(
+    const struct taskstats_exit *exit, const struct process *process, int64_t lag_ns)
 {
     int64_t elapsed_ns = (int64_t)exit->process_elapsed_ns;
-    return exit->read_ns == 0 || process->start.at_ns + elapsed_ns <= exit->read_ns + START_LAG_NS;
+    return process_state_is_open(process->state) &&
+           (exit->read_ns == 0 || process->start.at_ns + elapsed_ns <= exit->read_ns + lag_ns);
+}
+
+/* Else the record would be lost of one that was announced late. */
+static bool may_be_announced_late(const struct taskstats_exit *exit, const struct process *process)
+{
+    return !process_has_last_record(process) && process->start.at_ns <= exit->read_ns &&
+           may_be_of(exit, process, LONGEST_START_LAG_NS);
 }
 
 static struct process *find_recorded(
     const struct process_log *log, const struct taskstats_exit *exit)
 {
-    struct process *process = process_table_get(table_of(log), exit->process);
-    while (process && !(process_state_is_open(process->state) && may_be_of(exit, process)))
+    struct process *newest = process_table_get(table_of(log), exit->process);
+    struct process *process = newest;
+    while (process && !may_be_of(exit, process, START_LAG_NS))
         process = process_table_older(process);
+    for (struct process *late = newest; late && !process; late = process_table_older(late))
+        process = may_be_announced_late(exit, late) ? late : NULL;
     return process;
 }
 

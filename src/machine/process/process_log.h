@@ -106,6 +106,9 @@ struct process_peaks {
 
 struct process_peaks process_log_descendants(const struct process_log *log);
 
+/* How many processes have ended, main too, of which no last exit record has arrived. */
+uint64_t process_log_without_exit_record(const struct process_log *log);
+
 /*
  * All together never had more, given that main had at most `main_bytes`, and those whose peak is
  * unbounded at most `unbounded_bytes` each. NaN when the latter is NaN and there are any, when the

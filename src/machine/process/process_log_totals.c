@@ -38,6 +38,17 @@ struct process_peaks process_log_descendants(const struct process_log *log)
     return peaks;
 }
 
+uint64_t process_log_without_exit_record(const struct process_log *log)
+{
+    const struct process *main = log->main;
+    uint64_t count = log->totals.without_exit_record;
+    count += main && process_has_ended(main) && !process_has_last_record(main);
+    for (EACH_OPEN_PROCESS(table_of(log), process))
+        count +=
+            !process->is_main && process_has_ended(process) && !process_has_last_record(process);
+    return count;
+}
+
 double process_log_peak_upper_bound(
     const struct process_log *log, double main_bytes, double unbounded_bytes)
 {

@@ -32,6 +32,8 @@ static void the_exit_of_a_leader_is_not_the_end(void **state)
     process_log_end_batch(&stage.log, false);
     fake_end(&stage.fake, 10);
     scan(&stage);
+    /* Twice: the record of another thread may arrive with the next one. */
+    process_log_end_batch(&stage.log, false);
     process_log_end_batch(&stage.log, false);
     assert_true(process_has_ended(stage.log.main));
     assert_int_equal(stage.log.main->end.at_ns, stage.log.main->start.at_ns + 90 * SECOND);
@@ -332,10 +334,93 @@ static void an_exit_record_is_not_of_a_process_that_started_since(void **state)
     tear_down(&stage);
 }
 
+/* The one that forked it waited for a processor before it could announce that. */
+static void an_exit_record_is_of_a_process_that_was_announced_late(void **state)
+{
+    (void)state;
+    struct stage stage;
+    set_up(&stage, everything);
+    stage.now_ns = 100 * SECOND;
+    forked(&stage, 10, 20);
+    exited(&stage, 20, 0);
+    process_log_exit(&stage.log, &(struct taskstats_exit){.thread = 20,
+                                     .process = 20,
+                                     .is_leader = true,
+                                     .is_last = true,
+                                     .process_elapsed_ns = (uint64_t)(SECOND / 2),
+                                     .read_ns = stage.now_ns + SECOND / 1000,
+                                     .cpu_ns = 300});
+    process_log_end_batch(&stage.log, false);
+    process_log_end_batch(&stage.log, false);
+    assert_int_equal(only_child(&stage, 20)->cpu_ns, 300);
+    assert_int_equal(process_log_without_exit_record(&stage.log), 0);
+    tear_down(&stage);
+}
+
+/* Both threads exit at once: the last one to begin is not the last one to be counted. */
+static void a_record_that_the_last_one_has_overtaken_counts(void **state)
+{
+    (void)state;
+    struct stage stage;
+    set_up(&stage, everything);
+    forked(&stage, 10, 20);
+    fake_put(
+        &stage.fake, (struct fake_process){.pid = 20, .parent = 10, .threads = 2, .is_fork = true});
+    process_log_exit(&stage.log, &(struct taskstats_exit){.thread = 21,
+                                     .process = 20,
+                                     .is_last = true,
+                                     .cpu_ns = 200,
+                                     .counts.minor_faults = 20,
+                                     .process_elapsed_ns = 1000});
+    for (int i = 0; i < 3; i++)
+        process_log_end_batch(&stage.log, false);
+    process_log_exit(&stage.log, &(struct taskstats_exit){.thread = 20,
+                                     .process = 20,
+                                     .is_leader = true,
+                                     .cpu_ns = 100,
+                                     .counts.minor_faults = 10,
+                                     .process_elapsed_ns = 1000});
+    exited(&stage, 20, 0);
+    fake_end(&stage.fake, 20);
+    assert_int_equal(process_log_count(&stage.log), 2);
+    for (int i = 0; i < 2; i++)
+        process_log_end_batch(&stage.log, false);
+    assert_int_equal(process_log_count(&stage.log), 1);
+    const struct process *child = only_child(&stage, 20);
+    assert_int_equal(child->state, PROCESS_FINAL);
+    assert_int_equal(child->cpu_ns, 300);
+    assert_int_equal(process_counts(child).minor_faults, 30);
+    tear_down(&stage);
+}
+
+/* Of main, and of one that is not final yet, as well as of those that are. */
+static void ends_without_an_exit_record_are_counted(void **state)
+{
+    (void)state;
+    struct stage stage;
+    set_up(&stage, everything);
+    forked(&stage, 10, 20);
+    forked(&stage, 10, 21);
+    exited(&stage, 20, 0);
+    process_log_end_batch(&stage.log, false);
+    process_log_end_batch(&stage.log, false);
+    exited(&stage, 21, 0);
+    assert_int_equal(process_log_without_exit_record(&stage.log), 2);
+    exited(&stage, 10, 0);
+    assert_int_equal(process_log_without_exit_record(&stage.log), 3);
+    add_exit_record(&stage, 10, 5, 1000);
+    add_exit_record(&stage, 21, 5, 1000);
+    assert_int_equal(process_log_without_exit_record(&stage.log), 1);
+    tear_down(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_exit_record_is_not_of_a_process_that_started_since),
+        cmocka_unit_test(an_exit_record_is_of_a_process_that_was_announced_late),
+        cmocka_unit_test(a_record_that_the_last_one_has_overtaken_counts),
+        cmocka_unit_test(ends_without_an_exit_record_are_counted),
         cmocka_unit_test(the_exit_of_a_leader_is_not_the_end),
         cmocka_unit_test(the_exit_of_the_last_thread_is_the_end),
         cmocka_unit_test(an_end_may_be_announced_after_a_scan_saw_it),
