@@ -31,6 +31,15 @@ enum moment { FIRST, TICK, LAST };
 
 /* ---- sources -> sampler ---- */
 
+/* Whether nothing was started on the machine, as far as events tell. */
+static bool none_started(struct gput_session *session)
+{
+    bool any_started = session_events_any_started(&session->events);
+    if (any_started && session->events.has_events)
+        process_tree_note_start(&session->sampler.tree);
+    return !any_started;
+}
+
 static struct sampler_tick tick_of(struct gput_session *session, enum moment moment)
 {
     bool is_inside = session->settings.mode == SESSION_SELF;
@@ -39,7 +48,7 @@ static struct sampler_tick tick_of(struct gput_session *session, enum moment mom
         .is_last = moment == LAST,
         /* A command that has just started holds no GPU RAM, and must not be delayed. */
         .awaits_lists = session->settings.mode != SESSION_LAUNCHED,
-        .none_started = !session_events_any_started(&session->events),
+        .none_started = none_started(session),
         .orphans_ns = session->ledger.collected.orphans_ns,
         /* All but the first are taken in the thread that only samples, where there is one. */
         .is_in_main = is_inside && moment != FIRST && session->schedule.had_thread,
@@ -237,7 +246,7 @@ static void read_ram_between(void *user)
     int64_t now_ns = clock_monotonic_ns();
     if (!ram_between_begin_scan(between))
         return;
-    sampler_scan_between(sampler, !session_events_any_started(&session->events));
+    sampler_scan_between(sampler, none_started(session));
     if (session->settings.mode == SESSION_LAUNCHED)
         session_open_orphans_io(&sampler->tree);
     ledger_add_scan(&session->ledger, false, now_ns);

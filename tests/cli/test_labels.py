@@ -46,6 +46,20 @@ while True:
     connector.send(request)
 """
 
+# Starts a process whose pid is chosen (clone3(), set_tid), which lives that long; waits for it.
+CHOOSE_PID = """
+import ctypes, os, sys, time
+pid = (ctypes.c_int32 * 1)(30000)
+arguments = (ctypes.c_uint64 * 11)(0, 0, 0, 0, 17, 0, 0, 0, ctypes.addressof(pid), 1, 0)
+child = ctypes.CDLL(None, use_errno=True).syscall(435, arguments, ctypes.sizeof(arguments))
+if child < 0:
+    sys.exit(os.strerror(ctypes.get_errno()))
+if child == 0:
+    time.sleep(float(sys.argv[1]))
+    os._exit(0)
+os.waitpid(child, 0)
+"""
+
 # Has children of 20 MB that come and go between two samples.
 COME_AND_GO = "child [ alloc 20 sleep 0.03 ] child [ alloc 20 sleep 0.03 ] wait".split()
 
@@ -242,6 +256,17 @@ class Labels(CommandTest):
             self.assertEqual(self.state(report, name), "exact", report["sources"][name])
         with_threads = self.consume("threads", 2, 0.01)
         self.assert_at_least(with_threads, "kernel_cpu_time", "counts")
+
+    def test_chosen_pids_leave_open_what_was_missed(self):
+        """They are out of order, so that the last pid does not tell how many were started."""
+        if NO_NAMESPACE:
+            self.skipTest(f"no pid namespace can be had: {NO_NAMESPACE}")
+        if reason := refusal(*NAMESPACE, *python(CHOOSE_PID, 0)):
+            self.skipTest(f"no pid can be chosen here: {reason}")
+        self.prefix = [*self.prefix, *NAMESPACE]
+        processes = self.track(*python(CHOOSE_PID, 0.5), options=("--st", "0.05"))["accounting"]["processes"]
+        self.assertEqual(processes["seen"], 2, processes)
+        self.assertIsNone(processes["missed"], processes)
 
     def test_a_tracker_that_was_stopped_for_a_while(self):
         """What the kernel keeps for it is bounded; what is too much is lost."""

@@ -161,7 +161,13 @@ static int add(struct process_tree *tree, pid_t pid, const struct process *paren
         find_vfork_parent(tree, tree->count - 1);
     tree->seen++;
     tree->has_changed = true;
-    return is_old ? process_set_baseline(process) : GPUT_OK;
+    if (is_old)
+        return process_set_baseline(process);
+    if (tree->lowest_new_pid == 0 || pid < tree->lowest_new_pid)
+        tree->lowest_new_pid = pid;
+    if (pid > tree->highest_new_pid)
+        tree->highest_new_pid = pid;
+    return GPUT_OK;
 }
 
 static void add_removed_cpu(
@@ -395,6 +401,11 @@ static bool may_have_grown(struct process_tree *tree)
     bool moved = loadavg.last_pid != tree->last_pid || loadavg.last_pid <= 0;
     tree->last_pid = loadavg.last_pid;
     return moved;
+}
+
+void process_tree_note_start(struct process_tree *tree)
+{
+    tree->last_pid = 0;
 }
 
 int process_tree_scan(struct process_tree *tree, bool none_started, int64_t now_ns)

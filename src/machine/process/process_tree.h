@@ -61,15 +61,16 @@ struct process_tree {
     uint64_t generation; /* increases whenever has_changed */
     uint64_t seen;       /* distinct processes so far, main included */
     struct removed_cpu removed;
-    int loadavg_fd;               /* -1: not available */
-    int own_children_fd;          /* of the calling process; -1: not open */
-    pid_t last_pid;               /* last pid allocated before the last reading of children */
-    bool has_children_files;      /* this kernel has task/T/children */
-    bool lacks_descriptors;       /* the last scan could not open what it needed */
-    uint64_t scans_without_files; /* how many scans could not */
-    uint64_t unanswered;          /* processes so far of which a reading did not return in time */
-    struct pid_vector found;      /* scratch */
-    struct proc_list list;        /* scratch, for kernels without children files */
+    int loadavg_fd;      /* -1: not available */
+    int own_children_fd; /* of the calling process; -1: not open */
+    pid_t last_pid;      /* last pid allocated before the last reading of children */
+    pid_t lowest_new_pid, highest_new_pid; /* of those found that are not old; 0: none */
+    bool has_children_files;               /* this kernel has task/T/children */
+    bool lacks_descriptors;                /* the last scan could not open what it needed */
+    uint64_t scans_without_files;          /* how many scans could not */
+    uint64_t unanswered;     /* processes so far of which a reading did not return in time */
+    struct pid_vector found; /* scratch */
+    struct proc_list list;   /* scratch, for kernels without children files */
 };
 
 /* A reading of it did not return in time. */
@@ -91,6 +92,10 @@ void process_tree_finish(struct process_tree *tree);
  * be missing from it.
  */
 int process_tree_scan(struct process_tree *tree, bool none_started, int64_t now_ns);
+
+/* A process was started: the next scan searches for it, even where the last pid is what it was,
+ * because a program chose the pid (set_tid of clone3()). */
+void process_tree_note_start(struct process_tree *tree);
 
 /*
  * Adds a process that is known to be a descendant though its parent is not in the tree: an orphan

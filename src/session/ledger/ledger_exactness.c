@@ -24,7 +24,10 @@ uint64_t ledger_unknown_starts(const struct ledger *ledger)
 {
     /* What we start ourselves after the first reading: main, and our own threads. */
     uint64_t own = (ledger->settings->mode == SESSION_LAUNCHED) + ledger->own_threads;
-    uint64_t max = session_starts_between(&ledger->starts_before, &ledger->starts_after, own);
+    const struct process_tree *tree = ledger->snapshot->tree;
+    struct found_pids found = {tree->lowest_new_pid, tree->highest_new_pid};
+    uint64_t max =
+        session_starts_between(&ledger->starts_before, &ledger->starts_after, found, own);
     /* All processes of a launched command started since then. */
     uint64_t seen =
         ledger->settings->mode == SESSION_LAUNCHED ? ledger->snapshot->tree->seen - 1 : 0;

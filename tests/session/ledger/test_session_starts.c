@@ -18,7 +18,7 @@ static struct session_starts later(uint64_t started, uint64_t last_pid)
 
 static uint64_t between(const struct session_starts *after, uint64_t least)
 {
-    return session_starts_between(&quiet, after, least);
+    return session_starts_between(&quiet, after, (struct found_pids){0}, least);
 }
 
 static void the_namespaces_pids_count_only_its_own_starts(void **state)
@@ -48,9 +48,23 @@ static void pids_that_may_have_wrapped_bound_nothing(void **state)
     struct session_starts before = quiet;
     before.threads = 32300;
     after = later(100, 502);
-    assert_int_equal(session_starts_between(&before, &after, 2), 100);
+    assert_int_equal(session_starts_between(&before, &after, (struct found_pids){0}, 2), 100);
     before.pid_max = after.pid_max = 0;
-    assert_int_equal(session_starts_between(&before, &after, 2), 100);
+    assert_int_equal(session_starts_between(&before, &after, (struct found_pids){0}, 2), 100);
+}
+
+/* clone3() with a chosen pid leaves the last one as it was. */
+static void where_pids_were_chosen_the_last_one_proves_nothing(void **state)
+{
+    (void)state;
+    struct session_starts after = later(30, 502);
+    assert_int_equal(session_starts_between(&quiet, &after, (struct found_pids){501, 502}, 1), 2);
+    assert_int_equal(session_starts_between(&quiet, &after, (struct found_pids){501, 700}, 1), 30);
+    assert_int_equal(session_starts_between(&quiet, &after, (struct found_pids){90, 502}, 1), 30);
+    /* In the first namespace every start should have given out a pid. */
+    struct session_starts before = quiet;
+    before.is_initial = true;
+    assert_int_equal(session_starts_between(&before, &after, (struct found_pids){0}, 1), 30);
 }
 
 static void counters_that_missed_a_known_start_are_ignored(void **state)
@@ -81,7 +95,7 @@ static void every_start_increases_the_kernels_counters(void **state)
     waitpid(child, NULL, 0);
     session_starts_read("/proc", &after);
     assert_true(after.is_known);
-    assert_true(session_starts_between(&before, &after, 0) >= 1);
+    assert_true(session_starts_between(&before, &after, (struct found_pids){0}, 0) >= 1);
 }
 
 static void files_that_are_not_the_kernels_are_ignored(void **state)
@@ -100,6 +114,7 @@ int main(void)
         cmocka_unit_test(the_namespaces_pids_count_only_its_own_starts),
         cmocka_unit_test(the_machines_forks_bound_those_of_the_namespace),
         cmocka_unit_test(pids_that_may_have_wrapped_bound_nothing),
+        cmocka_unit_test(where_pids_were_chosen_the_last_one_proves_nothing),
         cmocka_unit_test(counters_that_missed_a_known_start_are_ignored),
         cmocka_unit_test(every_start_increases_the_kernels_counters),
         cmocka_unit_test(files_that_are_not_the_kernels_are_ignored),
