@@ -39,6 +39,7 @@ run() {
     case $1 in
     sampling) title rows "One sample"; "$bench/bench-sampling" ;;
     session) title rows "A session"; "$bench/bench-session" ;;
+    families) title rows "Families with thousands of mappings"; "$bench/bench-families" ;;
     slowdown) title rows "What the tracked program feels"; "$bench/bench-slowdown" ;;
     live) title rows "The live view"; python3 bench/live.py "$build" ;;
     python) title rows "The Python package"; python3 bench/python.py "$build" ;;
@@ -87,7 +88,7 @@ align() {
 
 : >"$build/bench.raw"
 failed=
-for name in ${*:-sampling session slowdown live marks regions output analyze job trace gpu-sample gpu-fdinfo energy-sample python cell suite peer trace-peer report}; do
+for name in ${*:-sampling session families slowdown live marks regions output analyze job trace gpu-sample gpu-fdinfo energy-sample python cell suite peer trace-peer report}; do
     echo "… $name" >&2
     run "$name" >>"$build/bench.raw" || failed="$failed $name"
 done

@@ -57,6 +57,16 @@ static struct sampler_tick tick_of(struct gput_session *session, enum moment mom
     };
 }
 
+/* Memory of the control group: the RAM meter gets what it has in place of exact readings. */
+static void read_group(struct gput_session *session)
+{
+    struct ram_between *between = &session->ledger.between;
+    if (session->settings.mode != SESSION_LAUNCHED)
+        return;
+    ram_between_read_group(between, &session->target.cgroup);
+    session->sampler.ram.group_anonymous_bytes = ram_between_anonymous_bytes(between);
+}
+
 /* The sampler's, until the next one. */
 static const struct snapshot *take_snapshot(struct gput_session *session, enum moment moment)
 {
@@ -71,6 +81,9 @@ static const struct snapshot *take_snapshot(struct gput_session *session, enum m
         node_reader_update(&session->node, clock_monotonic_ns());
     if (session->node.is_shared)
         sampler_skip_machine(sampler, !session->node.reads);
+    sampler->ram.group_anonymous_bytes = 0;
+    if (sampler->tree.count > 1)
+        read_group(session);
     sampler_take_sample(sampler, &tick);
     if (is_launched)
         session_open_orphans_io(&sampler->tree);
@@ -106,12 +119,6 @@ static void warn_of_unanswered(struct gput_session *session, const struct proces
 }
 
 /* ---- sampler -> ledger ---- */
-
-static void read_group(struct gput_session *session)
-{
-    if (session->settings.mode == SESSION_LAUNCHED)
-        ram_between_read_group(&session->ledger.between, &session->target.cgroup);
-}
 
 static void read_group_at_tick(struct gput_session *session)
 {

@@ -2,21 +2,28 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/order.h"
 #include "machine/process/bytes.h"
 
 #include <stdlib.h>
 
 /* A process is stalled for at most 1 / 200 of its time. */
 #define PAUSE_PER_READING 200
-/* All readings together may use 1 / 50 of one core, and save up the credit of five seconds. */
-#define CREDIT_PART 50
-#define CREDIT_MAX_NS (NS_PER_SECOND / 10)
+/* All readings together may use 1 / 100 of one core, and save up the credit of one second. */
+#define CREDIT_PART 100
+#define CREDIT_MAX_NS (NS_PER_SECOND / 100)
 
 void exact_readings_init(
     struct exact_readings *readings, enum exact_readings_when when, int64_t now_ns)
 {
     *readings = (struct exact_readings){
         .when = when, .credit_ns = CREDIT_MAX_NS, .credit_since_ns = now_ns};
+}
+
+void exact_readings_finish(struct exact_readings *readings)
+{
+    free(readings->groups);
+    *readings = (struct exact_readings){0};
 }
 
 /* A file or segment of which a process had memory alone when it was last read. */
@@ -57,14 +64,16 @@ uint64_t process_copied_bytes(const struct process *process, uint64_t page_bytes
 }
 
 /* Processes of one exec generation: one alone, or several that may share copy-on-write memory. */
-struct group {
+struct exact_group {
     struct process **members;
     size_t count;
-    uint64_t bytes;  /* of all members, at least */
-    uint64_t copied; /* of the shared bytes, at most */
-    bool is_big;     /* some member has much memory and dominates the figures */
+    uint64_t bytes;         /* of all members, at least */
+    uint64_t copied;        /* of the shared bytes, at most */
+    uint64_t highest_bytes; /* of one member */
+    bool has_main; /* what main and descendants have depends on what main shares with the others */
     bool needs_reading;
-    bool is_urgent; /* members started, ended or were never read: old figures are inconsistent */
+    bool is_urgent; /* a member was never read, or old figures are inconsistent because members
+                       started or ended */
     bool must_pause;
 };
 
@@ -73,7 +82,7 @@ struct group {
  * members are read that can have copied more than their part of that.
  */
 static bool has_copied(
-    const struct pass *pass, const struct group *group, const struct process *process)
+    const struct pass *pass, const struct exact_group *group, const struct process *process)
 {
     return group->copied * 100 > group->bytes &&
            process_copied_bytes(process, pass->tree->view.page_bytes) * 100 * group->count >
@@ -81,7 +90,7 @@ static bool has_copied(
 }
 
 /* Copying a twentieth costs the processes about as much as reading all of them. */
-static bool has_copied_much(const struct group *group)
+static bool has_copied_much(const struct exact_group *group)
 {
     return group->copied * 20 > group->bytes;
 }
@@ -95,7 +104,7 @@ static bool must_pause(const struct process *process, int64_t now_ns)
 
 /* Whether an exact reading could give new figures. */
 static bool needs_reading(
-    const struct pass *pass, const struct group *group, const struct process *process)
+    const struct pass *pass, const struct exact_group *group, const struct process *process)
 {
     const struct polled *polled = process->polled;
     const struct memory *memory = &polled->memory;
@@ -280,31 +289,46 @@ static void earn_credit(struct exact_readings *readings, int64_t now_ns)
     readings->credit_since_ns = now_ns;
 }
 
-#define BIG_BYTES (UINT64_C(16) << 20)
-
-static struct group group_of(const struct pass *pass, struct process **members, size_t count)
+static struct exact_group group_of(const struct pass *pass, struct process **members, size_t count)
 {
-    struct group group = {.members = members, .count = count};
-    uint64_t highest = 0;
+    struct exact_group group = {.members = members, .count = count};
     for (size_t i = 0; i < count; i++) {
         const struct memory *memory = &members[i]->polled->memory;
-        bytes_raise(&highest, memory->resident_bytes);
+        group.has_main |= members[i]->is_main;
+        bytes_raise(&group.highest_bytes, memory->resident_bytes);
         group.bytes += memory_anonymous_share_bytes(memory);
         group.copied += process_copied_bytes(members[i], pass->tree->view.page_bytes);
     }
-    group.bytes = bytes_max(group.bytes, highest);
-    group.is_big = highest >= BIG_BYTES;
+    group.bytes = bytes_max(group.bytes, group.highest_bytes);
     for (size_t i = 0; i < count; i++) {
         const struct process *process = members[i];
         if (!needs_reading(pass, &group, process))
             continue;
         group.needs_reading = true;
-        group.is_urgent |= !process->polled->memory.has_exact ||
-                           process->polled->metered.memory_is_stale ||
-                           process->polled->metered.ranges_are_stale;
+        group.is_urgent |=
+            !process->polled->memory.has_exact || process->polled->metered.memory_is_stale;
         group.must_pause |= must_pause(process, pass->now_ns);
     }
     return group;
+}
+
+/*
+ * Reads the members one by one while there is credit. Their shared anonymous memory is known
+ * otherwise, so figures of different moments do no harm: a member is read for its files.
+ */
+static void read_members(const struct pass *pass, const struct exact_group *group)
+{
+    for (size_t i = 0; i < group->count; i++) {
+        struct process *process = group->members[i];
+        if (process->polled->metered.exact.read_ns == pass->now_ns ||
+            !needs_reading(pass, group, process))
+            continue;
+        bool must_wait = process->polled->memory.has_exact && must_pause(process, pass->now_ns);
+        if (pass->readings->credit_ns <= 0 || must_wait)
+            pass->readings->has_deferred = true;
+        else
+            read_exact(pass, process, false);
+    }
 }
 
 /*
@@ -312,13 +336,16 @@ static struct group group_of(const struct pass *pass, struct process **members, 
  * fork costs the processes more than the readings that it makes necessary, so those are not
  * delayed; nor are those where much may have been copied.
  */
-static void read_group(const struct pass *pass, const struct group *group)
+static void read_group(const struct pass *pass, const struct exact_group *group)
 {
-    if (!group->needs_reading)
-        return;
     struct exact_readings *readings = pass->readings;
+    bool is_always = readings->when == EXACT_READINGS_ALWAYS;
+    if (readings->knows_anonymous && !group->has_main && !is_always) {
+        read_members(pass, group);
+        return;
+    }
     bool must_pause = group->must_pause && !group->is_urgent && !has_copied_much(group);
-    if (readings->when != EXACT_READINGS_ALWAYS && (readings->credit_ns <= 0 || must_pause)) {
+    if (!is_always && (readings->credit_ns <= 0 || must_pause)) {
         readings->has_deferred = true;
         return;
     }
@@ -346,16 +373,31 @@ static void read_group(const struct pass *pass, const struct group *group)
     }
 }
 
-/* Groups with much memory, which dominate the figures, or all others. */
-static void read_groups(
-    const struct pass *pass, const struct exec_generations *generations, bool big_ones)
+static int by_highest_first(const void *left, const void *right)
 {
+    const struct exact_group *a = left, *b = right;
+    return ORDER(b->highest_bytes, a->highest_bytes);
+}
+
+/* Reads the groups that need it, those with the largest process first: it dominates the figures,
+ * and as a rule maps what the others map, too. */
+static int read_groups(const struct pass *pass, const struct exec_generations *generations)
+{
+    struct exact_readings *readings = pass->readings;
+    size_t count = 0;
     for (size_t start = 0, end; start < generations->count; start = end) {
         end = exec_generations_end(generations, start);
-        struct group group = group_of(pass, generations->processes + start, end - start);
-        if (group.is_big == big_ones)
-            read_group(pass, &group);
+        struct exact_group group = group_of(pass, generations->processes + start, end - start);
+        if (!group.needs_reading)
+            continue;
+        if (!ARRAY_RESERVE(readings->groups, count, readings->group_capacity))
+            return GPUT_ERROR_MEMORY;
+        readings->groups[count++] = group;
     }
+    qsort(readings->groups, count, sizeof *readings->groups, by_highest_first);
+    for (size_t i = 0; i < count; i++)
+        read_group(pass, &readings->groups[i]);
+    return GPUT_OK;
 }
 
 void exact_readings_take(struct exact_readings *readings, struct process_tree *tree,
@@ -373,8 +415,7 @@ void exact_readings_take(struct exact_readings *readings, struct process_tree *t
     /* Again for those that the first pass made stale: figures of one scan must be consistent. */
     for (int i = 0; i < 2 && readings->has_marked; i++) {
         readings->has_marked = false;
-        read_groups(&pass, generations, true);
-        read_groups(&pass, generations, false);
+        read_groups(&pass, generations);
     }
     readings->has_deferred |= readings->has_marked;
     free(private.objects);

@@ -2,11 +2,16 @@
  * When which processes of a tree are read exactly (smaps, smaps_rollup), which stalls them.
  *
  * In adaptive mode exact readings are taken only where they can give new figures. Their cost bounds
- * their rate: as a rule 0.5 % of the time of the process that is read, and never more than 2 % of
- * one core for all together. The 0.5 % do not apply to a process that sleeps: a reading does not
- * stall it. Nor do they apply where old figures are wrong: after a fork, the end of a process that
- * shared memory, or the copying of a twentieth of it. Those cost the processes more than the
- * reading.
+ * their rate: as a rule 0.5 % of the time of the process that is read, and never more than 1 % of
+ * one core for all together, but 10 ms in advance. The 0.5 % do not apply to a process that sleeps:
+ * a reading does not stall it. Nor do they apply where old figures are wrong: after a fork, the end
+ * of a process that shared memory, or the copying of a twentieth of it. Those cost the processes
+ * more than the reading.
+ *
+ * What is read first matters where there is not enough for all, as in the first second of a browser
+ * with twelve processes of a thousand mappings each. It is the largest process: it has most of the
+ * files that the others map. And where a control group tells how much anonymous memory all have
+ * together, forks are not read again whenever one of them starts or ends.
  */
 #pragma once
 
@@ -22,14 +27,20 @@ enum exact_readings_when {
     EXACT_READINGS_OF_SEVERAL, /* adaptive; none of one process that has all the memory */
 };
 
+struct exact_group; /* processes of one exec generation */
+
 struct exact_readings {
     enum exact_readings_when when;
 
     int64_t credit_ns; /* time that may be spent now */
     int64_t credit_since_ns;
-    bool has_deferred;   /* some are delayed until there is credit */
-    bool has_marked;     /* some reading has made those of other processes stale */
-    bool has_new_ranges; /* file and shared mappings were read; the caller resets it */
+    bool has_deferred;    /* some are delayed until there is credit */
+    bool has_marked;      /* some reading has made those of other processes stale */
+    bool has_new_ranges;  /* file and shared mappings were read; the caller resets it */
+    bool knows_anonymous; /* the caller knows the anonymous memory of all from another source */
+
+    struct exact_group *groups; /* scratch, owned */
+    size_t group_capacity;
 
     uint64_t count;         /* so far */
     uint64_t hugetlb_bytes; /* the most of one process so far; in no other figure */
@@ -38,6 +49,7 @@ struct exact_readings {
 
 void exact_readings_init(
     struct exact_readings *readings, enum exact_readings_when when, int64_t now_ns);
+void exact_readings_finish(struct exact_readings *readings);
 
 /* Reads what needs it of a tree that was just scanned, and may be read now. */
 void exact_readings_take(struct exact_readings *readings, struct process_tree *tree,

@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "machine/os/cgroup.h"
 #include "machine/os/proc_status.h"
 #include "machine/process/bytes.h"
 
@@ -9,6 +10,9 @@
 
 /* Adding up file mappings stalls nothing: at most 1 / 100 of our own time. */
 #define PAUSE_PER_FILES 100
+
+/* What a control group has is known well enough if it is so much more than its lag. */
+#define GROUP_LAGS 20
 
 void ram_meter_init(struct ram_meter *meter, enum exact_readings_when when, int64_t now_ns)
 {
@@ -19,6 +23,7 @@ void ram_meter_init(struct ram_meter *meter, enum exact_readings_when when, int6
 void ram_meter_finish(struct ram_meter *meter)
 {
     free(meter->ranges);
+    exact_readings_finish(&meter->readings);
     exec_generations_finish(&meter->generations);
     *meter = (struct ram_meter){0};
 }
@@ -45,6 +50,7 @@ static int gather_ranges(struct ram_meter *meter, const struct process_tree *tre
             *range = memory->ranges[k];
             range->owner = process->is_main ? 0 : (uint32_t)i + 1;
             range->read_ns = process->polled->metered.exact.ranges_read_ns;
+            range->is_stale = process->polled->metered.ranges_are_stale;
         }
         if (memory_ranges_have_changed(memory))
             memory_set_growth(memory, first);
@@ -89,6 +95,7 @@ struct scope {
     uint64_t highest_rss;     /* of one member: the total cannot be less */
     size_t members;
     bool has_opaque;
+    uint64_t group_lag_bytes; /* by how much anonymous_bytes may be too high for that reason */
     const struct process *only;
 };
 
@@ -234,13 +241,13 @@ static struct rss scope_rss(const struct scope *scope, uint64_t file_bytes)
  * What the figures may lack of one of several processes because readings were delayed: what it
  * copied, or, where members started or ended since it was read, what is not counted as its own.
  */
-static uint64_t unread_of(const struct process *process, uint64_t page_bytes)
+static uint64_t unread_of(const struct process *process, uint64_t page_bytes, bool knows_anonymous)
 {
     const struct memory *memory = &process->polled->memory;
     if (memory->refused || memory->unanswered)
         return 0; /* counted apart */
     uint64_t files = memory->has_ranges ? 0 : memory->file_bytes;
-    if (!process_shares_anonymous(process))
+    if (!process_shares_anonymous(process) || knows_anonymous)
         return files;
     uint64_t copied =
         process->polled->metered.memory_is_stale || !memory->has_exact
@@ -255,7 +262,7 @@ static void estimate_unread(struct ram_meter *meter, const struct process_tree *
     for (size_t i = 0; i < meter->generations.count; i++) {
         const struct process *process = meter->generations.processes[i];
         if (process_has_memory(process))
-            bytes += unread_of(process, tree->view.page_bytes);
+            bytes += unread_of(process, tree->view.page_bytes, meter->readings.knows_anonymous);
     }
     if (bytes * 100 > meter->figures.combined.total)
         bytes_raise(&meter->unread_bytes, bytes);
@@ -296,9 +303,27 @@ static void set_at_least(
     }
     bool has_files = combined->members > 1 && !meter->files_are_stale;
     uint64_t files = has_files ? meter->files.at_least_bytes : 0;
-    meter->figures.at_least_bytes =
-        bytes_max(bytes_minus(scope_rss(combined, files).total, uncertainty), largest);
+    meter->figures.at_least_bytes = bytes_max(
+        bytes_minus(scope_rss(combined, files).total, uncertainty + combined->group_lag_bytes),
+        largest);
     meter->figures.files_at_least_bytes = bytes_max(bytes_minus(files, uncertainty), largest_files);
+}
+
+/*
+ * While readings are deferred, proportional shares of different moments do not add up. The control
+ * group has the anonymous memory of all, each page once, so it takes their place. It may lag, so it
+ * must be large against that.
+ */
+static bool knows_anonymous(const struct ram_meter *meter)
+{
+    return (double)meter->group_anonymous_bytes > GROUP_LAGS * cgroup_lag_bytes();
+}
+
+static void use_group(const struct ram_meter *meter, struct scope *combined)
+{
+    /* A process that has left the group is not in it. */
+    combined->anonymous_bytes = bytes_max(meter->group_anonymous_bytes, combined->alone_bytes);
+    combined->group_lag_bytes = (uint64_t)cgroup_lag_bytes();
 }
 
 static void add_up(struct ram_meter *meter, const struct process_tree *tree)
@@ -312,14 +337,16 @@ static void add_up(struct ram_meter *meter, const struct process_tree *tree)
         add_member(process->is_main ? &main : &descendants, tree, process);
         add_member(&combined, tree, process);
     }
+    bool uses_group = meter->readings.knows_anonymous && meter->readings.has_deferred;
+    if (uses_group)
+        use_group(meter, &combined);
     /*
      * The proportional shares of descendants that share copy-on-write memory with main leave out
      * main's part. The descendants have everything but the pages that main alone has.
      */
-    if (main.only && process_shares_anonymous(main.only))
-        descendants.anonymous_bytes = bytes_minus(combined.anonymous_bytes,
-            bytes_minus(memory_anonymous_bytes(&main.only->polled->memory),
-                memory_anonymous_shared_bytes(&main.only->polled->memory)));
+    if (main.only && (uses_group || process_shares_anonymous(main.only)))
+        descendants.anonymous_bytes =
+            bytes_minus(combined.anonymous_bytes, anonymous_alone(main.only));
 
     if (combined.has_opaque) {
         add_opaque(&descendants, tree, false);
@@ -352,6 +379,7 @@ int ram_meter_measure(struct ram_meter *meter, struct process_tree *tree, int64_
     TRY(exec_generations_update(&meter->generations, tree, &has_changed));
     meter->files_are_stale |= has_changed;
     meter->generation = tree->generation;
+    meter->readings.knows_anonymous = knows_anonymous(meter);
     if (meter->skip_exact)
         meter->readings.has_deferred = true;
     else

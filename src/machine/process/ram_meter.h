@@ -29,6 +29,9 @@ struct ram_figures {
 
 struct ram_meter {
     bool skip_exact; /* read nothing exactly in this scan: the figures are lower bounds */
+    /* Anonymous memory of a control group that has all processes of the tree, read right before
+     * this scan; 0: not known. */
+    uint64_t group_anonymous_bytes;
 
     struct exact_readings readings;
     struct exec_generations generations;

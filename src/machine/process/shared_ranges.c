@@ -59,13 +59,15 @@ static size_t add_part(const struct shared_range *ranges, size_t count, struct p
  * span `length` bytes, and no more can be in RAM.
  *
  * The lower bound: what was private to each; and, of what was shared at one moment, what cannot
- * have been private at an earlier one.
+ * have been private at an earlier one. It is also the estimate where a reading is stale: as a rule
+ * what others share since then is what that process had alone.
  */
 static struct sums sum_cluster(
     const struct shared_range *ranges, size_t count, uint64_t length, uint32_t first_owner)
 {
     uint64_t private_bytes = 0, shared_bytes = 0, pss_bytes = 0, grown_bytes = 0;
     uint64_t earlier_bytes = 0, moment_pss_bytes = 0, certain_bytes = 0;
+    bool any_is_stale = false;
     int64_t moment_ns = ranges[0].read_ns;
     struct part part;
     for (size_t i = 0, next; i < count; i = next) {
@@ -85,11 +87,13 @@ static struct sums sum_cluster(
         shared_bytes = bytes_max(shared_bytes, part.shared_bytes);
         pss_bytes += part.private_bytes + part.shared_pss_bytes;
         grown_bytes += part.grown_bytes;
+        any_is_stale |= ranges[i].is_stale && part.private_bytes > 0;
     }
-    return (struct sums){
-        .unique_bytes =
-            bytes_min(bytes_max(private_bytes + shared_bytes, pss_bytes) + grown_bytes, length),
-        .at_least_bytes = bytes_min(private_bytes + certain_bytes, length),
+    uint64_t at_least_bytes = private_bytes + certain_bytes;
+    uint64_t unique_bytes =
+        any_is_stale ? at_least_bytes : bytes_max(private_bytes + shared_bytes, pss_bytes);
+    return (struct sums){.unique_bytes = bytes_min(unique_bytes + grown_bytes, length),
+        .at_least_bytes = bytes_min(at_least_bytes, length),
         .pss_bytes = bytes_min(pss_bytes, length)};
 }
 

@@ -29,6 +29,7 @@ struct shared_range {
     uint64_t grown_bytes;   /* that may have become private since the reading */
     uint32_t owner;         /* index of the process; 0 is the main process */
     int64_t read_ns;        /* time of the reading; the same for all ranges of one owner */
+    bool is_stale;          /* some of the private bytes may be shared with others by now */
 };
 
 /* Bytes of file and shared memory, each page counted once. */

@@ -6,6 +6,9 @@
 
 #define REST 200
 
+/* What was read longer ago is not of this moment. */
+#define NEW_NS (NS_PER_SECOND / 50)
+
 /* How long a group is read often after its peak has risen. */
 #define WATCH_NS (10 * NS_PER_SECOND)
 /* A peak is gone, or not explained, if so much of it is missing. */
@@ -37,12 +40,20 @@ void ram_between_read_group(struct ram_between *between, const struct own_cgroup
     struct cgroup_memory *group = &between->group;
     own_cgroup_memory(cgroup, group);
     between->group_not_before_ns = now_ns + (clock_thread_cpu_ns() - begin_ns) * REST;
+    between->group_read_ns = now_ns;
     double bytes = group->anonymous_bytes + fmin(group->mapped_bytes, between->files_bytes);
     /* A control group without it will never have it. */
     if (isnan(bytes))
         between->group_not_before_ns = INT64_MAX;
     else
         raise_to(&between->group_bytes, fmax(bytes - cgroup_lag_bytes(), 0));
+}
+
+uint64_t ram_between_anonymous_bytes(const struct ram_between *between)
+{
+    bool is_new = clock_monotonic_ns() - between->group_read_ns < NEW_NS;
+    return is_new && between->group.anonymous_bytes > 0 ? (uint64_t)between->group.anonymous_bytes
+                                                        : 0;
 }
 
 /* Whether much of a peak is missing; `known_bytes` may be NaN. */

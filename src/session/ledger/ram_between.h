@@ -28,6 +28,7 @@ struct ram_between {
     double files_bytes;         /* mapped files and shared memory at the last scan: a lower bound */
     double charged_bytes;       /* the peak that the control group keeps, as of the last tick */
     struct cgroup_memory group; /* as last read */
+    int64_t group_read_ns;
     int64_t group_not_before_ns, scan_not_before_ns;
     int64_t scan_began_ns;  /* CPU time of the thread */
     int64_t watch_until_ns; /* the group is read often until then */
@@ -41,6 +42,9 @@ void ram_between_init(struct ram_between *between);
  * map files that these have written.
  */
 void ram_between_read_group(struct ram_between *between, const struct own_cgroup *cgroup);
+
+/* The anonymous memory of the group, if that was read just now; else 0. */
+uint64_t ram_between_anonymous_bytes(const struct ram_between *between);
 
 /* At a tick, after that: has the group read often for some time if it had a peak that is gone, and
  * that no reading explains. */

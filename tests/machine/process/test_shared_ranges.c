@@ -232,6 +232,25 @@ static void readings_of_one_moment_are_a_lower_bound(void **state)
     assert_int_equal(shared_ranges_total(ranges, 5).combined_bytes, 140 * MB);
 }
 
+/* The first one had 90 MB alone. Then another came, which shares 60 MB with somebody. */
+static void what_a_stale_reading_calls_private_does_not_count_next_to_what_others_share(
+    void **state)
+{
+    (void)state;
+    struct shared_range ranges[] = {
+        {.inode = 7, .end = 200 * MB, .private_bytes = 90 * MB, .pss_bytes = 90 * MB, .read_ns = 4},
+        {.inode = 7,
+            .end = 200 * MB,
+            .shared_bytes = 60 * MB,
+            .pss_bytes = 30 * MB,
+            .owner = 1,
+            .read_ns = 5},
+    };
+    assert_int_equal(shared_ranges_total(ranges, 2).combined_bytes, 150 * MB);
+    ranges[0].is_stale = true;
+    assert_int_equal(shared_ranges_total(ranges, 2).combined_bytes, 90 * MB);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -249,6 +268,8 @@ int main(void)
         cmocka_unit_test(earlier_private_bytes_are_subtracted_from_the_lower_bound),
         cmocka_unit_test(shares_of_different_moments_do_not_add_up_in_the_lower_bound),
         cmocka_unit_test(readings_of_one_moment_are_a_lower_bound),
+        cmocka_unit_test(
+            what_a_stale_reading_calls_private_does_not_count_next_to_what_others_share),
     };
     return cmocka_run_group_tests_name("machine/process/shared_ranges", tests, NULL, NULL);
 }
