@@ -22,7 +22,7 @@ class Cores(command.CommandTest):
         self.environment = {name: value for name, value in os.environ.items() if not name.startswith(launchers)}
 
     def report(self, *options, **variables):
-        self.run_command("run", "-q", "--st", "0.1", "-f", "json", "-o", "r.json", *options, "--", *command.python(BUSY),
+        self.run_command("run", "-q", "--st", "0.1", "-f", "json", "-o", "r.json", "--overwrite", *options, "--", *command.python(BUSY),
                          env=self.environment | variables, check=True)  # fmt: skip
         return json.loads((self.folder / "r.json").read_text())
 

@@ -200,8 +200,10 @@ class Energy(CommandTest):
 
     def test_the_text_report(self):
         self.machine.add("intel-rapl:0", "package-0")
-        done = self.run_command("run", "-f", "full", "--", *python(MOVE, *self.machine.move(0.3, package_0=100)),
-                                env=self.machine.environment())
+        command = python(MOVE, *self.machine.move(0.3, package_0=100))
+        with self.machine.moving(self.folder, *self.machine.moved):
+            # The command waits for the first reading of the counters by the results so far.
+            done = self.run_command("run", "-f", "full", "--resource-usage-file", "kept", "--", *command, env=self.machine.environment())
         report = parse_text(done.stderr)["Energy"]
         self.assertEqual(report["Unit"], "joules")
         self.assert_near(float(report["Machine"]["Package"]), 30)

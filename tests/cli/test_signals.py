@@ -275,6 +275,8 @@ class Interrupts(CommandTest):
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.processes.append(process)
         process.stdout.readline()
+        # Where `timeout` has not returned from fork() yet, it ends without ending what it has started.
+        wait_until(lambda: pathlib.Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[0] == "S", "timeout to wait")
         process.send_signal(signal.SIGALRM)  # as the kernel does when the time is over
         _, report = self.finish(process)
         self.assertEqual(process.returncode, 124)
