@@ -67,7 +67,8 @@ bool sqlite_file_make_space(sqlite3 *database);
  * not changed. */
 int sqlite_file_finish(sqlite3 *database, const char *path, struct gput_error *error);
 
-/* sqlite3_close() of a database that has had sqlite_file_use_log(), without a checkpoint. */
+/* sqlite3_close() of a database that has had sqlite_file_use_log(), without a checkpoint. NULL is
+ * fine. */
 int sqlite_file_close(sqlite3 *database);
 
 /* Sets the size that the database may have; less than it has is as much as it has. */

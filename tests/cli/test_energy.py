@@ -80,11 +80,11 @@ class Energy(CommandTest):
         self.machine = Machine(self.folder / "sys")
 
     def track(self, command, *options, **more):
-        """The results of a session on the machine."""
+        """The results of a session on the machine, in place of those before."""
         with self.machine.moving(self.folder, *self.machine.moved):
             done = self.run_command(
-                "run", "-f", "json", "-o", "out.json", "--st", "0.1", "--resource-usage-file", "kept", *options, "--", *command,
-                env=self.machine.environment(), **more
+                "run", "-f", "json", "-o", "out.json", "--st", "0.1", "--resource-usage-file", "kept", "--overwrite",
+                *(option for option in options if option != "--overwrite"), "--", *command, env=self.machine.environment(), **more
             )
         self.assertEqual(done.returncode, 0, done.stderr)
         return on_time(json.loads((self.folder / "out.json").read_text()))

@@ -6,6 +6,7 @@ import re
 import shutil
 import stat
 import subprocess
+import sys
 import unittest
 
 from command import AS_NOBODY, BUILD, COMMAND, SOURCE, CommandTest, main, refusal
@@ -64,9 +65,11 @@ class Capabilities(CommandTest):
     def test_the_command_has_neither_the_capability_nor_lost_a_variable(self):
         script = "import json, os; print(json.dumps([open('/proc/self/status').read(), dict(os.environ)]))"
         given = REMOVED | {"KEPT": "yes"}
-        plain = subprocess.run([*WITHOUT_RIGHTS, "python3", "-S", "-c", script], cwd="/", env=os.environ | given, capture_output=True,
+        # Another user may not be able to run the first one of PATH, which is perhaps a script that starts the right one (pyenv).
+        python = shutil.which("python3", path=os.defpath) or sys.executable
+        plain = subprocess.run([*WITHOUT_RIGHTS, python, "-S", "-c", script], cwd="/", env=os.environ | given, capture_output=True,
                                text=True, check=True)
-        done = self.run_as_nobody("run", "-q", "--", "python3", "-S", "-c", script, **given)
+        done = self.run_as_nobody("run", "-q", "--", python, "-S", "-c", script, **given)
         self.assertEqual(done.returncode, 0, done.stderr)
         status, environment = json.loads(done.stdout)
         self.assertRegex(status, r"CapPrm:\t0+\nCapEff:\t0+\n")

@@ -150,7 +150,7 @@ static void a_failed_write_releases_no_lock(void **state)
     assert_int_equal(status, 0);
     assert_int_equal(access(temporary("x.sqlite-wal"), F_OK), 0);
     assert_int_equal(sqlite_file_run(writer, "ROLLBACK", path, NULL), GPUT_OK);
-    sqlite3_close(other);
+    sqlite_file_close(other);
     assert_int_equal(sqlite_file_finish(writer, path, NULL), GPUT_OK);
     close(fd);
 }

@@ -17,7 +17,7 @@ static int read_older(const char *path, struct gput_results *results, struct gpu
     int code = file_read_bounded(path, MAX_BYTES, &content, error);
     if (code == GPUT_OK && results_is_pickle(str_text(&content), content.length))
         code = results_read_pickle(str_text(&content), content.length, path, results, error);
-    else if (code == GPUT_OK || code == GPUT_ERROR_INVALID)
+    else if (code == GPUT_OK)
         code = error_set(error, GPUT_ERROR_FORMAT,
             "%s is not a resource usage file or report of gpu-tracker.", path);
     str_finish(&content);
