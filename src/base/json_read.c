@@ -52,14 +52,40 @@ static void mark_large_integers(const char *text, size_t length, struct str *mar
     }
 }
 
-/* Where memory runs out, jansson calls the text invalid, or leaves out one of its characters. */
+/* A text that jansson asks for piece by piece. */
+struct pieces {
+    const char *at, *end;
+    bool out_of_memory;
+};
+
+/* Hands the next piece to jansson. Where memory runs out, it leaves out a character, and sets errno
+ * to 0 when it converts the next number. So a piece ends with a number: what follows is asked for
+ * before that is converted, and errno is seen here. */
+static size_t next_piece(void *buffer, size_t size, void *user)
+{
+    struct pieces *pieces = user;
+    pieces->out_of_memory |= errno == ENOMEM;
+    if (pieces->out_of_memory)
+        return (size_t)-1;
+    size_t length = 0, left = (size_t)(pieces->end - pieces->at);
+    while (length < size && length < left && !is_digit(pieces->at[length]))
+        length++;
+    while (length < size && length < left &&
+           (is_digit(pieces->at[length]) || strchr(".eE+-", pieces->at[length])))
+        length++;
+    memcpy(buffer, pieces->at, length);
+    pieces->at += length;
+    return length;
+}
+
 static json_t *load_text(
     const char *text, size_t length, json_error_t *failure, bool *out_of_memory)
 {
+    struct pieces pieces = {text, text + length, false};
     errno = 0;
-    json_t *json = json_loadb(text, length, JSON_DECODE_ANY, failure);
-    *out_of_memory =
-        errno == ENOMEM || (!json && json_error_code(failure) == json_error_out_of_memory);
+    json_t *json = json_load_callback(next_piece, &pieces, JSON_DECODE_ANY, failure);
+    *out_of_memory = pieces.out_of_memory || errno == ENOMEM ||
+                     (!json && json_error_code(failure) == json_error_out_of_memory);
     if (!*out_of_memory)
         return json;
     json_decref(json);

@@ -75,6 +75,28 @@ AS_NOBODY = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"
 NO_NOBODY = refusal(*AS_NOBODY, "true")
 
 
+def read_samples(path):
+    """Of a tracking file in CSV: the lines before its rows, the rows, and the place of the timestamp in them. A truncated last
+    row is left out."""
+    lines = [line.split(",") for line in pathlib.Path(path).read_text().split("\n")[:-1]]
+    head = next(i for i, line in enumerate(lines) if "timestamp" in line)
+    return lines[: head + 1], lines[head + 1 :], lines[head].index("timestamp")
+
+
+def times_of(path):
+    """Of the rows of a tracking file in CSV, as texts."""
+    _, rows, place = read_samples(path)
+    return [row[place] for row in rows]
+
+
+def with_times_later(path, seconds):
+    """The text of a tracking file in CSV whose samples were taken so many seconds later."""
+    heads, rows, place = read_samples(path)
+    for row in rows:
+        row[place] = f"{float(row[place]) + seconds:.6f}"
+    return "".join(",".join(line) + "\n" for line in heads + rows)
+
+
 def parse_text(report):
     """The text report as nested dictionaries of label -> value."""
     root = {}

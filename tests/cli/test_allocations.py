@@ -6,7 +6,7 @@ import os
 import struct
 import subprocess
 
-from command import BUILD, COMMAND, SANITIZED, CommandTest, main
+from command import BUILD, COMMAND, SANITIZED, CommandTest, main, times_of
 
 PRELOADED = BUILD / "tests" / "failing-malloc.so"
 TRACE = {"traceEvents": [
@@ -105,7 +105,7 @@ class FailingAllocations(CommandTest):
 
     def test_analyze_and_compare(self):
         self.run_command("run", "--tf", "t.csv", "true")
-        stamp = (self.folder / "t.csv").read_text().splitlines()[-1].split(",")[-1]
+        stamp = times_of(self.folder / "t.csv")[-1]
         (self.folder / "m.csv").write_text(MARKS.replace("1700000000.1", stamp).replace("1700000000.4", stamp).replace("1700000000.", "1900000000."))
         self.check("a.json", "sub-track", "analyze", "--tf", "t.csv", "--stf", "m.csv", "--details", "-f", "json", "-o", "a.json")
         self.check("a.pickle", "sub-track", "analyze", "--tf", "t.csv", "--stf", "m.csv", "-f", "pickle", "-o", "a.pickle")

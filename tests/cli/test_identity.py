@@ -170,9 +170,8 @@ class Identity(unittest.TestCase):
     def test_a_file_of_earlier_samples_is_not_taken(self):
         self.report("true", options=["--tf", "s.csv"])
         samples = self.folder / "s.csv"
-        head, rows = (lines := samples.read_text().splitlines())[:3], [line.rpartition(",") for line in lines[3:]]
-        self.assertTrue(rows)
-        samples.write_text("\n".join(head + [f"{figures},{float(time) + 1000}" for figures, _, time in rows]) + "\n")
+        self.assertTrue(command.times_of(samples))
+        samples.write_text(command.with_times_later(samples, 1000))
         self.assertNotIn("host", self.identity_of("s.csv"))
 
     def test_another_file_of_that_name_is_left_alone(self):

@@ -15,7 +15,7 @@ import urllib.parse
 import urllib.request
 
 import receiver
-from command import BUILD, PATIENCE, SOURCE, main, python, until_ticks, wait_until
+from command import BUILD, PATIENCE, SOURCE, main, python, until_ticks, wait_until, with_times_later
 from fake_gpu import TWO_GPUS
 from push_test import PushTest, moment_of, read_otlp, read_remote_write, unpack_snappy, session_name
 
@@ -300,10 +300,8 @@ class RemoteWrite(PushTest):
     def test_a_real_prometheus_takes_the_past(self):
         url, ask = self.prometheus("storage: {tsdb: {out_of_order_time_window: 30d}}")
         self.track("--tf", "s.csv")
-        lines = (self.folder / "s.csv").read_text().splitlines()
         for days in 3, 9:
-            old = [",".join([*line.split(",")[:-1], f"{float(line.split(',')[-1]) - days * 86400:.6f}"]) for line in lines[3:]]
-            (self.folder / f"o{days}.csv").write_text("\n".join([*lines[:3], *old]) + "\n")
+            (self.folder / f"o{days}.csv").write_text(with_times_later(self.folder / "s.csv", -days * 86400))
         for _ in range(2):  # again is as once
             done = self.run_command("push", "o3.csv", "s.csv", "o9.csv", "--remote-write", url, env=self.environment())
             self.assertEqual(done.returncode, 0, done.stderr)

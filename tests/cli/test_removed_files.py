@@ -4,7 +4,7 @@ import json
 import sqlite3
 import unittest
 
-from command import CommandTest, main
+from command import CommandTest, main, times_of
 
 CLEAN = "rm -rf out; mkdir out; sleep 0.4"
 
@@ -27,7 +27,7 @@ class Removed(CommandTest):
             self.addCleanup(database.close)
             self.assertEqual(database.execute("PRAGMA integrity_check").fetchone(), ("ok",))
             return [row[0] for row in database.execute("SELECT timestamp FROM data ORDER BY timestamp")]
-        return [float(line.split(",")[-1]) for line in path.read_text().splitlines() if line[-6:].isdigit()]
+        return [float(time_) for time_ in times_of(path)]
 
     def test_a_tracking_file_is_written_again(self):
         for name in "t.csv", "t.plain.csv", "t.sqlite":

@@ -2,6 +2,7 @@
 again it goes on."""
 
 import contextlib
+import csv
 import datetime
 import json
 import os
@@ -135,7 +136,8 @@ def last_time_of(path):
     if path.suffix == ".sqlite":
         with contextlib.closing(sqlite3.connect(path)) as database:
             return database.execute("SELECT max(timestamp) FROM data").fetchone()[0] or 0
-    return float(path.read_text().splitlines()[-1].rsplit(",", 1)[1])
+    with open(path, newline="") as file:
+        return float(list(csv.DictReader(file.read().splitlines()[2:]))[-1]["timestamp"])
 
 
 def last_moment_of(folder):

@@ -91,18 +91,38 @@ static double longest_s(const struct check *check, const char *steps)
     return seconds;
 }
 
-/* The last column of a tracking file is the time of the sample. */
+/* Finds a column in the heading of a tracking file; -1: it is not in this line. */
+static int find_column(const char *line, const char *name)
+{
+    size_t length = strlen(name);
+    for (int column = 0; line; column++) {
+        if (strncmp(line, name, length) == 0 && strchr(",\r\n", line[length]))
+            return column;
+        line = strchr(line, ',');
+        line = line ? line + 1 : NULL;
+    }
+    return -1;
+}
+
+/* Reads when samples were taken. Lines before the heading that has "timestamp" are skipped. */
 static void read_samples(const struct check *check, struct check_result *result)
 {
     FILE *file = fopen(check_path(check, "samples.csv").text, "re");
     char line[8192];
+    int column = -1;
     double before_s = NAN;
     result->first_s = result->last_s = result->longest_gap_s = NAN;
     while (file && fgets(line, sizeof line, file)) {
-        const char *comma = strrchr(line, ',');
-        double time_s = comma ? strtod(comma + 1, NULL) : 0;
+        const char *cell = line;
+        if (column < 0) {
+            column = find_column(line, "timestamp");
+            continue;
+        }
+        for (int i = 0; cell && i < column; i++)
+            cell = (cell = strchr(cell, ',')) ? cell + 1 : NULL;
+        double time_s = cell ? strtod(cell, NULL) : 0;
         if (time_s < 1e9)
-            continue; /* a heading */
+            continue; /* a truncated row */
         if (!isnan(before_s) && !(result->longest_gap_s >= time_s - before_s))
             result->longest_gap_s = time_s - before_s;
         result->last_s = before_s = time_s;
