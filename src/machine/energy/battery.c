@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A figure in millionths (uW, uA, uV); NaN when it is missing. Some drivers give discharge as
+/* Reads a figure in millionths (uW, uA, uV); NaN when it is missing. Some drivers give discharge as
  * negative. */
 static double read_micro(const char *supply, const char *file)
 {
@@ -20,14 +20,7 @@ static double read_micro(const char *supply, const char *file)
     return sysfs_read_double(supply, file, &value) ? fabs(value) * 1e-6 : NAN;
 }
 
-static double supply_watts(const char *supply)
-{
-    double watts = read_micro(supply, "power_now");
-    if (isnan(watts))
-        watts = read_micro(supply, "current_now") * read_micro(supply, "voltage_now");
-    return energy_device_watts(watts);
-}
-
+/* Whether a file of the supply begins with that word. */
 static bool says(const char *supply, const char *file, const char *word)
 {
     char text[64];
@@ -35,15 +28,16 @@ static bool says(const char *supply, const char *file, const char *word)
            strncmp(text, word, strlen(word)) == 0;
 }
 
-/* Excludes batteries of a mouse or a headset, which power only that device. */
-static bool powers_machine(const char *supply)
+/* Returns the power of the battery; NaN where it reports none. A battery of a mouse or a headset
+ * powers only that device, and does not count. */
+static double battery_watts(const char *supply)
 {
-    return says(supply, "type", "Battery") && !says(supply, "scope", "Device");
-}
-
-static int no_battery(struct gput_error *error)
-{
-    return error_set(error, GPUT_ERROR_UNSUPPORTED, "no battery that reports its power");
+    if (!says(supply, "type", "Battery") || says(supply, "scope", "Device"))
+        return NAN;
+    double watts = read_micro(supply, "power_now");
+    if (isnan(watts))
+        watts = read_micro(supply, "current_now") * read_micro(supply, "voltage_now");
+    return energy_device_watts(watts);
 }
 
 int battery_read(const char *sysfs_root, double *watts, struct gput_error *error)
@@ -53,25 +47,25 @@ int battery_read(const char *sysfs_root, double *watts, struct gput_error *error
     *watts = NAN;
     snprintf(folder, sizeof folder, "%s/class/power_supply", sysfs_root);
     DIR *directory = opendir(folder);
-    if (!directory && !sysfs_failure(errno))
-        return no_battery(error);
-    if (!directory)
-        return error_set_errno(error, errno, "Cannot read %.200s", folder);
+    int failure = directory ? 0 : sysfs_failure(errno);
     struct dirent *entry;
-    while (errno = 0, (entry = readdir(directory))) {
+    while (directory && (errno = 0, entry = readdir(directory))) {
         if (entry->d_name[0] == '.' ||
             snprintf(supply, sizeof supply, "%s/%s", folder, entry->d_name) >= (int)sizeof supply)
             continue;
-        double drawn = powers_machine(supply) ? supply_watts(supply) : NAN;
+        double drawn = battery_watts(supply);
         if (isnan(drawn))
             continue;
         found = true;
         if (says(supply, "status", "Discharging"))
             number_add_known(watts, drawn);
     }
-    int failure = errno;
-    closedir(directory);
+    if (directory) {
+        failure = errno;
+        closedir(directory);
+    }
     if (failure)
         return error_set_errno(error, failure, "Cannot read %.200s", folder);
-    return found ? GPUT_OK : no_battery(error);
+    return found ? GPUT_OK
+                 : error_set(error, GPUT_ERROR_UNSUPPORTED, "no battery that reports its power");
 }

@@ -32,32 +32,30 @@ bool energy_counter_stands_still(const struct energy_counter *counter)
     return counter->last_ns - counter->moved_ns >= STILL_NS;
 }
 
-/* No more can have been added than was used since the counter last changed. */
+/* Whether so many joules can have been added: no more than was used since the counter last changed.
+ */
 static bool is_plausible(const struct energy_counter *counter, double added, int64_t now_ns)
 {
     double seconds = clock_seconds_of_ns(now_ns - counter->moved_ns);
     return added <= ENERGY_DEVICE_MAX_WATTS * (seconds + SLOW_SECONDS);
 }
 
-static void start_late(struct energy_counter *counter, double joules, int64_t now_ns)
-{
-    int64_t late_ns = counter->failed ? now_ns - counter->last_ns : 0;
-    energy_counter_start(counter, joules, counter->range_joules, now_ns);
-    counter->late_ns = counter->unknown_ns = late_ns;
-}
-
 double energy_counter_advance(struct energy_counter *counter, double joules, int64_t now_ns)
 {
     if (!counter->has_last) {
-        start_late(counter, joules, now_ns);
+        int64_t late_ns = counter->failed ? now_ns - counter->last_ns : 0;
+        energy_counter_start(counter, joules, counter->range_joules, now_ns);
+        counter->late_ns = counter->unknown_ns = late_ns;
         return NAN;
     }
+
     counter->failed = false;
     double added = joules - counter->last_joules;
     /* A wrap goes from near the top to near the bottom; any other decrease is a reset. */
     if (added < 0 && -added > counter->range_joules / 2 &&
         is_plausible(counter, added + counter->range_joules, now_ns))
         added += counter->range_joules;
+
     bool is_ahead = !is_plausible(counter, added, now_ns);
     int64_t passed_ns = now_ns - counter->last_ns;
     bool was_still = energy_counter_stands_still(counter);

@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- finding them ---- */
+/* ---- Finding them ---- */
 
-/* What an administrator can do; only helps against missing permission. */
+/* Says what an administrator can do, which only helps against missing permission. */
 static void suggest_remedy(struct energy_counters *energy, const struct powercap_zone *zone)
 {
     struct str command = {0};
@@ -28,12 +28,13 @@ static void suggest_remedy(struct energy_counters *energy, const struct powercap
     str_finish(&command);
 }
 
-/* "<sysfs>/class/powercap/intel-rapl:0" of a zone. */
+/* Returns the length of "<sysfs>/class/powercap/intel-rapl:0" in a zone's path. */
 static int folder_length(const struct powercap_zone *zone)
 {
     return (int)(strrchr(zone->path, '/') - zone->path);
 }
 
+/* Says why powercap gives no counter. */
 static void explain_powercap(struct energy_counters *energy)
 {
     const struct powercap *powercap = &energy->powercap;
@@ -58,6 +59,7 @@ static void explain_powercap(struct energy_counters *energy)
         strerror(powercap->zones[0].open_errno));
 }
 
+/* Whether powercap gives some counter. */
 static bool any_zone_opened(const struct powercap *powercap)
 {
     for (size_t i = 0; i < powercap->count; i++) {
@@ -67,16 +69,20 @@ static bool any_zone_opened(const struct powercap *powercap)
     return false;
 }
 
+/* Returns how many counters are read. */
 static size_t counter_count(const struct energy_counters *energy)
 {
     return energy->uses_perf ? energy->perf.count : energy->powercap.count;
 }
 
-/* Without memory there are no counters, for that reason. */
-static void open_counters(struct energy_counters *energy)
+void energy_counters_init(struct energy_counters *energy, const char *sysfs_root)
 {
     struct powercap *powercap = &energy->powercap;
-    int code = powercap_open(energy->sysfs_root, powercap);
+    *energy = (struct energy_counters){.sysfs_root = sysfs_root};
+    for (int i = 0; i < ENERGY_DOMAINS; i++)
+        energy->pending[i] = NAN;
+
+    int code = powercap_open(sysfs_root, powercap);
     if (!any_zone_opened(powercap))
         explain_powercap(energy);
     size_t refused = 0;
@@ -84,27 +90,22 @@ static void open_counters(struct energy_counters *energy)
         refused += powercap->zones[i].fd < 0;
         suggest_remedy(energy, &powercap->zones[i]);
     }
+
     /* The same counters: used where perf gives more of them. */
     if (refused > 0 || powercap->n_unnamed > 0 || powercap->count == 0)
-        perf_energy_open(energy->sysfs_root, &energy->perf);
+        perf_energy_open(sysfs_root, &energy->perf);
     energy->uses_perf = energy->perf.count > powercap->count - refused;
     if (!energy->uses_perf)
         perf_energy_close(&energy->perf);
+
     energy->counters = calloc(counter_count(energy) + 1, sizeof *energy->counters);
     if (code == GPUT_OK && energy->counters)
         return;
+    /* Without memory there are no counters, for that reason. */
     powercap_close(powercap);
     perf_energy_close(&energy->perf);
     energy->uses_perf = false;
     text_fit(energy->why_not, sizeof energy->why_not, "out of memory");
-}
-
-void energy_counters_init(struct energy_counters *energy, const char *sysfs_root)
-{
-    *energy = (struct energy_counters){.sysfs_root = sysfs_root};
-    for (int i = 0; i < ENERGY_DOMAINS; i++)
-        energy->pending[i] = NAN;
-    open_counters(energy);
 }
 
 void energy_counters_finish(struct energy_counters *energy)
@@ -125,13 +126,14 @@ bool energy_counters_may_wrap(const struct energy_counters *energy)
     return !energy->uses_perf && any_zone_opened(&energy->powercap);
 }
 
-/* ---- reading them ---- */
+/* ---- Reading them ---- */
 
 static enum energy_domain domain_of(const struct energy_counters *energy, size_t i)
 {
     return energy->uses_perf ? energy->perf.counters[i].domain : energy->powercap.zones[i].domain;
 }
 
+/* Returns what a counter shows, in joules; NaN: it cannot be read. */
 static double read_counter(struct energy_counters *energy, size_t i)
 {
     uint64_t energy_uj;
@@ -143,17 +145,12 @@ static double read_counter(struct energy_counters *energy, size_t i)
     return powercap_read(zone, &energy_uj) == GPUT_OK ? (double)energy_uj * 1e-6 : NAN;
 }
 
-/* An idle graphics unit may use nothing; everything else always uses some energy. */
+/* Whether the domain may use nothing: an idle graphics unit. Everything else always uses some
+ * energy.
+ */
 static bool may_stand_still(enum energy_domain domain)
 {
     return domain == ENERGY_UNCORE;
-}
-
-/* Whether a counter that was known is not any more. */
-static bool is_lost(const struct energy_counter *counter, enum energy_domain domain)
-{
-    return counter->has_moved &&
-           (counter->failed || (energy_counter_stands_still(counter) && !may_stand_still(domain)));
 }
 
 void energy_counters_read(struct energy_counters *energy, int64_t now_ns)
@@ -170,7 +167,8 @@ void energy_counters_read(struct energy_counters *energy, int64_t now_ns)
             added = energy_counter_advance(counter, joules, now_ns);
         if (counter->has_moved || may_stand_still(domain))
             number_add_known(&energy->pending[domain], added);
-        energy->is_lost[domain] |= is_lost(counter, domain);
+        bool is_stuck = energy_counter_stands_still(counter) && !may_stand_still(domain);
+        energy->is_lost[domain] |= counter->has_moved && (counter->failed || is_stuck);
     }
     if (energy->first_read_ns == 0)
         energy->first_read_ns = now_ns;
@@ -212,8 +210,9 @@ int64_t energy_counters_unknown_ns(
     return max_ns;
 }
 
-/* ---- what is wrong with them ---- */
+/* ---- What is wrong with them ---- */
 
+/* Returns what is wrong with a counter; NULL: nothing. */
 static const char *fault_of(const struct energy_counter *counter, enum energy_domain domain)
 {
     if (counter->failed)
@@ -232,7 +231,7 @@ static const char *fault_of(const struct energy_counter *counter, enum energy_do
                               : "does not advance and is skipped";
 }
 
-/* "package", and which one where there are several. */
+/* Writes "package", and which one where there are several. */
 static void name_counter(const struct energy_counters *energy, size_t i, char *name, size_t size)
 {
     enum energy_domain domain = domain_of(energy, i);
@@ -249,36 +248,22 @@ static void name_counter(const struct energy_counters *energy, size_t i, char *n
         snprintf(name, size, "%s", energy_domain_name(domain));
 }
 
-static void explain_unnamed(const struct energy_counters *energy, struct fault_list *faults)
-{
-    const struct powercap *powercap = &energy->powercap;
-    for (size_t i = 0; i < powercap->n_unnamed && !energy->uses_perf; i++) {
-        char line[256];
-        const struct powercap_zone *zone = &powercap->zones[powercap->count + i];
-        snprintf(line, sizeof line, "%.*s has no name that says what it counts and is skipped",
-            folder_length(zone), zone->path);
-        fault_list_add(faults, line);
-    }
-}
-
-/* The platform contains the CPU and much else: nothing says how much of it is the CPU's. */
-static void explain_psys_alone(const struct energy_counters *energy, struct fault_list *faults)
-{
-    size_t n_psys = 0, count = counter_count(energy);
-    for (size_t i = 0; i < count; i++)
-        n_psys += domain_of(energy, i) == ENERGY_PSYS;
-    if (count > 0 && n_psys == count)
-        fault_list_add(faults, "there is only the psys counter, of the whole platform: it is not "
-                               "in any total and is not shared out");
-}
-
 void energy_counters_explain(const struct energy_counters *energy, char *text, size_t size)
 {
     struct fault_list faults;
+    size_t n_psys = 0, count = counter_count(energy);
+    char line[256];
     fault_list_begin(&faults, text, size);
-    explain_psys_alone(energy, &faults);
-    for (size_t i = 0; i < counter_count(energy); i++) {
-        char name[32], line[160];
+
+    /* The platform contains the CPU and much else: nothing says how much of it is the CPU's. */
+    for (size_t i = 0; i < count; i++)
+        n_psys += domain_of(energy, i) == ENERGY_PSYS;
+    if (count > 0 && n_psys == count)
+        fault_list_add(&faults, "there is only the psys counter, of the whole platform: it is not "
+                                "in any total and is not shared out");
+
+    for (size_t i = 0; i < count; i++) {
+        char name[32];
         const struct powercap_zone *zone = energy->uses_perf ? NULL : &energy->powercap.zones[i];
         const char *fault = fault_of(&energy->counters[i], domain_of(energy, i));
         name_counter(energy, i, name, sizeof name);
@@ -295,6 +280,13 @@ void energy_counters_explain(const struct energy_counters *energy, char *text, s
             continue;
         fault_list_add(&faults, line);
     }
-    explain_unnamed(energy, &faults);
+
+    const struct powercap *powercap = &energy->powercap;
+    for (size_t i = 0; i < powercap->n_unnamed && !energy->uses_perf; i++) {
+        const struct powercap_zone *zone = &powercap->zones[powercap->count + i];
+        snprintf(line, sizeof line, "%.*s has no name that says what it counts and is skipped",
+            folder_length(zone), zone->path);
+        fault_list_add(&faults, line);
+    }
     fault_list_end(&faults);
 }

@@ -4,7 +4,6 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "machine/energy/battery.h"
-#include "machine/energy/gpu_users.h"
 #include "machine/process/fault_list.h"
 
 #include <math.h>
@@ -14,17 +13,7 @@
 /* Part of the GPUs' joules that may be unattributed where our share of the others is 0. */
 #define MAX_UNSHARED 0.02
 
-/* ---- beginning ---- */
-
-static void find_battery(struct energy_meter *meter)
-{
-    double watts;
-    struct gput_error error;
-    int code = battery_read(meter->sysfs_root, &watts, &error);
-    meter->has_battery = code == GPUT_OK;
-    if (code != GPUT_OK && code != GPUT_ERROR_UNSUPPORTED)
-        text_fit(meter->why_no_battery, sizeof meter->why_no_battery, "%s", error.message);
-}
+/* ---- Beginning ---- */
 
 void energy_meter_init(struct energy_meter *meter, const char *sysfs_root)
 {
@@ -35,7 +24,13 @@ void energy_meter_init(struct energy_meter *meter, const char *sysfs_root)
     energy_peak_init(&meter->peak);
     meter->package_share = meter->dram_share = meter->gpu_share = meter->gpu_main_share = NAN;
     meter->main_share = meter->descendants_share = NAN;
-    find_battery(meter);
+
+    double watts;
+    struct gput_error error;
+    int code = battery_read(sysfs_root, &watts, &error);
+    meter->has_battery = code == GPUT_OK;
+    if (code != GPUT_OK && code != GPUT_ERROR_UNSUPPORTED)
+        text_fit(meter->why_no_battery, sizeof meter->why_no_battery, "%s", error.message);
 
     struct gput_energy *energy = &meter->energy;
     energy->machine.package = energy->machine.core = energy->machine.uncore = NAN;
@@ -56,20 +51,13 @@ bool energy_meter_has_any(const struct energy_meter *meter)
            !isnan(meter->energy.machine.gpu);
 }
 
-/* ---- counters ---- */
+/* ---- Counters ---- */
 
 /* Joules of every domain over the interval. */
 struct interval {
     double domains[ENERGY_DOMAINS];
     double gpu;
 };
-
-static void add_domains(struct energy_meter *meter, struct interval *interval, int64_t now_ns)
-{
-    if (!meter->skips_cpu)
-        energy_counters_read(&meter->cpu, now_ns);
-    energy_counters_take(&meter->cpu, interval->domains);
-}
 
 int64_t energy_meter_due_ns(const struct energy_meter *meter)
 {
@@ -82,8 +70,9 @@ void energy_meter_update_counters(struct energy_meter *meter, int64_t now_ns)
     energy_counters_read(&meter->cpu, now_ns);
 }
 
-/* ---- shares ---- */
+/* ---- Shares ---- */
 
+/* Returns the share of a part in a whole, from 0 to 1. */
 static double share(double part, double whole)
 {
     if (!(part > 0) || !(whole > 0))
@@ -91,21 +80,15 @@ static double share(double part, double whole)
     return part < whole ? part / whole : 1;
 }
 
-/* Whether 0 joules of GPUs is not a figure, because too much that may be of tracked processes is
- * unattributed. */
-static bool gpus_may_hide_something(const struct energy_meter *meter)
-{
-    bool is_little = meter->unshared_joules <= MAX_UNSHARED * meter->energy.machine.gpu;
-    return !(meter->gpu_share > 0) && meter->unshared_joules > 0 && !is_little;
-}
-
-/* The sums of our shares, where they are complete. */
+/* Sets the sums of our shares. They are not known where GPUs have 0 joules and too much that may be
+ * of tracked processes is unattributed. */
 static void publish_shares(struct energy_meter *meter)
 {
     struct gput_energy *energy = &meter->energy;
-    bool is_known = !gpus_may_hide_something(meter);
-    energy->main = is_known ? meter->main_share : NAN;
-    energy->descendants = is_known ? meter->descendants_share : NAN;
+    bool is_little = meter->unshared_joules <= MAX_UNSHARED * energy->machine.gpu;
+    bool is_hidden = !(meter->gpu_share > 0) && meter->unshared_joules > 0 && !is_little;
+    energy->main = is_hidden ? NAN : meter->main_share;
+    energy->descendants = is_hidden ? NAN : meter->descendants_share;
     energy->combined = energy->main + energy->descendants;
 }
 
@@ -125,29 +108,26 @@ static double attribute(struct energy_meter *meter, double joules, double main, 
     return joules * (main + descendants);
 }
 
+/* Shares the joules of the packages out by CPU time, and those of DRAM by RAM in use. */
 static void attribute_cpu(
-    struct energy_meter *meter, const struct energy_shares *now, double joules)
+    struct energy_meter *meter, const struct energy_shares *now, const struct interval *interval)
 {
     const struct energy_shares *since = &meter->since;
     double main = now->main_cpu_seconds - since->main_cpu_seconds;
     double descendants = now->descendants_cpu_seconds - since->descendants_cpu_seconds;
     double all = main + descendants + now->other_cpu_seconds - since->other_cpu_seconds;
-    number_add_known(
-        &meter->package_share, attribute(meter, joules, share(main, all), share(descendants, all)));
-}
+    number_add_known(&meter->package_share, attribute(meter, interval->domains[ENERGY_PACKAGE],
+                                                share(main, all), share(descendants, all)));
 
-static void attribute_dram(
-    struct energy_meter *meter, const struct energy_shares *now, double joules)
-{
-    double combined = share(now->combined_ram_bytes, now->machine_ram_bytes);
-    double main = share(now->main_ram_bytes, now->machine_ram_bytes);
-    if (main > combined)
-        main = combined;
-    number_add_known(&meter->dram_share, attribute(meter, joules, main, combined - main));
+    double combined_ram = share(now->combined_ram_bytes, now->machine_ram_bytes);
+    double main_ram = fmin(share(now->main_ram_bytes, now->machine_ram_bytes), combined_ram);
+    number_add_known(&meter->dram_share,
+        attribute(meter, interval->domains[ENERGY_DRAM], main_ram, combined_ram - main_ram));
 }
 
 /* ---- GPUs ---- */
 
+/* Shares the joules of a GPU out by its users. */
 static void attribute_gpu(struct energy_meter *meter, const struct gpu_users *users, double joules)
 {
     if (users->basis == GPU_USERS_UNKNOWN) {
@@ -162,7 +142,7 @@ static void attribute_gpu(struct energy_meter *meter, const struct gpu_users *us
     number_add_known(&meter->gpu_main_share, meter->main_share - main_before);
 }
 
-/* From main and the descendants as much of it as they have of all. */
+/* Takes joules back: from main and the descendants as much of them as they have of all. */
 static void take_back_shares(struct energy_meter *meter, double joules, double all)
 {
     if (isnan(meter->gpu_share))
@@ -175,7 +155,7 @@ static void take_back_shares(struct energy_meter *meter, double joules, double a
     meter->descendants_share -= combined - main;
 }
 
-/* Joules of a GPU since the last call; NaN: not known. */
+/* Returns the joules of a GPU since the last call; NaN: not known. */
 static double gpu_joules(
     struct energy_meter *meter, const struct energy_shares *now, size_t i, int64_t now_ns)
 {
@@ -192,14 +172,8 @@ static double gpu_joules(
     return gpu_energy_advance(&meter->gpus[i], &reading, now_ns);
 }
 
-/* MIG instances of a card have no energy of their own, and that of a GPU in the CPU's package is
- * counted there. */
-static bool has_joules(const struct energy_meter *meter, const struct gpu_device *device)
-{
-    return device->mig ? device->is_card_leader
-                       : !(device->in_package && energy_counters_have_package(&meter->cpu));
-}
-
+/* Reads and shares out the joules of all GPUs. MIG instances of a card have no energy of their own,
+ * and that of a GPU in the CPU's package is counted there. */
 static void read_gpus(struct energy_meter *meter, const struct energy_shares *now,
     struct interval *interval, int64_t now_ns)
 {
@@ -207,7 +181,9 @@ static void read_gpus(struct energy_meter *meter, const struct energy_shares *no
     interval->gpu = NAN;
     meter->gpu_is_lost = false;
     for (size_t i = 0; now->gpus && i < now->gpus->n_devices; i++) {
-        if (!has_joules(meter, &now->gpu_devices[i]))
+        const struct gpu_device *device = &now->gpu_devices[i];
+        bool is_in_package = device->in_package && energy_counters_have_package(&meter->cpu);
+        if (device->mig ? !device->is_card_leader : is_in_package)
             continue;
         double joules = gpu_joules(meter, now, i, now_ns);
         meter->gpu_is_lost |= meter->gpus[i].is_lost;
@@ -225,33 +201,9 @@ static void read_gpus(struct energy_meter *meter, const struct energy_shares *no
     }
 }
 
-/* ---- an interval ---- */
+/* ---- An interval ---- */
 
-static double total_of(
-    const struct energy_meter *meter, const struct interval *interval, double battery)
-{
-    double total = NAN;
-    if (!energy_counters_have_package(&meter->cpu) && !isnan(battery))
-        return battery;
-    number_add_known(&total, interval->domains[ENERGY_PACKAGE]);
-    number_add_known(&total, interval->domains[ENERGY_DRAM]);
-    number_add_known(&total, interval->gpu);
-    return total;
-}
-
-/* Skips partly known intervals, and the increase of a counter while it could not be read, which
- * comes at once. */
-static void add_to_peak(struct energy_meter *meter, double joules, double seconds)
-{
-    bool was_partial = meter->was_partial;
-    meter->was_partial = energy_meter_is_partial(meter);
-    if (isnan(joules) || meter->was_partial || was_partial)
-        energy_peak_break(&meter->peak);
-    else
-        energy_peak_add(&meter->peak, joules, seconds);
-    meter->energy.max_watts = meter->peak.watts;
-}
-
+/* Adds the joules of an interval, and of batteries where there is nothing else, to the figures. */
 static void add_interval(struct energy_meter *meter, const struct interval *interval,
     double battery_joules, double seconds)
 {
@@ -264,26 +216,35 @@ static void add_interval(struct energy_meter *meter, const struct interval *inte
     number_add_known(&energy->machine.gpu, interval->gpu);
     number_add_known(&energy->machine.battery, battery_joules);
 
-    double total = total_of(meter, interval, battery_joules);
+    double total = NAN;
+    if (!energy_counters_have_package(&meter->cpu) && !isnan(battery_joules)) {
+        total = battery_joules;
+    } else {
+        number_add_known(&total, interval->domains[ENERGY_PACKAGE]);
+        number_add_known(&total, interval->domains[ENERGY_DRAM]);
+        number_add_known(&total, interval->gpu);
+    }
     number_add_known(&energy->machine.total, total);
     publish_shares(meter);
-    add_to_peak(meter, total, seconds);
+
+    /* Partly known intervals are no peak, nor is the increase of a counter while it could not be
+     * read, which comes at once. */
+    bool was_partial = meter->was_partial;
+    meter->was_partial = energy_meter_is_partial(meter);
+    if (isnan(total) || meter->was_partial || was_partial)
+        energy_peak_break(&meter->peak);
+    else
+        energy_peak_add(&meter->peak, total, seconds);
+    energy->max_watts = meter->peak.watts;
+
     /* Also all of it, where its users are not known. */
     if (meter->shares_out && !isnan(energy->machine.total))
         energy->unattributed =
             fmax(0, energy->machine.total - (isnan(energy->combined) ? 0 : energy->combined));
 }
 
-/* It says something of joules that are shared out by CPU time, and nothing without them. */
-static void publish_idle(struct energy_meter *meter, const struct energy_shares *now)
-{
-    struct gput_energy *energy = &meter->energy;
-    bool has_joules = !isnan(energy->machine.package) || !isnan(energy->machine.dram);
-    if (has_joules && now->machine_cpu_seconds > 0 && !meter->skips_cpu)
-        energy->idle_share = 1 - share(now->machine_busy_seconds, now->machine_cpu_seconds);
-}
-
-/* Joules count from the start of the session on, or else from the first reading. */
+/* Begins the first interval and returns its seconds: joules count from the start of the session on,
+ * or else from the first reading. */
 static double begin(struct energy_meter *meter, int64_t now_ns)
 {
     if (!meter->start_ns)
@@ -301,22 +262,28 @@ void energy_meter_read(struct energy_meter *meter, const struct energy_shares *n
     struct interval interval;
     double watts = NAN;
     double seconds = first ? begin(meter, now_ns) : clock_seconds_of_ns(now_ns - meter->since_ns);
-    add_domains(meter, &interval, now_ns);
+    if (!meter->skips_cpu)
+        energy_counters_read(&meter->cpu, now_ns);
+    energy_counters_take(&meter->cpu, interval.domains);
     read_gpus(meter, now, &interval, now_ns);
     if (seconds > 0 && meter->has_battery && !meter->skips_cpu)
         battery_read(meter->sysfs_root, &watts, NULL);
     if (has_cpu) {
-        attribute_cpu(meter, now, interval.domains[ENERGY_PACKAGE]);
-        attribute_dram(meter, now, interval.domains[ENERGY_DRAM]);
+        attribute_cpu(meter, now, &interval);
         meter->since = *now; /* shares of the first interval are since the start of the session */
     }
     add_interval(meter, &interval, watts * seconds, seconds);
-    if (!first)
-        publish_idle(meter, now);
+
+    /* Idle time says something of joules that are shared out by CPU time, and nothing without
+     * them. */
+    struct gput_energy *energy = &meter->energy;
+    bool has_joules = !isnan(energy->machine.package) || !isnan(energy->machine.dram);
+    if (!first && has_joules && now->machine_cpu_seconds > 0 && !meter->skips_cpu)
+        energy->idle_share = 1 - share(now->machine_busy_seconds, now->machine_cpu_seconds);
     meter->since_ns = now_ns;
 }
 
-/* ---- counters that stopped, and faults ---- */
+/* ---- Counters that stopped, and faults ---- */
 
 bool energy_meter_is_partial(const struct energy_meter *meter)
 {

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "machine/energy/energy_counters.h"
-#include "machine/energy/energy_peak.h"
+#include "machine/energy/energy_power.h"
 #include "machine/energy/gpu_energy.h"
 #include "machine/gpu/gpu.h"
 

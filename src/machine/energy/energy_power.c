@@ -4,6 +4,9 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <string.h>
+
+/* ---- Now ---- */
 
 #define INTERVAL_NS NS_PER_SECOND
 #define FIRST_INTERVAL_NS (NS_PER_SECOND / 10)
@@ -15,6 +18,7 @@ void energy_power_init(struct energy_power *power)
         power->watts[i] = power->joules[i] = NAN;
 }
 
+/* Whether the power of some figure is known. */
 static bool is_known(const struct energy_power *power)
 {
     for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++) {
@@ -41,4 +45,56 @@ void energy_power_add(
         power->joules[i] = power->known[i] ? joules[i] : 0;
     }
     power->since_ns = now_ns;
+}
+
+/* ---- At most ---- */
+
+/* One second, so that ticks ten times as fast cover a burst of that length, whatever their phase.
+ */
+#define STRETCH_SECONDS 0.88
+
+void energy_peak_init(struct energy_peak *peak)
+{
+    *peak = (struct energy_peak){.watts = NAN};
+}
+
+void energy_peak_break(struct energy_peak *peak)
+{
+    peak->count = 0;
+}
+
+/* Returns the sum of values. */
+static double sum(const double *values, size_t count)
+{
+    double total = 0;
+    for (size_t i = 0; i < count; i++)
+        total += values[i];
+    return total;
+}
+
+void energy_peak_add(struct energy_peak *peak, double joules, double seconds)
+{
+    if (peak->count == ENERGY_PEAK_INTERVALS) {
+        peak->joules[peak->count - 1] += joules;
+        peak->seconds[peak->count - 1] += seconds;
+    } else {
+        peak->joules[peak->count] = joules;
+        peak->seconds[peak->count++] = seconds;
+    }
+
+    /* The shortest stretch that ends now and is long enough is kept. */
+    size_t first = 0;
+    while (first + 1 < peak->count &&
+           sum(peak->seconds + first + 1, peak->count - first - 1) >= STRETCH_SECONDS)
+        first++;
+    peak->count -= first;
+    memmove(peak->joules, peak->joules + first, peak->count * sizeof *peak->joules);
+    memmove(peak->seconds, peak->seconds + first, peak->count * sizeof *peak->seconds);
+
+    double length = sum(peak->seconds, peak->count);
+    double watts = sum(peak->joules, peak->count) / length;
+    bool is_long = length >= STRETCH_SECONDS;
+    if (length > 0 && (!peak->has_stretch || (is_long && watts > peak->watts)))
+        peak->watts = watts;
+    peak->has_stretch |= is_long;
 }

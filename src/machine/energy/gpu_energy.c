@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Power is an average over up to a second, so a counter is compared with it only over longer times.
  */
@@ -30,8 +31,9 @@ void gpu_energy_init(struct gpu_energy *gpu, int64_t since_ns)
         .read_joules = NAN};
 }
 
-/* Joules between two readings: the counter's increase. While it does not change they are integrated
- * from power (NaN: not known), and later only the excess is taken from the counter. */
+/* Returns the joules between two readings: the counter's increase. While it does not change they
+ * are integrated from power (NaN: not known), and later only the excess is taken from the counter.
+ */
 static double reconcile(struct gpu_energy *gpu, double counted, double integrated)
 {
     if (isnan(counted)) {
@@ -52,8 +54,8 @@ static double reconcile(struct gpu_energy *gpu, double counted, double integrate
     return joules;
 }
 
-/* The counter's increase, 0 if it was not read again; NaN: there is none, or it decreased, or
- * cannot be read. */
+/* Returns the counter's increase, 0 if it was not read again; NaN: there is none, or it decreased,
+ * or cannot be read. */
 static double count(struct gpu_energy *gpu, const struct gpu_energy_reading *reading)
 {
     if (isnan(reading->energy_joules)) {
@@ -69,7 +71,7 @@ static double count(struct gpu_energy *gpu, const struct gpu_energy_reading *rea
     return energy_counter_advance(&gpu->counter, reading->energy_joules, at_ns);
 }
 
-/* The fault of its counter, or NULL. */
+/* Returns the fault of its counter, or NULL. */
 static const char *fault_of(const struct gpu_energy *gpu)
 {
     const struct energy_counter *counter = &gpu->counter;
@@ -80,27 +82,7 @@ static const char *fault_of(const struct gpu_energy *gpu)
                                  : NULL;
 }
 
-static void compare(struct gpu_energy *gpu, double counted, double integrated, double seconds)
-{
-    if (isnan(counted) || isnan(integrated))
-        return;
-    gpu->counted_joules += counted;
-    gpu->integrated_joules += integrated;
-    gpu->seconds += seconds;
-}
-
-/* Shortly before it the power was the same. */
-static void add_first_reading(struct gpu_energy *gpu)
-{
-    double seconds = fmax(0, seconds_between(gpu->since_ns, gpu->read_ns));
-    if (seconds == 0 || seconds >= SHORT_SECONDS || isnan(gpu->power_watts)) {
-        gpu->unknown_seconds = seconds;
-        return;
-    }
-    gpu->mean_watts = gpu->power_watts;
-    gpu->read_joules = gpu->power_watts * seconds;
-}
-
+/* Adds a reading of the driver, and the joules since the one before. */
 static void add_reading(struct gpu_energy *gpu, const struct gpu_energy_reading *reading)
 {
     int64_t from_ns = gpu->read_ns, at_ns = reading->read_ns;
@@ -111,11 +93,23 @@ static void add_reading(struct gpu_energy *gpu, const struct gpu_energy_reading 
     gpu->read_ns = at_ns;
     gpu->power_watts = reading->power_watts;
     if (from_ns == 0) {
-        add_first_reading(gpu);
+        /* Shortly before the first reading the power was the same. */
+        double before = fmax(0, seconds_between(gpu->since_ns, at_ns));
+        if (before == 0 || before >= SHORT_SECONDS || isnan(gpu->power_watts)) {
+            gpu->unknown_seconds = before;
+            return;
+        }
+        gpu->mean_watts = gpu->power_watts;
+        gpu->read_joules = gpu->power_watts * before;
         return;
     }
-    double joules = reconcile(gpu, counted, mean * seconds);
-    compare(gpu, counted, mean * seconds, seconds);
+
+    double integrated = mean * seconds, joules = reconcile(gpu, counted, integrated);
+    if (!isnan(counted) && !isnan(integrated)) {
+        gpu->counted_joules += counted;
+        gpu->integrated_joules += integrated;
+        gpu->seconds += seconds;
+    }
     if (fault_of(gpu) && !isnan(mean) && (isnan(counted) || gpu->counter.stood_still))
         gpu->power_stood_in = true;
     gpu->mean_watts = joules / seconds;
@@ -131,6 +125,7 @@ static void add_reading(struct gpu_energy *gpu, const struct gpu_energy_reading 
     gpu->read_joules = (isnan(gpu->read_joules) ? 0 : gpu->read_joules) + joules;
 }
 
+/* Returns the joules up to that moment; NaN: not known. */
 static double joules_at(const struct gpu_energy *gpu, int64_t now_ns)
 {
     bool is_past = now_ns < gpu->read_ns;
@@ -168,13 +163,14 @@ double gpu_energy_take_back(struct gpu_energy *gpu)
     return excess;
 }
 
-/* ---- faults ---- */
+/* ---- Faults ---- */
 
 double gpu_energy_unknown_seconds(const struct gpu_energy *gpu)
 {
     return isnan(gpu->joules) ? seconds_between(gpu->since_ns, gpu->now_ns) : gpu->unknown_seconds;
 }
 
+/* Writes a fault of the counter, or that it disagrees with the power. False: there is none. */
 static bool explain_counter(const struct gpu_energy *gpu, size_t index, char *text, size_t size)
 {
     const char *fault = fault_of(gpu);
@@ -224,4 +220,44 @@ bool gpu_energy_explain(const struct gpu_energy *gpu, size_t index, char *text, 
     else
         return false;
     return true;
+}
+
+/* ---- Users ---- */
+
+/* Adds to the first MIG instance of a card what is used by its others, of which a container sees
+ * only its own: the memory in use is the card's. Where our use of one is not known, it is not known
+ * of all. */
+static struct gpu_device_sample card_of(
+    const struct gpu_sample *sample, const struct gpu_device *devices, size_t first)
+{
+    struct gpu_device_sample card = sample->devices[first];
+    card.ram_used_bytes = card.card_ram_used_bytes;
+    for (size_t i = first + 1; i < sample->n_devices; i++) {
+        const struct gpu_device_sample *instance = &sample->devices[i];
+        if (!devices[i].mig || strcmp(devices[i].pci_address, devices[first].pci_address) != 0)
+            continue;
+        card.main_ram_bytes += instance->main_ram_bytes;
+        card.descendants_ram_bytes += instance->descendants_ram_bytes;
+    }
+    return card;
+}
+
+struct gpu_users gpu_users_find(
+    const struct gpu_sample *sample, const struct gpu_device *devices, size_t index)
+{
+    struct gpu_device_sample gpu =
+        devices[index].mig ? card_of(sample, devices, index) : sample->devices[index];
+    if (!isnan(gpu.main_sm_percent) && !isnan(gpu.descendants_sm_percent)) {
+        /* Where others are not known, they may have used everything that we did not. */
+        double ours = gpu.main_sm_percent + gpu.descendants_sm_percent;
+        double all = fmax(gpu.utilization_percent, gpu.all_sm_percent);
+        return (struct gpu_users){GPU_USERS_BY_USE, gpu.main_sm_percent, gpu.descendants_sm_percent,
+            fmax(isnan(all) ? 100 : all, ours)};
+    }
+    bool knows_memory = !isnan(gpu.main_ram_bytes) && !isnan(gpu.descendants_ram_bytes) &&
+                        !isnan(gpu.ram_used_bytes);
+    if (knows_memory && !gpu.lacks_samples)
+        return (struct gpu_users){
+            GPU_USERS_BY_MEMORY, gpu.main_ram_bytes, gpu.descendants_ram_bytes, gpu.ram_used_bytes};
+    return (struct gpu_users){.basis = GPU_USERS_UNKNOWN};
 }

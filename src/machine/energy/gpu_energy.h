@@ -1,5 +1,6 @@
 /*
- * Joules of one GPU: by its energy counter, else by its power, integrated over time.
+ * Joules of one GPU: by its energy counter, else by its power, integrated over time. And its use by
+ * tracked and other processes, by which its joules are shared out.
  *
  * A driver may answer at any time, so every figure is of the moment at which it was read. Joules at
  * other moments are interpolated between two readings; after the last one, its power is
@@ -8,6 +9,7 @@
 #pragma once
 
 #include "machine/energy/energy_counter.h"
+#include "machine/gpu/gpu.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -60,3 +62,21 @@ double gpu_energy_unknown_seconds(const struct gpu_energy *gpu);
 /* Writes faults with the figure of the `index`th GPU ("the counter of GPU 0 did not advance; …");
  * false when nothing is. */
 bool gpu_energy_explain(const struct gpu_energy *gpu, size_t index, char *text, size_t size);
+
+/* ---- Users ---- */
+
+enum gpu_users_basis {
+    GPU_USERS_UNKNOWN, /* some may be tracked, but how much they use is not known */
+    GPU_USERS_BY_USE,  /* of its processors, in percent */
+    GPU_USERS_BY_MEMORY,
+};
+
+struct gpu_users {
+    enum gpu_users_basis basis;
+    double main, descendants, all; /* parts and the whole, in that unit; not set when unknown */
+};
+
+/* Finds how much is used of the device at `index` of the sample, as far as its driver says it; for
+ * the first MIG instance of a card, of all instances together. */
+struct gpu_users gpu_users_find(
+    const struct gpu_sample *sample, const struct gpu_device *devices, size_t index);

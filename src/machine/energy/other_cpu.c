@@ -10,7 +10,8 @@
 /* The weight of time in which the tracked ones were idle: as if they had used this many CPUs. */
 #define IDLE_WEIGHT 0.01
 
-static const struct other_cpu_reading *reading(const struct other_cpu *others, size_t i)
+/* Returns the reading at that place in the ring; 0 is the oldest. */
+static struct other_cpu_reading *reading(struct other_cpu *others, size_t i)
 {
     return &others->readings[(others->first + i) % OTHER_CPU_READINGS];
 }
@@ -21,30 +22,11 @@ static void drop_first(struct other_cpu *others)
     others->count--;
 }
 
-static void append(struct other_cpu *others, const struct other_cpu_reading *now)
-{
-    if (others->count == OTHER_CPU_READINGS)
-        drop_first(others);
-    others->readings[(others->first + others->count) % OTHER_CPU_READINGS] = *now;
-    others->count++;
-}
-
-/* The shortest interval with enough ticks, or the longest one; at least the last one. */
-static void shorten(struct other_cpu *others, const struct other_cpu_reading *now)
-{
-    while (others->count > 2) {
-        const struct other_cpu_reading *second = reading(others, 1);
-        if (now->busy_seconds - second->busy_seconds < OTHER_CPU_ENOUGH_SECONDS &&
-            now->time_ns - reading(others, 0)->time_ns <= MAX_STRETCH_NS)
-            return;
-        drop_first(others);
-    }
-}
-
 void other_cpu_begin(struct other_cpu *others, int64_t now_ns)
 {
     *others = (struct other_cpu){0};
-    append(others, &(struct other_cpu_reading){.time_ns = now_ns});
+    others->readings[0].time_ns = now_ns;
+    others->count = 1;
 }
 
 void other_cpu_read(
@@ -62,8 +44,16 @@ void other_cpu_read(
         .weighted_use =
             before->weighted_use + weight * (busy_seconds - before->busy_seconds - tracked),
         .weighted_time = before->weighted_time + weight * interval};
-    append(others, &now);
-    shorten(others, &now);
+    if (others->count == OTHER_CPU_READINGS)
+        drop_first(others);
+    *reading(others, others->count++) = now;
+
+    /* The shortest interval with enough ticks is kept, or the longest one; at least the last one.
+     */
+    while (others->count > 2 &&
+           (busy_seconds - reading(others, 1)->busy_seconds >= OTHER_CPU_ENOUGH_SECONDS ||
+               now_ns - reading(others, 0)->time_ns > MAX_STRETCH_NS))
+        drop_first(others);
 
     const struct other_cpu_reading *start = reading(others, 0);
     double use = now.weighted_use - start->weighted_use;

@@ -57,13 +57,6 @@ bool perf_energy_parse_event(const char *text, uint64_t *config)
     return end > text + 8;
 }
 
-static int open_counter(uint32_t type, uint64_t config, int cpu)
-{
-    struct perf_event_attr attributes = {.type = type, .size = sizeof attributes, .config = config};
-    return (int)syscall(
-        SYS_perf_event_open, &attributes, -1, cpu, -1, (unsigned long)PERF_FLAG_FD_CLOEXEC);
-}
-
 /* Opens the counters of one domain, one per package. Returns the errno of the first that is
  * refused. */
 static int add_event(struct perf_energy *energy, const char *folder, size_t event, uint32_t type,
@@ -80,7 +73,10 @@ static int add_event(struct perf_energy *energy, const char *folder, size_t even
     if (!sysfs_read_double(folder, name, &scale) || !(scale > 0))
         return 0;
     for (size_t i = 0; i < cpu_count; i++) {
-        int fd = open_counter(type, config, cpus[i]);
+        struct perf_event_attr attributes = {
+            .type = type, .size = sizeof attributes, .config = config};
+        int fd = (int)syscall(
+            SYS_perf_event_open, &attributes, -1, cpus[i], -1, (unsigned long)PERF_FLAG_FD_CLOEXEC);
         if (fd < 0)
             return errno;
         energy->counters[energy->count++] =

@@ -40,7 +40,8 @@ bool energy_domain_parse(const char *name, enum energy_domain *domain)
     return false;
 }
 
-/* "intel-rapl:0", "intel-rapl:0:2", and the same of intel-rapl-mmio. */
+/* Whether a folder is that of a zone: "intel-rapl:0", "intel-rapl:0:2", and the same of
+ * intel-rapl-mmio. */
 static bool is_zone(const char *folder, struct powercap_zone *zone)
 {
     static const char prefix[] = "intel-rapl", mmio[] = "-mmio";
@@ -60,6 +61,8 @@ static bool is_zone(const char *folder, struct powercap_zone *zone)
     return true;
 }
 
+/* Adds the zone of a folder, unless it is a part whose joules another one includes. Errors:
+ * GPUT_ERROR_MEMORY. */
 static int add_zone(
     struct powercap *powercap, const char *directory, const struct powercap_zone *found)
 {
@@ -79,7 +82,7 @@ static int add_zone(
     return GPUT_OK;
 }
 
-/* Zones without a known name last, mmio before them; a part follows its package. */
+/* Sorts zones without a known name last, mmio before them; a part follows its package. */
 static int in_order(const void *left, const void *right)
 {
     const struct powercap_zone *a = left, *b = right;
@@ -104,6 +107,7 @@ static bool is_counted_already(
     return zone->is_mmio && zone->is_part;
 }
 
+/* Opens the counters of the zones, without those that are counted already. */
 static void open_zones(struct powercap *powercap)
 {
     struct powercap_zone *zones = powercap->zones;

@@ -1,4 +1,4 @@
-#include "machine/energy/energy_peak.h"
+#include "machine/energy/energy_power.h"
 
 #include "testing.h"
 
