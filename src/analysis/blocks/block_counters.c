@@ -1,5 +1,6 @@
 #include "analysis/blocks/block_counters.h"
 
+#include "base/cleanup.h"
 #include "base/error.h"
 
 #include <errno.h>
@@ -16,8 +17,8 @@ const struct block_counter_event block_counter_events[BLOCK_COUNTERS] = {
     {PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES},
 };
 
-/* A pinned group counts all the time or not at all: what shares the processor's counters with other
- * groups would be an estimate. */
+/* Opens the counter of an event. A pinned group counts all the time or not at all: what shares the
+ * processor's counters with other groups would be an estimate. */
 static int open_event(const struct block_counter_event *event, int leader)
 {
     struct perf_event_attr attributes = {
@@ -93,20 +94,13 @@ void block_counters_close(struct block_counters *counters)
 
 /* ---- Why there are none ---- */
 
-static int read_paranoid(void)
-{
-    int level = 2;
-    FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
-    if (file && fscanf(file, "%d", &level) != 1)
-        level = 2;
-    if (file)
-        fclose(file);
-    return level;
-}
-
+/* Says why perf_event_open() was refused. */
 static int why_not(int failure, struct gput_error *error)
 {
-    int level = read_paranoid();
+    int level = 2;
+    CLEANUP_FILE FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
+    if (file && fscanf(file, "%d", &level) != 1)
+        level = 2;
     switch (failure) {
     case ENOENT:
     case ENODEV:

@@ -1,5 +1,6 @@
 #include "analysis/blocks/block_figures.h"
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/number.h"
@@ -15,6 +16,7 @@
 
 /* ---- Energy ---- */
 
+/* Reads the number in a file of the kernel. */
 static bool read_counter(int fd, uint64_t *value)
 {
     char text[32];
@@ -22,17 +24,7 @@ static bool read_counter(int fd, uint64_t *value)
     return length > 0 && number_parse_uint64(text, text + length, value) != NULL;
 }
 
-static bool read_counter_at(const char *path, uint64_t *value)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    bool read = read_counter(fd, value);
-    close(fd);
-    return read;
-}
-
-/* The name of a zone, "" when it cannot be read. False: there is no such zone. */
+/* Reads the name of a zone, "" when it cannot be read. False: there is no such zone. */
 static bool read_name(const char *sysfs_root, unsigned i, char name[16])
 {
     char path[4096];
@@ -41,20 +33,20 @@ static bool read_name(const char *sysfs_root, unsigned i, char name[16])
         return false;
     snprintf(path, sizeof path, "%s/class/powercap/intel-rapl:%u/name", sysfs_root, i);
     name[0] = '\0';
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return true;
-    file_reread(fd, name, 16);
-    close(fd);
+    CLEANUP_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0)
+        file_reread(fd, name, 16);
     return true;
 }
 
+/* Opens the counter of a package. False: it cannot be read. */
 static bool open_package(struct block_energy_package *package, const char *sysfs_root, unsigned i)
 {
     char path[4096];
     snprintf(
         path, sizeof path, "%s/class/powercap/intel-rapl:%u/max_energy_range_uj", sysfs_root, i);
-    if (!read_counter_at(path, &package->range) || package->range == 0)
+    CLEANUP_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || !read_counter(fd, &package->range) || package->range == 0)
         return false;
     snprintf(path, sizeof path, "%s/class/powercap/intel-rapl:%u/energy_uj", sysfs_root, i);
     if (!kept_file_open(&package->file, path, O_RDONLY))
@@ -92,17 +84,10 @@ void block_figures_open_energy(struct block_figures *figures, const char *sysfs_
     }
 }
 
-static void close_peaks(struct block_peaks *peaks)
-{
-    process_peak_close(&peaks->process);
-    pthread_mutex_destroy(&peaks->lock);
-    free(peaks);
-}
-
 /*
- * Energy since the package was opened: the counter wraps after `range`, so differences are added
- * up. Threads read at the same time; a difference of more than half the range means that another
- * thread has counted it already.
+ * Reads the energy since the package was opened. The counter wraps after `range`, so differences
+ * are added up. Threads read at the same time; a difference of more than half the range means that
+ * another thread has counted it already.
  */
 static bool read_package(struct block_energy_package *package, uint64_t *energy_uj)
 {
@@ -122,6 +107,7 @@ static bool read_package(struct block_energy_package *package, uint64_t *energy_
     }
 }
 
+/* Returns the energy of all packages in microjoules. */
 static int64_t read_energy(struct block_figures *figures)
 {
     int64_t sum = figures->n_packages > 0 ? 0 : SUB_TRACKING_UNKNOWN;
@@ -133,6 +119,8 @@ static int64_t read_energy(struct block_figures *figures)
     }
     return sum;
 }
+
+/* ---- Peak of RSS, page faults ---- */
 
 static int64_t peak_of(const struct rusage *usage)
 {
@@ -150,8 +138,8 @@ void block_figures_open_peak(struct block_figures *figures)
     figures->others = process_peak_page();
 }
 
-/* The own peak while it is below the one from before execve(). Read only after page faults, without
- * which RSS does not grow: reading takes some microseconds. */
+/* Returns the own peak while it is below the one from before execve(). It is read only after page
+ * faults, without which RSS does not grow: reading takes some microseconds. */
 static int64_t read_own_peak(struct block_figures *figures)
 {
     struct rusage usage;
@@ -173,6 +161,7 @@ static int64_t read_own_peak(struct block_figures *figures)
     return bytes < figures->carried_peak_bytes ? bytes : figures->carried_peak_bytes;
 }
 
+/* Reads the peak of the process and the page faults of the thread. */
 static void read_usage(struct block_figures *figures, enum sub_tracking_position position,
     struct sub_tracking_exact *exact)
 {
@@ -209,6 +198,7 @@ int block_figures_open_block_peaks(struct block_figures *figures, struct gput_er
     return GPUT_OK;
 }
 
+/* Reads the peak since the last mark, and at a stop the peak of its call. */
 static void read_block_peak(struct block_peaks *peaks, int64_t call_started_ns,
     enum sub_tracking_position position, struct sub_tracking_exact *exact)
 {
@@ -228,6 +218,7 @@ static void read_block_peak(struct block_peaks *peaks, int64_t call_started_ns,
 
 /* ---- Counters ---- */
 
+/* Reads the hardware counters of the thread, which are opened at its first mark. */
 static void read_counters(struct block_figures *figures, struct block_figures_thread *thread,
     struct sub_tracking_exact *exact)
 {
@@ -252,8 +243,11 @@ void block_figures_end_thread(struct block_figures *figures, struct block_figure
 void block_figures_close(struct block_figures *figures)
 {
     close_energy(figures);
-    if (figures->peaks)
-        close_peaks(figures->peaks);
+    if (figures->peaks) {
+        process_peak_close(&figures->peaks->process);
+        pthread_mutex_destroy(&figures->peaks->lock);
+        free(figures->peaks);
+    }
     figures->peaks = NULL;
     own_gpu_time_close(figures->gpu_time);
     figures->gpu_time = NULL;
@@ -261,27 +255,16 @@ void block_figures_close(struct block_figures *figures)
 
 /* ---- All of them ---- */
 
-/* Reads the thread's clock inside the reads of its process's clock, so that no block has more
- * thread time than process time. */
-static void read_clocks_at_start(struct sub_tracking_exact *exact)
-{
-    exact->process_cpu_ns = clock_process_cpu_ns();
-    exact->thread_cpu_ns = clock_thread_cpu_ns();
-}
-
-static void read_clocks_at_stop(struct sub_tracking_exact *exact)
-{
-    exact->thread_cpu_ns = clock_thread_cpu_ns();
-    exact->process_cpu_ns = clock_process_cpu_ns();
-}
-
 void block_figures_read(struct block_figures *figures, struct block_figures_thread *thread,
     enum sub_tracking_position position, struct sub_tracking_exact *exact)
 {
     exact->block_peak_rss_bytes = exact->gpu_ns = SUB_TRACKING_UNKNOWN;
     exact->instructions = exact->cycles = exact->cache_misses = SUB_TRACKING_UNKNOWN;
     if (position == SUB_TRACKING_STOP) {
-        read_clocks_at_stop(exact);
+        /* The thread's clock is read inside the reads of its process's clock, so that no block has
+         * more thread time than process time. */
+        exact->thread_cpu_ns = clock_thread_cpu_ns();
+        exact->process_cpu_ns = clock_process_cpu_ns();
         if (figures->has_counters)
             read_counters(figures, thread, exact);
     }
@@ -294,7 +277,8 @@ void block_figures_read(struct block_figures *figures, struct block_figures_thre
     if (position == SUB_TRACKING_START) {
         if (figures->has_counters)
             read_counters(figures, thread, exact);
-        read_clocks_at_start(exact);
+        exact->process_cpu_ns = clock_process_cpu_ns();
+        exact->thread_cpu_ns = clock_thread_cpu_ns();
     }
 }
 

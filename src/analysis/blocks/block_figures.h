@@ -4,7 +4,6 @@
 #pragma once
 
 #include "analysis/blocks/block_counters.h"
-#include "analysis/blocks/peak_segments.h"
 #include "analysis/blocks/process_peak.h"
 #include "base/error.h"
 #include "base/kept_file.h"

@@ -54,6 +54,7 @@ enum block_thread_popped block_thread_pop_unusual(struct block_thread *thread)
     return BLOCK_POPPED_UNMARKED;
 }
 
+/* Finds a block that a single mark started; NULL: none of that name is open. */
 static struct block_name *find_started(
     const struct block_thread *thread, const struct block_name *name)
 {

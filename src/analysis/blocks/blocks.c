@@ -20,6 +20,8 @@ enum pairing {
     UNKNOWN_CALL,  /* a given one that could not be written */
 };
 
+/* Counts a mark that could not be written. A stop waits until there is space; of a start the stop
+ * is not written either. */
 static int mark_failed(struct gput_blocks *blocks, struct block_writer_thread *thread,
     const struct block_name *name, enum sub_tracking_position position,
     const struct gput_error *reason)
@@ -56,7 +58,7 @@ static int write_mark(struct gput_blocks *blocks, struct block_writer_thread *th
     return writer->methods->add(writer, &thread->cursor, name, row, error);
 }
 
-/* Marks after losses: calls are in the file completely or not at all. */
+/* Marks after losses, so that calls are in the file completely or not at all. */
 static __attribute__((noinline)) int mark_after_losses(struct gput_blocks *blocks,
     struct block_writer_thread *thread, const struct block_name *name,
     enum sub_tracking_position position, enum pairing pairing)
@@ -92,7 +94,7 @@ static __attribute__((noinline)) int mark_by_writer(struct gput_blocks *blocks,
     return GPUT_OK;
 }
 
-/* A plain mark in a log that was truncated. */
+/* Counts a plain mark in a log that was truncated. */
 static __attribute__((noinline)) int mark_cut(struct gput_blocks *blocks,
     struct block_writer_thread *thread, const struct block_name *name,
     enum sub_tracking_position position)
@@ -118,6 +120,7 @@ static inline bool store_plain_mark(
     return !block_log_is_cut(thread->plain_log);
 }
 
+/* Marks in the quickest way that is possible. */
 static inline int mark(struct gput_blocks *blocks, struct block_thread *thread,
     const struct block_name *name, enum sub_tracking_position position, enum pairing pairing)
 {
@@ -134,17 +137,6 @@ static inline int mark(struct gput_blocks *blocks, struct block_thread *thread,
 static inline bool lacks_thread_ids(const struct gput_blocks *blocks)
 {
     return !atomic_load_explicit(&blocks->writer->thread_ids_decided, memory_order_relaxed);
-}
-
-/* To be called before a single mark is written. */
-static void record_mark(
-    struct block_thread *thread, const struct block_name *name, enum gput_block_position position)
-{
-    thread->writer.recurses = position == GPUT_BLOCK_START && block_thread_has_open(thread, name);
-    if (position == GPUT_BLOCK_STOP)
-        block_thread_note_stop(thread, name);
-    else if (!thread->writer.recurses)
-        block_thread_record_start(thread, name);
 }
 
 int gput_blocks_start(struct gput_blocks *blocks, const char *given)
@@ -188,29 +180,29 @@ int gput_blocks_stop(struct gput_blocks *blocks)
     }
 }
 
-/* The name of a block could not be written. */
-static int name_lost(struct gput_blocks *blocks, struct block_thread *thread,
-    const struct block_name *name, enum gput_block_position position,
-    const struct gput_error *reason)
-{
-    if (position == GPUT_BLOCK_START && name->number != SUB_TRACKING_NO_NAME)
-        block_losses_add_start(&thread->writer.losses, name->number);
-    if (position == GPUT_BLOCK_START)
-        blocks_call_lost(blocks);
-    return blocks_mark_lost(blocks, reason);
-}
-
+/* Marks a start or a stop alone. */
 static int single_mark(struct gput_blocks *blocks, struct block_thread *thread, const char *given,
     enum gput_block_position position, enum pairing pairing)
 {
     if (!blocks->writer)
         return blocks_no_writer(blocks);
+    bool is_start = position == GPUT_BLOCK_START;
     struct block_name name = {.number = SUB_TRACKING_NO_NAME};
     struct gput_error reason;
-    if (blocks_name_of(blocks, thread, given, &name, &reason) != GPUT_OK)
-        return name_lost(blocks, thread, &name, position, &reason);
-    if (lacks_thread_ids(blocks))
-        record_mark(thread, &name, position);
+    if (blocks_name_of(blocks, thread, given, &name, &reason) != GPUT_OK) {
+        if (is_start && name.number != SUB_TRACKING_NO_NAME)
+            block_losses_add_start(&thread->writer.losses, name.number);
+        if (is_start)
+            blocks_call_lost(blocks);
+        return blocks_mark_lost(blocks, &reason);
+    }
+    if (lacks_thread_ids(blocks)) {
+        thread->writer.recurses = is_start && block_thread_has_open(thread, &name);
+        if (!is_start)
+            block_thread_note_stop(thread, &name);
+        else if (!thread->writer.recurses)
+            block_thread_record_start(thread, &name);
+    }
     return mark(blocks, thread, &name, (enum sub_tracking_position)position, pairing);
 }
 
@@ -279,6 +271,7 @@ static bool copy_text(char **copy, const char **text)
     return is_copied;
 }
 
+/* Copies what the caller gave: it may not live as long as the log. */
 static int copy_setup(struct gput_blocks *blocks, const char *path,
     const struct gput_blocks_options *options, struct gput_error *error)
 {

@@ -4,12 +4,55 @@
 #include "files/marks/sub_tracking_columns.h"
 #include "machine/rank/rank.h"
 
+#include <sched.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 /* The most paths that a child tries for its file. */
 #define MAX_PATHS 100
+
+/* ---- The owner ---- */
+
+/* A thread of the process is starting its part. (0: the kernel wiped the page.) */
+#define CHANGING (-1)
+
+bool block_owner_open(struct block_owner *owner)
+{
+    size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
+    void *page = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED)
+        return false;
+    owner->process = page;
+    owner->wipes = madvise(page, bytes, MADV_WIPEONFORK) == 0;
+    return true;
+}
+
+void block_owner_close(struct block_owner *owner)
+{
+    if (owner->process)
+        munmap((void *)owner->process, (size_t)sysconf(_SC_PAGESIZE));
+    owner->process = NULL;
+}
+
+bool block_owner_claim(struct block_owner *owner)
+{
+    while (!block_owner_is_this(owner)) {
+        pid_t seen = atomic_load(owner->process);
+        if (seen == CHANGING)
+            sched_yield();
+        else if (atomic_compare_exchange_strong(owner->process, &seen, CHANGING))
+            return true;
+    }
+    return false;
+}
+
+void block_owner_set(struct block_owner *owner)
+{
+    atomic_store_explicit(owner->process, getpid(), memory_order_release);
+}
 
 /* ---- Failures ---- */
 
@@ -31,14 +74,6 @@ void blocks_call_lost(struct gput_blocks *blocks)
         sub_tracking_writer_lose_call(blocks->writer);
 }
 
-/* A mark that was counted as lost was written later. */
-static void mark_recovered(struct gput_blocks *blocks)
-{
-    atomic_fetch_sub(&blocks->marks_lost, 1);
-    if (blocks->writer->methods->count_lost)
-        blocks->writer->methods->count_lost(blocks->writer, -1);
-}
-
 /* Writes the waiting stops in their order, as long as there is space. */
 void blocks_write_waiting_stops(struct gput_blocks *blocks, struct block_writer_thread *thread)
 {
@@ -49,7 +84,10 @@ void blocks_write_waiting_stops(struct gput_blocks *blocks, struct block_writer_
         if (blocks->writer->methods->add(
                 blocks->writer, &thread->cursor, &stop->name, &stop->row, NULL) != GPUT_OK)
             break;
-        mark_recovered(blocks);
+        /* It was counted as lost. */
+        atomic_fetch_sub(&blocks->marks_lost, 1);
+        if (blocks->writer->methods->count_lost)
+            blocks->writer->methods->count_lost(blocks->writer, -1);
     }
     block_losses_drop_stops(losses, kept);
 }
@@ -64,7 +102,7 @@ void blocks_write_last_stops(struct gput_blocks *blocks, struct block_writer_thr
 
 /* ---- The state of one process ---- */
 
-/* The file's path without what a child adds; the caller frees it. */
+/* Names the file, without what a child adds; the caller frees the path. */
 static int name_file(
     struct gput_blocks *blocks, const char *pattern, char **path, struct gput_error *error)
 {
@@ -80,54 +118,33 @@ static int name_file(
     return code;
 }
 
-/* Where the pattern has no process id, children name theirs after this one. */
-static void keep_name(struct gput_blocks *blocks, const char *path)
+/* Opens the file at `path`, or joins the shared one there. Errors: those of
+ * sub_tracking_writer_open() and _join(); GPUT_ERROR_INVALID (the extension). */
+static int open_at(
+    struct gput_blocks *blocks, const char *path, bool joins, struct gput_error *error)
 {
-    char *absolute = blocks->is_named || blocks->has_process_id ? NULL : block_path_absolute(path);
-    if (!absolute)
-        return;
-    free(blocks->absolute);
-    blocks->absolute = absolute;
-    blocks->is_named = true;
-}
-
-/* How the marks of this process are written. Errors: GPUT_ERROR_INVALID (the extension). */
-static int describe_file(const struct gput_blocks_options *options, const char *path,
-    struct sub_tracking_live *live, struct gput_error *error)
-{
-    *live = (struct sub_tracking_live){
+    const struct gput_blocks_options *options = &blocks->options;
+    struct sub_tracking_live live = {
         .process_id = options->process_id ? options->process_id : getpid(),
         .limit_bytes = options->limit_bytes,
         .overwrite = options->overwrite,
     };
     if (options->thread_ids)
-        live->columns |= SUB_TRACKING_COLUMNS_DISTINGUISH_CALLS;
+        live.columns |= SUB_TRACKING_COLUMNS_DISTINGUISH_CALLS;
     if (options->exact)
-        live->columns |= SUB_TRACKING_COLUMNS_EXACT;
+        live.columns |= SUB_TRACKING_COLUMNS_EXACT;
     if (options->exact && options->block_peaks)
-        live->columns |= SUB_TRACKING_COLUMN_BLOCK_PEAK;
+        live.columns |= SUB_TRACKING_COLUMN_BLOCK_PEAK;
     if (options->exact && options->counters)
-        live->columns |= SUB_TRACKING_COLUMNS_COUNTERS;
+        live.columns |= SUB_TRACKING_COLUMNS_COUNTERS;
     if (options->exact && options->gpu_time)
-        live->columns |= SUB_TRACKING_COLUMN_GPU;
-    return sub_tracking_writer_methods_find(path, &live->methods, error);
+        live.columns |= SUB_TRACKING_COLUMN_GPU;
+    TRY(sub_tracking_writer_methods_find(path, &live.methods, error));
+    return joins ? sub_tracking_writer_join(path, &live, &blocks->writer, error)
+                 : sub_tracking_writer_open(path, &live, &blocks->writer, error);
 }
 
-static int open_at(struct gput_blocks *blocks, const char *path, struct gput_error *error)
-{
-    struct sub_tracking_live live;
-    TRY(describe_file(&blocks->options, path, &live, error));
-    return sub_tracking_writer_open(path, &live, &blocks->writer, error);
-}
-
-static int join_at(struct gput_blocks *blocks, const char *path, struct gput_error *error)
-{
-    struct sub_tracking_live live;
-    TRY(describe_file(&blocks->options, path, &live, error));
-    return sub_tracking_writer_join(path, &live, &blocks->writer, error);
-}
-
-/* What cannot be read is unknown in each mark. */
+/* Opens what exact figures are read from. What cannot be read is unknown in each mark. */
 static void open_figures(struct block_figures *figures, const struct gput_blocks_options *options)
 {
     const char *procfs_root = options->procfs_root ? options->procfs_root : "/proc";
@@ -142,15 +159,15 @@ static void open_figures(struct block_figures *figures, const struct gput_blocks
     figures->has_counters = options->counters;
 }
 
-/* Takes the next free name in `*path` where that is wanted. */
+/* Opens the first process's file. `*path` becomes the next free name where that is wanted. */
 static int open_first(struct gput_blocks *blocks, char **path, struct gput_error *error)
 {
-    int code = open_at(blocks, *path, error);
+    int code = open_at(blocks, *path, false, error);
     for (unsigned tries = 1;
          blocks->options.free_name && code == GPUT_ERROR_EXISTS && tries < MAX_PATHS; tries++) {
         char *free_path;
         TRY(gput_rank_free_path(*path, &free_path, error));
-        code = open_at(blocks, free_path, error);
+        code = open_at(blocks, free_path, false, error);
         if (code == GPUT_OK) {
             blocks->is_renamed = true;
             free(*path);
@@ -162,7 +179,7 @@ static int open_first(struct gput_blocks *blocks, char **path, struct gput_error
     return code;
 }
 
-/* Tries further names of a child: its process id may have been used before. */
+/* Opens the file of a child. It tries further names: the process id may have been used before. */
 static int open_child(struct gput_blocks *blocks, const char *path, struct gput_error *error)
 {
     int code = GPUT_ERROR_EXISTS;
@@ -170,12 +187,13 @@ static int open_child(struct gput_blocks *blocks, const char *path, struct gput_
         char *own = number > 0 || !blocks->has_process_id
                         ? block_path_with_process_id(path, getpid(), number)
                         : strdup(path);
-        code = own ? open_at(blocks, own, error) : error_memory(error);
+        code = own ? open_at(blocks, own, false, error) : error_memory(error);
         free(own);
     }
     return code;
 }
 
+/* Opens the file of this process, and what its figures are read from. */
 static int open_writer(
     struct gput_blocks *blocks, enum beginning beginning, struct gput_error *error)
 {
@@ -183,12 +201,19 @@ static int open_writer(
     int code = GPUT_ERROR_EXISTS;
     TRY(name_file(blocks, beginning == BEGINS ? blocks->path : blocks->absolute, &path, error));
     if (beginning == JOINS && !blocks->has_process_id)
-        code = join_at(blocks, path, NULL);
+        code = open_at(blocks, path, true, NULL);
     if (code != GPUT_OK)
         code = beginning == BEGINS ? open_first(blocks, &path, error)
                                    : open_child(blocks, path, error);
-    if (code == GPUT_OK)
-        keep_name(blocks, path);
+    /* Where the pattern has no process id, children name theirs after this one. */
+    char *absolute = code == GPUT_OK && !blocks->is_named && !blocks->has_process_id
+                         ? block_path_absolute(path)
+                         : NULL;
+    if (absolute) {
+        free(blocks->absolute);
+        blocks->absolute = absolute;
+        blocks->is_named = true;
+    }
     if (code == GPUT_OK && blocks->options.exact)
         open_figures(&blocks->figures, &blocks->options);
     free(path);
@@ -211,11 +236,14 @@ int blocks_begin_process(
 }
 
 /*
- * In a child: joins the parent's file if that is shared, else opens its own. Other threads of the
- * parent do not exist here; memory that they may have been changing is not used.
+ * Ensures that the log is started for this process. A child joins the parent's file if that is
+ * shared, else opens its own. Other threads of the parent do not exist here; memory that they may
+ * have been changing is not used.
  */
-static void start_in_child(struct gput_blocks *blocks)
+void blocks_make_own(struct gput_blocks *blocks)
 {
+    if (!block_owner_claim(&blocks->owner))
+        return;
     bool joins = blocks->writer && blocks->writer->shared;
     if (blocks->writer && !sub_tracking_writer_forget(blocks->writer))
         blocks->parents_writer = blocks->writer;
@@ -226,14 +254,6 @@ static void start_in_child(struct gput_blocks *blocks)
     blocks->generation++;
     blocks->lost = (struct gput_error){0};
     blocks_begin_process(blocks, joins ? JOINS : BEGINS_CHILD, &blocks->lost);
-}
-
-/* Ensures that the log is started for this process. */
-void blocks_make_own(struct gput_blocks *blocks)
-{
-    if (!block_owner_claim(&blocks->owner))
-        return;
-    start_in_child(blocks);
     block_owner_set(&blocks->owner);
 }
 
@@ -283,6 +303,7 @@ void blocks_leave_thread(void *pointer)
     block_thread_destroy(thread);
 }
 
+/* Adds a thread to those that mark in this log. */
 static void join(struct gput_blocks *blocks, struct block_thread *thread)
 {
     pthread_mutex_lock(&blocks->lock);
@@ -321,7 +342,7 @@ struct block_thread *blocks_find_thread(struct gput_blocks *blocks)
 
 /* ---- Names ---- */
 
-/* Adds all names up to that number to the writer, in their order. */
+/* Adds all names up to that number to the file, in their order. */
 static int publish(struct gput_blocks *blocks, uint32_t number, struct gput_error *error)
 {
     int code = GPUT_OK;

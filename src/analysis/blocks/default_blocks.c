@@ -29,29 +29,23 @@ static bool is_set(const char *variable)
     return value && *value && strcmp(value, "0") != 0;
 }
 
-/* NULL: not set, or empty. */
+/* Returns the value of a variable; NULL: it is not set, or empty. */
 static const char *root_of(const char *variable)
 {
     const char *value = secure_getenv(variable);
     return value && *value ? value : NULL;
 }
 
-static struct gput_blocks_options options_of_environment(void)
-{
-    struct gput_blocks_options options = gput_blocks_options_default();
-    options.overwrite = is_set("GPUT_BLOCKS_OVERWRITE");
-    options.procfs_root = root_of("GPUT_PROCFS");
-    options.sysfs_root = root_of("GPUT_SYSFS");
-    gput_blocks_options_read_exact(&options, secure_getenv("GPUT_BLOCK_EXACT"), NULL);
-    return options;
-}
-
-/* With the lock held. */
+/* Opens the log, with the lock held; `path` NULL: as the environment says. */
 static int open_default(
     const char *path, const struct gput_blocks_options *options, struct gput_error *error)
 {
     process_log.failure = (struct gput_error){0};
-    struct gput_blocks_options used = options_of_environment();
+    struct gput_blocks_options used = gput_blocks_options_default();
+    used.overwrite = is_set("GPUT_BLOCKS_OVERWRITE");
+    used.procfs_root = root_of("GPUT_PROCFS");
+    used.sysfs_root = root_of("GPUT_SYSFS");
+    gput_blocks_options_read_exact(&used, secure_getenv("GPUT_BLOCK_EXACT"), NULL);
     struct gput_blocks *blocks = NULL;
     int code = options ? sized_read(&used, sizeof used, options, &process_log.failure) : GPUT_OK;
     if (!path) {

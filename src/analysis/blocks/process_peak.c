@@ -2,6 +2,8 @@
 
 #include "base/file.h"
 #include "base/number.h"
+#include "base/order.h"
+#include "files/marks/sub_tracking_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -38,7 +40,7 @@ struct process_peak_page {
 
 /* ---- The kernel's figures ---- */
 
-/* A figure in KiB of a status file; `key` begins with the line end before it. */
+/* Finds a figure in KiB of a status file; `key` begins with the line end before it. */
 static bool find_bytes(const char *text, const char *end, const char *key, int64_t *bytes)
 {
     uint64_t kib;
@@ -53,6 +55,7 @@ static bool find_bytes(const char *text, const char *end, const char *key, int64
     return true;
 }
 
+/* Reads what the kernel says of the process: the peak of RSS, and RSS now. */
 static bool read_status(struct process_peak *peak, int64_t *peak_bytes, int64_t *rss_bytes)
 {
     char text[STATUS_SIZE];
@@ -71,6 +74,7 @@ bool process_peak_high_water(int64_t *bytes)
     return is_read;
 }
 
+/* Resets the peak: it is RSS now. */
 static bool reset(struct process_peak *peak)
 {
     int fd = kept_file_fd(&peak->clear, "/proc/self/clear_refs", O_WRONLY);
@@ -79,6 +83,7 @@ static bool reset(struct process_peak *peak)
 
 /* ---- The page ---- */
 
+/* Returns the page that another copy of this code in the process has made; NULL: none has. */
 static struct process_peak_page *find_page(void)
 {
     struct process_peak_page *page = NULL;
@@ -96,7 +101,7 @@ static struct process_peak_page *find_page(void)
     return page;
 }
 
-/* Before Linux 3.17 the page has no name: then other copies do not find it. */
+/* Makes the page. Before Linux 3.17 it has no name: then other copies do not find it. */
 static struct process_peak_page *make_page(void)
 {
     size_t size = sizeof(struct process_peak_page);
@@ -149,7 +154,7 @@ int64_t process_peak_taken(const struct process_peak_page *page)
 
 /* ---- Readers ---- */
 
-/* To be called with the lock. Resetting is tried before a reading counts. */
+/* Takes a reading for all readers, with the lock. Resetting is tried before a reading counts. */
 static bool take_reading(struct process_peak *peak, int64_t *rss_bytes)
 {
     struct process_peak_page *page = peak->page;
@@ -167,6 +172,7 @@ static bool take_reading(struct process_peak *peak, int64_t *rss_bytes)
     return true;
 }
 
+/* Takes the place of a reader in the page. */
 static int take_place(struct process_peak *peak, struct gput_error *error)
 {
     int64_t rss_bytes;
@@ -226,4 +232,32 @@ void process_peak_close(struct process_peak *peak)
         pthread_mutex_unlock(&peak->page->lock);
     }
     close_files(peak);
+}
+
+/* ---- Peaks of calls ---- */
+
+void peak_segments_add(struct peak_segments *peaks, int64_t end_ns, int64_t bytes)
+{
+    while (peaks->count > 0 && peaks->segments[peaks->count - 1].bytes <= bytes)
+        peaks->count--;
+    if (peaks->count == PEAK_SEGMENTS_MAX) {
+        /* The peak of two neighbors is that of the first, which is higher. It is not known any more
+         * for a call that began between them. */
+        size_t kept = 0;
+        for (size_t i = 0; i < peaks->count; i += 2, kept++) {
+            peaks->segments[kept] = peaks->segments[i];
+            if (i + 1 < peaks->count)
+                peaks->segments[kept].end_ns = peaks->segments[i + 1].end_ns;
+        }
+        peaks->count = kept;
+    }
+    peaks->segments[peaks->count++] = (struct peak_segment){end_ns, end_ns, bytes};
+}
+
+int64_t peak_segments_since(const struct peak_segments *peaks, int64_t time_ns)
+{
+    size_t at;
+    PARTITION_POINT(at, peaks->count, peaks->segments[at].end_ns <= time_ns);
+    bool is_known = at < peaks->count && time_ns < peaks->segments[at].first_end_ns;
+    return is_known ? peaks->segments[at].bytes : SUB_TRACKING_UNKNOWN;
 }

@@ -1,4 +1,4 @@
-#include "analysis/blocks/peak_segments.h"
+#include "analysis/blocks/process_peak.h"
 #include "files/marks/sub_tracking_file.h"
 #include "testing.h"
 
