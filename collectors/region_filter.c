@@ -1,6 +1,6 @@
 #include "region_filter.h"
 
-#include "files/marks/region_category.h"
+#include "files/marks/sub_tracking_labels.h"
 
 #include <fnmatch.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
 
 #include "analysis/blocks/blocks_state.h"
 #include "base/file_limit.h"
-#include "files/marks/region_category.h"
+#include "files/marks/sub_tracking_labels.h"
 #include "files/marks/sub_tracking_labels.h"
 #include "machine/os/launcher.h"
 #include "region_thread.h"

@@ -11,7 +11,7 @@
 #include "base/number.h"
 #include "base/sized.h"
 #include "base/str.h"
-#include "files/marks/region_category.h"
+#include "files/marks/sub_tracking_labels.h"
 #include "files/marks/sub_tracking_children.h"
 #include "files/tracking/tracking_reader.h"
 #include "model/measurement_list.h"

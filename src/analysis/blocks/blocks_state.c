@@ -37,7 +37,11 @@ void block_owner_close(struct block_owner *owner)
     owner->process = NULL;
 }
 
-bool block_owner_claim(struct block_owner *owner)
+/*
+ * True for the one thread of the process that is to start its part and then calls
+ * block_owner_set(); other threads wait until it did. False when the process is the owner.
+ */
+static bool block_owner_claim(struct block_owner *owner)
 {
     while (!block_owner_is_this(owner)) {
         pid_t seen = atomic_load(owner->process);

@@ -40,12 +40,6 @@ static inline bool block_owner_is_this(const struct block_owner *owner)
     return process > 0 && (owner->wipes || process == getpid());
 }
 
-/*
- * True for the one thread of the process that is to start its part and then calls
- * block_owner_set(); other threads wait until it did. False when the process is the owner.
- */
-bool block_owner_claim(struct block_owner *owner);
-
 /* Makes it the calling process. */
 void block_owner_set(struct block_owner *owner);
 

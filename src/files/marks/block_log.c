@@ -51,6 +51,7 @@ static int reserve(int fd, off_t offset, size_t length)
     return done == length ? 0 : -1;
 }
 
+/* Maps a part of the file, whose space on the disk is reserved; NULL: there is none. */
 static void *map_part(struct block_log *log, off_t offset, size_t length)
 {
     if (reserve(log->fd, offset, length) != 0)
@@ -71,6 +72,7 @@ static void unmap_part(void *part, size_t length)
     munmap(part, length);
 }
 
+/* Returns which marks a file with these columns has. */
 static enum block_log_kind kind_of(unsigned columns)
 {
     if (columns & SUB_TRACKING_COLUMN_GPU)
@@ -78,25 +80,6 @@ static enum block_log_kind kind_of(unsigned columns)
     if (columns & (SUB_TRACKING_COLUMN_BLOCK_PEAK | SUB_TRACKING_COLUMNS_COUNTERS))
         return BLOCK_LOG_COUNTED_MARKS;
     return columns & SUB_TRACKING_COLUMNS_EXACT ? BLOCK_LOG_EXACT_MARKS : BLOCK_LOG_MARKS;
-}
-
-static uint32_t version_of(enum block_log_kind kind)
-{
-    return kind == BLOCK_LOG_GPU_MARKS       ? BLOCK_LOG_VERSION_GPU
-           : kind == BLOCK_LOG_COUNTED_MARKS ? BLOCK_LOG_VERSION_COUNTED
-                                             : BLOCK_LOG_VERSION;
-}
-
-static void header_fill(struct block_log_header *header, const struct block_log_setup *setup)
-{
-    header->version = version_of(kind_of(setup->columns));
-    memcpy(header->magic, BLOCK_LOG_MAGIC, sizeof BLOCK_LOG_MAGIC);
-    header->byte_order = BLOCK_LOG_BYTE_ORDER;
-    header->header_bytes = BLOCK_LOG_HEADER_BYTES;
-    header->chunk_bytes = BLOCK_LOG_CHUNK_BYTES;
-    header->process_id = setup->process_id;
-    header->limit_bytes = setup->limit_bytes;
-    header->columns = setup->columns;
 }
 
 int block_log_create(int fd, const char *path, const struct block_log_setup *setup,
@@ -116,10 +99,21 @@ int block_log_create(int fd, const char *path, const struct block_log_setup *set
         return code;
     }
     atomic_init(&created->reserved_bytes, sizeof *created->header);
-    header_fill(created->header, setup);
-    created->header->reserved_bytes = sizeof *created->header;
-    uint64_t limit = setup->limit_bytes;
     created->kind = kind_of(setup->columns);
+    struct block_log_header *header = created->header;
+    memcpy(header->magic, BLOCK_LOG_MAGIC, sizeof BLOCK_LOG_MAGIC);
+    header->byte_order = BLOCK_LOG_BYTE_ORDER;
+    header->version = created->kind == BLOCK_LOG_GPU_MARKS       ? BLOCK_LOG_VERSION_GPU
+                      : created->kind == BLOCK_LOG_COUNTED_MARKS ? BLOCK_LOG_VERSION_COUNTED
+                                                                 : BLOCK_LOG_VERSION;
+    header->header_bytes = BLOCK_LOG_HEADER_BYTES;
+    header->chunk_bytes = BLOCK_LOG_CHUNK_BYTES;
+    header->process_id = setup->process_id;
+    header->limit_bytes = setup->limit_bytes;
+    header->columns = setup->columns;
+    header->reserved_bytes = sizeof *header;
+
+    uint64_t limit = setup->limit_bytes;
     created->figures_bytes = block_log_figures_bytes(created->kind);
     created->mark_bytes = BLOCK_LOG_MARK_BYTES + created->figures_bytes;
     uint64_t chunks = (limit < MAX_BYTES ? limit : MAX_BYTES) / BLOCK_LOG_CHUNK_BYTES;
@@ -148,16 +142,6 @@ void block_log_free_cursor(struct block_log_cursor *cursor)
     *cursor = (struct block_log_cursor){0};
 }
 
-/* Removes what was reserved and is not used. */
-static int remove_rest(struct block_log *log)
-{
-    off_t used = chunk_offset(atomic_load(&log->header->n_chunks));
-    struct stat status;
-    if (fstat(log->fd, &status) != 0 || status.st_size <= used)
-        return 0;
-    return ftruncate(log->fd, used);
-}
-
 /* Whether another program has truncated the mapped file: its pages do not exist any more, and later
  * stores to them are lost. So may be the number of chunks. Once seen, it stays so, also if the
  * file grows again. */
@@ -182,9 +166,12 @@ int block_log_cut_error(struct gput_error *error)
 int block_log_close(struct block_log *log, struct gput_error *error)
 {
     int code = GPUT_OK;
+    struct stat status;
+    off_t used = chunk_offset(atomic_load(&log->header->n_chunks));
     if (is_cut(log))
         code = block_log_cut_error(error);
-    else if (remove_rest(log) != 0)
+    else if (fstat(log->fd, &status) == 0 && status.st_size > used && /* reserved and not used */
+             ftruncate(log->fd, used) != 0)
         code = error_set_errno(error, errno, "Cannot complete the block log");
     if (close(log->fd) != 0 && code == GPUT_OK)
         code = error_set_errno(error, errno, "Cannot complete the block log");
@@ -204,15 +191,6 @@ void block_log_abandon(struct block_log *log)
     free(log);
 }
 
-static int no_chunk(struct block_log *log, struct gput_error *error)
-{
-    if (atomic_load(&log->failed) == GPUT_ERROR_STATE)
-        return error_set(error, GPUT_ERROR_STATE,
-            "The block log has reached its limit of %llu bytes; further marks are lost.",
-            (unsigned long long)log->header->limit_bytes);
-    return error_set_errno(error, errno, "Cannot extend the block log; further marks are lost");
-}
-
 /* Whether no chunk is to be requested: the size limit is final, a full disk is retried after a
  * while. */
 static bool is_closed(struct block_log *log)
@@ -222,6 +200,7 @@ static bool is_closed(struct block_log *log)
            (failed && clock_monotonic_ns() < atomic_load(&log->retry_ns));
 }
 
+/* Gives back a chunk that could not be made, and says why. */
 static int fail_chunk(struct block_log *log, uint32_t chunk, int code, struct gput_error *error)
 {
     int saved = errno;
@@ -233,8 +212,11 @@ static int fail_chunk(struct block_log *log, uint32_t chunk, int code, struct gp
         atomic_compare_exchange_strong(&log->header->n_chunks, &handed_out, chunk);
     atomic_store(&log->retry_ns, clock_monotonic_ns() + RETRY_NS);
     atomic_store(&log->failed, code);
-    errno = saved;
-    return no_chunk(log, error);
+    if (code == GPUT_ERROR_STATE)
+        return error_set(error, GPUT_ERROR_STATE,
+            "The block log has reached its limit of %llu bytes; further marks are lost.",
+            (unsigned long long)log->header->limit_bytes);
+    return error_set_errno(error, saved, "Cannot extend the block log; further marks are lost");
 }
 
 static void raise_to(_Atomic uint64_t *max, uint64_t bytes)
@@ -276,25 +258,20 @@ void block_log_add_lost(struct block_log *log, const struct sub_tracking_lost *l
     atomic_fetch_add(&log->header->calls_lost, lost->calls);
 }
 
-static int names_extend(struct block_log *log, struct gput_error *error)
-{
-    char *start;
-    TRY(new_chunk(log, BLOCK_LOG_NAMES, &start, error));
-    unmap_chunk(log->names.end);
-    log->names.next = start + sizeof(struct block_log_chunk);
-    log->names.end = start + BLOCK_LOG_CHUNK_BYTES;
-    return GPUT_OK;
-}
-
-/* With the lock held. */
+/* Adds a name with the lock held. */
 static int add_name(
     struct block_log *log, const char *name, size_t length, struct gput_error *error)
 {
     size_t bytes = (sizeof(struct block_log_name) + length + 7) & ~(size_t)7;
     if (block_log_is_cut(log))
         return block_log_cut_error(error);
-    if ((size_t)(log->names.end - log->names.next) < bytes)
-        TRY(names_extend(log, error));
+    if ((size_t)(log->names.end - log->names.next) < bytes) {
+        char *start;
+        TRY(new_chunk(log, BLOCK_LOG_NAMES, &start, error));
+        unmap_chunk(log->names.end);
+        log->names.next = start + sizeof(struct block_log_chunk);
+        log->names.end = start + BLOCK_LOG_CHUNK_BYTES;
+    }
     struct block_log_name *record = (struct block_log_name *)log->names.next;
     memcpy(record->bytes, name, length);
     atomic_store_explicit(&record->length, (uint32_t)length + 1, memory_order_release);
@@ -315,21 +292,16 @@ int block_log_add_name(
     return code;
 }
 
-static bool claim_free_chunk(struct block_log *log, struct block_log_cursor *cursor)
-{
-    pthread_mutex_lock(&log->lock);
-    bool any = log->n_free > 0;
-    if (any)
-        *cursor = log->free_chunks[--log->n_free];
-    pthread_mutex_unlock(&log->lock);
-    return any;
-}
-
 int block_log_extend(struct block_log *log, struct block_log_cursor *cursor, int64_t thread_id,
     struct gput_error *error)
 {
     block_log_free_cursor(cursor);
-    if (!claim_free_chunk(log, cursor)) {
+    pthread_mutex_lock(&log->lock);
+    bool has_free = log->n_free > 0;
+    if (has_free)
+        *cursor = log->free_chunks[--log->n_free];
+    pthread_mutex_unlock(&log->lock);
+    if (!has_free) {
         char *start;
         TRY(new_chunk(log, log->kind, &start, error));
         cursor->next = start + sizeof(struct block_log_chunk);

@@ -27,6 +27,7 @@ static uintptr_t page_bytes;
 static struct sigaction before;
 static pthread_once_t installed = PTHREAD_ONCE_INIT;
 
+/* Finds the part that an address lies in; NULL: none. */
 static struct part *find(uintptr_t address)
 {
     for (struct table *table = &first; table; table = atomic_load(&table->next)) {
@@ -47,6 +48,7 @@ static bool replace_page(uintptr_t address)
                -1, 0) != MAP_FAILED;
 }
 
+/* Calls the handler that was there before. */
 static void hand_on(int number, siginfo_t *info, void *context)
 {
     if (before.sa_flags & SA_SIGINFO)
@@ -57,6 +59,8 @@ static void hand_on(int number, siginfo_t *info, void *context)
         sigaction(number, &before, NULL); /* the fault is raised again, with its default action */
 }
 
+/* Handles SIGBUS: a page that is gone becomes memory of the process, and its file is marked as cut.
+ */
 static void on_fault(int number, siginfo_t *info, void *context)
 {
     int saved = errno;

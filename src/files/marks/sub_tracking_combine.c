@@ -34,7 +34,7 @@ void gput_sub_tracking_options_init(struct gput_sub_tracking_options *options, s
 
 /* ---- Preparation ---- */
 
-/* ".csv" of "a/b.csv", "" when there is none. */
+/* Returns ".csv" of "a/b.csv", "" when there is none. */
 static const char *extension_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -43,6 +43,7 @@ static const char *extension_of(const char *path)
     return dot && dot != name ? dot : "";
 }
 
+/* Refuses an output that exists, and files whose format is not allowed. */
 static int check_paths(const char *output, const struct combination *work, struct gput_error *error)
 {
     struct stat status;
@@ -77,17 +78,13 @@ static int survey(struct combination *work, unsigned *columns, struct gput_error
 {
     *columns = 0;
     for (size_t i = 0; i < work->n_paths; i++) {
-        struct sub_tracking_names *names = sub_tracking_names_create();
-        struct sub_tracking_reader *reader = NULL;
-        int code = names ? sub_tracking_reader_open(work->paths[i], names, &reader, error)
-                         : error_memory(error);
-        if (code == GPUT_OK) {
-            work->bytes_total += bytes_of(reader);
-            *columns |= sub_tracking_reader_columns(reader);
-        }
-        sub_tracking_reader_close(reader);
-        sub_tracking_names_destroy(names);
-        TRY(code);
+        CLEANUP_NAMES struct sub_tracking_names *names = sub_tracking_names_create();
+        CLEANUP_READER struct sub_tracking_reader *reader = NULL;
+        if (!names)
+            return error_memory(error);
+        TRY(sub_tracking_reader_open(work->paths[i], names, &reader, error));
+        work->bytes_total += bytes_of(reader);
+        *columns |= sub_tracking_reader_columns(reader);
     }
     return GPUT_OK;
 }
@@ -106,6 +103,7 @@ static void report_progress(
     work->options->progress(work->options->user, share < 1 ? share : 1);
 }
 
+/* Copies the rows of a file, and what it says besides. */
 static int copy_rows(struct combination *work, struct sub_tracking_reader *reader,
     const struct sub_tracking_names *names, struct gput_error *error)
 {
@@ -127,31 +125,18 @@ static int copy_rows(struct combination *work, struct sub_tracking_reader *reade
     return GPUT_OK;
 }
 
-/* Each file has its own name table, so that memory is bounded by the names of one file. */
+/* Copies a file. Each has its own name table, so that memory is bounded by the names of one file.
+ */
 static int copy_file(struct combination *work, const char *path, struct gput_error *error)
 {
-    struct sub_tracking_names *names = sub_tracking_names_create();
-    struct sub_tracking_reader *reader = NULL;
-    int code = names ? sub_tracking_reader_open(path, names, &reader, error) : error_memory(error);
-    if (code == GPUT_OK)
-        code = copy_rows(work, reader, names, error);
-    if (code == GPUT_OK)
-        work->bytes_done += bytes_of(reader);
-    sub_tracking_reader_close(reader);
-    sub_tracking_names_destroy(names);
-    return code;
-}
-
-static int copy_files(struct combination *work, struct gput_error *error)
-{
-    work->rows = calloc(BATCH_ROWS, sizeof *work->rows);
-    if (!work->rows)
+    CLEANUP_NAMES struct sub_tracking_names *names = sub_tracking_names_create();
+    CLEANUP_READER struct sub_tracking_reader *reader = NULL;
+    if (!names)
         return error_memory(error);
-    int code = GPUT_OK;
-    for (size_t i = 0; code == GPUT_OK && i < work->n_paths; i++)
-        code = copy_file(work, work->paths[i], error);
-    free(work->rows);
-    return code;
+    TRY(sub_tracking_reader_open(path, names, &reader, error));
+    TRY(copy_rows(work, reader, names, error));
+    work->bytes_done += bytes_of(reader);
+    return GPUT_OK;
 }
 
 int gput_sub_tracking_combine(const char *output, const char *const *paths, size_t n_paths,
@@ -166,7 +151,10 @@ int gput_sub_tracking_combine(const char *output, const char *const *paths, size
     unsigned columns;
     TRY(survey(&work, &columns, error));
     TRY(sub_tracking_writer_create(output, columns, &work.writer, error));
-    int code = copy_files(&work, error);
+    CLEANUP_FREE struct sub_tracking_mark *rows = work.rows = calloc(BATCH_ROWS, sizeof *work.rows);
+    int code = rows ? GPUT_OK : error_memory(error);
+    for (size_t i = 0; code == GPUT_OK && i < n_paths; i++)
+        code = copy_file(&work, paths[i], error);
     if (code == GPUT_OK)
         return sub_tracking_writer_finish(work.writer, error);
     sub_tracking_writer_abandon(work.writer);
@@ -186,7 +174,7 @@ static int is_wanted(const struct dirent *entry)
            !text_ends_with(name, ".fits");
 }
 
-/* By bytes, which is by code points, independent of the locale. */
+/* Joins the names of a folder and a file. */
 static char *join(const char *directory, const char *name)
 {
     struct str path = {0};

@@ -1,13 +1,17 @@
 #include "files/marks/sub_tracking_csv.h"
 
 #include "base/csv.h"
-#include "files/marks/sub_tracking_csv_lines.h"
-#include "files/marks/sub_tracking_csv_row.h"
 #include "files/marks/sub_tracking_format.h"
+#include "files/marks/sub_tracking_lost.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* What the threads that make lines need to know. */
+struct csv_line_layouts {
+    const struct sub_tracking_csv_layout *from, *to;
+};
 
 struct sub_tracking_csv_reader {
     struct sub_tracking_reader base;
@@ -25,24 +29,9 @@ struct sub_tracking_csv_reader {
 
 /* ---- The reader ---- */
 
-static int row_error(
-    struct sub_tracking_csv_reader *reader, uint64_t line, int field, struct gput_error *error)
-{
-    static const char *const expected[] = {"a process id", "the name of a code block",
-        "0 (start) or 1 (stop)", "a time in seconds since the epoch"};
-    if (sub_tracking_names_lack(reader->base.names))
-        return error_memory(error);
-    if (field == SUB_TRACKING_CSV_ROW_TOO_LONG)
-        return sub_tracking_invalid(
-            &reader->base, error, "line %" PRIu64 " has more fields than the header.", line);
-    enum sub_tracking_column column = reader->layout.fields[field];
-    return sub_tracking_invalid(&reader->base, error, "line %" PRIu64 ": its field %d is not %s.",
-        line, field + 1,
-        column < SUB_TRACKING_REQUIRED_COLUMNS ? expected[column] : "what its column holds");
-}
-
-/* A name may have line ends; but when a damaged quote has joined lines that are rows, these are
- * read again. The bytes of the record must be unchanged. */
+/* Reads the lines of a record again, each as a row. A name may have line ends; but when a damaged
+ * quote has joined lines that are rows, these are rows. The bytes of the record must be unchanged.
+ */
 static bool lines_are_rows(struct sub_tracking_csv_reader *reader, const struct csv_record *record)
 {
     return reader->base.salvage.wanted && csv_reader_unread_lines(reader->csv, record);
@@ -55,18 +44,12 @@ static int open_quote_error(
         &reader->base, error, "line %" PRIu64 " has a quote that is not closed.", line);
 }
 
-/* Most stops follow their own start: then the name need not be looked up. */
-static bool same_as_last_name(
-    const struct sub_tracking_csv_reader *reader, const char *name, size_t length)
-{
-    return reader->last_name_text && reader->last_name_length == length &&
-           memcmp(reader->last_name_text, name, length) == 0;
-}
-
-/* False without memory, or with too many names. */
+/* Makes a name the reader's last one. False without memory, or with too many names. */
 static bool find_name(struct sub_tracking_csv_reader *reader, const struct csv_cell *name)
 {
-    if (same_as_last_name(reader, name->text, name->length))
+    /* Most stops follow their own start: then the name need not be looked up. */
+    if (reader->last_name_text && reader->last_name_length == name->length &&
+        memcmp(reader->last_name_text, name->text, name->length) == 0)
         return true;
     uint32_t number = sub_tracking_names_add(reader->base.names, name->text, name->length);
     if (number == SUB_TRACKING_NO_NAME)
@@ -77,7 +60,8 @@ static bool find_name(struct sub_tracking_csv_reader *reader, const struct csv_c
     return true;
 }
 
-/* As sub_tracking_csv_row_parse(), with the name: without it any field is wrong. */
+/* Parses a row as sub_tracking_csv_row_parse() does, with the name: without it any field is wrong.
+ */
 static int parse_row(
     struct sub_tracking_csv_reader *reader, char *text, char *end, struct sub_tracking_mark *row)
 {
@@ -91,7 +75,8 @@ static int parse_row(
     return SUB_TRACKING_CSV_ROW_FINE;
 }
 
-/* Parses a copy of rows that may have to be read again: parsing unquotes names in place. */
+/* Parses a record; a copy of one that may have to be read again, since parsing unquotes names in
+ * place. */
 static int parse_record(struct sub_tracking_csv_reader *reader, const struct csv_record *record,
     struct sub_tracking_mark *row, struct gput_error *error)
 {
@@ -106,8 +91,19 @@ static int parse_record(struct sub_tracking_csv_reader *reader, const struct csv
     free(copy);
     if (field == SUB_TRACKING_CSV_ROW_FINE)
         return GPUT_OK;
-    return lines_are_rows(reader, record) ? open_quote_error(reader, record->line, error)
-                                          : row_error(reader, record->line, field, error);
+    if (lines_are_rows(reader, record))
+        return open_quote_error(reader, record->line, error);
+    if (sub_tracking_names_lack(reader->base.names))
+        return error_memory(error);
+    if (field == SUB_TRACKING_CSV_ROW_TOO_LONG)
+        return sub_tracking_invalid(&reader->base, error,
+            "line %" PRIu64 " has more fields than the header.", record->line);
+    static const char *const expected[] = {"a process id", "the name of a code block",
+        "0 (start) or 1 (stop)", "a time in seconds since the epoch"};
+    enum sub_tracking_column column = reader->layout.fields[field];
+    return sub_tracking_invalid(&reader->base, error, "line %" PRIu64 ": its field %d is not %s.",
+        record->line, field + 1,
+        column < SUB_TRACKING_REQUIRED_COLUMNS ? expected[column] : "what its column holds");
 }
 
 /* Whether other threads have made lines of the rows that come next. */
@@ -119,6 +115,7 @@ static bool find_lines(struct sub_tracking_csv_reader *reader)
     return reader->lines;
 }
 
+/* Reads the next rows, up to lines that other threads have made. */
 static int csv_next(struct sub_tracking_reader *base, struct sub_tracking_mark *rows,
     size_t capacity, size_t *count, struct gput_error *error)
 {
@@ -199,6 +196,64 @@ static void csv_close(struct sub_tracking_reader *base)
 }
 
 /* ---- Lines that are passed on ---- */
+
+/* Whether a name is a block's, rather than lost calls or a label. At a NUL a name would end. */
+static bool is_block(struct csv_lines *lines, const struct csv_cell *name)
+{
+    const struct csv_cell *last = &lines->name;
+    struct sub_tracking_lost lost;
+    struct sub_tracking_label label;
+    if (last->text && last->length == name->length &&
+        memcmp(last->text, name->text, name->length) == 0)
+        return true;
+    if (memchr(name->text, '\0', name->length) ||
+        sub_tracking_lost_parse(name->text, name->length, &lost) ||
+        sub_tracking_label_parse(name->text, name->length, &label))
+        return false;
+    lines->name = *name;
+    return true;
+}
+
+/* Adds the line at `*at` and moves after it. False: it is not a plain one. */
+static bool add_line(struct csv_lines *lines, const char **at)
+{
+    const struct csv_line_layouts *layouts = lines->window.user;
+    struct sub_tracking_mark row;
+    struct csv_cell name = {0};
+    char *line = (char *)*at; /* without quotes it is not changed */
+    char *line_end = memchr(line, '\n', (size_t)(lines->window.end - line));
+    if (!line_end || memchr(line, '"', (size_t)(line_end - line)))
+        return false;
+    char *end = line_end > line && line_end[-1] == '\r' ? line_end - 1 : line_end;
+    int field = sub_tracking_csv_row_parse(layouts->from, line, end, &row, &name);
+    if (field != SUB_TRACKING_CSV_ROW_FINE || !is_block(lines, &name))
+        return false;
+    sub_tracking_csv_append_row(&lines->text, layouts->to, &row, name.text, name.length);
+    lines->rows++;
+    *at = line_end + 1;
+    return true;
+}
+
+/* Makes the lines of a window, from its first line on. */
+static void scan(struct file_window *base)
+{
+    struct csv_lines *lines = (struct csv_lines *)base;
+    const char *at = file_window_line(base);
+    str_clear(&lines->text);
+    lines->rows = 0;
+    lines->name = (struct csv_cell){0};
+    base->after = at;
+    while (base->after && base->after < base->limit && add_line(lines, &base->after))
+        ;
+    base->first = lines->rows > 0 && !lines->text.failed ? at : NULL;
+}
+
+static void finish(struct file_window *base)
+{
+    str_finish(&((struct csv_lines *)base)->text);
+}
+
+static const struct file_window_class csv_line_windows = {sizeof(struct csv_lines), scan, finish};
 
 const struct csv_lines *sub_tracking_csv_take_lines(
     struct sub_tracking_reader *base, const struct sub_tracking_csv_layout *to, unsigned cores)

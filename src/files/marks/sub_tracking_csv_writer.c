@@ -5,8 +5,7 @@
 #include "base/file_target.h"
 #include "base/space_reserve.h"
 #include "base/wall_clock.h"
-#include "files/marks/sub_tracking_csv_lines.h"
-#include "files/marks/sub_tracking_csv_row.h"
+#include "files/marks/sub_tracking_csv.h"
 #include "files/marks/sub_tracking_lost.h"
 
 #include <errno.h>
@@ -46,6 +45,7 @@ struct csv_writer {
     struct space_reserve reserve;
 };
 
+/* Writes what is waiting. */
 static int write_text(struct csv_writer *writer, struct gput_error *error)
 {
     struct str *text = &writer->text;
@@ -154,15 +154,6 @@ static bool remove_torn(struct csv_writer *writer)
     return true;
 }
 
-/* Whether less than so many bytes would be left below a limit of file sizes. */
-static bool is_above_limit(
-    const struct csv_writer *writer, const struct file_limit *limit, size_t length, size_t left)
-{
-    struct stat status;
-    return limit->held && fstat(writer->fd, &status) == 0 &&
-           (uint64_t)status.st_size + length + left > limit->bytes;
-}
-
 /* Writes a line; returns the bytes written, with errno when these are not all. */
 static size_t write_all(int fd, const struct str *line)
 {
@@ -177,9 +168,9 @@ static size_t write_all(int fd, const struct str *line)
 }
 
 /*
- * One write a line: the file is open for appending, so that lines of several processes do not mix,
- * and a written line survives the end of the program. On a full disk a part of a line may be
- * written, which is removed. The lock is held, so that the file position is the end of our own
+ * Writes a line by one write: the file is open for appending, so that lines of several processes do
+ * not mix, and a written line survives the end of the program. On a full disk a part of a line may
+ * be written, which is removed. The lock is held, so that the file position is the end of our own
  * line. `left`: bytes that the line must leave below a limit of file sizes.
  */
 static int write_line(
@@ -189,7 +180,10 @@ static int write_line(
     file_limit_block_signal(&limit);
     int code = GPUT_OK;
     size_t written = 0;
-    if (is_above_limit(writer, &limit, line->length, left))
+    struct stat status;
+    bool is_above_limit = limit.held && fstat(writer->fd, &status) == 0 &&
+                          (uint64_t)status.st_size + line->length + left > limit.bytes;
+    if (is_above_limit)
         errno = EFBIG;
     else if (remove_torn(writer))
         written = write_all(writer->fd, line);
@@ -209,7 +203,7 @@ static int write_line(
 
 /* ---- Truncation by others ---- */
 
-/* Where the last whole line below `size` ends; 0: there is none. */
+/* Returns where the last whole line below `size` ends; 0: there is none. */
 static off_t end_of_lines(const struct csv_writer *writer, off_t size)
 {
     char bytes[512];
@@ -224,9 +218,9 @@ static off_t end_of_lines(const struct csv_writer *writer, off_t size)
     return 0;
 }
 
-/* How much of a file of `size` bytes was there before the last line was written: all of it when the
- * file was truncated after that. When it was truncated just before, the line has been appended to
- * what was left of another, and the file position shows it. */
+/* Returns how much of a file of `size` bytes was there before the last line was written: all of it
+ * when the file was truncated after that. When it was truncated just before, the line has been
+ * appended to what was left of another, and the file position shows it. */
 static off_t size_before_misplaced_line(const struct csv_writer *writer, off_t size)
 {
     off_t at = lseek(writer->fd, 0, SEEK_CUR);
@@ -248,8 +242,8 @@ static void begin_again(struct csv_writer *writer)
     str_finish(&header);
 }
 
-/* When another program has truncated the file: removes what is left of a line, and the line that
- * was appended to it. Counts a lost call until `until_ns`: at least a mark of it was there. */
+/* Repairs a file that another program has truncated: removes what is left of a line, and the line
+ * that was appended to it. Counts a lost call until `until_ns`: at least a mark of it was there. */
 static void repair(struct csv_writer *writer, int64_t until_ns)
 {
     struct stat status;
@@ -348,22 +342,17 @@ static int rewrite(struct csv_writer *writer, unsigned columns)
     return code;
 }
 
-static bool is_in_place(const struct csv_writer *writer)
-{
-    struct stat ours;
-    struct stat there;
-    return fstat(writer->fd, &ours) == 0 && stat(writer->base.target, &there) == 0 &&
-           ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
-}
-
 /* Adds thread ids. On failure the file is unchanged. */
 static void csv_add_thread_ids(struct sub_tracking_writer *base)
 {
     struct csv_writer *writer = (struct csv_writer *)base;
     unsigned columns = writer->base.columns | SUB_TRACKING_COLUMNS_DISTINGUISH_CALLS;
     struct sub_tracking_csv_layout layout;
-    if (!remove_torn(writer) || !is_in_place(writer) ||
-        !sub_tracking_csv_layout_init(&layout, columns))
+    struct stat ours, there;
+    bool is_in_place = remove_torn(writer) && fstat(writer->fd, &ours) == 0 &&
+                       stat(base->target, &there) == 0 && ours.st_dev == there.st_dev &&
+                       ours.st_ino == there.st_ino;
+    if (!is_in_place || !sub_tracking_csv_layout_init(&layout, columns))
         return;
     int fd = rewrite(writer, columns) == GPUT_OK
                  ? open(writer->base.target, O_RDWR | O_APPEND | O_CLOEXEC)
@@ -385,8 +374,7 @@ static void csv_add_thread_ids(struct sub_tracking_writer *base)
     writer->end = fstat(fd, &status) == 0 ? status.st_size : 0;
 }
 
-/* Adding thread ids replaces the file, which other processes must not have open then: so add them
- * now. */
+/* Adds thread ids now: that replaces the file, which other processes must not have open then. */
 static void csv_share(struct sub_tracking_writer *base)
 {
     struct csv_writer *writer = (struct csv_writer *)base;
@@ -396,20 +384,15 @@ static void csv_share(struct sub_tracking_writer *base)
 
 /* ---- Marks ---- */
 
-/* Whether the line just written is not where the one before ended. The file position says so for a
- * third of what the size costs: once its times have been read, the kernel writes new ones. */
-static bool is_misplaced(const struct csv_writer *writer)
-{
-    return writer->end > 0 && !writer->base.shared && lseek(writer->fd, 0, SEEK_CUR) != writer->end;
-}
-
 /* Writes the line of a mark of that time; once more when the file turns out to be truncated. */
 static int write_mark(
     struct csv_writer *writer, const struct str *line, int64_t time_ns, struct gput_error *error)
 {
     size_t left = writer->lost_at > 0 ? 0 : LOST_ROWS_BYTES;
     TRY(write_line(writer, line, left, error));
-    if (!is_misplaced(writer))
+    /* Whether the line is where the one before ended. The file position says so for a third of what
+     * the size costs: once its times have been read, the kernel writes new ones. */
+    if (writer->end == 0 || writer->base.shared || lseek(writer->fd, 0, SEEK_CUR) == writer->end)
         return GPUT_OK;
     repair(writer, time_ns);
     return write_line(writer, line, left, error);
@@ -482,8 +465,8 @@ static void csv_forget(struct sub_tracking_writer *base)
 
 /* ---- A single mark ---- */
 
-/* How many bytes a truncated row at the end has; 0 for a header. Its name may have line ends, but
- * rows that a damaged quote has joined with it stay. */
+/* Finds how many bytes a truncated row at the end has; 0 for a header. Its name may have line ends,
+ * but rows that a damaged quote has joined with it stay. */
 static int find_torn_row(const struct sub_tracking_csv_layout *layout, const char *path,
     size_t *bytes, struct gput_error *error)
 {
@@ -523,7 +506,7 @@ static int end_last_line(const struct sub_tracking_csv_layout *layout, int fd, c
     return GPUT_OK;
 }
 
-/* The text to append to the locked file. */
+/* Makes the text to append to the locked file. */
 static int compose(int fd, const char *path, const struct sub_tracking_mark *row, const char *name,
     struct str *text, struct gput_error *error)
 {
@@ -547,8 +530,8 @@ static int compose(int fd, const char *path, const struct sub_tracking_mark *row
     return code == GPUT_OK && text->failed ? error_memory(error) : code;
 }
 
-/* Against other writers. Without a lock one write is still atomic: a file system whose locks hang
- * does not hold a script up. */
+/* Locks the file against other writers. Without a lock one write is still atomic: a file system
+ * whose locks hang does not hold a script up. */
 static void lock_for_a_while(int fd)
 {
     const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};

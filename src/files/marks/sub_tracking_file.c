@@ -98,25 +98,27 @@ static bool is_apart(struct sub_tracking_reader *reader, uint32_t name)
     return reader->checked.calls > 0 || reader->is_label;
 }
 
-static void take_lost(struct sub_tracking_reader *reader, const struct sub_tracking_mark *row)
+/* Takes a row that is not a block's: of two rows with one number or label the first counts. False
+ * without memory. */
+static bool take_row(struct sub_tracking_reader *reader, const struct sub_tracking_mark *row)
 {
+    bool is_start = row->position == SUB_TRACKING_START;
+    if (reader->is_label) {
+        struct sub_tracking_label label;
+        sub_tracking_label_parse(sub_tracking_names_text(reader->names, row->name),
+            sub_tracking_names_length(reader->names, row->name), &label);
+        label.process_id = row->process_id;
+        label.timestamp_ns = row->timestamp_ns;
+        return !is_start || sub_tracking_labels_add(&reader->labels, &label);
+    }
     struct sub_tracking_lost lost = reader->checked;
     lost.process_id = row->process_id;
     lost.since_ns = lost.until_ns = row->timestamp_ns;
-    if (row->position == SUB_TRACKING_START) /* of two rows with one number */
+    if (is_start)
         sub_tracking_lost_add(&reader->lost, &lost);
     if (row->timestamp_ns > reader->lost.until_ns)
         reader->lost.until_ns = row->timestamp_ns;
-}
-
-static bool take_label(struct sub_tracking_reader *reader, const struct sub_tracking_mark *row)
-{
-    struct sub_tracking_label label;
-    sub_tracking_label_parse(sub_tracking_names_text(reader->names, row->name),
-        sub_tracking_names_length(reader->names, row->name), &label);
-    label.process_id = row->process_id;
-    label.timestamp_ns = row->timestamp_ns;
-    return row->position != SUB_TRACKING_START || sub_tracking_labels_add(&reader->labels, &label);
+    return true;
 }
 
 /* Takes the rows that are not a block's out of those that were read; `*count` is how many others
@@ -130,9 +132,7 @@ static int take_apart(struct sub_tracking_reader *reader, struct sub_tracking_ma
             if (kept != i)
                 rows[kept] = rows[i];
             kept++;
-        } else if (!reader->is_label) {
-            take_lost(reader, &rows[i]);
-        } else if (!take_label(reader, &rows[i])) {
+        } else if (!take_row(reader, &rows[i])) {
             return error_memory(error);
         }
     }
@@ -140,7 +140,7 @@ static int take_apart(struct sub_tracking_reader *reader, struct sub_tracking_ma
     return GPUT_OK;
 }
 
-/* At the end of the file. */
+/* Warns at the end of the file of calls that are not in it. */
 static int warn_of_lost(struct sub_tracking_reader *reader, struct gput_error *error)
 {
     struct str text = {0};
@@ -160,6 +160,7 @@ static int warn_of_lost(struct sub_tracking_reader *reader, struct gput_error *e
     return reader->warning ? GPUT_OK : error_memory(error);
 }
 
+/* Reads the next rows of blocks. */
 static int read_rows(struct sub_tracking_reader *reader, struct sub_tracking_mark *rows,
     size_t capacity, size_t *count, struct gput_error *error)
 {

@@ -3,7 +3,6 @@
 #include "base/array.h"
 #include "base/number.h"
 #include "base/order.h"
-#include "files/marks/region_category.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -32,7 +31,7 @@ void sub_tracking_label_category(const char *category, char name[SUB_TRACKING_LA
     snprintf(name, SUB_TRACKING_LABEL_SIZE, CATEGORY "%.*s", REGION_CATEGORY_SIZE, category);
 }
 
-/* What follows that beginning; NULL: the text begins otherwise. */
+/* Returns what follows that beginning; NULL: the text begins otherwise. */
 static const char *after(const char *text, const char *end, const char *beginning)
 {
     size_t length = strlen(beginning);
@@ -84,6 +83,7 @@ static int compare_keys(const struct sub_tracking_label *a, const struct sub_tra
     return ORDER(a->thread_id, b->thread_id);
 }
 
+/* Sorts labels by process and thread, and those of one by time. */
 static int by_key_and_time(const void *left, const void *right)
 {
     const struct sub_tracking_label *a = left, *b = right;
@@ -91,7 +91,7 @@ static int by_key_and_time(const void *left, const void *right)
     return ORDER(a->timestamp_ns, b->timestamp_ns);
 }
 
-/* The last one of that process and thread. */
+/* Finds the last label of that process and thread; NULL: there is none. */
 static const struct sub_tracking_label *find(
     struct sub_tracking_labels *labels, int64_t process_id, int64_t thread_id)
 {
@@ -136,4 +136,34 @@ void sub_tracking_labels_finish(struct sub_tracking_labels *labels)
         free(labels->items[i].thread_name);
     free(labels->items);
     *labels = (struct sub_tracking_labels){0};
+}
+
+/* ---- Categories ---- */
+
+const char *region_category_find(const char *name)
+{
+    const char *end = strrchr(name, ']');
+    const char *bracket = end && end[1] == '\0' ? strrchr(name, '[') : NULL;
+    bool is_last = bracket && bracket > name && bracket[-1] == ' ' && bracket + 1 < end &&
+                   strchr(bracket, ']') == end;
+    return is_last ? bracket : NULL;
+}
+
+bool region_category_of(const char *name, char category[REGION_CATEGORY_SIZE])
+{
+    const char *bracket = region_category_find(name);
+    if (!bracket)
+        return false;
+    size_t before = (size_t)(bracket - 1 - name);
+    const char *slash = memchr(name, '/', before);
+    int domain = (int)(slash ? (size_t)(slash - name) : before);
+    snprintf(category, REGION_CATEGORY_SIZE, "%.*s %s", domain, name, bracket);
+    return true;
+}
+
+const char *region_category_text(const char *category, size_t *length)
+{
+    const char *bracket = region_category_find(category);
+    *length = bracket ? strlen(bracket) - 2 : 0;
+    return bracket ? bracket + 1 : NULL;
 }

@@ -44,6 +44,7 @@ static int read_at(struct log_reader *reader, void *bytes, size_t length, uint64
     return file_read_at(reader->fd, reader->base.path, bytes, length, offset, got, error);
 }
 
+/* Refuses what is not a log, or not one of this machine and version. */
 static int check_header(struct log_reader *reader, size_t got, struct gput_error *error)
 {
     const struct block_log_header *header = &reader->header;
@@ -70,7 +71,7 @@ static uint64_t chunk_offset(const struct log_reader *reader, uint32_t chunk)
     return reader->header.header_bytes + (uint64_t)chunk * reader->header.chunk_bytes;
 }
 
-/* The kind of a chunk; BLOCK_LOG_UNUSED when it is empty. */
+/* Finds the kind of a chunk; BLOCK_LOG_UNUSED when it is empty. */
 static int chunk_kind(
     struct log_reader *reader, uint32_t chunk, uint32_t *kind, struct gput_error *error)
 {
@@ -104,6 +105,7 @@ static int add_name(
     return GPUT_OK;
 }
 
+/* Reads the names of a chunk, up to one that is missing. */
 static int read_names_chunk(struct log_reader *reader, uint32_t chunk, struct gput_error *error)
 {
     TRY(load_chunk(reader, chunk, error));
@@ -138,21 +140,6 @@ static int read_names(struct log_reader *reader, struct gput_error *error)
     return GPUT_OK;
 }
 
-/* A lost call has two marks at most. Where more are lost, programs ended before stops of theirs
- * were written, or the log is an older one, which counts no calls. */
-static struct sub_tracking_lost lost_of_header(const struct log_reader *reader)
-{
-    const struct block_log_header *header = &reader->header;
-    uint64_t calls = header->calls_lost, marks = header->marks_lost;
-    return (struct sub_tracking_lost){
-        .calls = calls,
-        .at_least = reader->cut || (marks > calls && marks - calls > calls),
-        .process_id = header->process_id,
-        .since_ns = header->lost_since_ns,
-        .until_ns = header->lost_until_ns,
-    };
-}
-
 static int log_open(struct sub_tracking_reader *base, struct gput_error *error)
 {
     struct log_reader *reader = (struct log_reader *)base;
@@ -183,7 +170,16 @@ static int log_open(struct sub_tracking_reader *base, struct gput_error *error)
         (reserved_bytes > 0 ? reserved_bytes : chunk_offset(reader, reader->header.n_chunks));
     base->columns = reader->header.columns &
                     (SUB_TRACKING_COLUMNS_DISTINGUISH_CALLS | SUB_TRACKING_COLUMNS_COUNTED);
-    base->lost = lost_of_header(reader);
+    /* A lost call has two marks at most. Where more are lost, programs ended before stops of theirs
+     * were written, or the log is an older one, which counts no calls. */
+    uint64_t calls = reader->header.calls_lost, marks = reader->header.marks_lost;
+    base->lost = (struct sub_tracking_lost){
+        .calls = calls,
+        .at_least = reader->cut || (marks > calls && marks - calls > calls),
+        .process_id = reader->header.process_id,
+        .since_ns = reader->header.lost_since_ns,
+        .until_ns = reader->header.lost_until_ns,
+    };
     reader->buffer = malloc(chunk_bytes);
     if (!reader->buffer)
         return error_memory(error);
@@ -192,6 +188,7 @@ static int log_open(struct sub_tracking_reader *base, struct gput_error *error)
 
 /* ---- Reading ---- */
 
+/* Warns at the end of marks that are missing. */
 static void report_losses(struct log_reader *reader)
 {
     uint64_t lost = reader->header.marks_lost;
@@ -211,6 +208,7 @@ static void report_losses(struct log_reader *reader)
             rows_were);
 }
 
+/* Loads the next chunk of marks; the state of a chunk begins anew. */
 static int next_marks_chunk(struct log_reader *reader, bool *found, struct gput_error *error)
 {
     for (*found = false; !*found && reader->chunk < reader->n_chunks; reader->chunk++) {
@@ -229,6 +227,7 @@ static int next_marks_chunk(struct log_reader *reader, bool *found, struct gput_
     return GPUT_OK;
 }
 
+/* Takes bytes of the chunk. False: it has ended. */
 static bool take(struct log_reader *reader, void *bytes, size_t length)
 {
     if ((size_t)(reader->end - reader->at) < length)
@@ -238,14 +237,15 @@ static bool take(struct log_reader *reader, void *bytes, size_t length)
     return true;
 }
 
-/* Ends the chunk: the rest of it is skipped. */
+/* Skips the rest of the chunk. */
 static bool end_of_chunk(struct log_reader *reader)
 {
     reader->at = reader->end;
     return false;
 }
 
-/* The first word of the next mark, after the state words before it. False at the chunk's end. */
+/* Finds the first word of the next mark, after the state words before it. False at the chunk's end.
+ */
 static bool next_mark(struct log_reader *reader, uint64_t *word)
 {
     while (take(reader, word, sizeof *word) && *word != 0) {
@@ -263,14 +263,15 @@ static bool next_mark(struct log_reader *reader, uint64_t *word)
     return end_of_chunk(reader);
 }
 
-/* Unsigned: the time of a damaged log may wrap, but must not be undefined. */
+/* Converts to time since the epoch. Unsigned: the time of a damaged log may wrap, but must not be
+ * undefined. */
 static int64_t epoch_ns(const struct log_reader *reader, int64_t time_ns)
 {
     return (int64_t)((uint64_t)time_ns + (uint64_t)reader->header.realtime_ns -
                      (uint64_t)reader->header.monotonic_ns);
 }
 
-/* The next mark of the chunk. False at its end. */
+/* Reads the next mark of the chunk. False at its end. */
 static bool next_row(struct log_reader *reader, struct sub_tracking_mark *row)
 {
     uint64_t word;

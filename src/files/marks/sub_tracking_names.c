@@ -105,6 +105,7 @@ void sub_tracking_names_destroy(struct sub_tracking_names *names)
     free(names);
 }
 
+/* Finds a name without a lock; SUB_TRACKING_NO_NAME: it is new. */
 static uint32_t find(
     const struct sub_tracking_names *names, const char *name, size_t length, uint32_t hash)
 {
@@ -120,6 +121,7 @@ static uint32_t find(
     }
 }
 
+/* Puts a name into the first free slot of its hash. */
 static void index_insert(struct index *index, uint32_t hash, uint32_t name)
 {
     size_t i = hash & index->mask;
@@ -143,6 +145,7 @@ static bool reserve_slot(struct sub_tracking_names *names, uint32_t count)
     return true;
 }
 
+/* Makes the segment of a name where it is missing. */
 static bool make_segment(struct sub_tracking_names *names, uint32_t name)
 {
     unsigned top = 31 - (unsigned)__builtin_clz(name + (1u << FIRST_SEGMENT_BITS));
@@ -154,7 +157,7 @@ static bool make_segment(struct sub_tracking_names *names, uint32_t name)
     return created != NULL;
 }
 
-/* With `adding` held. */
+/* Adds a name, with `adding` held. */
 static uint32_t insert(
     struct sub_tracking_names *names, const char *name, size_t length, uint32_t hash)
 {

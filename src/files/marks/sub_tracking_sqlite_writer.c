@@ -52,13 +52,6 @@ struct sqlite_writer {
 
 /* ---- SQL ---- */
 
-static const char *sql_type(enum sub_tracking_column column)
-{
-    return column == SUB_TRACKING_NAME        ? "TEXT"
-           : column == SUB_TRACKING_TIMESTAMP ? "REAL"
-                                              : "INTEGER";
-}
-
 /* Creates the table `data` where there is none, and prepares the statement that adds a row to it.
  */
 static int prepare_insert(sqlite3 *database, const char *path, unsigned columns,
@@ -73,7 +66,10 @@ static int prepare_insert(sqlite3 *database, const char *path, unsigned columns,
     for (unsigned i = 0; i < count; i++) {
         const char *comma = i + 1 < count ? ", " : ")";
         const char *name = sub_tracking_column_name(list[i]);
-        str_printf(&create, "%s %s%s", name, sql_type(list[i]), comma);
+        const char *type = list[i] == SUB_TRACKING_NAME        ? "TEXT"
+                           : list[i] == SUB_TRACKING_TIMESTAMP ? "REAL"
+                                                               : "INTEGER";
+        str_printf(&create, "%s %s%s", name, type, comma);
         str_printf(&add, "%s%s", name, comma);
     }
     str_append(&add, " VALUES (?");
@@ -212,8 +208,8 @@ static void sqlite_add_thread_ids(struct sub_tracking_writer *base)
         sqlite_file_run(writer->database, "ROLLBACK", writer->base.path, NULL);
 }
 
-/* SQLite keeps the state of its file locks in memory, which is wrong in a forked child. So no
- * connection may be open at a fork. */
+/* Closes the database: SQLite keeps the state of its file locks in memory, which is wrong in a
+ * forked child. So no connection may be open at a fork. */
 static void sqlite_share(struct sub_tracking_writer *base)
 {
     struct sqlite_writer *writer = (struct sqlite_writer *)base;
@@ -226,31 +222,27 @@ static void sqlite_share(struct sub_tracking_writer *base)
 
 /* ---- Lost calls ---- */
 
-static int insert_lost(struct sqlite_writer *writer)
+/* Writes the two rows that say how many calls were lost, or changes those that are there. */
+static int put_lost(struct sqlite_writer *writer)
 {
+    const char *path = writer->base.path;
     struct sub_tracking_mark rows[2];
     char name[SUB_TRACKING_LOST_NAME_SIZE];
     size_t length = sub_tracking_lost_rows(&writer->lost, rows, name);
+    if (writer->lost_rows[1] != 0) {
+        char timestamp[NUMBER_TEXT_SIZE], sql[300];
+        number_format_double(rows[1].timestamp, timestamp);
+        snprintf(sql, sizeof sql,
+            "UPDATE data SET code_block_name = '%s' WHERE rowid IN (%" PRId64 ", %" PRId64 "); "
+            "UPDATE data SET timestamp = %s WHERE rowid = %" PRId64,
+            name, writer->lost_rows[0], writer->lost_rows[1], timestamp, writer->lost_rows[1]);
+        return sqlite_file_run(writer->database, sql, path, NULL);
+    }
     for (int i = 0; i < 2; i++) {
-        TRY(insert_row(
-            writer->insert, writer->base.path, writer->columns, &rows[i], name, length, NULL));
+        TRY(insert_row(writer->insert, path, writer->columns, &rows[i], name, length, NULL));
         writer->lost_rows[i] = sqlite3_last_insert_rowid(writer->database);
     }
     return GPUT_OK;
-}
-
-static int update_lost(struct sqlite_writer *writer)
-{
-    struct sub_tracking_mark rows[2];
-    char name[SUB_TRACKING_LOST_NAME_SIZE];
-    char timestamp[NUMBER_TEXT_SIZE], sql[300];
-    sub_tracking_lost_rows(&writer->lost, rows, name);
-    number_format_double(rows[1].timestamp, timestamp);
-    snprintf(sql, sizeof sql,
-        "UPDATE data SET code_block_name = '%s' WHERE rowid IN (%" PRId64 ", %" PRId64 "); "
-        "UPDATE data SET timestamp = %s WHERE rowid = %" PRId64,
-        name, writer->lost_rows[0], writer->lost_rows[1], timestamp, writer->lost_rows[1]);
-    return sqlite_file_run(writer->database, sql, writer->base.path, NULL);
 }
 
 /* Sets how large the database may become: less than the limit of file sizes for marks. */
@@ -259,13 +251,6 @@ static void set_limit(struct sqlite_writer *writer, uint64_t bytes)
     if (bytes != writer->limit_bytes)
         sqlite_file_set_limit(writer->database, bytes);
     writer->limit_bytes = bytes;
-}
-
-static uint64_t limit_of_marks(const struct file_limit *limit)
-{
-    if (!limit->held)
-        return NO_LIMIT;
-    return limit->bytes > KEPT_OF_LIMIT_BYTES ? limit->bytes - KEPT_OF_LIMIT_BYTES : 0;
 }
 
 /* Has the file say how many calls were lost, in two rows. With the lock held, SIGXFSZ blocked, and
@@ -278,7 +263,7 @@ static void write_lost(struct sqlite_writer *writer, size_t kept_reserve)
         set_limit(writer, NO_LIMIT);
     if (sqlite_file_run(writer->database, "BEGIN", writer->base.path, NULL) != GPUT_OK)
         return;
-    int code = is_there ? update_lost(writer) : insert_lost(writer);
+    int code = put_lost(writer);
     if (code == GPUT_OK)
         code = sqlite_file_run(writer->database, "COMMIT", writer->base.path, NULL);
     if (code == GPUT_OK)
@@ -302,7 +287,8 @@ static void sqlite_add_lost(struct sub_tracking_writer *base, const struct sub_t
     pthread_mutex_unlock(&base->lock);
 }
 
-/* At the end. What is in the write-ahead log needs no space there any more once it is copied. */
+/* Says at the end how many calls were lost. What is in the write-ahead log needs no space there any
+ * more once it is copied. */
 static void write_last_lost(struct sqlite_writer *writer)
 {
     if (!writer->database && open_database(writer, NULL) != GPUT_OK)
@@ -321,7 +307,7 @@ static int insert_mark(struct sqlite_writer *writer, const struct block_name *na
         writer->insert, writer->base.path, writer->columns, row, name->text, name->length, error);
 }
 
-/* After a mark could not be written. */
+/* Makes space after a mark could not be written. False: there is none. */
 static bool make_space(struct sqlite_writer *writer)
 {
     if (!sqlite_file_is_full(writer->database) || clock_monotonic_ns() < writer->retry_ns)
@@ -330,6 +316,7 @@ static bool make_space(struct sqlite_writer *writer)
     return sqlite_file_make_space(writer->database);
 }
 
+/* Notes a failure; returns its code, or that of a limit of file sizes. */
 static int mark_failed(struct sqlite_writer *writer, int code, struct gput_error *error)
 {
     int64_t now_ns = clock_monotonic_ns();
@@ -340,7 +327,7 @@ static int mark_failed(struct sqlite_writer *writer, int code, struct gput_error
     return code;
 }
 
-/* With the lock held, SIGXFSZ blocked, and the database open. */
+/* Writes a mark, with the lock held, SIGXFSZ blocked, and the database open. */
 static int write_mark(struct sqlite_writer *writer, const struct block_name *name,
     const struct sub_tracking_mark *row, struct gput_error *error)
 {
@@ -376,7 +363,8 @@ static int sqlite_add(struct sub_tracking_writer *base, struct block_log_cursor 
         code = open_database(writer, error);
     }
     if (code == GPUT_OK) {
-        set_limit(writer, limit_of_marks(&limit));
+        uint64_t kept = limit.bytes < KEPT_OF_LIMIT_BYTES ? limit.bytes : KEPT_OF_LIMIT_BYTES;
+        set_limit(writer, limit.held ? limit.bytes - kept : NO_LIMIT);
         code = write_mark(writer, name, row, error);
     }
     file_limit_unblock_signal(&limit);
