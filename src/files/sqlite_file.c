@@ -282,6 +282,8 @@ bool sqlite_file_has_lost_index(sqlite3 *database)
 int sqlite_file_close(sqlite3 *database)
 {
     char *parts[MAX_INDEX_PARTS];
+    if (!database) /* which sqlite3_commit_hook() does not allow */
+        return SQLITE_OK;
     size_t count = has_open_log(database) ? guard_index(database, parts) : 0;
     forget_lost_index(parts, count);
     if (database)
