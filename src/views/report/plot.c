@@ -1,5 +1,6 @@
 #include <gputracker/plot.h>
 
+#include "base/cleanup.h"
 #include "base/file.h"
 #include "base/sized.h"
 #include "views/plot/chart.h"
@@ -10,7 +11,6 @@
 #include "views/report/report_sessions.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
@@ -24,23 +24,14 @@ void gput_plot_options_init(struct gput_plot_options *options, size_t size)
     sized_init(options, size, &usual, sizeof usual);
 }
 
-/* ---- Sessions ---- */
+/* ---- The chart ---- */
 
-static int load_planned(struct report_payload *payload, const struct gput_report_options *sessions,
-    struct gput_error *error)
-{
-    struct report_plan plan;
-    int code = report_plan_make(sessions, &plan, error);
-    if (code == GPUT_OK)
-        code = report_sessions_add(payload, sessions, &plan, true, error);
-    report_plan_finish(&plan);
-    return code;
-}
-
+/* Loads the curves of the sessions, if the picture has any. */
 static int load(struct report_payload *payload, const struct gput_plot_options *options,
     struct gput_error *error)
 {
     struct gput_report_options sessions = gput_report_options_default();
+    CLEANUP(report_plan_finish) struct report_plan plan = {0};
     sessions.sessions = options->sessions;
     sessions.n_sessions = options->n_sessions;
     sessions.sub_tracking_files = options->sub_tracking_files;
@@ -49,15 +40,12 @@ static int load(struct report_payload *payload, const struct gput_plot_options *
     sessions.progress = options->progress;
     sessions.user = options->user;
     doc_add_array(payload->root, "sessions");
-    if (doc_failed(payload->root))
-        return error_memory(error);
-    if (options->n_sessions == 0 && options->n_curves > 0)
-        return GPUT_OK;
-    TRY(load_planned(payload, &sessions, error));
+    if (options->n_sessions > 0 || options->n_curves == 0) {
+        TRY(report_plan_make(&sessions, &plan, error));
+        TRY(report_sessions_add(payload, &sessions, &plan, true, error));
+    }
     return doc_failed(payload->root) ? error_memory(error) : GPUT_OK;
 }
-
-/* ---- The chart ---- */
 
 struct plot {
     const struct gput_plot_options *options;
@@ -66,16 +54,7 @@ struct plot {
     struct chart chart;
 };
 
-static bool has_curves(const struct plot *plot)
-{
-    for (size_t i = 0; i < plot->figures.count; i++) {
-        if (plot->figures.series[i].is_chosen)
-            return true;
-    }
-    return false;
-}
-
-/* The time from the first to the last point, and what of it is wanted. */
+/* Finds the time from the first to the last point, and what of it is wanted. */
 static int find_times(struct plot *plot, bool with_blocks, struct gput_error *error)
 {
     const struct gput_plot_options *options = plot->options;
@@ -104,16 +83,21 @@ static int check_size(double millimetres, double *points, struct gput_error *err
     return GPUT_OK;
 }
 
+/* Makes the chart of what was loaded. Code blocks are in it where they are wanted, or all there is.
+ */
 static int fill(struct plot *plot, struct gput_error *error)
 {
     const struct gput_plot_options *options = plot->options;
+    bool has_curves = false;
     plot->chart.is_inline = options->is_inline;
     plot->chart.title = options->title;
     TRY(check_size(options->width_mm, &plot->chart.width, error));
     TRY(check_size(options->height_mm, &plot->chart.height, error));
     TRY(plot_figures_list(&plot->figures, plot->payload, options, error));
     TRY(plot_figures_choose(&plot->figures, options, error));
-    bool with_blocks = options->blocks || !has_curves(plot);
+    for (size_t i = 0; i < plot->figures.count; i++)
+        has_curves |= plot->figures.series[i].is_chosen;
+    bool with_blocks = options->blocks || !has_curves;
     TRY(find_times(plot, with_blocks, error));
     TRY(plot_figures_add(&plot->figures, plot->payload, options, &plot->chart, error));
     return with_blocks ? plot_blocks_add(plot->payload, options, &plot->chart, error) : GPUT_OK;
@@ -145,17 +129,16 @@ int gput_plot_render(const struct gput_plot_options *given, enum gput_format for
     size_t *length, struct gput_error *error)
 {
     struct gput_plot_options options = gput_plot_options_default();
-    char *folder;
+    CLEANUP_FREE char *folder = NULL;
     *bytes = NULL;
     TRY(sized_read(&options, sizeof options, given, error));
     if (!drawing_has_format(format))
         return error_set(error, GPUT_ERROR_INVALID, "A picture is " DRAWING_FORMATS ".");
     TRY(file_temporary_folder("/dev/null", &folder, error));
-    int code = draw(&options, folder, format, bytes, length, error);
-    free(folder);
-    return code;
+    return draw(&options, folder, format, bytes, length, error);
 }
 
+/* The format of a picture by the extension of its name; SVG without one. */
 static int format_of(const char *path, enum gput_format *format, struct gput_error *error)
 {
     static const struct {
@@ -182,18 +165,15 @@ int gput_plot_write(
     struct gput_plot_options options = gput_plot_options_default();
     bool to_stdout = strcmp(path, REPORT_STDOUT) == 0;
     enum gput_format format;
-    char *folder, *bytes = NULL;
+    CLEANUP_FREE char *folder = NULL;
+    CLEANUP_FREE char *bytes = NULL;
     size_t length;
     TRY(sized_read(&options, sizeof options, given, error));
     TRY(format_of(path, &format, error));
     TRY(to_stdout ? GPUT_OK : file_check(path, error));
     TRY(file_temporary_folder(to_stdout ? "/dev/null" : path, &folder, error));
-    int code = draw(&options, folder, format, &bytes, &length, error);
-    free(folder);
-    if (code == GPUT_OK && to_stdout)
-        code = file_write_fd(STDOUT_FILENO, "to the standard output", bytes, length, error);
-    else if (code == GPUT_OK)
-        code = file_write_atomic(path, bytes, length, error);
-    free(bytes);
-    return code;
+    TRY(draw(&options, folder, format, &bytes, &length, error));
+    if (to_stdout)
+        return file_write_fd(STDOUT_FILENO, "to the standard output", bytes, length, error);
+    return file_write_atomic(path, bytes, length, error);
 }

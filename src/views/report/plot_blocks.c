@@ -33,15 +33,7 @@ struct blocks {
 
 typedef int take_call(struct blocks *blocks, const double call[COLUMNS], struct gput_error *error);
 
-/* The next row of all columns. */
-static int next_call(
-    struct report_column_reader readers[COLUMNS], double call[COLUMNS], struct gput_error *error)
-{
-    for (int i = 0; i < COLUMNS; i++)
-        TRY(report_column_reader_next(&readers[i], &call[i], error));
-    return GPUT_OK;
-}
-
+/* Hands on the calls of all code blocks, in the order of their starts. */
 static int read_calls(struct blocks *blocks, take_call *take, struct gput_error *error)
 {
     static const char *const keys[COLUMNS] = {"start", "stop", "name", "depth"};
@@ -52,7 +44,8 @@ static int read_calls(struct blocks *blocks, take_call *take, struct gput_error 
         code = report_column_reader_init(
             &readers[i], blocks->payload, doc_get(blocks->calls, keys[i]), error);
     while (code == GPUT_OK && !report_column_reader_at_end(&readers[START])) {
-        code = next_call(readers, call, error);
+        for (int i = 0; i < COLUMNS && code == GPUT_OK; i++)
+            code = report_column_reader_next(&readers[i], &call[i], error);
         if (code == GPUT_OK && call[NAME] >= 0 && call[NAME] < (double)blocks->count)
             code = take(blocks, call, error);
     }
@@ -66,6 +59,7 @@ static const struct doc *first_session(const struct report_payload *payload)
     return doc_get(payload->root, "sessions")->first;
 }
 
+/* Lists the code blocks of a session. */
 static int begin(struct blocks *blocks, const struct doc *session, struct gput_error *error)
 {
     blocks->calls = doc_get(session, "calls");
@@ -113,6 +107,7 @@ int plot_blocks_find_times(
 
 /* ---- Rows ---- */
 
+/* Adds up the time of a call within that of the chart. */
 static int add_up(struct blocks *blocks, const double call[COLUMNS], struct gput_error *error)
 {
     struct block *block = &blocks->list[(size_t)call[NAME]];
@@ -129,7 +124,7 @@ static int add_up(struct blocks *blocks, const double call[COLUMNS], struct gput
     return GPUT_OK;
 }
 
-/* Of those that are left, the one that took the most time, of equal ones the first; or NULL. */
+/* The code block without a row that took the most time, of equal ones the first; NULL: none. */
 static struct block *find_longest(struct blocks *blocks)
 {
     struct block *longest = NULL;
@@ -142,6 +137,7 @@ static struct block *find_longest(struct blocks *blocks)
     return longest;
 }
 
+/* Orders code blocks by their first call. */
 static int compare_starts(const void *left, const void *right)
 {
     const struct block *a = *(struct block *const *)left, *b = *(struct block *const *)right;
@@ -150,7 +146,8 @@ static int compare_starts(const void *left, const void *right)
     return ORDER(a, b);
 }
 
-/* Rows in the order in which they begin. */
+/* Adds a row for each of the code blocks that took the most time, in the order in which they begin.
+ */
 static int add_rows(
     struct blocks *blocks, const char *session, bool is_alone, struct gput_error *error)
 {
@@ -186,7 +183,7 @@ static int add_span(struct blocks *blocks, const double call[COLUMNS], struct gp
     return error_memory(error);
 }
 
-/* Both are in order. */
+/* Whether calls of two rows overlap. The spans of both are in order. */
 static bool run_at_once(const struct chart_row *one, const struct chart_row *other)
 {
     for (size_t i = 0, k = 0; i < one->count && k < other->count;) {
@@ -201,16 +198,7 @@ static bool run_at_once(const struct chart_row *one, const struct chart_row *oth
     return false;
 }
 
-/* Shades over each other, as of several processes, would show neither: a moment has at most one. */
-static void keep_bands_apart(const struct chart *chart)
-{
-    for (size_t i = 0; i < chart->row_count; i++) {
-        struct chart_row *row = &chart->rows[i];
-        for (size_t k = 0; k < i && row->is_band; k++)
-            row->is_band = !chart->rows[k].is_band || !run_at_once(row, &chart->rows[k]);
-    }
-}
-
+/* Adds the rows of a session, with their calls. */
 static int add_session(struct blocks *blocks, const struct doc *session, bool is_alone,
     const struct gput_plot_options *options, struct gput_error *error)
 {
@@ -225,7 +213,15 @@ static int add_session(struct blocks *blocks, const struct doc *session, bool is
         options->warn(options->user, text);
     }
     TRY(read_calls(blocks, add_span, error));
-    keep_bands_apart(blocks->chart);
+
+    /* Shades over each other, as of several processes, would show neither: a moment has at most
+     * one. */
+    for (size_t i = 0; i < blocks->chart->row_count; i++) {
+        struct chart_row *row = &blocks->chart->rows[i];
+        for (size_t k = 0; k < i && row->is_band; k++)
+            row->is_band =
+                !blocks->chart->rows[k].is_band || !run_at_once(row, &blocks->chart->rows[k]);
+    }
     return GPUT_OK;
 }
 

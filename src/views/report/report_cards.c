@@ -58,14 +58,6 @@ static const char *reason_of(const struct card *card, const struct gput_source *
                                                                : NULL;
 }
 
-static void add_bounds(struct doc *object, const struct card *card)
-{
-    add_known(object, "at_least", card->at_least);
-    if (card->bounded_by && !isnan(card->value) && isnan(card->at_most))
-        doc_add_null(object, "at_most");
-    add_known(object, "at_most", card->at_most);
-}
-
 static void add_card(struct report_session *session, const struct card *card)
 {
     const struct gput_source *source = session->results && card->source
@@ -79,7 +71,12 @@ static void add_card(struct report_session *session, const struct card *card)
     doc_add_string(object, "label", card->label);
     doc_add_double(object, "value", card->value);
     doc_add_string(object, "unit", card->unit);
-    add_bounds(object, card);
+
+    add_known(object, "at_least", card->at_least);
+    if (card->bounded_by && !isnan(card->value) && isnan(card->at_most))
+        doc_add_null(object, "at_most");
+    add_known(object, "at_most", card->at_most);
+
     add_known(object, "limit", card->limit);
     const char *reason = reason_of(card, source);
     const char *state = state_of(session, card, source);
@@ -235,22 +232,6 @@ static void add_gpu(struct report_session *session, uint32_t index, const struct
     add_figure(session, id, label, "watts", gpu->mean_power_watts, "gpu");
 }
 
-static void add_energy(struct report_session *session)
-{
-    const struct gput_energy *energy = &figures_of(session)->energy;
-    double machine = energy->machine.total;
-    char parts[ENERGY_PARTS_SIZE], label[ENERGY_PARTS_SIZE + 16];
-    energy_total_words(energy, parts);
-    snprintf(label, sizeof label, "Energy of %s", parts);
-    /* Where there is none, the processors' counters say why; there may be GPUs' alone. */
-    add_figure(session, "energy", "Energy of the session", "joules", energy->combined,
-        isnan(energy->combined) ? "cpu_energy" : "energy_shares");
-    add_figure(session, "energy_machine", label, "joules", machine, NULL);
-    add_figure(session, "energy_platform", "Energy of the whole platform", "joules",
-        energy->machine.psys, NULL);
-    add_figure(session, "co2e", "CO2 equivalents", "grams", energy->co2e_grams, NULL);
-}
-
 static void add_counts(struct report_session *session)
 {
     const struct gput_results *results = figures_of(session);
@@ -299,7 +280,20 @@ static void add_from_results(struct report_session *session)
         if (results->gpus[i].selected)
             add_gpu(session, i, &results->gpus[i]);
     }
-    add_energy(session);
+
+    const struct gput_energy *energy = &figures_of(session)->energy;
+    double machine = energy->machine.total;
+    char parts[ENERGY_PARTS_SIZE], label[ENERGY_PARTS_SIZE + 16];
+    energy_total_words(energy, parts);
+    snprintf(label, sizeof label, "Energy of %s", parts);
+    /* Where there is none, the processors' counters say why; there may be GPUs' alone. */
+    add_figure(session, "energy", "Energy of the session", "joules", energy->combined,
+        isnan(energy->combined) ? "cpu_energy" : "energy_shares");
+    add_figure(session, "energy_machine", label, "joules", machine, NULL);
+    add_figure(session, "energy_platform", "Energy of the whole platform", "joules",
+        energy->machine.psys, NULL);
+    add_figure(session, "co2e", "CO2 equivalents", "grams", energy->co2e_grams, NULL);
+
     add_counts(session);
 }
 
@@ -313,21 +307,6 @@ static void add_sources(struct report_session *session)
         doc_add_string(object, "state", gput_source_state_name(results->sources[i].state));
         doc_add_string(object, "reason", results->sources[i].reason);
     }
-}
-
-static int add_texts(struct report_session *session, struct gput_error *error)
-{
-    char advice[MAX_ADVICE][ADVICE_SIZE], *text;
-    struct gput_results_render_options options = session->known;
-    options.processes = NULL; /* their tree is drawn */
-    TRY(gput_results_render(session->results, &options, GPUT_FORMAT_SUMMARY, &text, NULL, error));
-    doc_add_string(session->doc, "summary", text);
-    free(text);
-    struct doc *list = doc_add_array(session->doc, "advice");
-    size_t count = results_advice(session->results, advice);
-    for (size_t i = 0; i < count; i++)
-        doc_add_string(list, NULL, advice[i]);
-    return GPUT_OK;
 }
 
 /* ---- From samples ---- */
@@ -355,5 +334,16 @@ int report_cards_add(struct report_session *session, struct gput_error *error)
     if (!session->results)
         return GPUT_OK;
     add_sources(session);
-    return add_texts(session, error);
+
+    char advice[MAX_ADVICE][ADVICE_SIZE], *text;
+    struct gput_results_render_options options = session->known;
+    options.processes = NULL; /* their tree is drawn */
+    TRY(gput_results_render(session->results, &options, GPUT_FORMAT_SUMMARY, &text, NULL, error));
+    doc_add_string(session->doc, "summary", text);
+    free(text);
+    struct doc *list = doc_add_array(session->doc, "advice");
+    size_t count = results_advice(session->results, advice);
+    for (size_t i = 0; i < count; i++)
+        doc_add_string(list, NULL, advice[i]);
+    return GPUT_OK;
 }

@@ -21,41 +21,39 @@ struct block_uses {
     size_t common_count;
 };
 
+/* Whether all runs have a code block. */
 static bool is_common(const struct block_uses *uses, uint32_t number)
 {
     return uses->uses[number].run_count == uses->run_count;
 }
 
-static int add_run(struct block_uses *uses, const char *session, const struct gput_analysis *run,
-    struct gput_error *error)
-{
-    uses->run_count++;
-    for (size_t i = 0; i < run->n_blocks; i++) {
-        const char *name = run->blocks[i].name;
-        uint32_t count = uses->names.count;
-        uint32_t number = names_add(&uses->names, name, strlen(name));
-        if (number == NAMES_NONE || (number == count && !ARRAY_EXTEND(uses->uses, count)))
-            return error_memory(error);
-        if (number == count)
-            uses->uses[number] = (struct block_use){.session = session};
-        uses->uses[number].run_count++;
-    }
-    return GPUT_OK;
-}
-
+/* Counts in how many runs each code block is. */
 static int count_uses(
     const struct gput_comparison *comparison, struct block_uses *uses, struct gput_error *error)
 {
     for (size_t i = 0; i < comparison->n_sessions; i++) {
         const struct comparison_session *session = &comparison->sessions[i];
-        for (size_t k = 0; k < session->n_runs; k++)
-            TRY(add_run(uses, session->name, session->runs[k], error));
+        for (size_t k = 0; k < session->n_runs; k++) {
+            const struct gput_analysis *run = session->runs[k];
+            uses->run_count++;
+            for (size_t b = 0; b < run->n_blocks; b++) {
+                const char *name = run->blocks[b].name;
+                uint32_t count = uses->names.count;
+                uint32_t number = names_add(&uses->names, name, strlen(name));
+                if (number == NAMES_NONE || (number == count && !ARRAY_EXTEND(uses->uses, count)))
+                    return error_memory(error);
+                if (number == count)
+                    uses->uses[number] = (struct block_use){.session = session->name};
+                uses->uses[number].run_count++;
+            }
+        }
     }
     for (uint32_t i = 0; i < uses->names.count; i++)
         uses->common_count += is_common(uses, i);
     return GPUT_OK;
 }
 
+/* Drops the code blocks of a run that not all sessions have. */
 static int leave_common(
     const struct block_uses *uses, struct gput_analysis *run, struct gput_error *error)
 {
@@ -75,6 +73,7 @@ static int leave_common(
     return GPUT_OK;
 }
 
+/* Says which code blocks are not compared. */
 static void say_rest(const struct block_uses *uses, struct str *rest)
 {
     size_t named_count = 0, rest_count = uses->names.count - uses->common_count;

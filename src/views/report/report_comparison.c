@@ -2,6 +2,7 @@
 
 #include "analysis/analyze/analysis.h"
 #include "analysis/analyze/comparison.h"
+#include "base/cleanup.h"
 #include "base/table_cells.h"
 #include "model/measurement_list.h"
 #include "views/report/document/report_table.h"
@@ -26,17 +27,8 @@ static void scale(struct gput_statistics *statistics, double factor)
     statistics->std = scaled(statistics->std, factor);
 }
 
-/* Rows can be far apart where the tracker or the machine stood still: rates of the session as a
- * whole are means over its time, as its cards are. */
-static void use_mean(double *mean, const struct report_session *session, const char *name)
-{
-    const struct gput_measurement *measurement = gput_measurement_find(name);
-    if (measurement && measurement_curves[measurement->id].is_of_interval)
-        *mean = session->mean[measurement->id];
-}
-
-/* Files may have different units: bytes are comparable. They have zeros for GPUs that are not
- * there: what has no curve is not known. */
+/* Brings an analysis into bytes, as files may have different units. Files have zeros for GPUs that
+ * are not there: what has no curve is not known. */
 static void use_base_units(struct gput_analysis *analysis, const struct report_session *session)
 {
     for (size_t i = 0; i < analysis->n_measurements; i++) {
@@ -45,8 +37,12 @@ static void use_base_units(struct gput_analysis *analysis, const struct report_s
                             ? report_analysis_factor(&session->static_data, name)
                             : NAN;
         scale(&analysis->overall[i], factor);
-        if (!isnan(analysis->overall[i].mean))
-            use_mean(&analysis->overall[i].mean, session, name);
+        /* Rows can be far apart where the tracker or the machine stood still: rates of the session
+         * as a whole are means over its time, as its cards are. */
+        const struct gput_measurement *measurement = gput_measurement_find(name);
+        if (!isnan(analysis->overall[i].mean) && measurement &&
+            measurement_curves[measurement->id].is_of_interval)
+            analysis->overall[i].mean = session->mean[measurement->id];
         for (size_t k = 0; k < analysis->n_blocks; k++)
             scale(&analysis->blocks[k].resource_usage[i], factor);
     }
@@ -67,7 +63,8 @@ int report_comparison_add(
     return comparison_add(comparison, session->name, analysis, error);
 }
 
-/* Sessions of different programs have no code blocks in common: they are compared as a whole. */
+/* Drops the code blocks of all sessions: those of different programs have none in common, and are
+ * compared as a whole. */
 static void forget_blocks(struct gput_comparison *comparison)
 {
     for (size_t i = 0; i < comparison->n_sessions; i++) {
@@ -80,31 +77,19 @@ static void forget_blocks(struct gput_comparison *comparison)
     }
 }
 
-static bool all_have_blocks(const struct gput_comparison *comparison)
-{
-    for (size_t i = 0; i < comparison->n_sessions; i++)
-        for (size_t k = 0; k < comparison->sessions[i].n_runs; k++)
-            if (comparison->sessions[i].runs[k]->n_blocks == 0)
-                return false;
-    return true;
-}
-
-/* Where not all blocks match, those that all sessions have; where there is none, no block. Which
- * are not compared goes to the page: sessions need not be of one program. */
+/* Compares the code blocks that all sessions have, where not all blocks match; where there is none,
+ * no block. The page says which blocks are not compared: sessions need not be of one program. */
 static int match_some(struct gput_comparison *comparison, struct report_payload *payload,
     const char *reason, struct gput_error *error)
 {
-    struct str rest = {0};
+    CLEANUP_STR struct str rest = {0};
     int code = report_common_blocks_keep(comparison, &rest, error);
     if (code == GPUT_OK && rest.length > 0)
         code = comparison_match(comparison, NULL, NULL, error);
-    if (code == GPUT_ERROR_MEMORY) {
-        str_finish(&rest);
+    if (code == GPUT_ERROR_MEMORY)
         return code;
-    }
     bool has_matched = code == GPUT_OK && rest.length > 0;
     report_payload_warn(payload, has_matched ? str_text(&rest) : reason);
-    str_finish(&rest);
     if (has_matched)
         return GPUT_OK;
     forget_blocks(comparison);
@@ -116,12 +101,18 @@ static void keep_warning(void *user, const char *message)
     doc_add_string(user, NULL, message);
 }
 
+/* Matches the code blocks of all sessions, as far as there are any in each. */
 static int match(struct gput_comparison *comparison, struct report_payload *payload,
     const struct gput_report_options *options, struct gput_error *error)
 {
     struct gput_error reason;
     struct doc *warnings = doc_create_array();
-    if (!all_have_blocks(comparison))
+    bool all_have_blocks = true;
+    for (size_t i = 0; i < comparison->n_sessions; i++) {
+        for (size_t k = 0; k < comparison->sessions[i].n_runs; k++)
+            all_have_blocks &= comparison->sessions[i].runs[k]->n_blocks > 0;
+    }
+    if (!all_have_blocks)
         forget_blocks(comparison);
     int code = comparison_match(comparison, keep_warning, warnings, &reason);
     const struct doc *warning = warnings && code == GPUT_OK ? warnings->first : NULL;
@@ -134,6 +125,7 @@ static int match(struct gput_comparison *comparison, struct report_payload *payl
     return code == GPUT_OK ? GPUT_OK : match_some(comparison, payload, reason.message, error);
 }
 
+/* Whether any run has values of a measurement. */
 static bool is_known(const struct gput_comparison *comparison, const char *measurement)
 {
     for (size_t i = 0; i < comparison->n_sessions; i++) {
@@ -147,10 +139,10 @@ static bool is_known(const struct gput_comparison *comparison, const char *measu
     return false;
 }
 
-/* What of their measurements no session knows anything of has no rows: of the first, by number. */
+/* The measurements of the first run, and which of them some session has: others have no rows. */
 struct known {
     const struct gput_analysis *first;
-    bool *measurements;
+    const bool *measurements;
 };
 
 static bool is_row_known(const struct gput_table *table, size_t row, const void *user)
@@ -161,6 +153,7 @@ static bool is_row_known(const struct gput_table *table, size_t row, const void 
     return found == known->first->n_measurements || known->measurements[found];
 }
 
+/* Adds the table of one statistic. */
 static int add_table(struct gput_comparison *comparison, enum gput_statistic statistic,
     const struct known *known, struct doc *list, struct gput_error *error)
 {
@@ -177,22 +170,6 @@ static int add_table(struct gput_comparison *comparison, enum gput_statistic sta
     return GPUT_OK;
 }
 
-static int add_tables(
-    struct gput_comparison *comparison, struct doc *list, struct gput_error *error)
-{
-    const struct gput_analysis *first = comparison->sessions[0].runs[0];
-    struct known known = {first, calloc(first->n_measurements + 1, sizeof *known.measurements)};
-    if (!known.measurements)
-        return error_memory(error);
-    for (size_t i = 0; i < first->n_measurements; i++)
-        known.measurements[i] = is_known(comparison, first->measurements[i]);
-    int code = add_table(comparison, GPUT_STATISTIC_MEAN, &known, list, error);
-    if (code == GPUT_OK)
-        code = add_table(comparison, GPUT_STATISTIC_MAX, &known, list, error);
-    free(known.measurements);
-    return code;
-}
-
 int report_comparison_end(struct gput_comparison *comparison, struct report_payload *payload,
     const struct gput_report_options *options, struct gput_error *error)
 {
@@ -201,5 +178,15 @@ int report_comparison_end(struct gput_comparison *comparison, struct report_payl
     int code = match(comparison, payload, options, error);
     if (code != GPUT_OK) /* a measurement that a file lacks */
         return code == GPUT_ERROR_MEMORY ? code : GPUT_OK;
-    return add_tables(comparison, doc_add_array(payload->root, "comparison"), error);
+
+    const struct gput_analysis *first = comparison->sessions[0].runs[0];
+    CLEANUP_FREE bool *are_known = calloc(first->n_measurements + 1, sizeof *are_known);
+    if (!are_known)
+        return error_memory(error);
+    for (size_t i = 0; i < first->n_measurements; i++)
+        are_known[i] = is_known(comparison, first->measurements[i]);
+    const struct known known = {first, are_known};
+    struct doc *list = doc_add_array(payload->root, "comparison");
+    TRY(add_table(comparison, GPUT_STATISTIC_MEAN, &known, list, error));
+    return add_table(comparison, GPUT_STATISTIC_MAX, &known, list, error);
 }

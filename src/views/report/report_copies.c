@@ -1,5 +1,6 @@
 #include "views/report/report_copies.h"
 
+#include "base/cleanup.h"
 #include "base/file.h"
 #include "base/order.h"
 #include "files/tracking/tracking_samples.h"
@@ -19,25 +20,27 @@ struct copy {
     uint64_t hash;      /* 0: not known */
 };
 
-static void add_copy(struct copy *copy, const struct report_plan *plan, size_t session)
+/* What is known of a file of samples or results before its samples are read. */
+static struct copy copy_of(const struct report_plan *plan, size_t session)
 {
     const char *path = plan->sessions[session].path;
     long rank = report_rank_of(file_base_name(path));
-    *copy = (struct copy){.session = session,
+    struct copy copy = {.session = session,
         .path = path,
         .has_samples = plan->sessions[session].loader == &report_tracking_loader};
-    if (copy->has_samples)
-        report_origin_of_tracking(path, &copy->origin);
+    if (copy.has_samples)
+        report_origin_of_tracking(path, &copy.origin);
     else
-        report_origin_of_results(path, &copy->origin);
-    copy->has_identity = copy->origin.session[0];
-    copy->rank = copy->origin.rank;
-    copy->start = copy->has_samples ? copy->origin.start : NAN;
-    if (isnan(copy->rank) && rank != REPORT_NO_RANK)
-        copy->rank = (double)rank;
+        report_origin_of_results(path, &copy.origin);
+    copy.has_identity = copy.origin.session[0];
+    copy.rank = copy.origin.rank;
+    copy.start = copy.has_samples ? copy.origin.start : NAN;
+    if (isnan(copy.rank) && rank != REPORT_NO_RANK)
+        copy.rank = (double)rank;
+    return copy;
 }
 
-/* Of the files of a session that the most complete one is the first. */
+/* Orders files by their session, the most complete one of each first. */
 static int by_session(const void *left, const void *right)
 {
     const struct copy *a = left, *b = right;
@@ -50,6 +53,7 @@ static int by_session(const void *left, const void *right)
     return ORDER(a->session, b->session);
 }
 
+/* Orders files by their first sample; those without one are last. */
 static int by_start(const void *left, const void *right)
 {
     const struct copy *a = left, *b = right;
@@ -57,7 +61,7 @@ static int by_start(const void *left, const void *right)
     return ORDER(a->start, b->start);
 }
 
-/* The most complete one, which knows whose samples these are, is the first. */
+/* Orders files so that the most complete one, which knows whose samples these are, is first. */
 static int by_extent(const void *left, const void *right)
 {
     const struct copy *a = left, *b = right;
@@ -66,6 +70,7 @@ static int by_extent(const void *left, const void *right)
     return ORDER(a->session, b->session);
 }
 
+/* A hash of the samples of a file; 0 where they cannot be read. */
 static uint64_t hash_of(const char *path)
 {
     struct tracking_reader *reader;
@@ -77,7 +82,8 @@ static uint64_t hash_of(const char *path)
     return code == GPUT_OK ? tracking_samples_hash(&samples) : 0;
 }
 
-/* It has the same samples, or the first ones of them: either may lack its identity. */
+/* Whether a file has the samples of another one, or the first ones of them. Either may lack its
+ * identity. */
 static bool is_copy(const struct copy *copy, const struct copy *original)
 {
     if ((copy->has_identity && original->has_identity) || copy->hash == 0 ||
@@ -86,8 +92,8 @@ static bool is_copy(const struct copy *copy, const struct copy *original)
     return copy->hash == original->hash || tracking_samples_begin(copy->path, original->path);
 }
 
-/* Among files with the same first time. */
-static void compare(struct copy *copies, size_t count, const char **originals)
+/* Finds copies among files that begin at the same time, by their samples. */
+static void compare_samples(struct copy *copies, size_t count, const char **originals)
 {
     bool have_identity = true;
     for (size_t i = 0; i < count; i++)
@@ -107,45 +113,34 @@ static void compare(struct copy *copies, size_t count, const char **originals)
     }
 }
 
-static void compare_sessions(struct copy *copies, size_t count, const char **originals)
-{
-    qsort(copies, count, sizeof *copies, by_session);
-    for (size_t i = 1, original = 0; i < count; i++) {
-        if (copies[i].has_identity &&
-            strcmp(copies[i].origin.session, copies[original].origin.session) == 0)
-            originals[copies[i].session] = copies[original].path;
-        else
-            original = i;
-    }
-}
-
-static void compare_samples(struct copy *copies, size_t count, const char **originals)
-{
-    qsort(copies, count, sizeof *copies, by_start);
-    for (size_t first = 0, next; first < count && !isnan(copies[first].start); first = next) {
-        for (next = first + 1; next < count && copies[next].start == copies[first].start;)
-            next++;
-        compare(copies + first, next - first, originals);
-    }
-}
-
 int report_copies_find(
     const struct report_plan *plan, const char ***originals, struct gput_error *error)
 {
     size_t count = 0;
-    struct copy *copies = calloc(plan->count + 1, sizeof *copies);
+    CLEANUP_FREE struct copy *copies = calloc(plan->count + 1, sizeof *copies);
     *originals = calloc(plan->count + 1, sizeof **originals);
-    if (!copies || !*originals) {
-        free(copies);
+    if (!copies || !*originals)
         return error_memory(error);
-    }
     for (size_t i = 0; i < plan->count; i++) {
         const struct report_loader *loader = plan->sessions[i].loader;
         if (loader == &report_tracking_loader || loader == &report_results_loader)
-            add_copy(&copies[count++], plan, i);
+            copies[count++] = copy_of(plan, i);
     }
-    compare_sessions(copies, count, *originals);
-    compare_samples(copies, count, *originals);
-    free(copies);
+
+    qsort(copies, count, sizeof *copies, by_session);
+    for (size_t i = 1, original = 0; i < count; i++) {
+        if (copies[i].has_identity &&
+            strcmp(copies[i].origin.session, copies[original].origin.session) == 0)
+            (*originals)[copies[i].session] = copies[original].path;
+        else
+            original = i;
+    }
+
+    qsort(copies, count, sizeof *copies, by_start);
+    for (size_t first = 0, next; first < count && !isnan(copies[first].start); first = next) {
+        for (next = first + 1; next < count && copies[next].start == copies[first].start;)
+            next++;
+        compare_samples(copies + first, next - first, *originals);
+    }
     return GPUT_OK;
 }

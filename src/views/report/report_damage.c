@@ -23,7 +23,7 @@
 #define PAGE_COUNT_AT 28
 #define HEADER_READ 32
 
-/* Also where it is cut within these lines. */
+/* Whether a file begins as a tracking file, also where it is cut within these lines. */
 static bool begins_as_tracking_file(const char *bytes, size_t length)
 {
     static const char *const begins[] = {"ram_unit,gpu_ram_unit,", "main_ram,descendants_ram,"};
@@ -35,6 +35,7 @@ static bool begins_as_tracking_file(const char *bytes, size_t length)
     return false;
 }
 
+/* The number that so many bytes are, the highest first. */
 static uint32_t big_endian(const char *bytes, size_t count)
 {
     uint32_t value = 0;
@@ -50,6 +51,7 @@ static uint64_t database_size(const char *bytes)
     return (uint64_t)(page == 1 ? 65536 : page) * big_endian(bytes + PAGE_COUNT_AT, 4);
 }
 
+/* Whether a database is shorter than its header says. */
 static bool is_cut_database(
     const char *path, const char *bytes, size_t length, struct gput_error *reason)
 {
@@ -64,8 +66,9 @@ static bool is_cut_database(
     return true;
 }
 
-/* What has the name of a database and not its header was truncated or overwritten, whoever wrote
- * it. A CSV that begins with zero bytes is of a machine that went down. */
+/* Whether a file lacks what its name promises. One with the name of a database and not its header
+ * was truncated or overwritten, whoever wrote it. A CSV that begins with zero bytes is of a machine
+ * that went down. */
 static bool is_no_content(
     const char *path, const char *bytes, size_t length, struct gput_error *reason)
 {
@@ -80,7 +83,7 @@ static bool is_no_content(
     return true;
 }
 
-/* By the first key that our reports have. */
+/* Whether a file is a report of ours, by the first key that these have, and cannot be read. */
 static bool is_damaged_report(
     const char *path, const char *bytes, size_t length, struct gput_error *reason)
 {
@@ -95,7 +98,7 @@ static bool is_damaged_report(
     return is_damaged;
 }
 
-/* A name that only we give: what is in it are marks, or were. */
+/* Whether a file has a name that only we give to logs of marks, and cannot be read. */
 static bool is_damaged_log(const char *path, struct gput_error *reason)
 {
     return text_ends_with(path, BLOCK_LOG_EXTENSION) &&

@@ -1,41 +1,34 @@
 /* The plan of a report as tables. */
+#include "base/cleanup.h"
 #include "base/sized.h"
 #include "base/table.h"
 #include "views/report/report_copies.h"
 #include "views/report/report_plan.h"
 
-#include <stdlib.h>
-
-static struct gput_table *add_sessions(struct gput_tables *building)
+int gput_report_files(
+    const struct gput_report_options *given, struct gput_tables **tables, struct gput_error *error)
 {
-    struct gput_table *table = tables_add(building, "sessions");
-    table_add_column(table, "session", GPUT_COLUMN_INT);
-    table_add_columns_of(table, GPUT_COLUMN_TEXT, "path", "kind", "results", "copy_of", NULL);
-    return table;
-}
+    struct gput_report_options options = gput_report_options_default();
+    CLEANUP(report_plan_finish) struct report_plan plan = {0};
+    CLEANUP_FREE const char **originals = NULL;
+    *tables = NULL;
+    TRY(sized_read(&options, sizeof options, given, error));
+    TRY(report_plan_make(&options, &plan, error));
+    TRY(report_copies_find(&plan, &originals, error));
 
-static struct gput_table *add_marks(struct gput_tables *building)
-{
-    struct gput_table *table = tables_add(building, "marks");
-    table_add_column(table, "session", GPUT_COLUMN_INT);
-    table_add_column(table, "path", GPUT_COLUMN_TEXT);
-    return table;
-}
-
-static struct gput_table *add_left_out(struct gput_tables *building)
-{
-    struct gput_table *table = tables_add(building, "left_out");
-    table_add_column(table, "path", GPUT_COLUMN_TEXT);
-    return table;
-}
-
-static void put_plan(
-    const struct report_plan *plan, const char *const *originals, struct gput_tables *building)
-{
-    struct gput_table *sessions = add_sessions(building), *marks = add_marks(building);
-    struct gput_table *left_out = add_left_out(building);
-    for (size_t i = 0; i < plan->count; i++) {
-        const struct report_planned *session = &plan->sessions[i];
+    struct gput_tables *building = tables_create();
+    if (!building)
+        return error_memory(error);
+    struct gput_table *sessions = tables_add(building, "sessions");
+    table_add_column(sessions, "session", GPUT_COLUMN_INT);
+    table_add_columns_of(sessions, GPUT_COLUMN_TEXT, "path", "kind", "results", "copy_of", NULL);
+    struct gput_table *marks = tables_add(building, "marks");
+    table_add_column(marks, "session", GPUT_COLUMN_INT);
+    table_add_column(marks, "path", GPUT_COLUMN_TEXT);
+    struct gput_table *left_out = tables_add(building, "left_out");
+    table_add_column(left_out, "path", GPUT_COLUMN_TEXT);
+    for (size_t i = 0; i < plan.count; i++) {
+        const struct report_planned *session = &plan.sessions[i];
         table_put_int(sessions, (int64_t)i + 1);
         table_put_text(sessions, session->path);
         table_put_text(sessions, session->loader ? session->loader->kind : NULL);
@@ -46,25 +39,7 @@ static void put_plan(
             table_put_text(marks, session->marks[j]);
         }
     }
-    for (size_t i = 0; i < plan->left_out_count; i++)
-        table_put_text(left_out, plan->left_out[i].path);
-}
-
-int gput_report_files(
-    const struct gput_report_options *given, struct gput_tables **tables, struct gput_error *error)
-{
-    struct gput_report_options options = gput_report_options_default();
-    struct report_plan plan;
-    *tables = NULL;
-    TRY(sized_read(&options, sizeof options, given, error));
-    const char **originals = NULL;
-    int code = report_plan_make(&options, &plan, error);
-    if (code == GPUT_OK)
-        code = report_copies_find(&plan, &originals, error);
-    struct gput_tables *building = code == GPUT_OK ? tables_create() : NULL;
-    if (building)
-        put_plan(&plan, originals, building);
-    free(originals);
-    report_plan_finish(&plan);
-    return code == GPUT_OK ? tables_finish_building(building, tables, error) : code;
+    for (size_t i = 0; i < plan.left_out_count; i++)
+        table_put_text(left_out, plan.left_out[i].path);
+    return tables_finish_building(building, tables, error);
 }

@@ -2,6 +2,7 @@
 
 #include "files/marks/block_path.h"
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "files/marks/sub_tracking_file.h"
 #include "machine/rank/rank.h"
@@ -22,13 +23,14 @@ struct found {
     size_t count;
 };
 
-static void finish(struct found *found)
+static void found_finish(struct found *found)
 {
     for (size_t i = 0; i < found->count; i++)
         free(found->paths[i]);
     free(found->paths);
 }
 
+/* Whether a file was written by what began at that time. */
 static bool was_written_since(const char *path, int64_t ns)
 {
     struct stat info;
@@ -66,7 +68,8 @@ static char *shared_name(const char *pattern)
     return path;
 }
 
-/* Other files have such names too: of other ranks, and of sessions at the same time. */
+/* Finds the sub-tracking files that the processes of a session wrote. Other files have such names
+ * too: of other ranks, and of sessions at the same time. */
 static int find(struct found *found, const char *pattern, const struct gput_processes *processes,
     struct gput_error *error)
 {
@@ -100,16 +103,15 @@ static int find(struct found *found, const char *pattern, const struct gput_proc
 int report_found_marks_add(
     struct report_session *session, const char *pattern, struct gput_error *error)
 {
-    struct found found = {0};
+    CLEANUP(found_finish) struct found found = {0};
     struct gput_error reason;
     if (!pattern || !pattern[0] || !session->known.processes || doc_get(session->doc, "calls"))
         return GPUT_OK;
-    int code = find(&found, pattern, session->known.processes, error);
-    if (code == GPUT_OK)
-        code = report_marks_add(session, found.paths, found.count, &reason);
-    finish(&found);
-    if (code == GPUT_OK || code == GPUT_ERROR_MEMORY)
-        return code == GPUT_OK ? GPUT_OK : error_memory(error);
-    report_session_warn(session, reason.message);
+    TRY(find(&found, pattern, session->known.processes, error));
+    int code = report_marks_add(session, found.paths, found.count, &reason);
+    if (code == GPUT_ERROR_MEMORY)
+        return error_memory(error);
+    if (code != GPUT_OK)
+        report_session_warn(session, reason.message);
     return GPUT_OK;
 }

@@ -1,6 +1,7 @@
 #include "views/report/report_join.h"
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/file.h"
 #include "base/names.h"
 #include "base/text.h"
@@ -31,6 +32,7 @@ static size_t common_stem(const char *name, const char *session)
     return continues ? length : 0;
 }
 
+/* Whether a file belongs to one that was left out of the plan. */
 static bool is_of_left_out(const struct report_plan *plan, const char *path, size_t folder)
 {
     for (size_t i = 0; i < plan->left_out_count; i++) {
@@ -47,45 +49,37 @@ static bool is_tracking(const struct report_planned *session)
     return session->loader == &report_tracking_loader;
 }
 
-/* What the tracking files of a folder have in common with a file. */
-struct candidates {
-    struct report_planned *only, *best, *of_rank;
-    size_t count, longest, count_of_rank;
-};
-
-static void add_candidate(
-    struct candidates *found, struct report_planned *session, const char *name, long rank)
-{
-    const char *session_name = file_base_name(session->path);
-    size_t common = common_stem(name, session_name);
-    found->only = session;
-    found->count++;
-    if (common > found->longest) {
-        found->longest = common;
-        found->best = session;
-    }
-    if (rank != REPORT_NO_RANK && report_rank_of(session_name) == rank) {
-        found->of_rank = session;
-        found->count_of_rank++;
-    }
-}
-
+/* The tracking file of the same folder that a file belongs to by its name: the one whose name it
+ * continues the furthest, else the only one there is, else the only one of its rank. */
 static struct report_planned *owner_by_name(
     struct report_plan *plan, const char *path, size_t folder)
 {
-    struct candidates found = {0};
+    struct report_planned *only = NULL, *best = NULL, *of_rank = NULL;
+    size_t count = 0, longest = 0, count_of_rank = 0;
     const char *name = file_base_name(path);
     long rank = report_rank_of(name);
     for (size_t i = 0; i < plan->count; i++) {
         struct report_planned *session = &plan->sessions[i];
-        if (is_tracking(session) && session->folder == folder)
-            add_candidate(&found, session, name, rank);
+        if (!is_tracking(session) || session->folder != folder)
+            continue;
+        const char *session_name = file_base_name(session->path);
+        size_t common = common_stem(name, session_name);
+        only = session;
+        count++;
+        if (common > longest) {
+            longest = common;
+            best = session;
+        }
+        if (rank != REPORT_NO_RANK && report_rank_of(session_name) == rank) {
+            of_rank = session;
+            count_of_rank++;
+        }
     }
-    if (found.best)
-        return found.best;
-    if (found.count == 1)
-        return is_of_left_out(plan, path, folder) ? NULL : found.only;
-    return found.count_of_rank == 1 ? found.of_rank : NULL;
+    if (best)
+        return best;
+    if (count == 1)
+        return is_of_left_out(plan, path, folder) ? NULL : only;
+    return count_of_rank == 1 ? of_rank : NULL;
 }
 
 struct report_planned *report_join_owner(struct report_plan *plan, const char *path)
@@ -102,23 +96,15 @@ struct tracked {
     size_t *places; /* in the plan; by number of the session */
 };
 
-static int add_tracked(struct tracked *tracked, const struct report_planned *session, size_t place,
-    struct gput_error *error)
+static void tracked_finish(struct tracked *tracked)
 {
-    struct report_origin *origin = &tracked->origins[place];
-    uint32_t count = tracked->sessions.count;
-    report_origin_of_tracking(session->path, origin);
-    if (!origin->session[0])
-        return GPUT_OK;
-    uint32_t number = names_add(&tracked->sessions, origin->session, strlen(origin->session));
-    if (number == NAMES_NONE)
-        return error_memory(error);
-    if (number == count ||
-        report_origin_is_more_complete(origin, &tracked->origins[tracked->places[number]]))
-        tracked->places[number] = place;
-    return GPUT_OK;
+    names_finish(&tracked->sessions);
+    free(tracked->places);
+    free(tracked->origins);
 }
 
+/* Reads what the tracking files say of their sessions. Of several files of a session the most
+ * complete one stands for it. */
 static int find_tracked(
     const struct report_plan *plan, struct tracked *tracked, struct gput_error *error)
 {
@@ -127,20 +113,26 @@ static int find_tracked(
     if (!tracked->origins || !tracked->places)
         return error_memory(error);
     for (size_t i = 0; i < plan->count; i++) {
-        report_origin_init(&tracked->origins[i]);
-        if (is_tracking(&plan->sessions[i]))
-            TRY(add_tracked(tracked, &plan->sessions[i], i, error));
+        struct report_origin *origin = &tracked->origins[i];
+        uint32_t count = tracked->sessions.count;
+        report_origin_init(origin);
+        if (!is_tracking(&plan->sessions[i]))
+            continue;
+        report_origin_of_tracking(plan->sessions[i].path, origin);
+        if (!origin->session[0])
+            continue;
+        uint32_t number = names_add(&tracked->sessions, origin->session, strlen(origin->session));
+        if (number == NAMES_NONE)
+            return error_memory(error);
+        if (number == count ||
+            report_origin_is_more_complete(origin, &tracked->origins[tracked->places[number]]))
+            tracked->places[number] = i;
     }
     return GPUT_OK;
 }
 
-static void finish_tracked(struct tracked *tracked)
-{
-    names_finish(&tracked->sessions);
-    free(tracked->places);
-    free(tracked->origins);
-}
-
+/* The session whose results a file has: by the session that it names, else by its own name. NULL
+ * where that has results already, or is another session. */
 static struct report_planned *owner_of_results(
     struct report_plan *plan, const struct tracked *tracked, const struct report_planned *results)
 {
@@ -155,23 +147,7 @@ static struct report_planned *owner_of_results(
     return report_origin_fits(&origin, &tracked->origins[owner - plan->sessions]) ? owner : NULL;
 }
 
-static struct report_planned *owner_by_process(
-    struct report_plan *plan, const struct tracked *tracked, const struct report_planned *marks)
-{
-    struct report_planned *owner = NULL;
-    struct report_origin origin;
-    size_t count = 0;
-    report_origin_of_marks(marks->path, &origin);
-    for (size_t i = 0; i < plan->count; i++) {
-        if (plan->sessions[i].folder == marks->folder && tracked->origins[i].pid == origin.pid) {
-            owner = &plan->sessions[i];
-            count++;
-        }
-    }
-    return count == 1 ? owner : NULL;
-}
-
-/* The owner of the sub-tracking file whose name that of a forked child continues. */
+/* The session of the sub-tracking file whose name that of a forked child continues. */
 static struct report_planned *owner_of_parent(
     struct report_plan *plan, const struct report_planned *marks)
 {
@@ -186,11 +162,23 @@ static struct report_planned *owner_of_parent(
     return NULL;
 }
 
+/* The session whose process wrote a sub-tracking file: by the file's name, else by its process. */
 static struct report_planned *owner_of_marks(
     struct report_plan *plan, const struct tracked *tracked, const struct report_planned *marks)
 {
     struct report_planned *owner = owner_by_name(plan, marks->path, marks->folder);
-    return owner ? owner : owner_by_process(plan, tracked, marks);
+    struct report_origin origin;
+    size_t count = 0;
+    if (owner)
+        return owner;
+    report_origin_of_marks(marks->path, &origin);
+    for (size_t i = 0; i < plan->count; i++) {
+        if (plan->sessions[i].folder == marks->folder && tracked->origins[i].pid == origin.pid) {
+            owner = &plan->sessions[i];
+            count++;
+        }
+    }
+    return count == 1 ? owner : NULL;
 }
 
 int report_join_marks(struct report_planned *session, char *path, struct gput_error *error)
@@ -214,17 +202,8 @@ static struct report_planned *owner_of(struct report_plan *plan, const struct tr
     return NULL;
 }
 
-/* The path of the part is the owner's then. */
-static int give(struct report_planned *owner, struct report_planned *part, struct gput_error *error)
-{
-    char *path = part->path;
-    part->path = NULL;
-    if (part->loader == &report_marks_loader)
-        return report_join_marks(owner, path, error);
-    owner->results = path;
-    return GPUT_OK;
-}
-
+/* Gives results and marks to their sessions. The second time, when the others have been joined,
+ * those of forked children. */
 static int join_parts(struct report_plan *plan, const struct tracked *tracked, bool *are_joined,
     bool is_second, struct gput_error *error)
 {
@@ -232,15 +211,19 @@ static int join_parts(struct report_plan *plan, const struct tracked *tracked, b
         struct report_planned *part = &plan->sessions[i];
         struct report_planned *owner =
             are_joined[i] ? NULL : owner_of(plan, tracked, part, is_second);
-        are_joined[i] |= owner != NULL;
-        if (owner)
-            TRY(give(owner, part, error));
+        if (!owner)
+            continue;
+        are_joined[i] = true;
+        if (part->loader == &report_marks_loader)
+            TRY(report_join_marks(owner, STEAL(part->path), error));
+        else
+            owner->results = STEAL(part->path);
     }
     return GPUT_OK;
 }
 
-/* Among several sessions, marks that were named and match none become a session without figures.
- */
+/* Warns of marks that were named and match none of several sessions: they become a session without
+ * figures. */
 static void say_what_is_alone(const struct report_plan *plan)
 {
     size_t sessions = 0;
@@ -259,30 +242,21 @@ static void say_what_is_alone(const struct report_plan *plan)
     }
 }
 
-static int join(struct report_plan *plan, const struct tracked *tracked, struct gput_error *error)
-{
-    bool *are_joined = calloc(plan->count + 1, sizeof *are_joined);
-    int code = are_joined ? GPUT_OK : error_memory(error);
-    for (int pass = 0; code == GPUT_OK && pass < 2; pass++)
-        code = join_parts(plan, tracked, are_joined, pass > 0, error);
-    size_t kept = 0;
-    for (size_t i = 0; code == GPUT_OK && i < plan->count; i++)
-        if (!are_joined[i])
-            plan->sessions[kept++] = plan->sessions[i];
-    if (code == GPUT_OK) {
-        plan->count = kept;
-        say_what_is_alone(plan);
-    }
-    free(are_joined);
-    return code;
-}
-
 int report_join(struct report_plan *plan, struct gput_error *error)
 {
-    struct tracked tracked = {0};
-    int code = find_tracked(plan, &tracked, error);
-    if (code == GPUT_OK)
-        code = join(plan, &tracked, error);
-    finish_tracked(&tracked);
-    return code;
+    CLEANUP(tracked_finish) struct tracked tracked = {0};
+    CLEANUP_FREE bool *are_joined = calloc(plan->count + 1, sizeof *are_joined);
+    if (!are_joined)
+        return error_memory(error);
+    TRY(find_tracked(plan, &tracked, error));
+    for (int pass = 0; pass < 2; pass++)
+        TRY(join_parts(plan, &tracked, are_joined, pass > 0, error));
+    size_t kept = 0;
+    for (size_t i = 0; i < plan->count; i++) {
+        if (!are_joined[i])
+            plan->sessions[kept++] = plan->sessions[i];
+    }
+    plan->count = kept;
+    say_what_is_alone(plan);
+    return GPUT_OK;
 }

@@ -19,6 +19,7 @@ void report_origin_init(struct report_origin *origin)
     *origin = (struct report_origin){.rank = NAN, .pid = NAN, .start = NAN, .end = NAN};
 }
 
+/* Takes over whose session it is: a process of a boot, and its start. */
 static void take_session(struct report_origin *origin, const struct gput_identity *identity)
 {
     origin->pid = identity->pid;
@@ -42,20 +43,6 @@ void report_origin_of_results(const char *path, struct report_origin *origin)
     gput_results_destroy(results);
 }
 
-static void take_first_sample(struct report_origin *origin, struct tracking_reader *reader)
-{
-    struct tracking_row row;
-    size_t count = 0;
-    if (tracking_reader_next(reader, &row, 1, &count, NULL) == GPUT_OK && count == 1)
-        origin->start = origin->end = row.timestamp;
-}
-
-static double bytes_of(const char *path)
-{
-    struct stat info;
-    return stat(path, &info) == 0 ? (double)info.st_size : 0;
-}
-
 void report_origin_of_tracking(const char *path, struct report_origin *origin)
 {
     struct tracking_reader *reader;
@@ -66,8 +53,14 @@ void report_origin_of_tracking(const char *path, struct report_origin *origin)
     results_forget(&described);
     if (tracking_identity_of(reader, path, &described, NULL) == GPUT_OK)
         take_session(origin, &described.identity);
-    take_first_sample(origin, reader);
-    origin->extent = bytes_of(path);
+
+    struct tracking_row row;
+    struct stat info;
+    size_t count = 0;
+    if (tracking_reader_next(reader, &row, 1, &count, NULL) == GPUT_OK && count == 1)
+        origin->start = origin->end = row.timestamp;
+
+    origin->extent = stat(path, &info) == 0 ? (double)info.st_size : 0;
     results_finish(&described);
     tracking_reader_close(reader);
 }

@@ -1,6 +1,7 @@
 #include "views/report/report_plan.h"
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/file.h"
 #include "base/names.h"
 #include "base/order.h"
@@ -24,6 +25,7 @@
 
 /* ---- What there is ---- */
 
+/* Adds a session, which has the path from then on. NULL without memory. */
 static struct report_planned *add_session(struct report_plan *plan,
     const struct gput_report_session *given, const struct report_loader *loader, char *path)
 {
@@ -36,6 +38,7 @@ static struct report_planned *add_session(struct report_plan *plan,
     return &plan->sessions[plan->count++];
 }
 
+/* Adds a session with a file of a known kind. */
 static int add_path(struct report_plan *plan, const struct gput_report_session *given,
     const char *path, size_t folder, const struct report_loader *loader, struct gput_error *error)
 {
@@ -50,6 +53,7 @@ static int add_path(struct report_plan *plan, const struct gput_report_session *
 static int add_folder(struct report_plan *plan, const struct gput_report_session *given,
     const char *path, int depth, struct gput_error *error);
 
+/* Notes and says that a file is no session of the plan, and why. */
 static int leave_out(struct report_plan *plan, const char *path, size_t folder,
     const struct gput_error *reason, struct gput_error *error)
 {
@@ -87,7 +91,7 @@ static int leave_out_empty(
     return leave_out(plan, path, folder, &reason, error);
 }
 
-/* Of a file that is still elsewhere. */
+/* Leaves out a file that is still elsewhere. */
 static int leave_out_spooled(
     struct report_plan *plan, const char *path, size_t folder, struct gput_error *error)
 {
@@ -102,20 +106,13 @@ static int leave_out_spooled(
     return leave_out(plan, path, folder, &reason, error);
 }
 
-/* A link to a folder can lead to one that it is in. */
-static bool is_link(const char *path)
-{
-    struct stat info;
-    return lstat(path, &info) == 0 && S_ISLNK(info.st_mode);
-}
-
-/* Something in a folder; what is of no kind is not of the session. */
+/* Adds what is in a folder. A file of no kind is not of the session, and left alone. */
 static int add_entry(struct report_plan *plan, const struct gput_report_session *given,
     const char *path, size_t folder, int depth, struct gput_error *error)
 {
     const struct report_loader *loader;
     struct gput_error reason;
-    struct stat info;
+    struct stat info, link;
     if (stat(path, &info) != 0 || (!S_ISDIR(info.st_mode) && !S_ISREG(info.st_mode)))
         return GPUT_OK;
     if (text_ends_with(path, SPOOL_NOTE_EXTENSION))
@@ -132,7 +129,9 @@ static int add_entry(struct report_plan *plan, const struct gput_report_session 
         return is_lost ? leave_out(plan, path, folder, &reason, error) : GPUT_OK;
     if (S_ISREG(info.st_mode) && report_damage_is(path, &reason))
         return leave_out(plan, path, folder, &reason, error);
-    bool is_entered = S_ISDIR(info.st_mode) && depth < MAX_DEPTH && !is_link(path);
+    /* A link to a folder can lead to one that it is in. */
+    bool is_link = lstat(path, &link) == 0 && S_ISLNK(link.st_mode);
+    bool is_entered = S_ISDIR(info.st_mode) && depth < MAX_DEPTH && !is_link;
     return is_entered ? add_folder(plan, given, path, depth, error) : GPUT_OK;
 }
 
@@ -158,18 +157,7 @@ static int add_folder(struct report_plan *plan, const struct gput_report_session
     return code;
 }
 
-/* A folder that is not a kind itself is one of sessions, if there is any in it. */
-static int add_sessions_in(struct report_plan *plan, const struct gput_report_session *given,
-    const struct gput_error *reason, struct gput_error *error)
-{
-    struct stat info;
-    size_t before = plan->count;
-    bool is_folder = stat(given->path, &info) == 0 && S_ISDIR(info.st_mode);
-    if (is_folder)
-        TRY(add_folder(plan, given, given->path, 0, error));
-    return plan->count > before ? GPUT_OK : error_copy(error, reason);
-}
-
+/* Adds what the caller named: a file, a folder that is one session, or a folder of sessions. */
 static int add_given(struct report_plan *plan, const struct gput_report_session *session,
     bool is_only, struct gput_error *error)
 {
@@ -202,40 +190,42 @@ static int add_given(struct report_plan *plan, const struct gput_report_session 
     int code = report_loader_of(path, &loader, &reason);
     if (code == GPUT_OK)
         return add_path(plan, &given, path, 0, loader, error);
-    return add_sessions_in(plan, &given, &reason, error);
+
+    /* A folder that is not a kind itself is one of sessions, if there is any in it. */
+    struct stat info;
+    size_t before = plan->count;
+    bool is_folder = stat(given.path, &info) == 0 && S_ISDIR(info.st_mode);
+    if (is_folder)
+        TRY(add_folder(plan, &given, given.path, 0, error));
+    return plan->count > before ? GPUT_OK : error_copy(error, &reason);
 }
 
 /* ---- Marks that are named ---- */
 
-/* The session of the marks at that place of the options, or NULL. */
-static struct report_planned *session_of_marks(
-    struct report_plan *plan, const struct gput_report_options *options, size_t index)
-{
-    if (plan->count == 1)
-        return &plan->sessions[0];
-    if (plan->count == options->n_sub_tracking_files)
-        return &plan->sessions[index];
-    return report_join_owner(plan, options->sub_tracking_files[index]);
-}
-
+/* Gives the sub-tracking files that the caller named to their sessions. */
 static int join_marks(
     struct report_plan *plan, const struct gput_report_options *options, struct gput_error *error)
 {
     for (size_t i = 0; i < options->n_sub_tracking_files; i++) {
-        struct report_planned *session = session_of_marks(plan, options, i);
+        const char *path = options->sub_tracking_files[i];
+        struct report_planned *session = plan->count == 1 ? &plan->sessions[0]
+                                         : plan->count == options->n_sub_tracking_files
+                                             ? &plan->sessions[i]
+                                             : report_join_owner(plan, path);
         if (!session)
             return error_set(error, GPUT_ERROR_INVALID,
                 "Which session %s belongs to is not clear: there are %zu sessions and %zu "
                 "sub-tracking files. Name one for each session, in the same order.",
-                options->sub_tracking_files[i], plan->count, options->n_sub_tracking_files);
-        TRY(report_join_marks(session, strdup(options->sub_tracking_files[i]), error));
+                path, plan->count, options->n_sub_tracking_files);
+        TRY(report_join_marks(session, strdup(path), error));
     }
     return GPUT_OK;
 }
 
 /* ---- Names ---- */
 
-/* A folder may have been given a name, and have several sessions: they are next to one another. */
+/* Whether a session alone has the name that it was given. A folder with a name can have several
+ * sessions, which are next to one another. */
 static bool is_named_alone(const struct report_plan *plan, size_t index)
 {
     const struct report_planned *session = &plan->sessions[index];
@@ -244,34 +234,29 @@ static bool is_named_alone(const struct report_plan *plan, size_t index)
            (index + 1 == plan->count || session[1].given.name != name);
 }
 
-/* How many sessions there are of each name of a file. */
-static bool count_file_names(const struct report_plan *plan, struct names *names, size_t *counts)
-{
-    for (size_t i = 0; i < plan->count; i++) {
-        const char *path = plan->sessions[i].path, *name = path ? file_base_name(path) : "";
-        uint32_t number = names_add(names, name, strlen(name));
-        if (number == NAMES_NONE)
-            return false;
-        counts[number]++;
-    }
-    return true;
-}
-
+/* Names the sessions: as the caller does, else by their files, with the path where another file has
+ * the same name. */
 static int name_sessions(struct report_plan *plan, struct gput_error *error)
 {
-    struct names names = {0};
-    size_t *counts = calloc(plan->count, sizeof *counts);
-    bool is_counted = counts && count_file_names(plan, &names, counts);
-    for (size_t i = 0; is_counted && i < plan->count; i++) {
+    CLEANUP(names_finish) struct names names = {0};
+    CLEANUP_FREE size_t *counts = calloc(plan->count, sizeof *counts);
+    for (size_t i = 0; counts && i < plan->count; i++) {
+        const char *path = plan->sessions[i].path, *name = path ? file_base_name(path) : "";
+        uint32_t number = names_add(&names, name, strlen(name));
+        if (number == NAMES_NONE)
+            return error_memory(error);
+        counts[number]++;
+    }
+    if (!counts)
+        return error_memory(error);
+    for (size_t i = 0; i < plan->count; i++) {
         struct report_planned *session = &plan->sessions[i];
         const char *name = session->path ? file_base_name(session->path) : "session";
         bool is_shared = session->path && counts[names_find(&names, name, strlen(name))] > 1;
         session->is_named = is_named_alone(plan, i);
         session->name = session->is_named ? session->given.name : is_shared ? session->path : name;
     }
-    names_finish(&names);
-    free(counts);
-    return is_counted ? GPUT_OK : error_memory(error);
+    return GPUT_OK;
 }
 
 /* ---- Ranks ---- */
@@ -287,28 +272,27 @@ static int by_rank(const void *left, const void *right)
     return ORDER(a->rank, b->rank);
 }
 
-/* Ranks of one job are in the order of their numbers: a shell gives "r10" before "r2". Who names
- * sessions has an order in mind. */
+/* Puts the ranks of one job into the order of their numbers: a shell gives "r10" before "r2".
+ * Sessions that the caller named stay in the order given. */
 static int sort_ranks(struct report_plan *plan, struct gput_error *error)
 {
-    long *ranks;
-    for (size_t i = 0; i < plan->count; i++)
+    CLEANUP_FREE long *ranks = NULL;
+    for (size_t i = 0; i < plan->count; i++) {
         if (plan->sessions[i].is_named)
             return GPUT_OK;
+    }
     TRY(report_plan_ranks(plan, &ranks, error));
     if (!ranks)
         return GPUT_OK;
-    struct ranked *sorted = malloc(plan->count * sizeof *sorted);
-    for (size_t i = 0; sorted && i < plan->count; i++)
+    CLEANUP_FREE struct ranked *sorted = malloc(plan->count * sizeof *sorted);
+    if (!sorted)
+        return error_memory(error);
+    for (size_t i = 0; i < plan->count; i++)
         sorted[i] = (struct ranked){ranks[i], plan->sessions[i]};
-    if (sorted)
-        qsort(sorted, plan->count, sizeof *sorted, by_rank);
-    for (size_t i = 0; sorted && i < plan->count; i++)
+    qsort(sorted, plan->count, sizeof *sorted, by_rank);
+    for (size_t i = 0; i < plan->count; i++)
         plan->sessions[i] = sorted[i].session;
-    int code = sorted ? GPUT_OK : error_memory(error);
-    free(sorted);
-    free(ranks);
-    return code;
+    return GPUT_OK;
 }
 
 int report_plan_make(

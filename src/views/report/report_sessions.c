@@ -1,6 +1,7 @@
 #include "views/report/report_sessions.h"
 
 #include "analysis/analyze/comparison.h"
+#include "base/cleanup.h"
 #include "base/sized.h"
 #include "base/str.h"
 #include "views/report/document/report_processes.h"
@@ -12,53 +13,28 @@
 
 #include <gputracker/processes.h>
 
-#include <stdlib.h>
 #include <sys/wait.h>
+
+CLEANUP_DEFINE(struct gput_tables, gput_tables_destroy)
 
 /* The share of the work that is done when all is read. */
 #define READ_SHARE 0.8
 
-static void add_command(struct report_session *session)
-{
-    struct str line = {0};
-    for (const char *const *word = session->known.command; word && *word; word++) {
-        str_append(&line, word == session->known.command ? "" : " ");
-        str_append(&line, *word);
-    }
-    if (session->known.command)
-        doc_add_string(session->identity, "command", str_text(&line));
-    str_finish(&line);
-}
-
-static void add_end(struct report_session *session)
-{
-    const struct gput_results_render_options *known = &session->known;
-    if (known->has_status && WIFEXITED(known->status))
-        doc_add_int(session->identity, "exit_status", WEXITSTATUS(known->status));
-    if (known->has_status && WIFSIGNALED(known->status))
-        doc_add_int(session->identity, "signal", WTERMSIG(known->status));
-    if (session->results)
-        doc_add_double(session->identity, "seconds", session->results->elapsed_seconds);
-}
-
-/* Those of a session that has just ended, unless its file has them. */
+/* Adds the processes of a session that has just ended, unless its file has them. */
 static int add_processes(struct report_session *session, struct gput_error *error)
 {
-    struct report_processes processes;
-    struct gput_tables *tables;
+    CLEANUP(report_processes_finish) struct report_processes processes = {0};
+    CLEANUP(gput_tables_destroy_pointer) struct gput_tables *tables = NULL;
     if (!session->known.processes || doc_get(session->doc, "process_list"))
         return GPUT_OK;
     TRY(gput_processes_tables(session->known.processes, &tables, error));
     report_processes_init(&processes, session);
-    int code = report_processes_add(&processes, gput_tables_find(tables, "processes"), error);
-    if (code == GPUT_OK)
-        code = report_processes_end(&processes, error);
-    report_processes_finish(&processes);
-    gput_tables_destroy(tables);
-    return code;
+    TRY(report_processes_add(&processes, gput_tables_find(tables, "processes"), error));
+    return report_processes_end(&processes, error);
 }
 
-/* Damage of what was found in a folder costs that file alone. */
+/* Turns an error into a warning where it is damage of a file that was found in a folder: that costs
+ * the file alone. */
 static int pardon(struct report_session *session, const struct report_planned *planned, int code,
     const struct gput_error *reason, struct gput_error *error)
 {
@@ -70,26 +46,13 @@ static int pardon(struct report_session *session, const struct report_planned *p
     return GPUT_OK;
 }
 
-static int load_files(
-    struct report_session *session, const struct report_planned *planned, struct gput_error *error)
-{
-    struct gput_error reason;
-    int code = GPUT_OK;
-    if (planned->results && !session->results)
-        code = report_results_read(session, planned->results, &reason);
-    TRY(pardon(session, planned, code, &reason, error));
-    code = planned->loader ? planned->loader->load(session, &reason) : GPUT_OK;
-    TRY(pardon(session, planned, code, &reason, error));
-    code = report_marks_add(session, planned->marks, planned->n_marks, &reason);
-    return pardon(session, planned, code, &reason, error);
-}
-
-/* Results that are given may be of a session that goes on; a file has its end once there is one. */
+/* Says of a session that its file has no end of it. Results that are given may be of a session that
+ * goes on. */
 static void add_unfinished(struct report_session *session)
 {
     const struct gput_results *read =
         session->results ? session->loaded_results : session->described;
-    struct str text = {0};
+    CLEANUP_STR struct str text = {0};
     if (!read || !read->identity.start[0] || read->identity.end[0])
         return;
     doc_add_bool(session->identity, "is_unfinished", true);
@@ -98,21 +61,47 @@ static void add_unfinished(struct report_session *session)
         "sample is not known.",
         session->path);
     report_session_warn(session, str_text(&text));
-    str_finish(&text);
 }
 
+/* Adds what the caller knows of the command: what it was, and how it ended. */
+static void add_command(struct report_session *session)
+{
+    const struct gput_results_render_options *known = &session->known;
+    CLEANUP_STR struct str line = {0};
+    for (const char *const *word = known->command; word && *word; word++) {
+        str_append(&line, word == known->command ? "" : " ");
+        str_append(&line, *word);
+    }
+    if (known->command)
+        doc_add_string(session->identity, "command", str_text(&line));
+    if (known->has_status && WIFEXITED(known->status))
+        doc_add_int(session->identity, "exit_status", WEXITSTATUS(known->status));
+    if (known->has_status && WIFSIGNALED(known->status))
+        doc_add_int(session->identity, "signal", WTERMSIG(known->status));
+    if (session->results)
+        doc_add_double(session->identity, "seconds", session->results->elapsed_seconds);
+}
+
+/* Reads all files of a session: its results, its samples and its marks. */
 static int load_session(
     struct report_session *session, const struct report_planned *planned, struct gput_error *error)
 {
+    struct gput_error reason;
+    int code = GPUT_OK;
     report_session_begin(session, planned->loader ? planned->loader->kind : "results");
-    TRY(load_files(session, planned, error));
+    if (planned->results && !session->results)
+        code = report_results_read(session, planned->results, &reason);
+    TRY(pardon(session, planned, code, &reason, error));
+    code = planned->loader ? planned->loader->load(session, &reason) : GPUT_OK;
+    TRY(pardon(session, planned, code, &reason, error));
+    code = report_marks_add(session, planned->marks, planned->n_marks, &reason);
+    TRY(pardon(session, planned, code, &reason, error));
     TRY(report_found_marks_add(session, planned->given.blocks_pattern, error));
     if (session->curves_only)
         return GPUT_OK;
     TRY(add_processes(session, error));
     add_unfinished(session);
     add_command(session);
-    add_end(session);
     return report_cards_add(session, error);
 }
 
@@ -148,14 +137,13 @@ static int add_session(struct report_payload *payload, const struct gput_report_
 int report_sessions_add(struct report_payload *payload, const struct gput_report_options *options,
     const struct report_plan *plan, bool curves_only, struct gput_error *error)
 {
+    CLEANUP(gput_comparison_destroy_pointer)
     struct gput_comparison *comparison = comparison_create();
-    long *ranks = NULL;
-    int code = comparison ? report_plan_ranks(plan, &ranks, error) : error_memory(error);
-    for (size_t i = 0; code == GPUT_OK && i < plan->count; i++)
-        code = add_session(payload, options, plan, i, curves_only, ranks, comparison, error);
-    if (code == GPUT_OK && !curves_only)
-        code = report_comparison_end(comparison, payload, options, error);
-    gput_comparison_destroy(comparison);
-    free(ranks);
-    return code;
+    CLEANUP_FREE long *ranks = NULL;
+    if (!comparison)
+        return error_memory(error);
+    TRY(report_plan_ranks(plan, &ranks, error));
+    for (size_t i = 0; i < plan->count; i++)
+        TRY(add_session(payload, options, plan, i, curves_only, ranks, comparison, error));
+    return curves_only ? GPUT_OK : report_comparison_end(comparison, payload, options, error);
 }
