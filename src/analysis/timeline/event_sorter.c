@@ -174,8 +174,13 @@ static const char *record_bytes(const struct event_sorter *sorter, const struct 
     return sorter->arena + (size_t)entry->offset * 8;
 }
 
-static int write_entries(struct event_sorter *sorter, struct gput_error *error)
+/* Sorts what is in memory and moves it to the temporary file. */
+static int spill(struct event_sorter *sorter, struct gput_error *error)
 {
+    if (sorter->count == 0)
+        return GPUT_OK;
+    sort_entries(sorter);
+
     for (size_t i = 0; i < sorter->count; i++) {
         const struct entry *entry = sorter->entries + i;
         int64_t runs = (int64_t)sorted_runs_count(sorter->runs) << 32;
@@ -185,16 +190,8 @@ static int write_entries(struct event_sorter *sorter, struct gput_error *error)
         TRY(sorted_runs_write(
             sorter->runs, record_bytes(sorter, entry), padded(entry->length), error));
     }
-    return sorted_runs_end_run(sorter->runs, error);
-}
+    TRY(sorted_runs_end_run(sorter->runs, error));
 
-/* Sorts what is in memory and moves it to the temporary file. */
-static int spill(struct event_sorter *sorter, struct gput_error *error)
-{
-    if (sorter->count == 0)
-        return GPUT_OK;
-    sort_entries(sorter);
-    TRY(write_entries(sorter, error));
     sorter->count = 0;
     sorter->arena_used = 0;
     return GPUT_OK;

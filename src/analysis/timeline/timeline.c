@@ -43,17 +43,6 @@ int timeline_init(
     return event_sorter_create(folder, memory_bytes, &timeline->sorter, error);
 }
 
-static void count(struct timeline *timeline, const struct timeline_event *event, int64_t end_ns)
-{
-    timeline->slices += event->type == 'X';
-    timeline->counters += event->type == 'C';
-    timeline->others += event->type != 'X' && event->type != 'C';
-    if (event->start_ns < timeline->first_ns)
-        timeline->first_ns = event->start_ns;
-    if (end_ns > timeline->last_ns)
-        timeline->last_ns = end_ns;
-}
-
 static struct record_head head_of(const struct timeline_event *event, bool placed)
 {
     return (struct record_head){.thread = event->thread,
@@ -142,7 +131,15 @@ int timeline_add(struct timeline *timeline, const struct timeline_event *event,
                                       : add_copied(timeline, event, error);
     if (!added)
         return error ? (int)error->code : GPUT_ERROR_IO;
-    count(timeline, event, end_ns);
+
+    timeline->slices += event->type == 'X';
+    timeline->counters += event->type == 'C';
+    timeline->others += event->type != 'X' && event->type != 'C';
+    if (event->start_ns < timeline->first_ns)
+        timeline->first_ns = event->start_ns;
+    if (end_ns > timeline->last_ns)
+        timeline->last_ns = end_ns;
+
     return GPUT_OK;
 }
 

@@ -11,17 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One event a line; the first is not preceded by a comma. */
-static void start_line(struct str *out, bool *first)
-{
-    str_append(out, *first ? "[\n" : ",\n");
-    *first = false;
-}
-
 static void begin_metadata(struct str *out, bool *first, const char *what, int64_t pid, int64_t tid,
     const char *key, const char *text)
 {
-    start_line(out, first);
+    /* One event a line; the first is not preceded by a comma. */
+    str_append(out, *first ? "[\n" : ",\n");
+    *first = false;
+
     str_printf(out, "{\"name\": \"%s\", \"ph\": \"M\", \"pid\": ", what);
     str_append_int64(out, pid);
     if (tid >= 0) {
@@ -42,21 +38,6 @@ static void append_metadata(struct str *out, bool *first, const char *what, int6
     str_append(out, "}}");
 }
 
-/* The name has more for gpu-tracker's readers: that this is a merged timeline, and the process's
- * origin. */
-static void append_process_name(const struct timeline_tracks *tracks,
-    const struct timeline_process *process, struct str *out, bool *first)
-{
-    const struct timeline_trace *trace =
-        process->trace == TRACK_NONE ? NULL : tracks->traces + process->trace;
-    begin_metadata(out, first, "process_name", process->pid, -1, "name", process->name);
-    if (trace)
-        merged_mark_append(out, process->trace, trace->name, trace->rank, trace->world_size);
-    else
-        merged_mark_append(out, -1, NULL, -1, -1);
-    str_append(out, "}}");
-}
-
 /* At the first sight of a process: its name, its place, its labels. */
 static int64_t introduce_process(
     struct timeline_tracks *tracks, uint32_t number, struct str *out, bool *first)
@@ -66,7 +47,18 @@ static int64_t introduce_process(
     if (process->written)
         return pid;
     process->written = true;
-    append_process_name(tracks, process, out, first);
+
+    /* The name has more for gpu-tracker's readers: that this is a merged timeline, and the
+     * process's origin. */
+    const struct timeline_trace *trace =
+        process->trace == TRACK_NONE ? NULL : tracks->traces + process->trace;
+    begin_metadata(out, first, "process_name", process->pid, -1, "name", process->name);
+    if (trace)
+        merged_mark_append(out, process->trace, trace->name, trace->rank, trace->world_size);
+    else
+        merged_mark_append(out, -1, NULL, -1, -1);
+    str_append(out, "}}");
+
     append_metadata(out, first, "process_sort_index", pid, -1, "sort_index", NULL);
     if (process->labels)
         append_metadata(out, first, "process_labels", pid, -1, "labels", process->labels);
@@ -254,14 +246,6 @@ static int open_job(struct writing *writing, struct line_job **job, struct gput_
     return start_job(writing, *job, error);
 }
 
-static void report_progress(const struct timeline *timeline, uint64_t written)
-{
-    uint64_t all = timeline->slices + timeline->counters + timeline->others;
-    double done = (double)written / (double)all, from = timeline->progress_from;
-    if (timeline->progress && written % 4096 == 0)
-        timeline->progress(timeline->user, from + (1 - from) * done);
-}
-
 static int plan_all(struct writing *writing, struct gput_error *error)
 {
     struct timeline_record record;
@@ -269,7 +253,12 @@ static int plan_all(struct writing *writing, struct gput_error *error)
     bool there = true;
     TRY(open_job(writing, &job, error));
     for (uint64_t planned = 0; there; planned++) {
-        report_progress(writing->timeline, planned);
+        uint64_t all =
+            writing->timeline->slices + writing->timeline->counters + writing->timeline->others;
+        double done = (double)planned / (double)all, from = writing->timeline->progress_from;
+        if (writing->timeline->progress && planned % 4096 == 0)
+            writing->timeline->progress(writing->timeline->user, from + (1 - from) * done);
+
         TRY(timeline_take(writing->timeline, &record, &there, error));
         if (there)
             TRY(plan_line(writing, job, &record, error));

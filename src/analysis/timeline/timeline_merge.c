@@ -152,25 +152,6 @@ static bool is_session(const char *path)
            text_ends_with(path, ".gputblocks");
 }
 
-static int find_inputs(struct merge *merge, struct gput_error *error)
-{
-    for (size_t i = 0; i < merge->options->n_inputs; i++) {
-        const char *path = merge->options->inputs[i];
-        struct stat info;
-        if (stat(path, &info) != 0)
-            return error_set_errno(error, errno, "Cannot open %s", path);
-        if (!S_ISDIR(info.st_mode) && is_session(path))
-            TRY(add_input(merge, INPUT_SESSION, strdup(path), error));
-        else if (!S_ISDIR(info.st_mode))
-            TRY(add_input(merge, INPUT_TRACE, strdup(path), error));
-        else if (trace_root_is(path))
-            TRY(add_input(merge, INPUT_ROOT, strdup(path), error));
-        else
-            TRY(add_folder(merge, path, error));
-    }
-    return GPUT_OK;
-}
-
 static int refuse_output(const char *path, const char *input, struct gput_error *error)
 {
     return error_set(error, GPUT_ERROR_INVALID,
@@ -467,7 +448,21 @@ static int write_merged(
 static int merge_inputs(
     struct merge *merge, struct gput_timeline_result *result, struct gput_error *error)
 {
-    TRY(find_inputs(merge, error));
+    for (size_t i = 0; i < merge->options->n_inputs; i++) {
+        const char *path = merge->options->inputs[i];
+        struct stat info;
+        if (stat(path, &info) != 0)
+            return error_set_errno(error, errno, "Cannot open %s", path);
+        if (!S_ISDIR(info.st_mode) && is_session(path))
+            TRY(add_input(merge, INPUT_SESSION, strdup(path), error));
+        else if (!S_ISDIR(info.st_mode))
+            TRY(add_input(merge, INPUT_TRACE, strdup(path), error));
+        else if (trace_root_is(path))
+            TRY(add_input(merge, INPUT_ROOT, strdup(path), error));
+        else
+            TRY(add_folder(merge, path, error));
+    }
+
     if (merge->options->output)
         TRY(check_output(merge, merge->options->output, error));
     merge->clocks = calloc(merge->n_inputs + 1, sizeof *merge->clocks);

@@ -187,22 +187,6 @@ static void forget_lanes(struct calling *calling)
     names_finish(&calling->lane_keys);
 }
 
-static int add_call(struct calling *calling, struct block_lane *lane,
-    const struct sub_tracking_mark *row, int64_t start_ns, struct gput_error *error)
-{
-    struct timeline_event slice = {.type = 'X', .start_ns = start_ns};
-    if (row->timestamp_ns < start_ns ||
-        __builtin_sub_overflow(row->timestamp_ns, start_ns, &slice.duration_ns)) {
-        calling->inputs->report.unusable++;
-        return GPUT_OK;
-    }
-    if (lane->thread == TRACK_NONE)
-        TRY(find_thread(calling, row, &lane->thread, error));
-    slice.thread = lane->thread;
-    slice.name = (struct json_text){lane->name.data + 1, lane->name.length - 2, 0};
-    return timeline_add(calling->inputs->timeline, &slice, NULL, error);
-}
-
 /* Finds the start of a stop: the latest of its thread, unless the mark names it. Then the start may
  * also be another thread's, or still come. */
 static bool find_start(
@@ -231,7 +215,18 @@ static int add_mark(
         return GPUT_OK;
     }
     calling->calls++;
-    return add_call(calling, lane, row, start_ns, error);
+
+    struct timeline_event slice = {.type = 'X', .start_ns = start_ns};
+    if (row->timestamp_ns < start_ns ||
+        __builtin_sub_overflow(row->timestamp_ns, start_ns, &slice.duration_ns)) {
+        calling->inputs->report.unusable++;
+        return GPUT_OK;
+    }
+    if (lane->thread == TRACK_NONE)
+        TRY(find_thread(calling, row, &lane->thread, error));
+    slice.thread = lane->thread;
+    slice.name = (struct json_text){lane->name.data + 1, lane->name.length - 2, 0};
+    return timeline_add(calling->inputs->timeline, &slice, NULL, error);
 }
 
 /* Threads are called as the program calls them. */

@@ -234,22 +234,6 @@ static uint64_t own_id(const struct adding *adding, uint64_t id)
     return id;
 }
 
-/* "id", or "id2" with an id that is local to the process, or global. */
-static void set_id(
-    const struct adding *adding, const struct trace_event *event, struct timeline_event *out)
-{
-    struct json_value id = event->id;
-    if (id.kind == JSON_NONE && strchr("bneNODSTpF", event->type)) {
-        struct json_value whole = {event->text, (uint32_t)event->length, JSON_OBJECT, 0};
-        struct json_value id2 = json_member(&whole, "id2"), local = json_member(&id2, "local");
-        out->id_is_local = local.kind == JSON_NUMBER || local.kind == JSON_STRING;
-        id = out->id_is_local ? local : json_member(&id2, "global");
-    }
-    out->has_id = id.kind == JSON_NUMBER || id.kind == JSON_STRING;
-    if (out->has_id)
-        out->id = out->id_is_local ? id_number(&id) : own_id(adding, id_number(&id));
-}
-
 static char one_letter(const struct json_value *value)
 {
     return value->kind == JSON_STRING && value->length == 1 ? *value->text : '\0';
@@ -272,20 +256,6 @@ static struct json_text args_text(const struct json_value *args, struct str *cle
         return (struct json_text){args->text, args->length, args->flags};
     json_write_value(args, clean);
     return (struct json_text){str_text(clean), clean->length, 0};
-}
-
-/* Steps are marked as "ProfilerStep#12", or by step_num in the args. */
-static void note_step(struct adding *adding, const struct trace_event *event, int64_t start_ns)
-{
-    static const char prefix[] = "ProfilerStep#";
-    struct json_value number = event->step_num;
-    int64_t step;
-    if (event->name.kind == JSON_STRING && event->name.length > sizeof prefix - 1 &&
-        memcmp(event->name.text, prefix, sizeof prefix - 1) == 0)
-        number = (struct json_value){event->name.text + sizeof prefix - 1,
-            event->name.length - (uint32_t)(sizeof prefix - 1), JSON_STRING, 0};
-    if (event->type == 'X' && json_int64(&number, &step))
-        step_search_note(adding->inputs->search, step, start_ns);
 }
 
 /* The text with JSON_PADDING zeroes after it, NULL for an empty one; false without memory. */
@@ -412,7 +382,19 @@ static int add_plain(struct adding *adding, const struct trace_event *event, int
         out.duration_ns = event->duration_ns;
     }
     TRY(find_thread(adding, event, &out.thread, error));
-    set_id(adding, event, &out);
+
+    /* "id", or "id2" with an id that is local to the process, or global. */
+    struct json_value id = event->id;
+    if (id.kind == JSON_NONE && strchr("bneNODSTpF", event->type)) {
+        struct json_value whole = {event->text, (uint32_t)event->length, JSON_OBJECT, 0};
+        struct json_value id2 = json_member(&whole, "id2"), local = json_member(&id2, "local");
+        out.id_is_local = local.kind == JSON_NUMBER || local.kind == JSON_STRING;
+        id = out.id_is_local ? local : json_member(&id2, "global");
+    }
+    out.has_id = id.kind == JSON_NUMBER || id.kind == JSON_STRING;
+    if (out.has_id)
+        out.id = out.id_is_local ? id_number(&id) : own_id(adding, id_number(&id));
+
     out.name = string_text(&event->name);
     out.category = string_text(&event->category);
     out.args = args_text(&event->args, &adding->args);
@@ -454,7 +436,17 @@ static int add_event(
         return GPUT_OK;
     }
     if (adding->inputs->search) {
-        note_step(adding, event, start_ns);
+        /* Steps are marked as "ProfilerStep#12", or by step_num in the args. */
+        static const char prefix[] = "ProfilerStep#";
+        struct json_value number = event->step_num;
+        int64_t step;
+        if (event->name.kind == JSON_STRING && event->name.length > sizeof prefix - 1 &&
+            memcmp(event->name.text, prefix, sizeof prefix - 1) == 0)
+            number = (struct json_value){event->name.text + sizeof prefix - 1,
+                event->name.length - (uint32_t)(sizeof prefix - 1), JSON_STRING, 0};
+        if (event->type == 'X' && json_int64(&number, &step))
+            step_search_note(adding->inputs->search, step, start_ns);
+
         return GPUT_OK;
     }
     adding->cut += has_more_members(event);

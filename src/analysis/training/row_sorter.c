@@ -96,15 +96,6 @@ static const void *keep(struct row_sorter *sorter, const void *row)
     return row ? memcpy(sorter->last, row, sorter->order.row_size) : NULL;
 }
 
-/* All is in the file, and the memory of rows becomes that of the runs' buffers. */
-static int start_merging(struct row_sorter *sorter, const void **row, struct gput_error *error)
-{
-    TRY(spill(sorter, error));
-    free(sorter->rows);
-    sorter->rows = NULL;
-    return sorted_runs_first(sorter->runs, sorter->memory.bytes, row, error);
-}
-
 /* The next row in order, NULL after the last. */
 static int next_row(struct row_sorter *sorter, const void **row, struct gput_error *error)
 {
@@ -120,7 +111,11 @@ int row_sorter_first(struct row_sorter *sorter, const void **row, struct gput_er
     const void *first;
     sorter->taken = 0;
     if (sorted_runs_count(sorter->runs) > 0) {
-        TRY(start_merging(sorter, &first, error));
+        /* All is in the file, and the memory of rows becomes that of the runs' buffers. */
+        TRY(spill(sorter, error));
+        free(sorter->rows);
+        sorter->rows = NULL;
+        TRY(sorted_runs_first(sorter->runs, sorter->memory.bytes, &first, error));
     } else {
         sort_rows(sorter);
         TRY(next_row(sorter, &first, error));

@@ -144,27 +144,6 @@ static const char *reason_of_errno(void)
     }
 }
 
-static void read_power(const struct drm_card *card, struct gpu_device_reading *reading)
-{
-    uint64_t microwatts;
-    errno = ENOENT;
-    if (card->sensors[0] && (sysfs_read_uint64(card->sensors, "power1_average", &microwatts) ||
-                                sysfs_read_uint64(card->sensors, "power1_input", &microwatts)))
-        reading->power_watts = (double)microwatts / 1e6;
-    else
-        reading->missing[GPU_POWER] = reason_of_errno();
-}
-
-static void read_energy(const struct drm_card *card, struct gpu_device_reading *reading)
-{
-    char table[256];
-    long length = sysfs_read_bytes(card->folder, "gpu_metrics", table, sizeof table);
-    if (length > 0)
-        reading->energy_joules = gpu_metrics_energy_joules(table, (size_t)length);
-    if (isnan(reading->energy_joules))
-        reading->missing[GPU_ENERGY] = length < 0 ? reason_of_errno() : not_reported;
-}
-
 static void amdgpu_read_device(
     void *opaque, uint32_t index, bool whole, struct gpu_device_reading *reading)
 {
@@ -185,8 +164,21 @@ static void amdgpu_read_device(
         reading->utilization_percent = (double)percent;
     else
         reading->missing[GPU_UTILIZATION] = reason_of_errno();
-    read_power(card, reading);
-    read_energy(card, reading);
+
+    uint64_t microwatts;
+    errno = ENOENT;
+    if (card->sensors[0] && (sysfs_read_uint64(card->sensors, "power1_average", &microwatts) ||
+                                sysfs_read_uint64(card->sensors, "power1_input", &microwatts)))
+        reading->power_watts = (double)microwatts / 1e6;
+    else
+        reading->missing[GPU_POWER] = reason_of_errno();
+
+    char table[256];
+    long length = sysfs_read_bytes(card->folder, "gpu_metrics", table, sizeof table);
+    if (length > 0)
+        reading->energy_joules = gpu_metrics_energy_joules(table, (size_t)length);
+    if (isnan(reading->energy_joules))
+        reading->missing[GPU_ENERGY] = length < 0 ? reason_of_errno() : not_reported;
 }
 
 static void amdgpu_read_ram(void *opaque, uint32_t index, struct gpu_device_reading *reading)

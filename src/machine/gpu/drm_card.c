@@ -55,17 +55,6 @@ static enum gpu_vendor vendor_of(const struct drm_card *card)
     return GPU_VENDOR_OTHER;
 }
 
-static void read_address(const char *card_folder, struct drm_card *card)
-{
-    char text[256];
-    struct pci_address address;
-    if ((sysfs_read_uevent(card->folder, "PCI_SLOT_NAME", text, sizeof text) &&
-            pci_address_parse(text, &address)) ||
-        (read_link_name(card_folder, "device", text, sizeof text) &&
-            pci_address_parse(text, &address)))
-        pci_address_format(&address, card->pci_address);
-}
-
 static bool has_render_node(const struct drm_card *card)
 {
     char folder[SYSFS_PATH_SIZE];
@@ -91,7 +80,15 @@ static bool read_card(const char *drm_folder, unsigned number, struct drm_card *
         card->vendor_id = (uint32_t)value;
     if (sysfs_read_uint64(card->folder, "device", &value))
         card->device_id = (uint32_t)value;
-    read_address(card_folder, card);
+
+    char text[256];
+    struct pci_address address;
+    if ((sysfs_read_uevent(card->folder, "PCI_SLOT_NAME", text, sizeof text) &&
+            pci_address_parse(text, &address)) ||
+        (read_link_name(card_folder, "device", text, sizeof text) &&
+            pci_address_parse(text, &address)))
+        pci_address_format(&address, card->pci_address);
+
     card->vendor = vendor_of(card);
     card->renders = is_gpu_driver(card->driver) || has_render_node(card) ||
                     (!card->driver[0] && card->vendor != GPU_VENDOR_OTHER);

@@ -315,24 +315,6 @@ static bool answer(struct gpu_feed *feed, struct reading *reading)
     return true;
 }
 
-/* The end of a thread: the last one closes the source, which may take long. */
-static void leave(struct gpu_feed *feed, struct reading *reading)
-{
-    if (feed->n_threads == 1 && feed->closing) {
-        void *state = feed->state;
-        feed->state = NULL;
-        pthread_mutex_unlock(&feed->lock);
-        feed->source->close(state);
-        pthread_mutex_lock(&feed->lock);
-    }
-    bool is_owner = --feed->n_threads == 0 && feed->is_left;
-    pthread_cond_broadcast(&feed->done);
-    pthread_mutex_unlock(&feed->lock);
-    reading_free(reading);
-    if (is_owner)
-        destroy(feed);
-}
-
 static void *answer_requests(void *argument)
 {
     struct gpu_feed *feed = argument;
@@ -353,7 +335,22 @@ static void *answer_requests(void *argument)
             break;
         }
     }
-    leave(feed, reading);
+
+    /* The last thread closes the source, which may take long. */
+    if (feed->n_threads == 1 && feed->closing) {
+        void *state = feed->state;
+        feed->state = NULL;
+        pthread_mutex_unlock(&feed->lock);
+        feed->source->close(state);
+        pthread_mutex_lock(&feed->lock);
+    }
+    bool is_owner = --feed->n_threads == 0 && feed->is_left;
+    pthread_cond_broadcast(&feed->done);
+    pthread_mutex_unlock(&feed->lock);
+    reading_free(reading);
+    if (is_owner)
+        destroy(feed);
+
     return NULL;
 }
 

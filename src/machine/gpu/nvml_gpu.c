@@ -81,18 +81,6 @@ static int read_system_memory(const char *procfs_root, struct memory *memory)
     return NVML_SUCCESS;
 }
 
-static void read_capacity(struct nvml_gpu *gpu)
-{
-    struct memory memory = {NAN, NAN};
-    int code = read_memory(gpu, &memory);
-    gpu->unified = (code == NVML_SUCCESS && memory.total == 0) ||
-                   (code == NVML_NOT_SUPPORTED && is_unified_name(gpu->device.name));
-    if (gpu->unified)
-        code = read_system_memory(gpu->procfs_root, &memory);
-    gpu->device.shares_ram = gpu->unified;
-    gpu->device.ram_capacity_bytes = code == NVML_SUCCESS ? memory.total : NAN;
-}
-
 void nvml_gpu_init(struct nvml_gpu *gpu, const struct nvml_library *library,
     const char *procfs_root, nvml_device handle, const struct gpu_device *parent)
 {
@@ -112,7 +100,15 @@ void nvml_gpu_init(struct nvml_gpu *gpu, const struct nvml_library *library,
         snprintf(device->name, sizeof device->name, "%.80s%s", parent ? parent->name : "NVIDIA GPU",
             parent ? " MIG" : "");
     device->uuid[sizeof device->uuid - 1] = device->name[sizeof device->name - 1] = '\0';
-    read_capacity(gpu);
+
+    struct memory memory = {NAN, NAN};
+    int code = read_memory(gpu, &memory);
+    gpu->unified = (code == NVML_SUCCESS && memory.total == 0) ||
+                   (code == NVML_NOT_SUPPORTED && is_unified_name(gpu->device.name));
+    if (gpu->unified)
+        code = read_system_memory(gpu->procfs_root, &memory);
+    gpu->device.shares_ram = gpu->unified;
+    gpu->device.ram_capacity_bytes = code == NVML_SUCCESS ? memory.total : NAN;
 }
 
 /* Records what a failed call means for one figure, or for the whole GPU. An unknown error concerns

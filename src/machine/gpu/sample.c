@@ -116,14 +116,6 @@ static void explain(struct gpu_set *set, uint32_t at, enum gpu_figure figure, co
         reason ? reason : "");
 }
 
-static void report_loss(struct gpu_set *set, uint32_t at, const struct gpu_device_reading *reading)
-{
-    if (reading->lost && !set->lost[at])
-        gpu_set_warn(set, "GPU %s (%s) was lost: its figures are missing from here on",
-            set->devices[at].uuid, set->devices[at].name);
-    set->lost[at] = reading->lost;
-}
-
 static void sample_device(struct gpu_set *set, struct gpu_sample *sample,
     const struct gpu_feed_view *view, uint32_t index, uint32_t at, int64_t now)
 {
@@ -150,7 +142,11 @@ static void sample_device(struct gpu_set *set, struct gpu_sample *sample,
     out->read_ns = view->read_ns[index];
     sample->device_age_seconds =
         fmax(sample->device_age_seconds, clock_seconds_of_ns(now - out->read_ns));
-    report_loss(set, at, reading);
+
+    if (reading->lost && !set->lost[at])
+        gpu_set_warn(set, "GPU %s (%s) was lost: its figures are missing from here on",
+            set->devices[at].uuid, set->devices[at].name);
+    set->lost[at] = reading->lost;
 }
 
 /* Once the main process is gone, pids that are unknown may be its own and those it started. */
@@ -226,20 +222,6 @@ static struct gpu_missing missing_list(const struct gpu_feed_view *view)
 static double unless_hidden(double figure, bool is_hidden)
 {
     return is_hidden && !(figure > 0) ? NAN : figure;
-}
-
-static void put_share(
-    struct gpu_device_sample *out, const struct gpu_share *share, const struct gpu_missing *missing)
-{
-    out->main_ram_bytes = unless_hidden(share->main_ram_bytes, missing->ram_is_hidden);
-    out->descendants_ram_bytes =
-        unless_hidden(share->descendants_ram_bytes, missing->ram_is_hidden);
-    out->combined_ram_bytes = unless_hidden(share->combined_ram_bytes, missing->ram_is_hidden);
-    out->main_sm_percent = unless_hidden(share->main_sm_percent, missing->sm_is_hidden);
-    out->descendants_sm_percent =
-        unless_hidden(share->descendants_sm_percent, missing->sm_is_hidden);
-    out->all_sm_percent = unless_hidden(share->all_sm_percent, missing->sm_is_hidden);
-    out->n_unattributed = share->n_unattributed;
 }
 
 /* Records that use may have gone unseen, so that maxima account for it later. */
@@ -319,7 +301,17 @@ static void sample_processes_of(struct gpu_set *set, struct gpu_sample *sample,
     out->lacks_samples = missing->lacks_samples;
     if (!fresh)
         return;
-    put_share(out, share, missing);
+
+    out->main_ram_bytes = unless_hidden(share->main_ram_bytes, missing->ram_is_hidden);
+    out->descendants_ram_bytes =
+        unless_hidden(share->descendants_ram_bytes, missing->ram_is_hidden);
+    out->combined_ram_bytes = unless_hidden(share->combined_ram_bytes, missing->ram_is_hidden);
+    out->main_sm_percent = unless_hidden(share->main_sm_percent, missing->sm_is_hidden);
+    out->descendants_sm_percent =
+        unless_hidden(share->descendants_sm_percent, missing->sm_is_hidden);
+    out->all_sm_percent = unless_hidden(share->all_sm_percent, missing->sm_is_hidden);
+    out->n_unattributed = share->n_unattributed;
+
     out->untracked_ram_bytes = member->untracked_ram_bytes[i];
     out->bounds_ram = !set->devices[at].shares_ram;
     out->is_ram_changed =
@@ -392,17 +384,6 @@ static void sum_up(const struct gpu_set *set, struct gpu_sample *sample)
         sample->utilization_hardware_percent = sample->utilization_sum_percent / busy_known;
 }
 
-static void sample_forked(struct gpu_set *set, struct gpu_sample *sample)
-{
-    clear_sample(sample, NAN);
-    sample->n_devices = (uint32_t)set->n_devices;
-    for (uint32_t i = 0; i < sample->n_devices; i++) {
-        clear_device(&sample->devices[i]);
-        for (int figure = 0; figure < GPU_FIGURE_COUNT; figure++)
-            explain(set, i, figure, forked_reason);
-    }
-}
-
 static void fill_sample(struct gpu_set *set, const struct gpu_tree *tree, struct gpu_sample *sample)
 {
     clear_sample(sample, set->n_devices || gpu_set_has_hidden_gpus(set) ? NAN : 0);
@@ -430,7 +411,14 @@ static void fill_sample(struct gpu_set *set, const struct gpu_tree *tree, struct
 void gpu_set_sample(struct gpu_set *set, const struct gpu_tree *tree, struct gpu_sample *sample)
 {
     if (set->owner != getpid()) {
-        sample_forked(set, sample);
+        clear_sample(sample, NAN);
+        sample->n_devices = (uint32_t)set->n_devices;
+        for (uint32_t i = 0; i < sample->n_devices; i++) {
+            clear_device(&sample->devices[i]);
+            for (int figure = 0; figure < GPU_FIGURE_COUNT; figure++)
+                explain(set, i, figure, forked_reason);
+        }
+
         return;
     }
     track(set, tree);

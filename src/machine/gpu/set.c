@@ -361,19 +361,17 @@ void gpu_set_await_start(struct gpu_set *set, int64_t timeout_ns)
     release_finished(set);
 }
 
-/* Those that were known without a driver: their order is that of the sources, which have more. */
-static void forget_devices(struct gpu_set *set)
-{
-    set->n_devices = 0;
-    for (size_t i = 0; i < GPU_SOURCE_COUNT; i++)
-        set->members[i].merged_version = 0;
-}
-
 void gpu_set_start(struct gpu_set *set)
 {
     if (!gpu_set_is_to_start(set) || set->owner != getpid())
         return;
-    forget_devices(set);
+
+    /* Those that were known without a driver: their order is that of the sources, which have more.
+     */
+    set->n_devices = 0;
+    for (size_t i = 0; i < GPU_SOURCE_COUNT; i++)
+        set->members[i].merged_version = 0;
+
     start_feeds(set);
 }
 

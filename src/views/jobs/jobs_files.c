@@ -191,9 +191,15 @@ static void unite(struct gput_jobs *jobs, size_t *alias,
     jobs_drop_empty(jobs);
 }
 
-/* What its report says of these seconds is all there is to know. */
-static void find_missing_samples(struct gput_jobs *jobs)
+void jobs_unite_files(struct gput_jobs *jobs, size_t *alias)
 {
+    jobs_sort_ranks(jobs, compare_identity);
+    unite(jobs, alias, is_same_session);
+    jobs_sort_ranks(jobs, compare_samples);
+    unite(jobs, alias, is_copy);
+    jobs_sort_ranks(jobs, compare_identity);
+
+    /* What its report says of these seconds is all there is to know. */
     for (size_t i = 0; i < jobs->n_ranks; i++) {
         const struct jobs_rank *rank = &jobs->ranks[i];
         if (rank->missing_seconds > 0 && isnan(rank->cpu_seconds) && !(rank->files & JOBS_REPORT))
@@ -202,14 +208,4 @@ static void find_missing_samples(struct gput_jobs *jobs)
                 "may have been more",
                 rank->path, rank->missing_seconds);
     }
-}
-
-void jobs_unite_files(struct gput_jobs *jobs, size_t *alias)
-{
-    jobs_sort_ranks(jobs, compare_identity);
-    unite(jobs, alias, is_same_session);
-    jobs_sort_ranks(jobs, compare_samples);
-    unite(jobs, alias, is_copy);
-    jobs_sort_ranks(jobs, compare_identity);
-    find_missing_samples(jobs);
 }

@@ -104,16 +104,6 @@ static void find_runs(struct jobs_rank *ranks, size_t count)
     }
 }
 
-static void find_all_runs(struct gput_jobs *jobs)
-{
-    for (size_t first = 0, end; first < jobs->n_ranks; first = end) {
-        for (end = first + 1;
-             end < jobs->n_ranks && compare_names(&jobs->ranks[first], &jobs->ranks[end]) == 0;)
-            end++;
-        find_runs(&jobs->ranks[first], end - first);
-    }
-}
-
 static void index_runs(struct gput_jobs *jobs)
 {
     struct jobs_rank *ranks = jobs->ranks;
@@ -375,16 +365,6 @@ static int compare_for_people(const void *left, const void *right)
     return strcmp(a->path, b->path);
 }
 
-static void order_for_people(struct gput_jobs *jobs)
-{
-    jobs->order = calloc(jobs->n_ranks + 1, sizeof *jobs->order);
-    jobs->failed |= !jobs->order;
-    for (size_t i = 0; jobs->order && i < jobs->n_ranks; i++)
-        jobs->order[i] = &jobs->ranks[i];
-    if (jobs->order)
-        qsort(jobs->order, jobs->n_ranks, sizeof *jobs->order, compare_for_people);
-}
-
 /* Where the ranks of each job are, and what they are called. */
 static void describe_jobs(struct gput_jobs *jobs)
 {
@@ -425,7 +405,14 @@ void jobs_sort(struct gput_jobs *jobs)
     jobs_leave_out_nested(jobs);
     jobs_drop_empty(jobs);
     jobs_sort_ranks(jobs, compare_runs);
-    find_all_runs(jobs);
+
+    for (size_t first = 0, end; first < jobs->n_ranks; first = end) {
+        for (end = first + 1;
+             end < jobs->n_ranks && compare_names(&jobs->ranks[first], &jobs->ranks[end]) == 0;)
+            end++;
+        find_runs(&jobs->ranks[first], end - first);
+    }
+
     index_runs(jobs);
     jobs_sort_ranks(jobs, compare_jobs);
     split_into_jobs(jobs);
@@ -436,5 +423,11 @@ void jobs_sort(struct gput_jobs *jobs)
     split_into_machines(jobs);
     describe_machines(jobs);
     jobs_find_runs_at_once(jobs);
-    order_for_people(jobs);
+
+    jobs->order = calloc(jobs->n_ranks + 1, sizeof *jobs->order);
+    jobs->failed |= !jobs->order;
+    for (size_t i = 0; jobs->order && i < jobs->n_ranks; i++)
+        jobs->order[i] = &jobs->ranks[i];
+    if (jobs->order)
+        qsort(jobs->order, jobs->n_ranks, sizeof *jobs->order, compare_for_people);
 }

@@ -132,14 +132,6 @@ static void add(struct gput_tables *tables, const char *name, const struct colum
         table_put_columns(table, columns, n_columns, (const char *)items + i * size);
 }
 
-static void add_ranks(struct gput_tables *tables, const struct gput_jobs *jobs)
-{
-    struct gput_table *table = tables_add(tables, "ranks");
-    table_add_columns(table, "", NULL, rank_columns, COLUMN_COUNT(rank_columns));
-    for (size_t i = 0; i < jobs->n_ranks; i++)
-        table_put_columns(table, rank_columns, COLUMN_COUNT(rank_columns), jobs->order[i]);
-}
-
 #define ADD(name, columns, items, count)                                                           \
     add(building, name, columns, COLUMN_COUNT(columns), items, count, sizeof *(items))
 
@@ -152,7 +144,12 @@ int gput_jobs_tables(
         return error_memory(error);
     ADD("jobs", job_columns, jobs->jobs, jobs->n_jobs);
     ADD("machines", machine_columns, jobs->machines, jobs->n_machines);
-    add_ranks(building, jobs);
+
+    struct gput_table *table = tables_add(building, "ranks");
+    table_add_columns(table, "", NULL, rank_columns, COLUMN_COUNT(rank_columns));
+    for (size_t i = 0; i < jobs->n_ranks; i++)
+        table_put_columns(table, rank_columns, COLUMN_COUNT(rank_columns), jobs->order[i]);
+
     ADD("findings", finding_columns, jobs->findings, jobs->n_findings);
     return tables_finish_building(building, tables, error);
 }

@@ -26,23 +26,6 @@ static bool stands_out(const struct jobs_rank *rank)
     return rank->is_straggler || jobs_has_failed(rank) || jobs_is_unfinished(rank);
 }
 
-static void write_end(const struct jobs_rank *rank, struct str *text)
-{
-    const char *stopped_by = jobs_stopped_by(rank);
-    if (stopped_by)
-        str_printf(text, "stopped by %s", stopped_by);
-    else if (rank->signal > 0)
-        str_printf(text, "signal %.0f", rank->signal);
-    else if (!isnan(rank->exit_status))
-        str_printf(text, "exit %.0f", rank->exit_status);
-    else
-        str_append(text, jobs_is_unfinished(rank) ? "no end known" : "tracking ended");
-    if (rank->limit_enforced[0])
-        str_printf(text, ", %s limit exceeded", rank->limit_enforced);
-    else if (jobs_is_out_of_memory(rank))
-        str_append(text, ", out of memory");
-}
-
 /* The columns of a table of ranks that are not the same for all jobs: it is to fit a terminal. */
 struct layout {
     int number_width, machine_width;
@@ -116,7 +99,21 @@ static void write_rank(const struct jobs_rank *rank, const struct layout *layout
     if (layout->has_waited)
         str_printf(text, " %*s", utf8_field(waited, TIME_WIDTH), waited);
     str_append(text, "  ");
-    write_end(rank, text);
+
+    const char *stopped_by = jobs_stopped_by(rank);
+    if (stopped_by)
+        str_printf(text, "stopped by %s", stopped_by);
+    else if (rank->signal > 0)
+        str_printf(text, "signal %.0f", rank->signal);
+    else if (!isnan(rank->exit_status))
+        str_printf(text, "exit %.0f", rank->exit_status);
+    else
+        str_append(text, jobs_is_unfinished(rank) ? "no end known" : "tracking ended");
+    if (rank->limit_enforced[0])
+        str_printf(text, ", %s limit exceeded", rank->limit_enforced);
+    else if (jobs_is_out_of_memory(rank))
+        str_append(text, ", out of memory");
+
     str_append(text, rank->is_straggler ? ", straggler" : "");
     str_append(text, rank->ram_is_at_least ? ", RAM at least" : "");
     if (strcmp(number, "-") == 0) /* steps of a workflow, workers: known by their files */
@@ -145,25 +142,6 @@ static void write_count(const struct gput_jobs *jobs, const struct jobs_job *job
         str_printf(text, " (%zu started again)", job->retried);
     if (job->known_ranks < job->world_size)
         str_printf(text, " (known: %.0f of %.0f)", job->known_ranks, job->world_size);
-}
-
-static void write_ranks(const struct gput_jobs *jobs, const struct jobs_job *job, struct str *text)
-{
-    size_t listed = 0;
-    struct layout layout = lay_out(jobs, job);
-    for (size_t i = job->first; i < job->first + job->count && listed < MAX_LISTED; i++) {
-        const struct jobs_rank *rank = jobs->order[i];
-        if (job->count > MAX_LISTED && !stands_out(rank))
-            continue;
-        if (listed++ == 0)
-            write_header(job, &layout, text);
-        write_rank(rank, &layout, text);
-    }
-    if (listed == 0)
-        str_printf(
-            text, "  none of %zu %ss stands out (-f csv lists all)\n", job->count, job->noun);
-    else if (listed < job->count)
-        str_printf(text, "  and %zu more (-f csv lists all)\n", job->count - listed);
 }
 
 static void write_gpus(const struct jobs_job *job, struct str *text)
@@ -304,7 +282,23 @@ static void write_job(const struct gput_jobs *jobs, size_t index, struct str *te
     write_command(jobs, job, text);
     write_figures(job, text);
     write_clocks(jobs, job, text);
-    write_ranks(jobs, job, text);
+
+    size_t listed = 0;
+    struct layout layout = lay_out(jobs, job);
+    for (size_t i = job->first; i < job->first + job->count && listed < MAX_LISTED; i++) {
+        const struct jobs_rank *rank = jobs->order[i];
+        if (job->count > MAX_LISTED && !stands_out(rank))
+            continue;
+        if (listed++ == 0)
+            write_header(job, &layout, text);
+        write_rank(rank, &layout, text);
+    }
+    if (listed == 0)
+        str_printf(
+            text, "  none of %zu %ss stands out (-f csv lists all)\n", job->count, job->noun);
+    else if (listed < job->count)
+        str_printf(text, "  and %zu more (-f csv lists all)\n", job->count - listed);
+
     write_findings(jobs, (double)index, text);
     str_append(text, "\n");
 }

@@ -28,18 +28,6 @@ const char *gput_report_remedy(void)
 
 /* ---- The file ---- */
 
-void gput_report_session_init(struct gput_report_session *session, size_t size)
-{
-    static const struct gput_report_session nothing;
-    sized_init(session, size, &nothing, sizeof nothing);
-}
-
-void gput_report_options_init(struct gput_report_options *options, size_t size)
-{
-    static const struct gput_report_options usual = {.stop_fd = -1};
-    sized_init(options, size, &usual, sizeof usual);
-}
-
 /* Names in a title; with one more, all are in it. */
 #define MAX_NAMED 3
 

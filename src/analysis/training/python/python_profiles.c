@@ -259,8 +259,11 @@ static int check_word(const char *word, const char *noun, const char *const *wor
     return code;
 }
 
-static int check_words(const struct gput_python_options *options, struct gput_error *error)
+int python_profiles_find(const struct gput_python_options *options,
+    struct python_profiles *profiles, struct gput_error *error)
 {
+    *profiles = (struct python_profiles){0};
+
     static const char *const modes[] = {
         "train", "eval", "predict", "global", "prestepzero", "posthookclose"};
     static const char *const phases[] = {"start", "stepstart", "forwardpassend", "stepend", "end"};
@@ -269,14 +272,8 @@ static int check_words(const struct gput_python_options *options, struct gput_er
     TRY(check_word(options->start_mode, "mode", modes, mode_count, error));
     TRY(check_word(options->end_mode, "mode", modes, mode_count, error));
     TRY(check_word(options->start_phase, "phase", phases, n_phases, error));
-    return check_word(options->end_phase, "phase", phases, n_phases, error);
-}
+    TRY(check_word(options->end_phase, "phase", phases, n_phases, error));
 
-int python_profiles_find(const struct gput_python_options *options,
-    struct python_profiles *profiles, struct gput_error *error)
-{
-    *profiles = (struct python_profiles){0};
-    TRY(check_words(options, error));
     for (size_t i = 0; i < options->n_paths; i++) {
         struct stat info;
         const char *path = options->paths[i];

@@ -139,24 +139,6 @@ static int add_rows(
     return GPUT_OK;
 }
 
-/* From the begin of one GetNext to the begin of the next of the same process. */
-static int add_batches(struct measuring *measuring, struct gput_error *error)
-{
-    const void *row;
-    TRY(row_sorter_first(measuring->calls, &row, error));
-    while (row) {
-        struct measured batch = *(const struct measured *)row;
-        TRY(row_sorter_next(measuring->calls, &row, error));
-        const struct measured *next = row;
-        if (!next || next->row.node != batch.row.node || next->row.pid != batch.row.pid)
-            continue;
-        batch.group = BATCHES;
-        batch.duration_us = next->row.start_us - batch.row.start_us;
-        TRY(add_measure(measuring, &batch, error));
-    }
-    return GPUT_OK;
-}
-
 /* Median and longest of each group. A median is the same from the other end. */
 static int measure_groups(struct measuring *measuring, struct gput_error *error)
 {
@@ -202,27 +184,6 @@ static struct gput_table *add_row_table(struct gput_tables *tables, const char *
     table_add_columns_of(table, GPUT_COLUMN_INT, "step", "worker_id", "num_workers", NULL);
     table_add_columns_of(table, GPUT_COLUMN_TEXT, "pin_memory", "process", "node_id", NULL);
     return table;
-}
-
-/* The outliers of each part, the longest first. */
-static int put_outliers(const struct profile_frame *frame, const struct measuring *measuring,
-    struct gput_table *const *tables, struct gput_error *error)
-{
-    const void *row;
-    TRY(row_sorter_first(measuring->measures, &row, error));
-    for (uint32_t part = 0; part < PARTS; part++) {
-        double median = measuring->groups[part].figures.summary.p50;
-        while (row && ((const struct measured *)row)->group == part) {
-            const struct measured *measured = row;
-            if (median > 0 && (double)measured->duration_us >= OUTLIER_FACTOR * median) {
-                put_row(frame, measured, tables[part]);
-                TRY(table_pass_full(tables[part], error));
-            }
-            TRY(row_sorter_next(measuring->measures, &row, error));
-        }
-        TRY(table_pass_rest(tables[part], error));
-    }
-    return GPUT_OK;
 }
 
 static void add_group_columns(struct gput_table *table)
@@ -279,7 +240,23 @@ static int put_all(const struct profile_frame *frame, const struct measuring *me
         add_row_table(tables, "batch_time_outliers")};
     TRY(table_pass_rest(summary, error));
     TRY(table_pass_rest(kinds, error));
-    return put_outliers(frame, measuring, outliers, error);
+
+    /* The outliers of each part, the longest first. */
+    const void *row;
+    TRY(row_sorter_first(measuring->measures, &row, error));
+    for (uint32_t part = 0; part < PARTS; part++) {
+        double median = measuring->groups[part].figures.summary.p50;
+        while (row && ((const struct measured *)row)->group == part) {
+            const struct measured *measured = row;
+            if (median > 0 && (double)measured->duration_us >= OUTLIER_FACTOR * median) {
+                put_row(frame, measured, outliers[part]);
+                TRY(table_pass_full(outliers[part], error));
+            }
+            TRY(row_sorter_next(measuring->measures, &row, error));
+        }
+        TRY(table_pass_rest(outliers[part], error));
+    }
+    return GPUT_OK;
 }
 
 static int measure(struct profile_frame *frame, const struct gput_profile_options *options,
@@ -295,7 +272,21 @@ static int measure(struct profile_frame *frame, const struct gput_profile_option
     TRY(row_sorter_create(&memory, &measures, &measuring->measures, error));
     TRY(row_sorter_create(&memory, &calls, &measuring->calls, error));
     TRY(add_rows(frame, measuring, error));
-    TRY(add_batches(measuring, error));
+
+    /* From the begin of one GetNext to the begin of the next of the same process. */
+    const void *row;
+    TRY(row_sorter_first(measuring->calls, &row, error));
+    while (row) {
+        struct measured batch = *(const struct measured *)row;
+        TRY(row_sorter_next(measuring->calls, &row, error));
+        const struct measured *next = row;
+        if (!next || next->row.node != batch.row.node || next->row.pid != batch.row.pid)
+            continue;
+        batch.group = BATCHES;
+        batch.duration_us = next->row.start_us - batch.row.start_us;
+        TRY(add_measure(measuring, &batch, error));
+    }
+
     return measure_groups(measuring, error);
 }
 

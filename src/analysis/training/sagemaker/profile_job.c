@@ -29,18 +29,6 @@ static void add_seconds(struct gput_table *table, const char *name)
     table_set_unit(table, "seconds");
 }
 
-static void add_columns(struct gput_table *table)
-{
-    table_add_columns_of(table, GPUT_COLUMN_TEXT, "start_time", "end_time", NULL);
-    add_seconds(table, "job_duration");
-    table_add_columns_of(table, GPUT_COLUMN_TEXT, "training_loop_start", "training_loop_end", NULL);
-    add_seconds(table, "training_loop_duration");
-    add_seconds(table, "initialization");
-    add_seconds(table, "finalization");
-    table_add_columns_of(
-        table, GPUT_COLUMN_DOUBLE, "initialization_%", "training_loop_%", "finalization_%", NULL);
-}
-
 int profile_job(struct profile_frame *frame, const struct gput_profile_options *options,
     struct gput_tables *tables, struct gput_error *error)
 {
@@ -56,7 +44,16 @@ int profile_job(struct profile_frame *frame, const struct gput_profile_options *
             "training loop began is not known",
             profile_source(options));
     struct gput_table *table = tables_add_record(tables, "job");
-    add_columns(table);
+
+    table_add_columns_of(table, GPUT_COLUMN_TEXT, "start_time", "end_time", NULL);
+    add_seconds(table, "job_duration");
+    table_add_columns_of(table, GPUT_COLUMN_TEXT, "training_loop_start", "training_loop_end", NULL);
+    add_seconds(table, "training_loop_duration");
+    add_seconds(table, "initialization");
+    add_seconds(table, "finalization");
+    table_add_columns_of(
+        table, GPUT_COLUMN_DOUBLE, "initialization_%", "training_loop_%", "finalization_%", NULL);
+
     double job = (double)(end_us - start_us), before = (double)(loop_start_us - start_us);
     double loop = (double)(loop_end_us - loop_start_us), after = (double)(end_us - loop_end_us);
     put_interval(table, start_us, end_us);

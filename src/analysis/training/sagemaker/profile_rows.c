@@ -186,24 +186,6 @@ int profile_framework_rows(struct profile_frame *frame, const struct gput_profil
     return put_framework_rows(frame, add_framework_table(tables), error);
 }
 
-static void put_event(
-    const struct profile_frame *frame, const struct framework_row *row, struct gput_table *table)
-{
-    put_times(frame, row, table);
-    table_put_int(table, row->end_us - row->start_us);
-    table_put_int(table, row->tid);
-    table_put_int(table, row->pid);
-    table_put_text(table, profile_frame_text(frame, row->name));
-    table_put_text(table, profile_frame_text(frame, row->metric));
-    table_put_int(table, row->step);
-    table_put_int(table, row->bytes);
-    table_put_int(table, row->worker_id);
-    table_put_int(table, row->num_workers);
-    table_put_text(table, profile_frame_text(frame, row->pin_memory));
-    table_put_text(table, profile_frame_text(frame, row->phase));
-    table_put_text(table, profile_frame_text(frame, row->node));
-}
-
 int profile_events(struct profile_frame *frame, const struct gput_profile_options *options,
     struct gput_tables *tables, struct gput_error *error)
 {
@@ -222,7 +204,20 @@ int profile_events(struct profile_frame *frame, const struct gput_profile_option
     (void)options;
     TRY(profile_frame_first_event(frame, &row, error));
     while (row) {
-        put_event(frame, row, table);
+        put_times(frame, row, table);
+        table_put_int(table, row->end_us - row->start_us);
+        table_put_int(table, row->tid);
+        table_put_int(table, row->pid);
+        table_put_text(table, profile_frame_text(frame, row->name));
+        table_put_text(table, profile_frame_text(frame, row->metric));
+        table_put_int(table, row->step);
+        table_put_int(table, row->bytes);
+        table_put_int(table, row->worker_id);
+        table_put_int(table, row->num_workers);
+        table_put_text(table, profile_frame_text(frame, row->pin_memory));
+        table_put_text(table, profile_frame_text(frame, row->phase));
+        table_put_text(table, profile_frame_text(frame, row->node));
+
         TRY(table_pass_full(table, error));
         TRY(profile_frame_next_event(frame, &row, error));
     }

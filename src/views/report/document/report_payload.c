@@ -122,13 +122,6 @@ int report_payload_add_column(struct report_payload *payload, struct doc *parent
     return code;
 }
 
-/* The place and the scale of all are those of the first. */
-static void copy_description(struct doc *object, const struct doc *first)
-{
-    for (const struct doc *member = first->first; member; member = member->next)
-        doc_add_copy(object, member->key, member);
-}
-
 int report_payload_add_interleaved(struct report_payload *payload, struct doc *parent,
     const char *const *names, unsigned count, struct report_column *column,
     struct gput_error *error)
@@ -140,7 +133,11 @@ int report_payload_add_interleaved(struct report_payload *payload, struct doc *p
     for (unsigned i = 0; code == GPUT_OK && i < count; i++) {
         struct doc *object = doc_add_object(parent, names[i]);
         doc_add_int(object, "count", (int64_t)(column->count / count));
-        copy_description(object, described);
+
+        /* The place and the scale of all are those of the first. */
+        for (const struct doc *member = described->first; member; member = member->next)
+            doc_add_copy(object, member->key, member);
+
         doc_add_int(object, "every", count);
         doc_add_int(object, "at", i);
     }

@@ -7,16 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-static void append_header(const struct report_rows *rows, struct str *text)
-{
-    for (size_t i = 0; i < rows->count; i++) {
-        if (i > 0)
-            str_append_char(text, ',');
-        csv_append_shown(text, rows->columns[i].name);
-    }
-    str_append_char(text, '\n');
-}
-
 static void append_row(const struct report_cell *cells, size_t count, struct str *text)
 {
     for (size_t i = 0; i < count; i++) {
@@ -34,7 +24,14 @@ static int write_rows(struct report_rows *rows, struct report_cell *cells,
     struct report_output *output, struct gput_error *error)
 {
     bool there = true;
-    append_header(rows, &output->text);
+
+    for (size_t i = 0; i < rows->count; i++) {
+        if (i > 0)
+            str_append_char(&output->text, ',');
+        csv_append_shown(&output->text, rows->columns[i].name);
+    }
+    str_append_char(&output->text, '\n');
+
     while (there) {
         TRY(report_rows_next(rows, cells, &there, error));
         if (there)

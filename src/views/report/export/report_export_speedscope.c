@@ -88,21 +88,6 @@ static int end_profile(void *user, struct gput_error *error)
     return report_output_pass(&speedscope->output, error);
 }
 
-static int add_profiles(
-    struct speedscope *speedscope, const struct report_payload *payload, struct gput_error *error)
-{
-    const struct report_stack_visitor visitor = {begin_profile, add_event, end_profile, speedscope};
-    const struct doc *session = sessions_of(payload)->first;
-    for (; session; session = session->next) {
-        const struct doc *calls = doc_get(session, "calls");
-        speedscope->session = session;
-        TRY(report_stacks_walk(payload, session, &visitor, error));
-        if (calls)
-            speedscope->first_frame += (uint32_t)doc_get(calls, "names")->count;
-    }
-    return GPUT_OK;
-}
-
 static int write_speedscope(
     struct speedscope *speedscope, const struct report_payload *payload, struct gput_error *error)
 {
@@ -115,7 +100,17 @@ static int write_speedscope(
     str_append(text, ",\n\"shared\": {\"frames\": [");
     TRY(append_frames(&speedscope->output, payload, error));
     str_append(text, "]},\n\"profiles\": [");
-    TRY(add_profiles(speedscope, payload, error));
+
+    const struct report_stack_visitor visitor = {begin_profile, add_event, end_profile, speedscope};
+    const struct doc *session = sessions_of(payload)->first;
+    for (; session; session = session->next) {
+        const struct doc *calls = doc_get(session, "calls");
+        speedscope->session = session;
+        TRY(report_stacks_walk(payload, session, &visitor, error));
+        if (calls)
+            speedscope->first_frame += (uint32_t)doc_get(calls, "names")->count;
+    }
+
     str_append(text, "\n]}\n");
     return report_output_pass_rest(&speedscope->output, error);
 }

@@ -93,23 +93,6 @@ static int add_calls(const struct tables *tables, struct report_rows *rows, cons
     return add_members(tables, rows, calls, members, error);
 }
 
-/* What each block used of a curve: four columns, "combined_ram_max". */
-static int add_usage(const struct tables *tables, struct report_rows *rows,
-    const struct doc *blocks, struct gput_error *error)
-{
-    static const char *const statistics[] = {"min", "max", "mean", "std"};
-    const struct doc *usage = doc_get(blocks, "usage");
-    for (const struct doc *item = usage ? usage->first : NULL; item; item = item->next) {
-        for (size_t i = 0; i < sizeof statistics / sizeof *statistics; i++) {
-            char name[128];
-            snprintf(name, sizeof name, "%.100s_%s", doc_get_string(item, "series"), statistics[i]);
-            TRY(report_rows_add_numbers(
-                rows, tables->payload, name, NULL, doc_get(item, statistics[i]), error));
-        }
-    }
-    return GPUT_OK;
-}
-
 static int add_blocks(const struct tables *tables, struct report_rows *rows,
     const struct doc *blocks, const struct doc *names, struct gput_error *error)
 {
@@ -125,7 +108,19 @@ static int add_blocks(const struct tables *tables, struct report_rows *rows,
     TRY(add_members(tables, rows, blocks, members, error));
     if (call_s)
         TRY(add_members(tables, rows, call_s, call, error));
-    return add_usage(tables, rows, blocks, error);
+
+    /* What each block used of a curve: four columns, "combined_ram_max". */
+    static const char *const statistics[] = {"min", "max", "mean", "std"};
+    const struct doc *usage = doc_get(blocks, "usage");
+    for (const struct doc *item = usage ? usage->first : NULL; item; item = item->next) {
+        for (size_t i = 0; i < sizeof statistics / sizeof *statistics; i++) {
+            char name[128];
+            snprintf(name, sizeof name, "%.100s_%s", doc_get_string(item, "series"), statistics[i]);
+            TRY(report_rows_add_numbers(
+                rows, tables->payload, name, NULL, doc_get(item, statistics[i]), error));
+        }
+    }
+    return GPUT_OK;
 }
 
 static int add_processes(const struct tables *tables, struct report_rows *rows,
@@ -164,21 +159,6 @@ static int pass_calls(
     TRY(end(tables, &rows, code, error));
     begin(tables, "blocks", &rows);
     code = blocks ? add_blocks(tables, &rows, blocks, doc_get(calls, "names"), error) : GPUT_OK;
-    return end(tables, &rows, code, error);
-}
-
-static int pass_processes_and_steps(
-    const struct tables *tables, const struct doc *session, struct gput_error *error)
-{
-    const struct doc *list = doc_get(session, "process_list");
-    const struct doc *training = doc_get(session, "training");
-    const struct doc *steps = training ? doc_get(training, "steps") : NULL;
-    struct report_rows rows;
-    begin(tables, "processes", &rows);
-    int code = list ? add_processes(tables, &rows, list, error) : GPUT_OK;
-    TRY(end(tables, &rows, code, error));
-    begin(tables, "steps", &rows);
-    code = steps ? add_steps(tables, &rows, steps, error) : GPUT_OK;
     return end(tables, &rows, code, error);
 }
 
@@ -270,7 +250,18 @@ int report_export_tables(const struct report_payload *payload, report_table_rece
             tables.session++;
         TRY(pass_samples(&tables, session, error));
         TRY(pass_calls(&tables, session, error));
-        TRY(pass_processes_and_steps(&tables, session, error));
+
+        const struct doc *list = doc_get(session, "process_list");
+        const struct doc *training = doc_get(session, "training");
+        const struct doc *steps = training ? doc_get(training, "steps") : NULL;
+        struct report_rows rows;
+        begin(&tables, "processes", &rows);
+        int code = list ? add_processes(&tables, &rows, list, error) : GPUT_OK;
+        TRY(end(&tables, &rows, code, error));
+        begin(&tables, "steps", &rows);
+        code = steps ? add_steps(&tables, &rows, steps, error) : GPUT_OK;
+        TRY(end(&tables, &rows, code, error));
+
         TRY(pass_lists(&tables, session, error));
         TRY(pass_tables(&tables, doc_get(session, "tables"), error));
     }

@@ -143,25 +143,6 @@ static struct counter *counter_of(struct events *events, const char *name, size_
     return counter;
 }
 
-/* "process: name id key", where there is an id and the key says something. */
-static void name_counter(
-    struct events *events, const struct timeline_event *event, const struct json_value *key)
-{
-    const struct json_value name = {.text = event->name.text,
-        .length = (uint32_t)event->name.length,
-        .kind = JSON_STRING,
-        .flags = event->name.flags | JSON_ESCAPED};
-    str_clear(&events->text);
-    str_printf(&events->text, "%s: ", label_of(events, event->thread));
-    json_append_string(&name, &events->text);
-    if (event->has_id)
-        str_printf(&events->text, " %" PRIu64, event->id);
-    if (!json_is(key, "value")) {
-        str_append_char(&events->text, ' ');
-        json_append_string(key, &events->text);
-    }
-}
-
 static int add_readings(
     struct events *events, const struct timeline_event *event, struct gput_error *error)
 {
@@ -175,27 +156,28 @@ static int add_readings(
         double number;
         if (value.kind != JSON_NUMBER || !json_double(&value, &number))
             continue;
-        name_counter(events, event, &key);
+
+        /* "process: name id key", where there is an id and the key says something. */
+        const struct json_value name = {.text = event->name.text,
+            .length = (uint32_t)event->name.length,
+            .kind = JSON_STRING,
+            .flags = event->name.flags | JSON_ESCAPED};
+        str_clear(&events->text);
+        str_printf(&events->text, "%s: ", label_of(events, event->thread));
+        json_append_string(&name, &events->text);
+        if (event->has_id)
+            str_printf(&events->text, " %" PRIu64, event->id);
+        if (!json_is(&key, "value")) {
+            str_append_char(&events->text, ' ');
+            json_append_string(&key, &events->text);
+        }
+
         struct counter *counter = counter_of(events, str_text(&events->text), events->text.length);
         if (!counter || events->text.failed)
             return error_memory(error);
         double time = seconds_of(events, event->start_ns);
         TRY(report_column_add(&counter->time, time, error));
         TRY(report_column_add(&counter->values, number, error));
-    }
-    return GPUT_OK;
-}
-
-static int put_counters(struct events *events, struct gput_error *error)
-{
-    for (uint32_t i = 0; i < events->counter_count; i++) {
-        const char *name = names_text(&events->counter_names, i);
-        struct report_series series = {
-            .id = name, .label = name, .group = name, .unit = "", .limit = NAN};
-        TRY(report_session_add_time(
-            events->session, &events->counters[i].time, &series.time, error));
-        TRY(report_session_add_series(
-            events->session, &series, &events->counters[i].values, error));
     }
     return GPUT_OK;
 }
@@ -320,7 +302,17 @@ static int pass_events(struct events *events, struct gput_error *error)
     }
     TRY(report_calls_end(&events->calls, NULL, error));
     TRY(add_thread_names(events, error));
-    return put_counters(events, error);
+
+    for (uint32_t i = 0; i < events->counter_count; i++) {
+        const char *name = names_text(&events->counter_names, i);
+        struct report_series series = {
+            .id = name, .label = name, .group = name, .unit = "", .limit = NAN};
+        TRY(report_session_add_time(
+            events->session, &events->counters[i].time, &series.time, error));
+        TRY(report_session_add_series(
+            events->session, &series, &events->counters[i].values, error));
+    }
+    return GPUT_OK;
 }
 
 static void finish(struct events *events)

@@ -141,23 +141,6 @@ bool report_gpus_have_power(const struct report_gpus *gpus)
     return !isnan(gpus->power.max);
 }
 
-/* What each GPU says of a moment, added up: the energy of the session has means of longer times,
- * which are lower than the highest of one GPU. */
-static int put_power(struct report_gpus *gpus, struct gput_error *error)
-{
-    struct report_series series = {.id = "power_gpu",
-        .label = "GPUs, single readings",
-        .group = "power",
-        .scope = "gpu",
-        .unit = "watts",
-        .limit = NAN};
-    TRY(end_moment(gpus, error));
-    if (!report_gpus_have_power(gpus))
-        return GPUT_OK;
-    TRY(report_session_add_time(gpus->session, &gpus->power_time, &series.time, error));
-    return report_session_add_series(gpus->session, &series, &gpus->power, error);
-}
-
 int report_gpus_end(struct report_gpus *gpus, struct gput_error *error)
 {
     struct doc *list = gpus->count ? doc_add_array(gpus->session->doc, "gpus") : NULL;
@@ -169,7 +152,20 @@ int report_gpus_end(struct report_gpus *gpus, struct gput_error *error)
             doc_add_string(object, "name", result->name);
         TRY(add_gpu(gpus, i, error));
     }
-    return put_power(gpus, error);
+
+    /* What each GPU says of a moment, added up: the energy of the session has means of longer
+     * times, which are lower than the highest of one GPU. */
+    struct report_series series = {.id = "power_gpu",
+        .label = "GPUs, single readings",
+        .group = "power",
+        .scope = "gpu",
+        .unit = "watts",
+        .limit = NAN};
+    TRY(end_moment(gpus, error));
+    if (!report_gpus_have_power(gpus))
+        return GPUT_OK;
+    TRY(report_session_add_time(gpus->session, &gpus->power_time, &series.time, error));
+    return report_session_add_series(gpus->session, &series, &gpus->power, error);
 }
 
 void report_gpus_finish(struct report_gpus *gpus)

@@ -59,25 +59,6 @@ static void warn_of_outside(const struct marks *marks, const struct call_window_
     str_finish(&text);
 }
 
-static int read_marks(struct marks *marks, struct gput_error *error)
-{
-    struct sub_tracking_mark rows[ROWS_AT_ONCE];
-    size_t count;
-    enum sub_tracking_format format;
-    TRY(sub_tracking_format_of(marks->path, &format, error));
-    TRY(sub_tracking_reader_salvage(marks->path, marks->names, &marks->reader, error));
-    marks->is_log = format == SUB_TRACKING_LOG;
-    call_table_init(&marks->table, marks->names, sub_tracking_reader_columns(marks->reader),
-        marks->is_log, false);
-    marks->table.keep_open = true;
-    do {
-        TRY(sub_tracking_reader_next(marks->reader, rows, ROWS_AT_ONCE, &count, error));
-        TRY(call_table_add(&marks->table, rows, count, error));
-    } while (count > 0);
-    marks->table.has_lost = sub_tracking_reader_lost(marks->reader)->at_least;
-    return call_table_pair(&marks->table, error);
-}
-
 /* Of calls that start at one moment, the longer first. */
 static void order_equal_starts(struct call_table *table)
 {
@@ -116,17 +97,6 @@ static const struct call *next_call(const struct call_table *table, size_t *call
     if (is_open)
         return &table->open[(*open)++];
     return has_call ? &table->calls[(*calls)++] : NULL;
-}
-
-/* All names, with the numbers that the lanes have. */
-static int add_names(struct marks *marks, struct gput_error *error)
-{
-    for (uint32_t i = 0; i < sub_tracking_names_count(marks->names); i++) {
-        const char *text = sub_tracking_names_text(marks->names, i);
-        if (names_add(&marks->calls.names, text, strlen(text)) == NAMES_NONE)
-            return error_memory(error);
-    }
-    return GPUT_OK;
 }
 
 static int process_of(struct marks *marks, int64_t pid, uint32_t *number, struct gput_error *error)
@@ -206,10 +176,32 @@ static int note_open(struct marks *marks, struct gput_error *error)
 
 static int add_marks(struct marks *marks, struct gput_error *error)
 {
-    TRY(read_marks(marks, error));
+    struct sub_tracking_mark rows[ROWS_AT_ONCE];
+    size_t count;
+    enum sub_tracking_format format;
+    TRY(sub_tracking_format_of(marks->path, &format, error));
+    TRY(sub_tracking_reader_salvage(marks->path, marks->names, &marks->reader, error));
+    marks->is_log = format == SUB_TRACKING_LOG;
+    call_table_init(&marks->table, marks->names, sub_tracking_reader_columns(marks->reader),
+        marks->is_log, false);
+    marks->table.keep_open = true;
+    do {
+        TRY(sub_tracking_reader_next(marks->reader, rows, ROWS_AT_ONCE, &count, error));
+        TRY(call_table_add(&marks->table, rows, count, error));
+    } while (count > 0);
+    marks->table.has_lost = sub_tracking_reader_lost(marks->reader)->at_least;
+    TRY(call_table_pair(&marks->table, error));
+
     TRY(select_calls(marks, error));
     report_calls_init(&marks->calls, marks->session);
-    TRY(add_names(marks, error));
+
+    /* All names, with the numbers that the lanes have. */
+    for (uint32_t i = 0; i < sub_tracking_names_count(marks->names); i++) {
+        const char *text = sub_tracking_names_text(marks->names, i);
+        if (names_add(&marks->calls.names, text, strlen(text)) == NAMES_NONE)
+            return error_memory(error);
+    }
+
     TRY(add_calls(marks, error));
     TRY(report_calls_end(&marks->calls, marks->pids, error));
     TRY(note_open(marks, error));

@@ -218,26 +218,6 @@ static double moment_of(struct report_session *session, const struct gput_table 
     return report_session_time(session, us * 1e-6);
 }
 
-static int add_phases(struct report_session *session, struct doc *training, int64_t origin_us,
-    struct gput_error *error)
-{
-    struct gput_tables *tables;
-    TRY(make_view(session, GPUT_PROFILE_PHASES, false, &tables, error));
-    const struct gput_table *table = tables ? gput_tables_get(tables, 0) : NULL;
-    struct doc *list = table ? doc_add_array(training, "phases") : NULL;
-    for (size_t row = 0; table && row < gput_table_row_count(table); row++) {
-        size_t name = table_cells_find(table, "training_phase");
-        struct doc *phase = doc_add_object(list, NULL);
-        doc_add_string(phase, "name", table_cells_text(table, row, name));
-        doc_add_double(phase, "start",
-            moment_of(session, table, row, table_cells_find(table, "start_time_us"), origin_us));
-        doc_add_double(phase, "stop",
-            moment_of(session, table, row, table_cells_find(table, "end_time_us"), origin_us));
-    }
-    gput_tables_destroy(tables);
-    return GPUT_OK;
-}
-
 struct steps {
     struct report_column number, start, stop, phase;
     struct names phases;
@@ -345,7 +325,22 @@ static int load(struct report_session *session, struct gput_error *error)
     TRY(report_events_add(session, timeline_add_root, error));
     struct doc *training = doc_add_object(session->doc, "training");
     TRY(add_devices(session, training, error));
-    TRY(add_phases(session, training, origin_us, error));
+
+    struct gput_tables *tables;
+    TRY(make_view(session, GPUT_PROFILE_PHASES, false, &tables, error));
+    const struct gput_table *table = tables ? gput_tables_get(tables, 0) : NULL;
+    struct doc *list = table ? doc_add_array(training, "phases") : NULL;
+    for (size_t row = 0; table && row < gput_table_row_count(table); row++) {
+        size_t name = table_cells_find(table, "training_phase");
+        struct doc *phase = doc_add_object(list, NULL);
+        doc_add_string(phase, "name", table_cells_text(table, row, name));
+        doc_add_double(phase, "start",
+            moment_of(session, table, row, table_cells_find(table, "start_time_us"), origin_us));
+        doc_add_double(phase, "stop",
+            moment_of(session, table, row, table_cells_find(table, "end_time_us"), origin_us));
+    }
+    gput_tables_destroy(tables);
+
     TRY(add_steps(session, training, origin_us, error));
     TRY(add_tables(session, error));
     return report_python_add_functions(session, error);

@@ -32,19 +32,6 @@ static bool is_ram(enum gput_quantity quantity)
     return quantity == GPUT_QUANTITY_RAM || quantity == GPUT_QUANTITY_GPU_RAM;
 }
 
-static void begin_columns(struct loading *loading)
-{
-    struct report_spool *spool = &loading->session->payload->spool;
-    const struct gput_static_data *data = tracking_reader_static_data(loading->reader);
-    report_column_init(&loading->time, spool, REPORT_STEP_TIME);
-    for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++) {
-        enum gput_quantity quantity = gput_measurement((enum gput_measurement_id)i)->quantity;
-        double step = quantity == GPUT_QUANTITY_PERCENT ? REPORT_STEP_FRACTION : REPORT_STEP_WHOLE;
-        loading->factors[i] = 1 / static_data_unit_factor(data, quantity);
-        report_column_init(&loading->values[i], spool, step);
-    }
-}
-
 static void finish_columns(struct loading *loading)
 {
     report_column_finish(&loading->time);
@@ -241,7 +228,17 @@ static void add_allowed(struct report_session *session)
 static int load_rows(struct loading *loading, struct gput_error *error)
 {
     struct report_session *session = loading->session;
-    begin_columns(loading);
+
+    struct report_spool *spool = &loading->session->payload->spool;
+    const struct gput_static_data *data = tracking_reader_static_data(loading->reader);
+    report_column_init(&loading->time, spool, REPORT_STEP_TIME);
+    for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++) {
+        enum gput_quantity quantity = gput_measurement((enum gput_measurement_id)i)->quantity;
+        double step = quantity == GPUT_QUANTITY_PERCENT ? REPORT_STEP_FRACTION : REPORT_STEP_WHOLE;
+        loading->factors[i] = 1 / static_data_unit_factor(data, quantity);
+        report_column_init(&loading->values[i], spool, step);
+    }
+
     int code = read_rows(loading, error);
     session->sample_seconds = loading->time.count > 1 ? (session->end - session->start) /
                                                             (double)(loading->time.count - 1)
