@@ -7,6 +7,7 @@ import os
 from . import _native
 from ._frame import frame, page_of, sessions_of_tracker
 from ._messages import log_warnings
+from ._pickles import as_json
 from ._shown import Shown
 
 TYPE_CHECKING = False
@@ -39,12 +40,13 @@ def report(
         _write_tables(sessions, output, sub_tracking_files, format)
         return None
     options = {"marks": _paths(sub_tracking_files), "title": title}
-    if output is None:
-        html, warnings = page_of(_paths(sessions), **options)
-        log_warnings(warnings)
-        return Report(html)
-    log_warnings(_native.report(_paths(sessions), output, page=os.environ.get("GPUT_REPORT_PAGE"), **options))
-    return None
+    with as_json(_paths(sessions)) as paths:
+        if output is None:
+            html, warnings = page_of(paths, **options)
+        else:
+            warnings = _native.report(paths, output, page=os.environ.get("GPUT_REPORT_PAGE"), **options)
+    log_warnings(warnings)
+    return Report(html) if output is None else None
 
 
 def plot(
@@ -89,7 +91,8 @@ def _write_tables(sessions, output, marks, format):
         raise ValueError(f'"{format}" is not a valid format of a report. Valid values are "html", "parquet" and "arrow".')
     if output is None:
         raise ValueError("There are several tables: name the folder that they should go to.")
-    log_warnings(_table_files.write(_paths(sessions), output, format, _paths(marks)))
+    with as_json(_paths(sessions)) as paths:
+        log_warnings(_table_files.write(paths, output, format, _paths(marks)))
 
 
 def report_of_tracker(tracking_file, results, output):

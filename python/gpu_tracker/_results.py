@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import io
 import itertools
 import json
 import os
-import pickle
 import tempfile
 import types
 import typing
@@ -67,6 +65,8 @@ def _python(value):
     return str(value) if isinstance(value, str) else value
 
 
+COUNTS = ("num_timepoints", "num_calls", "num_non_empty_calls")
+STATISTICS = ("min", "max", "mean", "std")
 _MODULE = "gpu_tracker.sub_tracker"  # pickles name the classes by their public place, the old package's too
 
 
@@ -251,9 +251,6 @@ def _maps(measurements):
 # ---- Reading ----
 
 
-_STATISTICS = "min", "max", "mean", "std"
-
-
 def results_of(tables):
     """SubTrackingResults out of the native tables of an analysis."""
     usage = iter(records_of(tables["code_block_usage"]))
@@ -285,8 +282,8 @@ def _block_of(row, usage, units):
     """Of its row, and of the rows of its measurements."""
     block = CodeBlockResults(
         name=row["code_block_name"],
-        **{name: row[name] for name in ("num_timepoints", "num_calls", "num_non_empty_calls")},
-        compute_time=series({name: _known(row[f"compute_time_{name}"]) for name in (*_STATISTICS, "total")}),
+        **{name: row[name] for name in COUNTS},
+        compute_time=series({name: _known(row[f"compute_time_{name}"]) for name in (*STATISTICS, "total")}),
         resource_usage=_frame_of(usage),
     )
     for name, value in row.items():  # num_outside_calls, and what a later version has
@@ -325,7 +322,7 @@ def _known(value):
 
 
 def _frame_of(rows):
-    return frame({row["measurement"]: {name: _known(row[name]) for name in _STATISTICS} for row in rows})
+    return frame({row["measurement"]: {name: _known(row[name]) for name in STATISTICS} for row in rows})
 
 
 def _with_missing(results, rows):
@@ -380,36 +377,15 @@ def _compared(sessions):
     return {name: series(values, dtype=None) for name, values in sessions.items()}
 
 
-class _PlainUnpickler(pickle.Unpickler):
-    """Reads results that were pickled without pandas: only their own classes, nothing else is ever called."""
-
-    _ALLOWED = {
-        (_MODULE, "SubTrackingResults"),
-        (_MODULE, "CodeBlockResults"),
-        ("gpu_tracker._tables", "Series"),
-        ("gpu_tracker._tables", "Frame"),
-    }
-
-    def find_class(self, module, name):
-        if (module, name) not in self._ALLOWED:
-            raise pickle.UnpicklingError(f"{module}.{name} is not part of results")
-        return super().find_class(module, name)
-
-
 def content_of(path):
-    """What is in a file of results, as the library reads it."""
+    """What is in a file of results, as the library reads it: a pickle becomes JSON."""
+    from ._pickles import is_pickle, read_analysis
+
     with open(path, "rb") as file:
         content = file.read()
-    try:
-        _native.load_analysis(path)
-    except ValueError:
-        try:
-            results = _PlainUnpickler(io.BytesIO(content)).load()
-        except Exception:
-            results = None
-        if not isinstance(results, SubTrackingResults):
-            raise
-        return json.dumps(results.to_json()).encode()
+    if is_pickle(content):
+        return json.dumps(read_analysis(content, os.fsdecode(path))).encode()
+    _native.load_analysis(path)  # says at once what is wrong with it
     return content
 
 

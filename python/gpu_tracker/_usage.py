@@ -11,6 +11,10 @@ import os
 
 from . import _native
 
+# How the file begins that a tracker keeps: a pickle of its bytes, for those who load it by themselves.
+_KEPT = b"\x80\x04cgpu_tracker._usage\n"
+_MOST_BYTES = 64 << 20
+
 
 class _Part:
     """One of the data classes that a ResourceUsage is made of."""
@@ -184,9 +188,12 @@ def load_resource_usage(path: "str | bytes | os.PathLike[str] | os.PathLike[byte
 
     Raises FileNotFoundError, and ValueError when the file is not a tracker's.
     """
+    from ._pickles import is_pickle, read_usage
+
     with open(path, "rb") as file:
-        is_json = file.read(1) == b"{"  # of a tracker's own process, which went on to the program's end
-    if not is_json:
-        return resource_usage_of(_native.load_report(path))
-    with open(path, encoding="utf-8") as file:
-        return resource_usage_of(json.load(file))
+        content = file.read(_MOST_BYTES)
+    if content.startswith(b"{"):  # of a tracker's own process, which went on to the program's end
+        return resource_usage_of(json.loads(content))
+    if is_pickle(content) and not content.startswith(_KEPT):
+        return resource_usage_of(read_usage(content, os.fsdecode(path)))
+    return resource_usage_of(_native.load_report(path))
