@@ -31,7 +31,8 @@
  *             torch_file.c.
  * live/       the live view.
  * output/     what those that read files write with: analysis_output.c (analyses, comparisons),
- *             tables.c, table_files.c (Parquet and Arrow), perfetto.c, fix_script.c (doctor's
+ *             tables.c, python_package.c with table_files.c (Parquet and Arrow) and pickles.c,
+ *             perfetto.c, fix_script.c (doctor's
  *             remedies); named_sessions.c: SESSION and NAME=SESSION; output_files.c: where a
  *             command writes is nowhere that it reads, or writes otherwise.
  * common/     what all use: message.c and screen.c (errors and warnings, a line each; writing to

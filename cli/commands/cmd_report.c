@@ -8,6 +8,7 @@
 #include "output/named_sessions.h"
 #include "output/output_files.h"
 #include "output/perfetto.h"
+#include "output/pickles.h"
 #include "output/table_files.h"
 #include "track/html_report.h"
 
@@ -19,6 +20,7 @@
 /* What a report is made of; the lists belong to it. */
 struct work {
     struct named_sessions sessions;
+    struct pickle_copy *copies; /* of each session */
     const char **marks;
     int shown; /* of its progress */
 };
@@ -29,9 +31,15 @@ static int read_options(const struct arguments *arguments, struct work *work,
     const char *mark;
     size_t position = 0;
     work->marks = calloc(arguments->n_uses + 1, sizeof *work->marks);
-    if (!work->marks)
+    work->copies = calloc((size_t)arguments->n_operands + 1, sizeof *work->copies);
+    if (!work->marks || !work->copies)
         return error_memory(error);
     TRY(named_sessions_read(&work->sessions, arguments, OPTION_REPORT_OUTPUT, error));
+    for (size_t i = 0; i < work->sessions.count; i++) {
+        struct gput_report_session *session = &work->sessions.sessions[i];
+        TRY(pickle_copy_of_usage(&work->copies[i], &session->path, error));
+        session->is_temporary = work->copies[i].path != NULL;
+    }
     while ((mark = arguments_next(arguments, OPTION_REPORT_MARKS, &position)) != NULL)
         work->marks[options->n_sub_tracking_files++] = mark;
     options->sessions = work->sessions.list;
@@ -122,6 +130,9 @@ int cmd_report(const struct arguments *arguments)
     analysis_end_progress(&work.shown);
     if (code == GPUT_OK && unnamed)
         output_files_say(unnamed);
+    for (int i = 0; work.copies && i < arguments->n_operands; i++)
+        pickle_copy_finish(&work.copies[i]);
+    free(work.copies);
     named_sessions_free(&work.sessions);
     free(work.marks);
     free(unnamed);

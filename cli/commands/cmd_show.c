@@ -2,6 +2,7 @@
 #include "common/message.h"
 #include "common/screen.h"
 #include "options/arguments.h"
+#include "output/pickles.h"
 #include "track/report.h"
 #include "track/tracking.h"
 
@@ -39,10 +40,14 @@ static int show(const struct arguments *arguments, struct gput_error *error)
     const char *output = arguments_value(arguments, OPTION_OUTPUT);
     struct report report = {.path = output, .screen_fd = STDOUT_FILENO, .stop_fd = SCREEN_WAITS};
     struct gput_results *results = NULL;
+    struct pickle_copy copy = {0};
+    const char *path = arguments->operands[0];
     int code = report_read_format(arguments, OPTION_TRACKING_FORMAT, output,
         report_usual_format(output), &report.format, error);
     if (code == GPUT_OK)
-        code = gput_results_load(arguments->operands[0], &results, error);
+        code = pickle_copy_of_usage(&copy, &path, error);
+    if (code == GPUT_OK)
+        code = gput_results_load(path, &results, error);
     if (code == GPUT_OK)
         code = read_units(arguments, results, error);
     if (code == GPUT_OK)
@@ -53,6 +58,7 @@ static int show(const struct arguments *arguments, struct gput_error *error)
         code = report_write(&report, results, NULL, error);
     }
     gput_results_destroy(results);
+    pickle_copy_finish(&copy);
     return code;
 }
 

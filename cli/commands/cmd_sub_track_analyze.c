@@ -60,9 +60,10 @@ static int analyze(const struct arguments *arguments, struct gput_error *error)
     struct gput_summary_options layout = analysis_summary_options(arguments);
     code = format == GPUT_FORMAT_SUMMARY
                ? gput_analysis_summarize(analysis, &layout, &bytes, &length, error)
-               : gput_analysis_render(analysis, format, &bytes, &length, error);
+               : gput_analysis_render(
+                     analysis, analysis_rendered_format(format), &bytes, &length, error);
     if (code == GPUT_OK)
-        code = analysis_write(arguments, format, bytes, length, error);
+        code = analysis_write(arguments, "analysis", format, bytes, length, error);
     free(bytes);
     gput_analysis_destroy(analysis);
     return code;

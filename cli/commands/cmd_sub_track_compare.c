@@ -3,6 +3,7 @@
 #include "common/message.h"
 #include "options/arguments.h"
 #include "output/analysis_output.h"
+#include "output/pickles.h"
 #include "track/report.h"
 
 #include <gputracker/comparison.h>
@@ -16,7 +17,8 @@
 struct session_list {
     struct gput_comparison_session *items;
     size_t count;
-    char **names; /* of -m, copied out of "name=path" */
+    struct pickle_copy *copies; /* of each item */
+    char **names;               /* of -m, copied out of "name=path" */
     size_t n_names;
 };
 
@@ -24,6 +26,9 @@ static void session_list_finish(struct session_list *list)
 {
     for (size_t i = 0; i < list->n_names; i++)
         free(list->names[i]);
+    for (size_t i = 0; list->copies && i < list->count; i++)
+        pickle_copy_finish(&list->copies[i]);
+    free(list->copies);
     free(list->names);
     free(list->items);
 }
@@ -140,9 +145,10 @@ static int render(const struct arguments *arguments, const struct gput_compariso
     struct gput_summary_options layout = analysis_summary_options(arguments);
     int code = format == GPUT_FORMAT_SUMMARY
                    ? gput_comparison_summarize(comparison, options, &layout, &bytes, &length, error)
-                   : gput_comparison_render(comparison, options, format, &bytes, &length, error);
+                   : gput_comparison_render(comparison, options, analysis_rendered_format(format),
+                         &bytes, &length, error);
     if (code == GPUT_OK)
-        code = analysis_write(arguments, format, bytes, length, error);
+        code = analysis_write(arguments, "comparison", format, bytes, length, error);
     free(bytes);
     return code;
 }
@@ -165,6 +171,11 @@ static int compare(const struct arguments *arguments, const struct gput_comparis
         analysis_usual_format(arguments), &format, error));
     TRY(report_check_output(output, error));
 
+    list->copies = calloc(list->count, sizeof *list->copies);
+    if (!list->copies)
+        return error_memory(error);
+    for (size_t i = 0; i < list->count; i++)
+        TRY(pickle_copy_of_analysis(&list->copies[i], &list->items[i].path, error));
     struct gput_comparison *comparison;
     int code = gput_comparison_create(list->items, list->count, &options, &comparison, error);
     if (code == GPUT_OK)

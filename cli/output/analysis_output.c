@@ -1,7 +1,10 @@
 #include "output/analysis_output.h"
 
+#include "base/cleanup.h"
+#include "base/error.h"
 #include "common/message.h"
 #include "common/screen.h"
+#include "output/pickles.h"
 #include "track/report.h"
 
 #include <stdbool.h>
@@ -9,12 +12,20 @@
 #include <string.h>
 #include <unistd.h>
 
-int analysis_write(const struct arguments *arguments, enum gput_format format, const char *bytes,
-    size_t length, struct gput_error *error)
+enum gput_format analysis_rendered_format(enum gput_format format)
+{
+    return format == GPUT_FORMAT_PICKLE ? GPUT_FORMAT_JSON : format;
+}
+
+int analysis_write(const struct arguments *arguments, const char *kind, enum gput_format format,
+    const char *bytes, size_t length, struct gput_error *error)
 {
     const char *path = arguments_value(arguments, OPTION_OUTPUT);
     bool to_file = path && strcmp(path, "-") != 0;
-    int code = report_write_bytes(path, STDOUT_FILENO, bytes, length, error);
+    CLEANUP_FREE char *pickle = NULL;
+    if (format == GPUT_FORMAT_PICKLE)
+        TRY(pickles_make(kind, bytes, length, &pickle, &length, error));
+    int code = report_write_bytes(path, STDOUT_FILENO, pickle ? pickle : bytes, length, error);
     bool is_text =
         format != GPUT_FORMAT_PICKLE && format != GPUT_FORMAT_PDF && format != GPUT_FORMAT_PNG;
     if (code == GPUT_OK && !to_file && is_text && length > 0 && bytes[length - 1] != '\n')

@@ -9,10 +9,13 @@
 
 #include <gputracker/results.h>
 
+/* What is rendered for a format: the JSON that a pickle is made of, else the format itself. */
+enum gput_format analysis_rendered_format(enum gput_format format);
+
 /* Writes what was rendered where -o says: whole or not at all; else to the standard output, where
- * text ends with a line end. */
-int analysis_write(const struct arguments *arguments, enum gput_format format, const char *bytes,
-    size_t length, struct gput_error *error);
+ * text ends with a line end. `kind` is that of pickles_make(). */
+int analysis_write(const struct arguments *arguments, const char *kind, enum gput_format format,
+    const char *bytes, size_t length, struct gput_error *error);
 
 /* Shows on a terminal how far reading is. Has the form of gput_analysis_options.progress; `user` is
  * an int, 0 at first. */

@@ -9,8 +9,7 @@
 
 /*
  * Replaces this process by Python, which writes the tables of a report as "parquet" or "arrow": to
- * the folder `path`, or, if its name ends in the format, the samples to that file. Python is
- * "python3", or what GPUT_PYTHON names.
+ * the folder `path`, or, if its name ends in the format, the samples to that file.
  *
  * Returns only if that fails. Errors: GPUT_ERROR_NOT_FOUND (no Python), GPUT_ERROR_INVALID (tables
  * to the standard output), GPUT_ERROR_MEMORY.

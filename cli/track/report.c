@@ -1,5 +1,6 @@
 #include "track/report.h"
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/screen.h"
@@ -7,6 +8,7 @@
 #include "common/screen.h"
 #include "options/arguments.h"
 #include "options/choice.h"
+#include "output/pickles.h"
 #include "track/claim.h"
 
 #include <gputracker/rank.h>
@@ -211,6 +213,25 @@ static bool wants_color(int fd)
     return screen_takes_escapes(fd) && !(no_color && no_color[0]);
 }
 
+/* Makes a pickle of the report as JSON, in which older zeroes are of no use, and as text. */
+static int render_pickle(const struct gput_results *results,
+    struct gput_results_render_options options, char **bytes, size_t *length,
+    struct gput_error *error)
+{
+    CLEANUP_FREE char *json = NULL, *text = NULL;
+    CLEANUP_STR struct str both = {0};
+    size_t json_length, text_length;
+    options.has_older_zeroes = false;
+    TRY(gput_results_render(results, &options, GPUT_FORMAT_JSON, &json, &json_length, error));
+    TRY(gput_results_render(results, &options, GPUT_FORMAT_FULL, &text, &text_length, error));
+    str_append_bytes(&both, json, json_length);
+    str_append_char(&both, '\0');
+    str_append_bytes(&both, text, text_length);
+    if (both.failed)
+        return error_memory(error);
+    return pickles_make("session", both.data, both.length, bytes, length, error);
+}
+
 static int render(const struct report *report, enum gput_format format,
     const struct gput_results *results, const struct gput_processes *processes, char **bytes,
     size_t *length, struct gput_error *error)
@@ -231,7 +252,9 @@ static int render(const struct report *report, enum gput_format format,
     options.has_older_zeroes = report->is_older_form;
     options.color = !to_file && wants_color(fd);
     options.width = to_file ? 0 : screen_columns(fd, REPORT_COLUMNS);
-    return gput_results_render(results, &options, format, bytes, length, error);
+    if (format != GPUT_FORMAT_PICKLE)
+        return gput_results_render(results, &options, format, bytes, length, error);
+    return render_pickle(results, options, bytes, length, error);
 }
 
 /* Both are one terminal, or one pipe or file (2>&1). */
@@ -310,6 +333,8 @@ int report_write(const struct report *report, const struct gput_results *results
     char *bytes;
     size_t length;
     int code = render(report, report->format, results, processes, &bytes, &length, error);
+    if (code != GPUT_OK && report->format == GPUT_FORMAT_PICKLE)
+        write_to_standard_error(report, results, processes);
     if (code != GPUT_OK)
         return code;
     if (report_is_file(report->path))

@@ -6,6 +6,7 @@
 #include "common/message.h"
 #include "common/screen.h"
 #include "options/arguments.h"
+#include "output/pickles.h"
 #include "track/report.h"
 #include "track/tracking_files.h"
 
@@ -278,8 +279,9 @@ static int read_report(const struct arguments *arguments, bool is_older_form,
             report_usual_format(tracking->output), &tracking->format, error));
     tracking->options.whole_machine = is_older_form || tracking->format == GPUT_FORMAT_TEXT;
     /* The screen also gets what the command prints, whatever it really is. */
-    bool is_pickle = tracking->format == GPUT_FORMAT_PICKLE && !tracking->output;
-    return is_pickle ? report_refuse_pickle(error) : GPUT_OK;
+    if (tracking->format != GPUT_FORMAT_PICKLE)
+        return GPUT_OK;
+    return tracking->output ? pickles_check(error) : report_refuse_pickle(error);
 }
 
 /* Of many ranks one runs its command without what this machine, or this build, cannot do. True: it

@@ -156,8 +156,7 @@ GPUT_API int gput_analysis_create(const struct gput_analysis_options *options,
     struct gput_analysis **analysis, struct gput_error *error);
 
 /**
- * Loads the results of an analysis from a file: our JSON, or a pickle, ours or of the Python
- * gpu_tracker. A pickle is read as data: no code in it is ever called.
+ * Loads the results of an analysis from a file in JSON. Pickles are read by the Python package.
  *
  * Errors: GPUT_ERROR_NOT_FOUND, GPUT_ERROR_PERMISSION, GPUT_ERROR_FORMAT, GPUT_ERROR_IO,
  * GPUT_ERROR_MEMORY.
@@ -263,8 +262,7 @@ GPUT_API double gput_code_block_self_time(const struct gput_code_block *block);
 /* ---- Reports ---- */
 
 /**
- * The analysis as text, JSON, CSV or pickle (which Python's gpu_tracker loads as its own
- * SubTrackingResults).
+ * The analysis as text, JSON or CSV.
  *
  * Result and errors: see gputracker/format.h.
  */

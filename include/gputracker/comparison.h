@@ -2,7 +2,7 @@
  * Comparison: one statistic of the analyses of several sessions, for the whole session and for each
  * code block.
  *
- *     const struct gput_comparison_session sessions[] = {{"A", "a.json"}, {"B", "b.pkl"}};
+ *     const struct gput_comparison_session sessions[] = {{"A", "a.json"}, {"B", "b.json"}};
  *     struct gput_comparison *comparison;
  *     char *text = NULL;
  *     if (gput_comparison_create(sessions, 2, NULL, &comparison, &error) == GPUT_OK)
@@ -93,10 +93,10 @@ GPUT_API int gput_comparison_create(const struct gput_comparison_session *sessio
 GPUT_API void gput_comparison_destroy(struct gput_comparison *comparison);
 
 /**
- * The comparison with every figure as text, JSON, CSV or pickle, which Python's gpu_tracker loads
- * as its own ComparisonResults. Or a picture of its main figures: GPUT_FORMAT_SVG, GPUT_FORMAT_PDF,
- * GPUT_FORMAT_PNG (see gput_plot_render()). Sessions are in ascending order of their values.
- * Sessions of several runs (95 % intervals, noise) and `relative` add further keys and lines.
+ * The comparison with every figure as text, JSON or CSV. Or a picture of its main figures:
+ * GPUT_FORMAT_SVG, GPUT_FORMAT_PDF, GPUT_FORMAT_PNG (see gput_plot_render()). Sessions are in
+ * ascending order of their values. Sessions of several runs (95 % intervals, noise) and `relative`
+ * add further keys and lines.
  *
  * Result and errors: see gputracker/format.h.
  */

@@ -38,8 +38,8 @@ struct gput_results; /**< made by gput_session_results() and the like */
  * Reads the results of a session: its report in JSON, or what it kept while it ran (its resource
  * usage file), for example after the tracker was killed. The column "identity.end" is empty where
  * the session had not ended. Of regions, only the time in MPI calls is read. The pickle that the
- * Python gpu_tracker (3 to 5) writes is read as well, as data: what it does not have is NaN, and
- * the source "older_file" says so.
+ * older Python gpu_tracker keeps is read by our Python package, as data, and the report in JSON
+ * that it makes of one here: what it does not have is NaN, and the source "older_file" says so.
  *
  * On success the caller frees `*results` by gput_results_destroy(); on failure it is NULL.
  * Errors: GPUT_ERROR_NOT_FOUND, GPUT_ERROR_FORMAT when the file is none of these,
@@ -185,9 +185,9 @@ GPUT_API int gput_results_add_source(struct gput_results *results, const char *n
 /** Options of a report, and what the results lack. Sized: see gputracker/sized.h. */
 struct gput_results_render_options {
     size_t size; /**< set by gput_results_render_options_default() */
-    /** The processes of the session. JSON, and a pickle's `details`, have them as "processes" and
-     * "other_processes". Text has a tree after the rest, and a summary at most 20 of them. Advice
-     * takes them into account. NULL: not known. */
+    /** The processes of the session. JSON has them as "processes" and "other_processes". Text has a
+     * tree after the rest, and a summary at most 20 of them. Advice takes them into account. NULL:
+     * not known. */
     const struct gput_processes *processes;
     /* Of a summary alone: */
     const char *const
@@ -233,7 +233,7 @@ static inline struct gput_results_render_options gput_results_render_options_def
  * The report of a session:
  *
  * - text; or a summary in suitable units (1 GB is 1e9 bytes), where lower bounds say "at least";
- * - JSON; or pickle, which Python's gpu_tracker loads as its own Tracker with `resource_usage`;
+ * - JSON;
  * - one line, or metrics for Prometheus, of what is known now. An HTTP server of your own can serve
  *   them by gput_session_results_so_far(). A figure that is not known is omitted.
  *

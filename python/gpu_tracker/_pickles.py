@@ -446,13 +446,11 @@ def _attributes_of(walk, value, class_name, tables, otherwise):
     """The attributes of an object as JSON has them: its tables by those functions, numbers and texts as they are."""
     if type(value) is not _Object or value.name != class_name or type(value.state) is not dict:
         raise _Refused(otherwise)
-    attributes = {}
-    for name, inner in value.state.items():
-        try:
-            if name not in tables and name != "code_block_results":
-                attributes[name] = walk.plain(inner)
-        except _ODD:
-            raise _Refused(f'its "{name[:100]}" is not in a form that results have') from None
+    others = {name: inner for name, inner in value.state.items() if name not in tables and name != "code_block_results"}
+    try:
+        attributes = walk.plain(others)
+    except _ODD:
+        raise _Refused("it has attributes that results do not have") from None
     for name, read in tables.items():
         try:
             attributes[name] = read(value.state[name])

@@ -20,6 +20,16 @@ BUILD = pathlib.Path(os.environ["GPUT_BUILD"])
 SANITIZED = b"__asan_init" in (BUILD / "libgputracker.so").read_bytes()
 SOURCE = pathlib.Path(os.environ["GPUT_SOURCE"])
 
+# The Python package reads and writes pickles for the command. A sanitizer's library would have to be loaded into Python, too.
+NO_PACKAGE = "the package is built with a sanitizer" if SANITIZED else "" if (BUILD / "python" / "native-module-link").exists() else "the Python package is not built"
+needs_package = unittest.skipIf(NO_PACKAGE, NO_PACKAGE)
+
+
+def use_package():
+    """Lets every command that is run from now on find the Python package."""
+    os.environ.update(GPUT_PYTHON=sys.executable, PYTHONPATH=str(BUILD / "python"), PYTHONDONTWRITEBYTECODE="1")
+
+
 # Who runs tests in the background or under nohup ignores signals; what we start is not to inherit that.
 for _number in signal.SIGINT, signal.SIGQUIT, signal.SIGHUP:
     if signal.getsignal(_number) == signal.SIG_IGN:

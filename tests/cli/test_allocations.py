@@ -108,8 +108,7 @@ class FailingAllocations(CommandTest):
         stamp = times_of(self.folder / "t.csv")[-1]
         (self.folder / "m.csv").write_text(MARKS.replace("1700000000.1", stamp).replace("1700000000.4", stamp).replace("1700000000.", "1900000000."))
         self.check("a.json", "sub-track", "analyze", "--tf", "t.csv", "--stf", "m.csv", "--details", "-f", "json", "-o", "a.json")
-        self.check("a.pickle", "sub-track", "analyze", "--tf", "t.csv", "--stf", "m.csv", "-f", "pickle", "-o", "a.pickle")
-        self.check("c.json", "sub-track", "compare", "-m", "A=a.json", "-m", "B=a.pickle", "-f", "json", "-o", "c.json")
+        self.check("c.json", "sub-track", "compare", "-m", "A=a.json", "-m", "B=a.json", "-f", "json", "-o", "c.json")
 
 
 if __name__ == "__main__":

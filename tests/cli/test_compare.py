@@ -5,15 +5,23 @@ import io
 import json
 import os
 import pathlib
-import pickletools
+import pickle
 import struct
 import subprocess
 import xml.etree.ElementTree
 
 from analysis_files import MEASUREMENTS, call, row, write_marks, write_tracking
-from command import COMMAND, CommandTest, main, python
+from command import COMMAND, CommandTest, main, needs_package, python, use_package
 
 PICKLES = pathlib.Path(os.environ["GPUT_SOURCE"]) / "tests" / "fixtures" / "pickles"
+use_package()
+
+
+class StandIns(pickle.Unpickler):
+    """Makes any class up."""
+
+    def find_class(self, module, name):
+        return type(name, (), {"__init__": lambda self, *arguments: None})
 
 
 class CompareTest(CommandTest):
@@ -33,6 +41,7 @@ class CompareTest(CommandTest):
 
 
 class Forms(CompareTest):
+    @needs_package
     def test_text_shows_sessions_in_ascending_order(self):
         self.results("a.json", 2.0)
         self.results("b.pkl")
@@ -80,11 +89,13 @@ class Forms(CompareTest):
         results = json.loads(self.compare("-m", "A=a.json", "-m", "B=b.json", "-f", "json").stdout)
         self.assertEqual((results["code_block_resource_usage"], results["code_block_compute_time"]), ({}, {}))
 
+    @needs_package
     def test_pickles_of_the_python_tool_are_read(self):
         done = self.compare("-m", f"A={PICKLES / 'pandas15-2.pkl'}", "-m", f"B={PICKLES / 'pandas31-arrow-5.pkl'}")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn("\ttrain:é:\n\t\t   A   B\n\t\t 2.0 2.0\n", done.stdout)
 
+    @needs_package
     def test_integers_of_older_pickles_stay_integers(self):
         self.results("a.pkl", blocks=())
         zero = b"G" + struct.pack(">d", 0)
@@ -98,6 +109,7 @@ class Forms(CompareTest):
         self.compare(*old, "--stat=min", "-fpickle", "-oc.pkl")
         self.assertNotIn(zero, (self.folder / "c.pkl").read_bytes())
 
+    @needs_package
     def test_lost_calls_are_said_in_every_format(self):
         self.results("a.json", lost="0000000012")
         self.results("b.json", lost="at least 0000000003")
@@ -116,9 +128,8 @@ class Forms(CompareTest):
         self.assertEqual([(row["session"], row["measurement"], row["statistic"], row["value"]) for row in rows],
                          [("A", "lost_calls", "total", "24.0"), ("B", "lost_calls_at_least", "total", "3.0"), ("D", "lost_calls_at_least", "total", "0.0")])
         self.compare(*maps, "-f", "pickle", "-o", "c.pkl")
-        values = [value for _, value, _ in pickletools.genops((self.folder / "c.pkl").read_bytes()) if value is not None]
-        at = values.index("lost_calls")
-        self.assertEqual([value for value in values[at:] if value in ("A", 24, "B", 3)], ["A", 24, "B", 3])
+        with open(self.folder / "c.pkl", "rb") as file:
+            self.assertEqual(StandIns(file).load().lost_calls, lost)
         for form in "text", "json", "csv":
             self.assertNotRegex(self.compare("-m", "A=c.json", "-m", "B=c.json", "-f", form).stdout, "(?i)lost")
 
@@ -353,6 +364,7 @@ class Messages(CompareTest):
         self.assertIn('warning: Code block name "f.py:9" of tracking session "A" matched', done.stderr)
         self.assertIn("\t\tf.py:10 -> f.py:9:\n", done.stdout)
 
+    @needs_package
     def test_a_hostile_pickle_is_refused_and_not_run(self):
         (self.folder / "evil.pkl").write_bytes(b"\x80\x04cposix\nsystem\n\x8c\x09touch own\x85R.")
         done = self.compare("-m", "A=evil.pkl")

@@ -8,12 +8,13 @@ import pickle
 import subprocess
 import unittest
 
-from command import COMMAND, PATIENCE, main, python, refusal
+from command import COMMAND, PATIENCE, main, needs_package, python, refusal, use_package
 from fake_gpu import HIDDEN, HOST_PIDS, IN_USE, UNKNOWN_PID, WAIT, GpuTest
 
 # Takes memory of the GPU while it runs: writes one scenario, then another.
 RISE = WAIT + "import os, sys\nfor text in sys.argv[2:]:\n open(sys.argv[1] + '.new', 'w').write(text)\n" \
     " os.rename(sys.argv[1] + '.new', sys.argv[1]); wait(0.5)"
+use_package()
 SHARES = "main", "descendants", "combined"
 
 # In a pid namespace of its own, where the host's procfs stands in the folder $0.
@@ -122,6 +123,7 @@ class Containers(GpuTest):
         self.assertEqual([report["max_gpu_ram"][scope] for scope in SHARES], [None] * 3)
         self.assertIn("denies permission", report["sources"]["process_gpu_ram"]["reason"])
 
+    @needs_package
     def test_reports_of_all_formats_say_why(self):
         self.write(HOST_PIDS)
         for form in "text", "full", "summary", "json", "pickle", "prometheus":
@@ -144,6 +146,7 @@ class Containers(GpuTest):
         self.assertRegex(metrics, "(?m)^gputracker_system_gpu_memory_used_bytes 9")
         self.assertIn('gputracker_source_info{source="process_gpu_ram",state="unavailable"} 1', metrics)
 
+    @needs_package
     def test_a_pickle_has_numbers_where_the_older_classes_have_them(self):
         self.write(IN_USE)
         self.gpu_tracker("run", "-f", "pickle", "-o", "t.pkl", "--", "true")

@@ -7,12 +7,13 @@ import pickle
 import signal
 import time
 
-from command import CommandTest, main, parse_text, wait_until
+from command import CommandTest, main, needs_package, parse_text, use_package, wait_until
 from report_data import Report, use_page
 
 import older_usage
 
 # JSON keys and their labels in the text report, where these are not the same but for blanks and capitals.
+use_package()
 LABELS = {
     "max_ram": "Max RAM", "total_rss": "Total RSS", "private_rss": "Private RSS", "shared_rss": "Shared RSS",
     "max_gpu_ram": "Max GPU RAM", "cpu_utilization": "CPU utilization", "n_expected_cores": "Number of expected cores",
@@ -133,6 +134,7 @@ class KeptResults(CommandTest):
             else:
                 self.assertEqual(shown, str(value), f"{path}.{key}")
 
+    @needs_package
     def test_what_the_older_package_left_behind(self):
         for descendants in ("descendants", "descendents"):
             for protocol in range(2, 6):
@@ -170,6 +172,7 @@ class KeptResults(CommandTest):
         self.assertIn("gputracker_main_peak_memory_bytes 603525120.0\n", metrics)
         self.assertNotIn("gputracker_tracker", metrics)
 
+    @needs_package
     def test_a_pickle_is_read_as_data(self):
         usage = older_usage.usage()
         usage.compute_time = older_usage.Evil()

@@ -10,9 +10,10 @@ import subprocess
 import unittest
 
 from analysis_files import call, row, write_marks, write_tracking
-from command import CommandTest, main
+from command import CommandTest, main, use_package
 
 PEER = os.environ.get("GPUT_PEER_PYTHON")
+use_package()
 
 ANALYZE = """
 import pickle, sys
@@ -44,7 +45,8 @@ class PythonTool(CommandTest):
         return done.stdout
 
     def run_program(self, *words):
-        return subprocess.run(list(map(str, words)), cwd=self.folder, capture_output=True, text=True)
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}  # ours has the same import name
+        return subprocess.run(list(map(str, words)), cwd=self.folder, capture_output=True, text=True, env=environment)
 
     def ours(self, *arguments):
         done = self.run_command("sub-track", *arguments)

@@ -5,9 +5,11 @@ import json
 import shutil
 
 from analysis_files import row, write_tracking
-from command import SOURCE, main
+from command import SOURCE, main, needs_package, use_package
 from report_data import Report
 from report_test import ReportTest
+
+use_package()
 
 
 class Traces(ReportTest):
@@ -111,6 +113,7 @@ class Traces(ReportTest):
         self.assertEqual(done.returncode, 1)
         self.assertIn("x.json is not a session", done.stderr)
 
+    @needs_package
     def test_analyses_and_comparisons_say_what_to_name_instead(self):
         write_tracking(self.folder / "t.csv", [row(number) for number in range(3)])
         for form in "json", "csv", "pickle", "text":

@@ -9,8 +9,9 @@ import subprocess
 import termios
 
 from analysis_files import MEASUREMENTS, START, call, write_marks, write_tracking
-from command import COMMAND, SOURCE, CommandTest, main, read_terminal
+from command import COMMAND, SOURCE, CommandTest, main, needs_package, read_terminal, use_package
 
+use_package()
 NAME = "/a/path/that/is/long/enough/to/be/cut/on/every/terminal.py:12 load"
 
 
@@ -132,6 +133,7 @@ class Tables(CommandTest):
         self.assertIn("a?[2Jb", self.run_command("sub-track", "compare", "-m", "x=hostile.json", "-m", "y=hostile.json").stdout)
         self.assertIn("a\\u001b[2Jb", self.run_command(*self.analyze, "-f", "json").stdout)
 
+    @needs_package
     def test_the_name_of_the_output_says_the_format(self):
         starts = {"x.json": b"{", "x.pkl": b"\x80", "x.csv": b"", "x.txt": b"Overall"}
         for command in self.analyze, self.compare:

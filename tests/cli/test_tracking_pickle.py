@@ -1,10 +1,16 @@
 """-f pickle of a tracking session: a stopped Tracker, loaded here with stand-ins for the package's classes."""
 
 import json
+import os
+import pathlib
 import pickle
+import sys
 
-from command import CommandTest, main
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+import older_usage
+from command import CommandTest, main, needs_package, use_package
 
+use_package()
 REFUSAL = "A pickle cannot be shown on the screen: name a file with -o."
 SECTIONS = ["max_ram", "max_gpu_ram", "cpu_utilization", "gpu_utilization", "compute_time"]
 
@@ -34,6 +40,7 @@ class TrackingPickle(CommandTest):
             self.assertEqual(file.read(), b"")
         return tracker
 
+    @needs_package
     def test_holds_what_the_json_report_does(self):
         done = self.run_command("run", "-fpickle", "-o", "t.pkl", "--processes", "--tu=seconds", "sleep", "0.2")
         self.assertEqual((done.returncode, done.stdout), (0, ""))
@@ -67,6 +74,7 @@ class TrackingPickle(CommandTest):
             },
         )
 
+    @needs_package
     def test_every_command_that_tracks_writes_it(self):
         with open(self.folder / "standard-output", "wb") as file:
             done = self.run_command("-e", "true", "-f", "pickle", "-o", "-", capture_output=False, stdout=file)
@@ -81,6 +89,29 @@ class TrackingPickle(CommandTest):
         self.assert_fails(self.run_command("-e", "touch ran", "-f", "pickle"), 1, REFUSAL)
         self.assert_folder_is()
 
+    def test_without_the_package_nothing_is_run(self):
+        python = [sys.executable, "-E", "-S"]
+        (self.folder / "python").write_text(f'#!/bin/sh\nexec {" ".join(python)} "$@"\n')
+        (self.folder / "python").chmod(0o755)
+        (self.folder / "gpu_tracker.py").write_text("raise SystemExit('not ours')\n")  # what lies in a folder is not a package
+        (self.folder / "older.pkl").write_bytes(older_usage.pickled(older_usage.usage()))
+        before = sorted(path.name for path in self.folder.iterdir())
+        without = r"\Agpu-tracker: The Python package gputracker reads and writes pickles, and \S+ has none that does: No module named .*\(pip install " \
+            r"gputracker\), or name a Python that has it: GPUT_PYTHON=/path/to/python\. Without it, -f json writes the same figures\.\n\Z"
+        for name, said in (
+            (str(self.folder / "python"), without),
+            ("true", r"\Agpu-tracker: GPUT_PYTHON=true is not a Python interpreter: name one with the package gputracker, which reads and writes pickles\. .*\n\Z"),
+            ("/nowhere/python", r"\Agpu-tracker: Cannot execute /nowhere/python: No such file or directory\. .*GPUT_PYTHON=.*\n\Z"),
+        ):
+            environment = os.environ | {"GPUT_PYTHON": name}
+            for status, *command in ((125, "run", "-f", "pickle", "-o", "t.pkl", "--", "touch", "ran"), (1, "show", "older.pkl"),
+                                     (1, "sub-track", "compare", "-m", "A=older.pkl"), (1, "report", "older.pkl", "-f", "json")):
+                done = self.run_command(*command, env=environment)
+                self.assertEqual((done.returncode, done.stdout), (status, ""), command)
+                self.assertRegex(done.stderr, said)
+        self.assert_folder_is(*before)
+
+    @needs_package
     def test_that_cannot_be_written_is_shown_as_text(self):
         (self.folder / "folder").mkdir()
         done = self.run_command("run", "-f", "pickle", "-o", "folder/t.pkl", "sh", "-c", "rm -r folder; touch folder")

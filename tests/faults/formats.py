@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import time
 
-import older_usage
 from faults import COMMAND, MARKER, SOURCE, run, wait_until
 
 FIXTURES = SOURCE / "tests" / "fixtures"
@@ -89,9 +88,7 @@ FORMATS = [
     ("marks, .gputblocks", "m.gputblocks", lambda folder: (tracked(folder, "t.csv"), marks(folder, "m.gputblocks")),
      [*ANALYZE, "--tf", "t.csv", "--stf", "m.gputblocks"]),
     ("analysis, JSON", "a.json", lambda folder: analysis(folder, "a.json"), ["sub-track", "compare", "-m", "A=a.json", "-m", "B=a.json"]),
-    ("analysis, pickle", "a.pickle", lambda folder: analysis(folder, "a.pickle"), ["sub-track", "compare", "-m", "A=a.pickle", "-m", "B=a.pickle"]),
     ("results so far", "kept", results_so_far, ["show", "-f", "json", "kept"]),
-    ("results of the older package", "o.pkl", lambda folder: (folder / "o.pkl").write_bytes(older_usage.pickled(older_usage.usage(), 4)), ["show", "o.pkl"]),
     ("recording of power, JSON", "rec/power_metrics.json", lambda folder: recording(folder, "json"), ["energy", "summary", "rec"]),
     ("recording of power, SQLite", "rec/power_metrics.sqlite", lambda folder: recording(folder, "sqlite"), ["energy", "summary", "rec"]),
     ("config file", "c.json", lambda folder: (folder / "c.json").write_text(json.dumps({"sleep_time": 0.5, "ram_unit": "megabytes"})),

@@ -131,8 +131,8 @@ def analyze_sqlite(rounds):
 
 @failing("compare")
 def compare(rounds):
-    fail_each(rounds, lambda folder: (analysis(folder, "a.json"), analysis(folder, "b.pickle")), "",
-              "sub-track", "compare", "-m", "A=a.json", "-m", "B=b.pickle")
+    fail_each(rounds, lambda folder: (analysis(folder, "a.json"), analysis(folder, "b.json")), "",
+              "sub-track", "compare", "-m", "A=a.json", "-m", "B=b.json")
 
 
 @failing("combine, CSV")

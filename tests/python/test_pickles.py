@@ -166,7 +166,7 @@ class Reading(package.PackageTest):
             long = hostile.text("y" * 4000) + b"\x94"
             cells = b"".join(hostile.text(str(i)) + (b"h\x00" if i else long) for i in range(20_000))
             self.refuses(results_of(energy=b"}(" + cells + b"u"), "more values than a file of its size can hold")
-            self.refuses(results_of(energy=b"}(" + hostile.text("x" * 5000) + b"Nu"), 'its "energy" is not in a form')
+            self.refuses(results_of(energy=b"}(" + hostile.text("x" * 5000) + b"Nu"), 'it has attributes that results do not have')
         self.refuses(b"\x80\x04" + bytes(_pickles.MOST_BYTES), "it is too large for results")
 
     def test_large_results_are_read(self):

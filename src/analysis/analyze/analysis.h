@@ -33,7 +33,7 @@ struct gput_analysis {
     uint64_t num_timepoints; /* rows of the tracking file; 0 when a results file does not have it */
     struct gput_statistics *overall;
     unsigned char *overall_integers; /* of each measurement, bits by enum gput_statistic: figures
-                                        that a pickle has as integers; NULL: none */
+                                        that a file has as integers; NULL: none */
     struct gput_percentiles *overall_percentiles; /* NULL: not requested */
     bool has_energy;
     double energy[GPUT_ENERGY_FIGURE_COUNT]; /* joules of the session; NaN: unknown, also when only

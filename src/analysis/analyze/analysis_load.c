@@ -27,7 +27,10 @@ int analysis_read(const char *bytes, size_t length, const char *name,
     *analysis = NULL;
     size_t blanks = strspn(bytes, " \t\r\n");
     if (length > 0 && *bytes == PICKLE_START)
-        return analysis_read_pickle(bytes, length, name, analysis, error);
+        return error_set(error, GPUT_ERROR_FORMAT,
+            "File %s is a pickle, which the Python package reads: "
+            "gpu_tracker.SubTrackingResults.load().",
+            name);
     if (blanks < length && bytes[blanks] == '{')
         return analysis_read_json(bytes, length, name, analysis, error);
     return error_set(error, GPUT_ERROR_FORMAT,

@@ -17,5 +17,3 @@ int analysis_read(const char *bytes, size_t length, const char *name,
     struct gput_analysis **analysis, struct gput_error *error);
 int analysis_read_json(const char *bytes, size_t length, const char *name,
     struct gput_analysis **analysis, struct gput_error *error);
-int analysis_read_pickle(const char *bytes, size_t length, const char *name,
-    struct gput_analysis **analysis, struct gput_error *error);

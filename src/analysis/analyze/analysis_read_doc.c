@@ -4,6 +4,8 @@
 #include "analysis/analyze/analysis_load.h"
 #include "analysis/analyze/exact_figures.h"
 
+#include <gputracker/comparison.h>
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +13,7 @@
 int analysis_reader_refuse(const struct analysis_reader *reader, const char *what)
 {
     return error_set(reader->error, GPUT_ERROR_FORMAT,
-        "%s %s does not hold results of an analysis: %s.", reader->kind, reader->name, what);
+        "File %s does not hold results of an analysis: %s.", reader->name, what);
 }
 
 static bool count_at(const struct doc *object, const char *key, uint64_t *count)
@@ -64,6 +66,23 @@ static bool is_object(const struct doc *value)
     return value && value->kind == DOC_OBJECT;
 }
 
+/* Older versions of the Python tool store and show the extremes of thread counts as integers. */
+static int mark_integers(struct analysis_reader *reader, const struct doc *overall)
+{
+    unsigned char *integers = calloc(overall->count, 1);
+    if (!integers)
+        return error_memory(reader->error);
+    reader->analysis->overall_integers = integers;
+    for (const struct doc *row = overall->first; row; row = row->next, integers++) {
+        for (int i = GPUT_STATISTIC_MIN; i <= GPUT_STATISTIC_STD; i++) {
+            const struct doc *cell = doc_get(row, gput_statistic_name((enum gput_statistic)i));
+            if (cell && cell->kind == DOC_INT && fabs((double)cell->integer) < 0x1p53)
+                *integers |= (unsigned char)(1u << i);
+        }
+    }
+    return GPUT_OK;
+}
+
 static int read_overall(struct analysis_reader *reader, const struct doc *root)
 {
     const struct doc *overall = doc_get(root, "overall");
@@ -85,7 +104,7 @@ static int read_overall(struct analysis_reader *reader, const struct doc *root)
     for (const struct doc *child = overall->first; child; child = child->next)
         reader->analysis->overall[i++] = statistics_at(child);
     read_missing(reader->analysis, root, reader->analysis->overall);
-    return GPUT_OK;
+    return mark_integers(reader, overall);
 }
 
 static int read_static_data(struct analysis_reader *reader, const struct doc *root)

@@ -1,5 +1,5 @@
 /*
- * Results of an analysis out of a document, which JSON or a pickle was read into.
+ * Results of an analysis out of a document that JSON was read into.
  */
 #pragma once
 
@@ -7,7 +7,7 @@
 #include "base/doc.h"
 
 struct analysis_reader {
-    const char *kind, *name; /* of the file, for messages: "Pickle file", its path */
+    const char *name; /* of the file, for messages */
     struct gput_analysis
         *analysis; /* made by analysis_read_doc(); the caller's, after errors too */
     struct gput_error *error;

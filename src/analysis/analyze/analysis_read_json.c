@@ -17,7 +17,7 @@ static int read_root(struct analysis_reader *reader, const struct doc *root)
 int analysis_read_json(const char *bytes, size_t length, const char *name,
     struct gput_analysis **analysis, struct gput_error *error)
 {
-    struct analysis_reader reader = {.kind = "File", .name = name, .error = error};
+    struct analysis_reader reader = {.name = name, .error = error};
     struct doc *root;
     *analysis = NULL;
     TRY(doc_read_python_json(bytes, length, name, &root, error));

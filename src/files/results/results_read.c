@@ -1,5 +1,6 @@
 #include "files/results/results_read.h"
 
+#include "base/cleanup.h"
 #include "base/doc.h"
 #include "base/file.h"
 #include "files/results/results_codec.h"
@@ -7,10 +8,17 @@
 #include "files/results/results_read_doc.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 
 /* A report that another program wrote again, its members in another order, is at most as large. Of
  * other documents, such as traces, no more is read: each value takes 100 bytes of memory. */
 #define REORDERED_MAX_BYTES ((size_t)1 << 20)
+
+/* What is in neither form is read no further than this to say what it is. */
+#define OTHER_MAX_BYTES ((size_t)16 << 20)
+
+/* A pickle of protocol 2 and later begins with this byte. */
+#define PICKLE_START '\x80'
 
 static enum results_form form_of(const char *bytes, size_t length)
 {
@@ -102,4 +110,29 @@ int results_read(const char *path, struct gput_results *results, enum results_fo
         code = parse(path, found, &content, results, error);
     str_finish(&content);
     return code;
+}
+
+/* Says of a file in neither form what it is: too large, a pickle or anything else. */
+static int refuse_other(const char *path, struct gput_error *error)
+{
+    CLEANUP_STR struct str content = {0};
+    TRY(file_read_bounded(path, OTHER_MAX_BYTES, &content, error));
+    if (content.length > 0 && content.data[0] == PICKLE_START)
+        return error_set(error, GPUT_ERROR_FORMAT,
+            "%.400s is a pickle, which the Python package reads: "
+            "gpu_tracker.load_resource_usage().",
+            path);
+    return error_set(error, GPUT_ERROR_FORMAT,
+        "%.400s is not a resource usage file or report of gpu-tracker.", path);
+}
+
+int gput_results_load(const char *path, struct gput_results **results, struct gput_error *error)
+{
+    *results = calloc(1, sizeof **results);
+    int code = *results ? results_read(path, *results, NULL, error) : error_memory(error);
+    if (code == GPUT_OK)
+        return code;
+    gput_results_destroy(*results);
+    *results = NULL;
+    return code == GPUT_ERROR_UNSUPPORTED ? refuse_other(path, error) : code;
 }

@@ -29,7 +29,9 @@ static void add_usage(const struct gput_analysis *analysis, struct doc *parent, 
     }
 }
 
-void analysis_add_missing(const struct gput_analysis *analysis, struct doc *parent,
+/* Adds "missing_timepoints" where samples of a block, or of the whole session, lack a measurement.
+ * `parent` may be NULL in this and the next two functions: memory ran out. */
+static void add_missing(const struct gput_analysis *analysis, struct doc *parent,
     const struct gput_statistics *statistics)
 {
     if (!analysis_lacks_rows(analysis, statistics))
@@ -40,7 +42,8 @@ void analysis_add_missing(const struct gput_analysis *analysis, struct doc *pare
             doc_add_int(object, analysis->measurements[i], (int64_t)statistics[i].n_missing);
 }
 
-void analysis_add_energy(
+/* Adds the joules of a block, or of the whole session, where the tracking file has any. */
+static void add_energy(
     const struct gput_analysis *analysis, struct doc *parent, const double *energy)
 {
     if (!analysis->has_energy)
@@ -51,7 +54,8 @@ void analysis_add_energy(
         doc_add_double(object, gput_energy_figure_name(i), energy[i]);
 }
 
-void analysis_add_exact(
+/* Adds a block's exact figures: an object of unit, total and mean for each. */
+static void add_exact(
     const struct gput_analysis *analysis, const struct gput_code_block *block, struct doc *parent)
 {
     struct doc *exact = doc_add_object(parent, "exact");
@@ -106,14 +110,14 @@ static void add_block(
     doc_add_double(compute_time, "total", block->compute_time_total);
     add_percentiles(compute_time, block->percentiles ? &block->compute_time_percentiles : NULL);
     add_usage(analysis, object, "resource_usage", block->resource_usage, block->percentiles);
-    analysis_add_missing(analysis, object, block->resource_usage);
-    analysis_add_energy(analysis, object, block->energy);
+    add_missing(analysis, object, block->resource_usage);
+    add_energy(analysis, object, block->energy);
     if (analysis->details) {
         doc_add_double(object, "self_time", block->self_time_total);
         doc_label(doc_add_double(object, "cpu_time", block->cpu_time_total), "CPU Time");
     }
     if (analysis->exact)
-        analysis_add_exact(analysis, block, object);
+        add_exact(analysis, block, object);
     if (block->n_parts == 0)
         return;
     struct doc *parts = doc_add_array(object, analysis->split == GPUT_SPLIT_THREAD ? "threads"
@@ -142,8 +146,8 @@ struct doc *analysis_create_doc(const struct gput_analysis *analysis, struct doc
     *blocks = analysis_block_items(analysis, doc_add_array(root, "code_block_results"));
     if (lost_calls_any(&analysis->lost))
         lost_calls_add_to_doc(&analysis->lost, false, root);
-    analysis_add_missing(analysis, root, analysis->overall);
-    analysis_add_energy(analysis, root, analysis->energy);
+    add_missing(analysis, root, analysis->overall);
+    add_energy(analysis, root, analysis->energy);
     if (analysis->details)
         doc_add_int(root, "num_timepoints", (int64_t)analysis->num_timepoints);
     return root;

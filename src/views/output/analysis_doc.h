@@ -12,14 +12,3 @@ struct doc *analysis_create_doc(const struct gput_analysis *analysis, struct doc
 
 /* The blocks with their figures, to be made while `array` is written. */
 struct doc_items analysis_block_items(const struct gput_analysis *analysis, struct doc *array);
-
-/* Adds "missing_timepoints" and "energy" where the analysis has such, of a block or of the whole
- * session. `parent` may be NULL: memory ran out. */
-void analysis_add_missing(const struct gput_analysis *analysis, struct doc *parent,
-    const struct gput_statistics *statistics);
-void analysis_add_energy(
-    const struct gput_analysis *analysis, struct doc *parent, const double *energy);
-
-/* Adds a block's exact figures: an object of unit, total and mean for each. */
-void analysis_add_exact(
-    const struct gput_analysis *analysis, const struct gput_code_block *block, struct doc *parent);

@@ -406,9 +406,6 @@ int gput_analysis_render(const struct gput_analysis *analysis, enum gput_format 
         break;
     case GPUT_FORMAT_CSV:
         return render_csv(analysis, bytes, length, error);
-    case GPUT_FORMAT_PICKLE:
-        analysis_write_pickle(analysis, &text);
-        break;
     default:
         return error_set(error, GPUT_ERROR_INVALID, "There is no such format of an analysis.");
     }

@@ -6,9 +6,6 @@
 #include "analysis/analyze/analysis.h"
 #include "base/str.h"
 
-/* Appends the whole analysis; without memory `text` turns failed. */
-void analysis_write_pickle(const struct gput_analysis *analysis, struct str *text);
-
 /* Appends a table of the blocks that took longest, at most `max`; names are cut to `width` columns
  * (0: they are not). */
 void analysis_write_longest(

@@ -1,4 +1,4 @@
-#include "views/output/comparison_render.h"
+#include "analysis/analyze/comparison.h"
 
 #include "analysis/analyze/analysis_columns.h"
 #include "base/cleanup.h"
@@ -340,7 +340,7 @@ int gput_comparison_render(const struct gput_comparison *comparison,
         return render_csv(comparison, &options, bytes, length, error);
     if (drawing_has_format(format))
         return comparison_render_picture(comparison, &options, format, bytes, length, error);
-    if (format != GPUT_FORMAT_TEXT && format != GPUT_FORMAT_JSON && format != GPUT_FORMAT_PICKLE)
+    if (format != GPUT_FORMAT_TEXT && format != GPUT_FORMAT_JSON)
         return error_set(error, GPUT_ERROR_INVALID, "There is no such format of a comparison.");
     CLEANUP(report_finish) struct report report = {0};
     TRY(report_create(comparison, &options, &report, error));
@@ -348,13 +348,8 @@ int gput_comparison_render(const struct gput_comparison *comparison,
     if (format == GPUT_FORMAT_TEXT) {
         write_text(&report, &text);
         screen_sanitize(&text, 0);
-    } else if (format == GPUT_FORMAT_JSON) {
-        doc_finish_json(create_document(&report), &text);
     } else {
-        CLEANUP(doc_destroy_pointer) struct doc *root = create_document(&report);
-        text.failed = doc_failed(root);
-        if (!text.failed)
-            comparison_write_pickle(root, &text);
+        doc_finish_json(create_document(&report), &text);
     }
     return str_steal_bytes(&text, bytes, length, error);
 }

@@ -11,7 +11,6 @@
 #include "views/output/prometheus.h"
 #include "views/output/regions_report.h"
 #include "views/output/results_doc.h"
-#include "views/output/results_pickle.h"
 #include "views/output/results_progress.h"
 #include "views/output/results_summary.h"
 
@@ -89,22 +88,6 @@ static void write_json(const struct gput_results *results,
     str_append_char(text, '\n');
 }
 
-static void write_pickle(const struct gput_results *results,
-    const struct gput_results_render_options *options, struct str *text)
-{
-    struct str report = {0};
-    struct doc_items blocks = {0};
-    struct doc *doc = whole_doc(results, options, &blocks);
-    if (doc)
-        doc_add_items(&blocks);
-    write_full(results, options, &report);
-    text->failed |= report.failed || !doc || doc_failed(doc);
-    if (doc)
-        results_write_pickle(doc, str_text(&report), text);
-    str_finish(&report);
-    doc_destroy(doc);
-}
-
 static void write_prometheus(const struct gput_results *results,
     const struct gput_results_render_options *options, struct str *text)
 {
@@ -128,7 +111,6 @@ static const struct report_format {
     {GPUT_FORMAT_SUMMARY, "summary", results_summary_write},
     {GPUT_FORMAT_LINE, "line", results_progress_write},
     {GPUT_FORMAT_JSON, "JSON", write_json},
-    {GPUT_FORMAT_PICKLE, "pickle", write_pickle},
     {GPUT_FORMAT_PROMETHEUS, "Prometheus", write_prometheus},
     {GPUT_FORMAT_OPENMETRICS, "OpenMetrics", write_openmetrics},
 };

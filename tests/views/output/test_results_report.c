@@ -1,6 +1,5 @@
 #include "base/doc.h"
 #include "base/file.h"
-#include "files/import/pickle_reader.h"
 #include "results.h"
 #include "testing.h"
 
@@ -355,54 +354,6 @@ static void each_gpu_is_reported_by_itself(void **state)
     free(text);
 }
 
-enum { TRACKER = 1, STATE, USAGE, SECTION, PART };
-
-static void a_pickle_is_a_stopped_tracker(void **state)
-{
-    (void)state;
-    static const char module[] = "gpu_tracker.tracker";
-    static const struct pickle_class classes[] = {{module, "Tracker", TRACKER},
-        {module, "Tracker.State", STATE}, {module, "ResourceUsage", USAGE},
-        {module, "MaxRAM", SECTION}, {module, "MaxGPURAM", SECTION},
-        {module, "CPUUtilization", SECTION}, {module, "GPUUtilization", SECTION},
-        {module, "ComputeTime", SECTION}, {module, "RSSValues", PART},
-        {module, "ProcessingUnitPercentages", PART}, {NULL, NULL, 0}};
-    struct gput_results results = make_results();
-    results.max[GPUT_MAIN_GPU_RAM] = NAN;
-    char *bytes;
-    size_t length;
-    struct pickle *pickle;
-    struct gput_error error = {0};
-    assert_int_equal(
-        gput_results_render(&results, NULL, GPUT_FORMAT_PICKLE, &bytes, &length, &error), GPUT_OK);
-    if (pickle_read(bytes, length, "t.pkl", classes, &pickle, &error) != GPUT_OK)
-        fail_msg("%s", error.message);
-    free(bytes);
-
-    const struct pickle_value *tracker = pickle_root(pickle);
-    assert_true(pickle_is_object(tracker, TRACKER));
-    const struct pickle_value *fields = tracker->object.state;
-    const struct pickle_value *usage = pickle_get(fields, "resource_usage");
-    assert_true(pickle_is_object(usage, USAGE));
-    const struct pickle_value *ram = pickle_get(usage->object.state, "max_ram");
-    assert_true(pickle_is_object(ram, SECTION));
-    assert_string_equal(pickle_get(ram->object.state, "unit")->text.bytes, "megabytes");
-    const struct pickle_value *main_ram = pickle_get(ram->object.state, "main");
-    assert_true(pickle_is_object(main_ram, PART));
-    assert_true(pickle_get(main_ram->object.state, "total_rss")->number ==
-                results.max[GPUT_MAIN_RAM] * 1e-6);
-    const struct pickle_value *gpu_ram = pickle_get(usage->object.state, "max_gpu_ram");
-    assert_true(pickle_get(gpu_ram->object.state, "main")->number == 0.0);
-
-    const struct pickle_value *details = pickle_get(fields, "details");
-    const struct pickle_value *peaks = pickle_get(details, "peaks");
-    assert_int_equal(pickle_get(peaks, "combined")->kind, PICKLE_NONE);
-    char *report = render(&results, GPUT_FORMAT_FULL);
-    assert_string_equal(pickle_get(fields, "text")->text.bytes, report);
-    free(report);
-    pickle_destroy(pickle);
-}
-
 static void other_formats_are_refused(void **state)
 {
     (void)state;
@@ -413,7 +364,7 @@ static void other_formats_are_refused(void **state)
         GPUT_ERROR_INVALID);
     assert_null(text);
     assert_string_equal(error.message,
-        "A report does not have this format. It has text, full, summary, line, JSON, pickle, "
+        "A report does not have this format. It has text, full, summary, line, JSON, "
         "Prometheus, OpenMetrics.");
 }
 
@@ -437,7 +388,6 @@ int main(void)
         cmocka_unit_test(sections_that_do_not_apply_are_left_out),
         cmocka_unit_test(a_passed_limit_is_reported_in_the_units_of_the_report),
         cmocka_unit_test(each_gpu_is_reported_by_itself),
-        cmocka_unit_test(a_pickle_is_a_stopped_tracker),
         cmocka_unit_test(other_formats_are_refused),
         cmocka_unit_test(every_state_of_a_source_has_a_name),
     };

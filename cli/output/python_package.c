@@ -1,0 +1,227 @@
+#include "output/python_package.h"
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "common/environment.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Modules of the working folder are not for us: somebody else may have put them there. */
+#define SCRIPT                                                                                     \
+    "import sys\n"                                                                                 \
+    "sys.path = [path for path in sys.path if path]\n"                                             \
+    "try:\n"                                                                                       \
+    "    from gpu_tracker.%s import main\n"                                                        \
+    "except ImportError as error:\n"                                                               \
+    "    sys.exit(f'" PREFIX "The Python package gputracker %s, and {sys.executable} has none '\n" \
+    "        f'that does: {error}. %s: GPUT_PYTHON=/path/to/python. %s')\n"                        \
+    "sys.exit(main(sys.argv[1:]))\n"
+#define PREFIX "gpu-tracker: "
+#define SCRIPT_SIZE 1024
+
+/* A program that is Python ends with that status. */
+#define PYTHON_QUESTION "raise SystemExit(86)"
+#define PYTHON_ANSWER 86
+
+#define ARGUMENTS_BEFORE 3 /* Python, -c and the script */
+
+extern char **environ;
+
+/* What is executed for Python must be one: another program may end without a word. Where it cannot
+ * be executed at all, its execution says why. */
+static bool is_python(const char *python)
+{
+    const char *const words[] = {python, "-E", "-S", "-c", PYTHON_QUESTION, NULL};
+    int status = 0;
+    pid_t child = fork();
+    if (child == 0) {
+        int nowhere = open("/dev/null", O_RDWR);
+        for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+            dup2(nowhere, fd);
+        execvp(python, (char *const *)words);
+        _exit(PYTHON_ANSWER);
+    }
+    while (child > 0 && waitpid(child, &status, 0) < 0)
+        if (errno != EINTR)
+            return true;
+    return child < 0 || (WIFEXITED(status) && WEXITSTATUS(status) == PYTHON_ANSWER);
+}
+
+/* The Python to execute, and its words up to the arguments' end, which the caller frees; the script
+ * among them goes to `script`. */
+static int make_command_line(const struct python_module *module, const char *const *arguments,
+    char script[SCRIPT_SIZE], const char ***words, struct gput_error *error)
+{
+    const char *python = environment_path("GPUT_PYTHON");
+    if (!python || !python[0])
+        python = "python3";
+    else if (!is_python(python))
+        return error_set(error, GPUT_ERROR_INVALID,
+            "GPUT_PYTHON=%.200s is not a Python interpreter: name one with the package gputracker, "
+            "which %s. %s",
+            python, module->does, module->otherwise);
+    size_t count = 0;
+    while (arguments[count])
+        count++;
+    *words = calloc(ARGUMENTS_BEFORE + count + 1, sizeof **words);
+    if (!*words)
+        return error_memory(error);
+    snprintf(
+        script, SCRIPT_SIZE, SCRIPT, module->name, module->does, module->remedy, module->otherwise);
+    (*words)[0] = python;
+    (*words)[1] = "-c";
+    (*words)[2] = script;
+    memcpy(*words + ARGUMENTS_BEFORE, arguments, count * sizeof **words);
+    return GPUT_OK;
+}
+
+static int refuse_python(
+    const struct python_module *module, const char *python, int failure, struct gput_error *error)
+{
+    return error_set(error, GPUT_ERROR_NOT_FOUND,
+        "Cannot execute %.200s: %s. The Python package gputracker %s: GPUT_PYTHON=/path/to/python "
+        "names a Python that has it. %s",
+        python, strerror(failure), module->does, module->otherwise);
+}
+
+int python_package_execute(
+    const struct python_module *module, const char *const *arguments, struct gput_error *error)
+{
+    char script[SCRIPT_SIZE];
+    CLEANUP_FREE const char **words = NULL;
+    TRY(make_command_line(module, arguments, script, &words, error));
+    execvp(words[0], (char *const *)words);
+    return refuse_python(module, words[0], errno, error);
+}
+
+/* ---- In another process ---- */
+
+/* Python's standard input, output and error: files in memory, of which none can fill up. */
+struct streams {
+    int fds[STDERR_FILENO + 1];
+};
+
+static void close_streams(const struct streams *streams)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (streams->fds[fd] >= 0)
+            close(streams->fds[fd]);
+}
+
+/* Makes them, the first with that content. */
+static int open_streams(
+    struct streams *streams, const char *input, size_t length, struct gput_error *error)
+{
+    bool is_made = true;
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        streams->fds[fd] = memfd_create("gpu-tracker", MFD_CLOEXEC);
+        is_made = is_made && streams->fds[fd] >= 0;
+    }
+    if (!is_made)
+        return error_set(
+            error, GPUT_ERROR_IO, "Cannot pass figures to Python: %s.", strerror(errno));
+    TRY(file_write_fd(streams->fds[STDIN_FILENO], "figures for Python", input, length, error));
+    lseek(streams->fds[STDIN_FILENO], 0, SEEK_SET);
+    return GPUT_OK;
+}
+
+/* What was written to a file in memory, with a NUL after it: the caller's. NULL: out of memory. */
+static char *read_stream(int fd, size_t *length)
+{
+    off_t end = lseek(fd, 0, SEEK_END);
+    size_t size = end > 0 ? (size_t)end : 0;
+    char *bytes = malloc(size + 1);
+    *length = 0;
+    while (bytes && *length < size) {
+        ssize_t got = pread(fd, bytes + *length, size - *length, (off_t)*length);
+        if (got <= 0)
+            break;
+        *length += (size_t)got;
+    }
+    if (bytes)
+        bytes[*length] = '\0';
+    return bytes;
+}
+
+/* Starts Python as if from a shell, whatever signals this process blocks and ignores; returns what
+ * posix_spawn() does. */
+static int start(const char *const *words, const struct streams *streams, pid_t *child)
+{
+    static const int defaults[] = {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGCHLD};
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t set;
+    int failure = posix_spawn_file_actions_init(&actions);
+    if (failure != 0)
+        return failure;
+    if ((failure = posix_spawnattr_init(&attributes)) == 0) {
+        sigemptyset(&set);
+        posix_spawnattr_setsigmask(&attributes, &set);
+        for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
+            sigaddset(&set, defaults[i]);
+        posix_spawnattr_setsigdefault(&attributes, &set);
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+        for (int fd = STDIN_FILENO; fd <= STDERR_FILENO && failure == 0; fd++)
+            failure = posix_spawn_file_actions_adddup2(&actions, streams->fds[fd], fd);
+        if (failure == 0)
+            failure =
+                posix_spawnp(child, words[0], &actions, &attributes, (char *const *)words, environ);
+        posix_spawnattr_destroy(&attributes);
+    }
+    posix_spawn_file_actions_destroy(&actions);
+    return failure;
+}
+
+/* Fails with the last line that Python printed: of a traceback that is the reason. */
+static int refuse_with_reason(int fd, int status, struct gput_error *error)
+{
+    size_t length;
+    CLEANUP_FREE char *said = read_stream(fd, &length);
+    while (said && length > 0 && said[length - 1] == '\n')
+        said[--length] = '\0';
+    const char *line = said ? strrchr(said, '\n') : NULL;
+    line = line ? line + 1 : said;
+    if (line && strncmp(line, PREFIX, sizeof PREFIX - 1) == 0)
+        line += sizeof PREFIX - 1;
+    if (line && line[0])
+        return error_set(error, GPUT_ERROR_FORMAT, "%.900s", line);
+    if (WIFSIGNALED(status))
+        return error_set(
+            error, GPUT_ERROR_FORMAT, "Python was ended by signal %d.", WTERMSIG(status));
+    return error_set(error, GPUT_ERROR_FORMAT, "Python ended with exit status %d, without a word.",
+        WEXITSTATUS(status));
+}
+
+int python_package_run(const struct python_module *module, const char *const *arguments,
+    const char *input, size_t length, char **output, size_t *output_length,
+    struct gput_error *error)
+{
+    char script[SCRIPT_SIZE];
+    CLEANUP_FREE const char **words = NULL;
+    CLEANUP(close_streams) struct streams streams = {{-1, -1, -1}};
+    pid_t child;
+    int status = 0;
+    *output = NULL;
+    TRY(make_command_line(module, arguments, script, &words, error));
+    TRY(open_streams(&streams, input, length, error));
+    int failure = start(words, &streams, &child);
+    if (failure != 0)
+        return refuse_python(module, words[0], failure, error);
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (status != 0)
+        return refuse_with_reason(streams.fds[STDERR_FILENO], status, error);
+    *output = read_stream(streams.fds[STDOUT_FILENO], output_length);
+    return *output ? GPUT_OK : error_memory(error);
+}
