@@ -72,14 +72,6 @@ void utf8_append(const char *bytes, size_t length, struct str *text)
     str_append_bytes(text, bytes + plain, length - plain);
 }
 
-size_t utf8_length(const char *text)
-{
-    size_t length = 0;
-    for (; *text; text++)
-        length += (*text & 0xc0) != 0x80;
-    return length;
-}
-
 /* Whether a code point is in one of the ranges, which are sorted. */
 static bool is_in(const struct code_point_range *ranges, size_t count, uint32_t point)
 {

@@ -28,9 +28,6 @@ void utf8_append_point(uint32_t point, struct str *text);
 /* Appends `length` bytes of text; NUL and every byte that is not UTF-8 become U+FFFD. */
 void utf8_append(const char *bytes, size_t length, struct str *text);
 
-/* How many characters a text has. */
-size_t utf8_length(const char *text);
-
 /* The columns of a code point on a terminal: 0 (it combines with the one before, or controls the
  * direction of text), 1 or 2. A control character is -1. */
 int utf8_columns(uint32_t point);
