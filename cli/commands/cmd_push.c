@@ -162,7 +162,9 @@ static int push(const struct arguments *arguments, struct gput_error *error)
     if (interval && !tracking_read_number(interval, 0, &options.interval_seconds))
         return error_set(error, GPUT_ERROR_INVALID,
             "--push-interval=%s is not a valid interval. It is a number of seconds.", interval);
-    TRY(tracking_read_push_timeout(arguments, &options.timeout_seconds, error));
+    struct gput_session_options given = gput_session_options_default();
+    TRY(tracking_set(arguments, &given, error));
+    options.timeout_seconds = given.push_timeout_seconds;
     int code = tracking_read_labels(arguments, &labels, error);
     options.labels = labels;
     if (code == GPUT_OK)

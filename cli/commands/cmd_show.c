@@ -1,4 +1,5 @@
 /* gpu-tracker show: the results that a session kept while it ran. */
+#include "base/error.h"
 #include "common/message.h"
 #include "common/screen.h"
 #include "options/arguments.h"
@@ -26,13 +27,13 @@ static void add_note(struct gput_results *results)
 static int read_units(
     const struct arguments *arguments, struct gput_results *results, struct gput_error *error)
 {
-    enum gput_ram_unit ram = gput_results_ram_unit(results);
-    enum gput_ram_unit gpu_ram = gput_results_gpu_ram_unit(results);
-    enum gput_time_unit time = gput_results_time_unit(results);
-    int code = tracking_read_units(arguments, &ram, &gpu_ram, &time, error);
-    if (code == GPUT_OK)
-        gput_results_set_units(results, ram, gpu_ram, time);
-    return code;
+    struct gput_session_options units = gput_session_options_default();
+    units.ram_unit = gput_results_ram_unit(results);
+    units.gpu_ram_unit = gput_results_gpu_ram_unit(results);
+    units.time_unit = gput_results_time_unit(results);
+    TRY(tracking_set(arguments, &units, error));
+    gput_results_set_units(results, units.ram_unit, units.gpu_ram_unit, units.time_unit);
+    return GPUT_OK;
 }
 
 static int show(const struct arguments *arguments, struct gput_error *error)

@@ -104,40 +104,41 @@ static const struct option options[OPTION_COUNT] = {
     [OPTION_NO_CONFIG] = {0, "no-config", ARGUMENT_NONE, .newer = true,
         .help = "Take no defaults from the user's config file (gpu-tracker/config.json in "
                 "$XDG_CONFIG_HOME or ~/.config)."},
-    [OPTION_SLEEP_TIME] = {0, "st", ARGUMENT_TEXT, "sleep-time",
+    [OPTION_SLEEP_TIME] = {0, "st", ARGUMENT_TEXT, "sleep-time", .setting = "sleep_time",
         .other_names = "sleep-time interval", .brief = "Seconds between samples; 1 if not given",
         .help = "The number of seconds between samples, 0.001 or more. Defaults to 1."},
-    [OPTION_RAM_UNIT] = {0, "ru", ARGUMENT_WORD, "ram-unit", RAM_UNITS, .other_names = "ram-unit",
+    [OPTION_RAM_UNIT] = {0, "ru", ARGUMENT_WORD, "ram-unit", RAM_UNITS, .setting = "ram_unit",
+        .other_names = "ram-unit",
         .help = "One of 'bytes', 'kilobytes', 'megabytes', 'gigabytes', or 'terabytes'. Defaults "
                 "to 'gigabytes'."},
     [OPTION_GPU_RAM_UNIT] = {0, "gru", ARGUMENT_WORD, "gpu-ram-unit", RAM_UNITS,
-        .other_names = "gpu-ram-unit", .help = "The same for GPU RAM."},
+        .setting = "gpu_ram_unit", .other_names = "gpu-ram-unit", .help = "The same for GPU RAM."},
     [OPTION_TIME_UNIT] = {0, "tu", ARGUMENT_WORD, "time-unit", "seconds minutes hours days",
-        .other_names = "time-unit",
+        .setting = "time_unit", .other_names = "time-unit",
         .help = "One of 'seconds', 'minutes', 'hours', or 'days'. Defaults to 'hours'."},
-    [OPTION_EXPECTED_CORES] = {0, "nec", ARGUMENT_TEXT, "num-cores",
+    [OPTION_EXPECTED_CORES] = {0, "nec", ARGUMENT_TEXT, "num-cores", .setting = "n_expected_cores",
         .other_names = "expected-cores n-expected-cores",
         .help = "The number of cores expected to be used, by which hardware percentages are "
                 "divided. Defaults to those that the command may use; with gpu-tracker -e or -f "
                 "text, to all of the machine."},
-    [OPTION_GPU_UUIDS] = {0, "guuids", ARGUMENT_TEXT, "gpu-uuids", .other_names = "gpu-uuids",
-        .brief = "Only these GPUs: UUIDs or indexes",
+    [OPTION_GPU_UUIDS] = {0, "guuids", ARGUMENT_TEXT, "gpu-uuids", .setting = "gpu_uuids",
+        .other_names = "gpu-uuids", .brief = "Only these GPUs: UUIDs or indexes",
         .help = "Comma-separated list of the UUIDs (or indexes) of the GPUs whose utilization is "
                 "tracked. Defaults to those that the tracked program can see; to all if none is "
                 "tracked, with gpu-tracker -e, and with -f text."},
     [OPTION_DISABLE_LOGS] = {0, "disable-logs", ARGUMENT_NONE, .brief = "Print no warnings",
         .help = "Suppress warnings while tracking."},
     [OPTION_GPU_BRAND] = {0, "gb", ARGUMENT_WORD, "gpu-brand", "nvidia amd intel",
-        .other_names = "gpu-brand", .brief = "nvidia, amd or intel",
+        .setting = "gpu_brand", .other_names = "gpu-brand", .brief = "nvidia, amd or intel",
         .help =
             "The brand of the GPUs: 'nvidia', 'amd' or 'intel'. Defaults to all that are found."},
-    [OPTION_TRACKING_FILE] = {0, "tf", ARGUMENT_FILE, "tracking-file",
+    [OPTION_TRACKING_FILE] = {0, "tf", ARGUMENT_FILE, "tracking-file", .setting = "tracking_file",
         .other_names = "tracking-file", .brief = "Keep every sample: samples.csv, x.sqlite",
         .help = "Store every sample in this file as it is taken. Valid file extensions are .csv "
                 "and .sqlite; in the latter the table is called \"data\". A name that ends in "
                 ".plain.csv is for programs that read CSV with a single header: units and machine "
                 "are in a file next to it."},
-    [OPTION_OVERWRITE] = {0, "overwrite", ARGUMENT_NONE,
+    [OPTION_OVERWRITE] = {0, "overwrite", ARGUMENT_NONE, .setting = "overwrite",
         .help =
             "Replace output files that exist already. Without it they are kept, and a free name "
             "(x.1.csv) is written; with gpu-tracker -e a tracking file that exists is an error, "
@@ -146,22 +147,24 @@ static const struct option options[OPTION_COUNT] = {
         .help =
             "Without -o, replace the file of an earlier report or picture. Without this option a "
             "free name (report.1.html) is written."},
-    [OPTION_RAM] = {0, "ram", ARGUMENT_WORD, "ram-mode", "adaptive exact totals", .newer = true,
-        .other_names = "ram-mode",
+    [OPTION_RAM] = {0, "ram", ARGUMENT_WORD, "ram-mode", "adaptive exact totals",
+        .setting = "ram_mode", .newer = true, .other_names = "ram-mode",
         .help = "When to read the private and shared parts of RAM, which are expensive to read. "
                 "'adaptive': when they may have changed, at a bounded cost. 'exact': at every "
                 "sample. 'totals': like 'adaptive', but not while only one process is tracked. "
                 "Defaults to 'adaptive'."},
-    [OPTION_PROCESSES] = {0, "processes", ARGUMENT_NONE, .newer = true,
+    [OPTION_PROCESSES] = {0, "processes", ARGUMENT_NONE, .setting = "processes", .newer = true,
         .brief = "Show each process",
         .help = "Report each process individually, including those too short-lived to be sampled: "
                 "as a tree after the text, as \"processes\" in JSON, and as the table "
                 "\"process_data\" of an .sqlite tracking file."},
-    [OPTION_COMMAND_LINES] = {0, "command-lines", ARGUMENT_NONE, .newer = true,
+    [OPTION_COMMAND_LINES] = {0, "command-lines", ARGUMENT_NONE, .setting = "command_lines",
+        .newer = true,
         .help =
             "Like --processes, with the command line of each process. Command lines may contain "
             "secrets."},
-    [OPTION_RESOURCE_USAGE_FILE] = {0, "resource-usage-file", ARGUMENT_FILE, "file", .newer = true,
+    [OPTION_RESOURCE_USAGE_FILE] = {0, "resource-usage-file", ARGUMENT_FILE, "file",
+        .setting = "resource_usage_file", .newer = true,
         .help = "Where to keep the results so far while tracking runs. The file is removed at the "
                 "end; if the tracker is killed, 'gpu-tracker show' prints it. Defaults to a hidden "
                 "file in the working directory; for a rank of a parallel job, in the folder of its "
@@ -174,31 +177,35 @@ static const struct option options[OPTION_COUNT] = {
         .brief = "Stop after this time",
         .help = "Stop tracking after this many seconds. By default, track until the process ends."},
     [OPTION_ENERGY_UNIT] = {0, "eu", ARGUMENT_WORD, "energy-unit",
-        "joules watt-hours kilowatt-hours", .newer = true, .other_names = "energy-unit",
+        "joules watt-hours kilowatt-hours", .setting = "energy_unit", .newer = true,
+        .other_names = "energy-unit",
         .help = "One of 'joules', 'watt-hours', or 'kilowatt-hours'. Defaults to 'joules'."},
-    [OPTION_CARBON_INTENSITY] = {0, "carbon-intensity", ARGUMENT_TEXT, "g/kWh", .newer = true,
+    [OPTION_CARBON_INTENSITY] = {0, "carbon-intensity", ARGUMENT_TEXT, "g/kWh",
+        .setting = "carbon_intensity", .newer = true,
         .help = "Grams of CO2 equivalent per kilowatt-hour of your grid, or the code of a country "
                 "(FR, FRA) for its mean over a year. The report then shows the emissions of the "
                 "command's energy."},
-    [OPTION_ENERGY_FOLDER] = {0, "energy-folder", ARGUMENT_FILE, "folder", .newer = true,
-        .brief = "Also record power in this folder",
+    [OPTION_ENERGY_FOLDER] = {0, "energy-folder", ARGUMENT_FILE, "folder",
+        .setting = "energy_folder", .newer = true, .brief = "Also record power in this folder",
         .help =
             "Also record power in this folder, in AIPowerMeter's format, as 'gpu-tracker energy "
             "record' does; 'gpu-tracker energy summary' reads it."},
     [OPTION_ENERGY_DRIVER] = {0, "energy-driver", ARGUMENT_WORD, "driver", "json sqlite",
-        .newer = true,
+        .setting = "energy_driver", .newer = true,
         .help = "How to store the recording of power: 'json': lines of power_metrics.json; "
                 "'sqlite': the table power_metrics of power_metrics.sqlite. Defaults to 'json'."},
     [OPTION_OUTPUT_FOLDER] = {0, "output-folder", ARGUMENT_FILE, "folder",
+        .setting = "energy_folder",
         .help = "The folder to record in; it is created if it does not exist."},
-    [OPTION_PERIOD] = {0, "period", ARGUMENT_TEXT, "seconds",
+    [OPTION_PERIOD] = {0, "period", ARGUMENT_TEXT, "seconds", .setting = "sleep_time",
         .help = "Seconds between samples of processes. Defaults to 0.1."},
-    [OPTION_MEASUREMENT_PERIOD] = {0, "measurement-period", ARGUMENT_TEXT, "seconds", .newer = true,
+    [OPTION_MEASUREMENT_PERIOD] = {0, "measurement-period", ARGUMENT_TEXT, "seconds",
+        .setting = "energy_period", .newer = true,
         .help = "The period, in seconds, over which power is averaged in the recording, which has "
                 "one line at the beginning of each period and one at its end. Defaults to 2."},
-    [OPTION_CONT] = {0, "cont", ARGUMENT_NONE, .newer = true,
+    [OPTION_CONT] = {0, "cont", ARGUMENT_NONE, .setting = "energy_continue", .newer = true,
         .help = "Add to the existing recording of power in the folder, as a separate segment."},
-    [OPTION_LISTEN] = {0, "listen", ARGUMENT_TEXT, "host:port", .newer = true,
+    [OPTION_LISTEN] = {0, "listen", ARGUMENT_TEXT, "host:port", .setting = "listen", .newer = true,
         .brief = "Serve metrics to Prometheus",
         .help = "Serve the results so far to Prometheus while tracking runs, at "
                 "http://host:port/metrics. A port alone listens on this machine only. Port 0 "
@@ -209,14 +216,14 @@ static const struct option options[OPTION_COUNT] = {
                 "[::]:5001 is open to all. Port 0 chooses a free port, which is printed to "
                 "standard error. More names of this machine can follow, separated by commas: "
                 "0.0.0.0:5001,trainer.example.org. Defaults to 127.0.0.1:5001."},
-    [OPTION_OTLP] = {0, "otlp", ARGUMENT_TEXT, "url", .newer = true, .optional = true,
-        .brief = "Send metrics to OpenTelemetry",
+    [OPTION_OTLP] = {0, "otlp", ARGUMENT_TEXT, "url", .setting = "otlp", .newer = true,
+        .optional = true, .brief = "Send metrics to OpenTelemetry",
         .help = "Send metrics to an OpenTelemetry receiver (OTLP over HTTP, protobuf): "
                 "--otlp=http://collector:4318. Without a URL, it is taken from "
                 "OTEL_EXPORTER_OTLP_ENDPOINT and its related variables, else it is "
                 "http://localhost:4318."},
-    [OPTION_REMOTE_WRITE] = {0, "remote-write", ARGUMENT_TEXT, "url", .newer = true,
-        .brief = "Send metrics to Prometheus",
+    [OPTION_REMOTE_WRITE] = {0, "remote-write", ARGUMENT_TEXT, "url", .setting = "remote_write",
+        .newer = true, .brief = "Send metrics to Prometheus",
         .help = "Send metrics to a receiver of Prometheus' remote write, such as "
                 "http://prometheus:9090. Fields of each request, such as a token, are in "
                 "GPUT_REMOTE_WRITE_HEADERS."},
@@ -224,17 +231,20 @@ static const struct option options[OPTION_COUNT] = {
         .brief = "A label for all metrics: job=train",
         .help = "A label for all metrics that are served or sent: --label job=train. Can be given "
                 "several times."},
-    [OPTION_PUSH_INTERVAL] = {0, "push-interval", ARGUMENT_TEXT, "seconds", .newer = true,
+    [OPTION_PUSH_INTERVAL] = {0, "push-interval", ARGUMENT_TEXT, "seconds",
+        .setting = "push_interval", .newer = true,
         .help = "Seconds between two samples that are sent, 0.5 or more. Defaults to "
                 "OTEL_METRIC_EXPORT_INTERVAL or 60 for --otlp, and to 15 for --remote-write."},
-    [OPTION_PUSH_TIMEOUT] = {0, "push-timeout", ARGUMENT_TEXT, "seconds", .newer = true,
+    [OPTION_PUSH_TIMEOUT] = {0, "push-timeout", ARGUMENT_TEXT, "seconds", .setting = "push_timeout",
+        .newer = true,
         .help = "Seconds that a receiver has to answer, 0.1 to 3600; at most 10 once the command "
                 "has ended. Defaults to OTEL_EXPORTER_OTLP_TIMEOUT or 10 for --otlp, and to 30 for "
                 "--remote-write; then only 0.5 to 3 once the command has ended."},
     [OPTION_OWNERS] = {0, "owners", ARGUMENT_NONE,
         .help = "Also serve what each user and each job of the machine uses: CPU time, RAM and "
                 "GPUs. Anyone who can read the page sees their names."},
-    [OPTION_TEXTFILE] = {0, "textfile", ARGUMENT_FILE, "folder", .newer = true,
+    [OPTION_TEXTFILE] = {0, "textfile", ARGUMENT_FILE, "folder", .setting = "textfile_folder",
+        .newer = true,
         .help = "Keep metrics of the command in a folder of node_exporter's textfile collector. "
                 "Sessions can share the folder: each writes a file of its own, and removes those "
                 "of sessions that ended long ago."},

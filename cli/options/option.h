@@ -162,6 +162,7 @@ struct option {
     bool optional;        /* its value follows an equals sign or is not there: "" */
     bool repeatable;      /* every use counts; of any other option the last one does */
     bool newer;           /* not in the old command: yields when a prefix fits an old option too */
+    const char *setting;  /* the option of a session that it sets by its name there, or NULL */
     const char *other_names; /* longer long names, which help and Python use; or NULL */
     const char *brief;       /* one line for -h; NULL: the first sentence of `help` */
     const char *help;

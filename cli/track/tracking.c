@@ -50,60 +50,25 @@ bool tracking_read_number(const char *text, double min, double *seconds)
     return true;
 }
 
-int tracking_read_units(const struct arguments *arguments, enum gput_ram_unit *ram,
-    enum gput_ram_unit *gpu_ram, enum gput_time_unit *time, struct gput_error *error)
-{
-    const char *word = arguments_value(arguments, OPTION_RAM_UNIT);
-    if (word)
-        TRY(gput_ram_unit_parse(word, "RAM", ram, error));
-    if ((word = arguments_value(arguments, OPTION_GPU_RAM_UNIT)))
-        TRY(gput_ram_unit_parse(word, "GPU RAM", gpu_ram, error));
-    word = arguments_value(arguments, OPTION_TIME_UNIT);
-    return word ? gput_time_unit_parse(word, time, error) : GPUT_OK;
-}
-
-static int read_numbers(const struct arguments *arguments, struct gput_session_options *options,
+int tracking_set(const struct arguments *arguments, struct gput_session_options *options,
     struct gput_error *error)
 {
-    const char *text = arguments_value(arguments, OPTION_SLEEP_TIME);
-    if (text && !tracking_read_number(text, 0.001, &options->sleep_time_seconds))
-        return error_set(error, GPUT_ERROR_INVALID,
-            "--st=%s is not a valid sleep time. It is a number of seconds, 0.001 or more.", text);
-    int cores;
-    text = arguments_value(arguments, OPTION_EXPECTED_CORES);
-    if (text && !read_count(text, &cores))
-        return error_set(error, GPUT_ERROR_INVALID,
-            "--nec=%s is not a valid number of cores. It is a whole number above 0.", text);
-    if (text)
-        options->n_expected_cores = (unsigned)cores;
-    return GPUT_OK;
-}
-
-static int read_energy(const struct arguments *arguments, struct gput_session_options *options,
-    struct gput_error *error)
-{
-    const char *text = arguments_value(arguments, OPTION_CARBON_INTENSITY);
-    if (text && !tracking_read_number(text, 0, &options->carbon_intensity)) {
-        options->carbon_intensity = NAN; /* of a config file */
-        options->carbon_country = text;  /* which a session checks */
+    for (size_t i = 0; i < arguments->n_uses; i++) {
+        const struct option_use *use = &arguments->uses[i];
+        const struct option *row = option(use->id);
+        const char *text = row->kind == ARGUMENT_NONE ? "true" : use->value;
+        int code =
+            row->setting ? gput_session_option_set(options, row->setting, text, error) : GPUT_OK;
+        if (code == GPUT_OK)
+            continue;
+        const struct gput_session_option *what = gput_session_option_find(row->setting);
+        if (what->kind == GPUT_SESSION_OPTION_KIND_WORD)
+            return code;
+        char name[64];
+        return error_set(error, code, "%s=%s is not a valid %s. It is %s.", option_name(row, name),
+            text, what->noun, what->wanted);
     }
-    text = arguments_value(arguments, OPTION_PERIOD);
-    if (text && !tracking_read_number(text, 0.001, &options->sleep_time_seconds))
-        return error_set(error, GPUT_ERROR_INVALID,
-            "--period=%s is not a valid period. It is a number of seconds, 0.001 or more.", text);
-    text = arguments_value(arguments, OPTION_MEASUREMENT_PERIOD);
-    if (text && !tracking_read_number(text, 0.1, &options->energy_period_seconds))
-        return error_set(error, GPUT_ERROR_INVALID,
-            "--measurement-period=%s is not a valid period. It is a number of seconds, 0.1 or "
-            "more.",
-            text);
-    int driver = options->energy_driver;
-    int code = arguments_read_choice(arguments, OPTION_ENERGY_DRIVER, "driver", &driver, error);
-    options->energy_driver = (enum gput_energy_driver)driver;
-    if (code != GPUT_OK)
-        return code;
-    text = arguments_value(arguments, OPTION_ENERGY_UNIT);
-    return text ? gput_energy_unit_parse(text, &options->energy_unit, error) : GPUT_OK;
+    return GPUT_OK;
 }
 
 int tracking_read_labels(const struct arguments *arguments, char **labels, struct gput_error *error)
@@ -120,39 +85,14 @@ int tracking_read_labels(const struct arguments *arguments, char **labels, struc
     return GPUT_OK;
 }
 
-int tracking_read_push_timeout(
-    const struct arguments *arguments, double *seconds, struct gput_error *error)
-{
-    const char *text = arguments_value(arguments, OPTION_PUSH_TIMEOUT);
-    if (text && (!tracking_read_number(text, 0.1, seconds) || !(*seconds <= 3600)))
-        return error_set(error, GPUT_ERROR_INVALID,
-            "--push-timeout=%s is not a valid time. It is a number of seconds, 0.1 to 3600.", text);
-    return GPUT_OK;
-}
-
 /* Labels on the command line replace those of a config file. */
-static int read_push(
+static int read_labels(
     const struct arguments *arguments, struct tracking *tracking, struct gput_error *error)
 {
-    struct gput_session_options *options = &tracking->options;
-    const char *text = arguments_value(arguments, OPTION_PUSH_INTERVAL);
-    if (text && !tracking_read_number(text, 0.5, &options->push_interval_seconds))
-        return error_set(error, GPUT_ERROR_INVALID,
-            "--push-interval=%s is not a valid interval. It is a number of seconds, 0.5 or more.",
-            text);
-    TRY(tracking_read_push_timeout(arguments, &options->push_timeout_seconds, error));
     TRY(tracking_read_labels(arguments, &tracking->labels, error));
-    options->labels = tracking->labels ? tracking->labels : options->labels;
+    if (tracking->labels)
+        tracking->options.labels = tracking->labels;
     return GPUT_OK;
-}
-
-static int read_ram_mode(const struct arguments *arguments, struct gput_session_options *options,
-    struct gput_error *error)
-{
-    int choice = options->ram_mode,
-        code = arguments_read_choice(arguments, OPTION_RAM, "RAM mode", &choice, error);
-    options->ram_mode = (enum gput_ram_mode)choice;
-    return code;
 }
 
 /* One limit of each kind: of two, it is not clear which one is meant. */
@@ -194,13 +134,6 @@ static int read_limits(
     return GPUT_OK;
 }
 
-static void read_text(const struct arguments *arguments, enum option_id id, const char **text)
-{
-    const char *value = arguments_value(arguments, id);
-    if (value)
-        *text = value;
-}
-
 /* Of the sampling thread too. */
 static void warn(void *user, const char *text)
 {
@@ -239,24 +172,19 @@ void tracking_name_marks(struct tracking *tracking)
         tracking->live_marks = path;
 }
 
-/* What cannot fail. */
+/* Sets the options of the session that no option of the command names. */
 static void set_session_options(const struct arguments *arguments, struct tracking *tracking)
 {
     struct gput_session_options *options = &tracking->options;
-    read_text(arguments, OPTION_GPU_UUIDS, &options->gpu_uuids);
-    read_text(arguments, OPTION_GPU_BRAND, &options->gpu_brand);
-    options->processes |= arguments_have(arguments, OPTION_PROCESSES);
     options->keep_resource_usage_file = true;
     options->raise_nofile_limit = true;
-    options->command_lines |= arguments_have(arguments, OPTION_COMMAND_LINES);
     options->processes |= options->command_lines;
-    options->energy_continue = arguments_have(arguments, OPTION_CONT);
-    options->overwrite |= arguments_have(arguments, OPTION_OVERWRITE);
     tracking->disable_logs |= arguments_have(arguments, OPTION_DISABLE_LOGS);
     options->warn = tracking->disable_logs ? NULL : warn;
     options->user = tracking;
     tracking->live_marks = environment_path("GPUT_BLOCKS_FILE");
-    read_text(arguments, OPTION_LIVE_MARKS, &tracking->live_marks);
+    if (arguments_have(arguments, OPTION_LIVE_MARKS))
+        tracking->live_marks = arguments_value(arguments, OPTION_LIVE_MARKS);
     options->procfs_root = environment_path("GPUT_PROCFS");
     options->sysfs_root = environment_path("GPUT_SYSFS");
     options->nvml_path = environment_path("GPUT_NVML");
@@ -333,12 +261,8 @@ static int read_everything(const struct arguments *arguments, bool is_older_form
     if (arguments_have(arguments, OPTION_OUTPUT_FOLDER))
         options->sleep_time_seconds = 0.1; /* the default of --period */
     TRY(read_report(arguments, is_older_form, tracking, error));
-    TRY(tracking_read_units(
-        arguments, &options->ram_unit, &options->gpu_ram_unit, &options->time_unit, error));
-    TRY(read_numbers(arguments, options, error));
-    TRY(read_ram_mode(arguments, options, error));
-    TRY(read_energy(arguments, options, error));
-    TRY(read_push(arguments, tracking, error));
+    TRY(tracking_set(arguments, options, error));
+    TRY(read_labels(arguments, tracking, error));
     TRY(read_limits(arguments, &tracking->limits, error));
     set_session_options(arguments, tracking);
     if (tracking->shows_live && !arguments_have(arguments, OPTION_SLEEP_TIME) &&

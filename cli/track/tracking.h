@@ -64,9 +64,10 @@ void tracking_name_marks(struct tracking *tracking);
 /* Says on the standard error where a session serves its metrics, if it does. */
 void tracking_say_address(struct tracking *tracking, const struct gput_session *session);
 
-/* Reads --ru, --gru and --tu where they were given. */
-int tracking_read_units(const struct arguments *arguments, enum gput_ram_unit *ram,
-    enum gput_ram_unit *gpu_ram, enum gput_time_unit *time, struct gput_error *error);
+/* Sets the options of a session that were given; see `setting` of struct option. Errors:
+ * GPUT_ERROR_INVALID with what the option has to be. */
+int tracking_set(const struct arguments *arguments, struct gput_session_options *options,
+    struct gput_error *error);
 
 /* Reads the operand of a command that takes a process ID; without one `*pid` stays. Errors:
  * GPUT_ERROR_INVALID, which says how a command is started where it seems to be one. */
@@ -79,7 +80,3 @@ bool tracking_read_number(const char *text, double min, double *seconds);
  * GPUT_ERROR_MEMORY. */
 int tracking_read_labels(
     const struct arguments *arguments, char **labels, struct gput_error *error);
-
-/* Reads --push-timeout; without it `*seconds` stays. Errors: GPUT_ERROR_INVALID. */
-int tracking_read_push_timeout(
-    const struct arguments *arguments, double *seconds, struct gput_error *error);

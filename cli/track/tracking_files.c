@@ -137,23 +137,6 @@ static int check_textfile_folder(const struct tracking *tracking, struct gput_er
         folder, strerror(is_there ? ENOTDIR : errno));
 }
 
-/* What a config file names stays where there is no option. */
-static void read_names(const struct arguments *arguments, struct tracking *tracking)
-{
-    for (size_t i = 0; i < FILE_OPTIONS; i++) {
-        const char *name = arguments_value(arguments, file_options[i].option);
-        if (name)
-            *path_of(tracking, i) = name;
-    }
-    for (size_t i = 0; i < SINK_OPTIONS; i++) {
-        const char *place = arguments_value(arguments, sink_options[i].option);
-        if (place && sink_options[i].option != OPTION_LABEL)
-            *sink_option_of(&tracking->options, i) = place;
-    }
-    if (arguments_have(arguments, OPTION_OUTPUT_FOLDER))
-        tracking->options.energy_folder = arguments_value(arguments, OPTION_OUTPUT_FOLDER);
-}
-
 /* Names that are one file. An empty text is that of a variable which is not set; the library takes
  * it for "nowhere". */
 static int check_names(struct tracking *tracking, struct gput_error *error)
@@ -218,7 +201,7 @@ int tracking_files_name(
     outputs->is_older_form = tracking->is_older_form;
     outputs->warn = warn;
     outputs->user = tracking;
-    read_names(arguments, tracking);
+    tracking->html_path = arguments_value(arguments, OPTION_HTML_REPORT);
     outputs->list[OUTPUT_RESULTS].path = &tracking->options.resource_usage_file;
     for (size_t i = 0; i < FILE_OPTIONS; i++)
         TRY(outputs_name(outputs, file_options[i].output, path_of(tracking, i), error));

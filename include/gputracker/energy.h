@@ -30,10 +30,6 @@ enum gput_energy_unit {
 GPUT_API const char *gput_energy_unit_name(enum gput_energy_unit unit);
 /** Joules per unit: 3600 for watt-hours. */
 GPUT_API double gput_energy_unit_joules(enum gput_energy_unit unit);
-/** Reads a unit's word. Errors: GPUT_ERROR_INVALID with the valid words. */
-GPUT_API int gput_energy_unit_parse(
-    const char *word, enum gput_energy_unit *unit, struct gput_error *error);
-
 /** The figures of energy that a tracking file keeps, and that analysis gives for code blocks. */
 enum gput_energy_figure {
     GPUT_ENERGY_PACKAGE, /**< of the machine: the CPU packages, cores included */

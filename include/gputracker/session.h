@@ -47,13 +47,6 @@ enum gput_ram_mode {
                             anonymous memory is called private then, and that of files shared */
 };
 
-/**
- * Parses the name of a mode: "adaptive", "exact", "totals". Errors: GPUT_ERROR_INVALID with `"x" is
- * not a valid RAM mode. Valid values are …`.
- */
-GPUT_API int gput_ram_mode_parse(
-    const char *word, enum gput_ram_mode *mode, struct gput_error *error);
-
 /** What a session does. Sized: see gputracker/sized.h. */
 struct gput_session_options {
     size_t size; /**< set by gput_session_options_default() */
@@ -184,6 +177,40 @@ static inline struct gput_session_options gput_session_options_default(void)
     gput_session_options_init(&options, sizeof options);
     return options;
 }
+
+/** What an option takes. */
+enum gput_session_option_kind {
+    GPUT_SESSION_OPTION_KIND_FLAG,           /**< "true" or "false" */
+    GPUT_SESSION_OPTION_KIND_COUNT,          /**< a whole number above 0 */
+    GPUT_SESSION_OPTION_KIND_NUMBER,         /**< a number within a range */
+    GPUT_SESSION_OPTION_KIND_NUMBER_OR_TEXT, /**< likewise; a text that is no number is a name */
+    GPUT_SESSION_OPTION_KIND_WORD,           /**< one word out of a list */
+    GPUT_SESSION_OPTION_KIND_TEXT,           /**< any text */
+    GPUT_SESSION_OPTION_KIND_LIST,           /**< texts with a comma between two */
+    GPUT_SESSION_OPTION_KIND_PATH,           /**< the name of a file or folder */
+};
+
+/** An option of a session that has a name. Shared: see gputracker/sized.h. */
+struct gput_session_option {
+    const char *name; /**< as the Tracker class of Python and config files have it: "sleep_time" */
+    enum gput_session_option_kind kind;
+    const char *noun;   /**< what messages call the value: "sleep time" */
+    const char *wanted; /**< what it has to be: "a number of seconds, 0.001 or more" */
+};
+
+/** The option of that name; NULL: there is none. Static. */
+GPUT_API const struct gput_session_option *gput_session_option_find(const char *name);
+
+/**
+ * Sets an option from text, for programs that take options from a command line or a file. `text` is
+ * not copied: it has to stay until gput_session_create().
+ *
+ *     gput_session_option_set(&options, "sleep_time", "0.5", &error);
+ *
+ * Errors: GPUT_ERROR_INVALID: there is no such option, or it does not take that value.
+ */
+GPUT_API int gput_session_option_set(struct gput_session_options *options, const char *name,
+    const char *text, struct gput_error *error);
 
 struct gput_session;
 

@@ -37,18 +37,6 @@ GPUT_API const char *gput_ram_unit_name(enum gput_ram_unit unit);
 /** The name of a unit: "hours". Static text. */
 GPUT_API const char *gput_time_unit_name(enum gput_time_unit unit);
 
-/**
- * Parses the name of a unit.
- *
- * Errors: GPUT_ERROR_INVALID with `"x" is not a valid <what> unit. Valid values are …`, the valid
- * names sorted. `what` is "RAM" or "GPU RAM".
- */
-GPUT_API int gput_ram_unit_parse(
-    const char *word, const char *what, enum gput_ram_unit *unit, struct gput_error *error);
-/** The same of a unit of times; the message says "time unit". */
-GPUT_API int gput_time_unit_parse(
-    const char *word, enum gput_time_unit *unit, struct gput_error *error);
-
 /** The factor from bytes to that unit: 1e-9 for gigabytes. */
 GPUT_API double gput_ram_unit_factor(enum gput_ram_unit unit);
 /** The seconds of that unit: 3600 for hours. */

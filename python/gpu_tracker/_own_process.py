@@ -19,8 +19,6 @@ _DETAILS_SECONDS = 1
 # Options of files are arguments: their names need not be UTF-8, as JSON is. They have their names in this process, which the command
 # must not change. The file of results so far is another one there.
 _PATHS = {"tracking_file": "--tf", "energy_folder": "--energy-folder", "resource_usage_file": None}
-# What says that an option was not given, where that is not None.
-_NOT_GIVEN = {"n_expected_cores": 0, "push_interval": 0, "push_timeout": 0}
 
 
 def _literal(path):
@@ -63,7 +61,7 @@ class OwnProcessSession:
 
     def _config(self):
         """The options for the command, as a config file has them."""
-        given = {name: value for name, value in self._options.items() if name not in _PATHS and value != _NOT_GIVEN.get(name)}
+        given = {name: value for name, value in self._options.items() if name not in _PATHS and value is not None}
         return json.dumps(given, default=float).encode()  # JSON does not know numbers of NumPy
 
     def track(self, pid):

@@ -110,7 +110,7 @@ class JsonParser(Shown):
 
     def _session(self, cont, options):
         try:
-            session = _native.Session(energy_folder=self.folder, energy_sqlite=self._sqlite, energy_continue=cont, **options)
+            session = _native.Session(energy_folder=self.folder, energy_driver="sqlite" if self._sqlite else "json", energy_continue=cont, **options)
         except FileExistsError:
             raise FileExistsError(
                 f"There is a recording in {self.folder} already. Give another folder, or cont=True to add to it."

@@ -171,7 +171,7 @@ class Tracker:
             "ram_unit": ram_unit,
             "gpu_ram_unit": gpu_ram_unit,
             "time_unit": time_unit,
-            "n_expected_cores": _number("n_expected_cores", n_expected_cores),
+            "n_expected_cores": _number("n_expected_cores", n_expected_cores) or None,
             "gpu_uuids": _uuids(gpu_uuids),
             "gpu_brand": _brand(gpu_brand),
             "tracking_file": _path(tracking_file),
@@ -188,10 +188,10 @@ class Tracker:
             "enforce": enforce,
             "otlp": otlp,
             "labels": ",".join(f"{name}={value}" for name, value in labels.items()) if labels else None,
-            "push_interval": push_interval,
+            "push_interval": push_interval or None,
             "remote_write": remote_write,
             "textfile_folder": textfile_folder and os.path.abspath(textfile_folder),
-            "push_timeout": push_timeout,
+            "push_timeout": push_timeout or None,
         }
         self._has_processes = options["processes"] and not own_process
         self._takes_free_names = _name_files(options)

@@ -1,11 +1,11 @@
 #include <gputracker/config.h>
 
+#include "base/cleanup.h"
 #include "base/doc.h"
 #include "base/error.h"
 #include "base/nearest.h"
 #include "base/number.h"
 #include "base/sized.h"
-#include "base/str.h"
 #include "model/session_options.h"
 
 #include <limits.h>
@@ -16,272 +16,215 @@
 /* No configuration is longer. */
 #define MAX_BYTES ((size_t)16 << 20)
 
-/* Strings of the options, in a list. */
-struct kept_string {
-    struct kept_string *next;
-    char text[];
-};
-
 struct gput_config {
-    struct gput_session_options options;
+    struct gput_session_options options; /* strings are those of `root`, and `gpus` */
     struct gput_limits limits;
     bool disable_logs;
     pid_t process_id;
-    struct kept_string *strings;
+    struct doc *root; /* owned */
+    struct str gpus;  /* those of an array, with commas between */
 };
 
-/* Copies a text so that it lives as long as the config. NULL without memory. */
-static const char *keep(struct gput_config *config, const char *text)
+/* Fails unless `is_wanted`: a member has a value that it cannot have. */
+static int want(
+    bool is_wanted, const struct doc *value, const char *wanted, struct gput_error *error)
 {
-    size_t size = strlen(text) + 1;
-    struct kept_string *kept = malloc(sizeof *kept + size);
-    if (!kept)
-        return NULL;
-    memcpy(kept->text, text, size);
-    kept->next = config->strings;
-    config->strings = kept;
-    return kept->text;
+    return is_wanted
+               ? GPUT_OK
+               : error_set(error, GPUT_ERROR_INVALID, "\"%s\" must be %s.", value->key, wanted);
 }
 
-/* A value of a file, and where it goes. */
-struct reading {
-    struct gput_config *config;
-    const struct member *member;
-    const struct doc *value;
-    void *field;
-    struct gput_error *error;
-};
+/* ---- Options of a session ---- */
 
-/* Checks the value and sets the field. */
-typedef int read_value(struct reading *reading);
+/* Whether a value is of the kind that an option takes. */
+static bool has_kind(const struct session_option *option, const struct doc *value)
+{
+    bool is_number = value->kind == DOC_INT || value->kind == DOC_DOUBLE;
+    switch (option->what.kind) {
+    case GPUT_SESSION_OPTION_KIND_FLAG:
+        return value->kind == DOC_BOOL;
+    case GPUT_SESSION_OPTION_KIND_COUNT:
+        return value->kind == DOC_INT;
+    case GPUT_SESSION_OPTION_KIND_NUMBER:
+        return is_number;
+    case GPUT_SESSION_OPTION_KIND_NUMBER_OR_TEXT:
+        return is_number || value->kind == DOC_STRING;
+    case GPUT_SESSION_OPTION_KIND_LIST:
+        for (const struct doc *item = value->first; item; item = item->next) {
+            if (item->kind != DOC_STRING)
+                return false;
+        }
+        return value->kind == DOC_ARRAY || value->kind == DOC_STRING;
+    default:
+        return value->kind == DOC_STRING;
+    }
+}
 
-struct member {
+/* The text of a value that is a string, a number, true or false; `number` is space for it. */
+static const char *text_of(const struct doc *value, char number[NUMBER_TEXT_SIZE])
+{
+    switch (value->kind) {
+    case DOC_BOOL:
+        return value->boolean ? "true" : "false";
+    case DOC_INT:
+        number_format_int64(value->integer, number);
+        return number;
+    case DOC_DOUBLE:
+        number_format_double(value->number, number);
+        return number;
+    case DOC_STRING:
+        return value->string;
+    default:
+        return "";
+    }
+}
+
+static int set_option(struct gput_config *config, const struct session_option *option,
+    const struct doc *value, struct gput_error *error)
+{
+    char number[NUMBER_TEXT_SIZE];
+    const char *text = text_of(value, number);
+    TRY(want(has_kind(option, value), value, option->what.wanted, error));
+    if (value->kind == DOC_ARRAY) { /* the only list is that of GPUs */
+        str_clear(&config->gpus);
+        str_append(&config->gpus, "");
+        for (const struct doc *item = value->first; item; item = item->next)
+            str_printf(&config->gpus, "%s%s", item == value->first ? "" : ",", item->string);
+        if (config->gpus.failed)
+            return error_memory(error);
+        text = str_text(&config->gpus);
+    }
+    int code = session_options_set(&config->options, option, text, error);
+    if (code == GPUT_OK || option->what.kind == GPUT_SESSION_OPTION_KIND_WORD)
+        return code;
+    return want(false, value, option->what.wanted, error);
+}
+
+/* ---- What else a file may have ---- */
+
+static int set_disable_logs(
+    struct gput_config *config, const struct doc *value, struct gput_error *error)
+{
+    config->disable_logs = value->kind == DOC_BOOL && value->boolean;
+    return want(value->kind == DOC_BOOL, value, "true or false", error);
+}
+
+static int set_enforce(
+    struct gput_config *config, const struct doc *value, struct gput_error *error)
+{
+    config->limits.enforce = value->kind == DOC_BOOL && value->boolean;
+    return want(value->kind == DOC_BOOL, value, "true or false", error);
+}
+
+static bool is_count(const struct doc *value)
+{
+    return value->kind == DOC_INT && value->integer >= 1 && value->integer <= INT_MAX;
+}
+
+static int set_process_id(
+    struct gput_config *config, const struct doc *value, struct gput_error *error)
+{
+    TRY(want(is_count(value), value, "a whole number above 0", error));
+    config->process_id = (pid_t)value->integer;
+    return GPUT_OK;
+}
+
+/* Sets limits from an object: {"ram": "8GB", "seconds": 90}. */
+static int set_limits(struct gput_config *config, const struct doc *value, struct gput_error *error)
+{
+    TRY(want(value->kind == DOC_OBJECT, value,
+        "an object of limits, for example {\"ram\": \"8GB\"}", error));
+    for (const struct doc *limit = value->first; limit; limit = limit->next) {
+        char number[NUMBER_TEXT_SIZE];
+        bool is_flag = limit->kind == DOC_BOOL;
+        CLEANUP_STR struct str text = {0};
+        str_printf(&text, "%s=%s", limit->key, is_flag ? "" : text_of(limit, number));
+        TRY(text.failed ? error_memory(error)
+                        : gput_limits_parse(str_text(&text), &config->limits, error));
+    }
+    return GPUT_OK;
+}
+
+/* What only Python's Tracker has is checked, since it shares its files with the command. */
+
+static int check_flag(struct gput_config *config, const struct doc *value, struct gput_error *error)
+{
+    (void)config;
+    return want(value->kind == DOC_BOOL, value, "true or false", error);
+}
+
+static int check_count(
+    struct gput_config *config, const struct doc *value, struct gput_error *error)
+{
+    (void)config;
+    return want(is_count(value), value, "a whole number above 0", error);
+}
+
+static int check_time(struct gput_config *config, const struct doc *value, struct gput_error *error)
+{
+    (void)config;
+    return want(doc_number(value) > 0, value, "a number of seconds above 0", error);
+}
+
+static const struct member {
     const char *name;
-    read_value *read;
-    size_t field; /* its offset in the config */
-    bool is_unused;
+    int (*set)(struct gput_config *config, const struct doc *value, struct gput_error *error);
+    bool is_of_python; /* and is not named as valid */
+} others[] = {
+    {"disable_logs", set_disable_logs, false},
+    {"process_id", set_process_id, false},
+    {"limits", set_limits, false},
+    {"enforce", set_enforce, false},
+    {"own_process", check_flag, true},
+    {"n_join_attempts", check_count, true},
+    {"join_timeout", check_time, true},
 };
+#define N_OTHERS (sizeof others / sizeof others[0])
 
-static int wrong_type(const struct reading *reading, const char *wanted)
-{
-    return error_set(
-        reading->error, GPUT_ERROR_INVALID, "\"%s\" must be %s.", reading->member->name, wanted);
-}
+/* ---- The file ---- */
 
-static int want_string(const struct reading *reading)
+static int refuse_unknown(const char *name, struct gput_error *error)
 {
-    return reading->value->kind == DOC_STRING ? GPUT_OK : wrong_type(reading, "a string");
-}
-
-static int keep_string(struct reading *reading, const char **to)
-{
-    *to = keep(reading->config, reading->value->string);
-    return *to ? GPUT_OK : error_memory(reading->error);
-}
-
-static int read_string(struct reading *reading)
-{
-    TRY(want_string(reading));
-    return keep_string(reading, reading->field);
-}
-
-static int read_bool(struct reading *reading)
-{
-    if (reading->value->kind != DOC_BOOL)
-        return wrong_type(reading, "true or false");
-    *(bool *)reading->field = reading->value->boolean;
-    return GPUT_OK;
-}
-
-/* For unsigned and pid_t alike: a whole number from 1 to INT_MAX. */
-static int read_count(struct reading *reading)
-{
-    const struct doc *value = reading->value;
-    if (value->kind != DOC_INT || value->integer < 1 || value->integer > INT_MAX)
-        return wrong_type(reading, "a whole number above 0");
-    *(int *)reading->field = (int)value->integer;
-    return GPUT_OK;
-}
-
-static int read_number(struct reading *reading)
-{
-    const struct session_number *option = session_number_find(reading->member->name);
-    double number = doc_number(reading->value);
-    if (!(number >= option->min && number <= option->max))
-        return wrong_type(reading, option->wanted);
-    *(double *)reading->field = number;
-    return GPUT_OK;
-}
-
-static int read_time(struct reading *reading)
-{
-    return doc_number(reading->value) > 0 ? GPUT_OK
-                                          : wrong_type(reading, "a number of seconds above 0");
-}
-
-static int read_ram_unit(struct reading *reading)
-{
-    TRY(want_string(reading));
-    return gput_ram_unit_parse(reading->value->string, "RAM", reading->field, reading->error);
-}
-
-static int read_gpu_ram_unit(struct reading *reading)
-{
-    TRY(want_string(reading));
-    return gput_ram_unit_parse(reading->value->string, "GPU RAM", reading->field, reading->error);
-}
-
-static int read_time_unit(struct reading *reading)
-{
-    TRY(want_string(reading));
-    return gput_time_unit_parse(reading->value->string, reading->field, reading->error);
-}
-
-static int read_energy_unit(struct reading *reading)
-{
-    TRY(want_string(reading));
-    return gput_energy_unit_parse(reading->value->string, reading->field, reading->error);
-}
-
-/* Grams, or a country, which a session checks. */
-static int read_carbon_intensity(struct reading *reading)
-{
-    return reading->value->kind == DOC_STRING
-               ? keep_string(reading, &reading->config->options.carbon_country)
-               : read_number(reading);
-}
-
-/* An array of strings, or one string; the options want them in one string, with commas. */
-static int read_uuids(struct reading *reading)
-{
-    const struct doc *value = reading->value;
-    const char **text = reading->field;
-    if (value->kind == DOC_STRING)
-        return read_string(reading);
-    struct str joined = {0};
-    bool strings = value->kind == DOC_ARRAY;
-    for (const struct doc *uuid = value->first; strings && uuid; uuid = uuid->next) {
-        strings = uuid->kind == DOC_STRING;
-        str_printf(&joined, "%s%s", uuid == value->first ? "" : ",", strings ? uuid->string : "");
+    size_t count;
+    const struct session_option *options = session_options_list(&count);
+    CLEANUP_STR struct str known = {0};
+    for (size_t i = 0; i < count; i++) {
+        if (!options[i].is_not_in_file)
+            str_printf(&known, "%s%s", known.length > 0 ? ", " : "", options[i].what.name);
     }
-    *text = joined.failed ? NULL : keep(reading->config, str_text(&joined));
-    str_finish(&joined);
-    if (!strings)
-        return wrong_type(reading, "an array of strings");
-    return *text ? GPUT_OK : error_memory(reading->error);
-}
-
-static int read_ram_mode(struct reading *reading)
-{
-    struct gput_error replaced;
-    bool is_valid =
-        reading->value->kind == DOC_STRING &&
-        gput_ram_mode_parse(reading->value->string, reading->field, &replaced) == GPUT_OK;
-    return is_valid ? GPUT_OK : wrong_type(reading, "\"adaptive\", \"exact\" or \"totals\"");
-}
-
-/* An object: {"ram": "8GB", "seconds": 90}. */
-static int read_limits(struct reading *reading)
-{
-    if (reading->value->kind != DOC_OBJECT)
-        return wrong_type(reading, "an object of limits, for example {\"ram\": \"8GB\"}");
-    for (const struct doc *limit = reading->value->first; limit; limit = limit->next) {
-        char number[NUMBER_TEXT_SIZE] = "";
-        if (limit->kind == DOC_INT)
-            number_format_int64(limit->integer, number);
-        else if (limit->kind == DOC_DOUBLE)
-            number_format_double(limit->number, number);
-        struct str text = {0};
-        str_printf(&text, "%s=%s", limit->key, limit->kind == DOC_STRING ? limit->string : number);
-        int code = text.failed ? error_memory(reading->error)
-                               : gput_limits_parse(str_text(&text), reading->field, reading->error);
-        str_finish(&text);
-        TRY(code);
+    for (size_t i = 0; i < N_OTHERS; i++) {
+        if (!others[i].is_of_python)
+            str_printf(&known, ", %s", others[i].name);
     }
-    return GPUT_OK;
+    char question[NEAREST_QUESTION_SIZE];
+    return error_set(error, GPUT_ERROR_INVALID, "Unknown option \"%s\"%s Valid options are %s.",
+        name, nearest_question(str_text(&known), name, question), str_text(&known));
 }
-
-#define IN_CONFIG(member) .field = offsetof(struct gput_config, member)
-/* What only Python's Tracker has is checked, as files are shared with it, and not recommended. */
-#define UNUSED .is_unused = true
-
-static const struct member members[] = {
-    {"sleep_time", read_number, IN_CONFIG(options.sleep_time_seconds)},
-    {"ram_unit", read_ram_unit, IN_CONFIG(options.ram_unit)},
-    {"gpu_ram_unit", read_gpu_ram_unit, IN_CONFIG(options.gpu_ram_unit)},
-    {"time_unit", read_time_unit, IN_CONFIG(options.time_unit)},
-    {"n_expected_cores", read_count, IN_CONFIG(options.n_expected_cores)},
-    {"gpu_uuids", read_uuids, IN_CONFIG(options.gpu_uuids)},
-    {"gpu_brand", read_string, IN_CONFIG(options.gpu_brand)},
-    {"disable_logs", read_bool, IN_CONFIG(disable_logs)},
-    {"process_id", read_count, IN_CONFIG(process_id)},
-    {"resource_usage_file", read_string, IN_CONFIG(options.resource_usage_file)},
-    {"tracking_file", read_string, IN_CONFIG(options.tracking_file)},
-    {"overwrite", read_bool, IN_CONFIG(options.overwrite)},
-    {"ram_mode", read_ram_mode, IN_CONFIG(options.ram_mode)},
-    {"energy_unit", read_energy_unit, IN_CONFIG(options.energy_unit)},
-    {"carbon_intensity", read_carbon_intensity, IN_CONFIG(options.carbon_intensity)},
-    {"energy_folder", read_string, IN_CONFIG(options.energy_folder)},
-    {"listen", read_string, IN_CONFIG(options.listen)},
-    {"otlp", read_string, IN_CONFIG(options.otlp)},
-    {"remote_write", read_string, IN_CONFIG(options.remote_write)},
-    {"textfile_folder", read_string, IN_CONFIG(options.textfile_folder)},
-    {"labels", read_string, IN_CONFIG(options.labels)},
-    {"push_interval", read_number, IN_CONFIG(options.push_interval_seconds)},
-    {"push_timeout", read_number, IN_CONFIG(options.push_timeout_seconds)},
-    {"limits", read_limits, IN_CONFIG(limits)},
-    {"enforce", read_bool, IN_CONFIG(limits.enforce)},
-    {"processes", read_bool, IN_CONFIG(options.processes)},
-    {"command_lines", read_bool, IN_CONFIG(options.command_lines)},
-    {"own_process", read_bool, UNUSED},
-    {"n_join_attempts", read_count, UNUSED},
-    {"join_timeout", read_time, UNUSED},
-};
 
 static int set_member(struct gput_config *config, const struct doc *value, struct gput_error *error)
 {
-    double unused;
-    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
-        const struct member *member = &members[i];
-        if (strcmp(value->key, member->name) != 0)
-            continue;
-        void *field = member->is_unused ? (void *)&unused : (char *)config + member->field;
-        struct reading reading = {config, member, value, field, error};
-        return value->kind == DOC_NULL ? GPUT_OK : member->read(&reading);
+    const struct session_option *option = session_options_find(value->key);
+    if (option && !option->is_not_in_file)
+        return value->kind == DOC_NULL ? GPUT_OK : set_option(config, option, value, error);
+    for (size_t i = 0; i < N_OTHERS; i++) {
+        if (strcmp(value->key, others[i].name) == 0)
+            return value->kind == DOC_NULL ? GPUT_OK : others[i].set(config, value, error);
     }
-    struct str known = {0};
-    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
-        if (!members[i].is_unused)
-            str_printf(&known, "%s%s", i ? ", " : "", members[i].name);
-    char question[NEAREST_QUESTION_SIZE];
-    int code = error_set(error, GPUT_ERROR_INVALID, "Unknown option \"%s\"%s Valid options are %s.",
-        value->key, nearest_question(str_text(&known), value->key, question), str_text(&known));
-    str_finish(&known);
-    return code;
-}
-
-static int apply(
-    struct gput_config *config, const struct doc *root, const char *path, struct gput_error *error)
-{
-    if (root->kind != DOC_OBJECT)
-        return error_set(error, GPUT_ERROR_FORMAT,
-            "Config file %s must hold one JSON object, for example {\"sleep_time\": 0.5}.", path);
-    for (const struct doc *value = root->first; value; value = value->next) {
-        struct gput_error inner = {0};
-        int code = set_member(config, value, &inner);
-        if (code != GPUT_OK)
-            return error_set(error, inner.code, "Config file %.200s: %.800s", path, inner.message);
-    }
-    return GPUT_OK;
+    return refuse_unknown(value->key, error);
 }
 
 static int load(struct gput_config *config, const char *path, struct gput_error *error)
 {
-    struct doc *root;
-    TRY(doc_read_json_file(path, MAX_BYTES, &root, error));
-    int code = apply(config, root, path, error);
-    doc_destroy(root);
-    return code;
+    TRY(doc_read_json_file(path, MAX_BYTES, &config->root, error));
+    if (config->root->kind != DOC_OBJECT)
+        return error_set(error, GPUT_ERROR_FORMAT,
+            "Config file %s must hold one JSON object, for example {\"sleep_time\": 0.5}.", path);
+    for (const struct doc *value = config->root->first; value; value = value->next) {
+        struct gput_error inner = {0};
+        if (set_member(config, value, &inner) != GPUT_OK)
+            return error_set(error, inner.code, "Config file %.200s: %.800s", path, inner.message);
+    }
+    return GPUT_OK;
 }
 
 int gput_config_load(const char *path, struct gput_config **config, struct gput_error *error)
@@ -305,10 +248,8 @@ void gput_config_destroy(struct gput_config *config)
 {
     if (!config)
         return;
-    for (struct kept_string *kept = config->strings, *next; kept; kept = next) {
-        next = kept->next;
-        free(kept);
-    }
+    doc_destroy(config->root);
+    str_finish(&config->gpus);
     free(config);
 }
 

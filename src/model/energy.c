@@ -87,7 +87,7 @@ double gput_energy_unit_joules(enum gput_energy_unit unit)
     return units[unit].joules;
 }
 
-int gput_energy_unit_parse(const char *word, enum gput_energy_unit *unit, struct gput_error *error)
+int energy_unit_parse(const char *word, enum gput_energy_unit *unit, struct gput_error *error)
 {
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
         if (strcmp(word, units[i].word) == 0) {

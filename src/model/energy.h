@@ -5,6 +5,9 @@
 
 #include <gputracker/energy.h>
 
+/* Reads the word of a unit. Errors: GPUT_ERROR_INVALID with the valid words. */
+int energy_unit_parse(const char *word, enum gput_energy_unit *unit, struct gput_error *error);
+
 /* Joules over a session. NaN: not available on this machine. */
 struct gput_energy {
     enum gput_energy_unit unit; /* to show it in; the figures here are joules */

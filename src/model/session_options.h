@@ -1,30 +1,39 @@
 /*
- * The options of a session, as a program gave them.
+ * The options of a session: the defaults, the table of those that have a name, and what a program
+ * gave. The command line, config files and Python's Tracker set options by these names.
  */
 #pragma once
 
-#include "base/error.h"
-
 #include <gputracker/session.h>
+
+#include "base/error.h"
 
 #include <stddef.h>
 
-/* An option that is a number, and what it may be. Sessions, and with them programs in C and Python,
- * and config files walk the same table. */
-struct session_number {
-    const char *name; /* in config files and Python */
-    size_t offset;    /* in struct gput_session_options */
-    double min, max;
-    const char *wanted; /* "a number of seconds, 0.5 or more" */
+struct session_option {
+    struct gput_session_option what;
+    size_t offset;   /* in struct gput_session_options */
+    double min, max; /* of a number */
+    /* Reads a word of a list into the member at `to`. */
+    int (*parse)(const char *word, void *to, struct gput_error *error);
+    size_t text_offset;  /* of NUMBER_OR_TEXT: where a text goes that is no number */
+    bool is_not_in_file; /* config files do not have it */
 };
 
-/* NULL: there is none of that name. */
-const struct session_number *session_number_find(const char *name);
+/* The table; its length goes to `*count`. */
+const struct session_option *session_options_list(size_t *count);
 
-/* Whether each is what it may be, or was not given. Errors: GPUT_ERROR_INVALID. */
-int session_numbers_check(const struct gput_session_options *options, struct gput_error *error);
+/* The row of a name; NULL: there is none. */
+const struct session_option *session_options_find(const char *name);
 
-/* Reads what a program gave (NULL: the defaults) to our own structs; `options->limits` is `limits`,
- * which are copied. Strings stay the program's. Errors: those of sized_read(). */
+/* Sets an option from text, which is not copied. Errors: GPUT_ERROR_INVALID. */
+int session_options_set(struct gput_session_options *options, const struct session_option *option,
+    const char *text, struct gput_error *error);
+
+/* Checks that each number is within its range, or is the default. Errors: GPUT_ERROR_INVALID. */
+int session_options_check(const struct gput_session_options *options, struct gput_error *error);
+
+/* Copies what a program gave into our own structs, of which `options` then points to `limits`.
+ * Errors: those of sized_read(). */
 int session_options_read(const struct gput_session_options *given,
     struct gput_session_options *options, struct gput_limits *limits, struct gput_error *error);

@@ -1,4 +1,4 @@
-#include <gputracker/units.h>
+#include "model/units.h"
 
 #include "base/nearest.h"
 
@@ -49,7 +49,7 @@ double gput_time_unit_seconds(enum gput_time_unit unit)
     return time_units[unit].seconds;
 }
 
-int gput_ram_unit_parse(
+int ram_unit_parse(
     const char *word, const char *what, enum gput_ram_unit *unit, struct gput_error *error)
 {
     for (size_t i = 0; i < COUNT(ram_units); i++) {
@@ -63,7 +63,7 @@ int gput_ram_unit_parse(
     return nearest_refuse("bytes, gigabytes, kilobytes, megabytes, terabytes", word, noun, error);
 }
 
-int gput_time_unit_parse(const char *word, enum gput_time_unit *unit, struct gput_error *error)
+int time_unit_parse(const char *word, enum gput_time_unit *unit, struct gput_error *error)
 {
     for (size_t i = 0; i < COUNT(time_units); i++) {
         if (strcmp(word, time_units[i].word) == 0) {

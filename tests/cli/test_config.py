@@ -135,7 +135,7 @@ class Config(CommandTest):
             ({"carbon_intensity": -3}, '"carbon_intensity" must be grams of CO2 for a kWh, 0 or more, or the code of a country.'),
             ({"carbon_intensity": True}, '"carbon_intensity" must be grams of CO2 for a kWh, 0 or more, or the code of a country.'),
             ({"energy_folder": 1}, '"energy_folder" must be a string.'),
-            ({"ram_mode": "much"}, '"ram_mode" must be "adaptive", "exact" or "totals".'),
+            ({"ram_mode": "much"}, '"much" is not a valid RAM mode. Valid values are adaptive, exact, totals'),
         ]
         for content, message in cases:
             with self.subTest(content=content):

@@ -72,7 +72,7 @@ class RecordingInSqlite(RecordingTest):
     def test_a_driver_or_database_that_is_none(self):
         self.assert_fails(
             self.run_command("run", "--energy-folder", "rec", "--energy-driver", "xml", "--", "true"), 125,
-            '"xml" is not a valid driver. Valid values are "json" or "sqlite".',
+            '"xml" is not a valid driver. Valid values are json, sqlite',
         )
         (self.folder / "rec").mkdir()
         path = self.folder / "rec" / "power_metrics.sqlite"

@@ -334,7 +334,7 @@ class WrongUse(CommandTest):
             (["--st="], "--st= is not a valid sleep time. It is a number of seconds, 0.001 or more."),
             (["--nec=0"], "--nec=0 is not a valid number of cores. It is a whole number above 0."),
             (["--nec=2.5"], "--nec=2.5 is not a valid number of cores. It is a whole number above 0."),
-            (["--ram=much"], '"much" is not a valid RAM mode. Valid values are "adaptive", "exact" or "totals".'),
+            (["--ram=much"], '"much" is not a valid RAM mode. Valid values are adaptive, exact, totals'),
             (["-o", "/proc/no/file"], "Cannot write /proc/no/file: the folder /proc/no: No such file or directory"),
             (["-o", "."], "Cannot write .: it is a folder."),
         ]

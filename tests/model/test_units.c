@@ -1,8 +1,7 @@
 #include "testing.h"
 
 #include "model/results.h"
-
-#include <gputracker/units.h>
+#include "model/units.h"
 
 #include <math.h>
 
@@ -12,13 +11,13 @@ static void every_unit_parses_from_its_name(void **state)
     for (int i = GPUT_RAM_UNIT_BYTES; i <= GPUT_RAM_UNIT_TERABYTES; i++) {
         enum gput_ram_unit unit;
         const char *word = gput_ram_unit_name((enum gput_ram_unit)i);
-        assert_int_equal(gput_ram_unit_parse(word, "RAM", &unit, NULL), GPUT_OK);
+        assert_int_equal(ram_unit_parse(word, "RAM", &unit, NULL), GPUT_OK);
         assert_int_equal(unit, i);
     }
     for (int i = GPUT_TIME_UNIT_SECONDS; i <= GPUT_TIME_UNIT_DAYS; i++) {
         enum gput_time_unit unit;
         const char *word = gput_time_unit_name((enum gput_time_unit)i);
-        assert_int_equal(gput_time_unit_parse(word, &unit, NULL), GPUT_OK);
+        assert_int_equal(time_unit_parse(word, &unit, NULL), GPUT_OK);
         assert_int_equal(unit, i);
     }
 }
@@ -40,16 +39,16 @@ static void an_unknown_unit_lists_the_valid_ones(void **state)
     struct gput_error error;
     enum gput_ram_unit ram = GPUT_RAM_UNIT_TERABYTES;
     enum gput_time_unit time = GPUT_TIME_UNIT_DAYS;
-    assert_int_equal(gput_ram_unit_parse("x", "GPU RAM", &ram, &error), GPUT_ERROR_INVALID);
+    assert_int_equal(ram_unit_parse("x", "GPU RAM", &ram, &error), GPUT_ERROR_INVALID);
     assert_string_equal(error.message,
         "\"x\" is not a valid GPU RAM unit. Valid values are bytes, gigabytes, kilobytes, "
         "megabytes, terabytes");
     assert_int_equal(ram, GPUT_RAM_UNIT_TERABYTES);
-    assert_int_equal(gput_time_unit_parse("Hours", &time, &error), GPUT_ERROR_INVALID);
+    assert_int_equal(time_unit_parse("Hours", &time, &error), GPUT_ERROR_INVALID);
     assert_string_equal(error.message, "\"Hours\" is not a valid time unit: did you mean hours? "
                                        "Valid values are days, hours, minutes, seconds");
     assert_int_equal(time, GPUT_TIME_UNIT_DAYS);
-    assert_int_equal(gput_ram_unit_parse("", "RAM", &ram, NULL), GPUT_ERROR_INVALID);
+    assert_int_equal(ram_unit_parse("", "RAM", &ram, NULL), GPUT_ERROR_INVALID);
 }
 
 static void whole_bytes_stay_whole_in_every_unit(void **state)

@@ -10,14 +10,6 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 import tap
 
 SOURCE = pathlib.Path(os.environ["GPUT_SOURCE"])
-FRONT_ENDS = {
-    "command": "cli/track/tracking_files.c",
-    "config file": "src/config/config.c",
-    "Python": "python/native/session_arguments.c",
-    "Python's Tracker": "python/gpu_tracker/tracker.py",
-}
-
-
 def sinks():
     """{name: its source}; sink.c and sinks.c are what they share, sink_writer.c is a thread."""
     sources = (SOURCE / "src/session/sinks").glob("sink_*.c")
@@ -34,20 +26,26 @@ class Sinks(unittest.TestCase):
         rows = re.search(r"#define SINKS\(X\)(.*?)\n\n", (SOURCE / "src/session/sinks/sink.h").read_text(), re.DOTALL)[1]
         self.assertEqual(sorted(re.findall(r"X\((\w+)\)", rows)), sorted(sinks()))
 
-    def test_their_options_are_known_to_every_front_end(self):
+    def test_their_options_are_rows_of_the_table_that_front_ends_walk(self):
         self.assertGreaterEqual(len(options()), 7)
-        missing = [f"{option} is not in {file} ({name})" for name, file in FRONT_ENDS.items() for option in options()
-                   if not re.search(rf"\b{option}\b", (SOURCE / file).read_text())]
-        self.assertEqual(missing, [])
+        rows = re.findall(r'ROW\("(\w+)", \w+, [^}]*?, (\w+)\)', (SOURCE / "src/model/session_options.c").read_text())
+        self.assertEqual(set(options()) - {member for _, member in rows}, set())
+        self.assertEqual([name for name, member in rows if member in options() and name != member], [])
 
     def test_the_command_takes_their_options(self):
         rows = (SOURCE / "cli/options/option.c").read_text()
         taken = re.search(r"#define PUSH_OPTIONS.*?\n\n.*?#define TRACKING_OPTIONS.*?\n\n", (SOURCE / "cli/commands/command_options.c").read_text(), re.DOTALL)[0]
         for option in options():
-            id = re.search(rf"\b{option}\), (OPTION_\w+)", (SOURCE / "cli/track/tracking_files.c").read_text())[1]
-            with self.subTest(id):
-                self.assertIn(f"[{id}] = {{", rows, "cli/options/option.c")
-                self.assertRegex(taken, rf"\b{id}\b", "cli/commands/command_options.c")
+            with self.subTest(option):
+                ids = re.findall(rf'\[(OPTION_\w+)\] = {{[^{{]*?\.setting = "{option}"', rows)
+                self.assertTrue([id for id in ids if re.search(rf"\b{id}\b", taken)], "cli/commands/command_options.c")
+
+    def test_python_takes_their_options(self):
+        tracker = (SOURCE / "python/gpu_tracker/tracker.py").read_text()
+        for option in options():
+            with self.subTest(option):
+                self.assertRegex(tracker, rf"(?m)^        {option}: ")
+                self.assertRegex(tracker, rf'(?m)^            "{option}": ')
 
     def test_python_names_their_files(self):
         """Names that a job puts its ranks into, and that need not be UTF-8."""

@@ -9,16 +9,17 @@ static void each_ram_mode_parses_from_its_name(void **state)
     (void)state;
     static const char *const words[] = {
         [GPUT_RAM_ADAPTIVE] = "adaptive", [GPUT_RAM_EXACT] = "exact", [GPUT_RAM_TOTALS] = "totals"};
-    enum gput_ram_mode mode;
+    struct gput_session_options options = gput_session_options_default();
     struct gput_error error;
     for (int i = GPUT_RAM_ADAPTIVE; i <= GPUT_RAM_TOTALS; i++) {
-        assert_int_equal(gput_ram_mode_parse(words[i], &mode, &error), GPUT_OK);
-        assert_int_equal(mode, i);
+        assert_int_equal(gput_session_option_set(&options, "ram_mode", words[i], &error), GPUT_OK);
+        assert_int_equal(options.ram_mode, i);
     }
-    assert_int_equal(gput_ram_mode_parse("much", &mode, &error), GPUT_ERROR_INVALID);
+    assert_int_equal(
+        gput_session_option_set(&options, "ram_mode", "much", &error), GPUT_ERROR_INVALID);
     assert_string_equal(error.message,
         "\"much\" is not a valid RAM mode. Valid values are adaptive, exact, totals");
-    assert_int_equal(mode, GPUT_RAM_TOTALS);
+    assert_int_equal(options.ram_mode, GPUT_RAM_TOTALS);
 }
 
 static void a_session_is_used_once_and_in_order(void **state)

@@ -4,6 +4,7 @@
 #include "base/sized.h"
 
 #include "analysis/analyze/student.h"
+#include "model/units.h"
 
 #include <gputracker/units.h>
 
@@ -181,8 +182,8 @@ static double unit_factor(const struct gput_comparison *comparison, const struct
     const char *unit = analysis_unit(run, measurement);
     const char *wanted = analysis_unit(comparison_base(comparison), measurement);
     if (!unit || !wanted || strcmp(unit, wanted) == 0 ||
-        gput_ram_unit_parse(unit, "RAM", &from, NULL) != GPUT_OK ||
-        gput_ram_unit_parse(wanted, "RAM", &to, NULL) != GPUT_OK)
+        ram_unit_parse(unit, "RAM", &from, NULL) != GPUT_OK ||
+        ram_unit_parse(wanted, "RAM", &to, NULL) != GPUT_OK)
         return 1;
     return gput_ram_unit_factor(to) / gput_ram_unit_factor(from);
 }

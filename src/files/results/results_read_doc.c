@@ -3,6 +3,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "model/results_lines.h"
+#include "model/units.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,14 +16,13 @@ static int read_units(const struct doc *doc, struct gput_results *results, struc
     struct gput_static_data *data = &results->static_data;
     const struct doc *ram = doc_get(doc, "max_ram"), *gpu_ram = doc_get(doc, "max_gpu_ram");
     const struct doc *time = doc_get(doc, "compute_time"), *energy = doc_get(doc, "energy");
-    TRY(gput_ram_unit_parse(doc_get_string(ram, "unit"), "RAM", &data->ram_unit, error));
-    TRY(gput_time_unit_parse(doc_get_string(time, "unit"), &data->time_unit, error));
+    TRY(ram_unit_parse(doc_get_string(ram, "unit"), "RAM", &data->ram_unit, error));
+    TRY(time_unit_parse(doc_get_string(time, "unit"), &data->time_unit, error));
     data->gpu_ram_unit = data->ram_unit;
     if (gpu_ram && gpu_ram->kind == DOC_OBJECT)
-        TRY(gput_ram_unit_parse(
-            doc_get_string(gpu_ram, "unit"), "GPU RAM", &data->gpu_ram_unit, error));
+        TRY(ram_unit_parse(doc_get_string(gpu_ram, "unit"), "GPU RAM", &data->gpu_ram_unit, error));
     if (energy && energy->kind == DOC_OBJECT)
-        TRY(gput_energy_unit_parse(doc_get_string(energy, "unit"), &results->energy.unit, error));
+        TRY(energy_unit_parse(doc_get_string(energy, "unit"), &results->energy.unit, error));
     return GPUT_OK;
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "base/number.h"
+#include "model/units.h"
 
 #include <errno.h>
 #include <math.h>
@@ -246,9 +247,9 @@ static int parse_units(struct tracking_reader *reader, struct gput_error *error)
     TRY(check_units(reader, error));
     const char *ram = cell_text(reader, "ram_unit");
     const char *gpu_ram = cell_text(reader, "gpu_ram_unit");
-    if (gput_ram_unit_parse(ram, "RAM", &data->ram_unit, &reason) != GPUT_OK ||
-        gput_ram_unit_parse(gpu_ram, "GPU RAM", &data->gpu_ram_unit, &reason) != GPUT_OK ||
-        gput_time_unit_parse(cell_text(reader, "time_unit"), &data->time_unit, &reason) != GPUT_OK)
+    if (ram_unit_parse(ram, "RAM", &data->ram_unit, &reason) != GPUT_OK ||
+        ram_unit_parse(gpu_ram, "GPU RAM", &data->gpu_ram_unit, &reason) != GPUT_OK ||
+        time_unit_parse(cell_text(reader, "time_unit"), &data->time_unit, &reason) != GPUT_OK)
         return tracking_reader_invalid(reader, error, "%s.", reason.message);
     return GPUT_OK;
 }

@@ -23,7 +23,7 @@ static int check_labels(const char *text, struct gput_error *error)
 
 static int check_options(const struct gput_session_options *options, struct gput_error *error)
 {
-    TRY(session_numbers_check(options, error));
+    TRY(session_options_check(options, error));
     bool is_limited = false;
     for (int i = 0; i < GPUT_LIMIT_KIND_COUNT; i++)
         is_limited |= options->limits->values[i] > 0;

@@ -3,6 +3,7 @@
 #include "base/screen.h"
 #include "base/text.h"
 #include "base/utf8.h"
+#include "model/units.h"
 
 #include <gputracker/measurement.h>
 #include <gputracker/units.h>
@@ -25,7 +26,7 @@ static double bytes_per_unit(const struct doc *static_data, const struct gput_me
                                                                : NULL;
     enum gput_ram_unit unit;
     const char *name = key ? doc_get_string(static_data, key) : NULL;
-    if (!name || gput_ram_unit_parse(name, "RAM", &unit, NULL) != GPUT_OK)
+    if (!name || ram_unit_parse(name, "RAM", &unit, NULL) != GPUT_OK)
         return 0;
     return 1 / gput_ram_unit_factor(unit);
 }
