@@ -65,6 +65,7 @@ static char *put_id(char *at, const struct timeline_event *event)
     return at;
 }
 
+/* Writes those members of an event that few have. */
 static char *put_options(char *at, const struct timeline_event *event)
 {
     if (event->has_id)

@@ -145,6 +145,7 @@ static bool sort_nearly_sorted(struct entry *entries, size_t count)
     return true;
 }
 
+/* Sorts what is in memory by its start. */
 static void sort_entries(struct event_sorter *sorter)
 {
     struct entry *entries = sorter->entries;

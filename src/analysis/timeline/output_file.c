@@ -51,6 +51,7 @@ static int write_part(
     return GPUT_OK;
 }
 
+/* Writes a piece, packed where the file is to be. */
 static int write_text(struct output_file *file, const struct str *text, struct gput_error *error)
 {
     struct gzip_part part = {0};
@@ -63,6 +64,7 @@ static int write_text(struct output_file *file, const struct str *text, struct g
     return code;
 }
 
+/* Writes a piece that is packed already, or not at all. */
 static int write_out(struct output_file *file, struct output_piece *piece, struct gput_error *error)
 {
     int code = GPUT_OK;
@@ -76,6 +78,7 @@ static int write_out(struct output_file *file, struct output_piece *piece, struc
 
 /* ---- the thread ---- */
 
+/* Writes what is handed over, in a thread of its own, until all is written. */
 static void *write_on(void *user)
 {
     struct output_file *file = user;
@@ -193,6 +196,7 @@ int output_file_add_part(struct output_file *file, struct gzip_part *part, struc
 
 /* ---- the end ---- */
 
+/* Writes what is left, when the thread has ended. */
 static int write_rest(struct output_file *file, struct gput_error *error)
 {
     end_thread(file);

@@ -43,6 +43,7 @@ int timeline_init(
     return event_sorter_create(folder, memory_bytes, &timeline->sorter, error);
 }
 
+/* What a record keeps of an event, besides its texts. */
 static struct record_head head_of(const struct timeline_event *event, bool placed)
 {
     return (struct record_head){.thread = event->thread,
@@ -68,6 +69,7 @@ static void *reserve_record(struct timeline *timeline, const struct timeline_eve
         timeline->sorter, event->start_ns, event->duration_ns, length, error);
 }
 
+/* Adds an event with copies of its texts. False: `error` says why. */
 static bool add_copied(
     struct timeline *timeline, const struct timeline_event *event, struct gput_error *error)
 {
@@ -89,6 +91,7 @@ static bool add_copied(
     return true;
 }
 
+/* Adds an event with the place of its text in the input. False: `error` says why. */
 static bool add_placed(struct timeline *timeline, const struct timeline_event *event,
     const struct event_place *place, struct gput_error *error)
 {
@@ -162,6 +165,7 @@ int timeline_add_counter(struct timeline *timeline, uint32_t thread, const char 
     return timeline_add(timeline, &event, NULL, error);
 }
 
+/* Takes the texts of an event from its record. */
 static void unpack_copied(const struct copied_record *record, struct timeline_event *event)
 {
     const char *text = (const char *)(record + 1) + id_size(&record->head);
@@ -172,6 +176,7 @@ static void unpack_copied(const struct copied_record *record, struct timeline_ev
     }
 }
 
+/* Reads the texts of an event from the input. */
 static int unpack_placed(const struct placed_record *record, struct source_texts *texts,
     struct timeline_event *event, struct gput_error *error)
 {

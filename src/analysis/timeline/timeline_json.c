@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Begins an event that names a process or a thread. */
 static void begin_metadata(struct str *out, bool *first, const char *what, int64_t pid, int64_t tid,
     const char *key, const char *text)
 {
@@ -122,6 +123,7 @@ static size_t padded(size_t length)
     return (length + 7) & ~(size_t)7;
 }
 
+/* Writes the lines of a job, from the events that were planned. */
 static int make_lines(struct line_job *job, struct source_texts *texts, struct gput_error *error)
 {
     const char *at = str_text(&job->bytes);
@@ -147,6 +149,7 @@ static void run_job(void *user, unsigned thread)
         job->code = gzip_part_pack(&job->out, &job->part, &job->error);
 }
 
+/* Frees a job. */
 static void finish_job(void *user)
 {
     struct line_job *job = user;
@@ -200,6 +203,7 @@ static int plan_line(struct writing *writing, struct line_job *job,
     return job->bytes.failed || before->failed ? error_memory(error) : GPUT_OK;
 }
 
+/* Begins a job with the next events. */
 static int start_job(struct writing *writing, struct line_job *job, struct gput_error *error)
 {
     job->texts = writing->texts;
@@ -246,7 +250,8 @@ static int open_job(struct writing *writing, struct line_job **job, struct gput_
     return start_job(writing, *job, error);
 }
 
-static int plan_all(struct writing *writing, struct gput_error *error)
+/* Writes all events in order, in jobs of several threads. */
+static int write_all(struct writing *writing, struct gput_error *error)
 {
     struct timeline_record record;
     struct line_job *job;
@@ -268,12 +273,7 @@ static int plan_all(struct writing *writing, struct gput_error *error)
         if (there)
             TRY(open_job(writing, &job, error));
     }
-    return GPUT_OK;
-}
 
-static int write_all(struct writing *writing, struct gput_error *error)
-{
-    TRY(plan_all(writing, error));
     while (ordered_jobs_take(writing->jobs))
         TRY(write_oldest(writing, error));
     str_append(&writing->file.buffer, writing->first ? "[\n]\n" : "\n]\n");

@@ -203,6 +203,7 @@ static bool is_wanted(const struct merge *merge, const struct input *input)
            (input->kind == INPUT_FRAMEWORK_FILE && strcmp(input->suffix, search->suffix) == 0);
 }
 
+/* Adds all inputs that are wanted, in order. */
 static int add_inputs(struct merge *merge, struct gput_error *error)
 {
     merge->adding.trace_file = 0;
@@ -313,6 +314,7 @@ static int64_t ns_of_us(int64_t us)
     return ns;
 }
 
+/* Sets which steps or times are merged. */
 static int set_selection(struct merge *merge, struct gput_error *error)
 {
     const struct gput_timeline_options *options = merge->options;
@@ -338,6 +340,7 @@ static int set_selection(struct merge *merge, struct gput_error *error)
     return GPUT_OK;
 }
 
+/* Refuses options that contradict each other. */
 static int check_options(const struct gput_timeline_options *options, struct gput_error *error)
 {
     if (options->n_inputs == 0)
@@ -369,6 +372,7 @@ static void folder_of(const char *path, bool itself, char *folder, size_t size)
         slash[slash == folder] = '\0';
 }
 
+/* Finds the folder of temporary files. */
 static int find_folder(struct merge *merge, struct gput_error *error)
 {
     const struct gput_timeline_options *options = merge->options;
@@ -406,6 +410,7 @@ static void output_name(const struct merge *merge, char *path, size_t size)
             node[0] ? node : "all");
 }
 
+/* Says why there is nothing to merge. */
 static int refuse_nothing(const struct merge *merge, struct gput_error *error)
 {
     const char *const beginning = "There is nothing to merge: ";
@@ -420,6 +425,7 @@ static int refuse_nothing(const struct merge *merge, struct gput_error *error)
     return error_set(error, GPUT_ERROR_NOT_FOUND, "%sno events were found", beginning);
 }
 
+/* Writes the timeline, and what was read and skipped. */
 static int write_merged(
     struct merge *merge, struct gput_timeline_result *result, struct gput_error *error)
 {
@@ -445,6 +451,7 @@ static int write_merged(
     return GPUT_OK;
 }
 
+/* Finds the inputs, reads them on one clock, and writes them. */
 static int merge_inputs(
     struct merge *merge, struct gput_timeline_result *result, struct gput_error *error)
 {

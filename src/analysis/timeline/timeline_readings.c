@@ -40,6 +40,7 @@ static int compare_times(const void *left, const void *right)
     return ORDER(a->label, b->label);
 }
 
+/* Adds a reading as a value of a counter. */
 static int add_counter(const struct timeline_readings *readings,
     const struct timeline_reading *reading, uint32_t thread, struct timeline *timeline,
     struct str *text, struct gput_error *error)
@@ -115,6 +116,7 @@ static int add_mark(const struct timeline_readings *readings, size_t at, uint32_
     return timeline_add(timeline, &event, NULL, error);
 }
 
+/* Adds all readings, and ends each counter where its readings do. */
 static int add_all(const struct timeline_readings *readings, uint32_t thread,
     struct timeline *timeline, struct str *text, struct gput_error *error)
 {

@@ -36,6 +36,7 @@ static int begin_file(
     return adding->source == NAMES_NONE ? error_memory(error) : GPUT_OK;
 }
 
+/* Finds the track of an event of a framework. */
 static int resolve_thread(struct adding *adding, const struct framework_event *event,
     uint32_t *thread, struct gput_error *error)
 {
@@ -75,6 +76,7 @@ static bool is_clean(const struct framework_event *event)
            !(written->args.flags & JSON_HAS_NAN);
 }
 
+/* Adds an event as its file has it, so that nothing of it is lost. */
 static int add_as_written(struct adding *adding, const struct framework_event *event,
     struct timeline_event *slice, struct gput_error *error)
 {
@@ -90,6 +92,7 @@ static int add_as_written(struct adding *adding, const struct framework_event *e
     return timeline_add(adding->inputs->timeline, slice, &place, error);
 }
 
+/* Adds an event of a framework, or notes which step it is of. */
 static int add_event(void *user, const struct framework_event *event, struct gput_error *error)
 {
     struct adding *adding = user;
@@ -125,6 +128,7 @@ static int add_reading(void *user, const struct system_reading *reading, struct 
     return timeline_readings_collect(&adding->readings, reading, &adding->inputs->low, error);
 }
 
+/* Adds a file of a training profile, as its kind says. */
 static int add_file(struct adding *adding, const struct trace_file *file, struct gput_error *error)
 {
     struct timeline_inputs *inputs = adding->inputs;
@@ -154,6 +158,7 @@ static void warn_of_no_metric(struct adding *adding)
     read_report_warn_text(&adding->inputs->report, &text);
 }
 
+/* Adds the files that were chosen. */
 static int add_chosen(struct adding *adding, const struct trace_root *root, const bool *chosen,
     struct gput_error *error)
 {

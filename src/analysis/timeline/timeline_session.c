@@ -40,6 +40,7 @@ struct sampling {
     double end;                             /* of the last sample; NaN: there is none */
 };
 
+/* Names the counters of a session after its columns, with their units. */
 static bool name_columns(struct sampling *sampling, const struct tracking_reader *reader)
 {
     const struct gput_static_data *data = tracking_reader_static_data(reader);
@@ -60,6 +61,7 @@ static bool name_columns(struct sampling *sampling, const struct tracking_reader
     return true;
 }
 
+/* Adds a row of samples as counters. */
 static int add_row(
     struct sampling *sampling, const struct tracking_row *row, struct gput_error *error)
 {
@@ -79,6 +81,7 @@ static int add_row(
     return GPUT_OK;
 }
 
+/* Adds all rows of a tracking file. */
 static int add_rows(struct sampling *sampling, struct tracking_reader *reader,
     struct read_report *report, struct gput_error *error)
 {
@@ -94,6 +97,7 @@ static int add_rows(struct sampling *sampling, struct tracking_reader *reader,
     return GPUT_OK;
 }
 
+/* Adds the samples of a session as counters of a process of its own. */
 static int add_samples(struct timeline_inputs *inputs, const char *path,
     struct tracking_reader *reader, struct gput_error *error)
 {
@@ -137,6 +141,7 @@ struct calling {
     uint64_t calls;  /* starts that found their stop */
 };
 
+/* Finds the track of a thread, by the file and its numbers. */
 static int find_thread(struct calling *calling, const struct sub_tracking_mark *row,
     uint32_t *thread, struct gput_error *error)
 {
@@ -154,6 +159,7 @@ static int find_thread(struct calling *calling, const struct sub_tracking_mark *
     return *thread == TRACK_NONE ? error_memory(error) : GPUT_OK;
 }
 
+/* Adds a code block of a thread. False without memory. */
 static bool add_lane(struct calling *calling, uint32_t name)
 {
     if (!ARRAY_EXTEND(calling->lanes, calling->lane_count))
@@ -177,6 +183,7 @@ static struct block_lane *lane_of(struct calling *calling, const struct sub_trac
     return &calling->lanes[number];
 }
 
+/* Frees what is known of the code blocks of all threads. */
 static void forget_lanes(struct calling *calling)
 {
     for (uint32_t i = 0; i < calling->lane_count; i++) {
@@ -199,6 +206,7 @@ static bool find_start(
     return true;
 }
 
+/* Notes the start of a call, or makes a slice of its start and stop. */
 static int add_mark(
     struct calling *calling, const struct sub_tracking_mark *row, struct gput_error *error)
 {
@@ -247,6 +255,7 @@ static int name_threads(
     return GPUT_OK;
 }
 
+/* Adds all marks of a file. */
 static int add_marks(
     struct calling *calling, struct sub_tracking_reader *reader, struct gput_error *error)
 {
@@ -266,6 +275,7 @@ static int add_marks(
     return name_threads(calling, sub_tracking_reader_labels(reader), error);
 }
 
+/* Adds the calls of a sub-tracking file as slices. */
 static int add_sub_tracking(
     struct timeline_inputs *inputs, const char *path, struct gput_error *error)
 {

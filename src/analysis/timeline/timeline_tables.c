@@ -50,6 +50,7 @@ static int add_counter(
 
 /* ---- Each GPU ---- */
 
+/* Adds a row of a GPU as counters. */
 static int add_gpu_row(
     struct adding *adding, const struct gput_table *part, size_t row, struct gput_error *error)
 {
@@ -188,6 +189,7 @@ static int add_process(
 
 /* ---- All ---- */
 
+/* Adds the rows of those tables that a timeline shows. */
 static int take_rows(void *user, const struct gput_tables *tables, const struct gput_table *part,
     struct gput_error *error)
 {
@@ -204,6 +206,7 @@ static int take_rows(void *user, const struct gput_tables *tables, const struct 
     return GPUT_OK;
 }
 
+/* Adds what a tracking file has besides its samples. */
 static int read_tables(
     struct adding *adding, struct tracking_reader *reader, struct gput_error *error)
 {

@@ -43,6 +43,7 @@ struct adding {
     struct str name, args;
 };
 
+/* A number, or one that stands for a text. */
 static int64_t number_or_hash(const struct json_value *value)
 {
     int64_t number;
@@ -62,6 +63,7 @@ static void full_name(const struct adding *adding, const char *name, struct str 
     str_append(text, name);
 }
 
+/* Adds a process of a trace. */
 static int add_process(
     struct adding *adding, const struct json_value *pid, uint32_t number, struct gput_error *error)
 {
@@ -88,6 +90,7 @@ static int add_process(
     return GPUT_OK;
 }
 
+/* Finds a process by what the trace calls it. */
 static int find_process(struct adding *adding, const struct json_value *pid, uint32_t *process,
     struct gput_error *error)
 {
@@ -129,6 +132,7 @@ static bool name_by_word(struct adding *adding, uint32_t thread, const struct js
     return !adding->name.failed && timeline_thread_rename(tracks, thread, str_text(&adding->name));
 }
 
+/* Finds the track of an event by its process and thread. */
 static int resolve_thread(struct adding *adding, const struct trace_event *event, uint32_t *thread,
     struct gput_error *error)
 {
@@ -267,6 +271,7 @@ static bool copy_padded(struct json_text text, char **copy)
     return *copy || text.length == 0;
 }
 
+/* Notes the begin of a slice until its end comes. */
 static int add_begin(struct adding *adding, const struct trace_event *event, int64_t start_ns,
     struct gput_error *error)
 {
@@ -283,6 +288,7 @@ static int add_begin(struct adding *adding, const struct trace_event *event, int
     return pending_events_push(&adding->pending, &pending) ? GPUT_OK : error_memory(error);
 }
 
+/* Whether an object has a member of that name. */
 static bool has_key(const struct json_value *object, const struct json_value *wanted)
 {
     struct json_walk walk = json_walk(object);
@@ -326,6 +332,7 @@ static struct json_text args_of_both(
     return (struct json_text){str_text(text), text->length, JSON_NOT_ASCII};
 }
 
+/* Adds a slice of a begin and its end. */
 static int end_slice(struct adding *adding, const struct trace_event *event,
     const struct pending_event *pending, int64_t end_ns, struct gput_error *error)
 {
@@ -347,6 +354,7 @@ static int end_slice(struct adding *adding, const struct trace_event *event,
     return timeline_add(adding->inputs->timeline, &slice, NULL, error);
 }
 
+/* Finds the begin that an end is of. */
 static int add_end(struct adding *adding, const struct trace_event *event, int64_t end_ns,
     struct gput_error *error)
 {
@@ -425,6 +433,7 @@ static bool has_more_members(const struct trace_event *event)
     return event->members > known && json_member(&whole, "id2").kind == JSON_NONE;
 }
 
+/* Adds an event as its type says. */
 static int add_event(
     struct adding *adding, const struct trace_event *event, struct gput_error *error)
 {
@@ -511,6 +520,7 @@ static void end_file(struct adding *adding, const char *path)
     }
 }
 
+/* Adds all events of a trace. */
 static int add_events(struct adding *adding, const char *path, struct gput_error *error)
 {
     struct event_stream *stream = adding->stream;

@@ -26,6 +26,7 @@ static const struct {
     {"", 1000000},
 };
 
+/* Replaces a text by a copy of another one. False without memory. */
 static bool replace(char **text, const char *with)
 {
     char *copy = strdup(with);
@@ -88,6 +89,7 @@ static bool thread_is(
     return thread->number == number && thread->process == process && thread->source == source;
 }
 
+/* Makes space for another thread. False without memory. */
 static bool grow_threads(struct timeline_tracks *tracks)
 {
     if (!ARRAY_EXTEND(tracks->threads, tracks->thread_count))
@@ -157,6 +159,7 @@ int64_t timeline_process_number(struct timeline_tracks *tracks, uint32_t process
     return known->pid;
 }
 
+/* Makes space for another number of a thread. False without memory. */
 static bool has_space_for_tid(struct timeline_tracks *tracks)
 {
     if (tracks->taken_count * 2 < tracks->taken_capacity)
@@ -207,6 +210,7 @@ static int64_t find_tid(
     return INT32_MAX;
 }
 
+/* Adds a lane to a thread, for slices that overlap others. */
 static struct timeline_lane *add_lane(
     struct timeline_tracks *tracks, struct timeline_thread *thread)
 {

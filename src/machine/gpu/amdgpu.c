@@ -53,6 +53,7 @@ static bool is_apu(const struct drm_card *card, bool has_cores)
                strcmp(label, "vddnb") == 0);
 }
 
+/* Finds the sensors of a card, and its id in KFD. */
 static void find_parts(struct amdgpu_state *state, uint32_t index)
 {
     struct drm_gpus *gpus = &state->gpus;
@@ -66,6 +67,7 @@ static void find_parts(struct amdgpu_state *state, uint32_t index)
     target->integrated = is_apu(card, node.has_cores);
 }
 
+/* Finds the AMD cards of the kernel's DRM subsystem. */
 static void *amdgpu_probe(
     const struct gpu_source_options *options, struct gpu_source_status *status)
 {
@@ -83,6 +85,7 @@ static void *amdgpu_probe(
     return state;
 }
 
+/* Says from which interfaces the figures come. */
 static bool amdgpu_open(void *opaque, struct gpu_source_status *status)
 {
     const struct amdgpu_state *state = opaque;
@@ -110,6 +113,7 @@ static double read_ram(const struct drm_gpus *gpus, uint32_t index, const char *
     return (double)vram;
 }
 
+/* Describes each card as sysfs does. */
 static uint32_t amdgpu_list_devices(void *opaque, struct gpu_device *devices, uint32_t capacity)
 {
     const struct drm_gpus *gpus = &((const struct amdgpu_state *)opaque)->gpus;
@@ -144,6 +148,7 @@ static const char *reason_of_errno(void)
     }
 }
 
+/* Reads the figures of a card from sysfs. A suspended one is left asleep. */
 static void amdgpu_read_device(
     void *opaque, uint32_t index, bool whole, struct gpu_device_reading *reading)
 {

@@ -42,6 +42,8 @@ static void count_pid(struct gpu_share *share, enum pid_owner owner, bool is_cli
     share->n_untracked += owner == PID_OWNER_UNTRACKED;
 }
 
+/* Adds what a process uses of a device. A process that is listed several times counts once in each
+ * sum. */
 static void add_use(
     struct sums *sums, struct counted *counted, const struct gpu_process *use, enum pid_owner owner)
 {
@@ -80,6 +82,7 @@ static size_t run_length(const struct gpu_process_list *list, size_t position)
     return end - position;
 }
 
+/* Makes the shares of a device of the sums. */
 static struct gpu_share share_of(const struct sums *sums)
 {
     struct gpu_share share = sums->share;

@@ -19,6 +19,8 @@ static const char *name_of(const char *path)
     return slash ? slash + 1 : path;
 }
 
+/* Whether one of these descriptors is a device file whose name begins with `prefix`, `but` for one
+ * name. */
 static enum finding find_in_folder(
     int folder, const struct pid_vector *descriptors, const char *prefix, const char *but)
 {
@@ -47,6 +49,7 @@ static bool has_ended(const char *procfs_root, pid_t pid)
            stat.thread_count <= 1;
 }
 
+/* Whether a process has such a device file open. */
 static enum finding find(const char *procfs_root, pid_t pid, const char *prefix, const char *but)
 {
     char path[PROCFS_PATH_SIZE];

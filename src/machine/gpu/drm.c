@@ -63,6 +63,7 @@ static bool have_energy(const char *folder, const char *name)
            sysfs_read_uint64(folder, "energy1_input", &value);
 }
 
+/* Finds the cards that no other source reads. */
 static void *drm_probe(const struct gpu_source_options *options, struct gpu_source_status *status)
 {
     const char *whose = options->vendor == GPU_VENDOR_INTEL ? "Intel" : "Intel or other";
@@ -83,6 +84,7 @@ static void *drm_probe(const struct gpu_source_options *options, struct gpu_sour
     return state;
 }
 
+/* Says that the kernel has figures of clients alone. */
 static bool drm_open(void *opaque, struct gpu_source_status *status)
 {
     const struct drm_gpus *gpus = &((const struct drm_state *)opaque)->gpus;
@@ -112,6 +114,7 @@ static double read_capacity(const struct drm_card *card)
     return sum;
 }
 
+/* Describes each card as sysfs does. */
 static uint32_t drm_list_devices(void *opaque, struct gpu_device *devices, uint32_t capacity)
 {
     const struct drm_gpus *gpus = &((const struct drm_state *)opaque)->gpus;
@@ -149,6 +152,7 @@ static void read_energy(
     *last = (struct energy_reading){joules, now};
 }
 
+/* Reads the energy counter of a card, which is all that the driver has of the whole GPU. */
 static void drm_read_device(
     void *opaque, uint32_t index, bool whole, struct gpu_device_reading *reading)
 {

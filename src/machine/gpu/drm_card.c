@@ -37,6 +37,7 @@ static bool read_link_name(const char *folder, const char *name, char *value, si
     return true;
 }
 
+/* The vendor of a card by its PCI id, or by its driver. */
 static enum gpu_vendor vendor_of(const struct drm_card *card)
 {
     switch (card->vendor_id) {
@@ -62,6 +63,7 @@ static bool has_render_node(const struct drm_card *card)
            sysfs_next_numbered(folder, "renderD", -1) >= 0;
 }
 
+/* Reads what sysfs has of a card. False: it has no hardware. */
 static bool read_card(const char *drm_folder, unsigned number, struct drm_card *card)
 {
     char card_folder[SYSFS_PATH_SIZE];

@@ -63,6 +63,7 @@ static bool is_known_not_card(const struct drm_process *process, pid_t fd)
     return byte < process->not_card_bytes && process->not_card[byte] >> (fd % 8) & 1;
 }
 
+/* Remembers that a descriptor is none of a card, so that it is not looked at each time. */
 static void mark_not_card(struct drm_process *process, pid_t fd)
 {
     size_t byte = (size_t)fd / 8;
@@ -78,6 +79,7 @@ static void mark_not_card(struct drm_process *process, pid_t fd)
     process->not_card[byte] |= (uint8_t)(1 << (fd % 8));
 }
 
+/* Finds what is remembered of a process, or begins to remember it. NULL without memory. */
 static struct drm_process *process_of(struct drm_client_reader *reader, pid_t pid, int64_t now_ns)
 {
     size_t place;
@@ -99,6 +101,7 @@ static struct drm_process *process_of(struct drm_client_reader *reader, pid_t pi
     return process;
 }
 
+/* Forgets processes that were not read since the last time. */
 static void forget_ended(struct drm_client_reader *reader)
 {
     size_t kept = 0;
@@ -296,6 +299,7 @@ static bool note_no_descriptors(struct reading *reading)
     return true;
 }
 
+/* The card that a client is of, by its address, or by its driver. */
 static int target_of_info(const struct reading *reading, const struct fdinfo *info)
 {
     int of_driver = NO_CARD;
@@ -325,6 +329,7 @@ static bool is_listed(const struct reading *reading, uint32_t device, uint64_t c
     return false;
 }
 
+/* Reads what the kernel says of a descriptor. NULL: it is not of a DRM client. */
 static const struct fdinfo *read_fdinfo(int folder, const char *name, struct fdinfo *info)
 {
     char text[FDINFO_TEXT_SIZE];
@@ -376,6 +381,7 @@ static bool read_client(struct reading *reading, int fdinfo_folder, pid_t fd, in
     return true;
 }
 
+/* Reads the descriptors of a process that are of cards. */
 static void read_process_cards(struct reading *reading, struct drm_process *process, int folder,
     int fdinfo_folder, bool has_links)
 {
@@ -406,6 +412,7 @@ static int open_folder(const char *procfs_root, pid_t pid, const char *name)
     return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
+/* Reads the clients of a process. One that may not be read counts as unknown. */
 static void read_process(struct reading *reading, const char *procfs_root, pid_t pid)
 {
     reading->pid = pid;

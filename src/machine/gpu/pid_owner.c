@@ -34,6 +34,7 @@ static enum pid_owner find_tracked(const struct gpu_tree *tree, pid_t pid)
     return PID_OWNER_UNKNOWN;
 }
 
+/* Whether a process is there, visible or not. */
 static bool exists(const char *procfs_root, pid_t pid)
 {
     char path[PROCFS_PATH_SIZE];
@@ -51,6 +52,7 @@ static void add_alias(struct pid_owner_cache *pid_owners, pid_t alias, pid_t pid
         pid_owners->aliases[pid_owners->n_aliases++] = (struct pid_alias){alias, pid};
 }
 
+/* Notes the pids that a process has in inner namespaces. */
 static void read_aliases(struct pid_owner_cache *pid_owners, const char *procfs_root, pid_t pid)
 {
     struct proc_status status;

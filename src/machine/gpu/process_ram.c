@@ -48,6 +48,7 @@ static bool is_same_use(const struct gpu_process *a, const struct gpu_process *b
     return a->device == b->device && a->client == b->client && a->pid == b->pid;
 }
 
+/* Lists what each tracked process uses of each device, ascending by process. */
 static void collect_uses(struct gpu_process_ram_list *ram_list, const struct gpu_process_list *list,
     const struct pid_owner_search *search)
 {
@@ -81,6 +82,7 @@ static void keep_uses(
 
 /* ---- GPU RAM of each process ---- */
 
+/* Adds up what a process uses of the devices that report it. */
 static void sum_up(struct gpu_process_ram *total, const struct gpu_use *uses, size_t count,
     bool tracked, const struct gpu_process_reading *reading)
 {

@@ -74,6 +74,7 @@ void gpu_set_request_lists(struct gpu_set *set, const struct gpu_tree *tree, boo
             gpu_feed_request(set->members[i].feed, is_last ? GPU_FEED_ALL : GPU_FEED_LIST);
 }
 
+/* Makes all figures of a device missing. */
 static void clear_device(struct gpu_device_sample *device)
 {
     *device = (struct gpu_device_sample){
@@ -94,6 +95,7 @@ static void clear_device(struct gpu_device_sample *device)
     };
 }
 
+/* Gives all sums one value: missing, or 0 without any GPU. */
 static void clear_sample(struct gpu_sample *sample, double value)
 {
     sample->main_ram_bytes = sample->descendants_ram_bytes = sample->combined_ram_bytes = value;
@@ -116,6 +118,7 @@ static void explain(struct gpu_set *set, uint32_t at, enum gpu_figure figure, co
         reason ? reason : "");
 }
 
+/* Takes over the last reading of a device, unless it is too old. */
 static void sample_device(struct gpu_set *set, struct gpu_sample *sample,
     const struct gpu_feed_view *view, uint32_t index, uint32_t at, int64_t now)
 {
@@ -191,6 +194,7 @@ static bool attribute(struct gpu_set *set, struct gpu_member *member, const stru
     return true;
 }
 
+/* Adds up the GPU RAM of each process over the devices of all sources. */
 static void update_process_ram(struct gpu_set *set, const struct gpu_tree *tree, int64_t now)
 {
     gpu_process_ram_list_clear(&set->process_ram);
@@ -278,6 +282,7 @@ static void limit_ram(struct gpu_device_sample *device)
             *held[i] = device->is_ram_changed ? NAN : device->ram_used_bytes;
 }
 
+/* Takes over what processes use of a device by the last list, and says what is missing. */
 static void sample_processes_of(struct gpu_set *set, struct gpu_sample *sample,
     struct gpu_member *member, uint32_t i, bool fresh)
 {
@@ -326,6 +331,7 @@ static void sample_processes_of(struct gpu_set *set, struct gpu_sample *sample,
         drop_ram(set, member, i, out);
 }
 
+/* Takes over what processes use of the devices of one source. */
 static void sample_processes(
     struct gpu_set *set, struct gpu_sample *sample, struct gpu_member *member, int64_t now)
 {
@@ -368,6 +374,7 @@ static void sum_up_shares(const struct gpu_set *set, struct gpu_sample *sample)
         sample->combined_ram_bytes = NAN;
 }
 
+/* Adds up the figures of all devices. */
 static void sum_up(const struct gpu_set *set, struct gpu_sample *sample)
 {
     unsigned busy_known = 0;
@@ -384,6 +391,7 @@ static void sum_up(const struct gpu_set *set, struct gpu_sample *sample)
         sample->utilization_hardware_percent = sample->utilization_sum_percent / busy_known;
 }
 
+/* Makes a sample of the last readings of all sources. */
 static void fill_sample(struct gpu_set *set, const struct gpu_tree *tree, struct gpu_sample *sample)
 {
     clear_sample(sample, set->n_devices || gpu_set_has_hidden_gpus(set) ? NAN : 0);

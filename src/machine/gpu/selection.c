@@ -41,6 +41,7 @@ static bool is_index(const char *word, size_t index)
     return strcmp(word, text) == 0;
 }
 
+/* Whether a word of --guuids names a device: its UUID, index or PCI address. */
 static bool names(const char *word, const struct gpu_device *device, size_t index)
 {
     if (strcasecmp(word, device->uuid) == 0 || is_index(word, index))
@@ -66,6 +67,7 @@ bool gpu_selection_has(const char *uuids, const struct gpu_device *device, size_
     return false;
 }
 
+/* Refuses a UUID, and lists those that there are. */
 static int unknown_uuid(
     const char *word, const struct gpu_device *devices, size_t count, struct gput_error *error)
 {

@@ -71,6 +71,7 @@ static void select_devices(struct gpu_set *set)
                            : true;
 }
 
+/* Tells a source which of its devices are not to be read. */
 static void skip_unselected(struct gpu_set *set, struct gpu_member *member)
 {
     bool skipped[GPU_MAX_DEVICES] = {0};
@@ -81,6 +82,7 @@ static void skip_unselected(struct gpu_set *set, struct gpu_member *member)
     gpu_feed_skip(member->feed, skipped, gpu_left_reason);
 }
 
+/* Gives the devices of a source their places in the set, when they have changed. */
 static void merge_devices(struct gpu_set *set, struct gpu_member *member)
 {
     const struct gpu_feed_view *view = member->view;
@@ -206,6 +208,7 @@ static void copy_text(char **to, const char *text, bool *failed)
     *failed |= text && !*to;
 }
 
+/* Copies the options. */
 static int set_init(struct gpu_set *set, const struct gpu_options *options)
 {
     bool failed = false;
@@ -249,6 +252,7 @@ static int create_feed(struct gpu_set *set, struct gpu_member *member, size_t so
     return member->view ? GPUT_OK : GPUT_ERROR_MEMORY;
 }
 
+/* Searches for the GPUs of all vendors that are wanted. */
 static int create_feeds(struct gpu_set *set)
 {
     const struct gpu_source_options options = {
@@ -388,6 +392,7 @@ static bool opens_slowly(const struct gpu_set *set)
     return false;
 }
 
+/* Opens what was found, waits for the drivers, and checks the UUIDs that were named. */
 static int open_all(
     struct gpu_set *set, const struct gpu_options *options, struct gput_error *error)
 {

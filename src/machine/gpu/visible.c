@@ -53,6 +53,7 @@ static size_t number_of(
     return number;
 }
 
+/* Whether GPUs of a vendor are of several models. */
 static bool differ(const struct gpu_device *devices, size_t count, enum gpu_vendor vendor)
 {
     const char *name = NULL;

@@ -62,6 +62,7 @@ static int read_all(
     return n_read == 0 && count > 0 ? jobs_read(jobs, paths[0], error) : GPUT_OK;
 }
 
+/* Reads all files and makes jobs of their ranks. */
 static int make(
     struct gput_jobs *jobs, const char *const *paths, size_t count, struct gput_error *error)
 {

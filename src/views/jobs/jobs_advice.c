@@ -86,6 +86,7 @@ static void say_missing_machines(
     str_append(text, are_numbered && (double)named < missing ? " and more" : "");
 }
 
+/* Finds ranks that have no file. */
 static void find_missing(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
 {
     struct str list = {0}, evidence = {0};
@@ -169,6 +170,7 @@ static const struct jobs_rank *first_killed(
     return first;
 }
 
+/* Finds ranks that failed, and which one did so first. */
 static void find_failed(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
 {
     size_t count;
@@ -197,6 +199,7 @@ static void find_failed(struct gput_jobs *jobs, const struct jobs_job *job, size
     str_finish(&list);
 }
 
+/* Finds ranks in which the kernel killed processes for lack of memory. */
 static void find_out_of_memory(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
 {
     struct str list = {0};
@@ -227,6 +230,7 @@ static void find_runs_at_once(struct gput_jobs *jobs, const struct jobs_job *job
             job->noun, job->noun);
 }
 
+/* Finds ranks whose end is not known. */
 static void find_unfinished(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
 {
     struct str list = {0};
@@ -271,6 +275,7 @@ static bool is_partial(const struct jobs_rank *rank)
     return rank->rows_lost > 0 && rank->files == JOBS_SAMPLES && rank->ram_is_at_least;
 }
 
+/* Finds files that lack rows. */
 static void find_lost_rows(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
 {
     struct str list = {0};
@@ -296,6 +301,7 @@ static void find_lost_rows(struct gput_jobs *jobs, const struct jobs_job *job, s
     str_finish(&list);
 }
 
+/* Finds ranks that different versions of gpu-tracker tracked. */
 static void find_versions(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
 {
     const char *first = jobs->ranks[job->first].version;
@@ -341,6 +347,7 @@ static void find_unread_energy(struct gput_jobs *jobs, const struct jobs_job *jo
 
 /* ---- What was asked for ---- */
 
+/* Finds jobs that were allocated more cores than they used. */
 static void find_idle_cores(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
 {
     char evidence[160], used[HUMAN_SIZE], share[HUMAN_SIZE], others[HUMAN_SIZE];
@@ -383,6 +390,7 @@ static double shared_ram_of(
     return fmin(job->is_array ? NAN : slurm, is_one_group ? group : NAN);
 }
 
+/* Finds the machine on which ranks came closest to a limit that they share. */
 static void find_shared_ram(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
 {
     char evidence[192], sum[HUMAN_SIZE], limit[HUMAN_SIZE];
@@ -409,6 +417,8 @@ static void find_shared_ram(struct gput_jobs *jobs, const struct jobs_job *job, 
         highest->name, percent, job->session_noun);
 }
 
+/* Finds the rank that came closest to its own limit of RAM, and jobs that asked for far more than
+ * they used. */
 static void find_ram(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
 {
     const struct jobs_rank *highest = NULL;
@@ -441,6 +451,7 @@ static void find_ram(struct gput_jobs *jobs, const struct jobs_job *job, size_t 
             percent);
 }
 
+/* Finds ranks that hardly used their GPUs. */
 static void find_idle_gpus(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
 {
     struct str list = {0};
@@ -481,6 +492,7 @@ static void find_unknown_gpus(struct gput_jobs *jobs, const struct jobs_job *job
 
 /* ---- Balance ---- */
 
+/* Finds ranks that ran or worked far longer than the others. */
 static void find_stragglers(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
 {
     struct str list = {0};
@@ -510,6 +522,7 @@ static const char *number_of(double rank, char text[24])
     return text;
 }
 
+/* Finds jobs in which most ranks wait for one. */
 static void find_imbalance(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
 {
     char evidence[256], slowest[HUMAN_SIZE], median[HUMAN_SIZE], busiest[HUMAN_SIZE],
@@ -530,6 +543,7 @@ static void find_imbalance(struct gput_jobs *jobs, const struct jobs_job *job, s
         is_of_time ? "" : " CPU time");
 }
 
+/* Finds the rank that waited for others the longest. */
 static void find_waiting(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
 {
     char evidence[192], name[96], most[HUMAN_SIZE];

@@ -32,6 +32,7 @@ struct clock {
     struct spread starts, ends;
 };
 
+/* The median of the starts, or ends, of ranks by one clock, and how far apart these are. */
 static struct spread spread_of(
     const struct gput_jobs *jobs, const struct jobs_job *job, size_t clock, bool of_ends)
 {
@@ -50,6 +51,7 @@ static struct spread spread_of(
     return spread;
 }
 
+/* Describes a clock, and when ranks started and ended by it. */
 static struct clock clock_of(
     const struct gput_jobs *jobs, const struct jobs_job *job, size_t number)
 {
@@ -106,6 +108,7 @@ static void set_clock_offset(struct gput_jobs *jobs, const struct jobs_job *job,
     }
 }
 
+/* Moves the times of ranks by the offset of their clock. */
 static void correct(struct gput_jobs *jobs, const struct jobs_job *job, size_t clock)
 {
     for (size_t i = job->first; i < job->first + job->count; i++) {
@@ -177,6 +180,7 @@ static bool compare_by_marks(struct gput_jobs *jobs, const struct jobs_job *job,
 
 /* ---- By starts and ends ---- */
 
+/* Compares a clock with the reference by the starts and ends of ranks, which are about the same. */
 static void compare_by_ends(struct gput_jobs *jobs, const struct jobs_job *job,
     const struct clock *clock, const struct clock *reference, const struct jobs_apart *apart)
 {
@@ -216,6 +220,7 @@ static void compare_by_ends(struct gput_jobs *jobs, const struct jobs_job *job,
 
 /* ---- All of a job ---- */
 
+/* Gives machines of one boot the same clock. */
 static void number_clocks(struct gput_jobs *jobs, const struct jobs_job *job)
 {
     for (size_t i = job->first_machine; i < job->first_machine + job->n_machines; i++) {

@@ -48,6 +48,7 @@ struct machine_use {
     double own, system; /* cores that ranks kept busy, and all processes; NaN: not known */
 };
 
+/* Adds up how busy the machines with that clock were. */
 static struct machine_use use_of(struct gput_jobs *jobs, const struct jobs_job *job, size_t clock)
 {
     struct machine_use use = {.own = NAN, .system = NAN};
@@ -91,6 +92,7 @@ static void add_others(struct gput_jobs *jobs, struct jobs_job *job, size_t cloc
     job->known_core_seconds += use.cores * (job->is_array ? machine->seconds : use.seconds);
 }
 
+/* Adds up the figures of the ranks of a machine. */
 static void add_up_machine(struct gput_jobs *jobs, struct jobs_machine *machine)
 {
     double start = NAN, end = NAN;
@@ -164,6 +166,7 @@ static double waited_of(const struct jobs_rank *rank, double highest_busy)
     return rank->seconds * fmax(0, idle);
 }
 
+/* Compares a rank with the others of its job. */
 static void compare_rank(
     const struct gput_jobs *jobs, const struct jobs_job *job, size_t index, double highest_busy)
 {
@@ -185,6 +188,7 @@ static bool went_on(const struct jobs_job *job, const struct jobs_rank *rank)
            job->unfinished < (double)job->present;
 }
 
+/* The longest time of a rank, or the most work. */
 static double highest_of(const struct gput_jobs *jobs, const struct jobs_job *job, bool of_cpu)
 {
     double highest = NAN;
@@ -215,6 +219,7 @@ static double median_of(const struct gput_jobs *jobs, const struct jobs_job *job
     return median;
 }
 
+/* Finds the slowest and the busiest rank, and by how much they are above the median. */
 static void find_slowest(const struct gput_jobs *jobs, struct jobs_job *job)
 {
     job->slowest_seconds = job->busiest_cpu_seconds = job->slowest_rank = job->busiest_rank = NAN;
@@ -238,6 +243,7 @@ static void find_slowest(const struct gput_jobs *jobs, struct jobs_job *job)
     job->imbalance_percent = job->are_comparable ? 100 * fmax(by_time, by_cpu) : NAN;
 }
 
+/* Compares the ranks of a job with each other. */
 static void compare_ranks(struct gput_jobs *jobs, struct jobs_job *job)
 {
     double highest = NAN;
@@ -268,6 +274,7 @@ static double count_ranks(const struct jobs_rank *rank)
     return count;
 }
 
+/* Counts ranks by how they ended, and those that are missing. */
 static void count_ends(const struct gput_jobs *jobs, struct jobs_job *job)
 {
     bool has_rank = false, are_of_descendants = false;
@@ -305,6 +312,7 @@ static void count_failed(const struct gput_jobs *jobs, struct jobs_job *job)
     }
 }
 
+/* Adds up the figures of the machines of a job. */
 static void add_machines(struct gput_jobs *jobs, struct jobs_job *job)
 {
     job->cpu_seconds = job->max_ram_bytes = job->cpu_joules = NAN;
@@ -327,6 +335,7 @@ static void add_machines(struct gput_jobs *jobs, struct jobs_job *job)
     }
 }
 
+/* Adds up the figures of the ranks of a job. */
 static void add_ranks(const struct gput_jobs *jobs, struct jobs_job *job)
 {
     double end = NAN;

@@ -36,6 +36,7 @@ static int compare_extents(const struct jobs_rank *a, const struct jobs_rank *b)
     return jobs_compare_numbers(fmax(b->seconds, 0), fmax(a->seconds, 0));
 }
 
+/* Orders files by their session. */
 static int compare_identity(const void *left, const void *right)
 {
     const struct jobs_rank *a = left, *b = right;

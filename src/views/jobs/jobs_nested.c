@@ -177,6 +177,7 @@ static void count_ranks(const struct gput_jobs *jobs, struct outer *outers, size
     }
 }
 
+/* Names a session that ran within another one. */
 static void add_inner(struct outer *outer, const struct jobs_rank *inner)
 {
     const struct jobs_rank *session = outer->session;
@@ -191,6 +192,7 @@ static void add_inner(struct outer *outer, const struct jobs_rank *inner)
             human_seconds(seconds, later));
 }
 
+/* Leaves out sessions that are within others, which have their figures already. */
 static void leave_out_inner(struct gput_jobs *jobs, struct outer *outers, size_t count)
 {
     for (size_t i = 0; i < jobs->n_ranks; i++) {

@@ -75,6 +75,7 @@ static double last_end(const struct gput_jobs *jobs, const struct jobs_machine *
     return end;
 }
 
+/* Whether runs of two jobs were on one machine at the same time. */
 static bool are_at_once(
     const struct gput_jobs *jobs, const struct jobs_job *earlier, const struct jobs_job *later)
 {

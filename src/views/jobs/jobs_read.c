@@ -37,6 +37,7 @@
 
 /* ---- A rank ---- */
 
+/* Adds a rank of which nothing is known yet. NULL without memory. */
 static struct jobs_rank *add_rank(struct gput_jobs *jobs, const char *path)
 {
     if (!ARRAY_EXTEND(jobs->ranks, jobs->n_ranks)) {
@@ -67,6 +68,7 @@ static double known(double value, double other)
     return isnan(value) ? other : value;
 }
 
+/* Takes over who a session is, and of which job. */
 static void take_identity(struct jobs_rank *rank, const struct gput_results *results)
 {
     const struct gput_identity *identity = &results->identity;
@@ -132,6 +134,7 @@ static void check_figures(struct gput_jobs *jobs, struct jobs_rank *rank)
     }
 }
 
+/* Takes over what a session may use. */
 static void take_allocation(struct jobs_rank *rank, const struct gput_results *results)
 {
     const struct gput_allowed *allowed = &results->allowed;
@@ -157,6 +160,7 @@ static void take_reasons(struct jobs_rank *rank, const struct gput_results *resu
     rank->limit = results->limit.value;
 }
 
+/* Takes over what a session used. */
 static void take_figures(
     struct gput_jobs *jobs, struct jobs_rank *rank, const struct gput_results *results)
 {
@@ -194,6 +198,7 @@ static void take_figures(
     }
 }
 
+/* Adds a rank with the results of a file. */
 static void take_results(
     struct gput_jobs *jobs, const char *path, unsigned files, const struct gput_results *results)
 {
@@ -212,6 +217,7 @@ static void take_results(
 
 /* ---- Reports and what killed sessions left ---- */
 
+/* Reads a file of results. False: it is damaged, or cannot be read. */
 static bool read_results(struct gput_jobs *jobs, const char *path, struct gput_error *error)
 {
     struct gput_results results = {0};
@@ -273,6 +279,7 @@ static void take_sampled_figures(const struct tracking_samples *samples,
         rank->system_busy_cores = samples->system_sum / samples->system_count / 100;
 }
 
+/* Adds a rank with the samples of a tracking file. */
 static void take_samples(struct gput_jobs *jobs, const char *path,
     const struct tracking_samples *samples, const struct tracking_reader *reader,
     struct gput_results *results)
@@ -302,6 +309,7 @@ static void take_samples(struct gput_jobs *jobs, const char *path,
     rank->first_row = samples->first_row;
 }
 
+/* Reads a tracking file. False: it is damaged, or cannot be read. */
 static bool read_samples(struct gput_jobs *jobs, const char *path, struct gput_error *error)
 {
     struct tracking_reader *reader;
@@ -368,6 +376,7 @@ static bool is_foreign_csv(const char *path)
     return text_ends_with(path, ".csv") && memcmp(bytes + start, column, length) != 0;
 }
 
+/* Notes a file of marks. */
 static void add_marks(struct gput_jobs *jobs, const char *path)
 {
     char *kept = strdup(path);
@@ -416,6 +425,7 @@ static void read_note(struct gput_jobs *jobs, const char *path, int depth)
         path);
 }
 
+/* Reads a file if it is one of a session. */
 static void read_file(struct gput_jobs *jobs, const char *path, off_t size, int depth)
 {
     struct gput_error error = {0};
@@ -454,6 +464,7 @@ static void read_file(struct gput_jobs *jobs, const char *path, off_t size, int 
         jobs_find(jobs, NAN, "unreadable", error.message, "%s could not be read", path);
 }
 
+/* Reads all files in a folder and in those below it. */
 static int read_folder(
     struct gput_jobs *jobs, const char *path, int depth, struct gput_error *error)
 {
@@ -483,6 +494,7 @@ static bool has_our_extension(const char *path)
            text_ends_with(path, ".sqlite");
 }
 
+/* Reads a file or a folder. */
 static int read_path(struct gput_jobs *jobs, const char *path, int depth, struct gput_error *error)
 {
     struct stat info, link;

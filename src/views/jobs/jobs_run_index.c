@@ -193,6 +193,8 @@ static bool are_distinct(struct jobs_rank *ranks, size_t count)
     return true;
 }
 
+/* Gives sessions of one machine their runs where some are missing. False: they say too little of
+ * themselves. */
 static bool find_with_gaps(struct gput_jobs *jobs, struct jobs_rank *ranks, size_t count)
 {
     if (!are_plain(ranks, count))

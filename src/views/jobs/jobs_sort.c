@@ -28,6 +28,7 @@ static const char *element_of(const struct jobs_rank *rank)
     return is_alone && digits > 0 && mark[digits + 1] == (is_pbs ? ']' : '\0') ? mark : NULL;
 }
 
+/* Names the job that a rank is of. */
 static void name_job(const struct jobs_rank *rank, char *name, size_t size)
 {
     const char *element = element_of(rank);
@@ -104,6 +105,7 @@ static void find_runs(struct jobs_rank *ranks, size_t count)
     }
 }
 
+/* Gives sessions of one job their runs. */
 static void index_runs(struct gput_jobs *jobs)
 {
     struct jobs_rank *ranks = jobs->ranks;
@@ -167,6 +169,7 @@ static bool is_retry_of_task(const struct jobs_rank *rank, const struct jobs_ran
     return jobs_has_failed(before) && before->start + before->seconds <= rank->start;
 }
 
+/* Notes that a run has a session of that rank. */
 static void note_rank(struct gput_jobs *jobs, struct run *run, size_t session)
 {
     const struct jobs_rank *noted = &jobs->ranks[session];
@@ -219,6 +222,7 @@ static bool is_later_run(const struct gput_jobs *jobs, const struct run *run, si
            jobs_is_much_later(rank, before);
 }
 
+/* Begins a job, or the next run of one. */
 static void begin_job(struct gput_jobs *jobs, struct run *run, size_t index, const char *name)
 {
     bool is_next = jobs->n_jobs > 0 && strcmp(run->name, name) == 0;
@@ -242,6 +246,7 @@ static void begin_job(struct gput_jobs *jobs, struct run *run, size_t index, con
         text_fit(job->name, sizeof job->name, "%s", name);
 }
 
+/* Makes jobs of the sorted sessions: one for each name and run. */
 static void split_into_jobs(struct gput_jobs *jobs)
 {
     struct run run = {0};
@@ -269,6 +274,7 @@ static void split_into_jobs(struct gput_jobs *jobs)
 
 /* ---- Machines ---- */
 
+/* Orders sessions by job, machine and rank. */
 static int compare_machines(const void *left, const void *right)
 {
     const struct jobs_rank *a = left, *b = right;
@@ -279,6 +285,7 @@ static int compare_machines(const void *left, const void *right)
     return strcmp(a->path, b->path);
 }
 
+/* Makes machines of the sorted sessions of each job. */
 static void split_into_machines(struct gput_jobs *jobs)
 {
     for (size_t i = 0; i < jobs->n_ranks && !jobs->failed; i++) {
@@ -386,6 +393,7 @@ static void describe_jobs(struct gput_jobs *jobs)
     }
 }
 
+/* Takes over what sessions say of their machines. */
 static void describe_machines(struct gput_jobs *jobs)
 {
     for (size_t i = 0; i < jobs->n_machines; i++) {

@@ -154,6 +154,7 @@ int gput_jobs_tables(
     return tables_finish_building(building, tables, error);
 }
 
+/* Writes the tables in a format; CSV has that of the ranks alone. */
 static int render_tables(const struct gput_jobs *jobs, enum gput_format format, char **bytes,
     size_t *length, struct gput_error *error)
 {

@@ -49,6 +49,7 @@ static void compare_paths(
     layout->common = length;
 }
 
+/* Finds which columns the table of ranks has, and how wide they are. */
 static struct layout lay_out(const struct gput_jobs *jobs, const struct jobs_job *job)
 {
     struct layout layout = {.number_width = (int)fmax(5, (double)strlen(job->noun)),
@@ -65,6 +66,7 @@ static struct layout lay_out(const struct gput_jobs *jobs, const struct jobs_job
     return layout;
 }
 
+/* Writes the names of the columns of ranks. */
 static void write_header(const struct jobs_job *job, const struct layout *layout, struct str *text)
 {
     str_printf(text, "  %*s  %-*s %*s %*s %8s", layout->number_width, job->noun,
@@ -76,6 +78,7 @@ static void write_header(const struct jobs_job *job, const struct layout *layout
     str_append(text, "  end\n");
 }
 
+/* Writes the line of a rank. */
 static void write_rank(const struct jobs_rank *rank, const struct layout *layout, struct str *text)
 {
     char number[24], seconds[HUMAN_SIZE], cpu[HUMAN_SIZE], ram[HUMAN_SIZE], waited[HUMAN_SIZE];
@@ -144,6 +147,7 @@ static void write_count(const struct gput_jobs *jobs, const struct jobs_job *job
         str_printf(text, " (known: %.0f of %.0f)", job->known_ranks, job->world_size);
 }
 
+/* Writes what the ranks used of their GPUs. */
 static void write_gpus(const struct jobs_job *job, struct str *text)
 {
     char ram[HUMAN_SIZE];
@@ -156,6 +160,7 @@ static void write_gpus(const struct jobs_job *job, struct str *text)
     str_append(text, "\n");
 }
 
+/* Writes what the job used. */
 static void write_figures(const struct jobs_job *job, struct str *text)
 {
     char ram[HUMAN_SIZE], cpu[HUMAN_SIZE], energy[HUMAN_SIZE], slowest[HUMAN_SIZE],
@@ -264,6 +269,7 @@ static void write_command(
     str_append_char(text, '\n');
 }
 
+/* Writes all that is known of a job. */
 static void write_job(const struct gput_jobs *jobs, size_t index, struct str *text)
 {
     char seconds[HUMAN_SIZE];

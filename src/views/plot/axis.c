@@ -83,6 +83,7 @@ static double round_step(double least)
                                              : 10);
 }
 
+/* How many decimals the multiples of a step need. */
 static int decimals_of(double step)
 {
     int decimals = 0;

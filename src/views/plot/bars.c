@@ -69,6 +69,7 @@ struct layout {
     double left, right;  /* between these are the bars */
 };
 
+/* Finds where bars begin and end, by the widths of labels and values. */
 static void find_edges(struct layout *layout)
 {
     double text = 0, most = layout->width * MAX_LABEL_SHARE;
@@ -99,6 +100,7 @@ static void add_text(
         layout->drawing, (struct drawing_point){x, y}, anchor, FONT, layout->ink, text);
 }
 
+/* Draws the interval of a value as a line with caps. */
 static void draw_interval(struct layout *layout, double low, double high, double y)
 {
     const struct drawing_style style = {.colour = layout->ink, .opacity = 1, .width = 0.8};
@@ -111,6 +113,7 @@ static void draw_interval(struct layout *layout, double low, double high, double
     }
 }
 
+/* Draws a bar, with a title for those who point at it. */
 static void draw_box(struct layout *layout, const struct bar *bar, double width, double y)
 {
     const struct drawing_style style = {
@@ -123,6 +126,7 @@ static void draw_box(struct layout *layout, const struct bar *bar, double width,
     str_finish(&title);
 }
 
+/* Draws a bar with its label, interval and value. */
 static void draw_bar(struct layout *layout, const struct bar *bar, double most, double y)
 {
     double scale = most > 0 ? (layout->right - layout->left) / most : 0;
@@ -143,6 +147,7 @@ static void draw_bar(struct layout *layout, const struct bar *bar, double most, 
     add_text(layout, end + GAP, baseline, DRAWING_START, bar->text);
 }
 
+/* Draws the bars of one figure below its name. Returns where it ends. */
 static double draw_panel(struct layout *layout, const struct bars_panel *panel, double y)
 {
     const struct drawing_style axis = {.colour = layout->ink, .opacity = 1, .width = 0.6};

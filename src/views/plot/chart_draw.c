@@ -57,6 +57,7 @@ uint32_t chart_ink(bool is_inline)
     return is_inline ? 0x808891 : 0x262626;
 }
 
+/* The colour and the dashes of a look. */
 static struct drawing_style style_of(const struct chart *chart, unsigned look, double width)
 {
     static const enum drawing_dash dashes[] = {
@@ -199,6 +200,7 @@ static size_t add_heading(struct layout *layout, size_t index, double y)
 
 /* ---- Panels ---- */
 
+/* Makes the axis of a panel of the values that it has. */
 static void make_axis(const struct chart_panel *panel, struct axis *axis, size_t ticks)
 {
     double low = 0, high = 0, limit = 0;
@@ -219,6 +221,7 @@ static double place_y(const struct layout *layout, const struct axis *axis, doub
     return bottom - axis_place(axis, v) * layout->panel_height;
 }
 
+/* Shades the times of code blocks under the curves. */
 static void draw_bands(struct layout *layout, double top)
 {
     for (size_t i = 0; i < layout->chart->row_count; i++) {
@@ -233,6 +236,7 @@ static void draw_bands(struct layout *layout, double top)
     }
 }
 
+/* Draws the ticks of an axis, with their values. */
 static void draw_axis(struct layout *layout, const struct axis *axis, double bottom)
 {
     char label[AXIS_TEXT_SIZE];
@@ -312,6 +316,7 @@ static void draw_limits(
     }
 }
 
+/* Draws a curve, and its limit. */
 static void draw_line(
     struct layout *layout, const struct chart_line *line, const struct axis *axis, double bottom)
 {
@@ -343,6 +348,7 @@ static double draw_panel(struct layout *layout, size_t index, double y)
 
 /* ---- Rows and time ---- */
 
+/* Draws the calls of a code block. */
 static void draw_row(struct layout *layout, const struct chart_row *row, double y)
 {
     struct drawing_style style = style_of(layout->chart, row->look, 0);
@@ -359,6 +365,7 @@ static void draw_row(struct layout *layout, const struct chart_row *row, double 
     }
 }
 
+/* Draws the axis of time. */
 static void draw_time(struct layout *layout, double y)
 {
     const struct drawing_style style = {.colour = layout->ink, .opacity = 1, .width = 0.6};
@@ -408,6 +415,7 @@ static double usual_panel_height(const struct chart *chart)
     return chart->panel_count <= 1 ? 120 : chart->panel_count == 2 ? 90 : 72;
 }
 
+/* Makes the axes of all panels, and finds the space that their values need. */
 static void make_axes(struct layout *layout, double panel_height)
 {
     size_t ticks = (size_t)fmax(panel_height / TICK_DISTANCE, 1);
@@ -453,6 +461,7 @@ static int lay_out(struct layout *layout, struct gput_error *error)
     return GPUT_OK;
 }
 
+/* Draws the whole chart, from the top to the bottom. */
 static void draw(struct layout *layout)
 {
     const struct chart *chart = layout->chart;
@@ -504,6 +513,7 @@ static void describe(const struct chart *chart, struct str *text)
     }
 }
 
+/* Whether all curves are there: none failed for lack of memory. */
 static bool is_complete(const struct chart *chart)
 {
     for (size_t i = 0; i < chart->panel_count; i++) {

@@ -86,6 +86,7 @@ static void end_column(struct curve *curve)
     curve->column = NAN;
 }
 
+/* Adds a point within the time of the chart to its column. */
 static void add_inside(struct curve *curve, struct drawing_point point)
 {
     double span = curve->end - curve->start;
@@ -143,6 +144,7 @@ static void add_crossing(struct curve *curve, struct drawing_point a, struct dra
     }
 }
 
+/* Adds a point, or a gap where it has no value. */
 static void add_point(struct curve *curve, double time, double value)
 {
     struct drawing_point point = {time, value}, previous = curve->previous;

@@ -46,6 +46,7 @@ void drawing_finish(struct drawing *drawing)
 
 /* ---- Shapes ---- */
 
+/* Adds a shape, with a copy of its text. NULL without memory. */
 static struct drawing_shape *add_shape(struct drawing *drawing, enum drawing_kind kind,
     const struct drawing_style *style, const char *text)
 {

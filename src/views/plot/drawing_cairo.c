@@ -33,6 +33,7 @@ static void set_colour(struct canvas *canvas, uint32_t colour, double opacity)
 
 /* ---- Shapes ---- */
 
+/* Draws a line. */
 static void draw_line(
     struct canvas *canvas, const struct drawing_shape *shape, const struct drawing_point *points)
 {
@@ -62,6 +63,7 @@ static void draw_box(
     canvas->library.cairo_fill(canvas->cairo);
 }
 
+/* Draws a text at its anchor, in fonts that have its letters. */
 static void draw_text(
     struct canvas *canvas, const struct drawing_shape *shape, const struct drawing_point *points)
 {
@@ -80,6 +82,7 @@ static void draw_text(
     library->pango_cairo_show_layout(canvas->cairo, canvas->layout);
 }
 
+/* Draws all shapes in order. */
 static void draw_shapes(struct canvas *canvas, const struct drawing *drawing)
 {
     static void (*const draw[])(
@@ -103,6 +106,7 @@ static void draw_shapes(struct canvas *canvas, const struct drawing *drawing)
 
 /* ---- Surfaces ---- */
 
+/* Makes an error of a status of cairo. */
 static int check(const struct cairo_library *library, int status, struct gput_error *error)
 {
     if (status == CAIRO_STATUS_SUCCESS)
@@ -113,6 +117,7 @@ static int check(const struct cairo_library *library, int status, struct gput_er
         library->cairo_status_to_string(status));
 }
 
+/* Draws the picture onto a surface. */
 static int draw(const struct cairo_library *library, struct cairo_surface *surface,
     const struct drawing *drawing, double scale, struct gput_error *error)
 {

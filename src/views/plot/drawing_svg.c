@@ -25,6 +25,7 @@ static void append_attribute(struct str *text, const char *name, double value)
     str_append_char(text, '"');
 }
 
+/* Appends a text with what XML gives a meaning to replaced. */
 static void append_escaped(struct str *text, const char *name)
 {
     for (; *name; name++) {
@@ -47,6 +48,7 @@ static void end_shape(struct str *text, const char *name, const char *stands_for
     str_printf(text, "</title></%s>\n", name);
 }
 
+/* Appends the lengths of dashes. */
 static void append_dashes(struct str *text, enum drawing_dash dash)
 {
     int count;
@@ -80,6 +82,7 @@ static void append_path(struct str *text, const struct drawing_point *points, si
     str_append(text, length == 1 ? "h0" : "");
 }
 
+/* Writes a line as a path. */
 static void write_line(
     struct str *text, const struct drawing_shape *shape, const struct drawing_point *points)
 {
@@ -95,6 +98,7 @@ static void write_line(
     end_shape(text, "path", shape->text);
 }
 
+/* Writes a box, with its title. */
 static void write_box(
     struct str *text, const struct drawing_shape *shape, const struct drawing_point *points)
 {
@@ -108,6 +112,7 @@ static void write_box(
     end_shape(text, "rect", shape->text);
 }
 
+/* Writes a text at its anchor. */
 static void write_text(
     struct str *text, const struct drawing_shape *shape, const struct drawing_point *points)
 {
@@ -121,6 +126,7 @@ static void write_text(
     str_append(text, "</text>\n");
 }
 
+/* Writes the size, the font and the title of the picture. */
 static void write_head(struct str *text, const struct drawing *drawing)
 {
     str_append(text, "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" viewBox=\"0 0 ");

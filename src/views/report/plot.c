@@ -103,6 +103,7 @@ static int fill(struct plot *plot, struct gput_error *error)
     return with_blocks ? plot_blocks_add(plot->payload, options, &plot->chart, error) : GPUT_OK;
 }
 
+/* Loads the sessions, makes their chart, and writes it in a format. */
 static int draw(const struct gput_plot_options *options, const char *folder,
     enum gput_format format, char **bytes, size_t *length, struct gput_error *error)
 {

@@ -45,6 +45,7 @@ static int add_series(
     return GPUT_OK;
 }
 
+/* Lists the curves of a session. */
 static int list_session(struct plot_figures *figures, const struct doc *session, size_t number,
     struct gput_error *error)
 {
@@ -87,9 +88,14 @@ static bool is_any_used(const struct gput_plot_curve *curve)
     return false;
 }
 
-static int list_given(
-    struct plot_figures *figures, const struct gput_plot_options *options, struct gput_error *error)
+int plot_figures_list(struct plot_figures *figures, const struct report_payload *payload,
+    const struct gput_plot_options *options, struct gput_error *error)
 {
+    const struct doc *sessions = doc_get(payload->root, "sessions");
+    *figures = (struct plot_figures){0};
+    for (const struct doc *item = sessions->first; item; item = item->next)
+        TRY(list_session(figures, item, figures->n_sessions++, error));
+
     figures->curves = calloc(options->n_curves + 1, sizeof *figures->curves);
     if (!figures->curves)
         return error_memory(error);
@@ -111,16 +117,6 @@ static int list_given(
         TRY(add_series(figures, &series, error));
     }
     return GPUT_OK;
-}
-
-int plot_figures_list(struct plot_figures *figures, const struct report_payload *payload,
-    const struct gput_plot_options *options, struct gput_error *error)
-{
-    const struct doc *sessions = doc_get(payload->root, "sessions");
-    *figures = (struct plot_figures){0};
-    for (const struct doc *item = sessions->first; item; item = item->next)
-        TRY(list_session(figures, item, figures->n_sessions++, error));
-    return list_given(figures, options, error);
 }
 
 void plot_figures_finish(struct plot_figures *figures)
@@ -207,6 +203,7 @@ static bool choose_group(struct plot_figures *figures, const char *group, bool u
     return is_any;
 }
 
+/* Chooses the curve of that id in all sessions. False: there is none. */
 static bool choose_id(struct plot_figures *figures, const char *id)
 {
     bool is_any = false;
@@ -229,6 +226,7 @@ static bool is_repeated(const struct plot_figures *figures, size_t index, bool i
     return false;
 }
 
+/* Lists the names of all charts, or of all curves, each once. */
 static void list_names(const struct plot_figures *figures, bool is_id, struct str *text)
 {
     const char *before = "";
@@ -241,6 +239,7 @@ static void list_names(const struct plot_figures *figures, bool is_id, struct st
     }
 }
 
+/* Refuses a name that is neither a chart nor a curve, and says which there are. */
 static int refuse(const struct plot_figures *figures, const char *name, struct gput_error *error)
 {
     struct str charts = {0}, curves = {0};
@@ -257,6 +256,7 @@ static int refuse(const struct plot_figures *figures, const char *name, struct g
     return code;
 }
 
+/* Chooses the charts that are shown unless others are named; all, where there is none of them. */
 static void choose_usual(struct plot_figures *figures)
 {
     bool is_any = false;
@@ -310,6 +310,7 @@ int plot_figures_choose(
 /* What takes the points of a curve, in order. */
 typedef void take_point(void *user, double time, double value);
 
+/* Hands on the points of a curve, in order. */
 static int read_points(const struct plot_series *series, const struct report_payload *payload,
     take_point *take, void *user, struct gput_error *error)
 {
@@ -416,6 +417,7 @@ static void take_into_curve(void *user, double time, double value)
     curve_add(user, time, value);
 }
 
+/* Adds a curve to a panel, with a label that says what the panel does not. */
 static int add_line(const struct plot_figures *figures, const struct plot_series *series,
     const struct report_payload *payload, struct chart *chart, struct chart_panel *panel,
     struct gput_error *error)
@@ -442,6 +444,7 @@ static int add_line(const struct plot_figures *figures, const struct plot_series
     return GPUT_OK;
 }
 
+/* Adds a panel with all curves of the group of the first one. */
 static int add_panel(const struct plot_figures *figures, const struct plot_series *first,
     const struct report_payload *payload, struct chart *chart, struct gput_error *error)
 {

@@ -58,6 +58,8 @@ static const char *reason_of(const struct card *card, const struct gput_source *
                                                                : NULL;
 }
 
+/* Adds a card, with what says how far its figure can be trusted. One without figure and source is
+ * left out. */
 static void add_card(struct report_session *session, const struct card *card)
 {
     const struct gput_source *source = session->results && card->source
@@ -86,6 +88,7 @@ static void add_card(struct report_session *session, const struct card *card)
         doc_add_string(object, "reason", reason);
 }
 
+/* Adds a card of a figure without bounds. */
 static void add_figure(struct report_session *session, const char *id, const char *label,
     const char *unit, double value, const char *source)
 {
@@ -123,6 +126,7 @@ static double limit_of_cores(const struct gput_static_data *data)
         data->allowed_cores, data->system_core_count > 0 ? data->system_core_count : NAN);
 }
 
+/* Adds a card of the highest of the samples. */
 static void add_highest(struct report_session *session, const char *id, const char *label,
     const char *unit, double highest, double limit)
 {
@@ -136,6 +140,7 @@ static void add_highest(struct report_session *session, const char *id, const ch
     add_card(session, &card);
 }
 
+/* Adds a card of the cores that samples saw in use, in the mean. */
 static void add_mean_cores(
     struct report_session *session, const struct gput_static_data *data, const double *mean)
 {
@@ -175,6 +180,7 @@ static void add_peak(struct report_session *session, const char *id, const char 
     add_card(session, &card);
 }
 
+/* Adds cards of CPU time, and of the cores that it makes of the wall time. */
 static void add_cpu(struct report_session *session)
 {
     const struct gput_results *results = figures_of(session);
@@ -214,6 +220,7 @@ static void add_cpu(struct report_session *session)
             accounting->captured_percent, "cpu_time");
 }
 
+/* Adds cards of one GPU. */
 static void add_gpu(struct report_session *session, uint32_t index, const struct gput_gpu *gpu)
 {
     char id[32], label[160];
@@ -232,6 +239,7 @@ static void add_gpu(struct report_session *session, uint32_t index, const struct
     add_figure(session, id, label, "watts", gpu->mean_power_watts, "gpu");
 }
 
+/* Adds cards of what was counted: bytes, faults, switches, processes. */
 static void add_counts(struct report_session *session)
 {
     const struct gput_results *results = figures_of(session);
@@ -265,6 +273,7 @@ static double limit_of_ram(const struct gput_results *results, double ram_bytes)
     return allowed_or(data->allowed_ram_bytes, data->ram_system_capacity_bytes);
 }
 
+/* Adds cards of the results of a session. */
 static void add_from_results(struct report_session *session)
 {
     const struct gput_results *results = figures_of(session);
@@ -297,6 +306,7 @@ static void add_from_results(struct report_session *session)
     add_counts(session);
 }
 
+/* Adds where figures come from, or why they are missing. */
 static void add_sources(struct report_session *session)
 {
     const struct gput_results *results = session->results;
@@ -311,6 +321,7 @@ static void add_sources(struct report_session *session)
 
 /* ---- From samples ---- */
 
+/* Adds cards of what samples alone say of a session without results. */
 static void add_from_samples(struct report_session *session)
 {
     const struct gput_static_data *data = &session->static_data;

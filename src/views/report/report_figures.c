@@ -57,6 +57,7 @@ static bool is_same_kind(const struct doc *a, const struct doc *b)
                strcmp(doc_get_string(a, "label"), doc_get_string(b, "label")) == 0);
 }
 
+/* What a session has of a figure; NULL: it lacks it. */
 static const struct doc *find_value(const struct doc *session, const struct figure *figure)
 {
     const struct doc *cards = doc_get(session, "cards");

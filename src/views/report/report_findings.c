@@ -70,6 +70,7 @@ static bool has_failed(const struct doc *identity)
     return !was_ended && (exit > 0 || signal > 0);
 }
 
+/* The value of a card of a session; NaN: it has no such card. */
 static double card_value(const struct doc *session, const char *id)
 {
     const struct doc *cards = doc_get(session, "cards");
@@ -80,6 +81,7 @@ static double card_value(const struct doc *session, const char *id)
     return NAN;
 }
 
+/* What is compared of a rank. CPU time is that of its card, or of the cores that it used. */
 static struct rank rank_of(const struct doc *session, size_t index)
 {
     const struct doc *identity = doc_get(session, "identity");
@@ -251,6 +253,7 @@ static int add_busiest(struct doc *findings, const struct report_payload *payloa
     return GPUT_OK;
 }
 
+/* Adds which ranks failed or stand out, or else which one is the busiest. */
 static int compare_ranks(struct doc *findings, const struct report_payload *payload,
     const struct doc *sessions, struct gput_error *error)
 {

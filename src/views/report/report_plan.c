@@ -135,6 +135,8 @@ static int add_entry(struct report_plan *plan, const struct gput_report_session 
     return is_entered ? add_folder(plan, given, path, depth, error) : GPUT_OK;
 }
 
+/* Adds what is in a folder. All of it is of one folder, which may have sessions of its own below.
+ */
 static int add_folder(struct report_plan *plan, const struct gput_report_session *given,
     const char *path, int depth, struct gput_error *error)
 {

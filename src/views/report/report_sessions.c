@@ -105,6 +105,7 @@ static int load_session(
     return report_cards_add(session, error);
 }
 
+/* Loads a session of the plan into the document, and adds it to what is compared. */
 static int add_session(struct report_payload *payload, const struct gput_report_options *options,
     const struct report_plan *plan, size_t index, bool curves_only, const long *ranks,
     struct gput_comparison *comparison, struct gput_error *error)

@@ -65,6 +65,7 @@ static int pass_part(struct report_rows *rows, struct report_cell *cells,
     return target->receive(target->user, STEAL(part), error);
 }
 
+/* Hands on a table in parts. */
 static int pass_table(void *user, struct report_rows *rows, struct gput_error *error)
 {
     CLEANUP_FREE struct report_cell *cells = calloc(rows->count + 1, sizeof *cells);

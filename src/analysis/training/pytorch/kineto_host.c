@@ -41,6 +41,7 @@ struct host {
     int64_t own_ns;
 };
 
+/* Adds up the operator that ends: its time, and what of it was its own. */
 static void close_operator(struct host *host)
 {
     const struct open_operator *open = &host->open[--host->depth];
@@ -82,6 +83,7 @@ static int by_thread(const void *left, const void *right)
     return ORDER(b->end_ns, a->end_ns); /* the outer one first */
 }
 
+/* Begins a thread, when all operators of the one before have ended. */
 static int begin_thread(struct host *host, const struct gpu_span *span, struct gput_error *error)
 {
     int64_t rank = host->spans.run.ranks.all[span->rank].rank;
@@ -98,6 +100,7 @@ static int begin_thread(struct host *host, const struct gpu_span *span, struct g
     return GPUT_OK;
 }
 
+/* Adds a slice to its thread. */
 static int add_to_thread(struct host *host, const struct gpu_span *span, struct gput_error *error)
 {
     if (host->n_threads == 0 ||
@@ -126,6 +129,7 @@ static int thread_order(const void *left, const void *right)
     return by_thread(&a->first, &b->first);
 }
 
+/* Reads the slices of the host, in the order of threads and times. */
 static int read_host(struct host *host, const struct gput_kineto_options *options,
     struct read_report *report, struct gput_error *error)
 {
@@ -157,6 +161,7 @@ static struct gput_table *add_thread_table(struct gput_tables *tables, const cha
     return table;
 }
 
+/* Writes whose thread it is, and how long it lasted. */
 static int64_t put_thread(
     const struct host *host, const struct host_thread *thread, struct gput_table *table)
 {
@@ -170,6 +175,7 @@ static int64_t put_thread(
     return span;
 }
 
+/* Makes the table of what threads spent their time on. */
 static void make_threads(const struct host *host, struct gput_tables *tables)
 {
     struct gput_table *table = add_thread_table(tables, "threads");
@@ -187,6 +193,7 @@ static void make_threads(const struct host *host, struct gput_tables *tables)
     }
 }
 
+/* Makes the table of the gaps between operators. */
 static void make_gaps(const struct host *host, struct gput_tables *tables)
 {
     struct gput_table *table = add_thread_table(tables, "gaps");
@@ -215,6 +222,7 @@ static int by_own_time(const void *left, const void *right)
     return ORDER(a->name, b->name);
 }
 
+/* Writes a row of an operator. */
 static void put_operator(const struct host *host, const struct operator_sum *sum, const char *name,
     struct gput_table *table)
 {
@@ -227,6 +235,7 @@ static void put_operator(const struct host *host, const struct operator_sum *sum
     table_put_double(table, span_percent(sum->own_ns, host->own_ns));
 }
 
+/* Makes the table of operators, those with the most time of their own first. */
 static void make_operators(struct host *host, size_t limit, struct gput_tables *tables)
 {
     struct gput_table *table = tables_add(tables, "operators");

@@ -23,6 +23,7 @@ int kineto_ranks_append(
     return GPUT_OK;
 }
 
+/* Adds each file as a rank. */
 static int add_files(
     struct kineto_ranks *ranks, struct trace_paths *files, struct gput_error *error)
 {

@@ -243,6 +243,7 @@ struct kernels {
 
 #define WORKS (GPU_MEMORY + 1)
 
+/* Adds up a kernel under its name and kind of work. */
 static int add_kernel(void *user, const struct gpu_span *span, struct gput_error *error)
 {
     struct kernels *kernels = user;
@@ -264,6 +265,7 @@ static int add_kernel(void *user, const struct gpu_span *span, struct gput_error
     return GPUT_OK;
 }
 
+/* Writes the kernels that took the most time, and the rest in one row. */
 static void put_kernels(struct kernels *kernels, size_t limit, struct gput_table *table)
 {
     const struct names *names = &kernels->run.names;
@@ -285,6 +287,7 @@ static void put_kernels(struct kernels *kernels, size_t limit, struct gput_table
         put_kernel(&rest, "others", NULL, kernels->all_ns, table);
 }
 
+/* Makes the table of kernels. */
 static int make_kernels(const struct gput_kineto_options *options, struct gput_tables *tables,
     struct read_report *report, struct gput_error *error)
 {
@@ -303,6 +306,7 @@ static int make_kernels(const struct gput_kineto_options *options, struct gput_t
     return code;
 }
 
+/* Says why the GPU was idle before a kernel. */
 static void add_gap(struct stream_time *time, const struct gpu_span *span, int64_t delay_ns)
 {
     int64_t gap = span->start_ns - time->until_ns;
@@ -317,6 +321,7 @@ static void add_gap(struct stream_time *time, const struct gpu_span *span, int64
     time->until_ns = span->end_ns > time->until_ns ? span->end_ns : time->until_ns;
 }
 
+/* Writes how long a stream was idle, by reason. */
 static void put_idle(const struct kineto_run *run, const struct gpu_span *first,
     const struct stream_time *time, struct gput_table *table)
 {
@@ -340,6 +345,7 @@ static bool same_stream(const struct gpu_span *a, const struct gpu_span *b)
     return a->rank == b->rank && a->device == b->device && a->stream == b->stream;
 }
 
+/* Walks over the kernels of each stream, and adds up the gaps between them. */
 static int find_idles(const struct kineto_spans *ordered, int64_t delay_ns,
     struct gpu_results *results, struct gput_error *error)
 {
@@ -359,6 +365,7 @@ static int find_idles(const struct kineto_spans *ordered, int64_t delay_ns,
     return GPUT_OK;
 }
 
+/* Makes the table of why streams were idle. */
 static int make_idle(const struct gput_kineto_options *options, struct gput_tables *tables,
     struct read_report *report, struct gput_error *error)
 {
@@ -383,6 +390,7 @@ static int make_idle(const struct gput_kineto_options *options, struct gput_tabl
     return code;
 }
 
+/* Reads the traces, and makes the tables of one view. */
 static int make_view(enum gput_kineto_view view, const struct gput_kineto_options *options,
     struct gput_tables *tables, struct gput_error *error)
 {

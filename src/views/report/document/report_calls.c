@@ -39,6 +39,7 @@ int report_calls_add(
     return report_column_add(&calls->depth, depth, error);
 }
 
+/* Adds the names of calls and of their processes. */
 static void add_texts(struct doc *object, struct report_calls *calls, const int64_t *pids)
 {
     struct doc *names = doc_add_array(object, "names");

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+/* Makes space for a track. False without memory. */
 static bool reach(struct report_lanes *lanes, size_t track)
 {
     if (track < lanes->count)

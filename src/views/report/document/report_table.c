@@ -1,5 +1,6 @@
 #include "views/report/document/report_table.h"
 
+/* Describes the columns of a table. */
 static void add_columns(struct doc *object, const struct gput_table *table)
 {
     struct doc *columns = doc_add_array(object, "columns");
@@ -13,6 +14,7 @@ static void add_columns(struct doc *object, const struct gput_table *table)
     }
 }
 
+/* Adds a cell of a table to its row. */
 static void add_cell(struct doc *row, const struct gput_table *table, size_t number, size_t column)
 {
     if (gput_table_is_missing(table, number, column))

@@ -57,6 +57,7 @@ struct folder {
     const char *path;
 };
 
+/* Writes a table to a file of its own in the folder. */
 static int write_table(void *user, struct report_rows *rows, struct gput_error *error)
 {
     const struct folder *folder = user;
@@ -82,6 +83,7 @@ static int write_folder(const struct report_payload *payload,
 
 /* ---- Both ---- */
 
+/* Checks that the folder of several tables is one, or can be made. */
 static int check_folder(const char *path, struct gput_error *error)
 {
     struct stat info;

@@ -72,6 +72,7 @@ static uint32_t node_on(struct collapsed *collapsed, uint32_t below, uint32_t pa
     return number;
 }
 
+/* Begins the stacks of a thread, below a root that names it. */
 static int begin_stacks(void *user, const struct report_stack *stack, struct gput_error *error)
 {
     struct collapsed *collapsed = user;
@@ -91,6 +92,8 @@ static int begin_stacks(void *user, const struct report_stack *stack, struct gpu
     return failed || root == NO_NODE ? error_memory(error) : GPUT_OK;
 }
 
+/* Adds the time since the last change to the stack that it was spent in, and opens or closes a
+ * call. */
 static int change_stack(
     void *user, bool is_open, uint32_t name, double at, struct gput_error *error)
 {
@@ -114,6 +117,7 @@ static int end_stacks(void *user, struct gput_error *error)
     return GPUT_OK;
 }
 
+/* Adds up the stacks of a session. */
 static int add_stacks(struct collapsed *collapsed, const struct report_payload *payload,
     const struct doc *session, struct gput_error *error)
 {
@@ -133,6 +137,7 @@ static int add_stacks(struct collapsed *collapsed, const struct report_payload *
 
 /* ---- Writing them ---- */
 
+/* Writes the line of a stack: its names from the outermost on, and its time. */
 static int append_stack(
     const struct collapsed *collapsed, uint32_t number, struct str *text, struct gput_error *error)
 {
@@ -156,6 +161,7 @@ static int append_stack(
     return text->failed ? error_memory(error) : GPUT_OK;
 }
 
+/* Writes all stacks in which time was spent. */
 static int write_stacks(
     const struct collapsed *collapsed, struct report_output *output, struct gput_error *error)
 {

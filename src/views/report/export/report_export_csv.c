@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* Writes a row of cells. */
 static void append_row(const struct report_cell *cells, size_t count, struct str *text)
 {
     for (size_t i = 0; i < count; i++) {
@@ -20,6 +21,7 @@ static void append_row(const struct report_cell *cells, size_t count, struct str
     str_append_char(text, '\n');
 }
 
+/* Writes the names of the columns, and all rows. */
 static int write_rows(struct report_rows *rows, struct report_cell *cells,
     struct report_output *output, struct gput_error *error)
 {
@@ -41,6 +43,7 @@ static int write_rows(struct report_rows *rows, struct report_cell *cells,
     return report_output_pass_rest(output, error);
 }
 
+/* Writes a table as CSV. */
 static int write_csv(
     struct report_rows *rows, report_receiver *receive, void *user, struct gput_error *error)
 {

@@ -13,6 +13,7 @@ struct writer {
     struct report_output output;
 };
 
+/* Writes the values of a column as a list. */
 static int write_values(
     struct writer *writer, struct report_column_reader *reader, struct gput_error *error)
 {
@@ -32,6 +33,7 @@ static int write_values(
     return GPUT_OK;
 }
 
+/* Writes a column, which is read in bounded memory. */
 static int write_column(struct writer *writer, const struct doc *column, struct gput_error *error)
 {
     struct report_column_reader reader;
@@ -44,6 +46,7 @@ static int write_column(struct writer *writer, const struct doc *column, struct 
 
 static int write_value(struct writer *writer, const struct doc *value, struct gput_error *error);
 
+/* Writes the members of an object, or the items of an array. */
 static int write_children(struct writer *writer, const struct doc *value, struct gput_error *error)
 {
     bool is_object = value->kind == DOC_OBJECT;
@@ -61,6 +64,7 @@ static int write_children(struct writer *writer, const struct doc *value, struct
     return report_output_pass(&writer->output, error);
 }
 
+/* Writes a value of the document; of a column its values. */
 static int write_value(struct writer *writer, const struct doc *value, struct gput_error *error)
 {
     if (report_is_column(value))

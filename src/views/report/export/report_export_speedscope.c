@@ -45,6 +45,7 @@ static int append_frames(
     return GPUT_OK;
 }
 
+/* Begins the profile of a thread. */
 static int begin_profile(void *user, const struct report_stack *stack, struct gput_error *error)
 {
     struct speedscope *speedscope = user;
@@ -68,6 +69,7 @@ static int begin_profile(void *user, const struct report_stack *stack, struct gp
     return report_output_pass(&speedscope->output, error);
 }
 
+/* Writes that a call opens or closes. */
 static int add_event(void *user, bool is_open, uint32_t name, double at, struct gput_error *error)
 {
     struct speedscope *speedscope = user;
@@ -88,6 +90,7 @@ static int end_profile(void *user, struct gput_error *error)
     return report_output_pass(&speedscope->output, error);
 }
 
+/* Writes the calls of all sessions as profiles of threads. */
 static int write_speedscope(
     struct speedscope *speedscope, const struct report_payload *payload, struct gput_error *error)
 {

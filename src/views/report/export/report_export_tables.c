@@ -36,6 +36,7 @@ struct member {
     const char *name, *key, *unit;
 };
 
+/* Adds the columns of those members that an object has. */
 static int add_members(const struct tables *tables, struct report_rows *rows,
     const struct doc *object, const struct member *members, struct gput_error *error)
 {
@@ -50,6 +51,7 @@ static int add_members(const struct tables *tables, struct report_rows *rows,
     return GPUT_OK;
 }
 
+/* Adds the columns of all curves with the same times. */
 static int add_samples(const struct tables *tables, struct report_rows *rows,
     const struct doc *session, int64_t axis, const struct doc *times, struct gput_error *error)
 {
@@ -63,6 +65,7 @@ static int add_samples(const struct tables *tables, struct report_rows *rows,
     return GPUT_OK;
 }
 
+/* Hands on a table of samples for each list of times. */
 static int pass_samples(
     const struct tables *tables, const struct doc *session, struct gput_error *error)
 {
@@ -80,6 +83,7 @@ static int pass_samples(
     return GPUT_OK;
 }
 
+/* Adds the columns of calls. */
 static int add_calls(const struct tables *tables, struct report_rows *rows, const struct doc *calls,
     struct gput_error *error)
 {
@@ -93,6 +97,7 @@ static int add_calls(const struct tables *tables, struct report_rows *rows, cons
     return add_members(tables, rows, calls, members, error);
 }
 
+/* Adds the columns of code blocks, with what each used. */
 static int add_blocks(const struct tables *tables, struct report_rows *rows,
     const struct doc *blocks, const struct doc *names, struct gput_error *error)
 {
@@ -123,6 +128,7 @@ static int add_blocks(const struct tables *tables, struct report_rows *rows,
     return GPUT_OK;
 }
 
+/* Adds the columns of processes. */
 static int add_processes(const struct tables *tables, struct report_rows *rows,
     const struct doc *list, struct gput_error *error)
 {
@@ -147,6 +153,7 @@ static int add_steps(const struct tables *tables, struct report_rows *rows, cons
     return add_members(tables, rows, steps, members, error);
 }
 
+/* Hands on the tables of calls and of code blocks. */
 static int pass_calls(
     const struct tables *tables, const struct doc *session, struct gput_error *error)
 {
@@ -173,6 +180,7 @@ static int pass_list(const struct tables *tables, const char *name, const struct
     return end(tables, &rows, code, error);
 }
 
+/* Hands on tables of what the document has as lists. */
 static int pass_lists(
     const struct tables *tables, const struct doc *session, struct gput_error *error)
 {
@@ -192,6 +200,7 @@ static int pass_lists(
     return pass_list(tables, "sources", doc_get(session, "sources"), sources, error);
 }
 
+/* Hands on the tables that a session has as such. */
 static int pass_tables(
     const struct tables *tables, const struct doc *list, struct gput_error *error)
 {

@@ -58,6 +58,7 @@ static int pass_text_of(
     return deflating->receive(deflating->user, deflating->text, BASE64_LENGTH(passed), error);
 }
 
+/* Packs what the stream has, and passes it on as text. */
 static int deflate_some(struct deflating *deflating, int flush, struct gput_error *error)
 {
     z_stream *stream = &deflating->stream;
@@ -72,6 +73,7 @@ static int deflate_some(struct deflating *deflating, int flush, struct gput_erro
     return GPUT_OK;
 }
 
+/* Packs bytes of any number. */
 static int deflate_bytes(void *user, const void *bytes, size_t length, struct gput_error *error)
 {
     struct deflating *deflating = user;
@@ -84,6 +86,7 @@ static int deflate_bytes(void *user, const void *bytes, size_t length, struct gp
     return GPUT_OK;
 }
 
+/* Passes on the whole payload, packed and as text. */
 static int pass_packed(const struct report_payload *payload, report_receiver *receive, void *user,
     struct gput_error *error)
 {
@@ -110,6 +113,7 @@ static int pass_text(
     return receive(user, text, strlen(text), error);
 }
 
+/* Passes on the title with what HTML gives a meaning to replaced. */
 static int pass_escaped(
     report_receiver *receive, void *user, const char *title, struct gput_error *error)
 {
@@ -198,6 +202,7 @@ static int write_to_stdout(void *user, const void *bytes, size_t length, struct 
     return GPUT_OK;
 }
 
+/* Writes the page to a file, or to the standard output. */
 static int write_page(const struct report_payload *payload, const char *page, const char *title,
     const char *path, int stop_fd, struct gput_error *error)
 {

@@ -36,6 +36,7 @@ static void set_top(struct split *split, size_t stack, size_t call)
         latest[i] = fmax(latest[2 * i], latest[2 * i + 1]);
 }
 
+/* Doubles the number of stacks. False without memory. */
 static bool grow(struct split *split)
 {
     size_t leaves = split->leaves ? split->leaves * 2 : 1;
@@ -77,6 +78,7 @@ static void close_stopped(struct split *split, size_t stack, double now)
         set_top(split, stack, top);
 }
 
+/* Puts a call on the stack that it fits into. False without memory. */
 static bool open_call(struct split *split, size_t number)
 {
     struct stack_call *call = &split->calls[number];
