@@ -198,6 +198,7 @@ static int spill(struct event_sorter *sorter, struct gput_error *error)
     return GPUT_OK;
 }
 
+/* Makes space for another event. False without memory. */
 static bool grow_entries(struct event_sorter *sorter)
 {
     if (sorter->count < sorter->capacity)
@@ -209,6 +210,7 @@ static bool grow_entries(struct event_sorter *sorter)
     return true;
 }
 
+/* Makes space for the bytes of a record. False without memory. */
 static bool grow_arena(struct event_sorter *sorter, size_t length)
 {
     size_t needed = sorter->arena_used + length + SORTER_PADDING;
@@ -234,6 +236,8 @@ static size_t held_bytes(const struct event_sorter *sorter, size_t length)
     return sorter->arena_used + length + (sorter->count + 1) * 2 * sizeof(struct entry);
 }
 
+/* Adds a record, and moves all to the temporary file where memory would be exceeded. NULL: `error`
+ * says why. */
 static void *add(struct event_sorter *sorter, struct entry entry, struct gput_error *error)
 {
     size_t length = entry.length;
@@ -276,6 +280,7 @@ void *event_sorter_add_pair(struct event_sorter *sorter, int64_t start_ns, int64
     return refuses(sorter, length, error) ? NULL : add(sorter, entry, error);
 }
 
+/* Frees what is in memory. */
 static void free_memory(struct event_sorter *sorter)
 {
     if (sorter->arena)
@@ -293,6 +298,7 @@ static int start_merging(struct event_sorter *sorter, const void **record, struc
     return sorted_runs_first(sorter->runs, sorter->memory_bytes, record, error);
 }
 
+/* Takes the next record of all runs in the file. */
 static int next_merged(struct event_sorter *sorter, bool first, struct sorted_record *record,
     bool *there, struct gput_error *error)
 {

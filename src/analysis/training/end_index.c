@@ -10,6 +10,7 @@ static int64_t latest_end(const struct end_index *index, size_t level, size_t pl
     return level == 0 ? index->end_of(index->intervals, place) : index->latest[level][place];
 }
 
+/* Adds a level with the latest end of each block of the level below. */
 static int add_level(struct end_index *index, size_t level, struct gput_error *error)
 {
     size_t below = index->counts[level - 1], count = (below + BLOCK - 1) / BLOCK;

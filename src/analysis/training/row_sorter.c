@@ -66,6 +66,7 @@ static int spill(struct row_sorter *sorter, struct gput_error *error)
     return sorted_runs_end_run(sorter->runs, error);
 }
 
+/* Makes space for another row, or moves all to the temporary file. */
 static int make_space(struct row_sorter *sorter, struct gput_error *error)
 {
     size_t max_rows = sorter->memory.bytes / sorter->order.row_size;

@@ -65,6 +65,7 @@ static bool parse_value(struct span span, uint64_t *value)
     return true;
 }
 
+/* Finds a region of memory by its name, or adds it. NULL: there is no space. */
 static struct fdinfo_region *region(struct fdinfo *info, struct span name)
 {
     for (uint32_t i = 0; i < info->n_regions; i++)
@@ -77,6 +78,7 @@ static struct fdinfo_region *region(struct fdinfo *info, struct span name)
     return added;
 }
 
+/* Finds an engine by its name, or adds it. NULL: there is no space. */
 static struct fdinfo_engine *engine(struct fdinfo *info, struct span name)
 {
     for (uint32_t i = 0; i < info->n_engines; i++)
@@ -90,6 +92,7 @@ static struct fdinfo_engine *engine(struct fdinfo *info, struct span name)
     return added;
 }
 
+/* Takes over the bytes of a region: resident ones, or all where the driver has no others. */
 static void parse_region(struct fdinfo *info, struct span name, uint64_t value, bool resident)
 {
     struct fdinfo_region *found = region(info, name);
@@ -131,6 +134,7 @@ static void parse_number(struct fdinfo *info, struct span key, uint64_t value)
     }
 }
 
+/* Takes over a line if it is one of DRM. */
 static void parse_line(struct fdinfo *info, struct span line)
 {
     const char *colon = memchr(line.start, ':', span_length(line));

@@ -82,6 +82,7 @@ static bool copy_options(struct gpu_source_options *to, const struct gpu_source_
     return to->procfs_root && to->sysfs_root && (to->nvml_path || !from->nvml_path);
 }
 
+/* Replaces a list of pids. False without memory: it stays as it was. */
 static bool copy_pids(struct pid_list *list, const pid_t *pids, size_t count)
 {
     if (count > list->capacity) {
@@ -104,6 +105,7 @@ static void reading_free(struct reading *reading)
     free(reading);
 }
 
+/* Frees a feed that no thread uses. */
 static void destroy(struct gpu_feed *feed)
 {
     if (feed->state)

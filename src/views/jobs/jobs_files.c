@@ -169,6 +169,7 @@ static bool is_same_file(const char *path, const char *other)
            info.st_dev == other_info.st_dev && info.st_ino == other_info.st_ino;
 }
 
+/* Makes one rank of neighbours that are of one session. */
 static void unite(struct gput_jobs *jobs, size_t *alias,
     bool (*is_same)(const struct jobs_rank *, const struct jobs_rank *))
 {

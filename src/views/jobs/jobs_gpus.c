@@ -42,6 +42,7 @@ static size_t first_of(const struct gput_jobs *jobs, size_t rank)
     return low;
 }
 
+/* Lists what ranks say of GPUs that the job has. NULL without memory. */
 static struct seen *list_seen(
     const struct gput_jobs *jobs, const struct jobs_job *job, size_t *count)
 {
@@ -94,6 +95,7 @@ static double count_unlisted(
     return fmax(0, fmin(sum, all - listed));
 }
 
+/* The mean use of the GPUs of a machine, by what its ranks say. */
 static double mean_of_ranks(const struct gput_jobs *jobs, const struct jobs_machine *machine)
 {
     double sum = 0, gpus = 0;
@@ -118,6 +120,7 @@ static void add_mean(struct means *means, double percent, double count)
     means->count += isnan(percent) ? 0 : count;
 }
 
+/* Adds GPUs of machines whose ranks list none. */
 static void add_unlisted(const struct gput_jobs *jobs, struct jobs_job *job,
     const struct seen *seen, size_t count, struct means *means)
 {

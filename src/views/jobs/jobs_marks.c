@@ -95,6 +95,7 @@ static const char *file_of(const struct gput_jobs *jobs, size_t clock)
 
 /* ---- Ends ---- */
 
+/* Keeps the end of a call: of many calls every second, fourth and so on. */
 static void add_end(struct block_ends *block, double end)
 {
     block->step += block->step == 0;
@@ -135,6 +136,7 @@ static void read_ends(struct sub_tracking_names *names, const char *path, struct
 
 /* ---- How far they are apart ---- */
 
+/* Compares the ends of a code block by two clocks. */
 static struct jobs_apart compare_block(const struct block_ends *from, const struct block_ends *to)
 {
     double apart[MAX_ENDS];

@@ -22,6 +22,7 @@ static bool has_rank_of_its_own(const struct jobs_rank *rank)
     return !isnan(rank->rank) && !rank->are_of_descendants;
 }
 
+/* Whether a session has a rank among its own. */
 static bool has_rank(const struct jobs_rank *session, double number)
 {
     const char *at = session->ranks;
@@ -91,6 +92,7 @@ static void leave_out(struct jobs_rank *session)
     session->path = session->report = NULL;
 }
 
+/* Leaves out the session of a launcher whose ranks have files of their own. */
 static void leave_out_launcher(struct gput_jobs *jobs, struct jobs_rank *session, size_t count)
 {
     char end[JOBS_END_SIZE] = "", cpu[HUMAN_SIZE], evidence[192];

@@ -122,6 +122,7 @@ static bool same_or_any(const char *asked, const char *there)
     return !asked || strcmp(asked, there) == 0;
 }
 
+/* Whether a profile is of the node, the phases and the steps that are wanted. */
 static bool selected(
     const struct gput_python_options *options, const struct python_profile *profile)
 {
@@ -207,6 +208,7 @@ static bool is_profile_name(const char *name)
            text_ends_with(name, ".prof");
 }
 
+/* Finds the profiles in a folder and those below it. */
 static int walk(const struct gput_python_options *options, const char *folder, int depth,
     struct python_profiles *profiles, struct gput_error *error)
 {
@@ -243,6 +245,7 @@ static int by_time(const void *left, const void *right)
     return strcmp(a->path, b->path);
 }
 
+/* Refuses a word that is none of those that there are. */
 static int check_word(const char *word, const char *noun, const char *const *words, size_t count,
     struct gput_error *error)
 {

@@ -26,6 +26,7 @@ struct comparing {
     int side; /* that is read */
 };
 
+/* Adds up an event under its name and category. */
 static int add_event(void *user, struct kineto_merged *file, const struct trace_event *event,
     struct gput_error *error)
 {
@@ -68,6 +69,7 @@ static int by_change_descending(const void *left, const void *right)
     return ORDER(a->key, b->key);
 }
 
+/* Writes how a name differs between the two sides. */
 static void put_row(const struct comparing *comparing, uint32_t key, struct gput_table *table)
 {
     const struct side_by_side *sums = comparing->sums + key;
@@ -87,6 +89,7 @@ static void put_row(const struct comparing *comparing, uint32_t key, struct gput
     table_put_double(table, (double)(sums->total_ns[1] - sums->total_ns[0]) / 1000);
 }
 
+/* Writes those that differ the most. */
 static int put_rows(const struct comparing *comparing, size_t limit, struct gput_tables *tables,
     struct gput_error *error)
 {
@@ -129,6 +132,7 @@ static void warn_of_ranks(
     kineto_ranks_warn_of_difference(&comparing->ranks[0], &comparing->ranks[1], report);
 }
 
+/* Reads the traces of both sides. */
 static int read_sides(struct comparing *comparing, const char *const *paths,
     struct read_report *report, struct gput_error *error)
 {

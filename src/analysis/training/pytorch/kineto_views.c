@@ -70,6 +70,7 @@ struct gpu_results {
     size_t count;
 };
 
+/* Adds what was found of a stream or GPU. */
 static int add_result(struct gpu_results *results, const struct kineto_run *run,
     struct gpu_result *result, struct gput_error *error)
 {
@@ -94,6 +95,7 @@ static void sort_results(struct gpu_results *results)
         qsort(results->all, results->count, sizeof *results->all, by_rank);
 }
 
+/* Begins to add up the time of a GPU, from its first slice on. */
 static struct gpu_time gpu_time_from(const struct gpu_span *first)
 {
     const unsigned compute = 1u << GPU_COMPUTE, communication = 1u << GPU_COMMUNICATION;
@@ -124,6 +126,7 @@ static void put_gpu(
     table_put_int(table, span_number(span->device));
 }
 
+/* Writes what a GPU spent its time on. */
 static void put_breakdown(const struct gpu_time *time, struct gput_table *table)
 {
     int64_t span = time->of[BUSY].cover.until_ns - time->start_ns;
@@ -148,6 +151,7 @@ static void put_breakdown(const struct gpu_time *time, struct gput_table *table)
     table_put_double(table, span_percent(memory_overlap, copying));
 }
 
+/* Walks over the slices of each GPU, and adds up its time. */
 static int find_breakdowns(
     const struct kineto_spans *ordered, struct gpu_results *results, struct gput_error *error)
 {
@@ -169,6 +173,7 @@ static int find_breakdowns(
     return GPUT_OK;
 }
 
+/* Makes the table of what GPUs spent their time on. */
 static int make_breakdown(const struct gput_kineto_options *options, struct gput_tables *tables,
     struct read_report *report, struct gput_error *error)
 {
@@ -203,6 +208,7 @@ struct kernel {
     int64_t max_ns;
 };
 
+/* Adds calls of a kernel to those so far. */
 static void add_call(struct kernel *kernel, const struct kernel *call)
 {
     if (kernel->count == 0 || call->min_ns < kernel->min_ns)
@@ -221,6 +227,7 @@ static int by_time_descending(const void *left, const void *right)
     return ORDER(a->work, b->work);
 }
 
+/* Writes a row of a kernel. */
 static void put_kernel(const struct kernel *kernel, const char *name, const char *work,
     int64_t all_ns, struct gput_table *table)
 {

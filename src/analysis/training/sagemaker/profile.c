@@ -30,6 +30,7 @@ static const struct {
     [GPUT_PROFILE_EVENTS] = {profile_events, true, false, profile_selects_event},
 };
 
+/* Which rows a view needs. */
 static struct profile_frame_selection selection_of(
     const struct gput_profile_options *options, enum gput_profile_view view)
 {
@@ -67,6 +68,7 @@ static const struct table_words *words_of(enum gput_profile_view view)
     return view >= GPUT_PROFILE_METRICS ? &of_rows : &words;
 }
 
+/* Refuses options that contradict each other. */
 static int check_options(const struct gput_profile_options *options, struct gput_error *error)
 {
     if (!options->path && !options->rows)
@@ -118,6 +120,7 @@ int gput_profile_start(const char *path, int64_t *start_us, struct gput_error *e
     return GPUT_OK;
 }
 
+/* Finds the step that each row of a program is of. */
 static int assign_steps(struct profile_frame *frame, const struct gput_profile_rows *rows,
     struct step_index *index, int64_t *steps, struct gput_error *error)
 {

@@ -79,6 +79,7 @@ struct measuring {
     uint32_t count;
 };
 
+/* Begins a group of calls of one kind. */
 static int add_group(
     struct measuring *measuring, const struct framework_row *row, struct gput_error *error)
 {
@@ -112,6 +113,7 @@ static int add_measure(
     return row_sorter_add(measuring->measures, measured, error);
 }
 
+/* Adds a call to its group, and to those that make batches. */
 static int add_row(struct measuring *measuring, struct measured *measured, struct gput_error *error)
 {
     TRY(add_measure(measuring, measured, error));
@@ -123,6 +125,7 @@ static int add_row(struct measuring *measuring, struct measured *measured, struc
     return add_measure(measuring, measured, error);
 }
 
+/* Adds all events of data loaders. */
 static int add_rows(
     struct profile_frame *frame, struct measuring *measuring, struct gput_error *error)
 {
@@ -155,6 +158,7 @@ static int measure_groups(struct measuring *measuring, struct gput_error *error)
     return GPUT_OK;
 }
 
+/* Writes a row of an outlier. */
 static void put_row(
     const struct profile_frame *frame, const struct measured *measured, struct gput_table *table)
 {
@@ -174,6 +178,7 @@ static void put_row(
     table_put_text(table, profile_frame_text(frame, row->node));
 }
 
+/* Adds a table of outliers. */
 static struct gput_table *add_row_table(struct gput_tables *tables, const char *name)
 {
     struct gput_table *table = tables_add(tables, name);
@@ -200,6 +205,7 @@ static void put_group(const struct group *group, struct gput_table *table)
     table_put_int(table, group->longest_us);
 }
 
+/* Adds the table of medians and longest times. */
 static struct gput_table *add_summary(const struct measuring *measuring, struct gput_tables *tables)
 {
     static const char *const parts[PARTS] = {"initialization", "workers", "getnext", "batch_time"};
@@ -213,6 +219,7 @@ static struct gput_table *add_summary(const struct measuring *measuring, struct 
     return table;
 }
 
+/* Adds the table of how data loaders were initialized. */
 static struct gput_table *add_kinds(const struct profile_frame *frame,
     const struct measuring *measuring, struct gput_tables *tables)
 {
@@ -230,6 +237,7 @@ static struct gput_table *add_kinds(const struct profile_frame *frame,
     return table;
 }
 
+/* Writes all tables. */
 static int put_all(const struct profile_frame *frame, const struct measuring *measuring,
     struct gput_tables *tables, struct gput_error *error)
 {
@@ -259,6 +267,7 @@ static int put_all(const struct profile_frame *frame, const struct measuring *me
     return GPUT_OK;
 }
 
+/* Reads the events, and measures batches and groups. */
 static int measure(struct profile_frame *frame, const struct gput_profile_options *options,
     struct measuring *measuring, struct gput_error *error)
 {

@@ -46,6 +46,7 @@ static void widen(struct profile_span *span, int64_t start_us, int64_t end_us)
     span->last_us = end_us > span->last_us ? end_us : span->last_us;
 }
 
+/* Adds a reading of a moment that is selected. */
 static int add_reading(
     struct filling *filling, const struct gput_profile_reading *reading, struct gput_error *error)
 {
@@ -65,6 +66,7 @@ static int add_reading(
     return row_sorter_add(frame->readings, &row, error);
 }
 
+/* Takes over a reading of a file. */
 static int on_reading(void *user, const struct system_reading *reading, struct gput_error *error)
 {
     struct filling *filling = user;
@@ -107,6 +109,7 @@ static int32_t small_number(const struct json_value *value)
     return json_int64(value, &number) && number >= -1 && number <= INT32_MAX ? (int32_t)number : -1;
 }
 
+/* The number of the text that Python has for a value. */
 static uint32_t pin_memory(struct filling *filling, const struct json_value *value)
 {
     if (value->kind == JSON_TRUE)
@@ -117,6 +120,7 @@ static uint32_t pin_memory(struct filling *filling, const struct json_value *val
                                       : add_text(filling->frame, "NA");
 }
 
+/* Takes over those args of an event that a frame has. */
 static void parse_args(
     struct filling *filling, const struct json_value *args, struct framework_row *row)
 {
@@ -144,6 +148,7 @@ static void parse_args(
         row->metric = add_json_text(filling, &name);
 }
 
+/* Takes over an event of a file. */
 static int on_event(void *user, const struct framework_event *event, struct gput_error *error)
 {
     struct filling *filling = user;
@@ -183,6 +188,7 @@ static int compare_system(const void *left, const void *right)
     return ORDER(a->value, b->value);
 }
 
+/* Orders events by their start, then by all else that they have. */
 static int compare_framework(const void *left, const void *right)
 {
     const struct framework_row *a = left, *b = right;
@@ -195,6 +201,7 @@ static int compare_framework(const void *left, const void *right)
     return 0;
 }
 
+/* Reads the files of one kind that were chosen. */
 static int read_files(struct filling *filling, const struct trace_root *root, const bool *chosen,
     bool system, struct read_report *report, struct gput_error *error)
 {
@@ -213,6 +220,7 @@ static int read_files(struct filling *filling, const struct trace_root *root, co
     return GPUT_OK;
 }
 
+/* Reads a folder of a profile, as far as it is selected. */
 static int read_root(struct filling *filling, const struct trace_root *root, bool *chosen,
     struct read_report *report, struct gput_error *error)
 {
@@ -233,6 +241,7 @@ static int read_root(struct filling *filling, const struct trace_root *root, boo
     return read_files(filling, root, chosen, true, report, error);
 }
 
+/* Reads the profile in a folder. */
 static int read_path(
     struct filling *filling, const char *path, struct read_report *report, struct gput_error *error)
 {
@@ -268,6 +277,7 @@ int profile_frame_add(struct profile_frame *frame, const struct gput_profile_eve
     return GPUT_OK;
 }
 
+/* Adds the rows that a program gave. */
 static int add_rows(
     struct filling *filling, const struct gput_profile_rows *rows, struct gput_error *error)
 {

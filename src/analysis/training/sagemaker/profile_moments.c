@@ -30,6 +30,7 @@ static void sums_add(struct sums *sums, uint32_t name, double value)
     sums->seen[name] = true;
 }
 
+/* Writes the sums of a table, with shares where they are wanted. */
 static void sums_put(const struct sums *sums, const struct profile_frame *frame, const char *table,
     const char *key, bool normalised, struct gput_tables *tables)
 {
@@ -83,6 +84,7 @@ static void add_at_moments(const struct profile_frame *frame,
         sums_add(&sums[1], row->name, duration);
 }
 
+/* Adds what an event had within the intervals. */
 static void add_between(const struct profile_frame *frame,
     const struct gput_profile_options *options, const struct framework_row *row,
     struct sums sums[3])
@@ -95,6 +97,7 @@ static void add_between(const struct profile_frame *frame,
     sums_add(&sums[1], row->name, duration);
 }
 
+/* Adds all events that are selected. */
 static int add_all(struct profile_frame *frame, const struct gput_profile_options *options,
     bool at_moments, struct sums sums[3], struct gput_error *error)
 {
@@ -107,6 +110,7 @@ static int add_all(struct profile_frame *frame, const struct gput_profile_option
     return GPUT_OK;
 }
 
+/* Adds up and writes the tables of phases, operators and so on. */
 static int put_sums(struct profile_frame *frame, const struct gput_profile_options *options,
     struct gput_tables *tables, bool at_moments, struct gput_error *error)
 {

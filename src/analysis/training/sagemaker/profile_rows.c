@@ -26,6 +26,7 @@ bool profile_selects_event(const struct profile_frame *frame,
            selects(options, profile_frame_text(frame, row->phase));
 }
 
+/* Adds the table of readings of the system. */
 static struct gput_table *add_system_table(struct gput_tables *tables)
 {
     static const struct column columns[] = {{"timestamp", .type = GPUT_COLUMN_TEXT},
@@ -37,6 +38,7 @@ static struct gput_table *add_system_table(struct gput_tables *tables)
     return table;
 }
 
+/* Adds the table of events of the framework. */
 static struct gput_table *add_framework_table(struct gput_tables *tables)
 {
     static const struct column columns[] = {{"start_time", .type = GPUT_COLUMN_TEXT},
@@ -50,6 +52,7 @@ static struct gput_table *add_framework_table(struct gput_tables *tables)
     return table;
 }
 
+/* Writes the readings that are selected. */
 static int put_readings(struct profile_frame *frame, const struct gput_profile_options *options,
     struct gput_table *table, struct gput_error *error)
 {
@@ -88,6 +91,7 @@ static bool same_in_framework(const struct framework_row *a, const struct framew
            a->bytes == b->bytes && a->phase == b->phase && a->node == b->node;
 }
 
+/* Writes a row of an event. */
 static void put_framework_row(
     const struct profile_frame *frame, const struct framework_row *row, struct gput_table *table)
 {
@@ -101,6 +105,7 @@ static void put_framework_row(
     table_put_text(table, profile_frame_text(frame, row->node));
 }
 
+/* Writes the events, those that differ from the one before. */
 static int put_framework_rows(
     struct profile_frame *frame, struct gput_table *table, struct gput_error *error)
 {
@@ -126,6 +131,7 @@ static void mark_found(const struct profile_frame *frame,
             found[i] = strcmp(options->metrics[i], profile_frame_text(frame, names[j])) == 0;
 }
 
+/* Finds which metrics the profile has. */
 static int find_metrics(struct profile_frame *frame, const struct gput_profile_options *options,
     bool *found, struct gput_error *error)
 {

@@ -99,6 +99,7 @@ static int parse_line(struct row_sorter *members, const void **row, struct figur
     return GPUT_OK;
 }
 
+/* Makes a line of the steps of each group. */
 static int make_lines(const struct profile_frame *frame, struct row_sorter *members,
     struct lines *lines, struct gput_error *error)
 {
@@ -122,6 +123,7 @@ static int make_lines(const struct profile_frame *frame, struct row_sorter *memb
     return GPUT_OK;
 }
 
+/* Writes the lines in order. */
 static void put_lines(const struct lines *lines, struct gput_table *table)
 {
     if (lines->count > 1)

@@ -124,6 +124,7 @@ static int compare_members(const void *left, const void *right)
     return ORDER(a->value, b->value);
 }
 
+/* Gathers the readings that are selected, by device and phase. */
 static int gather(struct profile_frame *frame, const struct gput_profile_options *options,
     const struct phase_moments *moments, struct row_sorter *members, struct gput_error *error)
 {
@@ -180,6 +181,7 @@ static int count_members(const struct profile_frame *frame, struct row_sorter *m
     return GPUT_OK;
 }
 
+/* Makes figures of the readings of each device and phase. */
 static int summarize(struct row_sorter *members, struct lines *lines, struct gput_error *error)
 {
     const void *row;
@@ -213,6 +215,7 @@ static const char *unit_of(const struct lines *lines)
     return "percent";
 }
 
+/* Writes the lines in order, each with the times of its phase. */
 static void put_lines(const struct gput_profile_options *options,
     const struct phase_intervals *intervals, struct lines *lines, struct gput_table *table)
 {
@@ -284,6 +287,7 @@ struct usages {
     uint32_t *places[RESOURCE_COUNT]; /* by number of the node: its place + 1 */
 };
 
+/* Makes space for the devices of all resources. False without memory. */
 static bool usages_init(struct usages *usages, const struct profile_frame *frame)
 {
     bool made = true;
@@ -324,6 +328,7 @@ static size_t range_of(const struct gput_profile_range *ranges, size_t count, do
     return range;
 }
 
+/* Counts the readings of each device by the range that they are in. */
 static int count_readings(struct profile_frame *frame, const struct gput_profile_options *options,
     const struct gput_profile_range *ranges, size_t n_ranges, struct usages *usages,
     struct gput_error *error)
@@ -350,6 +355,7 @@ static int by_resource(const void *left, const void *right)
     return strcmp(a->node, b->node);
 }
 
+/* Writes how many readings of each device are in each range. */
 static void put_usages(struct usages *usages, size_t n_ranges, struct gput_table *table)
 {
     if (usages->count > 1)

@@ -91,6 +91,7 @@ static size_t count_before(const struct step_index *index, enum step_order order
     return at;
 }
 
+/* Finds the step that a row is of, by its number or its time. */
 static const struct step *find(const struct step_index *index, const struct framework_row *row)
 {
     bool named = row->step != -1;

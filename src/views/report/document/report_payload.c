@@ -91,6 +91,7 @@ static int add_missing(struct report_payload *payload, struct doc *object,
     return GPUT_OK;
 }
 
+/* Adds the bytes of a column, and says where they are. */
 static int add_bytes(struct report_payload *payload, struct doc *object,
     struct report_column *column, struct gput_error *error)
 {
@@ -161,6 +162,7 @@ const struct report_bytes *report_payload_part(
 
 /* ---- Passing it on ---- */
 
+/* Passes on the document, with blanks that align what follows. */
 static int pass_document(const struct report_payload *payload, const struct str *json,
     report_receiver *receive, void *user, struct gput_error *error)
 {
@@ -176,6 +178,7 @@ static int pass_document(const struct report_payload *payload, const struct str 
     return receive(user, "        ", spaces, error);
 }
 
+/* Passes on the bytes of all columns, each aligned. */
 static int pass_parts(const struct report_payload *payload, report_receiver *receive, void *user,
     struct gput_error *error)
 {

@@ -59,6 +59,7 @@ void report_processes_init(struct report_processes *processes, struct report_ses
         report_column_init(&processes->figures[i], spool, figures[i].step);
 }
 
+/* Finds the column of a table that has a figure, and its unit. */
 static struct place find_place(const struct report_processes *processes,
     const struct gput_table *part, const struct figure *figure)
 {

@@ -82,6 +82,7 @@ double report_session_end_seconds(const struct report_session *session)
     return fmax(seconds - before, session->end - session->start);
 }
 
+/* Adds when the session began and ended, and how long it took. */
 static void add_times(struct report_session *session)
 {
     const struct doc *seconds = doc_get(session->identity, "seconds");

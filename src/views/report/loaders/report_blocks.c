@@ -68,6 +68,7 @@ static double step_of(const char *unit)
     return strcmp(unit, "seconds") == 0 ? REPORT_STEP_CALL : REPORT_STEP_FRACTION;
 }
 
+/* Begins the columns of code blocks. */
 static void init_blocks(struct blocks *blocks, struct report_session *session)
 {
     struct report_spool *spool = &session->payload->spool;
@@ -83,6 +84,7 @@ static void init_blocks(struct blocks *blocks, struct report_session *session)
         report_column_init(&blocks->exact[i], spool, step_of(gput_exact_figure_unit(i)));
 }
 
+/* Frees the columns of code blocks. */
 static void finish_blocks(struct blocks *blocks)
 {
     report_column_finish(&blocks->name);
@@ -162,6 +164,7 @@ static int put_blocks(
 
 /* ---- From the analysis ---- */
 
+/* Begins the columns of what code blocks used of each curve. */
 static int prepare_usage(
     struct blocks *blocks, const struct gput_analysis *analysis, struct gput_error *error)
 {
@@ -181,6 +184,7 @@ static int prepare_usage(
     return GPUT_OK;
 }
 
+/* Adds a code block with what the analysis says of it. */
 static int add_analyzed(struct blocks *blocks, const struct gput_code_block *block,
     const struct names *names, struct gput_error *error)
 {
@@ -214,6 +218,7 @@ static bool *find_called(const struct call_table *calls, const struct names *nam
     return called;
 }
 
+/* Adds all code blocks of an analysis that have calls. */
 static int add_all_analyzed(struct blocks *blocks, const struct gput_analysis *analysis,
     const struct names *names, const struct call_table *calls, struct gput_error *error)
 {
@@ -242,6 +247,7 @@ static int add_counted(struct blocks *blocks, uint32_t name,
     return add_statistics(&blocks->seconds, &statistics, 1, error);
 }
 
+/* Adds up how long the calls of each code block took. */
 static int count_calls(
     const struct call_table *calls, struct duration_statistics *durations, struct gput_error *error)
 {
@@ -253,6 +259,7 @@ static int count_calls(
     return GPUT_OK;
 }
 
+/* Adds all code blocks of a session without samples. */
 static int add_all_counted(
     struct blocks *blocks, const struct call_table *calls, struct gput_error *error)
 {

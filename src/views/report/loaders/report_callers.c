@@ -101,6 +101,7 @@ static void list_callees(struct callers *callers)
     }
 }
 
+/* Lists which functions each function calls. False without memory. */
 static bool prepare(struct callers *callers)
 {
     size_t functions = callers->profile->function_count, edges = functions;
@@ -128,6 +129,7 @@ void report_callers_name(const struct cprofile *profile, uint32_t function, stru
     str_finish(&text);
 }
 
+/* The number of the name of a function, which is made when it is asked for. */
 static int name_of(
     struct callers *callers, uint32_t function, uint32_t *name, struct gput_error *error)
 {
@@ -146,6 +148,7 @@ static int name_of(
 static int add_callees(struct callers *callers, uint32_t function, double start, double end,
     unsigned depth, struct gput_error *error);
 
+/* Adds a function, and below it what it called, each as long as its share of the time. */
 static int add_call(struct callers *callers, uint32_t function, double start, double end,
     unsigned depth, struct gput_error *error)
 {

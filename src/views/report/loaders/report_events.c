@@ -103,6 +103,7 @@ static const char *label_of(const struct events *events, uint32_t thread)
 
 /* ---- Slices ---- */
 
+/* Adds a slice as a call. */
 static int add_slice(
     struct events *events, const struct timeline_event *event, struct gput_error *error)
 {
@@ -128,6 +129,7 @@ static int add_slice(
 
 /* ---- Counters ---- */
 
+/* Finds a counter by its name, or begins it. NULL without memory. */
 static struct counter *counter_of(struct events *events, const char *name, size_t length)
 {
     uint32_t number = names_add(&events->counter_names, name, length);
@@ -143,6 +145,7 @@ static struct counter *counter_of(struct events *events, const char *name, size_
     return counter;
 }
 
+/* Adds the values of a counter, each of which has a curve. */
 static int add_readings(
     struct events *events, const struct timeline_event *event, struct gput_error *error)
 {
@@ -194,6 +197,7 @@ static void show_progress(void *user, double done)
     report_session_progress(user, done);
 }
 
+/* Prepares for reading the events of a session. */
 static int prepare(struct events *events, struct gput_error *error)
 {
     struct read_report *report = &events->inputs.report;
@@ -214,6 +218,7 @@ static int prepare(struct events *events, struct gput_error *error)
     return GPUT_OK;
 }
 
+/* Adds an event that has a duration or a value. */
 static int add_event(
     struct events *events, const struct timeline_event *event, struct gput_error *error)
 {
@@ -282,6 +287,7 @@ static int add_thread_names(struct events *events, struct gput_error *error)
     return doc_failed(events->session->doc) ? error_memory(error) : GPUT_OK;
 }
 
+/* Hands on all events in the order of their times, then the counters. */
 static int pass_events(struct events *events, struct gput_error *error)
 {
     struct timeline_event event;
@@ -315,6 +321,7 @@ static int pass_events(struct events *events, struct gput_error *error)
     return GPUT_OK;
 }
 
+/* Frees what was read. */
 static void finish(struct events *events)
 {
     for (uint32_t i = 0; i < events->counter_count; i++) {

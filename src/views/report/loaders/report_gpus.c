@@ -59,6 +59,7 @@ static int end_moment(struct report_gpus *gpus, struct gput_error *error)
     return report_column_add(&gpus->power, gpus->watts, error);
 }
 
+/* Adds up the power of all GPUs at a moment. */
 static int add_power(
     struct report_gpus *gpus, double moment, double watts, struct gput_error *error)
 {
@@ -110,6 +111,7 @@ static const struct gput_gpu *find_result(const struct report_gpus *gpus, const 
     return NULL;
 }
 
+/* Adds the curves of a GPU. */
 static int add_gpu(struct report_gpus *gpus, uint32_t number, struct gput_error *error)
 {
     struct report_gpu *gpu = &gpus->gpus[number];

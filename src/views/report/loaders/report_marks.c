@@ -99,6 +99,7 @@ static const struct call *next_call(const struct call_table *table, size_t *call
     return has_call ? &table->calls[(*calls)++] : NULL;
 }
 
+/* The number of a process in the document. */
 static int process_of(struct marks *marks, int64_t pid, uint32_t *number, struct gput_error *error)
 {
     char label[32];
@@ -115,6 +116,7 @@ static int process_of(struct marks *marks, int64_t pid, uint32_t *number, struct
     return GPUT_OK;
 }
 
+/* Adds all calls in the order of their starts. */
 static int add_calls(struct marks *marks, struct gput_error *error)
 {
     const struct call_table *table = &marks->table;
@@ -174,6 +176,7 @@ static int note_open(struct marks *marks, struct gput_error *error)
     return has_failed ? error_memory(error) : GPUT_OK;
 }
 
+/* Reads the marks of a file, pairs them, and adds their calls. */
 static int add_marks(struct marks *marks, struct gput_error *error)
 {
     struct sub_tracking_mark rows[ROWS_AT_ONCE];
@@ -211,6 +214,7 @@ static int add_marks(struct marks *marks, struct gput_error *error)
         marks->session, marks->path, &marks->calls.names, &marks->table, error);
 }
 
+/* Adds the marks of a file to a session. */
 static int add_file(
     struct report_session *session, const char *path, const char *label, struct gput_error *error)
 {
@@ -246,6 +250,7 @@ static int combine(struct report_session *session, char *const *paths, size_t co
     return gput_sub_tracking_combine(path, (const char *const *)paths, count, &options, error);
 }
 
+/* Adds the marks of several files, which are combined in a temporary one. */
 static int add_combined(
     struct report_session *session, char *const *paths, size_t count, struct gput_error *error)
 {
@@ -282,6 +287,7 @@ static int load(struct report_session *session, struct gput_error *error)
     return add_file(session, session->path, session->path, error);
 }
 
+/* Whether a file has marks. */
 static int probe(const char *path, bool is_folder, struct gput_error *error)
 {
     struct sub_tracking_reader *reader;

@@ -30,6 +30,7 @@ static int add_gap(struct report_column *times, struct report_column *values, do
     return report_column_add(values, NAN, error);
 }
 
+/* Adds the points of a curve. */
 static int add_points(struct report_session *session, const struct gput_energy_point *points,
     size_t count, struct report_column *times, struct report_column *values,
     struct gput_error *error)
@@ -135,6 +136,7 @@ static const char *group_of(const struct gput_energy_metric *metric,
     return space;
 }
 
+/* Adds the curve of a metric of a recording. */
 static int add_curve(struct report_session *session, const struct gput_energy_metric *metric,
     const struct gput_energy_point *points, size_t count, struct gput_error *error)
 {
@@ -175,6 +177,7 @@ static int add_metric(struct report_session *session, const struct gput_energy_r
     return code;
 }
 
+/* Adds a card of a figure, if it is known. */
 static void add_card(struct report_session *session, const char *id, const char *label,
     const char *unit, double value)
 {
@@ -200,6 +203,7 @@ static void add_power(struct report_session *session, const char *of, const char
     add_card(session, id, label, "watts", seconds > 0 ? joules / seconds : NAN);
 }
 
+/* Adds all curves and figures of a recording. */
 static int add_recording(struct report_session *session,
     const struct gput_energy_recording *recording, struct gput_error *error)
 {
@@ -231,6 +235,7 @@ static int add_summary(struct report_session *session,
     return GPUT_OK;
 }
 
+/* Adds a recording of power. */
 static int load(struct report_session *session, struct gput_error *error)
 {
     struct gput_energy_recording *recording;
@@ -242,6 +247,7 @@ static int load(struct report_session *session, struct gput_error *error)
     return code;
 }
 
+/* Whether a folder is a recording of power. */
 static int probe(const char *path, bool is_folder, struct gput_error *error)
 {
     struct gput_energy_recording *recording;

@@ -39,6 +39,7 @@ struct devices {
     uint32_t count;
 };
 
+/* Begins the curve of a device. False without memory. */
 static bool begin_device(struct devices *devices, const struct system_reading *reading)
 {
     struct report_spool *spool = &devices->session->payload->spool;
@@ -55,6 +56,7 @@ static bool begin_device(struct devices *devices, const struct system_reading *r
     return device->node && device->name && device->dimension && device->type;
 }
 
+/* Finds the device that a reading is of, or begins it. NULL without memory. */
 static struct device *device_of(struct devices *devices, const struct system_reading *reading)
 {
     char key[512];
@@ -77,6 +79,7 @@ static int end_reading(struct device *device, double time, struct gput_error *er
     return report_column_add(&device->values, NAN, error);
 }
 
+/* Adds a reading to the curve of its device. */
 static int add_reading(void *user, const struct system_reading *reading, struct gput_error *error)
 {
     struct devices *devices = user;
@@ -90,6 +93,7 @@ static int add_reading(void *user, const struct system_reading *reading, struct 
     return report_column_add(&device->values, reading->value, error);
 }
 
+/* Reads all readings of the system. */
 static int read_devices(struct devices *devices, struct gput_error *error)
 {
     struct trace_root root;
@@ -110,6 +114,7 @@ static bool is_percent(const struct device *device)
     return strstr(device->dimension, "Utilization") || strstr(device->dimension, "Percent");
 }
 
+/* Adds the curve of a device, and whose it is. */
 static int put_device(
     struct devices *devices, uint32_t number, struct doc *rows, struct gput_error *error)
 {
@@ -134,6 +139,7 @@ static int put_device(
     return report_session_add_series(devices->session, &series, &device->values, error);
 }
 
+/* Adds the curves of all devices. */
 static int add_devices(
     struct report_session *session, struct doc *training, struct gput_error *error)
 {
@@ -177,6 +183,7 @@ static int make_view(struct report_session *session, enum gput_profile_view view
     return error_copy(error, &reason);
 }
 
+/* Adds the tables of those views that a report shows. */
 static int add_tables(struct report_session *session, struct gput_error *error)
 {
     static const struct {
@@ -223,6 +230,7 @@ struct steps {
     struct names phases;
 };
 
+/* Fills the columns of steps with the rows of a table. */
 static int fill_steps(struct steps *steps, struct report_session *session,
     const struct gput_table *table, int64_t origin_us, struct gput_error *error)
 {
@@ -245,6 +253,7 @@ static int fill_steps(struct steps *steps, struct report_session *session,
     return GPUT_OK;
 }
 
+/* Adds the columns of steps, if there are any. */
 static int put_steps(struct steps *steps, struct report_session *session, struct doc *training,
     struct gput_error *error)
 {
@@ -261,6 +270,7 @@ static int put_steps(struct steps *steps, struct report_session *session, struct
     return report_payload_add_column(payload, object, "phase", &steps->phase, error);
 }
 
+/* Adds the steps of a training. */
 static int add_steps(struct report_session *session, struct doc *training, int64_t origin_us,
     struct gput_error *error)
 {
@@ -317,6 +327,7 @@ static int begin_at_first_reading(struct report_session *session, struct gput_er
     return code;
 }
 
+/* Adds a training profile: its events, steps, devices and tables. */
 static int load(struct report_session *session, struct gput_error *error)
 {
     int64_t origin_us;

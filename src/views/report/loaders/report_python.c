@@ -58,6 +58,7 @@ static int longest_first(const void *left, const void *right)
     return ORDER(a->name, b->name);
 }
 
+/* Adds a table of the functions, those with the most time of their own first. */
 static int put_functions(
     struct report_session *session, struct functions *functions, struct gput_error *error)
 {
@@ -87,6 +88,7 @@ static int put_functions(
     return GPUT_OK;
 }
 
+/* Adds a function with its times. */
 static int add_function(struct functions *functions, const char *name,
     const struct function *function, struct gput_error *error)
 {
@@ -120,6 +122,7 @@ static void add_frame(void *user, const char *name, double start, double seconds
         frames->code = report_calls_add(frames->calls, &call, frames->error);
 }
 
+/* Lists the functions of a profile of pyinstrument. */
 static int list_pyinstrument(
     const struct pyinstrument *sum, struct functions *functions, struct gput_error *error)
 {
@@ -132,6 +135,7 @@ static int list_pyinstrument(
     return GPUT_OK;
 }
 
+/* Adds a profile of pyinstrument, its frames as calls. */
 static int add_pyinstrument(struct report_calls *calls, const struct str *content,
     struct functions *functions, struct gput_error *error)
 {
@@ -149,6 +153,7 @@ static int add_pyinstrument(struct report_calls *calls, const struct str *conten
 
 /* ---- cProfile ---- */
 
+/* Lists the functions of a profile of cProfile. */
 static int list_cprofile(
     const struct cprofile *profile, struct functions *functions, struct gput_error *error)
 {
@@ -170,6 +175,7 @@ static int list_cprofile(
     return code;
 }
 
+/* Adds a profile of cProfile, with calls made up of who called whom. */
 static int add_cprofile(struct report_calls *calls, const struct str *content,
     struct functions *functions, struct gput_error *error)
 {
@@ -192,6 +198,7 @@ struct sum {
     size_t count;
 };
 
+/* Adds a profile to the sum of all. */
 static int add_file(struct sum *sum, const struct python_profile *profile, struct gput_error *error)
 {
     struct str content = {0};
@@ -207,6 +214,7 @@ static int add_file(struct sum *sum, const struct python_profile *profile, struc
     return code;
 }
 
+/* Adds up all profiles of a folder. */
 static int add_files(struct report_session *session, const struct python_profiles *profiles,
     struct sum *sum, struct gput_error *error)
 {
@@ -226,6 +234,7 @@ static int add_files(struct report_session *session, const struct python_profile
     return GPUT_OK;
 }
 
+/* Adds a table of the functions of all profiles. */
 static int put_sum(struct report_session *session, const struct sum *sum, struct gput_error *error)
 {
     struct functions functions = {0};
@@ -258,6 +267,7 @@ int report_python_add_functions(struct report_session *session, struct gput_erro
 
 /* ---- The loader ---- */
 
+/* Adds a profile of either kind. */
 static int add_profile(
     struct report_calls *calls, const struct str *content, struct gput_error *error)
 {
@@ -274,6 +284,7 @@ static int add_profile(
     return code;
 }
 
+/* Adds a profile of Python as a session of its own. */
 static int load(struct report_session *session, struct gput_error *error)
 {
     struct str content = {0};
@@ -288,6 +299,7 @@ static int load(struct report_session *session, struct gput_error *error)
     return code;
 }
 
+/* Whether a file is a profile of Python, by its beginning. */
 static int probe(const char *path, bool is_folder, struct gput_error *error)
 {
     char text[65536];

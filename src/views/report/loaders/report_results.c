@@ -14,6 +14,7 @@ static int load(struct report_session *session, struct gput_error *error)
     return session->results ? GPUT_OK : report_results_read(session, session->path, error);
 }
 
+/* Whether a file has results. */
 static int probe(const char *path, bool is_folder, struct gput_error *error)
 {
     struct gput_results *results;

@@ -43,6 +43,7 @@ static bool looks_like_trace(const char *text, size_t length, bool is_all)
                              (!is_all && memmem(text, length, "\"schemaVersion\"", 15)));
 }
 
+/* Whether a file begins as a trace. */
 static int probe(const char *path, bool is_folder, struct gput_error *error)
 {
     char text[65536 + JSON_PADDING];

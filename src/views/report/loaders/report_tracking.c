@@ -39,6 +39,7 @@ static void finish_columns(struct loading *loading)
         report_column_finish(&loading->values[i]);
 }
 
+/* Adds a row of samples to all curves. */
 static int add_row(
     struct loading *loading, const struct tracking_row *row, struct gput_error *error)
 {
@@ -70,6 +71,7 @@ static int add_row(
     return GPUT_OK;
 }
 
+/* Reads all rows. */
 static int read_rows(struct loading *loading, struct gput_error *error)
 {
     struct tracking_row rows[ROWS_AT_ONCE];
@@ -140,6 +142,7 @@ static void note_figures(const struct loading *loading, int id)
         loading->session->mean[id] = loading->weighted[id] / loading->seconds[id];
 }
 
+/* Adds the curve of a measurement. */
 static int add_series(struct loading *loading, int id, unsigned time, struct gput_error *error)
 {
     const struct gput_measurement *measurement = gput_measurement((enum gput_measurement_id)id);
@@ -162,6 +165,7 @@ static int add_series(struct loading *loading, int id, unsigned time, struct gpu
     return report_session_add_series(loading->session, &series, &loading->values[id], error);
 }
 
+/* Adds the curves that have any value. */
 static int add_curves(struct loading *loading, struct gput_error *error)
 {
     unsigned time;
@@ -188,6 +192,7 @@ static bool is_of_samples(
                                         !(session->start > end + REPORT_CLOCK_DOUBT));
 }
 
+/* Reads whose samples these are. */
 static int read_identity(struct report_session *session, struct gput_error *error)
 {
     TRY(report_session_describe(session, error));
@@ -225,6 +230,7 @@ static void add_allowed(struct report_session *session)
 
 /* ---- The loader ---- */
 
+/* Reads the rows, and makes curves and figures of them. */
 static int load_rows(struct loading *loading, struct gput_error *error)
 {
     struct report_session *session = loading->session;
@@ -249,6 +255,7 @@ static int load_rows(struct loading *loading, struct gput_error *error)
     return code;
 }
 
+/* Adds a tracking file: its samples, and the tables that it has. */
 static int load(struct report_session *session, struct gput_error *error)
 {
     struct loading loading = {.session = session, .previous = NAN};
@@ -269,6 +276,7 @@ static int load(struct report_session *session, struct gput_error *error)
     return code;
 }
 
+/* Whether a file is a tracking file. */
 static int probe(const char *path, bool is_folder, struct gput_error *error)
 {
     struct tracking_reader *reader;

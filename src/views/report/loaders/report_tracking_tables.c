@@ -18,6 +18,7 @@ struct loading {
     struct report_processes processes;
 };
 
+/* Adds the rows of those tables that a report shows. */
 static int take_rows(void *user, const struct gput_tables *tables, const struct gput_table *part,
     struct gput_error *error)
 {
