@@ -51,7 +51,7 @@ static int write_part(
     return GPUT_OK;
 }
 
-/* Writes a piece, packed where the file is to be. */
+/* Writes a text, packed if the file is. */
 static int write_text(struct output_file *file, const struct str *text, struct gput_error *error)
 {
     struct gzip_part part = {0};
@@ -64,7 +64,7 @@ static int write_text(struct output_file *file, const struct str *text, struct g
     return code;
 }
 
-/* Writes a piece that is packed already, or not at all. */
+/* Writes a piece, which is packed here unless it was before. */
 static int write_out(struct output_file *file, struct output_piece *piece, struct gput_error *error)
 {
     int code = GPUT_OK;

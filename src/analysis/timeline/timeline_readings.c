@@ -116,7 +116,7 @@ static int add_mark(const struct timeline_readings *readings, size_t at, uint32_
     return timeline_add(timeline, &event, NULL, error);
 }
 
-/* Adds all readings, and ends each counter where its readings do. */
+/* Adds all readings as counters, and a mark at each moment at which one is low. */
 static int add_all(const struct timeline_readings *readings, uint32_t thread,
     struct timeline *timeline, struct str *text, struct gput_error *error)
 {

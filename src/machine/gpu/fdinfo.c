@@ -92,7 +92,7 @@ static struct fdinfo_engine *engine(struct fdinfo *info, struct span name)
     return added;
 }
 
-/* Takes over the bytes of a region: resident ones, or all where the driver has no others. */
+/* Takes over the bytes of a region: those in memory (`resident`), or all of them. */
 static void parse_region(struct fdinfo *info, struct span name, uint64_t value, bool resident)
 {
     struct fdinfo_region *found = region(info, name);

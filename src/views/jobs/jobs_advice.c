@@ -522,7 +522,7 @@ static const char *number_of(double rank, char text[24])
     return text;
 }
 
-/* Finds jobs in which most ranks wait for one. */
+/* Finds jobs whose work is uneven: the slowest or busiest rank is far above the median. */
 static void find_imbalance(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
 {
     char evidence[256], slowest[HUMAN_SIZE], median[HUMAN_SIZE], busiest[HUMAN_SIZE],

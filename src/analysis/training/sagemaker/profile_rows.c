@@ -131,7 +131,7 @@ static void mark_found(const struct profile_frame *frame,
             found[i] = strcmp(options->metrics[i], profile_frame_text(frame, names[j])) == 0;
 }
 
-/* Finds which metrics the profile has. */
+/* Finds which of the metrics that were asked for the profile has. */
 static int find_metrics(struct profile_frame *frame, const struct gput_profile_options *options,
     bool *found, struct gput_error *error)
 {

@@ -215,7 +215,7 @@ static const char *unit_of(const struct lines *lines)
     return "percent";
 }
 
-/* Writes the lines in order, each with the times of its phase. */
+/* Writes the lines in order. */
 static void put_lines(const struct gput_profile_options *options,
     const struct phase_intervals *intervals, struct lines *lines, struct gput_table *table)
 {

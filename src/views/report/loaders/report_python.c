@@ -214,7 +214,7 @@ static int add_file(struct sum *sum, const struct python_profile *profile, struc
     return code;
 }
 
-/* Adds up all profiles of a folder. */
+/* Adds up the profiles of a folder: those of cProfile, or of pyinstrument where there is none. */
 static int add_files(struct report_session *session, const struct python_profiles *profiles,
     struct sum *sum, struct gput_error *error)
 {
