@@ -1,5 +1,6 @@
 #include "track/track.h"
 
+#include "base/command_name.h"
 #include "base/error.h"
 #include "common/message.h"
 #include "common/screen.h"
@@ -64,30 +65,6 @@ int track_write_reports(struct gput_session *session, const struct tracking *tra
     return code == GPUT_OK ? html_code : code;
 }
 
-#define MAX_NAME_WORDS 16
-
-/* The program and its script as words, for files: others may read these, and further arguments may
- * be secrets. */
-struct command_name {
-    char text[1024];
-    const char *words[MAX_NAME_WORDS + 1]; /* NULL at the end */
-};
-
-/* Splits the name that the results have. Returns its words, or NULL if it is not known. */
-static const char *const *name_command(
-    const struct gput_results *results, struct command_name *name)
-{
-    const char *known = results ? gput_results_text(results, "identity.command") : NULL;
-    size_t count = 0;
-    char *rest = NULL;
-    snprintf(name->text, sizeof name->text, "%s", known ? known : "");
-    for (char *word = strtok_r(name->text, " ", &rest); word && count < MAX_NAME_WORDS;
-         word = strtok_r(NULL, " ", &rest))
-        name->words[count++] = word;
-    name->words[count] = NULL;
-    return count ? name->words : NULL;
-}
-
 /* What became of the report. */
 enum outcome {
     REPORTED,
@@ -123,10 +100,9 @@ static enum outcome print_outcome(struct gput_session *session, struct tracking 
     if (style->announces && !end->abandoned)
         announce(end->status, tracking->output, end->stop_fd);
     const char *const *command = (const char *const *)argv;
-    struct command_name name;
+    const char *name[COMMAND_NAME_WORDS];
     int code = gput_session_results(session, &results, &error);
-    const char *const *file_command =
-        tracking->options.command_lines ? command : name_command(results, &name);
+    bool is_named = command_name_of(command, name) > 0 && !tracking->options.command_lines;
     *limited = code == GPUT_OK && gput_results_was_ended(results);
     tracking_files_settle(tracking);
     struct report report = {
@@ -137,7 +113,7 @@ static enum outcome print_outcome(struct gput_session *session, struct tracking 
         .screen_fd = style->screen_fd,
         .stop_fd = end->stop_fd,
         .command = command,
-        .file_command = file_command,
+        .file_command = is_named ? name : command,
         .follows_command = style->screen_fd == STDERR_FILENO,
         .has_status = !end->abandoned,
         .status = end->status,
