@@ -1,6 +1,8 @@
 """`python -m gpu_tracker`, and the command `gpu-tracker` that pip installs: the command itself, which
 takes the place of this interpreter."""
 
+from __future__ import annotations
+
 import os
 import pathlib
 import signal
@@ -9,7 +11,7 @@ import sys
 COMMAND = pathlib.Path(__file__).with_name("gpu-tracker")
 
 
-def main():
+def main() -> int:
     # Python ignores these, and what is executed would inherit that.
     for name in ("SIGPIPE", "SIGXFSZ"):
         signal.signal(getattr(signal, name), signal.SIG_DFL)

@@ -16,7 +16,7 @@ from .table import Table, tables_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from os import PathLike
     from typing import Any, Literal
     from ._reports import Picture
@@ -29,7 +29,7 @@ _MODULE = "gpu_tracker.sub_tracker"
 _EXTENSIONS = (".csv", ".sqlite", ".gputblocks")
 
 
-def _check_name(path, extensions):
+def _check_name(path: _Path | None, extensions: tuple[str, ...]) -> None:
     if path is not None and not os.fspath(path).endswith(extensions):
         raise ValueError(f'Invalid file name: "{os.fspath(path)}". Valid file extensions are ".csv" and ".sqlite".')
 
@@ -50,11 +50,11 @@ class SubTrackingAnalyzer(Shown):
         self._tracking_file = tracking_file
         self._sub_tracking_file = sub_tracking_file
 
-    def _facts(self):
+    def _facts(self) -> list[tuple[str, str]]:
         paths = (("tracking file", self._tracking_file), ("marks of code blocks", self._sub_tracking_file))
         return [(what, "none" if path is None else os.fspath(path)) for what, path in paths]
 
-    def _checked_files(self, *, with_blocks=True):
+    def _checked_files(self, *, with_blocks: bool = True) -> tuple[_Path, _Path | None]:
         if self._tracking_file is None:
             raise ValueError("The analysis needs a tracking file.")
         files = self._tracking_file, self._sub_tracking_file if with_blocks else None
@@ -63,12 +63,12 @@ class SubTrackingAnalyzer(Shown):
                 _check_there(path)
         return files
 
-    def _analyze(self, *, with_blocks=True):
+    def _analyze(self, *, with_blocks: bool = True) -> SubTrackingResults:
         tables, warnings = _native.analyze(*self._checked_files(with_blocks=with_blocks))
         log_warnings(warnings)
         return results_of(tables)
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         """For notebooks: the main figures, and curves."""
         if self._tracking_file is None:
             return super()._repr_html_()
@@ -112,37 +112,43 @@ class SubTrackingAnalyzer(Shown):
         log_warnings(warnings)
         return tables_of(tables)
 
+    def _marks(self) -> _Path:
+        if self._sub_tracking_file is None:
+            raise ValueError("This needs a sub-tracking file.")
+        return self._sub_tracking_file
+
     def combine_sub_tracking_files(self, files: Iterable[_Path]) -> None:
         """Combines these files, or those of the one folder given, into the sub-tracking file of this analyzer.
 
         Raises ValueError when that is there already, or an extension is another; FileNotFoundError.
         """
-        files = [os.fspath(file) for file in files]
-        if len(files) == 1 and os.path.isdir(files[0]):
-            files = sorted(entry.path for entry in os.scandir(files[0]))
-        for file in files:
-            if file.endswith(os.path.splitext(self._sub_tracking_file)[1]):
-                _check_there(file)
-        log_warnings(_native.combine(self._sub_tracking_file, files))
+        paths = [os.fspath(file) for file in files]
+        if len(paths) == 1 and os.path.isdir(paths[0]):
+            paths = sorted(entry.path for entry in os.scandir(paths[0]))
+        output = self._marks()
+        for path in paths:
+            if path.endswith(os.path.splitext(output)[1]):
+                _check_there(path)
+        log_warnings(_native.combine(output, paths))
 
     def load_code_block_names(self) -> list[str]:
         """The names of the code blocks, sorted."""
-        _check_there(self._sub_tracking_file)
-        return sorted(set(read_marks(self._sub_tracking_file)["code_block_name"]))
+        _check_there(self._marks())
+        return sorted(set(read_marks(self._marks())["code_block_name"]))
 
     def load_timestamp_pairs(self, code_block_name: str) -> list[tuple[float, float]]:
         """Start and stop of each call, in seconds since the epoch, by process and time.
 
         Raises ValueError when starts and stops do not pair up.
         """
-        _check_there(self._sub_tracking_file)
-        calls = read_calls(self._sub_tracking_file, code_block_name)
+        _check_there(self._marks())
+        calls = read_calls(self._marks(), code_block_name)
         return [(start, stop) for _, start, stop in sorted(zip(calls["process_id"], calls["start"], calls["stop"]))]
 
     def load_timepoints(self, timestamp_pairs: Iterable[tuple[float, float]]) -> Any:
         """The samples inside at least one of these calls, ends included."""
-        _check_there(self._tracking_file)
-        return timepoints(read_samples(self._tracking_file, timestamp_pairs))
+        tracking_file, _ = self._checked_files(with_blocks=False)
+        return timepoints(read_samples(tracking_file, timestamp_pairs))
 
 
 # ---- Comparison ----
@@ -158,7 +164,7 @@ class TrackingComparison(Shown):
     def __init__(self, file_path_map: Mapping[str, _Path | list[_Path]]) -> None:
         if not file_path_map:
             raise ValueError("A mapping of tracking session name to file path must be provided.")
-        self._results_map = None
+        self._results_map: dict[str, SubTrackingResults] | None = None
         # Held from the beginning, so that what becomes of the files changes nothing.
         self._contents = [
             (name, content_of(path))
@@ -167,7 +173,7 @@ class TrackingComparison(Shown):
         ]
         self._compare("mean")  # reports at once what does not match
 
-    def _facts(self):
+    def _facts(self) -> list[tuple[str, str]]:
         return [("sessions", ", ".join(dict.fromkeys(str(name) for name, _ in self._contents)))]
 
     @property
@@ -179,12 +185,12 @@ class TrackingComparison(Shown):
         return self._results_map
 
     @contextlib.contextmanager
-    def _files(self):
+    def _files(self) -> Iterator[list[tuple[str, str]]]:
         with files_of([content for _, content in self._contents]) as paths:
             yield [(name, path) for (name, _), path in zip(self._contents, paths)]
 
-    def _compare(self, statistic, format=_native.TABLES, *, is_inline=False):
-        warnings = []
+    def _compare(self, statistic: str, format: int = _native.TABLES, *, is_inline: bool = False) -> tuple[Any, list[str]]:
+        warnings: list[str] = []
         with self._files() as files:
             try:
                 return _native.compare(files, statistic, format, warnings, is_inline), warnings
@@ -203,17 +209,18 @@ class TrackingComparison(Shown):
         vars(results)["_shown"] = functools.partial(self._shown, statistic)
         return results
 
-    def _shown(self, statistic, results):
+    def _shown(self, statistic: str, results: dict[str, Any]) -> str:
         from ._display import comparison_html
 
         first = next(iter(self.results_map.values()))
         draw = functools.partial(self._draw, statistic)
         return comparison_html(results, statistic, first.to_json()["static_data"], list(self.results_map), draw)
 
-    def _draw(self, statistic):
-        return self._compare(statistic, _native.SVG, is_inline=True)[0].decode()
+    def _draw(self, statistic: str) -> str:
+        content: bytes = self._compare(statistic, _native.SVG, is_inline=True)[0]
+        return content.decode()
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         """For notebooks: the means of all sessions, and their changes against the first."""
         return self.compare()._repr_html_()
 
@@ -225,10 +232,10 @@ class TrackingComparison(Shown):
         from ._reports import Picture
 
         formats = {".svg": _native.SVG, ".pdf": _native.PDF, ".png": _native.PNG}
-        format = _native.SVG if path is None else formats.get(os.path.splitext(os.fspath(path))[1].lower())
-        if format is None:
-            raise ValueError(f"A picture is SVG, PDF or PNG: name it .svg, .pdf or .png, not {os.fspath(path)}")
-        content, warnings = self._compare(statistic, format)
+        ending = ".svg" if path is None else os.path.splitext(os.fspath(path))[1].lower()
+        if ending not in formats:
+            raise ValueError(f"A picture is SVG, PDF or PNG: name it .svg, .pdf or .png, not {path}")
+        content, warnings = self._compare(statistic, formats[ending])
         log_warnings(warnings)
         if path is None:
             return Picture(content.decode())

@@ -1,37 +1,44 @@
 """A cell's report as HTML: one line for a cell that used next to nothing; else a table, and a picture where memory moved."""
 
+from __future__ import annotations
+
 from html import escape
 
 from ._picture import curves
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ._meter import Memory, Usage
+    from .notebook import CellReport
 
 MB = 2**20
 _TABLE = "border-collapse:collapse;font-size:inherit;color:inherit"
 _CELL = 'style="text-align:right;padding:1px 0.7em"'
 
 
-def _size(value):
+def _size(value: float | None) -> str:
     return "n/a" if value is None else f"{value / MB:,.0f}"
 
 
-def _row(name, memory):
+def _row(name: str, memory: Memory) -> str:
     cells = "".join(f"<td {_CELL}>{_size(value)}</td>" for value in (memory.consumed, memory.peaked, memory.used))
     return f'<tr><th style="text-align:left">{name}, MB</th>{cells}</tr>'
 
 
-def _picture(usage):
+def _picture(usage: Usage) -> str:
     """Empty where a curve would say nothing: nothing was sampled between begin and end, or memory stayed as it was."""
     samples = usage.samples
     if len(samples) < 3 or samples[-1][0] <= 0:
         return ""
     lines = []
     for column, name in ((1, "RAM"), (2, "GPU RAM")):
-        points = [(sample[0], sample[column] / MB) for sample in samples if sample[column] is not None]
+        points = [(sample[0], figure / MB) for sample in samples if (figure := sample[column]) is not None]
         if len(points) >= 2 and any(value for _, value in points):
             lines.append(("Memory", name, "MB", *zip(*points)))
     return curves(lines) if lines else ""
 
 
-def _facts(usage):
+def _facts(usage: Usage) -> list[str]:
     """The rest in one line, without what is not known on this machine."""
     facts = [f"{usage.seconds:.3f} s"]
     if usage.cpu_seconds is not None:
@@ -47,7 +54,7 @@ def _facts(usage):
     return facts
 
 
-def html(report):
+def html(report: CellReport) -> str:
     usage = report.usage
     memories = report.known_memories
     facts = [] if report.number is None else [f"In [{report.number}]"]

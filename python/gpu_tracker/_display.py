@@ -1,6 +1,9 @@
 """What notebooks show of the package's objects: the main figures or first rows, and curves as a static picture."""
 
+from __future__ import annotations
+
 import dataclasses
+import functools
 import itertools
 import math
 from html import escape
@@ -8,6 +11,17 @@ from html import escape
 from . import _frame
 from ._picture import curves as curves_picture
 from ._picture import image, session
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from os import PathLike
+    from typing import Any
+    from ._usage import ResourceUsage
+    from .table import Table
+
+    _Path = str | PathLike[str]
+    _Sample = tuple[float, ...]  # seconds, RAM, GPU RAM, CPU, GPU
 
 _TABLE = "border-collapse:collapse;font-size:inherit;color:inherit;margin:2px 0 8px"
 _FACTORS = {"bytes": 1.0, "kilobytes": 1e3, "megabytes": 1e6, "gigabytes": 1e9, "terabytes": 1e12}
@@ -26,12 +40,12 @@ _MAX_ROWS = 20
 _CURVES = ((1, "ram", "RAM", "bytes"), (2, "gpu_ram", "GPU RAM", "bytes"), (3, "cpu", "CPU", "percent"), (4, "gpu", "GPU", "percent"))
 
 
-def size(value):
+def size(value: float) -> str:
     """Bytes in a unit that fits: "412 MB"."""
     return _scaled(value, ("B", "kB", "MB", "GB", "TB", "PB"))
 
 
-def duration(seconds):
+def duration(seconds: float) -> str:
     """"850 ms", "12.3 s", "3 min 12 s", "2 h 05 min"."""
     if math.isnan(seconds):
         return "n/a"
@@ -43,7 +57,7 @@ def duration(seconds):
     return f"{minutes // 60} h {minutes % 60:02d} min"
 
 
-def _scaled(value, units):
+def _scaled(value: float, units: Sequence[str]) -> str:
     if math.isnan(value):
         return "n/a"
     place = 0
@@ -55,11 +69,11 @@ def _scaled(value, units):
     return f"{text.rstrip('0').rstrip('.') if decimals else text} {units[place]}"
 
 
-def _percent(value):
+def _percent(value: float) -> str:
     return "n/a" if math.isnan(value) else f"{value:.3g} %"
 
 
-def _table(heads, rows, count=None):
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], count: int | None = None) -> str:
     """Text to the left in the first column, figures to the right in the others. count: of all rows, where `rows` are the first of them."""
     right = 'style="text-align:right;padding:1px 0 1px 1.4em"'
     left = 'style="text-align:left"'
@@ -73,14 +87,14 @@ def _table(heads, rows, count=None):
     return f'<table style="{_TABLE}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}'
 
 
-def _page(*parts):
+def _page(*parts: str) -> str:
     return f'<div class="gput-report" style="font-size:12px">{"".join(part for part in parts if part)}</div>'
 
 
 # ---- A tracker ----
 
 
-def tracker_html(details, tracking_file, samples=()):
+def tracker_html(details: dict[str, Any], tracking_file: str | None, samples: Sequence[_Sample] = ()) -> str:
     """details: of a tracker that was stopped; tracking_file: None, or a path from which the curves are read; samples: those that
     were kept without one."""
     curves = recorded_curves(tracking_file)
@@ -90,7 +104,7 @@ def tracker_html(details, tracking_file, samples=()):
         return _page(_table(("What", "Figure"), tracker_rows(details)), curves, _frame.charts(sessions))
 
 
-def details_html(details):
+def details_html(details: dict[str, Any]) -> str:
     """All of a report: a table of each section, and of each list in it."""
     parts = []
     for section, values in details.items():
@@ -101,7 +115,7 @@ def details_html(details):
     return _page(*parts)
 
 
-def _list_html(name, values):
+def _list_html(name: str, values: list[Any]) -> str:
     """values: dictionaries, or texts and numbers."""
     if not all(isinstance(value, dict) for value in values):
         return _table((name, ""), [("", _cell(value)) for value in values])
@@ -110,29 +124,29 @@ def _list_html(name, values):
     return f"<div>{escape(name)}</div>" + _table(columns, [[_cell(row.get(column)) for column in columns] for row in rows], len(values)) if rows else ""
 
 
-def _cell(value):
+def _cell(value: Any) -> str:
     return value if isinstance(value, str) else str(value) if isinstance(value, (bool, list)) else _number(value)
 
 
-def running_html(details, tracking_file, samples):
+def running_html(details: dict[str, Any], tracking_file: str | None, samples: Sequence[_Sample]) -> str:
     """The same of a tracker that is running: figures so far."""
     curves = recorded_curves(tracking_file) or kept_curves(samples)
     return _page("<div>Tracking; so far:</div>", _table(("What", "Figure"), tracker_rows(details)), curves)
 
 
-def usage_html(usage):
+def usage_html(usage: ResourceUsage) -> str:
     """usage: a ResourceUsage."""
     return _page(_table(("What", "Figure"), tracker_rows(dataclasses.asdict(usage))))
 
 
-def part_html(part):
+def part_html(part: Any) -> str:
     """part: a data class of a ResourceUsage. Figures whose unit it does not know have none here."""
     values = dataclasses.asdict(part)
     unit = values.pop("unit", None)
     return _page(_table((type(part).__name__, "Figure"), [(name, _part_figure(name, value, unit)) for name, value in _leaves(values)]))
 
 
-def _leaves(values, path=""):
+def _leaves(values: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
     for name, value in values.items():
         label = f"{path}, {name}" if path else name
         if isinstance(value, dict):
@@ -141,7 +155,7 @@ def _leaves(values, path=""):
             yield label, value
 
 
-def _part_figure(name, value, unit):
+def _part_figure(name: str, value: float | None, unit: str | None) -> str:
     if unit in _FACTORS:
         return size(_known(value) * _FACTORS[unit])
     if unit in _SECONDS:
@@ -149,7 +163,7 @@ def _part_figure(name, value, unit):
     return _percent(_known(value)) if name.endswith("percent") else _number(value)
 
 
-def tracker_rows(details):
+def tracker_rows(details: dict[str, Any]) -> list[tuple[str, str]]:
     """What is known; a machine without a GPU has no row that says so."""
     time = details["compute_time"]
     ram, gpu_ram = details["max_ram"], details["max_gpu_ram"]
@@ -171,11 +185,11 @@ def tracker_rows(details):
     return rows
 
 
-def _known(value):
+def _known(value: float | None) -> float:
     return math.nan if value is None else float(value)
 
 
-def recorded_curves(tracking_file):
+def recorded_curves(tracking_file: _Path | None) -> str:
     """A picture of what was used; none where the file is gone or has too few samples."""
     if tracking_file is None:
         return ""
@@ -185,7 +199,7 @@ def recorded_curves(tracking_file):
         return ""
 
 
-def kept_curves(samples):
+def kept_curves(samples: Sequence[_Sample]) -> str:
     """A picture of what was used; none where too few samples are known."""
     lines = []
     for column, chart, label, unit in _CURVES:
@@ -202,17 +216,17 @@ def kept_curves(samples):
 # ---- An analysis ----
 
 
-def analysis_html(results, tracking_file=None, sub_tracking_file=None):
+def analysis_html(results: dict[str, Any], tracking_file: _Path | None = None, sub_tracking_file: _Path | None = None) -> str:
     """results: as its to_json() gives them."""
     static = results["static_data"]
     rows = [(_MAIN[name], *_cells(name, results["overall"][name], static, ("mean", "max"))) for name in _MAIN if _is_used(results["overall"].get(name))]
     curves = recorded_curves(tracking_file)
     marks = [] if sub_tracking_file is None else [sub_tracking_file]
-    charts = _frame.charts([tracking_file], marks) if curves else ""
+    charts = _frame.charts([tracking_file], marks) if curves and tracking_file is not None else ""
     return _page(_table(("Session", "Mean", "Highest"), rows), _block_table(results), curves, charts)
 
 
-def _block_table(results):
+def _block_table(results: dict[str, Any]) -> str:
     static, blocks = results["static_data"], results["code_block_results"]
     if not blocks:
         return ""
@@ -227,7 +241,7 @@ def _block_table(results):
     return _table(heads, rows)
 
 
-def block_html(block):
+def block_html(block: dict[str, Any]) -> str:
     """block: a code block of to_json(). It does not know the units of its measurements."""
     time = block["compute_time"]
     times = [duration(_known(time.get(name))) for name in ("total", "mean", "max")]
@@ -238,27 +252,27 @@ def block_html(block):
     )
 
 
-def _number(value):
+def _number(value: float | None) -> str:
     return "n/a" if value is None or value != value else f"{value:.6g}"
 
 
-def _statistic(name):
+def _statistic(name: str) -> str:
     return "highest" if name.endswith("ram") else "mean"
 
 
-def _is_used(row):
-    return bool(row) and any(_or_zero(value) for value in row.values())
+def _is_used(row: Mapping[str, float | None] | None) -> bool:
+    return row is not None and any(_or_zero(value) for value in row.values())
 
 
-def _or_zero(value):
+def _or_zero(value: float | None) -> float:
     return 0.0 if value is None or value != value else float(value)
 
 
-def _cells(name, row, static, statistics):
+def _cells(name: str, row: Mapping[str, float | None], static: Mapping[str, Any], statistics: Iterable[str]) -> list[str]:
     return [_figure(name, _known(row.get(statistic)), static) for statistic in statistics]
 
 
-def _figure(name, value, static):
+def _figure(name: str, value: float, static: Mapping[str, Any]) -> str:
     if name.endswith("ram"):
         return size(value * _FACTORS[str(static["gpu_ram_unit" if "gpu" in name else "ram_unit"])])
     if name.endswith("percent"):
@@ -266,15 +280,19 @@ def _figure(name, value, static):
     return "n/a" if math.isnan(value) else f"{value:.3g}"
 
 
+def _figure_of(name: str, static: Mapping[str, Any], value: float) -> str:
+    return _figure(name, value, static)
+
+
 # ---- A comparison ----
 
 
-def comparison_html(results, statistic, static, sessions, draw):
+def comparison_html(results: dict[str, Any], statistic: str, static: Mapping[str, Any], sessions: list[str], draw: Callable[[], str]) -> str:
     """results: as to_json() of a comparison gives them; static: of one of its sessions, for units; sessions: in their order;
     draw: gives it as SVG."""
     words = {"min": "lowest", "max": "highest", "std": "standard deviation"}.get(statistic, statistic)
     overall = results["overall_resource_usage"]
-    rows = [(_MAIN[name], *_changes(overall[name], sessions, lambda value, name=name: _figure(name, value, static))) for name in _MAIN if _is_used(overall.get(name))]
+    rows = [(_MAIN[name], *_changes(overall[name], sessions, functools.partial(_figure_of, name, static))) for name in _MAIN if _is_used(overall.get(name))]
     times = results["code_block_compute_time"]
     block_rows = [(str(block), *_changes(values, sessions, duration)) for block, values in times.items()]
     return _page(
@@ -285,14 +303,14 @@ def comparison_html(results, statistic, static, sessions, draw):
     )
 
 
-def _bars(draw):
+def _bars(draw: Callable[[], str]) -> str:
     try:
         return image(draw())
     except ValueError:  # nothing of it is known and above 0
         return ""
 
 
-def _changes(values, sessions, text):
+def _changes(values: Mapping[str, float | None], sessions: list[str], text: Callable[[float], str]) -> list[str]:
     base = _known(values.get(sessions[0]))
     cells = [text(base)]
     for session in sessions[1:]:
@@ -302,7 +320,7 @@ def _changes(values, sessions, text):
     return cells
 
 
-def compared_html(results):
+def compared_html(results: dict[str, Any]) -> str:
     """results: to_json() of one statistic of several sessions, whose units it does not know."""
     overall, times = results["overall_resource_usage"], results["code_block_compute_time"]
     sessions = list(next(iter((overall or times).values()), ()))
@@ -317,7 +335,7 @@ def compared_html(results):
 # ---- A table, a text ----
 
 
-def table_html(table, text):
+def table_html(table: Table, text: Callable[[Any], str]) -> str:
     """table: a Table; text: makes a text of a value."""
     count, columns = table.shape
     heads = [f"{name} ({unit})" if unit else name for name, unit in table.units.items()]
@@ -326,21 +344,21 @@ def table_html(table, text):
     return _page(f"<div>{escape(title)}</div>", _table(heads, rows, count) if columns else "")
 
 
-def facts_html(title, facts):
+def facts_html(title: str, facts: Iterable[tuple[str, str]]) -> str:
     """facts: pairs of texts."""
-    return _page(_table((title, ""), facts))
+    return _page(_table((title, ""), list(facts)))
 
 
-def named_html(values):
+def named_html(values: Any) -> str:
     """values: a named tuple of figures, or of other named tuples."""
     flat = _leaves({name: value._asdict() if hasattr(value, "_asdict") else value for name, value in values._asdict().items()})
     return facts_html(type(values).__name__, [(name, _number(value)) for name, value in flat])
 
 
-def cells_html(columns, rows, count):
+def cells_html(columns: Iterable[object], rows: Iterable[Sequence[str]], count: int) -> str:
     """rows: of texts, the first of them a name; the first ones are shown. count: of all."""
     return _page(_table(("", *map(str, columns)), list(itertools.islice(rows, _MAX_ROWS)), count))
 
 
-def text_html(text):
+def text_html(text: str) -> str:
     return _page(f"<pre>{escape(text)}</pre>")

@@ -1,5 +1,7 @@
 """HTML reports inside of notebooks: the page, compressed, in a frame that may run its script and nothing else."""
 
+from __future__ import annotations
+
 import base64
 import contextlib
 import gzip
@@ -9,6 +11,13 @@ import tempfile
 from html import escape
 
 from . import _native
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
+    _Path = str | os.PathLike[str]
 
 # What the display of an object may add to a notebook, and what a report that is asked for may.
 _MAX_OF_DISPLAY = 400_000
@@ -25,7 +34,7 @@ _STYLE = "display:block;grid-area:1/1;width:100%;height:680px;border:1px solid #
 
 
 @contextlib.contextmanager
-def sessions_of_tracker(tracking_file, results):
+def sessions_of_tracker(tracking_file: _Path | None, results: dict[str, Any]) -> Iterator[list[_Path]]:
     """What a report of a tracker is made of. results: as JSON has them. Without a tracking file there are figures, and no curves."""
     with tempfile.TemporaryDirectory(prefix="gpu-tracker-") as folder:
         usage = os.path.join(folder, "session.json")
@@ -34,7 +43,7 @@ def sessions_of_tracker(tracking_file, results):
         yield [usage] if tracking_file is None else [tracking_file, usage]
 
 
-def page_of(sessions, **options):
+def page_of(sessions: Iterable[_Path], **options: Any) -> tuple[str, list[str]]:
     """The page of a report as text, and its warnings."""
     with tempfile.TemporaryDirectory(prefix="gpu-tracker-") as folder:
         path = os.path.join(folder, "report.html")
@@ -43,7 +52,7 @@ def page_of(sessions, **options):
             return file.read(), warnings
 
 
-def frame(page, untrusted, most=_MAX_OF_REPORT, name="report"):
+def frame(page: str, untrusted: str, most: int = _MAX_OF_REPORT, name: str = "report") -> str:
     """A frame with the page; "" where it would be larger than that. untrusted: what viewers show that strip the frame; it covers
     that text. name: "charts" begins at the charts."""
     packed = gzip.compress(page.encode("utf-8", "surrogateescape"), 9, mtime=0)
@@ -54,7 +63,7 @@ def frame(page, untrusted, most=_MAX_OF_REPORT, name="report"):
     return f'<div style="display:grid"><div style="grid-area:1/1">{untrusted}</div>{content}</div>'
 
 
-def charts(sessions, marks=()):
+def charts(sessions: Iterable[_Path], marks: Iterable[_Path] = ()) -> str:
     """Charts to zoom into, closed at first: nothing of them is drawn until somebody opens them. "" where there are none: no
     file any more, a build without reports, or a session that would make the notebook large."""
     try:

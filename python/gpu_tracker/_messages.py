@@ -1,7 +1,13 @@
 """What is said to people: warnings go to the logger "gpu_tracker"."""
 
+from __future__ import annotations
 
-def log_warnings(messages):
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def log_warnings(messages: Iterable[str]) -> None:
     """Where no logging is configured, Python prints the bare message: then it begins with our name, as the command's do."""
     for message in messages:
         import logging

@@ -1,10 +1,17 @@
 """Measures a short interval of a program closely: a notebook cell, a test."""
 
+from __future__ import annotations
+
 import math
 import os
 import time
 
 from . import _native
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
 
 
 class Usage:
@@ -17,20 +24,23 @@ class Usage:
     why_no_gpu: a sentence if the machine may have GPUs but none can be read; else None.
     why_no_gpu_ram: a sentence if there are GPUs but gpu_ram is not known; else None.
     cpu_seconds: CPU time, as the kernel's clocks counted it.
+    own_cpu_seconds: CPU time of this process alone, without what measuring takes; None where there were others, too.
     gpu_percent: mean utilization of all GPUs together, by any process; 100 is one GPU.
     joules: energy that was these processes' share.
     samples: (seconds since the begin, RAM, GPU RAM) over time; the last is what is in use after cleaning up.
     """
 
-    def __init__(self, seconds, report, samples, excluded=(0.0, 0.0)):
+    def __init__(self, seconds: float, report: dict[str, Any], samples: Sequence[tuple[float, ...]], excluded: tuple[float, float] = (0.0, 0.0)) -> None:
         """excluded: wall and CPU seconds in it that do not count."""
         self.seconds = max(0.0, seconds - excluded[0])
         start = samples[0][0] if samples else 0.0
-        samples = [(min(at - start, seconds), *map(_known, figures)) for at, *figures in samples]
+        known: list[tuple[float, float | None, float | None, float | None]] = [
+            (min(at - start, seconds), _known(ram), _known(gpu_ram), _known(device)) for at, ram, gpu_ram, *_, device in samples
+        ]
         # Samples taken after the interval, while cleaning up, do not belong to it.
-        samples = [sample for sample in samples[:-1] if sample[0] < seconds] + samples[-1:]
-        device_ram = [device for *_, device in samples]
-        self.samples = [sample[:3] for sample in samples]
+        known = [sample for sample in known[:-1] if sample[0] < seconds] + known[-1:]
+        device_ram = [device for *_, device in known]
+        self.samples = [sample[:3] for sample in known]
         # The kernel's own peak is in the report where it rose: then no moment between two samples is missed.
         self.ram = Memory([ram for _, ram, _ in self.samples], report["max_ram"]["combined"]["total_rss"])
         gpu = report["gpu_utilization"]
@@ -49,6 +59,7 @@ class Usage:
         self.gpu_percent = gpu["gpu_percentages"]["mean_sum_percent"] if self.has_gpu else None
         cpu_seconds = report["accounting"]["cpu_seconds"]["sampled"]
         self.cpu_seconds = None if cpu_seconds is None else max(0.0, cpu_seconds - excluded[1])
+        self.own_cpu_seconds: float | None = None
         self.joules = (report.get("energy") or {}).get("combined")
 
 
@@ -57,7 +68,7 @@ class Memory:
     used: now; peak: the most, `known_peak` at least; peak_at_most: and at most, None where no upper bound is known; age_seconds:
     how much older than the end what is used now is."""
 
-    def __init__(self, figures, known_peak=None, peak_at_most=None, age_seconds=0.0):
+    def __init__(self, figures: Sequence[float | None], known_peak: float | None = None, peak_at_most: float | None = None, age_seconds: float = 0.0) -> None:
         self.peak_at_most, self.age_seconds = peak_at_most, age_seconds
         known = [figure for figure in figures if figure is not None]
         if not known or figures[-1] is None:
@@ -69,21 +80,21 @@ class Memory:
         self.peaked = max(0.0, self.peak - self.used)
 
 
-def _why_no_gpu_ram(report):
+def _why_no_gpu_ram(report: dict[str, Any]) -> str:
     source = report["sources"].get("process_gpu_ram")
     if source:
-        return source["reason"].partition("; by any process, ")[0]
+        return str(source["reason"]).partition("; by any process, ")[0]
     reasons = [gpu["missing"] for gpu in report.get("gpus", []) if gpu.get("missing")]
-    return reasons[0] if reasons else "the driver had not reported it in time"
+    return str(reasons[0]) if reasons else "the driver had not reported it in time"
 
 
-def _device_age(report):
+def _device_age(report: dict[str, Any]) -> float:
     """How long before the last sample the driver was last read; 0.0: for that sample, or there is none."""
     read = [gpu["last_reading_seconds"] for gpu in report.get("gpus", []) if gpu["last_reading_seconds"] is not None]
     return max(0.0, report["compute_time"]["time"] - min(read)) if read else 0.0
 
 
-def _known(value):
+def _known(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
@@ -91,13 +102,13 @@ class Meter:
     """start() and stop() around the interval. The native thread samples every `interval` seconds without the
     interpreter's lock."""
 
-    def __init__(self, interval=0.001):
+    def __init__(self, interval: float = 0.001) -> None:
         self._interval = interval
         self._owner = os.getpid()
 
-    def start(self):
+    def start(self) -> Meter:
         get = os.environ.get
-        self._session = _native.Session(
+        self._session: _native.Session | None = _native.Session(
             sleep_time=self._interval,
             ram_unit="bytes",
             gpu_ram_unit="bytes",
@@ -114,13 +125,14 @@ class Meter:
         self._cpu_start = time.process_time()
         return self
 
-    def stop(self, clean_up=None, excluded=(0.0, 0.0)):
+    def stop(self, clean_up: Callable[[], None] | None = None, excluded: tuple[float, float] = (0.0, 0.0)) -> Usage | None:
         """The Usage; None in a forked child. `clean_up` cleans up: it is called after the interval and before the last
         sample, so what it frees is no longer in use. `excluded`: wall and CPU seconds that do not count."""
         own_cpu_seconds = time.process_time() - self._cpu_start
         seconds = time.perf_counter() - self._start
         if self._owner != os.getpid():
             return None
+        assert self._session is not None
         cpu_seconds = 0.0
         if clean_up:  # without it, this would be what the sampling thread used while this thread waited for a CPU
             cpu_seconds = time.process_time()

@@ -1,6 +1,8 @@
 """Tracking from a process of its own: the command, attached to the program. Whatever becomes of the program, that process
 continues to the program's end and completes its files."""
 
+from __future__ import annotations
+
 import json
 import os
 import select
@@ -10,6 +12,10 @@ import time
 import uuid
 
 from . import _native
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, BinaryIO
 
 # A shell starts the command in the background and ends, so that it is not a child of the program, and not counted. The command waits for
 # a line: the shell has to be gone, or it would be seen as a child of the program. After that line come its options.
@@ -21,12 +27,12 @@ _DETAILS_SECONDS = 1
 _PATHS = {"tracking_file": "--tf", "energy_folder": "--energy-folder", "resource_usage_file": None}
 
 
-def _literal(path):
+def _literal(path: str) -> str:
     """A name that the command takes as it is, also as one of many ranks: nothing is put into one that has a variable."""
     return path.replace("%", "%%") + "%q{GPUT_UNSET}"
 
 
-def _own_number(procfs):
+def _own_number(procfs: str) -> int:
     """This process's pid there: in the procfs of another pid namespace it differs."""
     try:
         return int(os.readlink(f"{procfs}/self"))
@@ -37,7 +43,7 @@ def _own_number(procfs):
 class OwnProcessSession:
     """Has the methods of _native.Session that a Tracker uses."""
 
-    def __init__(self, options, warnings, attempts, timeout):
+    def __init__(self, options: dict[str, Any], warnings: list[str], attempts: int, timeout: float) -> None:
         """warnings: those that a session in this process has of these options."""
         self._warnings = warnings
         self._reported = set(warnings)
@@ -48,10 +54,12 @@ class OwnProcessSession:
         self._report_file = os.path.abspath(name)
         self._so_far = f"{self._report_file}.so-far"
         self._log = f"{self._report_file}.log"
-        self._pid = self._pid_fd = self._details = None
+        self._pid: int | None = None
+        self._pid_fd: int | None = None
+        self._details: dict[str, Any] | None = None
         self._owner = os.getpid()
 
-    def _command(self, pid):
+    def _command(self, pid: int) -> list[str]:
         from .__main__ import COMMAND
 
         words = [str(COMMAND), "attach", "-f", "json", "-o", _literal(self._report_file), "--tconfig=/dev/stdin"]
@@ -59,12 +67,12 @@ class OwnProcessSession:
         words += [f"{word}={_literal(self._options[name])}" for name, word in _PATHS.items() if word and self._options[name] is not None]
         return [*words, str(pid)]
 
-    def _config(self):
+    def _config(self) -> bytes:
         """The options for the command, as a config file has them."""
         given = {name: value for name, value in self._options.items() if name not in _PATHS and value is not None}
         return json.dumps(given, default=float).encode()  # JSON does not know numbers of NumPy
 
-    def track(self, pid):
+    def track(self, pid: int) -> None:
         procfs = os.environ.get("GPUT_PROCFS") or "/proc"
         if not pid:
             pid = _own_number(procfs)
@@ -81,7 +89,7 @@ class OwnProcessSession:
                 raise RuntimeError(f"The tracking process did not begin within {_BEGIN_SECONDS} seconds.")
             time.sleep(0.001)
 
-    def _start(self, pid):
+    def _start(self, pid: int) -> int:
         """The pid of the tracking process."""
         waits, goes = os.pipe()
         try:
@@ -100,7 +108,7 @@ class OwnProcessSession:
             os.close(goes)
         return int(done.stdout)
 
-    def _begin_files(self):
+    def _begin_files(self) -> BinaryIO:
         """Gives the log, open."""
         self._refuse_other_file()
         try:
@@ -113,7 +121,7 @@ class OwnProcessSession:
                 "resource_usage_file; name one in a folder that can be written to."
             ) from None
 
-    def _refuse_other_file(self):
+    def _refuse_other_file(self) -> None:
         from ._usage import load_resource_usage
 
         try:
@@ -126,7 +134,7 @@ class OwnProcessSession:
                 f"File {self._report_file} already exists and is not a resource usage file. Please name another one."
             ) from None
 
-    def details_so_far(self):
+    def details_so_far(self) -> dict[str, Any] | None:
         """They come with the first sample. None: they did not, as on a full disk."""
         end = time.monotonic() + _DETAILS_SECONDS
         while True:
@@ -137,10 +145,11 @@ class OwnProcessSession:
                     return None
             time.sleep(0.001)
 
-    def address(self):
-        return self._options["listen"]
+    def address(self) -> str | None:
+        listen: str | None = self._options["listen"]
+        return listen
 
-    def _open(self, pid):
+    def _open(self, pid: int) -> None:
         """The process is not a child of this one, so its pid can be reused; the descriptor cannot."""
         self._pid = pid
         try:
@@ -150,12 +159,12 @@ class OwnProcessSession:
         except (AttributeError, OSError):
             pass  # not to be had in an old kernel or a sandbox
 
-    def _close(self):
+    def _close(self) -> None:
         if self._pid_fd is not None:
             os.close(self._pid_fd)
         self._pid = self._pid_fd = None
 
-    def _signal(self, number):
+    def _signal(self, number: int) -> bool:
         """True when the process was there to get it; 0 only asks."""
         if self._pid is None:
             return False
@@ -168,10 +177,10 @@ class OwnProcessSession:
             return False
         return True
 
-    def _is_alive(self):
+    def _is_alive(self) -> bool:
         return self._signal(0)
 
-    def _wait(self, seconds):
+    def _wait(self, seconds: float) -> bool:
         """True when it has ended."""
         if self._pid_fd is not None:
             return bool(select.select([self._pid_fd], [], [], seconds)[0])
@@ -182,7 +191,7 @@ class OwnProcessSession:
             time.sleep(0.01)
         return True
 
-    def stop(self):
+    def stop(self) -> None:
         if self._owner != os.getpid():
             raise RuntimeError("This process is a fork of the one that tracks; only that one can use the tracker.")
         self._signal(signal.SIGTERM)
@@ -200,22 +209,23 @@ class OwnProcessSession:
         self._close()
 
     @staticmethod
-    def _remove(*paths):
+    def _remove(*paths: str) -> None:
         for path in paths:
             try:
                 os.unlink(path)
             except FileNotFoundError:
                 pass
 
-    def _read(self):
+    def _read(self) -> dict[str, Any]:
         try:
             with open(self._report_file, encoding="utf-8") as file:
-                return json.load(file)
+                report: dict[str, Any] = json.load(file)
+                return report
         except FileNotFoundError:
             # Killed: what it kept until then.
             return _native.load_report(self._so_far)
 
-    def _take_log(self):
+    def _take_log(self) -> str:
         try:
             with open(self._log, encoding="utf-8", errors="replace") as file:
                 text = file.read().strip()
@@ -224,13 +234,14 @@ class OwnProcessSession:
             return ""
         return text
 
-    def report(self, format):
+    def report(self, format: int) -> Any:
         if format == _native.DETAILS:
             return self._details
         from ._text import report_text
 
+        assert self._details is not None
         return report_text(self._details)
 
-    def take_warnings(self):
+    def take_warnings(self) -> list[str]:
         warnings, self._warnings = self._warnings, []
         return warnings

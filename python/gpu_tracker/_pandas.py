@@ -1,19 +1,27 @@
 """Results as pandas objects where pandas is installed, else as the plain ones of `_tables`."""
 
+from __future__ import annotations
+
 import functools
 import importlib.util
 import sys
 
 from . import _tables
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+    from .table import Table
+
 
 @functools.cache
-def _is_installed():
+def _is_installed() -> bool:
     """A search in all of sys.path: once is enough for a thousand results."""
     return importlib.util.find_spec("pandas") is not None
 
 
-def pandas():
+def pandas() -> Any:
     """The module, or None where it is not installed. Importing it takes long, so only when a result is made."""
     if "pandas" not in sys.modules and not _is_installed():
         return None
@@ -22,14 +30,14 @@ def pandas():
     return pandas
 
 
-def series(data, name=None, dtype=float):
+def series(data: Mapping[Any, Any], name: object = None, dtype: Any = float) -> Any:
     library = pandas()
     if library is None:
         return _tables.Series(data, name)
     return library.Series(list(data.values()), index=list(data), name=name, dtype=dtype)
 
 
-def frame(rows):
+def frame(rows: Mapping[str, Mapping[str, Any]]) -> Any:
     """A table of floats out of row label -> column -> value."""
     library = pandas()
     if library is None:
@@ -39,7 +47,7 @@ def frame(rows):
     return library.DataFrame(values, index=list(rows), columns=columns, dtype=float)
 
 
-def timepoints(table):
+def timepoints(table: Table) -> Any:
     """A Table of samples, rows numbered from 0."""
     if pandas() is not None:
         return table.to_pandas()
@@ -48,7 +56,7 @@ def timepoints(table):
     return _tables.Frame({i: dict(zip(table.columns, row)) for i, row in enumerate(rows)})
 
 
-def columns(data):
+def columns(data: Mapping[Any, Sequence[Any]]) -> Any:
     """A table out of column -> values, rows numbered from 0."""
     library = pandas()
     if library is not None:

@@ -1,16 +1,24 @@
 """Static pictures for notebooks: an <img> with a data URI, which viewers keep that strip scripts and inline SVG."""
 
+from __future__ import annotations
+
 import base64
 import re
 from html import escape, unescape
 
 from . import _native
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable
+    from typing import Any
+
 # Of a cell's report, in millimetres.
 _SMALL = {"width_mm": 95.0, "height_mm": 30.0}
 
 
-def curves(lines, is_small=True):
+def curves(lines: Iterable[tuple[Any, ...]], is_small: bool = True) -> str:
     """A picture over one axis of time.
 
     lines: (chart, label, unit, seconds, values) each.
@@ -19,14 +27,15 @@ def curves(lines, is_small=True):
     return image(svg)
 
 
-def session(tracking_file):
+def session(tracking_file: str | os.PathLike[str]) -> str:
     """What a session used; "" where its samples make no line. Raises OSError and ValueError."""
     svg, _ = _native.plot((tracking_file,), is_inline=True)
     return image(svg) if re.search(r' d="[^"]*L[^"]*"><title>', svg) else ""
 
 
-def image(svg):
+def image(svg: str) -> str:
     """Its title says what it shows."""
-    label = unescape(re.search("<title>(.*?)</title>", svg)[1])
+    title = re.search("<title>(.*?)</title>", svg)
+    label = unescape(title[1]) if title else ""
     data = base64.b64encode(svg.encode("utf-8", "surrogateescape")).decode()
     return f'<img alt="{escape(label)}" src="data:image/svg+xml;base64,{data}"/>'

@@ -11,6 +11,7 @@ from ._shown import Shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
     from typing import Any
 
     _Group = dict[str, Any] | None
@@ -37,7 +38,7 @@ class JsonParser(Shown):
         self.meta_data = {"description": meta_data} if isinstance(meta_data, str) else dict(meta_data or {})
         self.cont = cont
 
-    def _facts(self):
+    def _facts(self) -> list[tuple[str, str]]:
         return [("folder", self.folder), *((str(name), str(value)) for name, value in self.meta_data.items())]
 
     # Attributes of AIPowerMeter's drivers.
@@ -58,7 +59,7 @@ class JsonParser(Shown):
     def wattmeter_logfile(self) -> str:
         return self._path("omegawatt.csv")
 
-    def _path(self, name):
+    def _path(self, name: str) -> str:
         return os.path.join(self.folder, name)
 
     # ---- writing ----
@@ -74,7 +75,7 @@ class JsonParser(Shown):
 
     save_model_card = save_model_summary
 
-    def _save(self, name, value):
+    def _save(self, name: str, value: Any) -> None:
         os.makedirs(self.folder, exist_ok=True)
         _native.write_file(self._path(name), json.dumps(value, default=str).encode())
 
@@ -90,7 +91,7 @@ class JsonParser(Shown):
                 except FileNotFoundError:
                     pass
 
-    def _alone(self):
+    def _alone(self) -> AbstractContextManager[Any]:
         """Holds the lock of a recording under way: see energy_recording_writer.c."""
         import contextlib
         import fcntl
@@ -108,7 +109,7 @@ class JsonParser(Shown):
             pass
         return file
 
-    def _session(self, cont, options):
+    def _session(self, cont: bool, options: dict[str, Any]) -> _native.Session:
         try:
             session = _native.Session(energy_folder=self.folder, energy_driver="sqlite" if self._sqlite else "json", energy_continue=cont, **options)
         except FileExistsError:
@@ -119,7 +120,7 @@ class JsonParser(Shown):
             self._describe()
         return session
 
-    def _describe(self):
+    def _describe(self) -> None:
         """In place: the file is the lock of the recording that has begun."""
         with open(self._path("metadata.json"), "r+", encoding="utf-8") as file:
             known = json.load(file)
@@ -137,14 +138,14 @@ class JsonParser(Shown):
         """What model_summary.json holds; None without one."""
         return self._load("model_summary.json")
 
-    def _load(self, name):
+    def _load(self, name: str) -> Any:
         try:
             with open(self._path(name), encoding="utf-8") as file:
                 return json.load(file)
         except FileNotFoundError:
             return None
 
-    def _described(self):
+    def _described(self) -> dict[str, Any]:
         """What the folder has besides the curves; a file that is damaged, of which the recording warns, is skipped."""
         found = {}
         for key in "metadata", "model_summary", "results_exp":
@@ -160,7 +161,8 @@ class JsonParser(Shown):
         `{name: {"dates": [datetime, …], "values": [number, …]}}`, of a metric by GPU `{name: {gpu: {"dates", "values"}}}`;
         None where there are none."""
         recording = self._open()
-        return tuple(_load_group(recording, group) for group in ("cpu", "gpu", "experiment", "wattmeter"))
+        cpu, gpu, experiment, wattmeter = (_load_group(recording, group) for group in ("cpu", "gpu", "experiment", "wattmeter"))
+        return cpu, gpu, experiment, wattmeter
 
     def load_cpu_metrics(self) -> _Group:
         """Those of the CPU alone."""
@@ -180,7 +182,7 @@ class JsonParser(Shown):
 
     def get_segments(self) -> list[datetime.datetime]:
         """The last date of each segment but the last one: where recording was stopped and went on."""
-        ends = {}
+        ends: dict[int, str] = {}
         recording = self._open()
         for group, name, _ in recording.metrics:
             if group in ("cpu", "gpu"):
@@ -189,7 +191,7 @@ class JsonParser(Shown):
                     ends[segment] = max(date, ends.get(segment, date), key=datetime.datetime.fromisoformat)
         return [datetime.datetime.fromisoformat(ends[segment]) for segment in sorted(ends)][:-1]
 
-    def _open(self):
+    def _open(self) -> _native.Recording:
         return _native.Recording(self.folder)
 
 
@@ -200,8 +202,8 @@ _FILES = (
 )  # fmt: skip
 
 
-def _load_group(recording, wanted):
-    found = {}
+def _load_group(recording: _native.Recording, wanted: str) -> _Group:
+    found: dict[str, Any] = {}
     for group, name, device in recording.metrics:
         if group == wanted:
             table = recording.curves([name])[name]

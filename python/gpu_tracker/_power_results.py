@@ -16,7 +16,7 @@ from .table import Table, records_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any, SupportsFloat
 
     _Moment = datetime.datetime | str | SupportsFloat | None
@@ -46,12 +46,12 @@ class Curve(list[list[dict[str, float]]]):
         self.table = table
         self.unit = table.units["value"]
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         """For notebooks: the first points."""
         return self.table._repr_html_()
 
 
-def _epoch(date):
+def _epoch(date: str) -> float:
     """A date of a recording, which is in the local time of its machine, in seconds since 1970."""
     return datetime.datetime.fromisoformat(date).timestamp()
 
@@ -73,15 +73,13 @@ class ExpResults(Shown):
     """
 
     def __init__(self, db_driver: JsonParser | str | os.PathLike[str]) -> None:
-        if not hasattr(db_driver, "_open"):
-            db_driver = JsonParser(db_driver)
-        self.db_driver = db_driver
-        self._recording = db_driver._open()
+        self.db_driver = JsonParser(db_driver) if isinstance(db_driver, (str, os.PathLike)) else db_driver
+        self._recording = self.db_driver._open()
         self._devices = {name: device for _, name, device in self._recording.metrics}
         if self._recording.warning:
             log_warnings([self._recording.warning])
 
-    def _facts(self):
+    def _facts(self) -> list[tuple[str, str]]:
         return [("folder", self.db_driver.folder), ("metrics", str(len(self._devices)))]
 
     # Attributes of AIPowerMeter's results.
@@ -118,7 +116,7 @@ class ExpResults(Shown):
 
     def list_metrics(self) -> dict[str, list[str]]:
         """The names of the metrics: a list for each of "CPU", "GPU", "Experiment" and "wattmeter"."""
-        found = {group: {} for group in _GROUPS.values()}
+        found: dict[str, dict[str, bool]] = {group: {} for group in _GROUPS.values()}
         for group, name, device in self._recording.metrics:
             found[_GROUPS[group]][_base(name, device)] = True  # a set that keeps its order
         return {group: list(names) for group, names in found.items()}
@@ -128,17 +126,17 @@ class ExpResults(Shown):
         for group, names in self.list_metrics().items():
             print(f"{group}\n   {', '.join(names) or 'NOT AVAILABLE'}")
 
-    def __str__(self):
+    def __str__(self) -> str:
         listed = "\n".join(f"{group}\n  {','.join(names) or 'NOT AVAILABLE'}" for group, names in self.list_metrics().items())
         return f"Available metrics :\n{listed}\n\nprint() shows what was used."
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         """For notebooks: the summary, as print() prints it."""
         from ._display import text_html
 
         return text_html(self._recording.text(*_window(None, None)))
 
-    def _each(self, name, function):
+    def _each(self, name: str, function: Callable[[str], Any]) -> Any:
         """function() of a metric; of one by GPU a dictionary; None of one that there is not."""
         names = self._recording.select(name)
         if names and (name in names or self._devices[names[0]] is None):
@@ -148,11 +146,13 @@ class ExpResults(Shown):
     def get_curve(self, name: str, start: _Moment = None, end: _Moment = None) -> Curve | dict[str, Curve] | None:
         """The points of a metric: a Curve, a list of segments."""
         window = _window(start, end)
-        return self._each(name, lambda each: Curve(Table(self._recording.curves([each], *window)[each])))
+        found: Curve | dict[str, Curve] | None = self._each(name, lambda each: Curve(Table(self._recording.curves([each], *window)[each])))
+        return found
 
-    def _figure(self, name, figure, start, end):
+    def _figure(self, name: str, figure: str, start: _Moment, end: _Moment) -> _Figure:
         window = _window(start, end)
-        return self._each(name, lambda each: self._recording.metric(each, *window)[figure])
+        found: _Figure = self._each(name, lambda each: self._recording.metric(each, *window)[figure])
+        return found
 
     def total_(self, metric_name: str, start: _Moment = None, end: _Moment = None) -> _Figure:
         """The metric integrated over seconds, segment by segment: joules, of a power in watts; None of a single point."""
@@ -170,12 +170,15 @@ class ExpResults(Shown):
         """Joules of CPU packages and GPUs, of the whole machine, as far as they were recorded. Those of DRAM are apart:
         `total_("total_dram_power")`."""
         (total,) = records_of(self._recording.summary(*_window(start, end))["total"])
-        return total["total_power_draw"]
+        draw: float | None = total["total_power_draw"]
+        return draw
 
     def get_exp_duration(self, start: _Moment = None, end: _Moment = None) -> _Duration:
         """How long was recorded, segment by segment, from when to when: (seconds, start, end), the last two since 1970."""
         window = _window(start, end)
-        first, last = self._recording.window(None, *window)
+        moments = self._recording.window(None, *window)
+        assert moments is not None  # of all metrics together there are some
+        first, last = moments
         return self._recording.seconds(*window), _epoch(first), _epoch(last)
 
     def get_duration_metric(
@@ -184,11 +187,12 @@ class ExpResults(Shown):
         """The same of one metric; None where it was not recorded."""
         window = _window(start, end)
 
-        def duration(name):
+        def duration(name: str) -> Any:
             moments = self._recording.window(name, *window)
             return moments and (self._recording.metric(name, *window)["seconds"], *map(_epoch, moments))
 
-        return self._each(metric_name, duration)
+        found: _Duration | dict[str, _Duration | None] | None = self._each(metric_name, duration)
+        return found
 
     def get_summary(self, start: _Moment = None, end: _Moment = None) -> dict[str, Any]:
         """All of it as a dictionary: total_power_draw (joules), exp_duration (seconds), metrics (of each: group, device, unit,
@@ -199,16 +203,16 @@ class ExpResults(Shown):
         metrics = {metric.pop("name"): metric for metric in records_of(tables["metrics"])}
         summary = {**total, "metrics": metrics, **self.db_driver._described()}
         duration, first, last = self.get_exp_duration(start, end)
-        first, last = (str(datetime.datetime.fromtimestamp(moment)) for moment in (first, last))
+        start_date, end_date = (str(datetime.datetime.fromtimestamp(moment)) for moment in (first, last))
         groups = self.list_metrics()
-        summary |= {"duration": duration, "start": first, "end": last}
+        summary |= {"duration": duration, "start": start_date, "end": end_date}
         if groups["CPU"]:
             summary["cpu"] = self._summary_of_cpu(start, end)
         if groups["GPU"]:
             summary["gpu"] = self._summary_of_gpu(start, end)
         return summary
 
-    def _summary_of_cpu(self, start, end):
+    def _summary_of_cpu(self, start: _Moment, end: _Moment) -> dict[str, Any]:
         return {
             "total_psys_power": self.total_("psys_power", start, end),
             "total_intel_power": self.total_("intel_power", start, end),
@@ -225,7 +229,7 @@ class ExpResults(Shown):
             "cpu_time": cpu_time,
         }
 
-    def _summary_of_gpu(self, start, end):
+    def _summary_of_gpu(self, start: _Moment, end: _Moment) -> dict[str, Any]:
         if not self._recording.select("nvidia_draw_absolute"):  # which recordings of 2023 have
             return {
                 "nvidia_power": self.total_("nvidia_power", start, end),
@@ -243,14 +247,14 @@ class ExpResults(Shown):
             "rel_nvidia_power": attributable,
             "nvidia_mem_use_abs": self.max_("nvidia_mem_use", start, end),
             "nvidia_average_sm": self.average_("nvidia_sm_use", start, end),
-            "per_gpu_attributable_power": None if attributable is None else (each or {}) | {"all": attributable},
+            "per_gpu_attributable_power": None if attributable is None else {**(each if isinstance(each, dict) else {}), "all": attributable},
         }
 
     def print(self, start: _Moment = None, end: _Moment = None) -> None:
         """Prints the summary."""
         print(self._recording.text(*_window(start, end)), end="")
 
-    def _known(self, names):
+    def _known(self, names: Sequence[str]) -> list[str]:
         """Those of the names that there are; the others are warned of. ValueError: there is none of them."""
         known = [name for name in names if self._recording.select(name)]
         for name in names:
@@ -258,7 +262,7 @@ class ExpResults(Shown):
                 log_warnings([f"There is no metric {name!r} in {self.db_driver.folder}; the others are shown."])
         return known or list(names)
 
-    def _curves(self, names, start, end):
+    def _curves(self, names: Iterable[str], start: _Moment, end: _Moment) -> dict[str, Curve]:
         """Every curve by its name, of metrics by GPU every GPU's."""
         tables = self._recording.curves(list(names), *_window(start, end))
         return {name: Curve(Table(table)) for name, table in tables.items()}
@@ -315,15 +319,15 @@ class ExpResults(Shown):
         _show_figure(pyplot, figure, saveto)
 
 
-def _base(name, device):
+def _base(name: str, device: str | None) -> str:
     return name if device is None else name[: -len(device) - 1]
 
 
-def _window(start, end):
+def _window(start: _Moment, end: _Moment) -> tuple[str | None, str | None]:
     return _bound(start), _bound(end)
 
 
-def _bound(moment):
+def _bound(moment: _Moment) -> str | None:
     if moment is None or isinstance(moment, str):
         return moment
     if isinstance(moment, datetime.datetime):
@@ -338,7 +342,7 @@ def _bound(moment):
 _WITHOUT_SCREEN = {"agg", "cairo", "pdf", "pgf", "ps", "svg", "template"}
 
 
-def _pyplot():
+def _pyplot() -> Any:
     try:
         import matplotlib.pyplot
     except ImportError:
@@ -346,15 +350,16 @@ def _pyplot():
     return matplotlib.pyplot
 
 
-def _in_notebook():
+def _in_notebook() -> Any:
     ipython = sys.modules.get("IPython")
     return ipython if ipython and ipython.get_ipython() else None
 
 
-def _plot(axes, name, curve, colour):
+def _plot(axes: Any, name: str, curve: Curve, colour: str) -> None:
     from itertools import groupby
 
-    label, table = name, curve.table
+    label: str | None = name
+    table = curve.table
     rows = zip(table["segment"], table["seconds"], table["value"])
     for _, points in groupby(rows, key=lambda row: row[0]):
         _, seconds, values = zip(*points)
@@ -362,7 +367,7 @@ def _plot(axes, name, curve, colour):
         label = None  # once in the legend
 
 
-def _temporary_picture():
+def _temporary_picture() -> str:
     import tempfile
 
     descriptor, path = tempfile.mkstemp(prefix="gpu-tracker-", suffix=".svg")
@@ -370,7 +375,7 @@ def _temporary_picture():
     return path
 
 
-def _show_figure(pyplot, figure, saveto):
+def _show_figure(pyplot: Any, figure: Any, saveto: Any) -> None:
     """A notebook shows what show() gives it and what a cell returns: one of the two is enough."""
     if saveto is None and not _in_notebook() and pyplot.get_backend().lower() in _WITHOUT_SCREEN:
         saveto = _temporary_picture()
@@ -382,12 +387,13 @@ def _show_figure(pyplot, figure, saveto):
     pyplot.close(figure)
 
 
-def _save_figure(pyplot, figure, saveto):
+def _save_figure(pyplot: Any, figure: Any, saveto: Any) -> None:
     """As savefig() does, but no link of another user in a folder such as /tmp is followed."""
     import io
 
     if hasattr(saveto, "write"):
-        return figure.savefig(saveto)
+        figure.savefig(saveto)
+        return
     path = os.fspath(saveto)
     if not os.path.splitext(path)[1]:
         path = f"{path}.{pyplot.rcParams['savefig.format']}"
@@ -396,13 +402,13 @@ def _save_figure(pyplot, figure, saveto):
     _native.write_file(path, drawn.getvalue())
 
 
-def _apart(curves):
+def _apart(curves: Mapping[str, Mapping[str, Curve]]) -> Picture:
     """A picture in which each of the metrics has a scale of its own. curves: {metric: {name: Curve}}."""
     lines = [(metric, name, curve.unit or "", *_points(curve.table)) for metric, each in curves.items() for name, curve in each.items()]
     return Picture(_native.plot((), curves=lines)[0])
 
 
-def _points(table):
+def _points(table: Table) -> tuple[list[float], list[float | None]]:
     """Seconds and values; None between two segments, where nothing was recorded."""
     seconds, values, before = [], [], None
     for time, value, segment in zip(table["seconds"], table["value"], table["segment"]):
@@ -415,7 +421,7 @@ def _points(table):
     return seconds, values
 
 
-def _show_picture(picture, saveto):
+def _show_picture(picture: Picture, saveto: str | os.PathLike[str] | None) -> None:
     if saveto is not None and os.path.splitext(saveto)[1].lower() != ".svg":
         raise ValueError(
             f"Without matplotlib a plot is an SVG picture. Name it ….svg, not {os.fspath(saveto)}, or install matplotlib."
@@ -424,7 +430,8 @@ def _show_picture(picture, saveto):
     if saveto is None and notebook:
         from IPython.display import display
 
-        display(picture)
+        show: Callable[[object], object] = display
+        show(picture)
         return
     if saveto is None:
         saveto = _temporary_picture()

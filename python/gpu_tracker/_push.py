@@ -57,11 +57,11 @@ def push(
         if kind not in ("tracking", "results"):
             warnings.append(f"{path} is skipped: it has no metrics of a session.")
             continue
-        files = (path, results) if kind == "tracking" else (None, path)
+        samples, report = (path, results) if kind == "tracking" else (None, path)
         counts: list[tuple[int, int, int]] = []
         pushed.sessions += 1
         try:
-            warnings += _native.push_session(*files, counts, otlp=otlp, remote_write=remote_write, labels=text, interval=interval, timeout=timeout)
+            warnings += _native.push_session(samples, report, counts, otlp=otlp, remote_write=remote_write, labels=text, interval=interval, timeout=timeout)
         except (OSError, ValueError) as error:
             is_there = not isinstance(error, ProcessLookupError)
             problem = problem or (error if is_there else ConnectionError(str(error)))

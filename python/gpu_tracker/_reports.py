@@ -13,7 +13,7 @@ from ._shown import Shown
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Literal
+    from typing import Any, Literal
 
     _Path = str | os.PathLike[str]
 
@@ -34,12 +34,11 @@ def report(
     format: "parquet" and "arrow" are the tables of the report, a file each in the folder `output`, or the samples in a file that
     ends so. They need pyarrow. None: what the ending of `output` says, or "html".
     """
-    if format is None:
-        format = _format_of(output)
-    if format != "html":
-        _write_tables(sessions, output, sub_tracking_files, format)
+    chosen = _format_of(output) if format is None else format
+    if chosen != "html":
+        _write_tables(sessions, output, sub_tracking_files, chosen)
         return None
-    options = {"marks": _paths(sub_tracking_files), "title": title}
+    options: dict[str, Any] = {"marks": _paths(sub_tracking_files), "title": title}
     with as_json(_paths(sessions)) as paths:
         if output is None:
             html, warnings = page_of(paths, **options)
@@ -78,13 +77,13 @@ def plot(
     return Picture(svg) if output is None else None
 
 
-def _format_of(output):
+def _format_of(output: _Path | None) -> str:
     from . import _table_files
 
     return (_table_files.format_of(output) if output is not None else None) or "html"
 
 
-def _write_tables(sessions, output, marks, format):
+def _write_tables(sessions: _Path | Iterable[_Path], output: _Path | None, marks: _Path | Iterable[_Path], format: str) -> None:
     from . import _table_files
 
     if format not in _table_files.FORMATS:
@@ -95,7 +94,7 @@ def _write_tables(sessions, output, marks, format):
         log_warnings(_table_files.write(paths, output, format, _paths(marks)))
 
 
-def report_of_tracker(tracking_file, results, output):
+def report_of_tracker(tracking_file: str | None, results: dict[str, Any], output: _Path) -> None:
     with sessions_of_tracker(tracking_file, results) as sessions:
         report(sessions, output)
 
@@ -106,10 +105,10 @@ class Report(Shown):
     def __init__(self, html: str) -> None:
         self.html = html
 
-    def _facts(self):
+    def _facts(self) -> list[tuple[str, str]]:
         return [("characters of HTML", f"{len(self.html):,}")]
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         content = frame(self.html, "A report is shown here once the notebook is trusted; <code>save()</code> writes it to a file.")
         return content or "<div>This report is too large for a notebook: <code>save()</code> writes it to a file.</div>"
 
@@ -124,13 +123,13 @@ class Picture(Shown):
     def __init__(self, svg: str) -> None:
         self.svg = svg
 
-    def _facts(self):
+    def _facts(self) -> list[tuple[str, str]]:
         return [("characters of SVG", f"{len(self.svg):,}")]
 
-    def _repr_svg_(self):
+    def _repr_svg_(self) -> str:
         return self.svg
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         """Viewers of other people's notebooks strip an SVG picture, and keep an image."""
         from ._picture import image
 
@@ -141,5 +140,5 @@ class Picture(Shown):
         _native.write_file(path, self.svg.encode("utf-8", "surrogateescape"))
 
 
-def _paths(paths):
+def _paths(paths: _Path | Iterable[_Path]) -> list[_Path]:
     return [paths] if isinstance(paths, (str, bytes, os.PathLike)) else list(paths)

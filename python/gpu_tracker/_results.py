@@ -17,7 +17,7 @@ from .table import records_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from os import PathLike
     from typing import Any, Protocol, TypeVar
 
@@ -50,16 +50,19 @@ if TYPE_CHECKING:
         def iterrows(self) -> Iterable[tuple[Any, Series[float]]]: ...
         def __getattr__(self, name: str) -> Any: ...
 
+    _Any = TypeVar("_Any")
+    _Results = TypeVar("_Results", "CodeBlockResults", "SubTrackingResults")
 
-def _series_to_json(series):
+
+def _series_to_json(series: Series[Any]) -> dict[str, Any]:
     return {name: _python(value) for name, value in series.to_dict().items()}
 
 
-def _frame_to_json(frame):
+def _frame_to_json(frame: Frame) -> dict[str, dict[str, Any]]:
     return {name: _series_to_json(row) for name, row in frame.iterrows()}
 
 
-def _python(value):
+def _python(value: Any) -> Any:
     """numpy's numbers as Python's own."""
     value = value.item() if hasattr(value, "item") else value
     return str(value) if isinstance(value, str) else value
@@ -101,14 +104,14 @@ class CodeBlockResults:
     compute_time: Series[float]
     resource_usage: Frame
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         """For notebooks: calls, times, and what was used."""
         from ._display import block_html
 
         return block_html(_block_to_json(self))
 
 
-def _block_to_json(block):
+def _block_to_json(block: CodeBlockResults) -> dict[str, Any]:
     counts = {name: value for name, value in vars(block).items() if not hasattr(value, "items")}
     return {
         **counts,
@@ -120,11 +123,11 @@ def _block_to_json(block):
     }
 
 
-def _missing_of(results):
+def _missing_of(results: CodeBlockResults | SubTrackingResults) -> dict[str, Any]:
     return {"missing_timepoints": dict(results.missing_timepoints)} if results.missing_timepoints else {}
 
 
-def _energy_of(results):
+def _energy_of(results: CodeBlockResults | SubTrackingResults) -> dict[str, Any]:
     return {} if results.energy is None else {"energy": dict(results.energy)}
 
 
@@ -165,18 +168,18 @@ class SubTrackingResults:
             **_energy_of(self),
         }
 
-    def __str__(self):
+    def __str__(self) -> str:
         from ._text import sub_tracking_text
 
         return sub_tracking_text(self.to_json())
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         """For notebooks: the main figures of the session and its code blocks, and of an analysis its curves."""
         from ._display import analysis_html
 
         return analysis_html(self.to_json(), *self._files)
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         return _without(self, "_files")
 
     @classmethod
@@ -221,37 +224,37 @@ class ComparisonResults:
             **({} if self.lost_calls is None else {"lost_calls": self.lost_calls}),
         }
 
-    def __str__(self):
+    def __str__(self) -> str:
         from ._text import comparison_text
 
         return comparison_text(self.to_json())
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         """For notebooks: the session as a whole and the times of code blocks; a TrackingComparison's with units and a picture."""
         from ._display import compared_html
 
         return (self._shown or compared_html)(self.to_json())
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         return _without(self, "_shown")
 
 
-def _without(results, name):
+def _without(results: SubTrackingResults | ComparisonResults, name: str) -> dict[str, Any]:
     return {key: value for key, value in vars(results).items() if key != name}
 
 
-def _map(comparisons):
+def _map(comparisons: Mapping[str, Series[Any]]) -> dict[str, dict[str, Any]]:
     return {name: _series_to_json(series) for name, series in comparisons.items()}
 
 
-def _maps(measurements):
+def _maps(measurements: Mapping[str, Mapping[str, Series[Any]]]) -> dict[str, dict[str, dict[str, Any]]]:
     return {name: _map(blocks) for name, blocks in measurements.items()}
 
 
 # ---- Reading ----
 
 
-def results_of(tables):
+def results_of(tables: Mapping[str, _native.Table]) -> SubTrackingResults:
     """SubTrackingResults out of the native tables of an analysis."""
     usage = iter(records_of(tables["code_block_usage"]))
     overall = records_of(tables["overall"])
@@ -265,20 +268,20 @@ def results_of(tables):
     )
     lost = _lost_of(_record(tables["lost_calls"]))
     if lost["num_lost_calls"] or lost["lost_calls_at_least"]:
-        results.num_lost_calls = lost["num_lost_calls"]
+        vars(results)["num_lost_calls"] = lost["num_lost_calls"]
     if lost["lost_calls_at_least"]:
-        results.lost_calls_at_least = True
+        vars(results)["lost_calls_at_least"] = True
     if "energy" in tables:
-        results.energy = {"unit": "joules", **_record(tables["energy"])}
+        vars(results)["energy"] = {"unit": "joules", **_record(tables["energy"])}
     return _with_missing(results, overall)
 
 
-def _record(table):
+def _record(table: _native.Table) -> dict[str, Any]:
     """The one row of a table."""
     return next(iter(records_of(table)), {})
 
 
-def _block_of(row, usage, units):
+def _block_of(row: dict[str, Any], usage: list[dict[str, Any]], units: Mapping[str, str | None]) -> CodeBlockResults:
     """Of its row, and of the rows of its measurements."""
     block = CodeBlockResults(
         name=row["code_block_name"],
@@ -291,10 +294,10 @@ def _block_of(row, usage, units):
             setattr(block, name, value)
     exact = {name: _exact_of(name, value, units[f"exact_{name}"], row["num_calls"]) for name, value in _after("exact_", row)}
     if exact:
-        block.exact = exact
+        vars(block)["exact"] = exact
     joules = dict(_after("energy_", row))
     if joules:
-        block.energy = {"unit": "joules", **joules}
+        vars(block)["energy"] = {"unit": "joules", **joules}
     return _with_missing(block, usage)
 
 
@@ -302,43 +305,48 @@ def _block_of(row, usage, units):
 _NO_COUNTS = "code_block_name", "process_id", "thread_", "rank", "category", "compute_time_", "self_time_", "cpu_time_", "energy_", "exact_"
 
 
-def _after(prefix, row):
+def _after(prefix: str, row: Mapping[str, _Any]) -> list[tuple[str, _Any]]:
     """The columns of that prefix, without it."""
     return [(name.removeprefix(prefix), value) for name, value in row.items() if name.startswith(prefix)]
 
 
-def _exact_of(name, value, unit, calls):
+def _exact_of(name: str, value: float | None, unit: str | None, calls: int) -> dict[str, Any]:
     """A sum over the calls with its mean, or the largest of them. A count of the kernel is whole, and stays that."""
-    is_count = unit in (None, "bytes") and value is not None and value == int(value)
-    figure = {"unit": unit} if unit else {}
+    if value is not None and unit in (None, "bytes") and value == int(value):
+        value = int(value)
+    figure: dict[str, Any] = {"unit": unit} if unit else {}
     if name == "block_peak_rss":
-        return {**figure, "max": int(value) if is_count else value}
+        return {**figure, "max": value}
     mean = None if value is None or not calls else value / calls
-    return {**figure, "total": int(value) if is_count else value, "mean": mean}
+    return {**figure, "total": value, "mean": mean}
 
 
-def _known(value):
+def _known(value: float | None) -> float:
     return float("nan") if value is None else value
 
 
-def _frame_of(rows):
-    return frame({row["measurement"]: {name: _known(row[name]) for name in STATISTICS} for row in rows})
+def _frame_of(rows: Iterable[Mapping[str, Any]]) -> Frame:
+    usage: Frame = frame({row["measurement"]: {name: _known(row[name]) for name in STATISTICS} for row in rows})
+    return usage
 
 
-def _with_missing(results, rows):
+def _with_missing(results: _Results, rows: Iterable[Mapping[str, Any]]) -> _Results:
     missing = {row["measurement"]: row["missing_timepoints"] for row in rows if row["missing_timepoints"]}
     if missing:
-        results.missing_timepoints = missing
+        vars(results)["missing_timepoints"] = missing
     return results
 
 
-def _lost_of(record):
+def _lost_of(record: Mapping[str, Any]) -> dict[str, int]:
     return {"num_lost_calls": int(record["num_lost_calls"]), "lost_calls_at_least": bool(record["at_least"])}
 
 
-def comparison_of(tables):
+def comparison_of(tables: Mapping[str, _native.Table]) -> ComparisonResults:
     """ComparisonResults out of the native tables of a comparison."""
-    overall, blocks, times, lost = {}, {}, {}, {}
+    overall: dict[str, dict[str, float]] = {}
+    blocks: dict[str, dict[str, dict[str, float]]] = {}
+    times: dict[str, dict[str, float]] = {}
+    lost: dict[str, dict[str, int]] = {}
     for row in records_of(tables["comparison"]):
         block, measurement, session = row["code_block"], row["measurement"], row["session"]
         if measurement in _LOST and row["statistic"] == "total":
@@ -360,11 +368,11 @@ def comparison_of(tables):
     )
     overall_energy, block_energy = _after("energy_", overall), _after("energy_", blocks)
     if overall_energy:
-        results.overall_energy = _compared(dict(overall_energy))
+        vars(results)["overall_energy"] = _compared(dict(overall_energy))
     if block_energy:
-        results.code_block_energy = {name: _compared(values) for name, values in block_energy}
+        vars(results)["code_block_energy"] = {name: _compared(values) for name, values in block_energy}
     if lost:
-        results.lost_calls = lost
+        vars(results)["lost_calls"] = lost
     return results
 
 
@@ -372,12 +380,12 @@ def comparison_of(tables):
 _LOST = {"lost_calls": False, "lost_calls_at_least": True}
 
 
-def _compared(sessions):
+def _compared(sessions: Mapping[str, Mapping[str, Any]]) -> dict[str, Series[float]]:
     """Of name -> session -> value. Whole numbers stay that."""
     return {name: series(values, dtype=None) for name, values in sessions.items()}
 
 
-def content_of(path):
+def content_of(path: str | PathLike[str]) -> bytes:
     """What is in a file of results, as the library reads it: a pickle becomes JSON."""
     from ._pickles import is_pickle, read_analysis
 
@@ -390,7 +398,7 @@ def content_of(path):
 
 
 @contextlib.contextmanager
-def files_of(contents):
+def files_of(contents: Sequence[bytes]) -> Iterator[list[str]]:
     """Paths of files of those contents."""
     with tempfile.TemporaryDirectory(prefix="gpu-tracker-") as folder:
         paths = [os.path.join(folder, str(i)) for i in range(len(contents))]

@@ -1,5 +1,7 @@
 """The tables of a report as Parquet or Arrow files, written by pyarrow. `gpu-tracker report -f parquet` executes `main`."""
 
+from __future__ import annotations
+
 import contextlib
 import json
 import os
@@ -11,10 +13,17 @@ from . import _native
 from ._messages import log_warnings
 from .table import Table
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    _Path = str | os.PathLike[str]
+
 FORMATS = ("parquet", "arrow")
 
 
-def _open_writer(format, path, schema):
+def _open_writer(format: str, path: str, schema: Any) -> Any:
     if format == "parquet":
         import pyarrow.parquet
 
@@ -24,19 +33,19 @@ def _open_writer(format, path, schema):
     return pyarrow.ipc.new_file(path, schema)
 
 
-def _discard(writer, path):
+def _discard(writer: Any, path: str) -> None:
     with contextlib.suppress(Exception):
         writer.close()
     with contextlib.suppress(FileNotFoundError):
         os.unlink(path)
 
 
-def _known_of(table):
+def _known_of(table: Any) -> list[dict[str, Any]]:
     """What is known of each session; the table of them comes first."""
     return [{name: value for name, value in row.items() if value is not None} for row in table.to_pylist()]
 
 
-def _described(table, known):
+def _described(table: Any, known: Any) -> Any:
     """With what is known of the session in the metadata of the file, as gpu_tracker.fleet has it there."""
     return table.replace_schema_metadata({**(table.schema.metadata or {}), "gpu_tracker": json.dumps(known)})
 
@@ -44,24 +53,24 @@ def _described(table, known):
 class _Folder:
     """A file for each table, with the name of the table; they appear when all are complete."""
 
-    def __init__(self, path, format):
+    def __init__(self, path: str, format: str) -> None:
         self._path = path
         self._format = format
-        self._writers = {}
-        self._sessions = []
+        self._writers: dict[str, Any] = {}
+        self._sessions: list[dict[str, Any]] = []
         os.makedirs(path, exist_ok=True)
 
-    def _file(self, name, ending=""):
+    def _file(self, name: str, ending: str = "") -> str:
         return os.path.join(self._path, f"{name}.{self._format}{ending}")
 
-    def _session_of(self, table):
+    def _session_of(self, table: str) -> dict[str, Any] | None:
         """What is known of it; None: the table is of all sessions."""
         if len(self._sessions) == 1:
             return None if table == "sessions" else self._sessions[0]
         number = re.match(r"(\d+)-", table)
         return self._sessions[int(number[1]) - 1] if number else None
 
-    def take(self, tables):
+    def take(self, tables: Mapping[str, _native.Table]) -> None:
         """Adds rows to the file of their table."""
         import pyarrow
 
@@ -76,13 +85,13 @@ class _Folder:
                 self._writers[name] = _open_writer(self._format, self._file(name, ".part"), part.schema)
             self._writers[name].write_table(part)
 
-    def complete(self):
+    def complete(self) -> None:
         for writer in self._writers.values():
             writer.close()
         for name in self._writers:
             os.replace(self._file(name, ".part"), self._file(name))
 
-    def give_up(self):
+    def give_up(self) -> None:
         for name, writer in self._writers.items():
             _discard(writer, self._file(name, ".part"))
 
@@ -90,13 +99,13 @@ class _Folder:
 class _SamplesFile:
     """One file with the samples of all sessions, sorted by time: a row of one time axis has no figures of the others."""
 
-    def __init__(self, path, format):
+    def __init__(self, path: str, format: str) -> None:
         self._path = path
         self._format = format
-        self._parts = {}  # by the number of their session
-        self._sessions = []
+        self._parts: dict[int, list[Any]] = {}  # by the number of their session
+        self._sessions: list[dict[str, Any]] = []
 
-    def take(self, tables):
+    def take(self, tables: Mapping[str, _native.Table]) -> None:
         """Keeps samples, and what is known of their sessions."""
         import pyarrow
 
@@ -107,7 +116,7 @@ class _SamplesFile:
             elif name == "sessions":
                 self._sessions += _known_of(pyarrow.table(Table(native)))
 
-    def _session(self, number):
+    def _session(self, number: int) -> Any:
         import pyarrow
 
         samples = pyarrow.concat_tables(self._parts.pop(number), promote_options="default").sort_by("time")
@@ -116,7 +125,7 @@ class _SamplesFile:
             samples = samples.add_column(1, "name", pyarrow.repeat(self._sessions[number - 1]["name"], len(samples)))
         return samples.replace_schema_metadata({"name": "samples"})
 
-    def complete(self):
+    def complete(self) -> None:
         import pyarrow
 
         if not self._parts:
@@ -133,17 +142,17 @@ class _SamplesFile:
             _discard(writer, part)
             raise
 
-    def give_up(self):
+    def give_up(self) -> None:
         """Nothing was written before it was complete."""
 
 
-def format_of(path):
+def format_of(path: str | os.PathLike[str]) -> str | None:
     """What the ending of a file says; None: nothing."""
     ending = os.path.splitext(os.fspath(path))[1][1:].lower()
     return ending if ending in FORMATS else None
 
 
-def write(sessions, output, format, marks, names=()):
+def write(sessions: Sequence[_Path], output: _Path, format: str, marks: Sequence[_Path], names: Sequence[str] = ()) -> list[str]:
     """Writes the files; returns warnings. `output`: a folder, which is made unless it is there, for all tables, with
     their rows as they are read; or a file with the ending of the format, for the samples. `names`: of the sessions, "" for none."""
     try:
@@ -165,7 +174,7 @@ def write(sessions, output, format, marks, names=()):
     return warnings
 
 
-def main(arguments):
+def main(arguments: list[str]) -> int:
     """What `gpu-tracker report` executes: format, output, and three words for each file. Returns the exit status."""
     format, output, *words = arguments
     files = list(zip(words[0::3], words[1::3], words[2::3]))

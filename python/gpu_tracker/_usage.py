@@ -5,11 +5,20 @@ are one core or one GPU; a hardware percent is that over the expected number of 
 does not provide are 0.0 here, as in the older package; `Tracker.details` distinguishes them from a true zero.
 """
 
+from __future__ import annotations
+
 import dataclasses
 import json
 import os
 
 from . import _native
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any, TypeVar
+
+    _PartOf = TypeVar("_PartOf", bound="_Part")
 
 # How the file begins that a tracker keeps: a pickle of its bytes, for those who load it by themselves.
 _KEPT = b"\x80\x04cgpu_tracker._usage\n"
@@ -19,7 +28,7 @@ _MOST_BYTES = 64 << 20
 class _Part:
     """One of the data classes that a ResourceUsage is made of."""
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         """For notebooks: a row for each figure."""
         from ._display import part_html
 
@@ -30,14 +39,14 @@ class _OlderSpelling(_Part):
     """Versions before 4 of the older package spelled it so, in attributes and in the pickles of crashed sessions."""
 
     @property
-    def descendents(self):
+    def descendents(self) -> Any:
         return self.descendants
 
     @descendents.setter
-    def descendents(self, value):
+    def descendents(self, value: Any) -> None:
         self.descendants = value
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: dict[str, Any]) -> None:
         for name, value in state.items():
             setattr(self, name, value)
 
@@ -100,11 +109,11 @@ class CPUUtilization(_OlderSpelling):
     combined_n_threads: int = 0
 
     @property
-    def descendents_n_threads(self):
+    def descendents_n_threads(self) -> int:
         return self.descendants_n_threads
 
     @descendents_n_threads.setter
-    def descendents_n_threads(self, value):
+    def descendents_n_threads(self, value: int) -> None:
         self.descendants_n_threads = value
 
 
@@ -133,7 +142,7 @@ class ResourceUsage:
     gpu_utilization: GPUUtilization
     compute_time: ComputeTime
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         """For notebooks: the main figures."""
         from ._display import usage_html
 
@@ -146,10 +155,10 @@ for _class in (
     _class.__module__ = "gpu_tracker.tracker"  # pickles name the classes by their public place
 
 
-def _of(cls, values, **parts):
+def _of(cls: type[_PartOf], values: Mapping[str, Any], **parts: type[Any]) -> _PartOf:
     """The class's fields out of a report's object; parts are fields that are classes themselves. What is missing is 0.0."""
     fields = {}
-    for field in dataclasses.fields(cls):
+    for field in dataclasses.fields(cls):  # type: ignore[arg-type]
         value = values.get(field.name)
         if field.name in parts:
             fields[field.name] = _of(parts[field.name], value or {})
@@ -160,7 +169,7 @@ def _of(cls, values, **parts):
     return cls(**fields)
 
 
-def resource_usage_of(report):
+def resource_usage_of(report: Mapping[str, Any]) -> ResourceUsage:
     """The data classes of a report (the JSON of the command, read)."""
     percentages = dict.fromkeys(("system", "main", "descendants", "combined"), ProcessingUnitPercentages)
     return ResourceUsage(

@@ -31,10 +31,17 @@ from ._meter import Meter
 from ._nearest import question
 from ._shown import Shown
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import CodeType, FrameType
+    from typing import Any
+    from ._meter import Memory, Usage
+
 MB = 2**20
 
 
-def _figures_html(figures):
+def _figures_html(figures: Any) -> str:
     """For notebooks: a row for each figure."""
     from ._display import named_html
 
@@ -50,17 +57,18 @@ class Data(typing.NamedTuple):
     gpu_mem_used: int | None
     time_delta: float
 
-    _repr_html_ = _figures_html
+    def _repr_html_(self) -> str:
+        return _figures_html(self)
 
     def __iter__(self) -> typing.Iterator[typing.Any]:
         """`cpu_mem, gpu_mem, time_data = il.data` has the form of later versions of ipygpulogger; all else the seven figures."""
         return iter(self._grouped()) if _unpacks_three(sys._getframe(1)) else tuple.__iter__(self)
 
-    def _grouped(self):
+    def _grouped(self) -> GroupedData:
         return GroupedData(MemoryData(*self[:3]), MemoryData(*self[3:6]), TimeData(self.time_delta))
 
 
-def _unpacks_three(frame):
+def _unpacks_three(frame: FrameType) -> bool:
     """Whether the frame is at an assignment to three names."""
     opcode, argument = frame.f_code.co_code[frame.f_lasti :][:2]
     return opcode == _UNPACK_SEQUENCE and argument == 3
@@ -75,13 +83,15 @@ class MemoryData(typing.NamedTuple):
     peaked_delta: int | None
     used_total: int | None
 
-    _repr_html_ = _figures_html
+    def _repr_html_(self) -> str:
+        return _figures_html(self)
 
 
 class TimeData(typing.NamedTuple):
     time_delta: float
 
-    _repr_html_ = _figures_html
+    def _repr_html_(self) -> str:
+        return _figures_html(self)
 
 
 class GroupedData(typing.NamedTuple):
@@ -89,21 +99,22 @@ class GroupedData(typing.NamedTuple):
     gpu: MemoryData
     time: TimeData
 
-    _repr_html_ = _figures_html
+    def _repr_html_(self) -> str:
+        return _figures_html(self)
 
 
-def _mb(value):
+def _mb(value: float | None) -> int | None:
     return None if value is None else round(value / MB)
 
 
-def _text_of(value):
+def _text_of(value: float | None) -> str:
     return "n/a" if value is None else str(value)
 
 
 class CellReport:
     """What a cell used: as text, and as HTML with a small chart. No script in it."""
 
-    def __init__(self, usage, number=None, compact=False, grouped=False, calm=False):
+    def __init__(self, usage: Usage, number: int | None = None, compact: bool = False, grouped: bool = False, calm: bool = False) -> None:
         self.usage = usage
         self.number = number
         self.compact = compact
@@ -111,7 +122,7 @@ class CellReport:
         self.calm = calm  # one line of text, too, for a cell that used next to nothing
 
     @property
-    def known_memories(self):
+    def known_memories(self) -> list[tuple[str, Memory]]:
         """Those that are known, with their names."""
         named = [("RAM", self.usage.ram), ("GPU RAM", self.usage.gpu_ram)]
         if self.usage.why_no_gpu_ram:
@@ -119,17 +130,17 @@ class CellReport:
         return [(name, memory) for name, memory in named if memory.used is not None]
 
     @property
-    def moved(self):
+    def moved(self) -> bool:
         """Whether the cell did anything to memory that is worth more than one line."""
         return any(abs(memory.consumed or 0) >= MB or (memory.peaked or 0) >= MB for _, memory in self.known_memories)
 
-    def _memories(self):
-        return [
-            MemoryData(*map(_mb, (memory.consumed, memory.peaked, memory.used)))
-            for memory in (self.usage.ram, self.usage.gpu_ram)
-        ]
+    def _memories(self) -> tuple[MemoryData, MemoryData]:
+        ram, gpu = (
+            MemoryData(_mb(memory.consumed), _mb(memory.peaked), _mb(memory.used)) for memory in (self.usage.ram, self.usage.gpu_ram)
+        )
+        return ram, gpu
 
-    def _device(self):
+    def _device(self) -> list[str]:
         memory = self.usage.device_ram
         return [_text_of(_mb(figure)) for figure in (memory.consumed, memory.peaked, memory.used)]
 
@@ -139,18 +150,19 @@ class CellReport:
         ram, gpu = self._memories()
         if self.grouped:
             return GroupedData(ram, gpu, TimeData(self.usage.seconds))
-        return Data(*ram, *gpu, self.usage.seconds)
+        figures: Any = (*ram, *gpu, self.usage.seconds)
+        return Data(*figures)
 
-    def __str__(self):
+    def __str__(self) -> str:
         ram, gpu = ([_text_of(figure) for figure in memory] for memory in self._memories())
         why = self.usage.why_no_gpu_ram
         where = "" if self.compact or self.number is None else f" (In [{self.number}])"
         if self.compact or self.calm and not (self.moved or why):
-            gpu = "n/a" if self.usage.gpu_ram.used is None else f"{'/'.join(gpu)} MB{_age(self.usage.gpu_ram)}"
+            gpus = "n/a" if self.usage.gpu_ram.used is None else f"{'/'.join(gpu)} MB{_age(self.usage.gpu_ram)}"
             if why:
-                gpu += f" (all use: {'/'.join(self._device())} MB{_age(self.usage.device_ram)})"
-            gpu = f" | GPU: {gpu}" if self.usage.has_gpu else ""
-            return f"CPU: {'/'.join(ram)} MB{gpu} | Time {self.usage.seconds:.3f}s{where} | (Consumed/Peaked/Used Total)"
+                gpus += f" (all use: {'/'.join(self._device())} MB{_age(self.usage.device_ram)})"
+            gpus = f" | GPU: {gpus}" if self.usage.has_gpu else ""
+            return f"CPU: {'/'.join(ram)} MB{gpus} | Time {self.usage.seconds:.3f}s{where} | (Consumed/Peaked/Used Total)"
         label = "CPU" if self.grouped else "Gen"
         lines = [f"RAM: Consumed Peaked  Used Total  in {self.usage.seconds:.3f}s{where}"]
         # ipygpulogger, whose text this is, did not run without a GPU.
@@ -164,13 +176,13 @@ class CellReport:
 
     __repr__ = __str__
 
-    def _repr_mimebundle_(self, include=None, exclude=None):
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         from ._cell_html import html
 
         return {"text/plain": str(self), "text/html": html(self)}
 
 
-def _age(memory):
+def _age(memory: Memory) -> str:
     """What is said of GPU RAM when the driver did not answer at the end of the cell; "": it did."""
     return f" (the driver's answer of {memory.age_seconds:.3f} s before the end)" if memory.age_seconds > 0 else ""
 
@@ -178,7 +190,7 @@ def _age(memory):
 class Options:
     """The options of a magic's line; `rest` is the statement after them."""
 
-    def __init__(self, line=""):
+    def __init__(self, line: str = "") -> None:
         self.interval, self.compact, self.html, self.gc_collect, self.preload = 0.001, False, True, True, True
         self.grouped = False
         self.calm = True
@@ -202,7 +214,7 @@ class Options:
         self.rest = line.strip()
 
     @classmethod
-    def of_cell(cls, line=""):
+    def of_cell(cls, line: str = "") -> Options:
         """Those of a line %%gput, which has no statement."""
         options = cls(line)
         if options.rest:
@@ -214,7 +226,7 @@ class Options:
 _OPTIONS = "--interval", "--compact", "--text", "--no-gc", "--no-preload", "--on", "--off"
 
 
-def _seconds(word):
+def _seconds(word: str) -> float:
     try:
         seconds = float(word)
     except ValueError:
@@ -224,7 +236,7 @@ def _seconds(word):
     return seconds
 
 
-def _usage_error(message):
+def _usage_error(message: str) -> Exception:
     from IPython.core.error import UsageError
 
     return UsageError(message)
@@ -234,14 +246,14 @@ class _OwnTime(threading.local):
     """Wall and CPU seconds that reports have taken in this thread. A cell around others, or one with two reports, is not
     to be charged for them."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.spent = (0.0, 0.0)
-        self._since = []
+        self._since: list[tuple[float, float, tuple[float, float]]] = []
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         self._since.append((time.perf_counter(), time.thread_time(), self.spent))
 
-    def __exit__(self, *exception):
+    def __exit__(self, *exception: object) -> None:
         wall, cpu, before = self._since.pop()
         # All of it at once: what was spent within is part of it.
         self.spent = (before[0] + time.perf_counter() - wall, before[1] + time.thread_time() - cpu)
@@ -253,16 +265,16 @@ class _CellMeter:
     _frameworks = Frameworks()
     own_time = _OwnTime()
 
-    def __init__(self, options):
+    def __init__(self, options: Options) -> None:
         self._options = options
         self._meter = Meter(options.interval)
 
-    def _clean_up(self):
+    def _clean_up(self) -> None:
         if self._options.gc_collect:
             gc.collect()
             self._frameworks.release()
 
-    def start(self):
+    def start(self) -> _CellMeter:
         with self.own_time:
             if self._options.preload:
                 self._frameworks.preload()
@@ -271,24 +283,24 @@ class _CellMeter:
         self._spent_before = self.own_time.spent
         return self
 
-    def stop(self, number=None):
+    def stop(self, number: int | None = None) -> CellReport | None:
         """The report; None in a forked child."""
-        excluded = tuple(now - before for now, before in zip(self.own_time.spent, self._spent_before))
+        wall, cpu = (now - before for now, before in zip(self.own_time.spent, self._spent_before))
         with self.own_time:
-            usage = self._meter.stop(self._clean_up, excluded)
+            usage = self._meter.stop(self._clean_up, (wall, cpu))
         return None if usage is None else CellReport(usage, number, self._options.compact, self._options.grouped, self._options.calm)
 
 
 class _RunningCells:
     """What is kept of each cell under way. A cell may run others, and Jupyter several in threads of their own."""
 
-    def __init__(self):
-        self._cells = []
+    def __init__(self) -> None:
+        self._cells: list[tuple[int, Any, Any]] = []
 
-    def begin(self, info, kept):
+    def begin(self, info: Any, kept: Any) -> None:
         self._cells.append((threading.get_ident(), info, kept))
 
-    def end(self, result):
+    def end(self, result: Any) -> Any:
         """What was kept of the cell that has ended; None: its begin was not seen. Cells within it that were broken off
         are forgotten."""
         info = getattr(result, "info", None)
@@ -301,36 +313,37 @@ class _RunningCells:
                 return here[i][2]
         return None
 
-    def clear(self):
+    def clear(self) -> None:
         self._cells = []
 
 
-def _number_of(result):
+def _number_of(result: Any) -> int | None:
     """The number in In [n]; None: a cell that another runs has no number of its own."""
     is_kept = getattr(getattr(result, "info", None), "store_history", False)
     return result.execution_count if is_kept else None
 
 
-def _is_captured(shell):
+def _is_captured(shell: Any) -> bool:
     """Whether %%capture holds what is shown. As its variable's text it has only what was printed."""
     from IPython.core.displaypub import CapturingDisplayPublisher
 
     return isinstance(shell.display_pub, CapturingDisplayPublisher)
 
 
-def _show(shell, report, rich):
+def _show(shell: Any, report: CellReport, rich: bool) -> None:
     """Under the cell in a notebook, as text in a terminal and below %%capture."""
     with _CellMeter.own_time:
         if rich and getattr(shell, "kernel", None) is not None and not _is_captured(shell):
             from IPython.display import display
 
-            display(report)
+            show: Callable[[object], object] = display
+            show(report)
         else:
             print(report, flush=True)
 
 
 # The logger that reports under every cell of a shell, by the shell's id.
-_reporting = {}
+_reporting: dict[int, IPyGPULogger] = {}
 
 
 class IPyGPULogger(Shown):
@@ -368,11 +381,11 @@ class IPyGPULogger(Shown):
         self.options.interval, self.options.html, self.options.grouped = interval, html, grouped
         self.options.calm = False  # the text of ipygpulogger, as programs and people know it
         self.data = None
-        self.report = None
+        vars(self)["report"] = None  # which types need not check for
         self._meters = _RunningCells()
         self._shell = None
 
-    def _facts(self):
+    def _facts(self) -> list[tuple[str, str]]:
         reports = "stopped" if self._shell is None else "under every cell"
         last = "none yet" if self.report is None else str(self.report).splitlines()[0]
         return [("reports", reports), ("last", last), ("samples every", f"{self.options.interval:g} s")]
@@ -405,10 +418,10 @@ class IPyGPULogger(Shown):
         self._meters.clear()
         self._shell = None
 
-    def _before(self, info=None):
+    def _before(self, info: Any = None) -> None:
         self._meters.begin(info, _CellMeter(self.options).start())
 
-    def _after(self, result=None):
+    def _after(self, result: Any = None) -> None:
         meter = self._meters.end(result)  # None: the cell that started the logger
         report = meter and meter.stop(_number_of(result))
         if report:
@@ -419,11 +432,11 @@ class IPyGPULogger(Shown):
 class _SessionLogger(IPyGPULogger):
     """The one that %load_ext starts. A cell with %%gput has its report from that, with its options."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.options.calm = True
 
-    def _before(self, info=None):
+    def _before(self, info: Any = None) -> None:
         if _options_of(info):
             self._meters.begin(info, None)
         else:
@@ -437,12 +450,12 @@ class _Magics:
     Only where that line is wrong, and for programs that call it, is it a magic like others.
     """
 
-    def __init__(self, shell):
+    def __init__(self, shell: Any) -> None:
         self._shell = shell
         self._cells = _RunningCells()
         self.logger = _SessionLogger()
 
-    def load(self):
+    def load(self) -> None:
         shell = self._shell
         shell.register_magic_function(self.line, "line", "gput")
         shell.register_magic_function(self.cell, "cell", "gput")
@@ -452,7 +465,7 @@ class _Magics:
         shell.events.register("post_run_cell", self._after)
         self.logger.start()
 
-    def unload(self):
+    def unload(self) -> None:
         shell = self._shell
         self.logger.stop()
         shell.events.unregister("pre_run_cell", self._before)
@@ -462,28 +475,28 @@ class _Magics:
         for kind in "line", "cell":
             shell.magics_manager.magics[kind].pop("gput", None)
 
-    def _before(self, info=None):
+    def _before(self, info: Any = None) -> None:
         options = _options_of(info)
         if options:
             self._cells.begin(info, (options, _CellMeter(options).start()))
 
-    def _after(self, result=None):
+    def _after(self, result: Any = None) -> None:
         cell = self._cells.end(result)
         if cell:
             options, meter = cell
             self._present(options, meter.stop(_number_of(result)))
 
-    def _present(self, options, report):
+    def _present(self, options: Options, report: CellReport | None) -> None:
         if report is not None:
             self.logger.report, self.logger.data = report, report.data
             _show(self._shell, report, options.html)
 
-    def cell(self, line, cell):
+    def cell(self, line: str, cell: str) -> None:
         cell = f"%%gput {line}\n{cell}"
         _find_magic(cell.splitlines())
         self._shell.run_cell(cell).raise_error()
 
-    def line(self, line, local_ns=None):
+    def line(self, line: str, local_ns: dict[str, Any] | None = None) -> Any:
         """%gput STATEMENT: what it used; gives the value of an expression. With an await in it: a coroutine that does so.
         %gput --off: no report under every cell any more, only under those with %%gput. %gput --on: again."""
         switch = {"--on": self.logger.start, "--off": self.logger.stop}.get(line.strip())
@@ -499,24 +512,24 @@ class _Magics:
         finally:
             self._present(options, meter.stop())
 
-    line.needs_local_scope = True  # IPython then hands over the names of the function that contains the line
+    line.__dict__["needs_local_scope"] = True  # IPython then hands over the names of the function that contains the line
 
-    async def _await(self, options, code, local_ns):
+    async def _await(self, options: Options, code: CodeType, local_ns: dict[str, Any] | None) -> Any:
         meter = _CellMeter(options).start()
         try:
             return await eval(code, self._shell.user_ns, local_ns)
         finally:
             self._present(options, meter.stop())
 
-    def _parse_line(self, line):
+    def _parse_line(self, line: str) -> tuple[Options, CodeType]:
         options = Options(line)
         return options, _compile(self._shell.transform_cell(options.rest))
 
-    def _await_lines(self, lines):
+    def _await_lines(self, lines: list[str]) -> list[str]:
         """An input transformer: has the call that a line %gput became awaited where its statement awaits, by the cell or
         function that it stands in. Only they can: a notebook's event loop is running already."""
 
-        def awaited(call):
+        def awaited(call: re.Match[str]) -> str:
             from IPython.core.error import UsageError
 
             try:
@@ -532,19 +545,20 @@ class _Magics:
 _LINE_CALL = re.compile(r"""get_ipython\(\)\.run_line_magic\('gput', ('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")\)""")
 
 
-def _compile(code):
+def _compile(code: str) -> CodeType:
+    compiled: CodeType
     try:
-        return compile(code, "<gput>", "eval", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+        compiled = compile(code, "<gput>", "eval", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
     except SyntaxError:
-        pass
-    return compile(code, "<gput>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+        compiled = compile(code, "<gput>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    return compiled
 
 
 # Below these %%gput counts too: they run the cell below them as Python.
 _PYTHON_MAGICS = {"%%capture", "%%debug", "%%prun", "%%time", "%%timeit"}
 
 
-def _find_magic(lines):
+def _find_magic(lines: list[str]) -> tuple[list[int], Options | None]:
     """Which lines %%gput are among the magics at the top of a cell, and the options of all together; None: there is none."""
     found, options = [], []
     for at, line in enumerate(lines):
@@ -557,7 +571,7 @@ def _find_magic(lines):
     return found, Options.of_cell(" ".join(options)) if found else None
 
 
-def _options_of(info):
+def _options_of(info: Any) -> Options | None:
     """Those of the %%gput of a cell that is about to run; None: it has none, or wrong ones."""
     from IPython.core.error import UsageError
 
@@ -567,7 +581,7 @@ def _options_of(info):
         return None
 
 
-def _strip_magic(lines):
+def _strip_magic(lines: list[str]) -> list[str]:
     """An input transformer: takes those lines out, and leaves empty ones so that line numbers stay. A magic of the whole
     cell that follows has to come first. Wrong options are left to the magic, which says so and does not run the cell."""
     from IPython.core.error import UsageError
@@ -581,7 +595,7 @@ def _strip_magic(lines):
     return lines[first:] if found and lines[first].startswith("%%") else lines
 
 
-_loaded = {}
+_loaded: dict[int, _Magics] = {}
 
 
 def load_ipython_extension(shell: object) -> None:

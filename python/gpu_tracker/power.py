@@ -23,11 +23,13 @@ import threading
 from . import tracker
 from ._messages import log_warnings
 from ._power_drivers import JsonParser, SqliteParser
-from ._power_results import Curve, ExpResults, Picture
+from ._power_results import Curve, ExpResults
+from ._reports import Picture
 from ._shown import Shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from . import _native
     from collections.abc import Iterable
     from typing import Any, Final
 
@@ -67,7 +69,7 @@ class Experiment(Shown):
         if model is not None:
             driver.save_model_summary(_summary_of(model, input_size))
 
-    def _facts(self):
+    def _facts(self) -> list[tuple[str, str]]:
         return [("records into", self.db_driver.folder)]
 
     def measure_yourself(self, period: float = 2.0, measurement_period: float | None = None) -> tuple[Recorder, _Queue]:
@@ -90,7 +92,7 @@ class Experiment(Shown):
         pids = tuple(getattr(process, "pid", process) for process in pid_list)
         return self._measure(pids, period, measurement_period)
 
-    def _measure(self, pids, period, measurement_period):
+    def _measure(self, pids: tuple[int, ...] | None, period: float, measurement_period: float | None) -> tuple[Recorder, _Queue]:
         if measurement_period is None:
             measurement_period = max(period, _SHORTEST_PERIOD_SECONDS)
         elif measurement_period < _SHORTEST_PERIOD_SECONDS:
@@ -107,7 +109,7 @@ class Experiment(Shown):
         return recorder, _Queue(recorder)
 
 
-def _summary_of(model, input_size):
+def _summary_of(model: Any, input_size: Any) -> dict[str, Any]:
     try:
         import torchinfo
     except ImportError:
@@ -123,8 +125,8 @@ def _summary_of(model, input_size):
 class Recorder(Shown):
     """A recording under way; has those methods of a process that programs use on it."""
 
-    def __init__(self, session, pids):
-        self._session = session
+    def __init__(self, session: _native.Session, pids: tuple[int, ...] | None) -> None:
+        self._session: _native.Session | None = session
         self._pids = pids
         self._owner = os.getpid()
         self._lock = threading.Lock()
@@ -132,7 +134,7 @@ class Recorder(Shown):
         self._warn()
         atexit.register(self._leave)
 
-    def _facts(self):
+    def _facts(self) -> list[tuple[str, str]]:
         processes = "this one" if self._pids is None else ", ".join(map(str, self._pids))
         return [("recording", "complete" if self._done.is_set() else "under way"), ("processes", processes)]
 
@@ -147,7 +149,7 @@ class Recorder(Shown):
                 "Ask it to, by a queue of multiprocessing for example, or have it do so when this process has ended."
             )
         with self._lock:
-            if not self._done.is_set():
+            if self._session is not None and not self._done.is_set():
                 self._session.stop()
                 self._warn()
                 self._session = None
@@ -173,17 +175,17 @@ class Recorder(Shown):
             else:
                 self.stop()
 
-    def _leave(self):
+    def _leave(self) -> None:
         # A fork ends too; it has nothing to complete.
         if self._owner == os.getpid():
             self.stop()
 
-    def _warn(self):
-        for message in self._session.take_warnings():
+    def _warn(self) -> None:
+        for message in self._session.take_warnings() if self._session else ():
             log_warnings([message])
 
 
-def _lives(pid):
+def _lives(pid: int) -> bool:
     try:
         with open(f"{os.environ.get('GPUT_PROCFS') or '/proc'}/{pid}/stat", "rb") as file:
             return file.read().rpartition(b")")[2].split()[0] not in (b"Z", b"X")
@@ -194,10 +196,10 @@ def _lives(pid):
 class _Queue(Shown):
     """Takes the message that ends a recording, and then has EXP_DONE."""
 
-    def __init__(self, recorder):
+    def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
 
-    def _facts(self):
+    def _facts(self) -> list[tuple[str, str]]:
         return [("ends the recording", "put(STOP_MESSAGE)")]
 
     def put(self, message: str, block: bool = True, timeout: float | None = None) -> None:

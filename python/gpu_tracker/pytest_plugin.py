@@ -22,7 +22,8 @@ import pytest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Iterator, Mapping
+    from ._meter import Memory
     from typing import Any
 
 _UNITS = {"": 1, "B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
@@ -31,7 +32,7 @@ _LIMITS = ("ram", "gpu_ram", "seconds")
 _SORTED_BY = {"ram": "gput_ram_bytes", "gpu-ram": "gput_gpu_ram_bytes", "cpu": "gput_cpu_seconds", "time": "gput_seconds"}
 
 
-def _count(text):
+def _count(text: str) -> int | None:
     """How many tests to show; None: all."""
     if text == "all":
         return None
@@ -63,19 +64,19 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(_Table(top, _SORTED_BY[sort]), "gput-table")
 
 
-def _size(value):
+def _size(value: Any) -> float:
     """Bytes out of 500000, "500 MB", "1.5GiB"."""
     if isinstance(value, (int, float)) and not isinstance(value, bool) and value >= 0:
         return float(value)
     match = re.fullmatch(r"\s*([\d.]+)\s*([A-Za-z]*)\s*", str(value))
-    factor = _UNITS.get(match.group(2).upper()) if match else None
     try:
-        return float(match.group(1)) * factor
-    except (AttributeError, TypeError, ValueError):
+        number, unit = match.groups() if match else ("", "")
+        return float(number) * _UNITS[unit.upper()]
+    except (KeyError, ValueError):
         raise ValueError(f'{value!r} is not a size; write "500 MB" or a number of bytes') from None
 
 
-def _seconds(value):
+def _seconds(value: Any) -> float:
     try:
         seconds = float(value)
     except (TypeError, ValueError):
@@ -85,8 +86,8 @@ def _seconds(value):
     return seconds
 
 
-def _limits_of(item):
-    limits = {}
+def _limits_of(item: pytest.Item) -> dict[str, float]:
+    limits: dict[str, float] = {}
     for marker in item.iter_markers("gput_limit"):
         unknown = set(marker.kwargs) - set(_LIMITS)
         if marker.args or unknown:
@@ -97,7 +98,7 @@ def _limits_of(item):
     return limits
 
 
-def _limits_or_failure(item):
+def _limits_or_failure(item: pytest.Item) -> dict[str, float]:
     try:
         return _limits_of(item)
     except ValueError as error:
@@ -105,31 +106,31 @@ def _limits_or_failure(item):
     pytest.fail(message, pytrace=False)
 
 
-def _grown(memory):
+def _grown(memory: Memory) -> float | None:
     """The most on top of the begin; None: not to be had, as where the driver has not answered since."""
-    if memory.consumed is None or memory.age_seconds > 0:
+    if memory.peak is None or memory.used is None or memory.consumed is None or memory.age_seconds > 0:
         return None
     return memory.peak - (memory.used - memory.consumed)
 
 
-def _most_grown(memory):
+def _most_grown(memory: Memory) -> float | None:
     """The same at most; None: no upper bound is known."""
-    if memory.consumed is None or memory.peak_at_most is None:
+    if memory.used is None or memory.consumed is None or memory.peak_at_most is None:
         return None
     return memory.peak_at_most - (memory.used - memory.consumed)
 
 
-def _mb(value):
+def _mb(value: float | None) -> str:
     return "n/a" if value is None else f"{value / 1e6:.1f} MB"
 
 
 @functools.cache
-def _own_cpu_seconds(interval):
+def _own_cpu_seconds(interval: float) -> float:
     """CPU time that starting and stopping to measure takes: that of an interval with nothing in it."""
     from ._meter import Meter
 
     usages = [Meter(interval).start().stop() for _ in range(3)]
-    return min(usage.cpu_seconds or 0.0 for usage in usages)
+    return min(usage.cpu_seconds or 0.0 for usage in usages if usage)
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -159,23 +160,21 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, None]:
         why = f"the driver has not answered for {usage.gpu_ram.age_seconds:.2f} s"
     if why:
         item.user_properties.append(("gput_no_gpu_ram", why))
-    gpu_ram = {"why": why, "at_most": _most_grown(usage.gpu_ram)}
-    problems = [
-        _problem(name, figures[name], limit, **(gpu_ram if name == "gpu_ram" else {})) for name, limit in limits.items()
-    ]
-    problems = [problem for problem in problems if problem]
+    gpu_ram: dict[str, Any] = {"why": why, "at_most": _most_grown(usage.gpu_ram)}
+    found = (_problem(name, figures[name], limit, **(gpu_ram if name == "gpu_ram" else {})) for name, limit in limits.items())
+    problems = [problem for problem in found if problem]
     if problems and outcome.excinfo is None:
         outcome.force_exception(pytest.fail.Exception("gput_limit: " + "; ".join(problems), pytrace=False))
 
 
-def _properties(figures):
+def _properties(figures: Mapping[str, float | None]) -> Iterator[tuple[str, object]]:
     """Those that are known, as names and values: whole bytes, microseconds."""
     for name, value in figures.items():
         if value is not None:
             yield (f"gput_{name}", round(value, 6)) if name.endswith("seconds") else (f"gput_{name}_bytes", round(value))
 
 
-def _problem(name, figure, limit, why=None, at_most=None):
+def _problem(name: str, figure: float | None, limit: float, why: str | None = None, at_most: float | None = None) -> str | None:
     """`why` there is no figure; `at_most`: the figure may be as high as that."""
     if figure is None:
         return f"{name} cannot be measured on this machine" + (f": {why}" if why else "")
@@ -191,16 +190,16 @@ def _problem(name, figure, limit, why=None, at_most=None):
 class _Table:
     """What the largest tests used, at the end. Of one that was run again, the last time."""
 
-    def __init__(self, top, key):
+    def __init__(self, top: int | None, key: str) -> None:
         self._top, self._key = top, key
-        self._rows = {}
+        self._rows: dict[str, dict[str, Any]] = {}
 
-    def pytest_runtest_logreport(self, report):
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         figures = dict(report.user_properties)
         if report.when == "call" and "gput_seconds" in figures:
             self._rows[report.nodeid] = figures
 
-    def pytest_terminal_summary(self, terminalreporter):
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         if not self._rows:
             return
         terminalreporter.section("resources (gput)")

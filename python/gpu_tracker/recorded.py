@@ -10,14 +10,15 @@ from .table import Table, tables_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
+    from typing import Any
     from os import PathLike
     from .table import Table
 
     _Path = str | PathLike[str]
 
 
-def _read(function, *arguments):
+def _read(function: Callable[..., tuple[dict[str, _native.Table], list[str]]], *arguments: Any) -> dict[str, _native.Table]:
     tables, warnings = function(*arguments)
     log_warnings(warnings)
     return tables
@@ -67,10 +68,10 @@ def read_calls(sub_tracking_file: _Path, code_block_name: str | None = None) -> 
     return Table(_read(_native.read_calls, sub_tracking_file, code_block_name)["calls"])
 
 
-class JobTables(dict):
+class JobTables(dict[str, Table]):
     """The tables of jobs by their names; notebooks show them one below the other."""
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         return "".join(f"<h4>{html.escape(name)}</h4>{table._repr_html_()}" for name, table in self.items() if len(table))
 
 

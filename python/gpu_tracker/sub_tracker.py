@@ -12,8 +12,8 @@ from ._shown import Shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import ParamSpec, TypeVar
+    from collections.abc import AsyncGenerator, Awaitable, Callable
+    from typing import Any, ParamSpec, TypeVar
     from ._analysis import SubTrackingAnalyzer as SubTrackingAnalyzer, TrackingComparison as TrackingComparison
     from ._results import (
         CodeBlockResults as CodeBlockResults,
@@ -38,12 +38,12 @@ __getattr__, __dir__ = _names_of(globals(), _WHERE)
 # The logs of this process, by their absolute paths. A file is opened by the
 # first mark and stays open, also for SubTrackers of the same file that come later; `overwrite` counts once, and again
 # when somebody removed the file.
-_logs = {}
+_logs: dict[str, Blocks] = {}
 _opening = RLock()  # a signal handler may mark, too
 _pid = os.getpid()
 
 
-def _close(log):
+def _close(log: Blocks) -> None:
     status = log.status()
     try:
         log.close()
@@ -56,14 +56,14 @@ def _close(log):
         warnings.warn(f"{lost} marks of code blocks are not in {path}. The first: {reason}", RuntimeWarning, stacklevel=2)
 
 
-def _close_logs():
+def _close_logs() -> None:
     """At the end of the program: completes the SQLite files, which are otherwise whole but in two parts."""
     with _opening:
         for log in _logs.values():
             _close(log)
 
 
-def _begin_child():
+def _begin_child() -> None:
     global _pid
     _pid = os.getpid()
 
@@ -73,17 +73,17 @@ os.register_at_fork(before=_begin_fork, after_in_parent=_end_fork, after_in_chil
 os.register_at_fork(after_in_child=_begin_child)
 
 
-def _key(path):
+def _key(path: str) -> str:
     return path if path[:1] == "/" else f"{os.getcwd()}/{path}"
 
 
-def _exact_of_environment():
+def _exact_of_environment() -> str:
     """As the library takes it for marks in C: a word that it does not know is skipped."""
     words = os.environ.get("GPUT_BLOCK_EXACT", "").split(",")
     return ",".join(word if word in ("peak", "counters", "gpu") else "1" for word in words if word not in ("", "0"))
 
 
-def _find_log(path, overwrite, joins, exact, free_name):
+def _find_log(path: str, overwrite: bool, joins: bool, exact: bool | str | None, free_name: bool) -> Blocks:
     with _opening:
         key = _key(path)
         log = _logs.get(key)
@@ -108,10 +108,10 @@ def _find_log(path, overwrite, joins, exact, free_name):
 
 # By the path of the file. Computed once: a block keeps its name when the working directory changes, and asking for that
 # each time would cost more than a mark.
-_names = {}
+_names: dict[str, str] = {}
 
 
-def _relative(path):
+def _relative(path: str) -> str:
     """The path as seen from the working directory; a cell of a notebook as `In[3]`; `<stdin>` and the like as they are."""
     name = _names.get(path)
     if name is None:
@@ -120,7 +120,7 @@ def _relative(path):
     return name
 
 
-def _cell(path):
+def _cell(path: str) -> str | None:
     """IPython's name of a cell, "In[3]", or None. The temporary path that the kernel gives it is another in each session."""
     ipython = sys.modules.get("IPython")
     shell = ipython and ipython.get_ipython()
@@ -193,10 +193,10 @@ class SubTracker(Shown, BlockMarker):
         self._exact = exact
         self._joins = False
 
-    def _facts(self):
+    def _facts(self) -> list[tuple[str, str]]:
         return [("code block", self.code_block_name), ("marks in", self.sub_tracking_file)]
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         # For another process, whose marks then come into the same file, wherever it runs: it is made here, if it is not
         # there yet.
         log = self._log if self._log is not None and self._log.is_in_place() else self._open()
@@ -205,14 +205,14 @@ class SubTracker(Shown, BlockMarker):
         state = {name: getattr(self, name) for name in names}
         return state | {"sub_tracking_file": os.fsdecode(log.path), "_exact": log.exact} | self.__dict__
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: dict[str, Any]) -> None:
         for name, value in state.items():
             setattr(self, name, value)
         self.process_id = _pid
         self._joins = True
         self._free_name = False
 
-    def _open(self):
+    def _open(self) -> Blocks:
         # Called by the first mark. Most often the log is there, and finding it takes no lock.
         path, exact = self.sub_tracking_file, self._exact
         log = _logs.get(_key(path))
@@ -243,22 +243,23 @@ def sub_track(
     back a coroutine and is not a coroutine function (another decorator's function) is marked from its call to that one's end.
     """
 
-    def decorate(function):
+    def decorate(function: Callable[_P, _R]) -> Callable[_P, _R]:
         name = code_block_name
         if name is None:
             attribute = function.__name__ if code_block_attribute is None else code_block_attribute
             # Where it is decorated: below other decorators stands what they made, in their file or without code at all.
             name = f"{_relative(sys._getframe(1).f_code.co_filename)}:{attribute}"
 
-        def tracker():
+        def tracker() -> SubTracker:
             return SubTracker(name, None, sub_tracking_file, overwrite, exact)
 
-        return _wrap(function, tracker)
+        wrapped: Callable[_P, _R] = _wrap(function, tracker)
+        return wrapped
 
     return decorate
 
 
-def _wrap(function, tracker):
+def _wrap(function: Any, tracker: Callable[[], SubTracker]) -> Any:
     import inspect
     from functools import wraps
     from types import CoroutineType
@@ -269,24 +270,24 @@ def _wrap(function, tracker):
     if inspect.iscoroutinefunction(function):
 
         @wraps(function)
-        async def wrapper(*args, **kwargs):
+        async def wrapper(*args: Any, **kwargs: Any) -> Any:
             with tracker():
                 return await function(*args, **kwargs)
 
     elif inspect.isgeneratorfunction(function):
 
         @wraps(function)
-        def wrapper(*args, **kwargs):
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
             with tracker():
                 return (yield from function(*args, **kwargs))
 
     elif inspect.isasyncgenfunction(function):
-        wrapper = wraps(function)(_wrap_async_generator(function, tracker))
+        return wraps(function)(_wrap_async_generator(function, tracker))
 
     else:
 
         @wraps(function)
-        def wrapper(*args, **kwargs):
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
             block = tracker()
             block.__enter__()
             try:
@@ -302,8 +303,8 @@ def _wrap(function, tracker):
     return wrapper
 
 
-def _wrap_async_generator(function, tracker):
-    async def wrapper(*args, **kwargs):
+def _wrap_async_generator(function: Callable[..., AsyncGenerator[Any, Any]], tracker: Callable[[], SubTracker]) -> Callable[..., AsyncGenerator[Any, Any]]:
+    async def wrapper(*args: Any, **kwargs: Any) -> AsyncGenerator[Any, Any]:
         with tracker():
             generator = function(*args, **kwargs)
             step = generator.__anext__()
@@ -325,7 +326,7 @@ def _wrap_async_generator(function, tracker):
     return wrapper
 
 
-async def _finish(block, coroutine):
+async def _finish(block: SubTracker, coroutine: Awaitable[Any]) -> Any:
     """The rest of a call that returned a coroutine, which the function itself does not show."""
     try:
         return await coroutine

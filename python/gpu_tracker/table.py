@@ -87,7 +87,7 @@ class Table:
 
         return pandas.DataFrame({name: _values(self[name], kind) for name, kind in self.types.items()})
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         rows, columns = self.shape
         lines = [f"{self.name}: {rows} row{'s' * (rows != 1)}, {columns} column{'s' * (columns != 1)}"]
         width = max(map(len, self._numbers), default=0)
@@ -96,14 +96,14 @@ class Table:
             lines.append(f"  {name:<{width}}  {unit or '':<{unit_width}}  {_begin(self[name])}".rstrip())
         return "\n".join(lines)
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         """For notebooks: the first rows."""
         from ._display import table_html
 
         return table_html(self, _text)
 
 
-def _values(column, kind):
+def _values(column: _native.Column, kind: str) -> Any:
     """What pandas makes a column of."""
     if kind == "utf8":
         return column.tolist()
@@ -115,20 +115,20 @@ def _values(column, kind):
         return numpy.array(column.tolist(), dtype=float)
 
 
-def _begin(column, limit=6):
+def _begin(column: _native.Column, limit: int = 6) -> str:
     """The first values of a column."""
     texts = [_text(value) for value in column[:limit]]
     return ", ".join(texts + ["…"] * (len(column) > limit))
 
 
-def _text(value):
+def _text(value: Any) -> str:
     """Short; a time since the epoch has microseconds."""
     if not isinstance(value, float):
         return str(value)
     return f"{value:.6g}" if abs(value) < 1000 else f"{value:.6f}".rstrip("0").rstrip(".")
 
 
-def records_of(table):
+def records_of(table: _native.Table) -> list[dict[str, Any]]:
     """The rows of a native table, a dictionary each; None: missing."""
     names = [name for name, *_ in table.fields]
     columns = [table.column(number).tolist() for number in range(len(names))]

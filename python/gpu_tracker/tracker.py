@@ -12,7 +12,7 @@ from ._messages import log_warnings as _log_warnings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any, Literal
     from ._usage import (
         ComputeTime as ComputeTime,
@@ -109,7 +109,7 @@ class Tracker:
     """
 
     state: _State
-    resource_usage: ResourceUsage  # None before stop()
+    resource_usage: ResourceUsage  # None before stop(), which types need not check for
     max_ram: MaxRAM
     max_gpu_ram: MaxGPURAM
     cpu_utilization: CPUUtilization
@@ -156,14 +156,16 @@ class Tracker:
     ) -> None:
         _check_join(n_join_attempts, join_timeout)
         self.state = self.State.NEW
-        self.resource_usage = None
+        vars(self)["resource_usage"] = None
         self.n_join_attempts = n_join_attempts
         self.join_timeout = join_timeout
         self._disable_logs = disable_logs
         self._process_id = _number("process_id", process_id)
         self._owner = os.getpid()
         self._is_gone = False  # the process, before tracking could begin
-        self._report = self._report_text = self._processes = None
+        self._report: dict[str, Any] | None = None
+        self._report_text: str | None = None
+        self._processes: _native.Table | None = None
         if _path(resource_usage_file) == "":
             raise ValueError("resource_usage_file needs the name of a file, and was given an empty one.")
         options = {
@@ -202,7 +204,7 @@ class Tracker:
 
             # A session that never begins checks all options and leaves no files.
             warnings = _create_session(options).take_warnings()
-            self._session = OwnProcessSession(options, warnings, n_join_attempts, join_timeout)
+            self._session: Any = OwnProcessSession(options, warnings, n_join_attempts, join_timeout)
         else:
             if self._keeps_samples:
                 options["keep_samples"] = _KEPT_SAMPLES
@@ -210,11 +212,12 @@ class Tracker:
         self._warn()
 
     # The class's, for trackers from older pickles.
-    _tracking_file = None
-    _samples = ()
-    _named = _outer = None  # the environment's variable while tracking runs, and before
+    _tracking_file: str | None = None
+    _samples: Sequence[tuple[float, ...]] = ()
+    _named: str | None = None  # the environment's variable while tracking runs
+    _outer: str | None = None  # and before
 
-    def _create_session(self, options):
+    def _create_session(self, options: dict[str, Any]) -> _native.Session:
         """In a job a tracking file that is taken is not an error: it gets the next free name."""
         for _ in range(_MAX_NAME_TRIES):
             try:
@@ -229,14 +232,14 @@ class Tracker:
                 _log_warnings([f"The tracking file exists: samples are written to {options['tracking_file']}."])
         return _create_session(options)
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         """For pickles, which `gpu-tracker -f pickle` writes too. Of a tracker that was stopped; a running one has none."""
         if self.state is not self.State.STOPPED:
             raise TypeError("Cannot pickle a tracker before tracking completes. Call the stop() method first.")
         names = ("resource_usage", "n_join_attempts", "join_timeout", "state")
         return {name: getattr(self, name) for name in names} | {"details": self._report, "text": self._report_text}
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: dict[str, Any]) -> None:
         state = dict(state)
         self._report, self._report_text = state.pop("details"), state.pop("text")
         self._session = self._processes = None
@@ -252,13 +255,13 @@ class Tracker:
         if self._owner == os.getpid():
             self.stop()
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         # The first release had them on the tracker itself: `tracker.max_ram`.
         if name not in _SECTIONS:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return self.resource_usage and getattr(self.resource_usage, name)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"State: {self.state.name}"
 
     def start(self) -> None:
@@ -280,7 +283,7 @@ class Tracker:
             self._name_in_environment()
         self._warn()
 
-    def _name_in_environment(self):
+    def _name_in_environment(self) -> None:
         """Programs that are started from here on know by this that they are within this session, as the command of
         `gpu-tracker run` does."""
         details = getattr(self._session, "details_so_far", self._details_so_far)()
@@ -289,7 +292,7 @@ class Tracker:
             self._named = "/".join(filter(None, (details["identity"]["within"], own)))
             os.environ[_SESSION] = self._named
 
-    def _leave_environment(self):
+    def _leave_environment(self) -> None:
         if self._named is None or os.environ.get(_SESSION) != self._named:
             return
         if self._outer is None:
@@ -315,9 +318,10 @@ class Tracker:
         self.state = self.State.STOPPED
         from ._usage import resource_usage_of
 
+        assert self._report is not None
         self.resource_usage = resource_usage_of(self._report)
 
-    def _take_report(self):
+    def _take_report(self) -> None:
         report = self._session.empty_report if self._is_gone else self._session.report
         if not self._is_gone:
             self._processes = self._read_processes()
@@ -325,7 +329,7 @@ class Tracker:
         self._report = report(_native.DETAILS)
         self._report_text = report(_native.FULL)
 
-    def _read_processes(self):
+    def _read_processes(self) -> _native.Table | None:
         """The native table; None when it was not asked for, or is not to be had."""
         tables = self._session.processes() if self._has_processes else {}
         return tables.get("processes")
@@ -347,7 +351,8 @@ class Tracker:
     @property
     def address(self) -> str | None:
         """Where metrics are served, as "127.0.0.1:5001" (of `own_process` as it was given); None: nowhere, or not any more."""
-        return self._session and self._session.address()
+        address: str | None = self._session and self._session.address()
+        return address
 
     @property
     def limit_passed(self) -> dict[str, Any] | None:
@@ -357,19 +362,19 @@ class Tracker:
         report = self._report or self._details_so_far()
         return _plain(report.get("limit_passed")) if report else None
 
-    def _warn(self):
+    def _warn(self) -> None:
         for message in self._session.take_warnings():
             if not self._disable_logs:
                 _log_warnings([message])
 
-    def _check_done(self):
+    def _check_done(self) -> None:
         if self.resource_usage is None:
             raise RuntimeError(_DISPLAY_TOO_EARLY)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return _first_sections(self.report())
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         """For notebooks: the main figures and curves, while tracking runs those so far. Charts to zoom into if there is a tracking file and
         tracking is complete."""
         from . import _display
@@ -382,15 +387,17 @@ class Tracker:
         samples = self._session.samples() if self._keeps_samples else ()
         return _display.running_html(details, self._tracking_file, samples)
 
-    def _details_so_far(self):
+    def _details_so_far(self) -> dict[str, Any] | None:
         """None: tracking does not run, or in a process of its own."""
         if self.state is not self.State.STARTED or self._is_gone:
             return None
-        return self._session.report(_native.DETAILS)
+        details: dict[str, Any] = self._session.report(_native.DETAILS)
+        return details
 
     def to_json(self) -> dict[str, dict[str, Any]]:
         """`resource_usage` as a dictionary, ready for `json.dumps`."""
         self._check_done()
+        assert self._report is not None
         return {section: _plain(self._report[section]) for section in _SECTIONS}
 
     def report(self, path: str | os.PathLike[str] | None = None) -> str:
@@ -400,6 +407,7 @@ class Tracker:
         path: also write an HTML report to this file, with curves where there is a tracking file: see docs/report.md.
         """
         self._check_done()
+        assert self._report is not None and self._report_text is not None
         if path is not None:
             from ._reports import report_of_tracker
 
@@ -422,39 +430,39 @@ class Tracker:
         return _Details(_plain(self._report))
 
 
-class _Details(dict):
+class _Details(dict[str, "Any"]):
     """Notebooks show each section as a table."""
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         from ._display import details_html
 
         return details_html(self)
 
 
-def _number(name, value):
+def _number(name: str, value: Any) -> int:
     """0 for None."""
     if value is None:
         return 0
-    value = operator.index(value)
-    if not 1 <= value < 2**31:
-        raise ValueError(f"{name} is {value}; it is a number from 1 to {2**31 - 1}, or None.")
-    return value
+    number = operator.index(value)
+    if not 1 <= number < 2**31:
+        raise ValueError(f"{name} is {number}; it is a number from 1 to {2**31 - 1}, or None.")
+    return int(number)
 
 
-def _seconds(name, value):
+def _seconds(name: str, value: Any) -> Any:
     if not hasattr(value, "__float__") and not hasattr(value, "__index__"):
         raise TypeError(f"{name} is {value!r}; it is a number of seconds.")
     return value
 
 
-def _check_join(attempts, timeout):
+def _check_join(attempts: int, timeout: float) -> None:
     if not operator.index(attempts) >= 1:
         raise ValueError(f"n_join_attempts is {attempts}; it is 1 or more.")
     if not 0 < timeout < float("inf"):
         raise ValueError(f"join_timeout is {timeout}; it is a number of seconds above 0.")
 
 
-def _brand(brand):
+def _brand(brand: str | None) -> str | None:
     if brand not in (None, "nvidia", "amd", "intel"):
         from ._nearest import question
 
@@ -462,11 +470,11 @@ def _brand(brand):
     return brand
 
 
-def _path(path):
+def _path(path: str | bytes | os.PathLike[str] | os.PathLike[bytes] | None) -> str | None:
     return None if path is None else os.fsdecode(path)
 
 
-def _uuids(uuids):
+def _uuids(uuids: Iterable[str] | None) -> str | None:
     """Of any iterable; a text is one, or several with commas between them."""
     if uuids is None or isinstance(uuids, str):
         return uuids
@@ -476,14 +484,14 @@ def _uuids(uuids):
     return uuids
 
 
-def _plain(value):
+def _plain(value: Any) -> Any:
     """A copy of a report that its user may change."""
     if isinstance(value, dict):
         return {key: _plain(inner) for key, inner in value.items()}
     return [_plain(inner) for inner in value] if isinstance(value, list) else value
 
 
-def _first_sections(text):
+def _first_sections(text: str) -> str:
     """The lines up to the one that ends the section "Compute time"."""
     lines = text.splitlines()
     end = lines.index("Compute time:") + 1
@@ -492,13 +500,13 @@ def _first_sections(text):
     return "\n".join(lines[:end])
 
 
-def _roots():
+def _roots() -> dict[str, str | None]:
     """Where sessions read, as the environment has it."""
     get = os.environ.get
     return {"procfs_root": get("GPUT_PROCFS"), "sysfs_root": get("GPUT_SYSFS"), "nvml_path": get("GPUT_NVML")}
 
 
-def _name_files(options):
+def _name_files(options: dict[str, Any]) -> bool:
     """Each file gets the name that it has in this process; whether one that is taken gets the next free one."""
     names = "tracking_file", "resource_usage_file", "energy_folder"
     paths, takes_free_names = _native.name_files([options[name] or None for name in names])
@@ -506,7 +514,7 @@ def _name_files(options):
     return takes_free_names
 
 
-def _create_session(options):
+def _create_session(options: dict[str, Any]) -> _native.Session:
     """A session in this process."""
     try:
         return _native.Session(**_roots(), **options)

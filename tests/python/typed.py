@@ -1,4 +1,4 @@
-"""Not run: what a type checker sees of the package. `make test-python` checks it strictly."""
+"""Not run: what a type checker sees of the package. test_types.py checks it strictly."""
 
 import gpu_tracker as gput
 import ipygpulogger

@@ -7,10 +7,14 @@ import sys
 
 from .engines import ENGINES
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 _TABLES = "overall", "code_blocks", "code_block_usage"
 
 
-def _parser():
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m gpu_tracker.fleet", description="Many sessions on an engine that exists.")
     commands = parser.add_subparsers(dest="command", required=True)
     export = commands.add_parser("export", help="write sessions as Parquet or Arrow: a file for each session and table")
@@ -27,7 +31,7 @@ def _parser():
     return parser
 
 
-def _write(table, output):
+def _write(table: Any, output: str | None) -> None:
     import pyarrow.csv
     import pyarrow.parquet
 

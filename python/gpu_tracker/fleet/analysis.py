@@ -12,7 +12,8 @@ from .results import WHOLE, tables_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
+    from .merge import Figure
     from os import PathLike
     from typing import Any
 
@@ -67,7 +68,7 @@ def analyze_some(folder: str | PathLike[str], engine: str | None, by: str | Iter
 class _Sessions:
     """The table "sessions", and the group of each session."""
 
-    def __init__(self, folder, names, by):
+    def __init__(self, folder: str, names: list[str], by: list[str]) -> None:
         import pyarrow
         import pyarrow.parquet
 
@@ -84,8 +85,9 @@ class _Sessions:
         self.group_of = pyarrow.table({"session": self.table["session"], "group": [numbers[row] for row in rows]})
         self.counts = [rows.count(group) for group in self.groups] if len(self.groups) < len(rows) else [1] * len(rows)
 
-    def batches(self, most):
-        batch, samples, is_sorted = [], 0, True
+    def batches(self, most: int | None) -> Iterator[Batch]:
+        batch: list[str] = []
+        samples, is_sorted = 0, True
         for row in self.table.select(["name", "samples", "backward_samples"]).to_pylist():
             if most and batch and samples + row["samples"] > most:
                 yield Batch(self.folder, batch, is_sorted)
@@ -96,7 +98,7 @@ class _Sessions:
         yield Batch(self.folder, batch, is_sorted)
 
 
-def _columns(folder, names):
+def _columns(folder: str, names: list[str]) -> tuple[list[str], dict[str, str | None]]:
     """The measurements of samples, and their units. Exports of other versions may have more or fewer."""
     import pyarrow.parquet
 
@@ -114,10 +116,10 @@ def _columns(folder, names):
 class _Blocks:
     """Names of code blocks and their numbers."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.names: list[str] = []
 
-    def numbered(self, table):
+    def numbered(self, table: Any) -> Any:
         """With `block` in place of code_block_name."""
         import pyarrow
         import pyarrow.compute as compute
@@ -129,14 +131,14 @@ class _Blocks:
         return table.drop_columns(["code_block_name"]).append_column("block", block.cast(pyarrow.int64()))
 
 
-def _usage_figures(columns):
+def _usage_figures(columns: list[str]) -> tuple[list[Figure], list[str]]:
     return [(f"{name}_", f"{name}_n", [f"{name}_rows"]) for name in columns], ["rows"]
 
 
-_CALL_FIGURES = [("", "calls", [])], ["non_empty", "outside"]
+_CALL_FIGURES: tuple[list[Figure], list[str]] = [("", "calls", [])], ["non_empty", "outside"]
 
 
-def _of_blocks(leaves, batch, sessions, blocks, columns):
+def _of_blocks(leaves: Any, batch: Batch, sessions: _Sessions, blocks: _Blocks, columns: list[str]) -> Any:
     """The aggregates of each leaf once for every code block of it, and once for the whole session."""
     import pyarrow
     import pyarrow.parquet
@@ -149,11 +151,11 @@ def _of_blocks(leaves, batch, sessions, blocks, columns):
     return leaves.join(pairs, ["session", "leaf"], join_type="inner").join(sessions.group_of, "session")
 
 
-def _of_groups(calls, sessions, blocks):
+def _of_groups(calls: Any, sessions: _Sessions, blocks: _Blocks) -> Any:
     return _plain(blocks.numbered(calls), ["block", "calls", "non_empty", "outside"]).join(sessions.group_of, "session")
 
 
-def _plain(table, whole):
+def _plain(table: Any, whole: Iterable[str]) -> Any:
     """In the same types from all engines."""
     import pyarrow
 
@@ -161,7 +163,7 @@ def _plain(table, whole):
     return table.cast(pyarrow.schema([(name, pyarrow.int64() if name in whole else pyarrow.float64()) for name in table.column_names]))
 
 
-def _without_first(leaves, sessions, columns):
+def _without_first(leaves: Any, sessions: Any, columns: list[str]) -> Any:
     """Adds NAME_rows, the samples that can have it: CPU use is of intervals, and not missing in the first sample of a session."""
     import pyarrow
     import pyarrow.compute as compute

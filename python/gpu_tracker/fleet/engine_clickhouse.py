@@ -8,11 +8,16 @@ import pyarrow
 
 from .sql import aggregates, call_aggregates, quote
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+    from .engines import Batch
+
 # A session without calls may lack columns; what is not found is null.
 _SETTINGS = " SETTINGS schema_inference_mode = 'union', join_use_nulls = 1, schema_inference_make_columns_nullable = 1"
 
 
-def _ask(query):
+def _ask(query: str) -> Any:
     try:
         import chdb
     except ImportError:
@@ -25,19 +30,19 @@ def _ask(query):
     return pyarrow.ipc.open_stream(content).read_all()
 
 
-def _read(paths):
+def _read(paths: list[str]) -> str:
     pattern = paths[0] if len(paths) == 1 else _pattern(paths)
     return f"file({quote(pattern)}, Parquet)"
 
 
-def _pattern(paths):
+def _pattern(paths: list[str]) -> str:
     """FOLDER/{a,b,c}.parquet"""
     folder = paths[0].rsplit("/", 1)[0]
     names = ",".join(path.rsplit("/", 1)[1].removesuffix(".parquet") for path in paths)
     return f"{folder}/{{{names}}}.parquet"
 
 
-def run(batch, columns):
+def run(batch: Batch, columns: list[str]) -> tuple[Any, Any]:
     samples = _read(batch.paths("samples"))
     leaves = _ask(
         f"SELECT s.session AS session, leaf, count(*) AS rows, {aggregates(columns, 'varPopStable', 'Nullable(Float64)')} FROM {samples} AS s "

@@ -6,12 +6,18 @@ import duckdb
 
 from .sql import aggregates, call_aggregates, quote
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+    from .engines import Batch
 
-def _read(paths):
+
+def _read(paths: list[str]) -> str:
     return f"read_parquet([{', '.join(map(quote, paths))}], union_by_name = true)"
 
 
-def queries(batch, columns):
+def queries(batch: Batch, columns: list[str]) -> Iterator[str]:
     """That of leaves, and that of calls where there are any."""
     samples, sessions, calls = _read(batch.paths("samples")), _read(batch.paths("sessions")), batch.paths("calls")
     yield (
@@ -30,7 +36,7 @@ def queries(batch, columns):
     )
 
 
-def run(batch, columns):
+def run(batch: Batch, columns: list[str]) -> tuple[Any, Any]:
     with duckdb.connect() as connection:
         leaves, *calls = [connection.sql(query).to_arrow_table() for query in queries(batch, columns)]
         return leaves, calls[0] if calls else None

@@ -6,25 +6,30 @@ import polars
 
 from .layout import path_of
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+    from .engines import Batch
 
-def _scan(batch, table, session):
+
+def _scan(batch: Batch, table: str, session: str) -> polars.LazyFrame:
     return polars.scan_parquet(path_of(batch.folder, table, session))
 
 
-def _aggregates(name):
+def _aggregates(name: str) -> list[polars.Expr]:
     value = polars.col(name).cast(polars.Float64)
     figures = {"mean": value.mean(), "var": value.var(ddof=0), "min": value.min(), "max": value.max()}
     return [polars.col(name).count().alias(f"{name}_n"), *(figure.alias(f"{name}_{key}") for key, figure in figures.items())]
 
 
-def _samples(batch, session, columns):
+def _samples(batch: Batch, session: str, columns: list[str]) -> polars.LazyFrame:
     frame = _scan(batch, "samples", session)
     there = frame.collect_schema().names()
     frame = frame.with_columns(polars.lit(None, polars.Float64).alias(name) for name in columns if name not in there)
     return frame if batch.sorted else frame.sort("timestamp", maintain_order=True)
 
 
-def _leaves(batch, session, columns):
+def _leaves(batch: Batch, session: str, columns: list[str]) -> polars.LazyFrame:
     segments = _scan(batch, "segments", session).select("start", "leaf")
     joined = _samples(batch, session, columns).set_sorted("timestamp").join_asof(
         segments.set_sorted("start"), left_on="timestamp", right_on="start", strategy="backward"
@@ -33,7 +38,7 @@ def _leaves(batch, session, columns):
     return joined.group_by("session", "leaf").agg(polars.len().cast(polars.Int64).alias("rows"), *figures)
 
 
-def _calls(batch, session):
+def _calls(batch: Batch, session: str) -> polars.LazyFrame:
     times = _samples(batch, session, []).select(polars.col("timestamp").alias("last_row"))
     times = times.set_sorted("last_row")
     start, stop, seconds = polars.col("start"), polars.col("stop"), polars.col("compute_time")
@@ -50,7 +55,7 @@ def _calls(batch, session):
     )  # fmt: skip
 
 
-def run(batch, columns):
+def run(batch: Batch, columns: list[str]) -> tuple[Any, Any]:
     paths = set(batch.paths("calls"))
     with_calls = [session for session in batch.sessions if path_of(batch.folder, "calls", session) in paths]
     leaves = polars.concat([_leaves(batch, session, columns) for session in batch.sessions])

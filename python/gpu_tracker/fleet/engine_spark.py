@@ -11,13 +11,18 @@ from pyspark.sql import SparkSession, Window, functions
 
 from .sql import aggregates, call_aggregates
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+    from .engines import Batch
 
-def _partitions(sessions):
+
+def _partitions(sessions: int) -> str:
     """A session is in one partition as a whole: more of them than sessions are empty, and each costs a task."""
     return str(min(200, max(2 * (os.cpu_count() or 1), sessions)))
 
 
-def _session(sessions):
+def _session(sessions: int) -> tuple[Any, bool]:
     active = SparkSession.getActiveSession()
     if active is not None:
         return active, False
@@ -35,11 +40,11 @@ def _session(sessions):
     return builder.getOrCreate(), True
 
 
-def _read(spark, paths):
+def _read(spark: Any, paths: list[str]) -> Any:
     return spark.read.option("mergeSchema", "true").parquet(*paths)
 
 
-def _last_before(left, left_time, right, right_time, value, order):
+def _last_before(left: Any, left_time: str, right: Any, right_time: str, value: str, order: str) -> Any:
     """Adds to each row of `left` the last `value` of `right`, of its session, at or before its time. `right` comes first at one time."""
     found = right.select("session", functions.col(right_time).alias("_time"), functions.lit(0).alias("_side"), functions.col(value).alias("_value"))
     wanted = left.select("*", functions.col(left_time).alias("_time"), functions.lit(1).alias("_side"))
@@ -48,11 +53,11 @@ def _last_before(left, left_time, right, right_time, value, order):
     return both.withColumn("_found", functions.last("_value", ignorenulls=True).over(window)).where("_side = 1").withColumnRenamed("_found", order)
 
 
-def _arrow(frame):
+def _arrow(frame: Any) -> Any:
     return frame.toArrow() if hasattr(frame, "toArrow") else pyarrow.Table.from_pylist([row.asDict() for row in frame.collect()])
 
 
-def run(batch, columns):
+def run(batch: Batch, columns: list[str]) -> tuple[Any, Any]:
     spark, is_ours = _session(len(batch.sessions))
     try:
         samples = _read(spark, batch.paths("samples"))

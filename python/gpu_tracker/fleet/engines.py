@@ -41,15 +41,15 @@ class Batch:
         return [path for path in (path_of(self.folder, table, name) for name in self.sessions) if os.path.exists(path)]
 
 
-def _has(module):
+def _has(module: str) -> bool:
     return importlib.util.find_spec(module) is not None
 
 
-def _has_clickhouse():
+def _has_clickhouse() -> bool:
     return _has("chdb") or shutil.which("clickhouse") is not None
 
 
-def _has_spark():
+def _has_spark() -> bool:
     return _has("pyspark") and shutil.which("java") is not None
 
 

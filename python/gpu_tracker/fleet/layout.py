@@ -92,19 +92,19 @@ def whole_sessions(folder: str, names: list[str]) -> tuple[list[str], list[str]]
     return whole, said
 
 
-def _is_of_report(folder, name):
+def _is_of_report(folder: str, name: str) -> bool:
     import pyarrow
     import pyarrow.parquet
 
     if os.path.exists(path_of(folder, "samples", name)):
         return False
     try:
-        return pyarrow.parquet.read_table(path_of(folder, "sessions", name), columns=["samples"])["samples"].to_pylist() == [0]
+        return bool(pyarrow.parquet.read_table(path_of(folder, "sessions", name), columns=["samples"])["samples"].to_pylist() == [0])
     except (OSError, pyarrow.ArrowInvalid):
         return False
 
 
-def _fault_of(path, table):
+def _fault_of(path: str, table: str) -> str | None:
     """A file of Parquet begins and ends with the same four bytes."""
     try:
         with open(path, "rb") as file:

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    Figure = tuple[str, str, list[str]]  # prefix, count, what is added up with it
+
 _KEYS = ["group", "block"]
 
 
-def merged(parts, figures, sums):
+def merged(parts: list[Any], figures: Sequence[Figure], sums: Sequence[str]) -> Any:
     """One row for each group and block.
 
     figures: (prefix of mean, var, min and max; the column of their count; further columns to add up). sums: columns to add up.
@@ -17,20 +24,20 @@ def merged(parts, figures, sums):
     return totals.join(_variances(table, totals, figures), _KEYS)
 
 
-def _as_float(column):
+def _as_float(column: Any) -> Any:
     import pyarrow
 
     return column.cast(pyarrow.float64())
 
 
-def _divided(dividend, count):
+def _divided(dividend: Any, count: Any) -> Any:
     """Null without any."""
     import pyarrow.compute as compute
 
     return compute.divide(dividend, _as_float(compute.if_else(compute.equal(count, 0), None, count)))
 
 
-def _totals(table, figures, sums):
+def _totals(table: Any, figures: Sequence[Figure], sums: Sequence[str]) -> Any:
     """Counts, means and extremes."""
     import pyarrow
     import pyarrow.compute as compute
@@ -52,7 +59,7 @@ def _totals(table, figures, sums):
     return pyarrow.table(result)
 
 
-def _variances(table, totals, figures):
+def _variances(table: Any, totals: Any, figures: Sequence[Figure]) -> Any:
     """What is within the parts, and what is between their means: by distances, since squares of large values would lose digits."""
     import pyarrow
     import pyarrow.compute as compute

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+    from .analysis import _Sessions
+
 WHOLE = -1  # in place of the number of a code block: the whole session
 
 
-def tables_of(sessions, names, usage, calls, units):
+def tables_of(sessions: _Sessions, names: list[str], usage: Any, calls: Any, units: Mapping[str, str | None]) -> dict[str, Any]:
     """-> {"overall": …, "code_blocks": …, "code_block_usage": …}"""
     import pyarrow.compute as compute
 
@@ -22,10 +28,10 @@ def tables_of(sessions, names, usage, calls, units):
 
 
 class _Group:
-    def __init__(self, sessions):
+    def __init__(self, sessions: _Sessions) -> None:
         self.sessions_table = sessions
 
-    def columns(self, rows):
+    def columns(self, rows: Any) -> dict[str, Any]:
         """The columns that groups have in common, one value a row."""
         import pyarrow
 
@@ -34,19 +40,19 @@ class _Group:
         values = zip(*found.groups) if found.by else ()
         return {name: pyarrow.array(value, types[name]).take(rows["group"]) for name, value in zip(found.by, values)}
 
-    def sessions(self, rows):
+    def sessions(self, rows: Any) -> dict[str, Any]:
         import pyarrow
 
         return {"sessions": pyarrow.array(self.sessions_table.counts).take(rows["group"])}
 
 
-def _named(blocks, names):
+def _named(blocks: Any, names: list[str]) -> Any:
     import pyarrow
 
     return pyarrow.array(names, pyarrow.string()).take(blocks)
 
 
-def _sorted(table, names):
+def _sorted(table: Any, names: list[str]) -> Any:
     """By group, and by name of the code block."""
     rank = {name: number for number, name in enumerate(sorted(names))}
     import pyarrow
@@ -55,7 +61,7 @@ def _sorted(table, names):
     return table.append_column("order", order).sort_by([("group", "ascending"), ("order", "ascending")])
 
 
-def _statistics(rows, name):
+def _statistics(rows: Any, name: str) -> dict[str, Any]:
     """min, max, mean, std, missing_timepoints. Where all values are 0 and some are missing, none is known, as unseen use is 0, too."""
     import pyarrow
     import pyarrow.compute as compute
@@ -74,7 +80,7 @@ def _statistics(rows, name):
     return {**known, "missing_timepoints": missing}
 
 
-def _usage(rows, units, head):
+def _usage(rows: Any, units: Mapping[str, str | None], head: Callable[[Any], dict[str, Any]]) -> Any:
     """A row for each row and measurement, in this order."""
     import pyarrow
     import pyarrow.compute as compute
@@ -93,7 +99,7 @@ def _usage(rows, units, head):
     return table.take(order).drop_columns(["_row", "_number"])
 
 
-def _code_blocks(calls, usage, group, names):
+def _code_blocks(calls: Any, usage: Any, group: _Group, names: list[str]) -> Any:
     """Without calls there are no rows."""
     import pyarrow
     import pyarrow.compute as compute

@@ -21,7 +21,7 @@ from .layout import ALLOWED, FIGURES, FORMATS, IDENTITY_NUMBERS, IDENTITY_TEXTS,
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from os import PathLike
     from typing import Any
 
@@ -88,7 +88,7 @@ class _Source:
     marks: list[str]
 
 
-def _find(paths):
+def _find(paths: list[_Path]) -> tuple[list[_Source], list[str], int]:
     """-> sources, warnings, how many files are damaged or cannot be read."""
     found_tables, warnings = _native.report_files(paths)
     tables = {name: Table(table) for name, table in found_tables.items()}
@@ -116,7 +116,7 @@ def _find(paths):
     return found, warnings, unreadable
 
 
-def _is_report(path):
+def _is_report(path: str) -> bool:
     """Whether it is a report of a session that has ended, and not what a session kept while it ran."""
     with open(path, "rb") as file:
         return file.read(_HEAD_BYTES).lstrip().startswith(b"{")
@@ -125,15 +125,15 @@ def _is_report(path):
 class _There:
     """The sessions that a folder had before this export."""
 
-    def __init__(self, folder, format):
+    def __init__(self, folder: str, format: str) -> None:
         self.folder = folder
         self.format = format
         self._by_samples: dict[str, tuple[str, bool]] | None = None
 
-    def has(self, session, with_samples):
+    def has(self, session: str, with_samples: bool) -> bool:
         return os.path.exists(path_of(self.folder, "samples" if with_samples else "sessions", session, self.format))
 
-    def same_samples(self, session, digest, is_known):
+    def same_samples(self, session: str, digest: str, is_known: bool) -> tuple[str | None, bool]:
         """The name of a session with the same samples, if it or this one lacks its identity: then one is a copy. None: there is none.
         Second, whether that is the one to keep: it is unless it alone lacks its identity."""
         if self._by_samples is None:
@@ -141,13 +141,13 @@ class _There:
         name, other_is_known = self._by_samples.get(digest, (session, True))
         return (None, True) if name == session or (is_known and other_is_known) else (name, other_is_known or not is_known)
 
-    def remove(self, session):
+    def remove(self, session: str) -> None:
         """The file that makes it a session is the first to go."""
         for table in ("sessions", *sorted(os.listdir(self.folder))):
             with contextlib.suppress(FileNotFoundError, NotADirectoryError):
                 os.unlink(path_of(self.folder, table, session, self.format))
 
-    def _read(self):
+    def _read(self) -> Iterator[tuple[str, tuple[str, bool]]]:
         import pyarrow.ipc
         import pyarrow.parquet
 
@@ -163,7 +163,7 @@ class _There:
                     yield table["samples_digest"][0].as_py(), (name, table["start"][0].is_valid)
 
 
-def _export_once(source, there, overwrite, written, warnings):
+def _export_once(source: _Source, there: _There, overwrite: bool, written: dict[str, str], warnings: list[str]) -> None:
     """A session that was exported from its report alone is written again when its tracking file is there."""
     path = source.path
     identity = _identity(source)
@@ -184,7 +184,7 @@ def _export_once(source, there, overwrite, written, warnings):
 # ---- Identity ----
 
 
-def _identity(source):
+def _identity(source: _Source) -> dict[str, Any]:
     """What is known of a session: name -> value. A tracking file has more digits of what a report has, too."""
     names = {*IDENTITY_TEXTS, *IDENTITY_NUMBERS, *ALLOWED, *FIGURES}
     values: dict[str, Any] = _values_of_report(source.results) if source.results and _is_report(source.results) else {}
@@ -193,7 +193,7 @@ def _identity(source):
     return {name: value for name, value in values.items() if name in names and value not in (None, "")}
 
 
-def _values_of_report(path):
+def _values_of_report(path: str) -> dict[str, Any]:
     """Its columns by the names that session_data has for them: "identity.host" is host, "max.main_ram" max_main_ram_bytes."""
     table = Table(_native.load_results(path)["results"])
     values = {}
@@ -207,7 +207,7 @@ def _values_of_report(path):
     return values
 
 
-def _values_of_tracking(path):
+def _values_of_tracking(path: str) -> dict[str, Any]:
     values: dict[str, Any] = {}
     if path.endswith(".sqlite"):
         try:
@@ -215,15 +215,16 @@ def _values_of_tracking(path):
         except ValueError:
             values = _salvage_identity(path)
         else:
-            for row in Table(table).rows() if table else ():
-                values = dict(zip((field[0] for field in table.fields), row))
+            if table:
+                for row in Table(table).rows():
+                    values = dict(zip((field[0] for field in table.fields), row))
     else:
         with contextlib.suppress(OSError, ValueError), open(f"{path}.session.json", encoding="utf-8") as file:
             values = json.load(file)
     return values
 
 
-def _salvage_identity(path):
+def _salvage_identity(path: str) -> dict[str, Any]:
     """That of a database of which a part cannot be read."""
     import sqlite3
 
@@ -234,14 +235,14 @@ def _salvage_identity(path):
     return {}
 
 
-def _seconds(moment):
+def _seconds(moment: Any) -> float | None:
     """2026-01-31T12:00:00.5Z in seconds since the epoch; None: not a time."""
     with contextlib.suppress(AttributeError, ValueError):
         return datetime.datetime.fromisoformat(moment.replace("Z", "+00:00")).timestamp()
     return None
 
 
-def _session_name(path, identity):
+def _session_name(path: str, identity: dict[str, Any]) -> str:
     """What people know it by, and a digest: 4711.r3.node1.0123456789abcde. The same for copies of a file, and for what a file had when
     its session was still running. Names of files, and no sign that an engine takes for a pattern."""
     known = [identity.get(name) for name in ("host", "boot_id", "pid", "start", "job_id", "step", "rank", "restarts")]
@@ -254,14 +255,14 @@ def _session_name(path, identity):
     return ".".join([*(re.sub(r"[^A-Za-z0-9_-]", "-", word)[:_WORD_LENGTH] for word in words), digest.hexdigest()[:15]])
 
 
-def _in_bytes(native):
+def _in_bytes(native: _native.Table) -> Any:
     """A table whose sizes are in the unit of its file; those of samples are in bytes when they come."""
     import pyarrow
     import pyarrow.compute as compute
 
     table = pyarrow.table(Table(native))
     for number, field in enumerate(table.schema):
-        factor = _BYTES.get((field.metadata or {}).get(b"unit"))
+        factor = _BYTES.get((field.metadata or {}).get(b"unit", b""))
         if factor:
             values = compute.multiply(table[number], factor)
             whole = compute.round(values)
@@ -276,7 +277,7 @@ def _in_bytes(native):
 class _Writer:
     """A file that appears when it is complete, or not at all."""
 
-    def __init__(self, path, format, schema):
+    def __init__(self, path: str, format: str, schema: Any) -> None:
         import pyarrow
 
         self.path = path
@@ -290,16 +291,16 @@ class _Writer:
 
             self._writer = pyarrow.ipc.new_file(f"{path}.part", schema)
 
-    def write(self, table):
+    def write(self, table: Any) -> None:
         self._writer.write_table(table)
 
-    def close(self):
+    def close(self) -> None:
         self._writer.close()
 
-    def publish(self):
+    def publish(self) -> None:
         os.replace(f"{self.path}.part", self.path)
 
-    def give_up(self):
+    def give_up(self) -> None:
         with contextlib.suppress(Exception):
             self._writer.close()
         with contextlib.suppress(FileNotFoundError):
@@ -307,7 +308,7 @@ class _Writer:
 
 
 class _Session:
-    def __init__(self, path, name, identity, folder, format):
+    def __init__(self, path: str, name: str, identity: dict[str, Any], folder: str, format: str) -> None:
         self.path = path
         self.name = name
         self.identity = identity
@@ -322,7 +323,7 @@ class _Session:
         self.said: list[str] = []
         self._samples = hashlib.sha256()
 
-    def write(self, source, warnings, there):
+    def write(self, source: _Source, warnings: list[str], there: _There) -> str | None:
         """Gives the name of the session that the folder has in its place, or None."""
         other, is_to_stay = None, True
         try:
@@ -352,7 +353,7 @@ class _Session:
             writer.publish()
         return None
 
-    def _put(self, name, table):
+    def _put(self, name: str, table: Any) -> None:
         """Adds rows to a file of the session, after its number."""
         import pyarrow
 
@@ -364,13 +365,13 @@ class _Session:
             self.writers[name] = _Writer(path_of(self.folder, name, self.name, self.format), self.format, table.schema)
         self.writers[name].write(table)
 
-    def _read(self, kind, path, take):
+    def _read(self, kind: str, path: str, take: Callable[[dict[str, _native.Table]], None]) -> None:
         _, warnings = _native.read_parts(kind, path, take)
         self.said.extend(warning for warning in warnings if warning not in self.said)  # a file is read several times
 
     # -- samples --
 
-    def _take_samples(self, part):
+    def _take_samples(self, part: dict[str, _native.Table]) -> None:
         import pyarrow
 
         table = pyarrow.table(Table(part["samples"]))
@@ -378,7 +379,7 @@ class _Session:
             self._note(table)
         self._put("samples", table)
 
-    def _note(self, table):
+    def _note(self, table: Any) -> None:
         """What the analysis must know of the order of the samples, and of the first one."""
         import pyarrow
         import pyarrow.compute as compute
@@ -400,14 +401,14 @@ class _Session:
             )
         facts["last_timestamp"] = max(facts["last_timestamp"], highest)
 
-    def _add_samples(self):
+    def _add_samples(self) -> None:
         self._read("samples", self.path, self._take_samples)
         if not self.facts["samples"]:
             raise ValueError(f"Tracking file {self.path} has no samples.")
 
     # -- calls --
 
-    def _take_segments(self, part):
+    def _take_segments(self, part: dict[str, _native.Table]) -> None:
         for name, table in part.items():
             if name == "segments" and len(table):
                 place = bisect.bisect_right(table.column(0), self.facts["first_timestamp"])
@@ -415,11 +416,11 @@ class _Session:
                     self.facts["first_leaf"] = table.column(1)[place - 1]
             self._put(name, table)
 
-    def _take(self, part):
+    def _take(self, part: dict[str, _native.Table]) -> None:
         for name, table in part.items():
             self._put(name, table)
 
-    def _add_calls(self, marks):
+    def _add_calls(self, marks: list[str]) -> None:
         """Without calls, or where they are invalid, all samples are in leaf 0."""
         import pyarrow
 
@@ -439,7 +440,7 @@ class _Session:
 
     # -- the rest --
 
-    def _add_further(self):
+    def _add_further(self) -> None:
         try:
             tables = _native.read_tables(self.path)
         except ValueError as error:
@@ -449,7 +450,7 @@ class _Session:
             if name in _FURTHER and len(table):
                 self._put(_FURTHER[name], _in_bytes(table))
 
-    def _add_session(self):
+    def _add_session(self) -> None:
         import pyarrow
 
         columns: dict[str, Any] = {"name": pyarrow.array([self.name]), "path": pyarrow.array([self.path])}
@@ -471,7 +472,7 @@ class _Session:
 
 
 @contextlib.contextmanager
-def _one_file(marks):
+def _one_file(marks: list[str]) -> Iterator[str]:
     """The sub-tracking file of a session; several are combined for the time being."""
     if len(marks) == 1:
         yield marks[0]

@@ -11,7 +11,10 @@ from .views import frame_of, logger, profile, values_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ..table import Table
     from typing import Any
+
+    _Rows = tuple[int, list[list[Any]], list[list[Any]]]
 
 
 class StatsBy(Enum):
@@ -35,20 +38,20 @@ class Resource(Enum):
     MEMORY = "memory"
 
 
-class JobStats(dict):
+class JobStats(dict[str, "Any"]):
     """A dictionary whose entries are attributes too."""
 
-    def __init__(self, *arguments, **entries):
+    def __init__(self, *arguments: Any, **entries: Any) -> None:
         super().__init__(*arguments, **entries)
         self.__dict__ = self
 
-    def _table(self):
+    def _table(self) -> tuple[range, dict[str, list[Any]]]:
         """Columns, and key -> cells."""
         rows = max((len(_cells(value)) for value in self.values()), default=0)
         cells = {key: _cells(value) for key, value in self.items()}
         return range(rows), {key: list(row) if len(row) == rows else list(row) * rows for key, row in cells.items()}
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         names, cells = self._table()
         library = pandas()
         if library is not None:
@@ -57,14 +60,14 @@ class JobStats(dict):
 
         return "\n".join(table(cells, list(map(str, names)), [list(map(str, row)) for row in cells.values()]))
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         from .._display import cells_html
 
         names, cells = self._table()
         return cells_html(names, ((key, *map(str, row)) for key, row in cells.items()), len(cells))
 
 
-def _cells(value):
+def _cells(value: Any) -> list[Any]:
     return [value] if isinstance(value, str) or not hasattr(value, "__len__") else list(value)
 
 
@@ -96,11 +99,11 @@ class PandasFrameAnalysis(Shown):
         framework_df["duration_us"] = [end - start for start, end in zip(starts, ends)]
         framework_df["step"] = _native.assign_steps(self._rows(readings=False))
 
-    def _facts(self):
+    def _facts(self) -> list[tuple[str, str]]:
         frames = (("readings of the system", self.sys_metrics_df, "timestamp_us"), ("events", self.framework_metrics_df, "start_time_us"))
         return [(what, str(len(values_of(frame, column)))) for what, frame, column in frames]
 
-    def _rows(self, readings=True, events=True):
+    def _rows(self, readings: bool = True, events: bool = True) -> _Rows:
         """The frames as the library takes rows."""
         return (
             0,
@@ -226,7 +229,7 @@ class PandasFrameAnalysis(Shown):
         table = profile("phases", self._rows(), **options)["phases"].to_dict()
         return columns({name: table[old] for name, old in _INTERVALS.items()})
 
-    def _phase_options(self, phase):
+    def _phase_options(self, phase: str | list[str] | None) -> dict[str, Any] | None:
         """What selects the intervals of these phases; None when there are none."""
         there = dict.fromkeys(values_of(self.framework_metrics_df, "process"))
         if phase is None:
@@ -245,7 +248,7 @@ class PandasFrameAnalysis(Shown):
 _INTERVALS = {"start_time_us": "start_time_us", "end_time_us": "end_time_us", "phase": "training_phase"}
 
 
-def _column(frame, name):
+def _column(frame: Any, name: str) -> list[Any]:
     """A column as the library takes it: a number that is missing is NaN, a text that is missing is empty."""
     values = values_of(frame, name)
     if name in _NUMBERS:
@@ -253,15 +256,15 @@ def _column(frame, name):
     return [value if isinstance(value, str) else "" for value in values]
 
 
-def _loop(values, dtype):
+def _loop(values: list[float], dtype: Any) -> Any:
     return series(dict(enumerate(values)), dtype=dtype)
 
 
-def _percent(part, whole):
+def _percent(part: float, whole: float) -> float:
     return part / whole * 100 if whole else float("nan")
 
 
-def _resources(resource, default):
+def _resources(resource: Resource | list[Resource] | None, default: list[Resource]) -> list[str] | None:
     """Names of resources; None when they are of another type."""
     if resource is None:
         resource = default
@@ -276,7 +279,7 @@ def _resources(resource, default):
     return [item.value for item in resource]
 
 
-def _are_ranges(ranges):
+def _are_ranges(ranges: Any) -> bool:
     if not isinstance(ranges, list):
         logger.warning("%s should be a list of tuples containing the ranges", ranges)
     elif not ranges:

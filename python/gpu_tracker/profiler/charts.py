@@ -9,7 +9,7 @@ from .views import values_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
     from .frame import PandasFrame
 
@@ -42,9 +42,10 @@ class Window:
         self._lines = self._find_lines(_finder(select_dimensions))
         self._bars = self._find_bars(_finder(select_events))
 
-    def _find_lines(self, fits):
+    def _find_lines(self, fits: Callable[[str], bool]) -> dict[str, tuple[float, list[tuple[float, float]]]]:
         """ "CPUUtilization cpu0 algo-1" -> the top of its scale, (microseconds, value) …"""
-        lines, tops = {}, {}
+        lines: dict[tuple[str, str, str], list[tuple[float, float]]] = {}
+        tops: dict[str, float] = {}
         names = ("timestamp_us", "value", "dimension", "system_metric", "nodeID")
         for time, value, dimension, metric, node in zip(*(values_of(self.system, name) for name in names)):
             if value == value and (fits(dimension) or fits(metric)):
@@ -52,9 +53,9 @@ class Window:
                 tops[dimension] = max(tops.get(dimension, 100), value)
         return {" ".join(filter(None, key)): (tops[key[0]], points) for key, points in sorted(lines.items())}
 
-    def _find_bars(self, fits):
+    def _find_bars(self, fits: Callable[[str], bool]) -> dict[str, list[tuple[float, float]]]:
         """Event -> (begin, end) …, those of which there is the most first."""
-        bars = {}
+        bars: dict[str, list[tuple[float, float]]] = {}
         names = ("start_time_us", "end_time_us", "framework_metric", "process")
         for start, end, metric, process in zip(*(values_of(self.framework, name) for name in names)):
             if fits(metric) or fits(process):
@@ -80,15 +81,15 @@ class Window:
             f"<div>{self._legend()}</div>{self._empty_html()}</div>"
         )
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         return self.html
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         seconds = (self.end_us - self.start_us) / 1e6
         counts = f"{seconds:.3f} s: {len(self._lines)} lines, {len(self._bars)} kinds of events; a notebook shows the chart"
         return "\n".join([counts, *self._empty()])
 
-    def _empty(self):
+    def _empty(self) -> Iterator[str]:
         """Sentences on what the chart has none of, and why."""
         parts = (
             (self._lines, self.system, "reading", "timestamp_us", "select_dimensions"),
@@ -100,19 +101,19 @@ class Window:
             elif not shown:
                 yield f"No {kind} in this window fits {argument}."
 
-    def _empty_html(self):
+    def _empty_html(self) -> str:
         return "".join(f"<div>{escape(sentence)}</div>" for sentence in self._empty())
 
-    def _x(self, time_us):
+    def _x(self, time_us: float) -> float:
         inside = min(max(time_us, self.start_us), self.end_us)
         return _LABEL + (inside - self.start_us) / (self.end_us - self.start_us) * (_WIDTH - _LABEL)
 
-    def _line(self, number, points, top):
+    def _line(self, number: int, points: list[tuple[float, float]], top: float) -> str:
         path = " ".join(f"{self._x(time):.1f},{_HEIGHT - value / top * (_HEIGHT - 2):.1f}" for time, value in points)
         color = _COLORS[number % len(_COLORS)]
         return f'<polyline points="{path}" fill="none" stroke="{color}" stroke-width="1.2"/>'
 
-    def _row(self, number, name, spans):
+    def _row(self, number: int, name: str, spans: list[tuple[float, float]]) -> str:
         y = _HEIGHT + 14 + number * _BAR
         short = name if len(name) <= 34 else name[:33] + "…"
         bars = "".join(
@@ -124,7 +125,7 @@ class Window:
             f'<g fill="{_COLORS[number % len(_COLORS)]}"><title>{escape(name)}</title>{bars}</g>'
         )
 
-    def _legend(self):
+    def _legend(self) -> str:
         names = (
             f'<span style="color:{_COLORS[i % len(_COLORS)]}">{escape(name)}{f" (to {top:g})" * (top > 100)}</span>'
             for i, (name, (top, _)) in enumerate(self._lines.items())
@@ -132,6 +133,6 @@ class Window:
         return " · ".join(names)
 
 
-def _finder(patterns):
+def _finder(patterns: Iterable[str]) -> Callable[[str], bool]:
     compiled = [re.compile(pattern) for pattern in patterns]
     return lambda name: any(pattern.search(name) for pattern in compiled)

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from .charts import Window
     from .frame import Moment, PandasFrame
 
+    _Row = dict[str, Any]
+
 _ITERATORS = ("_MultiProcessingDataLoaderIter.__init__", "_SingleProcessDataLoaderIter.__init__")
 _OUTLIERS = ["start_time", "end_time", "duration_us", "worker_id"]
 
@@ -46,7 +48,7 @@ class PT_dataloader_analysis(Shown):
         self.analyze_initializer = len(self.initialize_metric) > 0
         self.analyze_workers = len(self.dataWorker_metric) > 0
 
-    def _facts(self):
+    def _facts(self) -> list[tuple[str, str]]:
         frames = (("initializations", self.initialize_metric), ("workers", self.dataWorker_metric), ("calls of GetNext", self.dataIter_metric))
         return [(what, str(len(frame))) for what, frame in frames]
 
@@ -55,7 +57,7 @@ class PT_dataloader_analysis(Shown):
         for kind in _ITERATORS:
             self._inspect_iters(kind)
 
-    def _inspect_iters(self, kind):
+    def _inspect_iters(self, kind: str) -> None:
         if not self.analyze_initializer:
             print("Trace events corresponding to DataLoaderIter initialization are not present")
             return
@@ -142,39 +144,40 @@ class PT_dataloader_analysis(Shown):
         return Window(self.pd_data_frame, moment(start_timestamp), moment(end_timestamp), select_events, select_dimensions)
 
 
-def _rows(frame):
+def _rows(frame: Any) -> list[_Row]:
     """A frame as a list of dictionaries."""
     names = list(frame.columns)
     return [dict(zip(names, row)) for row in zip(*(values_of(frame, name) for name in names))]
 
 
-def _frame(rows, names):
+def _frame(rows: list[_Row], names: list[str]) -> Any:
     return columns({name: [row[name] for row in rows] for name in names})
 
 
-def _median(values):
+def _median(values: list[float]) -> float:
     return float(statistics.median(values)) if values else float("nan")
 
 
-def _print_durations(rows):
+def _print_durations(rows: list[_Row]) -> None:
     durations = [row["duration_us"] for row in rows]
     print(f"Median Duration {_median(durations)} and Maximum duration for worker processes {max(durations)}")
 
 
-def _outliers(rows, name):
+def _outliers(rows: list[_Row], name: str) -> list[_Row]:
     """Rows of at least twice the median, the longest first."""
     limit = 2 * _median([row[name] for row in rows])
     return sorted((row for row in rows if row[name] >= limit), key=lambda row: -row[name])
 
 
-def _describe(rows, names, found, none):
+def _describe(rows: list[_Row], names: list[str], found: str, none: str) -> Any:
     print(found if rows else none)
     return _frame(rows, names) if rows else None
 
 
-def _with_batch_times(rows):
+def _with_batch_times(rows: list[_Row]) -> list[_Row]:
     """Each call of GetNext but the first of its process, with the time since the one before it; moments as datetimes."""
-    found, previous = [], {}
+    found: list[_Row] = []
+    previous: dict[tuple[Any, Any], _Row] = {}
     for row in sorted(rows, key=lambda row: (row["node_id"], row["pid"], row["end_time_us"])):
         key = row["node_id"], row["pid"]
         before = previous.get(key)
@@ -186,5 +189,5 @@ def _with_batch_times(rows):
     return found
 
 
-def _moment(row):
+def _moment(row: _Row) -> datetime.datetime:
     return datetime.datetime.strptime(row["start_time"], FORMAT)

@@ -12,12 +12,11 @@ from .views import frame_of, local_path, profile, values_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from datetime import datetime
+    from collections.abc import Iterable, Sequence
     from os import PathLike
     from typing import Any, TypeAlias
 
-    Moment: TypeAlias = str | datetime | int | float
+    Moment: TypeAlias = str | datetime.datetime | int | float
 
 _SYSTEM = ["timestamp", "timestamp_us", "value", "system_metric", "dimension", "nodeID", "type"]
 _FRAMEWORK = [
@@ -71,11 +70,11 @@ class PandasFrame(Shown):
     def __init__(self, path: str | PathLike[str], use_in_memory_cache: bool = False, scan_interval: int = 5000000000) -> None:
         self.path = local_path(path)
         self.interval = scan_interval
-        self.step_time_mapping = {}
+        self.step_time_mapping: dict[int, Any] = {}
         self.start_time = _native.profile_start(self.path)
-        self._requested = {}
+        self._requested: dict[str, dict[tuple[Any, ...], None]] = {}
 
-    def _facts(self):
+    def _facts(self) -> list[tuple[str, str]]:
         return [("trace root", self.path), ("begins at", f"{self.start_time} µs since 1970" if self.start_time else "an unknown time")]
 
     def get_all_system_metrics(self, selected_system_metrics: list[str] = []) -> Any:
@@ -137,7 +136,8 @@ class PandasFrame(Shown):
             intervals=intervals,
             metrics=selected_framework_metrics,
         )
-        return tuple(dict(tables[name].rows()) for name in ("processes_between", "metrics_between"))
+        processes, metrics = (dict(tables[name].rows()) for name in ("processes_between", "metrics_between"))
+        return processes, metrics
 
     def get_profiler_data_by_time(
         self,
@@ -184,54 +184,54 @@ class PandasFrame(Shown):
         """
         return self._dataloader_metrics(selected_framework_metrics)[0]
 
-    def _dataloader_metrics(self, *selections):
+    def _dataloader_metrics(self, *selections: list[str]) -> list[Any]:
         """get_all_dataloader_metrics() of several selections; the files are read once."""
         table = profile("events", self.path)["events"]
         data = {name: table[name].tolist() for name in [*_DATALOADER, "event"]}
         names = ["node_id" if name == "nodeID" else name for name in _DATALOADER]
         frames = []
         for patterns in selections:
-            kept = range(len(table))
+            kept: Sequence[int] = range(len(table))
             if patterns:
                 fits = _Matches(patterns)
                 kept = [i for i in kept if fits[data["event"][i]] or fits[data["process"][i]]]
             frames.append(columns({new: [data[old][i] for i in kept] for new, old in zip(names, _DATALOADER)}))
         return frames
 
-    def _readings(self, metrics, **span):
+    def _readings(self, metrics: list[str], **span: float) -> Any:
         return frame_of(profile("readings", self.path, metrics=metrics, **span)["system"], _SYSTEM)
 
-    def _events(self, metrics, **span):
+    def _events(self, metrics: list[str], **span: float) -> Any:
         return frame_of(profile("framework", self.path, metrics=metrics, **span)["framework"], _FRAMEWORK)
 
-    def _with_earlier(self, kind, frame, names):
+    def _with_earlier(self, kind: str, frame: Any, names: list[str]) -> Any:
         """The rows of a frame together with those of earlier requests, each once."""
         rows = self._requested.setdefault(kind, {})
         rows.update(dict.fromkeys(zip(*(values_of(frame, name) for name in names))))
         return columns({name: [row[i] for row in rows] for i, name in enumerate(names)})
 
 
-class _Matches(dict):
+class _Matches(dict[str, bool]):
     """Name -> is one of the patterns found in it?"""
 
-    def __init__(self, patterns):
+    def __init__(self, patterns: Iterable[str]) -> None:
         super().__init__()
         self._patterns = [re.compile(pattern) for pattern in patterns]
 
-    def __missing__(self, name):
+    def __missing__(self, name: str) -> bool:
         self[name] = found = any(pattern.search(name) for pattern in self._patterns)
         return found
 
 
-def _empty(names):
+def _empty(names: list[str]) -> Any:
     return columns({name: [] for name in names})
 
 
-def _whole(sums):
+def _whole(sums: dict[str, float]) -> dict[str, int]:
     return {name: int(microseconds) for name, microseconds in sums.items()}
 
 
-def _microseconds(moment):
+def _microseconds(moment: Any) -> int:
     if isinstance(moment, (int, float)):
         return int(moment)
     if hasattr(moment, "astype"):  # numpy's
@@ -240,4 +240,4 @@ def _microseconds(moment):
         moment = datetime.datetime.strptime(moment, FORMAT)
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=datetime.timezone.utc)
-    return (moment - _EPOCH) // datetime.timedelta(microseconds=1)
+    return int((moment - _EPOCH) // datetime.timedelta(microseconds=1))

@@ -24,7 +24,11 @@ from .views import logger, warned
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import Any, TypeVar
+
+    _Item = TypeVar("_Item")
+    _Loaded = TypeVar("_Loaded")
 
 _NONE_FIT = "No stats were found for the requested interval!"
 
@@ -53,10 +57,10 @@ class PythonProfileAnalysis(Shown):
             raise FileNotFoundError(f"There is no folder {self.profile_dir} of Python profiles")
         self._refresh_python_profile_stats(True)
 
-    def _facts(self):
+    def _facts(self) -> list[tuple[str, str]]:
         return [("folder", self.profile_dir), ("profiles", str(len(self.python_profile_stats)))]
 
-    def _refresh_python_profile_stats(self, refresh_stats):
+    def _refresh_python_profile_stats(self, refresh_stats: bool) -> None:
         if refresh_stats:
             found = [_describe(path, node, self.profile_dir) for path, node in _find(self.profile_dir)]
             found = [stats for stats in found if not self.name or stats.profiler_name == self.name]
@@ -64,14 +68,14 @@ class PythonProfileAnalysis(Shown):
                 found, key=lambda stats: (stats.start_time_since_epoch_in_micros, stats.node_id)
             )
 
-    def _fetch(self, node_id, refresh_stats, fits):
+    def _fetch(self, node_id: str, refresh_stats: bool, fits: Callable[[StepPythonProfileStats], bool]) -> Any:
         self._refresh_python_profile_stats(refresh_stats)
         if node_id == "any" and self.python_profile_stats:
             node_id = self.python_profile_stats[0].node_id
         found = [stats for stats in self.python_profile_stats if stats.has_node_id(node_id) and fits(stats)]
         return self._aggregate_stats(found)
 
-    def _aggregate_stats(self, stats):
+    def _aggregate_stats(self, stats: list[StepPythonProfileStats]) -> Any:
         return stats
 
     def fetch_profile_stats_by_step(
@@ -137,7 +141,7 @@ class cProfileAnalysis(PythonProfileAnalysis):
 
     name = "cprofile"
 
-    def _aggregate_stats(self, stats, refresh_stats=True):
+    def _aggregate_stats(self, stats: list[StepPythonProfileStats], refresh_stats: bool = True) -> cProfileStats | None:
         if not stats:
             print(_NONE_FIT)
             return None
@@ -150,9 +154,10 @@ class cProfileAnalysis(PythonProfileAnalysis):
         """(start mode, end mode) -> cProfileStats, of those that there are."""
         self._refresh_python_profile_stats(refresh_stats)
 
-        def of_pair(pair):
-            stats = self.fetch_profile_stats_between_modes(*pair, node_id, refresh_stats=False)
-            return None if stats is None else (pair, stats)
+        def of_pair(pair: tuple[PythonProfileModes, ...]) -> tuple[tuple[PythonProfileModes, PythonProfileModes], cProfileStats] | None:
+            start, end = pair
+            stats = self.fetch_profile_stats_between_modes(start, end, node_id, refresh_stats=False)
+            return None if stats is None else ((start, end), stats)
 
         return dict(_readable(itertools.product(PythonProfileModes, repeat=2), of_pair))
 
@@ -182,15 +187,16 @@ class PyinstrumentAnalysis(PythonProfileAnalysis):
         return _readable((one.stats_path for one in stats if one.stats_path.endswith(".json")), _load_session)
 
 
-def _readable(items, load):
+def _readable(items: Iterable[_Item], load: Callable[[_Item], _Loaded | None]) -> list[_Loaded]:
     """What `load` makes of each, but for None. Those whose file it refuses are skipped with a warning, unless that leaves none."""
-    loaded, refused = [], []
+    loaded: list[_Loaded] = []
+    refused: list[Exception] = []
     for item in items:
         try:
             result = load(item)
             loaded += [] if result is None else [result]
-        except (OSError, ValueError) as error:
-            refused.append(error)
+        except (OSError, ValueError) as refusal:
+            refused.append(refusal)
     if refused and not loaded:
         raise refused[0]
     for error in refused:
@@ -198,7 +204,7 @@ def _readable(items, load):
     return loaded
 
 
-def _load_session(path):
+def _load_session(path: str) -> PyinstrumentStepStats:
     with open(path, encoding="utf-8") as file:
         try:
             session = json.load(file)
@@ -207,7 +213,7 @@ def _load_session(path):
     return PyinstrumentStepStats(path.removesuffix(".json") + ".html", session)
 
 
-def _find(folder):
+def _find(folder: str) -> Iterator[tuple[str, str]]:
     """(path, node) of each profile below a folder: dumps of cProfile, sessions of pyinstrument and their pages."""
     table = tables_of(warned(_native.python_profiles([folder])))["profiles"]
     for path, node in zip(table["stats_path"], table["node_id"]):
@@ -220,7 +226,7 @@ def _find(folder):
             yield page, node
 
 
-def _describe(path, node, profile_dir):
+def _describe(path: str, node: str, profile_dir: str) -> StepPythonProfileStats:
     folder, name = os.path.split(path)
     profiler = "cprofile" if name == "python_stats" else "pyinstrument"
     node = node or os.path.basename(os.path.dirname(folder))

@@ -70,7 +70,7 @@ def mode_of_word(word: str) -> PythonProfileModes:
 
 def word_of_mode(mode: PythonProfileModes | None) -> str | None:
     """The word of a PythonProfileModes; None of None."""
-    return _MODE_WORDS.get(mode)
+    return None if mode is None else _MODE_WORDS.get(mode)
 
 
 class StepPythonProfileStats(Shown):
@@ -143,23 +143,23 @@ class StepPythonProfileStats(Shown):
     def has_node_id(self, node_id: str) -> bool:
         return self.node_id == node_id
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return repr(self.__dict__)
 
-    def _facts(self):
+    def _facts(self) -> list[tuple[str, str]]:
         return [(name, str(getattr(value, "name", value))) for name, value in vars(self).items()]
 
 
-def _read_folder_name(name):
+def _read_folder_name(name: str) -> tuple[Any, ...]:
     """mode, step, phase and microseconds of the start, and of the end."""
     match = _FOLDER.fullmatch(name)
     if match is None:
         older = _OLDER_FOLDER.fullmatch(name)
         if older is None:
             raise ValueError(f'"{name}" is not a folder of a Python profile: MODE-STEP-PHASE-MICROSECONDS twice, "_" between')
-        step = int(older["step"])
-        return None, step, None, float(older["start_time"]), None, step, None, float(older["end_time"])
-    moments = []
+        number = int(older["step"])
+        return None, number, None, float(older["start_time"]), None, number, None, float(older["end_time"])
+    moments: list[Any] = []
     for side, open_step in (("start_", -1), ("end_", float("inf"))):
         step = match[side + "step"]
         moments += [
@@ -174,7 +174,7 @@ def _read_folder_name(name):
 class _Dump:
     """A dump of cProfile, read by the library as data, in the form that pstats.Stats takes."""
 
-    def __init__(self, path):
+    def __init__(self, path: str) -> None:
         tables = tables_of(warned(_native.python_functions([path])))
         functions = list(tables["functions"].rows())
         keys = [function[:3] for function in functions]
@@ -182,7 +182,7 @@ class _Dump:
         for function, caller, *figures in tables["callers"].rows():
             self.stats[keys[function]][4][keys[caller]] = tuple(figures)
 
-    def create_stats(self):
+    def create_stats(self) -> None:
         pass  # they are there
 
 
@@ -192,9 +192,15 @@ def load_dump(path: str | os.PathLike[str]) -> pstats.Stats:
     Raises FileNotFoundError, and ValueError for a file that is not a profile.
     """
     path = os.fspath(path)
-    stats = pstats.Stats(_Dump(path))
-    stats.files = [f"{time.ctime(os.stat(path).st_mtime)}    {path}"]
+    dump: Any = _Dump(path)  # which pstats takes for a profiler: it has create_stats() and stats
+    stats = pstats.Stats(dump)
+    vars(stats)["files"] = [f"{time.ctime(os.stat(path).st_mtime)}    {path}"]
     return stats
+
+
+def _standard_name(key: tuple[str, int, str]) -> str:
+    """file:line(function), as pstats prints it; its types do not have the function that does so."""
+    return str(vars(pstats)["func_std_string"](key))
 
 
 class cProfileStats(Shown):
@@ -208,10 +214,10 @@ class cProfileStats(Shown):
 
     def __init__(self, ps: pstats.Stats) -> None:
         self.ps = ps
-        self.function_stats_list = [cProfileFunctionStats(key, value) for key, value in ps.stats.items()]
+        self.function_stats_list = [cProfileFunctionStats(key, value) for key, value in vars(ps)["stats"].items()]
 
-    def _facts(self):
-        return [("functions", str(len(self.function_stats_list))), ("seconds", f"{self.ps.total_tt:.6g}")]
+    def _facts(self) -> list[tuple[str, str]]:
+        return [("functions", str(len(self.function_stats_list))), ("seconds", f"{vars(self.ps)['total_tt']:.6g}")]
 
     def print_top_n_functions(self, by: Metrics, n: int = 10) -> None:
         """Prints the first n functions sorted by a Metrics, as pstats prints them."""
@@ -246,9 +252,9 @@ class cProfileFunctionStats(Shown):
     def __init__(
         self, key: tuple[str, int, str], value: tuple[int, int, float, float, dict[tuple[str, int, str], Any]]
     ) -> None:
-        self.function_name = pstats.func_std_string(key)
+        self.function_name = _standard_name(key)
         self.prim_calls, self.total_calls, self.total_time, self.cumulative_time, callers = value
-        self.callers = [pstats.func_std_string(caller) for caller in callers]
+        self.callers = [_standard_name(caller) for caller in callers]
 
     def figures(self) -> dict[str, Any]:
         """The figures by their names."""
@@ -260,10 +266,10 @@ class cProfileFunctionStats(Shown):
             "cumulative time": self.cumulative_time,
         }
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return repr(self.figures())
 
-    def _facts(self):
+    def _facts(self) -> list[tuple[str, str]]:
         return [(name, str(value)) for name, value in self.figures().items()]
 
 
@@ -277,5 +283,5 @@ class PyinstrumentStepStats(Shown):
         self.html_file_path = html_file_path
         self.json_stats = json_stats
 
-    def _facts(self):
+    def _facts(self) -> list[tuple[str, str]]:
         return [("page", str(self.html_file_path))]

@@ -49,9 +49,9 @@ class MergedTimeline(Shown):
         self.path = local_path(path)
         self.out_dir = self.path if output_directory is None else os.fspath(output_directory)
         self.file_suffix_filter = file_suffix_filter
-        self._opened = None
+        self._opened: str | None = None
 
-    def _facts(self):
+    def _facts(self) -> list[tuple[str, str]]:
         return [("trace root", self.path), ("merges into", self._opened or self.out_dir)]
 
     def open(self, file_path: str | os.PathLike[str]) -> None:
@@ -81,7 +81,7 @@ class MergedTimeline(Shown):
 
         Returns the path of the file. Raises FileNotFoundError (no such step, nothing in that interval), ValueError, OSError.
         """
-        options = {} if self._opened is None else {"output": self._opened}
+        options: dict[str, Any] = {} if self._opened is None else {"output": self._opened}
         if sys_metrics_filter and sys_metrics_filter.get("lowgpu"):
             options["low_dimension"], threshold = sys_metrics_filter["lowgpu"]
             options["low_threshold"] = float(threshold)
@@ -96,12 +96,12 @@ class MergedTimeline(Shown):
             readings=bool(sys_metrics_filter),
             **options,
         )
-        path = warned(merged)["path"]
+        path: str = warned(merged)["path"]
         self.close()
         logger.info("Merged timeline saved at: %s", path)
         return path
 
 
-def _node():
+def _node() -> str:
     """This process and machine, as the names of trace files have them."""
     return f"{os.getpid()}-{socket.gethostname()}".replace("_", "-")

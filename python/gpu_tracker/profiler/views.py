@@ -12,13 +12,15 @@ from ..table import tables_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Literal
+    from typing import Any, Literal, TypeVar
     from ..table import Table
+
+    _Given = TypeVar("_Given")
 
 logger: logging.Logger = logging.getLogger("gpu_tracker")
 
 
-def warned(answer):
+def warned(answer: tuple[_Given, list[str]]) -> _Given:
     """What the library gave, after its warnings went to the logger."""
     given, warnings = answer
     log_warnings(warnings)
@@ -32,20 +34,20 @@ def local_path(path: str | os.PathLike[str]) -> str:
     return path
 
 
-def frame_of(table, names):
+def frame_of(table: Table, names: list[str]) -> Any:
     """These columns of a Table as a DataFrame, or as a plain table."""
     if pandas() is None:
         return columns({name: table[name].tolist() for name in names})
     return table.to_pandas()[names]
 
 
-def values_of(frame, column):
+def values_of(frame: Any, column: str) -> list[Any]:
     """A column of a DataFrame or of a plain table as a list."""
     column = frame[column]
     return column.tolist() if hasattr(column, "tolist") else list(column)
 
 
-def profile(view, source, **options):
+def profile(view: str, source: Any, **options: Any) -> dict[str, Table]:
     return tables_of(warned(_native.profile(view, source, **options)))
 
 
@@ -87,7 +89,7 @@ def read_kineto(view: Literal["breakdown", "kernels", "idle", "diff"], *paths: s
     return table
 
 
-def is_step(unit):
+def is_step(unit: object) -> bool:
     word = getattr(unit, "value", unit)
     if word not in ("time", "step"):
         raise ValueError(f'"{word}" is not a valid unit. Valid values are time, step')

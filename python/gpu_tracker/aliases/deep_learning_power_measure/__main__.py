@@ -1,5 +1,7 @@
 """`python -m deep_learning_power_measure`: records a command and shows the summary, or shows what was recorded."""
 
+from __future__ import annotations
+
 import argparse
 import os
 import shutil
@@ -8,7 +10,7 @@ import subprocess
 import sys
 
 
-def _yes(text):
+def _yes(text: str) -> bool:
     words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
     try:
         return words[text.lower()]
@@ -16,7 +18,7 @@ def _yes(text):
         raise argparse.ArgumentTypeError(f"{text!r} is neither True nor False") from None
 
 
-def parser(program):
+def parser(program: str) -> argparse.ArgumentParser:
     """What of a recording is to be shown."""
     parser = argparse.ArgumentParser(prog=program)
     parser.add_argument("--output_folder", "--output-folder", default="power_measure", help="the recording (%(default)s)")
@@ -24,7 +26,7 @@ def parser(program):
     return parser
 
 
-def _parser():
+def _parser() -> argparse.ArgumentParser:
     of_all = parser("python -m deep_learning_power_measure")
     of_all.description = __doc__.partition(": ")[2]
     of_all.add_argument("--cmd", help="record this command, which a shell runs where it needs one; its exit status is passed on")
@@ -41,7 +43,7 @@ def _parser():
 _OF_SHELLS = frozenset("|&;<>()$`*?[]#~=%{}!\n")
 
 
-def _command(text):
+def _command(text: str) -> list[str]:
     """A shell runs the command where it needs one: also for builtins such as `exit`, `cd` and `ulimit`. Signals reach
     any other one itself."""
     if _OF_SHELLS.intersection(text) or not shutil.which(text.split()[0] if text.split() else ""):
@@ -49,7 +51,7 @@ def _command(text):
     return [f"--cmd={text}"]
 
 
-def _record(arguments):
+def _record(arguments: argparse.Namespace) -> int:
     """The status of the command as subprocess has it: negative, where a signal ended it."""
     from gpu_tracker.__main__ import COMMAND
     from gpu_tracker.power import JsonParser
@@ -68,7 +70,7 @@ def _record(arguments):
     return recording.wait()
 
 
-def show(arguments):
+def show(arguments: argparse.Namespace) -> int:
     """Prints the summary, or plots the metrics; the exit status."""
     from gpu_tracker.power import ExpResults
 
@@ -83,7 +85,7 @@ def show(arguments):
     return 0
 
 
-def _end(status):
+def _end(status: int) -> int:
     """As the command ended."""
     if status < 0:
         sys.stdout.flush()  # a signal that ends us would take the summary with it
@@ -93,7 +95,7 @@ def _end(status):
     return status
 
 
-def main():
+def main() -> int:
     arguments = _parser().parse_args()
     if arguments.cmd is None:
         return show(arguments)

@@ -1,10 +1,17 @@
 """The NVIDIA GPUs at this moment as `nvidia-smi` reports them, for AIPowerMeter's programs. A whole recording, of GPUs of every
 vendor, is `gpu_tracker.power.Experiment`."""
 
+from __future__ import annotations
+
 import subprocess
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+    from typing import Any
 
-def _ask(*words):
+
+def _ask(*words: str) -> str:
     """What nvidia-smi says. RuntimeError: why it says nothing."""
     try:
         done = subprocess.run(["nvidia-smi", *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
@@ -17,18 +24,18 @@ def _ask(*words):
     return done.stdout
 
 
-def _query(of, *fields):
+def _query(of: str, *fields: str) -> list[list[Any]]:
     """A list of texts for each GPU or process; None: not to be had."""
     text = _ask(f"--query-{of}={','.join(fields)}", "--format=csv,noheader,nounits")
     rows = [[cell.strip() for cell in line.split(",")] for line in text.splitlines() if line.strip()]
     return [[None if cell.startswith("[") else cell for cell in row] for row in rows if len(row) == len(fields)]
 
 
-def _number(text, factor=1):
+def _number(text: str | None, factor: float = 1) -> float | None:
     return None if text is None else float(text) * factor
 
 
-def is_nvidia_compatible():
+def is_nvidia_compatible() -> tuple[bool, str]:
     """(whether the power of NVIDIA GPUs is to be had, which GPUs there are or why it is not)."""
     try:
         gpus = _query("gpu", "index", "name", "power.draw")
@@ -40,14 +47,14 @@ def is_nvidia_compatible():
     return True, f"NVIDIA's GPUs report their power: {', '.join(name for _, name, _ in gpus)}"
 
 
-def get_min_power():
+def get_min_power() -> dict[int, float | None]:
     """The lowest power limit of each GPU in watts, by index; None: not reported."""
     return {int(index): _number(power) for index, power in _query("gpu", "index", "power.min_limit")}
 
 
-def _memory_of_processes(gpus, pid_list):
+def _memory_of_processes(gpus: list[list[Any]], pid_list: Collection[int] | None) -> dict[int, dict[int, int | None]]:
     """{gpu: {pid: bytes}}"""
-    memory = {int(index): {} for index, _, _ in gpus}
+    memory: dict[int, dict[int, int | None]] = {int(index): {} for index, _, _ in gpus}
     indexes = {uuid: int(index) for index, uuid, _ in gpus}
     for uuid, pid, mebibytes in _query("compute-apps", "gpu_uuid", "pid", "used_gpu_memory"):
         if uuid in indexes and (pid_list is None or int(pid) in pid_list):
@@ -56,11 +63,12 @@ def _memory_of_processes(gpus, pid_list):
     return memory
 
 
-def get_gpu_use_pmon(nsample=1):
+def get_gpu_use_pmon(nsample: int = 1) -> dict[int, dict[int, float | None]]:
     """The part, 0 to 1, of the processors of each GPU that each process uses: `{gpu: {pid: part}}`, the mean of samples a second
     apart; None: nvidia-smi does not know."""
     # The columns stand as the first line names them.
-    names, found = [], {}
+    names: list[str] = []
+    found: dict[int, dict[int, list[float]]] = {}
     for line in _ask("pmon", "-c", str(nsample)).splitlines():
         words = line.split()
         if words[:2] == ["#", "gpu"]:
@@ -78,14 +86,18 @@ def get_gpu_use_pmon(nsample=1):
     }
 
 
-def _sum(numbers):
+def _sum(numbers: Iterable[float | None]) -> float | None:
     """Of those that are known; None: of some, none is."""
-    numbers = list(numbers)
-    known = [number for number in numbers if number is not None]
-    return sum(known) if known or not numbers else None
+    each = list(numbers)
+    known = [number for number in each if number is not None]
+    return sum(known) if known or not each else None
 
 
-def get_nvidia_gpu_power(pid_list=None, nsample=1):
+def _part(number: float | None, of: float | None) -> float | None:
+    return number / of if number and of else number
+
+
+def get_nvidia_gpu_power(pid_list: Collection[int] | None = None, nsample: int = 1) -> dict[str, Any]:
     """Power and use of the GPUs, and what processes have of them.
 
     pid_list: the processes that are meant; None: all.
@@ -110,12 +122,12 @@ def get_nvidia_gpu_power(pid_list=None, nsample=1):
         gpu: _sum(use for pid, use in each.items() if pid_list is None or pid in pid_list) for gpu, each in uses.items()
     }
     return {
-        "nvidia_draw_absolute": None if None in powers.values() else sum(powers.values()),
+        "nvidia_draw_absolute": None if None in powers.values() else _sum(powers.values()),
         "per_gpu_power_draw": powers,
         "per_gpu_attributable_mem_use": _memory_of_processes(gpus, pid_list),
         "per_gpu_per_pid_utilization_absolute": uses,
         "per_gpu_absolute_percent_usage": own,
         "per_gpu_estimated_attributable_utilization": {
-            gpu: own[gpu] / _sum(each.values()) if own[gpu] else own[gpu] for gpu, each in uses.items()
+            gpu: _part(own[gpu], _sum(each.values())) for gpu, each in uses.items()
         },
     }

@@ -1,6 +1,8 @@
 """CPU time, memory and power of processes at this moment, as AIPowerMeter's programs ask for them. They need nothing but this
 package: a process is one of psutil, anything with a `pid`, or its pid. A whole recording is `gpu_tracker.power.Experiment`."""
 
+from __future__ import annotations
+
 import os
 import pathlib
 import time
@@ -8,24 +10,29 @@ import warnings
 
 from . import rapl
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any
+
 
 class _Process:
-    def __init__(self, pid):
+    def __init__(self, pid: int) -> None:
         self.pid = pid
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"process {self.pid}"
 
 
-def _pids(process_list):
+def _pids(process_list: Iterable[Any]) -> list[int]:
     return [getattr(process, "pid", process) for process in process_list]
 
 
-def _procfs():
+def _procfs() -> pathlib.Path:
     return pathlib.Path(os.environ.get("GPUT_PROCFS") or "/proc")
 
 
-def is_rapl_compatible():
+def is_rapl_compatible() -> tuple[bool, str]:
     """(whether RAPL's counters can be read, which domains there are or why there are none)."""
     try:
         sample = rapl.RAPLSample.take_sample()
@@ -35,7 +42,7 @@ def is_rapl_compatible():
     return True, f"RAPL is available: {', '.join(sorted(names))}"
 
 
-def get_processes(pid_list):
+def get_processes(pid_list: Iterable[int]) -> list[Any]:
     """The processes of these ids; those that are not there are skipped with a warning."""
     there = [pid for pid in pid_list if (_procfs() / str(pid)).exists()]
     for pid in pid_list:
@@ -51,7 +58,7 @@ def get_processes(pid_list):
 # ---- memory ----
 
 
-def _fields(path):
+def _fields(path: pathlib.Path) -> dict[str, int]:
     """{"Pss": bytes, …} of a file with lines such as `Pss: 12 kB`."""
     found = {}
     for line in path.read_text().splitlines():
@@ -62,7 +69,7 @@ def _fields(path):
     return found
 
 
-def get_mem_uses(process_list):
+def get_mem_uses(process_list: Iterable[Any]) -> tuple[dict[int, int], dict[int, int]]:
     """Bytes by pid: (PSS, USS). PSS has of memory that is shared with others the process's part; where it may not be read it
     is RSS, all of what is shared. USS is what no other has; where it may not be read it is missing. A process that has ended
     is in neither."""
@@ -86,7 +93,7 @@ def get_mem_uses(process_list):
     return pss, uss
 
 
-def get_relative_mem_use(mem_info_per_process):
+def get_relative_mem_use(mem_info_per_process: Mapping[int, float]) -> dict[int, float]:
     """The parts of the RAM in use on the machine that these bytes by pid are, 0 to 1."""
     machine = _fields(_procfs() / "meminfo")
     used = machine["MemTotal"] - machine["MemAvailable"]
@@ -96,7 +103,7 @@ def get_relative_mem_use(mem_info_per_process):
 # ---- CPU time ----
 
 
-def _cpu_seconds(pid):
+def _cpu_seconds(pid: int) -> tuple[int, float] | None:
     """(when it started in ticks, its user and system time); None: it has ended."""
     try:
         fields = (_procfs() / str(pid) / "stat").read_bytes().rpartition(b")")[2].split()
@@ -107,14 +114,14 @@ def _cpu_seconds(pid):
     return int(fields[19]), (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def _machine_seconds():
+def _machine_seconds() -> float:
     """The user and system time of all CPUs, without that of low priority, waiting and interrupts."""
     with open(_procfs() / "stat", "rb") as file:
         user, _, system = map(int, file.readline().split()[1:4])
     return (user + system) / os.sysconf("SC_CLK_TCK")
 
 
-def get_cpu_uses(process_list, period=2.0):
+def get_cpu_uses(process_list: Iterable[Any], period: float = 2.0) -> tuple[dict[int, float], dict[int, float]]:
     """Waits for `period` seconds. (the part that each process had of the user and system time of the machine, 0 to 1; the
     seconds of CPU time that it used), by pid. A process that has ended by then is in neither."""
     machine = _machine_seconds()
@@ -133,14 +140,14 @@ def get_cpu_uses(process_list, period=2.0):
 # ---- power ----
 
 
-def get_power(diff):
+def get_power(diff: rapl.RAPLDifference) -> dict[str, Any]:
     """Watts of the domains of RAPL, all packages together: intel_power (of the packages), psys_power (None: the machine has no
     such counter), and dram_power, cpu_power and uncore_power where there are such domains.
 
     diff: of two samples (rapl.RAPLSample). Raises ValueError where no package drew anything.
     """
     kinds = {"ram": "dram_power", "dram": "dram_power", "core": "cpu_power", "cpu": "cpu_power", "uncore": "uncore_power"}
-    powers = {"intel_power": 0, "psys_power": None}
+    powers: dict[str, Any] = {"intel_power": 0, "psys_power": None}
     for package in diff.domains.values():
         watts = diff.average_power(package.name)
         if package.name == "psys":
@@ -159,12 +166,12 @@ def get_power(diff):
 get_diff_power_draw = get_power
 
 
-def get_rel_power(rel_uses, power):
+def get_rel_power(rel_uses: Mapping[int, float], power: float) -> dict[int, float]:
     """What each process's part of a power is: {pid: watts}."""
     return {pid: part * power for pid, part in rel_uses.items()}
 
 
-def get_metrics(pid_list, period=2.0):
+def get_metrics(pid_list: Iterable[int], period: float = 2.0) -> dict[str, Any]:
     """Waits for `period` seconds. What a line of a recording has of the CPU: see docs/energy.md."""
     before = rapl.RAPLSample.take_sample()
     processes = get_processes(pid_list)
