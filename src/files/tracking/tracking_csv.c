@@ -5,11 +5,12 @@
  * Rows are appended by one write, alone or as many as were gathered. What of the last one does not
  * fit on the disk is taken back.
  */
+#include "base/array.h"
 #include "base/csv.h"
 #include "base/file.h"
 #include "base/file_target.h"
+#include "base/file_windows.h"
 #include "base/number.h"
-#include "files/tracking/tracking_csv_rows.h"
 #include "files/tracking/tracking_format.h"
 #include "files/tracking/tracking_identity.h"
 #include "files/tracking/tracking_sidecar.h"
@@ -36,53 +37,36 @@ struct csv_writer {
     char rows[GATHERED_BYTES];
 };
 
-static void append_value(struct str *text, struct tracking_value value)
-{
-    if (value.kind == TRACKING_TEXT)
-        str_append(text, value.text);
-    else if (value.kind == TRACKING_INTEGER)
-        str_append_int64(text, value.integer);
-    else if (!isnan(value.real))
-        str_append_double(text, value.real);
-}
-
-static void append_static_data(struct str *text, const struct gput_static_data *static_data)
-{
-    for (size_t i = 0; i < TRACKING_STATIC_COLUMNS; i++) {
-        str_append(text, i ? "," : "");
-        str_append(text, tracking_static_columns[i].name);
-    }
-    str_append_char(text, '\n');
-    for (size_t i = 0; i < TRACKING_STATIC_COLUMNS; i++) {
-        str_append(text, i ? "," : "");
-        append_value(text, tracking_static_value(static_data, i));
-    }
-    str_append_char(text, '\n');
-}
-
-static void append_header(struct str *text)
-{
-    for (size_t i = 0; i < TRACKING_COLUMNS; i++) {
-        str_append(text, i ? "," : "");
-        str_append(text, tracking_column_of(tracking_columns[i]).name);
-    }
-    str_append_char(text, '\n');
-}
-
+/* Writes the static data, unless the form is plain, and the header of the rows. */
 static int write_head(struct csv_writer *writer, struct gput_error *error)
 {
-    struct str text = {0};
-    if (!writer->base.format->is_plain)
-        append_static_data(&text, &writer->base.static_data);
-    append_header(&text);
-    int code = text.failed
-                   ? error_memory(error)
-                   : file_write_fd(writer->fd, writer->base.path, text.data, text.length, error);
-    str_finish(&text);
-    return code;
+    CLEANUP_STR struct str text = {0};
+    bool is_plain = writer->base.format->is_plain;
+    for (size_t i = 0; i < TRACKING_STATIC_COLUMNS && !is_plain; i++)
+        str_printf(&text, "%s%s", i ? "," : "", tracking_static_columns[i].name);
+    str_append(&text, is_plain ? "" : "\n");
+    for (size_t i = 0; i < TRACKING_STATIC_COLUMNS && !is_plain; i++) {
+        struct tracking_value value = tracking_static_value(&writer->base.static_data, i);
+        str_append(&text, i ? "," : "");
+        if (value.kind == TRACKING_TEXT)
+            str_append(&text, value.text);
+        else if (value.kind == TRACKING_INTEGER)
+            str_append_int64(&text, value.integer);
+        else if (!isnan(value.real))
+            str_append_double(&text, value.real);
+    }
+    str_append(&text, is_plain ? "" : "\n");
+
+    for (size_t i = 0; i < TRACKING_COLUMNS; i++)
+        str_printf(&text, "%s%s", i ? "," : "", tracking_column_of(tracking_columns[i]).name);
+    str_append_char(&text, '\n');
+    return text.failed
+               ? error_memory(error)
+               : file_write_fd(writer->fd, writer->base.path, text.data, text.length, error);
 }
 
-/* What cannot be changed is written when the static data are final. */
+/* Writes the head. A pipe, where nothing can be written again, gets it once, when the static data
+ * are final. */
 static int put_static_data(struct tracking_file *file, bool are_same, struct gput_error *error)
 {
     struct csv_writer *writer = (struct csv_writer *)file;
@@ -99,129 +83,93 @@ static int put_static_data(struct tracking_file *file, bool are_same, struct gpu
                                           : GPUT_OK;
 }
 
-static bool is_regular(int fd)
+/* Opens the file, locks and empties it. Rows that the reader of a pipe does not read in time are
+ * lost: sampling does not wait. */
+static int open_new(const char *path, bool overwrite, int *opened, struct gput_error *error)
 {
-    struct stat info;
-    return fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
-}
-
-static int open_new(const char *path, bool overwrite, int *fd, struct gput_error *error)
-{
-    /* rows that the reader of a pipe does not read in time are lost: sampling does not wait */
+    CLEANUP_FD int fd = -1;
     int flags = O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | (overwrite ? 0 : O_EXCL);
-    int code = file_target_open(path, flags, 0666, fd, error);
+    int code = file_target_open(path, flags, 0666, &fd, error);
     if (code != GPUT_OK)
         return code == GPUT_ERROR_EXISTS ? error_set_exists(error, path) : code;
-    code = tracking_lock(*fd, path, error);
+    TRY(tracking_lock(fd, path, error));
     /* EINVAL: not a regular file */
-    if (code == GPUT_OK && ftruncate(*fd, 0) != 0 && errno != EINVAL)
-        code = error_set_errno(error, errno, "Cannot write %s", path);
-    if (code != GPUT_OK)
-        close(*fd);
-    return code;
+    if (ftruncate(fd, 0) != 0 && errno != EINVAL)
+        return error_set_errno(error, errno, "Cannot write %s", path);
+    *opened = STEAL_FD(fd);
+    return GPUT_OK;
 }
 
-static int create(const struct tracking_format *format, const char *path,
+static int create_csv(const struct tracking_format *format, const char *path,
     const struct gput_static_data *static_data, bool overwrite, struct tracking_file **file,
     struct gput_error *error)
 {
-    struct csv_writer *writer = calloc(1, sizeof *writer);
-    if (!writer || !tracking_file_init(&writer->base, format, path, static_data)) {
-        free(writer);
+    CLEANUP_FREE struct csv_writer *writer = calloc(1, sizeof *writer);
+    struct stat info;
+    if (!writer || !tracking_file_init(&writer->base, format, path, static_data))
         return error_memory(error);
-    }
     int code = format->is_plain ? tracking_sidecar_check(path, error) : GPUT_OK;
     if (code == GPUT_OK)
         code = open_new(path, overwrite, &writer->fd, error);
     if (code == GPUT_OK) {
-        writer->is_regular = is_regular(writer->fd);
+        writer->is_regular = fstat(writer->fd, &info) == 0 && S_ISREG(info.st_mode);
         if (writer->is_regular)
             code = put_static_data(&writer->base, false, error);
         if (code == GPUT_OK) {
-            *file = &writer->base;
+            *file = &STEAL(writer)->base;
             return GPUT_OK;
         }
         close(writer->fd);
         unlink(path);
     }
     free(writer->base.path);
-    free(writer);
     return code;
 }
 
-static int create_csv(const char *path, const struct gput_static_data *static_data, bool overwrite,
-    struct tracking_file **file, struct gput_error *error)
-{
-    return create(&tracking_csv, path, static_data, overwrite, file, error);
-}
-
-static int create_plain_csv(const char *path, const struct gput_static_data *static_data,
-    bool overwrite, struct tracking_file **file, struct gput_error *error)
-{
-    return create(&tracking_plain_csv, path, static_data, overwrite, file, error);
-}
-
-/* Nothing where it is not known. */
-static size_t format_value(const struct tracking_file *file, int place, double value, char *text)
-{
-    if (tracking_column_of(place).kind == TRACKING_INTEGER && fabs(value) < 0x1p53)
-        return number_format_int64((int64_t)value, text);
-    return isnan(value) ? 0 : number_format_double(value * file->factors[place], text);
-}
-
+/* Formats a row in the columns of the file, with its line end; a figure that is not known is an
+ * empty cell. Returns its length. */
 static size_t format_row(
     const struct tracking_file *file, const struct gput_sample *sample, char *text)
 {
     char *at = text;
     for (size_t i = 0; i < TRACKING_COLUMNS; i++) {
         int place = tracking_columns[i];
+        bool is_time = place == TRACKING_TIMESTAMP;
+        double value = is_time ? tracking_timestamp(sample) : sample->values[place];
         if (i > 0)
             *at++ = ',';
-        if (place == TRACKING_TIMESTAMP)
-            at += number_format_double(tracking_timestamp(sample), at);
-        else
-            at += format_value(file, place, sample->values[place], at);
+        if (!is_time && tracking_column_of(place).kind == TRACKING_INTEGER && fabs(value) < 0x1p53)
+            at += number_format_int64((int64_t)value, at);
+        else if (!isnan(value))
+            at += number_format_double(is_time ? value : value * file->factors[place], at);
     }
     *at++ = '\n';
     return (size_t)(at - text);
 }
 
-/* Writes rows in one piece, as far as possible. Returns the bytes written, with errno when these
- * are not all. */
-static size_t write_bytes(int fd, const char *bytes, size_t length)
-{
-    size_t written = 0;
-    while (written < length) {
-        ssize_t done = write(fd, bytes + written, length - written);
-        if (done < 0 && errno != EINTR)
-            break;
-        written += done > 0 ? (size_t)done : 0;
-    }
-    return written;
-}
-
-/* Removes a partly written row from the end of the file. */
-static void remove_torn(int fd, size_t written)
-{
-    struct stat status;
-    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size >= (off_t)written)
-        (void)!ftruncate(fd, status.st_size - (off_t)written);
-}
-
-/* Those that wait are lost; what of them is there whole stays. */
+/* Gives up the rows that wait. Of one that is in the file in part, that part is removed again. */
 static void lose_rows(struct csv_writer *writer)
 {
+    struct stat status;
     for (size_t i = 0; i < writer->length; i++)
         writer->base.rows_lost += writer->rows[i] == '\n';
-    if (writer->torn > 0)
-        remove_torn(writer->fd, writer->torn);
+    if (writer->torn > 0 && fstat(writer->fd, &status) == 0 && S_ISREG(status.st_mode) &&
+        status.st_size >= (off_t)writer->torn)
+        (void)!ftruncate(writer->fd, status.st_size - (off_t)writer->torn);
     writer->length = writer->torn = 0;
 }
 
+/* Writes the gathered rows in one piece, as far as possible. What is left waits for the next call
+ * if its failure may pass, and is lost otherwise, or where `gives_up` says so. */
 static int write_rows(struct csv_writer *writer, bool gives_up, struct gput_error *error)
 {
-    size_t written = write_bytes(writer->fd, writer->rows, writer->length);
-    int reason = errno;
+    size_t written = 0;
+    int reason = 0;
+    while (written < writer->length && !reason) {
+        ssize_t done = write(writer->fd, writer->rows + written, writer->length - written);
+        reason = done < 0 && errno != EINTR ? errno : 0;
+        written += done > 0 ? (size_t)done : 0;
+    }
     const char *last = memrchr(writer->rows, '\n', written);
     writer->torn = last ? (size_t)(writer->rows + written - last - 1) : writer->torn + written;
     writer->length -= written;
@@ -237,7 +185,7 @@ static int flush_csv(struct tracking_file *file, struct gput_error *error)
     return write_rows((struct csv_writer *)file, false, error);
 }
 
-/* A pipe has each row alone: a part of many could not be taken back. */
+/* Adds a row. A pipe gets each one at once: a part of many could not be taken back. */
 static int write_csv_row(struct tracking_file *file, const struct gput_sample *sample,
     int64_t now_ns, struct gput_error *error)
 {
@@ -281,6 +229,84 @@ static int finish_csv(struct tracking_file *file, struct gput_error *error)
     return code;
 }
 
+/* ---- Reading rows of numbers ---- */
+
+/* The columns of a file, by their order in it. */
+struct csv_columns {
+    size_t count;
+    int *all; /* index of tracking_format.h; -1: unknown */
+};
+
+/* Parses a row of plain numbers, without quotes and blanks and with a cell for each column, as
+ * nearly all are. Values that it lacks are NaN. Returns false for other rows, which take the slow
+ * path. */
+static bool parse_plain_row(
+    const struct csv_columns *columns, const char *at, const char *end, double *values)
+{
+    for (size_t i = 0; i < TRACKING_VALUES; i++)
+        values[i] = NAN;
+    for (size_t i = 0;; at++) {
+        int column = columns->all[i];
+        if (column < 0) {
+            while (at < end && *at != ',' && *at != '"')
+                at++;
+        } else if (at < end && *at != ',') {
+            at = number_parse_double(at, end, &values[column]);
+            if (!at || !tracking_value_is_possible(column, values[column]))
+                return false;
+        }
+        i++;
+        if (at == end || *at != ',' || i == columns->count)
+            return at == end && i == columns->count && !isnan(values[TRACKING_TIMESTAMP]);
+    }
+}
+
+/* Rows that a thread has parsed; `user` of the windows are the columns. */
+struct csv_row_window {
+    struct file_window window;
+    struct tracking_row *rows;
+    size_t count, capacity;
+};
+
+/* Adds the plain row at `*at`, which moves over it. Returns false at anything else. */
+static bool scan_row(struct csv_row_window *window, const char **at)
+{
+    double values[TRACKING_VALUES];
+    const char *line_end = memchr(*at, '\n', (size_t)(window->window.end - *at));
+    if (!line_end)
+        return false;
+    const char *end = line_end > *at && line_end[-1] == '\r' ? line_end - 1 : line_end;
+    if (end == *at || !parse_plain_row(window->window.user, *at, end, values))
+        return false;
+    struct tracking_row *row = window->rows + window->count++;
+    memcpy(row->values, values, sizeof row->values);
+    row->timestamp = values[TRACKING_TIMESTAMP];
+    *at = line_end + 1;
+    return true;
+}
+
+/* Parses the plain rows at the beginning of a window, in a thread of its own. */
+static void scan(struct file_window *base)
+{
+    struct csv_row_window *window = (struct csv_row_window *)base;
+    const char *at = file_window_line(base);
+    window->count = 0;
+    base->after = at;
+    while (base->after && base->after < base->limit &&
+           ARRAY_RESERVE(window->rows, window->count, window->capacity) &&
+           scan_row(window, &base->after))
+        ;
+    base->first = window->count > 0 ? at : NULL;
+}
+
+static void finish_window(struct file_window *base)
+{
+    free(((struct csv_row_window *)base)->rows);
+}
+
+static const struct file_window_class csv_row_windows = {
+    sizeof(struct csv_row_window), scan, finish_window};
+
 /* ---- Reading ---- */
 
 struct csv_tracking_reader {
@@ -292,6 +318,7 @@ struct csv_tracking_reader {
     size_t next_passed;
 };
 
+/* Reads a line that the file must have; `what` is there, for the message. */
 static int next_line(struct csv_tracking_reader *reader, const char *what,
     struct csv_record *record, struct gput_error *error)
 {
@@ -302,7 +329,7 @@ static int next_line(struct csv_tracking_reader *reader, const char *what,
     return GPUT_OK;
 }
 
-/* The static data of lines 1 and 2. */
+/* Reads the static data of lines 1 and 2; the first one is given. */
 static int read_static_data(
     struct csv_tracking_reader *reader, char *first, size_t length, struct gput_error *error)
 {
@@ -320,93 +347,76 @@ static int read_static_data(
     return GPUT_OK;
 }
 
-static int add_member(
-    struct csv_tracking_reader *reader, const struct doc *value, struct gput_error *error)
-{
-    char text[NUMBER_TEXT_SIZE] = "";
-    const char *shown = value->kind == DOC_STRING ? value->string : text;
-    size_t length = 0;
-    if (value->kind == DOC_STRING)
-        length = strlen(shown);
-    else if (value->kind == DOC_INT)
-        length = number_format_int64(value->integer, text);
-    else if (value->kind == DOC_DOUBLE)
-        length = number_format_double(value->number, text);
-    return tracking_reader_add_cell(
-        &reader->base, value->key, strlen(value->key), shown, length, error);
-}
-
-/* Those of the plain form. */
+/* Reads the static data of the plain form, which are in the file next to it. */
 static int read_sidecar(struct csv_tracking_reader *reader, struct gput_error *error)
 {
-    struct doc *doc = tracking_sidecar_read(reader->base.path);
+    CLEANUP(doc_destroy_pointer) struct doc *doc = tracking_sidecar_read(reader->base.path);
     const struct doc *static_data = doc ? doc_get(doc, "static_data") : NULL;
-    int code = GPUT_OK;
     if (!static_data || static_data->kind != DOC_OBJECT)
-        code = tracking_reader_invalid(&reader->base, error,
+        return tracking_reader_invalid(&reader->base, error,
             "it is plain CSV, and %s" TRACKING_IDENTITY_EXTENSION
             ", which has its units, is missing or is not a JSON object. Please keep the two "
             "together.",
             file_base_name(reader->base.path));
-    for (const struct doc *value = code == GPUT_OK ? static_data->first : NULL;
-         value && code == GPUT_OK; value = value->next)
-        code = add_member(reader, value, error);
-    doc_destroy(doc);
-    return code;
+    for (const struct doc *value = static_data->first; value; value = value->next) {
+        char number[NUMBER_TEXT_SIZE] = "";
+        const char *text = value->kind == DOC_STRING ? value->string : number;
+        size_t length = strlen(text);
+        if (value->kind == DOC_INT)
+            length = number_format_int64(value->integer, number);
+        else if (value->kind == DOC_DOUBLE)
+            length = number_format_double(value->number, number);
+        TRY(tracking_reader_add_cell(
+            &reader->base, value->key, strlen(value->key), text, length, error));
+    }
+    return GPUT_OK;
 }
 
-/* Finds the columns of the rows; changes the record. */
+/* Finds the columns of the rows by the names in their header, whose record is changed. */
 static int read_header(
     struct csv_tracking_reader *reader, struct csv_record *header, struct gput_error *error)
 {
-    reader->columns.count = csv_count_cells(header);
-    struct csv_cell *names = calloc(reader->columns.count, sizeof *names);
+    size_t count = csv_count_cells(header);
+    CLEANUP_FREE struct csv_cell *names = calloc(count, sizeof *names);
     free(reader->columns.all);
-    reader->columns.all = calloc(reader->columns.count, sizeof *reader->columns.all);
-    if (!names || !reader->columns.all) {
-        free(names);
+    reader->columns.count = count;
+    reader->columns.all = calloc(count, sizeof *reader->columns.all);
+    if (!names || !reader->columns.all)
         return error_memory(error);
-    }
     memset(reader->base.has, 0, sizeof reader->base.has);
-    csv_split(header, names, reader->columns.count);
-    for (size_t i = 0; i < reader->columns.count; i++) {
+    csv_split(header, names, count);
+    for (size_t i = 0; i < count; i++) {
         int column = tracking_column_find(names[i].text, names[i].length);
         reader->columns.all[i] = column;
         if (column >= 0)
             reader->base.has[column] = true;
     }
-    free(names);
     return tracking_reader_check_columns(&reader->base, error);
 }
 
-/* The plain form begins with the header of the rows. */
+/* Reads the static data and the header of the rows, with which the plain form begins. */
 static int read_head(struct csv_tracking_reader *reader, struct gput_error *error)
 {
     struct csv_record header;
     struct gput_error no_header;
     TRY(next_line(reader, "static data", &header, error));
+    /* Splitting the line changes it, and reading on overwrites it. */
     size_t length = (size_t)(header.end - header.text);
-    char *first = malloc(length + 1); /* splitting changes it, and reading on overwrites it */
+    CLEANUP_FREE char *first = malloc(length + 1);
     if (!first)
         return error_memory(error);
     memcpy(first, header.text, length);
     int code = read_header(reader, &header, &no_header);
-    bool is_plain = code == GPUT_OK;
-    if (is_plain)
-        code = read_sidecar(reader, error);
-    else if (code == GPUT_ERROR_FORMAT)
-        code = read_static_data(reader, first, length, error);
-    else
-        error_copy(error, &no_header);
-    if (code == GPUT_OK)
-        code = tracking_reader_parse_static_data(&reader->base, error);
-    if (code == GPUT_OK && !is_plain) {
-        code = next_line(reader, "header of the rows", &header, error);
-        if (code == GPUT_OK)
-            code = read_header(reader, &header, error);
+    if (code == GPUT_OK) {
+        TRY(read_sidecar(reader, error));
+        return tracking_reader_parse_static_data(&reader->base, error);
     }
-    free(first);
-    return code;
+    if (code != GPUT_ERROR_FORMAT)
+        return error_copy(error, &no_header);
+    TRY(read_static_data(reader, first, length, error));
+    TRY(tracking_reader_parse_static_data(&reader->base, error));
+    TRY(next_line(reader, "header of the rows", &header, error));
+    return read_header(reader, &header, error);
 }
 
 static int open_csv(
@@ -432,6 +442,7 @@ static void close_csv(struct tracking_reader *reader)
     free(csv->columns.all);
 }
 
+/* Returns a cell without blanks around it. */
 static struct csv_cell trim(struct csv_cell cell)
 {
     while (cell.length > 0 && strchr(" \t", cell.text[0]) && cell.text[0])
@@ -442,12 +453,16 @@ static struct csv_cell trim(struct csv_cell cell)
     return cell;
 }
 
-/* The general path: quotes, blanks, and error messages. */
-static int parse_cells(struct csv_tracking_reader *reader, struct csv_record *record,
-    struct csv_cell *cells, double *values, struct gput_error *error)
+/* Parses any row: the slow path, for quotes, blanks and error messages. */
+static int parse_any_row(struct csv_tracking_reader *reader, struct csv_record *record,
+    double *values, struct gput_error *error)
 {
-    csv_split(record, cells, reader->columns.count);
-    for (size_t i = 0; i < reader->columns.count; i++) {
+    size_t count = reader->columns.count;
+    CLEANUP_FREE struct csv_cell *cells = calloc(count, sizeof *cells);
+    if (!cells)
+        return error_memory(error);
+    csv_split(record, cells, count);
+    for (size_t i = 0; i < count; i++) {
         int column = reader->columns.all[i];
         struct csv_cell cell = trim(cells[i]);
         if (column < 0)
@@ -465,17 +480,6 @@ static int parse_cells(struct csv_tracking_reader *reader, struct csv_record *re
     return GPUT_OK;
 }
 
-static int parse_odd_row(struct csv_tracking_reader *reader, struct csv_record *record,
-    double *values, struct gput_error *error)
-{
-    struct csv_cell *cells = calloc(reader->columns.count, sizeof *cells);
-    if (!cells)
-        return error_memory(error);
-    int code = parse_cells(reader, record, cells, values, error);
-    free(cells);
-    return code;
-}
-
 static int wrong_cells(struct tracking_reader *reader, uint64_t line, size_t cells, size_t columns,
     struct gput_error *error)
 {
@@ -484,8 +488,8 @@ static int wrong_cells(struct tracking_reader *reader, uint64_t line, size_t cel
         columns);
 }
 
-/* An incomplete row, or one without a line end, which all writers write: at the end of the file the
- * row is truncated, elsewhere the file is damaged. */
+/* Ends reading at an incomplete row, or at one without a line end, which all writers write: at the
+ * end of the file the row is truncated, elsewhere the file is damaged. */
 static int end_with_torn_row(
     struct csv_tracking_reader *reader, const struct csv_record *record, struct gput_error *error)
 {
@@ -510,21 +514,22 @@ static int end_with_torn_row(
     return base->warning.failed ? error_memory(error) : GPUT_OK;
 }
 
-/* `*torn`: it is incomplete. */
+/* Parses a row; `*torn` says whether it is incomplete. */
 static int parse_row(struct csv_tracking_reader *reader, struct csv_record *record, double *values,
     bool *torn, struct gput_error *error)
 {
     *torn = false;
-    if (csv_columns_parse(&reader->columns, record->text, record->end, values))
+    if (parse_plain_row(&reader->columns, record->text, record->end, values))
         return GPUT_OK;
     size_t cells = csv_count_cells(record);
     if (cells == reader->columns.count)
-        return parse_odd_row(reader, record, values, error);
+        return parse_any_row(reader, record, values, error);
     *torn = !reader->base.salvage.wanted;
     return *torn ? GPUT_OK
                  : wrong_cells(&reader->base, record->line, cells, reader->columns.count, error);
 }
 
+/* Has other threads parse what follows; without memory for them this one does. */
 static void use_cores(struct tracking_reader *reader, unsigned cores)
 {
     struct csv_tracking_reader *csv = (struct csv_tracking_reader *)reader;
@@ -598,12 +603,9 @@ static void progress_csv(const struct tracking_reader *reader, uint64_t *done, u
 
 #define SHARED_FUNCTIONS                                                                           \
     .put_static_data = put_static_data, .write_row = write_csv_row, .flush = flush_csv,            \
-    .finish = finish_csv, .restore = restore_csv, .open = open_csv, .use_cores = use_cores,        \
-    .next = next_csv, .progress = progress_csv, .close = close_csv
+    .create = create_csv, .finish = finish_csv, .restore = restore_csv, .open = open_csv,          \
+    .use_cores = use_cores, .next = next_csv, .progress = progress_csv, .close = close_csv
 
-const struct tracking_format tracking_csv = {
-    .extension = ".csv", .create = create_csv, SHARED_FUNCTIONS};
-const struct tracking_format tracking_plain_csv = {.extension = PLAIN_CSV_EXTENSION,
-    .is_plain = true,
-    .create = create_plain_csv,
-    SHARED_FUNCTIONS};
+const struct tracking_format tracking_csv = {.extension = ".csv", SHARED_FUNCTIONS};
+const struct tracking_format tracking_plain_csv = {
+    .extension = PLAIN_CSV_EXTENSION, .is_plain = true, SHARED_FUNCTIONS};

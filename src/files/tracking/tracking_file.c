@@ -37,12 +37,12 @@ int tracking_file_create(const char *path, const struct gput_static_data *static
     struct gput_error reason;
     *file = NULL;
     TRY(tracking_format_of(path, &format, error));
-    int code = format->create(path, static_data, overwrite, file, &reason);
+    int code = format->create(format, path, static_data, overwrite, file, &reason);
     for (int tries = 1;
          tries < FILE_TRIES && code != GPUT_OK && file_failure_may_pass(reason.errno_value);
          tries++) {
         file_pause_before_retry();
-        code = format->create(path, static_data, overwrite, file, &reason);
+        code = format->create(format, path, static_data, overwrite, file, &reason);
     }
     if (code != GPUT_OK && error)
         *error = reason;

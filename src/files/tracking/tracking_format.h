@@ -21,8 +21,9 @@ struct tracking_format {
 
     /* Writing: as the functions of the same names in tracking_file.h, except that the caller of
      * `finish` frees the shared part. */
-    int (*create)(const char *path, const struct gput_static_data *static_data, bool overwrite,
-        struct tracking_file **file, struct gput_error *error);
+    int (*create)(const struct tracking_format *format, const char *path,
+        const struct gput_static_data *static_data, bool overwrite, struct tracking_file **file,
+        struct gput_error *error);
     int (*put_static_data)(struct tracking_file *file, bool are_same, struct gput_error *error);
     int (*write_row)(struct tracking_file *file, const struct gput_sample *sample, int64_t now_ns,
         struct gput_error *error);

@@ -225,11 +225,12 @@ static int start_file(struct sqlite_writer *writer, bool overwrite, struct gput_
     return GPUT_OK;
 }
 
-static int create_sqlite(const char *path, const struct gput_static_data *static_data,
-    bool overwrite, struct tracking_file **file, struct gput_error *error)
+static int create_sqlite(const struct tracking_format *format, const char *path,
+    const struct gput_static_data *static_data, bool overwrite, struct tracking_file **file,
+    struct gput_error *error)
 {
     struct sqlite_writer *writer = calloc(1, sizeof *writer);
-    if (!writer || !tracking_file_init(&writer->base, &tracking_sqlite, path, static_data)) {
+    if (!writer || !tracking_file_init(&writer->base, format, path, static_data)) {
         free(writer);
         return error_memory(error);
     }
