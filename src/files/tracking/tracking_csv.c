@@ -6,6 +6,7 @@
  * fit on the disk is taken back.
  */
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/csv.h"
 #include "base/file.h"
 #include "base/file_target.h"

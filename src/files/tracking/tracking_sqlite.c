@@ -4,6 +4,7 @@
  * Rows are committed in batches: a transaction costs several times as much as its rows. The first
  * row of a batch waits a second at most, and not at all when the next row is expected later.
  */
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file_target.h"
 #include "base/number.h"
@@ -62,41 +63,22 @@ static int insert_static_data(
     return sqlite_insert_run(insert) ? GPUT_OK : writer_error(writer, error);
 }
 
-static int write_static_data(struct sqlite_writer *writer, struct gput_error *error)
-{
-    struct sqlite_insert insert = insert_into(writer, "static_data", TRACKING_STATIC_COLUMNS);
-    int code = sqlite_insert_create_table(&insert, tracking_static_columns, error);
-    if (code == GPUT_OK)
-        code = insert_static_data(writer, &insert, error);
-    sqlite_insert_finish(&insert);
-    return code;
-}
-
-/* Creates the tables in a file at a temporary path: a tracker that is killed meanwhile leaves no
- * file without them. */
+/* Creates the tables, with the static data, in a file at a temporary path: a tracker that is killed
+ * meanwhile leaves no file without them. */
 static int make_tables(struct sqlite_writer *writer, struct gput_error *error)
 {
     const char *path = writer->base.path;
+    CLEANUP(sqlite_insert_finish)
+    struct sqlite_insert insert = insert_into(writer, "static_data", TRACKING_STATIC_COLUMNS);
     struct tracking_column columns[TRACKING_COLUMNS];
     for (size_t i = 0; i < TRACKING_COLUMNS; i++)
         columns[i] = tracking_column_of(tracking_columns[i]);
     TRY(sqlite_file_run(writer->database, "PRAGMA journal_mode=OFF; BEGIN", path, error));
-    TRY(write_static_data(writer, error));
+    TRY(sqlite_insert_create_table(&insert, tracking_static_columns, error));
+    TRY(insert_static_data(writer, &insert, error));
     writer->data = insert_into(writer, "data", TRACKING_COLUMNS);
     TRY(sqlite_insert_create_table(&writer->data, columns, error));
     return sqlite_file_run(writer->database, "COMMIT", path, error);
-}
-
-static int fill_part(struct sqlite_writer *writer, struct gput_error *error)
-{
-    int code = sqlite_file_open_alone(writer->part.path, &writer->database, error);
-    if (code == GPUT_OK)
-        code = make_tables(writer, error);
-    sqlite_insert_finish(&writer->data);
-    if (sqlite3_close(writer->database) != SQLITE_OK && code == GPUT_OK)
-        code = sqlite_file_error(writer->database, "create", writer->base.path, error);
-    writer->database = NULL;
-    return code;
 }
 
 /* Opens the file that has the tables, for rows. */
@@ -107,6 +89,7 @@ static int open_for_rows(struct sqlite_writer *writer, struct gput_error *error)
     return sqlite_insert_prepare(&writer->data, error);
 }
 
+/* Frees the statements, which SQLite wants before the database is closed. */
 static void finalize_statements(struct sqlite_writer *writer)
 {
     sqlite_insert_finish(&writer->data);
@@ -140,7 +123,7 @@ static int open_again(struct sqlite_writer *writer, struct gput_error *error)
     return code;
 }
 
-/* To be called before a transaction. */
+/* Opens the database again where its log has lost its index. To be called before a transaction. */
 static int check_index(struct sqlite_writer *writer, struct gput_error *error)
 {
     if (sqlite_file_has_lost_index(writer->database))
@@ -148,54 +131,44 @@ static int check_index(struct sqlite_writer *writer, struct gput_error *error)
     return writer->database ? GPUT_OK : open_again(writer, error);
 }
 
+/* Replaces the static data, in a transaction of its own. */
 static int put_static_data(struct tracking_file *file, bool are_same, struct gput_error *error)
 {
     struct sqlite_writer *writer = (struct sqlite_writer *)file;
     if (are_same)
         return GPUT_OK;
     TRY(check_index(writer, error));
+    CLEANUP(sqlite_insert_finish)
     struct sqlite_insert insert = insert_into(writer, "static_data", TRACKING_STATIC_COLUMNS);
     TRY(sqlite_file_run(writer->database, "BEGIN; DELETE FROM static_data", file->path, error));
     int code = sqlite_insert_prepare(&insert, error);
     if (code == GPUT_OK)
         code = insert_static_data(writer, &insert, error);
-    sqlite_insert_finish(&insert);
     const char *end = code == GPUT_OK ? "COMMIT" : "ROLLBACK";
     int ended = sqlite_file_run(writer->database, end, file->path, code == GPUT_OK ? error : NULL);
     return code == GPUT_OK ? ended : code;
 }
 
-/* Locks the file that is to be replaced; -1: there is none. */
-static int lock_old(struct sqlite_writer *writer, int *fd, struct gput_error *error)
-{
-    const char *path = writer->base.path;
-    *fd = open(writer->target, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
-    if (*fd < 0)
-        return errno == ENOENT ? GPUT_OK : error_set_errno(error, errno, "Cannot write %s", path);
-    int code = tracking_lock(*fd, path, error);
-    if (code != GPUT_OK)
-        close(*fd);
-    return code;
-}
-
-/* Renames the part file over the existing one. */
+/* Renames the part file over the existing one, which no other tracker may be writing. */
 static int replace_old(struct sqlite_writer *writer, struct gput_error *error)
 {
-    int old_fd;
-    TRY(lock_old(writer, &old_fd, error));
-    int code = sqlite_file_remove(writer->target, error);
-    if (code == GPUT_OK)
-        code = part_file_keep(&writer->part, writer->target, writer->base.path, error);
-    if (old_fd >= 0)
-        close(old_fd);
-    return code;
+    const char *path = writer->base.path;
+    CLEANUP_FD int old = open(writer->target, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
+    if (old < 0 && errno != ENOENT)
+        return error_set_errno(error, errno, "Cannot write %s", path);
+    if (old >= 0)
+        TRY(tracking_lock(old, path, error));
+    TRY(sqlite_file_remove(writer->target, error));
+    return part_file_keep(&writer->part, writer->target, path, error);
 }
 
-/* Without `overwrite` any link is refused, as O_EXCL does. */
-static int find_target(struct sqlite_writer *writer, bool overwrite, struct gput_error *error)
+/* Makes the file with its tables and opens it for rows. Without `overwrite` any link is refused, as
+ * O_EXCL does. */
+static int start_file(struct sqlite_writer *writer, bool overwrite, struct gput_error *error)
 {
     const char *path = writer->base.path;
     struct stat info;
+    int fd;
     if (!overwrite && lstat(path, &info) == 0)
         return error_set_exists(error, path);
     TRY(file_target(path, &writer->target, error));
@@ -203,18 +176,20 @@ static int find_target(struct sqlite_writer *writer, bool overwrite, struct gput
         return error_set(error, GPUT_ERROR_INVALID,
             "Cannot write %s: it is not a regular file, as SQLite needs it. Name another one.",
             path);
-    return GPUT_OK;
-}
-
-static int start_file(struct sqlite_writer *writer, bool overwrite, struct gput_error *error)
-{
-    int fd;
-    TRY(find_target(writer, overwrite, error));
-    TRY(part_file_create(writer->target, writer->base.path, &writer->part, &fd, error));
+    TRY(part_file_create(writer->target, path, &writer->part, &fd, error));
     close(fd);
-    TRY(fill_part(writer, error));
+
+    int code = sqlite_file_open_alone(writer->part.path, &writer->database, error);
+    if (code == GPUT_OK)
+        code = make_tables(writer, error);
+    sqlite_insert_finish(&writer->data);
+    if (sqlite3_close(writer->database) != SQLITE_OK && code == GPUT_OK)
+        code = sqlite_file_error(writer->database, "create", path, error);
+    writer->database = NULL;
+    TRY(code);
+
     TRY(replace_old(writer, error));
-    int code = open_for_rows(writer, error);
+    code = open_for_rows(writer, error);
     if (code != GPUT_OK) {
         close_database(writer);
         sqlite_file_remove(writer->target, NULL);
@@ -229,11 +204,9 @@ static int create_sqlite(const struct tracking_format *format, const char *path,
     const struct gput_static_data *static_data, bool overwrite, struct tracking_file **file,
     struct gput_error *error)
 {
-    struct sqlite_writer *writer = calloc(1, sizeof *writer);
-    if (!writer || !tracking_file_init(&writer->base, format, path, static_data)) {
-        free(writer);
+    CLEANUP_FREE struct sqlite_writer *writer = calloc(1, sizeof *writer);
+    if (!writer || !tracking_file_init(&writer->base, format, path, static_data))
         return error_memory(error);
-    }
     writer->last_row_ns = INT64_MIN;
     writer->part.lock_fd = -1;
     int code = start_file(writer, overwrite, error);
@@ -241,14 +214,13 @@ static int create_sqlite(const struct tracking_format *format, const char *path,
         part_file_close(&writer->part);
         free(writer->target);
         free(writer->base.path);
-        free(writer);
         return code;
     }
-    *file = &writer->base;
+    *file = &STEAL(writer)->base;
     return GPUT_OK;
 }
 
-/* After a failure: rows that were not committed are lost. The next batch may have more space. */
+/* Ends a batch after a failure: its rows are lost. The next batch may have more space. */
 static int roll_back_batch(struct sqlite_writer *writer, struct gput_error *error)
 {
     int code = writer_error(writer, error);
@@ -262,7 +234,8 @@ static int roll_back_batch(struct sqlite_writer *writer, struct gput_error *erro
     return code;
 }
 
-/* Does nothing while a reader has locked the file, unless this is the last commit. */
+/* Commits the batch. While a reader has locked the file the batch stays open, unless this is the
+ * last commit. */
 static int commit(struct sqlite_writer *writer, bool last, struct gput_error *error)
 {
     if (writer->waiting == 0)
@@ -320,34 +293,12 @@ static int write_sqlite_row(struct tracking_file *file, const struct gput_sample
     return next_is_late ? commit(writer, false, error) : GPUT_OK;
 }
 
-/* Copies the database to a new file, and goes on there. */
-static int copy_database(struct sqlite_writer *writer, struct gput_error *error)
-{
-    char *name, *target;
-    TRY(file_restore_name(writer->base.path, &name, error));
-    int code = file_target(name, &target, error);
-    if (code != GPUT_OK) {
-        free(name);
-        return code;
-    }
-    code = sqlite_file_copy(writer->database, target, name, error);
-    if (code != GPUT_OK) {
-        free(name);
-        free(target);
-        return code;
-    }
-    close_database(writer);
-    free(writer->base.path);
-    free(writer->target);
-    writer->base.path = name;
-    writer->target = target;
-    return open_again(writer, error);
-}
-
+/* Copies a database that was removed to a new file, and goes on there. */
 static int restore_sqlite(
     struct tracking_file *file, enum file_fate *fate, struct gput_error *error)
 {
     struct sqlite_writer *writer = (struct sqlite_writer *)file;
+    CLEANUP_FREE char *name = NULL, *target = NULL;
     char *now = NULL;
     *fate = file_fate(writer->part.lock_fd, writer->target, &now);
     if (*fate == FILE_MOVED) {
@@ -357,7 +308,15 @@ static int restore_sqlite(
     if (*fate != FILE_REMOVED)
         return GPUT_OK;
     TRY(commit(writer, true, error));
-    return copy_database(writer, error);
+    TRY(file_restore_name(file->path, &name, error));
+    TRY(file_target(name, &target, error));
+    TRY(sqlite_file_copy(writer->database, target, name, error));
+    close_database(writer);
+    free(file->path);
+    free(writer->target);
+    file->path = STEAL(name);
+    writer->target = STEAL(target);
+    return open_again(writer, error);
 }
 
 static int finish_sqlite(struct tracking_file *file, struct gput_error *error)
@@ -376,6 +335,8 @@ static int finish_sqlite(struct tracking_file *file, struct gput_error *error)
     return code ? code : finished;
 }
 
+/* Adds a further table. The open batch is committed first, so that the table is not lost with it.
+ */
 static int add_sqlite_table(struct tracking_file *file, const char *name,
     const struct tracking_column *columns, size_t count, unsigned *table, struct gput_error *error)
 {
@@ -383,8 +344,7 @@ static int add_sqlite_table(struct tracking_file *file, const char *name,
     if (writer->table_count == TRACKING_FILE_MAX_TABLES)
         return error_set(error, GPUT_ERROR_STATE, "%s has %d further tables, more are not possible",
             file->path, TRACKING_FILE_MAX_TABLES);
-    TRY(commit(
-        writer, false, error)); /* committed first, so that a lost batch does not lose the table */
+    TRY(commit(writer, false, error));
     if (writer->waiting == 0)
         TRY(check_index(writer, error));
     struct sqlite_insert made = insert_into(writer, name, count);
@@ -418,12 +378,17 @@ struct sqlite_tracking_reader {
     uint64_t total;
 };
 
+static void finalize(sqlite3_stmt **statement)
+{
+    sqlite3_finalize(*statement);
+}
+
 static int reader_error(struct sqlite_tracking_reader *reader, struct gput_error *error)
 {
     return sqlite_file_error(reader->database, "read", reader->base.path, error);
 }
 
-/* A value as text; real numbers as a CSV file has them. */
+/* Gives a value as text, real numbers as a CSV file has them; returns its length. */
 static size_t value_text(sqlite3_stmt *statement, int column, char *number, const char **text)
 {
     *text = number;
@@ -438,9 +403,12 @@ static size_t value_text(sqlite3_stmt *statement, int column, char *number, cons
     }
 }
 
-static int read_static_cells(
-    struct sqlite_tracking_reader *reader, sqlite3_stmt *statement, struct gput_error *error)
+/* Reads the one row of the table static_data. */
+static int read_sqlite_static_data(struct sqlite_tracking_reader *reader, struct gput_error *error)
 {
+    CLEANUP(finalize) sqlite3_stmt *statement = NULL;
+    const char *sql = "SELECT * FROM static_data LIMIT 1";
+    TRY(sqlite_file_prepare(reader->database, sql, reader->base.path, &statement, error));
     int result = sqlite3_step(statement);
     if (result != SQLITE_ROW && result != SQLITE_DONE)
         return reader_error(reader, error);
@@ -458,16 +426,7 @@ static int read_static_cells(
     return tracking_reader_parse_static_data(&reader->base, error);
 }
 
-static int read_sqlite_static_data(struct sqlite_tracking_reader *reader, struct gput_error *error)
-{
-    sqlite3_stmt *statement;
-    const char *sql = "SELECT * FROM static_data LIMIT 1";
-    TRY(sqlite_file_prepare(reader->database, sql, reader->base.path, &statement, error));
-    int code = read_static_cells(reader, statement, error);
-    sqlite3_finalize(statement);
-    return code;
-}
-
+/* Finds the columns of the table data by their names. */
 static int read_sqlite_header(struct sqlite_tracking_reader *reader, struct gput_error *error)
 {
     const char *path = reader->base.path;
@@ -488,17 +447,15 @@ static int read_sqlite_header(struct sqlite_tracking_reader *reader, struct gput
     return tracking_reader_check_columns(&reader->base, error);
 }
 
-/* How many rows there are, for progress only: the last row's number is known at once. */
+/* Returns how many rows there are, for progress only: the last row's number is known at once. */
 static uint64_t estimate_rows(sqlite3 *database)
 {
-    sqlite3_stmt *statement;
-    uint64_t rows = 0;
+    CLEANUP(finalize) sqlite3_stmt *statement = NULL;
     const char *sql = "SELECT max(rowid) FROM data";
-    if (sqlite3_prepare_v2(database, sql, -1, &statement, NULL) == SQLITE_OK &&
-        sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_int64(statement, 0) > 0)
-        rows = (uint64_t)sqlite3_column_int64(statement, 0);
-    sqlite3_finalize(statement);
-    return rows;
+    bool is_known = sqlite3_prepare_v2(database, sql, -1, &statement, NULL) == SQLITE_OK &&
+                    sqlite3_step(statement) == SQLITE_ROW;
+    int64_t rows = is_known ? sqlite3_column_int64(statement, 0) : 0;
+    return rows > 0 ? (uint64_t)rows : 0;
 }
 
 static int open_sqlite(
@@ -532,19 +489,9 @@ static void close_sqlite(struct tracking_reader *reader)
     free(sqlite->columns.all);
 }
 
-static int bad_cell(struct sqlite_tracking_reader *reader, unsigned long long row, int place,
-    struct gput_error *error)
-{
-    const char *text = (const char *)sqlite3_column_text(reader->rows, place);
-    if (!text)
-        return error_memory(error);
-    return tracking_reader_bad_cell(
-        &reader->base, "row", row, reader->columns.all[place], text, strlen(text), error);
-}
-
-/* A page that was truncated, or not written, ends in zeroes. Rows in them are blank. The one after
- * these has its beginning before the zeroes; its timestamp, after most columns, is zero or a part.
- */
+/* Whether a row was truncated. A page that was truncated, or not written, ends in zeroes. Rows in
+ * them are blank. The one after these has its beginning before the zeroes; its timestamp, after
+ * most columns, is zero or a part. */
 static bool is_cut(struct sqlite_tracking_reader *reader, const double *values)
 {
     bool follows_blank = reader->is_blank;
@@ -556,14 +503,19 @@ static bool is_cut(struct sqlite_tracking_reader *reader, const double *values)
            ((follows_blank && !reader->is_blank) || (timestamp == 0 && reader->last > 0));
 }
 
+/* Reads the row at which the statement is. */
 static int read_row(
     struct sqlite_tracking_reader *reader, struct tracking_row *row, struct gput_error *error)
 {
     double values[TRACKING_VALUES];
     unsigned long long number = reader->base.rows + reader->base.salvage.rows_skipped + 1;
     int bad = sqlite_columns_read(&reader->columns, reader->rows, values);
-    if (bad >= 0)
-        return bad_cell(reader, number, bad, error);
+    if (bad >= 0) {
+        const char *text = (const char *)sqlite3_column_text(reader->rows, bad);
+        return text ? tracking_reader_bad_cell(&reader->base, "row", number,
+                          reader->columns.all[bad], text, strlen(text), error)
+                    : error_memory(error);
+    }
     if (is_cut(reader, values))
         return tracking_reader_invalid(&reader->base, error, "row %llu is truncated.", number);
     if (isnan(values[TRACKING_TIMESTAMP]))
@@ -582,26 +534,22 @@ static void use_cores(struct tracking_reader *reader, unsigned cores)
             sqlite_ranges_create(reader->path, &sqlite->columns, (int64_t)sqlite->total, cores);
 }
 
-/* After the ranges, one thread reads on. */
-static int leave_ranges(
-    struct sqlite_tracking_reader *reader, int64_t next, struct gput_error *error)
+/* Gives rows that other threads have read. After the last of them, this thread reads on alone. */
+static int take_ranges(struct sqlite_tracking_reader *reader, struct tracking_row *rows,
+    size_t capacity, size_t *count, struct gput_error *error)
 {
     const char *sql = "SELECT * FROM data WHERE rowid >= ? ORDER BY rowid";
+    int64_t next;
+    *count = sqlite_ranges_take(reader->ranges, rows, capacity, &next);
+    reader->base.rows += *count;
+    if (*count == capacity)
+        return GPUT_OK;
     sqlite_ranges_destroy(reader->ranges);
     reader->ranges = NULL;
     sqlite3_finalize(reader->rows);
     TRY(sqlite_file_prepare(reader->database, sql, reader->base.path, &reader->rows, error));
     sqlite3_bind_int64(reader->rows, 1, next);
     return GPUT_OK;
-}
-
-static int take_ranges(struct sqlite_tracking_reader *reader, struct tracking_row *rows,
-    size_t capacity, size_t *count, struct gput_error *error)
-{
-    int64_t next;
-    *count = sqlite_ranges_take(reader->ranges, rows, capacity, &next);
-    reader->base.rows += *count;
-    return *count < capacity ? leave_ranges(reader, next, error) : GPUT_OK;
 }
 
 static int next_sqlite(struct tracking_reader *reader, struct tracking_row *rows, size_t capacity,
