@@ -19,9 +19,10 @@ struct total_rates total_rates_of(
         .after.time = NAN};
 }
 
-/* The first row has no totals of a source whose baseline it is: those after it count from there.
- * One that was not read then has its own baseline later, which is 0. What was not written after all
- * is subtracted: the kernel does so with pages of removed files. */
+/* Returns what came in an interval. The first row has no totals of a source whose baseline it is:
+ * those after it count from there. One that was not read then has its own baseline later, which is
+ * 0. What was not written after all is subtracted: the kernel does so with pages of removed files.
+ */
 static double amount_of(const struct total_rates *rates, const struct total_row *end, size_t index)
 {
     double before = rates->begin.values[index], after = end->values[index];
@@ -30,6 +31,7 @@ static double amount_of(const struct total_rates *rates, const struct total_row 
     return after < before ? 0 : after - before;
 }
 
+/* Gives the rates up to a row, where the next interval begins. */
 static int pass(struct total_rates *rates, const struct total_row *end, struct gput_error *error)
 {
     double of_interval[TOTAL_RATES_MAX], seconds = end->time - rates->begin.time;
@@ -51,6 +53,7 @@ int total_rates_end(struct total_rates *rates, struct gput_error *error)
     return rates->take(rates->user, &rates->begin, NULL, NULL, error);
 }
 
+/* Adds a row, which ends an interval that is long enough, or lengthens the one before it. */
 static int add_row(struct total_rates *rates, const struct total_row *row, struct gput_error *error)
 {
     struct total_row *end = &rates->end, *after = &rates->after;

@@ -84,6 +84,7 @@ const struct tracking_column tracking_static_columns[TRACKING_STATIC_COLUMNS] = 
     [EXPECTED_GPUS] = {"n_expected_gpus", TRACKING_INTEGER},
 };
 
+/* Returns a count, which may be unknown. */
 static struct tracking_value tracking_whole(double value)
 {
     return isnan(value) ? tracking_real(value) : tracking_integer((int64_t)value);
@@ -182,6 +183,7 @@ int tracking_reader_add_cell(struct tracking_reader *reader, const char *name, s
     return GPUT_OK;
 }
 
+/* Returns the text of a cell of the static data; NULL where the file does not have it. */
 static const char *cell_text(const struct tracking_reader *reader, const char *name)
 {
     for (size_t i = 0; i < reader->cell_count; i++) {
@@ -191,7 +193,7 @@ static const char *cell_text(const struct tracking_reader *reader, const char *n
     return NULL;
 }
 
-/* NaN when the file does not have it. */
+/* Reads a number of the static data; NaN where the file does not have it. */
 static int cell_number(
     struct tracking_reader *reader, const char *name, double *value, struct gput_error *error)
 {
@@ -206,17 +208,8 @@ static int cell_number(
         reader, error, "\"%.100s\" is not a number (static data, column %s).", text, name);
 }
 
+/* Reads a count of the static data; NaN also for what no machine has. */
 static int cell_count(
-    struct tracking_reader *reader, const char *name, uint32_t *count, struct gput_error *error)
-{
-    double value;
-    TRY(cell_number(reader, name, &value, error));
-    *count = value > 0 && value <= UINT32_MAX ? (uint32_t)value : 0;
-    return GPUT_OK;
-}
-
-/* NaN also for what no machine has. */
-static int cell_gpus(
     struct tracking_reader *reader, const char *name, double *count, struct gput_error *error)
 {
     TRY(cell_number(reader, name, count, error));
@@ -225,31 +218,26 @@ static int cell_gpus(
     return GPUT_OK;
 }
 
-/* Units are never empty, but what is read of a page that a damaged database has lost is. */
-static int check_units(struct tracking_reader *reader, struct gput_error *error)
-{
-    for (size_t i = RAM_UNIT; i <= TIME_UNIT; i++) {
-        const char *name = tracking_static_columns[i].name, *unit = cell_text(reader, name);
-        if (!unit)
-            return tracking_reader_invalid(
-                reader, error, "its static data has no column %s.", name);
-        if (!unit[0])
-            return tracking_reader_invalid(
-                reader, error, "its static data is damaged or truncated: there is no %s.", name);
-    }
-    return GPUT_OK;
-}
-
+/* Reads the units. They are never empty, but what is read of a page that a damaged database has
+ * lost is. */
 static int parse_units(struct tracking_reader *reader, struct gput_error *error)
 {
     struct gput_static_data *data = &reader->static_data;
+    const char *units[TIME_UNIT + 1];
     struct gput_error reason;
-    TRY(check_units(reader, error));
-    const char *ram = cell_text(reader, "ram_unit");
-    const char *gpu_ram = cell_text(reader, "gpu_ram_unit");
-    if (ram_unit_parse(ram, "RAM", &data->ram_unit, &reason) != GPUT_OK ||
-        ram_unit_parse(gpu_ram, "GPU RAM", &data->gpu_ram_unit, &reason) != GPUT_OK ||
-        time_unit_parse(cell_text(reader, "time_unit"), &data->time_unit, &reason) != GPUT_OK)
+    for (size_t i = RAM_UNIT; i <= TIME_UNIT; i++) {
+        const char *name = tracking_static_columns[i].name;
+        units[i] = cell_text(reader, name);
+        if (!units[i])
+            return tracking_reader_invalid(
+                reader, error, "its static data has no column %s.", name);
+        if (!units[i][0])
+            return tracking_reader_invalid(
+                reader, error, "its static data is damaged or truncated: there is no %s.", name);
+    }
+    if (ram_unit_parse(units[RAM_UNIT], "RAM", &data->ram_unit, &reason) != GPUT_OK ||
+        ram_unit_parse(units[GPU_RAM_UNIT], "GPU RAM", &data->gpu_ram_unit, &reason) != GPUT_OK ||
+        time_unit_parse(units[TIME_UNIT], &data->time_unit, &reason) != GPUT_OK)
         return tracking_reader_invalid(reader, error, "%s.", reason.message);
     return GPUT_OK;
 }
@@ -257,16 +245,18 @@ static int parse_units(struct tracking_reader *reader, struct gput_error *error)
 int tracking_reader_parse_static_data(struct tracking_reader *reader, struct gput_error *error)
 {
     struct gput_static_data *data = &reader->static_data;
-    double ram, gpu_ram;
+    double ram, gpu_ram, cores, expected_cores;
     TRY(parse_units(reader, error));
     TRY(cell_number(reader, "ram_system_capacity", &ram, error));
     TRY(cell_number(reader, "gpu_ram_system_capacity", &gpu_ram, error));
-    TRY(cell_count(reader, "system_core_count", &data->system_core_count, error));
-    TRY(cell_count(reader, "n_expected_cores", &data->n_expected_cores, error));
-    TRY(cell_gpus(reader, "system_gpu_count", &data->system_gpu_count, error));
-    TRY(cell_gpus(reader, "n_expected_gpus", &data->n_expected_gpus, error));
+    TRY(cell_count(reader, "system_core_count", &cores, error));
+    TRY(cell_count(reader, "n_expected_cores", &expected_cores, error));
+    TRY(cell_count(reader, "system_gpu_count", &data->system_gpu_count, error));
+    TRY(cell_count(reader, "n_expected_gpus", &data->n_expected_gpus, error));
     data->ram_system_capacity_bytes = ram_in_bytes(ram, data->ram_unit);
     data->gpu_ram_system_capacity_bytes = ram_in_bytes(gpu_ram, data->gpu_ram_unit);
+    data->system_core_count = isnan(cores) ? 0 : (uint32_t)cores;
+    data->n_expected_cores = isnan(expected_cores) ? 0 : (uint32_t)expected_cores;
     data->allowed_ram_bytes = NAN;
     data->allowed_cores = NAN;
     return GPUT_OK;

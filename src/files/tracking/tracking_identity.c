@@ -1,5 +1,6 @@
 #include "files/tracking/tracking_identity.h"
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/table.h"
 #include "files/tracking/tracking_format.h"
@@ -22,7 +23,7 @@ static bool is_whole(const struct results_column *column)
     return is_count || column->shown == SHOWN_WHOLE || column->shown == SHOWN_RAM;
 }
 
-/* A session is known by its start: a later row replaces the one before. */
+/* Adds the table. A session is known by its start: a later row replaces the one before. */
 static int add_table(struct tracking_file *file, const struct results_identity_column *identity,
     size_t count, struct gput_error *error)
 {
@@ -44,6 +45,7 @@ static int add_table(struct tracking_file *file, const struct results_identity_c
     return GPUT_OK;
 }
 
+/* Returns a column of the results as a value of the table. */
 static struct tracking_value value_of(
     const struct results_column *column, const struct gput_results *results)
 {
@@ -56,13 +58,15 @@ static struct tracking_value value_of(
     return tracking_integer((int64_t)fmin(number, 0x1p62));
 }
 
-/* As far as it is known: rows may have failed since the results were made. */
+/* Returns how many rows are lost as far as it is known: some may have failed since the results were
+ * made. */
 static uint64_t rows_lost_of(const struct tracking_file *file, const struct gput_results *results)
 {
     uint64_t lost = tracking_file_rows_lost(file);
     return lost > results->tracker.rows_lost ? lost : results->tracker.rows_lost;
 }
 
+/* Writes the row of the session, with its figures when it has ended. */
 static int write_table(struct tracking_file *file, const struct gput_results *results,
     bool has_ended, struct gput_error *error)
 {
@@ -80,27 +84,21 @@ static int write_table(struct tracking_file *file, const struct gput_results *re
 
 /* ---- The file ---- */
 
-/* Where a disk is full or a limit is reached, at least how the session ended is kept. */
-static int write_sidecar(struct tracking_file *file, const struct gput_results *results,
-    bool has_ended, struct gput_error *error)
-{
-    const struct gput_static_data *static_data = file->format->is_plain ? &file->static_data : NULL;
-    uint64_t rows_lost = rows_lost_of(file, results);
-    if (has_ended &&
-        tracking_sidecar_write(file->path, static_data, results, true, rows_lost, error) == GPUT_OK)
-        return GPUT_OK;
-    return tracking_sidecar_write(file->path, static_data, results, false, rows_lost, error);
-}
-
+/* Writes the file next to a tracking file. Where a disk is full or a limit is reached, at least how
+ * the session ended is kept. */
 static int write_file(struct tracking_file *file, const struct gput_results *results,
     bool has_ended, struct gput_error *error)
 {
     struct stat info;
+    const struct gput_static_data *static_data = file->format->is_plain ? &file->static_data : NULL;
+    uint64_t rows_lost = rows_lost_of(file, results);
     if (stat(file->path, &info) != 0 || !S_ISREG(info.st_mode))
         return GPUT_OK;
     if (!file->has_identity_file)
         TRY(tracking_sidecar_check(file->path, error));
-    TRY(write_sidecar(file, results, has_ended, error));
+    if (!has_ended ||
+        tracking_sidecar_write(file->path, static_data, results, true, rows_lost, error) != GPUT_OK)
+        TRY(tracking_sidecar_write(file->path, static_data, results, false, rows_lost, error));
     file->has_identity_file = true;
     return GPUT_OK;
 }
@@ -116,47 +114,37 @@ int tracking_identity_write(struct tracking_file *file, const struct gput_result
 
 bool tracking_identity_read(const char *tracking_file, struct gput_results *results)
 {
-    struct doc *doc = tracking_sidecar_read(tracking_file);
-    if (doc) {
-        results_identity_read(doc, results);
-        results->tracker.rows_lost = tracking_sidecar_rows_lost(doc);
-    }
-    doc_destroy(doc);
-    return doc != NULL;
-}
-
-static void add_cell(const struct gput_table *table, size_t row, size_t column, struct doc *object)
-{
-    const char *name = gput_table_column_name(table, column);
-    if (gput_table_is_missing(table, row, column))
-        return;
-    switch (gput_table_column_type(table, column)) {
-    case GPUT_COLUMN_INT:
-        doc_add_int(object, name, gput_table_int(table, row, column));
-        break;
-    case GPUT_COLUMN_DOUBLE:
-        doc_add_double(object, name, gput_table_double(table, row, column));
-        break;
-    case GPUT_COLUMN_TEXT:
-        doc_add_string(object, name, gput_table_text(table, row, column));
-        break;
-    }
+    CLEANUP(doc_destroy_pointer) struct doc *doc = tracking_sidecar_read(tracking_file);
+    if (!doc)
+        return false;
+    results_identity_read(doc, results);
+    results->tracker.rows_lost = tracking_sidecar_rows_lost(doc);
+    return true;
 }
 
 void tracking_identity_read_table(const struct gput_table *table, struct gput_results *results)
 {
     size_t rows = gput_table_row_count(table);
-    struct doc *object = rows > 0 ? doc_create_object() : NULL;
-    for (size_t i = 0; object && i < gput_table_column_count(table); i++)
-        add_cell(table, rows - 1, i, object);
-    if (object) {
-        results_identity_read(object, results);
-        results->tracker.rows_lost = tracking_sidecar_rows_lost(object);
+    CLEANUP(doc_destroy_pointer) struct doc *object = rows > 0 ? doc_create_object() : NULL;
+    if (!object)
+        return;
+    for (size_t i = 0; i < gput_table_column_count(table); i++) {
+        const char *name = gput_table_column_name(table, i);
+        enum gput_column_type type = gput_table_column_type(table, i);
+        if (gput_table_is_missing(table, rows - 1, i))
+            continue;
+        if (type == GPUT_COLUMN_TEXT)
+            doc_add_string(object, name, gput_table_text(table, rows - 1, i));
+        else if (type == GPUT_COLUMN_INT)
+            doc_add_int(object, name, gput_table_int(table, rows - 1, i));
+        else
+            doc_add_double(object, name, gput_table_double(table, rows - 1, i));
     }
-    doc_destroy(object);
+    results_identity_read(object, results);
+    results->tracker.rows_lost = tracking_sidecar_rows_lost(object);
 }
 
-/* Sink of tables, of which only that with the identity is kept. */
+/* Takes the tables of a file one by one, and reads the one with the identity. */
 static int take_table(void *user, const struct gput_tables *tables, const struct gput_table *part,
     struct gput_error *error)
 {

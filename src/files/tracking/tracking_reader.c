@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+/* Opens a file, or where its tracker was killed the one in the spool that it would have become. */
 static int open_reader(
     const char *path, bool salvage, struct tracking_reader **reader, struct gput_error *error)
 {

@@ -1,5 +1,6 @@
 #include "files/tracking/tracking_samples.h"
 
+#include "base/cleanup.h"
 #include "base/names.h"
 #include "base/text.h"
 
@@ -13,6 +14,7 @@
 /* Between two samples that are farther apart the process was not seen: it may have been stopped. */
 #define MAX_GAP_SECONDS 3600.0
 
+/* Adds rows to the sums. */
 static void add_rows(
     struct tracking_samples *samples, const struct tracking_row *rows, size_t count)
 {
@@ -48,23 +50,19 @@ static void add_rows(
 int tracking_samples_read(
     struct tracking_reader *reader, struct tracking_samples *samples, struct gput_error *error)
 {
-    size_t count = 1;
-    int code = GPUT_OK;
     *samples = (struct tracking_samples){
         .first = NAN, .last = NAN, .max_ram = NAN, .max_gpu_ram = NAN, .first_cpu_percent = NAN};
-    struct tracking_row *rows = calloc(ROWS_AT_ONCE, sizeof *rows);
+    CLEANUP_FREE struct tracking_row *rows = calloc(ROWS_AT_ONCE, sizeof *rows);
     if (!rows)
         return error_memory(error);
-    while (code == GPUT_OK && count > 0) {
-        code = tracking_reader_next(reader, rows, ROWS_AT_ONCE, &count, error);
-        if (code == GPUT_OK)
-            add_rows(samples, rows, count);
+    for (size_t count = 1; count > 0;) {
+        TRY(tracking_reader_next(reader, rows, ROWS_AT_ONCE, &count, error));
+        add_rows(samples, rows, count);
     }
-    free(rows);
-    return code;
+    return GPUT_OK;
 }
 
-/* Bytes up to the last line end. */
+/* Returns how many bytes a file has up to its last line end. */
 static off_t length_of_lines(FILE *file)
 {
     char bytes[4096];
@@ -81,33 +79,24 @@ static off_t length_of_lines(FILE *file)
     return at;
 }
 
-static bool have_equal_bytes(FILE *file, FILE *other, off_t count)
-{
-    char bytes[4096], other_bytes[sizeof bytes];
-    for (off_t at = 0; at < count;) {
-        size_t length = count - at < (off_t)sizeof bytes ? (size_t)(count - at) : sizeof bytes;
-        if (fread(bytes, 1, length, file) != length ||
-            fread(other_bytes, 1, length, other) != length ||
-            memcmp(bytes, other_bytes, length) != 0)
-            return false;
-        at += (off_t)length;
-    }
-    return true;
-}
-
 bool tracking_samples_begin(const char *path, const char *other)
 {
     if (!text_ends_with(path, ".csv") || !text_ends_with(other, ".csv"))
         return false;
-    FILE *file = fopen(path, "re"), *other_file = fopen(other, "re");
+    CLEANUP_FILE FILE *file = fopen(path, "re");
+    CLEANUP_FILE FILE *other_file = fopen(other, "re");
     off_t count = file && other_file ? length_of_lines(file) : 0;
-    bool is_beginning =
-        count > 0 && fseeko(file, 0, SEEK_SET) == 0 && have_equal_bytes(file, other_file, count);
-    if (file)
-        fclose(file);
-    if (other_file)
-        fclose(other_file);
-    return is_beginning;
+    if (count == 0 || fseeko(file, 0, SEEK_SET) != 0)
+        return false;
+    char bytes[4096], other_bytes[sizeof bytes];
+    for (off_t at = 0; at < count; at += (off_t)sizeof bytes) {
+        size_t length = count - at < (off_t)sizeof bytes ? (size_t)(count - at) : sizeof bytes;
+        if (fread(bytes, 1, length, file) != length ||
+            fread(other_bytes, 1, length, other_file) != length ||
+            memcmp(bytes, other_bytes, length) != 0)
+            return false;
+    }
+    return true;
 }
 
 uint64_t tracking_samples_hash(const struct tracking_samples *samples)

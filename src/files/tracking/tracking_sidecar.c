@@ -1,5 +1,6 @@
 #include "files/tracking/tracking_sidecar.h"
 
+#include "base/cleanup.h"
 #include "base/file.h"
 #include "base/str.h"
 #include "files/tracking/tracking_format.h"
@@ -13,6 +14,7 @@
 #define MAX_BYTES ((size_t)1 << 20)
 #define FIRST_KEY "tracking_file"
 
+/* Returns the path of the file next to a tracking file, which is the caller's; NULL: no memory. */
 static char *path_of(const char *tracking_file)
 {
     struct str path = {0};
@@ -22,13 +24,11 @@ static char *path_of(const char *tracking_file)
 
 struct doc *tracking_sidecar_read(const char *tracking_file)
 {
-    char *path = path_of(tracking_file);
-    struct str text = {0};
+    CLEANUP_FREE char *path = path_of(tracking_file);
+    CLEANUP_STR struct str text = {0};
     struct doc *doc = NULL;
     if (path && file_read_regular(path, MAX_BYTES, &text, NULL) == GPUT_OK)
         doc_read_json(str_text(&text), text.length, path, &doc, NULL);
-    str_finish(&text);
-    free(path);
     if (doc && (doc->kind != DOC_OBJECT || !doc_get(doc, FIRST_KEY))) { /* it is another one */
         doc_destroy(doc);
         doc = NULL;
@@ -39,19 +39,16 @@ struct doc *tracking_sidecar_read(const char *tracking_file)
 int tracking_sidecar_check(const char *tracking_file, struct gput_error *error)
 {
     struct stat info;
-    char *path = path_of(tracking_file);
+    CLEANUP_FREE char *path = path_of(tracking_file);
     if (!path)
         return error_memory(error);
-    struct doc *old = tracking_sidecar_read(tracking_file);
-    int code = old || stat(path, &info) != 0
-                   ? GPUT_OK
-                   : error_set(error, GPUT_ERROR_EXISTS,
-                         "File %s already exists and does not describe a session: the identity of "
-                         "this one is not saved.",
-                         path);
-    doc_destroy(old);
-    free(path);
-    return code;
+    CLEANUP(doc_destroy_pointer) struct doc *old = tracking_sidecar_read(tracking_file);
+    if (old || stat(path, &info) != 0)
+        return GPUT_OK;
+    return error_set(error, GPUT_ERROR_EXISTS,
+        "File %s already exists and does not describe a session: the identity of this one is not "
+        "saved.",
+        path);
 }
 
 uint64_t tracking_sidecar_rows_lost(const struct doc *doc)
@@ -62,69 +59,49 @@ uint64_t tracking_sidecar_rows_lost(const struct doc *doc)
 
 void tracking_sidecar_remove(const char *tracking_file)
 {
-    struct doc *doc = tracking_sidecar_read(tracking_file);
-    char *path = doc ? path_of(tracking_file) : NULL;
+    CLEANUP(doc_destroy_pointer) struct doc *doc = tracking_sidecar_read(tracking_file);
+    CLEANUP_FREE char *path = doc ? path_of(tracking_file) : NULL;
     if (path)
         unlink(path);
-    free(path);
-    doc_destroy(doc);
-}
-
-static void add_value(struct doc *object, const char *name, struct tracking_value value)
-{
-    if (value.kind == TRACKING_TEXT)
-        doc_add_string(object, name, value.text);
-    else if (value.kind == TRACKING_INTEGER)
-        doc_add_int(object, name, value.integer);
-    else
-        doc_add_double(object, name, value.real);
-}
-
-static struct doc *document(const char *tracking_file, const struct gput_static_data *static_data,
-    const struct gput_results *results, bool has_ended, uint64_t rows_lost)
-{
-    struct doc *doc = doc_create_object();
-    if (!doc)
-        return NULL;
-    doc_add_string(doc, FIRST_KEY, file_base_name(tracking_file));
-    struct doc *object = static_data ? doc_add_object(doc, "static_data") : NULL;
-    for (size_t i = 0; object && i < TRACKING_STATIC_COLUMNS; i++)
-        add_value(object, tracking_static_columns[i].name, tracking_static_value(static_data, i));
-    if (results)
-        results_identity_add(results, doc);
-    if (results && has_ended)
-        results_figures_add(results, doc);
-    if (rows_lost > 0)
-        doc_add_int(doc, TRACKING_ROWS_LOST, (int64_t)rows_lost);
-    return doc;
-}
-
-/* How the session ended is what one wants to know of a full disk most. */
-static int write_text(const char *path, const struct str *text, struct gput_error *error)
-{
-    struct gput_error reason;
-    if (file_write_atomic(path, text->data, text->length, &reason) == GPUT_OK ||
-        file_write_in_place(path, text->data, text->length))
-        return GPUT_OK;
-    *error = reason;
-    return reason.code;
 }
 
 int tracking_sidecar_write(const char *tracking_file, const struct gput_static_data *static_data,
     const struct gput_results *results, bool has_ended, uint64_t rows_lost,
     struct gput_error *error)
 {
-    struct str text = {0};
-    char *path = path_of(tracking_file);
-    struct doc *doc = document(tracking_file, static_data, results, has_ended, rows_lost);
-    if (doc) {
-        doc_write_json(doc, 1, &text);
-        str_append_char(&text, '\n');
+    CLEANUP_STR struct str text = {0};
+    CLEANUP_FREE char *path = path_of(tracking_file);
+    CLEANUP(doc_destroy_pointer) struct doc *doc = doc_create_object();
+    if (!path || !doc)
+        return error_memory(error);
+    doc_add_string(doc, FIRST_KEY, file_base_name(tracking_file));
+    struct doc *object = static_data ? doc_add_object(doc, "static_data") : NULL;
+    for (size_t i = 0; object && i < TRACKING_STATIC_COLUMNS; i++) {
+        struct tracking_value value = tracking_static_value(static_data, i);
+        const char *name = tracking_static_columns[i].name;
+        if (value.kind == TRACKING_TEXT)
+            doc_add_string(object, name, value.text);
+        else if (value.kind == TRACKING_INTEGER)
+            doc_add_int(object, name, value.integer);
+        else
+            doc_add_double(object, name, value.real);
     }
-    int code = !path || !doc || doc_failed(doc) || text.failed ? error_memory(error)
-                                                               : write_text(path, &text, error);
-    doc_destroy(doc);
-    str_finish(&text);
-    free(path);
-    return code;
+    if (results)
+        results_identity_add(results, doc);
+    if (results && has_ended)
+        results_figures_add(results, doc);
+    if (rows_lost > 0)
+        doc_add_int(doc, TRACKING_ROWS_LOST, (int64_t)rows_lost);
+    doc_write_json(doc, 1, &text);
+    str_append_char(&text, '\n');
+    if (doc_failed(doc) || text.failed)
+        return error_memory(error);
+
+    /* How the session ended is what one wants to know of a full disk most. */
+    struct gput_error reason;
+    if (file_write_atomic(path, text.data, text.length, &reason) == GPUT_OK ||
+        file_write_in_place(path, text.data, text.length))
+        return GPUT_OK;
+    *error = reason;
+    return reason.code;
 }

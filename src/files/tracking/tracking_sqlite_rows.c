@@ -1,5 +1,6 @@
 #include "files/tracking/tracking_sqlite_rows.h"
 
+#include "base/cleanup.h"
 #include "base/number.h"
 #include "base/ordered_jobs.h"
 #include "base/str.h"
@@ -22,24 +23,20 @@
 
 /* ---- a row ---- */
 
-static bool read_number(sqlite3_value *cell, double *value)
-{
-    switch (sqlite3_value_type(cell)) {
-    case SQLITE_INTEGER:
-    case SQLITE_FLOAT:
-        *value = sqlite3_value_double(cell);
-        return true;
-    case SQLITE_NULL:
-        return true;
-    }
-    const char *text = (const char *)sqlite3_value_text(cell);
-    const char *end = text ? text + sqlite3_value_bytes(cell) : NULL;
-    return text && number_parse_double(text, end, value) == end;
-}
-
+/* Reads a cell, also a text that is a number. Returns false where it is none, or not a possible
+ * one. */
 static bool read_cell(sqlite3_value *cell, int place, double *values)
 {
-    return read_number(cell, &values[place]) && tracking_value_is_possible(place, values[place]);
+    int type = sqlite3_value_type(cell);
+    if (type == SQLITE_INTEGER || type == SQLITE_FLOAT) {
+        values[place] = sqlite3_value_double(cell);
+    } else if (type != SQLITE_NULL) {
+        const char *text = (const char *)sqlite3_value_text(cell);
+        const char *end = text ? text + sqlite3_value_bytes(cell) : NULL;
+        if (!text || number_parse_double(text, end, &values[place]) != end)
+            return false;
+    }
+    return tracking_value_is_possible(place, values[place]);
 }
 
 int sqlite_columns_read(
@@ -105,14 +102,7 @@ static void take_row(sqlite3_context *context, int count, sqlite3_value **cells)
     connection->is_plain = !isnan(values[TRACKING_TIMESTAMP]);
 }
 
-static bool step(struct connection *connection, int *result)
-{
-    connection->is_plain = false;
-    *result = sqlite3_step(connection->rows);
-    return *result == SQLITE_ROW && connection->is_plain;
-}
-
-/* Until the first row that is not plain. */
+/* Reads the rows of a range, until the first one that is not plain. A job of ordered_jobs. */
 static void read_range(void *job, unsigned thread)
 {
     struct range *range = job;
@@ -124,7 +114,11 @@ static void read_range(void *job, unsigned thread)
     sqlite3_reset(statement);
     sqlite3_bind_int64(statement, 1, range->first);
     sqlite3_bind_int64(statement, 2, range->last);
-    while (range->count < RANGE_IDS && step(connection, &result)) {
+    while (range->count < RANGE_IDS) {
+        connection->is_plain = false;
+        result = sqlite3_step(statement);
+        if (result != SQLITE_ROW || !connection->is_plain)
+            break;
         struct tracking_row *row = range->rows + range->count++;
         memcpy(row->values, connection->values, sizeof row->values);
         row->timestamp = connection->values[TRACKING_TIMESTAMP];
@@ -135,6 +129,11 @@ static void read_range(void *job, unsigned thread)
     sqlite3_reset(statement);
 }
 
+static void finalize(sqlite3_stmt **statement)
+{
+    sqlite3_finalize(*statement);
+}
+
 static void finish_range(void *job)
 {
     (void)job;
@@ -142,63 +141,48 @@ static void finish_range(void *job)
 
 static const struct job_class range_class = {sizeof(struct range), read_range, finish_range};
 
-/* Where a column has that name, row ids cannot be asked for by it. */
-static bool append_columns(struct str *sql, const struct sqlite_columns *columns, sqlite3_stmt *all)
+/* Prepares the statement that gives the known columns to take_row(). Returns false where it cannot:
+ * in a file with a column "rowid" row ids cannot be asked for by that name. */
+static bool prepare_rows(struct connection *connection, const char *path)
 {
-    bool is_first = true;
-    for (size_t i = 0; i < columns->count; i++) {
+    const struct sqlite_columns *columns = connection->columns;
+    CLEANUP(finalize) sqlite3_stmt *all = NULL;
+    CLEANUP_STR struct str sql = {0};
+    if (sqlite_file_prepare(connection->database, "SELECT * FROM data", path, &all, NULL) !=
+            GPUT_OK ||
+        (size_t)sqlite3_column_count(all) != columns->count)
+        return false;
+    str_append(&sql, "SELECT " TAKE_ROW "(");
+    for (size_t i = 0, taken = 0; i < columns->count; i++) {
         const char *name = sqlite3_column_name(all, (int)i);
         if (!name || sqlite3_stricmp(name, "rowid") == 0)
             return false;
         if (columns->all[i] < 0)
             continue;
-        if (!is_first)
-            str_append_char(sql, ',');
-        sqlite_file_append_name(sql, name);
-        is_first = false;
+        str_append(&sql, taken++ ? "," : "");
+        sqlite_file_append_name(&sql, name);
     }
-    return !sql->failed;
-}
-
-static bool prepare_rows(struct connection *connection, const char *path)
-{
-    sqlite3_stmt *all = NULL;
-    struct str sql = {0};
-    str_append(&sql, "SELECT " TAKE_ROW "(");
-    bool is_known = sqlite_file_prepare(
-                        connection->database, "SELECT * FROM data", path, &all, NULL) == GPUT_OK &&
-                    (size_t)sqlite3_column_count(all) == connection->columns->count &&
-                    append_columns(&sql, connection->columns, all);
-    sqlite3_finalize(all);
     str_append(&sql, "), rowid FROM data WHERE rowid BETWEEN ? AND ? ORDER BY rowid");
-    bool is_prepared = is_known && !sql.failed &&
-                       sqlite_file_prepare(connection->database, sql.data, path, &connection->rows,
-                           NULL) == GPUT_OK;
-    str_finish(&sql);
-    return is_prepared;
+    return !sql.failed && sqlite_file_prepare(connection->database, sql.data, path,
+                              &connection->rows, NULL) == GPUT_OK;
 }
 
-static bool open_connection(
-    const char *path, const struct sqlite_columns *columns, struct connection *connection)
+/* Opens a connection for each thread, with the function that takes rows. */
+static bool open_connections(struct sqlite_ranges *ranges, const char *path, unsigned cores)
 {
     /* Each page is read once: a large cache is of no use. */
     const char *begin = "PRAGMA cache_size = -256; BEGIN";
-    connection->columns = columns;
-    return sqlite_file_open(path, &connection->database, NULL) == GPUT_OK &&
-           sqlite3_exec(connection->database, begin, NULL, NULL, NULL) == SQLITE_OK &&
-           sqlite3_create_function(connection->database, TAKE_ROW, -1,
-               SQLITE_UTF8 | SQLITE_DIRECTONLY, connection, take_row, NULL, NULL) == SQLITE_OK &&
-           prepare_rows(connection, path);
-}
-
-static bool open_connections(struct sqlite_ranges *ranges, const char *path, unsigned cores)
-{
     ranges->connections = calloc(cores, sizeof *ranges->connections);
     if (!ranges->connections)
         return false;
     while (ranges->n_connections < cores) {
         struct connection *connection = ranges->connections + ranges->n_connections++;
-        if (!open_connection(path, ranges->columns, connection))
+        connection->columns = ranges->columns;
+        if (sqlite_file_open(path, &connection->database, NULL) != GPUT_OK ||
+            sqlite3_exec(connection->database, begin, NULL, NULL, NULL) != SQLITE_OK ||
+            sqlite3_create_function(connection->database, TAKE_ROW, -1,
+                SQLITE_UTF8 | SQLITE_DIRECTONLY, connection, take_row, NULL, NULL) != SQLITE_OK ||
+            !prepare_rows(connection, path))
             return false;
     }
     return true;
@@ -226,7 +210,8 @@ struct sqlite_ranges *sqlite_ranges_create(
     return NULL;
 }
 
-/* The first range begins at the lowest row id that there can be. */
+/* Gives ranges to threads as long as there is space. The first one begins at the lowest row id that
+ * there can be. */
 static void give_ranges(struct sqlite_ranges *ranges)
 {
     struct range *range;
@@ -241,36 +226,30 @@ static void give_ranges(struct sqlite_ranges *ranges)
     }
 }
 
-/* The next range with rows; NULL: they end. */
-static const struct range *take_range(struct sqlite_ranges *ranges)
-{
-    give_ranges(ranges);
-    ranges->taken = ranges->have_ended ? NULL : ordered_jobs_take(ranges->jobs);
-    ranges->n_given = 0;
-    return ranges->taken;
-}
-
-static void release_range(struct sqlite_ranges *ranges)
-{
-    ranges->after = ranges->taken->after;
-    ranges->have_ended = ranges->after <= ranges->taken->last;
-    ranges->taken = NULL;
-    ordered_jobs_release(ranges->jobs);
-}
-
 size_t sqlite_ranges_take(
     struct sqlite_ranges *ranges, struct tracking_row *rows, size_t capacity, int64_t *next)
 {
     size_t count = 0;
-    while (count < capacity && (ranges->taken || take_range(ranges))) {
+    while (count < capacity) {
+        if (!ranges->taken) {
+            give_ranges(ranges);
+            ranges->taken = ranges->have_ended ? NULL : ordered_jobs_take(ranges->jobs);
+            ranges->n_given = 0;
+        }
         const struct range *range = ranges->taken;
+        if (!range)
+            break;
         size_t left = range->count - ranges->n_given, space = capacity - count;
         size_t given = left < space ? left : space;
         memcpy(rows + count, range->rows + ranges->n_given, given * sizeof *rows);
         count += given;
         ranges->n_given += given;
-        if (ranges->n_given == range->count)
-            release_range(ranges);
+        if (ranges->n_given == range->count) {
+            ranges->after = range->after;
+            ranges->have_ended = range->after <= range->last;
+            ranges->taken = NULL;
+            ordered_jobs_release(ranges->jobs);
+        }
     }
     *next = ranges->after;
     return count;
