@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+/* Keeps the first error. */
 static void note(struct salvage *salvage, const struct gput_error *error)
 {
     if (!salvage_lost(salvage))

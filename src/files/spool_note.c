@@ -1,7 +1,7 @@
 #include "files/spool_note.h"
 
+#include "base/cleanup.h"
 #include "base/file.h"
-#include "base/str.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -13,13 +13,11 @@
 
 bool spool_note_read(const char *path, struct spool_note *note)
 {
-    struct str text = {0};
+    CLEANUP_STR struct str text = {0};
     *note = (struct spool_note){0};
-    bool is_read =
-        file_read_regular(path, MAX_BYTES, &text, NULL) == GPUT_OK &&
-        sscanf(str_text(&text), "host %64[^\n]\nfolder %4095[^\n]", note->host, note->folder) == 2;
-    str_finish(&text);
-    return is_read;
+    return file_read_regular(path, MAX_BYTES, &text, NULL) == GPUT_OK &&
+           sscanf(str_text(&text), "host %64[^\n]\nfolder %4095[^\n]", note->host, note->folder) ==
+               2;
 }
 
 bool spool_note_is_of_this_host(const struct spool_note *note)
@@ -31,13 +29,11 @@ bool spool_note_is_of_this_host(const struct spool_note *note)
 bool spool_note_of(const char *path, struct spool_note *note)
 {
     struct stat info;
-    struct str name = {0};
+    CLEANUP_STR struct str name = {0};
     if (stat(path, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size > 0)
         return false;
     str_printf(&name, "%s" SPOOL_NOTE_EXTENSION, path);
-    bool has_note = !name.failed && spool_note_read(name.data, note);
-    str_finish(&name);
-    return has_note;
+    return !name.failed && spool_note_read(name.data, note);
 }
 
 bool spool_note_find(const struct spool_note *note, const char *path, char found[PATH_MAX])

@@ -1,5 +1,6 @@
 #include "files/sqlite_file.h"
 
+#include "base/cleanup.h"
 #include "files/marks/mapped_guard.h"
 #include "files/sqlite_library.h"
 
@@ -33,6 +34,7 @@
 /* A write-ahead log has an index, next to the database, in parts of this size. */
 #define LOG_INDEX_BYTES (32 * 1024)
 
+/* Returns the error that a result of SQLite is for us. */
 static enum gput_code code_of_sqlite(int result)
 {
     switch (result & 0xff) {
@@ -52,8 +54,8 @@ static enum gput_code code_of_sqlite(int result)
     }
 }
 
-/* errno of the last failure, which SQLite does not pass on when a commit fails: then the file of
- * the log has it, or the database's. 0: there is none. */
+/* Returns errno of the last failure; 0: there is none. SQLite does not pass it on when a commit
+ * fails: then the file of the log has it, or the database's. */
 static int errno_of(sqlite3 *database)
 {
     sqlite3_file *log = NULL;
@@ -69,9 +71,9 @@ static int errno_of(sqlite3 *database)
     return failure;
 }
 
-/* As Lustre without -o flock. Only for a connection whose first lock failed: closing the file
- * releases all locks that the process has of it, and without them the next reader that ends removes
- * the log. */
+/* Whether the file system has no locks, as Lustre without -o flock. To be asked only for a
+ * connection whose first lock failed: closing the file releases all locks that the process has of
+ * it, and without them the next reader that ends removes the log. */
 static bool lacks_locks(sqlite3 *database)
 {
     struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_len = 1};
@@ -123,8 +125,8 @@ int sqlite_file_prepare(sqlite3 *database, const char *sql, const char *path,
 
 /* ---- Files of others ---- */
 
-/* A file can have views and triggers, and a view can have rows without end: tables alone are read.
- * `inner` is the view or trigger whose SQL asks. */
+/* Lets statements read tables alone: a file can have views and triggers, and a view can have rows
+ * without end. `inner` is the view or trigger whose SQL asks. */
 static int allow(
     void *unused, int action, const char *a, const char *b, const char *schema, const char *inner)
 {
@@ -146,6 +148,7 @@ static int interrupt(void *unused)
 #define STEPS_OF_A_BYTE 40
 #define MIN_STEPS 50000000
 
+/* Guards against what others may have put into a file: views, and rows without end. */
 static void distrust(sqlite3 *database, const char *path)
 {
     struct stat info;
@@ -195,7 +198,9 @@ static size_t guard_index(sqlite3 *database, char *parts[MAX_INDEX_PARTS])
     return count;
 }
 
-/* Reads nothing of the file, whose index may be damaged. */
+/* Whether the database has its log open. This reads nothing of the file, whose index may be
+ * damaged.
+ */
 static bool has_open_log(sqlite3 *database)
 {
     sqlite3_stmt *statement = NULL;
@@ -208,6 +213,7 @@ static bool has_open_log(sqlite3 *database)
     return is_log;
 }
 
+/* Whether pages of the index were lost, which private memory has replaced. */
 static bool was_cut(char *const *parts, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -308,7 +314,7 @@ static int try_open(const char *name, int flags, sqlite3 **database)
     return waits ? sqlite3_exec(*database, READ_HEADER, NULL, NULL, NULL) : result;
 }
 
-/* "file:…?immutable=1": reads only the file, without log or journal. */
+/* Returns "file:…?immutable=1", by which SQLite reads only the file, without log or journal. */
 static char *immutable_uri(const char *path)
 {
     struct str uri = {0};
@@ -323,29 +329,28 @@ static char *immutable_uri(const char *path)
     return str_steal(&uri);
 }
 
-/* Reading only the file would miss the content of its log or journal. */
+/* Refuses a file of which a part is still in its log or journal: reading the file alone would miss
+ * that. */
 static int refuse_left_over(const char *path, struct gput_error *error)
 {
     static const char *const endings[] = {"-wal", "-journal"};
-    int code = GPUT_OK;
-    for (size_t i = 0; code == GPUT_OK && i < sizeof endings / sizeof endings[0]; i++) {
-        struct str name = {0};
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+        CLEANUP_STR struct str name = {0};
         struct stat status;
         str_printf(&name, "%s%s", path, endings[i]);
         if (name.failed)
-            code = error_memory(error);
-        else if (stat(name.data, &status) == 0 && status.st_size > 0)
-            code = error_set(error, GPUT_ERROR_PERMISSION,
+            return error_memory(error);
+        if (stat(name.data, &status) == 0 && status.st_size > 0)
+            return error_set(error, GPUT_ERROR_PERMISSION,
                 "Cannot read %s: a part of it is still in %s, and merging that needs a writable "
                 "folder. Copy both files to a folder of your own and read them there.",
                 path, name.data);
-        str_finish(&name);
     }
-    return code;
+    return GPUT_OK;
 }
 
-/* A log needs a file next to it, also for reading: where there is no permission or space for that,
- * reading only the file may do. */
+/* Whether opening failed because the file next to it that a log needs, also for reading, cannot be
+ * made. Then reading only the file may do. */
 static bool lacks_files_next_to_it(sqlite3 *database, int result)
 {
     return result == SQLITE_CANTOPEN || (result & 0xff) == SQLITE_READONLY ||
@@ -409,6 +414,7 @@ int sqlite_file_salvage(const char *path, sqlite3 **database, struct gput_error 
     return code;
 }
 
+/* Opens a database for writing, which is made if it is missing. */
 static int open_to_write(
     const char *path, const char *vfs, sqlite3 **database, struct gput_error *error)
 {
@@ -463,6 +469,7 @@ int sqlite_file_create(
     return GPUT_OK;
 }
 
+/* Whether the disk of a database is nearly full. */
 static bool has_little_space(sqlite3 *database, const char *name)
 {
     struct statvfs status;
@@ -485,19 +492,16 @@ static int checkpoint_when_due(void *unused, sqlite3 *database, const char *name
     return SQLITE_OK;
 }
 
-static bool log_is_below_limit(void)
-{
-    struct rlimit limit;
-    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur >= LOG_INDEX_BYTES;
-}
-
 void sqlite_file_use_log(sqlite3 *database)
 {
     sqlite3_set_authorizer(database, NULL, NULL);
     sqlite3_progress_handler(database, 0, NULL, NULL);
     sqlite3_wal_hook(database, checkpoint_when_due, NULL);
-    /* Network file systems may not support WAL; the default journal is as safe, only slower. */
-    if (!log_is_below_limit() ||
+    /* Network file systems may not support WAL, and a limit may be too low for its index; the
+     * default journal is as safe, only slower. */
+    struct rlimit limit;
+    bool is_too_low = getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < LOG_INDEX_BYTES;
+    if (is_too_low ||
         sqlite3_exec(database, "PRAGMA journal_mode=WAL", NULL, NULL, NULL) != SQLITE_OK)
         sqlite3_exec(database, "PRAGMA journal_mode=TRUNCATE", NULL, NULL, NULL);
     else if (has_open_log(database)) {
@@ -530,7 +534,7 @@ bool sqlite_file_make_space(sqlite3 *database)
            pages > 0 && copied == pages;
 }
 
-/* What a pragma says; 0 when it fails. */
+/* Returns the number that a pragma gives; 0 when it fails. */
 static int64_t read_pragma(sqlite3 *database, const char *sql)
 {
     sqlite3_stmt *statement = NULL;
@@ -561,7 +565,7 @@ bool sqlite_file_is_at_limit(sqlite3 *database)
 int sqlite_file_copy(
     sqlite3 *database, const char *target, const char *path, struct gput_error *error)
 {
-    struct str sql = {0};
+    CLEANUP_STR struct str sql = {0};
     str_append(&sql, "VACUUM INTO '");
     for (; *target; target++) {
         str_append_char(&sql, *target);
@@ -569,9 +573,7 @@ int sqlite_file_copy(
             str_append_char(&sql, '\'');
     }
     str_append_char(&sql, '\'');
-    int code = sql.failed ? error_memory(error) : sqlite_file_run(database, sql.data, path, error);
-    str_finish(&sql);
-    return code;
+    return sql.failed ? error_memory(error) : sqlite_file_run(database, sql.data, path, error);
 }
 
 bool sqlite_file_has_moved(sqlite3 *database)
@@ -607,13 +609,12 @@ int sqlite_file_remove(const char *path, struct gput_error *error)
     static const char *const endings[] = {"", "-wal", "-shm", "-journal"};
     int code = GPUT_OK;
     for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
-        struct str name = {0};
+        CLEANUP_STR struct str name = {0};
         str_printf(&name, "%s%s", path, endings[i]);
         if (name.failed)
             return error_memory(error);
         if (unlink(name.data) != 0 && errno != ENOENT && code == GPUT_OK)
             code = error_set_errno(error, errno, "Cannot remove %s", name.data);
-        str_finish(&name);
     }
     return code;
 }

@@ -1,6 +1,6 @@
 #include "files/sqlite_tables.h"
 
-#include "base/str.h"
+#include "base/cleanup.h"
 #include "files/sqlite_file.h"
 
 #include <gputracker/units.h>
@@ -12,7 +12,7 @@ static bool is_called(const char *name, const char *expected)
     return strcmp(name, expected) == 0;
 }
 
-/* NULL: the name says it, or it is an unknown table. */
+/* Returns the unit of a column; NULL: its name says it, or it is of an unknown table. */
 static const char *unit_of(
     const char *table, const char *column, const struct gput_static_data *data)
 {
@@ -35,6 +35,7 @@ static const char *unit_of(
     return NULL;
 }
 
+/* Returns the type of a column by what it is declared to be. */
 static enum gput_column_type type_of(const char *declared)
 {
     if (declared && sqlite3_stricmp(declared, "INTEGER") == 0)
@@ -44,23 +45,18 @@ static enum gput_column_type type_of(const char *declared)
     return GPUT_COLUMN_DOUBLE;
 }
 
-static bool put_text(struct gput_table *table, const char *text)
-{
-    if (text)
-        table_put_text(table, text);
-    return text;
-}
-
-/* False when it is not of the column's type, or memory ran out. */
+/* Puts a value into a table. Returns false when it is not of its column's type, or memory ran out.
+ */
 static bool put_value(struct gput_table *table, sqlite3_stmt *rows, int column)
 {
     int type = sqlite3_column_type(rows, column);
     enum gput_column_type wanted = type_of(sqlite3_column_decltype(rows, column));
     bool is_number = type == SQLITE_INTEGER || type == SQLITE_FLOAT;
+    const char *text = type == SQLITE_TEXT ? (const char *)sqlite3_column_text(rows, column) : NULL;
     if (type == SQLITE_NULL)
         table_put_missing(table);
-    else if (wanted == GPUT_COLUMN_TEXT && type == SQLITE_TEXT)
-        return put_text(table, (const char *)sqlite3_column_text(rows, column));
+    else if (wanted == GPUT_COLUMN_TEXT && type == SQLITE_TEXT && text)
+        table_put_text(table, text);
     else if (wanted == GPUT_COLUMN_INT && type == SQLITE_INTEGER)
         table_put_int(table, sqlite3_column_int64(rows, column));
     else if (wanted == GPUT_COLUMN_DOUBLE && is_number)
@@ -70,58 +66,56 @@ static bool put_value(struct gput_table *table, sqlite3_stmt *rows, int column)
     return true;
 }
 
-static int value_error(sqlite3 *database, const char *path, const char *table,
-    unsigned long long row, const char *column, struct gput_error *error)
-{
-    if (!column || sqlite_file_lacks_memory(database))
-        return error_memory(error);
-    return error_set(error, GPUT_ERROR_FORMAT,
-        "Tracking file %s is invalid: table %s, row %llu: %s is not what its column is declared to "
-        "be.",
-        path, table, row, column);
-}
-
+/* Reads the rows of a table. */
 static int read_rows(sqlite3 *database, const char *path, const char *name, sqlite3_stmt *rows,
     struct gput_table *table, struct gput_error *error)
 {
     int result, columns = sqlite3_column_count(rows);
     for (unsigned long long row = 1; (result = sqlite3_step(rows)) == SQLITE_ROW; row++) {
-        for (int column = 0; column < columns; column++)
-            if (!put_value(table, rows, column))
-                return value_error(
-                    database, path, name, row, sqlite3_column_name(rows, column), error);
+        for (int i = 0; i < columns; i++) {
+            if (put_value(table, rows, i))
+                continue;
+            const char *column = sqlite3_column_name(rows, i);
+            if (!column || sqlite_file_lacks_memory(database))
+                return error_memory(error);
+            return error_set(error, GPUT_ERROR_FORMAT,
+                "Tracking file %s is invalid: table %s, row %llu: %s is not what its column is "
+                "declared to be.",
+                path, name, row, column);
+        }
         TRY(table_pass_full(table, error));
     }
     return result == SQLITE_DONE ? table_pass_rest(table, error)
                                  : sqlite_file_error(database, "read", path, error);
 }
 
+static void finalize(sqlite3_stmt **statement)
+{
+    sqlite3_finalize(*statement);
+}
+
+/* Reads a table, whatever its columns are. */
 static int read_table(sqlite3 *database, const char *path, const char *name,
     const struct gput_static_data *data, struct gput_tables *building, struct gput_error *error)
 {
-    struct str sql = {0};
-    sqlite3_stmt *rows;
+    CLEANUP_STR struct str sql = {0};
+    CLEANUP(finalize) sqlite3_stmt *rows = NULL;
     str_append(&sql, "SELECT * FROM ");
     sqlite_file_append_name(&sql, name);
-    int code = sql.failed ? error_memory(error)
-                          : sqlite_file_prepare(database, sql.data, path, &rows, error);
-    str_finish(&sql);
-    TRY(code);
+    if (sql.failed)
+        return error_memory(error);
+    TRY(sqlite_file_prepare(database, sql.data, path, &rows, error));
     struct gput_table *table = tables_add(building, name);
     for (int i = 0; i < sqlite3_column_count(rows); i++) {
         const char *column = sqlite3_column_name(rows, i);
-        if (!column) {
-            sqlite3_finalize(rows);
+        if (!column)
             return error_memory(error);
-        }
         const char *unit = unit_of(name, column, data);
         table_add_column(table, column, type_of(sqlite3_column_decltype(rows, i)));
         if (unit)
             table_set_unit(table, unit);
     }
-    code = read_rows(database, path, name, rows, table, error);
-    sqlite3_finalize(rows);
-    return code;
+    return read_rows(database, path, name, rows, table, error);
 }
 
 int sqlite_tables_read(sqlite3 *database, const char *path, const struct gput_static_data *data,
@@ -130,15 +124,14 @@ int sqlite_tables_read(sqlite3 *database, const char *path, const struct gput_st
     static const char names[] =
         "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT IN ('data', "
         "'static_data') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid";
-    sqlite3_stmt *list;
-    int result = SQLITE_DONE, code = GPUT_OK;
+    CLEANUP(finalize) sqlite3_stmt *list = NULL;
+    int result;
     TRY(sqlite_file_prepare(database, names, path, &list, error));
-    while (code == GPUT_OK && (result = sqlite3_step(list)) == SQLITE_ROW) {
+    while ((result = sqlite3_step(list)) == SQLITE_ROW) {
         const char *name = (const char *)sqlite3_column_text(list, 0);
-        code = name ? read_table(database, path, name, data, building, error) : error_memory(error);
+        if (!name)
+            return error_memory(error);
+        TRY(read_table(database, path, name, data, building, error));
     }
-    if (code == GPUT_OK && result != SQLITE_DONE)
-        code = sqlite_file_error(database, "read", path, error);
-    sqlite3_finalize(list);
-    return code;
+    return result == SQLITE_DONE ? GPUT_OK : sqlite_file_error(database, "read", path, error);
 }

@@ -24,12 +24,6 @@ static void put_32(char *at, uint32_t value)
     memcpy(at, &value, sizeof value);
 }
 
-static void put_64(char *at, uint64_t value)
-{
-    value = htole64(value);
-    memcpy(at, &value, sizeof value);
-}
-
 static uint32_t get_32(const char *at)
 {
     uint32_t value;
@@ -44,6 +38,7 @@ static uint64_t get_64(const char *at)
     return le64toh(value);
 }
 
+/* Returns the CRC-32 of a copy, which covers all that follows it. */
 static uint32_t checksum_of(const char *copy, size_t length)
 {
     return (uint32_t)crc32(0, (const Bytef *)copy + AT_VERSION, (uInt)(length - AT_VERSION));
@@ -51,6 +46,7 @@ static uint32_t checksum_of(const char *copy, size_t length)
 
 /* ---- Writing ---- */
 
+/* Begins a field: its type and name. */
 static void append_head(struct str *text, char type, const char *name)
 {
     size_t length = strlen(name);
@@ -63,42 +59,16 @@ static void append_head(struct str *text, char type, const char *name)
     text->length += 2 + length;
 }
 
-static void append_64(struct str *text, uint64_t value)
+/* Appends a double or a count, of 8 bytes. */
+static void append_64(struct str *text, char type, const char *name, uint64_t value)
 {
-    char bytes[sizeof value];
-    put_64(bytes, value);
-    str_append_bytes(text, bytes, sizeof bytes);
+    value = htole64(value);
+    append_head(text, type, name);
+    str_append_bytes(text, (const char *)&value, sizeof value);
 }
 
-static void append_double(struct str *text, const char *name, double value)
-{
-    uint64_t bits;
-    if (isnan(value))
-        return;
-    memcpy(&bits, &value, sizeof bits);
-    append_head(text, 'd', name);
-    append_64(text, bits);
-}
-
-static void append_count(struct str *text, const char *name, double value)
-{
-    if (value == 0)
-        return;
-    append_head(text, 'i', name);
-    append_64(text, (uint64_t)value);
-}
-
-static void append_text(struct str *text, const char *name, const char *value)
-{
-    size_t length = strlen(value);
-    if (length == 0 || length > UINT16_MAX)
-        return;
-    uint16_t stored = htole16((uint16_t)length);
-    append_head(text, 't', name);
-    str_append_bytes(text, &stored, sizeof stored);
-    str_append_bytes(text, value, length);
-}
-
+/* Appends the fields of an item. What is not known, 0 or empty is what a reader takes for what is
+ * not there, and is left out. */
 static void append_item(struct str *text, const struct results_list *list,
     const struct gput_results *results, size_t row)
 {
@@ -106,12 +76,26 @@ static void append_item(struct str *text, const struct results_list *list,
     for (size_t i = 0; i < list->n_columns; i++) {
         const struct results_column *column = &list->columns[i];
         const char *name = column->description.name;
-        if (column->kind == RESULTS_DOUBLE)
-            append_double(text, name, results_column_number(column, item));
-        else if (column->kind < RESULTS_TEXT)
-            append_count(text, name, results_column_number(column, item));
-        else
-            append_text(text, name, results_column_text(column, item));
+        if (column->kind == RESULTS_DOUBLE) {
+            uint64_t bits;
+            double value = results_column_number(column, item);
+            memcpy(&bits, &value, sizeof bits);
+            if (!isnan(value))
+                append_64(text, 'd', name, bits);
+        } else if (column->kind < RESULTS_TEXT) {
+            double value = results_column_number(column, item);
+            if (value != 0)
+                append_64(text, 'i', name, (uint64_t)value);
+        } else {
+            const char *value = results_column_text(column, item);
+            size_t length = strlen(value);
+            uint16_t stored = htole16((uint16_t)length);
+            if (length == 0 || length > UINT16_MAX)
+                continue;
+            append_head(text, 't', name);
+            str_append_bytes(text, (const char *)&stored, sizeof stored);
+            str_append_bytes(text, value, length);
+        }
     }
 }
 
@@ -123,7 +107,8 @@ void results_encode(const struct gput_results *results, uint64_t number, struct 
     memcpy(head, magic, sizeof magic);
     strncpy(head + AT_VERSION, GPUT_VERSION, RESULTS_VERSION_SIZE - 1);
     put_32(head + AT_FORM, FORM);
-    put_64(head + AT_NUMBER, number);
+    uint64_t stored_number = htole64(number);
+    memcpy(head + AT_NUMBER, &stored_number, sizeof stored_number);
     str_clear(copy);
     str_reserve(copy, USUAL_BYTES);
     str_append_bytes(copy, head, sizeof head);
@@ -172,7 +157,7 @@ struct field {
     size_t length;
 };
 
-/* False at the end, and where the bytes end in a field. */
+/* Reads the next field. Returns false at the end, and where the bytes end in a field. */
 static bool next_field(struct reader *reader, struct field *field)
 {
     size_t left = (size_t)(reader->end - reader->at);
@@ -195,6 +180,7 @@ static bool next_field(struct reader *reader, struct field *field)
     return true;
 }
 
+/* Begins an item of the list of that name, which may be unknown. */
 static void begin_item(struct reader *reader, const struct field *field)
 {
     size_t count;
@@ -213,6 +199,7 @@ static void begin_item(struct reader *reader, const struct field *field)
     }
 }
 
+/* Reads a field into the item; one of an unknown column is skipped. */
 static void read_field(struct reader *reader, const struct field *field)
 {
     const struct results_column *column =
@@ -231,18 +218,7 @@ static void read_field(struct reader *reader, const struct field *field)
     }
 }
 
-static void read_body(struct reader *reader)
-{
-    struct field field;
-    while (next_field(reader, &field)) {
-        if (field.type == 'L')
-            begin_item(reader, &field);
-        else if (reader->item)
-            read_field(reader, &field);
-    }
-}
-
-/* Whether its bytes are as they were written. */
+/* Checks whether the bytes of a copy are as they were written, and gives their length. */
 static enum results_decoded check(struct results_copy *copy, size_t *length)
 {
     if (copy->length < AT_BODY || !is_copy(copy->bytes, copy->length))
@@ -272,7 +248,12 @@ enum results_decoded results_decode(struct results_copy *copy, struct gput_resul
         .list = results_lists(&n_lists),
         .item = &read};
     results_forget(&read); /* what is not in the file; counts are 0 and texts empty */
-    read_body(&reader);
+    for (struct field field; next_field(&reader, &field);) {
+        if (field.type == 'L')
+            begin_item(&reader, &field);
+        else if (reader.item)
+            read_field(&reader, &field);
+    }
     if (reader.failed) {
         results_finish(&read);
         return RESULTS_DAMAGED;

@@ -1,5 +1,6 @@
 #include "files/results/results_file.h"
 
+#include "base/cleanup.h"
 #include "base/file_target.h"
 #include "base/random.h"
 #include "base/str.h"
@@ -21,41 +22,33 @@ struct results_file {
 
 /* ---- Writing ---- */
 
-/* A random (version 4) UUID. */
-static void append_uuid(struct str *text)
-{
-    unsigned char bytes[16];
-    random_fill(bytes, sizeof bytes);
-    bytes[6] = (unsigned char)((bytes[6] & 0x0f) | 0x40);
-    bytes[8] = (unsigned char)((bytes[8] & 0x3f) | 0x80);
-    for (size_t i = 0; i < sizeof bytes; i++) {
-        str_append(text, i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "");
-        str_printf(text, "%02x", bytes[i]);
-    }
-}
-
-/* Of no file, but of a folder: the file gets a random name. */
+/* Whether a path names no file, but a folder: the file gets a random name there. */
 static bool is_unnamed(const char *path)
 {
     return !path || text_ends_with(path, "/");
 }
 
-/* The absolute path; NULL without memory. */
+/* Returns the absolute path of the file, with a random UUID (version 4) where it has no name; NULL:
+ * no memory. */
 static char *absolute_path(const char *path)
 {
     struct str text = {0};
+    unsigned char bytes[16];
     if (!path || path[0] != '/') {
-        char *folder = getcwd(NULL, 0);
+        CLEANUP_FREE char *folder = getcwd(NULL, 0);
         if (folder)
             str_printf(&text, "%s/", folder);
-        free(folder);
     }
     str_append(&text, path ? path : "");
-    if (is_unnamed(path)) {
-        str_append(&text, ".gpu-tracker_");
-        append_uuid(&text);
-        str_append(&text, ".pkl");
-    }
+    if (!is_unnamed(path))
+        return str_steal(&text);
+    random_fill(bytes, sizeof bytes);
+    bytes[6] = (unsigned char)((bytes[6] & 0x0f) | 0x40);
+    bytes[8] = (unsigned char)((bytes[8] & 0x3f) | 0x80);
+    str_append(&text, ".gpu-tracker_");
+    for (size_t i = 0; i < sizeof bytes; i++)
+        str_printf(&text, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", bytes[i]);
+    str_append(&text, ".pkl");
     return str_steal(&text);
 }
 
@@ -109,21 +102,17 @@ const char *results_file_path(const struct results_file *file)
     return file->path;
 }
 
-/* What makes a pickle of the file: before and after the copies. */
-static bool write_frame(int fd)
-{
-    off_t end = (off_t)(RESULTS_HEAD_SIZE + RESULTS_COPIES * RESULTS_COPY_DISTANCE);
-    return pwrite(fd, RESULTS_HEAD, RESULTS_HEAD_SIZE, 0) == (ssize_t)RESULTS_HEAD_SIZE &&
-           pwrite(fd, RESULTS_TAIL, RESULTS_TAIL_SIZE, end) == (ssize_t)RESULTS_TAIL_SIZE;
-}
-
 void results_file_write(struct results_file *file, const struct str *copy)
 {
     if (!file || (file->fd < 0 && open_file(file, O_EXCL, NULL) != GPUT_OK))
         return;
     if (copy->failed || copy->length > RESULTS_COPY_DISTANCE)
         return;
-    if (file->updates == 0 && !write_frame(file->fd))
+    /* What is before and after the copies makes a pickle of the file. */
+    off_t end = (off_t)(RESULTS_HEAD_SIZE + RESULTS_COPIES * RESULTS_COPY_DISTANCE);
+    if (file->updates == 0 &&
+        (pwrite(file->fd, RESULTS_HEAD, RESULTS_HEAD_SIZE, 0) != (ssize_t)RESULTS_HEAD_SIZE ||
+            pwrite(file->fd, RESULTS_TAIL, RESULTS_TAIL_SIZE, end) != (ssize_t)RESULTS_TAIL_SIZE))
         return;
     off_t at = (off_t)(RESULTS_HEAD_SIZE + file->updates % RESULTS_COPIES * RESULTS_COPY_DISTANCE);
     if (pwrite(file->fd, copy->data, copy->length, at) == (ssize_t)copy->length)
@@ -149,20 +138,6 @@ void results_file_close(struct results_file *file)
 
 /* ---- Reading ---- */
 
-static int no_copy(
-    const char *path, enum results_decoded decoded, const char *version, struct gput_error *error)
-{
-    if (decoded == RESULTS_OTHER_FORM)
-        return error_set(error, GPUT_ERROR_FORMAT,
-            "%s was written by gpu-tracker %s in a format that gpu-tracker " GPUT_VERSION
-            " does not know. Please show it with that version.",
-            path, version);
-    return error_set(error, GPUT_ERROR_FORMAT,
-        "%s holds no results that gpu-tracker " GPUT_VERSION
-        " can read: it is damaged, or another version wrote it.",
-        path);
-}
-
 int results_file_parse(const char *path, const struct str *content, struct gput_results *results,
     struct gput_error *error)
 {
@@ -187,5 +162,15 @@ int results_file_parse(const char *path, const struct str *content, struct gput_
         if (decoded == RESULTS_OTHER_FORM)
             memcpy(version, copy.version, sizeof version);
     }
-    return best > 0 ? GPUT_OK : no_copy(path, worst, version, error);
+    if (best > 0)
+        return GPUT_OK;
+    if (worst == RESULTS_OTHER_FORM)
+        return error_set(error, GPUT_ERROR_FORMAT,
+            "%s was written by gpu-tracker %s in a format that gpu-tracker " GPUT_VERSION
+            " does not know. Please show it with that version.",
+            path, version);
+    return error_set(error, GPUT_ERROR_FORMAT,
+        "%s holds no results that gpu-tracker " GPUT_VERSION
+        " can read: it is damaged, or another version wrote it.",
+        path);
 }

@@ -20,6 +20,7 @@
 /* A pickle of protocol 2 and later begins with this byte. */
 #define PICKLE_START '\x80'
 
+/* Returns the form that a file has by its first bytes. */
 static enum results_form form_of(const char *bytes, size_t length)
 {
     size_t at;
@@ -59,42 +60,26 @@ static int refuse(const char *path, struct gput_error *error)
 static int parse_report(const char *path, const struct str *content, struct gput_results *results,
     struct gput_error *error)
 {
-    struct doc *doc;
+    CLEANUP(doc_destroy_pointer) struct doc *doc = NULL;
     struct gput_error reason;
     int code = doc_read_json(str_text(content), content->length, path, &doc, error);
     /* A log may have one document a line, as recordings of power do. */
     if (code == GPUT_ERROR_FORMAT && !begins_as_report(str_text(content), content->length))
         return refuse(path, error);
-    if (code != GPUT_OK)
-        return code;
+    TRY(code);
     if (!results_doc_is_report(doc))
-        code = refuse(path, error);
-    else if ((code = results_read_doc(doc, results, &reason)) == GPUT_ERROR_MEMORY)
-        code = error_memory(error);
-    else if (code != GPUT_OK)
-        code = error_set(error, GPUT_ERROR_FORMAT, "%.400s: %s", path, reason.message);
-    doc_destroy(doc);
-    return code;
-}
-
-static int parse(const char *path, enum results_form form, const struct str *content,
-    struct gput_results *results, struct gput_error *error)
-{
-    switch (form) {
-    case RESULTS_KEPT:
-        return results_file_parse(path, content, results, error);
-    case RESULTS_REPORT:
-        return parse_report(path, content, results, error);
-    default:
         return refuse(path, error);
-    }
+    code = results_read_doc(doc, results, &reason);
+    if (code == GPUT_OK || code == GPUT_ERROR_MEMORY)
+        return code == GPUT_OK ? code : error_memory(error);
+    return error_set(error, GPUT_ERROR_FORMAT, "%.400s: %s", path, reason.message);
 }
 
 int results_read(const char *path, struct gput_results *results, enum results_form *form,
     struct gput_error *error)
 {
     char begin[64];
-    struct str content = {0};
+    CLEANUP_STR struct str content = {0};
     size_t length = file_read_beginning(path, begin, sizeof begin);
     if (length > 0 && form_of(begin, length) == RESULTS_NONE) /* it may be large */
         return refuse(path, error);
@@ -106,10 +91,10 @@ int results_read(const char *path, struct gput_results *results, enum results_fo
     enum results_form found = form_of(str_text(&content), content.length);
     if (form)
         *form = found;
-    if (code == GPUT_OK)
-        code = parse(path, found, &content, results, error);
-    str_finish(&content);
-    return code;
+    TRY(code);
+    return found == RESULTS_KEPT     ? results_file_parse(path, &content, results, error)
+           : found == RESULTS_REPORT ? parse_report(path, &content, results, error)
+                                     : refuse(path, error);
 }
 
 /* Says of a file in neither form what it is: too large, a pickle or anything else. */

@@ -155,8 +155,8 @@ static void another_form_names_its_version(void **state)
 static void render_in_every_format(const struct gput_results *results)
 {
     static const enum gput_format formats[] = {GPUT_FORMAT_TEXT, GPUT_FORMAT_FULL,
-        GPUT_FORMAT_SUMMARY, GPUT_FORMAT_LINE, GPUT_FORMAT_JSON, GPUT_FORMAT_PICKLE,
-        GPUT_FORMAT_PROMETHEUS, GPUT_FORMAT_OPENMETRICS};
+        GPUT_FORMAT_SUMMARY, GPUT_FORMAT_LINE, GPUT_FORMAT_JSON, GPUT_FORMAT_PROMETHEUS,
+        GPUT_FORMAT_OPENMETRICS};
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
         char *bytes;
         assert_int_equal(
