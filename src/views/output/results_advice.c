@@ -27,6 +27,7 @@ struct advice {
     size_t count;
 };
 
+/* Adds a sentence, unless there are too many already. */
 __attribute__((format(printf, 2, 3))) static void add(
     struct advice *advice, const char *format, ...)
 {
@@ -38,93 +39,61 @@ __attribute__((format(printf, 2, 3))) static void add(
     va_end(arguments);
 }
 
-/* Whether something else than gpu-tracker killed the command, or what a shell ran for it. */
-static bool was_killed(const struct gput_results *results)
+/* Adds where memory ran out or nearly did: of the command, of a GPU, of the machine. */
+static void add_full_memory(struct advice *advice)
 {
+    const struct gput_results *results = advice->results;
+    const struct gput_accounting *accounting = &results->accounting;
     const struct gput_identity *identity = &results->identity;
-    return !results->limit.enforced &&
-           (identity->signal == SIGKILL || identity->exit_status == 128 + SIGKILL);
-}
 
-/* Also what the command started, and lived without. */
-static void add_oom_kills(struct advice *advice)
-{
-    const struct gput_accounting *accounting = &advice->results->accounting;
+    /* Also counts what the command started, and survived. */
     if (accounting->oom_killed > 0)
         add(advice, "%.0f process%s killed: out of memory (%.110s).", accounting->oom_killed,
             accounting->oom_killed == 1 ? " was" : "es were", accounting->oom_killed_reason);
-}
 
-/* That memory was the reason where no control group counted it, the kernel's log alone says; and
- * daemons that end programs before the kernel has to are not counted. */
-static void add_ram_near_limit(struct advice *advice)
-{
-    bool is_unexplained =
-        was_killed(advice->results) && !(advice->results->accounting.oom_killed > 0);
-    const char *end = is_unexplained ? ", and it was killed: out of memory, most likely" : "";
+    /* Without a control group that counts them, only the kernel's log knows of a kill for memory,
+     * and daemons that kill before the kernel has to are counted nowhere. So a kill by somebody
+     * else than gpu-tracker, of the command or of what a shell ran for it, is explained by the
+     * peak. */
+    bool was_killed = !results->limit.enforced &&
+                      (identity->signal == SIGKILL || identity->exit_status == 128 + SIGKILL);
+    bool is_unexplained = was_killed && !(accounting->oom_killed > 0);
     char limit_text[HUMAN_SIZE];
-    double limit = advice->results->static_data.allowed_ram_bytes;
-    double peak = results_ram_of_limit(advice->results, advice->results->max[GPUT_COMBINED_RAM]);
+    double limit = results->static_data.allowed_ram_bytes;
+    double peak = results_ram_of_limit(results, results->max[GPUT_COMBINED_RAM]);
     if (peak >= NEAR_LIMIT * limit)
         add(advice, "RAM peaked at %.0f %% of its limit of %s%s.", 100 * peak / limit,
-            human_bytes(limit, limit_text), end);
-}
+            human_bytes(limit, limit_text),
+            is_unexplained ? ", and it was killed: out of memory, most likely" : "");
 
-static void add_full_machine(struct advice *advice)
-{
-    double capacity = advice->results->static_data.ram_system_capacity_bytes;
-    double used = advice->results->max[GPUT_SYSTEM_RAM];
-    if (isnan(advice->results->static_data.allowed_ram_bytes) && used >= 0.95 * capacity)
-        add(advice, "The machine's RAM was %.0f %% in use.", 100 * used / capacity);
-}
-
-static void add_unused_ram(struct advice *advice)
-{
-    char limit_text[HUMAN_SIZE];
-    double limit = advice->results->static_data.allowed_ram_bytes;
-    double peak = results_ram_of_limit(advice->results, advice->results->max[GPUT_COMBINED_RAM]);
-    if (limit >= UNUSED_RAM_MIN_BYTES && peak <= UNUSED_RAM * limit)
-        add(advice, "RAM peaked at %.0f %% of the %s that were allowed.", 100 * peak / limit,
-            human_bytes(limit, limit_text));
-}
-
-static void add_gpu_ram_near_limit(struct advice *advice)
-{
-    for (uint32_t i = 0; i < advice->results->n_gpus; i++) {
-        const struct gput_gpu *gpu = &advice->results->gpus[i];
+    for (uint32_t i = 0; i < results->n_gpus; i++) {
+        const struct gput_gpu *gpu = &results->gpus[i];
         if (gpu->selected && gpu->max_ram_bytes >= NEAR_LIMIT * gpu->ram_capacity_bytes)
             add(advice, "The RAM of GPU %u was %.0f %% in use.", (unsigned)i,
                 100 * gpu->max_ram_bytes / gpu->ram_capacity_bytes);
     }
+
+    double capacity = results->static_data.ram_system_capacity_bytes;
+    double used = results->max[GPUT_SYSTEM_RAM];
+    if (isnan(limit) && used >= 0.95 * capacity)
+        add(advice, "The machine's RAM was %.0f %% in use.", 100 * used / capacity);
 }
 
-/* The environment or --gpu-uuids names some GPUs, or the command used one of those it sees. */
-static bool wanted_gpus(const struct gput_results *results)
-{
-    bool is_wanted = !isnan(results->allowed.gpus) || results->allowed.named_gpus > 0;
-    for (uint32_t i = 0; i < results->n_gpus; i++) {
-        const struct gput_gpu *gpu = &results->gpus[i];
-        is_wanted |= !gpu->selected || gpu->max_combined_ram_bytes > 0;
-    }
-    return is_wanted;
-}
-
-/* Several GPUs of a machine are not the business of a command that asked for none and used none. */
-static bool are_gpus_compared(const struct gput_results *results)
-{
-    if (wanted_gpus(results))
-        return results->elapsed_seconds >= MIN_GPU_SECONDS;
-    return results->n_gpus == 1 && results->elapsed_seconds >= MIN_SECONDS;
-}
-
+/* Adds the GPUs that were idle. A command that neither named GPUs nor used one is not told about
+ * the several GPUs of its machine. */
 static void add_idle_gpus(struct advice *advice)
 {
-    bool is_long = advice->results->elapsed_seconds >= MIN_SECONDS;
-    bool are_lists_late = advice->results->gpu_peaks.late_list_seconds > 0;
-    if (!are_gpus_compared(advice->results))
+    const struct gput_results *results = advice->results;
+    bool is_long = results->elapsed_seconds >= MIN_SECONDS;
+    bool is_wanted = !isnan(results->allowed.gpus) || results->allowed.named_gpus > 0;
+    for (uint32_t i = 0; i < results->n_gpus; i++)
+        is_wanted |= !results->gpus[i].selected || results->gpus[i].max_combined_ram_bytes > 0;
+    if (is_wanted ? results->elapsed_seconds < MIN_GPU_SECONDS : results->n_gpus != 1 || !is_long)
         return;
-    for (uint32_t i = 0; i < advice->results->n_gpus; i++) {
-        const struct gput_gpu *gpu = &advice->results->gpus[i];
+
+    bool are_lists_late = results->gpu_peaks.late_list_seconds > 0;
+    for (uint32_t i = 0; i < results->n_gpus; i++) {
+        const struct gput_gpu *gpu = &results->gpus[i];
         if (!gpu->selected)
             continue;
         if (gpu->max_combined_ram_bytes == 0 && !are_lists_late)
@@ -139,14 +108,7 @@ static void add_idle_gpus(struct advice *advice)
     }
 }
 
-/* Of the allowed cores those that others kept busy: what they used beyond the cores that are not
- * allowed. */
-static double cores_of_others(const struct gput_results *results, double used, double allowed)
-{
-    double others = results->mean[GPUT_CPU_SYSTEM_SUM] / 100 - used;
-    return fmax(others - (results->static_data.system_core_count - allowed), 0);
-}
-
+/* Adds that less than half of the cores was used, and how many of the others were busy. */
 static void add_unused_cores(struct advice *advice)
 {
     const struct gput_results *results = advice->results;
@@ -157,7 +119,10 @@ static void add_unused_cores(struct advice *advice)
     double used = results->accounting.kernel_cpu_seconds / results->elapsed_seconds;
     if (!(allowed >= 2 && used < allowed / 2 && allowed - used >= 1))
         return;
-    double others = cores_of_others(results, used, allowed);
+
+    /* Others kept as many of the allowed cores busy as they used beyond the cores that are not. */
+    double others = results->mean[GPUT_CPU_SYSTEM_SUM] / 100 - used;
+    others = fmax(others - (results->static_data.system_core_count - allowed), 0);
     human_cores(used, text);
     if (used + others > BUSY * allowed)
         add(advice, "%s of %g cores used: others kept %s of them busy.", text, allowed,
@@ -166,35 +131,25 @@ static void add_unused_cores(struct advice *advice)
         add(advice, "%s of %g cores used.", text, allowed);
 }
 
-static void add_short_processes(struct advice *advice)
+/* Adds what a command that ran for a while could do better: ask for less, be sampled better. */
+static void add_waste(struct advice *advice)
 {
-    const struct gput_accounting *accounting = &advice->results->accounting;
-    double percent = 100 * accounting->short_lived_cpu_seconds / accounting->kernel_cpu_seconds;
-    if (percent >= NOTABLE_PERCENT &&
-        accounting->short_lived_cpu_seconds >= MIN_SHORT_LIVED_SECONDS)
-        add(advice, "At least %.0f %% of CPU time in %.0f or more processes under 50 ms.", percent,
-            accounting->short_lived_processes);
-}
+    const struct gput_results *results = advice->results;
+    char limit_text[HUMAN_SIZE];
+    add_unused_cores(advice);
 
-static void add_missed_by_samples(struct advice *advice)
-{
-    double percent = advice->results->accounting.captured_percent;
-    if (percent <= 100 - NOTABLE_PERCENT)
-        add(advice, "Samples saw %.0f %% of the CPU time. Sample more often (--st).", percent);
-}
+    double limit = results->static_data.allowed_ram_bytes;
+    double peak = results_ram_of_limit(results, results->max[GPUT_COMBINED_RAM]);
+    if (limit >= UNUSED_RAM_MIN_BYTES && peak <= UNUSED_RAM * limit)
+        add(advice, "RAM peaked at %.0f %% of the %s that were allowed.", 100 * peak / limit,
+            human_bytes(limit, limit_text));
 
-static void add_lost_rows(struct advice *advice)
-{
-    if (advice->results->tracker.rows_lost)
-        add(advice, "%llu sample%s could not be written to the tracking file.",
-            (unsigned long long)advice->results->tracker.rows_lost,
-            advice->results->tracker.rows_lost == 1 ? "" : "s");
-}
+    double captured = results->accounting.captured_percent;
+    if (captured <= 100 - NOTABLE_PERCENT)
+        add(advice, "Samples saw %.0f %% of the CPU time. Sample more often (--st).", captured);
 
-static void add_late_samples(struct advice *advice)
-{
-    uint64_t ticks = advice->results->tracker.ticks;
-    uint64_t late = advice->results->tracker.late_ticks + advice->results->tracker.missed_ticks;
+    uint64_t ticks = results->tracker.ticks;
+    uint64_t late = results->tracker.late_ticks + results->tracker.missed_ticks;
     if (ticks >= 20 && (double)late * 100 >= LATE_PERCENT * (double)ticks)
         add(advice, "%.0f %% of the samples were late: the machine was overloaded.",
             100 * fmin((double)late / (double)ticks, 1));
@@ -202,19 +157,20 @@ static void add_late_samples(struct advice *advice)
 
 size_t results_advice(const struct gput_results *results, char texts[MAX_ADVICE][ADVICE_SIZE])
 {
+    const struct gput_accounting *accounting = &results->accounting;
     struct advice advice = {results, texts, 0};
-    add_oom_kills(&advice);
-    add_ram_near_limit(&advice);
-    add_gpu_ram_near_limit(&advice);
-    add_full_machine(&advice);
-    add_lost_rows(&advice);
-    add_short_processes(&advice);
+    add_full_memory(&advice);
+    if (results->tracker.rows_lost)
+        add(&advice, "%llu sample%s could not be written to the tracking file.",
+            (unsigned long long)results->tracker.rows_lost,
+            results->tracker.rows_lost == 1 ? "" : "s");
+    double short_lived = accounting->short_lived_cpu_seconds;
+    double percent = 100 * short_lived / accounting->kernel_cpu_seconds;
+    if (percent >= NOTABLE_PERCENT && short_lived >= MIN_SHORT_LIVED_SECONDS)
+        add(&advice, "At least %.0f %% of CPU time in %.0f or more processes under 50 ms.", percent,
+            accounting->short_lived_processes);
     add_idle_gpus(&advice);
-    if (results->elapsed_seconds >= MIN_SECONDS) {
-        add_unused_cores(&advice);
-        add_unused_ram(&advice);
-        add_missed_by_samples(&advice);
-        add_late_samples(&advice);
-    }
+    if (results->elapsed_seconds >= MIN_SECONDS)
+        add_waste(&advice);
     return advice.count;
 }

@@ -42,13 +42,13 @@ void text_grid_put(struct text_grid *grid, const char *cell)
     grid->n_cells++;
 }
 
-/* The columns of a terminal that a line takes: those that stay, and the gaps between them. */
+/* The columns of a terminal that a line takes. The last column of a grid is never dropped. */
 static size_t line_width(const struct text_grid *grid)
 {
-    size_t width = 0;
+    size_t width = grid->margin;
     for (size_t i = 0; i < grid->n_columns; i++)
         if (grid->widths[i] != DROPPED)
-            width += grid->widths[i] + (width > 0 ? grid->gap : 0);
+            width += grid->widths[i] + (i + 1 < grid->n_columns ? grid->gap : 0);
     return width;
 }
 
@@ -103,7 +103,8 @@ bool text_grid_is_dropped(const struct text_grid *grid, size_t column)
     return grid->widths && grid->widths[column] == DROPPED;
 }
 
-/* Writes a cell, cut where its column is. Blanks end a line only where names are all it has. */
+/* Writes a cell, cut where its column is, and the gap after it. Blanks end a line only where names
+ * are all it has. */
 static void write_cell(
     const struct text_grid *grid, size_t column, const char *cell, struct str *text)
 {
@@ -119,33 +120,42 @@ static void write_cell(
     if (!options->is_left)
         str_append_repeated(text, ' ', blanks);
     str_append(text, cell);
-    if (options->is_left && (column + 1 < grid->n_columns || column == 0))
+    bool is_last = column + 1 == grid->n_columns;
+    if (options->is_left && (!is_last || column == 0))
         str_append_repeated(text, ' ', blanks);
+    if (!is_last)
+        str_append_repeated(text, ' ', grid->gap);
+}
+
+void text_grid_write_rows(struct text_grid *grid, size_t first, size_t end, struct str *text)
+{
+    bool is_measured = grid->widths != NULL;
+    if (!is_measured)
+        grid->widths = calloc(grid->n_columns + 1, sizeof *grid->widths);
+    text->failed |= !grid->widths || grid->cells.failed;
+    if (text->failed || grid->n_columns == 0)
+        return;
+    if (!is_measured)
+        fit(grid);
+    const char *cell = str_text(&grid->cells);
+    for (size_t i = 0; i < grid->n_cells; i++, cell += strlen(cell) + 1) {
+        size_t row = i / grid->n_columns, column = i % grid->n_columns;
+        if (row < first || row >= end)
+            continue;
+        if (column == 0) {
+            str_append_repeated(text, '\t', grid->indent);
+            str_append_repeated(text, ' ', grid->margin);
+        }
+        if (grid->widths[column] != DROPPED)
+            write_cell(grid, column, cell, text);
+        if (column + 1 == grid->n_columns)
+            str_append_char(text, '\n');
+    }
 }
 
 void text_grid_write(struct text_grid *grid, struct str *text)
 {
-    grid->widths = calloc(grid->n_columns + 1, sizeof *grid->widths);
-    text->failed |= !grid->widths || grid->cells.failed;
-    if (text->failed || grid->n_columns == 0)
-        return;
-    fit(grid);
-    bool is_first = true;
-    const char *cell = str_text(&grid->cells);
-    for (size_t i = 0; i < grid->n_cells; i++, cell += strlen(cell) + 1) {
-        size_t column = i % grid->n_columns;
-        if (column == 0)
-            str_append_repeated(text, '\t', grid->indent);
-        if (grid->widths[column] != DROPPED) {
-            str_append_repeated(text, ' ', is_first ? 0 : grid->gap);
-            write_cell(grid, column, cell, text);
-            is_first = false;
-        }
-        if (column + 1 == grid->n_columns) {
-            str_append_char(text, '\n');
-            is_first = true;
-        }
-    }
+    text_grid_write_rows(grid, 0, SIZE_MAX, text);
 }
 
 /* ---- As pandas prints its tables ---- */

@@ -28,10 +28,11 @@ struct text_grid_column {
 struct text_grid {
     size_t gap;    /* blanks between columns */
     size_t indent; /* tabs before each line */
+    size_t margin; /* blanks before each line */
     size_t screen; /* columns of the screen; 0: any number */
     struct text_grid_column *columns;
     size_t n_columns;
-    size_t *widths;   /* by text_grid_write(); SIZE_MAX: dropped */
+    size_t *widths;   /* once it was written; SIZE_MAX: dropped */
     struct str cells; /* row by row, a NUL after each */
     size_t n_cells;
 };
@@ -49,7 +50,9 @@ void text_grid_put(struct text_grid *grid, const char *cell);
 /* Appends the rows: the columns, in the order of `drop`, that the screen holds. Without memory the
  * text fails. */
 void text_grid_write(struct text_grid *grid, struct str *text);
-/* Whether that dropped a column. */
+/* The same of the rows from `first` on, before `end`. */
+void text_grid_write_rows(struct text_grid *grid, size_t first, size_t end, struct str *text);
+/* Whether a column was dropped; once something was written. */
 bool text_grid_is_dropped(const struct text_grid *grid, size_t column);
 
 /* ---- As pandas prints its tables ---- */
