@@ -8,6 +8,7 @@
 #include "analysis/analyze/exact_figures.h"
 #include "analysis/analyze/self_time.h"
 #include "analysis/analyze/sweep.h"
+#include "base/cleanup.h"
 #include "base/number.h"
 #include "base/sized.h"
 #include "base/str.h"
@@ -28,6 +29,7 @@
 /* The state of a running analysis. */
 struct work {
     const struct gput_analysis_options *options;
+    struct tracking_reader *reader;
     struct sub_tracking_names *names;
     struct call_table table;
     const struct call_window *window;  /* outside of which calls are skipped; NULL: all count */
@@ -68,21 +70,11 @@ static void report_progress(
 
 /* ---- Marks ---- */
 
-/* A file that has no marks needs no thread ids. */
-static int check_thread_ids(
-    const struct work *work, const struct sub_tracking_reader *reader, struct gput_error *error)
-{
-    if (work->options->split != GPUT_SPLIT_THREAD ||
-        (sub_tracking_reader_columns(reader) & SUB_TRACKING_COLUMN_THREAD_ID))
-        return GPUT_OK;
-    return error_set(error, GPUT_ERROR_INVALID,
-        "Sub-tracking file %s has no thread ids: its code blocks can be split by process only.",
-        work->options->sub_tracking_file);
-}
-
+/* Reads all marks into the table of calls and pairs them, and warns of what the file lacks. */
 static int read_marks(
     struct work *work, struct sub_tracking_reader *reader, struct gput_error *error)
 {
+    const char *path = work->options->sub_tracking_file;
     struct sub_tracking_mark rows[BATCH];
     size_t count;
     int64_t first_ns = INT64_MAX;
@@ -90,7 +82,13 @@ static int read_marks(
         uint64_t done, total;
         TRY(sub_tracking_reader_next(reader, rows, BATCH, &count, error));
         if (first_ns == INT64_MAX && count > 0) {
-            TRY(check_thread_ids(work, reader, error));
+            /* A file that has no marks needs no thread ids. */
+            bool has_threads = sub_tracking_reader_columns(reader) & SUB_TRACKING_COLUMN_THREAD_ID;
+            if (work->options->split == GPUT_SPLIT_THREAD && !has_threads)
+                return error_set(error, GPUT_ERROR_INVALID,
+                    "Sub-tracking file %s has no thread ids: its code blocks can be split by "
+                    "process only.",
+                    path);
             first_ns = rows[0].timestamp_ns;
         }
         TRY(call_table_add(&work->table, rows, count, error));
@@ -98,11 +96,11 @@ static int read_marks(
         report_progress(work, 0, MARKS_SHARE, done, total);
     } while (count > 0);
     warn(work, sub_tracking_reader_warning(reader));
+    CLEANUP_FREE char *children = sub_tracking_children_warning(path, first_ns);
+    warn(work, children);
+
     const struct sub_tracking_lost *lost = sub_tracking_reader_lost(reader);
     work->analysis->lost = (struct lost_calls){lost->calls, lost->at_least};
-    char *children = sub_tracking_children_warning(work->options->sub_tracking_file, first_ns);
-    warn(work, children);
-    free(children);
     work->table.has_lost = lost->at_least;
     work->labels = *sub_tracking_reader_labels(reader);
     *sub_tracking_reader_labels(reader) = (struct sub_tracking_labels){0};
@@ -110,7 +108,7 @@ static int read_marks(
         work->table.ranks = &work->labels;
     TRY(call_table_pair(&work->table, error));
     char warning[CALL_TABLE_WARNING_SIZE];
-    if (call_table_warning(&work->table, work->options->sub_tracking_file, warning))
+    if (call_table_warning(&work->table, path, warning))
         warn(work, warning);
     return GPUT_OK;
 }
@@ -137,30 +135,27 @@ static int load_calls(struct work *work, struct gput_error *error)
     return code == GPUT_OK ? call_table_join_open(&work->table, error) : code;
 }
 
-/* Whether two adjacent lanes belong to one part of a block. */
-static bool same_part(const struct call_lane *a, const struct call_lane *b, enum gput_split split)
-{
-    if (a->block != b->block || a->rank != b->rank)
-        return false;
-    return split == GPUT_SPLIT_RANK ||
-           (a->process_id == b->process_id &&
-               (split == GPUT_SPLIT_PROCESS || a->thread_id == b->thread_id));
-}
-
-/* Sets the targets of each lane: blocks are numbered first, then their parts. */
+/* Sets the targets of each lane: blocks are numbered first, then their parts. Lanes of one part
+ * are next to each other. */
 static int number_targets(struct work *work, struct gput_error *error)
 {
     const struct call_table *table = &work->table;
+    enum gput_split split = work->options->split;
     work->lanes = calloc(table->n_lanes + 1, sizeof *work->lanes);
     if (!work->lanes)
         return error_memory(error);
     for (size_t i = 0; i < table->n_lanes; i++) {
-        work->lanes[i] = (struct sweep_lane){
-            .block = work->groups.group_of[table->lanes[i].block], .part = SWEEP_NO_PART};
-        if (work->options->split == GPUT_SPLIT_NONE)
+        const struct call_lane *lane = &table->lanes[i], *before = i > 0 ? lane - 1 : NULL;
+        work->lanes[i] =
+            (struct sweep_lane){.block = work->groups.group_of[lane->block], .part = SWEEP_NO_PART};
+        if (split == GPUT_SPLIT_NONE)
             continue;
-        if (i == 0 || !same_part(&table->lanes[i - 1], &table->lanes[i], work->options->split))
-            work->n_parts++;
+        bool is_same_process =
+            before && before->process_id == lane->process_id &&
+            (split == GPUT_SPLIT_PROCESS || before->thread_id == lane->thread_id);
+        bool is_same_part = before && before->block == lane->block && before->rank == lane->rank &&
+                            (split == GPUT_SPLIT_RANK || is_same_process);
+        work->n_parts += !is_same_part;
         work->lanes[i].part = (uint32_t)work->groups.count + work->n_parts - 1;
     }
     return GPUT_OK;
@@ -168,8 +163,15 @@ static int number_targets(struct work *work, struct gput_error *error)
 
 /* ---- Rows ---- */
 
-static void record_time(struct work *work, double time, const struct tracking_row *row)
+_Static_assert((int)TRACKED_CPU_COMBINED_HARDWARE == (int)GPUT_CPU_COMBINED_HARDWARE &&
+                   TRACKED_CPU_COMBINED_HARDWARE + 1 == TRACKED_TIME,
+    "columns before the timestamp have the order of their ids");
+
+/* Passes a row on to the sweep, with its values in the order of the measurements. */
+static int add_row(struct work *work, const struct tracking_row *row, double values[ROW_COLUMNS],
+    struct gput_error *error)
 {
+    double time = row->timestamp - work->table.origin;
     if (time < work->first_row) {
         work->first_row = time;
         work->first = *row;
@@ -177,74 +179,35 @@ static void record_time(struct work *work, double time, const struct tracking_ro
     work->last_row = fmax(work->last_row, time);
     work->n_backward_rows += time < work->previous_row;
     work->previous_row = time;
-}
 
-_Static_assert((int)TRACKED_CPU_COMBINED_HARDWARE == (int)GPUT_CPU_COMBINED_HARDWARE &&
-                   TRACKED_CPU_COMBINED_HARDWARE + 1 == TRACKED_TIME,
-    "columns before the timestamp have the order of their ids");
-
-/* Those at once: one by one they would take a tenth of an analysis. */
-static void take_values(const struct work *work, const struct tracking_row *row, double *values)
-{
+    /* Copied at once: one by one they would take a tenth of an analysis. */
     memcpy(values, row->values, TRACKED_TIME * sizeof *values);
     for (size_t c = TRACKED_TIME; c < work->analysis->n_measurements; c++)
         values[c] = row->values[work->ids[c]];
+    return sweep_add_row(work->sweep, time, values, error);
 }
 
-static int read_rows(struct work *work, struct tracking_reader *reader, struct gput_error *error)
+static int read_rows(struct work *work, struct gput_error *error)
 {
-    struct tracking_row *rows = malloc(BATCH * sizeof *rows);
+    CLEANUP_FREE struct tracking_row *rows = malloc(BATCH * sizeof *rows);
     if (!rows)
         return error_memory(error);
     double values[ROW_COLUMNS] = {0};
     double share = work->options->sub_tracking_file ? 1 - MARKS_SHARE : 1;
     size_t count;
-    int code;
     do {
         uint64_t done, total;
-        code = tracking_reader_next(reader, rows, BATCH, &count, error);
-        for (size_t i = 0; code == GPUT_OK && i < count; i++) {
-            double time = rows[i].timestamp - work->table.origin;
-            record_time(work, time, &rows[i]);
-            take_values(work, &rows[i], values);
-            code = sweep_add_row(work->sweep, time, values, error);
-        }
-        tracking_reader_progress(reader, &done, &total);
+        TRY(tracking_reader_next(work->reader, rows, BATCH, &count, error));
+        for (size_t i = 0; i < count; i++)
+            TRY(add_row(work, &rows[i], values, error));
+        tracking_reader_progress(work->reader, &done, &total);
         report_progress(work, 1 - share, share, done, total);
-    } while (code == GPUT_OK && count > 0);
-    free(rows);
-    TRY(code);
-    warn(work, tracking_reader_warning(reader));
+    } while (count > 0);
+    warn(work, tracking_reader_warning(work->reader));
     return sweep_end(work->sweep, error);
 }
 
 /* ---- Energy ---- */
-
-/* Joules of only a part of the session are unknown for the session: they would be compared with
- * those of complete sessions. */
-static void add_session_energy(struct work *work, const struct session_energy *session)
-{
-    struct gput_analysis *analysis = work->analysis;
-    struct str warning = {0};
-    double seconds = 0;
-    for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++) {
-        bool is_known = !isnan(session->joules[i]);
-        bool is_partly = !is_known && session->unknown_seconds[i] < session->seconds;
-        analysis->energy[i] = session->joules[i];
-        analysis->has_energy |= is_known || is_partly;
-        if (!is_partly)
-            continue;
-        str_printf(&warning, "%s%s", warning.length ? ", " : "No joules of the session: ",
-            gput_energy_figure_name((enum gput_energy_figure)i));
-        seconds = fmax(seconds, session->unknown_seconds[i]);
-    }
-    if (warning.length) {
-        str_printf(&warning, ", of which up to %.1f of its %.1f seconds are not known.", seconds,
-            session->seconds);
-        warn(work, str_text(&warning));
-    }
-    str_finish(&warning);
-}
 
 static struct sweep_input input_of(const struct work *work)
 {
@@ -252,42 +215,46 @@ static struct sweep_input input_of(const struct work *work)
         work->table.calls, work->table.n_calls, work->lanes, work->groups.count + work->n_parts};
 }
 
+/* Reads joules of the session and of each target. Joules of only a part of the session are unknown
+ * for the session: they would be compared with those of complete sessions. */
 static int read_energy(struct work *work, struct gput_error *error)
 {
     struct session_energy session;
+    struct gput_analysis *analysis = work->analysis;
     const struct sweep_input input = input_of(work);
     TRY(analysis_energy_read(
         work->options->tracking_file, work->table.origin, &input, &session, &work->energy, error));
-    if (work->energy)
-        add_session_energy(work, &session);
+    CLEANUP_STR struct str warning = {0};
+    double seconds = 0;
+    for (int i = 0; work->energy && i < GPUT_ENERGY_FIGURE_COUNT; i++) {
+        bool is_known = !isnan(session.joules[i]);
+        bool is_partly = !is_known && session.unknown_seconds[i] < session.seconds;
+        analysis->energy[i] = session.joules[i];
+        analysis->has_energy |= is_known || is_partly;
+        if (!is_partly)
+            continue;
+        str_printf(&warning, "%s%s", warning.length ? ", " : "No joules of the session: ",
+            gput_energy_figure_name((enum gput_energy_figure)i));
+        seconds = fmax(seconds, session.unknown_seconds[i]);
+    }
+    if (warning.length) {
+        str_printf(&warning, ", of which up to %.1f of its %.1f seconds are not known.", seconds,
+            session.seconds);
+        warn(work, str_text(&warning));
+    }
     return GPUT_OK;
 }
 
 /* ---- Results ---- */
 
-static void add_static_cell(struct doc *static_data, const struct tracking_static_cell *cell)
-{
-    const char *end = cell->text + strlen(cell->text);
-    int64_t integer;
-    double number;
-    if (cell->text == end)
-        doc_add_null(static_data, cell->name);
-    else if (number_parse_int64(cell->text, end, &integer) == end)
-        doc_add_int(static_data, cell->name, integer);
-    else if (number_parse_double(cell->text, end, &number) == end)
-        doc_add_double(static_data, cell->name, number);
-    else
-        doc_add_string(static_data, cell->name, cell->text);
-}
-
-static int create_analysis(
-    struct work *work, const struct tracking_reader *reader, struct gput_error *error)
+/* Makes the analysis, with the measurements that the file has and what it says of the session. */
+static int create_analysis(struct work *work, struct gput_error *error)
 {
     const char *names[TRACKED_MEASUREMENTS];
     size_t n_measurements = 0;
     for (size_t i = 0; i < TRACKED_MEASUREMENTS; i++) {
         enum gput_measurement_id id = tracked_measurements[i];
-        if (measurement_came_later(id) && !tracking_reader_has(reader, id))
+        if (measurement_came_later(id) && !tracking_reader_has(work->reader, id))
             continue;
         work->ids[n_measurements] = id;
         names[n_measurements++] = gput_measurement(id)->name;
@@ -297,18 +264,23 @@ static int create_analysis(
         return error_memory(error);
     work->analysis->details = work->options->details;
     work->analysis->split = work->options->split;
+    struct doc *static_data = work->analysis->static_data;
     size_t count;
-    const struct tracking_static_cell *cells = tracking_reader_static_cells(reader, &count);
-    for (size_t i = 0; i < count; i++)
-        add_static_cell(work->analysis->static_data, &cells[i]);
-    return doc_failed(work->analysis->static_data) ? error_memory(error) : GPUT_OK;
-}
-
-/* It covers the time since the previous sample, which the first sample does not have. */
-static bool begins_later(const struct work *work, unsigned column)
-{
-    enum gput_measurement_id id = work->ids[column];
-    return measurement_curves[id].is_of_interval && isnan(work->first.values[id]);
+    const struct tracking_static_cell *cells = tracking_reader_static_cells(work->reader, &count);
+    for (const struct tracking_static_cell *cell = cells; cell < cells + count; cell++) {
+        const char *end = cell->text + strlen(cell->text);
+        int64_t integer;
+        double number;
+        if (cell->text == end)
+            doc_add_null(static_data, cell->name);
+        else if (number_parse_int64(cell->text, end, &integer) == end)
+            doc_add_int(static_data, cell->name, integer);
+        else if (number_parse_double(cell->text, end, &number) == end)
+            doc_add_double(static_data, cell->name, number);
+        else
+            doc_add_string(static_data, cell->name, cell->text);
+    }
+    return doc_failed(static_data) ? error_memory(error) : GPUT_OK;
 }
 
 /* Copies the figures of a target; without rows all stay unknown. `has_first`: the first row is
@@ -317,25 +289,15 @@ static uint64_t fill_usage(const struct work *work, const struct sweep_target *t
     bool has_first, struct gput_statistics *statistics, struct gput_percentiles *percentiles)
 {
     for (unsigned c = 0; target->total && c < work->analysis->n_measurements; c++) {
-        bool lacks_first = has_first && begins_later(work, c);
+        /* A rate covers the time since the sample before, which the first one does not have. */
+        enum gput_measurement_id id = work->ids[c];
+        bool lacks_first =
+            has_first && measurement_curves[id].is_of_interval && isnan(work->first.values[id]);
         statistics[c] = row_total_statistics(target->total, c, target->total->rows - lacks_first);
         if (percentiles && !isnan(statistics[c].max))
             percentiles[c] = quantile_sketch_percentiles(&target->sketches[c]);
     }
     return target->total ? target->total->rows : 0;
-}
-
-static int fill_overall(struct work *work, struct gput_error *error)
-{
-    struct gput_analysis *analysis = work->analysis;
-    if (analysis->details) {
-        analysis->overall_percentiles = analysis_create_percentiles(analysis->n_measurements);
-        if (!analysis->overall_percentiles)
-            return error_memory(error);
-    }
-    analysis->num_timepoints = fill_usage(
-        work, sweep_session(work->sweep), true, analysis->overall, analysis->overall_percentiles);
-    return GPUT_OK;
 }
 
 /* Sums over the calls of a block or a part. */
@@ -349,38 +311,8 @@ struct call_sums {
     bool has_first;                        /* the first row is in some call */
 };
 
-static int add_self_times(struct work *work, struct call_sums *sums, struct gput_error *error)
-{
-    const struct call_table *table = &work->table;
-    double *self_times = malloc((table->n_lanes + 1) * sizeof *self_times);
-    if (!self_times)
-        return error_memory(error);
-    int code = self_time_compute(table, self_times, error);
-    for (size_t i = 0; code == GPUT_OK && i < table->n_lanes; i++) {
-        sums[work->lanes[i].block].self_time += self_times[i];
-        if (work->lanes[i].part != SWEEP_NO_PART)
-            sums[work->lanes[i].part].self_time += self_times[i];
-    }
-    free(self_times);
-    return code;
-}
-
-static void add_exact(const struct work *work, struct call_sums *sums)
-{
-    for (size_t i = 0; work->table.exact && i < work->table.n_lanes; i++) {
-        const struct exact_figures *exact = work->table.lanes[i].exact;
-        exact_figures_sum(exact, sums[work->lanes[i].block].exact);
-        if (work->lanes[i].part != SWEEP_NO_PART)
-            exact_figures_sum(exact, sums[work->lanes[i].part].exact);
-    }
-}
-
-/* Whether a call lies outside of the time of the samples. */
-static bool is_outside(const struct work *work, const struct call *call)
-{
-    return call->stop < work->first_row || call->start > work->last_row;
-}
-
+/* Adds a call to the sums of its block or part. One that lies outside of the time of the samples
+ * counts as such. */
 static int add_call(
     struct work *work, struct call_sums *sum, size_t index, struct gput_error *error)
 {
@@ -389,7 +321,7 @@ static int add_call(
     bool has_first = call->start <= work->first_row && work->first_row <= call->stop;
     sum->has_first |= has_first;
     if (!work->table.is_open || !work->table.is_open[index]) {
-        sum->n_outside += is_outside(work, call);
+        sum->n_outside += call->stop < work->first_row || call->start > work->last_row;
         return duration_statistics_add(&sum->durations, seconds, work->options->details, error);
     }
     sum->n_open++;
@@ -397,18 +329,39 @@ static int add_call(
     return GPUT_OK;
 }
 
+/* Adds all calls, and what is known of the calls of a lane together: exact figures, and with
+ * details the time in which none of the blocks called inside ran. */
 static int add_calls(struct work *work, struct call_sums *sums, struct gput_error *error)
 {
-    for (size_t i = 0; i < work->table.n_calls; i++) {
-        const struct sweep_lane *lane = &work->lanes[work->table.calls[i].lane];
+    const struct call_table *table = &work->table;
+    for (size_t i = 0; i < table->n_calls; i++) {
+        const struct sweep_lane *lane = &work->lanes[table->calls[i].lane];
         TRY(add_call(work, &sums[lane->block], i, error));
         if (lane->part != SWEEP_NO_PART)
             TRY(add_call(work, &sums[lane->part], i, error));
     }
-    add_exact(work, sums);
-    return work->options->details ? add_self_times(work, sums, error) : GPUT_OK;
+    CLEANUP_FREE double *self_times = calloc(table->n_lanes + 1, sizeof *self_times);
+    if (!self_times)
+        return error_memory(error);
+    if (work->options->details)
+        TRY(self_time_compute(table, self_times, error));
+    for (size_t i = 0; i < table->n_lanes; i++) {
+        const struct exact_figures *exact = table->lanes[i].exact;
+        struct call_sums *block = &sums[work->lanes[i].block];
+        block->self_time += self_times[i];
+        if (table->exact)
+            exact_figures_sum(exact, block->exact);
+        if (work->lanes[i].part == SWEEP_NO_PART)
+            continue;
+        struct call_sums *part = &sums[work->lanes[i].part];
+        part->self_time += self_times[i];
+        if (table->exact)
+            exact_figures_sum(exact, part->exact);
+    }
+    return GPUT_OK;
 }
 
+/* Sets the figures of a block or part, which is that target. */
 static void fill_block(
     struct work *work, size_t target, struct call_sums *sums, struct gput_code_block *block)
 {
@@ -433,7 +386,7 @@ static void fill_block(
     }
 }
 
-/* Whose calls a part has. */
+/* Sets whose calls a part has. */
 static int identify_part(struct work *work, const struct call_lane *lane,
     struct gput_code_block *part, struct gput_error *error)
 {
@@ -481,18 +434,6 @@ static int fill_parts(
     return GPUT_OK;
 }
 
-static int name_block(struct work *work, size_t i, struct gput_error *error)
-{
-    size_t length;
-    struct gput_code_block *block = &work->analysis->blocks[i];
-    const char *category = sub_tracking_labels_category(&work->labels, work->groups.names[i]);
-    TRY(analysis_name_block(block, work->groups.names[i], error));
-    if (!category)
-        return GPUT_OK;
-    category = region_category_text(category, &length);
-    return analysis_set_category(work->analysis, block, category, length, error);
-}
-
 static int fill_blocks(struct work *work, struct call_sums *sums, struct gput_error *error)
 {
     const struct call_table *table = &work->table;
@@ -503,8 +444,15 @@ static int fill_blocks(struct work *work, struct call_sums *sums, struct gput_er
         return error_memory(error);
     analysis->n_blocks = work->groups.count;
     for (size_t i = 0; i < work->groups.count; i++) {
-        TRY(name_block(work, i, error));
-        fill_block(work, i, sums, &analysis->blocks[i]);
+        struct gput_code_block *block = &analysis->blocks[i];
+        const char *category = sub_tracking_labels_category(&work->labels, work->groups.names[i]);
+        TRY(analysis_name_block(block, work->groups.names[i], error));
+        if (category) {
+            size_t length;
+            category = region_category_text(category, &length);
+            TRY(analysis_set_category(analysis, block, category, length, error));
+        }
+        fill_block(work, i, sums, block);
     }
     size_t next;
     for (size_t first = 0; first < table->n_lanes; first = next)
@@ -512,53 +460,66 @@ static int fill_blocks(struct work *work, struct call_sums *sums, struct gput_er
     return GPUT_OK;
 }
 
+/* Sets the figures of the session and of its blocks. */
 static int fill_results(struct work *work, struct gput_error *error)
 {
+    struct gput_analysis *analysis = work->analysis;
     size_t n_targets = work->groups.count + work->n_parts;
-    struct call_sums *sums = calloc(n_targets + 1, sizeof *sums);
+    if (analysis->details) {
+        analysis->overall_percentiles = analysis_create_percentiles(analysis->n_measurements);
+        if (!analysis->overall_percentiles)
+            return error_memory(error);
+    }
+    analysis->num_timepoints = fill_usage(
+        work, sweep_session(work->sweep), true, analysis->overall, analysis->overall_percentiles);
+    CLEANUP_FREE struct call_sums *sums = calloc(n_targets + 1, sizeof *sums);
     if (!sums)
         return error_memory(error);
-    int code = fill_overall(work, error);
-    if (code == GPUT_OK)
-        code = fill_blocks(work, sums, error);
+    int code = fill_blocks(work, sums, error);
     for (size_t i = 0; i < n_targets; i++)
         duration_statistics_finish(&sums[i].durations);
-    free(sums);
-    if (code == GPUT_OK)
-        analysis_warn_of_gaps(work->analysis, work->options, &work->table, work->n_backward_rows);
-    return code;
+    TRY(code);
+    analysis_warn_of_gaps(analysis, work->options, &work->table, work->n_backward_rows);
+    return GPUT_OK;
 }
 
 static int analyze(struct work *work, struct gput_error *error)
 {
-    struct tracking_reader *reader;
-    TRY(tracking_reader_open(work->options->tracking_file, &reader, error));
-    tracking_reader_use_cores(reader, work->options->cores ? work->options->cores : 1);
-    int code = create_analysis(work, reader, error);
-    if (code == GPUT_OK && work->options->sub_tracking_file)
-        code = load_calls(work, error);
-    if (code == GPUT_OK)
-        code = block_groups_init(
-            &work->groups, &work->table, &work->labels, work->options->grouping, error);
-    if (code == GPUT_OK)
-        code = number_targets(work, error);
+    TRY(tracking_reader_open(work->options->tracking_file, &work->reader, error));
+    tracking_reader_use_cores(work->reader, work->options->cores ? work->options->cores : 1);
+    TRY(create_analysis(work, error));
+    if (work->options->sub_tracking_file)
+        TRY(load_calls(work, error));
+    TRY(block_groups_init(
+        &work->groups, &work->table, &work->labels, work->options->grouping, error));
+    TRY(number_targets(work, error));
     const struct sweep_input input = input_of(work);
-    if (code == GPUT_OK)
-        code = sweep_create(&input, work->options->details, &work->sweep, error);
-    if (code == GPUT_OK)
-        code = read_rows(work, reader, error);
-    tracking_reader_close(reader);
-    if (code == GPUT_OK)
-        code = call_table_close_open(&work->table, work->last_row, error);
-    if (code == GPUT_OK)
-        code = read_energy(work, error);
-    return code == GPUT_OK ? fill_results(work, error) : code;
+    TRY(sweep_create(&input, work->options->details, &work->sweep, error));
+    TRY(read_rows(work, error));
+    TRY(call_table_close_open(&work->table, work->last_row, error));
+    TRY(read_energy(work, error));
+    return fill_results(work, error);
+}
+
+static void work_finish(struct work *work)
+{
+    if (work->reader)
+        tracking_reader_close(work->reader);
+    sweep_destroy(work->sweep);
+    free(work->lanes);
+    block_groups_finish(&work->groups);
+    free(work->energy);
+    call_table_finish(&work->table);
+    sub_tracking_labels_finish(&work->labels);
+    sub_tracking_names_destroy(work->names);
+    gput_analysis_destroy(work->analysis);
 }
 
 int analysis_create_within(const struct gput_analysis_options *given,
     const struct call_window *window, struct gput_analysis **analysis, struct gput_error *error)
 {
     struct gput_analysis_options options = usual;
+    CLEANUP(work_finish)
     struct work work = {.options = &options,
         .window = window,
         .first_row = INFINITY,
@@ -571,19 +532,9 @@ int analysis_create_within(const struct gput_analysis_options *given,
     if (options.grouping != GPUT_GROUP_NONE && options.split != GPUT_SPLIT_NONE)
         return error_set(error, GPUT_ERROR_INVALID,
             "Code blocks can be grouped or split, not both: choose one of grouping and split.");
-    int code = analyze(&work, error);
-    sweep_destroy(work.sweep);
-    free(work.lanes);
-    block_groups_finish(&work.groups);
-    free(work.energy);
-    call_table_finish(&work.table);
-    sub_tracking_labels_finish(&work.labels);
-    sub_tracking_names_destroy(work.names);
-    if (code != GPUT_OK)
-        gput_analysis_destroy(work.analysis);
-    else
-        *analysis = work.analysis;
-    return code;
+    TRY(analyze(&work, error));
+    *analysis = STEAL(work.analysis);
+    return GPUT_OK;
 }
 
 int gput_analysis_create(const struct gput_analysis_options *options,
