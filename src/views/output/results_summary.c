@@ -3,6 +3,7 @@
  */
 #include "views/output/results_summary.h"
 
+#include "base/cleanup.h"
 #include "base/human.h"
 #include "base/screen.h"
 #include "views/output/doc_text.h"
@@ -18,13 +19,12 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* A bound that is farther away than this is worth a word; one that is farther than that says
- * nothing.
- */
+/* A bound that is farther away than this is worth a word. */
 #define NOTABLE_RISE 1.05
 
-/* Of a process that was attached to, the results have what the kernel announced of its end. */
-static void describe_end(const struct summary *summary, char *text, size_t size)
+/* Writes how long it took, and how it ended. Of a process that was attached to, the results have
+ * what the kernel announced of its end. */
+static void write_time(struct summary *summary)
 {
     const struct gput_limit_passed *limit = &summary->results->limit;
     const struct gput_identity *identity = &summary->results->identity;
@@ -33,29 +33,22 @@ static void describe_end(const struct summary *summary, char *text, size_t size)
     int signal = has_status && WIFSIGNALED(status)     ? WTERMSIG(status)
                  : is_attached && identity->signal > 0 ? (int)identity->signal
                                                        : 0;
-    text[0] = '\0';
+    char figure[HUMAN_SIZE], end[128] = "";
     if (limit->enforced)
-        snprintf(text, size, "ended: %s limit exceeded", limit->kind_name);
+        snprintf(end, sizeof end, "ended: %s limit exceeded", limit->kind_name);
     else if (signal)
-        snprintf(text, size, "killed by signal %d (%s)", signal, strsignal(signal));
+        snprintf(end, sizeof end, "killed by signal %d (%s)", signal, strsignal(signal));
     else if (has_status)
-        snprintf(text, size, "exit status %d", WEXITSTATUS(status));
+        snprintf(end, sizeof end, "exit status %d", WEXITSTATUS(status));
     else if (is_attached && identity->exit_status >= 0)
-        snprintf(text, size, "exit status %.0f", identity->exit_status);
+        snprintf(end, sizeof end, "exit status %.0f", identity->exit_status);
     else if (is_attached)
-        snprintf(text, size, "the process %s", summary->options->attached);
-}
-
-static void write_time(struct summary *summary)
-{
-    char figure[HUMAN_SIZE];
-    char end[128];
-    describe_end(summary, end, sizeof end);
+        snprintf(end, sizeof end, "the process %s", summary->options->attached);
     summary_row(
         summary, "Time", human_seconds(summary->results->elapsed_seconds, figure), "%s", end);
 }
 
-/* Reports of the older gpu_tracker have no CPU time, but the use that samples had. */
+/* Writes the use that samples had, where there is no CPU time: reports of the older gpu_tracker. */
 static void write_cpu_of_samples(struct summary *summary)
 {
     const struct gput_results *results = summary->results;
@@ -72,6 +65,7 @@ static void write_cpu_of_samples(struct summary *summary)
         results->static_data.system_core_count, used);
 }
 
+/* Writes CPU time as a mean number of cores, of those that are allowed or of the machine's. */
 static void write_cpu(struct summary *summary)
 {
     const struct gput_results *results = summary->results;
@@ -107,87 +101,65 @@ static void write_cpu(struct summary *summary)
     summary_row_or_shorter(summary, "CPU", human_seconds(seconds, figure), &detail, &shorter);
 }
 
-/* " (at most 7 GB)", what is known of a peak between samples. Reports of the older gpu_tracker know
- * nothing of it. */
-static void describe_bound(const struct gput_results *results, double peak, char *text, size_t size)
-{
-    char figure[HUMAN_SIZE];
-    double at_most = results->peaks.combined.at_most_bytes;
-    bool is_notable = isnan(peak) ? !isnan(at_most) : at_most > peak * NOTABLE_RISE;
-    bool is_useful = isnan(peak) || at_most <= peak * GPUT_USEFUL_BOUND;
-    text[0] = '\0';
-    if (is_notable && is_useful)
-        snprintf(text, size, " (at most %s)", human_bytes(at_most, figure));
-    else if (!is_useful && results_are_own(results))
-        snprintf(text, size, " (at least)");
-}
-
-/* "; main 5 GB, children 1.2 GB" */
-static void describe_parts(const struct gput_results *results, char *text, size_t size)
-{
-    char main[HUMAN_SIZE], others[HUMAN_SIZE];
-    text[0] = '\0';
-    if (results->max[GPUT_DESCENDANTS_RAM] > 0)
-        snprintf(text, size, "; main %s, children %s",
-            human_bytes(results->max[GPUT_MAIN_RAM], main),
-            human_bytes(results->max[GPUT_DESCENDANTS_RAM], others));
-}
-
-/* Of the RAM that is allowed, or of the machine's. */
-static void write_known_ram(struct summary *summary, double peak, const char *bound)
-{
-    const struct gput_static_data *data = &summary->results->static_data;
-    struct str detail = {0}, shorter = {0};
-    char figure[HUMAN_SIZE], whole[HUMAN_SIZE], machine[HUMAN_SIZE], parts[96], share[HUMAN_SIZE];
-    bool is_limited = !isnan(data->allowed_ram_bytes);
-    double limit = is_limited ? data->allowed_ram_bytes : data->ram_system_capacity_bytes;
-    describe_parts(summary->results, parts, sizeof parts);
-    if (is_limited && results_ram_is_not_of_limit(summary->results, peak)) {
-        summary_row(summary, "RAM", human_bytes(peak, figure),
-            "peak%s, with pages of files that the limit of %s does not count%s", bound,
-            human_bytes(limit, whole), parts);
-        return;
-    }
-    if (isnan(limit)) {
-        summary_row(summary, "RAM", human_bytes(peak, figure), "peak%s%s", bound, parts);
-        return;
-    }
-    human_share(100 * peak / limit, share);
-    human_bytes(limit, whole);
-    human_bytes(data->ram_system_capacity_bytes, machine);
-    str_printf(&detail, "peak%s, %s of the %s%s", bound, share,
-        is_limited ? "allowed " : "machine's ", whole);
-    if (is_limited)
-        str_printf(&detail, " (machine: %s)", machine);
-    str_append(&detail, parts);
-    str_printf(
-        &shorter, "peak%s, %s of %s%s%s", bound, share, whole, is_limited ? " allowed" : "", parts);
-    summary_row_or_shorter(summary, "RAM", human_bytes(peak, figure), &detail, &shorter);
-}
-
+/* Writes the peak of RAM as a share of what is allowed, or of the machine's. A bound is worth a
+ * word where the peak may have been notably higher; one that is far away says nothing. Reports of
+ * the older gpu_tracker have none. */
 static void write_ram(struct summary *summary)
 {
     const struct gput_results *results = summary->results;
+    const struct gput_static_data *data = &results->static_data;
+    char figure[HUMAN_SIZE], other[HUMAN_SIZE], whole[HUMAN_SIZE], machine[HUMAN_SIZE];
+    char bound[64] = "", parts[96] = "", share[HUMAN_SIZE];
     double peak = results->max[GPUT_COMBINED_RAM];
-    char bound[64];
-    describe_bound(results, peak, bound, sizeof bound);
-    if (isnan(peak))
+    double at_most = results->peaks.combined.at_most_bytes;
+    bool is_notable = isnan(peak) ? !isnan(at_most) : at_most > peak * NOTABLE_RISE;
+    bool is_useful = isnan(peak) || at_most <= peak * GPUT_USEFUL_BOUND;
+    if (is_notable && is_useful)
+        snprintf(bound, sizeof bound, " (at most %s)", human_bytes(at_most, figure));
+    else if (!is_useful && results_are_own(results))
+        snprintf(bound, sizeof bound, " (at least)");
+    if (isnan(peak)) {
         summary_row(summary, "RAM", "n/a", "%s%s",
             summary->options->attached
                 ? "no sample saw its memory: each coincided with the start or end of a program"
                 : "it ended before its memory was read",
             bound);
-    else
-        write_known_ram(summary, peak, bound);
-}
-/* Counters that are in no total; where there are none, "Not measured" has it. */
-static void write_no_energy(struct summary *summary)
-{
-    const struct gput_source *cpu = results_find_source(summary->results, "cpu_energy");
-    if (cpu && cpu->state == GPUT_SOURCE_SAMPLED)
-        summary_row(summary, "Energy", "n/a", "%s", cpu->reason);
+        return;
+    }
+
+    if (results->max[GPUT_DESCENDANTS_RAM] > 0)
+        snprintf(parts, sizeof parts, "; main %s, children %s",
+            human_bytes(results->max[GPUT_MAIN_RAM], figure),
+            human_bytes(results->max[GPUT_DESCENDANTS_RAM], other));
+    bool is_limited = !isnan(data->allowed_ram_bytes);
+    double limit = is_limited ? data->allowed_ram_bytes : data->ram_system_capacity_bytes;
+    human_bytes(peak, figure);
+    human_bytes(limit, whole);
+    if (is_limited && results_ram_is_not_of_limit(results, peak)) {
+        summary_row(summary, "RAM", figure,
+            "peak%s, with pages of files that the limit of %s does not count%s", bound, whole,
+            parts);
+        return;
+    }
+    if (isnan(limit)) {
+        summary_row(summary, "RAM", figure, "peak%s%s", bound, parts);
+        return;
+    }
+    struct str detail = {0}, shorter = {0};
+    human_share(100 * peak / limit, share);
+    str_printf(&detail, "peak%s, %s of the %s%s", bound, share,
+        is_limited ? "allowed " : "machine's ", whole);
+    if (is_limited)
+        str_printf(
+            &detail, " (machine: %s)", human_bytes(data->ram_system_capacity_bytes, machine));
+    str_append(&detail, parts);
+    str_printf(
+        &shorter, "peak%s, %s of %s%s%s", bound, share, whole, is_limited ? " allowed" : "", parts);
+    summary_row_or_shorter(summary, "RAM", figure, &detail, &shorter);
 }
 
+/* Writes the joules of the command, or of the machine where its share is not known. Counters that
+ * are in no total give a reason; where there are none, "Not measured" has it. */
 static void write_energy(struct summary *summary)
 {
     const struct gput_energy *energy = &summary->results->energy;
@@ -195,7 +167,9 @@ static void write_energy(struct summary *summary)
     char co2e[64] = "", power[64] = "", parts[ENERGY_PARTS_SIZE];
     struct str detail = {0}, shorter = {0};
     if (isnan(energy->combined) && isnan(energy->machine.total)) {
-        write_no_energy(summary);
+        const struct gput_source *cpu = results_find_source(summary->results, "cpu_energy");
+        if (cpu && cpu->state == GPUT_SOURCE_SAMPLED)
+            summary_row(summary, "Energy", "n/a", "%s", cpu->reason);
         return;
     }
     energy_total_words(energy, parts);
@@ -216,8 +190,8 @@ static void write_energy(struct summary *summary)
         summary, "Energy", human_joules(energy->combined, figure), &detail, &shorter);
 }
 
-/* One figure of each direction: what the processes asked for. What of it reached a disk is in the
- * full report. */
+/* Writes one figure of each direction: what the processes asked for. What of it reached a disk is
+ * in the full report. */
 static void write_io(struct summary *summary)
 {
     const struct gput_accounting *accounting = &summary->results->accounting;
@@ -254,59 +228,50 @@ static void write_processes(struct summary *summary)
 }
 
 /* What a user calls what a source gives; others have the label of their name. */
-static const char *missing_name(const char *source)
-{
-    static const char *const names[][2] = {
-        {"bytes", "bytes read and written"},
-        {"counts", "I/O and page faults"},
-        {"cpu_split", "user and system time"},
-        {"kernel_cpu_time", "CPU time"},
-        {"process_ends", "short-lived processes"},
-        {"process_gpu_ram", "who used the GPU"},
-        {"system", "the machine"},
-    };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (strcmp(names[i][0], source) == 0)
-            return names[i][1];
-    }
-    return NULL;
-}
+static const char *const missing_names[][2] = {
+    {"bytes", "bytes read and written"},
+    {"counts", "I/O and page faults"},
+    {"cpu_split", "user and system time"},
+    {"kernel_cpu_time", "CPU time"},
+    {"process_ends", "short-lived processes"},
+    {"process_gpu_ram", "who used the GPU"},
+    {"system", "the machine"},
+};
 
-/* "GPU, CPU energy"; who used a GPU is not a second gap where there is none. */
-static void list_missing(const struct gput_results *results, struct str *list)
-{
-    const struct gput_source *gpu = results_find_source(results, "gpu");
-    bool has_no_gpu = gpu && gpu->state == GPUT_SOURCE_UNAVAILABLE;
-    for (uint32_t i = 0; i < results->n_sources && i < GPUT_MAX_SOURCES; i++) {
-        const char *source = results->sources[i].name, *name = missing_name(source);
-        if (results->sources[i].state != GPUT_SOURCE_UNAVAILABLE ||
-            (has_no_gpu && strcmp(source, "process_gpu_ram") == 0))
-            continue;
-        str_append(list, list->length ? ", " : "");
-        if (name)
-            str_append(list, name);
-        else
-            doc_text_label(source, list);
-    }
-    screen_sanitize(list, 0);
-}
-
-/* "Not measured  GPU, CPU energy": in a column of its own, for its label is longer than others. */
+/* Writes "Not measured  GPU, CPU energy", in a column of its own, for its label is longer than
+ * others. Who used a GPU is not a second gap where there is none. */
 static void write_missing(struct summary *summary)
 {
     static const char label[] = "Not measured";
-    struct str list = {0};
-    list_missing(summary->results, &list);
-    if (list.length > 0) {
-        str_append(&list, " (why: -f full, gpu-tracker doctor)");
-        summary_color(summary, SUMMARY_DIM);
-        str_printf(summary->text, "  %s  ", label);
-        summary_append_wrapped(summary, str_text(&list), sizeof label + 3);
-        summary_color(summary, SUMMARY_PLAIN);
-        str_append_char(summary->text, '\n');
+    const struct gput_results *results = summary->results;
+    const struct gput_source *gpu = results_find_source(results, "gpu");
+    bool has_no_gpu = gpu && gpu->state == GPUT_SOURCE_UNAVAILABLE;
+    CLEANUP_STR struct str list = {0};
+    for (uint32_t i = 0; i < results->n_sources && i < GPUT_MAX_SOURCES; i++) {
+        const char *source = results->sources[i].name, *name = NULL;
+        if (results->sources[i].state != GPUT_SOURCE_UNAVAILABLE ||
+            (has_no_gpu && strcmp(source, "process_gpu_ram") == 0))
+            continue;
+        for (size_t k = 0; k < sizeof missing_names / sizeof *missing_names; k++)
+            if (strcmp(missing_names[k][0], source) == 0)
+                name = missing_names[k][1];
+        str_append(&list, list.length ? ", " : "");
+        if (name)
+            str_append(&list, name);
+        else
+            doc_text_label(source, &list);
     }
+    screen_sanitize(&list, 0);
     summary->text->failed |= list.failed;
-    str_finish(&list);
+    if (list.length == 0)
+        return;
+    str_append(&list, " (why: -f full, gpu-tracker doctor)");
+    summary_color(summary, SUMMARY_DIM);
+    str_printf(summary->text, "  %s  ", label);
+    summary_append_wrapped(summary, str_text(&list), sizeof label + 3);
+    summary_color(summary, SUMMARY_PLAIN);
+    str_append_char(summary->text, '\n');
+    summary->text->failed |= list.failed;
 }
 
 static void write_advice(struct summary *summary)

@@ -21,33 +21,6 @@ static void append_number(struct str *text, const struct gput_table *table, size
         str_append_double(text, gput_table_double(table, row, column));
 }
 
-/* JSON has no infinity. */
-static bool has_json_form(const struct gput_table *table, size_t row, size_t column)
-{
-    return gput_table_column_type(table, column) != GPUT_COLUMN_DOUBLE ||
-           isfinite(gput_table_double(table, row, column));
-}
-
-static void render_json_row(struct str *text, const struct gput_table *table, size_t row)
-{
-    for (size_t column = 0; column < gput_table_column_count(table); column++) {
-        const char *name = gput_table_column_name(table, column);
-        str_append(text, column == 0 ? "{" : ", ");
-        json_write_string(name, strlen(name), text);
-        str_append(text, ": ");
-        const char *value = gput_table_column_type(table, column) == GPUT_COLUMN_TEXT
-                                ? gput_table_text(table, row, column)
-                                : NULL;
-        if (value)
-            json_write_string(value, strlen(value), text);
-        else if (has_json_form(table, row, column))
-            append_number(text, table, row, column, "null");
-        else
-            str_append(text, "null");
-    }
-    str_append_char(text, '}');
-}
-
 struct gput_table_writer {
     enum gput_format format;
     size_t table_count; /* of the list */
@@ -59,10 +32,7 @@ struct gput_table_writer {
     struct str out;
 };
 
-static bool is_record(const struct gput_table *table)
-{
-    return gput_table_is_record(table) && gput_table_row_count(table) == 1;
-}
+/* ---- JSON: one table, or an object of several ---- */
 
 static void end_json_table(struct gput_table_writer *writer)
 {
@@ -70,25 +40,29 @@ static void end_json_table(struct gput_table_writer *writer)
         str_append(&writer->out, writer->rows > 0 ? "\n]" : "]");
 }
 
-static void begin_json_table(struct gput_table_writer *writer, const struct gput_table *table)
-{
-    const char *name = gput_table_name(table);
-    end_json_table(writer);
-    if (writer->table_count != 1) {
-        str_append(&writer->out, writer->written == 0 ? "{\n" : ",\n");
-        json_write_string(name, strlen(name), &writer->out);
-        str_append(&writer->out, ": ");
-    }
-    if (!is_record(table))
-        str_append_char(&writer->out, '[');
-}
-
+/* Appends the rows of a part. A record is an object, other tables are arrays of these. */
 static void add_json(struct gput_table_writer *writer, const struct gput_table *part)
 {
+    struct str *text = &writer->out;
     for (size_t row = 0; row < gput_table_row_count(part); row++, writer->rows++) {
         if (!writer->record)
-            str_append(&writer->out, writer->rows == 0 ? "\n" : ",\n");
-        render_json_row(&writer->out, part, row);
+            str_append(text, writer->rows == 0 ? "\n" : ",\n");
+        for (size_t column = 0; column < gput_table_column_count(part); column++) {
+            const char *name = gput_table_column_name(part, column);
+            enum gput_column_type type = gput_table_column_type(part, column);
+            const char *value =
+                type == GPUT_COLUMN_TEXT ? gput_table_text(part, row, column) : NULL;
+            str_append(text, column == 0 ? "{" : ", ");
+            json_write_string(name, strlen(name), text);
+            str_append(text, ": ");
+            if (value)
+                json_write_string(value, strlen(value), text);
+            else if (type == GPUT_COLUMN_DOUBLE && !isfinite(gput_table_double(part, row, column)))
+                str_append(text, "null"); /* JSON has no infinity */
+            else
+                append_number(text, part, row, column, "null");
+        }
+        str_append_char(text, '}');
     }
 }
 
@@ -100,14 +74,7 @@ static void end_json(struct gput_table_writer *writer)
     str_append(&writer->out, writer->table_count == 1 ? "\n" : "\n}\n");
 }
 
-static void begin_csv_table(struct str *text, const struct gput_table *table)
-{
-    size_t columns = gput_table_column_count(table);
-    for (size_t column = 0; column < columns; column++) {
-        csv_append_shown(text, gput_table_column_name(table, column));
-        str_append_char(text, column + 1 < columns ? ',' : '\n');
-    }
-}
+/* ---- CSV: one table ---- */
 
 static void add_csv(struct str *text, const struct gput_table *part)
 {
@@ -122,22 +89,7 @@ static void add_csv(struct str *text, const struct gput_table *part)
         }
 }
 
-static void begin_text_table(struct gput_table_writer *writer, const struct gput_table *table)
-{
-    if (writer->table_count > 1) {
-        str_append(&writer->out, writer->written > 0 ? "\n" : "");
-        table_text_name(table, &writer->out);
-        str_append(&writer->out, ":\n");
-    }
-}
-
-static void add_text(struct gput_table_writer *writer, const struct gput_table *part, bool first)
-{
-    if (writer->record)
-        table_text_add_record(part, &writer->out);
-    else
-        table_text_add(&writer->layout, part, first, &writer->out);
-}
+/* ---- Every format ---- */
 
 int gput_table_writer_create(enum gput_format format, size_t table_count,
     struct gput_table_writer **writer, struct gput_error *error)
@@ -162,31 +114,50 @@ void gput_table_writer_set_width(struct gput_table_writer *writer, unsigned widt
     writer->layout.screen = width;
 }
 
+/* Writes what is before the rows of a table. */
 static void begin_table(struct gput_table_writer *writer, const struct gput_table *table)
 {
-    if (writer->format == GPUT_FORMAT_TEXT)
-        begin_text_table(writer, table);
-    else if (writer->format == GPUT_FORMAT_JSON)
-        begin_json_table(writer, table);
-    else
-        begin_csv_table(&writer->out, table);
+    const char *name = gput_table_name(table);
+    size_t columns = gput_table_column_count(table);
+    bool is_record = gput_table_is_record(table) && gput_table_row_count(table) == 1;
+    if (writer->format == GPUT_FORMAT_TEXT && writer->table_count > 1) {
+        str_append(&writer->out, writer->written > 0 ? "\n" : "");
+        table_text_name(table, &writer->out);
+        str_append(&writer->out, ":\n");
+    } else if (writer->format == GPUT_FORMAT_JSON) {
+        end_json_table(writer);
+        if (writer->table_count != 1) {
+            str_append(&writer->out, writer->written == 0 ? "{\n" : ",\n");
+            json_write_string(name, strlen(name), &writer->out);
+            str_append(&writer->out, ": ");
+        }
+        str_append(&writer->out, is_record ? "" : "[");
+    } else if (writer->format == GPUT_FORMAT_CSV) {
+        for (size_t column = 0; column < columns; column++) {
+            csv_append_shown(&writer->out, gput_table_column_name(table, column));
+            str_append_char(&writer->out, column + 1 < columns ? ',' : '\n');
+        }
+    }
     writer->written++;
     writer->table = table;
-    writer->record = is_record(table);
+    writer->record = is_record;
     writer->rows = 0;
 }
 
+/* Writes rows of a table, which begins if they are not of the one before. */
 static void add_part(struct gput_table_writer *writer, const struct gput_table *part)
 {
     bool first = part != writer->table;
     if (first)
         begin_table(writer, part);
-    if (writer->format == GPUT_FORMAT_TEXT)
-        add_text(writer, part, first);
-    else if (writer->format == GPUT_FORMAT_JSON)
+    if (writer->format == GPUT_FORMAT_JSON)
         add_json(writer, part);
-    else
+    else if (writer->format == GPUT_FORMAT_CSV)
         add_csv(&writer->out, part);
+    else if (writer->record)
+        table_text_add_record(part, &writer->out);
+    else
+        table_text_add(&writer->layout, part, first, &writer->out);
 }
 
 static int give(struct gput_table_writer *writer, const char **text, struct gput_error *error)
