@@ -5,25 +5,17 @@
 #include <math.h>
 #include <stdio.h>
 
-/* ---- Static data ---- */
+static const struct gput_percentiles no_percentiles = {NAN, NAN, NAN};
 
-static enum gput_column_type type_of(const struct doc *value)
-{
-    switch (value->kind) {
-    case DOC_INT:
-        return GPUT_COLUMN_INT;
-    case DOC_DOUBLE:
-        return GPUT_COLUMN_DOUBLE;
-    default:
-        return GPUT_COLUMN_TEXT;
-    }
-}
-
+/* Adds a table of one row: what the session says of itself, each value by its type. */
 static void add_static_data(struct gput_tables *tables, const struct doc *data)
 {
     struct gput_table *table = tables_add_record(tables, "static_data");
     for (const struct doc *value = data->first; value; value = value->next)
-        table_add_column(table, value->key, type_of(value));
+        table_add_column(table, value->key,
+            value->kind == DOC_INT      ? GPUT_COLUMN_INT
+            : value->kind == DOC_DOUBLE ? GPUT_COLUMN_DOUBLE
+                                        : GPUT_COLUMN_TEXT);
     for (const struct doc *value = data->first; value; value = value->next) {
         if (value->kind == DOC_INT)
             table_put_int(table, value->integer);
@@ -36,7 +28,6 @@ static void add_static_data(struct gput_tables *tables, const struct doc *data)
 
 /* ---- Figures ---- */
 
-static const struct gput_percentiles no_percentiles = {NAN, NAN, NAN};
 static void add_number(
     struct gput_table *table, const char *prefix, const char *name, const char *unit)
 {
@@ -63,20 +54,15 @@ static void put_statistics(struct gput_table *table, const struct gput_statistic
         table_put_columns(table, percentiles_columns, PERCENTILES_COLUMNS, percentiles);
 }
 
-static void add_head(const struct gput_analysis *analysis, struct gput_table *table)
+/* Adds the columns of a table of measurements, before which those may be that identify a block. */
+static void add_usage_columns(struct gput_table *table, bool percentiles)
 {
-    table_add_column(table, "code_block_name", GPUT_COLUMN_TEXT);
-    analysis_add_part_columns(analysis, table);
+    table_add_columns_of(table, GPUT_COLUMN_TEXT, "measurement", "unit", NULL);
+    add_statistics(table, "", NULL, percentiles);
+    table_add_column(table, "missing_timepoints", GPUT_COLUMN_INT);
 }
 
-static void put_head(const struct gput_analysis *analysis, struct gput_table *table,
-    const struct gput_code_block *block)
-{
-    table_put_text(table, block->name);
-    analysis_put_part(analysis, table, block);
-}
-
-/* Measurement by measurement: of a block, or of the session as a whole. */
+/* Puts a row a measurement, of a block or, where that is NULL, of the session as a whole. */
 static void put_usage(const struct gput_analysis *analysis, struct gput_table *table,
     const struct gput_code_block *block)
 {
@@ -84,8 +70,10 @@ static void put_usage(const struct gput_analysis *analysis, struct gput_table *t
     const struct gput_percentiles *percentiles =
         block ? block->percentiles : analysis->overall_percentiles;
     for (size_t i = 0; i < analysis->n_measurements; i++) {
-        if (block)
-            put_head(analysis, table, block);
+        if (block) {
+            table_put_text(table, block->name);
+            analysis_put_part(analysis, table, block);
+        }
         table_put_text(table, analysis->measurements[i]);
         table_put_text(table, analysis_unit(analysis, analysis->measurements[i]));
         put_statistics(
@@ -94,38 +82,14 @@ static void put_usage(const struct gput_analysis *analysis, struct gput_table *t
     }
 }
 
-static void add_usage(struct gput_table *table, bool percentiles)
-{
-    table_add_columns_of(table, GPUT_COLUMN_TEXT, "measurement", "unit", NULL);
-    add_statistics(table, "", NULL, percentiles);
-    table_add_column(table, "missing_timepoints", GPUT_COLUMN_INT);
-}
-
-static void add_overall(struct gput_tables *tables, const struct gput_analysis *analysis)
-{
-    struct gput_table *table = tables_add(tables, "overall");
-    add_usage(table, analysis->details);
-    put_usage(analysis, table, NULL);
-}
-
 /* ---- Code blocks ---- */
 
-static void walk_blocks(const struct gput_analysis *analysis, struct gput_table *table,
-    void (*put)(const struct gput_analysis *analysis, struct gput_table *table,
-        const struct gput_code_block *block))
-{
-    for (size_t i = 0; i < analysis->n_blocks; i++) {
-        const struct gput_code_block *block = &analysis->blocks[i];
-        put(analysis, table, block);
-        for (size_t part = 0; part < block->n_parts; part++)
-            put(analysis, table, &block->parts[part]);
-    }
-}
-
+/* Puts the row of a block or a part, in the order of add_block_columns(). */
 static void put_block(const struct gput_analysis *analysis, struct gput_table *table,
     const struct gput_code_block *block)
 {
-    put_head(analysis, table, block);
+    table_put_text(table, block->name);
+    analysis_put_part(analysis, table, block);
     table_put_columns(table, block_columns, n_block_columns, block);
     put_statistics(
         table, &block->compute_time, &block->compute_time_percentiles, analysis->details);
@@ -141,26 +105,10 @@ static void put_block(const struct gput_analysis *analysis, struct gput_table *t
             table_put_double(table, block->exact[i]);
 }
 
-static void add_lost_calls(struct gput_tables *tables, const struct gput_analysis *analysis)
+static void add_block_columns(const struct gput_analysis *analysis, struct gput_table *table)
 {
-    struct gput_table *table = tables_add_record(tables, "lost_calls");
-    table_add_columns(table, "", NULL, lost_columns, LOST_COLUMNS);
-    table_put_columns(table, lost_columns, LOST_COLUMNS, &analysis->lost);
-}
-
-static void add_energy(struct gput_tables *tables, const struct gput_analysis *analysis)
-{
-    struct gput_table *table = tables_add_record(tables, "energy");
-    for (enum gput_energy_figure i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++)
-        add_number(table, "", gput_energy_figure_name(i), "joules");
-    for (enum gput_energy_figure i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++)
-        table_put_double(table, analysis->energy[i]);
-}
-
-static void add_blocks(struct gput_tables *tables, const struct gput_analysis *analysis)
-{
-    struct gput_table *table = tables_add(tables, "code_blocks");
-    add_head(analysis, table);
+    table_add_column(table, "code_block_name", GPUT_COLUMN_TEXT);
+    analysis_add_part_columns(analysis, table);
     table_add_columns(table, "", NULL, block_columns, n_block_columns);
     add_statistics(table, "compute_time_", "seconds", analysis->details);
     add_number(table, "compute_time_", "total", "seconds");
@@ -168,20 +116,24 @@ static void add_blocks(struct gput_tables *tables, const struct gput_analysis *a
         add_number(table, "self_time_", "total", "seconds");
         add_number(table, "cpu_time_", "total", "seconds");
     }
-    for (int i = 0; analysis->has_energy && i < GPUT_ENERGY_FIGURE_COUNT; i++)
-        add_number(table, "energy_", gput_energy_figure_name((enum gput_energy_figure)i), "joules");
+    for (enum gput_energy_figure i = 0; analysis->has_energy && i < GPUT_ENERGY_FIGURE_COUNT; i++)
+        add_number(table, "energy_", gput_energy_figure_name(i), "joules");
     for (enum gput_exact_figure i = 0; i < GPUT_EXACT_FIGURE_COUNT; i++)
         if (analysis_shows_exact(analysis, i))
             add_number(table, "exact_", gput_exact_figure_name(i), gput_exact_figure_unit(i));
-    walk_blocks(analysis, table, put_block);
 }
 
-static void add_block_usage(struct gput_tables *tables, const struct gput_analysis *analysis)
+/* Puts the rows of all blocks, each before those of its parts. */
+static void put_blocks(const struct gput_analysis *analysis, struct gput_table *table,
+    void (*put)(const struct gput_analysis *analysis, struct gput_table *table,
+        const struct gput_code_block *block))
 {
-    struct gput_table *table = tables_add(tables, "code_block_usage");
-    add_head(analysis, table);
-    add_usage(table, analysis->details);
-    walk_blocks(analysis, table, put_usage);
+    for (size_t i = 0; i < analysis->n_blocks; i++) {
+        const struct gput_code_block *block = &analysis->blocks[i];
+        put(analysis, table, block);
+        for (size_t part = 0; part < block->n_parts; part++)
+            put(analysis, table, &block->parts[part]);
+    }
 }
 
 int gput_analysis_tables(
@@ -189,14 +141,32 @@ int gput_analysis_tables(
 {
     struct gput_tables *building = tables_create();
     *tables = NULL;
-    if (building) {
-        add_static_data(building, analysis->static_data);
-        add_overall(building, analysis);
-        add_blocks(building, analysis);
-        add_block_usage(building, analysis);
-        add_lost_calls(building, analysis);
-        if (analysis->has_energy)
-            add_energy(building, analysis);
-    }
+    if (!building)
+        return error_memory(error);
+    add_static_data(building, analysis->static_data);
+
+    struct gput_table *table = tables_add(building, "overall");
+    add_usage_columns(table, analysis->details);
+    put_usage(analysis, table, NULL);
+
+    table = tables_add(building, "code_blocks");
+    add_block_columns(analysis, table);
+    put_blocks(analysis, table, put_block);
+
+    table = tables_add(building, "code_block_usage");
+    table_add_column(table, "code_block_name", GPUT_COLUMN_TEXT);
+    analysis_add_part_columns(analysis, table);
+    add_usage_columns(table, analysis->details);
+    put_blocks(analysis, table, put_usage);
+
+    table = tables_add_record(building, "lost_calls");
+    table_add_columns(table, "", NULL, lost_columns, LOST_COLUMNS);
+    table_put_columns(table, lost_columns, LOST_COLUMNS, &analysis->lost);
+
+    table = analysis->has_energy ? tables_add_record(building, "energy") : NULL;
+    for (enum gput_energy_figure i = 0; table && i < GPUT_ENERGY_FIGURE_COUNT; i++)
+        add_number(table, "", gput_energy_figure_name(i), "joules");
+    for (enum gput_energy_figure i = 0; table && i < GPUT_ENERGY_FIGURE_COUNT; i++)
+        table_put_double(table, analysis->energy[i]);
     return tables_finish_building(building, tables, error);
 }

@@ -2,6 +2,7 @@
 #include <gputracker/summary.h>
 
 #include "analysis/analyze/analysis.h"
+#include "base/cleanup.h"
 #include "base/order.h"
 #include "base/sized.h"
 #include "views/output/analysis_render.h"
@@ -55,13 +56,7 @@ static void put(struct summary *summary, const char *measurement, double value)
         summary->text, figure_text(summary->analysis->static_data, measurement, value, cell));
 }
 
-static void put_count(struct summary *summary, uint64_t count)
-{
-    char cell[32];
-    snprintf(cell, sizeof cell, "%llu", (unsigned long long)count);
-    figure_put(summary->text, cell);
-}
-
+/* Puts the titles of the columns, and that of the names after them. */
 static void put_head(struct summary *summary, const char *const *columns, const char *name)
 {
     size_t count = 0;
@@ -70,14 +65,7 @@ static void put_head(struct summary *summary, const char *const *columns, const 
     figure_put_name(summary->text, count, NULL, name, summary->options.width);
 }
 
-/* What was skipped, and how it is shown. */
-static void put_left_out(struct summary *summary, size_t count, const char *what)
-{
-    if (count > 0)
-        str_printf(
-            summary->text, "%zu %s 0 or unknown throughout (--all shows them)\n", count, what);
-}
-
+/* Writes the figures of the session, but for those that are 0 or unknown throughout. */
 static void write_session(struct summary *summary)
 {
     static const char *const columns[] = {"mean", "max", "min", "std", NULL};
@@ -99,28 +87,25 @@ static void write_session(struct summary *summary)
         put(summary, name, figures->std);
         figure_put_name(summary->text, 4, NULL, name, summary->options.width);
     }
-    put_left_out(summary, left_out, left_out == 1 ? "measurement is" : "measurements are");
-}
+    if (left_out > 0)
+        str_printf(summary->text, "%zu %s 0 or unknown throughout (--all shows them)\n", left_out,
+            left_out == 1 ? "measurement is" : "measurements are");
 
-static void write_energy(struct summary *summary)
-{
     char joules[HUMAN_SIZE];
-    const struct gput_analysis *analysis = summary->analysis;
     bool begins = true;
-    for (int i = 0; analysis->has_energy && i < GPUT_ENERGY_FIGURE_COUNT; i++) {
+    for (enum gput_energy_figure i = 0; analysis->has_energy && i < GPUT_ENERGY_FIGURE_COUNT; i++) {
         if (isnan(analysis->energy[i]))
             continue;
-        str_printf(summary->text, "%s%s %s", begins ? "Energy: " : ", ",
-            gput_energy_figure_name((enum gput_energy_figure)i),
+        str_printf(summary->text, "%s%s %s", begins ? "Energy: " : ", ", gput_energy_figure_name(i),
             human_joules(analysis->energy[i], joules));
         begins = false;
     }
-    if (!begins)
-        str_append_char(summary->text, '\n');
+    str_append(summary->text, begins ? "" : "\n");
 }
 
 /* ---- Code blocks ---- */
 
+/* The value of a column: exact, or of the samples of that block. */
 static double block_figure(const struct gput_analysis *analysis,
     const struct gput_code_block *block, const struct block_column *column)
 {
@@ -133,33 +118,22 @@ static double block_figure(const struct gput_analysis *analysis,
     return column->is_max ? figures->max : figures->mean;
 }
 
-static bool has_figures(const struct summary *summary, const struct block_column *column)
-{
-    bool shown = summary->options.all &&
-                 (column->measurement || analysis_shows_exact(summary->analysis, column->exact));
-    for (size_t i = 0; i < summary->analysis->n_blocks; i++)
-        shown |=
-            !is_nothing(block_figure(summary->analysis, &summary->analysis->blocks[i], column));
-    return shown;
-}
-
-/* Chooses the columns that have a figure. Where the terminal is too narrow for all of them, the
- * last ones are skipped. */
+/* Chooses the columns of which some block has a figure. Where the terminal is too narrow for all of
+ * them, the last ones are skipped. */
 static void choose_columns(struct summary *summary)
 {
+    const struct gput_analysis *analysis = summary->analysis;
     unsigned width = summary->options.width;
-    size_t used = (4 + summary->analysis->has_energy + 1) * FIGURE_WIDTH + FIGURE_MIN_NAME;
+    size_t used = (4 + analysis->has_energy + 1) * FIGURE_WIDTH + FIGURE_MIN_NAME;
     for (size_t i = 0; i < BLOCK_COLUMN_COUNT; i++) {
-        summary->shows[i] =
-            (width == 0 || used <= width) && has_figures(summary, &block_columns[i]);
+        const struct block_column *column = &block_columns[i];
+        bool has_figures = summary->options.all &&
+                           (column->measurement || analysis_shows_exact(analysis, column->exact));
+        for (size_t block = 0; block < analysis->n_blocks; block++)
+            has_figures |= !is_nothing(block_figure(analysis, &analysis->blocks[block], column));
+        summary->shows[i] = (width == 0 || used <= width) && has_figures;
         used += summary->shows[i] ? FIGURE_WIDTH : 0;
     }
-}
-
-/* What the tracked processes used of it; of the machine where that is not known. */
-static enum gput_energy_figure energy_figure(const struct gput_analysis *analysis)
-{
-    return isnan(analysis->energy[GPUT_ENERGY_COMBINED]) ? GPUT_ENERGY_TOTAL : GPUT_ENERGY_COMBINED;
 }
 
 static void put_block_figure(
@@ -178,10 +152,15 @@ static void put_block_figure(
         figure_put(summary->text, human_seconds_of_figure(value, cell));
 }
 
+/* Puts the cells of a block or a part; returns how many there are. Of energy it is what the tracked
+ * processes used, or the machine where that is not known. */
 static size_t put_block_figures(struct summary *summary, const struct gput_code_block *block)
 {
     size_t count = 4;
-    put_count(summary, block->num_calls);
+    char calls[32];
+    const double *energy = summary->analysis->energy;
+    snprintf(calls, sizeof calls, "%llu", (unsigned long long)block->num_calls);
+    figure_put(summary->text, calls);
     put(summary, "compute_time", block->compute_time_total);
     put(summary, "compute_time", block->compute_time.mean);
     put(summary, "compute_time", block->compute_time.max);
@@ -192,12 +171,15 @@ static size_t put_block_figures(struct summary *summary, const struct gput_code_
         count++;
     }
     if (summary->analysis->has_energy) {
-        put(summary, "energy_total", block->energy[energy_figure(summary->analysis)]);
+        put(summary, "energy_total",
+            block->energy[isnan(energy[GPUT_ENERGY_COMBINED]) ? GPUT_ENERGY_TOTAL
+                                                              : GPUT_ENERGY_COMBINED]);
         count++;
     }
     return count;
 }
 
+/* Names a part by whose calls it has. */
 static void name_part(const struct gput_code_block *part, char *name, size_t size)
 {
     if (part->rank >= 0)
@@ -212,6 +194,7 @@ static void name_part(const struct gput_code_block *part, char *name, size_t siz
             part->thread_name ? part->thread_name : "");
 }
 
+/* Puts the row of a block, and those of its parts. */
 static void put_block(struct summary *summary, const struct gput_code_block *block)
 {
     size_t count = put_block_figures(summary, block);
@@ -236,32 +219,23 @@ static int longest_first(const void *left, const void *right)
     return ORDER(*a, *b);
 }
 
-static void put_block_head(struct summary *summary)
-{
-    const char *titles[4 + BLOCK_COLUMN_COUNT + 2] = {"calls", "total", "mean", "max"};
-    size_t count = 4;
-    for (size_t i = 0; i < BLOCK_COLUMN_COUNT; i++) {
-        if (summary->shows[i])
-            titles[count++] = block_columns[i].title;
-    }
-    if (summary->analysis->has_energy)
-        titles[count++] = "energy";
-    titles[count] = NULL;
-    put_head(summary, titles, "code block");
-}
-
+/* Says something of some of the calls. */
 static void put_calls(struct str *text, uint64_t count, uint64_t calls, const char *what)
 {
     str_printf(text, "%llu of %llu calls %s\n", (unsigned long long)count,
         (unsigned long long)calls, what);
 }
 
+/* Writes the blocks, the longest first, and what is to be said of all their calls. */
 static void write_blocks(struct summary *summary)
 {
     const struct gput_analysis *analysis = summary->analysis;
+    const char *titles[4 + BLOCK_COLUMN_COUNT + 2] = {"calls", "total", "mean", "max"};
+    size_t n_titles = 4;
     if (analysis->n_blocks == 0)
         return;
-    const struct gput_code_block **sorted = malloc(analysis->n_blocks * sizeof *sorted);
+    CLEANUP_FREE const struct gput_code_block **sorted =
+        malloc(analysis->n_blocks * sizeof *sorted);
     if (!sorted) {
         summary->text->failed = true;
         return;
@@ -275,10 +249,15 @@ static void write_blocks(struct summary *summary)
     }
     qsort(sorted, analysis->n_blocks, sizeof *sorted, longest_first);
     choose_columns(summary);
-    put_block_head(summary);
+    for (size_t i = 0; i < BLOCK_COLUMN_COUNT; i++)
+        if (summary->shows[i])
+            titles[n_titles++] = block_columns[i].title;
+    if (analysis->has_energy)
+        titles[n_titles++] = "energy";
+    titles[n_titles] = NULL;
+    put_head(summary, titles, "code block");
     for (size_t i = 0; i < analysis->n_blocks && i < summary->max_blocks; i++)
         put_block(summary, sorted[i]);
-    free(sorted);
     if (empty > outside)
         put_calls(summary->text, empty - outside, calls,
             "are without a sample: shorter than its interval");
@@ -322,7 +301,6 @@ int gput_analysis_summarize(const struct gput_analysis *analysis,
     *bytes = NULL;
     TRY(sized_read(&summary.options, sizeof summary.options, options, error));
     write_session(&summary);
-    write_energy(&summary);
     if (analysis->n_blocks > 0)
         str_printf(&text, "\nCode blocks: %zu, the longest first\n", analysis->n_blocks);
     write_blocks(&summary);

@@ -3,6 +3,7 @@
 
 #include "analysis/analyze/comparison.h"
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/order.h"
 #include "base/sized.h"
 #include "base/text.h"
@@ -34,16 +35,8 @@ struct summary {
     size_t n_little;
 };
 
-static bool is_nothing(const struct comparison_value *values, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (!isnan(values[i].value) && values[i].value != 0)
-            return false;
-    }
-    return true;
-}
-
-/* Infinite where the first session has 0 and another one more; -1 where nothing is known. */
+/* How far a figure changed at most: infinite where the first session has 0 and another one more,
+ * negative within the noise, -1 where nothing is known. */
 static double rank_of(const struct comparison_value *values, size_t count)
 {
     double max = -1;
@@ -58,6 +51,7 @@ static double rank_of(const struct comparison_value *values, size_t count)
     return max;
 }
 
+/* Whether a figure changed, but by too little to matter. */
 static bool is_little(const struct summary *summary, const struct compared *row)
 {
     const struct doc *units = comparison_base(summary->comparison)->static_data;
@@ -70,25 +64,28 @@ static bool is_little(const struct summary *summary, const struct compared *row)
     return row->rank > 0;
 }
 
+/* Adds the row of a figure, unless it is 0 or unknown in all sessions. */
 static void add_row(struct summary *summary, const char *measurement, size_t block)
 {
     const struct comparison_figure figure = {measurement, block, summary->statistic};
     size_t n = summary->comparison->n_sessions;
-    struct comparison_value *values = calloc(n, sizeof *values);
+    CLEANUP_FREE struct comparison_value *values = calloc(n, sizeof *values);
     if (!values || !ARRAY_EXTEND(summary->rows, summary->n_rows)) {
-        free(values);
         summary->text->failed = true;
         return;
     }
     comparison_values(summary->comparison, &figure, values);
-    if (is_nothing(values, n) && !summary->options.all) {
+    bool is_something = summary->options.all;
+    for (size_t i = 0; i < n; i++)
+        is_something |= !isnan(values[i].value) && values[i].value != 0;
+    if (!is_something) {
         summary->n_nothing++;
-        free(values);
         return;
     }
+    double rank = rank_of(values, n);
     struct compared *row = &summary->rows[summary->n_rows];
-    *row = (struct compared){measurement ? measurement : "compute_time", block, values,
-        summary->n_rows, rank_of(values, n), false};
+    *row = (struct compared){measurement ? measurement : "compute_time", block, STEAL(values),
+        summary->n_rows, rank, false};
     row->is_little = is_little(summary, row);
     summary->n_little += row->is_little;
     summary->n_rows++;
@@ -117,6 +114,7 @@ static int by_change_descending(const void *left, const void *right)
     return ORDER(a->position, b->position);
 }
 
+/* Puts the change of a session from the first: "+5 %", "x 12", "from 0". */
 static void put_change(struct summary *summary, const struct compared *row, size_t session)
 {
     char cell[HUMAN_SIZE + 2], change[HUMAN_SIZE];
@@ -136,7 +134,7 @@ static void put_change(struct summary *summary, const struct compared *row, size
     figure_put(summary->text, cell);
 }
 
-/* "train: combined_ram" */
+/* Puts the values and changes of a figure, and its name: "train: combined_ram". */
 static void put_row(struct summary *summary, const struct compared *row)
 {
     char cell[HUMAN_SIZE];
@@ -152,21 +150,17 @@ static void put_row(struct summary *summary, const struct compared *row)
     figure_put_name(summary->text, 2 * n - 1, block, row->measurement, summary->options.width);
 }
 
-static bool has_noise(const struct summary *summary)
-{
-    for (size_t i = 0; i < summary->n_rows; i++)
-        for (size_t session = 1; session < summary->comparison->n_sessions; session++)
-            if (summary->rows[i].values[session].noise)
-                return true;
-    return false;
-}
-
+/* Puts what the table is of, and the names of the sessions. */
 static void put_head(struct summary *summary)
 {
     const struct gput_comparison *comparison = summary->comparison;
+    bool has_noise = false;
+    for (size_t i = 0; i < summary->n_rows; i++)
+        for (size_t session = 1; session < comparison->n_sessions; session++)
+            has_noise |= summary->rows[i].values[session].noise;
     str_printf(summary->text, "%s of each figure; what changed most first%s\n",
         gput_statistic_name(summary->statistic),
-        has_noise(summary) ? "; (in brackets): within the noise of the runs" : "");
+        has_noise ? "; (in brackets): within the noise of the runs" : "");
     for (size_t i = 0; i < comparison->n_sessions; i++) {
         figure_put(summary->text, comparison->sessions[i].name);
         if (i > 0)
@@ -176,6 +170,7 @@ static void put_head(struct summary *summary)
         summary->text, 2 * comparison->n_sessions - 1, NULL, "figure", summary->options.width);
 }
 
+/* Says of each session which calls its files lack. */
 static void write_lost_calls(struct summary *summary)
 {
     for (size_t i = 0; i < summary->comparison->n_sessions; i++) {
