@@ -3,6 +3,7 @@
  */
 #include "analysis/analyze/comparison.h"
 
+#include "base/cleanup.h"
 #include "base/number.h"
 #include "base/str.h"
 #include "base/text.h"
@@ -99,6 +100,7 @@ static int read_block(struct parser *parser, const char *at, const char *end, st
     return found == 1 ? GPUT_OK : refuse(parser, "there is no such code block");
 }
 
+/* Reads the operator and the limit, which may be a change in percent. */
 static int read_limit(struct parser *parser, const char *at, struct rule *rule)
 {
     bool or_at = at[1] == '=';
@@ -133,6 +135,7 @@ static int refuse_measurement(struct parser *parser, const char *word)
     return refuse(parser, why);
 }
 
+/* Reads what comes before the operator: "max main_ram in train". */
 static int read_figure(struct parser *parser, const char *limit, struct rule *rule)
 {
     char word[128];
@@ -159,34 +162,14 @@ static int read_figure(struct parser *parser, const char *limit, struct rule *ru
     return GPUT_OK;
 }
 
-static int rule_parse(struct parser *parser, struct rule *rule)
-{
-    /* the last operator: names of code blocks may contain others ("a -> b") */
-    const char *limit = NULL;
-    for (const char *at = parser->text; *at; at++) {
-        if (*at == '<' || *at == '>')
-            limit = at;
-    }
-    *rule = (struct rule){0};
-    if (!limit)
-        return refuse(parser, "it has no >, >=, < or <=");
-    TRY(read_figure(parser, limit, rule));
-    return read_limit(parser, limit, rule);
-}
-
-/* Percent, where any rise from 0 is above any limit. */
-static double change_for_rules(
-    const struct comparison_value *first, const struct comparison_value *value)
-{
-    if (first->value == 0 && value->value != 0 && !isnan(value->value))
-        return copysign(INFINITY, value->value);
-    return value->change;
-}
-
+/* Whether a session breaks a rule. Of changes, any rise from 0 is above any limit, and one within
+ * the noise breaks none; what is unknown does not, either. */
 static bool breaks(const struct rule *rule, const struct comparison_value *first,
     const struct comparison_value *value)
 {
-    double figure = rule->percent ? change_for_rules(first, value) : value->value;
+    bool is_from_0 = first->value == 0 && value->value != 0 && !isnan(value->value);
+    double change = is_from_0 ? copysign(INFINITY, value->value) : value->change;
+    double figure = rule->percent ? change : value->value;
     if (rule->percent && value->noise)
         return false;
     switch (rule->operator) { /* false for NaN */
@@ -214,6 +197,7 @@ static void append_unit(
     snprintf(text + length, size - length, "%s%s", unit ? " " : "", unit ? unit : "");
 }
 
+/* Says which figure of a session breaks a rule, next to that of the first session. */
 static void describe(const struct gput_comparison *comparison, const char *rule,
     const struct comparison_figure *figure, const struct comparison_value *values, size_t i,
     char *message, size_t size)
@@ -232,40 +216,43 @@ static void describe(const struct gput_comparison *comparison, const char *rule,
         first, change);
 }
 
-/* The name of a session without a figure that the rule needs; NULL: each has it. */
-static const char *find_unknown(const struct gput_comparison *comparison, const struct rule *rule,
-    const struct comparison_value *values)
-{
-    for (size_t i = rule->percent ? 0 : 1; i < comparison->n_sessions; i++) {
-        if (isnan(values[i].value))
-            return comparison->sessions[i].name;
-    }
-    return NULL;
-}
-
-/* The figure of a code block that `rule` does not name itself is named. */
-static int refuse_unknown(const struct parser *parser, const struct rule *rule, const char *session)
+/* Refuses a rule where a session lacks the figure that it needs, of a code block that the rule does
+ * not name itself, too. */
+static int check_known(
+    const struct parser *parser, const struct rule *rule, const struct comparison_value *values)
 {
     const struct gput_comparison *comparison = parser->comparison;
     const char *block = rule->all_blocks ? comparison->block_names[rule->figure.block] : "";
-    return error_set(parser->error, GPUT_ERROR_STATE,
-        "The rule \"%.150s\" cannot be checked: %.150s has no such figure%s%.150s%s.", parser->text,
-        session, *block ? " in code block \"" : "", block, *block ? "\"" : "");
+    for (size_t i = rule->percent ? 0 : 1; i < comparison->n_sessions; i++)
+        if (isnan(values[i].value))
+            return error_set(parser->error, GPUT_ERROR_STATE,
+                "The rule \"%.150s\" cannot be checked: %.150s has no such figure%s%.150s%s.",
+                parser->text, comparison->sessions[i].name, *block ? " in code block \"" : "",
+                block, *block ? "\"" : "");
+    return GPUT_OK;
 }
 
 int gput_comparison_check(const struct gput_comparison *comparison, const char *text, bool *holds,
     char *message, size_t size, struct gput_error *error)
 {
     struct parser parser = {comparison, text, error};
-    struct rule rule;
+    struct rule rule = {0};
     *holds = false;
-    TRY(rule_parse(&parser, &rule));
+    /* The last operator counts: names of code blocks may contain others ("a -> b"). */
+    const char *limit = NULL;
+    for (const char *at = text; *at; at++)
+        if (*at == '<' || *at == '>')
+            limit = at;
+    if (!limit)
+        return refuse(&parser, "it has no >, >=, < or <=");
+    TRY(read_figure(&parser, limit, &rule));
+    TRY(read_limit(&parser, limit, &rule));
     size_t n_figures = rule.all_blocks ? comparison->n_blocks : 1;
     if (comparison->n_sessions < 2 || n_figures == 0)
         return error_set(error, GPUT_ERROR_STATE, "The rule \"%.150s\" cannot be checked: %s.",
             text, n_figures == 0 ? "there are no code blocks" : "there is one session alone");
     int code = GPUT_OK;
-    struct comparison_value *values = calloc(comparison->n_sessions, sizeof *values);
+    CLEANUP_FREE struct comparison_value *values = calloc(comparison->n_sessions, sizeof *values);
     if (!values)
         return error_memory(error);
     for (size_t f = 0; f < n_figures && !*holds; f++) {
@@ -277,10 +264,8 @@ int gput_comparison_check(const struct gput_comparison *comparison, const char *
             if (*holds)
                 describe(comparison, text, &rule.figure, values, i, message, size);
         }
-        const char *unknown = find_unknown(comparison, &rule, values);
-        if (unknown && code == GPUT_OK)
-            code = refuse_unknown(&parser, &rule, unknown);
+        if (code == GPUT_OK)
+            code = check_known(&parser, &rule, values);
     }
-    free(values);
     return *holds ? GPUT_OK : code;
 }

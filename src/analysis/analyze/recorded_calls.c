@@ -1,6 +1,7 @@
 #include "analysis/analyze/call_segments.h"
 #include "analysis/analyze/call_table.h"
 #include "analysis/analyze/recorded_part.h"
+#include "base/cleanup.h"
 #include "base/table.h"
 #include "files/marks/sub_tracking_columns.h"
 
@@ -68,44 +69,33 @@ static void add_moment(struct gput_table *table, const char *name)
 
 /* ---- Marks ---- */
 
-static void put_mark(struct reading *reading, struct gput_table *table,
-    struct sub_tracking_mark *row, const enum sub_tracking_column *exact, size_t n_exact)
-{
-    put_block(reading, table, row->process_id, row->thread_id, row->name);
-    table_put_int(table, row->position);
-    table_put_double(table, row->timestamp);
-    for (size_t i = 0; i < n_exact; i++)
-        table_put_known(table, *sub_tracking_column_figure(row, exact[i]));
-}
-
-/* The columns of exact figures that the file has. Returns how many. */
-static size_t find_exact_columns(
-    unsigned columns, enum sub_tracking_column exact[SUB_TRACKING_COLUMN_COUNT])
-{
-    size_t count = 0;
-    for (enum sub_tracking_column i = 0; i < SUB_TRACKING_COLUMN_COUNT; i++)
-        if (sub_tracking_column_bit(i) & columns & SUB_TRACKING_COLUMNS_COUNTED)
-            exact[count++] = i;
-    return count;
-}
-
+/* Reads marks as they are, with the exact figures that the file has. */
 static int read_marks(struct reading *reading, struct gput_error *error)
 {
     enum sub_tracking_column exact[SUB_TRACKING_COLUMN_COUNT];
-    size_t n_exact = find_exact_columns(sub_tracking_reader_columns(reading->reader), exact);
+    size_t n_exact = 0;
+    unsigned columns = sub_tracking_reader_columns(reading->reader);
     struct gput_table *table = add_table(reading, "marks");
     table_add_column(table, "position", GPUT_COLUMN_INT);
     add_moment(table, "timestamp");
-    for (size_t i = 0; i < n_exact; i++)
-        table_add_column(table, sub_tracking_column_name(exact[i]), GPUT_COLUMN_INT);
+    for (enum sub_tracking_column i = 0; i < SUB_TRACKING_COLUMN_COUNT; i++) {
+        if (!(sub_tracking_column_bit(i) & columns & SUB_TRACKING_COLUMNS_COUNTED))
+            continue;
+        table_add_column(table, sub_tracking_column_name(i), GPUT_COLUMN_INT);
+        exact[n_exact++] = i;
+    }
 
     struct sub_tracking_mark rows[BATCH];
     size_t count;
     bool end = false;
     while (!end) {
         TRY(next_marks(reading, rows, &count, &end, error));
-        for (size_t i = 0; i < count; i++) {
-            put_mark(reading, table, &rows[i], exact, n_exact);
+        for (struct sub_tracking_mark *row = rows; row < rows + count; row++) {
+            put_block(reading, table, row->process_id, row->thread_id, row->name);
+            table_put_int(table, row->position);
+            table_put_double(table, row->timestamp);
+            for (size_t i = 0; i < n_exact; i++)
+                table_put_known(table, *sub_tracking_column_figure(row, exact[i]));
             TRY(recorded_pass_full(reading->options, table, error));
         }
     }
@@ -114,29 +104,7 @@ static int read_marks(struct reading *reading, struct gput_error *error)
 
 /* ---- Calls ---- */
 
-static void add_exact(struct gput_table *table, unsigned exact)
-{
-    for (enum gput_exact_figure i = 0; i < GPUT_EXACT_FIGURE_COUNT; i++) {
-        char name[64];
-        if (!(exact >> i & 1))
-            continue;
-        snprintf(name, sizeof name, "exact_%s", gput_exact_figure_name(i));
-        table_add_column(table, name, GPUT_COLUMN_DOUBLE);
-        if (gput_exact_figure_unit(i))
-            table_set_unit(table, gput_exact_figure_unit(i));
-    }
-}
-
-static void put_exact(
-    struct gput_table *table, const struct call_lane *lane, const struct call *call, unsigned exact)
-{
-    double figures[GPUT_EXACT_FIGURE_COUNT];
-    exact_figures_add_call(lane->exact, call->stop, figures);
-    for (int i = 0; i < GPUT_EXACT_FIGURE_COUNT; i++)
-        if (exact >> i & 1)
-            table_put_double(table, figures[i]);
-}
-
+/* Puts a call. For joins its interval is closed, in the times that samples have. */
 static void put_call(struct reading *reading, struct gput_table *table,
     const struct call_table *calls, const struct call *call)
 {
@@ -150,8 +118,13 @@ static void put_call(struct reading *reading, struct gput_table *table,
     table_put_double(table, start);
     table_put_double(table, stop);
     table_put_double(table, call->stop - call->start);
-    if (calls->exact)
-        put_exact(table, lane, call, calls->exact);
+    if (!calls->exact)
+        return;
+    double figures[GPUT_EXACT_FIGURE_COUNT];
+    exact_figures_add_call(lane->exact, call->stop, figures);
+    for (int i = 0; i < GPUT_EXACT_FIGURE_COUNT; i++)
+        if (calls->exact >> i & 1)
+            table_put_double(table, figures[i]);
 }
 
 static int put_calls(
@@ -162,30 +135,20 @@ static int put_calls(
     add_moment(table, "stop");
     table_add_column(table, "compute_time", GPUT_COLUMN_DOUBLE);
     table_set_unit(table, "seconds");
-    if (calls->exact)
-        add_exact(table, calls->exact);
+    for (enum gput_exact_figure i = 0; i < GPUT_EXACT_FIGURE_COUNT; i++) {
+        char name[64];
+        if (!(calls->exact >> i & 1))
+            continue;
+        snprintf(name, sizeof name, "exact_%s", gput_exact_figure_name(i));
+        table_add_column(table, name, GPUT_COLUMN_DOUBLE);
+        if (gput_exact_figure_unit(i))
+            table_set_unit(table, gput_exact_figure_unit(i));
+    }
     for (size_t i = 0; i < calls->n_calls; i++) {
         put_call(reading, table, calls, &calls->calls[i]);
         TRY(recorded_pass_full(reading->options, table, error));
     }
     return recorded_pass_rest(reading->options, table, error);
-}
-
-static int pair_marks(struct reading *reading, struct call_table *calls, struct gput_error *error)
-{
-    struct sub_tracking_mark rows[BATCH];
-    size_t count;
-    bool end = false;
-    while (!end) {
-        TRY(next_marks(reading, rows, &count, &end, error));
-        TRY(call_table_add(calls, rows, count, error));
-    }
-    calls->has_lost = sub_tracking_reader_lost(reading->reader)->at_least;
-    TRY(call_table_pair(calls, error));
-    char warning[CALL_TABLE_WARNING_SIZE];
-    if (call_table_warning(calls, reading->path, warning) && reading->options->warn)
-        reading->options->warn(reading->options->user, warning);
-    return GPUT_OK;
 }
 
 /* ---- Segments ---- */
@@ -196,6 +159,7 @@ struct segments {
     struct gput_table *segments, *leaves;
 };
 
+/* Puts a segment of time and, when it is the first one of its leaf, the blocks that ran in it. */
 static int put_segment(void *user, double start, uint32_t leaf, const uint32_t *blocks,
     size_t n_blocks, struct gput_error *error)
 {
@@ -228,80 +192,80 @@ static int put_segments(
     return recorded_pass_rest(reading->options, to.leaves, error);
 }
 
-/* ---- Calls of a file ---- */
+/* ---- A file ---- */
 
-typedef int put_function(
-    struct reading *reading, const struct call_table *calls, struct gput_error *error);
+enum recorded { MARKS, CALLS, SEGMENTS };
 
-static int with_calls(
-    struct reading *reading, bool each_call, put_function *put, struct gput_error *error)
+/* Pairs the marks of a file, and puts its calls one by one or as segments of time. */
+static int read_calls(struct reading *reading, bool each_call, struct gput_error *error)
 {
     enum sub_tracking_format format;
     TRY(sub_tracking_format_of(reading->path, &format, error));
-    struct call_table calls;
+    CLEANUP(call_table_finish) struct call_table calls;
     call_table_init(&calls, reading->names, sub_tracking_reader_columns(reading->reader),
         format == SUB_TRACKING_LOG, each_call);
     calls.each_call = each_call;
-    int code = pair_marks(reading, &calls, error);
-    if (code == GPUT_OK)
-        code = put(reading, &calls, error);
-    call_table_finish(&calls);
-    return code;
+
+    struct sub_tracking_mark rows[BATCH];
+    size_t count;
+    bool end = false;
+    while (!end) {
+        TRY(next_marks(reading, rows, &count, &end, error));
+        TRY(call_table_add(&calls, rows, count, error));
+    }
+    calls.has_lost = sub_tracking_reader_lost(reading->reader)->at_least;
+    TRY(call_table_pair(&calls, error));
+    char warning[CALL_TABLE_WARNING_SIZE];
+    if (call_table_warning(&calls, reading->path, warning) && reading->options->warn)
+        reading->options->warn(reading->options->user, warning);
+    return each_call ? put_calls(reading, &calls, error) : put_segments(reading, &calls, error);
 }
 
-static int read_calls(struct reading *reading, struct gput_error *error)
+static void reading_finish(struct reading *reading)
 {
-    return with_calls(reading, true, put_calls, error);
+    if (reading->reader)
+        sub_tracking_reader_close(reading->reader);
+    sub_tracking_names_destroy(reading->names);
+    gput_tables_destroy(reading->tables);
 }
-
-static int read_segments(struct reading *reading, struct gput_error *error)
-{
-    return with_calls(reading, false, put_segments, error);
-}
-
-/* ---- Marks and calls ---- */
 
 static int read_file(const char *path, const struct gput_recorded_options *given,
-    int (*read)(struct reading *reading, struct gput_error *error), struct gput_tables **tables,
-    struct gput_error *error)
+    enum recorded recorded, struct gput_tables **tables, struct gput_error *error)
 {
     struct gput_recorded_options options = gput_recorded_options_default();
     *tables = NULL;
     TRY(sized_read(&options, sizeof options, given, error));
+    CLEANUP(reading_finish)
     struct reading reading = {
         .options = &options,
         .path = path,
         .names = sub_tracking_names_create(),
         .tables = tables_create(),
     };
-    int code = reading.names && reading.tables
-                   ? sub_tracking_reader_open(path, reading.names, &reading.reader, error)
-                   : error_memory(error);
-    if (code == GPUT_OK) {
-        code = read(&reading, error);
-        sub_tracking_reader_close(reading.reader);
-    }
-    sub_tracking_names_destroy(reading.names);
-    if (code == GPUT_OK)
-        return tables_finish_building(reading.tables, tables, error);
-    gput_tables_destroy(reading.tables);
-    return code;
+    if (!reading.names || !reading.tables)
+        return error_memory(error);
+    TRY(sub_tracking_reader_open(path, reading.names, &reading.reader, error));
+    if (recorded == MARKS)
+        TRY(read_marks(&reading, error));
+    else
+        TRY(read_calls(&reading, recorded == CALLS, error));
+    return tables_finish_building(STEAL(reading.tables), tables, error);
 }
 
 int gput_recorded_marks(const char *path, const struct gput_recorded_options *options,
     struct gput_tables **tables, struct gput_error *error)
 {
-    return read_file(path, options, read_marks, tables, error);
+    return read_file(path, options, MARKS, tables, error);
 }
 
 int gput_recorded_calls(const char *path, const struct gput_recorded_options *options,
     struct gput_tables **tables, struct gput_error *error)
 {
-    return read_file(path, options, read_calls, tables, error);
+    return read_file(path, options, CALLS, tables, error);
 }
 
 int gput_recorded_segments(const char *path, const struct gput_recorded_options *options,
     struct gput_tables **tables, struct gput_error *error)
 {
-    return read_file(path, options, read_segments, tables, error);
+    return read_file(path, options, SEGMENTS, tables, error);
 }

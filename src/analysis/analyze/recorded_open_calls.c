@@ -1,4 +1,5 @@
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/table.h"
 #include "files/marks/open_starts.h"
 #include "files/marks/sub_tracking_file.h"
@@ -33,7 +34,7 @@ static uint32_t *slot_of(
     return &calls->slots[(hash >> 32) % calls->n_slots];
 }
 
-/* As many slots as there may be lanes. */
+/* Makes as many slots as there may be lanes. */
 static bool grow(struct open_calls *calls)
 {
     uint32_t n_slots = calls->n_slots ? calls->n_slots * 2 : 64;
@@ -54,7 +55,7 @@ static bool grow(struct open_calls *calls)
     return true;
 }
 
-/* NULL without memory. */
+/* The lane of a mark, which is added when it is new. NULL without memory. */
 static struct open_lane *lane_of(struct open_calls *calls, const struct sub_tracking_mark *mark)
 {
     if (calls->count == calls->capacity && !grow(calls))
@@ -75,18 +76,8 @@ static struct open_lane *lane_of(struct open_calls *calls, const struct sub_trac
     return lane;
 }
 
-/* A stop with a recorded start may come from another thread. */
-static void close_recorded(
-    struct open_calls *calls, struct open_lane *lane, const struct sub_tracking_mark *mark)
-{
-    bool is_found = open_starts_pop(&lane->starts, mark->started_ns);
-    for (uint32_t i = 0; i < calls->count && !is_found; i++) {
-        struct open_lane *other = &calls->lanes[i];
-        is_found = other->process_id == mark->process_id && other->name == mark->name &&
-                   open_starts_pop(&other->starts, mark->started_ns);
-    }
-}
-
+/* Opens or closes a call by a mark. A stop with a recorded start may come from another thread, and
+ * one without a start is skipped. False without memory. */
 static bool add_mark(struct open_calls *calls, const struct sub_tracking_mark *mark)
 {
     int64_t time;
@@ -95,27 +86,20 @@ static bool add_mark(struct open_calls *calls, const struct sub_tracking_mark *m
         return false;
     if (mark->position == SUB_TRACKING_START)
         return open_starts_push(&lane->starts, mark->timestamp_ns);
-    if (mark->started_ns == SUB_TRACKING_UNKNOWN)
-        open_starts_pop_latest(&lane->starts, &time); /* a stop without start is skipped */
-    else
-        close_recorded(calls, lane, mark);
+    if (mark->started_ns == SUB_TRACKING_UNKNOWN) {
+        open_starts_pop_latest(&lane->starts, &time);
+        return true;
+    }
+    bool is_found = open_starts_pop(&lane->starts, mark->started_ns);
+    for (uint32_t i = 0; i < calls->count && !is_found; i++) {
+        struct open_lane *other = &calls->lanes[i];
+        is_found = other->process_id == mark->process_id && other->name == mark->name &&
+                   open_starts_pop(&other->starts, mark->started_ns);
+    }
     return true;
 }
 
-static int read_marks(
-    struct open_calls *calls, struct sub_tracking_reader *reader, struct gput_error *error)
-{
-    struct sub_tracking_mark marks[BATCH];
-    size_t count;
-    do {
-        TRY(sub_tracking_reader_next(reader, marks, BATCH, &count, error));
-        for (size_t i = 0; i < count; i++)
-            if (!add_mark(calls, &marks[i]))
-                return error_memory(error);
-    } while (count > 0);
-    return GPUT_OK;
-}
-
+/* Puts a row for each call that is open at the end. */
 static void put_calls(
     struct open_calls *calls, const struct sub_tracking_names *names, struct gput_tables *tables)
 {
@@ -136,7 +120,7 @@ static void put_calls(
     }
 }
 
-static void finish(struct open_calls *calls)
+static void open_calls_finish(struct open_calls *calls)
 {
     for (uint32_t i = 0; i < calls->count; i++)
         open_starts_finish(&calls->lanes[i].starts);
@@ -144,25 +128,39 @@ static void finish(struct open_calls *calls)
     free(calls->slots);
 }
 
+/* What reading a file needs; owned. */
+struct reading {
+    struct sub_tracking_reader *reader;
+    struct sub_tracking_names *names;
+    struct gput_tables *tables;
+    struct open_calls calls;
+};
+
+static void reading_finish(struct reading *reading)
+{
+    sub_tracking_reader_close(reading->reader);
+    sub_tracking_names_destroy(reading->names);
+    gput_tables_destroy(reading->tables);
+    open_calls_finish(&reading->calls);
+}
+
 int gput_recorded_open_calls(
     const char *path, struct gput_tables **tables, struct gput_error *error)
 {
-    struct open_calls calls = {0};
-    struct sub_tracking_reader *reader = NULL;
-    struct sub_tracking_names *names = sub_tracking_names_create();
-    struct gput_tables *made = tables_create();
+    CLEANUP(reading_finish)
+    struct reading reading = {.names = sub_tracking_names_create(), .tables = tables_create()};
     *tables = NULL;
-    int code = names && made ? sub_tracking_reader_salvage(path, names, &reader, error)
-                             : error_memory(error);
-    if (code == GPUT_OK)
-        code = read_marks(&calls, reader, error);
-    if (code == GPUT_OK)
-        put_calls(&calls, names, made);
-    sub_tracking_reader_close(reader);
-    sub_tracking_names_destroy(names);
-    finish(&calls);
-    if (code == GPUT_OK)
-        return tables_finish_building(made, tables, error);
-    gput_tables_destroy(made);
-    return code;
+    if (!reading.names || !reading.tables)
+        return error_memory(error);
+    TRY(sub_tracking_reader_salvage(path, reading.names, &reading.reader, error));
+    struct sub_tracking_mark marks[BATCH];
+    size_t count;
+    do {
+        TRY(sub_tracking_reader_next(reading.reader, marks, BATCH, &count, error));
+        for (size_t i = 0; i < count; i++)
+            if (!add_mark(&reading.calls, &marks[i]))
+                return error_memory(error);
+    } while (count > 0);
+    put_calls(&reading.calls, reading.names, reading.tables);
+    return tables_finish_building(STEAL(reading.tables), tables, error);
 }

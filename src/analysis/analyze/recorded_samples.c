@@ -1,4 +1,5 @@
 #include "analysis/analyze/recorded_part.h"
+#include "base/cleanup.h"
 #include "base/number.h"
 #include "base/order.h"
 #include "base/sized.h"
@@ -14,11 +15,32 @@
 
 #define BATCH 256
 
+#define PART_ROWS 131072
+
 static const struct gput_recorded_options usual = {.size = sizeof usual};
 
 void gput_recorded_options_init(struct gput_recorded_options *options, size_t size)
 {
     sized_init(options, size, &usual, sizeof usual);
+}
+
+/* ---- Parts ---- */
+
+int recorded_pass_full(
+    const struct gput_recorded_options *options, struct gput_table *table, struct gput_error *error)
+{
+    bool is_full = table && gput_table_row_count(table) >= PART_ROWS;
+    return is_full ? recorded_pass_rest(options, table, error) : GPUT_OK;
+}
+
+int recorded_pass_rest(
+    const struct gput_recorded_options *options, struct gput_table *table, struct gput_error *error)
+{
+    struct gput_tables *part;
+    if (!options->receive || !table)
+        return GPUT_OK;
+    TRY(table_take_rows(table, &part, error));
+    return options->receive(options->user, part, error);
 }
 
 /* ---- Spans ---- */
@@ -35,6 +57,7 @@ static int compare_spans(const void *left, const void *right)
     return ORDER(a->start, b->start);
 }
 
+/* Sorts the spans that were asked for, and joins those that overlap. */
 static int join_spans(
     const struct gput_recorded_options *options, struct spans *spans, struct gput_error *error)
 {
@@ -58,13 +81,6 @@ static int join_spans(
     return GPUT_OK;
 }
 
-static bool spans_hold(const struct spans *spans, double time)
-{
-    size_t after;
-    PARTITION_POINT(after, spans->count, spans->items[after].start <= time);
-    return after > 0 && time <= spans->items[after - 1].end;
-}
-
 /* ---- Static data ---- */
 
 static enum gput_column_type cell_type(const char *text, int64_t *integer, double *number)
@@ -77,6 +93,7 @@ static enum gput_column_type cell_type(const char *text, int64_t *integer, doubl
     return GPUT_COLUMN_TEXT;
 }
 
+/* Adds what the file says of its session, each value by its type. */
 static void add_static_data(struct gput_tables *tables, const struct tracking_reader *reader)
 {
     size_t count;
@@ -102,9 +119,10 @@ static void add_static_data(struct gput_tables *tables, const struct tracking_re
 /* A file being read. */
 struct reading {
     const struct gput_recorded_options *options;
-    struct tracking_reader *reader;
+    struct tracking_reader *reader; /* owned, as are the spans and the tables */
     struct spans spans;
-    struct gput_table *table;
+    struct gput_tables *tables;
+    struct gput_table *table; /* of the samples, one of them */
     bool has[GPUT_MEASUREMENT_COUNT];
 };
 
@@ -120,6 +138,8 @@ static const char *unit_of(
     return gput_ram_unit_name(for_joins ? GPUT_RAM_UNIT_BYTES : unit);
 }
 
+/* Adds the table of samples: the measurements that the file has; for joins all of them, in bytes.
+ */
 static void add_samples(struct reading *reading, struct gput_tables *tables)
 {
     bool for_joins = reading->options->for_joins;
@@ -141,6 +161,7 @@ static void add_samples(struct reading *reading, struct gput_tables *tables)
     table_set_unit(table, "seconds since the epoch");
 }
 
+/* Puts a sample, counts as whole numbers. */
 static void put_row(const struct reading *reading, const struct tracking_row *row)
 {
     struct gput_table *table = reading->table;
@@ -163,65 +184,69 @@ static void put_row(const struct reading *reading, const struct tracking_row *ro
     table_put_double(table, row->timestamp);
 }
 
-static int put_rows(const struct reading *reading, const struct tracking_row *rows, size_t count,
-    struct gput_error *error)
-{
-    const struct spans *spans = &reading->spans;
-    for (size_t i = 0; i < count; i++) {
-        if (spans->items && !spans_hold(spans, rows[i].timestamp))
-            continue;
-        put_row(reading, &rows[i]);
-        TRY(recorded_pass_full(reading->options, reading->table, error));
-    }
-    return GPUT_OK;
-}
-
+/* Puts the rows that lie in the spans, if there are some. */
 static int read_rows(const struct reading *reading, struct gput_error *error)
 {
-    struct tracking_row *rows = malloc(BATCH * sizeof *rows);
+    const struct spans *spans = &reading->spans;
+    CLEANUP_FREE struct tracking_row *rows = malloc(BATCH * sizeof *rows);
     size_t count;
-    int code = rows ? GPUT_OK : error_memory(error);
-    while (code == GPUT_OK) {
-        code = tracking_reader_next(reading->reader, rows, BATCH, &count, error);
+    if (!rows)
+        return error_memory(error);
+    for (;;) {
+        TRY(tracking_reader_next(reading->reader, rows, BATCH, &count, error));
         if (count == 0)
-            break;
-        if (code == GPUT_OK)
-            code = put_rows(reading, rows, count, error);
+            return recorded_pass_rest(reading->options, reading->table, error);
+        for (const struct tracking_row *row = rows; row < rows + count; row++) {
+            size_t after = 0;
+            if (spans->items)
+                PARTITION_POINT(after, spans->count, spans->items[after].start <= row->timestamp);
+            if (spans->items && (after == 0 || row->timestamp > spans->items[after - 1].end))
+                continue;
+            put_row(reading, row);
+            TRY(recorded_pass_full(reading->options, reading->table, error));
+        }
     }
-    free(rows);
-    return code == GPUT_OK ? recorded_pass_rest(reading->options, reading->table, error) : code;
 }
 
-static int read_samples(
-    struct reading *reading, struct gput_tables *tables, struct gput_error *error)
+static void reading_finish(struct reading *reading)
 {
-    const struct gput_recorded_options *options = reading->options;
-    add_samples(reading, tables);
-    add_static_data(tables, reading->reader);
-    if (options->spans)
-        TRY(join_spans(options, &reading->spans, error));
-    int code = read_rows(reading, error);
+    if (reading->reader)
+        tracking_reader_close(reading->reader);
     free(reading->spans.items);
-    const char *warning = tracking_reader_warning(reading->reader);
-    if (code == GPUT_OK && warning && options->warn)
-        options->warn(options->user, warning);
-    return code;
+    gput_tables_destroy(reading->tables);
 }
 
 int gput_recorded_samples(const char *path, const struct gput_recorded_options *given,
     struct gput_tables **tables, struct gput_error *error)
 {
     struct gput_recorded_options options = usual;
-    struct reading reading = {.options = &options};
+    CLEANUP(reading_finish) struct reading reading = {.options = &options};
     *tables = NULL;
     TRY(sized_read(&options, sizeof options, given, error));
     TRY(options.for_joins ? tracking_reader_salvage(path, &reading.reader, error)
                           : tracking_reader_open(path, &reading.reader, error));
-    struct gput_tables *building = tables_create();
-    int code = building ? read_samples(&reading, building, error) : error_memory(error);
-    tracking_reader_close(reading.reader);
-    if (code == GPUT_OK)
-        return tables_finish_building(building, tables, error);
-    gput_tables_destroy(building);
-    return code;
+    reading.tables = tables_create();
+    if (!reading.tables)
+        return error_memory(error);
+    add_samples(&reading, reading.tables);
+    add_static_data(reading.tables, reading.reader);
+    if (options.spans)
+        TRY(join_spans(&options, &reading.spans, error));
+    TRY(read_rows(&reading, error));
+    const char *warning = tracking_reader_warning(reading.reader);
+    if (warning && options.warn)
+        options.warn(options.user, warning);
+    return tables_finish_building(STEAL(reading.tables), tables, error);
+}
+
+int gput_recorded_tables(const char *path, struct gput_tables **tables, struct gput_error *error)
+{
+    CLEANUP(reading_finish) struct reading reading = {0};
+    *tables = NULL;
+    TRY(tracking_reader_open(path, &reading.reader, error));
+    reading.tables = tables_create();
+    if (!reading.tables)
+        return error_memory(error);
+    TRY(tracking_reader_tables(reading.reader, reading.tables, error));
+    return tables_finish_building(STEAL(reading.tables), tables, error);
 }

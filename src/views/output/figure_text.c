@@ -31,41 +31,27 @@ static double bytes_per_unit(const struct doc *static_data, const struct gput_me
     return 1 / gput_ram_unit_factor(unit);
 }
 
-static const char *plain(double value, char text[HUMAN_SIZE])
-{
-    text_fit(text, HUMAN_SIZE, "%.4g", value);
-    return text;
-}
-
-static const char *count(double value, char text[HUMAN_SIZE])
-{
-    text_fit(text, HUMAN_SIZE, fabs(value) >= 9999.5 ? "%.0f" : "%.4g", value);
-    return text;
-}
-
-/* Three digits that count, as all figures have; of many cores all. */
-static const char *percent(double value, char text[HUMAN_SIZE])
-{
-    text_fit(text, HUMAN_SIZE, fabs(value) >= 999.5 ? "%.0f %%" : "%.3g %%", value);
-    return text;
-}
-
 const char *figure_text(
     const struct doc *static_data, const char *measurement, double value, char text[HUMAN_SIZE])
 {
     const struct gput_measurement *row = gput_measurement_find(measurement);
+    double factor = bytes_per_unit(static_data, row);
     if (!isfinite(value))
         return strcpy(text, "n/a");
     if (strcmp(measurement, "compute_time") == 0)
         return human_seconds_of_figure(value, text);
     if (text_begins_with(measurement, "energy_"))
         return human_joules(value, text);
+    /* Three digits count, as in all figures; of many cores all do. */
     if (row && row->quantity == GPUT_QUANTITY_PERCENT)
-        return percent(value, text);
-    if (row && row->quantity == GPUT_QUANTITY_COUNT)
-        return count(value, text);
-    double factor = bytes_per_unit(static_data, row);
-    return factor > 0 ? human_bytes(value * factor, text) : plain(value, text);
+        text_fit(text, HUMAN_SIZE, fabs(value) >= 999.5 ? "%.0f %%" : "%.3g %%", value);
+    else if (row && row->quantity == GPUT_QUANTITY_COUNT)
+        text_fit(text, HUMAN_SIZE, fabs(value) >= 9999.5 ? "%.0f" : "%.4g", value);
+    else if (factor > 0)
+        human_bytes(value * factor, text);
+    else
+        text_fit(text, HUMAN_SIZE, "%.4g", value);
+    return text;
 }
 
 bool figure_is_little(const struct doc *static_data, const char *measurement, double difference)
@@ -90,7 +76,7 @@ static const char *last_columns(const char *text, size_t columns)
     return text;
 }
 
-/* Names of sessions and code blocks may hold anything: none moves the cursor. */
+/* Appends a name of a session or code block, which may hold anything: none moves the cursor. */
 static void append_sanitized(struct str *text, const char *name)
 {
     size_t start = text->length;
@@ -115,52 +101,36 @@ void figure_put(struct str *text, const char *cell)
     append_sanitized(text, shown);
 }
 
-/* The end of a name, in at most so many columns. */
-static void append_end(struct str *text, const char *name, size_t columns)
-{
-    const char *shown = last_columns(name, columns);
-    if (shown != name) {
-        str_append(text, "…");
-        shown = last_columns(name, columns - 1);
-    }
-    append_sanitized(text, shown);
-}
-
-/* The beginning of a figure's name, of ASCII, in at most so many columns. */
-static void append_begin(struct str *text, const char *name, size_t columns)
-{
-    bool is_cut = strlen(name) > columns;
-    str_printf(text, "%.*s%s", (int)(is_cut ? columns - 1 : strlen(name)), name, is_cut ? "…" : "");
-}
-
-/* A figure goes before a block, of which a third of the space is enough. */
-static size_t columns_of_block(const char *block, const char *figure, size_t space)
-{
-    size_t of_figure = figure ? strlen(figure) : 0, of_block = utf8_width(block);
-    size_t left = space > of_figure ? space - of_figure : 0;
-    size_t columns = left > space / 3 ? left : space / 3;
-    return columns < of_block ? columns : of_block;
-}
-
 void figure_put_name(
     struct str *text, size_t n_cells, const char *block, const char *figure, unsigned width)
 {
-    size_t used = n_cells * FIGURE_WIDTH + GAP;
-    size_t reserved = FIGURE_MIN_NAME - GAP,
-           space = width > used + reserved ? width - used : reserved;
+    size_t used = n_cells * FIGURE_WIDTH + GAP, reserved = FIGURE_MIN_NAME - GAP;
+    size_t space = width > used + reserved ? width - used : reserved;
     if (width == 0)
         space = INT_MAX;
     str_append_repeated(text, ' ', GAP);
     if (block && figure)
         space -= strlen(": ");
     if (block) {
-        size_t columns = columns_of_block(block, figure, space);
-        append_end(text, block, columns);
+        /* A figure goes before a block, of which a third of the space is enough. */
+        size_t of_figure = figure ? strlen(figure) : 0, of_block = utf8_width(block);
+        size_t columns = space > of_figure ? space - of_figure : 0;
+        columns = columns > space / 3 ? columns : space / 3;
+        columns = columns < of_block ? columns : of_block;
+        const char *shown = last_columns(block, columns);
+        if (shown != block) {
+            str_append(text, "…");
+            shown = last_columns(block, columns - 1);
+        }
+        append_sanitized(text, shown);
         space -= columns;
     }
     if (block && figure)
         str_append(text, ": ");
-    if (figure)
-        append_begin(text, figure, space);
+    if (figure) {
+        bool is_cut = strlen(figure) > space; /* names of figures are ASCII */
+        str_printf(
+            text, "%.*s%s", (int)(is_cut ? space - 1 : strlen(figure)), figure, is_cut ? "…" : "");
+    }
     str_append_char(text, '\n');
 }
