@@ -2,6 +2,7 @@
 
 #include "analysis/analyze/call_pairing.h"
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/number.h"
 #include "base/order.h"
 
@@ -49,20 +50,15 @@ void call_table_finish(struct call_table *table)
     *table = (struct call_table){0};
 }
 
-static uint64_t lane_hash(uint32_t name, int64_t process_id, int64_t thread_id)
-{
-    uint64_t hash = name * UINT64_C(0x9E3779B97F4A7C15);
-    hash = (hash ^ (hash >> 29) ^ (uint64_t)process_id) * UINT64_C(0xBF58476D1CE4E5B9);
-    hash = (hash ^ (hash >> 32) ^ (uint64_t)thread_id) * UINT64_C(0x94D049BB133111EB);
-    return hash ^ (hash >> 31);
-}
-
 /* The slot of that lane in the hash table, or the free slot for it. */
 static size_t lane_slot(
     const struct call_table *table, uint32_t name, int64_t process_id, int64_t thread_id)
 {
+    uint64_t hash = name * UINT64_C(0x9E3779B97F4A7C15);
+    hash = (hash ^ (hash >> 29) ^ (uint64_t)process_id) * UINT64_C(0xBF58476D1CE4E5B9);
+    hash = (hash ^ (hash >> 32) ^ (uint64_t)thread_id) * UINT64_C(0x94D049BB133111EB);
     size_t mask = table->n_slots - 1;
-    size_t slot = lane_hash(name, process_id, thread_id) & mask;
+    size_t slot = (hash ^ (hash >> 31)) & mask;
     while (table->lane_slots[slot] != 0) {
         const struct call_lane *lane = &table->lanes[table->lane_slots[slot] - 1];
         if (lane->name == name && lane->process_id == process_id && lane->thread_id == thread_id)
@@ -72,6 +68,7 @@ static size_t lane_slot(
     return slot;
 }
 
+/* Makes twice as many slots, and space for half as many lanes. */
 static bool lanes_grow(struct call_table *table)
 {
     size_t n_slots = table->n_slots ? table->n_slots * 2 : 64;
@@ -113,6 +110,7 @@ static struct call_lane *lane_of(struct call_table *table, const struct sub_trac
     return &table->lanes[table->lane_slots[slot] - 1];
 }
 
+/* Adds a mark to a lane, whose space grows by a quarter. */
 static bool lane_add_mark(
     struct call_lane *lane, double time, uint8_t position, const double *started)
 {
@@ -138,37 +136,27 @@ static double time_of_ns(const struct call_table *table, int64_t ns)
     return (double)seconds + (double)(ns % NS) / NS;
 }
 
-static double time_of(struct call_table *table, const struct sub_tracking_mark *row)
-{
-    if (!table->whole_ns)
-        return row->timestamp;
-    if (table->n_lanes == 0)
-        table->origin = (double)(row->timestamp_ns / NS);
-    return time_of_ns(table, row->timestamp_ns);
-}
-
-static double started_of(const struct call_table *table, const struct sub_tracking_mark *row)
-{
-    bool has_start = row->position == SUB_TRACKING_STOP && row->started_ns != SUB_TRACKING_UNKNOWN;
-    return has_start ? time_of_ns(table, row->started_ns) : NAN;
-}
-
 int call_table_add(struct call_table *table, const struct sub_tracking_mark *rows, size_t count,
     struct gput_error *error)
 {
     for (size_t i = 0; i < count; i++) {
-        double time = time_of(table, &rows[i]);
+        /* Times of whole nanoseconds are relative to the first, so that they keep their digits. */
+        const struct sub_tracking_mark *row = &rows[i];
+        if (table->whole_ns && table->n_lanes == 0)
+            table->origin = (double)(row->timestamp_ns / NS);
+        double time = table->whole_ns ? time_of_ns(table, row->timestamp_ns) : row->timestamp;
+        bool has_start =
+            row->position == SUB_TRACKING_STOP && row->started_ns != SUB_TRACKING_UNKNOWN;
+        double started = has_start ? time_of_ns(table, row->started_ns) : NAN;
         if (!isfinite(time))
             return error_set(error, GPUT_ERROR_FORMAT,
                 "Sub-tracking file is invalid. A timestamp of code block \"%s\" is not a number.",
-                sub_tracking_names_text(table->names, rows[i].name));
-        struct call_lane *lane = lane_of(table, &rows[i]);
-        double started = started_of(table, &rows[i]);
-        if (!lane ||
-            !lane_add_mark(lane, time, rows[i].position, table->has_starts ? &started : NULL))
+                sub_tracking_names_text(table->names, row->name));
+        struct call_lane *lane = lane_of(table, row);
+        if (!lane || !lane_add_mark(lane, time, row->position, table->has_starts ? &started : NULL))
             return error_memory(error);
         if (table->exact)
-            TRY(exact_figures_add_mark(lane->exact, &rows[i], time, started, error));
+            TRY(exact_figures_add_mark(lane->exact, row, time, started, error));
     }
     return GPUT_OK;
 }
@@ -193,12 +181,10 @@ static int compare_names(const void *left, const void *right, void *context)
 static int number_blocks(struct call_table *table, struct gput_error *error)
 {
     uint32_t n_names = sub_tracking_names_count(table->names);
-    uint32_t *rank = malloc((n_names + (size_t)1) * sizeof *rank);
+    CLEANUP_FREE uint32_t *rank = malloc((n_names + (size_t)1) * sizeof *rank);
     table->block_names = malloc((n_names + (size_t)1) * sizeof *table->block_names);
-    if (!rank || !table->block_names) {
-        free(rank);
+    if (!rank || !table->block_names)
         return error_memory(error);
-    }
     memset(rank, 0xFF, n_names * sizeof *rank);
     for (size_t i = 0; i < table->n_lanes; i++) {
         uint32_t name = table->lanes[i].name;
@@ -213,7 +199,6 @@ static int number_blocks(struct call_table *table, struct gput_error *error)
         rank[table->block_names[i]] = (uint32_t)i;
     for (size_t i = 0; i < table->n_lanes; i++)
         table->lanes[i].block = rank[table->lanes[i].name];
-    free(rank);
     return GPUT_OK;
 }
 
@@ -229,7 +214,7 @@ static int compare_tracks(const void *left, const void *right, void *context)
 /* Gives lanes of one process (and thread) one number. */
 static int number_tracks(struct call_table *table, struct gput_error *error)
 {
-    uint32_t *order = malloc((table->n_lanes + 1) * sizeof *order);
+    CLEANUP_FREE uint32_t *order = malloc((table->n_lanes + 1) * sizeof *order);
     if (!order)
         return error_memory(error);
     for (size_t i = 0; i < table->n_lanes; i++)
@@ -241,7 +226,6 @@ static int number_tracks(struct call_table *table, struct gput_error *error)
         table->lanes[order[i]].track = (uint32_t)table->n_tracks;
     }
     table->n_tracks += table->n_lanes > 0;
-    free(order);
     return GPUT_OK;
 }
 
@@ -253,6 +237,7 @@ int call_compare(const void *left, const void *right)
     return ORDER(a->lane, b->lane);
 }
 
+/* Sorts calls by their start, unless they are in that order. */
 static void sort_calls(struct call *calls, size_t count)
 {
     for (size_t i = 1; i < count; i++) {
@@ -263,7 +248,8 @@ static void sort_calls(struct call *calls, size_t count)
     }
 }
 
-/* Pairs calls of one block in one process that stopped in another thread than they started in. */
+/* Pairs calls of one block in one process that stopped in another thread than they started in: the
+ * open starts of its lanes are gathered, and stops without one find theirs there. */
 static int pair_unmatched_stops(struct call_lane *lanes, size_t count, struct gput_error *error)
 {
     bool any = false;
@@ -281,19 +267,6 @@ static int pair_unmatched_stops(struct call_lane *lanes, size_t count, struct gp
     return code;
 }
 
-static int pair_exact_figures(struct call_table *table, struct gput_error *error)
-{
-    struct call_lane *lanes = table->lanes;
-    size_t next;
-    for (size_t first = 0; table->exact && first < table->n_lanes; first = next) {
-        for (next = first; next < table->n_lanes && lanes[next].block == lanes[first].block &&
-                           lanes[next].process_id == lanes[first].process_id;)
-            next++;
-        TRY(pair_unmatched_stops(&lanes[first], next - first, error));
-    }
-    return GPUT_OK;
-}
-
 /* Pairs the marks of each block, then moves the calls out of the lanes, which frees them. */
 int call_table_pair(struct call_table *table, struct gput_error *error)
 {
@@ -305,7 +278,13 @@ int call_table_pair(struct call_table *table, struct gput_error *error)
     free(table->lane_slots);
     table->lane_slots = NULL;
     TRY(number_tracks(table, error));
-    TRY(pair_exact_figures(table, error));
+    const struct call_lane *lanes = table->lanes;
+    for (size_t first = 0, next; table->exact && first < table->n_lanes; first = next) {
+        for (next = first; next < table->n_lanes && lanes[next].block == lanes[first].block &&
+                           lanes[next].process_id == lanes[first].process_id;)
+            next++;
+        TRY(pair_unmatched_stops(&table->lanes[first], next - first, error));
+    }
     TRY(call_pairing_run(table, error));
 
     size_t total = 0;

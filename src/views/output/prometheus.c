@@ -1,5 +1,6 @@
 #include "views/output/prometheus.h"
 
+#include "base/cleanup.h"
 #include "base/text.h"
 #include "views/output/labels.h"
 #include "views/output/metric.h"
@@ -34,7 +35,7 @@ static void write_head(const struct writer *writer, const struct metric *metric)
         str_printf(writer->text, "# UNIT %s %s\n", metric->name, unit);
 }
 
-/* Drivers give plain ASCII; whatever else comes must not break the line. */
+/* Appends a label. Drivers give plain ASCII; whatever else comes must not break the line. */
 static void append_label(struct writer *writer, const char *name, const char *value)
 {
     str_printf(writer->text, "%s%s=\"", writer->n_labels++ ? "," : "{", name);
@@ -46,14 +47,14 @@ static void append_label(struct writer *writer, const char *name, const char *va
     str_append_char(writer->text, '"');
 }
 
-/* The user's go before ours. */
+/* Appends a label of ours, before which one of the user's goes. */
 static void write_label(struct writer *writer, const char *name, const char *value)
 {
     if (!labels_get(writer->labels, name))
         append_label(writer, name, value);
 }
 
-/* The name of a sample, and the labels that all have. */
+/* Begins a sample by its name, and the labels that all have. */
 static void begin_sample(struct writer *writer, const char *name, const char *suffix)
 {
     str_printf(writer->text, "%s%s", name, suffix);
@@ -62,9 +63,24 @@ static void begin_sample(struct writer *writer, const char *name, const char *su
         append_label(writer, writer->labels->items[i].name, writer->labels->items[i].value);
 }
 
-static void end_labels(struct writer *writer)
+/* Begins a sample of a metric. */
+static void begin_metric(struct writer *writer, const struct metric *metric)
 {
-    str_append(writer->text, writer->n_labels ? "}" : "");
+    begin_sample(writer, metric->name, metric->kind == METRIC_COUNTER ? "_total" : "");
+}
+
+/* Ends a sample by its value. */
+static void end_sample(const struct writer *writer, double value)
+{
+    str_append(writer->text, writer->n_labels ? "} " : " ");
+    str_append_double(writer->text, value);
+    str_append_char(writer->text, '\n');
+}
+
+/* Ends a sample whose labels say all there is. */
+static void end_info(const struct writer *writer)
+{
+    str_append(writer->text, writer->n_labels ? "} 1\n" : " 1\n");
 }
 
 static void write_gpu_labels(struct writer *writer, uint32_t index)
@@ -75,22 +91,15 @@ static void write_gpu_labels(struct writer *writer, uint32_t index)
     write_label(writer, "uuid", writer->results->gpus[index].uuid);
 }
 
-static void write_value(const struct writer *writer, double value)
-{
-    str_append_char(writer->text, ' ');
-    str_append_double(writer->text, value);
-    str_append_char(writer->text, '\n');
-}
-
+/* Writes a figure of the session, where it is known. */
 static void write_metric(struct writer *writer, const struct metric *metric)
 {
     double value = metric_value(metric, writer->results);
     if (!isfinite(value))
         return;
     write_head(writer, metric);
-    begin_sample(writer, metric->name, metric->kind == METRIC_COUNTER ? "_total" : "");
-    end_labels(writer);
-    write_value(writer, value);
+    begin_metric(writer, metric);
+    end_sample(writer, value);
 }
 
 /* ---- Information: a 1 whose labels say something ---- */
@@ -102,33 +111,26 @@ static void write_info_head(const struct writer *writer, const char *name, const
         writer->is_openmetrics ? "info" : "gauge");
 }
 
-static void write_build(struct writer *writer)
+/* Writes the version, the identity of the session, and how far figures can be trusted. Reasons are
+ * for people, and may hold figures: they are no labels. */
+static void write_session(struct writer *writer)
 {
+    const struct gput_results *results = writer->results;
     write_info_head(writer, "gputracker_build", "The version of gpu-tracker.");
     begin_sample(writer, "gputracker_build", "_info");
     write_label(writer, "version", GPUT_VERSION);
-    end_labels(writer);
-    str_append(writer->text, " 1\n");
-}
+    end_info(writer);
 
-static void write_session(struct writer *writer)
-{
     struct session_label known[SESSION_LABELS];
-    size_t count = session_labels_of(writer->results, known);
-    if (count == 0)
-        return;
-    write_info_head(writer, "gputracker_session", "Identity of the session.");
-    begin_sample(writer, "gputracker_session", "_info");
-    for (size_t i = 0; i < count; i++)
-        write_label(writer, known[i].name, known[i].value);
-    end_labels(writer);
-    str_append(writer->text, " 1\n");
-}
+    size_t count = session_labels_of(results, known);
+    if (count > 0) {
+        write_info_head(writer, "gputracker_session", "Identity of the session.");
+        begin_sample(writer, "gputracker_session", "_info");
+        for (size_t i = 0; i < count; i++)
+            write_label(writer, known[i].name, known[i].value);
+        end_info(writer);
+    }
 
-/* Reasons are for people, and may hold figures: no labels. */
-static void write_sources(struct writer *writer)
-{
-    const struct gput_results *results = writer->results;
     if (results->n_sources > 0)
         write_info_head(writer, "gputracker_source",
             "How far figures can be trusted: exact, sampled or unavailable.");
@@ -136,8 +138,7 @@ static void write_sources(struct writer *writer)
         begin_sample(writer, "gputracker_source", "_info");
         write_label(writer, "source", results->sources[i].name);
         write_label(writer, "state", gput_source_state_name(results->sources[i].state));
-        end_labels(writer);
-        str_append(writer->text, " 1\n");
+        end_info(writer);
     }
 }
 
@@ -148,6 +149,7 @@ static uint32_t gpu_count(const struct writer *writer)
     return writer->results->n_gpus;
 }
 
+/* Writes what each GPU is. */
 static void write_gpu_info(struct writer *writer)
 {
     if (gpu_count(writer) > 0)
@@ -159,11 +161,11 @@ static void write_gpu_info(struct writer *writer)
         write_label(writer, "name", gpu->name);
         write_label(writer, "vendor", gpu->vendor);
         write_label(writer, "pci_address", gpu->pci_address);
-        end_labels(writer);
-        str_append(writer->text, " 1\n");
+        end_info(writer);
     }
 }
 
+/* Writes a figure of each GPU that has it. */
 static void write_gpu_metric(struct writer *writer, const struct metric *metric)
 {
     bool has_head = false;
@@ -174,10 +176,9 @@ static void write_gpu_metric(struct writer *writer, const struct metric *metric)
         if (!has_head)
             write_head(writer, metric);
         has_head = true;
-        begin_sample(writer, metric->name, metric->kind == METRIC_COUNTER ? "_total" : "");
+        begin_metric(writer, metric);
         write_gpu_labels(writer, i);
-        end_labels(writer);
-        write_value(writer, value);
+        end_sample(writer, value);
     }
 }
 
@@ -203,17 +204,7 @@ static const struct owner_metric {
         "Use of GPUs on which there is RAM of no other, 1 being one GPU"),
 };
 
-static void write_owner(struct writer *writer, const struct metric *metric, bool is_job,
-    const struct owner_figures *owner, double value)
-{
-    begin_sample(writer, metric->name, metric->kind == METRIC_COUNTER ? "_total" : "");
-    write_label(writer, "user", owner->user);
-    if (is_job)
-        write_label(writer, "job_id", owner->job);
-    end_labels(writer);
-    write_value(writer, value);
-}
-
+/* Writes a figure of each user, or of each job. */
 static void write_owner_metric(struct writer *writer, const struct owner_metric *row, bool is_job,
     const struct owner_figures *owners, size_t count)
 {
@@ -224,31 +215,25 @@ static void write_owner_metric(struct writer *writer, const struct owner_metric 
     snprintf(help, sizeof help, "%s, of each %s.", row->metric.help, is_job ? "job" : "user");
     metric.name = name;
     metric.help = help;
-    for (size_t i = 0; i < count; i++) {
-        double value = *(const double *)((const char *)&owners[i] + row->offset);
-        if ((owners[i].job[0] != '\0') != is_job || !isfinite(value))
+    for (const struct owner_figures *owner = owners; owner < owners + count; owner++) {
+        double value = *(const double *)((const char *)owner + row->offset);
+        if ((owner->job[0] != '\0') != is_job || !isfinite(value))
             continue;
         if (!has_head)
             write_head(writer, &metric);
         has_head = true;
-        write_owner(writer, &metric, is_job, &owners[i], value);
-    }
-}
-
-static void write_owners(struct writer *writer, const struct owner_figures *owners, size_t count)
-{
-    for (int is_job = 0; is_job < 2; is_job++) {
-        for (size_t i = 0; i < COUNT_OF(owner_metrics); i++) {
-            if (!owner_metrics[i].is_of_gpus || gpu_count(writer) > 0)
-                write_owner_metric(writer, &owner_metrics[i], is_job, owners, count);
-        }
+        begin_metric(writer, &metric);
+        write_label(writer, "user", owner->user);
+        if (is_job)
+            write_label(writer, "job_id", owner->job);
+        end_sample(writer, value);
     }
 }
 
 /* ---- Pages ---- */
 
-/* By its name: those of AIPowerMeter, and of GPUs but for what the command holds on them, are the
- * machine's, too. */
+/* Whether a metric is of the command, by its name: those of AIPowerMeter, and of GPUs but for what
+ * the command holds on them, are the machine's, too. */
 static bool is_of_command(const struct metric *metric)
 {
     const char *own = "gputracker_", *name = metric->name;
@@ -263,38 +248,32 @@ struct page {
     size_t n_owners;
 };
 
-static void write_all(struct writer *writer, const struct page *page)
-{
-    const struct metric_table *table = metrics_of_prometheus();
-    bool only_command = page->only_command;
-    write_build(writer);
-    write_session(writer);
-    write_sources(writer);
-    for (size_t i = 0; i < table->count; i++) {
-        if (!only_command || is_of_command(&table->rows[i]))
-            write_metric(writer, &table->rows[i]);
-    }
-    if (!only_command)
-        write_gpu_info(writer);
-    for (size_t i = 0; i < table->gpu_count; i++) {
-        if (!only_command || is_of_command(&table->gpu_rows[i]))
-            write_gpu_metric(writer, &table->gpu_rows[i]);
-    }
-    write_owners(writer, page->owners, page->n_owners);
-    if (writer->is_openmetrics)
-        str_append(writer->text, "# EOF\n");
-}
-
+/* Writes a page: all metrics, or those of the command. */
 static void write_page(const struct gput_results *results, const char *label_list,
     enum gput_format format, const struct page *page, struct str *text)
 {
-    struct labels labels = {0};
+    CLEANUP(labels_finish) struct labels labels = {0};
     struct gput_error error;
     struct writer writer = {results, &labels, format == GPUT_FORMAT_OPENMETRICS, text, 0};
+    const struct metric_table *table = metrics_of_prometheus();
     if (labels_add_list(&labels, label_list, LABELS_OF_PROMETHEUS, &error) != GPUT_OK)
         text->failed |= error.code == GPUT_ERROR_MEMORY;
-    write_all(&writer, page);
-    labels_finish(&labels);
+    write_session(&writer);
+    for (size_t i = 0; i < table->count; i++)
+        if (!page->only_command || is_of_command(&table->rows[i]))
+            write_metric(&writer, &table->rows[i]);
+    if (!page->only_command)
+        write_gpu_info(&writer);
+    for (size_t i = 0; i < table->gpu_count; i++)
+        if (!page->only_command || is_of_command(&table->gpu_rows[i]))
+            write_gpu_metric(&writer, &table->gpu_rows[i]);
+    for (int is_job = 0; is_job < 2; is_job++)
+        for (size_t i = 0; i < COUNT_OF(owner_metrics); i++)
+            if (!owner_metrics[i].is_of_gpus || gpu_count(&writer) > 0)
+                write_owner_metric(
+                    &writer, &owner_metrics[i], is_job, page->owners, page->n_owners);
+    if (writer.is_openmetrics)
+        str_append(text, "# EOF\n");
 }
 
 void prometheus_write(const struct gput_results *results, const char *label_list,

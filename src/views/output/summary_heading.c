@@ -1,5 +1,6 @@
 #include "views/output/summary_heading.h"
 
+#include "base/cleanup.h"
 #include "base/screen.h"
 #include "base/utf8.h"
 
@@ -7,13 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool is_plain_word(const char *word)
-{
-    return word[0] && strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                   "_-+=.,:/@%^") == strlen(word);
-}
-
-/* Line ends and tabs are shown as blanks. */
+/* Appends a text whose line ends and tabs are shown as blanks. */
 static void append_in_line(const char *word, struct str *text)
 {
     size_t start = text->length;
@@ -22,16 +17,8 @@ static void append_in_line(const char *word, struct str *text)
     screen_sanitize(text, start);
 }
 
-/* As a shell would take it. */
-static void append_word(const char *word, struct str *text)
-{
-    const char *quote = is_plain_word(word) ? "" : "'";
-    str_append(text, quote);
-    append_in_line(word, text);
-    str_append(text, quote);
-}
-
-/* "gpu-tracker: ", a name that is cut where there is too little space, and what follows it. */
+/* Appends "gpu-tracker: ", a name that is cut where there is too little space, and what follows it.
+ */
 static void append_heading(struct summary *summary, struct str *name, const char *end)
 {
     size_t others = strlen("gpu-tracker: ") + strlen(end);
@@ -46,32 +33,36 @@ static void append_heading(struct summary *summary, struct str *name, const char
     summary->text->failed |= name->failed;
 }
 
+/* Writes the command with its words as a shell would take them. */
 static void write_command(struct summary *summary)
 {
-    struct str line = {0};
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_-+=.,:/@%^";
+    CLEANUP_STR struct str line = {0};
     for (const char *const *word = summary->options->command; *word; word++) {
+        bool is_plain = **word && strspn(*word, plain) == strlen(*word);
         str_append(&line, word == summary->options->command ? "" : " ");
-        append_word(*word, &line);
+        str_append(&line, is_plain ? "" : "'");
+        append_in_line(*word, &line);
+        str_append(&line, is_plain ? "" : "'");
     }
     append_heading(summary, &line, "");
-    str_finish(&line);
 }
 
-/* "gpu-tracker: python3, pid 4711" */
+/* Writes "gpu-tracker: python3, pid 4711". */
 static void write_process(struct summary *summary)
 {
     const struct gput_identity *identity = &summary->results->identity;
     const char *comma = identity->command[0] ? ", " : "";
     char pid[32] = "";
-    struct str line = {0};
+    CLEANUP_STR struct str line = {0};
     if (!isnan(identity->pid))
         snprintf(pid, sizeof pid, "%spid %.0f", comma, identity->pid);
     append_in_line(identity->command, &line);
     append_heading(summary, &line, pid);
-    str_finish(&line);
 }
 
-/* "; job 4711, rank 3 of 4 (Open MPI)" */
+/* Appends "; job 4711, rank 3 of 4 (Open MPI)". */
 static void append_place(const struct gput_identity *identity, struct str *line)
 {
     const char *separator = "; ";
@@ -92,12 +83,12 @@ static void append_place(const struct gput_identity *identity, struct str *line)
         str_printf(line, " (%s)", identity->launcher);
 }
 
-/* "  Host       node1; job 4711, rank 3 of 4 (Open MPI); 2026-01-31T23:59:59Z": of a rank, and in
- * what is kept. On a screen one knows. */
+/* Writes "  Host       node1; job 4711, rank 3 of 4 (Open MPI); 2026-01-31T23:59:59Z": of a rank,
+ * and in what is kept. On a screen one knows. */
 static void write_host(struct summary *summary)
 {
     const struct gput_identity *identity = &summary->results->identity;
-    struct str line = {0};
+    CLEANUP_STR struct str line = {0};
     if (!identity->host[0] || (summary->options->width > 0 && !identity->job_id[0] &&
                                   !identity->task[0] && !identity->ranks[0]))
         return;
@@ -110,7 +101,6 @@ static void write_host(struct summary *summary)
     summary_append_wrapped(summary, str_text(&line), SUMMARY_LABEL_COLUMN);
     str_append_char(summary->text, '\n');
     summary->text->failed |= line.failed;
-    str_finish(&line);
 }
 
 void summary_heading_write(struct summary *summary)
