@@ -1,5 +1,6 @@
 /* Phases of a session that says nothing: change points of its samples, as code blocks. */
 #include "analysis/analyze/change_points.h"
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "files/marks/sub_tracking_file.h"
 #include "files/tracking/tracking_reader.h"
@@ -38,6 +39,7 @@ struct bins {
     double end;             /* the time of the last sample */
 };
 
+/* Makes one bin of every two, so that as many more samples have space. */
 static void merge_pairs(struct bins *bins)
 {
     for (size_t i = 0; i < bins->count / 2; i++) {
@@ -51,18 +53,7 @@ static void merge_pairs(struct bins *bins)
     bins->per_bin *= 2;
 }
 
-static void end_bin(struct bins *bins)
-{
-    for (size_t s = 0; s < SERIES; s++) {
-        bins->values[s][bins->count] =
-            bins->known[s] > 0 ? bins->last[s] / (double)bins->known[s] : NAN;
-        bins->last[s] = 0;
-        bins->known[s] = 0;
-    }
-    bins->in_last = 0;
-    bins->count++;
-}
-
+/* Adds a sample to the last bin, which becomes a mean when it has all of its samples. */
 static void add_row(struct bins *bins, const struct tracking_row *row)
 {
     if (!isfinite(row->timestamp) || (bins->end > 0 && row->timestamp < bins->end))
@@ -77,30 +68,38 @@ static void add_row(struct bins *bins, const struct tracking_row *row)
         bins->last[s] += isfinite(value) ? value : 0;
     }
     bins->end = row->timestamp;
-    if (++bins->in_last == bins->per_bin)
-        end_bin(bins);
+    if (++bins->in_last < bins->per_bin)
+        return;
+    for (size_t s = 0; s < SERIES; s++) {
+        bins->values[s][bins->count] =
+            bins->known[s] > 0 ? bins->last[s] / (double)bins->known[s] : NAN;
+        bins->last[s] = 0;
+        bins->known[s] = 0;
+    }
+    bins->in_last = 0;
+    bins->count++;
 }
 
+/* Reads all samples of a tracking file into bins. */
 static int read_bins(const char *path, struct bins *bins, struct gput_error *error)
 {
     struct tracking_reader *reader;
-    struct tracking_row *rows = malloc(BATCH * sizeof *rows);
+    CLEANUP_FREE struct tracking_row *rows = malloc(BATCH * sizeof *rows);
     size_t count = 0;
     if (!rows)
         return error_memory(error);
-    int code = tracking_reader_open(path, &reader, error);
+    TRY(tracking_reader_open(path, &reader, error));
+    int code;
     do {
-        if (code == GPUT_OK)
-            code = tracking_reader_next(reader, rows, BATCH, &count, error);
+        code = tracking_reader_next(reader, rows, BATCH, &count, error);
         for (size_t i = 0; code == GPUT_OK && i < count; i++)
             add_row(bins, &rows[i]);
     } while (code == GPUT_OK && count > 0);
     tracking_reader_close(reader);
-    free(rows);
     return code;
 }
 
-/* Missing values are those before them. False: there are none at all. */
+/* Makes missing values those before them. False: there is none at all. */
 static bool fill_gaps(double *values, size_t n)
 {
     size_t first = 0;
@@ -121,6 +120,7 @@ struct marks {
     int64_t process_id;
 };
 
+/* Adds the marks of a phase. */
 static int add_phase(
     struct marks *marks, size_t number, double begin, double end, struct gput_error *error)
 {
@@ -142,18 +142,7 @@ static int add_phase(
     return sub_tracking_writer_add(marks->writer, rows, 2, marks->names, error);
 }
 
-static int add_phases(struct marks *marks, const struct bins *bins, const size_t *changes,
-    size_t n_changes, struct gput_error *error)
-{
-    double begin = bins->begin[0];
-    for (size_t i = 0; i <= n_changes; i++) {
-        double end = i < n_changes ? bins->begin[changes[i]] : bins->end;
-        TRY(add_phase(marks, i + 1, begin, end, error));
-        begin = end;
-    }
-    return GPUT_OK;
-}
-
+/* Writes a file of the phases between the changes. */
 static int write_phases(const char *path, int64_t process_id, const struct bins *bins,
     const size_t *changes, size_t n_changes, struct gput_error *error)
 {
@@ -161,58 +150,53 @@ static int write_phases(const char *path, int64_t process_id, const struct bins 
     if (!marks.names)
         return error_memory(error);
     int code = sub_tracking_writer_create(path, 0, &marks.writer, error);
-    if (code == GPUT_OK) {
-        code = add_phases(&marks, bins, changes, n_changes, error);
-        if (code == GPUT_OK)
-            code = sub_tracking_writer_finish(marks.writer, error);
-        else
-            sub_tracking_writer_abandon(marks.writer);
+    double begin = bins->begin[0];
+    for (size_t i = 0; code == GPUT_OK && i <= n_changes; i++) {
+        double end = i < n_changes ? bins->begin[changes[i]] : bins->end;
+        code = add_phase(&marks, i + 1, begin, end, error);
+        begin = end;
     }
+    if (code == GPUT_OK)
+        code = sub_tracking_writer_finish(marks.writer, error);
+    else if (marks.writer)
+        sub_tracking_writer_abandon(marks.writer);
     sub_tracking_names_destroy(marks.names);
     return code;
 }
 
 /* ---- Everything ---- */
 
-static bool allocate(struct bins *bins)
+static void bins_finish(struct bins *bins)
 {
-    bool is_complete = true;
-    bins->per_bin = 1;
-    bins->begin = malloc((CHANGE_POINTS_VALUES + 1) * sizeof *bins->begin);
-    for (size_t s = 0; s < SERIES; s++) {
-        bins->values[s] = malloc((CHANGE_POINTS_VALUES + 1) * sizeof *bins->values[s]);
-        is_complete &= bins->values[s] != NULL;
-    }
-    return is_complete && bins->begin;
-}
-
-static int find_changes(
-    struct bins *bins, size_t changes[CHANGE_POINTS_MAX], size_t *count, struct gput_error *error)
-{
-    struct change_series series[SERIES];
-    size_t n_series = 0;
-    for (size_t s = 0; s < SERIES; s++) {
-        if (fill_gaps(bins->values[s], bins->count))
-            series[n_series++] = (struct change_series){bins->values[s], derived_from[s].min_noise};
-    }
-    return change_points_find(series, n_series, bins->count, changes, count, error);
+    free(bins->begin);
+    for (size_t s = 0; s < SERIES; s++)
+        free(bins->values[s]);
 }
 
 int gput_sub_tracking_derive(const char *output, const char *tracking_file, int64_t process_id,
     size_t *n_phases, struct gput_error *error)
 {
-    struct bins bins = {0};
-    size_t changes[CHANGE_POINTS_MAX], count = 0;
     *n_phases = 0;
-    int code = allocate(&bins) ? read_bins(tracking_file, &bins, error) : error_memory(error);
-    if (code == GPUT_OK)
-        code = find_changes(&bins, changes, &count, error);
-    if (code == GPUT_OK && count > 0)
-        code = write_phases(output, process_id, &bins, changes, count, error);
-    if (code == GPUT_OK && count > 0)
-        *n_phases = count + 1;
-    free(bins.begin);
+    CLEANUP(bins_finish) struct bins bins = {.per_bin = 1};
+    bins.begin = malloc((CHANGE_POINTS_VALUES + 1) * sizeof *bins.begin);
+    bool is_complete = bins.begin != NULL;
+    for (size_t s = 0; s < SERIES; s++) {
+        bins.values[s] = malloc((CHANGE_POINTS_VALUES + 1) * sizeof *bins.values[s]);
+        is_complete &= bins.values[s] != NULL;
+    }
+    if (!is_complete)
+        return error_memory(error);
+    TRY(read_bins(tracking_file, &bins, error));
+
+    struct change_series series[SERIES];
+    size_t n_series = 0, changes[CHANGE_POINTS_MAX], count = 0;
     for (size_t s = 0; s < SERIES; s++)
-        free(bins.values[s]);
-    return code;
+        if (fill_gaps(bins.values[s], bins.count))
+            series[n_series++] = (struct change_series){bins.values[s], derived_from[s].min_noise};
+    TRY(change_points_find(series, n_series, bins.count, changes, &count, error));
+    if (count == 0)
+        return GPUT_OK;
+    TRY(write_phases(output, process_id, &bins, changes, count, error));
+    *n_phases = count + 1;
+    return GPUT_OK;
 }

@@ -1,6 +1,7 @@
 /*
  * The report of a session: the formats in which it can be written, and its values.
  */
+#include "base/cleanup.h"
 #include "base/doc.h"
 #include "base/error.h"
 #include "base/screen.h"
@@ -56,6 +57,7 @@ static struct doc *whole_doc(const struct gput_results *results,
     return doc;
 }
 
+/* Makes all that is null below a value 0. */
 static void set_zeroes(struct doc *value)
 {
     if (value->kind == DOC_NULL) {
@@ -66,24 +68,18 @@ static void set_zeroes(struct doc *value)
         set_zeroes(child);
 }
 
-static bool is_in_older(const char *key)
-{
-    for (size_t i = 0; i < results_section_count; i++) {
-        if (results_sections[i].is_in_older && strcmp(results_sections[i].key, key) == 0)
-            return true;
-    }
-    return false;
-}
-
+/* Writes JSON, whose sections that the older report has may have to be without null. */
 static void write_json(const struct gput_results *results,
     const struct gput_results_render_options *options, struct str *text)
 {
     struct doc_items blocks = {0};
     struct doc *doc = whole_doc(results, options, &blocks);
-    for (struct doc *section = doc ? doc->first : NULL; section; section = section->next) {
-        if (options->has_older_zeroes && is_in_older(section->key))
-            set_zeroes(section);
-    }
+    for (struct doc *section = doc && options->has_older_zeroes ? doc->first : NULL; section;
+         section = section->next)
+        for (size_t i = 0; i < results_section_count; i++)
+            if (results_sections[i].is_in_older &&
+                strcmp(results_sections[i].key, section->key) == 0)
+                set_zeroes(section);
     doc_finish_json_with(doc, &blocks, text);
     str_append_char(text, '\n');
 }
@@ -115,26 +111,6 @@ static const struct report_format {
     {GPUT_FORMAT_OPENMETRICS, "OpenMetrics", write_openmetrics},
 };
 
-static const struct report_format *find_format(enum gput_format format)
-{
-    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
-        if (formats[i].format == format)
-            return &formats[i];
-    }
-    return NULL;
-}
-
-static int refuse_format(struct gput_error *error)
-{
-    struct str names = {0};
-    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
-        str_printf(&names, "%s%s", i ? ", " : "", formats[i].name);
-    int code = error_set(error, GPUT_ERROR_INVALID,
-        "A report does not have this format. It has %s.", str_text(&names));
-    str_finish(&names);
-    return code;
-}
-
 static const struct gput_results_render_options usual = {.size = sizeof usual};
 
 void gput_results_render_options_init(struct gput_results_render_options *options, size_t size)
@@ -148,10 +124,17 @@ int gput_results_render(const struct gput_results *results,
 {
     struct gput_results_render_options options = usual;
     struct str rendered = {0};
-    const struct report_format *chosen = find_format(format);
+    const struct report_format *chosen = NULL;
+    CLEANUP_STR struct str names = {0};
     *bytes = NULL;
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+        if (formats[i].format == format)
+            chosen = &formats[i];
+        str_printf(&names, "%s%s", i ? ", " : "", formats[i].name);
+    }
     if (!chosen)
-        return refuse_format(error);
+        return error_set(error, GPUT_ERROR_INVALID,
+            "A report does not have this format. It has %s.", str_text(&names));
     TRY(sized_read(&options, sizeof options, given, error));
     chosen->write(results, &options, &rendered);
     if (format == GPUT_FORMAT_TEXT || format == GPUT_FORMAT_FULL)
