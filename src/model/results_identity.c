@@ -49,6 +49,7 @@ static void name_column(struct results_identity_column *named)
         *at = *at == '.' ? '_' : *at;
 }
 
+/* Adds the columns of the results that are figures, or those that identify the session. */
 static size_t add_columns(
     struct results_identity_column *columns, size_t count, size_t capacity, bool are_figures)
 {
@@ -91,6 +92,7 @@ static void add(const struct results_identity_column *identity, const struct gpu
         doc_add_double(object, identity->name, number);
 }
 
+/* Adds figures or identity to an object, but for what it has already. */
 static void add_all(const struct gput_results *results, bool are_figures, struct doc *object)
 {
     struct results_identity_column columns[RESULTS_SESSION_COLUMNS];

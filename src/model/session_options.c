@@ -57,6 +57,7 @@ static int parse_ram_mode(const char *word, void *to, struct gput_error *error)
     return nearest_refuse("adaptive, exact, totals", word, "RAM mode", error);
 }
 
+/* Reads the name of a driver of energy. */
 static int parse_energy_driver(const char *word, void *to, struct gput_error *error)
 {
     bool is_sqlite = strcmp(word, "sqlite") == 0;

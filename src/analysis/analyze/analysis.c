@@ -116,6 +116,7 @@ double analysis_exact_mean(const struct gput_code_block *block, enum gput_exact_
     return is_sum ? block->exact[figure] / (double)block->num_calls : NAN;
 }
 
+/* Whether some block or part of one has that figure of energy. */
 static bool any_has_energy(
     const struct gput_code_block *blocks, size_t n, enum gput_energy_figure figure)
 {

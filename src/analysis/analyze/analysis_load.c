@@ -102,6 +102,7 @@ static int mark_integers(struct analysis_reader *reader, const struct doc *overa
     return GPUT_OK;
 }
 
+/* Reads the figures of the session, whose measurements are those of all blocks. */
 static int read_overall(struct analysis_reader *reader, const struct doc *root)
 {
     const struct doc *overall = doc_get(root, "overall");
@@ -126,6 +127,7 @@ static int read_overall(struct analysis_reader *reader, const struct doc *root)
     return mark_integers(reader, overall);
 }
 
+/* Copies what the session says of itself; what is neither a number nor a text is null. */
 static int read_static_data(struct analysis_reader *reader, const struct doc *root)
 {
     const struct doc *data = doc_get(root, "static_data");

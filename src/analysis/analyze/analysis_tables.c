@@ -28,6 +28,7 @@ static void add_static_data(struct gput_tables *tables, const struct doc *data)
 
 /* ---- Figures ---- */
 
+/* Adds a column of a number whose name begins with `prefix`. */
 static void add_number(
     struct gput_table *table, const char *prefix, const char *name, const char *unit)
 {
@@ -105,6 +106,7 @@ static void put_block(const struct gput_analysis *analysis, struct gput_table *t
             table_put_double(table, block->exact[i]);
 }
 
+/* Adds the columns of the table of blocks. */
 static void add_block_columns(const struct gput_analysis *analysis, struct gput_table *table)
 {
     table_add_column(table, "code_block_name", GPUT_COLUMN_TEXT);

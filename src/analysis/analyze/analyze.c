@@ -12,8 +12,8 @@
 #include "base/number.h"
 #include "base/sized.h"
 #include "base/str.h"
-#include "files/marks/sub_tracking_labels.h"
 #include "files/marks/sub_tracking_children.h"
+#include "files/marks/sub_tracking_labels.h"
 #include "files/tracking/tracking_reader.h"
 #include "model/measurement_list.h"
 
@@ -113,6 +113,7 @@ static int read_marks(
     return GPUT_OK;
 }
 
+/* Reads the marks of the sub-tracking file, and keeps the calls that lie in the window. */
 static int load_calls(struct work *work, struct gput_error *error)
 {
     const char *path = work->options->sub_tracking_file;
@@ -187,6 +188,7 @@ static int add_row(struct work *work, const struct tracking_row *row, double val
     return sweep_add_row(work->sweep, time, values, error);
 }
 
+/* Passes all samples through the sweep. */
 static int read_rows(struct work *work, struct gput_error *error)
 {
     CLEANUP_FREE struct tracking_row *rows = malloc(BATCH * sizeof *rows);
@@ -434,6 +436,7 @@ static int fill_parts(
     return GPUT_OK;
 }
 
+/* Makes the blocks of the analysis, with their names, figures and parts. */
 static int fill_blocks(struct work *work, struct call_sums *sums, struct gput_error *error)
 {
     const struct call_table *table = &work->table;
@@ -483,6 +486,7 @@ static int fill_results(struct work *work, struct gput_error *error)
     return GPUT_OK;
 }
 
+/* Reads marks, then samples, then energy, and makes the results of all. */
 static int analyze(struct work *work, struct gput_error *error)
 {
     TRY(tracking_reader_open(work->options->tracking_file, &work->reader, error));

@@ -73,6 +73,7 @@ static int advance(struct walk *walk, double time, struct gput_error *error)
     return GPUT_OK;
 }
 
+/* Sets the joules at a moment between the points before and after it. */
 static void value_at(const struct walk *walk, double time, double joules[FIGURES])
 {
     const struct point *a = &walk->before, *b = &walk->after;
@@ -123,6 +124,7 @@ static int by_time(const void *left, const void *right)
     return ORDER(a, b);
 }
 
+/* Makes a list of all stops in the order of time. NULL without memory. */
 static struct stop *sort_stops(const struct call *calls, size_t n_calls)
 {
     struct stop *stops = malloc((n_calls + 1) * sizeof *stops);
@@ -151,6 +153,7 @@ static int walk_calls(struct walk *walk, const struct sweep_input *input, const 
     return GPUT_OK;
 }
 
+/* Begins at the first point of the curve. */
 static int begin(struct walk *walk, struct gput_error *error)
 {
     for (int i = 0; i < FIGURES; i++) {
@@ -165,6 +168,7 @@ static int begin(struct walk *walk, struct gput_error *error)
     return GPUT_OK;
 }
 
+/* Walks over the curve and, at the same time, over starts and stops of calls. */
 static int walk_curve(struct walk *walk, const struct sweep_input *input, struct gput_error *error)
 {
     struct stop *stops = sort_stops(input->calls, input->n_calls);
@@ -200,6 +204,7 @@ static bool is_late(const struct walk *walk, double until)
     return until - walk->first.time > LATE_SECONDS;
 }
 
+/* Sets the joules of the session, and for how much of it each figure is unknown. */
 static void fill_session(const struct walk *walk, struct session_energy *session)
 {
     session->seconds = walk->after.time - walk->first.time;

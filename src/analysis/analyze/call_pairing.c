@@ -30,6 +30,7 @@ static int compare_by_order(const void *left, const void *right)
     return ORDER(a->order, b->order);
 }
 
+/* Whether the marks of a lane are in the order in which they are paired. */
 static bool in_order(const struct call_lane *lane, bool by_thread)
 {
     for (size_t i = 1; i < lane->count; i++) {
@@ -82,6 +83,7 @@ static void drop_backward_calls(struct call_table *table, struct call_lane *lane
     lane->count = kept;
 }
 
+/* Sorts the marks of a lane by time, unless the system's time was set back meanwhile. */
 static int sort_marks(struct call_table *table, struct call_lane *lane, struct gput_error *error)
 {
     bool by_thread = table->by_thread;
@@ -118,6 +120,7 @@ static const char *time_text(const struct call_table *table, double time, char *
     return text;
 }
 
+/* Says why two marks that follow each other are no call. */
 static int refuse_pair(const struct call_table *table, const struct call_lane *first,
     const struct call_lane *second, double start, double stop, struct gput_error *error)
 {
@@ -162,6 +165,7 @@ static void note_lone(struct call_table *table, const struct call_lane *lane, do
     table->first_lone.process_id = lane->process_id;
 }
 
+/* Keeps a start without a stop as an open call, or counts it as skipped. */
 static int note_open(
     struct call_table *table, const struct call_lane *lane, double start, struct gput_error *error)
 {

@@ -67,6 +67,7 @@ static uint64_t hash_of(uint32_t block)
     return hash ^ (hash >> 31);
 }
 
+/* Whether a leaf has the blocks that run now. */
 static bool is_current(const struct walk *walk, const struct leaf *leaf)
 {
     if (leaf->hash != walk->hash || leaf->count != walk->n_running)
@@ -77,6 +78,7 @@ static bool is_current(const struct walk *walk, const struct leaf *leaf)
     return true;
 }
 
+/* Makes twice as many slots of the hash table. */
 static bool grow_slots(struct walk *walk)
 {
     size_t n_slots = walk->n_slots ? walk->n_slots * 4 : 64;
@@ -131,6 +133,7 @@ static int find_leaf(struct walk *walk, uint32_t *found, bool *is_new, struct gp
 
 /* ---- The walk ---- */
 
+/* Adds the block of a call to those that run, up to its latest stop. */
 static void enter(struct walk *walk, const struct call *call)
 {
     uint32_t block = walk->table->lanes[call->lane].block;
@@ -144,6 +147,7 @@ static void enter(struct walk *walk, const struct call *call)
     walk->hash += hash_of(block);
 }
 
+/* Removes the blocks whose last call has stopped. */
 static void leave(struct walk *walk, double moment)
 {
     double origin = walk->table->origin;
@@ -172,6 +176,7 @@ static double next_moment(const struct walk *walk)
                               : fmin(moment, call_segments_after(table->origin, latest_stop));
 }
 
+/* Passes a segment on where other blocks run from that moment on. */
 static int pass_segment(struct walk *walk, double moment, struct gput_error *error)
 {
     uint32_t leaf = 0;
@@ -184,6 +189,7 @@ static int pass_segment(struct walk *walk, double moment, struct gput_error *err
     return walk->take(walk->user, moment, leaf, is_new ? found->blocks : NULL, found->count, error);
 }
 
+/* Walks over starts and stops in the order of time. */
 static int walk_calls(struct walk *walk, struct gput_error *error)
 {
     const struct call_table *table = walk->table;

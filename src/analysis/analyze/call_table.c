@@ -25,6 +25,7 @@ void call_table_init(struct call_table *table, const struct sub_tracking_names *
     };
 }
 
+/* Frees the marks of a lane, which has been paired. */
 static void lane_free_marks(struct call_lane *lane)
 {
     free(lane->times);
@@ -161,6 +162,7 @@ int call_table_add(struct call_table *table, const struct sub_tracking_mark *row
     return GPUT_OK;
 }
 
+/* Sorts lanes by block, then by rank, process and thread. */
 static int compare_lanes(const void *left, const void *right)
 {
     const struct call_lane *a = left, *b = right;
@@ -202,6 +204,7 @@ static int number_blocks(struct call_table *table, struct gput_error *error)
     return GPUT_OK;
 }
 
+/* Sorts lanes by process and thread. */
 static int compare_tracks(const void *left, const void *right, void *context)
 {
     const struct call_lane *lanes = context;

@@ -35,6 +35,7 @@ static bool is_known(const struct call_window *window, const struct call_table *
     return false;
 }
 
+/* Keeps the calls that reach into the window, and notes where each lane has calls. */
 static void keep_calls(const struct call_window *window, struct call_table *table,
     unsigned char *places, struct call_window_rest *rest)
 {
@@ -69,6 +70,7 @@ static int forget_exact(
     return GPUT_OK;
 }
 
+/* Keeps the open calls that may reach into the window: those of a process that is known there. */
 static void keep_open_calls(const struct call_window *window, struct call_table *table,
     const unsigned char *places, struct call_window_rest *rest)
 {

@@ -33,6 +33,7 @@ struct division {
 
 /* ---- Noise ---- */
 
+/* Makes each value the median of those around it. */
 static void smooth(double *values, size_t n, double *copy)
 {
     memcpy(copy, values, n * sizeof *copy);
@@ -58,6 +59,7 @@ static double least_noise(const struct change_series *series, size_t n)
 
 /* ---- Costs ---- */
 
+/* Adds a series up, in units of its noise. */
 static void add_up(struct sums *sums, const double *values, size_t n, double scale)
 {
     double origin = values[0];
@@ -95,6 +97,8 @@ static double cost(const struct division *division, size_t begin, size_t end)
 
 /* ---- The best division ---- */
 
+/* Finds the cheapest division of all values into segments: of the first ones, one value more at
+ * a time. A beginning that cannot be the best any more is given up (PELT). */
 static void divide(struct division *division, double penalty)
 {
     size_t n_open = 0;
@@ -131,6 +135,7 @@ static size_t count_changes(const struct division *division)
     return count;
 }
 
+/* Divides, with a higher penalty as long as there are too many changes. */
 static void find(struct division *division, size_t changes[CHANGE_POINTS_MAX], size_t *count)
 {
     double penalty =

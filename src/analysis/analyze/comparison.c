@@ -188,6 +188,7 @@ static double unit_factor(const struct gput_comparison *comparison, const struct
     return gput_ram_unit_factor(to) / gput_ram_unit_factor(from);
 }
 
+/* The value of a figure in a run, in the unit of the base; NaN: it does not have it. */
 static double value_in_run(const struct gput_comparison *comparison,
     const struct gput_analysis *run, const struct comparison_figure *figure)
 {

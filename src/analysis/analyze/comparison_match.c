@@ -33,6 +33,7 @@ static int compare_blocks(const void *left, const void *right)
         ((const struct sorted_block *)left)->key, ((const struct sorted_block *)right)->key);
 }
 
+/* Makes a key by which names are sorted, their line numbers as numbers. NULL without memory. */
 static char *sort_key(const char *name, size_t width)
 {
     const char *line = line_number(name);
@@ -91,6 +92,8 @@ struct matching {
     struct gput_error *error;
 };
 
+/* Refuses blocks whose names differ by more than a line number; of those that differ by it the
+ * user is warned. */
 static int match_block(const struct matching *matching, const char *name1,
     const struct comparison_session *session, const char *name2)
 {
@@ -113,6 +116,7 @@ static int match_block(const struct matching *matching, const char *name1,
     return GPUT_OK;
 }
 
+/* Matches the blocks of a run with those of the first. */
 static int match_run(const struct matching *matching, const struct comparison_session *session,
     const struct gput_analysis *run)
 {
@@ -150,6 +154,7 @@ static char *joined_names(const struct gput_comparison *comparison, size_t block
     }
 }
 
+/* Makes the names of all blocks. */
 static int name_blocks(struct gput_comparison *comparison, struct gput_error *error)
 {
     comparison->block_names =

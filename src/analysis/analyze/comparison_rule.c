@@ -118,6 +118,7 @@ static int read_limit(struct parser *parser, const char *at, struct rule *rule)
                : refuse(parser, "something follows its limit");
 }
 
+/* Refuses a measurement that there is not, and says which name is near. */
 static int refuse_measurement(struct parser *parser, const char *word)
 {
     const struct gput_comparison *comparison = parser->comparison;

@@ -61,6 +61,7 @@ static void put_figure(const struct writer *writer, const char *measurement, siz
     }
 }
 
+/* Puts the figures of the session as a whole, or of a block. */
 static void put_part(const struct writer *writer, size_t block)
 {
     const struct gput_comparison *comparison = writer->comparison;

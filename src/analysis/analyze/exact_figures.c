@@ -106,6 +106,7 @@ const char *exact_figure_total_name(enum gput_exact_figure figure)
     return kinds[figure].is_largest ? "max" : "total";
 }
 
+/* The counters of a mark, by figure. */
 static struct counts counts_of(const struct sub_tracking_exact *exact)
 {
     return (struct counts){{
@@ -124,6 +125,7 @@ static struct counts counts_of(const struct sub_tracking_exact *exact)
     }};
 }
 
+/* Keeps counters by the time of their mark. */
 static int keep(
     struct kept_counts *kept, int64_t time, const struct counts *counts, struct gput_error *error)
 {

@@ -68,6 +68,7 @@ static int reach_key(struct quantile_sketch *sketch, int key, struct gput_error 
     return GPUT_OK;
 }
 
+/* Counts a value in its bucket. */
 static int count_value(struct quantile_sketch *sketch, double value, struct gput_error *error)
 {
     if (value != sketch->last_value || !sketch->buckets) {
@@ -88,6 +89,7 @@ static int keep_value(struct quantile_sketch *sketch, double value, struct gput_
     return GPUT_OK;
 }
 
+/* Moves the values that were kept one by one into buckets. */
 static int become_buckets(struct quantile_sketch *sketch, struct gput_error *error)
 {
     for (size_t i = 0; i < QUANTILE_EXACT; i++)
@@ -113,6 +115,7 @@ int quantile_sketch_add(struct quantile_sketch *sketch, double value, struct gpu
     return GPUT_OK;
 }
 
+/* The quantile of values that are all kept, as numpy interpolates it. */
 static double exact_quantile(struct quantile_sketch *sketch, double q)
 {
     qsort(sketch->values, sketch->count, sizeof *sketch->values, doubles_compare);

@@ -127,6 +127,7 @@ static void put_call(struct reading *reading, struct gput_table *table,
             table_put_double(table, figures[i]);
 }
 
+/* Puts the table of calls. */
 static int put_calls(
     struct reading *reading, const struct call_table *calls, struct gput_error *error)
 {
@@ -177,6 +178,7 @@ static int put_segment(void *user, double start, uint32_t leaf, const uint32_t *
     return GPUT_OK;
 }
 
+/* Puts two tables: segments of time, and which blocks ran in them. */
 static int put_segments(
     struct reading *reading, const struct call_table *calls, struct gput_error *error)
 {
@@ -229,6 +231,7 @@ static void reading_finish(struct reading *reading)
     gput_tables_destroy(reading->tables);
 }
 
+/* Reads a file into the tables that were asked for. */
 static int read_file(const char *path, const struct gput_recorded_options *given,
     enum recorded recorded, struct gput_tables **tables, struct gput_error *error)
 {

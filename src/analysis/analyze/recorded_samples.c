@@ -83,6 +83,7 @@ static int join_spans(
 
 /* ---- Static data ---- */
 
+/* The type of a value of the session, and the number that it is. */
 static enum gput_column_type cell_type(const char *text, int64_t *integer, double *number)
 {
     const char *end = text + strlen(text);
@@ -126,6 +127,7 @@ struct reading {
     bool has[GPUT_MEASUREMENT_COUNT];
 };
 
+/* The unit of a measurement in the file, or in which it is joined. */
 static const char *unit_of(
     const struct gput_measurement *measurement, const struct gput_static_data *data, bool for_joins)
 {

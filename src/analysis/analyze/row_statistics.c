@@ -35,6 +35,7 @@ static void run_become_ragged(struct row_run *run)
     run->uniform = false;
 }
 
+/* Adds a value to a column that has a count of its own (Welford, relative to its first value). */
 static void run_add_column(struct row_run *run, int c, double value)
 {
     if (run->count[c] == 0) {
@@ -51,6 +52,7 @@ static void run_add_column(struct row_run *run, int c, double value)
     run->max[c] = value > run->max[c] ? value : run->max[c];
 }
 
+/* Begins all columns with the first row. */
 static void run_add_first(struct row_run *run, const double *values)
 {
     memcpy(run->origin, values, sizeof run->origin);
@@ -105,6 +107,7 @@ static inline double compensated_add(double sum, double value, double *error)
     return result;
 }
 
+/* Merges a column of a run into the total (Chan). */
 static void total_merge_column(struct row_total *total, const struct row_run *run, int c, double n)
 {
     if (n == 0)

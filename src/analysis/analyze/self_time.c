@@ -32,6 +32,7 @@ static void track_advance(struct track *track, double time, double *seconds)
     }
 }
 
+/* Starts a call on top of those that run, to which the time until then is added. */
 static int track_enter(
     struct track *track, const struct call *call, double *seconds, struct gput_error *error)
 {

@@ -53,6 +53,7 @@ int sweep_create(const struct sweep_input *input, bool quantiles, struct sweep *
     return GPUT_OK;
 }
 
+/* Frees what a target has. */
 static void target_finish(struct sweep_target *target)
 {
     free(target->total);
@@ -78,6 +79,7 @@ void sweep_destroy(struct sweep *sweep)
     free(sweep);
 }
 
+/* Adds the values of the rows of a run to the sketches of a target. */
 static int target_add_quantiles(
     const struct sweep *sweep, struct sweep_target *target, struct gput_error *error)
 {
@@ -95,6 +97,7 @@ static int target_add_quantiles(
     return GPUT_OK;
 }
 
+/* Merges the rows of a run into the total of a target. */
 static int target_merge_run(
     const struct sweep *sweep, struct sweep_target *target, struct gput_error *error)
 {
@@ -215,6 +218,7 @@ static int go_back(struct sweep *sweep, double time, struct gput_error *error)
     return GPUT_OK;
 }
 
+/* Moves to the time of a row, on or back: the calls that run then are those that get it. */
 static int move_to(struct sweep *sweep, double time, struct gput_error *error)
 {
     if (isnan(time)) { /* in no block; the next row starts a new search */

@@ -99,6 +99,7 @@ static void add_identity(struct doc *object, const struct gput_code_block *block
         doc_add_string(object, "thread_name", block->thread_name);
 }
 
+/* Adds a block or a part with its figures, and its parts below it. */
 static void add_block(
     const struct gput_analysis *analysis, struct doc *array, const struct gput_code_block *block)
 {

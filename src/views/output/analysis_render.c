@@ -25,6 +25,7 @@ struct writing {
     struct str *text;
 };
 
+/* Writes the title of a member after its tabs. */
 static void write_key(const struct doc *member, int indent, struct str *text)
 {
     str_append_repeated(text, '\t', (size_t)indent);
@@ -218,6 +219,7 @@ static void write_hint(const struct gput_analysis *analysis, struct str *text)
         (unsigned long long)calls);
 }
 
+/* Writes the session, then each block while only that block's document is in memory. */
 static void write_text(const struct gput_analysis *analysis, struct str *text)
 {
     static const char *const parts[] = {"overall", "missing_timepoints", "energy", "static_data"};
@@ -267,6 +269,7 @@ struct line {
 
 static const struct line no_figures = {{NAN, NAN, NAN, NAN, 0}, NAN, {NAN, NAN, NAN}, -1};
 
+/* Adds the columns of the CSV, which depend on the options and on what is known of parts. */
 static void add_csv_columns(const struct gput_analysis *analysis, struct gput_table *table)
 {
     table_add_column(table, "code_block", GPUT_COLUMN_TEXT);
@@ -282,6 +285,7 @@ static void add_csv_columns(const struct gput_analysis *analysis, struct gput_ta
     table_add_column(table, "missing_timepoints", GPUT_COLUMN_INT);
 }
 
+/* Puts a line: what it is of, the measurement, and its figures. */
 static void put_line(const struct lines *lines, const char *measurement, const struct line *line)
 {
     struct gput_table *table = lines->table;
@@ -318,6 +322,7 @@ static void put_total(
     put_line(lines, measurement, &line);
 }
 
+/* Puts the line of an exact figure: a sum with its mean, or the largest of the calls. */
 static void put_exact(const struct lines *lines, enum gput_exact_figure figure)
 {
     const struct gput_code_block *block = lines->block;
@@ -350,6 +355,7 @@ static void put_usage(const struct lines *lines, const struct gput_statistics *u
             put_total(lines, "energy_", gput_energy_figure_name(i), NAN, joules[i]);
 }
 
+/* Puts the lines of a block, then those of its parts. */
 static void put_block(struct lines *lines, const struct gput_code_block *block)
 {
     const struct line time = {block->compute_time, block->compute_time_total,

@@ -136,6 +136,7 @@ static void choose_columns(struct summary *summary)
     }
 }
 
+/* Puts the cell of a column in the unit that it has. */
 static void put_block_figure(
     struct summary *summary, const struct gput_code_block *block, const struct block_column *column)
 {
@@ -265,6 +266,7 @@ static void write_blocks(struct summary *summary)
         put_calls(summary->text, outside, calls, "are outside of the tracked time");
 }
 
+/* Says which calls the file lacks. */
 static void write_lost_calls(struct summary *summary)
 {
     char text[LOST_CALLS_TEXT_SIZE];

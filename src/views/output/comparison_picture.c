@@ -29,6 +29,7 @@ struct picture {
     struct bars bars;
 };
 
+/* Whether some session has more than 0 of the figure. */
 static bool is_used(const struct picture *picture)
 {
     for (size_t i = 0; i < picture->comparison->n_sessions; i++) {
@@ -51,6 +52,7 @@ static void describe(const struct picture *picture, const struct comparison_valu
         str_printf(text, " (%s)", human_change(value->change, change));
 }
 
+/* Adds a bar a session, with its interval where several runs have one. */
 static int add_bars(struct picture *picture, struct bars_panel *panel, const char *measurement,
     struct gput_error *error)
 {
@@ -103,6 +105,7 @@ static bool has_measurement(const struct picture *picture, const char *name)
     return comparison_find_measurement(picture->comparison, name) != NULL;
 }
 
+/* Adds a panel for each main figure, and for the time of each block. */
 static int add_panels(struct picture *picture, struct gput_error *error)
 {
     const struct gput_comparison *comparison = picture->comparison;

@@ -72,6 +72,7 @@ static void report_finish(struct report *report)
     free(report->measured);
 }
 
+/* Makes what writing a comparison needs; to be freed by report_finish(), after errors too. */
 static int report_create(const struct gput_comparison *comparison,
     const struct gput_comparison_options *options, struct report *report, struct gput_error *error)
 {
@@ -143,6 +144,7 @@ static void add_values(const struct report *report, struct place parent, const c
     }
 }
 
+/* Adds a measurement of the session, or of each block. */
 static void add_measured(const struct report *report, enum part part,
     const struct measured *measured, struct place place)
 {
@@ -157,6 +159,7 @@ static void add_measured(const struct report *report, enum part part,
         add_values(report, place, comparison->block_names[block], measured->measurement, block);
 }
 
+/* Adds what the files of each session lack, where they lack calls. */
 static void add_lost_calls(const struct gput_comparison *comparison, struct doc *root)
 {
     struct doc *object = NULL;
@@ -185,6 +188,7 @@ static void destroy_objects(struct place *place)
     doc_destroy(place->runs);
 }
 
+/* Makes the whole document: values, then changes and runs where they were requested. */
 static struct doc *create_document(struct report *report)
 {
     struct place root = create_objects(report);
@@ -279,6 +283,7 @@ static void write_place(struct place place, bool of_blocks, size_t depth, struct
     }
 }
 
+/* Writes the parts in the order of the older tool, a measurement at a time in memory. */
 static void write_text(struct report *report, struct str *text)
 {
     static const enum part order[] = {

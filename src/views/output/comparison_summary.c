@@ -91,6 +91,7 @@ static void add_row(struct summary *summary, const char *measurement, size_t blo
     summary->n_rows++;
 }
 
+/* Adds the rows of the session as a whole, or of a block. */
 static void add_rows_of(struct summary *summary, size_t block)
 {
     const struct gput_comparison *comparison = summary->comparison;
@@ -187,6 +188,7 @@ static void write_lost_calls(struct summary *summary)
     }
 }
 
+/* Writes the rows, what changed most first, and what is to be said of all. */
 static void write_table(struct summary *summary)
 {
     if (summary->n_rows > 0)

@@ -32,6 +32,7 @@ static const struct {
     {"rapl", "RAPL"},
 };
 
+/* Appends a word of a key, in capital letters where it is an abbreviation. */
 static void append_word(const char *word, size_t length, struct str *text)
 {
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
@@ -71,6 +72,7 @@ static size_t format_number(const struct doc *doc, char *number)
     return number_format_double(places <= 15 ? number_round(value, places) : value, number);
 }
 
+/* Writes a value that has none below it. */
 static void write_scalar(const struct doc *doc, struct str *text)
 {
     char number[NUMBER_TEXT_SIZE];
@@ -93,6 +95,8 @@ static void write_scalar(const struct doc *doc, struct str *text)
     }
 }
 
+/* Writes the members or items of a value, one a line, and what is below them further to the
+ * right. */
 static void write_children(const struct doc *parent, size_t indent, struct str *text)
 {
     for (const struct doc *child = parent->first; child; child = child->next) {

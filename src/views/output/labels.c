@@ -11,6 +11,7 @@ static bool is_letter(char byte)
     return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte == '_';
 }
 
+/* Whether Prometheus takes that name for a label. */
 static bool is_label_name(const char *name)
 {
     if (!is_letter(*name) || text_begins_with(name, "__"))
@@ -22,6 +23,7 @@ static bool is_label_name(const char *name)
     return true;
 }
 
+/* The label of that name, or NULL. */
 static struct label *find(const struct labels *labels, const char *name)
 {
     for (size_t i = 0; i < labels->count; i++) {
@@ -75,6 +77,7 @@ static void decode(char *text)
     *to = '\0';
 }
 
+/* Cuts the blanks off both ends of a text. */
 static char *trim(char *text)
 {
     text += strspn(text, " \t");
@@ -84,6 +87,7 @@ static char *trim(char *text)
     return text;
 }
 
+/* Adds a label of the list, "name=value", after it has checked both. */
 static int add_pair(
     struct labels *labels, char *pair, enum labels_form form, struct gput_error *error)
 {

@@ -216,6 +216,7 @@ const char *metric_unit_of_name(const struct metric *metric)
     return NULL;
 }
 
+/* The value of a metric's column: of a moment the seconds since the epoch, of percents a ratio. */
 static double value_of(
     const struct results_list *list, const struct metric *metric, const void *item)
 {

@@ -15,6 +15,7 @@
 
 /* ---- a document ---- */
 
+/* Adds a column of a process in the unit that the session chose. */
 static void add_column(struct doc *object, const struct gput_processes *list,
     const struct column *column, const void *item)
 {
@@ -114,6 +115,7 @@ static void append_figure(
         str_printf(to, "%.*f", figure == FIGURE_SECONDS ? 3 : 0, value);
 }
 
+/* Appends what a column says of a process. */
 static void append_cell(
     const struct tree *tree, const struct gput_process *process, enum cell cell, struct str *to)
 {
@@ -376,6 +378,7 @@ static size_t choose_shown(const struct tree *tree)
 
 /* ---- the whole ---- */
 
+/* Writes the table: heads, trees, what is not shown, and what "≥" means. */
 static void write_tree(struct tree *tree)
 {
     const struct gput_processes *list = tree->list;
@@ -420,6 +423,7 @@ static void write_tree(struct tree *tree)
             "scheduler tick before its end, or is less than a kilobyte a thread");
 }
 
+/* Writes the tree with all that it needs in memory. */
 static void write_processes(
     const struct gput_processes *processes, bool is_summary, size_t screen, struct str *text)
 {

@@ -154,6 +154,7 @@ static void add_gpu(struct doc *parent, size_t index, const struct gput_results 
     }
 }
 
+/* Adds what is known of a limit that was passed. */
 static void fill_limit(
     struct doc *item, const struct gput_results *results, const struct gput_limit_passed *limit)
 {

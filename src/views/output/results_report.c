@@ -20,6 +20,7 @@
 
 #include <string.h>
 
+/* Writes the report as text, of the older sections alone or of all, and the processes. */
 static void write_as_text(const struct gput_results *results,
     const struct gput_results_render_options *options, bool only_older, struct str *text)
 {
@@ -150,6 +151,7 @@ struct visit {
     struct str text; /* of the value that is visited */
 };
 
+/* The kind of a value, as the public API calls it. */
 static enum gput_results_value_kind kind_of(const struct doc *doc)
 {
     switch (doc->kind) {
@@ -170,6 +172,7 @@ static enum gput_results_value_kind kind_of(const struct doc *doc)
     }
 }
 
+/* Visits a value, and what is below it before its end. */
 static int visit_doc(struct visit *visit, const struct doc *doc, struct gput_error *error)
 {
     struct gput_results_value value = {.kind = kind_of(doc),

@@ -205,6 +205,7 @@ static void write_io(struct summary *summary)
         is_at_least ? ", each at least" : "");
 }
 
+/* Writes how many processes were seen, or threads where no process was. */
 static void write_processes(struct summary *summary)
 {
     const struct gput_accounting *accounting = &summary->results->accounting;
@@ -274,6 +275,7 @@ static void write_missing(struct summary *summary)
     summary->text->failed |= list.failed;
 }
 
+/* Writes what the user could do better. */
 static void write_advice(struct summary *summary)
 {
     char texts[MAX_ADVICE][ADVICE_SIZE];

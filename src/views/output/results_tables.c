@@ -2,6 +2,7 @@
 #include "base/table.h"
 #include "model/results_columns.h"
 
+/* Adds the columns of a list, each in its unit. */
 static void add_columns(struct gput_table *table, const struct results_list *list)
 {
     for (size_t i = 0; i < list->n_columns; i++) {
@@ -12,6 +13,7 @@ static void add_columns(struct gput_table *table, const struct results_list *lis
     }
 }
 
+/* Puts the cell of a column by its type. */
 static void put(struct gput_table *table, const struct results_column *column, const void *item)
 {
     const char *text;
@@ -29,6 +31,7 @@ static void put(struct gput_table *table, const struct results_column *column, c
     }
 }
 
+/* Adds the table of a list, a row an item. */
 static void add_list(
     struct gput_tables *tables, const struct results_list *list, const struct gput_results *results)
 {

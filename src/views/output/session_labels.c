@@ -13,6 +13,7 @@ static const char *const names[] = {"host", "boot_id", "clock", "user", "pid", "
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
+/* The column of that name, or NULL. */
 static const struct results_column *find(
     const struct results_identity_column *columns, size_t count, const char *name)
 {

@@ -12,6 +12,7 @@ struct form {
     bool is_long, has_use, has_power;
 };
 
+/* Appends how busy a GPU was. */
 static void append_use(const struct gput_gpu *gpu, bool is_long, struct str *text)
 {
     if (isnan(gpu->max_utilization_percent))
@@ -22,6 +23,7 @@ static void append_use(const struct gput_gpu *gpu, bool is_long, struct str *tex
             gpu->mean_utilization_percent, gpu->max_utilization_percent);
 }
 
+/* Appends its mean power. */
 static void append_power(const struct gput_gpu *gpu, struct str *text)
 {
     char watts[HUMAN_SIZE];
@@ -59,6 +61,7 @@ static uint32_t next_shown(const struct gput_results *results, uint32_t index)
     return index;
 }
 
+/* Finds the longest form that fits the screen for all GPUs, so that their rows look alike. */
 static struct form find_form(const struct summary *summary)
 {
     const struct gput_results *results = summary->results;
@@ -81,6 +84,7 @@ static struct form find_form(const struct summary *summary)
     return form;
 }
 
+/* Writes the row of a GPU. */
 static void write_gpu(struct summary *summary, uint32_t index, const struct form *form)
 {
     const struct gput_gpu *gpu = &summary->results->gpus[index];

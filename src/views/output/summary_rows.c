@@ -73,6 +73,7 @@ static void append_detail(struct summary *summary, const char *text)
     }
 }
 
+/* Appends a label, its figure in bold, and what belongs to it. */
 static void append_row(
     struct summary *summary, const char *label, const char *figure, const struct str *detail)
 {

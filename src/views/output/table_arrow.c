@@ -15,6 +15,7 @@
 
 /* ---- Schema ---- */
 
+/* Frees a schema with its children; called by its consumer. */
 static void schema_release(struct ArrowSchema *schema)
 {
     for (int64_t i = 0; i < schema->n_children; i++) {
@@ -53,6 +54,7 @@ static char *make_utf8(const char *text)
     return str_steal(&clean);
 }
 
+/* Arrow's format of a column: int64, double or UTF-8. */
 static const char *format_of(enum gput_column_type type)
 {
     switch (type) {
@@ -83,6 +85,7 @@ static bool add_field(const struct gput_table *table, size_t column, struct Arro
     return field->name && (field->metadata || !unit);
 }
 
+/* Makes the schema of a table: a struct with a field a column. */
 static bool make_schema(const struct gput_table *table, struct ArrowSchema *schema)
 {
     size_t columns = gput_table_column_count(table);
@@ -118,6 +121,7 @@ struct array_memory {
     const void *buffers[3];
 };
 
+/* Frees an array with its buffers and children; called by its consumer. */
 static void array_release(struct ArrowArray *array)
 {
     struct array_memory *memory = array->private_data;
@@ -152,6 +156,7 @@ static int array_create(const struct gput_table *table, int64_t n_buffers, struc
     return 0;
 }
 
+/* Makes the bits that say which cells are there, unless all are. */
 static int mark_missing(struct ArrowArray *array, size_t column)
 {
     struct array_memory *memory = array->private_data;
@@ -170,6 +175,7 @@ static int mark_missing(struct ArrowArray *array, size_t column)
     return 0;
 }
 
+/* Copies the texts of a column one after the other, with the offset of each. */
 static int copy_texts(struct ArrowArray *array, size_t column)
 {
     struct array_memory *memory = array->private_data;
@@ -191,6 +197,7 @@ static int copy_texts(struct ArrowArray *array, size_t column)
     return memory->text.failed ? ENOMEM : 0;
 }
 
+/* Gives an array the cells of a column: numbers as they lie in the table, texts copied. */
 static int fill_column(struct ArrowArray *array, size_t column)
 {
     static const int64_t nothing; /* an empty buffer is not NULL */
@@ -209,6 +216,7 @@ static int fill_column(struct ArrowArray *array, size_t column)
     return 0;
 }
 
+/* Adds the array of a column to that of its table. */
 static int add_column(const struct gput_table *table, size_t column, struct ArrowArray *batch)
 {
     bool text = gput_table_column_type(table, column) == GPUT_COLUMN_TEXT;
@@ -255,6 +263,7 @@ static int stream_get_schema(struct ArrowArrayStream *stream, struct ArrowSchema
     return state->code;
 }
 
+/* Gives the one batch, then the end. */
 static int stream_get_next(struct ArrowArrayStream *stream, struct ArrowArray *array)
 {
     struct stream_state *state = stream->private_data;
@@ -264,6 +273,7 @@ static int stream_get_next(struct ArrowArrayStream *stream, struct ArrowArray *a
     return state->code;
 }
 
+/* Says why the last call failed. */
 static const char *stream_get_last_error(struct ArrowArrayStream *stream)
 {
     const struct stream_state *state = stream->private_data;

@@ -76,6 +76,7 @@ static void end_json(struct gput_table_writer *writer)
 
 /* ---- CSV: one table ---- */
 
+/* Appends the rows of a part. */
 static void add_csv(struct str *text, const struct gput_table *part)
 {
     size_t columns = gput_table_column_count(part);

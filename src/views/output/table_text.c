@@ -76,6 +76,7 @@ static void append_without(struct str *text, const char *value, const char *left
     str_finish(&kept);
 }
 
+/* Whether a cell has the value by which another program says that it did not record it. */
 static bool is_not_recorded(const struct gput_table *table, size_t row, size_t column)
 {
     const struct table_words *words = table_words(table);
@@ -88,6 +89,7 @@ static bool is_not_recorded(const struct gput_table *table, size_t row, size_t c
                : strcmp(gput_table_text(table, row, column), words->not_recorded) == 0;
 }
 
+/* Appends a cell, numbers rounded to three decimals. */
 static void append_cell(struct str *text, const struct gput_table *table, size_t row, size_t column)
 {
     char number[NUMBER_TEXT_SIZE];
@@ -107,6 +109,7 @@ static void append_cell(struct str *text, const struct gput_table *table, size_t
     }
 }
 
+/* The columns of a terminal that a column takes, at most WIDEST_COLUMN. */
 static size_t column_width(const struct gput_table *table, size_t column, struct str *scratch)
 {
     str_clear(scratch);
@@ -174,6 +177,8 @@ static size_t count_keys(struct grid *grid, size_t screen)
     return end;
 }
 
+/* Chooses widths for several blocks of columns: of the keys, and of texts that no block could
+ * hold. */
 static void fit_blocks(struct grid *grid, const size_t *widths, size_t screen)
 {
     size_t n_keys = count_keys(grid, screen);
@@ -246,6 +251,7 @@ static void append_aligned(
 
 #define HEAD SIZE_MAX
 
+/* Appends cells of a row, or the names of their columns. */
 static void append_cells(
     const struct grid *grid, size_t row, size_t first, size_t end, bool is_end, struct str *out)
 {
@@ -284,6 +290,7 @@ static size_t end_of_block(const struct grid *grid, size_t first, size_t screen)
     return end;
 }
 
+/* Appends the columns in as many blocks as they need. */
 static void append_blocks(const struct grid *grid, size_t screen, struct str *out)
 {
     for (size_t first = grid->n_keys, end; first < grid->columns; first = end) {
