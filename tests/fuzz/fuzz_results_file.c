@@ -34,7 +34,7 @@ static void render(const struct gput_results *results)
 {
     for (int format = GPUT_FORMAT_TEXT; format <= GPUT_FORMAT_LINE; format++) {
         char *bytes;
-        if (format == GPUT_FORMAT_CSV)
+        if (format == GPUT_FORMAT_CSV || format == GPUT_FORMAT_PICKLE)
             continue;
         if (gput_results_render(results, NULL, (enum gput_format)format, &bytes, NULL, NULL) !=
             GPUT_OK)

@@ -85,7 +85,7 @@ static void other_formats_are_refused(void **state)
     char *bytes;
     struct gput_error error;
     struct gput_analysis *analysis = make();
-    for (int format = GPUT_FORMAT_PICKLE + 1; format < 100; format++)
+    for (int format = GPUT_FORMAT_PICKLE; format < 100; format++)
         assert_int_equal(
             gput_analysis_render(analysis, (enum gput_format)format, &bytes, NULL, &error),
             GPUT_ERROR_INVALID);
