@@ -1,6 +1,7 @@
 #include "files/import/cprofile.h"
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/order.h"
 #include "base/utf8.h"
 #include "files/import/marshal.h"
@@ -19,17 +20,20 @@ struct adding {
     struct gput_error *error;
 };
 
+/* Fails because of a value that no dump has at its place. */
 static int no_profile(const struct adding *adding)
 {
     return error_set(adding->error, GPUT_ERROR_FORMAT,
         "%s is not a cProfile dump: it holds something else", adding->name);
 }
 
+/* The value that stands at a place of a tuple. */
 static uint32_t item(const struct adding *adding, const struct marshal_value *tuple, uint32_t i)
 {
     return adding->marshal.items[tuple->first + i].value;
 }
 
+/* The value as a tuple of that many items; NULL: it is something else. */
 static const struct marshal_value *tuple_of(
     const struct adding *adding, uint32_t value, uint32_t count)
 {
@@ -37,7 +41,7 @@ static const struct marshal_value *tuple_of(
     return found->kind == MARSHAL_TUPLE && found->count == count ? found : NULL;
 }
 
-/* A text of the dump as UTF-8, at the end of `out`. */
+/* Appends a text of the dump as UTF-8; false where the value is something else. */
 static bool append_text(const struct adding *adding, uint32_t value, struct str *out)
 {
     const struct marshal_value *found = adding->marshal.values + value;
@@ -52,7 +56,7 @@ struct slice {
     size_t length;
 };
 
-/* What distinguishes functions ; `whole` is "file\nline\nname". */
+/* What distinguishes functions; `whole` is "file\nline\nname". */
 struct function_key {
     struct slice whole;
     struct slice file;
@@ -60,7 +64,7 @@ struct function_key {
     int64_t line;
 };
 
-/* The number of a function, a new one when it was not seen before. */
+/* Finds the number of a function, and gives it the next one if it is new. */
 static int add_function(struct cprofile *profile, const struct function_key *key, uint32_t *number,
     struct gput_error *error)
 {
@@ -81,36 +85,30 @@ static int add_function(struct cprofile *profile, const struct function_key *key
     return GPUT_OK;
 }
 
-/* The function of a key (file, line, name). */
+/* Finds the number of the function that a key of the dump names: (file, line, name). */
 static int find_function(struct adding *adding, uint32_t value, uint32_t *number)
 {
     const struct marshal_value *tuple = tuple_of(adding, value, 3);
-    struct str text = {0};
+    CLEANUP_STR struct str text = {0};
     int64_t line;
     if (!tuple || !append_text(adding, item(adding, tuple, 0), &text) ||
-        !marshal_int(&adding->marshal, item(adding, tuple, 1), &line)) {
-        str_finish(&text);
+        !marshal_int(&adding->marshal, item(adding, tuple, 1), &line))
         return no_profile(adding);
-    }
     size_t file_length = text.length;
     str_printf(&text, "\n%" PRId64 "\n", line);
     size_t name_start = text.length;
-    int code = GPUT_OK;
     if (!append_text(adding, item(adding, tuple, 2), &text))
-        code = no_profile(adding);
-    else if (text.failed)
-        code = error_memory(adding->error);
-    if (code == GPUT_OK) {
-        const struct function_key key = {.whole = {str_text(&text), text.length},
-            .file = {str_text(&text), file_length},
-            .name = {str_text(&text) + name_start, text.length - name_start},
-            .line = line};
-        code = add_function(adding->profile, &key, number, adding->error);
-    }
-    str_finish(&text);
-    return code;
+        return no_profile(adding);
+    if (text.failed)
+        return error_memory(adding->error);
+    const struct function_key key = {.whole = {str_text(&text), text.length},
+        .file = {str_text(&text), file_length},
+        .name = {str_text(&text) + name_start, text.length - name_start},
+        .line = line};
+    return add_function(adding->profile, &key, number, adding->error);
 }
 
+/* Reads the first four items of a tuple: calls and times. */
 static bool read_counts(
     const struct adding *adding, const struct marshal_value *tuple, struct call_counts *counts)
 {
@@ -121,6 +119,7 @@ static bool read_counts(
            marshal_double(marshal, item(adding, tuple, 3), &counts->cumulative_seconds);
 }
 
+/* Adds calls and times; a sum of calls that is too large wraps around. */
 static void add_counts(struct call_counts *sum, const struct call_counts *counts)
 {
     sum->primitive_calls =
@@ -130,6 +129,7 @@ static void add_counts(struct call_counts *sum, const struct call_counts *counts
     sum->cumulative_seconds += counts->cumulative_seconds;
 }
 
+/* Adds what one function took in calls by another. */
 static int add_caller(struct cprofile *profile, uint32_t callee, uint32_t function,
     const struct call_counts *counts, struct gput_error *error)
 {
@@ -145,6 +145,7 @@ static int add_caller(struct cprofile *profile, uint32_t callee, uint32_t functi
     return GPUT_OK;
 }
 
+/* Adds all callers of a function: a dict of (file, line, name) and counts. */
 static int add_callers(struct adding *adding, uint32_t callee, uint32_t value)
 {
     const struct marshal_value *dict = adding->marshal.values + value;
@@ -162,9 +163,8 @@ static int add_callers(struct adding *adding, uint32_t callee, uint32_t value)
     return GPUT_OK;
 }
 
-/* A function takes its place in the order when it is first counted, not when it is seen as a
- * caller.
- */
+/* Gives a function its place in the order, which is that of the first count: to be seen as a caller
+ * does not count. */
 static void count_function(struct cprofile *profile, uint32_t function)
 {
     if (!profile->functions[function].counted)
@@ -172,6 +172,7 @@ static void count_function(struct cprofile *profile, uint32_t function)
     profile->functions[function].counted = true;
 }
 
+/* Adds all that a dump has: a dict of functions and their counts. */
 static int add_all(struct adding *adding)
 {
     const struct marshal *marshal = &adding->marshal;
@@ -204,10 +205,19 @@ static struct slice slice_of(const struct names *names, uint32_t number)
     return (struct slice){text, strlen(text)};
 }
 
-/* `numbers` are those in the sum of the functions of one dump. */
-static int add_figures(struct cprofile *sum, const struct cprofile *one, const uint32_t *numbers,
-    struct gput_error *error)
+/* Adds one profile to another. */
+static int add_profile(struct cprofile *sum, const struct cprofile *one, struct gput_error *error)
 {
+    CLEANUP_FREE uint32_t *numbers = malloc((one->function_count + 1) * sizeof *numbers);
+    if (!numbers)
+        return error_memory(error);
+    for (uint32_t i = 0; i < one->function_count; i++) {
+        const struct function_key key = {.whole = slice_of(&one->keys, i),
+            .file = slice_of(&one->names, one->functions[i].file),
+            .name = slice_of(&one->names, one->functions[i].name),
+            .line = one->functions[i].line};
+        TRY(add_function(sum, &key, &numbers[i], error));
+    }
     for (uint32_t i = 0; i < one->function_count; i++) {
         const struct profiled_function *function = one->functions + i;
         if (function->counted)
@@ -219,23 +229,6 @@ static int add_figures(struct cprofile *sum, const struct cprofile *one, const u
         }
     }
     return GPUT_OK;
-}
-
-static int add_profile(struct cprofile *sum, const struct cprofile *one, struct gput_error *error)
-{
-    uint32_t *numbers = malloc((one->function_count + 1) * sizeof *numbers);
-    int code = numbers ? GPUT_OK : error_memory(error);
-    for (uint32_t i = 0; code == GPUT_OK && i < one->function_count; i++) {
-        const struct function_key key = {.whole = slice_of(&one->keys, i),
-            .file = slice_of(&one->names, one->functions[i].file),
-            .name = slice_of(&one->names, one->functions[i].name),
-            .line = one->functions[i].line};
-        code = add_function(sum, &key, &numbers[i], error);
-    }
-    if (code == GPUT_OK)
-        code = add_figures(sum, one, numbers, error);
-    free(numbers);
-    return code;
 }
 
 int cprofile_add(struct cprofile *profile, const void *bytes, size_t length, const char *name,
@@ -268,6 +261,7 @@ void cprofile_finish(struct cprofile *profile)
     *profile = (struct cprofile){0};
 }
 
+/* What functions are sorted by. */
 static double figure(const struct call_counts *counts, enum cprofile_order order)
 {
     switch (order) {
@@ -296,28 +290,27 @@ static int largest_first(const void *left, const void *right)
     return ORDER(a->order, b->order);
 }
 
+/* The numbers of all counted functions, the largest first: the caller's. NULL: out of memory. */
 static uint32_t *sort_functions(
     const struct cprofile *profile, enum cprofile_order order, size_t *count)
 {
-    struct place *places = malloc((profile->function_count + 1) * sizeof *places);
+    CLEANUP_FREE struct place *places = malloc((profile->function_count + 1) * sizeof *places);
     uint32_t *functions = malloc((profile->function_count + 1) * sizeof *functions);
     *count = 0;
-    for (uint32_t i = 0; places && functions && i < profile->function_count; i++) {
+    if (!places || !functions) {
+        free(functions);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < profile->function_count; i++) {
         double value = figure(&profile->functions[i].counts, order);
         if (profile->functions[i].counted)
             places[(*count)++] =
                 (struct place){isnan(value) ? -INFINITY : value, profile->functions[i].order, i};
     }
-    if (places && functions) {
-        if (*count > 1)
-            qsort(places, *count, sizeof *places, largest_first);
-        for (size_t i = 0; i < *count; i++)
-            functions[i] = places[i].function;
-    } else {
-        free(functions);
-        functions = NULL;
-    }
-    free(places);
+    if (*count > 1)
+        qsort(places, *count, sizeof *places, largest_first);
+    for (size_t i = 0; i < *count; i++)
+        functions[i] = places[i].function;
     return functions;
 }
 
@@ -335,6 +328,7 @@ void cprofile_append_name(const struct cprofile *profile, uint32_t function, str
         str_append(text, name);
 }
 
+/* Prints a line of pstats. */
 static void print_function(const struct cprofile *profile, uint32_t function, struct str *text)
 {
     const struct call_counts *counts = &profile->functions[function].counts;
@@ -358,25 +352,19 @@ static void print_function(const struct cprofile *profile, uint32_t function, st
     str_append_char(text, '\n');
 }
 
-static struct call_counts sum_up(const struct cprofile *profile)
-{
-    struct call_counts sum = {0};
-    for (size_t i = 0; i < profile->function_count; i++)
-        add_counts(&sum, &profile->functions[i].counts);
-    return sum;
-}
-
 int cprofile_print(const struct cprofile *profile, enum cprofile_order order, size_t limit,
     struct str *text, struct gput_error *error)
 {
     static const char *const orders[] = {
         "internal time", "cumulative time", "primitive call count", "call count"};
-    struct call_counts sum = sum_up(profile);
-    size_t count, shown;
-    uint32_t *functions = sort_functions(profile, order, &count);
+    struct call_counts sum = {0};
+    size_t count;
+    CLEANUP_FREE uint32_t *functions = sort_functions(profile, order, &count);
     if (!functions)
         return error_memory(error);
-    shown = count < limit ? count : limit;
+    size_t shown = count < limit ? count : limit;
+    for (size_t i = 0; i < profile->function_count; i++)
+        add_counts(&sum, &profile->functions[i].counts);
     str_printf(text, "         %" PRId64 " function calls ", sum.total_calls);
     if (sum.total_calls != sum.primitive_calls)
         str_printf(text, "(%" PRId64 " primitive calls) ", sum.primitive_calls);
@@ -392,51 +380,10 @@ int cprofile_print(const struct cprofile *profile, enum cprofile_order order, si
             print_function(profile, functions[i], text);
     }
     str_append(text, "\n\n");
-    free(functions);
     return text->failed ? error_memory(error) : GPUT_OK;
 }
 
-static void put_callers(const struct cprofile *profile, const struct profiled_function *function,
-    struct str *text, struct gput_table *table)
-{
-    str_clear(text);
-    for (size_t i = 0; i < function->caller_count; i++) {
-        str_append(text, i > 0 ? ", " : "");
-        cprofile_append_name(profile, function->callers[i].function, text);
-    }
-    table_put_str(table, text);
-}
-
-int cprofile_put(const struct cprofile *profile, enum cprofile_order order, size_t limit,
-    struct gput_tables *tables, struct gput_error *error)
-{
-    struct str text = {0};
-    size_t count;
-    uint32_t *functions = sort_functions(profile, order, &count);
-    if (!functions)
-        return error_memory(error);
-    struct gput_table *table = tables_add(tables, "functions");
-    table_add_column(table, "function_name", GPUT_COLUMN_TEXT);
-    table_add_columns_of(table, GPUT_COLUMN_INT, "prim_calls", "total_calls", NULL);
-    table_add_columns_of(table, GPUT_COLUMN_DOUBLE, "total_time", "cumulative_time", NULL);
-    table_add_column(table, "callers", GPUT_COLUMN_TEXT);
-    for (size_t i = 0; i < count && i < limit; i++) {
-        const struct profiled_function *function = profile->functions + functions[i];
-        str_clear(&text);
-        cprofile_append_name(profile, functions[i], &text);
-        table_put_str(table, &text);
-        table_put_int(table, function->counts.primitive_calls);
-        table_put_int(table, function->counts.total_calls);
-        table_put_double(table, function->counts.total_seconds);
-        table_put_double(table, function->counts.cumulative_seconds);
-        put_callers(profile, function, &text, table);
-    }
-    free(functions);
-    int code = text.failed ? error_memory(error) : GPUT_OK;
-    str_finish(&text);
-    return code;
-}
-
+/* The columns that put_counts() fills. */
 static void add_count_columns(struct gput_table *table)
 {
     table_add_columns_of(table, GPUT_COLUMN_INT, "prim_calls", "total_calls", NULL);
@@ -451,18 +398,58 @@ static void put_counts(const struct call_counts *counts, struct gput_table *tabl
     table_put_double(table, counts->cumulative_seconds);
 }
 
-/* The functions in the order of the dumps, then those that are known as callers only; `rows` gets
- * the row of each. */
-static void put_functions(const struct cprofile *profile, const uint32_t *functions, uint32_t *rows,
-    struct gput_table *table)
+int cprofile_put(const struct cprofile *profile, enum cprofile_order order, size_t limit,
+    struct gput_tables *tables, struct gput_error *error)
 {
+    CLEANUP_STR struct str text = {0};
+    size_t count;
+    CLEANUP_FREE uint32_t *functions = sort_functions(profile, order, &count);
+    if (!functions)
+        return error_memory(error);
+    struct gput_table *table = tables_add(tables, "functions");
+    table_add_column(table, "function_name", GPUT_COLUMN_TEXT);
+    add_count_columns(table);
+    table_add_column(table, "callers", GPUT_COLUMN_TEXT);
+    for (size_t i = 0; i < count && i < limit; i++) {
+        const struct profiled_function *function = profile->functions + functions[i];
+        str_clear(&text);
+        cprofile_append_name(profile, functions[i], &text);
+        table_put_str(table, &text);
+        put_counts(&function->counts, table);
+        str_clear(&text);
+        for (size_t j = 0; j < function->caller_count; j++) {
+            str_append(&text, j > 0 ? ", " : "");
+            cprofile_append_name(profile, function->callers[j].function, &text);
+        }
+        table_put_str(table, &text);
+    }
+    return text.failed ? error_memory(error) : GPUT_OK;
+}
+
+int cprofile_put_all(
+    const struct cprofile *profile, struct gput_tables *tables, struct gput_error *error)
+{
+    size_t count = profile->function_count;
+    CLEANUP_FREE uint32_t *functions = malloc((count + 1) * sizeof *functions); /* of each row */
+    CLEANUP_FREE uint32_t *rows = malloc((count + 1) * sizeof *rows); /* of each function */
+    if (!functions || !rows)
+        return error_memory(error);
+
+    /* The functions in the order of the dumps, then those that are known as callers only. */
+    uint32_t uncounted = profile->counted;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct profiled_function *function = profile->functions + i;
+        rows[i] = function->counted ? function->order : uncounted++;
+        functions[rows[i]] = i;
+    }
+
+    struct gput_table *table = tables_add(tables, "functions");
     table_add_column(table, "file", GPUT_COLUMN_TEXT);
     table_add_column(table, "line", GPUT_COLUMN_INT);
     table_add_column(table, "name", GPUT_COLUMN_TEXT);
     add_count_columns(table);
-    for (uint32_t row = 0; row < profile->function_count; row++) {
+    for (uint32_t row = 0; row < count; row++) {
         const struct profiled_function *function = profile->functions + functions[row];
-        rows[functions[row]] = row;
         table_put_text(table, names_text(&profile->names, function->file));
         table_put_int(table, function->line);
         table_put_text(table, names_text(&profile->names, function->name));
@@ -471,32 +458,8 @@ static void put_functions(const struct cprofile *profile, const uint32_t *functi
         for (int i = 0; !function->counted && i < 4; i++)
             table_put_missing(table);
     }
-}
 
-/* All functions, the counted ones by their order, the others after them. */
-static void list_functions(const struct cprofile *profile, uint32_t *functions)
-{
-    uint32_t uncounted = profile->counted;
-    for (uint32_t i = 0; i < profile->function_count; i++)
-        if (profile->functions[i].counted)
-            functions[profile->functions[i].order] = i;
-        else
-            functions[uncounted++] = i;
-}
-
-int cprofile_put_all(
-    const struct cprofile *profile, struct gput_tables *tables, struct gput_error *error)
-{
-    uint32_t *functions = malloc((profile->function_count + 1) * sizeof *functions);
-    uint32_t *rows = malloc((profile->function_count + 1) * sizeof *rows);
-    if (!functions || !rows) {
-        free(functions);
-        free(rows);
-        return error_memory(error);
-    }
-    list_functions(profile, functions);
-    put_functions(profile, functions, rows, tables_add(tables, "functions"));
-    struct gput_table *table = tables_add(tables, "callers");
+    table = tables_add(tables, "callers");
     table_add_columns_of(table, GPUT_COLUMN_INT, "function", "caller", NULL);
     add_count_columns(table);
     for (uint32_t row = 0; row < profile->counted; row++) {
@@ -507,7 +470,5 @@ int cprofile_put_all(
             put_counts(&function->callers[i].counts, table);
         }
     }
-    free(functions);
-    free(rows);
     return GPUT_OK;
 }

@@ -17,6 +17,7 @@ struct reader {
     struct gput_error *error;
 };
 
+/* Fails because of bytes that no profile has. */
 static int damaged(struct reader *reader)
 {
     return error_set(
@@ -33,16 +34,18 @@ static size_t left(const struct reader *reader)
     return (size_t)(reader->end - reader->at);
 }
 
-static int add_value(struct reader *reader, enum marshal_kind kind, uint32_t *place)
+/* Adds a value, which is not read yet. */
+static int add_value(struct reader *reader, uint32_t *place)
 {
     struct marshal *marshal = reader->marshal;
     if (!ARRAY_EXTEND(marshal->values, marshal->value_count))
         return error_memory(reader->error);
     *place = marshal->value_count++;
-    marshal->values[*place] = (struct marshal_value){.kind = (uint8_t)kind};
+    marshal->values[*place] = (struct marshal_value){.kind = MARSHAL_NONE};
     return GPUT_OK;
 }
 
+/* Adds an item of a tuple or a dict, which has nothing yet. */
 static int add_item(struct reader *reader, uint32_t *place)
 {
     struct marshal *marshal = reader->marshal;
@@ -53,16 +56,7 @@ static int add_item(struct reader *reader, uint32_t *place)
     return GPUT_OK;
 }
 
-static int add_reference(struct reader *reader, uint32_t value)
-{
-    struct marshal *marshal = reader->marshal;
-    if (!ARRAY_EXTEND(marshal->references, marshal->reference_count))
-        return error_memory(reader->error);
-    marshal->references[marshal->reference_count++] = value;
-    return GPUT_OK;
-}
-
-/* A little-endian number of `size` bytes. */
+/* Reads a little-endian number of `size` bytes. */
 static int read_number(struct reader *reader, size_t size, uint64_t *number)
 {
     *number = 0;
@@ -74,7 +68,7 @@ static int read_number(struct reader *reader, size_t size, uint64_t *number)
     return GPUT_OK;
 }
 
-/* A count that so many bytes at least must follow. */
+/* Reads a count of `size` bytes, which at least as many bytes must follow. */
 static int read_count(struct reader *reader, size_t size, uint32_t *count)
 {
     uint64_t number;
@@ -87,7 +81,7 @@ static int read_count(struct reader *reader, size_t size, uint32_t *count)
     return GPUT_OK;
 }
 
-/* An int of 15-bit digits, the sign in their count. */
+/* Reads an int of 15-bit digits; its sign is that of their count. */
 static int read_long(struct reader *reader, int64_t *number)
 {
     uint64_t word, sum = 0;
@@ -109,6 +103,7 @@ static int read_long(struct reader *reader, int64_t *number)
 
 static int read_value(struct reader *reader, int depth, uint32_t *place);
 
+/* Reads a tuple. Its items stand side by side, so all are added before the first one is read. */
 static int read_tuple(struct reader *reader, size_t count_size, uint32_t place, int depth)
 {
     uint32_t count = 0, first = reader->marshal->item_count, item;
@@ -122,11 +117,12 @@ static int read_tuple(struct reader *reader, size_t count_size, uint32_t place, 
             return damaged(reader);
         reader->marshal->items[first + i].value = value;
     }
-    reader->marshal->values[place].count = count;
-    reader->marshal->values[place].first = first;
+    reader->marshal->values[place] =
+        (struct marshal_value){.kind = MARSHAL_TUPLE, .count = count, .first = first};
     return GPUT_OK;
 }
 
+/* Reads pairs of keys and values until nothing stands for a key. */
 static int read_dict(struct reader *reader, uint32_t place, int depth)
 {
     uint32_t count = 0, first = MARSHAL_END, last = MARSHAL_END;
@@ -146,74 +142,49 @@ static int read_dict(struct reader *reader, uint32_t place, int depth)
             reader->marshal->items[last].next = item;
         last = item;
     }
-    reader->marshal->values[place].count = count;
-    reader->marshal->values[place].first = first;
+    reader->marshal->values[place] =
+        (struct marshal_value){.kind = MARSHAL_DICT, .count = count, .first = first};
     return GPUT_OK;
 }
 
+/* Takes a text as it stands in the input. */
 static int read_text(struct reader *reader, size_t count_size, uint32_t place)
 {
     uint32_t count = 0;
     TRY(read_count(reader, count_size, &count));
-    reader->marshal->values[place].count = count;
-    reader->marshal->values[place].text = (const char *)reader->at;
+    reader->marshal->values[place] = (struct marshal_value){
+        .kind = MARSHAL_TEXT, .count = count, .text = (const char *)reader->at};
     reader->at += count;
     return GPUT_OK;
 }
 
-/* What a type's letter stands for; MARSHAL_NONE for those that no profile has. */
-static enum marshal_kind kind_of(unsigned char type)
-{
-    switch (type) {
-    case 'T':
-    case 'F':
-        return MARSHAL_BOOL;
-    case 'i':
-    case 'l':
-        return MARSHAL_INT;
-    case 'g':
-        return MARSHAL_DOUBLE;
-    case 'z':
-    case 'Z':
-    case 'a':
-    case 'A':
-    case 'u':
-    case 't':
-    case 's':
-        return MARSHAL_TEXT;
-    case '(':
-    case ')':
-        return MARSHAL_TUPLE;
-    case '{':
-        return MARSHAL_DICT;
-    default:
-        return MARSHAL_NONE;
-    }
-}
-
+/* Reads what follows the letter of a type: the value gets its kind and its content. */
 static int read_body(struct reader *reader, unsigned char type, uint32_t place, int depth)
 {
+    struct marshal_value value = {.kind = MARSHAL_NONE};
     uint64_t word;
-    int64_t number = 0;
     switch (type) {
     case 'N':
         return GPUT_OK;
     case 'T':
     case 'F':
-        reader->marshal->values[place].integer = type == 'T';
-        return GPUT_OK;
+        value.kind = MARSHAL_BOOL;
+        value.integer = type == 'T';
+        break;
     case 'i':
         TRY(read_number(reader, 4, &word));
-        reader->marshal->values[place].integer = (int32_t)(uint32_t)word;
-        return GPUT_OK;
+        value.kind = MARSHAL_INT;
+        value.integer = (int32_t)(uint32_t)word;
+        break;
     case 'l':
-        TRY(read_long(reader, &number));
-        reader->marshal->values[place].integer = number;
-        return GPUT_OK;
+        value.kind = MARSHAL_INT;
+        TRY(read_long(reader, &value.integer));
+        break;
     case 'g':
         TRY(read_number(reader, 8, &word));
-        memcpy(&reader->marshal->values[place].number, &word, sizeof word);
-        return GPUT_OK;
+        value.kind = MARSHAL_DOUBLE;
+        memcpy(&value.number, &word, sizeof word);
+        break;
     case 'z':
     case 'Z':
         return read_text(reader, 1, place);
@@ -232,8 +203,11 @@ static int read_body(struct reader *reader, unsigned char type, uint32_t place, 
     default:
         return damaged(reader);
     }
+    reader->marshal->values[place] = value;
+    return GPUT_OK;
 }
 
+/* Finds a value that was read before. */
 static int read_reference(struct reader *reader, uint32_t *place)
 {
     uint64_t index;
@@ -245,8 +219,10 @@ static int read_reference(struct reader *reader, uint32_t *place)
     return reader->marshal->values[*place].whole ? GPUT_OK : damaged(reader);
 }
 
+/* Reads a value with all that is in it; NOTHING stands for the end of a dict. */
 static int read_value(struct reader *reader, int depth, uint32_t *place)
 {
+    struct marshal *marshal = reader->marshal;
     *place = NOTHING;
     if (left(reader) == 0)
         return truncated(reader);
@@ -257,11 +233,14 @@ static int read_value(struct reader *reader, int depth, uint32_t *place)
         return GPUT_OK;
     if (type == 'r')
         return read_reference(reader, place);
-    TRY(add_value(reader, kind_of(type), place));
-    if (code & FLAG_REFERENCE)
-        TRY(add_reference(reader, *place));
+    TRY(add_value(reader, place));
+    if (code & FLAG_REFERENCE) {
+        if (!ARRAY_EXTEND(marshal->references, marshal->reference_count))
+            return error_memory(reader->error);
+        marshal->references[marshal->reference_count++] = *place;
+    }
     TRY(read_body(reader, type, *place, depth));
-    reader->marshal->values[*place].whole = true;
+    marshal->values[*place].whole = true;
     return GPUT_OK;
 }
 

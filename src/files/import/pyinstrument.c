@@ -1,6 +1,7 @@
 #include "files/import/pyinstrument.h"
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/doc.h"
 #include "base/order.h"
 
@@ -9,9 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The number of the function that a frame names: "file:line(function)". NAMES_NONE: out of memory.
+ */
 static uint32_t find_function(struct pyinstrument *sum, const struct doc *frame)
 {
-    struct str text = {0};
+    CLEANUP_STR struct str text = {0};
     const char *file = doc_string(doc_get(frame, "file_path_short"));
     const char *name = doc_string(doc_get(frame, "function"));
     double line = doc_get_number(frame, "line_no");
@@ -20,7 +23,6 @@ static uint32_t find_function(struct pyinstrument *sum, const struct doc *frame)
     str_printf(&text, "%s:%" PRId64 "(%s)", file ? file : "?",
         line >= 0 && line < 1e15 ? (int64_t)line : 0, name ? name : "?");
     uint32_t number = names_add(&sum->functions, str_text(&text), text.length);
-    str_finish(&text);
     if (number == NAMES_NONE || number < sum->count)
         return number;
     if (!ARRAY_EXTEND(sum->times, sum->count))
@@ -35,8 +37,8 @@ static double or_zero(double value)
     return isnan(value) ? 0 : value;
 }
 
-/* No function but time of the frame above that went to none of its calls: "[self]", "[await]",
- * "[out-of-context]"; or "[root]", above all that has no common frame. */
+/* Whether a frame is no function: time of the frame above that went to none of its calls ("[self]",
+ * "[await]", "[out-of-context]"), or "[root]", above all that has no common frame. */
 static bool is_synthetic(const struct doc *frame)
 {
     const char *name = doc_get_string(frame, "function");
@@ -46,8 +48,8 @@ static bool is_synthetic(const struct doc *frame)
 
 static bool add_children(struct pyinstrument *sum, const struct doc *frame, double *seconds);
 
-/* A frame and all below it, as deep as a document can be; `*seconds` grows by what it took. False
- * without memory. */
+/* Adds a frame and all below it, as deep as a document can be; `*seconds` grows by what it took.
+ * False without memory. */
 static bool add_frame(struct pyinstrument *sum, const struct doc *frame, double *seconds)
 {
     if (is_synthetic(frame))
@@ -70,7 +72,7 @@ static bool add_frame(struct pyinstrument *sum, const struct doc *frame, double 
     return true;
 }
 
-/* What is below a frame. `*seconds` grows by what functions in there took. */
+/* Adds what is below a frame. `*seconds` grows by what functions in there took. */
 static bool add_children(struct pyinstrument *sum, const struct doc *frame, double *seconds)
 {
     const struct doc *children = doc_get(frame, "children");
@@ -134,21 +136,10 @@ static int longest_first(const void *left, const void *right)
     return ORDER(a->function, b->function);
 }
 
-static void put_session(const struct pyinstrument *sum, struct gput_tables *tables)
-{
-    struct gput_table *table = tables_add_record(tables, "session");
-    table_add_columns_of(table, GPUT_COLUMN_INT, "sessions", "sample_count", NULL);
-    table_add_columns_of(table, GPUT_COLUMN_DOUBLE, "duration", "cpu_time", NULL);
-    table_put_int(table, sum->sessions);
-    table_put_int(table, sum->samples);
-    table_put_double(table, sum->duration_seconds);
-    table_put_double(table, sum->cpu_seconds);
-}
-
 int pyinstrument_put(const struct pyinstrument *sum, bool by_total, size_t limit,
     struct gput_tables *tables, struct gput_error *error)
 {
-    struct place *places = malloc((sum->count + 1) * sizeof *places);
+    CLEANUP_FREE struct place *places = malloc((sum->count + 1) * sizeof *places);
     if (!places)
         return error_memory(error);
     for (uint32_t i = 0; i < sum->count; i++)
@@ -156,8 +147,16 @@ int pyinstrument_put(const struct pyinstrument *sum, bool by_total, size_t limit
             (struct place){by_total ? sum->times[i].total_seconds : sum->times[i].self_seconds, i};
     if (sum->count > 1)
         qsort(places, sum->count, sizeof *places, longest_first);
-    put_session(sum, tables);
-    struct gput_table *table = tables_add(tables, "functions");
+
+    struct gput_table *table = tables_add_record(tables, "session");
+    table_add_columns_of(table, GPUT_COLUMN_INT, "sessions", "sample_count", NULL);
+    table_add_columns_of(table, GPUT_COLUMN_DOUBLE, "duration", "cpu_time", NULL);
+    table_put_int(table, sum->sessions);
+    table_put_int(table, sum->samples);
+    table_put_double(table, sum->duration_seconds);
+    table_put_double(table, sum->cpu_seconds);
+
+    table = tables_add(tables, "functions");
     table_add_column(table, "function_name", GPUT_COLUMN_TEXT);
     table_add_columns_of(table, GPUT_COLUMN_DOUBLE, "total_time", "cumulative_time", NULL);
     for (size_t i = 0; i < sum->count && i < limit; i++) {
@@ -166,7 +165,6 @@ int pyinstrument_put(const struct pyinstrument *sum, bool by_total, size_t limit
         table_put_double(table, times->self_seconds);
         table_put_double(table, times->total_seconds);
     }
-    free(places);
     return GPUT_OK;
 }
 
