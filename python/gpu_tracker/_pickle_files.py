@@ -1,5 +1,7 @@
 """Pickles of results, written so that the older gpu_tracker loads them, too. `gpu-tracker` executes `main`, which also reads them for it."""
 
+from __future__ import annotations
+
 import json
 import math
 import os
@@ -12,24 +14,31 @@ from ._results import COUNTS, STATISTICS, CodeBlockResults, ComparisonResults, S
 from ._usage import resource_usage_of
 from .tracker import Tracker
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from typing import Any, TypeVar
+
+    _Results = TypeVar("_Results")
+
 
 class _Pandas:
     """A data frame or series that is written as a call of its constructor with plain lists. So it loads with every pandas, where a
     copy of its inner state would tie the file to one."""
 
-    def __init__(self, name, *arguments):
+    def __init__(self, name: str, *arguments: Any) -> None:
         self.name = name
         self.arguments = arguments
 
 
 class _Pickler(pickle.Pickler):
-    def reducer_override(self, value):
+    def reducer_override(self, value: Any) -> Any:
         if type(value) is _Pandas:
             return getattr(sys.modules["pandas"], value.name), value.arguments
         return NotImplemented
 
 
-def _stand_in_for_pandas():
+def _stand_in_for_pandas() -> types.ModuleType:
     """A pickle only names pandas' classes, and pandas may be missing, or take half a second to import."""
     module = types.ModuleType("pandas")
     for name in ("DataFrame", "Series"):
@@ -37,26 +46,26 @@ def _stand_in_for_pandas():
     return module
 
 
-def _known(value):
+def _known(value: float | None) -> float:
     return math.nan if value is None else value
 
 
-def _series(values):
+def _series(values: Mapping[str, float | None]) -> Any:
     return _Pandas("Series", [_known(value) for value in values.values()], list(values))
 
 
-def _frame(rows):
+def _frame(rows: Mapping[str, Mapping[str, float | None]]) -> Any:
     cells = [[_known(row[name]) for name in STATISTICS] for row in rows.values()]
     return _Pandas("DataFrame", cells, list(rows), list(STATISTICS))
 
 
-def _with_more(results, values, names):
+def _with_more(results: _Results, values: Mapping[str, Any], names: Iterable[str]) -> _Results:
     """Adds what the older gpu_tracker's classes do not know, and keep as plain attributes."""
     vars(results).update((name, values[name]) for name in names if name in values)
     return results
 
 
-def _session(content):
+def _session(content: str) -> Tracker:
     """A stopped Tracker of a report, as JSON and then, after a NUL, as text."""
     report, _, text = content.partition("\0")
     report = json.loads(report)
@@ -72,7 +81,7 @@ def _session(content):
     return tracker
 
 
-def _analysis(content):
+def _analysis(content: str) -> SubTrackingResults:
     """SubTrackingResults of an analysis as JSON."""
     values = json.loads(content)
     blocks = [
@@ -88,16 +97,18 @@ def _analysis(content):
         )
         for block in values["code_block_results"]
     ]
-    static_data = values["static_data"]  # the name 0 is that which pandas gives to a file's first row
+    static_data = values["static_data"]
+    # The name 0 is that which pandas gives to a file's first row.
+    static_series: Any = _Pandas("Series", list(static_data.values()), list(static_data), "object", 0)
     results = SubTrackingResults(
         overall=_frame(values["overall"]),
-        static_data=_Pandas("Series", list(static_data.values()), list(static_data), "object", 0),
+        static_data=static_series,
         code_block_results=blocks,
     )
     return _with_more(results, values, ("num_lost_calls", "lost_calls_at_least", "missing_timepoints", "energy"))
 
 
-def _comparison(content):
+def _comparison(content: str) -> ComparisonResults:
     """ComparisonResults of a comparison as JSON."""
     values = json.loads(content)
     of_all = {name: {key: _series(sessions) for key, sessions in values.get(name, {}).items()} for name in _OF_ALL}
@@ -118,23 +129,23 @@ _OF_BLOCKS = ("code_block_resource_usage", "code_block_energy")
 # ---- The command ----
 
 
-def _read(read, path):
+def _read(read: Callable[[bytes, str], dict[str, Any]], path: str) -> None:
     with open(path, "rb") as file:
         content = file.read(MOST_BYTES + 1)
     json.dump(read(content, path), sys.stdout)
 
 
-def _write(made_of):
+def _write(made_of: Callable[[str], object]) -> None:
     sys.modules.setdefault("pandas", _stand_in_for_pandas())
     content = sys.stdin.buffer.read().decode("utf-8", "replace")
     _Pickler(sys.stdout.buffer, 4).dump(made_of(content))
 
 
 _READERS = {"read-analysis": read_analysis, "read-usage": read_usage}
-_WRITERS = {"write-session": _session, "write-analysis": _analysis, "write-comparison": _comparison}
+_WRITERS: dict[str, Callable[[str], object]] = {"write-session": _session, "write-analysis": _analysis, "write-comparison": _comparison}
 
 
-def main(arguments):
+def main(arguments: list[str]) -> int:
     """What `gpu-tracker` executes: "read-…" and a pickle, of which JSON goes to the standard output; or "write-…", which makes a pickle of
     the JSON at the standard input; or "check", which says by its end that it can. Returns the exit status."""
     action, *paths = arguments

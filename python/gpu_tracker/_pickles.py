@@ -5,6 +5,8 @@ follows the program with values of its own, in which an object is its class's na
 do not consist of is refused. So pandas, of whatever version, need not be installed, and what is hostile meets no code but this.
 """
 
+from __future__ import annotations
+
 import contextlib
 import json
 import math
@@ -12,6 +14,15 @@ import os
 import pickletools
 import struct
 import tempfile
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from typing import Any
+
+    _Path = str | os.PathLike[str]
+    _Row = dict[str, Any]  # name -> number, text or None
+    _Reader = Callable[[Any], dict[str, Any]]
 
 # Bounds of what reading takes: each value takes about 100 bytes of memory. Results of 10,000 code blocks stay below them.
 MOST_BYTES = 64 << 20
@@ -63,7 +74,7 @@ class _Class:
 
     __slots__ = ("name",)
 
-    def __init__(self, package, name):
+    def __init__(self, package: str, name: str) -> None:
         if name not in _NAMES.get(package.split(".")[0], ()):
             raise _Refused(f'it names "{package[:100]}.{name[:100]}", which results do not need; nothing of it was run')
         self.name = name
@@ -74,19 +85,19 @@ class _Object:
 
     __slots__ = ("name", "arguments", "state")
 
-    def __init__(self, made_by, arguments):
+    def __init__(self, made_by: Any, arguments: Any) -> None:
         if type(made_by) is not _Class or type(arguments) is not tuple:
             raise _Refused("it calls something that is not a class")
-        self.name = made_by.name
-        self.arguments = arguments
-        self.state = None
+        self.name: str = made_by.name
+        self.arguments: tuple[Any, ...] = arguments
+        self.state: Any = None
 
 
 # Opcodes whose argument is the value, those that stand for a value, and those that end a collection, as a dict does that lacks its items.
 _VALUES = frozenset(
     "BININT BININT1 BININT2 LONG1 LONG4 BINFLOAT SHORT_BINUNICODE BINUNICODE BINUNICODE8 SHORT_BINBYTES BINBYTES BINBYTES8 BYTEARRAY8".split()
 )
-_CONSTANTS = {
+_CONSTANTS: dict[str, Callable[[], Any]] = {
     "NONE": lambda: None,
     "NEWTRUE": lambda: True,
     "NEWFALSE": lambda: False,
@@ -95,13 +106,13 @@ _CONSTANTS = {
     "EMPTY_SET": list,
     "EMPTY_DICT": dict,
 }
-_COLLECTIONS = {"TUPLE": tuple, "LIST": list, "FROZENSET": list, "DICT": lambda items: _extend({}, items)}
+_COLLECTIONS: dict[str, Callable[[list[Any]], Any]] = {"TUPLE": tuple, "LIST": list, "FROZENSET": list, "DICT": lambda items: _extend({}, items)}
 _TUPLES = {"TUPLE1": 1, "TUPLE2": 2, "TUPLE3": 3}
 _ADDED_ITEMS = {"APPEND": 1, "SETITEM": 2}
 _MADE = ("REDUCE", "NEWOBJ", "NEWOBJ_EX")
 
 
-def _extend(container, items):
+def _extend(container: Any, items: list[Any]) -> Any:
     """Adds items to a list, or keys and values by turns to a dict. Keys are texts: hashing a nest of tuples can take for ever."""
     if type(container) is list:
         container.extend(items)
@@ -115,7 +126,7 @@ def _extend(container, items):
     return container
 
 
-def _take(stack, count):
+def _take(stack: list[Any], count: int) -> list[Any]:
     """Takes the topmost values off the stack."""
     if len(stack) < count:
         raise IndexError
@@ -124,9 +135,12 @@ def _take(stack, count):
     return items
 
 
-def _run(content):
+def _run(content: bytes) -> Any:
     """The value that a pickle's program makes. Memory is bounded by its number of steps; a frame's length means nothing."""
-    stack, outer, memo = [], [], {}
+    stack: list[Any] = []
+    outer: list[list[Any]] = []
+    memo: dict[int, Any] = {}
+    argument: Any
     for step, (opcode, argument, at) in enumerate(pickletools.genops(content)):
         name = opcode.name
         if step == _MOST_VALUES:
@@ -183,7 +197,7 @@ def _run(content):
     raise IndexError
 
 
-def _value_of(content):
+def _value_of(content: bytes) -> Any:
     """The value that was pickled, with objects as _Object."""
     if len(content) > MOST_BYTES:
         raise _Refused("it is too large for results")
@@ -203,15 +217,15 @@ def _value_of(content):
 class _Walk:
     """Makes plain values of those of a pickle. What does not have the form that results have raises any of _ODD."""
 
-    def __init__(self, length):
+    def __init__(self, length: int) -> None:
         self._left = min(_LEAST_VALUES + _VALUES_PER_BYTE * length, _MOST_VALUES)
 
-    def _spend(self, cost):
+    def _spend(self, cost: int) -> None:
         self._left -= cost
         if self._left < 0:
             raise _Refused("it leads to more values than a file of its size can hold")
 
-    def plain(self, value, depth=0):
+    def plain(self, value: Any, depth: int = 0) -> Any:
         """A number, a text, a dict; of an object its state. None stands for anything else."""
         self._spend(1)
         if type(value) is _Object and type(value.state) is dict:
@@ -225,7 +239,7 @@ class _Walk:
         except _ODD:
             return None
 
-    def frame(self, value):
+    def frame(self, value: Any) -> dict[str, _Row]:
         """A data frame as row -> column -> cell."""
         if value.name == "Frame":  # of this package, without pandas
             return {self._scalar(name): self._cells(row) for name, row in value.state["_rows"].items()}
@@ -244,7 +258,7 @@ class _Walk:
             self._add_block(frame, columns, block)
         return frame
 
-    def series(self, value):
+    def series(self, value: Any) -> _Row:
         """A series as name -> value."""
         if value.name != "Series":
             raise ValueError
@@ -256,13 +270,13 @@ class _Walk:
             (names,), (values,) = self._manager(value, "SingleBlockManager").state[:2]
         return self._record(self._names(names), self._array(values)[0])
 
-    def _cells(self, values):
+    def _cells(self, values: dict[str, Any]) -> _Row:
         """Of a dict of scalars."""
         self._spend(len(values))
         return {self._scalar(name): self._scalar(value) for name, value in values.items()}
 
     @staticmethod
-    def _manager(value, name):
+    def _manager(value: _Object, name: str) -> Any:
         """What holds the content of a data frame or a series of pandas."""
         manager = value.state.get("_mgr", value.state.get("_data"))
         if manager.name != name:
@@ -270,14 +284,14 @@ class _Walk:
         return manager
 
     @staticmethod
-    def _record(names, values):
+    def _record(names: list[str], values: list[Any]) -> dict[str, Any]:
         """A value for each name, which is there once."""
         record = dict(zip(names, values))
         if not len(names) == len(values) == len(record):
             raise ValueError
         return record
 
-    def _add_block(self, frame, columns, block):
+    def _add_block(self, frame: dict[str, _Row], columns: list[str], block: _Object) -> None:
         """pandas keeps columns of one type as rows of one array: _unpickle_block(array, its columns' numbers, 2)."""
         if block.name != "_unpickle_block":
             raise ValueError
@@ -296,18 +310,19 @@ class _Walk:
             for row, cell in zip(frame.values(), values[i * width : (i + 1) * width]):
                 row[columns[number]] = cell
 
-    def _names(self, value):
+    def _names(self, value: Any) -> list[str]:
         names = self._array(value)[0]
         if not all(type(name) is str for name in names):
             raise ValueError
         return names
 
-    def _scalar(self, value):
+    def _scalar(self, value: Any) -> Any:
         """A number or a text; None: missing. What is true or false is 1 or 0 in a table."""
         if type(value) is _Object and value.name == "quoted_name":
             value = value.arguments[0]
         elif type(value) is _Object and value.name == "scalar":
-            (value,) = self._numbers(*value.arguments[:2], 1)
+            dtype, data = value.arguments[:2]
+            (value,) = self._numbers(dtype, data, 1)
         if type(value) is str:
             if len(value) > _MOST_TEXT:
                 raise ValueError
@@ -316,7 +331,7 @@ class _Walk:
             raise ValueError
         return int(value) if type(value) is bool else value
 
-    def _array(self, value):
+    def _array(self, value: Any) -> tuple[list[Any], tuple[int, ...]]:
         """The items of an array, an index or a list, row by row, and its shape."""
         self._spend(4)
         value = self._inner(value)
@@ -339,7 +354,7 @@ class _Walk:
         return items, shape
 
     @staticmethod
-    def _inner(value):
+    def _inner(value: Any) -> Any:
         """What lies inside of an index, or of an array of texts."""
         for _ in range(8):
             if type(value) is not _Object:
@@ -356,7 +371,7 @@ class _Walk:
                 break
         return value
 
-    def _items(self, dtype, data, shape):
+    def _items(self, dtype: _Object, data: Any, shape: Sequence[int]) -> list[Any]:
         """The items of a numpy array: texts and numbers as objects, or numbers as bytes."""
         if not 1 <= len(shape) <= 2 or min(shape) < 0:
             raise ValueError
@@ -367,7 +382,7 @@ class _Walk:
             return [self._scalar(item) for item in data]
         return self._numbers(dtype, data, count)
 
-    def _numbers(self, dtype, data, count):
+    def _numbers(self, dtype: _Object, data: Any, count: int) -> list[Any]:
         """That many numbers out of bytes, as a dtype of numpy says: dtype("f8", …) with the state (3, "<", …)."""
         code = _CODES[dtype.arguments[0]]
         order = ">" if dtype.state and dtype.state[1] == ">" else "<"
@@ -376,7 +391,7 @@ class _Walk:
             raise ValueError
         return list(struct.unpack(f"{order}{count}{code}", data))
 
-    def _bytes(self, value, depth=0):
+    def _bytes(self, value: Any, depth: int = 0) -> Any:
         """Bytes; in protocol 2 a text stands for them."""
         self._spend(1)
         if type(value) in (bytes, bytearray):
@@ -389,17 +404,17 @@ class _Walk:
         self._spend(len(inner) // _CHARACTERS_PER_VALUE)
         return inner.encode("latin-1")
 
-    def _arrow_texts(self, kind, count, missing, first, buffers):
+    def _arrow_texts(self, kind: _Object, count: int, missing: int, first: int, buffers: Sequence[Any]) -> list[str]:
         """Arrow's texts: where each begins and ends, and the characters of all of them."""
         if missing != 0 or min(count, first) < 0:
             raise ValueError
         size, code = {"large_string": (8, "q"), "string": (4, "i")}[kind.arguments[0]]
         ends, characters = self._bytes(buffers[1]), self._bytes(buffers[2])
         self._spend((len(ends) + len(characters)) // _CHARACTERS_PER_VALUE)
-        ends = struct.unpack_from(f"<{count + 1}{code}", ends, first * size)
-        if ends[0] < 0 or ends[-1] > len(characters) or any(to < begin for begin, to in zip(ends, ends[1:])):
+        places = struct.unpack_from(f"<{count + 1}{code}", ends, first * size)
+        if places[0] < 0 or places[-1] > len(characters) or any(to < begin for begin, to in zip(places, places[1:])):
             raise ValueError
-        return [self._scalar(bytes(characters[begin:to]).decode()) for begin, to in zip(ends, ends[1:])]
+        return [self._scalar(bytes(characters[begin:to]).decode()) for begin, to in zip(places, places[1:])]
 
 
 # numpy's types as the module struct has them.
@@ -411,12 +426,12 @@ _ODD = (LookupError, TypeError, ValueError, AttributeError, struct.error, Overfl
 # ---- Results ----
 
 
-def is_pickle(content):
+def is_pickle(content: bytes) -> bool:
     """Whether a file begins as a pickle of protocol 2 and later does."""
     return content[:1] == b"\x80"
 
 
-def read_analysis(content, name):
+def read_analysis(content: bytes, name: str) -> dict[str, Any]:
     """SubTrackingResults out of a pickle, of this package or the older one and any pandas, as to_json() has them.
 
     name: of the file. Raises ValueError where the file is no such pickle.
@@ -442,13 +457,13 @@ def read_analysis(content, name):
     return results
 
 
-def _attributes_of(walk, value, class_name, tables, otherwise):
+def _attributes_of(walk: _Walk, value: Any, class_name: str, tables: Mapping[str, _Reader], otherwise: str) -> dict[str, Any]:
     """The attributes of an object as JSON has them: its tables by those functions, numbers and texts as they are."""
     if type(value) is not _Object or value.name != class_name or type(value.state) is not dict:
         raise _Refused(otherwise)
     others = {name: inner for name, inner in value.state.items() if name not in tables and name != "code_block_results"}
     try:
-        attributes = walk.plain(others)
+        attributes: dict[str, Any] = walk.plain(others)
     except _ODD:
         raise _Refused("it has attributes that results do not have") from None
     for name, read in tables.items():
@@ -459,7 +474,7 @@ def _attributes_of(walk, value, class_name, tables, otherwise):
     return attributes
 
 
-def read_usage(content, name):
+def read_usage(content: bytes, name: str) -> dict[str, Any]:
     """The ResourceUsage that the older gpu_tracker (3 to 5) keeps while it runs, as the report of the command has it.
 
     name: of the file. Raises ValueError where the file is no such pickle.
@@ -482,7 +497,7 @@ def read_usage(content, name):
     return {**{section: usage[section] for section in _SECTIONS}, "sources": {"older_file": _OLDER_FILE}}
 
 
-def _with_descendants(value):
+def _with_descendants(value: Any) -> Any:
     """Versions before 4 write "descendents", and "descendents_n_threads". What is not a number is not known."""
     if type(value) is dict:
         return {key.replace("descendents", "descendants", 1): _with_descendants(inner) for key, inner in value.items()}
@@ -493,13 +508,13 @@ def _with_descendants(value):
 
 
 @contextlib.contextmanager
-def as_json(paths):
+def as_json(paths: Iterable[_Path]) -> Iterator[list[_Path]]:
     """These paths, where pickles of the older gpu_tracker's resource usage have become temporary files with JSON, of the same names."""
     with contextlib.ExitStack() as stack:
         yield [_as_json(path, stack) for path in paths]
 
 
-def _as_json(path, stack):
+def _as_json(path: _Path, stack: contextlib.ExitStack) -> _Path:
     if not os.path.isfile(path):
         return path
     with open(path, "rb") as file:
