@@ -7,13 +7,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/memfd.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -125,7 +126,7 @@ static int open_streams(
 {
     bool is_made = true;
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
-        streams->fds[fd] = memfd_create("gpu-tracker", MFD_CLOEXEC);
+        streams->fds[fd] = (int)syscall(SYS_memfd_create, "gpu-tracker", MFD_CLOEXEC);
         is_made = is_made && streams->fds[fd] >= 0;
     }
     if (!is_made)
