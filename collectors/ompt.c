@@ -3,7 +3,7 @@
  * OMP_TOOL_LIBRARIES names, and call ompt_start_tool(). Regions have the name of the function that
  * contains them.
  */
-#include "region_symbol.h"
+#include "region_text.h"
 #include "region_thread.h"
 
 #include <dlfcn.h>

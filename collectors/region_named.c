@@ -48,7 +48,8 @@ void region_named_begin(struct regions *regions, struct region_domain *domain,
     regions_count(regions, 0, REGION_LEFT_OUT_BY_NUMBER);
 }
 
-/* The hash is compared first: a place that changes is one that its own end does not see. */
+/* Takes a place whose region has that key. The hash is compared first: a place that changes is one
+ * that its own end does not see. */
 static bool take(struct named *at, uint64_t hash, const struct region_key *key)
 {
     int expected = NAMED_OPEN;

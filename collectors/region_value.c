@@ -34,6 +34,7 @@ static double double_of(uint64_t bits)
     return value;
 }
 
+/* Makes the row of a value; NULL: the table is full, which it says. */
 static struct region_value *make_row(const struct region_name *name, const char *unit, double value)
 {
     uint32_t number = atomic_fetch_add(&values->used, 1);
@@ -52,6 +53,7 @@ static struct region_value *make_row(const struct region_name *name, const char 
 
 enum change { ADDS, IS_LESS, IS_MORE };
 
+/* Changes a number that other threads change at once. */
 static void change(_Atomic uint64_t *place, double value, enum change how)
 {
     uint64_t before = atomic_load_explicit(place, memory_order_relaxed);

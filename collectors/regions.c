@@ -3,7 +3,6 @@
 #include "analysis/blocks/blocks_state.h"
 #include "base/file_limit.h"
 #include "files/marks/sub_tracking_labels.h"
-#include "files/marks/sub_tracking_labels.h"
 #include "machine/os/launcher.h"
 #include "region_thread.h"
 

@@ -30,7 +30,6 @@
     F(const char *, sqlite3_column_decltype, (sqlite3_stmt * statement, int column),               \
         (statement, column))                                                                       \
     F(double, sqlite3_column_double, (sqlite3_stmt * statement, int column), (statement, column))  \
-    F(int, sqlite3_column_int, (sqlite3_stmt * statement, int column), (statement, column))        \
     F(sqlite3_int64, sqlite3_column_int64, (sqlite3_stmt * statement, int column),                 \
         (statement, column))                                                                       \
     F(const char *, sqlite3_column_name, (sqlite3_stmt * statement, int column),                   \

@@ -81,6 +81,7 @@ static const char *unit_of(const struct recorded_metric *metric)
     return NULL;
 }
 
+/* Finds a metric by its name; NULL: the series has none. */
 static const struct recorded_metric *metric_of(
     const struct recorded_series *series, const char *name)
 {
@@ -374,6 +375,7 @@ struct energy_total energy_recording_total_of(
 
 /* ---- Windows ---- */
 
+/* Parses a bound of a window; NULL: it has none. */
 static int parse_bound(const struct gput_energy_recording *recording, const char *name,
     const char *text, int64_t *bound, struct gput_error *error)
 {
@@ -400,7 +402,7 @@ static int parse_bound(const struct gput_energy_recording *recording, const char
         name, text);
 }
 
-/* `metric`: only where it has a value; NULL: everywhere. */
+/* Widens a window to the moments of a series: those at which the metric has a value; NULL: all. */
 static void widen(struct gput_energy_window *window, const struct recorded_series *series,
     const struct recorded_metric *metric)
 {
@@ -427,7 +429,7 @@ struct gput_energy_window gput_energy_recording_window(
         .end_us = bounds.end_us < all.end_us ? bounds.end_us : all.end_us};
 }
 
-/* An interval outside of the recording would silently give nothing. */
+/* Refuses an interval outside of the recording, which would silently give nothing. */
 static int check_window(const struct gput_energy_recording *recording,
     const struct gput_energy_window *window, struct gput_error *error)
 {

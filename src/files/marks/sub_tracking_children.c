@@ -31,7 +31,7 @@ static struct parts split(const char *path)
     return (struct parts){path, (int)(name - path), name, (size_t)(extension - name), extension};
 }
 
-/* Skips "-4711"; NULL when there is none. */
+/* Reads "-4711" and returns what follows; NULL when there is none. */
 static const char *skip_number(const char *text, int64_t *number)
 {
     if (text[0] != '-' || !isdigit((unsigned char)text[1]))
@@ -53,45 +53,31 @@ static int64_t process_id_of(const struct parts *parts, const char *name)
     return extension && strcmp(extension, parts->extension) == 0 ? process_id : -1;
 }
 
-static bool is_of_this_run(const char *path, int64_t first_mark_ns)
-{
-    struct stat status;
-    /* modification times are a little coarser */
-    int64_t earliest_seconds = first_mark_ns / 1000000000 - 1;
-    return stat(path, &status) == 0 && S_ISREG(status.st_mode) &&
-           (int64_t)status.st_mtim.tv_sec >= earliest_seconds;
-}
-
-/* -1 when there is none, or the file cannot be read. */
-static int64_t process_id_of_first_mark(const char *path)
-{
-    struct sub_tracking_mark row = {.process_id = -1};
-    struct sub_tracking_reader *reader = NULL;
-    struct sub_tracking_names *names = sub_tracking_names_create();
-    size_t count;
-    if (names && sub_tracking_reader_open(path, names, &reader, NULL) == GPUT_OK)
-        sub_tracking_reader_next(reader, &row, 1, &count, NULL);
-    sub_tracking_reader_close(reader);
-    sub_tracking_names_destroy(names);
-    return row.process_id;
-}
-
-/* "marks-2.csv" may also be a repeated run: the file of a child begins with a mark of that process.
- */
+/* Whether a file is that of a child in this run: it was changed after the first mark, and begins
+ * with a mark of the process in its name. "marks-2.csv" may also be a repeated run. */
 static bool is_child(const struct parts *parts, const char *name, int64_t first_mark_ns)
 {
     int64_t process_id = process_id_of(parts, name);
     if (process_id < 0)
         return false;
-    struct str path = {0};
+    CLEANUP_STR struct str path = {0};
+    struct stat status;
+    int64_t earliest_seconds = first_mark_ns / 1000000000 - 1; /* modification times are coarser */
     str_printf(&path, "%.*s%s", parts->folder, parts->path, name);
-    bool child = !path.failed && is_of_this_run(path.data, first_mark_ns) &&
-                 process_id_of_first_mark(path.data) == process_id;
-    str_finish(&path);
-    return child;
+    if (path.failed || stat(path.data, &status) != 0 || !S_ISREG(status.st_mode) ||
+        (int64_t)status.st_mtim.tv_sec < earliest_seconds)
+        return false;
+
+    CLEANUP_NAMES struct sub_tracking_names *names = sub_tracking_names_create();
+    CLEANUP_READER struct sub_tracking_reader *reader = NULL;
+    struct sub_tracking_mark row = {.process_id = -1};
+    size_t count;
+    if (names && sub_tracking_reader_open(path.data, names, &reader, NULL) == GPUT_OK)
+        sub_tracking_reader_next(reader, &row, 1, &count, NULL);
+    return row.process_id == process_id;
 }
 
-/* Whether "marks-*.csv" matches it. */
+/* Whether "marks-*.csv" matches a name. */
 static bool fits_pattern(const struct parts *parts, const char *name)
 {
     size_t length = strlen(name), extension = strlen(parts->extension);
@@ -105,6 +91,7 @@ struct children {
     bool apart; /* no other file matches the pattern */
 };
 
+/* Finds the files of children next to a file. */
 static struct children find(const struct parts *parts, int64_t first_mark_ns)
 {
     struct children children = {.apart = true};
@@ -124,6 +111,7 @@ static struct children find(const struct parts *parts, int64_t first_mark_ns)
     return children;
 }
 
+/* Appends a word as a shell reads it. */
 static void append_shell_word(struct str *text, const char *word, size_t length)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -141,6 +129,7 @@ static void append_shell_word(struct str *text, const char *word, size_t length)
     str_append_char(text, '\'');
 }
 
+/* Appends the command that combines all of the files. */
 static void append_command(
     struct str *text, const struct parts *parts, const struct children *children)
 {

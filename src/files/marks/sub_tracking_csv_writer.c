@@ -218,18 +218,6 @@ static off_t end_of_lines(const struct csv_writer *writer, off_t size)
     return 0;
 }
 
-/* Returns how much of a file of `size` bytes was there before the last line was written: all of it
- * when the file was truncated after that. When it was truncated just before, the line has been
- * appended to what was left of another, and the file position shows it. */
-static off_t size_before_misplaced_line(const struct csv_writer *writer, off_t size)
-{
-    off_t at = lseek(writer->fd, 0, SEEK_CUR);
-    if (writer->line_bytes == 0 || at < 0 || at == writer->end)
-        return size;
-    off_t before = at - (off_t)writer->line_bytes;
-    return before < size ? before : size;
-}
-
 /* Writes the header again, when nothing is left of the file. */
 static void begin_again(struct csv_writer *writer)
 {
@@ -250,7 +238,14 @@ static void repair(struct csv_writer *writer, int64_t until_ns)
     if (writer->end == 0 || writer->base.shared || fstat(writer->fd, &status) != 0 ||
         status.st_size >= writer->end)
         return;
-    off_t end = end_of_lines(writer, size_before_misplaced_line(writer, status.st_size));
+    /* All of the file was there before the last line was written, when it was truncated after that.
+     * When it was truncated just before, the line has been appended to what was left of another,
+     * and the file position shows it. */
+    off_t whole = status.st_size, at = lseek(writer->fd, 0, SEEK_CUR);
+    if (writer->line_bytes > 0 && at >= 0 && at != writer->end &&
+        at - (off_t)writer->line_bytes < whole)
+        whole = at - (off_t)writer->line_bytes;
+    off_t end = end_of_lines(writer, whole);
     writer->line_bytes = 0;
     struct sub_tracking_lost call = {.calls = 1,
         .at_least = true,
@@ -398,6 +393,7 @@ static int write_mark(
     return write_line(writer, line, left, error);
 }
 
+/* Adds a row: to the text of a whole file, or at once to a live one. */
 static int csv_add(struct sub_tracking_writer *base, struct block_log_cursor *cursor,
     const struct block_name *name, const struct sub_tracking_mark *row, struct gput_error *error)
 {

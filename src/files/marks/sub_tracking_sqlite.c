@@ -22,19 +22,19 @@ struct sqlite_reader {
 
 /* ---- The reader ---- */
 
-/* For progress only: rows are rarely deleted from such tables. */
-static uint64_t highest_rowid(sqlite3 *database)
+/* Returns the number that a statement gives; `otherwise` where it fails. */
+static int64_t select_number(sqlite3 *database, const char *sql, int64_t otherwise)
 {
     sqlite3_stmt *statement = NULL;
-    uint64_t highest = 0;
-    if (sqlite3_prepare_v2(database, "SELECT max(rowid) FROM data", -1, &statement, NULL) ==
-            SQLITE_OK &&
+    int64_t number = otherwise;
+    if (sqlite3_prepare_v2(database, sql, -1, &statement, NULL) == SQLITE_OK &&
         sqlite3_step(statement) == SQLITE_ROW)
-        highest = (uint64_t)sqlite3_column_int64(statement, 0);
+        number = sqlite3_column_int64(statement, 0);
     sqlite3_finalize(statement);
-    return highest;
+    return number;
 }
 
+/* Finds the columns of the table by their names; the first of a name counts. */
 static int find_columns(struct sqlite_reader *reader, struct gput_error *error)
 {
     unsigned have = 0;
@@ -55,19 +55,7 @@ static int find_columns(struct sqlite_reader *reader, struct gput_error *error)
     return sub_tracking_require_columns(&reader->base, have, error);
 }
 
-/* A database without any commit. */
-static int find_blank(sqlite3 *database, bool *blank, struct gput_error *error)
-{
-    sqlite3_stmt *statement = NULL;
-    const char *sql = "SELECT count(*) = 0 FROM sqlite_master";
-    *blank = sqlite3_prepare_v2(database, sql, -1, &statement, NULL) == SQLITE_OK &&
-             sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_int(statement, 0) == 1;
-    bool lacks_memory = !*blank && sqlite_file_lacks_memory(database);
-    sqlite3_finalize(statement);
-    return lacks_memory ? error_memory(error) : GPUT_OK;
-}
-
-/* A file of which pages are missing, because it was truncated, has the others. */
+/* Opens the file. One of which pages are missing, because it was truncated, has the others. */
 static int open_database(struct sqlite_reader *reader, struct gput_error *error)
 {
     const char *path = reader->base.path;
@@ -84,7 +72,7 @@ static int open_database(struct sqlite_reader *reader, struct gput_error *error)
     return GPUT_OK;
 }
 
-/* The row's number, by which damage is skipped; a view has none. */
+/* Selects all rows, and the row's number, by which damage is skipped; a view has none. */
 static int prepare_select(struct sqlite_reader *reader, struct gput_error *error)
 {
     const char *path = reader->base.path;
@@ -106,7 +94,10 @@ static int sqlite_open(struct sub_tracking_reader *base, struct gput_error *erro
     struct sqlite_reader *reader = (struct sqlite_reader *)base;
     TRY(open_database(reader, error));
     sqlite3_busy_timeout(reader->database, 10000);
-    TRY(find_blank(reader->database, &reader->at_end, error));
+    int64_t n_tables = select_number(reader->database, "SELECT count(*) FROM sqlite_master", -1);
+    if (n_tables != 0 && sqlite_file_lacks_memory(reader->database))
+        return error_memory(error);
+    reader->at_end = n_tables == 0; /* without any commit */
     if (reader->at_end) {
         sub_tracking_warn_of_no_marks(base);
         return GPUT_OK;
@@ -117,11 +108,13 @@ static int sqlite_open(struct sub_tracking_reader *base, struct gput_error *erro
         return sub_tracking_invalid(base, error, "it has no table \"data\".");
     TRY(prepare_select(reader, error));
     TRY(find_columns(reader, error));
-    reader->rows_total = highest_rowid(reader->database);
+    /* For progress only: rows are rarely deleted from such tables. */
+    reader->rows_total =
+        (uint64_t)select_number(reader->database, "SELECT max(rowid) FROM data", 0);
     return GPUT_OK;
 }
 
-/* An integer, also where it is stored as a float. */
+/* Reads an integer, also where it is stored as a float. */
 static bool whole(sqlite3_stmt *select, int field, int64_t *value)
 {
     int type = sqlite3_column_type(select, field);
@@ -173,6 +166,7 @@ static bool read_figures(struct sqlite_reader *reader, struct sub_tracking_mark 
                sub_tracking_seconds_of_ns(row->started_ns), &row->started_ns);
 }
 
+/* Reads a row, or says what is wrong with it. */
 static int read_row(
     struct sqlite_reader *reader, struct sub_tracking_mark *row, struct gput_error *error)
 {
@@ -201,7 +195,7 @@ static int read_row(
 
 /* ---- Damage ---- */
 
-/* Whether it is to be skipped. A file that is whole and has something else in it is refused. */
+/* Whether damage is to be skipped. A file that is whole and has something else in it is refused. */
 static bool may_skip(struct sqlite_reader *reader, int code)
 {
     struct salvage *salvage = &reader->base.salvage;

@@ -39,6 +39,7 @@ struct line_reader {
     bool segment_has_lines;
 };
 
+/* Ends the segment, if it has lines. */
 static void end_segment(struct line_reader *reader)
 {
     reader->segment += reader->segment_has_lines;
@@ -89,6 +90,7 @@ static int add_moment(struct line_reader *reader, int64_t time_us, const struct 
     return GPUT_OK;
 }
 
+/* Adds a line that was read: a moment, or the end of a segment. */
 static int add_line(struct line_reader *reader, const struct doc *line, struct gput_error *error)
 {
     int64_t time_us;
@@ -103,38 +105,35 @@ static int add_line(struct line_reader *reader, const struct doc *line, struct g
     return add_moment(reader, time_us, doc_get(line, "metrics"), error);
 }
 
-/* Whether it begins like a line of a recording: an object, or the end of a segment. */
-static bool begins_as_line(const char *text)
-{
-    static const char segment_end[] = "\"" ENERGY_RECORDING_SEGMENT_END "\"";
-    return text[0] == '{' || strncmp(text, segment_end, strcspn(text, "\r\n")) == 0;
-}
-
-/* Reads a line. One that is not JSON was truncated: it is the last one, or recording started again
- * after a kill, and the segment ends. */
+/* Reads a line. One that is not JSON but begins like a line was truncated: it is the last one, or
+ * recording started again after a kill, and the segment ends. */
 static int read_line(
     struct line_reader *reader, const char *text, size_t length, struct gput_error *error)
 {
+    static const char segment_end[] = "\"" ENERGY_RECORDING_SEGMENT_END "\"";
     struct doc *line;
     char name[64];
     if (text[strspn(text, " \t\r\n")] == '\0')
         return GPUT_OK;
     snprintf(name, sizeof name, "line %llu", (unsigned long long)reader->number);
     int code = doc_read_python_json(text, length, name, &line, error);
-    if (code == GPUT_ERROR_FORMAT && begins_as_line(text)) {
-        bool is_whole = length >= 2 && text[length - 2] == '}';
-        energy_record_warn(reader->record, "%.120s: line %llu is %s and was skipped.", reader->path,
-            (unsigned long long)reader->number, is_whole ? "not JSON" : "truncated");
-        end_segment(reader);
-        return GPUT_OK;
+    if (code == GPUT_OK) {
+        code = add_line(reader, line, error);
+        doc_destroy(line);
+        return code;
     }
-    if (code == GPUT_ERROR_FORMAT)
+    if (code != GPUT_ERROR_FORMAT)
+        return code;
+
+    bool begins_as_line = text[0] == '{' || strncmp(text, segment_end, strcspn(text, "\r\n")) == 0;
+    bool is_whole = length >= 2 && text[length - 2] == '}';
+    if (!begins_as_line)
         return error_set(error, GPUT_ERROR_FORMAT, "%s: line %llu is not JSON.", reader->path,
             (unsigned long long)reader->number);
-    TRY(code);
-    code = add_line(reader, line, error);
-    doc_destroy(line);
-    return code;
+    energy_record_warn(reader->record, "%.120s: line %llu is %s and was skipped.", reader->path,
+        (unsigned long long)reader->number, is_whole ? "not JSON" : "truncated");
+    end_segment(reader);
+    return GPUT_OK;
 }
 
 /* Reads power_metrics.json. `*found`: whether there is one; so in the readers below. */
@@ -209,6 +208,7 @@ static int read_date_of_row(struct sums_reader *reader, struct gput_error *error
     return recorded_series_add(reader->series, time_us, reader->segment, error);
 }
 
+/* Reads a row: a number of a metric, at a date. */
 static int read_row(struct sums_reader *reader, struct gput_error *error)
 {
     const char *device = text_at(reader, DEVICE), *name = text_at(reader, NAME);
@@ -285,6 +285,7 @@ static bool date_of_seconds(double seconds, int64_t *time_us)
     return true;
 }
 
+/* Reads a DATE. False: it is none. */
 static bool read_date(const struct doc *value, int64_t *time_us)
 {
     if (value && value->kind == DOC_STRING)
@@ -353,6 +354,7 @@ static int add_curve(struct recorded_series *series, const struct doc *curve, ui
     return GPUT_OK;
 }
 
+/* Reads any of the forms. */
 static int read_experiment(struct energy_record *record, struct gput_error *error)
 {
     struct recorded_series *series = &record->series[RECORDED_EXPERIMENT];
@@ -409,6 +411,7 @@ static size_t split(char *line, const char *separators, char *cells[MAX_COLUMNS]
     return count;
 }
 
+/* Finds the columns, and what separates them. */
 static void read_header(struct wattmeter_table *table, char *line)
 {
     table->separators = strchr(line, ';')    ? ";"
@@ -440,6 +443,7 @@ static bool parse_time(const char *text, int64_t *time_us)
     return parse_number(text, &seconds) && date_of_seconds(seconds, time_us);
 }
 
+/* Adds a row of readings, unless its frame is not ok. */
 static int add_reading(struct recorded_series *series, const struct wattmeter_table *table,
     char *line, struct gput_error *error)
 {
@@ -518,6 +522,7 @@ static int read_doc(
     return GPUT_OK;
 }
 
+/* Reads all files of the folder. */
 static int read_folder(struct energy_record *record, struct gput_error *error)
 {
     bool has_json, has_sqlite, has_wattmeter;

@@ -103,6 +103,7 @@ static int append_line(struct energy_recording_writer *writer, const char *bytes
     return code;
 }
 
+/* Adds a line with the moment. */
 static int add_json(struct energy_recording_writer *writer, const char *date,
     const struct doc *metrics, struct gput_error *error)
 {
@@ -167,6 +168,7 @@ static int find_segment(struct energy_recording_writer *writer, struct gput_erro
                                 : sqlite_file_error(writer->database, "read", writer->path, error);
 }
 
+/* Opens the database, and finds the number of its next segment. */
 static int open_database(struct energy_recording_writer *writer, struct gput_error *error)
 {
     CLEANUP_FREE char *target = NULL; /* SQLite would follow any link */
@@ -208,6 +210,7 @@ static int insert_number(struct energy_recording_writer *writer, const char *nam
                : sqlite_file_error(writer->database, "write", writer->path, error);
 }
 
+/* Inserts the numbers of a moment and commits them. */
 static int insert_moment(struct energy_recording_writer *writer, const char *date,
     const struct doc *metrics, struct gput_error *error)
 {
@@ -406,6 +409,7 @@ static void remove_traces(struct energy_recording_writer *writer)
 
 /* ---- The writer ---- */
 
+/* Makes the folder with its metadata, locks it and opens the file. */
 static int begin(struct energy_recording_writer *writer, bool continues, struct gput_error *error)
 {
     CLEANUP_STR struct str path = {0};

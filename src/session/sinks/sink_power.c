@@ -79,29 +79,6 @@ static void warn_of_missing(struct power_sink *recording)
 
 /* ---- Its lines ---- */
 
-/* Keeps the states with the most RAM of the period, in case all have ended at its end. */
-static void keep_states(struct power_sink *recording)
-{
-    uint64_t ram_bytes = recording->period.snapshot->ram->figures.combined.total;
-    if (ram_bytes == 0 || (recording->max.metrics && ram_bytes <= recording->most_ram_bytes))
-        return;
-    recording->most_ram_bytes = ram_bytes;
-    recorded_states_take(
-        &recording->period, recorded_period_date_ns(&recording->period), &recording->max);
-}
-
-/* Makes the line of the period's end. If all have ended by then, it has the states of the sample
- * with the most RAM. Without a sample it has those of its start: their memory is unknown then, not
- * 0. */
-static struct doc *end_line(struct power_sink *recording, const struct period_powers *powers)
-{
-    if (recorded_period_has_memory(&recording->period))
-        recorded_states_take(&recording->period, 0, &recording->max);
-    return recording->max.metrics
-               ? recorded_period_line(&recording->period, powers, &recording->max)
-               : NULL;
-}
-
 /*
  * Puts two lines, so that an integral by trapezoids is what was counted: powers, which are means
  * over the period, at its beginning and at its end, each with the states of that moment. No two
@@ -117,7 +94,12 @@ static void put_period(struct power_sink *recording)
         .ends_segment = !recorded_period_goes_on(&recording->period) ||
                         recorded_period_was_suspended(&recording->period)};
     item.start = recorded_period_line(&recording->period, &powers, &recording->period.start);
-    item.end = end_line(recording, &powers);
+    /* If all have ended by the end, it has the states of the sample with the most RAM. Without a
+     * sample it has those of its start: their memory is unknown then, not 0. */
+    if (recorded_period_has_memory(&recording->period))
+        recorded_states_take(&recording->period, 0, &recording->max);
+    if (recording->max.metrics)
+        item.end = recorded_period_line(&recording->period, &powers, &recording->max);
     recording->has_lines = true;
     if (sink_put(&recording->sink, &item))
         return;
@@ -136,16 +118,6 @@ static bool is_due(const struct power_sink *recording)
                           !recorded_period_goes_on(&recording->period));
 }
 
-/* Sets when the next period ends: they are counted from the start of the session, as ticks are. */
-static void set_next_due(struct power_sink *recording)
-{
-    int64_t period_ns =
-        clock_ns_of_seconds(recording->sink.settings->options.energy_period_seconds);
-    int64_t late_ns = recording->period.snapshot->taken_ns - (recording->due_ns - EARLY_NS);
-    if (late_ns >= 0 && period_ns > 0)
-        recording->due_ns += (late_ns / period_ns + 1) * period_ns;
-}
-
 /* Takes a tick: it begins the first period, ends one, or is in the middle of one. */
 static void record(struct sink *sink, const struct snapshot *snapshot)
 {
@@ -161,9 +133,19 @@ static void record(struct sink *sink, const struct snapshot *snapshot)
         put_period(recording);
         recorded_period_begin(&recording->period);
         recorded_states_finish(&recording->max);
-        set_next_due(recording);
+        /* Periods are counted from the start of the session, as ticks are. */
+        int64_t period_ns = clock_ns_of_seconds(sink->settings->options.energy_period_seconds);
+        int64_t late_ns = snapshot->taken_ns - (recording->due_ns - EARLY_NS);
+        if (late_ns >= 0 && period_ns > 0)
+            recording->due_ns += (late_ns / period_ns + 1) * period_ns;
     } else {
-        keep_states(recording);
+        /* The states with the most RAM are kept, in case all have ended at the period's end. */
+        uint64_t ram_bytes = snapshot->ram->figures.combined.total;
+        if (ram_bytes == 0 || (recording->max.metrics && ram_bytes <= recording->most_ram_bytes))
+            return;
+        recording->most_ram_bytes = ram_bytes;
+        recorded_states_take(
+            &recording->period, recorded_period_date_ns(&recording->period), &recording->max);
     }
 }
 
