@@ -292,8 +292,7 @@ int sqlite_file_close(sqlite3 *database)
         return SQLITE_OK;
     size_t count = has_open_log(database) ? guard_index(database, parts) : 0;
     forget_lost_index(parts, count);
-    if (database)
-        free(sqlite3_commit_hook(database, NULL, NULL));
+    free(sqlite3_commit_hook(database, NULL, NULL));
     int result = sqlite3_close(database);
     for (size_t i = 0; result == SQLITE_OK && i < count; i++)
         mapped_guard_remove(parts[i]);

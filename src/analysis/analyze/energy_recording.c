@@ -429,14 +429,18 @@ struct gput_energy_window gput_energy_recording_window(
         .end_us = bounds.end_us < all.end_us ? bounds.end_us : all.end_us};
 }
 
-/* Refuses an interval outside of the recording, which would silently give nothing. */
-static int check_window(const struct gput_energy_recording *recording,
-    const struct gput_energy_window *window, struct gput_error *error)
+int gput_energy_recording_parse_window(const struct gput_energy_recording *recording,
+    const char *start, const char *end, struct gput_energy_window *window, struct gput_error *error)
 {
-    struct gput_energy_window all = {INT64_MAX, INT64_MIN};
-    char first[RECORDING_DATE_SIZE], last[RECORDING_DATE_SIZE];
+    *window = (struct gput_energy_window){INT64_MIN, INT64_MAX};
+    TRY(parse_bound(recording, "start", start, &window->start_us, error));
+    TRY(parse_bound(recording, "end", end, &window->end_us, error));
     if (window->start_us > window->end_us)
         return error_set(error, GPUT_ERROR_INVALID, "The start is after the end.");
+
+    /* An interval outside of the recording would silently give nothing. */
+    struct gput_energy_window all = {INT64_MAX, INT64_MIN};
+    char first[RECORDING_DATE_SIZE], last[RECORDING_DATE_SIZE];
     for (int i = 0; i < RECORDED_SERIES; i++)
         widen(&all, &recording->record->series[i], NULL);
     if (all.start_us > all.end_us ||
@@ -447,15 +451,6 @@ static int check_window(const struct gput_energy_recording *recording,
     return error_set(error, GPUT_ERROR_INVALID,
         "Nothing was recorded between the given start and end: %s has %s to %s.",
         recording->record->folder, first, last);
-}
-
-int gput_energy_recording_parse_window(const struct gput_energy_recording *recording,
-    const char *start, const char *end, struct gput_energy_window *window, struct gput_error *error)
-{
-    *window = (struct gput_energy_window){INT64_MIN, INT64_MAX};
-    TRY(parse_bound(recording, "start", start, &window->start_us, error));
-    TRY(parse_bound(recording, "end", end, &window->end_us, error));
-    return check_window(recording, window, error);
 }
 
 void gput_energy_recording_date(int64_t time_us, char *text, size_t size)

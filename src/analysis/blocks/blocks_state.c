@@ -148,21 +148,6 @@ static int open_at(
                  : sub_tracking_writer_open(path, &live, &blocks->writer, error);
 }
 
-/* Opens what exact figures are read from. What cannot be read is unknown in each mark. */
-static void open_figures(struct block_figures *figures, const struct gput_blocks_options *options)
-{
-    const char *procfs_root = options->procfs_root ? options->procfs_root : "/proc";
-    const char *sysfs_root = options->sysfs_root ? options->sysfs_root : "/sys";
-    block_figures_open_peak(figures);
-    if (options->energy)
-        block_figures_open_energy(figures, sysfs_root);
-    if (options->gpu_time)
-        own_gpu_time_open(procfs_root, sysfs_root, &figures->gpu_time, NULL);
-    if (options->block_peaks)
-        block_figures_open_block_peaks(figures, NULL);
-    figures->has_counters = options->counters;
-}
-
 /* Opens the first process's file. `*path` becomes the next free name where that is wanted. */
 static int open_first(struct gput_blocks *blocks, char **path, struct gput_error *error)
 {
@@ -218,8 +203,22 @@ static int open_writer(
         blocks->absolute = absolute;
         blocks->is_named = true;
     }
-    if (code == GPUT_OK && blocks->options.exact)
-        open_figures(&blocks->figures, &blocks->options);
+
+    /* What cannot be read of the exact figures is unknown in each mark. */
+    const struct gput_blocks_options *options = &blocks->options;
+    struct block_figures *figures = &blocks->figures;
+    const char *procfs_root = options->procfs_root ? options->procfs_root : "/proc";
+    const char *sysfs_root = options->sysfs_root ? options->sysfs_root : "/sys";
+    if (code == GPUT_OK && options->exact) {
+        block_figures_open_peak(figures);
+        if (options->energy)
+            block_figures_open_energy(figures, sysfs_root);
+        if (options->gpu_time)
+            own_gpu_time_open(procfs_root, sysfs_root, &figures->gpu_time, NULL);
+        if (options->block_peaks)
+            block_figures_open_block_peaks(figures, NULL);
+        figures->has_counters = options->counters;
+    }
     free(path);
     return code;
 }

@@ -324,20 +324,8 @@ static int copy_to(struct csv_writer *writer, struct sub_tracking_writer *file)
     return sub_tracking_writer_add_labels(file, sub_tracking_reader_labels(reader), NULL);
 }
 
-/* Replaces the file atomically by one that has the new columns. */
-static int rewrite(struct csv_writer *writer, unsigned columns)
-{
-    struct sub_tracking_writer *file;
-    TRY(sub_tracking_writer_begin(
-        writer->base.target, &sub_tracking_csv_writer, columns, &file, NULL));
-    int code = copy_to(writer, file);
-    if (code == GPUT_OK)
-        return sub_tracking_writer_finish(file, NULL);
-    sub_tracking_writer_abandon(file);
-    return code;
-}
-
-/* Adds thread ids. On failure the file is unchanged. */
+/* Adds thread ids: replaces the file atomically by one that has them. On failure it is unchanged.
+ */
 static void csv_add_thread_ids(struct sub_tracking_writer *base)
 {
     struct csv_writer *writer = (struct csv_writer *)base;
@@ -349,9 +337,13 @@ static void csv_add_thread_ids(struct sub_tracking_writer *base)
                        ours.st_ino == there.st_ino;
     if (!is_in_place || !sub_tracking_csv_layout_init(&layout, columns))
         return;
-    int fd = rewrite(writer, columns) == GPUT_OK
-                 ? open(writer->base.target, O_RDWR | O_APPEND | O_CLOEXEC)
-                 : -1;
+    struct sub_tracking_writer *file;
+    int fd = -1, code = sub_tracking_writer_begin(
+                     base->target, &sub_tracking_csv_writer, columns, &file, NULL);
+    if (code == GPUT_OK && copy_to(writer, file) != GPUT_OK)
+        sub_tracking_writer_abandon(file);
+    else if (code == GPUT_OK && sub_tracking_writer_finish(file, NULL) == GPUT_OK)
+        fd = open(base->target, O_RDWR | O_APPEND | O_CLOEXEC);
     if (fd < 0) {
         sub_tracking_csv_layout_finish(&layout);
         return;
@@ -526,25 +518,20 @@ static int compose(int fd, const char *path, const struct sub_tracking_mark *row
     return code == GPUT_OK && text->failed ? error_memory(error) : code;
 }
 
-/* Locks the file against other writers. Without a lock one write is still atomic: a file system
- * whose locks hang does not hold a script up. */
-static void lock_for_a_while(int fd)
-{
-    const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};
-    for (int tries = 0; tries < LOCK_TRIES && flock(fd, LOCK_EX | LOCK_NB) != 0; tries++) {
-        if (errno != EWOULDBLOCK && errno != EINTR)
-            return;
-        nanosleep(&pause, NULL);
-    }
-}
-
+/* Appends a mark, with a lock against other writers. Without one the write is still atomic: a file
+ * system whose locks hang does not hold a script up. */
 static int csv_append(const char *path, const char *name, const struct sub_tracking_mark *row,
     struct gput_error *error)
 {
     int fd;
     TRY(file_target_open(path, O_RDWR | O_CREAT | O_APPEND, 0666, &fd, error));
     struct str text = {0};
-    lock_for_a_while(fd);
+    for (int tries = 0; tries < LOCK_TRIES && flock(fd, LOCK_EX | LOCK_NB) != 0; tries++) {
+        const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};
+        if (errno != EWOULDBLOCK && errno != EINTR)
+            break;
+        nanosleep(&pause, NULL);
+    }
     int code = compose(fd, path, row, name, &text, error);
     if (code == GPUT_OK)
         code = file_write_fd(fd, path, text.data, text.length, error);

@@ -95,51 +95,41 @@ static int load_chunk(struct log_reader *reader, uint32_t chunk, struct gput_err
     return GPUT_OK;
 }
 
-static int add_name(
-    struct log_reader *reader, const char *name, size_t length, struct gput_error *error)
-{
-    uint32_t number = sub_tracking_names_add(reader->base.names, name, length);
-    if (number == SUB_TRACKING_NO_NAME || !ARRAY_EXTEND(reader->names, reader->n_names))
-        return error_memory(error);
-    reader->names[reader->n_names++] = number;
-    return GPUT_OK;
-}
-
-/* Reads the names of a chunk, up to one that is missing. */
-static int read_names_chunk(struct log_reader *reader, uint32_t chunk, struct gput_error *error)
-{
-    TRY(load_chunk(reader, chunk, error));
-    const size_t prefix = sizeof(struct block_log_name);
-    while ((size_t)(reader->end - reader->at) > prefix) {
-        uint32_t length_plus_one;
-        memcpy(&length_plus_one, reader->at, sizeof length_plus_one);
-        if (length_plus_one == 0)
-            break;
-        size_t length = length_plus_one - 1;
-        if (length > (size_t)(reader->end - reader->at) - prefix && reader->cut)
-            break;
-        if (length > (size_t)(reader->end - reader->at) - prefix)
-            return sub_tracking_invalid(&reader->base, error, "its names are damaged.");
-        TRY(add_name(reader, reader->at + prefix, length, error));
-        size_t bytes = (prefix + length + 7) & ~(size_t)7;
-        size_t rest = (size_t)(reader->end - reader->at);
-        reader->at += bytes < rest ? bytes : rest;
-    }
-    return GPUT_OK;
-}
-
+/* Reads the names of all chunks, of each up to one that is missing. */
 static int read_names(struct log_reader *reader, struct gput_error *error)
 {
+    const size_t prefix = sizeof(struct block_log_name);
     for (uint32_t i = 0; i < reader->n_chunks; i++) {
         uint32_t kind;
         TRY(chunk_kind(reader, i, &kind, error));
-        if (kind == BLOCK_LOG_NAMES)
-            TRY(read_names_chunk(reader, i, error));
+        if (kind != BLOCK_LOG_NAMES)
+            continue;
+        TRY(load_chunk(reader, i, error));
+        while ((size_t)(reader->end - reader->at) > prefix) {
+            size_t rest = (size_t)(reader->end - reader->at);
+            uint32_t length_plus_one;
+            memcpy(&length_plus_one, reader->at, sizeof length_plus_one);
+            if (length_plus_one == 0)
+                break;
+            size_t length = length_plus_one - 1;
+            if (length > rest - prefix && reader->cut)
+                break;
+            if (length > rest - prefix)
+                return sub_tracking_invalid(&reader->base, error, "its names are damaged.");
+            uint32_t number =
+                sub_tracking_names_add(reader->base.names, reader->at + prefix, length);
+            if (number == SUB_TRACKING_NO_NAME || !ARRAY_EXTEND(reader->names, reader->n_names))
+                return error_memory(error);
+            reader->names[reader->n_names++] = number;
+            size_t bytes = (prefix + length + 7) & ~(size_t)7;
+            reader->at += bytes < rest ? bytes : rest;
+        }
     }
     reader->at = reader->end = reader->buffer;
     return GPUT_OK;
 }
 
+/* Opens the file and reads its names, which may be in any chunk. */
 static int log_open(struct sub_tracking_reader *base, struct gput_error *error)
 {
     struct log_reader *reader = (struct log_reader *)base;

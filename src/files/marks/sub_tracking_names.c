@@ -145,26 +145,21 @@ static bool reserve_slot(struct sub_tracking_names *names, uint32_t count)
     return true;
 }
 
-/* Makes the segment of a name where it is missing. */
-static bool make_segment(struct sub_tracking_names *names, uint32_t name)
-{
-    unsigned top = 31 - (unsigned)__builtin_clz(name + (1u << FIRST_SEGMENT_BITS));
-    _Atomic(_Atomic(entry_pointer) *) *segment = &names->segments[top - FIRST_SEGMENT_BITS];
-    if (atomic_load(segment))
-        return true;
-    _Atomic(entry_pointer) *created = calloc((size_t)1 << top, sizeof *created);
-    atomic_store_explicit(segment, created, memory_order_release);
-    return created != NULL;
-}
-
 /* Adds a name, with `adding` held. */
 static uint32_t insert(
     struct sub_tracking_names *names, const char *name, size_t length, uint32_t hash)
 {
     uint32_t count = atomic_load(&names->count);
-    if (count >= SUB_TRACKING_NAMES_MAX || !reserve_slot(names, count) ||
-        !make_segment(names, count))
+    if (count >= SUB_TRACKING_NAMES_MAX || !reserve_slot(names, count))
         return SUB_TRACKING_NO_NAME;
+    unsigned top = 31 - (unsigned)__builtin_clz(count + (1u << FIRST_SEGMENT_BITS));
+    _Atomic(_Atomic(entry_pointer) *) *segment = &names->segments[top - FIRST_SEGMENT_BITS];
+    if (!atomic_load(segment)) {
+        _Atomic(entry_pointer) *created = calloc((size_t)1 << top, sizeof *created);
+        if (!created)
+            return SUB_TRACKING_NO_NAME;
+        atomic_store_explicit(segment, created, memory_order_release);
+    }
     struct entry *entry = malloc(sizeof *entry + length + 1);
     if (!entry)
         return SUB_TRACKING_NO_NAME;

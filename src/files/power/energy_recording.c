@@ -226,37 +226,33 @@ static int read_row(struct sums_reader *reader, struct gput_error *error)
     return recorded_series_set(reader->series, "cpu", name, value, error);
 }
 
-/* Reads all rows of the database. Segments follow those that the other format has in the folder. */
-static int read_database(
-    struct energy_record *record, const char *path, sqlite3 *database, struct gput_error *error)
-{
-    struct recorded_series *series = &record->series[RECORDED_POWER];
-    struct sums_reader reader = {.series = series, .path = path};
-    if (series->count > 0)
-        reader.segment = series->segments[series->count - 1];
-    bool has_table;
-    TRY(sqlite_file_find_table(database, "power_metrics", &has_table, error));
-    if (!has_table)
-        return error_set(error, GPUT_ERROR_FORMAT, "%s has no table \"power_metrics\".", path);
-    TRY(sqlite_file_prepare(database, sums, path, &reader.rows, error));
-    int result, code = GPUT_OK;
-    while (code == GPUT_OK && (result = sqlite3_step(reader.rows)) != SQLITE_DONE)
-        code = result == SQLITE_ROW ? read_row(&reader, error)
-                                    : sqlite_file_error(database, "read", path, error);
-    sqlite3_finalize(reader.rows);
-    return code;
-}
-
+/* Reads power_metrics.sqlite. Its segments follow those that the other format has in the folder. */
 static int read_sqlite(struct energy_record *record, bool *found, struct gput_error *error)
 {
+    struct recorded_series *series = &record->series[RECORDED_POWER];
+    struct sums_reader reader = {.series = series};
     CLEANUP_STR struct str path = {0};
     sqlite3 *database;
+    bool has_table = false;
     TRY(path_of(record, ENERGY_RECORDING_SQLITE, &path, error));
+    reader.path = path.data;
+    if (series->count > 0)
+        reader.segment = series->segments[series->count - 1];
     int code = sqlite_file_open(path.data, &database, error);
     *found = code != GPUT_ERROR_NOT_FOUND;
     if (code != GPUT_OK)
         return *found ? code : GPUT_OK;
-    code = read_database(record, path.data, database, error);
+
+    code = sqlite_file_find_table(database, "power_metrics", &has_table, error);
+    if (code == GPUT_OK && !has_table)
+        code = error_set(error, GPUT_ERROR_FORMAT, "%s has no table \"power_metrics\".", path.data);
+    if (code == GPUT_OK)
+        code = sqlite_file_prepare(database, sums, path.data, &reader.rows, error);
+    int result;
+    while (code == GPUT_OK && (result = sqlite3_step(reader.rows)) != SQLITE_DONE)
+        code = result == SQLITE_ROW ? read_row(&reader, error)
+                                    : sqlite_file_error(database, "read", path.data, error);
+    sqlite3_finalize(reader.rows);
     sqlite3_close(database);
     return code;
 }

@@ -292,20 +292,6 @@ struct parts {
     struct doc *shares, *cpus, *packages, *cores, *drams; /* by process; NULL: not known */
 };
 
-static void sum_parts(const struct recorded_period *period, struct parts *parts)
-{
-    const struct process_tree *tree = period->snapshot->tree;
-    double living_seconds = 0;
-    for (size_t i = 0; i < tree->count; i++) {
-        living_seconds += cpu_seconds_since(period, i);
-        parts->tree_bytes += pss_bytes(tree->processes[i]);
-    }
-    int64_t tree_ns = tree_cpu_ns(period) - period->tree_cpu_ns;
-    parts->tree_seconds = fmax(clock_seconds_of_ns(tree_ns), living_seconds);
-    parts->ended_seconds = parts->tree_seconds - living_seconds;
-    parts->machine_seconds = parts->tree_seconds + parts->powers->other_seconds;
-}
-
 /* Returns a part of a whole; where nothing separates the parts, all of it is main's. */
 static double part_of(double part, double whole, bool is_main)
 {
@@ -346,7 +332,16 @@ static void add_cpu_powers(
         add_known(cpu, recorded_metric_of_figure(figures[i]), powers->watts[figures[i]]);
 
     struct parts parts = {.powers = powers};
-    sum_parts(period, &parts);
+    double living_seconds = 0;
+    for (size_t i = 0; i < tree->count; i++) {
+        living_seconds += cpu_seconds_since(period, i);
+        parts.tree_bytes += pss_bytes(tree->processes[i]);
+    }
+    int64_t tree_ns = tree_cpu_ns(period) - period->tree_cpu_ns;
+    parts.tree_seconds = fmax(clock_seconds_of_ns(tree_ns), living_seconds);
+    parts.ended_seconds = parts.tree_seconds - living_seconds;
+    parts.machine_seconds = parts.tree_seconds + powers->other_seconds;
+
     parts.shares = doc_add_object(cpu, "per_process_cpu_uses");
     /* For each second of the period, so that the integral, which readers show, is CPU time. */
     parts.cpus = doc_add_object(cpu, "absolute_cpu_time_per_pid");

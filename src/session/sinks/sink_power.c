@@ -166,21 +166,18 @@ static int write_line(struct power_output *output, int64_t date_ns, const struct
     return energy_recording_writer_add(output->recording, date_ns, metrics, error);
 }
 
-static int write_period(
-    struct power_output *output, const struct power_item *item, struct gput_error *error)
-{
-    TRY(write_line(output, item->start_ns, item->start, error));
-    TRY(write_line(output, item->end_ns, item->end ? item->end : item->start, error));
-    return item->ends_segment ? energy_recording_writer_end_segment(output->recording, error)
-                              : GPUT_OK;
-}
-
+/* Writes the two lines of a period. */
 static void write_item(struct sink_writer *writer, void *user, void *bytes)
 {
     struct power_output *output = user;
     struct power_item *item = bytes;
     struct gput_error error;
-    bool has_failed = write_period(output, item, &error) != GPUT_OK;
+    int code = write_line(output, item->start_ns, item->start, &error);
+    if (code == GPUT_OK)
+        code = write_line(output, item->end_ns, item->end ? item->end : item->start, &error);
+    if (code == GPUT_OK && item->ends_segment)
+        code = energy_recording_writer_end_segment(output->recording, &error);
+    bool has_failed = code != GPUT_OK;
     if (has_failed && !output->warned)
         sink_writer_warn(
             writer, "%s. Lines of the recording are being lost; tracking goes on.", error.message);
