@@ -91,7 +91,7 @@ static struct region_domain *domain_of(void *handle)
     return handle ? handle : default_domain;
 }
 
-/* The message as UTF-8, NULL for none; `buffer` takes what has to be converted. */
+/* Returns the message as UTF-8, NULL for none; `buffer` takes what has to be converted. */
 static const char *message_of(const struct event_attributes *event, char buffer[REGION_NAME_MAX])
 {
     if (!event || event->size < sizeof *event || !event->message)
@@ -119,6 +119,7 @@ struct category {
 
 static _Atomic(struct category *) categories;
 
+/* Adds a category; a later one of the same number replaces it. */
 static struct category *add_category(
     const struct region_domain *domain, uint32_t number, const char *name)
 {

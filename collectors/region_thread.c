@@ -68,7 +68,7 @@ static inline struct region_thread *this_thread(struct regions *regions)
     return thread ? thread : make_thread(regions);
 }
 
-/* The stack of a domain, moved to the front. NULL: there is none. */
+/* Finds the stack of a domain, moved to the front. NULL: there is none. */
 static struct region_stack *find_stack(
     struct region_thread *thread, const struct region_domain *domain)
 {
@@ -84,6 +84,7 @@ static struct region_stack *find_stack(
     return stack;
 }
 
+/* Returns the stack of a domain, which is made at its first range. */
 static struct region_stack *get_stack(
     struct region_thread *thread, const struct region_domain *domain)
 {
@@ -113,7 +114,7 @@ static inline const struct region_name *name_of(struct regions *regions,
     return recent->name;
 }
 
-/* The name of a range that is to be recorded; NULL: it is not, which is counted. */
+/* Returns the name of a range that is to be recorded; NULL: it is not, which is counted. */
 static inline const struct region_name *recorded_name(struct regions *regions,
     struct region_thread *thread, struct region_domain *domain, const char *text)
 {
@@ -130,6 +131,7 @@ static inline const struct region_name *recorded_name(struct regions *regions,
 
 /* ---- Marks ---- */
 
+/* Marks the start of a range. With a shortest duration only its time is kept, until it ends. */
 static inline void mark_start(struct regions *regions, struct open_region *open)
 {
     struct gput_blocks *log = open->name ? regions_log(regions) : NULL;
@@ -147,7 +149,8 @@ static inline void mark_start(struct regions *regions, struct open_region *open)
         regions_label(regions, process);
 }
 
-/* `late`: the thread that is to stop; NULL: the calling one. */
+/* Marks the end of a range, unless it was too short. `late`: the thread that is to stop; NULL: the
+ * calling one. */
 static inline void mark_stop(struct regions *regions, unsigned slot, const struct open_region *open,
     const struct late_thread *late)
 {
@@ -166,6 +169,7 @@ static inline void mark_stop(struct regions *regions, unsigned slot, const struc
 
 /* ---- Nested ranges ---- */
 
+/* Whether a range can be kept on top of the stack. */
 static bool has_space(struct region_stack *stack)
 {
     if (__builtin_expect(stack->depth < stack->capacity, 1))
@@ -199,6 +203,7 @@ int region_push(struct regions *regions, struct region_domain *domain, const cha
     return (int)depth;
 }
 
+/* Ends the range that the thread began last in that domain. */
 static inline int pop(struct regions *regions, struct region_thread *thread,
     const struct region_domain *domain, const struct late_thread *late)
 {

@@ -15,15 +15,15 @@
 
 /* ---- Opening ---- */
 
-/* A text of the environment; NULL where there is none, and in a program that changes its user or
- * has capabilities: who started it must not say where it writes. */
+/* Returns a text of the environment; NULL where there is none, and in a program that changes its
+ * user or has capabilities: who started it must not say where it writes. */
 static const char *text_of(const char *variable)
 {
     const char *text = secure_getenv(variable);
     return text && *text ? text : NULL;
 }
 
-/* A number of the environment; `usual` when there is none. */
+/* Returns a number of the environment; `usual` when there is none. */
 static long long number_of(const char *variable, long long usual)
 {
     const char *text = text_of(variable);
@@ -56,6 +56,7 @@ void *regions_map_file(const struct regions *regions, const char *suffix, size_t
     return mapped == MAP_FAILED ? NULL : mapped;
 }
 
+/* Makes the file in which the command reads what was recorded, and why not. */
 static bool open_status(struct regions *regions)
 {
     struct region_status *status = regions_map_file(regions, "status", sizeof *status);
@@ -69,6 +70,7 @@ static bool open_status(struct regions *regions)
     return true;
 }
 
+/* Says in that file why nothing is recorded. */
 static bool fail(struct regions *regions, const char *reason)
 {
     char *failure = regions->status->failure;
@@ -77,7 +79,7 @@ static bool fail(struct regions *regions, const char *reason)
     return false;
 }
 
-/* "folder/nvtx-%p.gputblocks", in which a percent sign of the folder is doubled. */
+/* Returns "folder/nvtx-%p.gputblocks", in which a percent sign of the folder is doubled. */
 static char *make_path(const char *folder, const char *source)
 {
     size_t used = 0;
@@ -115,6 +117,7 @@ bool regions_open(struct regions *regions, const char *source)
 /* A library has one struct regions, which this one is. */
 static struct regions *opened;
 
+/* Opens the log at the first region that is recorded. */
 static void open_log(void)
 {
     struct gput_error error = {0};
@@ -143,7 +146,7 @@ struct gput_blocks *regions_open_log(struct regions *regions)
 
 /* ---- Labels ---- */
 
-/* A call without a duration. Its name stays, as all names that are given to the log. */
+/* Writes a call without a duration. Its name stays, as all names that are given to the log. */
 static void write_label(struct gput_blocks *blocks, const char *text)
 {
     const char *name = blocks ? strdup(text) : NULL;
@@ -196,6 +199,7 @@ void regions_count(struct regions *regions, unsigned slot, enum region_left_out 
 
 /* ---- Domains and names ---- */
 
+/* Finds a domain by its prefix, among those before `end`. */
 static struct region_domain *find_domain(
     struct region_domain *domain, const char *prefix, const struct region_domain *end)
 {
@@ -204,7 +208,7 @@ static struct region_domain *find_domain(
     return domain != end ? domain : NULL;
 }
 
-/* Cut where a character of UTF-8 begins. */
+/* Returns the length of a text of at most `max` bytes, cut where a character of UTF-8 begins. */
 static size_t cut_length(const char *text, size_t max)
 {
     size_t length = strnlen(text, max + 1);
@@ -254,6 +258,7 @@ static uint32_t hash_of(const struct region_domain *domain, const char *text, si
     return hash;
 }
 
+/* Finds a name in its bucket; NULL: it is new. */
 static const struct region_name *find_name(
     const struct region_name *name, const struct region_name *like, const char *text, size_t length)
 {
@@ -266,6 +271,7 @@ static const struct region_name *find_name(
     return NULL;
 }
 
+/* Makes a name, and decides once whether its regions are recorded. */
 static struct region_name *make_name(
     struct regions *regions, const struct region_name *like, const char *text, size_t length)
 {

@@ -62,5 +62,5 @@ int main(void)
         cmocka_unit_test_setup(segments_below_a_later_one_are_dropped, clear),
         cmocka_unit_test_setup(of_too_many_segments_neighbors_become_one, clear),
     };
-    return cmocka_run_group_tests_name("analysis/blocks/peak_segments", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("analysis/blocks/process_peak", tests, NULL, NULL);
 }
