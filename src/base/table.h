@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "base/cleanup.h"
 #include "base/column.h"
 #include "base/error.h"
 #include "base/str.h"
@@ -11,6 +12,8 @@
 #include <gputracker/table.h>
 
 struct gput_tables *tables_create(void); /* NULL without memory */
+
+CLEANUP_DEFINE(struct gput_tables, gput_tables_destroy)
 
 /*
  * How texts for people show tables whose names and values are those of another program: names with

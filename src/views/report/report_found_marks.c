@@ -1,9 +1,9 @@
 #include "views/report/report_found_marks.h"
 
-#include "files/marks/block_path.h"
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "files/marks/block_path.h"
 #include "files/marks/sub_tracking_file.h"
 #include "machine/rank/rank.h"
 #include "views/report/loaders/report_loader.h"

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/sized.h"
 #include "base/str.h"
+#include "base/table.h"
 #include "views/report/document/report_processes.h"
 #include "views/report/loaders/report_loader.h"
 #include "views/report/loaders/report_marks.h"
@@ -14,8 +15,6 @@
 #include <gputracker/processes.h>
 
 #include <sys/wait.h>
-
-CLEANUP_DEFINE(struct gput_tables, gput_tables_destroy)
 
 /* The share of the work that is done when all is read. */
 #define READ_SHARE 0.8

@@ -12,8 +12,6 @@
 
 #define ROWS_AT_ONCE 65536
 
-CLEANUP_DEFINE(struct gput_tables, gput_tables_destroy)
-
 struct target {
     gput_table_receiver *receive;
     void *user;

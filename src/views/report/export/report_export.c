@@ -1,5 +1,6 @@
 #include "views/report/export/report_export.h"
 
+#include "base/cleanup.h"
 #include "base/file.h"
 #include "views/report/export/report_export_tables.h"
 #include "views/report/export/report_html.h"
@@ -62,40 +63,13 @@ static int write_table(void *user, struct report_rows *rows, struct gput_error *
 {
     const struct folder *folder = user;
     struct file_writing writing;
-    struct str path = {0};
+    CLEANUP_STR struct str path = {0};
     str_printf(&path, "%s/%s%s", folder->path, rows->name, folder->format->extension);
-    int code =
-        path.failed ? error_memory(error) : file_writing_begin(str_text(&path), &writing, error);
-    if (code == GPUT_OK)
-        code = end_file(&writing, folder->format->write(rows, write_part, &writing, error), error);
-    str_finish(&path);
-    return code;
-}
-
-static int write_folder(const struct report_payload *payload,
-    const struct report_table_format *format, const char *path, struct gput_error *error)
-{
-    struct folder folder = {format, path};
-    if (mkdir(path, 0777) != 0 && errno != EEXIST)
-        return error_set_errno(error, errno, "Cannot make the folder %s", path);
-    return report_export_tables(payload, write_table, &folder, error);
+    TRY(path.failed ? error_memory(error) : file_writing_begin(str_text(&path), &writing, error));
+    return end_file(&writing, folder->format->write(rows, write_part, &writing, error), error);
 }
 
 /* ---- Both ---- */
-
-/* Checks that the folder of several tables is one, or can be made. */
-static int check_folder(const char *path, struct gput_error *error)
-{
-    struct stat info;
-    if (strcmp(path, REPORT_STDOUT) == 0)
-        return error_set(error, GPUT_ERROR_INVALID,
-            "There are several tables, for which -o names a folder: the standard output takes "
-            "json, speedscope or collapsed.");
-    if (stat(path, &info) == 0 && !S_ISDIR(info.st_mode))
-        return error_set(error, GPUT_ERROR_INVALID,
-            "%s is a file; tables go to a folder, a file each. Name another one.", path);
-    return GPUT_OK;
-}
 
 bool report_export_is_folder(enum gput_report_format format)
 {
@@ -108,15 +82,28 @@ int report_export_check(enum gput_report_format format, const char *path, struct
     const struct report_export_format *writer = format_of(format);
     if (!writer)
         return error_set(error, GPUT_ERROR_INVALID, "There is no such format of a report.");
-    if (writer->tables)
-        return check_folder(path, error);
-    return strcmp(path, REPORT_STDOUT) == 0 ? GPUT_OK : file_check(path, error);
+    struct stat info;
+    bool is_stdout = strcmp(path, REPORT_STDOUT) == 0;
+    if (!writer->tables)
+        return is_stdout ? GPUT_OK : file_check(path, error);
+    if (is_stdout)
+        return error_set(error, GPUT_ERROR_INVALID,
+            "There are several tables, for which -o names a folder: the standard output takes "
+            "json, speedscope or collapsed.");
+    if (stat(path, &info) == 0 && !S_ISDIR(info.st_mode))
+        return error_set(error, GPUT_ERROR_INVALID,
+            "%s is a file; tables go to a folder, a file each. Name another one.", path);
+    return GPUT_OK;
 }
 
 int report_export_write(const struct report_payload *payload, enum gput_report_format format,
     const char *path, struct gput_error *error)
 {
     const struct report_export_format *writer = format_of(format);
-    return writer->tables ? write_folder(payload, writer->tables, path, error)
-                          : write_file(payload, writer, path, error);
+    if (!writer->tables)
+        return write_file(payload, writer, path, error);
+    struct folder folder = {writer->tables, path};
+    if (mkdir(path, 0777) != 0 && errno != EEXIST)
+        return error_set_errno(error, errno, "Cannot make the folder %s", path);
+    return report_export_tables(payload, write_table, &folder, error);
 }

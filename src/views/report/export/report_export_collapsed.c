@@ -3,6 +3,7 @@
 #include "views/report/export/report_export.h"
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/names.h"
 #include "views/report/export/report_output.h"
 #include "views/report/export/report_stacks.h"
@@ -144,7 +145,7 @@ static int append_stack(
     size_t depth = 0;
     for (uint32_t at = number; at != NO_NODE; at = collapsed->nodes[at].below)
         depth++;
-    uint32_t *path = malloc(depth * sizeof *path);
+    CLEANUP_FREE uint32_t *path = malloc(depth * sizeof *path);
     if (!path)
         return error_memory(error);
     for (uint32_t at = number, i = (uint32_t)depth; at != NO_NODE; at = collapsed->nodes[at].below)
@@ -153,7 +154,6 @@ static int append_stack(
         str_append(text, i > 0 ? ";" : "");
         str_append(text, names_text(&collapsed->parts, path[i]));
     }
-    free(path);
     double seconds = collapsed->nodes[number].seconds;
     str_append_char(text, ' ');
     report_append_number(text, round(fmin(seconds * 1e6, MAX_WHOLE)), 0);
@@ -161,34 +161,29 @@ static int append_stack(
     return text->failed ? error_memory(error) : GPUT_OK;
 }
 
-/* Writes all stacks in which time was spent. */
-static int write_stacks(
-    const struct collapsed *collapsed, struct report_output *output, struct gput_error *error)
+static void collapsed_finish(struct collapsed *collapsed)
 {
-    for (uint32_t i = 0; i < collapsed->keys.count; i++) {
-        if (collapsed->nodes[i].seconds > 0)
-            TRY(append_stack(collapsed, i, &output->text, error));
-        TRY(report_output_pass(output, error));
-    }
-    return report_output_pass_rest(output, error);
+    names_finish(&collapsed->parts);
+    names_finish(&collapsed->keys);
+    free(collapsed->nodes);
+    free(collapsed->calls);
 }
 
 int report_export_collapsed(const struct report_payload *payload, report_receiver *receive,
     void *user, struct gput_error *error)
 {
     const struct doc *sessions = doc_get(payload->root, "sessions");
+    CLEANUP(collapsed_finish)
     struct collapsed collapsed = {.is_one_of_several = sessions->count > 1};
+    CLEANUP(report_output_finish)
     struct report_output output = {.receive = receive, .user = user};
-    int code = report_stacks_check(payload, error);
-    for (const struct doc *session = sessions->first; code == GPUT_OK && session;
-         session = session->next)
-        code = add_stacks(&collapsed, payload, session, error);
-    if (code == GPUT_OK)
-        code = write_stacks(&collapsed, &output, error);
-    report_output_finish(&output);
-    names_finish(&collapsed.parts);
-    names_finish(&collapsed.keys);
-    free(collapsed.calls);
-    free(collapsed.nodes);
-    return code;
+    TRY(report_stacks_check(payload, error));
+    for (const struct doc *session = sessions->first; session; session = session->next)
+        TRY(add_stacks(&collapsed, payload, session, error));
+    for (uint32_t i = 0; i < collapsed.keys.count; i++) {
+        if (collapsed.nodes[i].seconds > 0)
+            TRY(append_stack(&collapsed, i, &output.text, error));
+        TRY(report_output_pass(&output, error));
+    }
+    return report_output_pass_rest(&output, error);
 }

@@ -1,6 +1,7 @@
 /* The document of a report as JSON, its columns as arrays. */
 #include "views/report/export/report_export.h"
 
+#include "base/cleanup.h"
 #include "base/json_string.h"
 #include "views/report/document/report_column_reader.h"
 #include "views/report/export/report_output.h"
@@ -13,43 +14,37 @@ struct writer {
     struct report_output output;
 };
 
-/* Writes the values of a column as a list. */
-static int write_values(
-    struct writer *writer, struct report_column_reader *reader, struct gput_error *error)
+/* Writes the values of a column as a list, which is read in bounded memory. */
+static int write_column(struct writer *writer, const struct doc *column, struct gput_error *error)
 {
+    CLEANUP(report_column_reader_finish) struct report_column_reader reader = {0};
+    TRY(report_column_reader_init(&reader, writer->payload, column, error));
     str_append_char(&writer->output.text, '[');
-    for (uint64_t row = 0; row < reader->count; row++) {
+    for (uint64_t row = 0; row < reader.count; row++) {
         double value;
-        TRY(report_column_reader_next(reader, &value, error));
+        TRY(report_column_reader_next(&reader, &value, error));
         if (row > 0)
             str_append_char(&writer->output.text, ',');
         if (isnan(value))
             str_append(&writer->output.text, "null");
         else
-            report_append_number(&writer->output.text, value, reader->decimals);
+            report_append_number(&writer->output.text, value, reader.decimals);
         TRY(report_output_pass(&writer->output, error));
     }
     str_append_char(&writer->output.text, ']');
     return GPUT_OK;
 }
 
-/* Writes a column, which is read in bounded memory. */
-static int write_column(struct writer *writer, const struct doc *column, struct gput_error *error)
-{
-    struct report_column_reader reader;
-    int code = report_column_reader_init(&reader, writer->payload, column, error);
-    if (code == GPUT_OK)
-        code = write_values(writer, &reader, error);
-    report_column_reader_finish(&reader);
-    return code;
-}
-
-static int write_value(struct writer *writer, const struct doc *value, struct gput_error *error);
-
-/* Writes the members of an object, or the items of an array. */
-static int write_children(struct writer *writer, const struct doc *value, struct gput_error *error)
+/* Writes a value of the document; of a column its values. */
+static int write_value(struct writer *writer, const struct doc *value, struct gput_error *error)
 {
     bool is_object = value->kind == DOC_OBJECT;
+    if (report_is_column(value))
+        return write_column(writer, value, error);
+    if (!is_object && value->kind != DOC_ARRAY) {
+        doc_write_json(value, -1, &writer->output.text);
+        return GPUT_OK;
+    }
     str_append_char(&writer->output.text, is_object ? '{' : '[');
     for (const struct doc *child = value->first; child; child = child->next) {
         if (is_object) {
@@ -62,17 +57,6 @@ static int write_children(struct writer *writer, const struct doc *value, struct
     }
     str_append_char(&writer->output.text, is_object ? '}' : ']');
     return report_output_pass(&writer->output, error);
-}
-
-/* Writes a value of the document; of a column its values. */
-static int write_value(struct writer *writer, const struct doc *value, struct gput_error *error)
-{
-    if (report_is_column(value))
-        return write_column(writer, value, error);
-    if (value->kind == DOC_OBJECT || value->kind == DOC_ARRAY)
-        return write_children(writer, value, error);
-    doc_write_json(value, -1, &writer->output.text);
-    return GPUT_OK;
 }
 
 int report_export_json(const struct report_payload *payload, report_receiver *receive, void *user,

@@ -1,6 +1,7 @@
 /* Calls as stacks for speedscope (https://www.speedscope.app): its own format, evented. */
 #include "views/report/export/report_export.h"
 
+#include "base/cleanup.h"
 #include "base/json_string.h"
 #include "views/report/export/report_output.h"
 #include "views/report/export/report_stacks.h"
@@ -49,7 +50,8 @@ static int append_frames(
 static int begin_profile(void *user, const struct report_stack *stack, struct gput_error *error)
 {
     struct speedscope *speedscope = user;
-    struct str *text = &speedscope->output.text, name = {0};
+    struct str *text = &speedscope->output.text;
+    CLEANUP_STR struct str name = {0};
     str_printf(&name, "%s: %s, thread %" PRId64, doc_get_string(speedscope->session, "name"),
         stack->process, stack->thread);
     if (stack->number > 0)
@@ -65,7 +67,6 @@ static int begin_profile(void *user, const struct report_stack *stack, struct gp
     speedscope->has_profile = true;
     speedscope->has_event = false;
     text->failed |= name.failed;
-    str_finish(&name);
     return report_output_pass(&speedscope->output, error);
 }
 
@@ -90,40 +91,37 @@ static int end_profile(void *user, struct gput_error *error)
     return report_output_pass(&speedscope->output, error);
 }
 
-/* Writes the calls of all sessions as profiles of threads. */
-static int write_speedscope(
-    struct speedscope *speedscope, const struct report_payload *payload, struct gput_error *error)
+static void speedscope_finish(struct speedscope *speedscope)
 {
-    struct str *text = &speedscope->output.text;
+    report_output_finish(&speedscope->output);
+}
+
+int report_export_speedscope(const struct report_payload *payload, report_receiver *receive,
+    void *user, struct gput_error *error)
+{
+    CLEANUP(speedscope_finish)
+    struct speedscope speedscope = {.output = {.receive = receive, .user = user}};
+    struct str *text = &speedscope.output.text;
+    TRY(report_stacks_check(payload, error));
     str_append(text,
         "{\"$schema\": \"https://www.speedscope.app/file-format-schema.json\",\n\"exporter\": ");
     append_string(text, doc_get_string(payload->root, "generator"));
     str_append(text, ", \"name\": ");
     append_string(text, doc_get_string(payload->root, "title"));
     str_append(text, ",\n\"shared\": {\"frames\": [");
-    TRY(append_frames(&speedscope->output, payload, error));
+    TRY(append_frames(&speedscope.output, payload, error));
     str_append(text, "]},\n\"profiles\": [");
 
-    const struct report_stack_visitor visitor = {begin_profile, add_event, end_profile, speedscope};
+    const struct report_stack_visitor visitor = {
+        begin_profile, add_event, end_profile, &speedscope};
     const struct doc *session = sessions_of(payload)->first;
     for (; session; session = session->next) {
         const struct doc *calls = doc_get(session, "calls");
-        speedscope->session = session;
+        speedscope.session = session;
         TRY(report_stacks_walk(payload, session, &visitor, error));
         if (calls)
-            speedscope->first_frame += (uint32_t)doc_get(calls, "names")->count;
+            speedscope.first_frame += (uint32_t)doc_get(calls, "names")->count;
     }
-
     str_append(text, "\n]}\n");
-    return report_output_pass_rest(&speedscope->output, error);
-}
-
-int report_export_speedscope(const struct report_payload *payload, report_receiver *receive,
-    void *user, struct gput_error *error)
-{
-    struct speedscope speedscope = {.output = {.receive = receive, .user = user}};
-    TRY(report_stacks_check(payload, error));
-    int code = write_speedscope(&speedscope, payload, error);
-    report_output_finish(&speedscope.output);
-    return code;
+    return report_output_pass_rest(&speedscope.output, error);
 }

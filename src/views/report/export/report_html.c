@@ -1,6 +1,7 @@
 #include "views/report/export/report_html.h"
 
 #include "base/base64.h"
+#include "base/cleanup.h"
 #include "base/file.h"
 #include "base/utf8.h"
 
@@ -117,7 +118,8 @@ static int pass_text(
 static int pass_escaped(
     report_receiver *receive, void *user, const char *title, struct gput_error *error)
 {
-    struct str valid = {0}, escaped = {0};
+    CLEANUP_STR struct str valid = {0};
+    CLEANUP_STR struct str escaped = {0};
     utf8_append(title, strlen(title), &valid);
     for (const char *at = str_text(&valid); *at; at++) {
         if (*at == '&')
@@ -129,12 +131,9 @@ static int pass_escaped(
         else
             str_append_char(&escaped, (unsigned char)*at < ' ' ? ' ' : *at);
     }
-    int code = valid.failed || escaped.failed
-                   ? error_memory(error)
-                   : receive(user, str_text(&escaped), escaped.length, error);
-    str_finish(&valid);
-    str_finish(&escaped);
-    return code;
+    return valid.failed || escaped.failed
+               ? error_memory(error)
+               : receive(user, str_text(&escaped), escaped.length, error);
 }
 
 int report_html_fill(const struct report_payload *payload, const char *page, const char *title,

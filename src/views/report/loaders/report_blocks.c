@@ -4,6 +4,7 @@
 #include "analysis/analyze/code_block.h"
 #include "analysis/analyze/duration_statistics.h"
 #include "analysis/analyze/exact_figures.h"
+#include "base/cleanup.h"
 #include "views/report/loaders/report_analysis.h"
 
 #include <stdlib.h>
@@ -206,67 +207,54 @@ static int add_analyzed(struct blocks *blocks, const struct gput_code_block *blo
     return GPUT_OK;
 }
 
-/* Which names have calls; of others all were before or after the session. NULL without memory; to
- * be freed by free(). */
-static bool *find_called(const struct call_table *calls, const struct names *names)
-{
-    bool *called = calloc(names->count + 1, sizeof *called);
-    for (size_t i = 0; called && i < calls->n_calls; i++)
-        called[calls->lanes[calls->calls[i].lane].name] = true;
-    for (size_t i = 0; called && i < calls->n_open; i++)
-        called[calls->lanes[calls->open[i].lane].name] = true;
-    return called;
-}
-
-/* Adds all code blocks of an analysis that have calls. */
+/* Adds all code blocks of an analysis but those whose calls were all before or after the session.
+ */
 static int add_all_analyzed(struct blocks *blocks, const struct gput_analysis *analysis,
     const struct names *names, const struct call_table *calls, struct gput_error *error)
 {
-    bool *called = find_called(calls, names);
-    int code = called ? prepare_usage(blocks, analysis, error) : error_memory(error);
-    for (size_t i = 0; code == GPUT_OK && i < gput_analysis_block_count(analysis); i++) {
+    CLEANUP_FREE bool *called = calloc(names->count + 1, sizeof *called);
+    if (!called)
+        return error_memory(error);
+    for (size_t i = 0; i < calls->n_calls; i++)
+        called[calls->lanes[calls->calls[i].lane].name] = true;
+    for (size_t i = 0; i < calls->n_open; i++)
+        called[calls->lanes[calls->open[i].lane].name] = true;
+    TRY(prepare_usage(blocks, analysis, error));
+    for (size_t i = 0; i < gput_analysis_block_count(analysis); i++) {
         const struct gput_code_block *block = gput_analysis_block(analysis, i);
         const char *text = gput_code_block_name(block);
         uint32_t name = names_find(names, text, strlen(text));
         if (name == NAMES_NONE || called[name])
-            code = add_analyzed(blocks, block, names, error);
+            TRY(add_analyzed(blocks, block, names, error));
     }
-    free(called);
-    return code == GPUT_OK ? put_blocks(blocks, analysis, error) : code;
+    return put_blocks(blocks, analysis, error);
 }
 
 /* ---- From the calls alone ---- */
 
-static int add_counted(struct blocks *blocks, uint32_t name,
-    const struct duration_statistics *durations, struct gput_error *error)
-{
-    struct gput_statistics statistics = duration_statistics_get(durations);
-    TRY(report_column_add(&blocks->name, name, error));
-    TRY(report_column_add(&blocks->calls, (double)durations->count, error));
-    TRY(report_column_add(&blocks->total, duration_statistics_total(durations), error));
-    return add_statistics(&blocks->seconds, &statistics, 1, error);
-}
-
-/* Adds up how long the calls of each code block took. */
-static int count_calls(
-    const struct call_table *calls, struct duration_statistics *durations, struct gput_error *error)
-{
-    for (size_t i = 0; i < calls->n_calls; i++) {
-        const struct call *call = &calls->calls[i];
-        TRY(duration_statistics_add(
-            &durations[calls->lanes[call->lane].block], call->stop - call->start, false, error));
-    }
-    return GPUT_OK;
-}
-
-/* Adds all code blocks of a session without samples. */
+/* Adds all code blocks of a session without samples: how often they were called, and for how long.
+ */
 static int add_all_counted(
     struct blocks *blocks, const struct call_table *calls, struct gput_error *error)
 {
     struct duration_statistics *durations = calloc(calls->n_blocks + 1, sizeof *durations);
-    int code = durations ? count_calls(calls, durations, error) : error_memory(error);
-    for (size_t i = 0; code == GPUT_OK && i < calls->n_blocks; i++)
-        code = add_counted(blocks, calls->block_names[i], &durations[i], error);
+    int code = durations ? GPUT_OK : error_memory(error);
+    for (size_t i = 0; code == GPUT_OK && i < calls->n_calls; i++) {
+        const struct call *call = &calls->calls[i];
+        code = duration_statistics_add(
+            &durations[calls->lanes[call->lane].block], call->stop - call->start, false, error);
+    }
+    for (size_t i = 0; code == GPUT_OK && i < calls->n_blocks; i++) {
+        const struct duration_statistics *all = &durations[i];
+        struct gput_statistics statistics = duration_statistics_get(all);
+        code = report_column_add(&blocks->name, calls->block_names[i], error);
+        if (code == GPUT_OK)
+            code = report_column_add(&blocks->calls, (double)all->count, error);
+        if (code == GPUT_OK)
+            code = report_column_add(&blocks->total, duration_statistics_total(all), error);
+        if (code == GPUT_OK)
+            code = add_statistics(&blocks->seconds, &statistics, 1, error);
+    }
     for (size_t i = 0; durations && i < calls->n_blocks; i++)
         duration_statistics_finish(&durations[i]);
     free(durations);
@@ -276,15 +264,13 @@ static int add_all_counted(
 int report_blocks_add(struct report_session *session, const char *marks, const struct names *names,
     const struct call_table *calls, struct gput_error *error)
 {
-    struct blocks blocks;
     if (calls->n_calls + calls->n_open == 0)
         return GPUT_OK;
     TRY(report_analysis_make(session, marks, error));
     if (calls->n_calls == 0 && !session->analysis)
         return GPUT_OK;
+    CLEANUP(finish_blocks) struct blocks blocks;
     init_blocks(&blocks, session);
-    int code = session->analysis ? add_all_analyzed(&blocks, session->analysis, names, calls, error)
-                                 : add_all_counted(&blocks, calls, error);
-    finish_blocks(&blocks);
-    return code;
+    return session->analysis ? add_all_analyzed(&blocks, session->analysis, names, calls, error)
+                             : add_all_counted(&blocks, calls, error);
 }

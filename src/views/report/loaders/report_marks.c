@@ -2,6 +2,7 @@
 
 #include "analysis/analyze/call_table.h"
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/human.h"
 #include "base/str.h"
 #include "files/marks/sub_tracking_file.h"
@@ -176,57 +177,54 @@ static int note_open(struct marks *marks, struct gput_error *error)
     return has_failed ? error_memory(error) : GPUT_OK;
 }
 
-/* Reads the marks of a file, pairs them, and adds their calls. */
-static int add_marks(struct marks *marks, struct gput_error *error)
+static void marks_finish(struct marks *marks)
 {
-    struct sub_tracking_mark rows[ROWS_AT_ONCE];
-    size_t count;
-    enum sub_tracking_format format;
-    TRY(sub_tracking_format_of(marks->path, &format, error));
-    TRY(sub_tracking_reader_salvage(marks->path, marks->names, &marks->reader, error));
-    marks->is_log = format == SUB_TRACKING_LOG;
-    call_table_init(&marks->table, marks->names, sub_tracking_reader_columns(marks->reader),
-        marks->is_log, false);
-    marks->table.keep_open = true;
-    do {
-        TRY(sub_tracking_reader_next(marks->reader, rows, ROWS_AT_ONCE, &count, error));
-        TRY(call_table_add(&marks->table, rows, count, error));
-    } while (count > 0);
-    marks->table.has_lost = sub_tracking_reader_lost(marks->reader)->at_least;
-    TRY(call_table_pair(&marks->table, error));
-
-    TRY(select_calls(marks, error));
-    report_calls_init(&marks->calls, marks->session);
-
-    /* All names, with the numbers that the lanes have. */
-    for (uint32_t i = 0; i < sub_tracking_names_count(marks->names); i++) {
-        const char *text = sub_tracking_names_text(marks->names, i);
-        if (names_add(&marks->calls.names, text, strlen(text)) == NAMES_NONE)
-            return error_memory(error);
-    }
-
-    TRY(add_calls(marks, error));
-    TRY(report_calls_end(&marks->calls, marks->pids, error));
-    TRY(note_open(marks, error));
-    if (marks->session->curves_only)
-        return GPUT_OK;
-    return report_blocks_add(
-        marks->session, marks->path, &marks->calls.names, &marks->table, error);
+    report_calls_finish(&marks->calls);
+    call_table_finish(&marks->table);
+    sub_tracking_reader_close(marks->reader);
+    sub_tracking_names_destroy(marks->names);
+    free(marks->pids);
 }
 
-/* Adds the marks of a file to a session. */
+/* Reads the marks of a file, pairs them, and adds their calls and code blocks to a session. */
 static int add_file(
     struct report_session *session, const char *path, const char *label, struct gput_error *error)
 {
+    CLEANUP(marks_finish)
     struct marks marks = {
         .session = session, .path = path, .label = label, .names = sub_tracking_names_create()};
-    int code = marks.names ? add_marks(&marks, error) : error_memory(error);
-    report_calls_finish(&marks.calls);
-    call_table_finish(&marks.table);
-    sub_tracking_reader_close(marks.reader);
-    sub_tracking_names_destroy(marks.names);
-    free(marks.pids);
-    return code;
+    struct sub_tracking_mark rows[ROWS_AT_ONCE];
+    size_t count;
+    enum sub_tracking_format format;
+    if (!marks.names)
+        return error_memory(error);
+    TRY(sub_tracking_format_of(path, &format, error));
+    TRY(sub_tracking_reader_salvage(path, marks.names, &marks.reader, error));
+    marks.is_log = format == SUB_TRACKING_LOG;
+    call_table_init(
+        &marks.table, marks.names, sub_tracking_reader_columns(marks.reader), marks.is_log, false);
+    marks.table.keep_open = true;
+    do {
+        TRY(sub_tracking_reader_next(marks.reader, rows, ROWS_AT_ONCE, &count, error));
+        TRY(call_table_add(&marks.table, rows, count, error));
+    } while (count > 0);
+    marks.table.has_lost = sub_tracking_reader_lost(marks.reader)->at_least;
+    TRY(call_table_pair(&marks.table, error));
+    TRY(select_calls(&marks, error));
+
+    report_calls_init(&marks.calls, session);
+    for (uint32_t i = 0; i < sub_tracking_names_count(marks.names); i++) {
+        /* All names, with the numbers that the lanes have. */
+        const char *text = sub_tracking_names_text(marks.names, i);
+        if (names_add(&marks.calls.names, text, strlen(text)) == NAMES_NONE)
+            return error_memory(error);
+    }
+    TRY(add_calls(&marks, error));
+    TRY(report_calls_end(&marks.calls, marks.pids, error));
+    TRY(note_open(&marks, error));
+    return session->curves_only
+               ? GPUT_OK
+               : report_blocks_add(session, path, &marks.calls.names, &marks.table, error);
 }
 
 /* ---- Several files ---- */
@@ -236,38 +234,28 @@ static void warn(void *user, const char *message)
     report_session_warn(user, message);
 }
 
-/* One that has the marks of all, in a folder of its own; the caller removes both. */
-static int combine(struct report_session *session, char *const *paths, size_t count, char *folder,
-    char *path, struct gput_error *error)
+/* Adds the marks of several files, which are combined in a temporary one. */
+static int add_combined(
+    struct report_session *session, char *const *paths, size_t count, struct gput_error *error)
 {
+    char folder[] = "/var/tmp/gpu-tracker-XXXXXX", path[PATH_SIZE];
     struct gput_sub_tracking_options options = gput_sub_tracking_options_default();
+    CLEANUP_STR struct str label = {0};
+    for (size_t i = 0; i < count && i < FILES_NAMED; i++)
+        str_printf(&label, "%s%s", i > 0 ? ", " : "", paths[i]);
+    if (count > FILES_NAMED)
+        str_printf(&label, " and %zu more", count - FILES_NAMED);
     options.mix = true;
     options.warn = warn;
     options.user = session;
     if (!mkdtemp(folder))
         return error_set_errno(error, errno, "Cannot make the temporary folder %s", folder);
-    snprintf(path, PATH_SIZE, "%s/marks.gputblocks", folder);
-    return gput_sub_tracking_combine(path, (const char *const *)paths, count, &options, error);
-}
-
-/* Adds the marks of several files, which are combined in a temporary one. */
-static int add_combined(
-    struct report_session *session, char *const *paths, size_t count, struct gput_error *error)
-{
-    char folder[] = "/var/tmp/gpu-tracker-XXXXXX", path[PATH_SIZE] = "";
-    struct str label = {0};
-    for (size_t i = 0; i < count && i < FILES_NAMED; i++)
-        str_printf(&label, "%s%s", i > 0 ? ", " : "", paths[i]);
-    if (count > FILES_NAMED)
-        str_printf(&label, " and %zu more", count - FILES_NAMED);
-    int code = combine(session, paths, count, folder, path, error);
+    snprintf(path, sizeof path, "%s/marks.gputblocks", folder);
+    int code = gput_sub_tracking_combine(path, (const char *const *)paths, count, &options, error);
     if (code == GPUT_OK)
         code = add_file(session, path, str_text(&label), error);
-    if (path[0]) {
-        unlink(path);
-        rmdir(folder);
-    }
-    str_finish(&label);
+    unlink(path);
+    rmdir(folder);
     return code;
 }
 
@@ -290,16 +278,12 @@ static int load(struct report_session *session, struct gput_error *error)
 /* Whether a file has marks. */
 static int probe(const char *path, bool is_folder, struct gput_error *error)
 {
-    struct sub_tracking_reader *reader;
+    CLEANUP(sub_tracking_names_destroy_pointer)
     struct sub_tracking_names *names = is_folder ? NULL : sub_tracking_names_create();
+    CLEANUP(sub_tracking_reader_close_pointer) struct sub_tracking_reader *reader = NULL;
     if (is_folder)
         return report_session_refuse(path, error);
-    int code =
-        names ? sub_tracking_reader_salvage(path, names, &reader, error) : error_memory(error);
-    if (code == GPUT_OK)
-        sub_tracking_reader_close(reader);
-    sub_tracking_names_destroy(names);
-    return code;
+    return names ? sub_tracking_reader_salvage(path, names, &reader, error) : error_memory(error);
 }
 
 const struct report_loader report_marks_loader = {"marks", probe, load};

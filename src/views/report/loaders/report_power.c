@@ -2,6 +2,7 @@
 #include "views/report/loaders/report_loader.h"
 
 #include "analysis/analyze/energy_recording.h"
+#include "base/cleanup.h"
 #include "model/energy.h"
 
 #include <stdio.h>
@@ -15,34 +16,13 @@ static bool is_unit(const char *unit, const char *name)
 
 #define LABEL_SIZE 128
 
+CLEANUP_DEFINE(struct gput_energy_recording, gput_energy_recording_destroy)
+
 static double step_of(const struct gput_energy_metric *metric)
 {
     if (is_unit(metric->unit, "watts"))
         return REPORT_STEP_FRACTION;
     return is_unit(metric->unit, "bytes") ? REPORT_STEP_WHOLE : REPORT_DOUBLES;
-}
-
-/* Between two segments nothing was recorded: a missing point ends the line. */
-static int add_gap(struct report_column *times, struct report_column *values, double time,
-    struct gput_error *error)
-{
-    TRY(report_column_add(times, time, error));
-    return report_column_add(values, NAN, error);
-}
-
-/* Adds the points of a curve. */
-static int add_points(struct report_session *session, const struct gput_energy_point *points,
-    size_t count, struct report_column *times, struct report_column *values,
-    struct gput_error *error)
-{
-    for (size_t i = 0; i < count; i++) {
-        double time = report_session_time(session, (double)points[i].time_us * 1e-6);
-        if (i > 0 && points[i].segment != points[i - 1].segment)
-            TRY(add_gap(times, values, time, error));
-        TRY(report_column_add(times, time, error));
-        TRY(report_column_add(values, points[i].value, error));
-    }
-    return GPUT_OK;
 }
 
 /* What AIPowerMeter's names mean, for the legend; and the chart and unit of those whose unit the
@@ -136,45 +116,49 @@ static const char *group_of(const struct gput_energy_metric *metric,
     return space;
 }
 
-/* Adds the curve of a metric of a recording. */
-static int add_curve(struct report_session *session, const struct gput_energy_metric *metric,
-    const struct gput_energy_point *points, size_t count, struct gput_error *error)
+static void curve_finish(struct energy_curve *curve)
 {
-    struct report_column times, values;
-    char label[LABEL_SIZE], group[LABEL_SIZE];
-    const struct known_metric *known = find_known(metric->name);
-    struct report_series series = {
-        .id = metric->name,
-        .label = label,
-        .group = group_of(metric, known, group, sizeof group),
-        .scope = metric->group,
-        .unit = unit_of(metric, known),
-        .limit = NAN,
-        .of_interval = energy_metric_is_of_interval(metric->name),
-    };
-    put_label(metric, known, label, sizeof label);
-    report_column_init(&times, &session->payload->spool, REPORT_STEP_TIME);
-    report_column_init(&values, &session->payload->spool, step_of(metric));
-    int code = add_points(session, points, count, &times, &values, error);
-    if (code == GPUT_OK)
-        code = report_session_add_time(session, &times, &series.time, error);
-    if (code == GPUT_OK)
-        code = report_session_add_series(session, &series, &values, error);
-    report_column_finish(&times);
-    report_column_finish(&values);
-    return code;
+    free(curve->points);
 }
 
-/* Adds a metric, if it has points. */
+/* Adds the curve of a metric, if it has points. Between two segments nothing was recorded: a
+ * missing point ends the line. */
 static int add_metric(struct report_session *session, const struct gput_energy_recording *recording,
     const char *name, struct gput_error *error)
 {
-    struct energy_curve curve;
-    int code = energy_recording_points(recording, name, NULL, &curve, error);
-    if (code == GPUT_OK && curve.count > 0)
-        code = add_curve(session, &curve.metric, curve.points, curve.count, error);
-    free(curve.points);
-    return code;
+    CLEANUP(curve_finish) struct energy_curve curve = {0};
+    TRY(energy_recording_points(recording, name, NULL, &curve, error));
+    if (curve.count == 0)
+        return GPUT_OK;
+    CLEANUP(report_column_finish) struct report_column times;
+    CLEANUP(report_column_finish) struct report_column values;
+    report_column_init(&times, &session->payload->spool, REPORT_STEP_TIME);
+    report_column_init(&values, &session->payload->spool, step_of(&curve.metric));
+    for (size_t i = 0; i < curve.count; i++) {
+        const struct gput_energy_point *point = &curve.points[i];
+        double time = report_session_time(session, (double)point->time_us * 1e-6);
+        if (i > 0 && point->segment != point[-1].segment) {
+            TRY(report_column_add(&times, time, error));
+            TRY(report_column_add(&values, NAN, error));
+        }
+        TRY(report_column_add(&times, time, error));
+        TRY(report_column_add(&values, point->value, error));
+    }
+
+    char label[LABEL_SIZE], group[LABEL_SIZE];
+    const struct known_metric *known = find_known(curve.metric.name);
+    struct report_series series = {
+        .id = curve.metric.name,
+        .label = label,
+        .group = group_of(&curve.metric, known, group, sizeof group),
+        .scope = curve.metric.group,
+        .unit = unit_of(&curve.metric, known),
+        .limit = NAN,
+        .of_interval = energy_metric_is_of_interval(curve.metric.name),
+    };
+    put_label(&curve.metric, known, label, sizeof label);
+    TRY(report_session_add_time(session, &times, &series.time, error));
+    return report_session_add_series(session, &series, &values, error);
 }
 
 /* Adds a card of a figure, if it is known. */
@@ -190,7 +174,7 @@ static void add_card(struct report_session *session, const char *id, const char 
     doc_add_string(card, "state", gput_source_state_name(GPUT_SOURCE_SAMPLED));
 }
 
-/* Named by what they are of. */
+/* Adds cards of joules, and of the mean power that they make, named by what they are of. */
 static void add_power(struct report_session *session, const char *of, const char *parts,
     double joules, double seconds)
 {
@@ -203,48 +187,33 @@ static void add_power(struct report_session *session, const char *of, const char
     add_card(session, id, label, "watts", seconds > 0 ? joules / seconds : NAN);
 }
 
-/* Adds all curves and figures of a recording. */
-static int add_recording(struct report_session *session,
-    const struct gput_energy_recording *recording, struct gput_error *error)
+/* Adds all curves and figures of a recording, and its summary. */
+static int load(struct report_session *session, struct gput_error *error)
 {
+    CLEANUP(gput_energy_recording_destroy_pointer)
+    struct gput_energy_recording *recording = NULL;
+    TRY(gput_energy_recording_load(session->path, &recording, error));
     size_t count = gput_energy_recording_metric_count(recording);
-    double seconds = gput_energy_recording_seconds(recording, NULL);
-    double joules[GPUT_ENERGY_FIGURE_COUNT];
-    energy_recording_figures(recording, NULL, joules);
-    char words[ENERGY_PARTS_SIZE];
     for (size_t i = 0; i < count; i++) {
         TRY(add_metric(session, recording, gput_energy_recording_metric_name(recording, i), error));
         report_session_progress(session, (double)(i + 1) / (double)count);
     }
     report_session_warn(session, gput_energy_recording_warning(recording));
+
+    double seconds = gput_energy_recording_seconds(recording, NULL);
+    double joules[GPUT_ENERGY_FIGURE_COUNT];
+    char words[ENERGY_PARTS_SIZE];
+    energy_recording_figures(recording, NULL, joules);
     add_card(session, "wall", "Recorded time", "seconds", seconds);
     energy_parts_words(
         joules[GPUT_ENERGY_PACKAGE], joules[GPUT_ENERGY_DRAM], joules[GPUT_ENERGY_GPU], words);
     add_power(session, "machine", words, joules[GPUT_ENERGY_TOTAL], seconds);
     add_power(session, "platform", "the whole platform", joules[GPUT_ENERGY_PSYS], seconds);
-    return GPUT_OK;
-}
 
-static int add_summary(struct report_session *session,
-    const struct gput_energy_recording *recording, struct gput_error *error)
-{
-    char *text;
+    CLEANUP_FREE char *text = NULL;
     TRY(gput_energy_recording_render(recording, NULL, GPUT_FORMAT_SUMMARY, &text, NULL, error));
     doc_add_string(session->doc, "summary", text);
-    free(text);
     return GPUT_OK;
-}
-
-/* Adds a recording of power. */
-static int load(struct report_session *session, struct gput_error *error)
-{
-    struct gput_energy_recording *recording;
-    TRY(gput_energy_recording_load(session->path, &recording, error));
-    int code = add_recording(session, recording, error);
-    if (code == GPUT_OK)
-        code = add_summary(session, recording, error);
-    gput_energy_recording_destroy(recording);
-    return code;
 }
 
 /* Whether a folder is a recording of power. */

@@ -6,6 +6,8 @@
 #include "views/report/loaders/report_python.h"
 
 #include "base/array.h"
+#include "base/cleanup.h"
+#include "base/table.h"
 #include "base/text.h"
 #include "files/trace/system_metrics.h"
 
@@ -93,22 +95,6 @@ static int add_reading(void *user, const struct system_reading *reading, struct 
     return report_column_add(&device->values, reading->value, error);
 }
 
-/* Reads all readings of the system. */
-static int read_devices(struct devices *devices, struct gput_error *error)
-{
-    struct trace_root root;
-    struct read_report report = {.warn = warn, .user = devices->session};
-    TRY(trace_root_read(devices->session->path, &root, error));
-    int code = GPUT_OK;
-    for (size_t i = 0; code == GPUT_OK && i < root.count; i++) {
-        const struct trace_file *file = &root.files[i];
-        if (file->kind == TRACE_FILE_SYSTEM && trace_file_is_readable(file, &report))
-            code = system_metrics_read(file->path, add_reading, devices, &report, error);
-    }
-    trace_root_finish(&root);
-    return code;
-}
-
 static bool is_percent(const struct device *device)
 {
     return strstr(device->dimension, "Utilization") || strstr(device->dimension, "Percent");
@@ -139,17 +125,10 @@ static int put_device(
     return report_session_add_series(devices->session, &series, &device->values, error);
 }
 
-/* Adds the curves of all devices. */
-static int add_devices(
-    struct report_session *session, struct doc *training, struct gput_error *error)
+static void devices_finish(struct devices *devices)
 {
-    struct devices devices = {.session = session};
-    int code = read_devices(&devices, error);
-    struct doc *rows = devices.count ? doc_add_array(training, "utilization") : NULL;
-    for (uint32_t i = 0; code == GPUT_OK && i < devices.count; i++)
-        code = put_device(&devices, i, rows, error);
-    for (uint32_t i = 0; i < devices.count; i++) {
-        struct device *device = &devices.devices[i];
+    for (uint32_t i = 0; i < devices->count; i++) {
+        struct device *device = &devices->devices[i];
         report_column_finish(&device->time);
         report_column_finish(&device->values);
         free(device->node);
@@ -157,9 +136,27 @@ static int add_devices(
         free(device->dimension);
         free(device->type);
     }
-    free(devices.devices);
-    names_finish(&devices.keys);
-    return code;
+    free(devices->devices);
+    names_finish(&devices->keys);
+}
+
+/* Reads all readings of the system, and adds a curve for each device. */
+static int add_devices(
+    struct report_session *session, struct doc *training, struct gput_error *error)
+{
+    CLEANUP(devices_finish) struct devices devices = {.session = session};
+    CLEANUP(trace_root_finish) struct trace_root root = {0};
+    struct read_report report = {.warn = warn, .user = session};
+    TRY(trace_root_read(session->path, &root, error));
+    for (size_t i = 0; i < root.count; i++) {
+        const struct trace_file *file = &root.files[i];
+        if (file->kind == TRACE_FILE_SYSTEM && trace_file_is_readable(file, &report))
+            TRY(system_metrics_read(file->path, add_reading, &devices, &report, error));
+    }
+    struct doc *rows = devices.count ? doc_add_array(training, "utilization") : NULL;
+    for (uint32_t i = 0; i < devices.count; i++)
+        TRY(put_device(&devices, i, rows, error));
+    return GPUT_OK;
 }
 
 /* ---- Views ---- */
@@ -197,7 +194,7 @@ static int add_tables(struct report_session *session, struct gput_error *error)
         {GPUT_PROFILE_DATALOADER, "profile_dataloader", "Data loading"},
     };
     for (size_t i = 0; i < sizeof views / sizeof *views; i++) {
-        struct gput_tables *tables;
+        CLEANUP(gput_tables_destroy_pointer) struct gput_tables *tables = NULL;
         TRY(make_view(session, views[i].view, false, &tables, error));
         size_t count = tables ? gput_tables_count(tables) : 0;
         for (size_t k = 0; k < count; k++) {
@@ -210,7 +207,6 @@ static int add_tables(struct report_session *session, struct gput_error *error)
             if (gput_table_row_count(table) > 0)
                 report_session_add_table(session, id, title, table);
         }
-        gput_tables_destroy(tables);
     }
     return GPUT_OK;
 }
@@ -230,10 +226,30 @@ struct steps {
     struct names phases;
 };
 
-/* Fills the columns of steps with the rows of a table. */
-static int fill_steps(struct steps *steps, struct report_session *session,
-    const struct gput_table *table, int64_t origin_us, struct gput_error *error)
+static void steps_finish(struct steps *steps)
 {
+    report_column_finish(&steps->number);
+    report_column_finish(&steps->start);
+    report_column_finish(&steps->stop);
+    report_column_finish(&steps->phase);
+    names_finish(&steps->phases);
+}
+
+/* Adds the steps of a training, if there are any. */
+static int add_steps(struct report_session *session, struct doc *training, int64_t origin_us,
+    struct gput_error *error)
+{
+    struct report_payload *payload = session->payload;
+    CLEANUP(gput_tables_destroy_pointer) struct gput_tables *tables = NULL;
+    TRY(make_view(session, GPUT_PROFILE_PHASES, true, &tables, error));
+    const struct gput_table *table = tables ? gput_tables_get(tables, 0) : NULL;
+    if (!table)
+        return GPUT_OK;
+    CLEANUP(steps_finish) struct steps steps = {0};
+    report_column_init(&steps.number, &payload->spool, REPORT_STEP_WHOLE);
+    report_column_init(&steps.start, &payload->spool, REPORT_STEP_TIME);
+    report_column_init(&steps.stop, &payload->spool, REPORT_STEP_TIME);
+    report_column_init(&steps.phase, &payload->spool, REPORT_STEP_WHOLE);
     size_t name = table_cells_find(table, "training_phase");
     size_t start = table_cells_find(table, "start_time_us");
     size_t end = table_cells_find(table, "end_time_us");
@@ -241,58 +257,26 @@ static int fill_steps(struct steps *steps, struct report_session *session,
         const char *text = table_cells_text(table, row, name);
         if (!text_begins_with(text, STEP_PREFIX))
             continue; /* before, between or after steps */
-        uint32_t phase = names_add(&steps->phases, text, strlen(text));
+        uint32_t phase = names_add(&steps.phases, text, strlen(text));
         if (phase == NAMES_NONE)
             return error_memory(error);
-        TRY(report_column_add(&steps->number, (double)steps->number.count, error));
+        TRY(report_column_add(&steps.number, (double)steps.number.count, error));
         TRY(report_column_add(
-            &steps->start, moment_of(session, table, row, start, origin_us), error));
-        TRY(report_column_add(&steps->stop, moment_of(session, table, row, end, origin_us), error));
-        TRY(report_column_add(&steps->phase, phase, error));
+            &steps.start, moment_of(session, table, row, start, origin_us), error));
+        TRY(report_column_add(&steps.stop, moment_of(session, table, row, end, origin_us), error));
+        TRY(report_column_add(&steps.phase, phase, error));
     }
-    return GPUT_OK;
-}
-
-/* Adds the columns of steps, if there are any. */
-static int put_steps(struct steps *steps, struct report_session *session, struct doc *training,
-    struct gput_error *error)
-{
-    struct report_payload *payload = session->payload;
-    if (steps->number.count == 0)
+    if (steps.number.count == 0)
         return GPUT_OK;
+
     struct doc *object = doc_add_object(training, "steps");
     struct doc *phases = doc_add_array(object, "phases");
-    for (uint32_t i = 0; i < steps->phases.count; i++)
-        doc_add_string(phases, NULL, names_text(&steps->phases, i));
-    TRY(report_payload_add_column(payload, object, "number", &steps->number, error));
-    TRY(report_payload_add_column(payload, object, "start", &steps->start, error));
-    TRY(report_payload_add_column(payload, object, "stop", &steps->stop, error));
-    return report_payload_add_column(payload, object, "phase", &steps->phase, error);
-}
-
-/* Adds the steps of a training. */
-static int add_steps(struct report_session *session, struct doc *training, int64_t origin_us,
-    struct gput_error *error)
-{
-    struct report_spool *spool = &session->payload->spool;
-    struct steps steps = {0};
-    struct gput_tables *tables;
-    TRY(make_view(session, GPUT_PROFILE_PHASES, true, &tables, error));
-    report_column_init(&steps.number, spool, REPORT_STEP_WHOLE);
-    report_column_init(&steps.start, spool, REPORT_STEP_TIME);
-    report_column_init(&steps.stop, spool, REPORT_STEP_TIME);
-    report_column_init(&steps.phase, spool, REPORT_STEP_WHOLE);
-    int code = tables ? fill_steps(&steps, session, gput_tables_get(tables, 0), origin_us, error)
-                      : GPUT_OK;
-    if (code == GPUT_OK)
-        code = put_steps(&steps, session, training, error);
-    report_column_finish(&steps.number);
-    report_column_finish(&steps.start);
-    report_column_finish(&steps.stop);
-    report_column_finish(&steps.phase);
-    names_finish(&steps.phases);
-    gput_tables_destroy(tables);
-    return code;
+    for (uint32_t i = 0; i < steps.phases.count; i++)
+        doc_add_string(phases, NULL, names_text(&steps.phases, i));
+    TRY(report_payload_add_column(payload, object, "number", &steps.number, error));
+    TRY(report_payload_add_column(payload, object, "start", &steps.start, error));
+    TRY(report_payload_add_column(payload, object, "stop", &steps.stop, error));
+    return report_payload_add_column(payload, object, "phase", &steps.phase, error);
 }
 
 /* ---- The loader ---- */
@@ -310,21 +294,19 @@ static int find_first(void *user, const struct system_reading *reading, struct g
  * with these is said when they are read as a whole. */
 static int begin_at_first_reading(struct report_session *session, struct gput_error *error)
 {
-    struct trace_root root;
+    CLEANUP(trace_root_finish) struct trace_root root = {0};
     struct read_report report = {0};
     int64_t first_us = INT64_MAX;
     TRY(trace_root_read(session->path, &root, error));
-    int code = GPUT_OK;
-    for (size_t i = 0; code == GPUT_OK && i < root.count; i++) {
+    for (size_t i = 0; i < root.count; i++) {
         const struct trace_file *file = &root.files[i];
         if (file->kind == TRACE_FILE_SYSTEM && file->time_us < first_us &&
             trace_file_is_readable(file, &report))
-            code = system_metrics_read(file->path, find_first, &first_us, &report, error);
+            TRY(system_metrics_read(file->path, find_first, &first_us, &report, error));
     }
-    trace_root_finish(&root);
-    if (code == GPUT_OK && first_us < INT64_MAX)
+    if (first_us < INT64_MAX)
         report_session_time(session, (double)first_us * 1e-6);
-    return code;
+    return GPUT_OK;
 }
 
 /* Adds a training profile: its events, steps, devices and tables. */
@@ -337,7 +319,7 @@ static int load(struct report_session *session, struct gput_error *error)
     struct doc *training = doc_add_object(session->doc, "training");
     TRY(add_devices(session, training, error));
 
-    struct gput_tables *tables;
+    CLEANUP(gput_tables_destroy_pointer) struct gput_tables *tables = NULL;
     TRY(make_view(session, GPUT_PROFILE_PHASES, false, &tables, error));
     const struct gput_table *table = tables ? gput_tables_get(tables, 0) : NULL;
     struct doc *list = table ? doc_add_array(training, "phases") : NULL;
@@ -350,8 +332,6 @@ static int load(struct report_session *session, struct gput_error *error)
         doc_add_double(phase, "stop",
             moment_of(session, table, row, table_cells_find(table, "end_time_us"), origin_us));
     }
-    gput_tables_destroy(tables);
-
     TRY(add_steps(session, training, origin_us, error));
     TRY(add_tables(session, error));
     return report_python_add_functions(session, error);

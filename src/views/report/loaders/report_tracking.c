@@ -3,6 +3,7 @@
 #include "views/report/loaders/report_loader.h"
 #include "views/report/loaders/report_tracking_tables.h"
 
+#include "base/cleanup.h"
 #include "base/human.h"
 #include "base/str.h"
 #include "files/tracking/tracking_identity.h"
@@ -30,13 +31,6 @@ struct loading {
 static bool is_ram(enum gput_quantity quantity)
 {
     return quantity == GPUT_QUANTITY_RAM || quantity == GPUT_QUANTITY_GPU_RAM;
-}
-
-static void finish_columns(struct loading *loading)
-{
-    report_column_finish(&loading->time);
-    for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++)
-        report_column_finish(&loading->values[i]);
 }
 
 /* Adds a row of samples to all curves. */
@@ -230,50 +224,41 @@ static void add_allowed(struct report_session *session)
 
 /* ---- The loader ---- */
 
-/* Reads the rows, and makes curves and figures of them. */
-static int load_rows(struct loading *loading, struct gput_error *error)
+static void loading_finish(struct loading *loading)
 {
-    struct report_session *session = loading->session;
+    report_column_finish(&loading->time);
+    for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++)
+        report_column_finish(&loading->values[i]);
+    tracking_reader_close(loading->reader);
+}
 
-    struct report_spool *spool = &loading->session->payload->spool;
-    const struct gput_static_data *data = tracking_reader_static_data(loading->reader);
-    report_column_init(&loading->time, spool, REPORT_STEP_TIME);
+/* Adds a tracking file: its samples as curves and figures, and the tables that it has. */
+static int load(struct report_session *session, struct gput_error *error)
+{
+    CLEANUP(loading_finish) struct loading loading = {.session = session, .previous = NAN};
+    struct report_spool *spool = &session->payload->spool;
+    TRY(tracking_reader_salvage(session->path, &loading.reader, error));
+    const struct gput_static_data *data = tracking_reader_static_data(loading.reader);
+    session->has_samples = true;
+    session->first_sample = NAN;
+    session->static_data = *data;
+    report_column_init(&loading.time, spool, REPORT_STEP_TIME);
     for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++) {
         enum gput_quantity quantity = gput_measurement((enum gput_measurement_id)i)->quantity;
         double step = quantity == GPUT_QUANTITY_PERCENT ? REPORT_STEP_FRACTION : REPORT_STEP_WHOLE;
-        loading->factors[i] = 1 / static_data_unit_factor(data, quantity);
-        report_column_init(&loading->values[i], spool, step);
-    }
-
-    int code = read_rows(loading, error);
-    session->sample_seconds = loading->time.count > 1 ? (session->end - session->start) /
-                                                            (double)(loading->time.count - 1)
-                                                      : 0;
-    if (code == GPUT_OK)
-        code = add_curves(loading, error);
-    finish_columns(loading);
-    return code;
-}
-
-/* Adds a tracking file: its samples, and the tables that it has. */
-static int load(struct report_session *session, struct gput_error *error)
-{
-    struct loading loading = {.session = session, .previous = NAN};
-    TRY(tracking_reader_salvage(session->path, &loading.reader, error));
-    session->has_samples = true;
-    session->first_sample = NAN;
-    session->static_data = *tracking_reader_static_data(loading.reader);
-    for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++)
         session->max[i] = session->mean[i] = NAN;
-    int code = load_rows(&loading, error);
-    if (code == GPUT_OK)
-        code = report_tracking_tables_load(session, loading.reader, error);
-    if (code == GPUT_OK)
-        code = read_identity(session, error);
-    if (code == GPUT_OK)
-        add_allowed(session);
-    tracking_reader_close(loading.reader);
-    return code;
+        loading.factors[i] = 1 / static_data_unit_factor(data, quantity);
+        report_column_init(&loading.values[i], spool, step);
+    }
+    TRY(read_rows(&loading, error));
+    if (loading.time.count > 1)
+        session->sample_seconds =
+            (session->end - session->start) / (double)(loading.time.count - 1);
+    TRY(add_curves(&loading, error));
+    TRY(report_tracking_tables_load(session, loading.reader, error));
+    TRY(read_identity(session, error));
+    add_allowed(session);
+    return GPUT_OK;
 }
 
 /* Whether a file is a tracking file. */
