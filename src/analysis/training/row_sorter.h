@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "base/cleanup.h"
 #include "base/error.h"
 
 #include <stdbool.h>
@@ -46,3 +47,5 @@ int row_sorter_first(struct row_sorter *sorter, const void **row, struct gput_er
 int row_sorter_next(struct row_sorter *sorter, const void **row, struct gput_error *error);
 
 void row_sorter_destroy(struct row_sorter *sorter); /* NULL is fine */
+
+CLEANUP_DEFINE(struct row_sorter, row_sorter_destroy)

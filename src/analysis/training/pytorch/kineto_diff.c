@@ -3,6 +3,7 @@
 #include "analysis/training/pytorch/kineto_categories.h"
 #include "analysis/training/pytorch/kineto_merged.h"
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/names.h"
 #include "base/order.h"
 #include "base/str.h"
@@ -150,21 +151,22 @@ static int read_sides(struct comparing *comparing, const char *const *paths,
     return GPUT_OK;
 }
 
+static void comparing_finish(struct comparing *comparing)
+{
+    for (int side = 0; side < 2; side++)
+        kineto_ranks_finish(&comparing->ranks[side]);
+    names_finish(&comparing->keys);
+    free(comparing->sums);
+    str_finish(&comparing->text);
+}
+
 int kineto_diff(const struct gput_kineto_options *options, struct gput_tables *tables,
     struct read_report *report, struct gput_error *error)
 {
-    struct comparing comparing = {0};
-    int code = read_sides(&comparing, options->paths, report, error);
-    if (code == GPUT_OK && comparing.keys.count == 0)
-        code = error_set(error, GPUT_ERROR_NOT_FOUND, "Neither side has events with a duration");
-    if (code == GPUT_OK) {
-        warn_of_ranks(&comparing, options->paths, report);
-        code = put_rows(&comparing, options->limit, tables, error);
-    }
-    for (int side = 0; side < 2; side++)
-        kineto_ranks_finish(&comparing.ranks[side]);
-    names_finish(&comparing.keys);
-    free(comparing.sums);
-    str_finish(&comparing.text);
-    return code;
+    CLEANUP(comparing_finish) struct comparing comparing = {0};
+    TRY(read_sides(&comparing, options->paths, report, error));
+    if (comparing.keys.count == 0)
+        return error_set(error, GPUT_ERROR_NOT_FOUND, "Neither side has events with a duration");
+    warn_of_ranks(&comparing, options->paths, report);
+    return put_rows(&comparing, options->limit, tables, error);
 }

@@ -2,6 +2,7 @@
 #include "analysis/training/pytorch/kineto_host.h"
 #include "analysis/training/pytorch/kineto_spans.h"
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/order.h"
 #include "base/sized.h"
 #include "base/table.h"
@@ -69,6 +70,11 @@ struct gpu_results {
     struct gpu_result *all;
     size_t count;
 };
+
+static void results_free(struct gpu_results *results)
+{
+    free(results->all);
+}
 
 /* Adds what was found of a stream or GPU. */
 static int add_result(struct gpu_results *results, const struct kineto_run *run,
@@ -180,22 +186,19 @@ static int make_breakdown(const struct gput_kineto_options *options, struct gput
     static const char *const columns[] = {"span_us", "idle_us", "compute_us", "non_compute_us",
         "communication_us", "memory_us", "communication_overlap_us", "memory_overlap_us", "idle_%",
         "compute_%", "non_compute_%", "communication_overlap_%", "memory_overlap_%"};
-    struct kineto_spans ordered;
-    struct gpu_results results = {0};
+    CLEANUP(kineto_spans_finish) struct kineto_spans ordered = {0};
+    CLEANUP(results_free) struct gpu_results results = {0};
     struct gput_table *table = tables_add(tables, "breakdown");
     add_gpu_columns(table);
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         table_add_column(table, columns[i], GPUT_COLUMN_DOUBLE);
-    int code = kineto_spans_read(options, KINETO_GPU, by_device, &ordered, report, error);
-    if (code == GPUT_OK)
-        code = find_breakdowns(&ordered, &results, error);
+    TRY(kineto_spans_read(options, KINETO_GPU, by_device, &ordered, report, error));
+    TRY(find_breakdowns(&ordered, &results, error));
     for (size_t i = 0; i < results.count; i++) {
         put_gpu(&ordered.run, &results.all[i].first, table);
         put_breakdown(&results.all[i].gpu, table);
     }
-    free(results.all);
-    kineto_spans_finish(&ordered);
-    return code;
+    return GPUT_OK;
 }
 
 /* What all calls of one kernel add up to. */
@@ -378,23 +381,19 @@ static int make_idle(const struct gput_kineto_options *options, struct gput_tabl
 {
     static const char *const columns[] = {"span_us", "idle_us", "host_wait_us", "kernel_wait_us",
         "other_us", "unknown_us", "host_wait_%", "kernel_wait_%", "other_%", "unknown_%"};
-    struct kineto_spans ordered;
-    struct gpu_results results = {0};
+    CLEANUP(kineto_spans_finish) struct kineto_spans ordered = {0};
+    CLEANUP(results_free) struct gpu_results results = {0};
     struct gput_table *table = tables_add(tables, "idle");
     add_gpu_columns(table);
     table_add_column(table, "stream", GPUT_COLUMN_INT);
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         table_add_column(table, columns[i], GPUT_COLUMN_DOUBLE);
     int64_t delay_ns = options->kernel_delay_ns ? options->kernel_delay_ns : DEFAULT_DELAY_NS;
-    int code =
-        kineto_spans_read(options, KINETO_GPU_AND_LAUNCHES, by_stream, &ordered, report, error);
-    if (code == GPUT_OK)
-        code = find_idles(&ordered, delay_ns, &results, error);
+    TRY(kineto_spans_read(options, KINETO_GPU_AND_LAUNCHES, by_stream, &ordered, report, error));
+    TRY(find_idles(&ordered, delay_ns, &results, error));
     for (size_t i = 0; i < results.count; i++)
         put_idle(&ordered.run, &results.all[i].first, &results.all[i].stream, table);
-    free(results.all);
-    kineto_spans_finish(&ordered);
-    return code;
+    return GPUT_OK;
 }
 
 /* Reads the traces, and makes the tables of one view. */

@@ -2,6 +2,7 @@
 
 #include "analysis/training/statistics.h"
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/order.h"
 
 #include <stdlib.h>
@@ -299,23 +300,25 @@ static int measure(struct profile_frame *frame, const struct gput_profile_option
     return measure_groups(measuring, error);
 }
 
+static void measuring_finish(struct measuring *measuring)
+{
+    row_sorter_destroy(measuring->measures);
+    row_sorter_destroy(measuring->calls);
+    free(measuring->groups);
+}
+
 int profile_dataloader(struct profile_frame *frame, const struct gput_profile_options *options,
     struct gput_tables *tables, struct gput_error *error)
 {
-    struct measuring measuring = {0};
+    CLEANUP(measuring_finish) struct measuring measuring = {0};
     size_t found = 0;
-    int code = measure(frame, options, &measuring, error);
-    for (uint32_t part = 0; code == GPUT_OK && part < PARTS; part++)
+    TRY(measure(frame, options, &measuring, error));
+    for (uint32_t part = 0; part < PARTS; part++)
         found += measuring.groups[part].figures.count;
-    if (code == GPUT_OK && found == 0)
-        code = error_set(error, GPUT_ERROR_NOT_FOUND,
+    if (found == 0)
+        return error_set(error, GPUT_ERROR_NOT_FOUND,
             "There are no events of a data loader in %s: none is called …DataLoaderIter…, "
             "…DataLoaderWorker… or …GetNext…",
             profile_source(options));
-    if (code == GPUT_OK)
-        code = put_all(frame, &measuring, tables, error);
-    row_sorter_destroy(measuring.measures);
-    row_sorter_destroy(measuring.calls);
-    free(measuring.groups);
-    return code;
+    return put_all(frame, &measuring, tables, error);
 }

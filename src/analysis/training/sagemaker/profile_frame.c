@@ -1,5 +1,6 @@
 #include "analysis/training/sagemaker/profile_frame.h"
 
+#include "base/cleanup.h"
 #include "base/order.h"
 #include "base/str.h"
 #include "files/trace/framework_events.h"
@@ -245,16 +246,13 @@ static int read_root(struct filling *filling, const struct trace_root *root, boo
 static int read_path(
     struct filling *filling, const char *path, struct read_report *report, struct gput_error *error)
 {
-    struct trace_root root;
+    CLEANUP(trace_root_finish) struct trace_root root = {0};
     TRY(trace_root_read(path, &root, error));
     trace_clock_begin(&filling->clock, path);
-    bool *chosen = calloc(root.count + 1, sizeof *chosen);
-    int code = chosen ? read_root(filling, &root, chosen, report, error) : error_memory(error);
-    if (code == GPUT_OK)
-        trace_clocks_warn(&filling->clock, 1, report);
-    free(chosen);
-    trace_root_finish(&root);
-    return code;
+    CLEANUP_FREE bool *chosen = calloc(root.count + 1, sizeof *chosen);
+    TRY(chosen ? read_root(filling, &root, chosen, report, error) : error_memory(error));
+    trace_clocks_warn(&filling->clock, 1, report);
+    return GPUT_OK;
 }
 
 int profile_frame_add(struct profile_frame *frame, const struct gput_profile_event *event,

@@ -1,5 +1,6 @@
 #include "analysis/training/sagemaker/profile_views.h"
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/str.h"
 #include "base/text.h"
 
@@ -95,30 +96,23 @@ static int fill_gaps(const struct phase_intervals *runs, int64_t start_us, int64
     return GPUT_OK;
 }
 
-static int say_that_none(const struct gput_profile_options *options, struct gput_error *error)
-{
-    char what[256];
-    snprintf(what, sizeof what, "steps of %s",
-        options->n_phases > 0 ? options->phases[0] : "any training phase");
-    return profile_nothing(options, what, error);
-}
-
 int phase_intervals_make(struct profile_frame *frame, const struct gput_profile_options *options,
     struct phase_intervals *intervals, struct gput_error *error)
 {
-    struct phase_intervals runs = {0};
+    CLEANUP(phase_intervals_finish) struct phase_intervals runs = {0};
     *intervals = (struct phase_intervals){0};
-    int code = add_runs(frame, options, &runs, error);
-    if (code == GPUT_OK && runs.count == 0)
-        code = say_that_none(options, error);
+    TRY(add_runs(frame, options, &runs, error));
+    if (runs.count == 0) {
+        char what[256];
+        snprintf(what, sizeof what, "steps of %s",
+            options->n_phases > 0 ? options->phases[0] : "any training phase");
+        return profile_nothing(options, what, error);
+    }
     /* The time that was watched: that of the readings, without any that of the events. */
     const struct profile_span *watched = frame->reading_span.first_us <= frame->reading_span.last_us
                                              ? &frame->reading_span
                                              : &frame->event_span;
-    if (code == GPUT_OK)
-        code = fill_gaps(&runs, watched->first_us, watched->last_us, intervals, error);
-    phase_intervals_finish(&runs);
-    return code;
+    return fill_gaps(&runs, watched->first_us, watched->last_us, intervals, error);
 }
 
 void phase_intervals_finish(struct phase_intervals *intervals)
@@ -131,13 +125,13 @@ void phase_intervals_finish(struct phase_intervals *intervals)
 int profile_phases(struct profile_frame *frame, const struct gput_profile_options *options,
     struct gput_tables *tables, struct gput_error *error)
 {
-    struct phase_intervals intervals;
+    CLEANUP(phase_intervals_finish) struct phase_intervals intervals = {0};
     struct gput_table *table = tables_add(tables, "phases");
     table_add_columns_of(table, GPUT_COLUMN_TEXT, "training_phase", "start_time", "end_time", NULL);
     table_add_columns_of(
         table, GPUT_COLUMN_INT, "start_time_us", "end_time_us", "duration_us", NULL);
-    int code = phase_intervals_make(frame, options, &intervals, error);
-    for (size_t i = 0; code == GPUT_OK && i < intervals.count; i++) {
+    TRY(phase_intervals_make(frame, options, &intervals, error));
+    for (size_t i = 0; i < intervals.count; i++) {
         const struct phase_interval *interval = intervals.intervals + i;
         table_put_text(table, name_of(&intervals, interval));
         profile_put_moment(table, interval->start_us);
@@ -146,6 +140,5 @@ int profile_phases(struct profile_frame *frame, const struct gput_profile_option
         table_put_int(table, interval->end_us - frame->start_us);
         table_put_int(table, interval->end_us - interval->start_us);
     }
-    phase_intervals_finish(&intervals);
-    return code;
+    return GPUT_OK;
 }

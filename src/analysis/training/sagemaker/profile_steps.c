@@ -3,6 +3,7 @@
 #include "analysis/training/sagemaker/step_index.h"
 #include "analysis/training/statistics.h"
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/order.h"
 
 #include <stdlib.h>
@@ -63,6 +64,11 @@ struct lines {
     size_t count;
 };
 
+static void lines_finish(struct lines *lines)
+{
+    free(lines->all);
+}
+
 static int compare_lines(const void *left, const void *right)
 {
     return strcmp(((const struct line *)left)->key, ((const struct line *)right)->key);
@@ -106,19 +112,14 @@ static int make_lines(const struct profile_frame *frame, struct row_sorter *memb
     const void *row;
     TRY(row_sorter_first(members, &row, error));
     while (row) {
-        struct figure_set spans = {0};
+        CLEANUP(figure_set_finish) struct figure_set spans = {0};
         if (!ARRAY_EXTEND(lines->all, lines->count))
             return error_memory(error);
         struct line *line = lines->all + lines->count;
         line->key = profile_frame_text(frame, ((const struct member *)row)->key);
-        int code = parse_line(members, &row, &spans, error);
-        if (code == GPUT_OK) {
-            line->durations = figure_set_summarize(&spans);
-            lines->count++;
-        }
-        figure_set_finish(&spans);
-        if (code != GPUT_OK)
-            return code;
+        TRY(parse_line(members, &row, &spans, error));
+        line->durations = figure_set_summarize(&spans);
+        lines->count++;
     }
     return GPUT_OK;
 }
@@ -154,28 +155,21 @@ int profile_steps(struct profile_frame *frame, const struct gput_profile_options
     const struct row_memory memory =
         row_memory_of(options->memory_bytes, options->temporary_folder);
     const struct row_order order = {sizeof(struct member), compare_members, false};
-    struct step_index index = {0};
-    struct row_sorter *members = NULL;
-    struct lines lines = {0};
+    CLEANUP(step_index_finish) struct step_index index = {0};
+    CLEANUP(row_sorter_destroy_pointer) struct row_sorter *members = NULL;
+    CLEANUP(lines_finish) struct lines lines = {0};
     struct gput_table *table = tables_add(tables, "steps");
     table_add_column(table, keys[options->by], GPUT_COLUMN_TEXT);
     figure_summary_add_columns(table, "duration", "_us", NULL);
-    int code = step_index_make(&index, frame, error);
-    if (code == GPUT_OK)
-        code = row_sorter_create(&memory, &order, &members, error);
-    if (code == GPUT_OK)
-        code = gather(frame, options->by, &index, members, error);
-    if (code == GPUT_OK)
-        code = make_lines(frame, members, &lines, error);
-    if (code == GPUT_OK && lines.count == 0 && !options->rows)
-        code = profile_nothing(options,
+    TRY(step_index_make(&index, frame, error));
+    TRY(row_sorter_create(&memory, &order, &members, error));
+    TRY(gather(frame, options->by, &index, members, error));
+    TRY(make_lines(frame, members, &lines, error));
+    if (lines.count == 0 && !options->rows)
+        return profile_nothing(options,
             options->by == GPUT_PROFILE_BY_TRAINING_PHASE ? "steps of any training phase"
                                                           : "events of any training step",
             error);
-    if (code == GPUT_OK)
-        put_lines(&lines, table);
-    free(lines.all);
-    row_sorter_destroy(members);
-    step_index_finish(&index);
-    return code;
+    put_lines(&lines, table);
+    return GPUT_OK;
 }

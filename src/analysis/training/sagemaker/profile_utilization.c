@@ -3,6 +3,7 @@
 #include "analysis/training/sagemaker/profile_views.h"
 #include "analysis/training/statistics.h"
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/nearest.h"
 #include "base/order.h"
 #include "base/text.h"
@@ -157,6 +158,11 @@ struct lines {
     size_t count;
 };
 
+static void lines_finish(struct lines *lines)
+{
+    free(lines->all);
+}
+
 /* Counts the members of each line: percentiles want to know how many there are. */
 static int count_members(const struct profile_frame *frame, struct row_sorter *members,
     struct lines *lines, struct gput_error *error)
@@ -239,9 +245,9 @@ int profile_utilization(struct profile_frame *frame, const struct gput_profile_o
     const struct row_memory memory =
         row_memory_of(options->memory_bytes, options->temporary_folder);
     const struct row_order order = {sizeof(struct member), compare_members, false};
-    struct phase_moments moments = {0};
-    struct row_sorter *members = NULL;
-    struct lines lines = {0};
+    CLEANUP(phase_moments_finish) struct phase_moments moments = {0};
+    CLEANUP(row_sorter_destroy_pointer) struct row_sorter *members = NULL;
+    CLEANUP(lines_finish) struct lines lines = {0};
     struct gput_table *table = tables_add(tables, "utilization");
     table_add_column(table, "Resource", GPUT_COLUMN_TEXT);
     if (options->by_dimension)
@@ -249,25 +255,17 @@ int profile_utilization(struct profile_frame *frame, const struct gput_profile_o
     if (options->by_phase)
         table_add_column(table, "Training_phase", GPUT_COLUMN_TEXT);
     table_add_column(table, "nodeID", GPUT_COLUMN_TEXT);
-    int code = options->by_phase ? phase_moments_make(frame, options, &moments, error) : GPUT_OK;
-    if (code == GPUT_OK)
-        code = row_sorter_create(&memory, &order, &members, error);
-    if (code == GPUT_OK)
-        code = gather(frame, options, &moments, members, error);
-    if (code == GPUT_OK)
-        code = count_members(frame, members, &lines, error);
-    if (code == GPUT_OK)
-        code = summarize(members, &lines, error);
-    if (code == GPUT_OK && lines.count == 0)
-        code = say_that_none(options, "the system", error);
-    if (code == GPUT_OK) {
-        figure_summary_add_columns(table, "utilization", "", unit_of(&lines));
-        put_lines(options, &moments.intervals, &lines, table);
-    }
-    free(lines.all);
-    row_sorter_destroy(members);
-    phase_moments_finish(&moments);
-    return code;
+    if (options->by_phase)
+        TRY(phase_moments_make(frame, options, &moments, error));
+    TRY(row_sorter_create(&memory, &order, &members, error));
+    TRY(gather(frame, options, &moments, members, error));
+    TRY(count_members(frame, members, &lines, error));
+    TRY(summarize(members, &lines, error));
+    if (lines.count == 0)
+        return say_that_none(options, "the system", error);
+    figure_summary_add_columns(table, "utilization", "", unit_of(&lines));
+    put_lines(options, &moments.intervals, &lines, table);
+    return GPUT_OK;
 }
 
 static const struct gput_profile_range default_ranges[] = {{90, 100}, {10, 90}, {0, 10}};
@@ -373,7 +371,7 @@ int profile_devices(struct profile_frame *frame, const struct gput_profile_optio
 {
     const struct gput_profile_range *ranges = options->n_ranges ? options->ranges : default_ranges;
     size_t n_ranges = options->n_ranges ? options->n_ranges : 3;
-    struct usages usages = {0};
+    CLEANUP(usages_finish) struct usages usages = {0};
     if (n_ranges > MAX_RANGES)
         return error_set(
             error, GPUT_ERROR_INVALID, "At most %d ranges can be distinguished", MAX_RANGES);
@@ -385,13 +383,11 @@ int profile_devices(struct profile_frame *frame, const struct gput_profile_optio
         table_add_column(table, name, GPUT_COLUMN_INT);
     }
     table_add_column(table, "other", GPUT_COLUMN_INT);
-    int code = usages_init(&usages, frame)
-                   ? count_readings(frame, options, ranges, n_ranges, &usages, error)
-                   : error_memory(error);
-    if (code == GPUT_OK && usages.count == 0)
-        code = say_that_none(options, "CPUs and GPUs", error);
-    if (code == GPUT_OK)
-        put_usages(&usages, n_ranges, table);
-    usages_finish(&usages);
-    return code;
+    if (!usages_init(&usages, frame))
+        return error_memory(error);
+    TRY(count_readings(frame, options, ranges, n_ranges, &usages, error));
+    if (usages.count == 0)
+        return say_that_none(options, "CPUs and GPUs", error);
+    put_usages(&usages, n_ranges, table);
+    return GPUT_OK;
 }

@@ -4,6 +4,7 @@
 
 #include "analysis/training/python/python_profiles.h"
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/file.h"
 #include "base/order.h"
 #include "base/table.h"
@@ -62,7 +63,8 @@ static int longest_first(const void *left, const void *right)
 static int put_functions(
     struct report_session *session, struct functions *functions, struct gput_error *error)
 {
-    struct gput_tables *made = tables_create(), *tables;
+    struct gput_tables *made = tables_create();
+    CLEANUP(gput_tables_destroy_pointer) struct gput_tables *tables = NULL;
     if (!made)
         return error_memory(error);
     bool are_counted = functions->count > 0 && functions->items[0].calls >= 0;
@@ -84,7 +86,6 @@ static int put_functions(
     TRY(tables_finish_building(made, &tables, error));
     report_session_add_table(
         session, "python_functions", "Functions by their own time", gput_tables_get(tables, 0));
-    gput_tables_destroy(tables);
     return GPUT_OK;
 }
 
@@ -140,15 +141,11 @@ static int add_pyinstrument(struct report_calls *calls, const struct str *conten
     struct functions *functions, struct gput_error *error)
 {
     struct frames frames = {.calls = calls, .error = error};
+    CLEANUP(pyinstrument_finish)
     struct pyinstrument sum = {.visit = add_frame, .user = &frames};
-    int code =
-        pyinstrument_add(&sum, str_text(content), content->length, calls->session->path, error);
-    if (code == GPUT_OK)
-        code = frames.code;
-    if (code == GPUT_OK)
-        code = list_pyinstrument(&sum, functions, error);
-    pyinstrument_finish(&sum);
-    return code;
+    TRY(pyinstrument_add(&sum, str_text(content), content->length, calls->session->path, error));
+    TRY(frames.code);
+    return list_pyinstrument(&sum, functions, error);
 }
 
 /* ---- cProfile ---- */
@@ -157,9 +154,8 @@ static int add_pyinstrument(struct report_calls *calls, const struct str *conten
 static int list_cprofile(
     const struct cprofile *profile, struct functions *functions, struct gput_error *error)
 {
-    struct str name = {0};
-    int code = GPUT_OK;
-    for (uint32_t i = 0; code == GPUT_OK && i < profile->function_count; i++) {
+    CLEANUP_STR struct str name = {0};
+    for (uint32_t i = 0; i < profile->function_count; i++) {
         const struct call_counts *counts = &profile->functions[i].counts;
         struct function function = {.own_seconds = counts->total_seconds,
             .cumulative_seconds = counts->cumulative_seconds,
@@ -167,27 +163,21 @@ static int list_cprofile(
         str_clear(&name);
         report_callers_name(profile, i, &name);
         if (name.failed)
-            code = error_memory(error);
-        else if (profile->functions[i].counted)
-            code = add_function(functions, str_text(&name), &function, error);
+            return error_memory(error);
+        if (profile->functions[i].counted)
+            TRY(add_function(functions, str_text(&name), &function, error));
     }
-    str_finish(&name);
-    return code;
+    return GPUT_OK;
 }
 
 /* Adds a profile of cProfile, with calls made up of who called whom. */
 static int add_cprofile(struct report_calls *calls, const struct str *content,
     struct functions *functions, struct gput_error *error)
 {
-    struct cprofile profile = {0};
-    int code =
-        cprofile_add(&profile, str_text(content), content->length, calls->session->path, error);
-    if (code == GPUT_OK)
-        code = report_callers_add(calls, &profile, error);
-    if (code == GPUT_OK)
-        code = list_cprofile(&profile, functions, error);
-    cprofile_finish(&profile);
-    return code;
+    CLEANUP(cprofile_finish) struct cprofile profile = {0};
+    TRY(cprofile_add(&profile, str_text(content), content->length, calls->session->path, error));
+    TRY(report_callers_add(calls, &profile, error));
+    return list_cprofile(&profile, functions, error);
 }
 
 /* ---- Many, in the folder of a training profile ---- */
@@ -198,20 +188,23 @@ struct sum {
     size_t count;
 };
 
+static void sum_finish(struct sum *sum)
+{
+    cprofile_finish(&sum->cprofile);
+    pyinstrument_finish(&sum->pyinstrument);
+}
+
 /* Adds a profile to the sum of all. */
 static int add_file(struct sum *sum, const struct python_profile *profile, struct gput_error *error)
 {
-    struct str content = {0};
-    int code = file_read_bounded(profile->path, MAX_BYTES, &content, error);
-    if (code == GPUT_OK && profile->pyinstrument)
-        code = pyinstrument_add(
-            &sum->pyinstrument, str_text(&content), content.length, profile->path, error);
-    else if (code == GPUT_OK)
-        code =
-            cprofile_add(&sum->cprofile, str_text(&content), content.length, profile->path, error);
-    sum->count += code == GPUT_OK;
-    str_finish(&content);
-    return code;
+    CLEANUP_STR struct str content = {0};
+    TRY(file_read_bounded(profile->path, MAX_BYTES, &content, error));
+    const char *text = str_text(&content);
+    TRY(profile->pyinstrument
+            ? pyinstrument_add(&sum->pyinstrument, text, content.length, profile->path, error)
+            : cprofile_add(&sum->cprofile, text, content.length, profile->path, error));
+    sum->count++;
+    return GPUT_OK;
 }
 
 /* Adds up the profiles of a folder: those of cProfile, or of pyinstrument where there is none. */
@@ -234,69 +227,41 @@ static int add_files(struct report_session *session, const struct python_profile
     return GPUT_OK;
 }
 
-/* Adds a table of the functions of all profiles. */
-static int put_sum(struct report_session *session, const struct sum *sum, struct gput_error *error)
-{
-    struct functions functions = {0};
-    int code = list_cprofile(&sum->cprofile, &functions, error);
-    if (code == GPUT_OK)
-        code = list_pyinstrument(&sum->pyinstrument, &functions, error);
-    if (code == GPUT_OK)
-        code = put_functions(session, &functions, error);
-    functions_finish(&functions);
-    return code;
-}
-
 int report_python_add_functions(struct report_session *session, struct gput_error *error)
 {
     struct gput_python_options options = gput_python_options_default();
-    struct python_profiles profiles;
-    struct sum sum = {0};
+    CLEANUP(python_profiles_finish) struct python_profiles profiles = {0};
+    CLEANUP(sum_finish) struct sum sum = {0};
+    CLEANUP(functions_finish) struct functions functions = {0};
     options.paths = &session->path;
     options.n_paths = 1;
-    int code = python_profiles_find(&options, &profiles, error);
-    if (code == GPUT_OK)
-        code = add_files(session, &profiles, &sum, error);
-    if (code == GPUT_OK && sum.count > 0)
-        code = put_sum(session, &sum, error);
-    python_profiles_finish(&profiles);
-    cprofile_finish(&sum.cprofile);
-    pyinstrument_finish(&sum.pyinstrument);
-    return code;
+    TRY(python_profiles_find(&options, &profiles, error));
+    TRY(add_files(session, &profiles, &sum, error));
+    if (sum.count == 0)
+        return GPUT_OK;
+    TRY(list_cprofile(&sum.cprofile, &functions, error));
+    TRY(list_pyinstrument(&sum.pyinstrument, &functions, error));
+    return put_functions(session, &functions, error);
 }
 
 /* ---- The loader ---- */
 
-/* Adds a profile of either kind. */
-static int add_profile(
-    struct report_calls *calls, const struct str *content, struct gput_error *error)
-{
-    struct functions functions = {0};
-    int code = names_add(&calls->processes, "Python", 6) == NAMES_NONE ? error_memory(error)
-               : is_cprofile(str_text(content), content->length)
-                   ? add_cprofile(calls, content, &functions, error)
-                   : add_pyinstrument(calls, content, &functions, error);
-    if (code == GPUT_OK)
-        code = report_calls_end(calls, NULL, error);
-    if (code == GPUT_OK)
-        code = put_functions(calls->session, &functions, error);
-    functions_finish(&functions);
-    return code;
-}
-
-/* Adds a profile of Python as a session of its own. */
+/* Adds a profile of Python, of either kind, as a session of its own. */
 static int load(struct report_session *session, struct gput_error *error)
 {
-    struct str content = {0};
-    struct report_calls calls;
+    CLEANUP_STR struct str content = {0};
+    CLEANUP(functions_finish) struct functions functions = {0};
+    CLEANUP(report_calls_finish) struct report_calls calls;
     report_calls_init(&calls, session);
     report_session_time(session, 0); /* lengths, not moments */
-    int code = file_read_bounded(session->path, MAX_BYTES, &content, error);
-    if (code == GPUT_OK)
-        code = add_profile(&calls, &content, error);
-    report_calls_finish(&calls);
-    str_finish(&content);
-    return code;
+    TRY(file_read_bounded(session->path, MAX_BYTES, &content, error));
+    if (names_add(&calls.processes, "Python", 6) == NAMES_NONE)
+        return error_memory(error);
+    TRY(is_cprofile(str_text(&content), content.length)
+            ? add_cprofile(&calls, &content, &functions, error)
+            : add_pyinstrument(&calls, &content, &functions, error));
+    TRY(report_calls_end(&calls, NULL, error));
+    return put_functions(session, &functions, error);
 }
 
 /* Whether a file is a profile of Python, by its beginning. */
