@@ -1,6 +1,7 @@
 #include "analysis/timeline/event_line.h"
 #include "analysis/timeline/output_file.h"
 #include "analysis/timeline/timeline.h"
+#include "base/cleanup.h"
 #include "base/json_string.h"
 #include "base/ordered_jobs.h"
 #include "files/trace/json_scan.h"
@@ -70,7 +71,7 @@ static int64_t introduce_process(
 static void introduce_lane(const struct timeline_thread *thread, struct timeline_lane *lane,
     int64_t pid, struct str *out, bool *first)
 {
-    struct str name = {0};
+    CLEANUP_STR struct str name = {0};
     if (lane->written)
         return;
     lane->written = true;
@@ -84,7 +85,6 @@ static void introduce_lane(const struct timeline_thread *thread, struct timeline
     out->failed |= name.failed;
     lane->heading_length = (size_t)snprintf(lane->heading, sizeof lane->heading,
         "\", \"pid\": %" PRId64 ", \"tid\": %" PRId64 ", \"ph\": \"", pid, lane->tid);
-    str_finish(&name);
 }
 
 /* ---- events on their way through several threads ---- */

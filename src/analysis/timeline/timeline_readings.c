@@ -1,6 +1,7 @@
 #include "analysis/timeline/timeline_readings.h"
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/json_string.h"
 #include "base/order.h"
 
@@ -135,7 +136,7 @@ static int add_all(const struct timeline_readings *readings, uint32_t thread,
 int timeline_readings_add(
     struct timeline_readings *readings, struct timeline *timeline, struct gput_error *error)
 {
-    struct str text = {0};
+    CLEANUP_STR struct str text = {0};
     if (readings->count == 0)
         return GPUT_OK;
     uint32_t process = timeline_process(&timeline->tracks, "system metrics", "System metrics");
@@ -144,9 +145,7 @@ int timeline_readings_add(
     if (thread == TRACK_NONE || !timeline_thread_rename(&timeline->tracks, thread, "readings"))
         return error_memory(error);
     qsort(readings->readings, readings->count, sizeof *readings->readings, compare_times);
-    int code = add_all(readings, thread, timeline, &text, error);
-    str_finish(&text);
-    return code;
+    return add_all(readings, thread, timeline, &text, error);
 }
 
 void timeline_readings_finish(struct timeline_readings *readings)

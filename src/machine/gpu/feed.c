@@ -1,6 +1,7 @@
 #include "machine/gpu/feed.h"
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/thread.h"
 #include "machine/gpu/list_budget.h"
@@ -165,7 +166,7 @@ static bool open_source(struct gpu_feed *feed)
     struct gpu_feed_view *latest = &feed->latest;
     struct gpu_source_status status = latest->status;
     pthread_mutex_unlock(&feed->lock);
-    struct gpu_device *devices = calloc(GPU_MAX_DEVICES, sizeof *devices);
+    CLEANUP_FREE struct gpu_device *devices = calloc(GPU_MAX_DEVICES, sizeof *devices);
     bool opened = false;
     uint32_t count = 0;
     if (devices)
@@ -186,7 +187,6 @@ static bool open_source(struct gpu_feed *feed)
     } else if (status.state != GPU_SOURCE_SUSPENDED) {
         feed->finished = true;
     }
-    free(devices);
     return opened;
 }
 

@@ -1,5 +1,6 @@
 #include "machine/gpu/nvidia_suspended.h"
 
+#include "base/cleanup.h"
 #include "base/str.h"
 #include "machine/os/procfs.h"
 #include "machine/os/sysfs.h"
@@ -62,11 +63,10 @@ bool nvidia_on_bus_parse(const char *text)
 
 bool nvidia_may_be_on_bus(const char *procfs_root)
 {
-    struct str text = {0};
+    CLEANUP_STR struct str text = {0};
     bool may_be =
         procfs_read_all(procfs_root, PROCFS_SYSTEM, "bus/pci/devices", &text, NULL) != GPUT_OK ||
         nvidia_on_bus_parse(str_text(&text));
-    str_finish(&text);
     return may_be;
 }
 

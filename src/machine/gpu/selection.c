@@ -1,5 +1,6 @@
 #include "machine/gpu/selection.h"
 
+#include "base/cleanup.h"
 #include "base/nearest.h"
 #include "base/str.h"
 #include "machine/gpu/pci_address.h"
@@ -71,14 +72,12 @@ bool gpu_selection_has(const char *uuids, const struct gpu_device *device, size_
 static int unknown_uuid(
     const char *word, const struct gpu_device *devices, size_t count, struct gput_error *error)
 {
-    struct str list = {0};
+    CLEANUP_STR struct str list = {0};
     for (size_t i = 0; i < count; i++)
         str_printf(&list, "%s%s", i ? ", " : "", devices[i].uuid);
-    int code = error_set(error, GPUT_ERROR_NOT_FOUND,
+    return error_set(error, GPUT_ERROR_NOT_FOUND,
         "GPU UUID of %s is not valid. Available UUIDs are: %s", word,
         count ? str_text(&list) : "none (no GPU was found)");
-    str_finish(&list);
-    return code;
 }
 
 int gpu_selection_check(

@@ -1,5 +1,6 @@
 #include "machine/gpu/set.h"
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/number.h"
 #include "base/str.h"
@@ -300,7 +301,7 @@ static bool await_feeds(struct gpu_set *set, int64_t deadline_ns)
  * all. */
 static void describe_absence(struct gpu_set *set)
 {
-    struct str text = {0};
+    CLEANUP_STR struct str text = {0};
     bool hidden = gpu_set_has_hidden_gpus(set);
     const char *brand = set->vendor == GPU_VENDOR_NVIDIA  ? " NVIDIA"
                         : set->vendor == GPU_VENDOR_AMD   ? " AMD"
@@ -319,7 +320,6 @@ static void describe_absence(struct gpu_set *set)
         separator = "; ";
     }
     text_fit(set->absence, sizeof set->absence, "%s", str_text(&text));
-    str_finish(&text);
 }
 
 /* Closes sources that will give no figures: ticks skip them. */

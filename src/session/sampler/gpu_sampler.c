@@ -60,17 +60,6 @@ static struct gpu_tree tree_of(struct gpu_sampler *sampler)
 
 /* ---- requesting and awaiting ---- */
 
-/* At both ends a list is read, however short the session is. */
-static void request_lists(struct gpu_sampler *sampler, bool is_last, bool awaits_lists)
-{
-    if (!sampler->has_process || !(is_first(sampler) || is_last))
-        return;
-    struct gpu_tree tree = tree_of(sampler);
-    gpu_set_request_lists(sampler->gpus, &tree, is_last);
-    if (is_last || awaits_lists)
-        gpu_set_await_lists(sampler->gpus, LIST_WAIT_NS);
-}
-
 /* Figures, and with them joules, are of the sample's own moment where the drivers have answered by
  * the end of it. Else power is extrapolated, so that ticks do not wait for long; what the last
  * sample misses stays missing. */
@@ -104,11 +93,19 @@ void gpu_sampler_take(
 {
     if (!sampler->gpus)
         return;
-    request_lists(sampler, is_last, awaits_lists);
-    await_figures(sampler, is_last, is_energy_due);
     struct gpu_tree tree = tree_of(sampler);
+    /* At both ends a list is read, however short the session is. */
+    bool needs_list = sampler->has_process && (is_first(sampler) || is_last);
+    bool awaits_list = needs_list && (is_last || awaits_lists);
+    if (awaits_list) {
+        gpu_set_request_lists(sampler->gpus, &tree, is_last);
+        gpu_set_await_lists(sampler->gpus, LIST_WAIT_NS);
+    }
+    await_figures(sampler, is_last, is_energy_due);
     struct gpu_sample *gpu = &sampler->snapshot->gpu;
     gpu_set_sample(sampler->gpus, &tree, gpu);
+    if (needs_list && !awaits_list) /* its reading is later than that of the first sample */
+        gpu_set_request_lists(sampler->gpus, &tree, is_last);
     put_ram(sampler);
     double *values = sampler->snapshot->sample.values;
     values[GPUT_GPU_SUM_UTILIZATION] = gpu->utilization_sum_percent;

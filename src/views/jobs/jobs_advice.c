@@ -1,6 +1,7 @@
 /* What people should know of a job, each with its evidence. */
 #include "views/jobs/jobs.h"
 
+#include "base/cleanup.h"
 #include "base/human.h"
 #include "base/order.h"
 #include "base/text.h"
@@ -44,14 +45,13 @@ static size_t end_of(const struct jobs_job *job)
 static void list_missing(const struct gput_jobs *jobs, const struct jobs_job *job, struct str *list)
 {
     size_t count = 0;
-    double *present = calloc(job->count, sizeof *present);
+    CLEANUP_FREE double *present = calloc(job->count, sizeof *present);
     for (size_t i = job->first; present && i < end_of(job); i++) {
         if (!isnan(jobs->ranks[i].rank))
             present[count++] = jobs->ranks[i].rank;
     }
     if (present)
         missing_ranks_list(present, count, job->world_size, list);
-    free(present);
 }
 
 static bool has_node(const struct gput_jobs *jobs, const struct jobs_job *job, double number)
@@ -89,7 +89,8 @@ static void say_missing_machines(
 /* Finds ranks that have no file. */
 static void find_missing(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
 {
-    struct str list = {0}, evidence = {0};
+    CLEANUP_STR struct str list = {0};
+    CLEANUP_STR struct str evidence = {0};
     if (!(job->missing > 0))
         return;
     list_missing(jobs, job, &list);
@@ -98,8 +99,6 @@ static void find_missing(struct gput_jobs *jobs, const struct jobs_job *job, siz
     say_missing_machines(jobs, job, &evidence);
     FIND("missing_ranks", str_text(&evidence), "%.0f %s%s missing: %s", job->missing, job->noun,
         job->missing > 1 ? "s are" : " is", str_text(&list));
-    str_finish(&list);
-    str_finish(&evidence);
 }
 
 static double end_of_rank(const struct jobs_rank *rank)
@@ -176,7 +175,7 @@ static void find_failed(struct gput_jobs *jobs, const struct jobs_job *job, size
     size_t count;
     bool are_in_order;
     char name[96], end[JOBS_END_SIZE], first[160] = "";
-    struct str list = {0};
+    CLEANUP_STR struct str list = {0};
     const struct jobs_rank **failed = list_failed(jobs, job, &count, &are_in_order);
     bool has_order = count > 0 && are_in_order && !job->are_independent;
     const struct jobs_rank *killed = has_order ? first_killed(jobs, job, failed[0]) : NULL;
@@ -196,13 +195,12 @@ static void find_failed(struct gput_jobs *jobs, const struct jobs_job *job, size
             job->present, job->session_noun, first,
             is_started_again(jobs, job) ? ". All were started again: the next run" : "");
     free(failed);
-    str_finish(&list);
 }
 
 /* Finds ranks in which the kernel killed processes for lack of memory. */
 static void find_out_of_memory(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
 {
-    struct str list = {0};
+    CLEANUP_STR struct str list = {0};
     size_t count = 0;
     for (size_t i = job->first; i < end_of(job); i++) {
         char name[96];
@@ -218,7 +216,6 @@ static void find_out_of_memory(struct gput_jobs *jobs, const struct jobs_job *jo
             "The kernel killed processes because memory ran out, in the control group%s of %zu "
             "%s%s: ask for more",
             count > 1 ? "s" : "", count, job->noun, count > 1 ? "s" : "");
-    str_finish(&list);
 }
 
 static void find_runs_at_once(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
@@ -233,7 +230,7 @@ static void find_runs_at_once(struct gput_jobs *jobs, const struct jobs_job *job
 /* Finds ranks whose end is not known. */
 static void find_unfinished(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
 {
-    struct str list = {0};
+    CLEANUP_STR struct str list = {0};
     size_t named = 0;
     for (size_t i = job->first; i < end_of(job); i++) {
         char name[96], seconds[HUMAN_SIZE];
@@ -249,13 +246,12 @@ static void find_unfinished(struct gput_jobs *jobs, const struct jobs_job *job, 
         FIND("unfinished_ranks", str_text(&list),
             "The end of %zu %s%s is not known: still running, or the tracker was killed", named,
             job->noun, named > 1 ? "s" : "");
-    str_finish(&list);
 }
 
 /* A tracking file that could not be written has a head at best. */
 static void find_empty(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
 {
-    struct str list = {0};
+    CLEANUP_STR struct str list = {0};
     size_t named = 0;
     for (size_t i = job->first; i < end_of(job); i++) {
         const struct jobs_rank *rank = &jobs->ranks[i];
@@ -266,7 +262,6 @@ static void find_empty(struct gput_jobs *jobs, const struct jobs_job *job, size_
         FIND("no_samples", str_text(&list),
             "Only a tracking file without samples was found for %zu %s%s", named, job->noun,
             named > 1 ? "s" : "");
-    str_finish(&list);
 }
 
 /* Nothing says what was in the rows that were lost. */
@@ -278,7 +273,7 @@ static bool is_partial(const struct jobs_rank *rank)
 /* Finds files that lack rows. */
 static void find_lost_rows(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
 {
-    struct str list = {0};
+    CLEANUP_STR struct str list = {0};
     size_t count = 0;
     bool is_unknown = false;
     for (size_t i = job->first; i < end_of(job); i++) {
@@ -298,7 +293,6 @@ static void find_lost_rows(struct gput_jobs *jobs, const struct jobs_job *job, s
             is_unknown ? ". CPU time and use of GPUs are not known where there is no report, and "
                          "RAM may have been more"
                        : "");
-    str_finish(&list);
 }
 
 /* Finds ranks that different versions of gpu-tracker tracked. */
@@ -322,7 +316,7 @@ static void find_versions(struct gput_jobs *jobs, const struct jobs_job *job, si
  * were killed, or have no file, are not there either. */
 static void find_unread_energy(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
 {
-    struct str list = {0};
+    CLEANUP_STR struct str list = {0};
     double sum = 0;
     size_t count = 0;
     for (size_t i = job->first_machine; i < job->first_machine + job->n_machines; i++) {
@@ -342,7 +336,6 @@ static void find_unread_energy(struct gput_jobs *jobs, const struct jobs_job *jo
             "Energy of CPUs and DRAM does not include %s during which no tracker read the counters "
             "of %zu machine%s",
             human_seconds(sum, all), count, count > 1 ? "s" : "");
-    str_finish(&list);
 }
 
 /* ---- What was asked for ---- */
@@ -454,7 +447,7 @@ static void find_ram(struct gput_jobs *jobs, const struct jobs_job *job, size_t 
 /* Finds ranks that hardly used their GPUs. */
 static void find_idle_gpus(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
 {
-    struct str list = {0};
+    CLEANUP_STR struct str list = {0};
     size_t named = 0;
     for (size_t i = job->first; i < end_of(job); i++) {
         char name[96];
@@ -468,13 +461,12 @@ static void find_idle_gpus(struct gput_jobs *jobs, const struct jobs_job *job, s
         FIND("idle_gpus", str_text(&list),
             "GPUs of %zu %s%s had little to do: check input and transfers, or ask for none", named,
             job->noun, named > 1 ? "s" : "");
-    str_finish(&list);
 }
 
 /* Where no driver answered: what others have is still counted. */
 static void find_unknown_gpus(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
 {
-    struct str list = {0};
+    CLEANUP_STR struct str list = {0};
     size_t count = 0;
     for (size_t i = job->first; i < end_of(job); i++) {
         char name[96];
@@ -487,7 +479,6 @@ static void find_unknown_gpus(struct gput_jobs *jobs, const struct jobs_job *job
         FIND("unknown_gpus", str_text(&list),
             "How many GPUs %zu of %zu %ss had is not known: the job may have had more than %.0f",
             count, job->count, job->noun, job->gpus);
-    str_finish(&list);
 }
 
 /* ---- Balance ---- */
@@ -495,7 +486,7 @@ static void find_unknown_gpus(struct gput_jobs *jobs, const struct jobs_job *job
 /* Finds ranks that ran or worked far longer than the others. */
 static void find_stragglers(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
 {
-    struct str list = {0};
+    CLEANUP_STR struct str list = {0};
     size_t named = 0;
     for (size_t i = job->first; i < end_of(job); i++) {
         char name[96], seconds[HUMAN_SIZE], cpu[HUMAN_SIZE];
@@ -510,7 +501,6 @@ static void find_stragglers(struct gput_jobs *jobs, const struct jobs_job *job, 
     if (named > 0)
         FIND("stragglers", str_text(&list), "%zu %s%s far longer than the others", named, job->noun,
             named > 1 ? "s ran or worked" : " ran or worked");
-    str_finish(&list);
 }
 
 /* " 7"; "" where ranks have no numbers. */

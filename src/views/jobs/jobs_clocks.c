@@ -5,6 +5,7 @@
  */
 #include "views/jobs/jobs.h"
 
+#include "base/cleanup.h"
 #include "base/doubles.h"
 #include "base/human.h"
 #include "base/text.h"
@@ -37,7 +38,7 @@ static struct spread spread_of(
     const struct gput_jobs *jobs, const struct jobs_job *job, size_t clock, bool of_ends)
 {
     size_t count = 0;
-    double *times = calloc(job->count + 1, sizeof *times);
+    CLEANUP_FREE double *times = calloc(job->count + 1, sizeof *times);
     if (!times)
         return (struct spread){NAN, NAN};
     for (size_t i = job->first; i < job->first + job->count; i++) {
@@ -47,7 +48,6 @@ static struct spread spread_of(
     }
     double median = doubles_median(times, count);
     struct spread spread = {median, count ? times[count - 1] - times[0] : NAN};
-    free(times);
     return spread;
 }
 

@@ -2,6 +2,7 @@
  * machine have no more than that together. */
 #include "views/jobs/jobs.h"
 
+#include "base/cleanup.h"
 #include "base/number.h"
 #include "base/order.h"
 
@@ -100,7 +101,7 @@ static double core_seconds_of(struct gput_jobs *jobs, size_t first, size_t count
 {
     size_t n_changes = 0;
     double most = count_cpus(jobs, first, count, clock), system = NAN;
-    struct change *changes = calloc(2 * count, sizeof *changes);
+    CLEANUP_FREE struct change *changes = calloc(2 * count, sizeof *changes);
     jobs->failed |= !changes;
     for (size_t i = first; changes && i < first + count; i++) {
         struct jobs_rank *rank = &jobs->ranks[i];
@@ -111,9 +112,7 @@ static double core_seconds_of(struct gput_jobs *jobs, size_t first, size_t count
         changes[n_changes++] = (struct change){start + rank->seconds, -cores, rank};
         system = fmax(system, rank->system_cores);
     }
-    double core_seconds = changes ? add_over_time(changes, n_changes, fmin(most, system)) : NAN;
-    free(changes);
-    return core_seconds;
+    return changes ? add_over_time(changes, n_changes, fmin(most, system)) : NAN;
 }
 
 /* Of the job; `cores` of a machine are an average. */

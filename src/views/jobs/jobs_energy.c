@@ -2,6 +2,8 @@
  * or each read them for itself. */
 #include "views/jobs/jobs.h"
 
+#include "base/cleanup.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,8 +42,8 @@ struct jobs_energy jobs_energy_of(
 {
     struct jobs_energy energy = {NAN, NAN};
     size_t n_readings = 0, n_all = 0;
-    struct span *readings = calloc(count + 1, sizeof *readings);
-    struct span *all = calloc(count + 1, sizeof *all);
+    CLEANUP_FREE struct span *readings = calloc(count + 1, sizeof *readings);
+    CLEANUP_FREE struct span *all = calloc(count + 1, sizeof *all);
     jobs->failed |= !readings || !all;
     for (size_t i = first; readings && all && i < first + count; i++) {
         const struct jobs_rank *rank = &jobs->ranks[i];
@@ -56,7 +58,5 @@ struct jobs_energy jobs_energy_of(
         energy.joules = spans_sum_covered_once(readings, n_readings);
         energy.unread_seconds = unread_seconds(readings, n_readings, all, n_all);
     }
-    free(readings);
-    free(all);
     return energy;
 }

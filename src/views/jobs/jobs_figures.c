@@ -1,6 +1,7 @@
 /* Figures of machines and jobs: what is the machine's counts once. */
 #include "views/jobs/jobs.h"
 
+#include "base/cleanup.h"
 #include "base/doubles.h"
 #include "base/number.h"
 #include "model/straggler.h"
@@ -30,15 +31,13 @@ static double of_limit(const struct jobs_rank *rank)
 static double highest_ram(struct gput_jobs *jobs, const struct jobs_machine *machine,
     double (*ram)(const struct jobs_rank *rank))
 {
-    struct span *spans = calloc(2 * machine->count, sizeof *spans);
+    CLEANUP_FREE struct span *spans = calloc(2 * machine->count, sizeof *spans);
     jobs->failed |= !spans;
     for (size_t i = 0; spans && i < machine->count; i++) {
         const struct jobs_rank *rank = &jobs->ranks[machine->first + i];
         spans[i] = jobs_span_of(rank, ram(rank));
     }
-    double bytes = spans ? spans_highest_at_once(spans, machine->count) : NAN;
-    free(spans);
-    return bytes;
+    return spans ? spans_highest_at_once(spans, machine->count) : NAN;
 }
 
 /* How busy the machines with a clock, which are one, were while ranks ran there. */
@@ -52,7 +51,7 @@ struct machine_use {
 static struct machine_use use_of(struct gput_jobs *jobs, const struct jobs_job *job, size_t clock)
 {
     struct machine_use use = {.own = NAN, .system = NAN};
-    struct span *spans = calloc(job->count, sizeof *spans);
+    CLEANUP_FREE struct span *spans = calloc(job->count, sizeof *spans);
     double cpu_seconds = NAN, system_seconds = NAN, known_seconds = NAN;
     size_t count = 0;
     jobs->failed |= !spans;
@@ -73,7 +72,6 @@ static struct machine_use use_of(struct gput_jobs *jobs, const struct jobs_job *
     use.seconds = spans ? spans_covered_seconds(spans, count) : NAN;
     use.own = cpu_seconds / use.seconds;
     use.system = system_seconds / known_seconds;
-    free(spans);
     return use;
 }
 
@@ -205,7 +203,7 @@ static double median_of(const struct gput_jobs *jobs, const struct jobs_job *job
 {
     size_t count = 0;
     double highest = highest_of(jobs, job, of_cpu);
-    double *values = calloc(job->count + 1, sizeof *values), median = NAN;
+    CLEANUP_FREE double *values = calloc(job->count + 1, sizeof *values);
     for (size_t i = job->first; values && i < job->first + job->count; i++) {
         const struct jobs_rank *rank = &jobs->ranks[i];
         double value = of_cpu ? work_of(job, rank) : seconds_of(rank);
@@ -213,10 +211,7 @@ static double median_of(const struct gput_jobs *jobs, const struct jobs_job *job
         if (!isnan(value) && counts)
             values[count++] = went_on(job, rank) ? highest : value;
     }
-    if (values)
-        median = doubles_median(values, count);
-    free(values);
-    return median;
+    return values ? doubles_median(values, count) : NAN;
 }
 
 /* Finds the slowest and the busiest rank, and by how much they are above the median. */

@@ -6,6 +6,7 @@
 #include "views/jobs/jobs.h"
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/order.h"
 #include "base/text.h"
 
@@ -123,12 +124,11 @@ bool jobs_index_runs_of_pods(struct gput_jobs *jobs, struct jobs_rank *ranks, si
             return false;
         highest = fmax(highest, ranks[i].rank);
     }
-    size_t *last_of = calloc((size_t)highest + 1, sizeof *last_of);
+    CLEANUP_FREE size_t *last_of = calloc((size_t)highest + 1, sizeof *last_of);
     jobs->failed |= !last_of;
     if (!last_of)
         return false;
     qsort(ranks, count, sizeof *ranks, compare_starts);
     index_runs(ranks, count, last_of);
-    free(last_of);
     return true;
 }

@@ -5,6 +5,7 @@
 #include "views/jobs/jobs.h"
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/order.h"
 
 #include <math.h>
@@ -199,13 +200,12 @@ static bool find_with_gaps(struct gput_jobs *jobs, struct jobs_rank *ranks, size
 {
     if (!are_plain(ranks, count))
         return false;
-    size_t *last_of = calloc((size_t)ranks[0].world_size, sizeof *last_of);
+    CLEANUP_FREE size_t *last_of = calloc((size_t)ranks[0].world_size, sizeof *last_of);
     jobs->failed |= !last_of;
     if (!last_of)
         return false;
     qsort(ranks, count, sizeof *ranks, compare_sessions_of_machine);
     find_on_each_machine(ranks, count, last_of);
-    free(last_of);
     return do_all_fit(jobs, ranks, count, are_off_alike) && are_distinct(ranks, count);
 }
 

@@ -1,6 +1,7 @@
 /* The summary for people. */
 #include "views/jobs/jobs.h"
 
+#include "base/cleanup.h"
 #include "base/file.h"
 #include "base/human.h"
 #include "base/screen.h"
@@ -193,7 +194,7 @@ static void write_clocks_by(const struct gput_jobs *jobs, const struct jobs_job 
     char doubt[HUMAN_SIZE];
     double largest = NAN;
     size_t count = 0;
-    struct str names = {0};
+    CLEANUP_STR struct str names = {0};
     for (size_t i = job->first_machine; i < job->first_machine + job->n_machines; i++) {
         const struct jobs_machine *machine = &jobs->machines[i];
         if (strcmp(machine->clock_source, source) != 0)
@@ -210,7 +211,6 @@ static void write_clocks_by(const struct gput_jobs *jobs, const struct jobs_job 
             str_printf(text, " (to within %s)", human_seconds(largest, doubt));
         *is_first = false;
     }
-    str_finish(&names);
 }
 
 /* What times of several machines rest on. */

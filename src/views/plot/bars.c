@@ -1,6 +1,7 @@
 #include "views/plot/bars.h"
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/str.h"
 #include "views/plot/chart.h"
 
@@ -118,12 +119,11 @@ static void draw_box(struct layout *layout, const struct bar *bar, double width,
 {
     const struct drawing_style style = {
         .colour = chart_colour(bar->look, layout->bars->is_inline), .opacity = 1};
-    struct str title = {0};
+    CLEANUP_STR struct str title = {0};
     str_printf(&title, "%s: %s", bar->label, bar->text);
     drawing_add_box(layout->drawing, (struct drawing_point){layout->left, y},
         fmax(width, CHART_COLUMN_WIDTH), THICKNESS, &style, str_text(&title));
     layout->drawing->failed |= title.failed;
-    str_finish(&title);
 }
 
 /* Draws a bar with its label, interval and value. */

@@ -1,6 +1,7 @@
 /* The layout of charts. */
 #include "views/plot/chart.h"
 
+#include "base/cleanup.h"
 #include "base/str.h"
 #include "views/plot/axis.h"
 
@@ -141,7 +142,7 @@ static void append_limit(const struct layout *layout, size_t index, const struct
 static double add_entry(
     struct layout *layout, size_t index, const struct chart_line *line, double x, double y)
 {
-    struct str text = {0};
+    CLEANUP_STR struct str text = {0};
     double most = layout->width - 2 * MARGIN - LEGEND_LINE - GAP - LEGEND_GAP;
     str_append(&text, line->label);
     if (!have_one_limit(&layout->chart->panels[index]))
@@ -156,7 +157,6 @@ static double add_entry(
         add_text(layout, x + LEGEND_LINE + GAP, y, DRAWING_START, layout->ink, label ? label : "");
         free(label);
     }
-    str_finish(&text);
     return LEGEND_LINE + GAP + width + LEGEND_GAP;
 }
 
@@ -177,7 +177,7 @@ static void write_heading(const struct layout *layout, size_t index, struct str 
 static size_t add_heading(struct layout *layout, size_t index, double y)
 {
     const struct chart_panel *panel = &layout->chart->panels[index];
-    struct str text = {0};
+    CLEANUP_STR struct str text = {0};
     size_t lines = 1, count = has_legend(layout, index) ? panel->count : 0;
     write_heading(layout, index, &text);
     layout->failed |= text.failed;
@@ -194,7 +194,6 @@ static size_t add_heading(struct layout *layout, size_t index, double y)
         add_entry(layout, index, &panel->lines[i], x, y + FONT + LINE_HEIGHT * (double)(lines - 1));
         x += width;
     }
-    str_finish(&text);
     return lines;
 }
 

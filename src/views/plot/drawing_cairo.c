@@ -1,6 +1,7 @@
 /* Drawings as PDF and PNG, by cairo; texts by Pango, which finds a font for every script. */
 #include "views/plot/drawing_format.h"
 
+#include "base/cleanup.h"
 #include "views/plot/cairo_library.h"
 
 #include <limits.h>
@@ -177,7 +178,7 @@ static void append_resolution(struct str *bytes)
 int drawing_write_png(const struct drawing *drawing, struct str *bytes, struct gput_error *error)
 {
     struct cairo_library library;
-    struct str plain = {0};
+    CLEANUP_STR struct str plain = {0};
     TRY(cairo_library_open(&library, error));
     struct cairo_surface *surface = library.cairo_image_surface_create(CAIRO_FORMAT_ARGB32,
         (int)ceil(drawing->width * DOTS_PER_POINT), (int)ceil(drawing->height * DOTS_PER_POINT));
@@ -191,6 +192,5 @@ int drawing_write_png(const struct drawing *drawing, struct str *bytes, struct g
         append_resolution(bytes);
         str_append_bytes(bytes, plain.data + PNG_HEAD_BYTES, plain.length - PNG_HEAD_BYTES);
     }
-    str_finish(&plain);
     return code;
 }

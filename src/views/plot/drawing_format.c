@@ -1,5 +1,7 @@
 #include "views/plot/drawing_format.h"
 
+#include "base/cleanup.h"
+
 static const struct drawing_format formats[] = {
     {GPUT_FORMAT_SVG, drawing_write_svg},
     {GPUT_FORMAT_PDF, drawing_write_pdf},
@@ -24,13 +26,12 @@ int drawing_render(const struct drawing *drawing, enum gput_format format, char 
     size_t *length, struct gput_error *error)
 {
     const struct drawing_format *found = find_format(format);
-    struct str written = {0};
+    CLEANUP_STR struct str written = {0};
     *bytes = NULL;
     if (!found)
         return error_set(error, GPUT_ERROR_INVALID, "A picture is " DRAWING_FORMATS ".");
     int code = drawing->failed ? error_memory(error) : found->write(drawing, &written, error);
     if (code == GPUT_OK)
         return str_steal_bytes(&written, bytes, length, error);
-    str_finish(&written);
     return code;
 }

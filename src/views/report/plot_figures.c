@@ -1,6 +1,7 @@
 #include "views/report/plot_figures.h"
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/nearest.h"
 #include "base/sized.h"
 #include "base/str.h"
@@ -242,18 +243,16 @@ static void list_names(const struct plot_figures *figures, bool is_id, struct st
 /* Refuses a name that is neither a chart nor a curve, and says which there are. */
 static int refuse(const struct plot_figures *figures, const char *name, struct gput_error *error)
 {
-    struct str charts = {0}, curves = {0};
+    CLEANUP_STR struct str charts = {0};
+    CLEANUP_STR struct str curves = {0};
     list_names(figures, false, &charts);
     list_names(figures, true, &curves);
     char near[GPUT_NEAREST_SIZE], question[NEAREST_QUESTION_SIZE];
     bool is_chart = gput_nearest_words(str_text(&charts), name, near) > 0;
     nearest_question(str_text(is_chart ? &charts : &curves), name, question);
-    int code = error_set(error, GPUT_ERROR_INVALID,
+    return error_set(error, GPUT_ERROR_INVALID,
         "There is no figure \"%.60s\"%s There are the charts %s, and the curves %s.", name,
         question, str_text(&charts), str_text(&curves));
-    str_finish(&charts);
-    str_finish(&curves);
-    return code;
 }
 
 /* Chooses the charts that are shown unless others are named; all, where there is none of them. */

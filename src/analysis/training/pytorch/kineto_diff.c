@@ -95,7 +95,7 @@ static int put_rows(const struct comparing *comparing, size_t limit, struct gput
     struct gput_error *error)
 {
     uint32_t count = comparing->keys.count;
-    struct place *places = malloc((count + 1) * sizeof *places);
+    CLEANUP_FREE struct place *places = malloc((count + 1) * sizeof *places);
     struct gput_table *table = tables_add(tables, "diff");
     table_add_columns_of(table, GPUT_COLUMN_TEXT, "category", "name", NULL);
     table_add_columns_of(table, GPUT_COLUMN_INT, "count_a", "count_b", "count_change", NULL);
@@ -111,7 +111,6 @@ static int put_rows(const struct comparing *comparing, size_t limit, struct gput
     qsort(places, count, sizeof *places, by_change_descending);
     for (uint32_t i = 0; i < count && (limit == 0 || i < limit); i++)
         put_row(comparing, places[i].key, table);
-    free(places);
     return GPUT_OK;
 }
 

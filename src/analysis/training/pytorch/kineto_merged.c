@@ -1,6 +1,7 @@
 #include "analysis/training/pytorch/kineto_merged.h"
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/str.h"
 #include "files/trace/json_text.h"
 #include "files/trace/merged_mark.h"
@@ -100,7 +101,7 @@ uint32_t kineto_merged_rank(const struct kineto_merged *merged, const struct tra
 bool kineto_merged_count_unknown(struct kineto_merged *merged, const struct trace_event *event)
 {
     const struct json_value *category = &event->category;
-    struct str text = {0};
+    CLEANUP_STR struct str text = {0};
     if (category->kind != JSON_STRING) {
         struct kineto_process *process = process_of(merged, event);
         if (!process || process->is_ours)
@@ -112,7 +113,6 @@ bool kineto_merged_count_unknown(struct kineto_merged *merged, const struct trac
     merged->ranks->all[kineto_merged_rank(merged, event)].unknown_count++;
     json_append_string(category, &text);
     bool is_counted = !text.failed && kineto_ranks_count_unknown(merged->ranks, str_text(&text), 1);
-    str_finish(&text);
     return is_counted;
 }
 

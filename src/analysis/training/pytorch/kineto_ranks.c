@@ -1,6 +1,7 @@
 #include "analysis/training/pytorch/kineto_ranks.h"
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/order.h"
 #include "base/str.h"
 #include "files/trace/trace_folder.h"
@@ -124,7 +125,8 @@ void kineto_ranks_warn_of_idle(const struct kineto_ranks *ranks, const struct re
 void kineto_ranks_warn_of_unknown(
     const struct kineto_ranks *ranks, const struct read_report *report)
 {
-    struct str paths = {0}, text = {0};
+    CLEANUP_STR struct str paths = {0};
+    struct str text = {0};
     uint32_t count = 0;
     for (uint32_t i = 0; i < ranks->count && ranks->count > 1; i++)
         if (ranks->all[i].rank < 0 && count++ < MAX_NAMED)
@@ -137,7 +139,6 @@ void kineto_ranks_warn_of_unknown(
         text.failed |= paths.failed;
         read_report_warn_text(report, &text);
     }
-    str_finish(&paths);
 }
 
 void kineto_ranks_warn_of_repeated(
@@ -190,7 +191,8 @@ static bool has_rank(const struct kineto_ranks *ranks, int64_t rank)
 void kineto_ranks_warn_of_missing(
     const struct kineto_ranks *ranks, const char *where, const struct read_report *report)
 {
-    struct str numbers = {0}, text = {0};
+    CLEANUP_STR struct str numbers = {0};
+    struct str text = {0};
     int64_t world = -1, missing = 0;
     uint32_t unknown = 0;
     for (uint32_t i = 0; i < ranks->count; i++) {
@@ -211,7 +213,6 @@ void kineto_ranks_warn_of_missing(
                 unknown == 1 ? "" : "s");
         read_report_warn_text(report, &text);
     }
-    str_finish(&numbers);
 }
 
 static int by_number(const void *left, const void *right)

@@ -1,5 +1,6 @@
 #include "analysis/training/sagemaker/profile_views.h"
 
+#include "base/cleanup.h"
 #include "base/text.h"
 
 #include <stdio.h>
@@ -157,7 +158,7 @@ int profile_check_metrics(struct profile_frame *frame, const struct gput_profile
 {
     if (options->n_metrics == 0)
         return GPUT_OK;
-    bool *found = calloc(options->n_metrics, sizeof *found);
+    CLEANUP_FREE bool *found = calloc(options->n_metrics, sizeof *found);
     int code = found ? find_metrics(frame, options, found, error) : error_memory(error);
     for (size_t i = 0; code == GPUT_OK && i < options->n_metrics; i++) {
         char what[256];
@@ -165,7 +166,6 @@ int profile_check_metrics(struct profile_frame *frame, const struct gput_profile
         if (!found[i])
             code = profile_nothing(options, what, error);
     }
-    free(found);
     return code;
 }
 

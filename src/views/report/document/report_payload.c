@@ -1,6 +1,7 @@
 #include "views/report/document/report_payload.h"
 
 #include "base/array.h"
+#include "base/cleanup.h"
 
 #include <stdlib.h>
 
@@ -194,9 +195,8 @@ static int pass_parts(const struct report_payload *payload, report_receiver *rec
 int report_payload_pass(const struct report_payload *payload, report_receiver *receive, void *user,
     struct gput_error *error)
 {
-    struct str json = {0};
+    CLEANUP_STR struct str json = {0};
     doc_write_json(payload->root, -1, &json);
     int code = pass_document(payload, &json, receive, user, error);
-    str_finish(&json);
     return code == GPUT_OK ? pass_parts(payload, receive, user, error) : code;
 }

@@ -56,7 +56,7 @@ static int compare(const void *left, const void *right)
 bool report_ranks_of(const char *const *names, size_t count, long *ranks)
 {
     bool are_ranks = count > 1;
-    long *sorted = malloc((count + 1) * sizeof *sorted);
+    CLEANUP_FREE long *sorted = malloc((count + 1) * sizeof *sorted);
     for (size_t i = 0; i < count; i++)
         ranks[i] = report_rank_of(names[i]);
     if (!sorted)
@@ -65,7 +65,6 @@ bool report_ranks_of(const char *const *names, size_t count, long *ranks)
     qsort(sorted, count, sizeof *sorted, compare);
     for (size_t i = 0; i < count; i++)
         are_ranks &= sorted[i] != REPORT_NO_RANK && (i == 0 || sorted[i] != sorted[i - 1]);
-    free(sorted);
     return are_ranks;
 }
 

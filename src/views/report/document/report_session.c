@@ -1,5 +1,6 @@
 #include "views/report/document/report_session.h"
 
+#include "base/cleanup.h"
 #include "base/str.h"
 #include "base/text.h"
 #include "model/results_identity.h"
@@ -48,11 +49,10 @@ static void add_clock(struct report_session *session)
         doc_add_string(session->identity, "clock_note", session->clock_note);
     if (!session->clock_note || session->clock_offset_seconds == 0)
         return;
-    struct str text = {0};
+    CLEANUP_STR struct str text = {0};
     str_printf(&text, "Clock %s", session->clock_note);
     doc_add_string(
         report_session_list(session, &session->warnings, "warnings"), NULL, str_text(&text));
-    str_finish(&text);
 }
 
 double report_session_seconds(const struct report_session *session)
@@ -216,14 +216,13 @@ void report_session_note(struct report_session *session, const char *message)
 void report_session_warn_unfit(
     struct report_session *session, const char *label, uint64_t unfit_count)
 {
-    struct str text = {0};
+    CLEANUP_STR struct str text = {0};
     if (unfit_count == 0)
         return;
     str_printf(&text, "%s: %s: %" PRIu64 " value%s cannot be drawn as a size and %s skipped.",
         session->path, label, unfit_count, unfit_count == 1 ? "" : "s",
         unfit_count == 1 ? "is" : "are");
     report_session_warn(session, str_text(&text));
-    str_finish(&text);
 }
 
 void report_session_progress(const struct report_session *session, double done)

@@ -42,12 +42,11 @@ struct collapsed {
 /* What separates stacks and their parts becomes another character. */
 static uint32_t part_of(struct collapsed *collapsed, const char *text)
 {
-    struct str part = {0};
+    CLEANUP_STR struct str part = {0};
     for (; *text; text++)
         str_append_char(&part, *text == ';' ? ':' : (unsigned char)*text < ' ' ? ' ' : *text);
     uint32_t number =
         part.failed ? NAMES_NONE : names_add(&collapsed->parts, str_text(&part), part.length);
-    str_finish(&part);
     return number;
 }
 
@@ -77,7 +76,7 @@ static uint32_t node_on(struct collapsed *collapsed, uint32_t below, uint32_t pa
 static int begin_stacks(void *user, const struct report_stack *stack, struct gput_error *error)
 {
     struct collapsed *collapsed = user;
-    struct str name = {0};
+    CLEANUP_STR struct str name = {0};
     str_printf(&name, "%s, thread %" PRId64, stack->process, stack->thread);
     uint32_t root = NO_NODE;
     bool failed = name.failed;
@@ -89,7 +88,6 @@ static int begin_stacks(void *user, const struct report_stack *stack, struct gpu
     }
     root = node_on(collapsed, root, part_of(collapsed, str_text(&name)));
     collapsed->root = collapsed->stack = root;
-    str_finish(&name);
     return failed || root == NO_NODE ? error_memory(error) : GPUT_OK;
 }
 

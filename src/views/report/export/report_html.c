@@ -219,12 +219,11 @@ static int write_page(const struct report_payload *payload, const char *page, co
 int report_html_write(const struct report_payload *payload, const char *title, const char *page,
     const char *path, int stop_fd, struct gput_error *error)
 {
-    struct str text = {0};
+    CLEANUP_STR struct str text = {0};
     TRY(report_html_check(page, error));
     int code =
         page ? file_read_bounded(page, MAX_PAGE_BYTES, &text, error) : unpack_page(&text, error);
     if (code == GPUT_OK)
         code = write_page(payload, str_text(&text), title, path, stop_fd, error);
-    str_finish(&text);
     return code;
 }

@@ -1,6 +1,7 @@
 #include "views/report/loaders/report_analysis.h"
 
 #include "analysis/analyze/analysis.h"
+#include "base/cleanup.h"
 #include "base/str.h"
 #include "model/results_identity.h"
 
@@ -44,13 +45,12 @@ int report_analysis_make(
         return error_memory(error);
     if (code == GPUT_OK)
         return GPUT_OK;
-    struct str text = {0};
+    CLEANUP_STR struct str text = {0};
     str_printf(&text, "%s%s",
         marks && code == GPUT_ERROR_FORMAT ? "There are no figures of code blocks but their times. "
                                            : "",
         reason.message);
     report_session_warn(session, str_text(&text));
-    str_finish(&text);
     return GPUT_OK;
 }
 

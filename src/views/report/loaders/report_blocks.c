@@ -237,7 +237,8 @@ static int add_all_analyzed(struct blocks *blocks, const struct gput_analysis *a
 static int add_all_counted(
     struct blocks *blocks, const struct call_table *calls, struct gput_error *error)
 {
-    struct duration_statistics *durations = calloc(calls->n_blocks + 1, sizeof *durations);
+    CLEANUP_FREE struct duration_statistics *durations =
+        calloc(calls->n_blocks + 1, sizeof *durations);
     int code = durations ? GPUT_OK : error_memory(error);
     for (size_t i = 0; code == GPUT_OK && i < calls->n_calls; i++) {
         const struct call *call = &calls->calls[i];
@@ -257,7 +258,6 @@ static int add_all_counted(
     }
     for (size_t i = 0; durations && i < calls->n_blocks; i++)
         duration_statistics_finish(&durations[i]);
-    free(durations);
     return code == GPUT_OK ? put_blocks(blocks, NULL, error) : code;
 }
 

@@ -1,5 +1,6 @@
 #include "views/report/loaders/report_callers.h"
 
+#include "base/cleanup.h"
 #include "base/order.h"
 
 #include <math.h>
@@ -119,14 +120,13 @@ static bool prepare(struct callers *callers)
 /* Of a file the last two parts of its path, as pyinstrument has it. */
 void report_callers_name(const struct cprofile *profile, uint32_t function, struct str *name)
 {
-    struct str text = {0};
+    CLEANUP_STR struct str text = {0};
     cprofile_append_name(profile, function, &text);
     const char *whole = str_text(&text), *at = whole + strcspn(whole, ":");
     for (int parts = 0; whole[0] == '/' && at > whole && (at[-1] != '/' || ++parts < 2);)
         at--;
     str_append(name, whole[0] == '/' ? at : whole);
     name->failed |= text.failed;
-    str_finish(&text);
 }
 
 /* The number of the name of a function, which is made when it is asked for. */

@@ -47,7 +47,7 @@ struct marks {
 static void warn_of_outside(const struct marks *marks, const struct call_window_rest *rest)
 {
     size_t count = rest->before + rest->after;
-    struct str text = {0};
+    CLEANUP_STR struct str text = {0};
     char seconds[HUMAN_SIZE];
     if (count == 0)
         return;
@@ -57,7 +57,6 @@ static void warn_of_outside(const struct marks *marks, const struct call_window_
         marks->label, count, count > 1 ? "s are" : " is", human_seconds(rest->farthest, seconds),
         count > 1 ? "they seem to be" : "it seems to be");
     report_session_warn(marks->session, str_text(&text));
-    str_finish(&text);
 }
 
 /* Of calls that start at one moment, the longer first. */
@@ -155,7 +154,7 @@ static int note_open(struct marks *marks, struct gput_error *error)
 {
     const struct call_table *table = &marks->table;
     struct report_session *session = marks->session;
-    struct str text = {0};
+    CLEANUP_STR struct str text = {0};
     double end = session->start + report_session_end_seconds(session) - table->origin;
     if (table->n_open == 0 || session->curves_only)
         return GPUT_OK;
@@ -173,7 +172,6 @@ static int note_open(struct marks *marks, struct gput_error *error)
     bool has_failed = text.failed;
     doc_add_string(
         report_session_list(session, &session->warnings, "warnings"), NULL, str_text(&text));
-    str_finish(&text);
     return has_failed ? error_memory(error) : GPUT_OK;
 }
 

@@ -88,7 +88,7 @@ static int read_rows(struct loading *loading, struct gput_error *error)
 /* What is drawn then is not what was. */
 static void warn_of_backward_rows(const struct loading *loading)
 {
-    struct str text = {0};
+    CLEANUP_STR struct str text = {0};
     char seconds[HUMAN_SIZE];
     if (loading->backward == 0)
         return;
@@ -99,7 +99,6 @@ static void warn_of_backward_rows(const struct loading *loading)
         loading->backward > 1 ? "s lie" : " lies", human_seconds(loading->back_seconds, seconds),
         loading->backward > 1 ? " in all" : "");
     report_session_warn(loading->session, str_text(&text));
-    str_finish(&text);
 }
 
 /* What the figure cannot exceed; NaN: not known. What it must not exceed is read later. */
