@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/thread.h"
-#include "machine/gpu/list_budget.h"
+#include "machine/gpu/call_pace.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -5,7 +5,7 @@
  *
  * Processes are listed ten times a second at most; at once when a device's memory in use has
  * changed since the last list, or a request says so. Lists take at most a twentieth of the time
- * (list_budget.h), except requested ones.
+ * (call_pace.h), except requested ones.
  *
  * A list has a deadline: a thread that is still in the driver then is replaced by another one,
  * which reads devices meanwhile. The late list is published when it comes, and its thread ends.

@@ -231,29 +231,7 @@ static int set_init(struct gpu_set *set, const struct gpu_options *options)
     return failed ? GPUT_ERROR_MEMORY : GPUT_OK;
 }
 
-static bool wanted(const struct gpu_set *set, const struct gpu_source *source)
-{
-    return set->vendor == GPU_VENDOR_OTHER || source->vendor == GPU_VENDOR_OTHER ||
-           source->vendor == set->vendor;
-}
-
-/* Searches for GPUs of one source; a source that has none needs no memory. */
-static int create_feed(struct gpu_set *set, struct gpu_member *member, size_t source,
-    const struct gpu_source_options *options)
-{
-    member->feed = gpu_feed_create(gpu_sources[source], options, set->synchronous);
-    if (!member->feed)
-        return GPUT_ERROR_MEMORY;
-    if (gpu_feed_is_absent(member->feed, &set->statuses[source])) {
-        gpu_feed_close(member->feed, 0);
-        member->feed = NULL;
-        return GPUT_OK;
-    }
-    member->view = calloc(1, sizeof *member->view);
-    return member->view ? GPUT_OK : GPUT_ERROR_MEMORY;
-}
-
-/* Searches for the GPUs of all vendors that are wanted. */
+/* Searches for the GPUs of all vendors that are wanted. A source that has none needs no memory. */
 static int create_feeds(struct gpu_set *set)
 {
     const struct gpu_source_options options = {
@@ -265,15 +243,25 @@ static int create_feeds(struct gpu_set *set)
     };
     for (size_t i = 0; i < GPU_SOURCE_COUNT; i++) {
         struct gpu_member *member = &set->members[i];
-        set->statuses[i].name = gpu_sources[i]->name;
-        if (!wanted(set, gpu_sources[i])) {
+        const struct gpu_source *source = gpu_sources[i];
+        set->statuses[i].name = source->name;
+        if (set->vendor != GPU_VENDOR_OTHER && source->vendor != GPU_VENDOR_OTHER &&
+            source->vendor != set->vendor) {
             gpu_source_status_set(&set->statuses[i], GPU_SOURCE_SKIPPED, "",
                 "not read: only GPUs of %s were asked for", gpu_vendor_name(set->vendor));
             continue;
         }
-        TRY(create_feed(set, member, i, &options));
+        member->feed = gpu_feed_create(source, &options, set->synchronous);
         if (!member->feed)
+            return GPUT_ERROR_MEMORY;
+        if (gpu_feed_is_absent(member->feed, &set->statuses[i])) {
+            gpu_feed_close(member->feed, 0);
+            member->feed = NULL;
             continue;
+        }
+        member->view = calloc(1, sizeof *member->view);
+        if (!member->view)
+            return GPUT_ERROR_MEMORY;
         for (size_t j = 0; j < GPU_MAX_DEVICES; j++)
             member->untracked_ram_bytes[j] = NAN;
     }
@@ -288,6 +276,7 @@ static void start_feeds(struct gpu_set *set)
             gpu_feed_start(set->members[i].feed);
 }
 
+/* Waits for all requests so far to be answered; true when they are. */
 static bool await_feeds(struct gpu_set *set, int64_t deadline_ns)
 {
     bool have_answered = true;
@@ -338,12 +327,6 @@ static void release_finished(struct gpu_set *set)
     }
 }
 
-static bool lacks_uuids(const struct gpu_set *set)
-{
-    return set->uuids && gpu_set_is_opening(set) &&
-           gpu_selection_check(set->uuids, set->devices, set->n_devices, NULL) != GPUT_OK;
-}
-
 bool gpu_set_has_started(struct gpu_set *set)
 {
     return await_feeds(set, clock_monotonic_ns());
@@ -354,7 +337,10 @@ void gpu_set_await_start(struct gpu_set *set, int64_t timeout_ns)
     int64_t start = clock_monotonic_ns();
     await_feeds(set, start + timeout_ns);
     gpu_set_update(set);
-    if (lacks_uuids(set)) {
+    bool lacks_uuids =
+        set->uuids && gpu_set_is_opening(set) &&
+        gpu_selection_check(set->uuids, set->devices, set->n_devices, NULL) != GPUT_OK;
+    if (lacks_uuids) {
         await_feeds(set, start + OPEN_WAIT_FOR_UUID_NS);
         gpu_set_update(set);
     }
@@ -384,41 +370,29 @@ bool gpu_set_is_to_start(const struct gpu_set *set)
     return !set->is_started;
 }
 
-static bool opens_slowly(const struct gpu_set *set)
-{
-    for (size_t i = 0; i < GPU_SOURCE_COUNT; i++)
-        if (set->members[i].feed && gpu_sources[i]->opens_slowly)
-            return true;
-    return false;
-}
-
-/* Opens what was found, waits for the drivers, and checks the UUIDs that were named. */
-static int open_all(
-    struct gpu_set *set, const struct gpu_options *options, struct gput_error *error)
-{
-    if (set_init(set, options) != GPUT_OK || create_feeds(set) != GPUT_OK)
-        return error_memory(error);
-    if (set->uuids || !options->starts_later || !opens_slowly(set))
-        start_feeds(set);
-    gpu_set_await_start(set, GPU_OPEN_WAIT_NS);
-    return gpu_selection_check(set->uuids, set->devices, set->n_devices, error);
-}
+CLEANUP_DEFINE(struct gpu_set, gpu_set_close)
 
 int gpu_set_open(const struct gpu_options *options, struct gpu_set **set, struct gput_error *error)
 {
     enum gpu_vendor vendor;
     *set = NULL;
     TRY(gpu_brand_parse(options->brand, &vendor, error));
-    struct gpu_set *opened = calloc(1, sizeof *opened);
+    CLEANUP(gpu_set_close_pointer) struct gpu_set *opened = calloc(1, sizeof *opened);
     if (!opened)
         return error_memory(error);
     opened->vendor = vendor;
-    int code = open_all(opened, options, error);
-    if (code != GPUT_OK)
-        gpu_set_close(opened);
-    else
-        *set = opened;
-    return code;
+    if (set_init(opened, options) != GPUT_OK || create_feeds(opened) != GPUT_OK)
+        return error_memory(error);
+
+    bool opens_slowly = false;
+    for (size_t i = 0; i < GPU_SOURCE_COUNT; i++)
+        opens_slowly |= opened->members[i].feed && gpu_sources[i]->opens_slowly;
+    if (opened->uuids || !options->starts_later || !opens_slowly)
+        start_feeds(opened);
+    gpu_set_await_start(opened, GPU_OPEN_WAIT_NS);
+    TRY(gpu_selection_check(opened->uuids, opened->devices, opened->n_devices, error));
+    *set = STEAL(opened);
+    return GPUT_OK;
 }
 
 void gpu_set_close(struct gpu_set *set)
@@ -541,24 +515,26 @@ const struct gpu_source_status *gpu_set_sources(const struct gpu_set *set, size_
     return set->statuses;
 }
 
-void gpu_set_await(struct gpu_set *set, int64_t timeout_ns)
+/* Waits for each source in a way of a feed's. */
+static void await_each(struct gpu_set *set, int64_t timeout_ns,
+    void (*await)(struct gpu_feed *feed, int64_t deadline_ns))
 {
     if (!gpu_set_asks(set))
         return;
     int64_t deadline_ns = clock_monotonic_ns() + timeout_ns;
     for (size_t i = 0; i < GPU_SOURCE_COUNT; i++)
         if (set->members[i].feed)
-            gpu_feed_await(set->members[i].feed, deadline_ns);
+            await(set->members[i].feed, deadline_ns);
+}
+
+void gpu_set_await(struct gpu_set *set, int64_t timeout_ns)
+{
+    await_each(set, timeout_ns, gpu_feed_await);
 }
 
 void gpu_set_await_lists(struct gpu_set *set, int64_t timeout_ns)
 {
-    if (!gpu_set_asks(set))
-        return;
-    int64_t deadline_ns = clock_monotonic_ns() + timeout_ns;
-    for (size_t i = 0; i < GPU_SOURCE_COUNT; i++)
-        if (set->members[i].feed)
-            gpu_feed_await_list(set->members[i].feed, deadline_ns);
+    await_each(set, timeout_ns, gpu_feed_await_list);
 }
 
 bool gpu_set_await_all(struct gpu_set *set, double timeout_seconds)

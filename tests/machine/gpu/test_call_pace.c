@@ -58,6 +58,56 @@ static void the_cost_is_the_cpu_time_of_the_call(void **state)
     assert_true(pace.due_ns - now_ns >= 400 * MS);
 }
 
+static void a_late_list_among_quick_ones_delays_nothing(void **state)
+{
+    (void)state;
+    struct list_budget budget = {0};
+    int64_t now_ns = START_NS;
+    for (int i = 0; i < 100; i++, now_ns += 200 * MS)
+        list_budget_spend(&budget, now_ns, i % 5 == 4 ? 24 * MS : MS / 2);
+    list_budget_spend(&budget, now_ns, 24 * MS);
+    assert_true(budget.paid_until_ns <= now_ns);
+}
+
+/* How many lists of that cost begin in a minute when each begins as soon as it may. */
+static int lists_in_a_minute(int64_t cost_ns)
+{
+    struct list_budget budget = {0};
+    int count = 0;
+    for (int64_t now_ns = START_NS; now_ns < START_NS + 60 * NS_PER_SECOND; count++) {
+        list_budget_spend(&budget, now_ns, cost_ns);
+        int64_t end_ns = now_ns + cost_ns;
+        now_ns = budget.paid_until_ns > end_ns ? budget.paid_until_ns : end_ns;
+    }
+    return count;
+}
+
+static void lists_take_a_twentieth_of_the_time_and_of_one_second_saved(void **state)
+{
+    (void)state;
+    for (int64_t cost_ns = MS / 2; cost_ns <= 50 * MS; cost_ns *= 10) {
+        int64_t spent_ns = lists_in_a_minute(cost_ns) * cost_ns;
+        assert_in_range(spent_ns, 60 * NS_PER_SECOND / 20, 61 * NS_PER_SECOND / 20 + cost_ns);
+    }
+}
+
+static void a_slow_driver_is_asked_each_second_and_half_of_the_time_at_most(void **state)
+{
+    (void)state;
+    assert_in_range(lists_in_a_minute(200 * MS), 60, 61);
+    assert_in_range(lists_in_a_minute(3 * NS_PER_SECOND), 10, 11);
+}
+
+static void what_is_saved_is_not_more_than_a_second(void **state)
+{
+    (void)state;
+    struct list_budget budget = {0};
+    list_budget_spend(&budget, START_NS, 60 * MS);
+    assert_int_equal(budget.paid_until_ns, START_NS + 200 * MS);
+    list_budget_spend(&budget, START_NS + 3600 * NS_PER_SECOND, 60 * MS);
+    assert_int_equal(budget.paid_until_ns, START_NS + 3600 * NS_PER_SECOND + 200 * MS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -65,6 +115,10 @@ int main(void)
         cmocka_unit_test(no_pause_is_longer_than_a_second),
         cmocka_unit_test(a_quick_call_needs_none),
         cmocka_unit_test(the_cost_is_the_cpu_time_of_the_call),
+        cmocka_unit_test(a_late_list_among_quick_ones_delays_nothing),
+        cmocka_unit_test(lists_take_a_twentieth_of_the_time_and_of_one_second_saved),
+        cmocka_unit_test(a_slow_driver_is_asked_each_second_and_half_of_the_time_at_most),
+        cmocka_unit_test(what_is_saved_is_not_more_than_a_second),
     };
     return cmocka_run_group_tests_name("machine/gpu/call_pace", tests, NULL, NULL);
 }
