@@ -215,28 +215,19 @@ static bool choose_id(struct plot_figures *figures, const char *id)
     return is_any;
 }
 
-/* Whether the name, of a chart or of a curve, was there before. */
-static bool is_repeated(const struct plot_figures *figures, size_t index, bool is_id)
-{
-    const struct plot_series *series = &figures->series[index];
-    for (size_t i = 0; i < index; i++) {
-        const struct plot_series *before = &figures->series[i];
-        if (strcmp(is_id ? before->id : before->group, is_id ? series->id : series->group) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* Lists the names of all charts, or of all curves, each once. */
 static void list_names(const struct plot_figures *figures, bool is_id, struct str *text)
 {
-    const char *before = "";
     for (size_t i = 0; i < figures->count; i++) {
-        if (is_repeated(figures, i, is_id))
-            continue;
-        str_printf(
-            text, "%s%.60s", before, is_id ? figures->series[i].id : figures->series[i].group);
-        before = ", ";
+        const struct plot_series *series = &figures->series[i];
+        const char *name = is_id ? series->id : series->group;
+        bool is_repeated = false;
+        for (size_t k = 0; k < i && !is_repeated; k++) {
+            const struct plot_series *before = &figures->series[k];
+            is_repeated = strcmp(is_id ? before->id : before->group, name) == 0;
+        }
+        if (!is_repeated)
+            str_printf(text, "%s%.60s", text->length > 0 ? ", " : "", name);
     }
 }
 
@@ -255,28 +246,30 @@ static int refuse(const struct plot_figures *figures, const char *name, struct g
         question, str_text(&charts), str_text(&curves));
 }
 
-/* Chooses the charts that are shown unless others are named; all, where there is none of them. */
-static void choose_usual(struct plot_figures *figures)
-{
-    bool is_any = false;
-    for (size_t i = 0; i < KNOWN_GROUPS; i++) {
-        if (known_groups[i].is_usual)
-            is_any = choose_group(figures, known_groups[i].group, true) || is_any;
-    }
-    for (size_t i = 0; i < figures->count && !is_any; i++)
-        choose_group(figures, figures->series[i].group, false);
-}
-
 static bool is_of_panel(const struct plot_series *series, const struct plot_series *first)
 {
     return series->is_chosen && is_group(series, first->group) &&
            strcmp(series->unit, first->unit) == 0;
 }
 
-/* Those of a panel that has enough; returns how many. */
-static size_t leave_out(struct plot_figures *figures)
+int plot_figures_choose(
+    struct plot_figures *figures, const struct gput_plot_options *options, struct gput_error *error)
 {
-    size_t count = 0;
+    bool is_any = options->n_figures > 0;
+    for (size_t i = 0; i < options->n_figures; i++) {
+        const char *name = options->figures[i];
+        if (!choose_group(figures, name, false) && !choose_id(figures, name))
+            return refuse(figures, name, error);
+    }
+    /* Unless some are named, the usual charts are shown; all, where there is none of them. */
+    for (size_t i = 0; i < KNOWN_GROUPS && options->n_figures == 0; i++) {
+        if (known_groups[i].is_usual)
+            is_any = choose_group(figures, known_groups[i].group, true) || is_any;
+    }
+    for (size_t i = 0; i < figures->count && !is_any; i++)
+        choose_group(figures, figures->series[i].group, false);
+
+    /* A panel with enough curves has no more. */
     for (size_t i = 0; i < figures->count; i++) {
         struct plot_series *series = &figures->series[i];
         size_t before = 0;
@@ -285,22 +278,8 @@ static size_t leave_out(struct plot_figures *figures)
         if (!series->is_chosen || before < MAX_LINES)
             continue;
         series->is_chosen = false;
-        count++;
+        figures->left_out++;
     }
-    return count;
-}
-
-int plot_figures_choose(
-    struct plot_figures *figures, const struct gput_plot_options *options, struct gput_error *error)
-{
-    for (size_t i = 0; i < options->n_figures; i++) {
-        const char *name = options->figures[i];
-        if (!choose_group(figures, name, false) && !choose_id(figures, name))
-            return refuse(figures, name, error);
-    }
-    if (options->n_figures == 0)
-        choose_usual(figures);
-    figures->left_out = leave_out(figures);
     return GPUT_OK;
 }
 

@@ -34,8 +34,8 @@ static const struct gput_results *figures_of(const struct report_session *sessio
     return described && !isnan(described->elapsed_seconds) ? described : NULL;
 }
 
-/* A figure whose bounds are equal is exact, whatever its source. Of results, NULL where no source
- * has it, such as of the clock. */
+/* How far a figure can be trusted: one whose bounds are equal is exact, whatever its source. NULL
+ * of results where no source has it, such as of the clock. */
 static const char *state_of(
     const struct report_session *session, const struct card *card, const struct gput_source *source)
 {
@@ -47,15 +47,6 @@ static const char *state_of(
     if (!source && figures_of(session))
         return NULL;
     return gput_source_state_name(source ? source->state : GPUT_SOURCE_SAMPLED);
-}
-
-/* Of what is bounded: how far it is known. */
-static const char *reason_of(const struct card *card, const struct gput_source *source)
-{
-    bool is_known = !isnan(card->value);
-    return is_known && card->bounded_by && card->bounded_by[0] ? card->bounded_by
-           : source                                            ? source->reason
-                                                               : NULL;
 }
 
 /* Adds a card, with what says how far its figure can be trusted. One without figure and source is
@@ -80,7 +71,8 @@ static void add_card(struct report_session *session, const struct card *card)
     add_known(object, "at_most", card->at_most);
 
     add_known(object, "limit", card->limit);
-    const char *reason = reason_of(card, source);
+    bool has_bounds = !isnan(card->value) && card->bounded_by && card->bounded_by[0];
+    const char *reason = has_bounds ? card->bounded_by : source ? source->reason : NULL;
     const char *state = state_of(session, card, source);
     if (state)
         doc_add_string(object, "state", state);

@@ -83,15 +83,6 @@ static void describe_place(struct doc *object, uint64_t offset, uint64_t length)
     doc_add_int(object, "bytes", (int64_t)length);
 }
 
-static int add_missing(struct report_payload *payload, struct doc *object,
-    struct report_column *column, struct gput_error *error)
-{
-    uint64_t offset, length = column->missing.length;
-    TRY(add_part(payload, &column->missing, &offset, error));
-    describe_place(doc_add_object(object, "missing"), offset, length);
-    return GPUT_OK;
-}
-
 /* Adds the bytes of a column, and says where they are. */
 static int add_bytes(struct report_payload *payload, struct doc *object,
     struct report_column *column, struct gput_error *error)
@@ -103,8 +94,11 @@ static int add_bytes(struct report_payload *payload, struct doc *object,
     describe_place(object, offset, length);
     if (is_delta && column->step != 1)
         doc_add_double(object, "scale", column->step);
-    if (is_delta && column->missing_count > 0)
-        return add_missing(payload, object, column, error);
+    if (!is_delta || column->missing_count == 0)
+        return GPUT_OK;
+    length = column->missing.length;
+    TRY(add_part(payload, &column->missing, &offset, error));
+    describe_place(doc_add_object(object, "missing"), offset, length);
     return GPUT_OK;
 }
 
@@ -163,40 +157,29 @@ const struct report_bytes *report_payload_part(
 
 /* ---- Passing it on ---- */
 
-/* Passes on the document, with blanks that align what follows. */
-static int pass_document(const struct report_payload *payload, const struct str *json,
-    report_receiver *receive, void *user, struct gput_error *error)
-{
-    uint32_t spaces = (uint32_t)padding_of(sizeof(uint32_t) + json->length);
-    uint32_t length = (uint32_t)json->length + spaces;
-    unsigned char head[sizeof length];
-    if (doc_failed(payload->root) || json->failed || json->length > UINT32_MAX - REPORT_ALIGNMENT)
-        return error_memory(error);
-    for (size_t i = 0; i < sizeof head; i++)
-        head[i] = (unsigned char)(length >> 8 * i);
-    TRY(receive(user, head, sizeof head, error));
-    TRY(receive(user, json->data, json->length, error));
-    return receive(user, "        ", spaces, error);
-}
-
-/* Passes on the bytes of all columns, each aligned. */
-static int pass_parts(const struct report_payload *payload, report_receiver *receive, void *user,
+int report_payload_pass(const struct report_payload *payload, report_receiver *receive, void *user,
     struct gput_error *error)
 {
     static const char zeros[REPORT_ALIGNMENT];
+    CLEANUP_STR struct str json = {0};
+    doc_write_json(payload->root, -1, &json);
+    if (doc_failed(payload->root) || json.failed || json.length > UINT32_MAX - REPORT_ALIGNMENT)
+        return error_memory(error);
+
+    /* The document, with blanks that align what follows. */
+    uint32_t spaces = (uint32_t)padding_of(sizeof(uint32_t) + json.length);
+    uint32_t length = (uint32_t)json.length + spaces;
+    unsigned char head[sizeof length];
+    for (size_t i = 0; i < sizeof head; i++)
+        head[i] = (unsigned char)(length >> 8 * i);
+    TRY(receive(user, head, sizeof head, error));
+    TRY(receive(user, json.data, json.length, error));
+    TRY(receive(user, "        ", spaces, error));
+
     for (size_t i = 0; i < payload->part_count; i++) {
         const struct report_bytes *part = &payload->parts[i];
         TRY(report_bytes_pass(part, receive, user, error));
         TRY(receive(user, zeros, padding_of(part->length), error));
     }
     return GPUT_OK;
-}
-
-int report_payload_pass(const struct report_payload *payload, report_receiver *receive, void *user,
-    struct gput_error *error)
-{
-    CLEANUP_STR struct str json = {0};
-    doc_write_json(payload->root, -1, &json);
-    int code = pass_document(payload, &json, receive, user, error);
-    return code == GPUT_OK ? pass_parts(payload, receive, user, error) : code;
 }
