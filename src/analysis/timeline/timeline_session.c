@@ -1,6 +1,7 @@
 #include "analysis/timeline/timeline_inputs.h"
 #include "analysis/timeline/timeline_tables.h"
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/file.h"
 #include "base/json_string.h"
 #include "base/text.h"
@@ -81,20 +82,10 @@ static int add_row(
     return GPUT_OK;
 }
 
-/* Adds all rows of a tracking file. */
-static int add_rows(struct sampling *sampling, struct tracking_reader *reader,
-    struct read_report *report, struct gput_error *error)
+static void sampling_finish(struct sampling *sampling)
 {
-    struct tracking_row rows[ROWS_AT_ONCE];
-    size_t count;
-    do {
-        TRY(tracking_reader_next(reader, rows, ROWS_AT_ONCE, &count, error));
-        for (size_t i = 0; i < count; i++)
-            TRY(add_row(sampling, rows + i, error));
-        report->events += count;
-    } while (count > 0);
-    note_reading(report, tracking_reader_warning(reader), tracking_reader_rows_skipped(reader));
-    return GPUT_OK;
+    for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++)
+        free(sampling->names[i]);
 }
 
 /* Adds the samples of a session as counters of a process of its own. */
@@ -102,23 +93,30 @@ static int add_samples(struct timeline_inputs *inputs, const char *path,
     struct tracking_reader *reader, struct gput_error *error)
 {
     struct timeline_tracks *tracks = &inputs->timeline->tracks;
+    CLEANUP(sampling_finish)
     struct sampling sampling = {.timeline = inputs->timeline,
         .end = NAN,
         .has_gpus = tracking_reader_static_data(reader)->system_gpu_count != 0};
-    struct str name = {0};
+    CLEANUP_STR struct str name = {0};
     str_printf(&name, "Session %s", file_base_name(path));
     uint32_t process = name.failed ? TRACK_NONE : timeline_process(tracks, path, name.data);
-    str_finish(&name);
     sampling.thread = process == TRACK_NONE ? TRACK_NONE : timeline_thread(tracks, process, 0, 0);
-    bool ready = sampling.thread != TRACK_NONE &&
-                 timeline_thread_rename(tracks, sampling.thread, "samples") &&
-                 name_columns(&sampling, reader);
-    int code = ready ? add_rows(&sampling, reader, &inputs->report, error) : error_memory(error);
-    if (code == GPUT_OK)
-        code = timeline_add_tables(inputs, process, sampling.end, reader, error);
-    for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++)
-        free(sampling.names[i]);
-    return code;
+    if (sampling.thread == TRACK_NONE ||
+        !timeline_thread_rename(tracks, sampling.thread, "samples") ||
+        !name_columns(&sampling, reader))
+        return error_memory(error);
+
+    struct tracking_row rows[ROWS_AT_ONCE];
+    size_t count;
+    do {
+        TRY(tracking_reader_next(reader, rows, ROWS_AT_ONCE, &count, error));
+        for (size_t i = 0; i < count; i++)
+            TRY(add_row(&sampling, rows + i, error));
+        inputs->report.events += count;
+    } while (count > 0);
+    note_reading(
+        &inputs->report, tracking_reader_warning(reader), tracking_reader_rows_skipped(reader));
+    return timeline_add_tables(inputs, process, sampling.end, reader, error);
 }
 
 /* The calls of one block in one thread; those of different blocks need not nest. */
@@ -146,52 +144,36 @@ static int find_thread(struct calling *calling, const struct sub_tracking_mark *
     uint32_t *thread, struct gput_error *error)
 {
     struct timeline_tracks *tracks = &calling->inputs->timeline->tracks;
-    struct str key = {0}, name = {0};
+    CLEANUP_STR struct str key = {0};
+    CLEANUP_STR struct str name = {0};
     str_printf(&key, "%s\n%" PRId64, calling->path, row->process_id);
     str_printf(&name, "Code blocks of process %" PRId64, row->process_id);
     uint32_t process =
         key.failed || name.failed ? TRACK_NONE : timeline_process(tracks, key.data, name.data);
-    str_finish(&key);
-    str_finish(&name);
     int64_t number = row->thread_id == SUB_TRACKING_UNKNOWN ? row->process_id : row->thread_id;
     *thread = process == TRACK_NONE ? TRACK_NONE
                                     : timeline_thread(tracks, process, calling->source, number);
     return *thread == TRACK_NONE ? error_memory(error) : GPUT_OK;
 }
 
-/* Adds a code block of a thread. False without memory. */
-static bool add_lane(struct calling *calling, uint32_t name)
-{
-    if (!ARRAY_EXTEND(calling->lanes, calling->lane_count))
-        return false;
-    const char *text = sub_tracking_names_text(calling->names, name);
-    struct block_lane *lane = &calling->lanes[calling->lane_count++];
-    *lane = (struct block_lane){.thread = TRACK_NONE};
-    json_write_string(text, strlen(text), &lane->name);
-    return !lane->name.failed;
-}
-
-/* The lane of a mark, made when it is the first; NULL without memory. */
+/* The code block of a mark in its thread, made when it is the first; NULL without memory. */
 static struct block_lane *lane_of(struct calling *calling, const struct sub_tracking_mark *row)
 {
     char key[64];
     int length = snprintf(key, sizeof key, "%" PRIx64 " %" PRIx64 " %" PRIx32,
         (uint64_t)row->process_id, (uint64_t)row->thread_id, row->name);
     uint32_t number = names_add(&calling->lane_keys, key, (size_t)length);
-    if (number == NAMES_NONE || (number == calling->lane_count && !add_lane(calling, row->name)))
+    if (number == NAMES_NONE)
         return NULL;
-    return &calling->lanes[number];
-}
-
-/* Frees what is known of the code blocks of all threads. */
-static void forget_lanes(struct calling *calling)
-{
-    for (uint32_t i = 0; i < calling->lane_count; i++) {
-        str_finish(&calling->lanes[i].name);
-        open_starts_finish(&calling->lanes[i].open);
-    }
-    free(calling->lanes);
-    names_finish(&calling->lane_keys);
+    if (number < calling->lane_count)
+        return &calling->lanes[number];
+    if (!ARRAY_EXTEND(calling->lanes, calling->lane_count))
+        return NULL;
+    const char *text = sub_tracking_names_text(calling->names, row->name);
+    struct block_lane *lane = &calling->lanes[calling->lane_count++];
+    *lane = (struct block_lane){.thread = TRACK_NONE};
+    json_write_string(text, strlen(text), &lane->name);
+    return lane->name.failed ? NULL : lane;
 }
 
 /* Finds the start of a stop: the latest of its thread, unless the mark names it. Then the start may
@@ -255,46 +237,43 @@ static int name_threads(
     return GPUT_OK;
 }
 
-/* Adds all marks of a file. */
-static int add_marks(
-    struct calling *calling, struct sub_tracking_reader *reader, struct gput_error *error)
+static void calling_finish(struct calling *calling)
 {
-    struct read_report *report = &calling->inputs->report;
-    struct sub_tracking_mark rows[ROWS_AT_ONCE];
-    size_t count;
-    do {
-        TRY(sub_tracking_reader_next(reader, rows, ROWS_AT_ONCE, &count, error));
-        for (size_t i = 0; i < count; i++)
-            TRY(add_mark(calling, rows + i, error));
-        report->events += count;
-    } while (count > 0);
-    note_reading(
-        report, sub_tracking_reader_warning(reader), sub_tracking_reader_rows_skipped(reader));
-    if (calling->starts > calling->calls)
-        report->unusable += calling->starts - calling->calls;
-    return name_threads(calling, sub_tracking_reader_labels(reader), error);
+    for (uint32_t i = 0; i < calling->lane_count; i++) {
+        str_finish(&calling->lanes[i].name);
+        open_starts_finish(&calling->lanes[i].open);
+    }
+    free(calling->lanes);
+    names_finish(&calling->lane_keys);
+    sub_tracking_names_destroy(calling->names);
 }
 
 /* Adds the calls of a sub-tracking file as slices. */
 static int add_sub_tracking(
     struct timeline_inputs *inputs, const char *path, struct gput_error *error)
 {
+    CLEANUP(calling_finish)
     struct calling calling = {.inputs = inputs, .path = path, .names = sub_tracking_names_create()};
-    struct sub_tracking_reader *reader;
+    CLEANUP(sub_tracking_reader_close_pointer) struct sub_tracking_reader *reader = NULL;
+    struct read_report *report = &inputs->report;
     calling.source = names_add(&inputs->sources, path, strlen(path));
-    if (calling.source == NAMES_NONE) {
-        sub_tracking_names_destroy(calling.names);
+    if (calling.source == NAMES_NONE || !calling.names)
         return error_memory(error);
-    }
-    int code = calling.names ? sub_tracking_reader_salvage(path, calling.names, &reader, error)
-                             : error_memory(error);
-    if (code == GPUT_OK) {
-        code = add_marks(&calling, reader, error);
-        sub_tracking_reader_close(reader);
-    }
-    forget_lanes(&calling);
-    sub_tracking_names_destroy(calling.names);
-    return code;
+    TRY(sub_tracking_reader_salvage(path, calling.names, &reader, error));
+
+    struct sub_tracking_mark rows[ROWS_AT_ONCE];
+    size_t count;
+    do {
+        TRY(sub_tracking_reader_next(reader, rows, ROWS_AT_ONCE, &count, error));
+        for (size_t i = 0; i < count; i++)
+            TRY(add_mark(&calling, rows + i, error));
+        report->events += count;
+    } while (count > 0);
+    note_reading(
+        report, sub_tracking_reader_warning(reader), sub_tracking_reader_rows_skipped(reader));
+    if (calling.starts > calling.calls)
+        report->unusable += calling.starts - calling.calls;
+    return name_threads(&calling, sub_tracking_reader_labels(reader), error);
 }
 
 bool timeline_is_session(const char *path)
@@ -317,22 +296,6 @@ bool timeline_is_session(const char *path)
     return is_session;
 }
 
-/* A file that is not a session's, damaged beyond reading, does not keep others from being merged.
- */
-static int leave_out(struct timeline_inputs *inputs, const struct gput_error *not_tracking,
-    const struct gput_error *not_sub_tracking)
-{
-    struct str text = {0};
-    if (not_tracking->code == GPUT_ERROR_FORMAT) /* its name may be that of a tracking file */
-        str_append_sentence(&text, not_tracking->message);
-    str_append_sentence(&text, not_sub_tracking->message);
-    str_append(&text, "This file is skipped");
-    inputs->report.files++;
-    inputs->report.damaged++;
-    read_report_warn_text(&inputs->report, &text);
-    return GPUT_OK;
-}
-
 int timeline_add_session(struct timeline_inputs *inputs, const char *path, struct gput_error *error)
 {
     struct tracking_reader *reader;
@@ -340,15 +303,26 @@ int timeline_add_session(struct timeline_inputs *inputs, const char *path, struc
     if (inputs->search)
         return GPUT_OK; /* a session has no steps */
     int code = tracking_reader_salvage(path, &reader, &not_tracking);
-    if (code == GPUT_ERROR_FORMAT || code == GPUT_ERROR_INVALID) {
-        code = add_sub_tracking(inputs, path, &not_sub_tracking);
-        if (code == GPUT_ERROR_FORMAT)
-            return leave_out(inputs, &not_tracking, &not_sub_tracking);
-        return code == GPUT_OK ? GPUT_OK : error_copy(error, &not_sub_tracking);
+    if (code == GPUT_OK) {
+        code = add_samples(inputs, path, reader, error);
+        tracking_reader_close(reader);
+        return code;
     }
-    if (code != GPUT_OK)
+    if (code != GPUT_ERROR_FORMAT && code != GPUT_ERROR_INVALID)
         return error_copy(error, &not_tracking);
-    code = add_samples(inputs, path, reader, error);
-    tracking_reader_close(reader);
-    return code;
+    code = add_sub_tracking(inputs, path, &not_sub_tracking);
+    if (code != GPUT_ERROR_FORMAT)
+        return code == GPUT_OK ? GPUT_OK : error_copy(error, &not_sub_tracking);
+
+    /* A file that is not a session's, damaged beyond reading, does not keep others from being
+     * merged. */
+    struct str text = {0};
+    if (not_tracking.code == GPUT_ERROR_FORMAT) /* its name may be that of a tracking file */
+        str_append_sentence(&text, not_tracking.message);
+    str_append_sentence(&text, not_sub_tracking.message);
+    str_append(&text, "This file is skipped");
+    inputs->report.files++;
+    inputs->report.damaged++;
+    read_report_warn_text(&inputs->report, &text);
+    return GPUT_OK;
 }
