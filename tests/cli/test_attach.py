@@ -61,18 +61,27 @@ class Attach(CommandTest):
         self.assertGreaterEqual(report["compute_time"]["time"], 0.3)
         self.assertIsNone(process.poll())
 
-    def test_what_no_figure_has_of_its_memory_is_said(self):
-        """Pages of hugetlbfs: on a recorded procfs, since few machines have any."""
+    def test_pages_of_hugetlbfs_are_ram(self):
+        """On a recorded procfs, since few machines have any; as maps show them, and as status does where the machine has some."""
         shutil.copytree(SOURCE / "tests" / "fixtures" / "procfs-hybrid", self.folder / "proc")
         maps = self.folder / "proc" / "4005" / "smaps_rollup"
-        for kilobytes, said in ((0, False), (204800, True)):
+        status, meminfo = (self.folder / "proc" / name for name in ("4005/status", "meminfo"))
+        status.write_text(re.sub(r"HugetlbPages:.*\n", "", status.read_text()) + "HugetlbPages:\t  409600 kB\n")
+        meminfo.write_text(re.sub(r"Hugetlb:.*\n", "", meminfo.read_text()))
+        figures = []
+        for kilobytes, pool, said, mode in ((0, 0, None, "adaptive"), (204800, 0, 210, "adaptive"), (0, 1048576, 419, "totals")):
             maps.write_text(re.sub(r"(Shared_Hugetlb:) +\d+", rf"\1 {kilobytes:12}", maps.read_text()))
+            meminfo.write_text(re.sub(r"Hugetlb:.*\n", "", meminfo.read_text()) + f"Hugetlb: {pool:12} kB\n")
             done = self.run_command(
-                "attach", "--for", "0.1", "--st=0.05", "-f", "json", "--disable-logs", 4005,
+                "attach", "--for", "0.1", "--st=0.05", "--ru=bytes", "--ram", mode, "-f", "json", "--disable-logs", 4005,
                 env={**os.environ, "GPUT_PROCFS": str(self.folder / "proc")})
             self.assertEqual(done.returncode, 0, done.stderr)
-            reason = json.loads(done.stdout)["sources"]["ram"]["reason"]
-            self.assertEqual("without hugetlb pages (210 MB of one process)" in reason, said, reason)
+            report = json.loads(done.stdout)
+            reason = report["sources"]["ram"]["reason"]
+            self.assertEqual(re.findall(r"with hugetlb pages \(up to (\d+) MB", reason), [str(said)] if said else [], reason)
+            figures.append(report["max_ram"]["main"]["total_rss"])
+            self.assertEqual(report["tracker"]["contradictions"], 0)
+        self.assertEqual([figure - figures[0] for figure in figures], [0, 204800 * 1024, 409600 * 1024])
 
     def test_a_procfs_of_processes_alone_has_nothing_of_the_machine(self):
         """As it is mounted with subset=pid."""

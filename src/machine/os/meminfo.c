@@ -49,6 +49,10 @@ int meminfo_parse(const char *text, struct meminfo *meminfo)
     while (seen != SEEN_ALL && scan_next_line(&text, end, &line))
         seen |= parse_line(&line, meminfo);
     meminfo->has_available = (seen & SEEN_AVAILABLE) != 0;
+    uint64_t kib;
+    const char *hugetlb = strstr(text, "\nHugetlb:");
+    meminfo->has_hugetlb =
+        hugetlb && scan_uint64(scan_blanks(hugetlb + strlen("\nHugetlb:")), &kib) && kib > 0;
     return (seen & SEEN_TOTAL) && (seen & SEEN_FREE) ? GPUT_OK : GPUT_ERROR_FORMAT;
 }
 

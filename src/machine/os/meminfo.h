@@ -16,6 +16,7 @@ struct meminfo {
     uint64_t buffers_bytes;
     uint64_t cached_bytes; /* page cache without reclaimable slab */
     uint64_t reclaimable_slab_bytes;
+    bool has_hugetlb; /* some pages are of hugetlbfs, in use or kept for it */
 };
 
 /* Returns GPUT_OK, or GPUT_ERROR_FORMAT when MemTotal or MemFree is missing. */

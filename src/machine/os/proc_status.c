@@ -69,6 +69,9 @@ static int parse_line(const struct scan_line *line, struct proc_status *status)
     case 'V':
         SCAN_BYTES(line, "VmHWM:", &status->peak_rss_bytes);
         return SCAN_BYTES(line, "VmRSS:", &number) ? SEEN_MEMORY : 0;
+    case 'H':
+        SCAN_BYTES(line, "HugetlbPages:", &status->hugetlb_bytes);
+        return 0;
     case 'C':
         if ((value = SCAN_VALUE(line, "Cpus_allowed:")))
             status->allowed_cpu_count = count_mask(value);

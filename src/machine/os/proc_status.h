@@ -17,6 +17,7 @@ struct proc_status {
     uid_t uid;               /* real */
     bool has_memory;         /* false for zombies and kernel threads: the next is then 0 */
     uint64_t peak_rss_bytes; /* VmHWM: kept by the kernel since the last execve() */
+    uint64_t hugetlb_bytes;  /* HugetlbPages, which are in no RSS */
     /* NSpid: the pid in each pid namespace from that of the procfs mount inwards. 0 entries before
      * Linux 4.1. Deeper nesting than the array is truncated: the innermost is then missing. */
     uint32_t namespace_count;

@@ -265,7 +265,6 @@ static void read_exact(const struct pass *pass, struct process *process, bool ma
         metered->exact.mapped_bytes = 0;
     metered->exact.mapped_bytes += bytes_minus(memory->file_bytes, file_bytes);
     readings->count++;
-    bytes_raise(&readings->hugetlb_bytes, memory->hugetlb_bytes);
     metered->exact.read_ns = pass->now_ns;
     metered->memory_is_stale = false;
     metered->exact.faults = process->polled->stat.minor_faults;

@@ -42,9 +42,8 @@ struct exact_readings {
     struct exact_group *groups; /* scratch, owned */
     size_t group_capacity;
 
-    uint64_t count;         /* so far */
-    uint64_t hugetlb_bytes; /* the most of one process so far; in no other figure */
-    uint64_t refused;       /* processes so far whose maps could not be read */
+    uint64_t count;   /* so far */
+    uint64_t refused; /* processes so far whose maps could not be read */
 };
 
 void exact_readings_init(

@@ -33,7 +33,7 @@ struct reading {
     size_t range_count, range_capacity;
     struct rss rss;
     uint64_t anonymous_bytes, anonymous_private_bytes, anonymous_pss_bytes;
-    uint64_t hugetlb_bytes;
+    uint64_t hugetlb_bytes, ranges_hugetlb_bytes;
     bool failed;
 };
 
@@ -101,9 +101,13 @@ static void visit_mapping(void *user, const struct memory_mapping *mapping)
     uint64_t anonymous_private = bytes_min(anonymous, mapping->private_bytes);
     uint64_t anonymous_shared = anonymous - anonymous_private;
 
-    reading->rss.private += mapping->private_bytes;
-    reading->rss.shared += mapping->shared_bytes;
+    /* Pages of hugetlbfs are in no other line. Private mappings have copies of their own. */
+    uint64_t private_hugetlb = mapping->is_shared ? mapping->private_hugetlb_bytes : 0;
+    uint64_t hugetlb = private_hugetlb + mapping->shared_hugetlb_bytes;
+    reading->rss.private += mapping->private_bytes + mapping->private_hugetlb_bytes;
+    reading->rss.shared += mapping->shared_bytes + mapping->shared_hugetlb_bytes;
     reading->hugetlb_bytes += mapping->private_hugetlb_bytes + mapping->shared_hugetlb_bytes;
+    reading->ranges_hugetlb_bytes += hugetlb;
     reading->anonymous_bytes += anonymous;
     reading->anonymous_private_bytes += anonymous_private;
     if (!mapping->is_file_or_shared) {
@@ -114,17 +118,19 @@ static void visit_mapping(void *user, const struct memory_mapping *mapping)
     /* Copies do not belong to the file, and so not to its Pss either. */
     uint64_t copies_pss = anonymous_private + pss_of_copies(mapping, anonymous_shared);
     reading->anonymous_pss_bytes += copies_pss;
-    if (mapping->rss_bytes == 0)
+    if (mapping->rss_bytes + hugetlb == 0)
         return;
-    add_range(reading, &(struct shared_range){
-                           .device = mapping->device,
-                           .inode = mapping->inode,
-                           .start = mapping->offset,
-                           .end = mapping->offset + (mapping->end - mapping->start),
-                           .private_bytes = mapping->private_bytes - anonymous_private,
-                           .shared_bytes = bytes_minus(mapping->shared_bytes, anonymous_shared),
-                           .pss_bytes = bytes_minus(mapping->pss_bytes, copies_pss),
-                       });
+    add_range(
+        reading, &(struct shared_range){
+                     .device = mapping->device,
+                     .inode = mapping->inode,
+                     .start = mapping->offset,
+                     .end = mapping->offset + (mapping->end - mapping->start),
+                     .private_bytes = mapping->private_bytes - anonymous_private + private_hugetlb,
+                     .shared_bytes = bytes_minus(mapping->shared_bytes, anonymous_shared) +
+                                     mapping->shared_hugetlb_bytes,
+                     .pss_bytes = bytes_minus(mapping->pss_bytes, copies_pss) + private_hugetlb,
+                 });
 }
 
 static void set_reference(struct memory *memory)
@@ -133,6 +139,7 @@ static void set_reference(struct memory *memory)
     memory->refused = memory->unanswered = false;
     memory->exact_resident_bytes = memory->resident_bytes;
     memory->exact_file_bytes = memory->file_bytes;
+    memory->exact_hugetlb_bytes = memory->hugetlb_bytes;
 }
 
 /* Sets what smaps gave, and gives the ranges before in exchange. */
@@ -150,6 +157,7 @@ static void take_smaps(struct memory *memory, struct reading *reading)
     memory->anonymous_pss_bytes = reading->anonymous_pss_bytes;
     memory->hugetlb_bytes = reading->hugetlb_bytes;
     memory->ranges_file_bytes = memory->file_bytes;
+    memory->ranges_hugetlb_bytes = reading->ranges_hugetlb_bytes;
     memory->has_ranges = true;
     memory->ranges_readings++;
     set_reference(memory);
@@ -165,9 +173,9 @@ static uint64_t ranges_private_bytes(const struct memory *memory)
 
 static void take_rollup(struct memory *memory, const struct proc_smaps_rollup *rollup)
 {
-    memory->exact.private = rollup->private_bytes;
-    memory->exact.shared = rollup->shared_bytes;
-    memory->exact.total = rollup->private_bytes + rollup->shared_bytes;
+    memory->exact.private = rollup->private_bytes + rollup->private_hugetlb_bytes;
+    memory->exact.shared = rollup->shared_bytes + rollup->shared_hugetlb_bytes;
+    memory->exact.total = memory->exact.private + memory->exact.shared;
     memory->anonymous_bytes = rollup->anonymous_bytes;
     memory->anonymous_private_bytes = bytes_min(
         rollup->anonymous_bytes, bytes_minus(rollup->private_bytes, ranges_private_bytes(memory)));
@@ -252,7 +260,8 @@ void memory_reconcile(
     uint64_t resident_before = memory->exact_resident_bytes;
     uint64_t file_before = memory->exact_file_bytes;
     bool ranges_were_read = memory->has_ranges && memory->ranges_file_bytes == file_before;
-    uint64_t exact = memory->exact.total, file_exact = bytes_minus(exact, memory->anonymous_bytes);
+    uint64_t exact = bytes_minus(memory->exact.total, memory->exact_hugetlb_bytes),
+             file_exact = bytes_minus(exact, memory->anonymous_bytes);
 
     memory_set_fast(memory, resident_bytes, file_bytes);
     uint64_t resident = nearest(exact, resident_before, memory->resident_bytes);
@@ -278,15 +287,22 @@ static uint64_t shifted(uint64_t then, uint64_t before, uint64_t now)
     return now >= before ? then + (now - before) : bytes_minus(then, before - now);
 }
 
+uint64_t memory_hugetlb_alone_bytes(const struct memory *memory)
+{
+    return bytes_minus(
+        memory->hugetlb_bytes, memory->has_ranges ? memory->ranges_hugetlb_bytes : 0);
+}
+
 struct rss memory_rss(const struct memory *memory)
 {
-    struct rss rss = {.total = memory->resident_bytes};
+    struct rss rss = {.total = memory->resident_bytes + memory->hugetlb_bytes};
     if (!memory->has_exact) {
-        rss.private = memory_anonymous_bytes(memory);
+        rss.private = memory_anonymous_bytes(memory) + memory->hugetlb_bytes;
         rss.shared = memory->file_bytes;
         return rss;
     }
-    rss.total = shifted(memory->exact.total, memory->exact_resident_bytes, memory->resident_bytes);
+    rss.total = shifted(
+        memory->exact.total, memory->exact_resident_bytes + memory->exact_hugetlb_bytes, rss.total);
     /* New anonymous memory is private; new file pages are private in the same proportion as before.
      */
     uint64_t anonymous_then = memory->exact_resident_bytes - memory->exact_file_bytes;
@@ -296,7 +312,8 @@ struct rss memory_rss(const struct memory *memory)
     double private_part = file ? (double)file_private / (double)file : 0;
     double file_moved = (double)memory->file_bytes - (double)memory->exact_file_bytes;
 
-    rss.private = shifted(memory->exact.private, anonymous_then, memory_anonymous_bytes(memory));
+    rss.private = shifted(memory->exact.private, anonymous_then + memory->exact_hugetlb_bytes,
+        memory_anonymous_bytes(memory) + memory->hugetlb_bytes);
     double private_bytes = (double)rss.private + file_moved * private_part;
     rss.private = private_bytes > 0 ? bytes_min((uint64_t)private_bytes, rss.total) : 0;
     rss.shared = rss.total - rss.private;
@@ -340,11 +357,13 @@ bool memory_has_changed(const struct memory *memory)
 {
     return !memory->has_exact ||
            differs(memory->resident_bytes, memory->exact_resident_bytes, memory->resident_bytes) ||
-           differs(memory->file_bytes, memory->exact_file_bytes, memory->resident_bytes);
+           differs(memory->file_bytes, memory->exact_file_bytes, memory->resident_bytes) ||
+           differs(memory->hugetlb_bytes, memory->exact_hugetlb_bytes, memory->resident_bytes);
 }
 
 bool memory_ranges_have_changed(const struct memory *memory)
 {
     return !memory->has_ranges ||
-           differs(memory->file_bytes, memory->ranges_file_bytes, memory->resident_bytes);
+           differs(memory->file_bytes, memory->ranges_file_bytes, memory->resident_bytes) ||
+           differs(memory->hugetlb_bytes, memory->exact_hugetlb_bytes, memory->resident_bytes);
 }

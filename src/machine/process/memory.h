@@ -22,22 +22,25 @@ struct memory {
     /* The fast reading. */
     uint64_t resident_bytes; /* RSS */
     uint64_t file_bytes;     /* of that, file and shared memory pages */
+    uint64_t hugetlb_bytes;  /* pages of hugetlbfs, in neither of these; of status, or of the last
+                                exact reading */
 
     /* The exact reading, and the fast one of the same moment. */
     bool has_exact;
     bool refused;    /* permission denied: only the fast reading can be used */
     bool unanswered; /* the last exact reading did not return */
     uint64_t exact_resident_bytes, exact_file_bytes;
+    uint64_t exact_hugetlb_bytes;
     struct rss exact;
     uint64_t anonymous_bytes;         /* neither file nor shared memory pages */
     uint64_t anonymous_private_bytes; /* of that, mapped by this process alone */
     uint64_t anonymous_pss_bytes;     /* each page divided by the number of its mappers */
-    uint64_t hugetlb_bytes;           /* pages of hugetlbfs: neither in RSS nor in anything above */
 
     /* File and shared mappings, from smaps; adjacent ones of one object are merged. */
     bool has_ranges;
-    uint64_t ranges_file_bytes; /* `file_bytes` when they were read */
-    uint64_t ranges_readings;   /* number of readings */
+    uint64_t ranges_file_bytes;    /* `file_bytes` when they were read */
+    uint64_t ranges_hugetlb_bytes; /* hugetlb pages in the ranges: others may map them, too */
+    uint64_t ranges_readings;      /* number of readings */
     struct shared_range *ranges;
     size_t range_count, range_capacity;
 };
@@ -71,7 +74,11 @@ int memory_read_exact(
 void memory_reconcile(
     struct memory *memory, uint64_t resident_bytes, uint64_t file_bytes, uint64_t lag_bytes);
 
-/* The figures of this process alone, as of the last fast reading. */
+/* Hugetlb pages that no other process has: copies in private mappings, and what came since the
+ * ranges were read. */
+uint64_t memory_hugetlb_alone_bytes(const struct memory *memory);
+
+/* The figures of this process alone, as of the last fast reading, with its hugetlb pages. */
 struct rss memory_rss(const struct memory *memory);
 
 /* Resident anonymous bytes, as of the last fast reading. */

@@ -6,6 +6,7 @@
 #include "machine/os/proc_children.h"
 #include "machine/os/proc_stat.h"
 #include "machine/os/proc_statm.h"
+#include "machine/os/proc_status.h"
 #include "machine/os/procfs.h"
 
 #include <errno.h>
@@ -170,6 +171,15 @@ static void set_fast(struct process *process, uint64_t resident, uint64_t file)
         polled->peak_resident_bytes = polled->memory.resident_bytes;
 }
 
+/* statm has no pages of hugetlbfs. */
+static void read_hugetlb(struct process *process, const struct process_view *view)
+{
+    struct proc_status status;
+    if (view->has_hugetlb &&
+        proc_status_read(view->procfs_root, process->polled->memory_pid, &status, NULL) == GPUT_OK)
+        process->polled->memory.hugetlb_bytes = status.hugetlb_bytes;
+}
+
 /* After the stat of the same scan. */
 static int read_cheap(struct process *process, struct process_view *view)
 {
@@ -182,6 +192,7 @@ static int read_cheap(struct process *process, struct process_view *view)
         return GPUT_OK;
     }
     set_fast(process, resident, file);
+    read_hugetlb(process, view);
     return GPUT_OK;
 }
 

@@ -271,6 +271,7 @@ struct process_view {
     int64_t ns_per_tick; /* unit of the times in stat */
     uint64_t page_bytes;
     uint64_t lag_bytes;  /* by which the kernel's RSS counters may lag */
+    bool has_hugetlb;    /* the machine has pages of hugetlbfs: processes may use some */
     unsigned free_files; /* how many more descriptors may be cached */
 };
 

@@ -491,6 +491,7 @@ int process_tree_init(
         .own_children_fd = -1,
         .generation = 1};
     tree->view.free_files = options->kept_files;
+    tree->view.has_hugetlb = options->has_hugetlb;
     tree->view.calls = options->calls;
     /* In a procfs of another namespace, that pid is another process's. */
     tree->own_pid = tree->view.has_cpu_clocks ? getpid() : 0;

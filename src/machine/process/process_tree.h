@@ -28,6 +28,7 @@ struct process_tree_options {
     bool (*is_own_child)(void *caller, pid_t pid);
     void *caller;
     unsigned kept_files; /* how many descriptors may be cached */
+    bool has_hugetlb;    /* see struct process_view */
     /* Called with `user` and each process that procfs has no more, unless its state is
      * PROCESS_FOUND: calls process_end_polls(), and may take the process out of the table. NULL: no
      * process leaves that state. */

@@ -92,6 +92,7 @@ struct scope {
     uint64_t anonymous_bytes; /* each page once; of members whose maps may be read */
     uint64_t alone_bytes;     /* of all members: what certainly no other one has, too */
     uint64_t file_bytes;      /* the most of one member whose mappings were not read */
+    uint64_t hugetlb_bytes;   /* that are not in the ranges */
     uint64_t highest_rss;     /* of one member: the total cannot be less */
     size_t members;
     bool has_opaque;
@@ -162,6 +163,7 @@ static void add_member(
     const struct polled *polled = process->polled;
     struct rss rss = memory_rss(&polled->memory);
     bytes_raise(&scope->highest_rss, rss.total);
+    scope->hugetlb_bytes += memory_hugetlb_alone_bytes(&polled->memory);
     scope->only = process;
     scope->members++;
     if (!polled->memory.has_ranges)
@@ -230,7 +232,9 @@ static struct rss scope_rss(const struct scope *scope, uint64_t file_bytes)
     uint64_t anonymous = scope->anonymous_bytes;
     if (scope->has_opaque)
         anonymous = bytes_max(anonymous, scope->alone_bytes);
-    rss.total = bytes_max(anonymous + bytes_max(file_bytes, scope->file_bytes), scope->highest_rss);
+    rss.total =
+        bytes_max(anonymous + bytes_max(file_bytes, scope->file_bytes) + scope->hugetlb_bytes,
+            scope->highest_rss);
     /* What each had private when it was read may be another's by now. */
     rss.private = bytes_min(scope->private_bytes, rss.total);
     rss.shared = rss.total - rss.private;
@@ -334,6 +338,7 @@ static void add_up(struct ram_meter *meter, const struct process_tree *tree)
         const struct process *process = tree->processes[i];
         if (!process_has_memory(process))
             continue;
+        bytes_raise(&meter->hugetlb_bytes, process->polled->memory.hugetlb_bytes);
         add_member(process->is_main ? &main : &descendants, tree, process);
         add_member(&combined, tree, process);
     }

@@ -44,6 +44,7 @@ struct ram_meter {
     size_t range_capacity;
 
     struct ram_figures figures; /* of the last scan */
+    uint64_t hugetlb_bytes;     /* pages of hugetlbfs: the most of one process so far */
     uint64_t unread_bytes; /* that the figures of one scan may lack: the most so far, of scans that
                               may lack more than 1 % */
 };

@@ -290,15 +290,14 @@ bool ledger_peaks_are_reset(const struct ledger *ledger)
     return ledger->settings->options.rss_peaks_may_be_reset || has_fallen;
 }
 
-static void remove_upper_bounds(struct gput_results *results)
+static void remove_upper_bounds(struct gput_results *results, const char *why)
 {
     struct gput_peak *peaks[] = {
         &results->peaks.main, &results->peaks.descendants, &results->peaks.combined};
     for (size_t i = 0; i < sizeof peaks / sizeof *peaks; i++) {
         if (peaks[i]->at_most_bytes == 0)
             continue; /* there were none */
-        set_peak(peaks[i], peaks[i]->bytes, NAN,
-            "at least what was seen: a program resets the peak that the kernel keeps of it");
+        set_peak(peaks[i], peaks[i]->bytes, NAN, why);
     }
 }
 
@@ -322,7 +321,11 @@ void ledger_fill_peaks(
     fill_combined(
         ledger, bound, results->max[GPUT_COMBINED_RAM], at_least, main, &results->peaks.combined);
     if (ledger_peaks_are_reset(ledger))
-        remove_upper_bounds(results);
+        remove_upper_bounds(results,
+            "at least what was seen: a program resets the peak that the kernel keeps of it");
+    else if (ledger->snapshot->ram->hugetlb_bytes > 0)
+        remove_upper_bounds(results,
+            "at least what was seen: the peaks that the kernel keeps are without hugetlb pages");
     fill_control_group(ledger, &results->peaks.control_group);
     limit_group_fill(
         &ledger->limit_group, results->peaks.control_group.bytes, &results->peaks.limit_group);

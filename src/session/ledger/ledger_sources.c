@@ -23,9 +23,9 @@ static void add_ram_source(const struct ledger *ledger, struct gput_results *res
         snprintf(unread, sizeof unread,
             "; some maps were read later: a sample may be low by up to %.0f MB",
             (double)ram->unread_bytes / 1e6);
-    if (ram->readings.hugetlb_bytes)
-        snprintf(hugetlb, sizeof hugetlb, "; without hugetlb pages (%.0f MB of one process)",
-            (double)ram->readings.hugetlb_bytes / 1e6);
+    if (ram->hugetlb_bytes)
+        snprintf(hugetlb, sizeof hugetlb, "; with hugetlb pages (up to %.0f MB of one process)",
+            (double)ram->hugetlb_bytes / 1e6);
     if (ledger->snapshot->tree->unanswered)
         results_add_source(results, "ram", GPUT_SOURCE_SAMPLED,
             "at least: %llu of %llu processes do not answer, because they wait in the kernel: "
@@ -41,8 +41,8 @@ static void add_ram_source(const struct ledger *ledger, struct gput_results *res
             (unsigned long long)ledger->snapshot->tree->seen, hugetlb);
     else if (ram->readings.when == EXACT_READINGS_OF_SEVERAL && ram->readings.count == 0)
         results_add_source(results, "ram", GPUT_SOURCE_SAMPLED,
-            "%sstatm at each tick; anonymous memory counts as private, memory of files as shared",
-            at_least);
+            "%sstatm at each tick; anonymous memory counts as private, memory of files as shared%s",
+            at_least, hugetlb);
     else if (ram->readings.when == EXACT_READINGS_ALWAYS)
         results_add_source(results, "ram", GPUT_SOURCE_SAMPLED,
             "%smemory maps of every process at each tick%s", at_least, hugetlb);

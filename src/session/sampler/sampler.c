@@ -21,6 +21,7 @@ static int init_trees(struct sampler *sampler, struct gput_error *error)
         .main_is_old = true,
         .kept_files = tracked->kept_files};
     sampler->tree = sampler->all = (struct process_tree){.loadavg_fd = -1, .own_children_fd = -1};
+    sampler->options.tree.has_hugetlb = sampler->system->has_hugetlb;
     if (has_process(sampler))
         TRY(process_tree_init(&sampler->tree, tracked, error));
     if (sampler->options.lists_all)
@@ -93,6 +94,7 @@ void sampler_skip_machine(struct sampler *sampler, bool skip)
 /* False when none is left: the last figures stay. */
 static bool scan_and_measure_ram(struct sampler *sampler, bool none_started, int64_t now_ns)
 {
+    sampler->tree.view.has_hugetlb = sampler->system->has_hugetlb;
     process_tree_scan(&sampler->tree, none_started, now_ns);
     bool any_lives = sampler_main_lives(sampler) || sampler->tree.has_others;
     if (any_lives)

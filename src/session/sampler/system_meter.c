@@ -34,6 +34,7 @@ static void read_ram(struct system_meter *meter)
         return;
     meter->ram_capacity_bytes = (double)meminfo.total_bytes;
     meter->ram_used_bytes = (double)meminfo_used_bytes(&meminfo);
+    meter->has_hugetlb = meminfo.has_hugetlb;
 }
 
 static void read_cpu(struct system_meter *meter, int64_t now_ns)

@@ -22,6 +22,7 @@ struct system_meter {
 
     double ram_capacity_bytes; /* NaN: not available */
     double ram_used_bytes;     /* NaN: not available */
+    bool has_hugetlb;          /* as of the last reading of RAM */
     double cpu_sum_percent;    /* 100 is one core; NaN until a first interval is over */
 };
 

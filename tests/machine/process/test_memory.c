@@ -186,7 +186,7 @@ static void a_rollup_gives_the_same_sums(void **state)
 }
 
 /* They are in no other line of smaps, nor in statm. */
-static void pages_of_hugetlbfs_are_counted_separately(void **state)
+static void pages_of_hugetlbfs_are_ram(void **state)
 {
     (void)state;
     const char *text = "00400000-00800000 rw-s 00000000 00:0f 77   /anon_hugepage (deleted)\n"
@@ -199,8 +199,38 @@ static void pages_of_hugetlbfs_are_counted_separately(void **state)
         memory.hugetlb_bytes = 0;
         assert_int_equal(memory_read_exact(&memory, NULL, fake.root, 10, rollup), GPUT_OK);
         assert_int_equal(memory.hugetlb_bytes, 6144 * KB);
-        assert_int_equal(memory_rss(&memory).total, 0);
+        assert_int_equal(memory_rss(&memory).total, 6144 * KB);
+        assert_int_equal(memory_rss(&memory).private, 4096 * KB);
+        assert_int_equal(memory_rss(&memory).shared, 2048 * KB);
+        assert_false(memory_has_changed(&memory));
+        /* Others may map it: it counts with the ranges. */
+        assert_int_equal(memory_hugetlb_alone_bytes(&memory), 0);
+        assert_int_equal(memory.ranges[0].private_bytes, 4096 * KB);
+        assert_int_equal(memory.ranges[0].shared_bytes, 2048 * KB);
     }
+    /* What status says since then counts before the next reading, which it makes necessary. */
+    memory.hugetlb_bytes = 8192 * KB;
+    assert_true(memory_has_changed(&memory) && memory_ranges_have_changed(&memory));
+    assert_int_equal(memory_rss(&memory).total, 8192 * KB);
+    assert_int_equal(memory_rss(&memory).private, 6144 * KB);
+    assert_int_equal(memory_hugetlb_alone_bytes(&memory), 2048 * KB);
+    memory.hugetlb_bytes = 0;
+    assert_int_equal(memory_rss(&memory).total, 0);
+}
+
+static void copies_of_hugetlb_pages_are_of_one_process(void **state)
+{
+    (void)state;
+    const char *text = "00400000-00c00000 rw-p 00000000 00:0f 77   /anon_hugepage (deleted)\n"
+                       "Rss:                   0 kB\nPss:                   0 kB\n"
+                       "Shared_Hugetlb:     2048 kB\nPrivate_Hugetlb:    4096 kB\n";
+    fake_write(&fake, text, "10/smaps");
+    memory_set_fast(&memory, 0, 0);
+    assert_int_equal(memory_read_exact(&memory, NULL, fake.root, 10, false), GPUT_OK);
+    assert_int_equal(memory_hugetlb_alone_bytes(&memory), 4096 * KB);
+    assert_int_equal(memory.range_count, 1);
+    assert_int_equal(memory.ranges[0].private_bytes, 0);
+    assert_int_equal(memory.ranges[0].shared_bytes, 2048 * KB);
 }
 
 static void a_kernel_without_rollup_reads_smaps(void **state)
@@ -379,7 +409,8 @@ int main(void)
         TEST(shared_copies_are_not_in_the_pss_of_their_file),
         TEST(copies_shared_since_a_fork_count_by_their_pss),
         TEST(a_rollup_gives_the_same_sums),
-        TEST(pages_of_hugetlbfs_are_counted_separately),
+        TEST(pages_of_hugetlbfs_are_ram),
+        TEST(copies_of_hugetlb_pages_are_of_one_process),
         TEST(a_kernel_without_rollup_reads_smaps),
         TEST(between_exact_readings_statm_gives_the_change),
         TEST(a_change_of_one_percent_is_ignored),
