@@ -260,6 +260,17 @@ static void read_ram_between(void *user)
     ram_between_add_scan(between, &sampler->ram.figures);
 }
 
+/* Scans the tree while it is ended for a limit. */
+static void scan_for_limits(void *user)
+{
+    struct gput_session *session = user;
+    session_events_read(&session->events);
+    if (session->settings.mode == SESSION_LAUNCHED)
+        session_reap_orphans(session);
+    sampler_scan_between(&session->sampler, none_started(session));
+    ledger_add_scan(&session->ledger, false, clock_monotonic_ns());
+}
+
 /* ---- the job of the schedule ---- */
 
 /* Events are read between ticks where these are too far apart. */
@@ -342,6 +353,8 @@ void session_start_ticks(struct gput_session *session)
         .user = session,
         .stack_bytes =
             session->settings.options.sample ? CALLBACK_STACK_BYTES : THREAD_STACK_BYTES};
+    session->limits.scan = scan_for_limits;
+    session->limits.user = session;
     limits_begin(&session->limits);
     take_sample(session, FIRST);
     session->early_ns = next_early_ns(session, clock_monotonic_ns());

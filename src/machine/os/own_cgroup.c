@@ -199,15 +199,16 @@ static pid_t fork_into(int directory_fd)
     return (pid_t)syscall(SYS_clone3, &arguments, sizeof arguments);
 }
 
-static void write_file(const struct own_group *group, const char *file, char byte)
+static bool write_file(const struct own_group *group, const char *file, char byte)
 {
     if (!group->path)
-        return;
+        return false;
     int fd = openat(group->directory_fd, file, O_WRONLY | O_CLOEXEC);
     if (fd < 0)
-        return;
-    (void)!write(fd, &byte, 1);
+        return false;
+    bool is_written = write(fd, &byte, 1) == 1;
     close(fd);
+    return is_written;
 }
 
 /* own_cgroup_usage() checks whether that succeeded. */
@@ -306,9 +307,9 @@ bool own_cgroup_has_living(const struct own_cgroup *own)
     return strstr(text, "populated 1") != NULL;
 }
 
-void own_cgroup_kill(const struct own_cgroup *own)
+bool own_cgroup_kill(const struct own_cgroup *own)
 {
-    write_file(&own->v2, "cgroup.kill", '1');
+    return write_file(&own->v2, "cgroup.kill", '1');
 }
 
 /* ---- removing ---- */

@@ -64,9 +64,9 @@ double own_cgroup_oom_kills(const struct own_cgroup *own);
 /* Whether it has living processes. Also false where that is not known: without version 2. */
 bool own_cgroup_has_living(const struct own_cgroup *own);
 
-/* Kills all its processes by SIGKILL, including those forked meanwhile. Does nothing without
- * version 2, and before Linux 5.14. */
-void own_cgroup_kill(const struct own_cgroup *own);
+/* Kills all its processes by SIGKILL, including those forked meanwhile. False, and nothing is done,
+ * without version 2, and before Linux 5.14. */
+bool own_cgroup_kill(const struct own_cgroup *own);
 
 /*
  * Moves processes that are left (daemons), also in groups below that killed trackers left, to where

@@ -97,6 +97,7 @@ struct polled {
     bool was_unanswered;  /* some reading of it did not return in time */
     bool children_unread; /* it ran since its children were last read */
     bool is_reaped;       /* its parent has waited for it: the next scan removes it */
+    bool is_stopped;      /* we have stopped it, to kill it */
 
     struct kernel_readings readings;
     struct proc_stat stat; /* as last read: its parent is another than the process that started it,

@@ -12,6 +12,8 @@
 #define DEFAULT_GRACE_SECONDS 5.0
 /* How often a tree that is being ended is scanned. */
 #define ENDING_SCAN_NS (NS_PER_SECOND / 10)
+/* How long to try to stop a tree that forks on, before all that was found is killed. */
+#define STOPPING_NS (NS_PER_SECOND / 2)
 /* How long after the grace to wait for processes that survive SIGKILL: in uninterruptible sleep, or
  * ones that we may not signal. */
 #define KILLING_NS (2 * NS_PER_SECOND)
@@ -160,13 +162,44 @@ static void warn_of_unknown_gpu_ram(struct limits *limits, int64_t now_ns, bool 
         knows_some ? " in full" : "", device, devices[device].uuid, reason);
 }
 
+/* Sends SIGSTOP to all that was not stopped before; returns how many there were. */
+static size_t stop_new(struct limits *limits)
+{
+    struct process_tree *tree = limits->tree;
+    size_t count = 0;
+    for (size_t i = 0; i < tree->count; i++) {
+        struct process *process = tree->processes[i];
+        if (process->pid == getpid() || process->polled->is_stopped || process_is_zombie(process))
+            continue;
+        process->polled->is_stopped = true;
+        process_signal(process, &tree->view, SIGSTOP);
+        count++;
+    }
+    return count;
+}
+
+/*
+ * Stops the tree, scan by scan without a pause, until nothing new is found: what forks faster than
+ * it is killed would otherwise outrun the kills for minutes. Two scans must find nothing, for a
+ * process may have forked and ended while its children were read.
+ */
+static void stop_tree(struct limits *limits)
+{
+    int64_t until_ns = clock_monotonic_ns() + STOPPING_NS;
+    for (int quiet = 0; quiet < 2 && clock_monotonic_ns() < until_ns;) {
+        quiet = stop_new(limits) > 0 ? 0 : quiet + 1;
+        limits->scan(limits->user);
+    }
+}
+
 /* Continues what pass_limit() has begun. */
 static void end_tree(struct limits *limits, int64_t now_ns)
 {
     if (now_ns < kill_time_ns(limits))
         return;
     /* All that are alive after the grace, at each scan, including new processes. */
-    own_cgroup_kill(limits->cgroup); /* those that are too short-lived for a scan */
+    if (!own_cgroup_kill(limits->cgroup)) /* also those that are too short-lived for a scan */
+        stop_tree(limits);
     signal_tree(limits, SIGKILL);
     size_t left = count_living(limits);
     if (left == 0 || now_ns < kill_time_ns(limits) + KILLING_NS)

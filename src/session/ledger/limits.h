@@ -21,6 +21,8 @@ struct limits {
     const struct ledger *ledger;
     struct process_tree *tree; /* of the last scan, to be ended */
     struct own_cgroup *cgroup; /* the same */
+    void (*scan)(void *user);  /* scans the tree again */
+    void *user;                /* its argument */
 
     unsigned is_passed;                                     /* a bit for each kind */
     struct gput_limit_passed passed[GPUT_LIMIT_KIND_COUNT]; /* in order */
