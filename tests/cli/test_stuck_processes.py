@@ -5,6 +5,7 @@ import os
 import pathlib
 import signal
 import subprocess
+import time
 import unittest
 
 from command import BUILD, COMMAND, CommandTest, PATIENCE, SANITIZED, main, python, wait_until
@@ -30,6 +31,31 @@ for step in range(3):
     while ticks() < begin + 2:
         time.sleep(0.05)
 sys.exit(3)
+"""
+
+# Starts the process and waits for its own end, whatever Ctrl-C it gets.
+DEAF_COMMAND_WITH_STUCK = """
+import signal, subprocess, sys, time
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+with open("stuck.txt", "w") as output:
+    subprocess.Popen(sys.argv[1:], stdout=output, stderr=subprocess.DEVNULL)
+time.sleep(1000)
+"""
+
+# Is tracked by itself, with the process as its child.
+PROGRAM_WITH_TRACKER = """
+import subprocess, sys, time
+import gpu_tracker
+with gpu_tracker.Tracker(sleep_time=0.05, ram_unit="bytes") as tracker:
+    with open("stuck.txt", "w") as output:
+        subprocess.Popen(sys.argv[1:], stdout=output, stderr=subprocess.DEVNULL)
+    while not open("stuck.txt").read().endswith("\\n"):
+        time.sleep(0.01)
+    for step in range(3):
+        memory = bytearray(b"x" * 60_000_000 * step)
+        time.sleep(0.3)
+print(tracker.resource_usage.max_ram.main.total_rss, flush=True)
+sys.exit(4)
 """
 
 FILES = "smaps", "smaps_rollup", "cmdline", "environ", "maps", "numa_maps"
@@ -116,6 +142,51 @@ class StuckProcesses(CommandTest):
         done = self.run_command("attach", "--for", "1", pid)
         if done.returncode:  # a kernel where stat waits, too
             self.assert_fails(done, 1, f"/proc/{pid}/stat does not answer: process {pid} waits in the kernel, perhaps for storage.")
+
+    def await_stuck(self):
+        said = self.folder / "stuck.txt"
+        wait_until(lambda: said.exists() and said.read_text().endswith("\n"), "a stuck process", 30)
+
+    def test_a_second_ctrl_c_ends_run(self):
+        self.start_stuck()  # whether that is possible at all
+        self.end_stuck()
+        (self.folder / "stuck.txt").unlink()
+        for more in [], ["exec"]:
+            with self.subTest(more=more):
+                tracker = self.start_command(
+                    "run", "--st=0.05", "--resource-usage-file", "kept", "-o", "report.json", "--overwrite",
+                    "--", *python(DEAF_COMMAND_WITH_STUCK, STUCK, self.mount, *more))  # fmt: skip
+                self.await_stuck()
+                wait_until((self.folder / "kept").exists, "results so far")
+                command = int(pathlib.Path(f"/proc/{tracker.pid}/task/{tracker.pid}/children").read_text().split()[0])
+                tracker.send_signal(signal.SIGINT)
+                time.sleep(0.2)  # two at the same moment are one
+                self.assertIsNone(tracker.poll())
+                tracker.send_signal(signal.SIGINT)
+                # The command has its output, too, and goes on.
+                self.assertEqual(tracker.wait(PATIENCE), -signal.SIGINT)
+                self.assertTrue((self.folder / "report.json").exists())
+                os.kill(command, signal.SIGKILL)
+                self.end_stuck()
+                (self.folder / "stuck.txt").unlink()
+                (self.folder / "kept").unlink(missing_ok=True)
+
+    def test_a_program_with_a_tracker_ends(self):
+        package = BUILD / "python"
+        if not list(package.glob("*.so")):
+            self.skipTest("the Python package was not built")
+        self.start_stuck()  # whether that is possible at all
+        self.end_stuck()
+        (self.folder / "stuck.txt").unlink()
+        for more in [], ["exec"]:
+            with self.subTest(more=more):
+                done = subprocess.run(
+                    python(PROGRAM_WITH_TRACKER, STUCK, self.mount, *more), env=os.environ | {"PYTHONPATH": str(package)},
+                    cwd=self.folder, capture_output=True, text=True, timeout=PATIENCE)  # fmt: skip
+                self.assertEqual(done.returncode, 4, done.stderr)
+                self.assertGreater(float(done.stdout), 120e6)  # it was sampled on
+                self.end_stuck()
+                (self.folder / "stuck.txt").unlink()
 
     def test_others_are_tracked_while_one_is_stuck(self):
         self.start_stuck()
