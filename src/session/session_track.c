@@ -7,6 +7,7 @@
 #include "machine/os/cgroup.h"
 #include "machine/os/cpu_clock.h"
 #include "machine/os/environment.h"
+#include "machine/os/loadavg.h"
 #include "machine/os/proc_children.h"
 #include "machine/os/proc_stat.h"
 #include "machine/os/procfs.h"
@@ -142,6 +143,7 @@ static struct sampler_options sampler_options_of(struct gput_session *session)
             .n_others = session->target.n_others,
             .main_is_old = session->settings.mode != SESSION_LAUNCHED,
             .is_subreaper = session->settings.mode == SESSION_LAUNCHED,
+            .may_choose_pids = !session->events.has_events && loadavg_pids_may_be_chosen(),
             .is_own_child = session_is_own_child,
             .caller = session,
             .kept_files = session_files_kept(session->settings.options.raise_nofile_limit),

@@ -3,6 +3,25 @@
 #include "machine/os/procfs.h"
 #include "machine/os/scan.h"
 
+#include <linux/capability.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Since Linux 5.9; older headers lack it. */
+#ifndef CAP_CHECKPOINT_RESTORE
+#define CAP_CHECKPOINT_RESTORE 40
+#endif
+
+bool loadavg_pids_may_be_chosen(void)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = {0};
+    if (syscall(SYS_capget, &header, sets) != 0)
+        return geteuid() == 0;
+    uint64_t permitted = (uint64_t)sets[1].permitted << 32 | sets[0].permitted;
+    return (permitted >> CAP_SYS_ADMIN | permitted >> CAP_CHECKPOINT_RESTORE) & 1;
+}
+
 /* Returns what follows "0.42 "; NULL: it is not that. */
 static const char *skip_load(const char *text)
 {

@@ -393,7 +393,7 @@ static bool may_have_grown(struct process_tree *tree)
         return false;
     char text[PROCFS_TEXT_SIZE];
     struct loadavg loadavg;
-    if (tree->loadavg_fd < 0 ||
+    if (tree->options.may_choose_pids || tree->loadavg_fd < 0 ||
         procfs_reread(tree->loadavg_fd, text, sizeof text, NULL) != GPUT_OK ||
         loadavg_parse(text, &loadavg) != GPUT_OK)
         return true;

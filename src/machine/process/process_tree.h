@@ -29,6 +29,9 @@ struct process_tree_options {
     void *caller;
     unsigned kept_files; /* how many descriptors may be cached */
     bool has_hugetlb;    /* see struct process_view */
+    /* Pids may be chosen, and nothing announces starts: processes may be started without a change
+     * of the last pid. */
+    bool may_choose_pids;
     /* Called with `user` and each process that procfs has no more, unless its state is
      * PROCESS_FOUND: calls process_end_polls(), and may take the process out of the table. NULL: no
      * process leaves that state. */
