@@ -12,6 +12,9 @@
 /* All readings together may use 1 / 100 of one core, and save up the credit of one second. */
 #define CREDIT_PART 100
 #define CREDIT_MAX_NS (NS_PER_SECOND / 100)
+/* The family of main may owe so much: until it is read again, what a child has copied would
+ * count for main as well. */
+#define MAIN_LOAN_NS (NS_PER_SECOND / 10)
 
 void exact_readings_init(
     struct exact_readings *readings, enum exact_readings_when when, int64_t now_ns)
@@ -344,7 +347,8 @@ static void read_group(const struct pass *pass, const struct exact_group *group)
         return;
     }
     bool must_pause = group->must_pause && !group->is_urgent && !has_copied_much(group);
-    if (!is_always && (readings->credit_ns <= 0 || must_pause)) {
+    int64_t may_spend_ns = readings->credit_ns + (group->has_main ? MAIN_LOAN_NS : 0);
+    if (!is_always && (may_spend_ns <= 0 || must_pause)) {
         readings->has_deferred = true;
         return;
     }

@@ -316,11 +316,14 @@ static void set_at_least(
 /*
  * While readings are deferred, proportional shares of different moments do not add up. The control
  * group has the anonymous memory of all, each page once, so it takes their place. It may lag, so it
- * must be large against that.
+ * must be large against that. It does not know what of it main alone has, so it is of no use where
+ * main shares with its forks: what these have copied would count twice until main is read again.
  */
-static bool knows_anonymous(const struct ram_meter *meter)
+static bool knows_anonymous(const struct ram_meter *meter, const struct process_tree *tree)
 {
-    return (double)meter->group_anonymous_bytes > GROUP_LAGS * cgroup_lag_bytes();
+    const struct process *main = process_tree_main(tree);
+    bool main_shares = main && process_has_memory(main) && process_shares_anonymous(main);
+    return !main_shares && (double)meter->group_anonymous_bytes > GROUP_LAGS * cgroup_lag_bytes();
 }
 
 static void use_group(const struct ram_meter *meter, struct scope *combined)
@@ -384,7 +387,7 @@ int ram_meter_measure(struct ram_meter *meter, struct process_tree *tree, int64_
     TRY(exec_generations_update(&meter->generations, tree, &has_changed));
     meter->files_are_stale |= has_changed;
     meter->generation = tree->generation;
-    meter->readings.knows_anonymous = knows_anonymous(meter);
+    meter->readings.knows_anonymous = knows_anonymous(meter, tree);
     if (meter->skip_exact)
         meter->readings.has_deferred = true;
     else
