@@ -1,7 +1,7 @@
 /*
  * Writing reports to files.
  *
- *     if (gput_file_write("report.txt", text, strlen(text), &error) != GPUT_OK)
+ *     if (gput_file_write("report.txt", "12.3 GB\n", 8, &error) != GPUT_OK)
  *         fprintf(stderr, "%s\n", error.message);
  */
 #ifndef GPUTRACKER_FILE_H
