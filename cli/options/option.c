@@ -227,8 +227,8 @@ static const struct option options[OPTION_COUNT] = {
         .help = "Send metrics to a receiver of Prometheus' remote write, such as "
                 "http://prometheus:9090. Fields of each request, such as a token, are in "
                 "GPUT_REMOTE_WRITE_HEADERS."},
-    [OPTION_LABEL] = {0, "label", ARGUMENT_TEXT, "name=value", .newer = true, .repeatable = true,
-        .brief = "A label for all metrics: job=train",
+    [OPTION_LABEL] = {0, "label", ARGUMENT_TEXT, "name=value", .setting = "labels", .newer = true,
+        .repeatable = true, .brief = "A label for all metrics: job=train",
         .help = "A label for all metrics that are served or sent: --label job=train. Can be given "
                 "several times."},
     [OPTION_PUSH_INTERVAL] = {0, "push-interval", ARGUMENT_TEXT, "seconds",
@@ -514,6 +514,15 @@ static const struct option options[OPTION_COUNT] = {
 const struct option *option(enum option_id id)
 {
     return &options[id];
+}
+
+const struct option *option_of_setting(const char *setting)
+{
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
+        if (options[i].setting && strcmp(options[i].setting, setting) == 0)
+            return &options[i];
+    }
+    return NULL;
 }
 
 const char *option_name(const struct option *option, char buffer[64])

@@ -173,6 +173,9 @@ const struct option *option(enum option_id id);
 /* How users write it: "--output", or "-p" when it has no long name. Static text of `buffer`. */
 const char *option_name(const struct option *option, char buffer[64]);
 
+/* The option that sets an option of a session; NULL: none does. */
+const struct option *option_of_setting(const char *setting);
+
 /* Whether it is one of the other long names. */
 bool option_is_other_name(const struct option *row, const char *name, size_t length);
 

@@ -182,6 +182,7 @@ static void set_session_options(const struct arguments *arguments, struct tracki
     tracking->disable_logs |= arguments_have(arguments, OPTION_DISABLE_LOGS);
     options->warn = tracking->disable_logs ? NULL : warn;
     options->user = tracking;
+    options->do_without = tracking_files_do_without;
     tracking->live_marks = environment_path("GPUT_BLOCKS_FILE");
     if (arguments_have(arguments, OPTION_LIVE_MARKS))
         tracking->live_marks = arguments_value(arguments, OPTION_LIVE_MARKS);

@@ -13,56 +13,30 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What names a file: its output, where the name is in struct tracking, the option that gives it,
- * and what the file is called where it would be the report's own. */
-static const struct file_option {
-    enum output_id output;
+/* The outputs of a session: where the name is in struct tracking, the option of the session that it
+ * is, and what the file is called where it would be the report's own. */
+static const struct {
     size_t offset;
-    enum option_id option;
-    const char *noun; /* NULL: it may be */
-} file_options[] = {
-    {OUTPUT_SAMPLES, offsetof(struct tracking, options.tracking_file), OPTION_TRACKING_FILE,
-        "the tracking file"},
-    {OUTPUT_REPORT, offsetof(struct tracking, output), OPTION_OUTPUT, NULL},
-    {OUTPUT_HTML, offsetof(struct tracking, html_path), OPTION_HTML_REPORT, NULL},
-    {OUTPUT_POWER, offsetof(struct tracking, options.energy_folder), OPTION_ENERGY_FOLDER,
-        "the recording"},
-    {OUTPUT_RESULTS, offsetof(struct tracking, options.resource_usage_file),
-        OPTION_RESOURCE_USAGE_FILE, "the resource usage file"},
+    const char *setting; /* NULL: the command makes this file itself */
+    const char *noun;    /* NULL: it may be the report's own */
+} files[OUTPUTS] = {
+#define IN(member) offsetof(struct tracking, member)
+    [OUTPUT_SAMPLES] = {IN(options.tracking_file), "tracking_file", "the tracking file"},
+    [OUTPUT_REPORT] = {IN(output), NULL, NULL},
+    [OUTPUT_HTML] = {IN(html_path), NULL, NULL},
+    [OUTPUT_POWER] = {IN(options.energy_folder), "energy_folder", "the recording"},
+    [OUTPUT_RESULTS] = {IN(options.resource_usage_file), "resource_usage_file",
+        "the resource usage file"},
+    [OUTPUT_REGIONS] = {IN(regions.path), NULL, NULL},
+    [OUTPUT_TRACES] = {IN(torch.path), NULL, NULL},
+    [OUTPUT_TEXTFILE] = {IN(options.textfile_folder), "textfile_folder", NULL},
+    [OUTPUT_SPOOL] = {IN(spool_root), NULL, NULL},
+#undef IN
 };
-#define FILE_OPTIONS (sizeof file_options / sizeof *file_options)
 
-/* What a session makes before it tracks, and gives up one by one where that fails: the option that
- * names it, and what names nothing. */
-static const struct sink_option {
-    size_t offset;
-    enum option_id option;
-    const char *none;
-    enum output_id output; /* OUTPUTS: none */
-} sink_options[] = {
-    {offsetof(struct gput_session_options, labels), OPTION_LABEL, NULL, OUTPUTS},
-    {offsetof(struct gput_session_options, listen), OPTION_LISTEN, NULL, OUTPUTS},
-    {offsetof(struct gput_session_options, otlp), OPTION_OTLP, NULL, OUTPUTS},
-    {offsetof(struct gput_session_options, remote_write), OPTION_REMOTE_WRITE, NULL, OUTPUTS},
-    {offsetof(struct gput_session_options, textfile_folder), OPTION_TEXTFILE, NULL,
-        OUTPUT_TEXTFILE},
-    {offsetof(struct gput_session_options, tracking_file), OPTION_TRACKING_FILE, NULL,
-        OUTPUT_SAMPLES},
-    {offsetof(struct gput_session_options, energy_folder), OPTION_ENERGY_FOLDER, NULL,
-        OUTPUT_POWER},
-    {offsetof(struct gput_session_options, resource_usage_file), OPTION_RESOURCE_USAGE_FILE, "",
-        OUTPUT_RESULTS},
-};
-#define SINK_OPTIONS (sizeof sink_options / sizeof *sink_options)
-
-static const char **sink_option_of(struct gput_session_options *options, size_t i)
+static const char **path_of(struct tracking *tracking, enum output_id id)
 {
-    return (const char **)((char *)options + sink_options[i].offset);
-}
-
-static const char **path_of(struct tracking *tracking, size_t i)
-{
-    return (const char **)((char *)tracking + file_options[i].offset);
+    return (const char **)((char *)tracking + files[id].offset);
 }
 
 static void warn(void *user, const char *text)
@@ -90,13 +64,10 @@ static void drop_unwritable(struct tracking *tracking, enum output_id id, const 
     outputs_skip(&tracking->outputs, id);
 }
 
-static int begin_spool(
-    const struct arguments *arguments, struct tracking *tracking, struct gput_error *error)
+static int begin_spool(struct tracking *tracking, struct gput_error *error)
 {
     char text[MESSAGE_LINE_SIZE];
     struct outputs *outputs = &tracking->outputs;
-    tracking->spool_root = arguments_value(arguments, OPTION_SPOOL);
-    TRY(outputs_name(outputs, OUTPUT_SPOOL, &tracking->spool_root, error));
     if (!tracking->spool_root)
         return GPUT_OK;
     int code = spool_begin(&outputs->spool, tracking->spool_root, error);
@@ -145,10 +116,9 @@ static int check_names(struct tracking *tracking, struct gput_error *error)
     if (resource_usage && !resource_usage[0])
         return error_set(error, GPUT_ERROR_INVALID,
             "--resource-usage-file needs the name of a file, and was given an empty one.");
-    for (size_t i = 0; i < FILE_OPTIONS; i++) {
-        if (file_options[i].noun)
-            TRY(output_files_keep(
-                tracking->output, *path_of(tracking, i), file_options[i].noun, error));
+    for (enum output_id id = 0; id < OUTPUTS; id++) {
+        if (files[id].noun)
+            TRY(output_files_keep(tracking->output, *path_of(tracking, id), files[id].noun, error));
     }
     return GPUT_OK;
 }
@@ -159,7 +129,8 @@ static bool is_claimed(
 {
     bool is_kept =
         tracking->options.energy_continue || arguments_have(arguments, OPTION_OUTPUT_FOLDER);
-    return id != OUTPUT_RESULTS && !(id == OUTPUT_POWER && is_kept);
+    bool is_shared = id == OUTPUT_TEXTFILE || id == OUTPUT_SPOOL;
+    return id != OUTPUT_RESULTS && !is_shared && !(id == OUTPUT_POWER && is_kept);
 }
 
 /* `gpu-tracker job results` is to find them there if the tracker is killed. */
@@ -176,21 +147,18 @@ static void keep_next_to_files(struct tracking *tracking)
         options->resource_usage_file = tracking->kept;
 }
 
-/* Names the files of regions and traces whose names are given, so that they are claimed together
- * with the others. */
-static int name_recordings(
-    const struct arguments *arguments, struct tracking *tracking, struct gput_error *error)
+/* Takes the names that are given for files which the command makes itself. */
+static void read_names(const struct arguments *arguments, struct tracking *tracking)
 {
-    struct outputs *outputs = &tracking->outputs;
     bool has_regions = arguments_have(arguments, OPTION_REGIONS) ||
                        arguments_have(arguments, OPTION_PHASE_TOKEN) ||
                        arguments_have(arguments, OPTION_PHASES);
+    tracking->html_path = arguments_value(arguments, OPTION_HTML_REPORT);
     if (has_regions)
         tracking->regions.path = arguments_value(arguments, OPTION_REGION_FILE);
     if (arguments_have(arguments, OPTION_TORCH_TRACE))
         tracking->torch.path = arguments_value(arguments, OPTION_TORCH_TRACE_FILE);
-    TRY(outputs_name(outputs, OUTPUT_REGIONS, &tracking->regions.path, error));
-    return outputs_name(outputs, OUTPUT_TRACES, &tracking->torch.path, error);
+    tracking->spool_root = arguments_value(arguments, OPTION_SPOOL);
 }
 
 int tracking_files_name(
@@ -201,22 +169,18 @@ int tracking_files_name(
     outputs->is_older_form = tracking->is_older_form;
     outputs->warn = warn;
     outputs->user = tracking;
-    tracking->html_path = arguments_value(arguments, OPTION_HTML_REPORT);
+    read_names(arguments, tracking);
     outputs->list[OUTPUT_RESULTS].path = &tracking->options.resource_usage_file;
-    for (size_t i = 0; i < FILE_OPTIONS; i++)
-        TRY(outputs_name(outputs, file_options[i].output, path_of(tracking, i), error));
-    TRY(name_recordings(arguments, tracking, error));
     TRY(outputs_find_rank(outputs, error));
-    TRY(outputs_name(outputs, OUTPUT_TEXTFILE, &tracking->options.textfile_folder, error));
+    for (enum output_id id = 0; id < OUTPUTS; id++)
+        TRY(outputs_name(outputs, id, path_of(tracking, id), error));
     TRY(check_textfile_folder(tracking, error));
-    TRY(begin_spool(arguments, tracking, error));
+    TRY(begin_spool(tracking, error));
     TRY(check_names(tracking, error));
-    for (size_t i = 0; i < FILE_OPTIONS; i++) {
-        if (is_claimed(arguments, tracking, file_options[i].output))
-            TRY(outputs_take(outputs, file_options[i].output, NULL, NULL, error));
+    for (enum output_id id = 0; id < OUTPUTS; id++) {
+        if (is_claimed(arguments, tracking, id))
+            TRY(outputs_take(outputs, id, NULL, NULL, error));
     }
-    TRY(outputs_take(outputs, OUTPUT_REGIONS, NULL, NULL, error));
-    TRY(outputs_take(outputs, OUTPUT_TRACES, NULL, NULL, error));
     TRY(outputs_spool(outputs, error));
     drop_unwritable(tracking, OUTPUT_RESULTS, tracking->options.resource_usage_file);
     drop_unwritable(tracking, OUTPUT_SAMPLES, tracking->options.tracking_file);
@@ -289,64 +253,57 @@ struct creation {
     struct gput_session **session;
 };
 
+/* Whether a session failed because its tracking file is there, for which there is another name. */
+static bool is_name_taken(const struct gput_session_options *options, int code)
+{
+    struct stat info;
+    return code == GPUT_ERROR_EXISTS && options->tracking_file &&
+           lstat(options->tracking_file, &info) == 0;
+}
+
 /* GPUT_ERROR_EXISTS: the tracking file is there. */
 static int create_session(void *user, struct gput_error *error)
 {
     const struct creation *creation = user;
     struct tracking *tracking = creation->tracking;
-    struct stat info;
     if (tracking->html.path && !tracking->html.temporary)
         tracking->html.samples = tracking->options.tracking_file;
     int code = gput_session_create(&tracking->options, creation->session, error);
     if (code != GPUT_OK)
         tracking_files_explain(tracking, error->message, sizeof error->message);
-    if (code == GPUT_ERROR_EXISTS &&
-        (!tracking->options.tracking_file || lstat(tracking->options.tracking_file, &info) != 0))
+    if (code == GPUT_ERROR_EXISTS && !is_name_taken(&tracking->options, code))
         code = error->code = GPUT_ERROR_STATE;
     return code;
 }
 
-/* A report has its curves of the tracking file. */
-static void drop_sink_option(struct tracking *tracking, size_t i, const struct gput_error *reason)
+bool tracking_files_do_without(void *user, const char *setting, const struct gput_error *reason)
 {
-    bool is_samples = sink_options[i].option == OPTION_TRACKING_FILE;
-    char name[64], both[96];
-    option_name(option(sink_options[i].option), name);
-    snprintf(both, sizeof both, "%s%s", is_samples && tracking->html.temporary ? "" : name,
-        !is_samples || !tracking->html.path ? ""
-        : tracking->html.temporary          ? "--report"
-                                            : " and --report");
-    tracking_files_warn_without(tracking, reason, both);
-    *sink_option_of(&tracking->options, i) = sink_options[i].none;
-    if (sink_options[i].output < OUTPUTS)
-        outputs_skip(&tracking->outputs, sink_options[i].output);
-    if (is_samples && tracking->html.path) {
+    struct tracking *tracking = user;
+    struct gput_error explained = *reason, ignored;
+    bool is_samples = strcmp(setting, "tracking_file") == 0;
+    if (!outputs_are_many(&tracking->outputs) ||
+        (is_samples && is_name_taken(&tracking->options, reason->code)))
+        return false;
+    /* The page that --report makes has its curves of the tracking file. */
+    bool has_page = is_samples && tracking->html.path;
+    char name[64], what[96];
+    snprintf(what, sizeof what, "%s%s",
+        has_page && tracking->html.temporary ? "" : option_name(option_of_setting(setting), name),
+        !has_page                  ? ""
+        : tracking->html.temporary ? "--report"
+                                   : " and --report");
+    tracking_files_explain(tracking, explained.message, sizeof explained.message);
+    tracking_files_warn_without(tracking, &explained, what);
+    gput_session_option_set(&tracking->options, setting, NULL, &ignored);
+    for (enum output_id id = 0; id < OUTPUTS; id++) {
+        if (files[id].setting && strcmp(files[id].setting, setting) == 0)
+            outputs_skip(&tracking->outputs, id);
+    }
+    if (has_page) {
         outputs_skip(&tracking->outputs, OUTPUT_HTML);
         tracking->html.path = NULL;
     }
-}
-
-/* Without the sinks that cannot be opened. Each is tried for itself. */
-static int create_with_less(const struct creation *creation, struct gput_error *error)
-{
-    struct tracking *tracking = creation->tracking;
-    struct gput_session_options *options = &tracking->options, wanted = *options;
-    for (size_t i = 0; i < SINK_OPTIONS; i++)
-        *sink_option_of(options, i) = sink_options[i].none;
-    TRY(create_session((void *)creation, error));
-    for (size_t i = 0; i < SINK_OPTIONS; i++) {
-        struct gput_error reason;
-        const char *place = *sink_option_of(&wanted, i);
-        if (place == sink_options[i].none)
-            continue;
-        gput_session_destroy(*creation->session);
-        *sink_option_of(options, i) = place;
-        if (create_session((void *)creation, &reason) == GPUT_OK)
-            continue;
-        drop_sink_option(tracking, i, &reason);
-        TRY(create_session((void *)creation, error));
-    }
-    return GPUT_OK;
+    return true;
 }
 
 int tracking_files_create_session(
@@ -357,8 +314,6 @@ int tracking_files_create_session(
     bool is_spooled = outputs->spool.folder != NULL || tracking->html.temporary;
     int code = is_spooled ? create_session(&creation, error)
                           : outputs_take(outputs, OUTPUT_SAMPLES, create_session, &creation, error);
-    if (code != GPUT_OK && outputs_are_many(outputs))
-        return create_with_less(&creation, error);
     if (code == GPUT_ERROR_EXISTS && error->errno_value == EEXIST)
         error_set(error, code, "File %.400s already exists. --overwrite replaces it.",
             tracking->options.tracking_file);

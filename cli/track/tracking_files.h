@@ -15,9 +15,12 @@ int tracking_files_name(
 /* Where the samples are in the end; NULL: nowhere. */
 const char *tracking_files_samples(const struct tracking *tracking);
 
+/* For gput_session_options.do_without: one of many ranks does without what cannot be made, and says
+ * so, since its command is to run. `user` is the struct tracking. */
+bool tracking_files_do_without(void *user, const char *setting, const struct gput_error *reason);
+
 /* gput_session_create() with the options of `tracking`. A tracking file that exists is an error
- * that names the option. One of many ranks takes a free name instead, or does without what cannot
- * be made, and says so: its command is to run. */
+ * that names the option. One of many ranks takes a free name instead. */
 int tracking_files_create_session(
     struct tracking *tracking, struct gput_session **session, struct gput_error *error);
 

@@ -164,7 +164,11 @@ struct gput_session_options {
      * `snapshots` set that has, as a rule, the same sample with its processes and GPUs. NULL: none.
      */
     void (*sample)(void *user, const struct gput_sample *sample);
-    void *user; /**< passed to warn() and sample() */
+    void *user; /**< passed to the callbacks */
+    /** Called by gput_session_create() for a file, a receiver or labels that cannot be had, with the
+     * name of the option ("tracking_file"; see gput_session_option_find()). True: the session goes
+     * on without it. False: it is not created. NULL: likewise. */
+    bool (*do_without)(void *user, const char *option, const struct gput_error *reason);
 };
 
 /** Sets the defaults in a struct of that size; for gput_session_options_default(). */
@@ -203,7 +207,7 @@ GPUT_API const struct gput_session_option *gput_session_option_find(const char *
 
 /**
  * Sets an option from text, for programs that take options from a command line or a file. `text` is
- * not copied: it has to stay until gput_session_create().
+ * not copied: it has to stay until gput_session_create(). NULL: a text, list or path is not given.
  *
  *     gput_session_option_set(&options, "sleep_time", "0.5", &error);
  *

@@ -160,6 +160,8 @@ int session_options_set(struct gput_session_options *options, const struct sessi
     char *base = (char *)options, *member = base + option->offset;
     int64_t count;
     double number;
+    if (!text && option->what.kind < GPUT_SESSION_OPTION_KIND_TEXT)
+        return refuse(option, error);
     switch (option->what.kind) {
     case GPUT_SESSION_OPTION_KIND_FLAG:
         *(bool *)member = strcmp(text, "true") == 0;
@@ -203,6 +205,20 @@ int gput_session_option_set(struct gput_session_options *options, const char *na
     if (!option)
         return error_set(error, GPUT_ERROR_INVALID, "%s is not an option of a session.", name);
     return session_options_set(options, option, text, error);
+}
+
+bool session_options_do_without(
+    struct gput_session_options *options, size_t offset, const struct gput_error *reason)
+{
+    for (size_t i = 0; i < N_OPTIONS && options->do_without; i++) {
+        if (list[i].offset != offset)
+            continue;
+        if (!options->do_without(options->user, list[i].what.name, reason))
+            return false;
+        *(const char **)((char *)options + offset) = NULL;
+        return true;
+    }
+    return false;
 }
 
 int session_options_check(const struct gput_session_options *options, struct gput_error *error)

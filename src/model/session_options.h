@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct session_option {
@@ -29,6 +30,11 @@ const struct session_option *session_options_find(const char *name);
 /* Sets an option from text, which is not copied. Errors: GPUT_ERROR_INVALID. */
 int session_options_set(struct gput_session_options *options, const struct session_option *option,
     const char *text, struct gput_error *error);
+
+/* Asks the caller whether the session goes on without the option at `offset`, a text, which cannot
+ * be had. The option is NULL then. */
+bool session_options_do_without(
+    struct gput_session_options *options, size_t offset, const struct gput_error *reason);
 
 /* Checks that each number is within its range, or is the default. Errors: GPUT_ERROR_INVALID. */
 int session_options_check(const struct gput_session_options *options, struct gput_error *error);

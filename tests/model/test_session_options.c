@@ -26,6 +26,8 @@ static void each_kind_is_set_from_text(void **state)
     assert_int_equal(options.energy_driver, GPUT_ENERGY_DRIVER_SQLITE);
     assert_int_equal(set("otlp", ""), GPUT_OK);
     assert_string_equal(options.otlp, "");
+    assert_int_equal(set("otlp", NULL), GPUT_OK);
+    assert_null(options.otlp);
 }
 
 static void of_a_number_and_a_country_the_last_counts(void **state)
@@ -48,7 +50,7 @@ static void what_an_option_does_not_take_leaves_it_alone(void **state)
         {"sleep_time", ""}, {"n_expected_cores", "0"}, {"n_expected_cores", "2.5"},
         {"n_expected_cores", "4294967297"}, {"overwrite", "yes"}, {"ram_mode", "much"},
         {"energy_driver", "xml"}, {"carbon_intensity", "-1"}, {"push_timeout", "3601"},
-        {"sleep_time_seconds", "1"}};
+        {"sleep_time_seconds", "1"}, {"ram_mode", NULL}, {"overwrite", NULL}};
     options = gput_session_options_default();
     struct gput_session_options before = options;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)

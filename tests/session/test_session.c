@@ -2,6 +2,7 @@
 #include "session/sessions.h"
 
 #include <math.h>
+#include <string.h>
 #include <sys/wait.h>
 
 static void each_ram_mode_parses_from_its_name(void **state)
@@ -20,6 +21,42 @@ static void each_ram_mode_parses_from_its_name(void **state)
     assert_string_equal(error.message,
         "\"much\" is not a valid RAM mode. Valid values are adaptive, exact, totals");
     assert_int_equal(options.ram_mode, GPUT_RAM_TOTALS);
+}
+
+struct refused {
+    char names[128];
+    bool is_accepted;
+};
+
+static bool do_without(void *user, const char *option, const struct gput_error *reason)
+{
+    struct refused *refused = user;
+    assert_true(reason->code != GPUT_OK && reason->message[0]);
+    strcat(strcat(refused->names, option), " ");
+    return refused->is_accepted;
+}
+
+static void a_session_does_without_what_cannot_be_opened_if_it_may(void **state)
+{
+    (void)state;
+    struct refused refused = {.is_accepted = true};
+    struct gput_session_options options = gput_session_options_default();
+    struct gput_session *session;
+    struct gput_error error;
+    options.tracking_file = "/no/such/folder/samples.csv";
+    options.textfile_folder = "/no/such/folder";
+    options.labels = "no label";
+    options.resource_usage_file = "";
+    options.user = &refused;
+    options.do_without = do_without;
+    assert_int_equal(gput_session_create(&options, &session, &error), GPUT_OK);
+    assert_string_equal(refused.names, "labels tracking_file textfile_folder ");
+    gput_session_destroy(session);
+
+    refused = (struct refused){.is_accepted = false};
+    assert_int_not_equal(gput_session_create(&options, &session, &error), GPUT_OK);
+    assert_null(session);
+    assert_string_equal(refused.names, "labels ");
 }
 
 static void a_session_is_used_once_and_in_order(void **state)
@@ -165,6 +202,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_ram_mode_parses_from_its_name),
+        IN_FOLDER(a_session_does_without_what_cannot_be_opened_if_it_may),
         IN_FOLDER(a_session_is_used_once_and_in_order),
         IN_FOLDER(options_that_make_no_sense_are_refused),
         IN_FOLDER(a_tracking_file_in_the_way_is_left_alone),

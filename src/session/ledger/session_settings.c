@@ -13,6 +13,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Checks the text of an option, which the session may do without. */
+static int check_text(struct gput_session_options *options, size_t offset,
+    int (*check)(const char *text, struct gput_error *error), struct gput_error *error)
+{
+    struct gput_error reason;
+    const char *text = *(const char **)((char *)options + offset);
+    if (!text || check(text, &reason) == GPUT_OK ||
+        session_options_do_without(options, offset, &reason))
+        return GPUT_OK;
+    return error_copy(error, &reason);
+}
+
 static int check_labels(const char *text, struct gput_error *error)
 {
     struct labels labels = {0};
@@ -21,7 +33,7 @@ static int check_labels(const char *text, struct gput_error *error)
     return code;
 }
 
-static int check_options(const struct gput_session_options *options, struct gput_error *error)
+static int check_options(struct gput_session_options *options, struct gput_error *error)
 {
     TRY(session_options_check(options, error));
     bool is_limited = false;
@@ -30,12 +42,12 @@ static int check_options(const struct gput_session_options *options, struct gput
     if (options->limits->enforce && !is_limited)
         return error_set(error, GPUT_ERROR_INVALID,
             "There is no limit to enforce. Give one, for example ram=8GB.");
-    TRY(check_labels(options->labels, error));
+    TRY(check_text(options, offsetof(struct gput_session_options, labels), check_labels, error));
     const struct gput_carbon_intensity *intensity;
     if (options->carbon_country)
         TRY(gput_carbon_intensity_find(options->carbon_country, &intensity, error));
-    return options->tracking_file ? tracking_file_check_name(options->tracking_file, error)
-                                  : GPUT_OK;
+    return check_text(options, offsetof(struct gput_session_options, tracking_file),
+        tracking_file_check_name, error);
 }
 
 /* Copies the options, so that the caller's strings need not stay; those that sinks name are copied

@@ -1,6 +1,7 @@
 #include "session/sinks/sinks.h"
 
 #include "base/file_limit.h"
+#include "model/session_options.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -28,16 +29,39 @@ static int copy_option(struct sink *sink, const char **option, struct gput_error
     return sink->option ? GPUT_OK : error_memory(error);
 }
 
+static void destroy_last(struct sinks *sinks)
+{
+    struct sink *sink = sinks->sinks[--sinks->count];
+    if (sink->class->finish)
+        sink->class->finish(sink);
+    sink_writer_destroy(sink->writer);
+    free(sink->option);
+    free(sink);
+}
+
+/* Opens a sink. One that cannot be opened is an error unless the caller does without it. */
 static int open_one(struct sinks *sinks, const struct sink_class *class,
     struct session_settings *settings, struct latest *latest, struct gput_error *error)
 {
+    struct gput_error reason;
     struct sink *sink = calloc(1, class->size);
     if (!sink)
         return error_memory(error);
     *sink = (struct sink){.class = class, .settings = settings, .latest = latest};
     sinks->sinks[sinks->count++] = sink;
     TRY(copy_option(sink, option_of(class, &settings->options), error));
-    TRY(sink_open(sink, error));
+    if (sink_open(sink, &reason) != GPUT_OK) {
+        if (!class->option ||
+            !session_options_do_without(&settings->options, class->option, &reason))
+            return error_copy(error, &reason);
+        const struct sink_end unused = {.is_unused = true};
+        if (sink->writer)
+            sink_writer_end(sink->writer, &unused);
+        if (class->close)
+            class->close(sink);
+        destroy_last(sinks);
+        return GPUT_OK;
+    }
     sinks->want_bytes |= sink->wants_bytes;
     sinks->want_processes |= sink->wants_processes;
     return GPUT_OK;
@@ -194,12 +218,6 @@ void sinks_remove_left(const struct sinks *sinks)
 
 void sinks_finish(struct sinks *sinks)
 {
-    for (size_t i = 0; i < sinks->count; i++) {
-        if (sinks->sinks[i]->class->finish)
-            sinks->sinks[i]->class->finish(sinks->sinks[i]);
-        sink_writer_destroy(sinks->sinks[i]->writer);
-        free(sinks->sinks[i]->option);
-        free(sinks->sinks[i]);
-    }
-    sinks->count = 0;
+    while (sinks->count > 0)
+        destroy_last(sinks);
 }
