@@ -254,6 +254,28 @@ class Tracked(CommandTest):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assert_is_report(done.stdout)
 
+    def example(self, name, *words):
+        done = subprocess.run([BUILD / "examples" / name, *words], cwd=self.folder, capture_output=True, text=True, timeout=PATIENCE)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout
+
+    def test_the_example_that_prints_results(self):
+        text = self.example("print-results", "sh", "-c", "sleep 0.2; true")
+        for line in (r"machine procfs: available: .+", r"rank -1, local rank -1 on \S+, -1 restarts", r"tick [1-9]\d*",
+                     r"combined_ram: max 0\.\d+, mean 0\.\d+, last 0\.\d+ gigabytes", r"time: \S+ hours", r"source ram: \w+: .+",
+                     r"process sleep: \S+ s, peak \w+, end \w+, at least: .+", r"table results: a record of \d+ columns"):
+            with self.subTest(line):
+                self.assertRegex(text, rf"(?m)^{line}$")
+
+    def test_the_example_that_analyzes_blocks(self):
+        text = self.example("analyze-blocks")
+        self.assertRegex(text, r"(?m)^block outer \[\], process -1, thread -1 \(\), rank -1\n  2 calls ")
+        self.assertRegex(text, r"(?m)^block inner \[\], process \d+, thread -1 \(\), rank -1\n  2 calls ")
+        self.assertIn("joules, 0 calls lost\n", text)
+        done = self.run_command("run", "-q", "--st=0.05", "--energy-folder", "rec", "--", "sleep", "0.3")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(self.example("analyze-blocks", "rec"), r"\S+ joules\n\Z")
+
     def test_in_the_background_without_a_terminal(self):
         script = f"'{COMMAND}' run -o report -- sh -c 'cat; sleep 0.1; echo done' & wait $!; echo status $?"
         done = subprocess.run(

@@ -55,6 +55,15 @@ class Symbols(unittest.TestCase):
         self.assertEqual(sorted(set(names) - declared()), [], "in src/libgputracker.map alone")
         self.assertEqual(sorted(declared() - set(names)), [], "not in src/libgputracker.map")
 
+    def test_each_public_function_has_a_user(self):
+        """The command, Python's module, a collector or an example; or an inline function of a header that one of them calls."""
+        paths = [path for folder in ("cli", "python", "collectors", "examples") for path in (SOURCE / folder).rglob("*.[ch]")]
+        used = set(re.findall(r"\bgput_\w+", " ".join(COMMENT.sub("", path.read_text()) for path in paths)))
+        for header in (SOURCE / "include" / "gputracker").glob("*.h"):
+            for name, body in re.findall(r"(?s)static inline [^{;]*?\b(gput_\w+)\([^)]*\)\s*\{(.*?)\n\}", header.read_text()):
+                used |= set(re.findall(r"\bgput_\w+", body)) if name in used else set()
+        self.assertEqual(sorted({name for _, name in mapped()} - used), [])
+
     def test_command_and_library_share_no_name(self):
         # Builds with sanitizers link the command with all of the library.
         command = exported("-g", *map(str, (BUILD / "gpu-tracker.p").glob("*.o")))
