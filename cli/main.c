@@ -10,7 +10,7 @@
  * options/    option.c is the table of options. parse_arguments.c takes the command line apart by
  *             both tables into arguments.c; choice.c is a value that is a word out of a list;
  *             words.c splits the text of -e as a shell does; defaults.c is the user's config file;
- *             window.c and cores.c: --start, --end and --steps; -j.
+ *             window.c: --start, --end and --steps.
  * help/       help.c and wrap.c: help and -h, in lines that fit a terminal. generate.c makes the
  *             man pages (generate_man.c) and completions (generate_completions.c) from the tables
  *             when the program is built.
@@ -37,14 +37,13 @@
  *             command writes is nowhere that it reads, or writes otherwise.
  * common/     what all use: message.c and screen.c (errors and warnings, a line each; writing to
  *             what people read), environment.c (which paths of the environment are followed, and
- *             with which rights), temporary_folder.c, standard_streams.c (none stays
- *             closed), own_stack.c (the stack, where the limit leaves too little).
+ *             with which rights), temporary_folder.c, own_stack.c (the stack, where the limit
+ *             leaves too little).
  */
 #include "base/error.h"
 #include "common/environment.h"
 #include "common/message.h"
 #include "common/own_stack.h"
-#include "common/standard_streams.h"
 #include "help/generate.h"
 #include "help/help.h"
 #include "options/defaults.h"
@@ -54,9 +53,11 @@
 
 #include <gputracker/gputracker.h>
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Prints to the standard output; a full disk or a closed pipe after it is a failure. */
 static int finish_output(void)
@@ -124,9 +125,23 @@ static void refuse(const struct arguments *arguments, const struct gput_error *e
     message_note(options);
 }
 
+/*
+ * Opens /dev/null for a standard stream that is closed at the start. Otherwise a file would get its
+ * number, and then what is meant for the screen. exec() closes it again: the tracked command finds
+ * the stream closed, as without gpu-tracker.
+ */
+static void fill_standard_streams(void)
+{
+    /* open() takes the lowest number that is free, so from 0 upwards each hole is filled itself. */
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR | O_CLOEXEC) < 0)
+            return;
+    }
+}
+
 static int run_program(int argc, char **argv)
 {
-    standard_streams_fill();
+    fill_standard_streams();
     signals_survive_full_files();
     /* Not for people: how the build makes the man pages and the completions. */
     if (argc == 3 && strcmp(argv[1], "--generate") == 0)

@@ -1,5 +1,6 @@
 /* gpu-tracker help: the commands by topic, a topic, a family of commands, or one command. */
 #include "base/error.h"
+#include "base/nearest.h"
 #include "commands/suggest.h"
 #include "commands/topic.h"
 #include "common/message.h"
@@ -22,7 +23,7 @@ static bool is_family(const char *word)
 
 static int refuse(const char *word, struct gput_error *error)
 {
-    char list[HELP_WORDS_SIZE], question[CHOICE_QUESTION_SIZE];
+    char list[HELP_WORDS_SIZE], question[NEAREST_QUESTION_SIZE];
     help_words(list);
     suggest_command(list, word, question);
     return error_set(error, GPUT_ERROR_INVALID,

@@ -6,7 +6,6 @@
 #include "common/message.h"
 #include "options/arguments.h"
 #include "options/choice.h"
-#include "options/cores.h"
 #include "options/window.h"
 #include "output/analysis_output.h"
 #include "output/tables.h"
@@ -236,7 +235,7 @@ int cmd_profile(const struct arguments *arguments)
     struct gput_error error;
     int code = read_options(arguments, &lists, &options, &error);
     if (code == GPUT_OK)
-        code = cores_read(arguments, &options.cores, &error);
+        code = arguments_read_cores(arguments, &options.cores, &error);
     bool usage = code == GPUT_ERROR_INVALID;
     if (code == GPUT_OK)
         code = gput_profile_tables(

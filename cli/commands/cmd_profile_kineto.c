@@ -5,7 +5,6 @@
 #include "common/environment.h"
 #include "common/message.h"
 #include "options/arguments.h"
-#include "options/cores.h"
 #include "output/analysis_output.h"
 #include "output/tables.h"
 
@@ -42,7 +41,7 @@ int cmd_profile_kineto(const struct arguments *arguments)
     if (code == GPUT_OK)
         code = read_limit(arguments, &options.limit, &error);
     if (code == GPUT_OK)
-        code = cores_read(arguments, &options.cores, &error);
+        code = arguments_read_cores(arguments, &options.cores, &error);
     bool usage = code == GPUT_ERROR_INVALID;
     if (code == GPUT_OK)
         code = gput_kineto_tables(

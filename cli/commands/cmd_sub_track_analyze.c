@@ -2,7 +2,6 @@
 #include "base/error.h"
 #include "common/message.h"
 #include "options/arguments.h"
-#include "options/cores.h"
 #include "output/analysis_output.h"
 #include "track/report.h"
 
@@ -41,7 +40,7 @@ static int analyze(const struct arguments *arguments, struct gput_error *error)
     options.user = &shown;
     int code = read_by(arguments, &options, error);
     if (code == GPUT_OK)
-        code = cores_read(arguments, &options.cores, error);
+        code = arguments_read_cores(arguments, &options.cores, error);
     if (code == GPUT_OK)
         code = report_read_format(arguments, OPTION_ANALYSIS_FORMAT, output,
             analysis_usual_format(arguments), &format, error);

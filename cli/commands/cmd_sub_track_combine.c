@@ -2,7 +2,6 @@
 #include "base/error.h"
 #include "common/message.h"
 #include "options/arguments.h"
-#include "options/cores.h"
 #include "output/analysis_output.h"
 
 #include <gputracker/sub_tracking.h>
@@ -26,7 +25,7 @@ static int combine(const struct arguments *arguments, const char *output, const 
     options.progress = analysis_show_progress;
     options.warn = analysis_warn;
     options.user = &shown;
-    TRY(cores_read(arguments, &options.cores, error));
+    TRY(arguments_read_cores(arguments, &options.cores, error));
     int code = n_paths > 1 || (options.mix && !is_directory(paths[0]))
                    ? gput_sub_tracking_combine(output, paths, n_paths, &options, error)
                    : gput_sub_tracking_combine_directory(output, paths[0], &options, error);

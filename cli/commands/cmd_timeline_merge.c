@@ -4,7 +4,6 @@
 #include "common/message.h"
 #include "common/screen.h"
 #include "options/arguments.h"
-#include "options/cores.h"
 #include "options/window.h"
 #include "output/analysis_output.h"
 #include "track/report.h"
@@ -79,7 +78,7 @@ static int read_options(const struct arguments *arguments, struct gput_timeline_
     options->start = window.start;
     options->end = window.end;
     if (code == GPUT_OK)
-        code = cores_read(arguments, &options->cores, error);
+        code = arguments_read_cores(arguments, &options->cores, error);
     if (code == GPUT_OK)
         code = read_low(arguments_value(arguments, OPTION_LOW), low_name, options, error);
     return code;

@@ -77,7 +77,7 @@ static void list_names_with(const char *word, char text[GPUT_NEAREST_SIZE])
     }
 }
 
-void suggest_command(const char *words, const char *word, char text[CHOICE_QUESTION_SIZE])
+void suggest_command(const char *words, const char *word, char text[NEAREST_QUESTION_SIZE])
 {
     char seconds[512], near[GPUT_NEAREST_SIZE], names[GPUT_NEAREST_SIZE];
     const char *meant = find_synonym(synonyms, word);
@@ -90,10 +90,10 @@ void suggest_command(const char *words, const char *word, char text[CHOICE_QUEST
         near[strcspn(near, " ")] = '\0';
         list_names_with(near[0] ? near : " ", names);
     }
-    choice_question(names, text);
+    nearest_question_of(names, text);
 }
 
-void suggest_of_family(const char *family, const char *word, char text[CHOICE_QUESTION_SIZE])
+void suggest_of_family(const char *family, const char *word, char text[NEAREST_QUESTION_SIZE])
 {
     char seconds[512], near[GPUT_NEAREST_SIZE];
     list_second_words(family, seconds, sizeof seconds);
@@ -101,5 +101,5 @@ void suggest_of_family(const char *family, const char *word, char text[CHOICE_QU
     snprintf(near, sizeof near, "%s", meant ? meant : "");
     if (!meant || choice_find(seconds, meant) < 0)
         gput_nearest_words(seconds, word, near);
-    snprintf(text, CHOICE_QUESTION_SIZE, near[0] ? " Did you mean %s?" : "", near);
+    snprintf(text, NEAREST_QUESTION_SIZE, near[0] ? " Did you mean %s?" : "", near);
 }

@@ -3,6 +3,7 @@
  */
 #pragma once
 
+#include "base/nearest.h"
 #include "options/choice.h"
 
 /*
@@ -10,8 +11,8 @@
  * that may stand alone, with a blank between two; after them the second words of the commands are
  * tried, which are suggested with the first.
  */
-void suggest_command(const char *words, const char *word, char text[CHOICE_QUESTION_SIZE]);
+void suggest_command(const char *words, const char *word, char text[NEAREST_QUESTION_SIZE]);
 
 /* Writes ` Did you mean analyze?` of the commands whose first word is `family`, or "" when none is
  * near. */
-void suggest_of_family(const char *family, const char *word, char text[CHOICE_QUESTION_SIZE]);
+void suggest_of_family(const char *family, const char *word, char text[NEAREST_QUESTION_SIZE]);

@@ -4,8 +4,13 @@
 #include "base/number.h"
 #include "options/choice.h"
 
+#include <gputracker/cores.h>
+
 #include <stdlib.h>
 #include <string.h>
+
+/* More is a typing error. */
+#define MAX_CORES 1024
 
 int arguments_add_borrowed(
     struct arguments *arguments, enum option_id id, const char *value, struct gput_error *error)
@@ -87,4 +92,19 @@ int arguments_read_choice(const struct arguments *arguments, enum option_id id, 
 {
     const char *word = arguments_value(arguments, id);
     return word ? choice_read(id, word, noun, choice, error) : GPUT_OK;
+}
+
+int arguments_read_cores(
+    const struct arguments *arguments, unsigned *cores, struct gput_error *error)
+{
+    const char *word = arguments_value(arguments, OPTION_CORES);
+    int64_t number;
+    *cores = gput_usable_cores();
+    if (!word)
+        return GPUT_OK;
+    if (!number_read_int64(word, &number) || number < 1 || number > MAX_CORES)
+        return error_set(error, GPUT_ERROR_INVALID,
+            "-j must be a number of cores from 1 to %d, not \"%s\".", MAX_CORES, word);
+    *cores = (unsigned)number;
+    return GPUT_OK;
 }

@@ -67,3 +67,9 @@ int arguments_read_moment(const struct arguments *arguments, enum option_id id, 
  */
 int arguments_read_choice(const struct arguments *arguments, enum option_id id, const char *noun,
     int *choice, struct gput_error *error);
+
+/* How many cores read: what -j says, else all that this process may use. Errors:
+ * GPUT_ERROR_INVALID.
+ */
+int arguments_read_cores(
+    const struct arguments *arguments, unsigned *cores, struct gput_error *error);

@@ -52,12 +52,6 @@ void choice_suggest_by_part(const char *words, const char *word, char text[GPUT_
     }
 }
 
-const char *choice_question(const char *near, char question[CHOICE_QUESTION_SIZE])
-{
-    snprintf(question, CHOICE_QUESTION_SIZE, near[0] ? ": did you mean %s?" : ".", near);
-    return question;
-}
-
 /* "text json csv" as `"text", "json" or "csv"`. */
 static void quote_all(const char *words, char *list, size_t size)
 {
@@ -78,10 +72,9 @@ int choice_read(
     *choice = choice_find(words, word);
     if (*choice >= 0)
         return GPUT_OK;
-    char list[256] = "", near[GPUT_NEAREST_SIZE], question[CHOICE_QUESTION_SIZE];
+    char list[256] = "", question[NEAREST_QUESTION_SIZE];
     quote_all(words, list, sizeof list);
-    gput_nearest_words(words, word, near);
     return error_set(error, GPUT_ERROR_INVALID,
         "\"%.64s\" is not a valid %s%s Valid values are %s.", word, noun,
-        choice_question(near, question), list);
+        nearest_question(words, word, question), list);
 }

@@ -15,11 +15,6 @@
 /* The position of a word in a list; -1: it is not there. */
 int choice_find(const char *words, const char *word);
 
-enum { CHOICE_QUESTION_SIZE = GPUT_NEAREST_SIZE + 20 };
-
-/* Writes `: did you mean csv?` of what is near, or "." when that is "", and returns it. */
-const char *choice_question(const char *near, char question[CHOICE_QUESTION_SIZE]);
-
 /*
  * Writes at most two words of the list that have a part between dashes in common with `word`, as
  * --limit-ram and --limit have: "--limit or --limit-x". "" when there is none.

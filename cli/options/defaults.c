@@ -95,17 +95,16 @@ static enum option_id find_option(const char *name)
 
 static int unknown(const struct defaults *defaults, const char *name, struct gput_error *error)
 {
-    char words[700] = "", near[GPUT_NEAREST_SIZE], question[CHOICE_QUESTION_SIZE];
+    char words[700] = "", question[NEAREST_QUESTION_SIZE];
     for (const enum option_id *id = command_find("run")->options; *id != OPTION_END; id++) {
         size_t used = strlen(words);
         if (option(*id)->long_name && find_option(option(*id)->long_name) != OPTION_END)
             snprintf(
                 words + used, sizeof words - used, "%s%s", used ? " " : "", option(*id)->long_name);
     }
-    gput_nearest_words(words, name, near);
     return error_set(error, GPUT_ERROR_INVALID,
         "Config file %.100s: unknown option \"%.40s\"%s Options: %s", defaults->path, name,
-        choice_question(near, question), words);
+        nearest_question(words, name, question), words);
 }
 
 /* What the command line says instead. */

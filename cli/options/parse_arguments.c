@@ -105,7 +105,7 @@ static bool is_program(const char *name)
 /* `line`: the word and what follows it on the command line. */
 static int unknown_command(char **line, struct gput_error *error)
 {
-    char list[256], question[CHOICE_QUESTION_SIZE], all[160] = "";
+    char list[256], question[NEAREST_QUESTION_SIZE], all[160] = "";
     list_commands(list, sizeof list);
     suggest_command(list, *line, question);
     for (size_t i = 0; line[i]; i++) {
@@ -162,7 +162,7 @@ static int find_command(int argc, char **argv, struct arguments *arguments,
         arguments->family = first;
         return GPUT_OK;
     }
-    char question[CHOICE_QUESTION_SIZE];
+    char question[NEAREST_QUESTION_SIZE];
     suggest_of_family(first, words->second ? argv[words->second] : "", question);
     return error_set(error, GPUT_ERROR_INVALID,
         "\"%s\" must be followed by one of: %s.%s See gpu-tracker %s -h", first, family, question,
@@ -299,11 +299,11 @@ static int unknown_option(struct arguments *arguments, const char *name, struct 
         return error_set(
             error, GPUT_ERROR_INVALID, "Unknown option %s. %s", name, arguments->command->instead);
     char all[OPTIONS_TEXT_SIZE], list[OPTIONS_TEXT_SIZE], near[GPUT_NEAREST_SIZE];
-    char question[CHOICE_QUESTION_SIZE];
+    char question[NEAREST_QUESTION_SIZE];
     list_options(arguments->command->options, list, sizeof list);
     list_other_names(arguments->command->options, list, sizeof list);
     suggest_option(arguments->command->options, list, name, near);
-    choice_question(near, question);
+    nearest_question_of(near, question);
     parse_describe_options(arguments->command, all);
     arguments->needs_options_listed = strlen(all) > MAX_LISTED;
     return error_set(error, GPUT_ERROR_INVALID, "Unknown option %s%s%s%s", name, question,

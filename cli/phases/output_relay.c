@@ -131,7 +131,7 @@ static bool are_one_stream(int one, int other)
                first.st_rdev == second.st_rdev);
 }
 
-/* A closed one has been opened, so that no file gets its number; see standard_streams.h. */
+/* A closed one has been opened, so that no file gets its number; see main.c. */
 static bool is_open_for_command(int fd)
 {
     int flags = fcntl(fd, F_GETFD);

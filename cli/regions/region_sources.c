@@ -53,7 +53,7 @@ static int add_function(
 static int read_word(const char *word, struct region_sources *sources, struct gput_error *error)
 {
     int choice = choice_find(REGION_SOURCE_WORDS, word);
-    char near[GPUT_NEAREST_SIZE], question[CHOICE_QUESTION_SIZE], source[256];
+    char question[NEAREST_QUESTION_SIZE], source[256];
     if (strncmp(word, "python", 6) == 0 && (word[6] == ':' || word[6] == '\0'))
         return add_function(sources, word[6] ? word + 7 : "", error);
     if (choice >= 0) {
@@ -63,10 +63,9 @@ static int read_word(const char *word, struct region_sources *sources, struct gp
     if (sources->wanted[REGION_PYTHON])
         return add_function(sources, word, error);
     snprintf(source, sizeof source, "%.*s", (int)strcspn(word, ":"), word);
-    gput_nearest_words(REGION_SOURCE_WORDS, source, near);
     return error_set(error, GPUT_ERROR_INVALID,
         "--regions: \"%.80s\" is not a source of regions%s Valid are: " REGION_SOURCE_WORDS, word,
-        choice_question(near, question));
+        nearest_question(REGION_SOURCE_WORDS, source, question));
 }
 
 int region_sources_read(const char *list, struct region_sources *sources, struct gput_error *error)

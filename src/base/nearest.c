@@ -74,13 +74,18 @@ int gput_nearest_words(const char *words, const char *word, char text[GPUT_NEARE
     return count;
 }
 
+const char *nearest_question_of(const char *near, char question[NEAREST_QUESTION_SIZE])
+{
+    snprintf(question, NEAREST_QUESTION_SIZE, near[0] ? ": did you mean %s?" : ".", near);
+    return question;
+}
+
 const char *nearest_question(
     const char *words, const char *word, char question[NEAREST_QUESTION_SIZE])
 {
     char near[GPUT_NEAREST_SIZE];
     gput_nearest_words(words, word, near);
-    snprintf(question, NEAREST_QUESTION_SIZE, near[0] ? ": did you mean %s?" : ".", near);
-    return question;
+    return nearest_question_of(near, question);
 }
 
 int nearest_refuse(const char *words, const char *word, const char *noun, struct gput_error *error)

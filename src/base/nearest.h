@@ -9,7 +9,11 @@
 
 enum { NEAREST_QUESTION_SIZE = GPUT_NEAREST_SIZE + 20 };
 
-/* Writes `: did you mean json?`, or "." when no word is near, and returns it. */
+/* Writes `: did you mean json?` of what gput_nearest_words() found, or "." when that is "", and
+ * returns it. */
+const char *nearest_question_of(const char *near, char question[NEAREST_QUESTION_SIZE]);
+
+/* The same of the words that are near to `word`. */
 const char *nearest_question(
     const char *words, const char *word, char question[NEAREST_QUESTION_SIZE]);
 
