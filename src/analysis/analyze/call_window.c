@@ -1,21 +1,14 @@
 #include "analysis/analyze/call_window.h"
 
+#include "base/cleanup.h"
+
 #include <math.h>
 #include <stdlib.h>
 
 /* Where a lane has calls. */
 enum { INSIDE = 1, OUTSIDE = 2 };
 
-/* The seconds from the window to a call; negative: it is before; 0: inside. */
-static double distance(
-    const struct call_window *window, const struct call_table *table, const struct call *call)
-{
-    double start = table->origin + call->start, stop = table->origin + call->stop;
-    if (start > window->to)
-        return start - window->to;
-    return stop < window->from ? stop - window->from : 0;
-}
-
+/* Counts a call that is left out, so many seconds before (negative) or after the window. */
 static void count(struct call_window_rest *rest, double seconds)
 {
     rest->before += seconds < 0;
@@ -42,7 +35,10 @@ static void keep_calls(const struct call_window *window, struct call_table *tabl
     size_t kept = 0;
     for (size_t i = 0; i < table->n_calls; i++) {
         const struct call call = table->calls[i];
-        double seconds = distance(window, table, &call);
+        double start = table->origin + call.start, stop = table->origin + call.stop;
+        double seconds = start > window->to    ? start - window->to
+                         : stop < window->from ? stop - window->from
+                                               : 0;
         places[call.lane] |= seconds == 0 ? INSIDE : OUTSIDE;
         if (seconds == 0)
             table->calls[kept++] = call;
@@ -50,24 +46,6 @@ static void keep_calls(const struct call_window *window, struct call_table *tabl
             count(rest, seconds);
     }
     table->n_calls = kept;
-}
-
-/* Sums over the calls of a lane have those outside, too. */
-static int forget_exact(
-    struct call_table *table, const unsigned char *places, struct gput_error *error)
-{
-    for (size_t i = 0; table->exact && i < table->n_lanes; i++) {
-        struct exact_figures **exact = &table->lanes[i].exact;
-        if (places[i] == (INSIDE | OUTSIDE))
-            exact_figures_forget(*exact);
-        if (places[i] != OUTSIDE)
-            continue;
-        exact_figures_destroy(*exact);
-        *exact = exact_figures_create(table->each_call);
-        if (!*exact)
-            return error_memory(error);
-    }
-    return GPUT_OK;
 }
 
 /* Keeps the open calls that may reach into the window: those of a process that is known there. */
@@ -93,12 +71,23 @@ int call_window_apply(const struct call_window *window, struct call_table *table
     struct call_window_rest *rest, struct gput_error *error)
 {
     *rest = (struct call_window_rest){0};
-    unsigned char *places = calloc(table->n_lanes + 1, sizeof *places);
+    CLEANUP_FREE unsigned char *places = calloc(table->n_lanes + 1, sizeof *places);
     if (!places)
         return error_memory(error);
     keep_calls(window, table, places, rest);
     keep_open_calls(window, table, places, rest);
-    int code = forget_exact(table, places, error);
-    free(places);
-    return code;
+
+    /* Exact figures are sums over all calls of a lane, those outside, too. */
+    for (size_t i = 0; table->exact && i < table->n_lanes; i++) {
+        struct exact_figures **exact = &table->lanes[i].exact;
+        if (places[i] == (INSIDE | OUTSIDE))
+            exact_figures_forget(*exact);
+        if (places[i] != OUTSIDE)
+            continue;
+        exact_figures_destroy(*exact);
+        *exact = exact_figures_create(table->each_call);
+        if (!*exact)
+            return error_memory(error);
+    }
+    return GPUT_OK;
 }

@@ -77,13 +77,6 @@ static int sort_blocks(struct gput_analysis *run, struct gput_error *error)
     return whole ? GPUT_OK : error_memory(error);
 }
 
-/* Whether two names differ only in their line numbers. */
-static bool differ_by_line(const char *a, const char *b)
-{
-    const char *line_a = line_number(a), *line_b = line_number(b);
-    return line_a && line_b && line_a - a == line_b - b && memcmp(a, b, (size_t)(line_a - a)) == 0;
-}
-
 struct matching {
     const struct gput_analysis *first;
     const char *first_name;
@@ -92,31 +85,8 @@ struct matching {
     struct gput_error *error;
 };
 
-/* Refuses blocks whose names differ by more than a line number; of those that differ by it the
- * user is warned. */
-static int match_block(const struct matching *matching, const char *name1,
-    const struct comparison_session *session, const char *name2)
-{
-    if (strcmp(name1, name2) == 0)
-        return GPUT_OK;
-    if (!differ_by_line(name1, name2))
-        return error_set(matching->error, GPUT_ERROR_INVALID,
-            "Code block name \"%.120s\" of tracking session \"%.60s\" does not match code block "
-            "name \"%.120s\" of tracking session \"%.60s\"",
-            name1, matching->first_name, name2, session->name);
-    char message[1024];
-    snprintf(message, sizeof message,
-        "Code block name \"%.250s\" of tracking session \"%.100s\" matched with code block name "
-        "\"%.250s\" of tracking session \"%.100s\" but they differ by line number. If these code "
-        "blocks were not meant to match, their comparison will not be valid and their names must "
-        "be disambiguated.",
-        name1, matching->first_name, name2, session->name);
-    if (matching->warn)
-        matching->warn(matching->user, message);
-    return GPUT_OK;
-}
-
-/* Matches the blocks of a run with those of the first. */
+/* Matches the blocks of a run with those of the first. Names may differ by their line numbers, of
+ * which the user is warned. */
 static int match_run(const struct matching *matching, const struct comparison_session *session,
     const struct gput_analysis *run)
 {
@@ -126,8 +96,28 @@ static int match_run(const struct matching *matching, const struct comparison_se
             "All sub-tracking results must have the same number of code blocks. The first has %zu "
             "code blocks but tracking session \"%.200s\" has %zu code blocks.",
             first->n_blocks, session->name, run->n_blocks);
-    for (size_t i = 0; i < first->n_blocks; i++)
-        TRY(match_block(matching, first->blocks[i].name, session, run->blocks[i].name));
+    for (size_t i = 0; i < first->n_blocks; i++) {
+        const char *name1 = first->blocks[i].name, *name2 = run->blocks[i].name;
+        const char *line1 = line_number(name1), *line2 = line_number(name2);
+        if (strcmp(name1, name2) == 0)
+            continue;
+        bool differ_by_line = line1 && line2 && line1 - name1 == line2 - name2 &&
+                              memcmp(name1, name2, (size_t)(line1 - name1)) == 0;
+        if (!differ_by_line)
+            return error_set(matching->error, GPUT_ERROR_INVALID,
+                "Code block name \"%.120s\" of tracking session \"%.60s\" does not match code "
+                "block name \"%.120s\" of tracking session \"%.60s\"",
+                name1, matching->first_name, name2, session->name);
+        char message[1024];
+        snprintf(message, sizeof message,
+            "Code block name \"%.250s\" of tracking session \"%.100s\" matched with code block "
+            "name \"%.250s\" of tracking session \"%.100s\" but they differ by line number. If "
+            "these code blocks were not meant to match, their comparison will not be valid and "
+            "their names must be disambiguated.",
+            name1, matching->first_name, name2, session->name);
+        if (matching->warn)
+            matching->warn(matching->user, message);
+    }
     return GPUT_OK;
 }
 
@@ -152,22 +142,6 @@ static char *joined_names(const struct gput_comparison *comparison, size_t block
         str_append(&text, next);
         last = next;
     }
-}
-
-/* Makes the names of all blocks. */
-static int name_blocks(struct gput_comparison *comparison, struct gput_error *error)
-{
-    comparison->block_names =
-        calloc(comparison->first->n_blocks + 1, sizeof *comparison->block_names);
-    if (!comparison->block_names)
-        return error_memory(error);
-    for (size_t i = 0; i < comparison->first->n_blocks; i++) {
-        comparison->block_names[i] = joined_names(comparison, i);
-        if (!comparison->block_names[i])
-            return error_memory(error);
-        comparison->n_blocks++;
-    }
-    return GPUT_OK;
 }
 
 /* Adds the measurements that are new. A session that lacks one has no value of it: another version
@@ -212,5 +186,14 @@ int comparison_match(struct gput_comparison *comparison,
         }
     }
     comparison->first = matching.first;
-    return name_blocks(comparison, error);
+    comparison->block_names = calloc(matching.first->n_blocks + 1, sizeof *comparison->block_names);
+    if (!comparison->block_names)
+        return error_memory(error);
+    for (; comparison->n_blocks < matching.first->n_blocks; comparison->n_blocks++) {
+        comparison->block_names[comparison->n_blocks] =
+            joined_names(comparison, comparison->n_blocks);
+        if (!comparison->block_names[comparison->n_blocks])
+            return error_memory(error);
+    }
+    return GPUT_OK;
 }

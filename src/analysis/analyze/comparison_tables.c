@@ -39,7 +39,7 @@ struct writer {
     struct gput_table *table;
 };
 
-/* A row a session. `measurement` NULL: compute time. */
+/* Puts a row a session. `measurement` NULL: compute time. */
 static void put_figure(const struct writer *writer, const char *measurement, size_t block)
 {
     const struct gput_comparison *comparison = writer->comparison;
@@ -74,7 +74,7 @@ static void put_part(const struct writer *writer, size_t block)
             put_figure(writer, comparison_energy_measurements[i], block);
 }
 
-/* A row a session that lost calls, named otherwise where there may be more. */
+/* Puts a row a session that lost calls, named otherwise where there may be more. */
 static void put_lost_calls(const struct writer *writer)
 {
     for (size_t i = 0; i < writer->comparison->n_sessions; i++) {
@@ -93,21 +93,6 @@ static void put_lost_calls(const struct writer *writer)
     }
 }
 
-/* Thread counts of the older gpu_tracker's pickles: integers there, they are shown as such. */
-static void add_whole_numbers(struct gput_tables *tables, const struct writer *writer)
-{
-    struct gput_table *table = tables_add(tables, "whole_numbers");
-    const struct gput_comparison *comparison = writer->comparison;
-    table_add_column(table, "measurement", GPUT_COLUMN_TEXT);
-    for (size_t i = 0; i < comparison->n_measurements; i++) {
-        const struct comparison_figure figure = {
-            comparison->measurements[i], COMPARISON_OVERALL, writer->statistic};
-        comparison_values(comparison, &figure, writer->values);
-        if (comparison_are_integers(writer->values, comparison->n_sessions))
-            table_put_text(table, comparison->measurements[i]);
-    }
-}
-
 int gput_comparison_tables(const struct gput_comparison *comparison,
     const struct gput_comparison_options *given, struct gput_tables **tables,
     struct gput_error *error)
@@ -115,22 +100,29 @@ int gput_comparison_tables(const struct gput_comparison *comparison,
     struct gput_comparison_options options;
     *tables = NULL;
     TRY(comparison_options_read(given, &options, error));
-    struct gput_tables *building = tables_create();
+    CLEANUP_FREE struct comparison_value *values = calloc(comparison->n_sessions, sizeof *values);
+    struct gput_tables *building = values ? tables_create() : NULL;
+    if (!building)
+        return error_memory(error);
     struct writer writer = {.comparison = comparison,
         .statistic = options.statistic,
-        .values = calloc(comparison->n_sessions, sizeof *writer.values)};
-    if (!building || !writer.values) {
-        gput_tables_destroy(building);
-        free(writer.values);
-        return error_memory(error);
-    }
-    writer.table = tables_add(building, "comparison");
+        .values = values,
+        .table = tables_add(building, "comparison")};
     table_add_columns(writer.table, "", NULL, columns, COLUMN_COUNT(columns));
     put_part(&writer, COMPARISON_OVERALL);
     for (size_t block = 0; block < comparison->n_blocks; block++)
         put_part(&writer, block);
     put_lost_calls(&writer);
-    add_whole_numbers(building, &writer);
-    free(writer.values);
+
+    /* Thread counts of the older gpu_tracker's results: integers there, they are shown as such. */
+    struct gput_table *whole = tables_add(building, "whole_numbers");
+    table_add_column(whole, "measurement", GPUT_COLUMN_TEXT);
+    for (size_t i = 0; i < comparison->n_measurements; i++) {
+        const struct comparison_figure figure = {
+            comparison->measurements[i], COMPARISON_OVERALL, writer.statistic};
+        comparison_values(comparison, &figure, values);
+        if (comparison_are_integers(values, comparison->n_sessions))
+            table_put_text(whole, comparison->measurements[i]);
+    }
     return tables_finish_building(building, tables, error);
 }

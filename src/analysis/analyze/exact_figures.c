@@ -140,34 +140,17 @@ static int keep(
     return GPUT_OK;
 }
 
-/* Removes the counters of that time; NULL: there are none. */
-static const struct counts *take(struct kept_counts *kept, int64_t time)
+/* Removes the counters of that time, or of the latest where `time` is NULL; NULL: there are none.
+ */
+static const struct counts *take(struct kept_counts *kept, const int64_t *time)
 {
-    bool found = open_starts_pop(&kept->times, time);
+    int64_t latest;
+    bool found =
+        time ? open_starts_pop(&kept->times, *time) : open_starts_pop_latest(&kept->times, &latest);
     return found ? &kept->counts[open_starts_taken_place(&kept->times)] : NULL;
 }
 
-static const struct counts *pop_latest(struct kept_counts *kept)
-{
-    int64_t time;
-    bool found = open_starts_pop_latest(&kept->times, &time);
-    return found ? &kept->counts[open_starts_taken_place(&kept->times)] : NULL;
-}
-
-static int push_lone_stop(
-    struct exact_figures *figures, const struct unmatched_stop *stop, struct gput_error *error)
-{
-    if (!ARRAY_EXTEND(figures->unmatched_stops, figures->n_unmatched_stops))
-        return error_memory(error);
-    figures->unmatched_stops[figures->n_unmatched_stops++] = *stop;
-    return GPUT_OK;
-}
-
-static int64_t counted(int64_t start, int64_t stop)
-{
-    return start >= 0 && stop >= start ? stop - start : SUB_TRACKING_UNKNOWN;
-}
-
+/* The total with one more call, or the larger of both; unknown if one of them is. */
 static int64_t add(int64_t total, int64_t more, bool is_largest)
 {
     if (is_largest && total >= 0 && more >= 0)
@@ -184,7 +167,8 @@ static int add_call(struct exact_figures *figures, const struct counts *start,
     for (int i = 0; i < GPUT_EXACT_FIGURE_COUNT; i++) {
         bool known = start && (in_one_thread || !kinds[i].of_thread);
         int64_t before = kinds[i].is_largest ? 0 : known ? start->of[i] : SUB_TRACKING_UNKNOWN;
-        call.of[i] = known ? counted(before, stop->of[i]) : SUB_TRACKING_UNKNOWN;
+        bool is_counted = known && before >= 0 && stop->of[i] >= before;
+        call.of[i] = is_counted ? stop->of[i] - before : SUB_TRACKING_UNKNOWN;
         figures->totals[i] = add(figures->totals[i], call.of[i], kinds[i].is_largest);
     }
     return figures->keeps_calls ? keep(&figures->calls, time, &call, error) : GPUT_OK;
@@ -201,11 +185,14 @@ int exact_figures_add_mark(struct exact_figures *figures, const struct sub_track
     }
     if (row->position == SUB_TRACKING_START)
         return keep(&figures->open, key, &counts, error);
-    const struct counts *start = isnan(started) ? pop_latest(&figures->open)
-                                                : take(&figures->open, open_starts_key(started));
+    int64_t started_key = isnan(started) ? 0 : open_starts_key(started);
+    const struct counts *start = take(&figures->open, isnan(started) ? NULL : &started_key);
     if (!start && !isnan(started)) {
-        struct unmatched_stop stop = {open_starts_key(started), key, counts};
-        return push_lone_stop(figures, &stop, error);
+        if (!ARRAY_EXTEND(figures->unmatched_stops, figures->n_unmatched_stops))
+            return error_memory(error);
+        figures->unmatched_stops[figures->n_unmatched_stops++] =
+            (struct unmatched_stop){started_key, key, counts};
+        return GPUT_OK;
     }
     return add_call(figures, start, &counts, true, key, error);
 }
@@ -229,7 +216,7 @@ int exact_figures_pair_unmatched_stops(
 {
     for (size_t i = 0; i < figures->n_unmatched_stops; i++) {
         const struct unmatched_stop *stop = &figures->unmatched_stops[i];
-        const struct counts *start = take(&all->open, stop->started);
+        const struct counts *start = take(&all->open, &stop->started);
         TRY(add_call(figures, start, &stop->counts, false, stop->time, error));
     }
     figures->n_unmatched_stops = 0;
@@ -250,7 +237,8 @@ static double in_unit(int64_t count, enum gput_exact_figure figure)
 void exact_figures_add_call(
     struct exact_figures *figures, double stop, double of_call[GPUT_EXACT_FIGURE_COUNT])
 {
-    const struct counts *call = take(&figures->calls, open_starts_key(stop));
+    int64_t key = open_starts_key(stop);
+    const struct counts *call = take(&figures->calls, &key);
     for (enum gput_exact_figure i = 0; i < GPUT_EXACT_FIGURE_COUNT; i++)
         of_call[i] = in_unit(call ? call->of[i] : SUB_TRACKING_UNKNOWN, i);
 }

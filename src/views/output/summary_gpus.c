@@ -1,5 +1,6 @@
 #include "views/output/summary_gpus.h"
 
+#include "base/cleanup.h"
 #include "base/human.h"
 
 #include <math.h>
@@ -12,32 +13,11 @@ struct form {
     bool is_long, has_use, has_power;
 };
 
-/* Appends how busy a GPU was. */
-static void append_use(const struct gput_gpu *gpu, bool is_long, struct str *text)
-{
-    if (isnan(gpu->max_utilization_percent))
-        str_append(text, "; busy n/a");
-    else
-        str_printf(text,
-            is_long ? "; busy: mean %.0f %%, max %.0f %%" : "; busy %.0f %% (max %.0f %%)",
-            gpu->mean_utilization_percent, gpu->max_utilization_percent);
-}
-
-/* Appends its mean power. */
-static void append_power(const struct gput_gpu *gpu, struct str *text)
-{
-    char watts[HUMAN_SIZE];
-    if (isnan(gpu->mean_power_watts))
-        str_append(text, "; power n/a");
-    else
-        str_printf(text, "; %s", human_watts(gpu->mean_power_watts, watts));
-}
-
-/* What belongs to the figure of a GPU. */
+/* Appends what belongs to the figure of a GPU: its peak, how busy it was, and its mean power. */
 static void describe(const struct gput_results *results, const struct gput_gpu *gpu,
     const struct form *form, struct str *text)
 {
-    char whole[HUMAN_SIZE];
+    char whole[HUMAN_SIZE], watts[HUMAN_SIZE];
     double late_seconds = results->gpu_peaks.late_list_seconds;
     str_append(text, "peak");
     if (isnan(gpu->max_combined_ram_bytes))
@@ -45,10 +25,16 @@ static void describe(const struct gput_results *results, const struct gput_gpu *
     else if (late_seconds > 0)
         str_printf(text, ", at least: the driver's list was %.1f s late,", late_seconds);
     str_printf(text, " of %s", human_bytes(gpu->ram_capacity_bytes, whole));
-    if (form->has_use)
-        append_use(gpu, form->is_long, text);
-    if (form->has_power)
-        append_power(gpu, text);
+    if (form->has_use && isnan(gpu->max_utilization_percent))
+        str_append(text, "; busy n/a");
+    else if (form->has_use)
+        str_printf(text,
+            form->is_long ? "; busy: mean %.0f %%, max %.0f %%" : "; busy %.0f %% (max %.0f %%)",
+            gpu->mean_utilization_percent, gpu->max_utilization_percent);
+    if (form->has_power && isnan(gpu->mean_power_watts))
+        str_append(text, "; power n/a");
+    else if (form->has_power)
+        str_printf(text, "; %s", human_watts(gpu->mean_power_watts, watts));
     if (form->is_long)
         str_printf(text, "  %s", gpu->name);
 }
@@ -75,11 +61,10 @@ static struct form find_form(const struct summary *summary)
     shown = 0;
     for (uint32_t i = next_shown(results, 0); i < results->n_gpus && shown < MAX_SHOWN_GPUS;
          i = next_shown(results, i + 1), shown++) {
-        struct str text = {0};
+        CLEANUP_STR struct str text = {0};
         describe(
             results, &results->gpus[i], &(struct form){true, form.has_use, form.has_power}, &text);
         form.is_long &= summary_fits(summary, &text);
-        str_finish(&text);
     }
     return form;
 }
@@ -90,13 +75,12 @@ static void write_gpu(struct summary *summary, uint32_t index, const struct form
     const struct gput_gpu *gpu = &summary->results->gpus[index];
     bool is_of_command = !isnan(gpu->max_combined_ram_bytes);
     char label[32], figure[HUMAN_SIZE];
-    struct str text = {0};
+    CLEANUP_STR struct str text = {0};
     snprintf(label, sizeof label, "GPU %u", (unsigned)index);
     human_bytes(is_of_command ? gpu->max_combined_ram_bytes : gpu->max_ram_bytes, figure);
     describe(summary->results, gpu, form, &text);
     summary_row(summary, label, figure, "%s", str_text(&text));
     summary->text->failed |= text.failed;
-    str_finish(&text);
 }
 
 /* Of reports that have no single GPU, as those of the older gpu_tracker. */
