@@ -1,5 +1,6 @@
 #include "views/output/table_text.h"
 
+#include "base/cleanup.h"
 #include "base/number.h"
 #include "base/table.h"
 #include "base/text.h"
@@ -24,7 +25,8 @@ struct grid {
 
 /* ---- Cells ---- */
 
-/* Names come from anywhere: what would move a terminal's cursor is shown as "\\x1b". */
+/* Appends a name, which may come from anywhere: what would move a terminal's cursor is shown as
+ * "\\x1b". */
 static void append_visible(struct str *text, const char *value)
 {
     for (; *value; value++) {
@@ -63,19 +65,6 @@ static void append_column_name(struct str *text, const struct gput_table *table,
     append_name(text, table, gput_table_column_name(table, column));
 }
 
-/* "Between EVAL and TRAIN" of "Between Step:ModeKeys.EVAL and Step:ModeKeys.TRAIN" */
-static void append_without(struct str *text, const char *value, const char *left_out)
-{
-    const char *found;
-    struct str kept = {0};
-    for (; left_out && (found = strstr(value, left_out)); value = found + strlen(left_out))
-        str_append_bytes(&kept, value, (size_t)(found - value));
-    str_append(&kept, value);
-    append_visible(text, str_text(&kept));
-    text->failed |= kept.failed;
-    str_finish(&kept);
-}
-
 /* Whether a cell has the value by which another program says that it did not record it. */
 static bool is_not_recorded(const struct gput_table *table, size_t row, size_t column)
 {
@@ -89,19 +78,31 @@ static bool is_not_recorded(const struct gput_table *table, size_t row, size_t c
                : strcmp(gput_table_text(table, row, column), words->not_recorded) == 0;
 }
 
+/* Appends a text, without what all names of another program have: "Between EVAL and TRAIN" of
+ * "Between Step:ModeKeys.EVAL and Step:ModeKeys.TRAIN". */
+static void append_text(struct str *text, const struct gput_table *table, const char *value)
+{
+    const char *left_out = table_words(table) ? table_words(table)->left_out : NULL, *found;
+    CLEANUP_STR struct str kept = {0};
+    for (; left_out && (found = strstr(value, left_out)); value = found + strlen(left_out))
+        str_append_bytes(&kept, value, (size_t)(found - value));
+    str_append(&kept, value);
+    append_visible(text, str_text(&kept));
+    text->failed |= kept.failed;
+}
+
 /* Appends a cell, numbers rounded to three decimals. */
 static void append_cell(struct str *text, const struct gput_table *table, size_t row, size_t column)
 {
     char number[NUMBER_TEXT_SIZE];
+    enum gput_column_type type = gput_table_column_type(table, column);
     if (gput_table_is_missing(table, row, column)) {
         str_append(text, "n/a");
     } else if (is_not_recorded(table, row, column)) {
         str_append(text, "not recorded");
-    } else if (gput_table_column_type(table, column) == GPUT_COLUMN_TEXT && table_words(table)) {
-        append_without(text, gput_table_text(table, row, column), table_words(table)->left_out);
-    } else if (gput_table_column_type(table, column) == GPUT_COLUMN_TEXT) {
-        append_visible(text, gput_table_text(table, row, column));
-    } else if (gput_table_column_type(table, column) == GPUT_COLUMN_INT) {
+    } else if (type == GPUT_COLUMN_TEXT) {
+        append_text(text, table, gput_table_text(table, row, column));
+    } else if (type == GPUT_COLUMN_INT) {
         str_append_int64(text, gput_table_int(table, row, column));
     } else {
         double value = gput_table_double(table, row, column);
@@ -192,7 +193,7 @@ static void fit_blocks(struct grid *grid, const size_t *widths, size_t screen)
     grid->n_keys = n_keys;
 }
 
-/* Returns whether all columns fit side by side. */
+/* Chooses widths for a screen. Returns whether all columns fit side by side. */
 static bool fit(struct grid *grid, const size_t *widths, size_t screen)
 {
     memcpy(grid->widths, widths, sizeof grid->widths);
@@ -208,7 +209,7 @@ static bool fit(struct grid *grid, const size_t *widths, size_t screen)
 
 /* ---- Lines ---- */
 
-/* The begin of a text that is so many characters long, in bytes. */
+/* The bytes that so many characters of a text take. */
 static size_t bytes_of(const char *text, size_t characters)
 {
     size_t at = 0;
@@ -218,20 +219,8 @@ static size_t bytes_of(const char *text, size_t characters)
     return at;
 }
 
-/* "tests/f…nk0.json" */
-static void append_cut(struct str *text, const char *value, size_t width)
-{
-    size_t used = utf8_width(value), end = width / 2, begin = width - 1 - end;
-    if (used <= width) {
-        str_append(text, value);
-        return;
-    }
-    str_append_bytes(text, value, bytes_of(value, begin));
-    str_append(text, "…");
-    str_append(text, value + bytes_of(value, used - end));
-}
-
-/* Nothing trails at the end of a line. */
+/* Appends a cell, cut in the middle where it is too wide ("tests/f…nk0.json"), and the gap after
+ * it. Nothing trails at the end of a line. */
 static void append_aligned(
     const struct grid *grid, size_t column, const char *value, bool last, struct str *out)
 {
@@ -240,10 +229,14 @@ static void append_aligned(
     size_t blanks = used < width ? width - used : 0;
     if (!is_text)
         str_append_repeated(out, ' ', blanks);
-    if (width < WIDEST_COLUMN)
-        append_cut(out, value, width);
-    else
+    if (used > width && width < WIDEST_COLUMN) {
+        size_t end = width / 2, begin = width - 1 - end;
+        str_append_bytes(out, value, bytes_of(value, begin));
+        str_append(out, "…");
+        str_append(out, value + bytes_of(value, used - end));
+    } else {
         str_append(out, value);
+    }
     if (is_text && !last)
         str_append_repeated(out, ' ', blanks);
     str_append(out, last ? "\n" : "  ");
@@ -255,7 +248,7 @@ static void append_aligned(
 static void append_cells(
     const struct grid *grid, size_t row, size_t first, size_t end, bool is_end, struct str *out)
 {
-    struct str cell = {0};
+    CLEANUP_STR struct str cell = {0};
     for (size_t column = first; column < end; column++) {
         str_clear(&cell);
         if (row == HEAD)
@@ -265,10 +258,9 @@ static void append_cells(
         append_aligned(grid, column, str_text(&cell), is_end && column + 1 == end, out);
     }
     out->failed |= cell.failed;
-    str_finish(&cell);
 }
 
-/* Those columns of all rows, after the keys. */
+/* Appends those columns of all rows, after the keys. */
 static void append_rows(
     const struct grid *grid, size_t first, size_t end, bool with_head, struct str *out)
 {
@@ -280,21 +272,15 @@ static void append_rows(
     }
 }
 
-/* The end of the columns that fit next to the keys; at least one. */
-static size_t end_of_block(const struct grid *grid, size_t first, size_t screen)
-{
-    size_t used = width_of(grid, 0, grid->n_keys) + (grid->n_keys > 0 ? GAP : 0);
-    size_t end = first + 1;
-    while (end < grid->columns && used + width_of(grid, first, end + 1) <= screen)
-        end++;
-    return end;
-}
-
-/* Appends the columns in as many blocks as they need. */
+/* Appends the columns in as many blocks as they need: of each those that fit next to the keys, at
+ * least one. */
 static void append_blocks(const struct grid *grid, size_t screen, struct str *out)
 {
+    size_t of_keys = width_of(grid, 0, grid->n_keys) + (grid->n_keys > 0 ? GAP : 0);
     for (size_t first = grid->n_keys, end; first < grid->columns; first = end) {
-        end = end_of_block(grid, first, screen);
+        end = first + 1;
+        while (end < grid->columns && of_keys + width_of(grid, first, end + 1) <= screen)
+            end++;
         str_append(out, first > grid->n_keys ? "\n" : "");
         append_rows(grid, first, end, true, out);
     }
@@ -303,7 +289,7 @@ static void append_blocks(const struct grid *grid, size_t screen, struct str *ou
 void table_text_add(
     struct table_text *layout, const struct gput_table *part, bool first, struct str *out)
 {
-    struct str scratch = {0};
+    CLEANUP_STR struct str scratch = {0};
     struct grid grid = {.table = part, .columns = gput_table_column_count(part)};
     if (grid.columns > TABLE_TEXT_COLUMNS)
         grid.columns = TABLE_TEXT_COLUMNS;
@@ -314,7 +300,6 @@ void table_text_add(
         layout->widths[column] = width > layout->widths[column] ? width : layout->widths[column];
     }
     out->failed |= scratch.failed;
-    str_finish(&scratch);
     if (fit(&grid, layout->widths, layout->screen))
         append_rows(&grid, 0, grid.columns, first, out);
     else
