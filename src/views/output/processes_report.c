@@ -2,9 +2,11 @@
 
 #include "base/cleanup.h"
 #include "base/human.h"
+#include "base/table.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "model/process_columns.h"
+#include "model/processes.h"
 #include "views/output/text_grid.h"
 
 #include <math.h>
@@ -42,6 +44,25 @@ void processes_report_add(struct doc *report, const struct gput_processes *proce
     struct doc *others = doc_add_object(report, "other_processes");
     for (size_t column = 0; column < OTHER_PROCESS_COLUMNS; column++)
         add_column(others, processes, &other_process_columns[column], processes);
+}
+
+/* ---- tables ---- */
+
+int gput_processes_tables(
+    const struct gput_processes *processes, struct gput_tables **tables, struct gput_error *error)
+{
+    struct gput_tables *building = tables_create();
+    *tables = NULL;
+    if (!building)
+        return error_memory(error);
+    struct gput_table *table = tables_add(building, "processes");
+    table_add_columns(table, "", NULL, process_columns, PROCESS_COLUMNS);
+    for (size_t i = 0; i < processes->count; i++)
+        table_put_columns(table, process_columns, PROCESS_COLUMNS, &processes->processes[i]);
+    table = tables_add_record(building, "other_processes");
+    table_add_columns(table, "", NULL, other_process_columns, OTHER_PROCESS_COLUMNS);
+    table_put_columns(table, other_process_columns, OTHER_PROCESS_COLUMNS, processes);
+    return tables_finish_building(building, tables, error);
 }
 
 /* ---- a tree ---- */
