@@ -236,3 +236,13 @@ int gput_results_add_source(struct gput_results *results, const char *name,
         "There is no space for the source \"%.31s\": results hold at most %d", name,
         GPUT_MAX_SOURCES);
 }
+
+const char *gput_source_state_name(enum gput_source_state state)
+{
+    static const char *const names[] = {
+        [GPUT_SOURCE_EXACT] = "exact",
+        [GPUT_SOURCE_SAMPLED] = "sampled",
+        [GPUT_SOURCE_UNAVAILABLE] = "unavailable",
+    };
+    return names[state];
+}
