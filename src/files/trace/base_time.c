@@ -26,7 +26,7 @@ static bool ends_object(const char *at, const char *end)
     return depth == 0 && at <= end && json_skip_space(at) >= end;
 }
 
-/* The number after the last such key. */
+/* The base time at the end of a text: the number after the last such key. 0: there is none. */
 static int64_t parse_end(const char *text, size_t length)
 {
     static const char key[] = "\"baseTimeNanoseconds\"";
@@ -46,45 +46,31 @@ static int64_t parse_end(const char *text, size_t length)
     return is_base ? base_ns : 0;
 }
 
-/* Reads to the end: the last one or two END_BYTES stay in the text. */
-static int read_end(
-    struct byte_source *source, char *text, size_t *length, struct gput_error *error)
-{
-    size_t got = 1;
-    *length = 0;
-    while (got > 0) {
-        if (*length == 2 * END_BYTES) {
-            memcpy(text, text + END_BYTES, END_BYTES);
-            *length = END_BYTES;
-        }
-        TRY(byte_source_read(source, text + *length, 2 * END_BYTES - *length, &got, error));
-        *length += got;
-    }
-    memset(text + *length, 0, JSON_PADDING);
-    return GPUT_OK;
-}
-
 int base_time_find(const char *path, int64_t *base_ns, struct gput_error *error)
 {
-    struct byte_source *source;
+    CLEANUP(byte_source_close_pointer) struct byte_source *source = NULL;
     struct stat info;
-    size_t length;
     *base_ns = 0;
     if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
         return GPUT_OK; /* what can be read once is not read for this */
-    char *text = malloc(2 * END_BYTES + JSON_PADDING);
+    CLEANUP_FREE char *text = malloc(2 * END_BYTES + JSON_PADDING);
     if (!text)
         return error_memory(error);
-    int code = byte_source_open(path, &source, error);
-    if (code == GPUT_OK) {
-        if (byte_source_plain_fd(source) >= 0 && (size_t)info.st_size > END_BYTES)
-            code = byte_source_move(source, (uint64_t)info.st_size - END_BYTES, error);
-        if (code == GPUT_OK)
-            code = read_end(source, text, &length, error);
-        if (code == GPUT_OK)
-            *base_ns = parse_end(text, length);
-        byte_source_close(source);
+    TRY(byte_source_open(path, &source, error));
+    if (byte_source_plain_fd(source) >= 0 && (size_t)info.st_size > END_BYTES)
+        TRY(byte_source_move(source, (uint64_t)info.st_size - END_BYTES, error));
+
+    /* Of what is read, the last one or two END_BYTES stay in the text. */
+    size_t length = 0, got = 1;
+    while (got > 0) {
+        if (length == 2 * END_BYTES) {
+            memcpy(text, text + END_BYTES, END_BYTES);
+            length = END_BYTES;
+        }
+        TRY(byte_source_read(source, text + length, 2 * END_BYTES - length, &got, error));
+        length += got;
     }
-    free(text);
-    return code;
+    memset(text + length, 0, JSON_PADDING);
+    *base_ns = parse_end(text, length);
+    return GPUT_OK;
 }

@@ -30,6 +30,7 @@ struct byte_source {
     const char *damage;
 };
 
+/* Reads the bytes as they stand in the file, or in memory. */
 static int read_raw(
     void *user, void *buffer, size_t capacity, size_t *length, struct gput_error *error)
 {
@@ -54,7 +55,23 @@ static int read_raw(
     }
 }
 
-/* Reads the beginning, which says whether the file is packed. */
+/* Makes a source of no bytes. */
+static int create(const char *name, struct byte_source **source, struct gput_error *error)
+{
+    *source = calloc(1, sizeof **source);
+    if (!*source)
+        return error_memory(error);
+    (*source)->fd = -1;
+    (*source)->name = strdup(name);
+    if (!(*source)->name) {
+        byte_source_close(*source);
+        *source = NULL;
+        return error_memory(error);
+    }
+    return GPUT_OK;
+}
+
+/* Reads the beginning of a source, which says whether it is packed. */
 static int start(struct byte_source *source, struct gput_error *error)
 {
     struct gput_error why;
@@ -71,67 +88,39 @@ static int start(struct byte_source *source, struct gput_error *error)
                : error_set(error, why.code, "Cannot read %s: %s", source->name, why.message);
 }
 
-static int create(const char *name, struct byte_source **source, struct gput_error *error)
-{
-    *source = calloc(1, sizeof **source);
-    if (!*source)
-        return error_memory(error);
-    (*source)->fd = -1;
-    (*source)->name = strdup(name);
-    if (!(*source)->name) {
-        byte_source_close(*source);
-        *source = NULL;
-        return error_memory(error);
-    }
-    return GPUT_OK;
-}
-
-static int started(struct byte_source **source, struct gput_error *error)
-{
-    int code = start(*source, error);
-    if (code != GPUT_OK) {
-        byte_source_close(*source);
-        *source = NULL;
-    }
-    return code;
-}
-
 int byte_source_open(const char *path, struct byte_source **source, struct gput_error *error)
 {
     *source = NULL;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    CLEANUP_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return error_set_errno(error, errno, "Cannot open %s", path);
     posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-    int code = create(path, source, error);
-    if (code != GPUT_OK) {
-        close(fd);
-        return code;
-    }
-    (*source)->fd = fd;
-    return started(source, error);
+    CLEANUP(byte_source_close_pointer) struct byte_source *made = NULL;
+    TRY(create(path, &made, error));
+    made->fd = STEAL_FD(fd);
+    TRY(start(made, error));
+    *source = STEAL(made);
+    return GPUT_OK;
 }
 
 int byte_source_open_memory(
     const void *bytes, size_t length, struct byte_source **source, struct gput_error *error)
 {
-    TRY(create("memory", source, error));
-    (*source)->memory = bytes;
-    (*source)->memory_left = length;
-    return started(source, error);
+    *source = NULL;
+    CLEANUP(byte_source_close_pointer) struct byte_source *made = NULL;
+    TRY(create("memory", &made, error));
+    made->memory = bytes;
+    made->memory_left = length;
+    TRY(start(made, error));
+    *source = STEAL(made);
+    return GPUT_OK;
 }
 
+/* Unpacks for the thread that reads ahead. */
 static int unpack(
     void *user, void *buffer, size_t capacity, size_t *length, struct gput_error *error)
 {
     return unpacking_next(user, buffer, capacity, length, error);
-}
-
-/* Where no thread can be had all stays as it is. */
-static void start_reading_ahead(struct byte_source *source)
-{
-    source->may_read_ahead = false;
-    read_ahead_start(unpack, source->unpacking, &source->ahead, NULL);
 }
 
 void byte_source_read_ahead(struct byte_source *source)
@@ -139,11 +128,14 @@ void byte_source_read_ahead(struct byte_source *source)
     source->may_read_ahead = source->unpacking;
 }
 
+/* Gives what was unpacked, by this thread or ahead. */
 static int read_packed(struct byte_source *source, void *buffer, size_t capacity, size_t *length,
     struct gput_error *error)
 {
-    if (source->may_read_ahead && source->unpacked >= SMALL)
-        start_reading_ahead(source);
+    if (source->may_read_ahead && source->unpacked >= SMALL) {
+        source->may_read_ahead = false; /* where no thread can be had, all stays as it is */
+        read_ahead_start(unpack, source->unpacking, &source->ahead, NULL);
+    }
     if (source->ahead)
         TRY(read_ahead_take(source->ahead, buffer, capacity, length, error));
     else

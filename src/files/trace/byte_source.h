@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "base/cleanup.h"
 #include "base/error.h"
 
 #include <stddef.h>
@@ -45,3 +46,4 @@ uint64_t byte_source_bytes_read(const struct byte_source *source);
 int byte_source_plain_fd(const struct byte_source *source);
 
 void byte_source_close(struct byte_source *source); /* NULL is fine */
+CLEANUP_DEFINE(struct byte_source, byte_source_close)

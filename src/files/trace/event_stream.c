@@ -71,7 +71,8 @@ void event_stream_use_cores(struct event_stream *stream, unsigned cores)
         byte_source_plain_fd(source), cores, &event_windows, NULL, &stream->windows, NULL);
 }
 
-/* Moves to the next byte that is neither white space nor, when asked, a comma. False at the end. */
+/* Moves to the next byte that is neither white space nor, when asked, a comma. `*there` is false at
+ * the end. */
 static int find_byte(
     struct event_stream *stream, bool over_commas, bool *there, struct gput_error *error)
 {
@@ -92,13 +93,14 @@ static int find_byte(
     }
 }
 
+/* Ends a file that ends within the trace. */
 static void end_torn(struct event_stream *stream)
 {
     stream->counts.truncated = true;
     stream->place = AT_END;
 }
 
-/* After damage: moves to the next brace that could open an event. */
+/* Moves to the next brace that could open an event, after damage. */
 static int resync(struct event_stream *stream, struct gput_error *error)
 {
     struct text_window *window = &stream->window;
@@ -125,7 +127,7 @@ static int resync(struct event_stream *stream, struct gput_error *error)
     }
 }
 
-/* The current element reaches beyond the window: reads on, or gives up. */
+/* Reads on where the current element reaches beyond the window, or gives it up. */
 static int read_on(struct event_stream *stream, struct gput_error *error)
 {
     bool more;
@@ -143,6 +145,8 @@ static enum json_status scan_repaired(void *event, const char **at, const char *
     return trace_event_scan(at, end, event);
 }
 
+/* Scans an event, quickly where it has the shape of an earlier one, and repaired where it has
+ * backslashes that escape nothing. */
 static enum json_status scan_event(struct event_stream *stream, struct trace_event *event)
 {
     struct text_window *window = &stream->window;
@@ -166,7 +170,7 @@ static enum json_status scan_event(struct event_stream *stream, struct trace_eve
     return status;
 }
 
-/* Whether other threads have found the events from here on. */
+/* Begins a window, if other threads have found the events from here on. */
 static bool begin_window(struct event_stream *stream)
 {
     struct text_window *window = &stream->window;
@@ -200,6 +204,7 @@ static int next_in_window(
     return GPUT_OK;
 }
 
+/* Gives the next event of the list, or moves on by what is none. */
 static int next_in_events(
     struct event_stream *stream, struct trace_event *event, bool *there, struct gput_error *error)
 {
@@ -240,14 +245,7 @@ static int next_in_events(
     return GPUT_OK;
 }
 
-/* Members of Chrome's object form that hold what happened, as the events do. */
-static bool holds_more(const struct json_value *key, const struct json_value *value)
-{
-    return value->length > 2 &&
-           (json_is(key, "stackFrames") || json_is(key, "samples") ||
-               json_is(key, "systemTraceEvents") || json_is(key, "powerTraceAsString"));
-}
-
+/* Takes what a member beside the events says of the trace. */
 static void parse_header(
     struct event_stream *stream, const struct json_value *key, const struct json_value *value)
 {
@@ -260,7 +258,10 @@ static void parse_header(
         struct json_value world_size = json_member(value, "world_size");
         json_int64(&rank, &header->rank);
         json_int64(&world_size, &header->world_size);
-    } else if (holds_more(key, value)) {
+    } else if (value->length > 2 &&
+               (json_is(key, "stackFrames") || json_is(key, "samples") ||
+                   json_is(key, "systemTraceEvents") || json_is(key, "powerTraceAsString"))) {
+        /* of Chrome's object form: they hold what happened, as the events do */
         str_printf(&stream->left_out, "%s%.*s", stream->left_out.length > 0 ? ", " : "",
             (int)key->length, key->text);
     }
@@ -290,19 +291,20 @@ static enum json_status scan_events_key(struct text_window *window, bool *opens)
     return JSON_OK;
 }
 
-/* A top-level member, for json_repair_scan(). */
+/* A top-level member. */
 struct member {
     struct json_value key, value;
     bool last;
 };
 
+/* Scans a member, for json_repair_scan(). */
 static enum json_status scan_member(void *user, const char **at, const char *end)
 {
     struct member *member = user;
     return json_scan_member(at, end, &member->key, &member->value, &member->last);
 }
 
-/* After a member that cannot be read: moves to the list of events, if it is still to come. */
+/* Moves to the list of events, if it is still to come, after a member that cannot be read. */
 static int find_events(struct event_stream *stream, struct gput_error *error)
 {
     static const char key[] = "\"traceEvents\"";
@@ -325,6 +327,7 @@ static int find_events(struct event_stream *stream, struct gput_error *error)
     return GPUT_OK;
 }
 
+/* Reads a member of the trace, or begins its events. */
 static int next_member(struct event_stream *stream, struct gput_error *error)
 {
     struct text_window *window = &stream->window;
@@ -369,6 +372,7 @@ static int next_member(struct event_stream *stream, struct gput_error *error)
     return GPUT_OK;
 }
 
+/* Finds out by the first byte whether the trace is an object or a list. */
 static int start(struct event_stream *stream, struct gput_error *error)
 {
     struct text_window *window = &stream->window;
@@ -435,7 +439,7 @@ uint64_t event_stream_place(const struct event_stream *stream)
     return stream->is_repaired ? UINT64_MAX : stream->at;
 }
 
-/* Of the file, packed as it may be. */
+/* How much of the file was read, packed as it may be. */
 static uint64_t bytes_read(const struct event_stream *stream)
 {
     return stream->windows ? stream->at : byte_source_bytes_read(stream->window.source);
@@ -480,7 +484,8 @@ const char *event_stream_left_out(const struct event_stream *stream)
     return str_text(&stream->left_out);
 }
 
-/* "; 2 damaged places were skipped", or without any other text before it "NAME: 2 damaged …" */
+/* Appends a count to the warning: "; 2 damaged places were skipped", or "NAME: 2 damaged …" where
+ * it is the first. */
 static void append_count(
     struct event_stream *stream, uint64_t count, const char *noun, const char *what)
 {

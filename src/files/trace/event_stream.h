@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "files/trace/byte_source.h"
 #include "files/trace/read_report.h"
@@ -81,3 +82,4 @@ const char *event_stream_left_out(const struct event_stream *stream);
 const char *event_stream_warning(struct event_stream *stream);
 
 void event_stream_close(struct event_stream *stream); /* NULL is fine */
+CLEANUP_DEFINE(struct event_stream, event_stream_close)

@@ -15,29 +15,25 @@ static const char *skip_commas(const char *at)
     return at;
 }
 
-/* Whether what begins at `at` is an event as they stand in a list: no object within one. */
-static bool looks_like_event(const char *at, const char *end)
-{
-    struct trace_event event;
-    if (*json_skip_space(at + 1) != '"' || trace_event_scan(&at, end, &event) != JSON_OK)
-        return false;
-    at = json_skip_space(at);
-    return event.type != 0 && (*at == ',' || *at == ']');
-}
-
-/* The first event that seems to begin in the window; NULL: none does. */
+/* The first event that seems to begin in the window, as they stand in a list: no object within one.
+ * NULL: none does. */
 static const char *guess_start(const struct file_window *window)
 {
-    const char *at = window->text;
-    while ((at = memchr(at, '{', (size_t)(window->limit - at))) != NULL) {
-        if (looks_like_event(at, window->end))
+    for (const char *at = window->text;
+         (at = memchr(at, '{', (size_t)(window->limit - at))) != NULL; at++) {
+        struct trace_event event;
+        const char *after = at;
+        if (*json_skip_space(at + 1) != '"' ||
+            trace_event_scan(&after, window->end, &event) != JSON_OK || event.type == 0)
+            continue;
+        after = json_skip_space(after);
+        if (*after == ',' || *after == ']')
             return at;
-        at++;
     }
     return NULL;
 }
 
-/* As the reader in order does it; false at what is not a whole event. */
+/* Scans an event as the reader in order does; false at what is not a whole one. */
 static bool scan_event(struct event_window *window, const char **at, struct trace_event *event)
 {
     const char *here = *at;
@@ -54,23 +50,7 @@ static bool scan_event(struct event_window *window, const char **at, struct trac
     return true;
 }
 
-static void scan_events(struct event_window *window, const char *at)
-{
-    window->window.first = at;
-    while (at < window->window.limit &&
-           ARRAY_RESERVE(window->events, window->count, window->capacity)) {
-        struct trace_event *event = window->events + window->count;
-        if (!scan_event(window, &at, event))
-            break;
-        window->count += event->members > 0;
-        window->empty += event->members == 0;
-        at = skip_commas(at);
-    }
-    window->window.after = at;
-    if (window->count == 0)
-        window->window.first = NULL;
-}
-
+/* Scans the events of a window from the first one that is known, or that seems to begin there. */
 static void scan(struct file_window *base)
 {
     struct event_window *window = (struct event_window *)base;
@@ -78,8 +58,20 @@ static void scan(struct file_window *base)
     if (!window->shapes)
         window->shapes = event_shapes_create();
     const char *at = base->is_known ? base->text : guess_start(base);
-    if (at)
-        scan_events(window, at);
+    if (!at)
+        return;
+    base->first = at;
+    while (at < base->limit && ARRAY_RESERVE(window->events, window->count, window->capacity)) {
+        struct trace_event *event = window->events + window->count;
+        if (!scan_event(window, &at, event))
+            break;
+        window->count += event->members > 0;
+        window->empty += event->members == 0;
+        at = skip_commas(at);
+    }
+    base->after = at;
+    if (window->count == 0)
+        base->first = NULL;
 }
 
 static void finish(struct file_window *base)

@@ -51,6 +51,7 @@ static bool number_of(const struct json_value *value, int64_t *number)
     return true;
 }
 
+/* The phase that a pid has so far; NULL: none. */
 static struct phase_of_pid *find_phase(struct reading *reading, int64_t pid)
 {
     size_t *hit = reading->phase_hits + (uint64_t)pid % PHASE_HITS;
@@ -64,6 +65,7 @@ static struct phase_of_pid *find_phase(struct reading *reading, int64_t pid)
     return NULL;
 }
 
+/* Gives a pid a phase, in place of the one that it had. */
 static int set_phase(
     struct reading *reading, int64_t pid, const char *name, size_t length, struct gput_error *error)
 {
@@ -83,7 +85,8 @@ static int set_phase(
     return GPUT_OK;
 }
 
-/* "process_name": the phase of a pid, or the time that all others of the file count from. */
+/* Takes the phase of a pid from a "process_name", and the time that all others of the file count
+ * from. */
 static int add_metadata(
     struct reading *reading, const struct trace_event *event, struct gput_error *error)
 {
@@ -103,34 +106,25 @@ static int add_metadata(
     return set_phase(reading, pid, str_text(&reading->text), reading->text.length, error);
 }
 
-/* The phase of a pid; one without a name is "process N". */
-static int phase_of(struct reading *reading, int64_t pid, const struct phase_of_pid **phase,
-    struct gput_error *error)
-{
-    *phase = find_phase(reading, pid);
-    if (!*phase) {
-        char name[40];
-        int length = snprintf(name, sizeof name, "process %lld", (long long)pid);
-        TRY(set_phase(reading, pid, name, (size_t)length, error));
-        *phase = find_phase(reading, pid);
-    }
-    return GPUT_OK;
-}
-
 /* Completes an event that has its name and times (without the base) by what its last record says,
  * and gives it out. */
 static int give(struct reading *reading, struct framework_event *event, int64_t pid,
     const struct trace_event *record, struct gput_error *error)
 {
     int64_t base_ns = reading->base_ns;
-    const struct phase_of_pid *phase;
+    const struct phase_of_pid *phase = find_phase(reading, pid);
     if (event->end_ns < event->start_ns ||
         __builtin_add_overflow(event->start_ns, base_ns, &event->start_ns) ||
         __builtin_add_overflow(event->end_ns, base_ns, &event->end_ns)) {
         reading->report->unusable++;
         return GPUT_OK;
     }
-    TRY(phase_of(reading, pid, &phase, error));
+    if (!phase) {
+        char name[40];
+        int length = snprintf(name, sizeof name, "process %lld", (long long)pid);
+        TRY(set_phase(reading, pid, name, (size_t)length, error));
+        phase = find_phase(reading, pid);
+    }
     event->phase = phase->name;
     event->node = reading->file->node;
     event->args = record->args;
@@ -144,6 +138,7 @@ static int give(struct reading *reading, struct framework_event *event, int64_t 
     return reading->visit(reading->user, event, error);
 }
 
+/* Gives an event that says both when it began and how long it took. */
 static int add_complete(
     struct reading *reading, const struct trace_event *event, struct gput_error *error)
 {
@@ -176,6 +171,7 @@ static int64_t thread_of(const struct trace_event *event)
     return tid;
 }
 
+/* Keeps an event until its end comes. */
 static int add_begin(
     struct reading *reading, const struct trace_event *event, struct gput_error *error)
 {
@@ -191,6 +187,7 @@ static int add_begin(
     return pending_events_push(&reading->pending, &pending) ? GPUT_OK : error_memory(error);
 }
 
+/* Gives the event that ends here. */
 static int add_end(
     struct reading *reading, const struct trace_event *event, struct gput_error *error)
 {
@@ -234,39 +231,38 @@ static int add_event(
     }
 }
 
+/* Reads all events of a file, and then says what was of no use. */
 static int read_stream(
     struct reading *reading, struct event_stream *stream, struct gput_error *error)
 {
+    struct read_report *report = reading->report;
     struct trace_event event;
-    bool there;
-    for (;;) {
+    for (bool there = true; there;) {
         TRY(event_stream_next(stream, &event, &there, error));
         if (!there)
-            return GPUT_OK;
+            break;
         TRY(add_event(reading, &event, error));
-        event_stream_report_progress(stream, reading->report);
+        event_stream_report_progress(stream, report);
     }
-}
 
-static void add_counts(struct reading *reading, struct event_stream *stream)
-{
     const struct event_counts *counts = event_stream_counts(stream);
-    event_stream_report_end(stream, reading->report);
-    reading->report->files++;
-    reading->report->events += counts->events;
-    reading->report->damaged += counts->damaged;
-    reading->report->truncated += counts->truncated;
+    event_stream_report_end(stream, report);
+    report->files++;
+    report->events += counts->events;
+    report->damaged += counts->damaged;
+    report->truncated += counts->truncated;
     pending_events_drop(&reading->pending);
-    reading->report->unusable += reading->pending.dropped;
-    read_report_warn(reading->report, event_stream_warning(stream));
+    report->unusable += reading->pending.dropped;
+    read_report_warn(report, event_stream_warning(stream));
     if (reading->left_out > 0) {
         struct str text = {0};
         str_printf(&text,
             "%s: %" PRIu64
             " event%s neither a slice nor a name, and left out (instants, counters, flows)",
             reading->file->path, reading->left_out, reading->left_out == 1 ? " is" : "s are");
-        read_report_warn_text(reading->report, &text);
+        read_report_warn_text(report, &text);
     }
+    return GPUT_OK;
 }
 
 int framework_events_read(const struct trace_file *file, framework_visitor *visit, void *user,
@@ -277,14 +273,11 @@ int framework_events_read(const struct trace_file *file, framework_visitor *visi
         .user = user,
         .report = report,
         .base_ns = file->base_us * 1000};
-    struct event_stream *stream;
+    CLEANUP(event_stream_close_pointer) struct event_stream *stream = NULL;
     TRY(event_stream_open(file->path, &stream, error));
     event_stream_use_cores(stream, report->cores);
     reading.stream = stream;
     int code = read_stream(&reading, stream, error);
-    if (code == GPUT_OK)
-        add_counts(&reading, stream);
-    event_stream_close(stream);
     names_finish(&reading.names);
     str_finish(&reading.text);
     free(reading.phases);

@@ -4,27 +4,15 @@
 #define FIRST_LENGTH ((size_t)512)
 #define MAX_LENGTH ((size_t)256 << 10)
 
-static bool is_hex(char byte)
-{
-    return (byte >= '0' && byte <= '9') || ((byte | 0x20) >= 'a' && (byte | 0x20) <= 'f');
-}
-
-/* The length of the escape at a backslash; 0: it escapes nothing. NUL ends the text. */
-static size_t escape_length(const char *at)
-{
-    if (at[1] == 'u' && is_hex(at[2]) && is_hex(at[3]) && is_hex(at[4]) && is_hex(at[5]))
-        return 6;
-    return at[1] != '\0' && strchr("\"\\/bfnrt", at[1]) ? 2 : 0;
-}
-
-/* Appends a text with such backslashes escaped, and the padding. */
+/* Replaces `out` by a text in which backslashes that escape nothing are escaped, and the padding.
+ */
 static void append_repaired(const char *text, size_t length, struct str *out)
 {
     static const char padding[JSON_PADDING] = {0};
     const char *at = text, *end = text + length, *backslash;
     str_clear(out);
     while (at < end && (backslash = memchr(at, '\\', (size_t)(end - at))) != NULL) {
-        size_t escape = escape_length(backslash);
+        size_t escape = json_escape_length(backslash);
         str_append_bytes(out, at, (size_t)(backslash - at) + escape);
         if (escape == 0)
             str_append_bytes(out, "\\\\", 2);
@@ -42,7 +30,7 @@ static size_t length_before(const char *text, size_t repaired)
     while (made < repaired) {
         const char *backslash = memchr(text + at, '\\', repaired - made);
         size_t plain = backslash ? (size_t)(backslash - text) - at : repaired - made;
-        size_t escape = backslash ? escape_length(backslash) : 0;
+        size_t escape = backslash ? json_escape_length(backslash) : 0;
         at += plain + (backslash ? (escape ? escape : 1) : 0);
         made += plain + (backslash ? (escape ? escape : 2) : 0);
     }

@@ -43,25 +43,20 @@ static bool is_hex(char byte)
     return (byte >= '0' && byte <= '9') || ((byte | 0x20) >= 'a' && (byte | 0x20) <= 'f');
 }
 
-/* The end of the escape that starts at `at`; NULL when it is not an escape. */
-static const char *skip_escape(const char *at)
+size_t json_escape_length(const char *at)
 {
-    if (at[1] == 'u') {
-        for (int i = 2; i < 6; i++)
-            if (!is_hex(at[i]))
-                return NULL;
-        return at + 6;
-    }
-    return at[1] != '\0' && strchr("\"\\/bfnrt", at[1]) ? at + 2 : NULL;
+    if (at[1] == 'u')
+        return is_hex(at[2]) && is_hex(at[3]) && is_hex(at[4]) && is_hex(at[5]) ? 6 : 0;
+    return at[1] != '\0' && strchr("\"\\/bfnrt", at[1]) ? 2 : 0;
 }
 
-/* What a byte that does not belong there means: the end of the text, or damage. */
+/* Says what a byte that does not belong there means: the end of the text, or damage. */
 static enum json_status stopped_at(const char *at, const char *end)
 {
     return at >= end ? JSON_TORN : JSON_BAD;
 }
 
-/* The escape at `at` is not valid, or is truncated. */
+/* Says whether the escape at `at` is not valid, or is truncated. */
 static enum json_status broken_escape(const char *at, const char *end)
 {
     const char *here = at + 1;
@@ -71,7 +66,7 @@ static enum json_status broken_escape(const char *at, const char *end)
     return stopped_at(here, end);
 }
 
-/* `*at` follows the opening quote; ends after the closing one. */
+/* Scans a string from after its opening quote to after the closing one. */
 static enum json_status scan_string(const char **at, const char *end, uint8_t *flags)
 {
     const char *here = *at;
@@ -84,10 +79,10 @@ static enum json_status scan_string(const char **at, const char *end, uint8_t *f
         if (*here != '\\' || here >= end)
             return stopped_at(here, end);
         *flags |= JSON_ESCAPED;
-        const char *after = skip_escape(here);
-        if (!after)
+        size_t escape = json_escape_length(here);
+        if (escape == 0)
             return broken_escape(here, end);
-        here = after;
+        here += escape;
     }
 }
 
@@ -96,6 +91,7 @@ static bool is_digit(char byte)
     return (unsigned char)(byte - '0') < 10;
 }
 
+/* Scans a number, in the form that JSON allows. */
 static enum json_status scan_number(const char **at, const char *end)
 {
     const char *here = *at;
@@ -128,6 +124,7 @@ static enum json_status scan_number(const char **at, const char *end)
     return JSON_OK;
 }
 
+/* Scans a word like "true". */
 static enum json_status scan_word(const char **at, const char *end, const char *word)
 {
     size_t length = strlen(word);
@@ -147,7 +144,7 @@ static const struct word {
 } words[] = {{"true", JSON_TRUE}, {"false", JSON_FALSE}, {"null", JSON_NULL}, {"NaN", JSON_NAN},
     {"Infinity", JSON_NAN}, {"-Infinity", JSON_NAN}};
 
-/* NULL: a number, or damage. */
+/* The word that begins at `at`; NULL: a number does, or it is damage. */
 static const struct word *word_at(const char *at)
 {
     if (is_digit(*at) || (*at == '-' && at[1] != 'I'))
@@ -181,6 +178,7 @@ enum json_status json_scan_scalar(const char **at, const char *end, struct json_
     return status;
 }
 
+/* Scans a key as scan_key() does, also one with escapes, or with space before its colon. */
 static enum json_status scan_key_slowly(const char **at, const char *end, struct json_value *key)
 {
     if (**at != '"' || *at >= end)
@@ -195,7 +193,7 @@ static enum json_status scan_key_slowly(const char **at, const char *end, struct
     return *at < end ? JSON_OK : JSON_TORN;
 }
 
-/* The key of a member, its colon and the space around: ends where the value starts. */
+/* Scans the key of a member, its colon and the space around, up to where the value starts. */
 static inline enum json_status scan_key(const char **at, const char *end, struct json_value *key)
 {
     const char *quote = **at == '"' ? json_fast_string(*at + 1) : NULL;
@@ -212,6 +210,7 @@ struct nesting {
     int depth;
 };
 
+/* Opens an array or object; false: it is too deep. */
 static bool nesting_open(struct nesting *nesting, bool object)
 {
     if (nesting->depth == JSON_MAX_DEPTH)
@@ -258,6 +257,7 @@ static inline bool close_containers(const char **at, const char *end, struct nes
     return false;
 }
 
+/* Scans an array or object, however deep, without recursion. */
 static enum json_status scan_container(const char **at, const char *end, struct json_value *value)
 {
     struct nesting nesting = {0};
@@ -421,7 +421,7 @@ bool json_double(const struct json_value *value, double *number)
            isfinite(*number);
 }
 
-/* For numbers with an exponent. */
+/* As json_scaled_int64(), for numbers with an exponent. */
 static bool scaled_by_double(const struct json_value *value, int places, int64_t *number)
 {
     double real;
@@ -434,13 +434,14 @@ static bool scaled_by_double(const struct json_value *value, int places, int64_t
     return true;
 }
 
+/* Adds a digit at the end of a number; false: it is too large. */
 static bool add_digit(uint64_t *sum, unsigned digit)
 {
     return !__builtin_mul_overflow(*sum, 10, sum) && !__builtin_add_overflow(*sum, digit, sum) &&
            *sum <= INT64_MAX;
 }
 
-/* Digits and a fraction, with care for those that do not fit. */
+/* As json_scaled_int64(), digit by digit: some may not fit. */
 static bool scaled_with_care(const struct json_value *value, int places, int64_t *number)
 {
     const char *at = value->text, *end = at + value->length;

@@ -64,6 +64,9 @@ static inline const char *json_skip_space(const char *at)
  */
 enum json_status json_scan_value(const char **at, const char *end, struct json_value *value);
 
+/* The length of the escape that begins with the backslash at `at`; 0: it escapes nothing. */
+size_t json_escape_length(const char *at);
+
 /* The same for what is neither an array nor an object; those are JSON_BAD. */
 enum json_status json_scan_scalar(const char **at, const char *end, struct json_value *value);
 

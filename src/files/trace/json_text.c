@@ -2,7 +2,7 @@
 
 #include "base/utf8.h"
 
-/* NUL would end the text. */
+/* Appends a character. NUL, which would end the text, is replaced. */
 static void append_point(uint32_t point, struct str *text)
 {
     utf8_append_point(point ? point : UTF8_REPLACEMENT, text);
@@ -37,6 +37,7 @@ static size_t append_unicode_escape(const char *at, const char *end, struct str 
     return 6;
 }
 
+/* Appends a text with its escapes resolved. */
 static void append_unescaped(const char *at, const char *end, struct str *text)
 {
     static const char from[] = "bfnrt", to[] = "\b\f\n\r\t";
@@ -67,7 +68,7 @@ void json_append_string(const struct json_value *string, struct str *text)
         str_append_bytes(text, string->text, string->length);
 }
 
-/* Copies a container with every NaN made null. */
+/* Copies a container and makes every NaN null. */
 static void write_without_nan(const struct json_value *value, struct str *text)
 {
     struct json_value key, inner;
@@ -87,7 +88,8 @@ static void write_without_nan(const struct json_value *value, struct str *text)
     str_append_char(text, object ? '}' : ']');
 }
 
-/* Line breaks stand only between the tokens of a container: they go, with the indentation. */
+/* Copies a value without line breaks and indentation. They stand only between the tokens of a
+ * container. */
 static void write_on_one_line(const struct json_value *value, struct str *text)
 {
     const char *at = value->text, *end = at + value->length;

@@ -23,6 +23,7 @@ void merged_mark_append(
         str_printf(out, ", \"world_size\": %" PRId64, world_size);
 }
 
+/* A number of the arguments; -1: it is not there. */
 static int64_t number_of(const struct json_value *args, const char *name)
 {
     struct json_value value = json_member(args, name);
@@ -48,7 +49,7 @@ bool merged_mark_read(const struct trace_event *event, struct merged_mark *mark)
 
 bool merged_mark_is_in(const char *path)
 {
-    struct event_stream *stream;
+    CLEANUP(event_stream_close_pointer) struct event_stream *stream = NULL;
     struct trace_event event;
     struct merged_mark mark;
     struct stat info;
@@ -56,8 +57,6 @@ bool merged_mark_is_in(const char *path)
     if (stat(path, &info) != 0 || !S_ISREG(info.st_mode) ||
         event_stream_open(path, &stream, NULL) != GPUT_OK)
         return false;
-    bool merged = event_stream_next(stream, &event, &there, NULL) == GPUT_OK && there &&
-                  merged_mark_read(&event, &mark);
-    event_stream_close(stream);
-    return merged;
+    return event_stream_next(stream, &event, &there, NULL) == GPUT_OK && there &&
+           merged_mark_read(&event, &mark);
 }

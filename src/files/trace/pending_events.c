@@ -20,7 +20,7 @@ static void remove_at(struct pending_events *pending, size_t at)
         (pending->count - at) * sizeof *pending->events);
 }
 
-/* Of the event at that place, which will not end. */
+/* Drops the event at that place, which will not end, and keeps its name for messages. */
 static void drop_at(struct pending_events *pending, size_t at)
 {
     if (pending->dropped++ < PENDING_MAX_NAMED)

@@ -40,16 +40,7 @@ static struct block *wait_for_space(struct read_ahead *ahead)
     return block;
 }
 
-/* As much as a block takes; what reads may give less at a time. */
-static int fill(struct read_ahead *ahead, struct block *block, struct gput_error *error)
-{
-    size_t got = 1;
-    for (block->length = 0; block->length < BLOCK_SIZE && got > 0; block->length += got)
-        TRY(ahead->read(
-            ahead->user, block->bytes + block->length, BLOCK_SIZE - block->length, &got, error));
-    return GPUT_OK;
-}
-
+/* Fills block after block in the thread. What reads may give less at a time than a block takes. */
 static void *read_on(void *user)
 {
     struct read_ahead *ahead = user;
@@ -57,7 +48,14 @@ static void *read_on(void *user)
     bool is_over = false;
     while (!is_over && (block = wait_for_space(ahead)) != NULL) {
         struct gput_error error;
-        int code = fill(ahead, block, &error);
+        size_t got = 1;
+        int code = GPUT_OK;
+        block->length = 0;
+        while (code == GPUT_OK && got > 0 && block->length < BLOCK_SIZE) {
+            code = ahead->read(ahead->user, block->bytes + block->length,
+                BLOCK_SIZE - block->length, &got, &error);
+            block->length += code == GPUT_OK ? got : 0;
+        }
         is_over = code != GPUT_OK || block->length < BLOCK_SIZE;
         pthread_mutex_lock(&ahead->lock);
         ahead->code = code;
@@ -91,45 +89,33 @@ int read_ahead_start(
     return GPUT_OK;
 }
 
-static void wait_for_block(struct read_ahead *ahead)
-{
-    pthread_mutex_lock(&ahead->lock);
-    while (ahead->filled == ahead->emptied)
-        pthread_cond_wait(&ahead->moved, &ahead->lock);
-    pthread_mutex_unlock(&ahead->lock);
-}
-
-static void give_back(struct read_ahead *ahead)
-{
-    pthread_mutex_lock(&ahead->lock);
-    ahead->emptied++;
-    ahead->taken = 0;
-    pthread_cond_signal(&ahead->moved);
-    pthread_mutex_unlock(&ahead->lock);
-}
-
-/* At the end, or where reading failed: the last block stays, so that it is the end forever. */
-static int at_end(struct read_ahead *ahead, struct gput_error *error)
-{
-    if (ahead->code != GPUT_OK && error)
-        *error = ahead->error;
-    return ahead->code;
-}
-
 int read_ahead_take(struct read_ahead *ahead, void *buffer, size_t capacity, size_t *length,
     struct gput_error *error)
 {
     *length = 0;
-    wait_for_block(ahead);
+    pthread_mutex_lock(&ahead->lock);
+    while (ahead->filled == ahead->emptied)
+        pthread_cond_wait(&ahead->moved, &ahead->lock);
+    pthread_mutex_unlock(&ahead->lock);
+
     struct block *block = ahead->blocks + ahead->emptied % BLOCKS;
     size_t left = block->length - ahead->taken;
-    if (left == 0)
-        return at_end(ahead, error);
+    if (left == 0) { /* the last block stays, so that it is the end, or the error, forever */
+        if (ahead->code != GPUT_OK && error)
+            *error = ahead->error;
+        return ahead->code;
+    }
     *length = left < capacity ? left : capacity;
     memcpy(buffer, block->bytes + ahead->taken, *length);
     ahead->taken += *length;
-    if (ahead->taken == BLOCK_SIZE)
-        give_back(ahead);
+
+    if (ahead->taken == BLOCK_SIZE) {
+        pthread_mutex_lock(&ahead->lock);
+        ahead->emptied++;
+        ahead->taken = 0;
+        pthread_cond_signal(&ahead->moved);
+        pthread_mutex_unlock(&ahead->lock);
+    }
     return GPUT_OK;
 }
 

@@ -89,16 +89,10 @@ uint32_t source_texts_add(struct source_texts *texts, int fd, const char *path)
     return texts->file_count++;
 }
 
+/* Whether a chunk has all of a text. */
 static bool holds(const struct chunk *chunk, uint32_t file, uint64_t at, size_t length)
 {
     return chunk->file == file && at >= chunk->at && at + length <= chunk->at + chunk->length;
-}
-
-/* Whether the text is at most half a chunk after the chunk's end. */
-static bool continues(const struct chunk *chunk, uint32_t file, uint64_t at)
-{
-    return chunk->file == file && at >= chunk->at &&
-           at <= chunk->at + chunk->length + chunk->wanted / 2;
 }
 
 /* The number of chunks that begin at that offset or before. */
@@ -116,12 +110,14 @@ static uint32_t count_before(const struct source_texts *texts, uint32_t file, ui
     return low;
 }
 
+/* Takes a chunk out of the ring of uses. */
 static void unlink_use(struct chunk *chunk)
 {
     chunk->older->newer = chunk->newer;
     chunk->newer->older = chunk->older;
 }
 
+/* Puts a chunk into the ring as the one used last. */
 static void link_use(struct source_texts *texts, struct chunk *chunk)
 {
     chunk->newer = &texts->uses;
@@ -130,15 +126,7 @@ static void link_use(struct source_texts *texts, struct chunk *chunk)
     texts->uses.older = chunk;
 }
 
-static void put_in_order(struct source_texts *texts, struct chunk *chunk)
-{
-    uint32_t place = count_before(texts, chunk->file, chunk->at);
-    struct chunk **there = texts->ordered + place;
-    memmove(there + 1, there, (texts->count++ - place) * sizeof *there);
-    *there = chunk;
-    link_use(texts, chunk);
-}
-
+/* Takes a chunk out of the order and the ring. */
 static void take_out(struct source_texts *texts, struct chunk *chunk)
 {
     uint32_t place = count_before(texts, chunk->file, chunk->at) - 1;
@@ -149,7 +137,7 @@ static void take_out(struct source_texts *texts, struct chunk *chunk)
     unlink_use(chunk);
 }
 
-/* Of one that is not in order: it holds nothing from now on. */
+/* Frees the bytes of a chunk that is not in order: it holds nothing from now on. */
 static void empty(struct source_texts *texts, struct chunk *chunk)
 {
     texts->held -= chunk->capacity;
@@ -158,13 +146,14 @@ static void empty(struct source_texts *texts, struct chunk *chunk)
     texts->unused = chunk;
 }
 
+/* Has a chunk hold nothing. */
 static void drop(struct source_texts *texts, struct chunk *chunk)
 {
     take_out(texts, chunk);
     empty(texts, chunk);
 }
 
-/* One that holds nothing: if need be, the one that was not used for longest. */
+/* A chunk that holds nothing: if need be, the one that was not used for longest. */
 static struct chunk *pop_unused(struct source_texts *texts)
 {
     if (!texts->unused && texts->made < MAX_CHUNKS)
@@ -191,15 +180,7 @@ static size_t size_of_next(const struct source_texts *texts, const struct chunk 
     return size > MIN_CHUNK_BYTES ? size : MIN_CHUNK_BYTES;
 }
 
-static void check_for_change(struct source_file *file)
-{
-    struct stat now;
-    file->changed = file->changed || fstat(file->fd, &now) != 0 ||
-                    now.st_size != file->first.st_size ||
-                    now.st_mtim.tv_sec != file->first.st_mtim.tv_sec ||
-                    now.st_mtim.tv_nsec != file->first.st_mtim.tv_nsec;
-}
-
+/* Fails because of a file that is not as it was. */
 static int changed(const struct source_file *file, struct gput_error *error)
 {
     return error_set(error, GPUT_ERROR_IO,
@@ -211,8 +192,12 @@ static int read_chunk(struct source_texts *texts, struct chunk *chunk, size_t si
     struct gput_error *error)
 {
     struct source_file *file = texts->files + chunk->file;
+    struct stat now;
     chunk->read = ++texts->reads;
-    check_for_change(file);
+    file->changed = file->changed || fstat(file->fd, &now) != 0 ||
+                    now.st_size != file->first.st_size ||
+                    now.st_mtim.tv_sec != file->first.st_mtim.tv_sec ||
+                    now.st_mtim.tv_nsec != file->first.st_mtim.tv_nsec;
     TRY(file_read_at(file->fd, file->path, chunk->bytes, size, chunk->at, &chunk->length, error));
     if (chunk->length < needed)
         return changed(file, error);
@@ -241,18 +226,6 @@ static int make_space(
     return GPUT_OK;
 }
 
-/* Drops chunks whose whole text is in this one, too. */
-static void drop_covered(struct source_texts *texts, const struct chunk *chunk)
-{
-    for (;;) {
-        uint32_t next = count_before(texts, chunk->file, chunk->at);
-        if (next == texts->count || texts->ordered[next]->file != chunk->file ||
-            texts->ordered[next]->at + texts->ordered[next]->length > chunk->at + chunk->length)
-            return;
-        drop(texts, texts->ordered[next]);
-    }
-}
-
 /* Has a chunk that is not in order reach from a little before the text, for what is not quite in
  * order, to after it. */
 static int move(struct source_texts *texts, struct chunk *chunk, uint32_t file, uint64_t at,
@@ -270,8 +243,18 @@ static int move(struct source_texts *texts, struct chunk *chunk, uint32_t file, 
         empty(texts, chunk);
         return code;
     }
-    drop_covered(texts, chunk);
-    put_in_order(texts, chunk);
+
+    /* Drops chunks whose whole text is in this one, too, and puts it into the order. */
+    uint32_t place = count_before(texts, chunk->file, chunk->at);
+    while (place < texts->count && texts->ordered[place]->file == chunk->file &&
+           texts->ordered[place]->at + texts->ordered[place]->length <= chunk->at + chunk->length) {
+        drop(texts, texts->ordered[place]);
+        place = count_before(texts, chunk->file, chunk->at);
+    }
+    struct chunk **there = texts->ordered + place;
+    memmove(there + 1, there, (texts->count++ - place) * sizeof *there);
+    *there = chunk;
+    link_use(texts, chunk);
     return GPUT_OK;
 }
 
@@ -287,7 +270,9 @@ static int find(struct source_texts *texts, uint32_t file, uint64_t at, size_t l
         link_use(texts, chunk);
         return GPUT_OK;
     }
-    if (chunk && continues(chunk, file, at)) {
+    /* The text is at most half a chunk after the end of this one. */
+    if (chunk && chunk->file == file && at >= chunk->at &&
+        at <= chunk->at + chunk->length + chunk->wanted / 2) {
         chunk->wanted = size_of_next(texts, chunk);
         take_out(texts, chunk);
     } else {
@@ -295,13 +280,6 @@ static int find(struct source_texts *texts, uint32_t file, uint64_t at, size_t l
         chunk->wanted = MIN_CHUNK_BYTES;
     }
     return move(texts, chunk, file, at, length, error);
-}
-
-static bool is_event(const char *text, size_t length)
-{
-    struct trace_event event;
-    const char *at = text;
-    return trace_event_scan(&at, text + length, &event) == JSON_OK && at == text + length;
 }
 
 int source_texts_fetch(struct source_texts *texts, uint32_t file, uint64_t at, size_t length,
@@ -314,10 +292,12 @@ int source_texts_fetch(struct source_texts *texts, uint32_t file, uint64_t at, s
         texts->last = chunk;
     }
     *text = chunk->bytes + (at - chunk->at);
-    if ((*text)[0] != '{' || (*text)[length - 1] != '}' ||
-        (texts->files[file].changed && !is_event(*text, length)))
-        return changed(texts->files + file, error);
-    return GPUT_OK;
+    struct trace_event event;
+    const char *after = *text, *end = *text + length;
+    bool is_event = **text == '{' && end[-1] == '}';
+    if (is_event && texts->files[file].changed)
+        is_event = trace_event_scan(&after, end, &event) == JSON_OK && after == end;
+    return is_event ? GPUT_OK : changed(texts->files + file, error);
 }
 
 void source_texts_destroy(struct source_texts *texts)

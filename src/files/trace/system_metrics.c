@@ -49,6 +49,7 @@ static bool parse_members(
     return timed && typed;
 }
 
+/* Gives the reading of a line; damage is counted. A line that is not closed may be truncated. */
 static int parse_line(struct reading *reading, const char *line, const char *end, bool closed,
     struct gput_error *error)
 {
@@ -79,7 +80,7 @@ static int parse_line(struct reading *reading, const char *line, const char *end
     return reading->visit(reading->user, &out, error);
 }
 
-/* Hands out the lines in the window, each with a NUL in place of its line break. */
+/* Reads all lines, each with a NUL in place of its line break. */
 static int read_lines(struct reading *reading, struct text_window *window, struct gput_error *error)
 {
     bool more = true;
@@ -97,6 +98,7 @@ static int read_lines(struct reading *reading, struct text_window *window, struc
     return parse_line(reading, window->at, window->end, !window->last, error);
 }
 
+/* Adds up what was read of a file, and says what was not. */
 static void add_counts(struct reading *reading, const char *name, const struct byte_source *source,
     struct read_report *report)
 {

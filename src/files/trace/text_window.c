@@ -7,6 +7,7 @@
 
 #define FIRST_CAPACITY ((256u << 10) + JSON_PADDING)
 
+/* Has the text begin at the beginning of the buffer, and be so long. */
 static void place_text(struct text_window *window, size_t length)
 {
     window->at = window->buffer;
@@ -27,16 +28,6 @@ int text_window_init(
     return GPUT_OK;
 }
 
-static bool grow(struct text_window *window)
-{
-    if (window->capacity >= TEXT_WINDOW_LIMIT)
-        return false;
-    if (!ARRAY_RESIZE(window->buffer, window->capacity * 2))
-        return false;
-    window->capacity *= 2;
-    return true;
-}
-
 int text_window_fill(struct text_window *window, bool *more, struct gput_error *error)
 {
     size_t kept = (size_t)(window->end - window->at);
@@ -47,9 +38,11 @@ int text_window_fill(struct text_window *window, bool *more, struct gput_error *
     if (window->last)
         return GPUT_OK;
     if (kept + JSON_PADDING + window->capacity / 4 > window->capacity) {
-        bool grown = grow(window);
+        bool grows = window->capacity < TEXT_WINDOW_LIMIT &&
+                     ARRAY_RESIZE(window->buffer, window->capacity * 2);
+        window->capacity *= grows ? 2 : 1;
         place_text(window, kept);
-        if (!grown)
+        if (!grows)
             return GPUT_OK;
     }
     size_t got;

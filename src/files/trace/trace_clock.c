@@ -1,5 +1,6 @@
 #include "files/trace/trace_clock.h"
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/order.h"
 
@@ -23,7 +24,7 @@ void trace_clock_begin(struct trace_clock *clock, const char *name)
         .limit_ns = (int64_t)time(NULL) * NS_PER_SECOND + DAY_NS};
 }
 
-/* "2026-11-29 12:00:00" */
+/* Appends a moment: "2026-11-29 12:00:00". */
 static void append_moment(int64_t ns, struct str *text)
 {
     time_t seconds = (time_t)(ns / NS_PER_SECOND);
@@ -33,7 +34,7 @@ static void append_moment(int64_t ns, struct str *text)
         str_append(text, moment);
 }
 
-/* "3 days", "5 hours" */
+/* Appends a length of time: "3 days", "5 hours". */
 static void append_length(int64_t ns, struct str *text)
 {
     bool is_days = ns >= 2 * DAY_NS;
@@ -41,7 +42,7 @@ static void append_length(int64_t ns, struct str *text)
     str_printf(text, "%" PRId64 " %s%s", count, is_days ? "day" : "hour", count == 1 ? "" : "s");
 }
 
-/* Times of one input that cannot all be true. */
+/* Warns of times of one input that cannot all be true. */
 static void warn_of_times(const struct trace_clock *clock, const struct read_report *report)
 {
     uint64_t all = clock->absolute + clock->relative + clock->in_future;
@@ -67,19 +68,16 @@ static void warn_of_times(const struct trace_clock *clock, const struct read_rep
     }
 }
 
-static bool is_relative(const struct trace_clock *clock)
-{
-    return clock->relative > 0 && clock->absolute + clock->in_future == 0;
-}
-
-/* Inputs that count from a moment of their own. */
+/* Warns of inputs that count from a moment of their own. */
 static void warn_of_relative(
     const struct trace_clock *clocks, size_t count, const struct read_report *report)
 {
-    struct str names = {0}, text = {0};
+    CLEANUP_STR struct str names = {0};
+    struct str text = {0};
     size_t relative = 0;
     for (size_t i = 0; i < count; i++)
-        if (is_relative(&clocks[i]) && relative++ < MAX_NAMED)
+        if (clocks[i].relative > 0 && clocks[i].absolute + clocks[i].in_future == 0 &&
+            relative++ < MAX_NAMED)
             str_printf(&names, "%s%s", relative > 1 ? ", " : "", clocks[i].name);
     if (relative > 0 && count > 1) {
         str_printf(&text, "%s%s %s no absolute times: %s", str_text(&names),
@@ -89,7 +87,6 @@ static void warn_of_relative(
         text.failed |= names.failed;
         read_report_warn_text(report, &text);
     }
-    str_finish(&names);
 }
 
 static int by_start(const void *left, const void *right)
@@ -98,6 +95,7 @@ static int by_start(const void *left, const void *right)
     return ORDER(a->first_ns, b->first_ns);
 }
 
+/* Asks whether an input belongs to one that had ended long before. */
 static void warn_of_gap(const struct trace_clock *clock, const struct trace_clock *before,
     const struct read_report *report)
 {
@@ -112,7 +110,7 @@ static void warn_of_gap(const struct trace_clock *clock, const struct trace_cloc
     read_report_warn_text(report, &text);
 }
 
-/* Inputs that begin long after all before them have ended. */
+/* Warns of inputs that begin long after all before them have ended. */
 static void warn_of_gaps(
     const struct trace_clock *clocks, size_t count, const struct read_report *report)
 {

@@ -48,15 +48,6 @@ void trace_event_complete(struct trace_event *event, const char *text, const cha
     event->has_duration = json_scaled_int64(&event->duration, 3, &event->duration_ns);
 }
 
-static void parse_args(struct trace_event *event, const struct json_value *args)
-{
-    struct json_walk walk = json_walk(args);
-    struct json_value key, value;
-    while (args->kind == JSON_OBJECT && json_walk_member(&walk, &key, &value))
-        if (value.kind != JSON_OBJECT && value.kind != JSON_ARRAY)
-            event->values[trace_args_field_of(&key)] = value;
-}
-
 enum json_status trace_event_scan(const char **at, const char *end, struct trace_event *event)
 {
     *event = (struct trace_event){0};
@@ -72,8 +63,13 @@ enum json_status trace_event_scan(const char **at, const char *end, struct trace
         enum trace_field field = trace_field_of(&key);
         event->values[field] = value;
         event->members++;
-        if (field == TRACE_ARGS)
-            parse_args(event, &value);
+        if (field != TRACE_ARGS || value.kind != JSON_OBJECT)
+            continue;
+        struct json_walk walk = json_walk(&value);
+        struct json_value name, argument;
+        while (json_walk_member(&walk, &name, &argument))
+            if (argument.kind != JSON_OBJECT && argument.kind != JSON_ARRAY)
+                event->values[trace_args_field_of(&name)] = argument;
     }
     trace_event_complete(event, *at, here);
     *at = here;

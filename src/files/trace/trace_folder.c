@@ -1,6 +1,7 @@
 #include "files/trace/trace_folder.h"
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/file.h"
 #include "base/str.h"
 #include "base/text.h"
@@ -13,7 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Not what is next to a tracking file. */
+/* Whether a file of a folder is a trace by its name, and not what is next to a tracking file. */
 static int is_trace(const struct dirent *entry)
 {
     const char *name = entry->d_name;
@@ -23,7 +24,7 @@ static int is_trace(const struct dirent *entry)
                                  text_ends_with(name, ".json.zst"));
 }
 
-/* Takes `path` over. */
+/* Adds a path, which belongs to the list from here on, also after a failure. */
 static int add(struct trace_paths *list, char *path, struct gput_error *error)
 {
     if (!path || !ARRAY_EXTEND(list->paths, list->count)) {
@@ -34,34 +35,26 @@ static int add(struct trace_paths *list, char *path, struct gput_error *error)
     return GPUT_OK;
 }
 
-/* By its name, as SageMaker's merger gives it too, or by what it says. */
-static bool is_merged(const char *path)
-{
-    return text_ends_with(path, MERGED_SUFFIX) || merged_mark_is_in(path);
-}
-
-static void warn_of_merged(const char *path, const struct read_report *report)
-{
-    struct str text = {0};
-    str_printf(
-        &text, "%s is a merged timeline and is skipped; name it explicitly to read it", path);
-    read_report_warn_text(report, &text);
-}
-
-/* Adds a file of a folder; takes `path` over. */
+/* Adds a file of a folder, and takes `path` over. A timeline that was merged of others is left out,
+ * and what is no plain file: it may never end. */
 static int add_found(struct trace_paths *list, char *path, const struct read_report *report,
     struct gput_error *error)
 {
+    CLEANUP_FREE char *found = path;
     struct stat info;
-    bool is_other = path && stat(path, &info) == 0 && !S_ISREG(info.st_mode); /* it may never end */
-    if (!path || (!is_other && !is_merged(path)))
-        return add(list, path, error);
-    if (!is_other)
-        warn_of_merged(path, report);
-    free(path);
+    struct str text = {0};
+    if (found && stat(found, &info) == 0 && !S_ISREG(info.st_mode))
+        return GPUT_OK;
+    /* By its name, as SageMaker's merger gives it too, or by what it says. */
+    if (!found || !(text_ends_with(found, MERGED_SUFFIX) || merged_mark_is_in(found)))
+        return add(list, STEAL(found), error);
+    str_printf(
+        &text, "%s is a merged timeline and is skipped; name it explicitly to read it", found);
+    read_report_warn_text(report, &text);
     return GPUT_OK;
 }
 
+/* Adds the traces of a folder, which has to have some. */
 static int add_folder(struct trace_paths *list, const char *folder,
     const struct read_report *report, struct gput_error *error)
 {

@@ -29,16 +29,13 @@ static bool is_folder(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-static bool has_folder(const char *path, const char *name)
-{
-    char inner[4096];
-    return snprintf(inner, sizeof inner, "%s/%s", path, name) < (int)sizeof inner &&
-           is_folder(inner);
-}
-
+/* Whether a folder has one of the two that every trace root has. */
 static bool holds_traces(const char *path)
 {
-    return has_folder(path, "system") || has_folder(path, "framework");
+    char system[4096 + 16], framework[4096 + 16];
+    snprintf(system, sizeof system, "%s/system", path);
+    snprintf(framework, sizeof framework, "%s/framework", path);
+    return is_folder(system) || is_folder(framework);
 }
 
 bool trace_file_is_readable(const struct trace_file *file, const struct read_report *report)
@@ -76,7 +73,7 @@ static int add_file(struct trace_root *root, enum trace_file_kind kind, const ch
     return GPUT_OK;
 }
 
-/* "<second>.<node>.json" */
+/* Adds a file of readings, "<second>.<node>.json". */
 static int add_system_file(
     struct trace_root *root, const char *path, const char *name, struct gput_error *error)
 {
@@ -113,7 +110,7 @@ static char *node_name(const char *text, size_t length)
     return node;
 }
 
-/* "<end of the last event, us>_<node>_<suffix>" */
+/* Adds a file of events, "<end of the last event, us>_<node>_<suffix>". */
 static int add_events_file(struct trace_root *root, const char *path, const char *name,
     const char *suffix, struct gput_error *error)
 {
@@ -150,7 +147,7 @@ static int is_metadata(const struct dirent *entry)
     return trace_root_metadata_times(entry->d_name, &start_us, &end_us);
 }
 
-/* The chosen names of a folder, sorted; none if there is no such folder. */
+/* Lists the chosen names of a folder, sorted; none if there is no such folder. */
 static int list(const char *folder, int (*is_chosen)(const struct dirent *),
     struct dirent ***entries, int *count, struct gput_error *error)
 {
@@ -163,7 +160,8 @@ static int list(const char *folder, int (*is_chosen)(const struct dirent *),
                            : error_set_errno(error, errno, "Cannot read the folder %s", folder);
 }
 
-/* Four folders above a trace of TensorFlow's. Without it the times would be wrong. */
+/* Reads the times of a trace of TensorFlow's from a name four folders above it. Without them its
+ * times would be wrong. */
 static int read_metadata(struct trace_file *file, struct gput_error *error)
 {
     char folder[4096];
@@ -185,15 +183,7 @@ static int read_metadata(struct trace_file *file, struct gput_error *error)
     return GPUT_OK;
 }
 
-static int add_tensorflow_file(
-    struct trace_root *root, const char *path, const char *name, struct gput_error *error)
-{
-    TRY(add_file(root, TRACE_FILE_TENSORFLOW, path, node_name(name, strcspn(name, ".")), error));
-    root->files[root->count - 1].suffix = trace_suffixes[trace_suffix_count - 1];
-    return read_metadata(root->files + root->count - 1, error);
-}
-
-/* ".../<node>/<stats dir>/python_stats": the node is two folders up. */
+/* Adds a profile of Python, ".../<node>/<stats dir>/python_stats": the node is two folders up. */
 static int add_python_file(struct trace_root *root, const char *path, struct gput_error *error)
 {
     const char *end = path + strlen(path);
@@ -206,6 +196,7 @@ static int add_python_file(struct trace_root *root, const char *path, struct gpu
     return add_file(root, TRACE_FILE_PYTHON, path, strndup(node, (size_t)(end - node)), error);
 }
 
+/* Adds a file of a framework, of whatever kind its name says. */
 static int add_framework_file(
     struct trace_root *root, const char *path, const char *name, struct gput_error *error)
 {
@@ -216,9 +207,11 @@ static int add_framework_file(
         if (text_ends_with(name, trace_suffixes[i]) && start > 0 && name[start - 1] == '_')
             return add_events_file(root, path, name, trace_suffixes[i], error);
     }
-    if (text_ends_with(name, ".trace.json.gz"))
-        return add_tensorflow_file(root, path, name, error);
-    return GPUT_OK;
+    if (!text_ends_with(name, ".trace.json.gz"))
+        return GPUT_OK;
+    TRY(add_file(root, TRACE_FILE_TENSORFLOW, path, node_name(name, strcspn(name, ".")), error));
+    root->files[root->count - 1].suffix = trace_suffixes[trace_suffix_count - 1];
+    return read_metadata(root->files + root->count - 1, error);
 }
 
 int trace_root_add(struct trace_root *root, const char *path, bool system, struct gput_error *error)
@@ -228,6 +221,7 @@ int trace_root_add(struct trace_root *root, const char *path, bool system, struc
                   : add_framework_file(root, path, name, error);
 }
 
+/* Adds all files of a folder and of those in it. */
 static int walk(
     struct trace_root *root, const char *folder, bool system, int depth, struct gput_error *error)
 {
@@ -267,20 +261,9 @@ void trace_root_sort(struct trace_root *root)
         qsort(root->files, root->count, sizeof *root->files, compare_files);
 }
 
-static int walk_both(struct trace_root *root, const char *path, struct gput_error *error)
-{
-    char inner[4096 + 16];
-    snprintf(inner, sizeof inner, "%s/system", path);
-    TRY(walk(root, inner, true, 0, error));
-    snprintf(inner, sizeof inner, "%s/framework", path);
-    TRY(walk(root, inner, false, 0, error));
-    trace_root_sort(root);
-    return GPUT_OK;
-}
-
 int trace_root_read(const char *path, struct trace_root *root, struct gput_error *error)
 {
-    char inner[4096];
+    char inner[4096], part[4096 + 16];
     *root = (struct trace_root){0};
     if (strlen(path) > sizeof inner - 64)
         return error_set(error, GPUT_ERROR_INVALID, "The path is too long: %.60s…", path);
@@ -293,8 +276,14 @@ int trace_root_read(const char *path, struct trace_root *root, struct gput_error
     if (!holds_traces(inner))
         return error_set(error, GPUT_ERROR_FORMAT,
             "%s is not a trace root: it has neither a folder \"system\" nor \"framework\"", path);
-    int code = walk_both(root, inner, error);
-    if (code != GPUT_OK)
+    snprintf(part, sizeof part, "%s/system", inner);
+    int code = walk(root, part, true, 0, error);
+    snprintf(part, sizeof part, "%s/framework", inner);
+    if (code == GPUT_OK)
+        code = walk(root, part, false, 0, error);
+    if (code == GPUT_OK)
+        trace_root_sort(root);
+    else
         trace_root_finish(root);
     return code;
 }
@@ -309,25 +298,14 @@ void trace_root_finish(struct trace_root *root)
     *root = (struct trace_root){0};
 }
 
-static bool has_suffix(const struct trace_file *file, const struct trace_choice *choice)
-{
-    return choice->n_suffixes == 0 || file->kind == TRACE_FILE_SYSTEM ||
-           text_is_among(file->suffix, choice->suffixes, choice->n_suffixes);
-}
-
+/* Whether two files are of one kind and one node. */
 static bool same_series(const struct trace_file *a, const struct trace_file *b)
 {
     return a->kind == b->kind && strcmp(a->node, b->node) == 0;
 }
 
-/* Events: whether any of it is in the interval. A file has the events that ended while it was
- * written. One that lasted may have begun long before: no later file can be skipped. */
-static bool events_file_matters(const struct trace_file *file, int64_t start_us, int64_t end_us)
-{
-    return file->time_us == 0 || (file->time_us >= start_us && file->base_us <= end_us);
-}
-
-/* Readings: whether its time, until the next file of the series, overlaps the interval. */
+/* Whether the time of a file of readings, until the next file of its series, overlaps the interval.
+ */
 static bool system_file_matters(
     const struct trace_root *root, size_t at, int64_t start_us, int64_t end_us)
 {
@@ -343,25 +321,26 @@ static bool system_file_matters(
     return true;
 }
 
-static int64_t widened(int64_t time_us, int64_t by)
-{
-    int64_t sum;
-    if (__builtin_add_overflow(time_us, by, &sum))
-        return time_us;
-    return sum;
-}
-
 void trace_root_choose(
     const struct trace_root *root, const struct trace_choice *choice, bool *chosen)
 {
-    int64_t start_us = widened(choice->start_us, -WIDENED_BY_US);
-    int64_t end_us = widened(choice->end_us, WIDENED_BY_US);
+    int64_t start_us, end_us;
+    if (__builtin_sub_overflow(choice->start_us, WIDENED_BY_US, &start_us))
+        start_us = choice->start_us;
+    if (__builtin_add_overflow(choice->end_us, WIDENED_BY_US, &end_us))
+        end_us = choice->end_us;
     for (size_t i = 0; i < root->count; i++) {
         const struct trace_file *file = root->files + i;
-        chosen[i] = has_suffix(file, choice);
-        if (chosen[i] && file->kind == TRACE_FILE_SYSTEM)
+        if (file->kind == TRACE_FILE_SYSTEM) {
             chosen[i] = system_file_matters(root, i, start_us, end_us);
-        else if (chosen[i])
-            chosen[i] = events_file_matters(file, start_us, end_us);
+            continue;
+        }
+        /* A file has the events that ended while it was written. One that lasted may have begun
+         * long before: no later file can be skipped. */
+        bool is_wanted = choice->n_suffixes == 0 ||
+                         text_is_among(file->suffix, choice->suffixes, choice->n_suffixes);
+        bool is_within =
+            file->time_us == 0 || (file->time_us >= start_us && file->base_us <= end_us);
+        chosen[i] = is_wanted && is_within;
     }
 }

@@ -1,5 +1,6 @@
 /* Intel's ISA-L. The build needs its header, for the form of the state; the library is loaded when
  * there is something to unpack. */
+#include "base/cleanup.h"
 #include "base/shared_library.h"
 #include "files/trace/unpacker.h"
 
@@ -18,8 +19,11 @@ struct unpacking {
     struct inflate_state state;
 };
 
-static int load(struct unpacking *unpacking, struct gput_error *error)
+static int create(void **state, struct gput_error *error)
 {
+    CLEANUP_FREE struct unpacking *unpacking = calloc(1, sizeof *unpacking);
+    if (!unpacking)
+        return error_memory(error);
     const struct shared_symbol symbols[] = {
         {"isal_inflate_init", &unpacking->init},
         {"isal_inflate_reset", &unpacking->reset},
@@ -28,26 +32,13 @@ static int load(struct unpacking *unpacking, struct gput_error *error)
     };
     if (shared_library_load(PATH, symbols))
         return error_set(error, GPUT_ERROR_UNSUPPORTED, "There is no usable " PATH);
-    return GPUT_OK;
-}
-
-static int create(void **state, struct gput_error *error)
-{
-    struct unpacking *unpacking = calloc(1, sizeof *unpacking);
-    if (!unpacking)
-        return error_memory(error);
-    int code = load(unpacking, error);
-    if (code != GPUT_OK) {
-        free(unpacking);
-        return code;
-    }
     unpacking->init(&unpacking->state);
     unpacking->state.crc_flag = ISAL_GZIP;
-    *state = unpacking;
+    *state = STEAL(unpacking);
     return GPUT_OK;
 }
 
-/* What stands before damage, and did not fit into the space that there was. */
+/* Gives what stands before damage and did not fit into the space that there was. */
 static enum unpack_status give_rest(struct inflate_state *state, struct unpack_step *step)
 {
     size_t there = (size_t)(state->tmp_out_valid - state->tmp_out_processed);

@@ -1,4 +1,5 @@
 /* Zstandard, by its library's stable interface (libzstd 1), loaded when a file is packed so. */
+#include "base/cleanup.h"
 #include "base/shared_library.h"
 #include "files/trace/unpacker.h"
 
@@ -31,7 +32,7 @@ struct unpacking {
     struct zstd_stream *stream;
 };
 
-/* A frame, or one that is to be skipped (50 to 5f, 2a 4d 18). */
+/* Whether it is a frame, or one that is to be skipped (50 to 5f, 2a 4d 18). */
 static bool begins(const unsigned char *bytes, size_t length)
 {
     static const unsigned char frame[] = {0x28, 0xb5, 0x2f, 0xfd}, skipped[] = {0x2a, 0x4d, 0x18};
@@ -41,8 +42,11 @@ static bool begins(const unsigned char *bytes, size_t length)
     return bytes[0] >> 4 == 5 && memcmp(bytes + 1, skipped, there - 1) == 0;
 }
 
-static int load(struct unpacking *unpacking, struct gput_error *error)
+static int create(void **state, struct gput_error *error)
 {
+    CLEANUP_FREE struct unpacking *unpacking = calloc(1, sizeof *unpacking);
+    if (!unpacking)
+        return error_memory(error);
     const struct shared_symbol symbols[] = {
         {"ZSTD_createDStream", &unpacking->create},
         {"ZSTD_decompressStream", &unpacking->decompress},
@@ -50,24 +54,14 @@ static int load(struct unpacking *unpacking, struct gput_error *error)
         {"ZSTD_freeDStream", &unpacking->destroy},
         {NULL, NULL},
     };
-    if (!shared_library_load(PATH, symbols))
-        return GPUT_OK;
-    return error_set(error, GPUT_ERROR_UNSUPPORTED,
-        "it is packed with Zstandard, which needs the library " PATH
-        " (Debian: apt-get install libzstd1); or unpack it first: zstd -d");
-}
-
-static int create(void **state, struct gput_error *error)
-{
-    struct unpacking *unpacking = calloc(1, sizeof *unpacking);
-    int code = unpacking ? load(unpacking, error) : error_memory(error);
-    if (code == GPUT_OK && !(unpacking->stream = unpacking->create()))
-        code = error_memory(error);
-    if (code != GPUT_OK) {
-        free(unpacking);
-        return code;
-    }
-    *state = unpacking;
+    if (shared_library_load(PATH, symbols))
+        return error_set(error, GPUT_ERROR_UNSUPPORTED,
+            "it is packed with Zstandard, which needs the library " PATH
+            " (Debian: apt-get install libzstd1); or unpack it first: zstd -d");
+    unpacking->stream = unpacking->create();
+    if (!unpacking->stream)
+        return error_memory(error);
+    *state = STEAL(unpacking);
     return GPUT_OK;
 }
 
@@ -88,7 +82,7 @@ static enum unpack_status unpack(void *state, struct unpack_step *step)
     return result == 0 ? UNPACK_MEMBER_ENDED : UNPACK_ON;
 }
 
-/* A stream goes on with the next frame by itself. */
+/* Does nothing: a stream goes on with the next frame by itself. */
 static void next_member(void *state)
 {
     (void)state;

@@ -1,5 +1,6 @@
 #include "files/trace/unpacking.h"
 
+#include "base/cleanup.h"
 #include "files/trace/unpacker.h"
 
 #include <stdlib.h>
@@ -27,6 +28,7 @@ static const struct unpacker_class *const classes[] = {
 
 #define CLASSES (sizeof classes / sizeof *classes)
 
+/* Whether bytes, all that decide it, begin as that format does. */
 static bool is_of_format(
     const struct unpacker_class *class, const unsigned char *bytes, size_t length)
 {
@@ -41,22 +43,10 @@ bool unpacking_is_packed(const unsigned char *bytes, size_t length)
     return false;
 }
 
-/* The first one of the format whose library is there. */
-static int choose(struct unpacking *unpacking, struct gput_error *error)
-{
-    int code = GPUT_ERROR_UNSUPPORTED;
-    for (size_t i = 0; i < CLASSES && code == GPUT_ERROR_UNSUPPORTED; i++) {
-        unpacking->class = classes[i];
-        if (is_of_format(classes[i], unpacking->at, unpacking->left))
-            code = classes[i]->create(&unpacking->state, error);
-    }
-    return code;
-}
-
 int unpacking_create(unsigned char *input, size_t length, size_t capacity, unpacking_read *read,
     void *user, struct unpacking **unpacking, struct gput_error *error)
 {
-    struct unpacking *made = calloc(1, sizeof *made);
+    CLEANUP_FREE struct unpacking *made = calloc(1, sizeof *made);
     *unpacking = NULL;
     if (!made)
         return error_memory(error);
@@ -67,14 +57,19 @@ int unpacking_create(unsigned char *input, size_t length, size_t capacity, unpac
         .at = input,
         .left = length,
         .is_in_member = true};
-    int code = choose(made, error);
-    if (code != GPUT_OK)
-        free(made);
-    else
-        *unpacking = made;
+    /* The first one of the format whose library is there. */
+    int code = GPUT_ERROR_UNSUPPORTED;
+    for (size_t i = 0; i < CLASSES && code == GPUT_ERROR_UNSUPPORTED; i++) {
+        made->class = classes[i];
+        if (is_of_format(classes[i], made->at, made->left))
+            code = classes[i]->create(&made->state, error);
+    }
+    if (code == GPUT_OK)
+        *unpacking = STEAL(made);
     return code;
 }
 
+/* Reads the next part of the file into the buffer, all of which is used. */
 static int refill(struct unpacking *unpacking, struct gput_error *error)
 {
     unpacking->at = unpacking->buffer;
@@ -82,13 +77,14 @@ static int refill(struct unpacking *unpacking, struct gput_error *error)
         unpacking->user, unpacking->buffer, unpacking->capacity, &unpacking->left, error);
 }
 
+/* Nothing more will be given; `damage` NULL: for the right reason. */
 static void end(struct unpacking *unpacking, const char *damage)
 {
     unpacking->has_ended = true;
     unpacking->damage = damage;
 }
 
-/* After a member: another one, or the end. */
+/* Begins the member that follows one, or ends. */
 static int start_member(struct unpacking *unpacking, struct gput_error *error)
 {
     if (unpacking->left == 0)
@@ -105,21 +101,7 @@ static int start_member(struct unpacking *unpacking, struct gput_error *error)
     return GPUT_OK;
 }
 
-/* What was used and given by a step that ended nothing. */
-static int go_on(struct unpacking *unpacking, size_t used, size_t given, struct gput_error *error)
-{
-    if (given > 0 || (used > 0 && unpacking->left > 0))
-        return GPUT_OK;
-    if (unpacking->left > 0) { /* there is no way on */
-        end(unpacking, "is damaged");
-        return GPUT_OK;
-    }
-    TRY(refill(unpacking, error));
-    if (unpacking->left == 0)
-        end(unpacking, "ends too early");
-    return GPUT_OK;
-}
-
+/* Unpacks what there is input and space for, or moves on to the next member. */
 static int step_on(
     struct unpacking *unpacking, unsigned char **out, size_t *space, struct gput_error *error)
 {
@@ -134,12 +116,19 @@ static int step_on(
     *space = step.out_length;
     if (status == UNPACK_NO_MEMORY)
         return error_memory(error);
-    if (status == UNPACK_DAMAGED)
-        end(unpacking, "is damaged");
-    else if (status == UNPACK_MEMBER_ENDED)
+    if (status == UNPACK_MEMBER_ENDED) {
         unpacking->is_in_member = false;
-    else
-        return go_on(unpacking, used, given, error);
+        return GPUT_OK;
+    }
+    if (status == UNPACK_ON && (given > 0 || (used > 0 && unpacking->left > 0)))
+        return GPUT_OK;
+    if (status == UNPACK_DAMAGED || unpacking->left > 0) { /* it takes and gives nothing */
+        end(unpacking, "is damaged");
+        return GPUT_OK;
+    }
+    TRY(refill(unpacking, error));
+    if (unpacking->left == 0)
+        end(unpacking, "ends too early");
     return GPUT_OK;
 }
 
