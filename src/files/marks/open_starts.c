@@ -12,6 +12,7 @@ static uint32_t *slot_of(const struct open_starts *open, int64_t time)
     return open->slots + ((hash >> 32) & (open->capacity - 1));
 }
 
+/* Enters a start into the slot of its time, before those that are there. */
 static void enter(struct open_starts *open, uint32_t place)
 {
     uint32_t *slot = slot_of(open, open->starts[place].time);

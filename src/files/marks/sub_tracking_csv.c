@@ -163,6 +163,7 @@ static bool is_cut_header(const struct csv_record *header)
            memcmp(header->text, columns, length) == 0;
 }
 
+/* Opens the file and reads its header. One that a killed writer has just begun has no rows. */
 static int csv_open(struct sub_tracking_reader *base, struct gput_error *error)
 {
     struct sub_tracking_csv_reader *reader = (struct sub_tracking_csv_reader *)base;

@@ -94,6 +94,7 @@ static int csv_begin(struct sub_tracking_writer *base, int fd, struct gput_error
     return code;
 }
 
+/* Joins a file whose columns no process will change any more. */
 static int csv_join(struct sub_tracking_writer *base, struct gput_error *error)
 {
     struct csv_writer *writer = (struct csv_writer *)base;
@@ -293,6 +294,7 @@ static void write_lost(struct csv_writer *writer)
     str_finish(&text);
 }
 
+/* Counts lost calls, and says so in the file if there is space. */
 static void csv_add_lost(struct sub_tracking_writer *base, const struct sub_tracking_lost *lost)
 {
     struct csv_writer *writer = (struct csv_writer *)base;
@@ -443,6 +445,7 @@ static int csv_finish(struct sub_tracking_writer *base, struct gput_error *error
     return code;
 }
 
+/* Closes the file of the parent in a child, which has nothing to say in it. */
 static void csv_forget(struct sub_tracking_writer *base)
 {
     struct csv_writer *writer = (struct csv_writer *)base;

@@ -291,6 +291,7 @@ static bool next_row(struct log_reader *reader, struct sub_tracking_mark *row)
     return false;
 }
 
+/* Reads the next marks, chunk by chunk. */
 static int log_next(struct sub_tracking_reader *base, struct sub_tracking_mark *rows,
     size_t capacity, size_t *count, struct gput_error *error)
 {

@@ -29,6 +29,7 @@ static int log_add_name(
     return block_log_add_name(log_of(base), name->text, name->length, error);
 }
 
+/* Gives a cursor space for a mark, in a new chunk where it has none. */
 static int log_prepare(struct sub_tracking_writer *base, struct block_log_cursor *cursor,
     int64_t thread_id, struct gput_error *error)
 {
@@ -40,6 +41,8 @@ static int log_prepare(struct sub_tracking_writer *base, struct block_log_cursor
     return block_log_extend(log, cursor, thread_id, error);
 }
 
+/* Adds a mark; process, thread and start are written where they are not those of the mark before.
+ */
 static int log_add(struct sub_tracking_writer *base, struct block_log_cursor *cursor,
     const struct block_name *name, const struct sub_tracking_mark *row, struct gput_error *error)
 {

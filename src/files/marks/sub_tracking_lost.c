@@ -10,6 +10,7 @@
 #define NAME "[gpu-tracker] lost calls: "
 #define AT_LEAST "at least "
 
+/* Makes one of the two rows, which has no figures. */
 static struct sub_tracking_mark row_at(
     const struct sub_tracking_lost *lost, enum sub_tracking_position position, int64_t time_ns)
 {

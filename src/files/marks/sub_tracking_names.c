@@ -48,6 +48,7 @@ static const struct entry *entry_of(const struct sub_tracking_names *names, uint
     return atomic_load_explicit(entry_slot(names, name), memory_order_acquire);
 }
 
+/* Hashes a name, eight bytes at a time. */
 static uint32_t hash_bytes(const char *bytes, size_t length)
 {
     uint64_t hash = length * UINT64_C(0x9e3779b97f4a7c15);

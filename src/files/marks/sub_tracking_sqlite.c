@@ -140,6 +140,7 @@ static bool read_name(struct sqlite_reader *reader, struct sub_tracking_mark *ro
     return row->name != SUB_TRACKING_NO_NAME;
 }
 
+/* Reads the time, a double of seconds. */
 static bool read_time(struct sqlite_reader *reader, struct sub_tracking_mark *row)
 {
     int field = reader->fields[SUB_TRACKING_TIMESTAMP];
@@ -149,6 +150,7 @@ static bool read_time(struct sqlite_reader *reader, struct sub_tracking_mark *ro
            sub_tracking_ns_of_seconds(row->timestamp, &row->timestamp_ns);
 }
 
+/* Reads the optional columns; each is unknown where it is NULL. */
 static bool read_figures(struct sqlite_reader *reader, struct sub_tracking_mark *row)
 {
     sub_tracking_mark_clear_figures(row);
@@ -261,6 +263,7 @@ static int take_number(struct sqlite_reader *reader, struct gput_error *error)
     return GPUT_OK;
 }
 
+/* Reads the next rows. Damage is skipped, where that is wanted or the file is truncated. */
 static int sqlite_next(struct sub_tracking_reader *base, struct sub_tracking_mark *rows,
     size_t capacity, size_t *count, struct gput_error *error)
 {

@@ -125,6 +125,7 @@ static int begin_database(struct sqlite_writer *writer, struct gput_error *error
         "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN", base->path, error);
 }
 
+/* Begins the file anew: SQLite opens it by its path. */
 static int sqlite_begin(struct sub_tracking_writer *base, int fd, struct gput_error *error)
 {
     struct sqlite_writer *writer = (struct sqlite_writer *)base;
@@ -274,6 +275,7 @@ static void write_lost(struct sqlite_writer *writer, size_t kept_reserve)
         sqlite_file_run(writer->database, "ROLLBACK", writer->base.path, NULL);
 }
 
+/* Counts lost calls, and says so in the file if it is open and there is space. */
 static void sqlite_add_lost(struct sub_tracking_writer *base, const struct sub_tracking_lost *lost)
 {
     struct sqlite_writer *writer = (struct sqlite_writer *)base;
@@ -347,6 +349,7 @@ static int write_mark(struct sqlite_writer *writer, const struct block_name *nam
     return GPUT_OK;
 }
 
+/* Adds a row: to the one transaction of a whole file, or as a transaction of a live one. */
 static int sqlite_add(struct sub_tracking_writer *base, struct block_log_cursor *cursor,
     const struct block_name *name, const struct sub_tracking_mark *row, struct gput_error *error)
 {
@@ -372,6 +375,7 @@ static int sqlite_add(struct sub_tracking_writer *base, struct block_log_cursor 
     return code;
 }
 
+/* Says last how many calls were lost, and closes the file. */
 static int sqlite_finish(struct sub_tracking_writer *base, struct gput_error *error)
 {
     struct sqlite_writer *writer = (struct sqlite_writer *)base;

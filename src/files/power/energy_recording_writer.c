@@ -129,6 +129,7 @@ static int end_json_segment(struct energy_recording_writer *writer, struct gput_
     return GPUT_OK;
 }
 
+/* Ends the segment and closes the file; one that was removed is written again. */
 static int finish_json(struct energy_recording_writer *writer, struct gput_error *error)
 {
     int code = end_json_segment(writer, error);
@@ -242,6 +243,7 @@ static int try_add(struct energy_recording_writer *writer, const char *date,
     return code;
 }
 
+/* Adds the rows of a moment, after making space on a full disk. */
 static int add_sqlite(struct energy_recording_writer *writer, const char *date,
     const struct doc *metrics, struct gput_error *error)
 {
@@ -279,6 +281,7 @@ static int restore_database(struct energy_recording_writer *writer, struct gput_
     return file_restore_say(writer->path, name, error);
 }
 
+/* Closes the database; one that was removed is written again. */
 static int finish_sqlite(struct energy_recording_writer *writer, struct gput_error *error)
 {
     int code = GPUT_OK, finished = GPUT_OK;
