@@ -42,9 +42,6 @@ const GROUPS: [string, string][] = [
 
 const UNIT_NAMES: Record<string, string> = { bytes: "bytes", percent: "%", watts: "W", joules: "J", count: "count", ratio: "ratio", bytes_per_second: "bytes per second", cores: "cores" };
 
-/** The lines that a session is known by, where several sessions share a chart. */
-const TOTALS = ["combined", "total", "all", ""];
-
 /** How the sessions' clocks are laid on one axis. */
 export type Alignment = "start" | "clock";
 
@@ -181,6 +178,7 @@ function makeLine(series: Series, session: number, of: Session, labels: string[]
             session,
             place: `${of.times?.[time]?.offset} ${values.offset} ${values.value}`,
             isZero: series.max === 0,
+            isMain: series.is_main ?? false,
             limit: series.limit ?? null,
             peak: peakOf(series, of),
             ofInterval: series.of_interval,
@@ -194,8 +192,6 @@ function makeLine(series: Series, session: number, of: Session, labels: string[]
 
 /** With more sessions than this a chart keeps one line of each. */
 const DETAILED_SESSIONS = 4;
-
-const isTotal = (line: Line): boolean => TOTALS.includes(line.scope);
 
 /** A process that started no other is all that was used: parts would repeat the total. */
 function hasParts(panel: Panel, series: Series[]): boolean {
@@ -301,15 +297,9 @@ function foldEqual(lines: Line[]): void {
 
 /** Several sessions: of each its total, called as the session is. */
 function chooseTotals(panel: Panel, labels: string[]): void {
-    const hasTotal = new Set(panel.lines.filter(isTotal).map((line) => line.session));
-    const seen = new Set<number>();
     for (const line of panel.lines) {
-        const { session } = line;
-        const candidate = hasTotal.has(session) ? isTotal(line) : line.scope !== "system" || panel.id.startsWith("power");
-        line.shownAtFirst = candidate && !seen.has(session);
-        if (!line.shownAtFirst) continue;
-        seen.add(session);
-        line.label = labels[session]!;
+        line.shownAtFirst = line.isMain;
+        if (line.isMain) line.label = labels[line.session]!;
     }
     if (new Set(panel.lines.map((line) => line.session)).size > DETAILED_SESSIONS) panel.lines = panel.lines.filter((line) => line.shownAtFirst);
 }

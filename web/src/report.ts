@@ -58,6 +58,8 @@ export interface Series {
     max?: number;
     /** Each value is that of the time since the one before. */
     of_interval?: boolean;
+    /** Of several sessions: by what the session is compared in the chart. */
+    is_main?: boolean;
     /** Index in the session's times. */
     time?: number;
     values: Column;

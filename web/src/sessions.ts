@@ -107,7 +107,7 @@ export function addSums(panels: Panel[]): void {
         if (parts.length < 2 || panel.unit === "ratio") continue;
         let sum: { times: Moments; values: Float64Array } | null = null;
         const made = (): { times: Moments; values: Float64Array } => (sum ??= sumOf(parts, parts[0]!.ofInterval));
-        const properties = { ...parts[0]!, id: "sum", label: `Sum of ${parts.length}`, scope: "sum", limit: null, shownAtFirst: false, style: { colour: 7, dash: [], width: 2.25, fill: false } };
+        const properties = { ...parts[0]!, id: "sum", label: `Sum of ${parts.length}`, scope: "sum", limit: null, isMain: false, shownAtFirst: false, style: { colour: 7, dash: [], width: 2.25, fill: false } };
         panel.lines.push(new Line(properties, () => made().times, () => made().values));
     }
 }

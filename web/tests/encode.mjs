@@ -77,10 +77,12 @@ const escaped = (text) => text.replace(/[&<>]/g, (character) => `&#${character.c
 
 /** With what gpu-tracker finds in the sessions, unless the report says something else. */
 function completed(report) {
-    const sessions = report.sessions.map(({ name, identity = {}, cards, gpus }) => ({ name, identity, cards, gpus }));
+    const curves = ({ series = [] }) => series.map(({ group, scope, unit, values: { count, value } }) => ({ group, scope, unit, values: { count, value } }));
+    const sessions = report.sessions.map((session) => ({ name: session.name, identity: session.identity ?? {}, cards: session.cards, gpus: session.gpus, series: curves(session) }));
     const program = join(process.env.GPUT_BUILD ?? "build", "tests", "report-findings");
     const { sessions: found, findings } = JSON.parse(execFileSync(program, { input: JSON.stringify({ sessions }) }));
-    return { ...report, sessions: report.sessions.map((session, i) => ({ ...session, ending: found[i].ending })), findings: { ...findings, ...report.findings } };
+    const seriesOf = (session, i) => session.series?.map((series, k) => ({ ...series, is_main: found[i].series[k].is_main }));
+    return { ...report, sessions: report.sessions.map((session, i) => ({ ...session, ending: found[i].ending, series: seriesOf(session, i) })), findings: { ...findings, ...report.findings } };
 }
 
 /** The page with a report in it. */

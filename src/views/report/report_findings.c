@@ -150,32 +150,55 @@ static bool add_stragglers(struct doc *findings, struct rank *ranks, size_t coun
     return true;
 }
 
-/* ---- The busiest rank ---- */
+/* ---- Main curves ---- */
 
-/* The curve of a group that says most of a session: the total where there is one. NULL: none. */
-static const struct doc *main_curve(const struct doc *session, const char *group)
+/* What a session is known by, best first: the total, its parts, anything else, the machine. */
+static int scope_rank(const char *scope)
 {
-    static const char *const scopes[] = {"combined", "total", "all", "", "main", "descendants"};
-    const struct doc *list = doc_get(session, "series"), *found = NULL;
-    size_t found_at = SIZE_MAX;
-    for (const struct doc *series = list ? list->first : NULL; series; series = series->next) {
-        const struct doc *values = doc_get(series, "values"), *constant = doc_get(values, "value");
-        size_t at = 0;
+    static const char *const totals[] = {"combined", "total", "all", "", "main", "descendants"};
+    int count = sizeof totals / sizeof *totals, rank = 0;
+    while (rank < count && strcmp(scope, totals[rank]) != 0)
+        rank++;
+    return strcmp(scope, "system") == 0 ? count + 1 : rank;
+}
+
+static bool has_values(const struct doc *series)
+{
+    const struct doc *values = doc_get(series, "values"), *constant = doc_get(values, "value");
+    return doc_get_number(values, "count") != 0 && !(constant && constant->kind == DOC_NULL);
+}
+
+/* The curve of a chart that says most of a session: the total where there is one. That of the
+ * machine says something of its power alone. NULL: there is none. */
+static struct doc *main_curve(const struct doc *session, const char *group, const char *unit)
+{
+    const struct doc *list = doc_get(session, "series");
+    struct doc *found = NULL;
+    for (struct doc *series = list ? list->first : NULL; series; series = series->next) {
+        const char *scope = doc_get_string(series, "scope");
+        bool is_of_machine = strcmp(scope, "system") == 0 && strcmp(group, "power") != 0;
         if (strcmp(doc_get_string(series, "group"), group) != 0 ||
-            strcmp(doc_get_string(series, "unit"), "percent") != 0 ||
-            strcmp(doc_get_string(series, "scope"), "system") == 0 ||
-            (constant && constant->kind == DOC_NULL))
+            strcmp(doc_get_string(series, "unit"), unit) != 0 || is_of_machine ||
+            !has_values(series))
             continue;
-        while (at < sizeof scopes / sizeof *scopes &&
-               strcmp(doc_get_string(series, "scope"), scopes[at]) != 0)
-            at++;
-        if (at < found_at) {
+        if (!found || scope_rank(scope) < scope_rank(doc_get_string(found, "scope")))
             found = series;
-            found_at = at;
-        }
     }
     return found;
 }
+
+/* Marks the curve of each chart by which a session is compared with others. */
+static void mark_main_curves(const struct doc *session)
+{
+    const struct doc *list = doc_get(session, "series");
+    for (struct doc *series = list ? list->first : NULL; series; series = series->next) {
+        if (main_curve(session, doc_get_string(series, "group"), doc_get_string(series, "unit")) ==
+            series)
+            doc_add_bool(series, "is_main", true);
+    }
+}
+
+/* ---- The busiest rank ---- */
 
 /* The mean of a curve, by the time that each value is of where it is of an interval. The first one
  * is of as long as the second. */
@@ -226,7 +249,7 @@ static int add_busiest(struct doc *findings, const struct report_payload *payloa
         size_t count = 0, busiest = 0;
         double highest = -INFINITY;
         for (const struct doc *session = sessions->first; session; session = session->next) {
-            const struct doc *series = main_curve(session, groups[g]);
+            const struct doc *series = main_curve(session, groups[g], "percent");
             double mean = NAN;
             if (series)
                 TRY(mean_of_curve(payload, session, series, &mean, error));
@@ -278,6 +301,8 @@ int report_findings_add(struct report_payload *payload, struct gput_error *error
         add_ending(session);
     if (sessions->count < 2)
         return GPUT_OK;
+    for (const struct doc *session = sessions->first; session; session = session->next)
+        mark_main_curves(session);
     bool are_ranks = report_are_ranks(sessions);
     struct doc *findings = doc_add_object(payload->root, "findings");
     TRY(report_figures_add(findings, sessions, are_ranks, error));
