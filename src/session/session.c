@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+/* Reads what the report says of the machine, and RAM for the first time. */
 static int read_static_data(struct gput_session *session, struct gput_error *error)
 {
     struct gput_static_data *data = &session->settings.static_data;
@@ -29,17 +30,16 @@ static int read_static_data(struct gput_session *session, struct gput_error *err
     return GPUT_OK;
 }
 
-static int prepare(struct gput_session *session, struct gput_error *error)
-{
-    TRY(session_settings_open_gpus(&session->settings, error));
-    TRY(read_static_data(session, error));
-    return sinks_open(&session->sinks, &session->settings, &session->latest, error);
-}
-
-/* What each part reads of others. */
-static void connect_parts(struct gput_session *session)
+/* Initializes the parts, and tells each what it reads of others. From then on the session can be
+ * destroyed. */
+static void begin_parts(struct gput_session *session)
 {
     struct ledger *ledger = &session->ledger;
+    session->target.pid_fd = session->target.io_fd = -1;
+    session_events_init(&session->events);
+    ledger_init(ledger);
+    node_reader_init(&session->node);
+    latest_init(&session->latest);
     ledger->settings = &session->settings;
     ledger->snapshot = &session->sampler.snapshot;
     ledger->events = &session->events;
@@ -49,6 +49,18 @@ static void connect_parts(struct gput_session *session)
     session->limits.ledger = ledger;
     session->limits.tree = &session->sampler.tree;
     session->limits.cgroup = &session->target.cgroup;
+}
+
+/* Does what can fail: reads the options and the machine, and opens the outputs. */
+static int prepare(struct gput_session *session, const struct gput_session_options *options,
+    struct gput_error *error)
+{
+    if (schedule_init(&session->schedule) != GPUT_OK)
+        return error_memory(error);
+    TRY(session_settings_init(&session->settings, options, error));
+    TRY(session_settings_open_gpus(&session->settings, error));
+    TRY(read_static_data(session, error));
+    return sinks_open(&session->sinks, &session->settings, &session->latest, error);
 }
 
 int gput_session_create(const struct gput_session_options *options, struct gput_session **session,
@@ -64,21 +76,8 @@ int gput_session_create(const struct gput_session_options *options, struct gput_
     struct sigaction action;
     created->ignores_sigchld =
         sigaction(SIGCHLD, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
-    created->target.pid_fd = -1;
-    created->target.io_fd = -1;
-    session_events_init(&created->events);
-    ledger_init(&created->ledger);
-    node_reader_init(&created->node);
-    connect_parts(created);
-
-    latest_init(&created->latest);
-    int code = schedule_init(&created->schedule);
-    if (code == GPUT_ERROR_MEMORY)
-        error_memory(error);
-    if (code == GPUT_OK)
-        code = session_settings_init(&created->settings, options, error);
-    if (code == GPUT_OK)
-        code = prepare(created, error);
+    begin_parts(created);
+    int code = prepare(created, options, error);
     if (code != GPUT_OK) {
         gput_session_destroy(created);
         return code;

@@ -4,8 +4,12 @@
 #include "session/session_state.h"
 
 #include "base/error.h"
+#include "model/results_columns.h"
+#include "model/session_options.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 void session_make_results(struct gput_session *session, struct gput_results *results)
 {
@@ -87,4 +91,29 @@ int gput_session_latest_snapshot(
 const char *gput_session_address(const struct gput_session *session)
 {
     return sinks_address(&session->sinks);
+}
+
+/* Of these nothing is known but the machine. */
+int gput_session_empty_results(const struct gput_session_options *given,
+    struct gput_results **results, struct gput_error *error)
+{
+    struct gput_session_options options;
+    struct gput_limits limits;
+    *results = NULL;
+    TRY(session_options_read(given, &options, &limits, error));
+    struct gput_results *made = *results = calloc(1, sizeof *made);
+    if (!made)
+        return error_memory(error);
+    results_forget(made);
+    uint32_t cores = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
+    made->static_data = (struct gput_static_data){.ram_unit = options.ram_unit,
+        .gpu_ram_unit = options.gpu_ram_unit,
+        .time_unit = options.time_unit,
+        .ram_system_capacity_bytes =
+            (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE),
+        .system_core_count = cores,
+        .n_expected_cores = options.n_expected_cores ? options.n_expected_cores : cores,
+        .allowed_ram_bytes = NAN,
+        .allowed_cores = NAN};
+    return GPUT_OK;
 }

@@ -18,8 +18,8 @@
 /* The fewest with which a command can be tracked: a pipe while it is started, then its files. */
 #define MIN_FILES 5
 
-/* How many are open; the limit where that is not known. Since Linux 6.2 the folder's size says it.
- */
+/* Counts the descriptors that are open; returns the limit where that is not known. Since Linux 6.2
+ * the folder's size says it. */
 static rlim_t open_files(rlim_t limit)
 {
     int fd;
@@ -35,31 +35,21 @@ static rlim_t open_files(rlim_t limit)
     return count;
 }
 
-static void raise_soft_limit(struct rlimit *limit)
-{
-    rlim_t wanted = limit->rlim_max < WANTED_LIMIT ? limit->rlim_max : WANTED_LIMIT;
-    struct rlimit raised = {.rlim_cur = wanted, .rlim_max = limit->rlim_max};
-    if (limit->rlim_cur < wanted && setrlimit(RLIMIT_NOFILE, &raised) == 0)
-        *limit = raised;
-}
-
-/* Of `free`, how many are left to this process. */
-static rlim_t left_to_us(rlim_t free)
-{
-    rlim_t left = free / LEFT_SHARE > MIN_LEFT ? free / LEFT_SHARE : MIN_LEFT;
-    return left < free / 2 ? left : free - free / 2;
-}
-
 unsigned session_files_kept(bool raises_limit)
 {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
         return 0;
     rlim_t open = open_files(limit.rlim_cur);
-    if (raises_limit)
-        raise_soft_limit(&limit);
+    rlim_t wanted = limit.rlim_max < WANTED_LIMIT ? limit.rlim_max : WANTED_LIMIT;
+    struct rlimit raised = {.rlim_cur = wanted, .rlim_max = limit.rlim_max};
+    if (raises_limit && limit.rlim_cur < wanted && setrlimit(RLIMIT_NOFILE, &raised) == 0)
+        limit = raised;
     rlim_t free = limit.rlim_cur > open ? limit.rlim_cur - open : 0;
-    rlim_t kept = raises_limit ? free - left_to_us(free) : free / 2;
+    rlim_t left = free / LEFT_SHARE > MIN_LEFT ? free / LEFT_SHARE : MIN_LEFT;
+    if (!raises_limit || left >= free / 2)
+        left = free - free / 2;
+    rlim_t kept = free - left;
     return kept < MAX_KEPT ? (unsigned)kept : MAX_KEPT;
 }
 

@@ -12,8 +12,7 @@
  *   session_orphans.c  orphans of the command
  *   session_state.c    what several of these ask: main's end, our own threads, the clock
  *   session_wait.c     waiting, the last figures, stopping
- *   session_figures.c  what it gives to its caller
- *   empty_results.c    results without a session
+ *   session_figures.c  what it gives to its caller, and results without a session
  */
 #pragma once
 

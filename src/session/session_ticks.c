@@ -8,6 +8,8 @@
 #include "base/clock.h"
 #include "base/thread.h"
 
+#include <math.h>
+
 /* Results so far are made at most this often: a fifth of the cost of a sample. */
 #define RESULTS_INTERVAL_NS (NS_PER_SECOND / 2)
 
@@ -40,6 +42,7 @@ static bool none_started(struct gput_session *session)
     return !any_started;
 }
 
+/* What is special about the sample of that moment. */
 static struct sampler_tick tick_of(struct gput_session *session, enum moment moment)
 {
     bool is_inside = session->settings.mode == SESSION_SELF;
@@ -67,7 +70,8 @@ static void read_group(struct gput_session *session)
     session->sampler.ram.group_anonymous_bytes = ram_between_anonymous_bytes(between);
 }
 
-/* The sampler's, until the next one. */
+/* Reads events, collects orphans and takes a snapshot, which is the sampler's until the next one.
+ */
 static const struct snapshot *take_snapshot(struct gput_session *session, enum moment moment)
 {
     struct sampler *sampler = &session->sampler;
@@ -90,6 +94,7 @@ static const struct snapshot *take_snapshot(struct gput_session *session, enum m
     return &sampler->snapshot;
 }
 
+/* Warns once that descriptors ran out. */
 static void warn_of_files(struct gput_session *session, const struct process_tree *tree)
 {
     if (session->warned_of_files || tree->scans_without_files == 0)
@@ -100,7 +105,7 @@ static void warn_of_files(struct gput_session *session, const struct process_tre
         "read: figures are lower bounds. Raise the limit.");
 }
 
-/* Some process that waits in the kernel: which one, for whoever looks after it. */
+/* Warns once of a process that waits in the kernel, and says which one it is. */
 static void warn_of_unanswered(struct gput_session *session, const struct process_tree *tree)
 {
     if (session->warned_of_unanswered || tree->unanswered == 0)
@@ -120,38 +125,25 @@ static void warn_of_unanswered(struct gput_session *session, const struct proces
 
 /* ---- sampler -> ledger ---- */
 
-static void read_group_at_tick(struct gput_session *session)
-{
-    const struct session_settings *settings = &session->settings;
-    read_group(session);
-    if (settings->mode == SESSION_LAUNCHED && settings->interval_ns >= WATCHED_INTERVAL_NS)
-        ram_between_watch_group(
-            &session->ledger.between, &session->target.cgroup, clock_monotonic_ns());
-}
-
-/* With taskstats those of each thread, else of each process. */
-static double counted_files(const struct process_log *log, const struct snapshot *snapshot)
-{
-    double threads = snapshot->sample.values[GPUT_COMBINED_THREADS];
-    double processes = (double)process_log_count(log);
-    return log->options.has_taskstats && threads > processes ? threads : processes;
-}
-
+/* Whether counts of the living (faults, switches, bytes) are read with this sample: rarely where
+ * that means many files, and always with the last one. */
 static bool counts_are_due(
     struct gput_session *session, const struct snapshot *snapshot, enum moment moment)
 {
     const struct process_log *log = &session->ledger.log;
-    int64_t now_ns = snapshot->taken_ns;
-    int64_t interval_ns = (int64_t)(counted_files(log, snapshot) * COUNTS_INTERVAL_OF_ONE_NS);
-    if (interval_ns < COUNTS_INTERVAL_NS)
-        interval_ns = COUNTS_INTERVAL_NS;
+    /* One of each thread with taskstats, else of each process. */
+    double files = (double)process_log_count(log);
+    if (log->options.has_taskstats)
+        files = fmax(files, snapshot->sample.values[GPUT_COMBINED_THREADS]);
+    int64_t interval_ns = (int64_t)fmax(files * COUNTS_INTERVAL_OF_ONE_NS, COUNTS_INTERVAL_NS);
     if (!log->options.has_live_counts || moment == FIRST ||
-        (moment == TICK && now_ns - session->counts_ns < interval_ns))
+        (moment == TICK && snapshot->taken_ns - session->counts_ns < interval_ns))
         return false;
-    session->counts_ns = now_ns;
+    session->counts_ns = snapshot->taken_ns;
     return true;
 }
 
+/* Compares what exit records gave with what parents have collected, where both are complete. */
 static void compare_exit_records(struct gput_session *session)
 {
     if (!ledger_begin_comparison(&session->ledger))
@@ -162,22 +154,28 @@ static void compare_exit_records(struct gput_session *session)
     ledger_compare_exit_records(&session->ledger);
 }
 
+/* Adds the snapshot to the ledger, and reads the control group, which may have had more RAM since
+ * the tick before. */
 static void feed_ledger(
     struct gput_session *session, const struct snapshot *snapshot, bool with_counts)
 {
     struct ledger *ledger = &session->ledger;
+    const struct session_settings *settings = &session->settings;
     ledger_add_scan(ledger, with_counts, snapshot->taken_ns);
     compare_exit_records(session);
     ledger_add_snapshot(ledger);
     /* For one process the kernel's peak is enough. */
-    if (snapshot->tree->count > 1)
-        read_group_at_tick(session);
+    if (snapshot->tree->count <= 1 || settings->mode != SESSION_LAUNCHED)
+        return;
+    read_group(session);
+    if (settings->interval_ns >= WATCHED_INTERVAL_NS)
+        ram_between_watch_group(&ledger->between, &session->target.cgroup, clock_monotonic_ns());
 }
 
 /* ---- ledger -> sinks ---- */
 
-/* The results so far, as often as they are worth their cost; a session that had no tick before its
- * end needs none. */
+/* Makes the results so far, as often as they are worth their cost. A session that had no tick
+ * before its end needs none. */
 static void publish_results(struct gput_session *session, const struct snapshot *snapshot)
 {
     int64_t since_ns = session->results_ns;
@@ -195,13 +193,7 @@ static void publish_results(struct gput_session *session, const struct snapshot 
         session->results_ns = snapshot->taken_ns;
 }
 
-static void publish_bytes(struct gput_session *session, const struct snapshot *snapshot)
-{
-    ledger_update_bytes(&session->ledger);
-    if (ledger_has_bytes_so_far(&session->ledger))
-        sinks_bytes(&session->sinks, snapshot, &session->ledger.bytes_so_far);
-}
-
+/* Hands a copy of the snapshot to other threads of the program. */
 static void publish_snapshot(struct gput_session *session, const struct snapshot *snapshot)
 {
     double elapsed_seconds = clock_seconds_of_ns(snapshot->taken_ns - session->settings.start_ns);
@@ -211,9 +203,8 @@ static void publish_snapshot(struct gput_session *session, const struct snapshot
         latest_set_snapshot(&session->latest, copy);
 }
 
-/* The very first sample, in the caller's thread, has no interval before it and is not a row of
- * files.
- */
+/* Takes a sample and hands it on. The very first one, in the caller's thread, has no interval
+ * before it and is not a row of files. */
 static void take_sample(struct gput_session *session, enum moment moment)
 {
     const struct snapshot *snapshot = take_snapshot(session, moment);
@@ -224,8 +215,11 @@ static void take_sample(struct gput_session *session, enum moment moment)
     if (session->settings.options.snapshots)
         publish_snapshot(session, snapshot);
     sinks_sample(&session->sinks, snapshot);
-    if (with_counts)
-        publish_bytes(session, snapshot);
+    if (with_counts) {
+        ledger_update_bytes(&session->ledger);
+        if (ledger_has_bytes_so_far(&session->ledger))
+            sinks_bytes(&session->sinks, snapshot, &session->ledger.bytes_so_far);
+    }
     if (moment != FIRST && session->schedule.had_thread)
         tracker_cost_note_thread(&session->ledger.cost);
     publish_results(session, snapshot);
@@ -233,6 +227,7 @@ static void take_sample(struct gput_session *session, enum moment moment)
 
 /* ---- between ticks ---- */
 
+/* Reads events that have arrived between two ticks. */
 static void read_events(void *user)
 {
     struct gput_session *session = user;
@@ -240,7 +235,7 @@ static void read_events(void *user)
     compare_exit_records(session);
 }
 
-/* After processes were started or have ended: RAM, unless it was read a moment ago. */
+/* Reads RAM after processes were started or have ended, unless that was done a moment ago. */
 static void read_ram_between(void *user)
 {
     struct gput_session *session = user;
@@ -305,8 +300,9 @@ static int64_t limit_due_ns(void *user)
     return limits_due_ns(&session->limits);
 }
 
-/* Counters of energy that could wrap until the next tick, and a control group whose memory had
- * peaks between ticks. */
+/* When read_counters() is due: for counters of energy that could wrap until the next tick, for a
+ * control group whose memory had peaks between ticks, or for RAM of a command that has just begun.
+ */
 static int64_t counters_due_ns(void *user)
 {
     const struct gput_session *session = user;
@@ -327,6 +323,7 @@ static int64_t next_early_ns(const struct gput_session *session, int64_t now_ns)
     return now_ns + (pause_ns > SHORTEST_PAUSE_NS ? pause_ns : SHORTEST_PAUSE_NS);
 }
 
+/* Reads between two ticks what counters_due_ns() named. */
 static void read_counters(void *user)
 {
     struct gput_session *session = user;
