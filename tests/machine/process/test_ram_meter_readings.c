@@ -112,6 +112,7 @@ static void while_readings_are_delayed_a_control_group_has_the_anonymous_memory(
     if (cgroup_lag_bytes() > 3 * MB)
         SKIP("the statistics of control groups lag too much here");
     set_up(&stage, "alloc 60 child [ ready await 3 again 20 ready await 4 ] ready await 4", 2);
+    stage.tree.processes[0]->is_main = false; /* as a family of descendants */
     measure(&stage);
     stage.adaptive.readings.credit_ns = -NS_PER_SECOND / 2;
     actors_release(&stage.actors, 3, 1);
