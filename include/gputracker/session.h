@@ -165,9 +165,9 @@ struct gput_session_options {
      */
     void (*sample)(void *user, const struct gput_sample *sample);
     void *user; /**< passed to the callbacks */
-    /** Called by gput_session_create() for a file, a receiver or labels that cannot be had, with the
-     * name of the option ("tracking_file"; see gput_session_option_find()). True: the session goes
-     * on without it. False: it is not created. NULL: likewise. */
+    /** Called by gput_session_create() for a file, a receiver or labels that cannot be had, with
+     * the name of the option ("tracking_file"; see gput_session_option_find()). True: the session
+     * goes on without it. False: it is not created. NULL: likewise. */
     bool (*do_without)(void *user, const char *option, const struct gput_error *reason);
 };
 
