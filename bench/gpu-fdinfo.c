@@ -74,8 +74,9 @@ static uint64_t read_plainly(bool check)
             int fd = open(path, O_RDONLY);
             ssize_t got = read(fd, text, sizeof text);
             struct fdinfo info;
+            uint64_t shared;
             if (got > 0 && fdinfo_parse(text, (size_t)got, &info) == GPUT_OK)
-                sum += fdinfo_ram_bytes(&info, true);
+                sum += fdinfo_ram_bytes(&info, true, &shared);
             close(fd);
         }
         closedir(directory);

@@ -20,7 +20,7 @@ static const char gone[] = "the GPU was removed";
 
 struct amdgpu_state {
     struct drm_gpus gpus; /* an integrated one uses system RAM beyond a small reserved part */
-    uint64_t kfd_ids[GPU_MAX_DEVICES]; /* one a GPU; 0: not in KFD */
+    struct kfd_card kfd[GPU_MAX_DEVICES];
 };
 
 static void amdgpu_close(void *opaque)
@@ -53,18 +53,16 @@ static bool is_apu(const struct drm_card *card, bool has_cores)
                strcmp(label, "vddnb") == 0);
 }
 
-/* Finds the sensors of a card, and its id in KFD. */
+/* Finds the sensors of a card, and the card in KFD. */
 static void find_parts(struct amdgpu_state *state, uint32_t index)
 {
     struct drm_gpus *gpus = &state->gpus;
     struct drm_card *card = &gpus->cards[index];
     struct drm_target *target = &gpus->targets[index];
-    struct kfd_node node = {0};
+    struct kfd_card *kfd = &state->kfd[index];
     drm_card_find_sensors(card, are_sensors_of_card);
-    if (kfd_find_node(
-            gpus->options.sysfs_root, card, target->render_number, gpus->count == 1, &node))
-        state->kfd_ids[index] = node.gpu_id;
-    target->integrated = is_apu(card, node.has_cores);
+    kfd_find_card(gpus->options.sysfs_root, card, target->render_number, gpus->count == 1, kfd);
+    target->integrated = is_apu(card, kfd->has_cores);
 }
 
 /* Finds the AMD cards of the kernel's DRM subsystem. */
@@ -91,7 +89,7 @@ static bool amdgpu_open(void *opaque, struct gpu_source_status *status)
     const struct amdgpu_state *state = opaque;
     bool kfd = false;
     for (uint32_t i = 0; i < state->gpus.count; i++)
-        kfd |= state->kfd_ids[i] != 0;
+        kfd |= state->kfd[i].n_ids > 0;
     gpu_source_status_set(status, GPU_SOURCE_AVAILABLE, "", "sysfs, fdinfo%s",
         kfd ? ", KFD" : " (no KFD: ROCm is not set up)");
     return true;
@@ -116,13 +114,16 @@ static double read_ram(const struct drm_gpus *gpus, uint32_t index, const char *
 /* Describes each card as sysfs does. */
 static uint32_t amdgpu_list_devices(void *opaque, struct gpu_device *devices, uint32_t capacity)
 {
-    const struct drm_gpus *gpus = &((const struct amdgpu_state *)opaque)->gpus;
+    const struct amdgpu_state *state = opaque;
+    const struct drm_gpus *gpus = &state->gpus;
     uint32_t count = gpus->count < capacity ? gpus->count : capacity;
     for (uint32_t i = 0; i < count; i++) {
         const struct drm_card *card = &gpus->cards[i];
         char text[64];
         drm_card_describe(card, "amdgpu", &devices[i]);
         devices[i].in_package = gpus->targets[i].integrated;
+        if (state->kfd[i].n_ids > 0)
+            devices[i].vendor_number = (uint32_t)state->kfd[i].number;
         devices[i].ram_capacity_bytes = read_ram(gpus, i, "total");
         if (sysfs_read_line(card->folder, "unique_id", text, sizeof text) && text[0])
             snprintf(devices[i].uuid, sizeof devices[i].uuid, "GPU-%s", text);
@@ -200,7 +201,7 @@ static void amdgpu_read_processes(
     struct amdgpu_state *state = opaque;
     drm_gpus_read_processes(&state->gpus, tracked, list);
     kfd_processes_read(state->gpus.options.sysfs_root, state->gpus.options.procfs_root, tracked,
-        state->kfd_ids, state->gpus.count, list);
+        state->kfd, state->gpus.count, list);
 }
 
 const struct gpu_source gpu_source_amdgpu = {

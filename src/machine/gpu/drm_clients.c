@@ -264,6 +264,7 @@ struct reading {
     struct gpu_process_list *list;
     size_t first; /* of the current process */
     pid_t pid;
+    uint64_t shared_bytes[GPU_MAX_DEVICES]; /* of each device that counted so far, see ram_of() */
 };
 
 /* A client number made from the descriptor, which no client of another process has. */
@@ -345,6 +346,27 @@ static const struct fdinfo *read_fdinfo(int folder, const char *name, struct fdi
     return length && fdinfo_parse(text, length, info) == GPUT_OK ? info : NULL;
 }
 
+/*
+ * The memory of a client that counts for its process. Buffers that several clients have count once:
+ * as much as the client with most of them has. The kernel does not say which buffers these are, so
+ * the sum over all clients is a lower bound.
+ */
+static double ram_of(
+    struct reading *reading, uint32_t device, uint64_t client, const struct fdinfo *info)
+{
+    for (size_t i = 0; i < reading->list->count; i++) {
+        const struct gpu_process *same = &reading->list->entries[i];
+        if (same->device == device && same->client == client)
+            return same->ram_bytes; /* it is inherited */
+    }
+    uint64_t shared, *counted = &reading->shared_bytes[device];
+    uint64_t bytes = fdinfo_ram_bytes(info, reading->targets[device].integrated, &shared);
+    bytes -= shared < *counted ? shared : *counted;
+    if (shared > *counted)
+        *counted = shared;
+    return (double)bytes;
+}
+
 /* Reads a descriptor that is, or may be, a card. True when it belongs to a target. */
 static bool read_client(struct reading *reading, int fdinfo_folder, pid_t fd, int target)
 {
@@ -369,13 +391,12 @@ static bool read_client(struct reading *reading, int fdinfo_folder, pid_t fd, in
     uint64_t client = client_number(reading, &info, fd);
     if (is_listed(reading, device, client))
         return true;
-    double ram = (double)fdinfo_ram_bytes(&info, reading->targets[target].integrated);
     gpu_process_list_add(reading->list,
         (struct gpu_process){
             .device = device,
             .pid = reading->pid,
             .client = client,
-            .ram_bytes = info.n_regions ? ram : NAN,
+            .ram_bytes = info.n_regions ? ram_of(reading, device, client, &info) : NAN,
             .sm_percent = usage_percent(reading->reader, device, client, &info, reading->now_ns),
         });
     return true;

@@ -131,6 +131,10 @@ static void parse_number(struct fdinfo *info, struct span key, uint64_t value)
         parse_region(info, key, value, true);
     } else if (span_skip(&key, "total-")) {
         parse_region(info, key, value, false);
+    } else if (span_skip(&key, "shared-")) {
+        struct fdinfo_region *shared = region(info, key);
+        if (shared)
+            shared->shared_bytes = value;
     }
 }
 
@@ -174,14 +178,17 @@ static bool is_on_card(const char *region_name)
     return strncmp(region_name, "vram", 4) == 0 || strncmp(region_name, "local", 5) == 0;
 }
 
-uint64_t fdinfo_ram_bytes(const struct fdinfo *info, bool integrated)
+uint64_t fdinfo_ram_bytes(const struct fdinfo *info, bool integrated, uint64_t *shared_bytes)
 {
     uint64_t sum = 0;
+    *shared_bytes = 0;
     for (uint32_t i = 0; i < info->n_regions; i++) {
         const struct fdinfo_region *held = &info->regions[i];
         uint64_t bytes = held->has_resident ? held->resident_bytes : held->total_bytes;
-        if ((integrated || is_on_card(held->name)) && sum + bytes >= sum)
-            sum += bytes;
+        if ((!integrated && !is_on_card(held->name)) || sum + bytes < sum)
+            continue;
+        sum += bytes;
+        *shared_bytes += held->shared_bytes < bytes ? held->shared_bytes : bytes;
     }
     return sum;
 }

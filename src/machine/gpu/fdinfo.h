@@ -19,6 +19,7 @@ struct fdinfo_region {
     bool has_resident;       /* drm-resident, or drm-memory, its older name */
     uint64_t resident_bytes; /* backed by memory now */
     uint64_t total_bytes;    /* also what is not backed */
+    uint64_t shared_bytes;   /* of these, in buffers that other clients have, too */
 };
 
 struct fdinfo_engine {
@@ -46,5 +47,6 @@ struct fdinfo {
  */
 int fdinfo_parse(const char *text, size_t length, struct fdinfo *info);
 
-/* Memory of the client: on the card only, or, for an integrated GPU, everywhere. */
-uint64_t fdinfo_ram_bytes(const struct fdinfo *info, bool integrated);
+/* Memory of the client: on the card only, or, for an integrated GPU, everywhere. `*shared_bytes` of
+ * it is in buffers that other clients have, too. */
+uint64_t fdinfo_ram_bytes(const struct fdinfo *info, bool integrated, uint64_t *shared_bytes);

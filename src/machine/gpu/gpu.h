@@ -71,6 +71,8 @@ struct gpu_device {
     char name[96]; /* "NVIDIA H200", "AMD 0x744c" */
     enum gpu_vendor vendor;
     char pci_address[24];      /* "0000:01:00.0"; "" when it has none */
+    uint32_t vendor_number;    /* those of a vendor are counted by its library in this order (ROCm:
+                                  KFD's    nodes); equal ones as they are listed */
     double ram_capacity_bytes; /* NaN when unknown */
     char source[16];           /* "nvml", "amdgpu", "drm" */
     bool selected;             /* in options.uuids; if these are NULL, see gpu_set_show() */

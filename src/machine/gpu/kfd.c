@@ -26,39 +26,38 @@ static bool find_property(const char *text, const char *key, uint64_t *value)
     return false;
 }
 
-/* location_id is bus << 8 | device << 3 | function. */
-static bool is_at(const char *properties, const char *address_text)
+enum match { NOT_ITS_NODE, UNREPORTED, ITS_PARTITION, ITS_NODE };
+
+/* How a node, by its properties, belongs to the card. location_id is bus << 8 | device << 3 |
+ * function; of a partition the function is its number. */
+static enum match match_node(
+    const char *properties, const struct drm_card *card, long render_number)
 {
-    uint64_t location, domain = 0;
+    uint64_t minor, location, domain = 0;
     struct pci_address address;
-    if (!pci_address_parse(address_text, &address) ||
-        !find_property(properties, "location_id", &location))
-        return false;
+    bool has_minor = find_property(properties, "drm_render_minor", &minor) && render_number >= 0;
+    bool has_location = find_property(properties, "location_id", &location) &&
+                        pci_address_parse(card->pci_address, &address);
+    if (has_minor && minor == (uint64_t)render_number)
+        return ITS_NODE;
+    if (!has_location)
+        return has_minor ? NOT_ITS_NODE : UNREPORTED;
     find_property(properties, "domain", &domain);
-    return domain == address.domain &&
-           location == (address.bus << 8 | address.device << 3 | address.function);
+    if (domain != address.domain || location >> 3 != (address.bus << 5 | address.device))
+        return NOT_ITS_NODE;
+    if (has_minor)
+        return (location & 7) == address.function ? NOT_ITS_NODE : ITS_PARTITION;
+    return (location & 7) == address.function ? ITS_NODE : NOT_ITS_NODE;
 }
 
-/* Whether a node's properties are those of the card: -1 when they do not say. */
-static int is_of(const char *properties, const struct drm_card *card, long render_number)
-{
-    uint64_t minor, location;
-    bool has_minor = find_property(properties, "drm_render_minor", &minor);
-    bool has_location = find_property(properties, "location_id", &location);
-    if (has_minor && render_number >= 0)
-        return minor == (uint64_t)render_number;
-    if (has_location && card->pci_address[0])
-        return is_at(properties, card->pci_address);
-    return -1;
-}
-
-bool kfd_find_node(const char *sysfs_root, const struct drm_card *card, long render_number,
-    bool is_only, struct kfd_node *node)
+void kfd_find_card(const char *sysfs_root, const struct drm_card *card, long render_number,
+    bool is_only, struct kfd_card *found)
 {
     char nodes[SYSFS_PATH_SIZE], folder[SYSFS_PATH_SIZE], text[4096];
-    unsigned unreported = 0;
+    struct kfd_card unreported = {0};
+    *found = (struct kfd_card){0};
     if (!sysfs_path(nodes, sysfs_root, "class/kfd/kfd/topology/nodes"))
-        return false;
+        return;
     for (long number = -1; (number = sysfs_next_numbered(nodes, "", number)) >= 0;) {
         char name[24];
         uint64_t gpu_id, cores = 0;
@@ -68,16 +67,18 @@ bool kfd_find_node(const char *sysfs_root, const struct drm_card *card, long ren
             continue;
         long length = sysfs_read_bytes(folder, "properties", text, sizeof text - 1);
         text[length > 0 ? length : 0] = '\0';
-        int match = is_of(text, card, render_number);
-        if (match == 0)
+        enum match match = match_node(text, card, render_number);
+        struct kfd_card *to = match == UNREPORTED ? &unreported : found;
+        if (match == NOT_ITS_NODE || to->n_ids == KFD_MAX_PARTITIONS)
             continue;
+        if (to->n_ids == 0)
+            to->number = number;
+        to->gpu_ids[to->n_ids++] = gpu_id;
         find_property(text, "cpu_cores_count", &cores);
-        *node = (struct kfd_node){.gpu_id = gpu_id, .has_cores = cores > 0};
-        if (match > 0)
-            return true;
-        unreported++;
+        to->has_cores |= cores > 0;
     }
-    return is_only && unreported == 1;
+    if (found->n_ids == 0 && is_only && unreported.n_ids == 1)
+        *found = unreported;
 }
 
 static const char unreadable[] = "the list of compute programs (ROCm) cannot be read";
@@ -122,11 +123,28 @@ static void merge(struct gpu_process_list *list, uint32_t device, pid_t pid, dou
     add(list, device, pid, bytes);
 }
 
+/* Adds up what a process, by its folder, has on all partitions of a card. False: none is listed. */
+static bool read_vram(const char *folder, const struct kfd_card *card, uint64_t *sum)
+{
+    bool is_listed = false;
+    *sum = 0;
+    for (unsigned i = 0; i < card->n_ids; i++) {
+        char name[48];
+        uint64_t bytes;
+        snprintf(name, sizeof name, "vram_%llu", (unsigned long long)card->gpu_ids[i]);
+        if (!sysfs_read_uint64(folder, name, &bytes))
+            continue;
+        is_listed = true;
+        *sum += bytes;
+    }
+    return is_listed;
+}
+
 void kfd_processes_read(const char *sysfs_root, const char *procfs_root,
-    const struct gpu_tracked *tracked, const uint64_t *gpu_ids, uint32_t n_devices,
+    const struct gpu_tracked *tracked, const struct kfd_card *cards, uint32_t n_devices,
     struct gpu_process_list *list)
 {
-    char processes[SYSFS_PATH_SIZE], folder[SYSFS_PATH_SIZE], name[48];
+    char processes[SYSFS_PATH_SIZE], folder[SYSFS_PATH_SIZE], name[24];
     bool is_inner = procfs_is_inner(procfs_root), is_out_of_sight = false;
     if (!sysfs_path(processes, sysfs_root, "class/kfd/kfd/proc"))
         return;
@@ -138,8 +156,7 @@ void kfd_processes_read(const char *sysfs_root, const char *procfs_root,
             may_be_tracked(procfs_root, tracked, (pid_t)pid, &is_out_of_sight) || is_inner;
         for (uint32_t device = 0; device < n_devices; device++) {
             uint64_t bytes;
-            snprintf(name, sizeof name, "vram_%llu", (unsigned long long)gpu_ids[device]);
-            if (!gpu_ids[device] || !sysfs_read_uint64(folder, name, &bytes))
+            if (!read_vram(folder, &cards[device], &bytes))
                 continue;
             if (is_inner)
                 add(list, device, (pid_t)pid, (double)bytes);
@@ -150,7 +167,7 @@ void kfd_processes_read(const char *sysfs_root, const char *procfs_root,
         }
     }
     for (uint32_t device = 0; errno && device < n_devices; device++) {
-        if (gpu_ids[device])
+        if (cards[device].n_ids)
             list->ram_missing[device] = list->sm_missing[device] = unreadable;
     }
     if (is_out_of_sight || list->pids_unproven)

@@ -5,14 +5,11 @@
 #include <string.h>
 #include <strings.h>
 
-static const struct {
-    enum gpu_vendor vendor;
-    const char *name;
-} variables[] = {
-    {GPU_VENDOR_NVIDIA, "CUDA_VISIBLE_DEVICES"},
-    {GPU_VENDOR_AMD, "ROCR_VISIBLE_DEVICES"},
-    {GPU_VENDOR_AMD, "HIP_VISIBLE_DEVICES"},
-    {GPU_VENDOR_INTEL, "ZE_AFFINITY_MASK"},
+static const char *const variables[GPU_VISIBLE_LISTS] = {
+    [GPU_VISIBLE_CUDA] = "CUDA_VISIBLE_DEVICES",
+    [GPU_VISIBLE_ROCR] = "ROCR_VISIBLE_DEVICES",
+    [GPU_VISIBLE_HIP] = "HIP_VISIBLE_DEVICES",
+    [GPU_VISIBLE_ZE] = "ZE_AFFINITY_MASK",
 };
 
 void gpu_visible_read(gpu_variable *variable, void *user, struct gpu_visible *visible)
@@ -20,37 +17,48 @@ void gpu_visible_read(gpu_variable *variable, void *user, struct gpu_visible *vi
     const char *order = variable(user, "CUDA_DEVICE_ORDER");
     memset(visible, 0, sizeof *visible);
     visible->has_order_of_bus = order && strcmp(order, "PCI_BUS_ID") == 0;
-    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
-        enum gpu_vendor vendor = variables[i].vendor;
-        const char *list = variable(user, variables[i].name);
-        if (!list || visible->is_limited[vendor] || strlen(list) >= GPU_VISIBLE_SIZE)
+    for (size_t i = 0; i < GPU_VISIBLE_LISTS; i++) {
+        const char *list = variable(user, variables[i]);
+        if (!list || strlen(list) >= GPU_VISIBLE_SIZE)
             continue;
-        visible->is_limited[vendor] = true;
-        snprintf(visible->lists[vendor], GPU_VISIBLE_SIZE, "%s", list);
+        visible->is_limited[i] = true;
+        snprintf(visible->lists[i], GPU_VISIBLE_SIZE, "%s", list);
     }
 }
 
 bool gpu_visible_is_limited(const struct gpu_visible *visible)
 {
-    for (int vendor = 0; vendor < GPU_VISIBLE_VENDORS; vendor++) {
-        if (visible->is_limited[vendor])
+    for (size_t i = 0; i < GPU_VISIBLE_LISTS; i++) {
+        if (visible->is_limited[i])
             return true;
     }
     return false;
 }
 
-/* The number of a device among those of its vendor, and how many there are. */
-static size_t number_of(
-    const struct gpu_device *devices, size_t count, size_t index, size_t *n_of_vendor)
+/* Devices as a vendor's library counts them. */
+struct numbered {
+    size_t indexes[GPU_MAX_DEVICES];
+    size_t count;
+};
+
+/* Counts all devices of a vendor, in its own order. */
+static void number_all(const struct gpu_device *devices, size_t count, enum gpu_vendor vendor,
+    struct numbered *numbered)
 {
-    size_t number = 0;
-    *n_of_vendor = 0;
-    for (size_t i = 0; i < count; i++) {
-        bool is_of_vendor = devices[i].vendor == devices[index].vendor;
-        number += is_of_vendor && i < index;
-        *n_of_vendor += is_of_vendor;
+    numbered->count = 0;
+    for (size_t i = 0; i < count && i < GPU_MAX_DEVICES; i++) {
+        size_t place = numbered->count;
+        if (devices[i].vendor != vendor)
+            continue;
+        for (; place > 0; place--) {
+            size_t before = numbered->indexes[place - 1];
+            if (devices[before].vendor_number <= devices[i].vendor_number)
+                break;
+            numbered->indexes[place] = before;
+        }
+        numbered->indexes[place] = i;
+        numbered->count++;
     }
-    return number;
 }
 
 /* Whether GPUs of a vendor are of several models. */
@@ -82,37 +90,75 @@ static bool begins_uuid(const char *word, const struct gpu_device *device)
     return is_uuid && word[4] && strncasecmp(device->uuid, word, strlen(word)) == 0;
 }
 
-static bool is_uuid_of_any(const char *word, const struct gpu_device *devices, size_t count)
+/* The device that a word of a list names, by its number or UUID; SIZE_MAX: none. */
+static size_t find_word(
+    const char *word, const struct numbered *numbered, const struct gpu_device *devices)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (begins_uuid(word, &devices[i]))
-            return true;
+    long number = word_number(word);
+    if (number >= 0)
+        return (size_t)number < numbered->count ? numbered->indexes[number] : SIZE_MAX;
+    for (size_t i = 0; i < numbered->count; i++) {
+        if (begins_uuid(word, &devices[numbered->indexes[i]]))
+            return numbered->indexes[i];
     }
-    return false;
+    return SIZE_MAX;
 }
 
-/* Drivers end a list at its first word that names no device. */
+/* Leaves the devices that a list names, counted in its order. Libraries end a list at its first
+ * word that names no device. With `any_order` a number may be any of them. */
+static void keep_listed(
+    const char *text, bool any_order, const struct gpu_device *devices, struct numbered *numbered)
+{
+    struct numbered kept = {0};
+    char list[GPU_VISIBLE_SIZE], *rest;
+    snprintf(list, sizeof list, "%s", text);
+    for (char *word = strtok_r(list, ", ", &rest); word; word = strtok_r(NULL, ", ", &rest)) {
+        size_t found = find_word(word, numbered, devices);
+        if (found == SIZE_MAX)
+            break;
+        if (any_order && word_number(word) >= 0)
+            return;
+        if (kept.count < GPU_MAX_DEVICES)
+            kept.indexes[kept.count++] = found;
+    }
+    *numbered = kept;
+}
+
+/*
+ * Leaves the AMD devices that a program sees. ROCR's list comes first; HIP counts anew what that
+ * left. CUDA's list is another name of HIP's, on a machine without CUDA.
+ */
+static void keep_visible_to_rocm(const struct gpu_visible *visible,
+    const struct gpu_device *devices, bool has_cuda, struct numbered *numbered)
+{
+    if (visible->is_limited[GPU_VISIBLE_ROCR])
+        keep_listed(visible->lists[GPU_VISIBLE_ROCR], false, devices, numbered);
+    if (visible->is_limited[GPU_VISIBLE_HIP])
+        keep_listed(visible->lists[GPU_VISIBLE_HIP], false, devices, numbered);
+    else if (visible->is_limited[GPU_VISIBLE_CUDA] && !has_cuda)
+        keep_listed(visible->lists[GPU_VISIBLE_CUDA], false, devices, numbered);
+}
+
 bool gpu_visible_has(
     const struct gpu_visible *visible, const struct gpu_device *devices, size_t count, size_t index)
 {
+    struct numbered numbered;
     enum gpu_vendor vendor = devices[index].vendor;
-    char list[GPU_VISIBLE_SIZE], *rest, *word;
-    size_t n_of_vendor, own = number_of(devices, count, index, &n_of_vendor);
-    if (!visible->is_limited[vendor])
-        return true;
-    bool any_order =
-        vendor == GPU_VENDOR_NVIDIA && !visible->has_order_of_bus && differ(devices, count, vendor);
-    memcpy(list, visible->lists[vendor], sizeof list);
-    for (word = strtok_r(list, ", ", &rest); word; word = strtok_r(NULL, ", ", &rest)) {
-        long number = word_number(word);
-        if (number >= 0 && (size_t)number >= n_of_vendor)
-            return false;
-        if (number >= 0 && (any_order || (size_t)number == own))
+    bool has_cuda = false;
+    for (size_t i = 0; i < count; i++)
+        has_cuda |= devices[i].vendor == GPU_VENDOR_NVIDIA;
+    number_all(devices, count, vendor, &numbered);
+    if (vendor == GPU_VENDOR_AMD)
+        keep_visible_to_rocm(visible, devices, has_cuda, &numbered);
+    else if (vendor == GPU_VENDOR_NVIDIA && visible->is_limited[GPU_VISIBLE_CUDA])
+        keep_listed(visible->lists[GPU_VISIBLE_CUDA],
+            !visible->has_order_of_bus && differ(devices, count, vendor), devices, &numbered);
+    else if (vendor == GPU_VENDOR_INTEL && visible->is_limited[GPU_VISIBLE_ZE])
+        keep_listed(
+            visible->lists[GPU_VISIBLE_ZE], differ(devices, count, vendor), devices, &numbered);
+    for (size_t i = 0; i < numbered.count; i++) {
+        if (numbered.indexes[i] == index)
             return true;
-        if (number < 0 && begins_uuid(word, &devices[index]))
-            return true;
-        if (number < 0 && !is_uuid_of_any(word, devices, count))
-            return false;
     }
     return false;
 }

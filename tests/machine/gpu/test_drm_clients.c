@@ -178,6 +178,33 @@ static void counts_a_client_once_a_process(void **state)
     drm_client_reader_finish(&reader);
 }
 
+/* A client with 3 MiB, of which 2.5 MiB are in a buffer of another one, too. */
+static const char *sharing_client(unsigned number)
+{
+    static char text[256];
+    snprintf(text, sizeof text,
+        "drm-driver:\ti915\ndrm-pdev:\t0000:00:02.0\ndrm-client-id:\t%u\n"
+        "drm-resident-system0:\t3072 KiB\ndrm-shared-system0:\t2560 KiB\n",
+        number);
+    return text;
+}
+
+static void buffers_of_several_clients_count_once(void **state)
+{
+    (void)state;
+    struct drm_client_reader reader = {0};
+    open_fd(10, 3, "/dev/dri/renderD129", sharing_client(5));
+    open_fd(11, 3, "/dev/dri/renderD129", sharing_client(6));
+    open_fd(11, 4, "/dev/dri/renderD129", sharing_client(5)); /* inherited */
+    read_at(&reader, 100);
+    assert_int_equal(list.count, 3);
+    for (size_t i = 0; i < list.count; i++) {
+        bool is_first = list.entries[i].client == list.entries[0].client;
+        assert_true(list.entries[i].ram_bytes == (is_first ? 3072 : 512) * 1024);
+    }
+    drm_client_reader_finish(&reader);
+}
+
 static void skips_other_cards_and_other_descriptors(void **state)
 {
     (void)state;
@@ -314,6 +341,7 @@ int main(void)
         TEST(after_a_reset_cycles_count_anew),
         TEST(a_new_client_has_cycles_where_another_one_has_their_total),
         TEST(counts_a_client_once_a_process),
+        TEST(buffers_of_several_clients_count_once),
         TEST(skips_other_cards_and_other_descriptors),
         TEST(finds_a_descriptor_that_becomes_a_card),
         TEST(a_driver_without_figures_leaves_them_missing),

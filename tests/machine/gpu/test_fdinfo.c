@@ -8,6 +8,12 @@ static int parse(const char *text, struct fdinfo *info)
     return fdinfo_parse(text, strlen(text), info);
 }
 
+static uint64_t ram_bytes(const struct fdinfo *info, bool integrated)
+{
+    uint64_t shared;
+    return fdinfo_ram_bytes(info, integrated, &shared);
+}
+
 static void reads_an_amdgpu_client(void **state)
 {
     (void)state;
@@ -25,8 +31,8 @@ static void reads_an_amdgpu_client(void **state)
     assert_int_equal(info.client, 71);
     assert_int_equal(info.n_regions, 2);
     assert_int_equal(info.regions[0].total_bytes, 300000 * 1024);
-    assert_int_equal(fdinfo_ram_bytes(&info, false), 256 << 20); /* once, under both names */
-    assert_int_equal(fdinfo_ram_bytes(&info, true), 257 << 20);
+    assert_int_equal(ram_bytes(&info, false), 256 << 20); /* once, under both names */
+    assert_int_equal(ram_bytes(&info, true), 257 << 20);
     assert_int_equal(info.engines[0].busy_ns, 1000000);
 }
 
@@ -46,8 +52,8 @@ static void reads_cycles_and_capacities(void **state)
     assert_int_equal(info.engines[0].total_cycles, 2000);
     assert_int_equal(info.engines[0].capacity, 2);
     assert_int_equal(info.n_regions, 3);
-    assert_int_equal(fdinfo_ram_bytes(&info, false), 22 << 20);
-    assert_int_equal(fdinfo_ram_bytes(&info, true), (22 << 20) + 192 * 1024 + 8192);
+    assert_int_equal(ram_bytes(&info, false), 22 << 20);
+    assert_int_equal(ram_bytes(&info, true), (22 << 20) + 192 * 1024 + 8192);
     assert_false(info.has_client);
 }
 
@@ -56,7 +62,23 @@ static void reads_the_total_without_resident_memory(void **state)
     (void)state;
     struct fdinfo info;
     assert_int_equal(parse("drm-driver:\tmsm\ndrm-total-memory:\t2 MiB", &info), GPUT_OK);
-    assert_int_equal(fdinfo_ram_bytes(&info, true), 2 << 20);
+    assert_int_equal(ram_bytes(&info, true), 2 << 20);
+}
+
+static void knows_what_other_clients_have_too(void **state)
+{
+    (void)state;
+    struct fdinfo info;
+    uint64_t shared;
+    assert_int_equal(parse("drm-driver:\txe\ndrm-total-vram0:\t9 MiB\ndrm-shared-vram0:\t5 MiB\n"
+                           "drm-resident-vram0:\t7 MiB\ndrm-resident-system:\t4 MiB\n"
+                           "drm-shared-system:\t6 MiB\n",
+                         &info),
+        GPUT_OK);
+    assert_int_equal(fdinfo_ram_bytes(&info, false, &shared), 7 << 20);
+    assert_int_equal(shared, 5 << 20);
+    assert_int_equal(fdinfo_ram_bytes(&info, true, &shared), 11 << 20);
+    assert_int_equal(shared, 9 << 20); /* not more than it has */
 }
 
 static void refuses_descriptors_that_are_not_a_card(void **state)
@@ -86,7 +108,7 @@ static void skips_malformed_lines(void **state)
             "KiB\ndrm-engine-capacity-a: 0\ndrm-pdev: nowhere\n",
             &info),
         GPUT_OK);
-    assert_int_equal(fdinfo_ram_bytes(&info, true), 0);
+    assert_int_equal(ram_bytes(&info, true), 0);
     assert_string_equal(info.pci_address, "");
 }
 
@@ -96,6 +118,7 @@ int main(void)
         cmocka_unit_test(reads_an_amdgpu_client),
         cmocka_unit_test(reads_cycles_and_capacities),
         cmocka_unit_test(reads_the_total_without_resident_memory),
+        cmocka_unit_test(knows_what_other_clients_have_too),
         cmocka_unit_test(refuses_descriptors_that_are_not_a_card),
         cmocka_unit_test(skips_malformed_lines),
     };

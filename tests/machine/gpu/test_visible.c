@@ -82,6 +82,39 @@ static void a_part_of_a_gpu_is_that_gpu(void **state)
     devices[1].vendor = vendor;
 }
 
+/* ROCm counts by KFD's nodes; HIP counts what ROCR's list leaves, in that list's order. */
+static void numbers_of_amd_follow_its_own_order(void **state)
+{
+    (void)state;
+    const struct gpu_device amd[] = {
+        {.uuid = "GPU-83", .vendor = GPU_VENDOR_AMD, .vendor_number = 3},
+        {.uuid = "GPU-03", .vendor = GPU_VENDOR_AMD, .vendor_number = 1},
+        {.uuid = "GPU-43", .vendor = GPU_VENDOR_AMD, .vendor_number = 2},
+    };
+    const struct {
+        const char *first, *second, *seen;
+    } rows[] = {
+        {"ROCR_VISIBLE_DEVICES=0", NULL, "-x-"},
+        {"HIP_VISIBLE_DEVICES=2", NULL, "x--"},
+        {"CUDA_VISIBLE_DEVICES=0", NULL, "-x-"},
+        {"CUDA_VISIBLE_DEVICES=0", "HIP_VISIBLE_DEVICES=1", "--x"},
+        {"ROCR_VISIBLE_DEVICES=2,1", "HIP_VISIBLE_DEVICES=0", "x--"},
+        {"ROCR_VISIBLE_DEVICES=GPU-43,0", "CUDA_VISIBLE_DEVICES=1", "-x-"},
+        {"ROCR_VISIBLE_DEVICES=1", "HIP_VISIBLE_DEVICES=1", "---"},
+    };
+    for (size_t row = 0; row < sizeof rows / sizeof *rows; row++) {
+        struct gpu_visible visible;
+        if (rows[row].second)
+            gpu_visible_read(VARIABLES(rows[row].first, rows[row].second), &visible);
+        else
+            gpu_visible_read(VARIABLES(rows[row].first), &visible);
+        for (size_t i = 0; i < 3; i++) {
+            if (gpu_visible_has(&visible, amd, 3, i) != (rows[row].seen[i] == 'x'))
+                fail_msg("%s: device %zu", rows[row].first, i);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -90,6 +123,7 @@ int main(void)
         cmocka_unit_test(uuids_may_be_cut),
         cmocka_unit_test(a_list_ends_at_what_is_no_gpu),
         cmocka_unit_test(the_order_of_different_gpus_is_not_known),
+        cmocka_unit_test(numbers_of_amd_follow_its_own_order),
         cmocka_unit_test(a_part_of_a_gpu_is_that_gpu),
     };
     return cmocka_run_group_tests_name("machine/gpu/visible", tests, NULL, NULL);
