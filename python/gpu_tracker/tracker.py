@@ -54,6 +54,10 @@ class _State(enum.Enum):
     STARTED = 1
     STOPPED = 2
 
+    def __reduce_ex__(self, protocol: Any) -> tuple[type[_State], tuple[int]]:
+        """By its value: Python 3.11.2 would have pickles call getattr()."""
+        return type(self), (self.value,)
+
 
 _State.__qualname__ = "Tracker.State"  # pickles name the class by its public place
 _STATES = {_State.NEW: "not started", _State.STARTED: "tracking", _State.STOPPED: "stopped"}

@@ -78,19 +78,28 @@ class Identity(unittest.TestCase):
         """In reports, tracking files and their pages, jobs and metrics; never with further arguments."""
         script = self.folder / "train.py"
         script.write_text("import time\ntime.sleep(0.3)\n")
-        options = ["--tf", "s.sqlite", "--report", "r.html", "--textfile", "metrics"]
+        options = ["--tf", "s.sqlite", "--textfile", "metrics"]
         (self.folder / "metrics").mkdir()
         name = f"{sys.executable} train.py"
         identity = self.report(sys.executable, "-u", "train.py", "--password=secret", options=options)["identity"]
         self.assertEqual(identity["command"], name)
-        self.assertEqual(Report(self.folder / "r.html").sessions[0]["identity"]["command"], name)
-        self.run_command([command.COMMAND, "report", "s.sqlite", "-o", "s.html"])
-        self.assertEqual(Report(self.folder / "s.html").sessions[0]["identity"]["program"], name)
         self.assertIn(f"  Command  {name}\n", self.run_command([command.COMMAND, "job", "r.json"]).stdout)
         (metrics,) = (self.folder / "metrics").iterdir()
         self.assertIn(f'command="{name}"', metrics.read_text())
         for path in self.folder.rglob("*"):
             self.assertNotIn(b"secret", path.read_bytes() if path.is_file() else b"", path)
+
+    def test_pages_name_the_script_too(self):
+        (self.folder / "train.py").write_text("import time\ntime.sleep(0.3)\n")
+        words = "run", "-q", "--tf", "s.sqlite", "--report", "r.html", "--", sys.executable, "-u", "train.py", "--password=secret"
+        done = self.run_command([command.COMMAND, *words])
+        if "has no report" in done.stderr:
+            self.skipTest("this build has no page of reports")
+        name = f"{sys.executable} train.py"
+        self.assertEqual(Report(self.folder / "r.html").sessions[0]["identity"]["command"], name)
+        self.run_command([command.COMMAND, "report", "s.sqlite", "-o", "s.html"])
+        self.assertEqual(Report(self.folder / "s.html").sessions[0]["identity"]["program"], name)
+        self.assertNotIn(b"secret", (self.folder / "r.html").read_bytes() + (self.folder / "s.html").read_bytes())
 
     def test_a_script_of_a_process_that_was_attached_to(self):
         (self.folder / "wait.sh").write_text("sleep 60 & wait $!\n")

@@ -123,7 +123,7 @@ class Nested(unittest.TestCase):
         self.check_once(1)
 
     def test_what_outlives_the_outer_session_is_not_within_it(self):
-        late = f"while ! [ -e outer.json ]; do sleep 0.05; done; {self.shell('a')}"
+        late = f"while ! [ -s outer.json ]; do sleep 0.05; done; {self.shell('a')}"
         self.track("sh", "-c", f"setsid sh -c '{late}' </dev/null >/dev/null 2>&1 &")
         command.wait_until(lambda: (self.folder / "a.json").exists() and (self.folder / "a.json").stat().st_size)
         self.assertEqual(len(self.job()["ranks"]), 2)

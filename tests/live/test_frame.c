@@ -131,6 +131,7 @@ static void nothing_is_written_where_nothing_differs(void **state)
     grid_text(&grid, 1, 2, 18, STYLE_BOLD, "same");
     frame_write(&bytes, &grid, &grid, &options);
     assert_int_equal(bytes.length, 0);
+    str_finish(&bytes);
     grid_finish(&grid);
 }
 

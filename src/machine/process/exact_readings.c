@@ -397,7 +397,8 @@ static int read_groups(const struct pass *pass, const struct exec_generations *g
             return GPUT_ERROR_MEMORY;
         readings->groups[count++] = group;
     }
-    qsort(readings->groups, count, sizeof *readings->groups, by_highest_first);
+    if (count > 1)
+        qsort(readings->groups, count, sizeof *readings->groups, by_highest_first);
     for (size_t i = 0; i < count; i++)
         read_group(pass, &readings->groups[i]);
     return GPUT_OK;
