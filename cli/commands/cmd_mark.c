@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* Without --pid it is the caller's mark: the shell that runs this very command. */
@@ -20,6 +21,7 @@ static int read_process(
     *process_id = getppid();
     if (!word)
         return GPUT_OK;
+    word += strspn(word, " "); /* ps aligns its columns */
     if (!number_read_int64(word, process_id) || *process_id <= 0)
         return error_set(
             error, GPUT_ERROR_INVALID, "--pid must be a process id, not \"%s\".", word);

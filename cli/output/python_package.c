@@ -39,12 +39,19 @@
 
 extern char **environ;
 
+/* Where whoever started us ignores the ends of children, the kernel keeps no status to wait for. */
+static void restore_children(void (**before)(int))
+{
+    signal(SIGCHLD, *before);
+}
+
 /* What is executed for Python must be one: another program may end without a word. Where it cannot
  * be executed at all, its execution says why. */
 static bool is_python(const char *python)
 {
     const char *const words[] = {python, "-E", "-S", "-c", PYTHON_QUESTION, NULL};
     int status = 0;
+    CLEANUP(restore_children) void (*before)(int) = signal(SIGCHLD, SIG_DFL);
     pid_t child = fork();
     if (child == 0) {
         int nowhere = open("/dev/null", O_RDWR);
@@ -216,6 +223,7 @@ int python_package_run(const struct python_module *module, const char *const *ar
     *output = NULL;
     TRY(make_command_line(module, arguments, script, &words, error));
     TRY(open_streams(&streams, input, length, error));
+    CLEANUP(restore_children) void (*before)(int) = signal(SIGCHLD, SIG_DFL);
     int failure = start(words, &streams, &child);
     if (failure != 0)
         return refuse_python(module, words[0], failure, error);

@@ -208,9 +208,9 @@ static int read_report(const struct arguments *arguments, bool is_older_form,
             report_usual_format(tracking->output), &tracking->format, error));
     tracking->options.whole_machine = is_older_form || tracking->format == GPUT_FORMAT_TEXT;
     /* The screen also gets what the command prints, whatever it really is. */
-    if (tracking->format != GPUT_FORMAT_PICKLE)
-        return GPUT_OK;
-    return tracking->output ? pickles_check(error) : report_refuse_pickle(error);
+    if (tracking->format == GPUT_FORMAT_PICKLE && !tracking->output)
+        return report_refuse_pickle(error);
+    return GPUT_OK;
 }
 
 /* Of many ranks one runs its command without what this machine, or this build, cannot do. True: it
@@ -236,7 +236,12 @@ static int begin_recordings(
 {
     struct gput_session_options *options = &tracking->options;
     bool are_many = outputs_are_many(&tracking->outputs);
-    int code = html_report_begin(&tracking->html, tracking->html_path, are_many, options, error);
+    int code = tracking->format == GPUT_FORMAT_PICKLE ? pickles_check(error) : GPUT_OK;
+    if (are_many && code == GPUT_ERROR_FORMAT)
+        code = GPUT_ERROR_UNSUPPORTED; /* this machine's Python lacks the package */
+    if (!drop(tracking, code, "-o", OUTPUT_REPORT, error))
+        TRY(code);
+    code = html_report_begin(&tracking->html, tracking->html_path, are_many, options, error);
     if (drop(tracking, code, "--report", OUTPUT_HTML, error))
         html_report_finish(&tracking->html);
     else

@@ -389,6 +389,7 @@ class _Walk:
         data = self._bytes(data)
         if len(data) != count * struct.calcsize(order + code):
             raise ValueError
+        self._spend(count)
         return list(struct.unpack(f"{order}{count}{code}", data))
 
     def _bytes(self, value: Any, depth: int = 0) -> Any:
@@ -410,7 +411,7 @@ class _Walk:
             raise ValueError
         size, code = {"large_string": (8, "q"), "string": (4, "i")}[kind.arguments[0]]
         ends, characters = self._bytes(buffers[1]), self._bytes(buffers[2])
-        self._spend((len(ends) + len(characters)) // _CHARACTERS_PER_VALUE)
+        self._spend(count + (len(ends) + len(characters)) // _CHARACTERS_PER_VALUE)
         places = struct.unpack_from(f"<{count + 1}{code}", ends, first * size)
         if places[0] < 0 or places[-1] > len(characters) or any(to < begin for begin, to in zip(places, places[1:])):
             raise ValueError

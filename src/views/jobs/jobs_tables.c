@@ -30,7 +30,6 @@ static const struct column rank_columns[] = {
     WORD(struct jobs_rank, "ranks", ranks, "of a session whose ranks are its descendants"),
     WORD(struct jobs_rank, "step", step, "of its job"),
     WORD(struct jobs_rank, "run", run, "distinguishes runs of the launcher"),
-    WORD(struct jobs_rank, "command", command, "the program and its script; with arguments only where command lines were asked for"),
     WHOLE(struct jobs_rank, pid, "of the command"),
     WORD(struct jobs_rank, "launcher", launcher, "what started it"),
     WORD(struct jobs_rank, "version", version, "of gpu-tracker"),
@@ -60,6 +59,7 @@ static const struct column rank_columns[] = {
     WHOLE(struct jobs_rank, samples, "that were read"),
     WHOLE(struct jobs_rank, rows_lost, "that could not be written to its tracking file"),
     WHOLE(struct jobs_rank, restarts, "of its job"),
+    WORD(struct jobs_rank, "command", command, "the program and its script; with arguments only where command lines were asked for"),
 };
 
 static const struct column job_columns[] = {

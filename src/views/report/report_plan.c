@@ -95,6 +95,19 @@ static bool is_named_as_session(const char *path)
            text_ends_with(path, BLOCK_LOG_EXTENSION);
 }
 
+/* Whether a file is a pickle of gpu_tracker, which is read where it is named itself: the command
+ * asks Python for its content. */
+static bool is_our_pickle(const char *path, struct gput_error *reason)
+{
+    char start[256] = "";
+    CLEANUP_FILE FILE *file = fopen(path, "re");
+    size_t length = file ? fread(start, 1, sizeof start, file) : 0;
+    if (start[0] != '\x80' || !memmem(start, length, "gpu_tracker", sizeof "gpu_tracker" - 1))
+        return false;
+    error_set(reason, GPUT_ERROR_FORMAT, "it is a pickle, which is read where it is named itself.");
+    return true;
+}
+
 static int leave_out_empty(
     struct report_plan *plan, const char *path, size_t folder, struct gput_error *error)
 {
@@ -139,7 +152,7 @@ static int add_entry(struct report_plan *plan, const struct gput_report_session 
     bool is_lost = S_ISDIR(info.st_mode) || is_named_as_session(path);
     if (code == GPUT_ERROR_PERMISSION)
         return is_lost ? leave_out(plan, path, folder, &reason, error) : GPUT_OK;
-    if (S_ISREG(info.st_mode) && report_damage_is(path, &reason))
+    if (S_ISREG(info.st_mode) && (report_damage_is(path, &reason) || is_our_pickle(path, &reason)))
         return leave_out(plan, path, folder, &reason, error);
     /* A link to a folder can lead to one that it is in. */
     bool is_link = lstat(path, &link) == 0 && S_ISLNK(link.st_mode);
