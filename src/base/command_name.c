@@ -132,6 +132,10 @@ static bool are_letters(const struct interpreter *interpreter, const char *word,
     return !word[known];
 }
 
+/* Options whose value is run in place of a script: the words after them are its arguments. */
+static const char says_what_runs[] = "--eval=* --print=* --run=* --file=* --module=* --code=* "
+                                     "--execute=* --command=* --expression=* --check=* --test=*";
+
 /* Whether `word` is an option that has no part in the name. *takes_next: its value is the next
  * word. */
 static bool is_skipped(const struct interpreter *interpreter, const char *word, bool *takes_next)
@@ -140,7 +144,7 @@ static bool is_skipped(const struct interpreter *interpreter, const char *word, 
     if (*takes_next || list_has(interpreter->flags, word))
         return true;
     if (text_begins_with(word, "--") && strchr(word, '='))
-        return true;
+        return !list_has(says_what_runs, word);
     return are_letters(interpreter, word, takes_next);
 }
 

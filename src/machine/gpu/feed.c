@@ -285,16 +285,19 @@ static bool answer(struct gpu_feed *feed, struct reading *reading)
 {
     struct gpu_feed_view *latest = &feed->latest;
     uint64_t asked = feed->asked;
-    bool whole = feed->synchronous || feed->wanted == GPU_FEED_ALL;
+    enum gpu_feed_request wanted = feed->wanted;
+    bool whole = feed->synchronous || wanted == GPU_FEED_ALL;
+    feed->wanted = GPU_FEED_FIGURES; /* what is requested meanwhile is for the next reading */
     struct reading *listed = feed->late_list;
     feed->late_list = NULL;
     read_devices(feed, reading, whole);
     if (!listed && !feed->is_list_late && !feed->closing &&
-        (feed->synchronous || feed->wanted != GPU_FEED_FIGURES || is_list_due(feed, reading))) {
-        feed->wanted = GPU_FEED_FIGURES;
+        (feed->synchronous || wanted != GPU_FEED_FIGURES || is_list_due(feed, reading))) {
         if (!read_list(feed, reading, whole))
             return false;
         listed = reading;
+    } else if (wanted > feed->wanted) {
+        feed->wanted = wanted;
     }
     for (uint32_t i = 0; listed && i < latest->n_devices; i++) {
         double before = listed->before_bytes[i], after = reading->devices[i].ram_used_bytes;
@@ -327,7 +330,10 @@ static void *answer_requests(void *argument)
         gpu_source_status_set(&feed->latest.status, GPU_SOURCE_FAILED, "", "out of memory");
     }
     while (!feed->closing && !feed->finished) {
-        if (feed->answered == feed->asked && !feed->late_list) {
+        /* A list that was requested while an earlier one was late is read once that has come. */
+        bool lacks_list =
+            feed->latest.opened && feed->wanted != GPU_FEED_FIGURES && !feed->is_list_late;
+        if (feed->answered == feed->asked && !feed->late_list && !lacks_list) {
             pthread_cond_wait(&feed->wake, &feed->lock);
         } else if (!feed->latest.opened && !open_source(feed)) {
             feed->answered = feed->asked;

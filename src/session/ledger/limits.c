@@ -162,7 +162,10 @@ static void warn_of_unknown_gpu_ram(struct limits *limits, int64_t now_ns, bool 
         knows_some ? " in full" : "", device, devices[device].uuid, reason);
 }
 
-/* Sends SIGSTOP to all that was not stopped before; returns how many there were. */
+/*
+ * Sends SIGSTOP to all that was not stopped before; returns how many there were. Main is killed
+ * instead: a stop of main is for us, too, who stop with it on a terminal.
+ */
 static size_t stop_new(struct limits *limits)
 {
     struct process_tree *tree = limits->tree;
@@ -172,7 +175,7 @@ static size_t stop_new(struct limits *limits)
         if (process->pid == getpid() || process->polled->is_stopped || process_is_zombie(process))
             continue;
         process->polled->is_stopped = true;
-        process_signal(process, &tree->view, SIGSTOP);
+        process_signal(process, &tree->view, process->is_main ? SIGKILL : SIGSTOP);
         count++;
     }
     return count;

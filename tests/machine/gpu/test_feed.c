@@ -12,7 +12,9 @@
 #define FOR_EVER (600 * NS_PER_SECOND)
 
 static atomic_bool is_held, is_reading, is_closed;
-static atomic_int ram_before, ram_after; /* in use before and after a list */
+static atomic_bool is_device_held, is_reading_device; /* as these, of the reading of a device */
+static atomic_bool was_whole;                         /* the last list and the device before it */
+static atomic_int ram_before, ram_after;              /* in use before and after a list */
 
 static void *probe(const struct gpu_source_options *options, struct gpu_source_status *status)
 {
@@ -37,19 +39,23 @@ static uint32_t list_devices(void *state, struct gpu_device *devices, uint32_t c
 static void read_device(
     void *state, uint32_t device, bool whole, struct gpu_device_reading *reading)
 {
-    (void)whole;
     (void)state;
     (void)device;
+    atomic_store(&was_whole, whole);
+    atomic_store(&is_reading_device, true);
+    while (atomic_load(&is_device_held))
+        usleep(100);
+    atomic_store(&is_reading_device, false);
     reading->ram_used_bytes = atomic_load(&ram_before);
 }
 
 static void read_processes(
     void *state, const struct gpu_tracked *tracked, bool whole, struct gpu_process_list *list)
 {
-    (void)whole;
     (void)state;
     (void)tracked;
     (void)list;
+    atomic_store(&was_whole, whole && atomic_load(&was_whole));
     atomic_store(&is_reading, true);
     while (atomic_load(&is_held))
         usleep(100);
@@ -216,6 +222,40 @@ static void devices_are_read_on_while_a_list_is_late(void **state)
     gpu_feed_view_finish(&view);
 }
 
+static void a_list_that_is_requested_while_one_is_late_is_read_after_it(void **state)
+{
+    (void)state;
+    struct gpu_feed_view view = {0};
+    struct gpu_feed *feed = start();
+    atomic_store(&is_held, true);
+    gpu_feed_request(feed, GPU_FEED_LIST);
+    gpu_feed_await(feed, clock_monotonic_ns() + FOR_EVER);
+    int64_t later_ns = clock_monotonic_ns();
+    gpu_feed_request(feed, GPU_FEED_LIST);
+    gpu_feed_await(feed, clock_monotonic_ns() + FOR_EVER);
+    atomic_store(&is_held, false);
+    assert_true(gpu_feed_await_all(feed, clock_monotonic_ns() + FOR_EVER));
+    gpu_feed_update(feed, &view);
+    assert_true(view.processes_start_ns >= later_ns);
+    gpu_feed_close(feed, clock_monotonic_ns() + FOR_EVER);
+    gpu_feed_view_finish(&view);
+}
+
+static void all_is_read_where_it_is_requested_during_a_reading(void **state)
+{
+    (void)state;
+    struct gpu_feed *feed = start();
+    atomic_store(&is_device_held, true);
+    gpu_feed_request(feed, GPU_FEED_FIGURES);
+    while (!atomic_load(&is_reading_device))
+        usleep(100);
+    gpu_feed_request(feed, GPU_FEED_ALL);
+    atomic_store(&is_device_held, false);
+    assert_true(gpu_feed_await_all(feed, clock_monotonic_ns() + FOR_EVER));
+    assert_true(atomic_load(&was_whole));
+    gpu_feed_close(feed, clock_monotonic_ns() + FOR_EVER);
+}
+
 static void it_can_be_closed_while_a_list_is_late(void **state)
 {
     (void)state;
@@ -238,6 +278,8 @@ int main(void)
         cmocka_unit_test(a_list_is_of_the_moment_at_which_reading_it_began),
         cmocka_unit_test(a_reading_has_the_memory_in_use_around_its_list),
         cmocka_unit_test(devices_are_read_on_while_a_list_is_late),
+        cmocka_unit_test(a_list_that_is_requested_while_one_is_late_is_read_after_it),
+        cmocka_unit_test(all_is_read_where_it_is_requested_during_a_reading),
         cmocka_unit_test(it_can_be_closed_while_a_list_is_late),
     };
     return cmocka_run_group_tests_name("machine/gpu/feed", tests, NULL, NULL);
