@@ -122,8 +122,10 @@ static uint32_t amdgpu_list_devices(void *opaque, struct gpu_device *devices, ui
         char text[64];
         drm_card_describe(card, "amdgpu", &devices[i]);
         devices[i].in_package = gpus->targets[i].integrated;
-        if (state->kfd[i].n_ids > 0)
-            devices[i].vendor_number = (uint32_t)state->kfd[i].number;
+        devices[i].n_partitions = state->kfd[i].n_ids;
+        /* ROCm does not have a card that KFD has not: it does not come before the others. */
+        devices[i].vendor_number =
+            state->kfd[i].n_ids > 0 ? (uint32_t)state->kfd[i].number : UINT32_MAX;
         devices[i].ram_capacity_bytes = read_ram(gpus, i, "total");
         if (sysfs_read_line(card->folder, "unique_id", text, sizeof text) && text[0])
             snprintf(devices[i].uuid, sizeof devices[i].uuid, "GPU-%s", text);

@@ -70,9 +70,11 @@ struct gpu_device {
     char uuid[96]; /* the driver's; where it has none, the PCI address */
     char name[96]; /* "NVIDIA H200", "AMD 0x744c" */
     enum gpu_vendor vendor;
-    char pci_address[24];      /* "0000:01:00.0"; "" when it has none */
-    uint32_t vendor_number;    /* those of a vendor are counted by its library in this order (ROCm:
-                                  KFD's    nodes); equal ones as they are listed */
+    char pci_address[24]; /* "0000:01:00.0"; "" when it has none */
+    /* Devices of a vendor are counted by its library in this order, equal ones as they are listed;
+     * ROCm's is that of KFD's nodes, of which each partition of a card is one. */
+    uint32_t vendor_number;
+    uint32_t n_partitions;     /* 0: not known; as 1 */
     double ram_capacity_bytes; /* NaN when unknown */
     char source[16];           /* "nvml", "amdgpu", "drm" */
     bool selected;             /* in options.uuids; if these are NULL, see gpu_set_show() */

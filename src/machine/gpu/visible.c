@@ -5,6 +5,9 @@
 #include <string.h>
 #include <strings.h>
 
+/* Of the devices of a vendor, with their partitions. */
+#define MAX_NUMBERS (4 * GPU_MAX_DEVICES)
+
 static const char *const variables[GPU_VISIBLE_LISTS] = {
     [GPU_VISIBLE_CUDA] = "CUDA_VISIBLE_DEVICES",
     [GPU_VISIBLE_ROCR] = "ROCR_VISIBLE_DEVICES",
@@ -35,29 +38,37 @@ bool gpu_visible_is_limited(const struct gpu_visible *visible)
     return false;
 }
 
-/* Devices as a vendor's library counts them. */
+/* Devices as a vendor's library counts them: a card in partitions once for each. */
 struct numbered {
-    size_t indexes[GPU_MAX_DEVICES];
+    size_t indexes[MAX_NUMBERS];
     size_t count;
 };
+
+static void add_number(struct numbered *numbered, size_t index)
+{
+    if (numbered->count < MAX_NUMBERS)
+        numbered->indexes[numbered->count++] = index;
+}
 
 /* Counts all devices of a vendor, in its own order. */
 static void number_all(const struct gpu_device *devices, size_t count, enum gpu_vendor vendor,
     struct numbered *numbered)
 {
+    bool is_counted[GPU_MAX_DEVICES] = {0};
     numbered->count = 0;
-    for (size_t i = 0; i < count && i < GPU_MAX_DEVICES; i++) {
-        size_t place = numbered->count;
-        if (devices[i].vendor != vendor)
-            continue;
-        for (; place > 0; place--) {
-            size_t before = numbered->indexes[place - 1];
-            if (devices[before].vendor_number <= devices[i].vendor_number)
-                break;
-            numbered->indexes[place] = before;
+    for (;;) {
+        size_t next = SIZE_MAX;
+        for (size_t i = 0; i < count && i < GPU_MAX_DEVICES; i++) {
+            if (devices[i].vendor == vendor && !is_counted[i] &&
+                (next == SIZE_MAX || devices[i].vendor_number < devices[next].vendor_number))
+                next = i;
         }
-        numbered->indexes[place] = i;
-        numbered->count++;
+        if (next == SIZE_MAX)
+            return;
+        is_counted[next] = true;
+        add_number(numbered, next);
+        for (uint32_t part = 1; part < devices[next].n_partitions; part++)
+            add_number(numbered, next);
     }
 }
 
@@ -118,8 +129,7 @@ static void keep_listed(
             break;
         if (any_order && word_number(word) >= 0)
             return;
-        if (kept.count < GPU_MAX_DEVICES)
-            kept.indexes[kept.count++] = found;
+        add_number(&kept, found);
     }
     *numbered = kept;
 }

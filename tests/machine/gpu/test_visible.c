@@ -115,6 +115,26 @@ static void numbers_of_amd_follow_its_own_order(void **state)
     }
 }
 
+/* Two cards of two partitions each, and one that ROCm does not have, listed first. */
+static void each_partition_has_a_number(void **state)
+{
+    (void)state;
+    const struct gpu_device amd[] = {
+        {.uuid = "display", .vendor = GPU_VENDOR_AMD, .vendor_number = UINT32_MAX},
+        {.uuid = "GPU-1", .vendor = GPU_VENDOR_AMD, .vendor_number = 1, .n_partitions = 2},
+        {.uuid = "GPU-2", .vendor = GPU_VENDOR_AMD, .vendor_number = 3, .n_partitions = 2},
+    };
+    static const char *const seen[] = {"-x-", "-x-", "--x", "--x"};
+    for (size_t number = 0; number < sizeof seen / sizeof *seen; number++) {
+        char text[64];
+        struct gpu_visible visible;
+        snprintf(text, sizeof text, "HIP_VISIBLE_DEVICES=%zu", number);
+        gpu_visible_read(VARIABLES(text), &visible);
+        for (size_t i = 0; i < 3; i++)
+            assert_int_equal(gpu_visible_has(&visible, amd, 3, i), seen[number][i] == 'x');
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -124,6 +144,7 @@ int main(void)
         cmocka_unit_test(a_list_ends_at_what_is_no_gpu),
         cmocka_unit_test(the_order_of_different_gpus_is_not_known),
         cmocka_unit_test(numbers_of_amd_follow_its_own_order),
+        cmocka_unit_test(each_partition_has_a_number),
         cmocka_unit_test(a_part_of_a_gpu_is_that_gpu),
     };
     return cmocka_run_group_tests_name("machine/gpu/visible", tests, NULL, NULL);
