@@ -94,7 +94,8 @@ static int run_command(struct arguments *arguments)
             help_print(stdout, arguments->command);
         return finish_output();
     }
-    if (arguments_have(arguments, OPTION_VERSION)) {
+    if (arguments_have(arguments, OPTION_VERSION) ||
+        arguments_have(arguments, OPTION_PROGRAM_VERSION)) {
         puts(gput_version());
         return finish_output();
     }

@@ -215,7 +215,7 @@ void generate_man(FILE *file)
     put_commands(file);
     fputs(".SH OPTIONS\n", file);
     put_option(file, option(OPTION_HELP));
-    put_option(file, option(OPTION_VERSION));
+    put_option(file, option(OPTION_PROGRAM_VERSION));
     put_option(file, option(OPTION_EXECUTE));
     fputs(".PP\nWith \\-e all others are those of gpu\\-tracker\\-run(1).\n", file);
     fputs(ending, file);

@@ -68,13 +68,6 @@ static bool find_file(char path[PATH_MAX])
     return length > 0 && length < PATH_MAX && access(path, F_OK) == 0 && is_followed(path);
 }
 
-static bool takes(const enum option_id *ids, enum option_id wanted)
-{
-    while (*ids != OPTION_END && *ids != wanted)
-        ids++;
-    return *ids == wanted;
-}
-
 /* The option of that long name, in which `_` may stand for `-`; OPTION_END: there is none. */
 static enum option_id find_option(const char *name)
 {
@@ -87,7 +80,7 @@ static enum option_id find_option(const char *name)
         if (option_find_long(known[i], name, length, &id, &other) == OPTION_FOUND &&
             (strlen(option(id)->long_name) == length ||
                 option_is_other_name(option(id), name, length)) &&
-            !takes(never, id))
+            !option_is_among(never, id))
             return id;
     }
     return OPTION_END;
@@ -120,7 +113,7 @@ static bool is_overridden(const struct arguments *arguments, size_t n_given, enu
         has_summary |= arguments->uses[i].id == OPTION_SUMMARY;
     }
     return is_given || (has_output && id == OPTION_TRACKING_FORMAT) ||
-           (has_summary && id == OPTION_QUIET) || (has_config && !takes(of_report, id));
+           (has_summary && id == OPTION_QUIET) || (has_config && !option_is_among(of_report, id));
 }
 
 static int visit(void *user, const char *name, const char *value, struct gput_error *error)
@@ -134,7 +127,8 @@ static int visit(void *user, const char *name, const char *value, struct gput_er
     if (is_flag != !value)
         return error_set(error, GPUT_ERROR_INVALID, "Config file %.300s: \"%.40s\" must be %s.",
             defaults->path, name, is_flag ? "true or false" : "a string or a number");
-    if (!takes(arguments->command->options, id) || is_overridden(arguments, defaults->n_given, id))
+    if (!option_is_among(arguments->command->options, id) ||
+        is_overridden(arguments, defaults->n_given, id))
         return GPUT_OK;
     return arguments_add(arguments, id, value ? value : "", error);
 }

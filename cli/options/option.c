@@ -7,7 +7,9 @@
 
 static const struct option options[OPTION_COUNT] = {
     [OPTION_HELP] = {'h', "help", ARGUMENT_NONE, .help = "Show this help message and exit."},
-    [OPTION_VERSION] = {'v', "version", ARGUMENT_NONE, .help = "Show the version and exit."},
+    [OPTION_VERSION] = {0, "version", ARGUMENT_NONE, .help = "Show the version and exit."},
+    [OPTION_PROGRAM_VERSION] = {'v', "version", ARGUMENT_NONE,
+        .help = "Show the version and exit."},
     [OPTION_EXECUTE] = {'e', "execute", ARGUMENT_COMMAND, "command",
         .help = "The command to run along with its arguments, all within quotes, e.g. \"ls -l "
                 "-a\". Quotes and backslashes inside mean what they mean to a shell; nothing is "
@@ -600,6 +602,13 @@ enum option_id option_find_short(const enum option_id *ids, char name)
             return *ids;
     }
     return OPTION_END;
+}
+
+bool option_is_among(const enum option_id *ids, enum option_id wanted)
+{
+    while (*ids != OPTION_END && *ids != wanted)
+        ids++;
+    return *ids == wanted;
 }
 
 const enum option_id *option_all(void)

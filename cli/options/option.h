@@ -13,6 +13,7 @@ enum option_id {
     OPTION_END, /* ends the list of a command's options */
     OPTION_HELP,
     OPTION_VERSION,
+    OPTION_PROGRAM_VERSION,
     OPTION_EXECUTE,
     OPTION_OUTPUT,
     OPTION_FORMAT,
@@ -192,6 +193,9 @@ enum option_match option_find_long(const enum option_id *ids, const char *name, 
 
 /* Finds a short option. OPTION_END when there is none. */
 enum option_id option_find_short(const enum option_id *ids, char name);
+
+/* Whether a list of options has this one. */
+bool option_is_among(const enum option_id *ids, enum option_id wanted);
 
 /* All options, with OPTION_END at the end. */
 const enum option_id *option_all(void);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* The positions of the words of the command's name in argv. 0: none. */
@@ -293,8 +294,18 @@ static bool is_execute(const char *name)
     return option_find_long(execute, name + 2, strlen(name + 2), &id, &id) == OPTION_FOUND;
 }
 
+/* Other programs show details with -v: to print the version instead would lose a job. */
+static int refuse_short_version(const struct command *command, struct gput_error *error)
+{
+    bool has_details = option_is_among(command->options, OPTION_TRACKING_FORMAT);
+    return error_set(error, GPUT_ERROR_INVALID, "-v is the version: gpu-tracker --version.%s",
+        has_details ? " Details of a run: -f full." : "");
+}
+
 static int unknown_option(struct arguments *arguments, const char *name, struct gput_error *error)
 {
+    if (strcmp(name, "-v") == 0)
+        return refuse_short_version(arguments->command, error);
     if (arguments->command->instead && is_execute(name))
         return error_set(
             error, GPUT_ERROR_INVALID, "Unknown option %s. %s", name, arguments->command->instead);
@@ -439,14 +450,23 @@ int parse_check_operands(const struct arguments *arguments, struct gput_error *e
     if (arguments->n_operands < command->operands.min) {
         int length;
         const char *missing = operand_name(command->usage, arguments->n_operands, &length);
+        struct stat info;
+        bool is_folder = command->function == cmd_compare && arguments->n_operands == 1 &&
+                         stat(arguments->operands[0], &info) == 0 && S_ISDIR(info.st_mode);
         return error_set(error, GPUT_ERROR_INVALID,
-            "%.*s is missing: gpu-tracker%s %s, for example: %.*s", length, missing, name,
-            command->usage, (int)strcspn(command->examples, "\n#"), command->examples);
+            "%.*s is missing: gpu-tracker%s %s, for example: %.*s%s%s", length, missing, name,
+            command->usage, (int)strcspn(command->examples, "\n#"), command->examples,
+            is_folder ? ". A folder: gpu-tracker job " : "",
+            is_folder ? arguments->operands[0] : "");
     }
-    if (command->operands.max >= 0 && arguments->n_operands > command->operands.max)
-        return error_set(error, GPUT_ERROR_INVALID,
-            "Unexpected \"%s\". Usage: gpu-tracker%s %s%s%s",
-            arguments->operands[command->operands.max], name, command->usage,
-            command->instead ? ". " : "", command->instead ? command->instead : "");
-    return GPUT_OK;
+    if (command->operands.max < 0 || arguments->n_operands <= command->operands.max)
+        return GPUT_OK;
+    const char *word = arguments->operands[command->operands.max];
+    char near[GPUT_NEAREST_SIZE] = "", question[NEAREST_QUESTION_SIZE];
+    if (option_is_among(command->options, OPTION_ANALYZED_FILE) &&
+        !arguments_have(arguments, OPTION_ANALYZED_FILE) && strlen(word) < 64)
+        snprintf(near, sizeof near, "--tf %s", word);
+    return error_set(error, GPUT_ERROR_INVALID, "Unexpected \"%s\"%s Usage: gpu-tracker%s %s%s%s",
+        word, nearest_question_of(near, question), name, command->usage,
+        command->instead ? ". " : "", command->instead ? command->instead : "");
 }
