@@ -133,7 +133,9 @@ static int read_arguments(const struct arguments *arguments, const struct tracki
     *for_seconds = 0;
     if (text && !tracking_read_number(text, 0.001, for_seconds))
         return error_set(error, GPUT_ERROR_INVALID,
-            "--for=%s is not a valid duration. It is a number of seconds, 0.001 or more.", text);
+            "--for=%s is not a valid duration. It is a number of seconds, 0.001 or more, such as "
+            "90.",
+            text);
     *pid = tracking->process_id;
     TRY(tracking_read_pid(arguments, pid, error));
     return *pid != 0 ? GPUT_OK : no_process(error);

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define LABEL_WIDTH 14
@@ -167,8 +168,23 @@ static int render(struct gput_tables *tables, const struct arguments *arguments,
     return gput_tables_render(tables, format, bytes, length, error);
 }
 
+/* Errors: GPUT_ERROR_INVALID. */
+static int refuse_folders(const struct arguments *arguments, struct gput_error *error)
+{
+    struct stat info;
+    for (int i = 0; i < arguments->n_operands; i++) {
+        const char *path = arguments->operands[i];
+        if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+            return error_set(error, GPUT_ERROR_INVALID,
+                "%.300s is a folder: name files. gpu-tracker job %.300s shows a folder", path,
+                path);
+    }
+    return GPUT_OK;
+}
+
 static int compare(const struct arguments *arguments, struct gput_error *error)
 {
+    TRY(refuse_folders(arguments, error));
     const char *output = arguments_value(arguments, OPTION_OUTPUT);
     enum gput_format format;
     struct gput_jobs *jobs;

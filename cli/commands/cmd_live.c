@@ -7,6 +7,7 @@
 #include "track/signals.h"
 #include "track/tracking_files.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,6 +90,10 @@ static int live_command(
     struct live *live = NULL;
     struct gput_session *session = NULL;
     int code = tracking_read_pid(arguments, &pid, error);
+    /* Whoever has the wrong process has no use for hints at terminals. */
+    if (code == GPUT_OK && pid && !tracking->options.procfs_root && kill(pid, 0) != 0 &&
+        errno == ESRCH)
+        code = error_set(error, GPUT_ERROR_NOT_FOUND, "There is no process %d to track.", (int)pid);
     if (code == GPUT_OK)
         code = open_view(tracking, pid, &live, error);
     if (code != GPUT_OK)

@@ -1,11 +1,13 @@
 /* gpu-tracker run: runs a command with its arguments and exits with its status. */
 #include "common/message.h"
 #include "options/arguments.h"
+#include "options/choice.h"
 #include "options/option.h"
 #include "track/track.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Where "run --otlp URL -- COMMAND" or "run --regions mpi" took the value for the command: before
@@ -50,6 +52,58 @@ static void explain_words(const struct arguments *arguments)
     message_note(line);
 }
 
+/* Where run train.py named a file of this folder, which no shell would run under that name. */
+static void explain_file(const struct arguments *arguments)
+{
+    static const struct {
+        const char *ending, *program;
+    } interpreters[] = {
+        {".py", "python3"}, {".sh", "sh"}, {".R", "Rscript"}, {".jl", "julia"}, {".pl", "perl"}};
+    const char *name = arguments->operands[0], *ending = strrchr(name, '.');
+    char line[MESSAGE_LINE_SIZE / 2];
+    struct stat info;
+    bool is_file = stat(name, &info) == 0 && S_ISREG(info.st_mode);
+    if (!is_file)
+        return;
+    if (access(name, X_OK) == 0) {
+        if (strchr(name, '/'))
+            return;
+        snprintf(
+            line, sizeof line, "%.200s is a file here: gpu-tracker run -- ./%.200s", name, name);
+        message_note(line);
+        return;
+    }
+    for (size_t i = 0; ending && i < sizeof interpreters / sizeof *interpreters; i++) {
+        if (strcmp(ending, interpreters[i].ending) != 0)
+            continue;
+        snprintf(line, sizeof line, "%.200s is a file here: gpu-tracker run -- %s %.200s", name,
+            interpreters[i].program, name);
+        message_note(line);
+    }
+}
+
+/* Where run cd /tmp named what only a shell can do. */
+static void explain_builtin(const struct arguments *arguments)
+{
+    static const char of_any[] = ". : alias bg case cd eval exec exit export fg for getopts hash "
+                                 "if jobs read readonly set shift times trap type ulimit umask "
+                                 "unalias unset until wait while";
+    static const char of_bash[] = "[[ declare dirs history let local popd pushd shopt source";
+    const char *name = arguments->operands[0];
+    bool is_of_any = choice_find(of_any, name) >= 0;
+    char line[MESSAGE_LINE_SIZE / 2], words[200] = "";
+    if (!is_of_any && choice_find(of_bash, name) < 0)
+        return;
+    for (int i = 0; i < arguments->n_operands; i++) {
+        size_t used = strlen(words);
+        snprintf(
+            words + used, sizeof words - used, "%s%s", i > 0 ? " " : "", arguments->operands[i]);
+    }
+    snprintf(line, sizeof line, "%s is a shell's own: gpu-tracker run -- %s -c '%s'", name,
+        is_of_any ? "sh" : "bash", words);
+    message_note(line);
+}
+
 int cmd_run(const struct arguments *arguments)
 {
     struct track_style style = {
@@ -62,6 +116,9 @@ int cmd_run(const struct arguments *arguments)
     if (status == EXIT_NOT_EXECUTABLE || status == EXIT_NOT_FOUND) {
         explain_optional_value(arguments);
         explain_words(arguments);
+        explain_file(arguments);
     }
+    if (status == EXIT_NOT_FOUND)
+        explain_builtin(arguments);
     return status;
 }

@@ -1,5 +1,6 @@
 /* gpu-tracker show: the results that a session kept while it ran. */
 #include "base/error.h"
+#include "base/text.h"
 #include "common/message.h"
 #include "common/screen.h"
 #include "options/arguments.h"
@@ -21,6 +22,21 @@ static void add_note(struct gput_results *results)
             "last sample is unknown",
             &error) != GPUT_OK)
         message_warning(NULL, error.message);
+}
+
+/* Reads the file; of one that has the name of a tracking file it says what reads those. */
+static int load(const char *path, struct gput_results **results, struct gput_error *error)
+{
+    struct gput_error reason;
+    int code = gput_results_load(path, results, &reason);
+    if (code == GPUT_OK)
+        return code;
+    bool is_samples = code == GPUT_ERROR_FORMAT &&
+                      (text_ends_with(path, ".csv") || text_ends_with(path, ".sqlite"));
+    *error = reason;
+    return is_samples ? error_set(error, code, "%.500s A tracking file: gpu-tracker report %.400s",
+                            reason.message, path)
+                      : code;
 }
 
 /* The units of the file, or those that are given here. */
@@ -48,7 +64,7 @@ static int show(const struct arguments *arguments, struct gput_error *error)
     if (code == GPUT_OK)
         code = pickle_copy_of_usage(&copy, &path, error);
     if (code == GPUT_OK)
-        code = gput_results_load(path, &results, error);
+        code = load(path, &results, error);
     if (code == GPUT_OK)
         code = read_units(arguments, results, error);
     if (code == GPUT_OK)

@@ -12,7 +12,7 @@ static const struct topic topics[TOPIC_COUNT] = {
                         "gpu-tracker attach --for 60 4711\n"
                         "gpu-tracker run --live -- make -j8\n"
                         "gpu-tracker doctor                # what this machine can measure",
-            .more = "man gpu-tracker-run",
+            .more = "gpu-tracker run --help (or man gpu-tracker-run)",
         },
     [TOPIC_REPORT] =
         {
@@ -20,7 +20,7 @@ static const struct topic topics[TOPIC_COUNT] = {
             .summary = "See curves, code blocks and processes of sessions.",
             .examples = "gpu-tracker run --report train.html -- python train.py\n"
                         "gpu-tracker report samples.csv --stf blocks.csv",
-            .more = "man gpu-tracker-report",
+            .more = "gpu-tracker report --help (or man gpu-tracker-report)",
         },
     [TOPIC_BLOCKS] =
         {
@@ -29,7 +29,7 @@ static const struct topic topics[TOPIC_COUNT] = {
             .examples = "gpu-tracker run --tf samples.csv -- ./script-with-marks\n"
                         "gpu-tracker sub-track analyze --tf samples.csv --stf blocks.csv\n"
                         "gpu-tracker sub-track compare -m a=before.json -m b=after.json",
-            .more = "man gpu-tracker-sub-track",
+            .more = "gpu-tracker sub-track analyze --help (or man gpu-tracker-sub-track)",
         },
     [TOPIC_ENERGY] =
         {
@@ -38,7 +38,7 @@ static const struct topic topics[TOPIC_COUNT] = {
             .examples = "gpu-tracker run --energy-folder exp1 -- python train.py\n"
                         "gpu-tracker energy summary exp1\n"
                         "gpu-tracker energy curve exp1 intel_power -o power.svg",
-            .more = "man gpu-tracker-energy",
+            .more = "gpu-tracker energy record --help (or man gpu-tracker-energy)",
         },
     [TOPIC_TRAINING] =
         {
@@ -48,7 +48,7 @@ static const struct topic topics[TOPIC_COUNT] = {
                         "gpu-tracker pytorch breakdown traces/        # PyTorch's profiler\n"
                         "gpu-tracker profile python top program.prof  # cProfile, pyinstrument\n"
                         "gpu-tracker timeline merge traces/ samples.csv -o merged.json",
-            .more = "man gpu-tracker-profile",
+            .more = "gpu-tracker profile steps --help (or man gpu-tracker-profile)",
         },
     [TOPIC_SERVE] =
         {
@@ -56,7 +56,7 @@ static const struct topic topics[TOPIC_COUNT] = {
             .summary = "Serve metrics to Prometheus.",
             .examples = "gpu-tracker serve                            # the machine\n"
                         "gpu-tracker run --listen 5001 -- ./simulate  # a command too",
-            .more = "man gpu-tracker-serve",
+            .more = "gpu-tracker serve --help (or man gpu-tracker-serve)",
         },
 };
 

@@ -113,6 +113,29 @@ static bool says_rank_0(void)
     return is_another;
 }
 
+/* Which option makes what a file's ending asks for: appends `; --report a.html writes the page`. */
+static void add_other_option(
+    const struct arguments *arguments, const char *output, char *text, size_t size)
+{
+    static const struct {
+        const char *extension;
+        enum option_id id;
+        const char *effect;
+    } others[] = {
+        {".html", OPTION_HTML_REPORT, "writes the page"},
+        {".csv", OPTION_TRACKING_FILE, "keeps the samples"},
+        {".sqlite", OPTION_TRACKING_FILE, "keeps the samples"},
+    };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        char name[64];
+        size_t used = strlen(text);
+        if (has_extension(output, others[i].extension) &&
+            option_is_among(arguments->command->options, others[i].id))
+            snprintf(text + used, size - used, "; %s %.200s %s",
+                option_name(option(others[i].id), name), output, others[i].effect);
+    }
+}
+
 /* Whoever names a file for a format that it cannot get. */
 static void warn_of_extension(
     const struct arguments *arguments, enum option_id id, const char *output)
@@ -125,6 +148,7 @@ static void warn_of_extension(
         return;
     snprintf(text, sizeof text, "%s is written as text: -f has no format for %s, only %s", output,
         strrchr(output, '.'), option(id)->words);
+    add_other_option(arguments, output, text, sizeof text);
     message_warning(NULL, text);
 }
 

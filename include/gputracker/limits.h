@@ -58,9 +58,9 @@ GPUT_API const char *gput_limit_kind_name(enum gput_limit_kind kind);
 
 /**
  * Reads a limit as a user writes it and puts it into `limits`: "ram=8GB", "gpu_ram=500MiB",
- * "seconds=90", "cpu_seconds=1.5". Sizes take B, KB, MB, GB, TB (powers of 1000) and KiB, MiB, GiB,
- * TiB (powers of 1024) in any case; without, they are bytes. Times take s, m, h, d; without, they
- * are seconds.
+ * "seconds=90", "cpu_seconds=1.5". Sizes take B, KB, MB, GB, TB or K, M, G, T (powers of 1000) and
+ * KiB, MiB, GiB, TiB (powers of 1024) in any case; without, they are bytes. Times take s, m, h, d;
+ * without, they are seconds.
  *
  * Errors: GPUT_ERROR_INVALID, with a message that names the limit and what it should be.
  */

@@ -27,6 +27,10 @@ struct unit {
 static const struct unit sizes[] = {
     {"", 1},
     {"b", 1},
+    {"k", 1e3},
+    {"m", 1e6},
+    {"g", 1e9},
+    {"t", 1e12},
     {"kb", 1e3},
     {"mb", 1e6},
     {"gb", 1e9},

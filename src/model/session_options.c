@@ -79,7 +79,7 @@ static int parse_energy_driver(const char *word, void *to, struct gput_error *er
 #define FROM(least, most) .min = (least), .max = (most)
 
 static const struct session_option list[] = {
-    {ROW("sleep_time", NUMBER, "sleep time", "a number of seconds, 0.001 or more", sleep_time_seconds),
+    {ROW("sleep_time", NUMBER, "sleep time", "a number of seconds, 0.001 or more, such as 0.1", sleep_time_seconds),
         FROM(0.001, MAX_SECONDS)},
     {ROW("ram_unit", WORD, "RAM unit", "a string", ram_unit), .parse = parse_ram_unit},
     {ROW("gpu_ram_unit", WORD, "GPU RAM unit", "a string", gpu_ram_unit), .parse = parse_gpu_ram_unit},

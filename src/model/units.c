@@ -1,30 +1,34 @@
 #include "model/units.h"
 
+#include "base/error.h"
 #include "base/nearest.h"
 
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 static const struct {
     const char *word;
     double factor;
+    const char *symbol; /* is not valid, but answered with the word */
 } ram_units[] = {
-    [GPUT_RAM_UNIT_BYTES] = {"bytes", 1.0},
-    [GPUT_RAM_UNIT_KILOBYTES] = {"kilobytes", 1e-3},
-    [GPUT_RAM_UNIT_MEGABYTES] = {"megabytes", 1e-6},
-    [GPUT_RAM_UNIT_GIGABYTES] = {"gigabytes", 1e-9},
-    [GPUT_RAM_UNIT_TERABYTES] = {"terabytes", 1e-12},
+    [GPUT_RAM_UNIT_BYTES] = {"bytes", 1.0, "b"},
+    [GPUT_RAM_UNIT_KILOBYTES] = {"kilobytes", 1e-3, "kb"},
+    [GPUT_RAM_UNIT_MEGABYTES] = {"megabytes", 1e-6, "mb"},
+    [GPUT_RAM_UNIT_GIGABYTES] = {"gigabytes", 1e-9, "gb"},
+    [GPUT_RAM_UNIT_TERABYTES] = {"terabytes", 1e-12, "tb"},
 };
 
 static const struct {
     const char *word;
     double seconds;
+    const char *symbol; /* likewise */
 } time_units[] = {
-    [GPUT_TIME_UNIT_SECONDS] = {"seconds", 1.0},
-    [GPUT_TIME_UNIT_MINUTES] = {"minutes", 60.0},
-    [GPUT_TIME_UNIT_HOURS] = {"hours", 3600.0},
-    [GPUT_TIME_UNIT_DAYS] = {"days", 86400.0},
+    [GPUT_TIME_UNIT_SECONDS] = {"seconds", 1.0, "s"},
+    [GPUT_TIME_UNIT_MINUTES] = {"minutes", 60.0, "min"},
+    [GPUT_TIME_UNIT_HOURS] = {"hours", 3600.0, "h"},
+    [GPUT_TIME_UNIT_DAYS] = {"days", 86400.0, "d"},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -49,27 +53,44 @@ double gput_time_unit_seconds(enum gput_time_unit unit)
     return time_units[unit].seconds;
 }
 
+/* `meant`: the word of the symbol that was given, NULL: it is none. */
+static int refuse(const char *words, const char *word, const char *noun, const char *meant,
+    struct gput_error *error)
+{
+    if (!meant)
+        return nearest_refuse(words, word, noun, error);
+    return error_set(error, GPUT_ERROR_INVALID,
+        "\"%.80s\" is not a valid %s: did you mean %s? Valid values are %s", word, noun, meant,
+        words);
+}
+
 int ram_unit_parse(
     const char *word, const char *what, enum gput_ram_unit *unit, struct gput_error *error)
 {
+    const char *meant = NULL;
     for (size_t i = 0; i < COUNT(ram_units); i++) {
         if (strcmp(word, ram_units[i].word) == 0) {
             *unit = (enum gput_ram_unit)i;
             return GPUT_OK;
         }
+        if (strcasecmp(word, ram_units[i].symbol) == 0)
+            meant = ram_units[i].word;
     }
     char noun[64];
     snprintf(noun, sizeof noun, "%s unit", what);
-    return nearest_refuse("bytes, gigabytes, kilobytes, megabytes, terabytes", word, noun, error);
+    return refuse("bytes, kilobytes, megabytes, gigabytes, terabytes", word, noun, meant, error);
 }
 
 int time_unit_parse(const char *word, enum gput_time_unit *unit, struct gput_error *error)
 {
+    const char *meant = NULL;
     for (size_t i = 0; i < COUNT(time_units); i++) {
         if (strcmp(word, time_units[i].word) == 0) {
             *unit = (enum gput_time_unit)i;
             return GPUT_OK;
         }
+        if (strcmp(word, time_units[i].symbol) == 0)
+            meant = time_units[i].word;
     }
-    return nearest_refuse("days, hours, minutes, seconds", word, "time unit", error);
+    return refuse("seconds, minutes, hours, days", word, "time unit", meant, error);
 }

@@ -99,15 +99,15 @@ class Config(CommandTest):
             r'\Agpu-tracker: Config file config.json: Unknown option "sleeptime": did you mean sleep_time\? Valid options are sleep_time, .*tracking_file.*\.\n\Z')
 
     def test_a_wrong_type_or_value_is_named(self):
-        units = "Valid values are bytes, gigabytes, kilobytes, megabytes, terabytes"
+        units = "Valid values are bytes, kilobytes, megabytes, gigabytes, terabytes"
         cases = [
-            ({"sleep_time": "1"}, '"sleep_time" must be a number of seconds, 0.001 or more.'),
-            ({"sleep_time": 0}, '"sleep_time" must be a number of seconds, 0.001 or more.'),
-            ({"sleep_time": True}, '"sleep_time" must be a number of seconds, 0.001 or more.'),
+            ({"sleep_time": "1"}, '"sleep_time" must be a number of seconds, 0.001 or more, such as 0.1.'),
+            ({"sleep_time": 0}, '"sleep_time" must be a number of seconds, 0.001 or more, such as 0.1.'),
+            ({"sleep_time": True}, '"sleep_time" must be a number of seconds, 0.001 or more, such as 0.1.'),
             ({"ram_unit": 3}, '"ram_unit" must be a string.'),
             ({"ram_unit": "miles"}, f'"miles" is not a valid RAM unit. {units}'),
             ({"gpu_ram_unit": "miles"}, f'"miles" is not a valid GPU RAM unit. {units}'),
-            ({"time_unit": "miles"}, '"miles" is not a valid time unit. Valid values are days, hours, minutes, seconds'),
+            ({"time_unit": "miles"}, '"miles" is not a valid time unit. Valid values are seconds, minutes, hours, days'),
             ({"n_expected_cores": 1.5}, '"n_expected_cores" must be a whole number above 0.'),
             ({"n_expected_cores": 0}, '"n_expected_cores" must be a whole number above 0.'),
             ({"n_expected_cores": 2**40}, '"n_expected_cores" must be a whole number above 0.'),

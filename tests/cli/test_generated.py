@@ -68,7 +68,7 @@ class Generated(CommandTest):
         topics = re.findall(r"(?m)^    ([a-z]+)  ", self.run_command("help").stdout)
         self.assertGreater(len(topics), 4)
         for topic in topics:
-            named = re.search(r"(?m)^More: man (\S+)$", self.run_command("help", topic).stdout)[1]
+            named = re.search(r"(?m)^More: .*\(or man (\S+)\)$", self.run_command("help", topic).stdout)[1]
             self.assertTrue((BUILD / "man" / f"{named}.1").exists(), named)
 
     def test_man_page_knows_the_environment(self):

@@ -47,11 +47,11 @@ MISTAKES = [
     (["run", "--regions", "mpi", "./x"], "--regions=mpi"),
     (["run", "--regions=cuda", "true"], "Valid are: nvtx"),
     (["run", "-e", "true"], "gpu-tracker run -- COMMAND"),
-    (["run", "--st", "0", "true"], "a number of seconds, 0.001 or more"),
-    (["run", "--st", "1s", "true"], "a number of seconds, 0.001 or more"),
+    (["run", "--st", "0", "true"], "a number of seconds, 0.001 or more, such as 0.1"),
+    (["run", "--st", "1s", "true"], "a number of seconds, 0.001 or more, such as 0.1"),
     (["run", "-f", "yaml", "true"], "Valid values are"),
     (["run", "-f", "jsno", "true"], "did you mean json?"),
-    (["run", "--ru", "GB", "true"], "Valid values are bytes, gigabytes"),
+    (["run", "--ru", "GB", "true"], "did you mean gigabytes? Valid values are bytes, kilobytes, megabytes"),
     (["run", "--tf", "x.txt", "true"], ".csv"),
     (["run", "-o", ".", "true"], "it is a folder"),
     (["run", "--limit", "8GB", "true"], "ram="),
@@ -78,6 +78,26 @@ MISTAKES = [
     (["mark", "begin", "x"], "start, stop"),
     (["help", "rnu"], "did you mean run?"),
     (["-e"], "Option -e needs a value"),
+    (["run", "-v", "true"], "gpu-tracker --version. Details of a run: -f full."),
+    (["run", "script.py", "1"], "script.py is a file here: gpu-tracker run -- python3 script.py"),
+    (["run", "./script.py"], "./script.py is a file here: gpu-tracker run -- python3 ./script.py"),
+    (["run", "no-program"], "no-program is a file here: gpu-tracker run -- ./no-program"),
+    (["run", "cd", "/tmp"], "cd is a shell's own: gpu-tracker run -- sh -c 'cd /tmp'"),
+    (["run", "source", "x"], "source is a shell's own: gpu-tracker run -- bash -c 'source x'"),
+    (["run", "-o", "a.html", "false"], "; --report a.html writes the page"),
+    (["run", "-o", "a.csv", "false"], "; --tf a.csv keeps the samples"),
+    (["run", "--tf", "x.parquet", "true"], "Parquet: gpu-tracker report x.sqlite -o x.parquet"),
+    (["run", "--st", "100ms", "true"], ", such as 0.1"),
+    (["attach", "--for", "2m", "1"], ", such as 90"),
+    (["run", "--ru", "MB", "true"], "did you mean megabytes?"),
+    (["run", "--gru", "gb", "true"], "did you mean gigabytes?"),
+    (["run", "--tu", "s", "true"], "did you mean seconds?"),
+    (["show", "samples.sqlite"], "gpu-tracker. A tracking file: gpu-tracker report samples.sqlite"),
+    (["sub-track", "analyze", "samples.csv"], ": did you mean --tf samples.csv?"),
+    (["plot", "usage.json"], "Keep samples with run --tf."),
+    (["compare", "folder"], "A folder: gpu-tracker job folder"),
+    (["compare", "folder", "usage.json"], "gpu-tracker job folder shows a folder"),
+    (["live", "999999999"], "There is no process 999999999 to track."),
 ]
 
 
@@ -144,7 +164,9 @@ class Help(CommandTest):
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.assertRegex(done.stdout, r"\A.+\.\n\nExamples:\n    gpu-tracker .*\n")
             named |= set(re.findall(r"(?m)^    ([a-z-]+(?: [a-z]+)?)  ", done.stdout.split("Commands")[1]))
-            self.assertRegex(done.stdout, r"\nMore: man gpu-tracker-[a-z-]+\n\Z")
+            more = re.search(r"\nMore: gpu-tracker ([a-z -]+) --help \(or man gpu-tracker-[a-z-]+\)\n\Z", done.stdout)
+            self.assertTrue(more, done.stdout)
+            self.assertEqual(self.run_command(*more[1].split(), "--help").returncode, 0)
             self.assertLessEqual(len(done.stdout.splitlines()), ONE_SCREEN, topic)
         self.assertEqual(named, set(self.commands()))
 
@@ -202,8 +224,16 @@ class Help(CommandTest):
         self.assertEqual((self.folder / "done").read_text(), "done\n")
 
     def test_version(self):
-        for option in ("-v", "--version"):
-            self.assertRegex(self.run_command(option).stdout, r"\A[0-9]+\.[0-9]+\.[0-9]+\n\Z")
+        for options in (["-v"], ["--version"], ["-v", "-e", "true"], ["run", "--version"]):
+            self.assertRegex(self.run_command(*options).stdout, r"\A[0-9]+\.[0-9]+\.[0-9]+\n\Z")
+
+    def test_v_after_a_command_is_no_way_to_lose_a_job(self):
+        version = "-v is the version: gpu-tracker --version."
+        for command in (["run", "-v", "--", "touch", "started"], ["-v", "run", "touch", "started"], ["attach", "-qv", "1"]):
+            self.assert_fails(self.run_command(*command), 2, f"{version} Details of a run: -f full.")
+        self.assert_fails(self.run_command("serve", "-v"), 2, version)
+        self.assert_folder_is()
+        self.assertNotIn("-v", self.run_command("run", "--help").stdout.split())
 
     def test_help_to_a_full_disk_is_an_error(self):
         with open("/dev/full", "w") as full:
@@ -265,7 +295,11 @@ class WrongUse(CommandTest):
 
     def test_mistakes_are_answered_with_the_way_out(self):
         self.assertGreaterEqual(len(MISTAKES), 40)
-        (self.folder / "plain").write_text("no program")
+        for name in "plain", "script.py", "no-program", "samples.sqlite":
+            (self.folder / name).write_text("no program")
+        (self.folder / "no-program").chmod(0o755)
+        (self.folder / "folder").mkdir()
+        self.run_command("run", "-q", "-o", "usage.json", "true")
         for words, way_out in MISTAKES:
             with self.subTest(words=words):
                 done = self.run_command(*words)
@@ -321,17 +355,17 @@ class WrongUse(CommandTest):
             self.assertIn(f"Unknown option {name.partition('=')[0]}: did you mean {nearest}?\n", said)
 
     def test_a_wrong_value_names_the_option_and_the_valid_ones(self):
-        units = "Valid values are bytes, gigabytes, kilobytes, megabytes, terabytes"
+        units = "Valid values are bytes, kilobytes, megabytes, gigabytes, terabytes"
         cases = [
             (["-f", "xml"], '"xml" is not a valid format. Valid values are "summary", "text", "full", "json", "pickle" or "prometheus".'),
             (["-f", "jsno"], '"jsno" is not a valid format: did you mean json? Valid values are "summary", "text", "full", "json", "pickle" or "prometheus".'),
             (["--ru", "miles"], f'"miles" is not a valid RAM unit. {units}'),
             (["--gru=miles"], f'"miles" is not a valid GPU RAM unit. {units}'),
-            (["--tu=miles"], '"miles" is not a valid time unit. Valid values are days, hours, minutes, seconds'),
-            (["--st=0.0009"], "--st=0.0009 is not a valid sleep time. It is a number of seconds, 0.001 or more."),
-            (["--st=soon"], "--st=soon is not a valid sleep time. It is a number of seconds, 0.001 or more."),
-            (["--st=nan"], "--st=nan is not a valid sleep time. It is a number of seconds, 0.001 or more."),
-            (["--st="], "--st= is not a valid sleep time. It is a number of seconds, 0.001 or more."),
+            (["--tu=miles"], '"miles" is not a valid time unit. Valid values are seconds, minutes, hours, days'),
+            (["--st=0.0009"], "--st=0.0009 is not a valid sleep time. It is a number of seconds, 0.001 or more, such as 0.1."),
+            (["--st=soon"], "--st=soon is not a valid sleep time. It is a number of seconds, 0.001 or more, such as 0.1."),
+            (["--st=nan"], "--st=nan is not a valid sleep time. It is a number of seconds, 0.001 or more, such as 0.1."),
+            (["--st="], "--st= is not a valid sleep time. It is a number of seconds, 0.001 or more, such as 0.1."),
             (["--nec=0"], "--nec=0 is not a valid number of cores. It is a whole number above 0."),
             (["--nec=2.5"], "--nec=2.5 is not a valid number of cores. It is a whole number above 0."),
             (["--ram=much"], '"much" is not a valid RAM mode. Valid values are adaptive, exact, totals'),
@@ -382,7 +416,7 @@ class WrongUse(CommandTest):
                 (["--limit", "rma=8GB"], '"rma=8GB" is not a valid limit: did you mean ram? Limits are ram, gpu_ram, seconds and cpu_seconds, '),
                 (["--regions=nvtxx"], '"nvtxx" is not a source of regions: did you mean nvtx? Valid are: nvtx'),
                 (["--regions", "--region-exact=peek"], '"peek" is not a kind of exact figures: did you mean peak? Valid are: 1, peak, counters, gpu.'),
-                (["--tconfig", "c.json"], '"gigabyts" is not a valid RAM unit: did you mean gigabytes? Valid values are bytes, gigabytes, '),
+                (["--tconfig", "c.json"], '"gigabyts" is not a valid RAM unit: did you mean gigabytes? Valid values are bytes, kilobytes, '),
                 (["--tconfig", "d.json"], 'Unknown option "ram_uint": did you mean ram_unit? Valid options are '),
         ):
             with self.subTest(options=options):
@@ -396,7 +430,7 @@ class WrongUse(CommandTest):
             '"me" is not a process ID. It is a whole number, as ps or pgrep show it. To start a command: gpu-tracker run -- COMMAND')
         self.assert_fails(
             self.run_command("attach", "--for=ever", "1"), 1,
-            "--for=ever is not a valid duration. It is a number of seconds, 0.001 or more.")
+            "--for=ever is not a valid duration. It is a number of seconds, 0.001 or more, such as 90.")
 
 
 class Spelling(CommandTest):

@@ -10,6 +10,8 @@ static void reads_sizes_in_powers_of_1000_and_1024(void **state)
     struct gput_limits limits = gput_limits_default();
     assert_int_equal(gput_limits_parse("ram=8GB", &limits, NULL), GPUT_OK);
     assert_true(limits.values[GPUT_LIMIT_RAM] == 8e9);
+    assert_int_equal(gput_limits_parse("ram=2G", &limits, NULL), GPUT_OK);
+    assert_true(limits.values[GPUT_LIMIT_RAM] == 2e9);
     assert_int_equal(gput_limits_parse("ram=1.5gib", &limits, NULL), GPUT_OK);
     assert_true(limits.values[GPUT_LIMIT_RAM] == 1.5 * 1024 * 1024 * 1024);
     assert_int_equal(gput_limits_parse("ram=2 MB", &limits, NULL), GPUT_OK);

@@ -4,6 +4,7 @@
 #include "model/units.h"
 
 #include <math.h>
+#include <string.h>
 
 static void every_unit_parses_from_its_name(void **state)
 {
@@ -41,14 +42,20 @@ static void an_unknown_unit_lists_the_valid_ones(void **state)
     enum gput_time_unit time = GPUT_TIME_UNIT_DAYS;
     assert_int_equal(ram_unit_parse("x", "GPU RAM", &ram, &error), GPUT_ERROR_INVALID);
     assert_string_equal(error.message,
-        "\"x\" is not a valid GPU RAM unit. Valid values are bytes, gigabytes, kilobytes, "
-        "megabytes, terabytes");
+        "\"x\" is not a valid GPU RAM unit. Valid values are bytes, kilobytes, megabytes, "
+        "gigabytes, terabytes");
     assert_int_equal(ram, GPUT_RAM_UNIT_TERABYTES);
     assert_int_equal(time_unit_parse("Hours", &time, &error), GPUT_ERROR_INVALID);
     assert_string_equal(error.message, "\"Hours\" is not a valid time unit: did you mean hours? "
-                                       "Valid values are days, hours, minutes, seconds");
+                                       "Valid values are seconds, minutes, hours, days");
     assert_int_equal(time, GPUT_TIME_UNIT_DAYS);
     assert_int_equal(ram_unit_parse("", "RAM", &ram, NULL), GPUT_ERROR_INVALID);
+    assert_int_equal(ram_unit_parse("MB", "RAM", &ram, &error), GPUT_ERROR_INVALID);
+    assert_string_equal(error.message, "\"MB\" is not a valid RAM unit: did you mean megabytes? "
+                                       "Valid values are bytes, kilobytes, megabytes, gigabytes, "
+                                       "terabytes");
+    assert_int_equal(time_unit_parse("s", &time, &error), GPUT_ERROR_INVALID);
+    assert_non_null(strstr(error.message, "did you mean seconds?"));
 }
 
 static void whole_bytes_stay_whole_in_every_unit(void **state)

@@ -234,14 +234,14 @@ class States(package.PackageTest):
                 self.assertRaises(FileExistsError, gput.Tracker, tracking_file=name)
 
     def test_arguments_are_checked(self):
-        units = "bytes, gigabytes, kilobytes, megabytes, terabytes"
+        units = "bytes, kilobytes, megabytes, gigabytes, terabytes"
         for message, arguments in {
             f'"x" is not a valid RAM unit. Valid values are {units}': {"ram_unit": "x"},
             f'"x" is not a valid GPU RAM unit. Valid values are {units}': {"gpu_ram_unit": "x"},
-            '"x" is not a valid time unit. Valid values are days, hours, minutes, seconds': {"time_unit": "x"},
+            '"x" is not a valid time unit. Valid values are seconds, minutes, hours, days': {"time_unit": "x"},
             '"totls" is not a valid RAM mode: did you mean totals? Valid values are adaptive, exact, totals': {"ram_mode": "totls"},
             'Invalid file name: "a.txt". Valid file extensions are ".csv" and ".sqlite".': {"tracking_file": "a.txt"},
-            "sleep_time must be a number of seconds, 0.001 or more.": {"sleep_time": 0},
+            "sleep_time must be a number of seconds, 0.001 or more, such as 0.1.": {"sleep_time": 0},
             '"x" is not a valid GPU brand. Supported values are "nvidia", "amd" and "intel".': {"gpu_brand": "x"},
             '"nvidai" is not a valid GPU brand: did you mean nvidia? Supported values are "nvidia", "amd" and "intel".': {"gpu_brand": "nvidai"},
             "gpu_uuids is not None but the set is empty. Please provide a set of at least one GPU UUID.": {"gpu_uuids": set()},
@@ -257,7 +257,7 @@ class States(package.PackageTest):
     def test_takes_no_number_that_the_command_and_config_files_refuse(self):
         number = "a number of seconds, "
         for name, option, wanted, values in (
-            ("sleep_time", "--st", number + "0.001 or more", (0, -1, 1e9, math.nan, math.inf)),
+            ("sleep_time", "--st", number + "0.001 or more, such as 0.1", (0, -1, 1e9, math.nan, math.inf)),
             ("push_interval", "--push-interval", number + "0.5 or more", (-5, 0.4, 1e9, math.nan, math.inf)),
             ("push_timeout", "--push-timeout", number + "0.1 to 3600", (-5, 0.05, 3601, math.nan, math.inf)),
             ("carbon_intensity", "--carbon-intensity", "grams of CO2 for a kWh, 0 or more, or the code of a country", (-1, math.inf)),

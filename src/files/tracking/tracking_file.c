@@ -21,7 +21,9 @@ int tracking_format_of(
         }
     }
     return error_set(error, GPUT_ERROR_INVALID,
-        "Invalid file name: \"%s\". Valid file extensions are \".csv\" and \".sqlite\".", path);
+        "Invalid file name: \"%s\". Valid file extensions are \".csv\" and \".sqlite\".%s", path,
+        text_ends_with(path, ".parquet") ? " Parquet: gpu-tracker report x.sqlite -o x.parquet"
+                                         : "");
 }
 
 int tracking_file_check_name(const char *path, struct gput_error *error)

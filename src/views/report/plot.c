@@ -64,7 +64,8 @@ static int find_times(struct plot *plot, bool with_blocks, struct gput_error *er
         TRY(plot_blocks_find_times(plot->payload, &start, &end, error));
     if (isnan(start))
         return error_set(error, GPUT_ERROR_INVALID,
-            "There is nothing to draw: the input has neither curves nor code blocks.");
+            "There is nothing to draw: the input has neither curves nor code blocks. Keep samples "
+            "with run --tf.");
     plot->chart.start = fmax(start, options->start_seconds);
     plot->chart.end = fmin(end, options->end_seconds);
     if (plot->chart.start > plot->chart.end)
