@@ -11,6 +11,8 @@
 #define MIN_SECONDS 10.0
 /* The same of a GPU that was asked for: a program that is to use one has it by then. */
 #define MIN_GPU_SECONDS 1.0
+/* The same of cores that others kept busy: such a run took longer than it would have alone. */
+#define MIN_SHARED_SECONDS 1.0
 /* What counts as left unused. */
 #define UNUSED_RAM 0.2
 #define UNUSED_RAM_MIN_BYTES 4e9
@@ -127,7 +129,7 @@ static void add_unused_cores(struct advice *advice)
     if (used + others > BUSY * allowed)
         add(advice, "%s of %g cores used: others kept %s of them busy.", text, allowed,
             human_cores(others, text_of_others));
-    else
+    else if (results->elapsed_seconds >= MIN_SECONDS)
         add(advice, "%s of %g cores used.", text, allowed);
 }
 
@@ -136,8 +138,6 @@ static void add_waste(struct advice *advice)
 {
     const struct gput_results *results = advice->results;
     char limit_text[HUMAN_SIZE];
-    add_unused_cores(advice);
-
     double limit = results->static_data.allowed_ram_bytes;
     double peak = results_ram_of_limit(results, results->max[GPUT_COMBINED_RAM]);
     if (limit >= UNUSED_RAM_MIN_BYTES && peak <= UNUSED_RAM * limit)
@@ -170,6 +170,8 @@ size_t results_advice(const struct gput_results *results, char texts[MAX_ADVICE]
         add(&advice, "At least %.0f %% of CPU time in %.0f or more processes under 50 ms.", percent,
             accounting->short_lived_processes);
     add_idle_gpus(&advice);
+    if (results->elapsed_seconds >= MIN_SHARED_SECONDS)
+        add_unused_cores(&advice);
     if (results->elapsed_seconds >= MIN_SECONDS)
         add_waste(&advice);
     return advice.count;

@@ -19,8 +19,12 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* A bound that is farther away than this is worth a word. */
-#define NOTABLE_RISE 1.05
+/* A bound is worth a word where more than a tenth of the peak may be unseen. */
+#define NOTABLE_RISE 1.1
+/* A peak without a useful bound is called "at least" above this part of what there is. */
+#define NOTABLE_PART 0.5
+/* CPU time below this is a few clock ticks: the kernel cannot divide it. */
+#define DIVISIBLE_CPU_SECONDS 0.01
 
 /* Writes how long it took, and how it ended. Of a process that was attached to, the results have
  * what the kernel announced of its end. */
@@ -102,8 +106,8 @@ static void write_cpu(struct summary *summary)
 }
 
 /* Writes the peak of RAM as a share of what is allowed, or of the machine's. A bound is worth a
- * word where the peak may have been notably higher; one that is far away says nothing. Reports of
- * the older gpu_tracker have none. */
+ * word where the peak may have been notably higher; one that is far away says nothing, and the peak
+ * is then "at least" where it is near what there is. Reports of the older gpu_tracker have none. */
 static void write_ram(struct summary *summary)
 {
     const struct gput_results *results = summary->results;
@@ -112,11 +116,14 @@ static void write_ram(struct summary *summary)
     char bound[64] = "", parts[96] = "", share[HUMAN_SIZE];
     double peak = results->max[GPUT_COMBINED_RAM];
     double at_most = results->peaks.combined.at_most_bytes;
+    bool is_limited = !isnan(data->allowed_ram_bytes);
+    double limit = is_limited ? data->allowed_ram_bytes : data->ram_system_capacity_bytes;
+    bool is_far_below = peak <= NOTABLE_PART * limit;
     bool is_notable = isnan(peak) ? !isnan(at_most) : at_most > peak * NOTABLE_RISE;
     bool is_useful = isnan(peak) || at_most <= peak * GPUT_USEFUL_BOUND;
     if (is_notable && is_useful)
         snprintf(bound, sizeof bound, " (at most %s)", human_bytes(at_most, figure));
-    else if (!is_useful && results_are_own(results))
+    else if (!is_useful && !is_far_below && results_are_own(results))
         snprintf(bound, sizeof bound, " (at least)");
     if (isnan(peak)) {
         summary_row(summary, "RAM", "n/a", "%s%s",
@@ -131,8 +138,6 @@ static void write_ram(struct summary *summary)
         snprintf(parts, sizeof parts, "; main %s, children %s",
             human_bytes(results->max[GPUT_MAIN_RAM], figure),
             human_bytes(results->max[GPUT_DESCENDANTS_RAM], other));
-    bool is_limited = !isnan(data->allowed_ram_bytes);
-    double limit = is_limited ? data->allowed_ram_bytes : data->ram_system_capacity_bytes;
     human_bytes(peak, figure);
     human_bytes(limit, whole);
     if (is_limited && results_ram_is_not_of_limit(results, peak)) {
@@ -176,13 +181,18 @@ static void write_energy(struct summary *summary)
     if (!isnan(energy->co2e_grams))
         snprintf(co2e, sizeof co2e, "; %s CO2e", human_grams(energy->co2e_grams, grams));
     if (!isnan(energy->mean_watts)) /* of a part of the time it is not known */
-        snprintf(power, sizeof power, ", which took %s", human_watts(energy->mean_watts, watts));
+        snprintf(power, sizeof power, "; mean power %s", human_watts(energy->mean_watts, watts));
     if (isnan(energy->combined)) {
         summary_row(summary, "Energy", human_joules(energy->machine.total, figure),
             "of %s; the command's share is not known%s", parts, co2e);
         return;
     }
     human_joules(energy->machine.total, whole);
+    if (energy->combined == 0) {
+        summary_row(summary, "Energy", human_joules(0, figure), "this command; %s %s%s%s%s", parts,
+            whole, *power ? ", mean " : "", *power ? watts : "", co2e);
+        return;
+    }
     str_printf(&detail, "of the %s of %s%s%s", whole, parts, power, co2e);
     str_printf(
         &shorter, "of %s of %s%s%s%s", whole, parts, *power ? "; " : "", *power ? watts : "", co2e);
@@ -201,7 +211,7 @@ static void write_io(struct summary *summary)
     if (isnan(accounting->read_bytes) && isnan(accounting->write_bytes))
         return;
     summary_row(summary, "I/O", human_bytes(accounting->read_bytes, figure),
-        "read, %s written%s, without sockets", human_bytes(accounting->write_bytes, written),
+        "read, %s written%s (files and pipes)", human_bytes(accounting->write_bytes, written),
         is_at_least ? ", each at least" : "");
 }
 
@@ -230,6 +240,8 @@ static void write_processes(struct summary *summary)
 
 /* What a user calls what a source gives; others have the label of their name. */
 static const char *const missing_names[][2] = {
+    {"after_last_sample", "what came after the last sample"},
+    {"before_attaching", "what came before attaching"},
     {"bytes", "bytes read and written"},
     {"counts", "I/O and page faults"},
     {"cpu_split", "user and system time"},
@@ -239,19 +251,30 @@ static const char *const missing_names[][2] = {
     {"system", "the machine"},
 };
 
+/* Whether a source is worth a word in "Not measured". Who used a GPU is not a second gap where
+ * there is none, and the parts of a very small CPU time tell nothing. */
+static bool is_gap(const struct gput_results *results, const struct gput_source *source)
+{
+    const struct gput_source *gpu = results_find_source(results, "gpu");
+    bool has_no_gpu = gpu && gpu->state == GPUT_SOURCE_UNAVAILABLE;
+    bool is_short = results->accounting.kernel_cpu_seconds < DIVISIBLE_CPU_SECONDS;
+    if (source->state != GPUT_SOURCE_UNAVAILABLE)
+        return false;
+    if (strcmp(source->name, "process_gpu_ram") == 0)
+        return !has_no_gpu;
+    return strcmp(source->name, "cpu_split") != 0 || !is_short;
+}
+
 /* Writes "Not measured  GPU, CPU energy", in a column of its own, for its label is longer than
- * others. Who used a GPU is not a second gap where there is none. */
+ * others. */
 static void write_missing(struct summary *summary)
 {
     static const char label[] = "Not measured";
     const struct gput_results *results = summary->results;
-    const struct gput_source *gpu = results_find_source(results, "gpu");
-    bool has_no_gpu = gpu && gpu->state == GPUT_SOURCE_UNAVAILABLE;
     CLEANUP_STR struct str list = {0};
     for (uint32_t i = 0; i < results->n_sources && i < GPUT_MAX_SOURCES; i++) {
         const char *source = results->sources[i].name, *name = NULL;
-        if (results->sources[i].state != GPUT_SOURCE_UNAVAILABLE ||
-            (has_no_gpu && strcmp(source, "process_gpu_ram") == 0))
+        if (!is_gap(results, &results->sources[i]))
             continue;
         for (size_t k = 0; k < sizeof missing_names / sizeof *missing_names; k++)
             if (strcmp(missing_names[k][0], source) == 0)

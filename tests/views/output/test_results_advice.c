@@ -136,7 +136,13 @@ static void cores_that_others_kept_busy(void **state)
     results.accounting.kernel_cpu_seconds = 60;
     results.mean[GPUT_CPU_SYSTEM_SUM] = 380;
     expect(&results, "1.0 of 4 cores used: others kept 2.8 of them busy.");
+    results.elapsed_seconds = 2; /* already of a short run */
+    results.accounting.kernel_cpu_seconds = 2;
+    expect(&results, "1.0 of 4 cores used: others kept 2.8 of them busy.");
     results.mean[GPUT_CPU_SYSTEM_SUM] = 300;
+    expect(&results, NULL);
+    results.elapsed_seconds = 60;
+    results.accounting.kernel_cpu_seconds = 60;
     expect(&results, "1.0 of 4 cores used.");
     results.mean[GPUT_CPU_SYSTEM_SUM] = 380; /* others had the 60 that are not allowed */
     results.static_data.system_core_count = 64;

@@ -84,8 +84,8 @@ static void all_lines_of_a_training_run(void **state)
         "20 s\n"
         "  RAM                6 GB  peak, 75 % of the allowed 8 GB (machine: 64 GB); main 5 GB, "
         "children 1.2 GB\n"
-        "  Energy            60 kJ  of the 65 kJ of CPU packages, DRAM and GPUs, which took 338 W\n"
-        "  I/O              1.7 GB  read, 12 MB written, without sockets\n"
+        "  Energy            60 kJ  of the 65 kJ of CPU packages, DRAM and GPUs; mean power 338 W\n"
+        "  I/O              1.7 GB  read, 12 MB written (files and pipes)\n"
         "  Processes             9  24 threads seen at once\n"
         "  Not measured  CPU energy, GPU power (why: -f full, gpu-tracker doctor)\n");
     free(text);
@@ -136,6 +136,37 @@ static void power_that_is_not_known_is_left_out(void **state)
     free(text);
 }
 
+static void a_command_without_energy_has_that_of_the_machine(void **state)
+{
+    (void)state;
+    struct gput_results results = training();
+    results.energy.combined = 0;
+    results.energy.machine.total = 60.3;
+    results.energy.machine.package = results.energy.machine.dram = NAN;
+    results.energy.machine.battery = NAN;
+    results.energy.mean_watts = 59.9;
+    char *text = summarize(&results, NULL);
+    assert_non_null(
+        strstr(text, "  Energy              0 J  this command; GPUs 60.3 J, mean 59.9 W\n"));
+    free(text);
+}
+
+static void parts_of_little_cpu_time_are_no_gap(void **state)
+{
+    (void)state;
+    struct gput_results results = training();
+    results.sources[1] = (struct gput_source){"cpu_split", GPUT_SOURCE_UNAVAILABLE, "few ticks"};
+    results.sources[2] = (struct gput_source){"before_attaching", GPUT_SOURCE_UNAVAILABLE, "late"};
+    char *text = summarize(&results, NULL);
+    assert_non_null(
+        strstr(text, "  Not measured  user and system time, what came before attaching (why:"));
+    free(text);
+    results.accounting.kernel_cpu_seconds = 0.009;
+    text = summarize(&results, NULL);
+    assert_non_null(strstr(text, "  Not measured  what came before attaching (why:"));
+    free(text);
+}
+
 static void lower_bounds_say_so(void **state)
 {
     (void)state;
@@ -160,11 +191,15 @@ static void lower_bounds_say_so(void **state)
     char *unbounded = summarize(&results, NULL);
     assert_non_null(strstr(unbounded, "6 GB  peak (at least), 75 %"));
     free(unbounded);
+    results.static_data.allowed_ram_bytes = 64e9; /* far from that, it matters to nobody */
+    char *little = summarize(&results, NULL);
+    assert_non_null(strstr(little, "6 GB  peak, 9 %"));
+    free(little);
     assert_null(strstr(text, "each at least"));
     free(text);
     results.sources[2] = (struct gput_source){"counts", GPUT_SOURCE_SAMPLED, "at least: …"};
     text = summarize(&results, NULL);
-    assert_non_null(strstr(text, "read, 12 MB written, each at least, without sockets\n"));
+    assert_non_null(strstr(text, "read, 12 MB written, each at least (files and pipes)\n"));
     free(text);
 }
 
@@ -347,7 +382,7 @@ static void lines_are_broken_where_the_screen_ends(void **state)
     assert_non_null(strstr(
         text, "  Energy            60 kJ  of 65 kJ of CPU packages, DRAM and GPUs; 338 W\n"));
     assert_non_null(
-        strstr(text, "  I/O              1.7 GB  read, 123 MB written, without sockets\n"));
+        strstr(text, "  I/O              1.7 GB  read, 123 MB written (files and pipes)\n"));
     assert_lines_fit(text, 80);
     free(text);
 }
@@ -445,6 +480,8 @@ int main(void)
         cmocka_unit_test(all_lines_of_a_training_run),
         cmocka_unit_test(a_process_that_was_running_is_named),
         cmocka_unit_test(power_that_is_not_known_is_left_out),
+        cmocka_unit_test(a_command_without_energy_has_that_of_the_machine),
+        cmocka_unit_test(parts_of_little_cpu_time_are_no_gap),
         cmocka_unit_test(lower_bounds_say_so),
         cmocka_unit_test(what_is_missing_is_left_out_or_said),
         cmocka_unit_test(all_gpus_have_one_form),
