@@ -1,6 +1,8 @@
 /* gpu-tracker compare: the results of several runs side by side. */
 #include "base/error.h"
+#include "base/human.h"
 #include "base/screen.h"
+#include "base/text.h"
 #include "common/message.h"
 #include "options/arguments.h"
 #include "track/report.h"
@@ -20,91 +22,117 @@
 #define VALUE_WIDTH 22
 #define NAME_SIZE 80
 
+static const char *write_percent(double percent, char *text)
+{
+    text_fit(text, HUMAN_SIZE, isnan(percent) ? "n/a" : "%.1f %%", percent);
+    return text;
+}
+
+static const char *write_whole(double number, char *text)
+{
+    text_fit(text, HUMAN_SIZE, isnan(number) ? "n/a" : "%.0f", number);
+    return text;
+}
+
 /* What is compared: columns of the table "ranks", which has a row a file. */
 static const struct figure {
-    const char *label, *column, *unit;
-    int decimals;
+    const char *label, *column;
+    const char *(*write)(double value, char *text);
+    bool is_code; /* no change of it is a percentage */
 } figures[] = {
-    {"Wall time", "seconds", "s", 3},
-    {"CPU time", "cpu_seconds", "s", 3},
-    {"Cores used", "busy_cores", "", 2},
-    {"RAM peak", "max_ram_bytes", "B", 0},
-    {"GPU RAM peak", "max_gpu_ram_bytes", "B", 0},
-    {"GPU use", "gpu_percent", "%", 1},
-    {"Energy", "energy_joules", "J", 1},
-    {"Exit status", "exit_status", "", 0},
+    {"Wall time", "seconds", human_seconds, false},
+    {"CPU time", "cpu_seconds", human_seconds, false},
+    {"Cores used", "busy_cores", human_cores, false},
+    {"RAM peak", "max_ram_bytes", human_bytes, false},
+    {"GPU RAM peak", "max_gpu_ram_bytes", human_bytes, false},
+    {"GPU use", "gpu_percent", write_percent, false},
+    {"Energy", "energy_joules", human_joules, false},
+    {"Exit status", "exit_status", write_whole, true},
 };
 
-static double value_of(const struct gput_table *ranks, size_t row, const char *name)
+/* The column of that name; their number: there is none. */
+static size_t column_of(const struct gput_table *ranks, const char *name)
 {
     size_t column = 0, count = gput_table_column_count(ranks);
     while (column < count && strcmp(gput_table_column_name(ranks, column), name) != 0)
         column++;
-    if (column == count || gput_table_is_missing(ranks, row, column))
+    return column;
+}
+
+static double value_of(const struct gput_table *ranks, size_t row, const char *name)
+{
+    size_t column = column_of(ranks, name);
+    if (column == gput_table_column_count(ranks) || gput_table_is_missing(ranks, row, column))
         return NAN;
     return gput_table_column_type(ranks, column) == GPUT_COLUMN_INT
                ? (double)gput_table_int(ranks, row, column)
                : gput_table_double(ranks, row, column);
 }
 
-static const char *path_of(const struct gput_table *ranks, size_t row)
+/* The text of a column; "": there is none. */
+static const char *text_of(const struct gput_table *ranks, size_t row, const char *name)
 {
-    size_t column = 0, count = gput_table_column_count(ranks);
-    while (column < count && strcmp(gput_table_column_name(ranks, column), "path") != 0)
-        column++;
-    const char *path = column < count ? gput_table_text(ranks, row, column) : NULL;
-    return path ? path : "";
+    size_t column = column_of(ranks, name);
+    const char *text =
+        column < gput_table_column_count(ranks) ? gput_table_text(ranks, row, column) : NULL;
+    return text ? text : "";
 }
 
 /* The row of a file; the files may have been sorted. */
 static size_t row_of(const struct gput_table *ranks, const char *path)
 {
     size_t row = 0, count = gput_table_row_count(ranks);
-    while (row < count && strcmp(path_of(ranks, row), path) != 0)
+    while (row < count && strcmp(text_of(ranks, row, "path"), path) != 0)
         row++;
     return row;
-}
-
-/* "104 MB"; all cells of a row have the unit that fits the largest. */
-static void print_value(
-    char *text, size_t size, const struct figure *figure, double value, double largest)
-{
-    static const char *const prefixes[] = {"", "k", "M", "G", "T"};
-    size_t prefix = 0;
-    bool is_scaled = strcmp(figure->unit, "B") == 0 || strcmp(figure->unit, "J") == 0;
-    for (; is_scaled && largest >= 1000 && prefix < 4; prefix++) {
-        largest /= 1000;
-        value /= 1000;
-    }
-    if (isnan(value))
-        snprintf(text, size, "n/a");
-    else
-        snprintf(text, size, "%.*f%s%s%s", prefix > 0 ? 2 : figure->decimals, value,
-            figure->unit[0] ? " " : "", prefixes[prefix], figure->unit);
 }
 
 /* One row, unless no file has the figure. */
 static void print_figure(FILE *file, const struct gput_table *ranks, const struct figure *figure,
     const size_t *rows, size_t count)
 {
-    double largest = 0, first = value_of(ranks, rows[0], figure->column);
+    double first = value_of(ranks, rows[0], figure->column);
     bool is_known = false;
-    for (size_t i = 0; i < count; i++) {
-        double value = value_of(ranks, rows[i], figure->column);
-        is_known |= !isnan(value);
-        largest = fmax(largest, value);
-    }
+    for (size_t i = 0; i < count; i++)
+        is_known |= !isnan(value_of(ranks, rows[i], figure->column));
     if (!is_known)
         return;
     fprintf(file, "%-*s", LABEL_WIDTH, figure->label);
     for (size_t i = 0; i < count; i++) {
-        char text[64], change[32] = "", whole[96];
+        char text[HUMAN_SIZE], change[32] = "", whole[96];
         double value = value_of(ranks, rows[i], figure->column);
-        print_value(text, sizeof text, figure, value, largest);
-        if (i > 0 && first > 0 && !isnan(value) && figure->decimals + figure->unit[0] > 0)
+        if (i > 0 && first > 0 && !isnan(value) && !figure->is_code)
             snprintf(change, sizeof change, " (%+.1f %%)", 100 * (value - first) / first);
-        snprintf(whole, sizeof whole, "%s%s", text, change);
+        snprintf(whole, sizeof whole, "%s%s", figure->write(value, text), change);
         fprintf(file, "  %*s", VALUE_WIDTH, whole);
+    }
+    fputc('\n', file);
+}
+
+/* Prints a text to the right of its column. Where that is too narrow, the beginning is cut: the
+ * ends of names and commands differ. */
+static void print_text(FILE *file, const char *text)
+{
+    char shown[NAME_SIZE];
+    size_t length = strlen(text), cut = length > VALUE_WIDTH ? length - VALUE_WIDTH : 0;
+    snprintf(shown, sizeof shown, "%.*s", VALUE_WIDTH, text + cut);
+    fprintf(file, "  %*.*s", VALUE_WIDTH, (int)screen_clean(shown, strlen(shown)), shown);
+}
+
+/* Prints the commands, unless all files have the same one. */
+static void print_commands(
+    FILE *file, const struct gput_table *ranks, const size_t *rows, size_t count)
+{
+    const char *first = text_of(ranks, rows[0], "command");
+    size_t i = 1;
+    while (i < count && strcmp(text_of(ranks, rows[i], "command"), first) == 0)
+        i++;
+    if (i == count)
+        return;
+    fprintf(file, "%-*s", LABEL_WIDTH, "Command");
+    for (i = 0; i < count; i++) {
+        const char *command = text_of(ranks, rows[i], "command");
+        print_text(file, *command ? command : "n/a");
     }
     fputc('\n', file);
 }
@@ -113,13 +141,10 @@ static void print_all(FILE *file, const struct gput_table *ranks, char *const *p
     const size_t *rows, size_t count)
 {
     fprintf(file, "%-*s", LABEL_WIDTH, "");
-    for (size_t i = 0; i < count; i++) {
-        char name[NAME_SIZE];
-        size_t length = strlen(paths[i]), cut = length > VALUE_WIDTH ? length - VALUE_WIDTH : 0;
-        snprintf(name, sizeof name, "%s", paths[i] + cut); /* the ends of names differ */
-        fprintf(file, "  %*.*s", VALUE_WIDTH, (int)screen_clean(name, strlen(name)), name);
-    }
+    for (size_t i = 0; i < count; i++)
+        print_text(file, paths[i]);
     fputc('\n', file);
+    print_commands(file, ranks, rows, count);
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
         print_figure(file, ranks, &figures[i], rows, count);
 }

@@ -311,10 +311,19 @@ class Runs(CommandTest):
         first, unit, second, _, change, _ = rows["RAM peak"]
         self.assertEqual(unit, "MB")
         for shown, peak in (first, peaks[0]), (second, peaks[1]):
-            self.assertAlmostEqual(float(shown), peak, delta=0.01)
-        self.assertAlmostEqual(float(change.strip("(+")), 100 * (float(second) / float(first) - 1), delta=1)
+            self.assertEqual(f"{float(shown):.3g}", f"{peak:.3g}")  # as in the summary
+        self.assertAlmostEqual(float(change.strip("(+")), 100 * (peaks[1] / peaks[0] - 1), delta=0.06)
+        self.assertNotIn("Command", rows)
         table = self.run_command("compare", "a.json", "b.json", "-f", "csv").stdout.splitlines()
         self.assertEqual((len(table), "max_ram_bytes" in table[0]), (3, True))
+
+    def test_commands_that_differ_are_named(self):
+        self.assertEqual(self.run_command("run", "-q", "-o", "c.json", "--", "true").returncode, 0)
+        lines = self.run_command("compare", "a.json", "c.json").stdout.splitlines()
+        label, first, second = lines[1].split()
+        self.assertEqual((label, second), ("Command", "true"))
+        self.assertIn("python", first)
+        self.assertRegex(lines[2], r"^Wall time +[0-9.]+ m?s +[0-9.]+ m?s \(-[0-9.]+ %\)$")
 
     def test_what_is_no_result_of_a_run_is_named_with_the_way_out(self):
         (self.folder / "x.json").write_text("[]")
