@@ -14,7 +14,22 @@ struct interpreter {
     const char *flags;   /* options without a value, or with the value joined */
     const char *values;  /* options whose value is the next word */
     const char *runs;    /* options whose value is what runs; it is part of the name */
+    const char *command; /* a word that has to come first: accelerate launch */
     bool takes_no_script;
+};
+
+/* Programs that run another command, which has the name: nohup python3 train.py. */
+static const struct interpreter wrappers[] = {
+    {.names = "env",
+        .letters = "i0v",
+        .flags = "- --ignore-environment --debug",
+        .values = "-u -C --unset --chdir"},
+    {.names = "nohup"},
+    {.names = "nice", .letters = "0123456789", .flags = "-n*", .values = "-n --adjustment"},
+    {.names = "time",
+        .letters = "apqv",
+        .flags = "--append --portability --quiet --verbose",
+        .values = "-o -f --output --format"},
 };
 
 static const struct interpreter interpreters[] = {
@@ -69,6 +84,20 @@ static const struct interpreter interpreters[] = {
                   "--log-dir --log_dir -r --redirects -t --tee --master-addr --master_addr "
                   "--master-port --master_port --local-addr --local_addr",
         .runs = "-m --module"},
+    {.names = "accelerate",
+        .flags = "--cpu --multi_gpu --multi-gpu --tpu --use_deepspeed --use-deepspeed --use_fsdp "
+                 "--use-fsdp --use_megatron_lm --use-megatron-lm --same_network --same-network "
+                 "--no_python --no-python --quiet -q --debug",
+        .values = "--config_file --config-file --num_processes --num-processes --num_machines "
+                  "--num-machines --machine_rank --machine-rank --mixed_precision "
+                  "--mixed-precision --dynamo_backend --dynamo-backend --gpu_ids --gpu-ids "
+                  "--num_cpu_threads_per_process --num-cpu-threads-per-process "
+                  "--main_process_ip --main-process-ip --main_process_port --main-process-port "
+                  "--rdzv_backend --rdzv-backend --deepspeed_config_file --deepspeed-config-file "
+                  "--zero_stage --zero-stage --gradient_accumulation_steps "
+                  "--gradient-accumulation-steps",
+        .runs = "-m --module",
+        .command = "launch"},
 };
 
 /* Returns the next word of a list and its *length, or NULL at the end. */
@@ -101,16 +130,18 @@ static bool is_version_of(const char *name, const char *program, size_t length)
     return !*version || (version > name + length && strcmp(version, "t") == 0);
 }
 
-static const struct interpreter *find_interpreter(const char *program)
+/* Returns the row of a program in any version, or NULL. */
+static const struct interpreter *find(
+    const struct interpreter *rows, size_t n_rows, const char *program)
 {
     const char *slash = strrchr(program, '/'), *name = slash ? slash + 1 : program;
     size_t length;
     name += name[0] == '-'; /* of a login shell */
-    for (size_t i = 0; i < sizeof interpreters / sizeof *interpreters; i++) {
-        const char *at = interpreters[i].names;
+    for (size_t i = 0; i < n_rows; i++) {
+        const char *at = rows[i].names;
         for (; (at = next_of_list(at, &length)); at += length) {
             if (is_version_of(name, at, length))
-                return &interpreters[i];
+                return &rows[i];
         }
     }
     return NULL;
@@ -148,17 +179,46 @@ static bool is_skipped(const struct interpreter *interpreter, const char *word, 
     return are_letters(interpreter, word, takes_next);
 }
 
-/* Adds what the interpreter runs: a script, or an option and its value, as -m pytest. Returns how
- * many words the name has then. */
-static size_t add_script(const struct interpreter *interpreter, const char *const *arguments,
-    const char *words[COMMAND_NAME_WORDS])
+/* Returns the first word that is no option, or no known one. */
+static const char *const *skip_options(
+    const struct interpreter *interpreter, const char *const *arguments)
 {
     const char *const *at = arguments;
     for (bool takes_next; *at && is_skipped(interpreter, *at, &takes_next); at++) {
         if (takes_next && at[1])
             at++;
     }
+    return at;
+}
 
+/* Returns the command that wrappers run, without their options and the variables that env sets; the
+ * wrapper's own where it is not clear what that is. */
+static const char *const *skip_wrappers(const char *const *argv)
+{
+    const struct interpreter *wrapper;
+    while ((wrapper = find(wrappers, sizeof wrappers / sizeof *wrappers, argv[0]))) {
+        bool is_env = strcmp(wrapper->names, "env") == 0;
+        const char *const *at = skip_options(wrapper, argv + 1);
+        if (*at && strcmp(*at, "--") == 0)
+            at++;
+        while (*at && is_env && strchr(*at, '='))
+            at++;
+        if (!*at || !at[0][0] || at[0][0] == '-')
+            break;
+        argv = at;
+    }
+    return argv;
+}
+
+/* Adds what the interpreter runs: a script, or an option and its value, as -m pytest. Returns how
+ * many words the name has then. */
+static size_t add_script(const struct interpreter *interpreter, const char *const *arguments,
+    const char *words[COMMAND_NAME_WORDS])
+{
+    const char *const *at = arguments;
+    if (interpreter->command && (!*at || strcmp(*at, interpreter->command) != 0))
+        return 1;
+    at = skip_options(interpreter, at + (interpreter->command != NULL));
     if (*at && list_has(interpreter->runs, *at)) {
         words[1] = at[0];
         words[2] = at[1];
@@ -177,7 +237,9 @@ size_t command_name_of(const char *const *argv, const char *words[COMMAND_NAME_W
 {
     size_t count = 0;
     if (argv && argv[0]) {
-        const struct interpreter *interpreter = find_interpreter(argv[0]);
+        argv = skip_wrappers(argv);
+        const struct interpreter *interpreter =
+            find(interpreters, sizeof interpreters / sizeof *interpreters, argv[0]);
         words[0] = argv[0];
         count = interpreter ? add_script(interpreter, argv + 1, words) : 1;
     }

@@ -1,6 +1,7 @@
 /*
  * The name of a command for what others may read: the program, and the script or module that it
- * runs, as in "python3 train.py". No other argument is part of it: arguments may be secrets.
+ * runs, as in "python3 train.py". A command that env, nohup, nice or time runs has its own name. No
+ * other argument is part of it: arguments may be secrets.
  */
 #pragma once
 

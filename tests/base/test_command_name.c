@@ -82,6 +82,36 @@ static void a_launcher_of_scripts_is_named_with_its_script(void **state)
     static const char *const rows[][2] = {
         {"torchrun --standalone --nproc-per-node 2 train.py token", "torchrun train.py"},
         {"torchrun --nproc_per_node=2 -m package.train token", "torchrun -m package.train"},
+        {"accelerate launch train.py token", "accelerate train.py"},
+        {"accelerate launch --multi_gpu --num_processes 2 --gpu_ids=0,1 train.py token",
+            "accelerate train.py"},
+        {"accelerate launch -m package.train token", "accelerate -m package.train"},
+        {"accelerate test train.py", "accelerate"},
+        {"accelerate launch", "accelerate"},
+        {"accelerate", "accelerate"},
+    };
+    ASSERT_NAMES(rows);
+}
+
+static void what_a_wrapper_runs_has_the_name(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {
+        {"env A=b TOKEN=1 python3 t.py token", "python3 t.py"},
+        {"/usr/bin/env -i -u HOME --chdir=/tmp A=b python3 t.py", "python3 t.py"},
+        {"env python3 a=b.py", "python3 a=b.py"},
+        {"nohup python3 t.py", "python3 t.py"},
+        {"nice -n 5 python3 t.py", "python3 t.py"},
+        {"nice -n5 -- python3 t.py", "python3 t.py"},
+        {"nice -19 python3 t.py", "python3 t.py"},
+        {"nice --adjustment=5 ./simulate token", "./simulate"},
+        {"time python3 t.py", "python3 t.py"},
+        {"/usr/bin/time -v -o times python3 t.py", "python3 t.py"},
+        {"nohup env A=b nice torchrun train.py", "torchrun train.py"},
+        {"env -S token python3 t.py", "env"},
+        {"env TOKEN=1", "env"},
+        {"nohup nice --token", "nice"},
+        {"nice", "nice"},
     };
     ASSERT_NAMES(rows);
 }
@@ -126,7 +156,7 @@ static void other_programs_are_named_alone(void **state)
     static const char *const rows[][2] = {
         {"./simulate token", "./simulate"},
         {"pythonic train.py", "pythonic"},
-        {"env TOKEN=1 python train.py", "env"},
+        {"environment TOKEN=1 python train.py", "environment"},
         {"mpirun -np 2 python train.py", "mpirun"},
         {"cat train.py", "cat"},
         {"python - token", "python"},
@@ -155,6 +185,7 @@ int main(void)
         cmocka_unit_test(an_interpreter_is_named_with_its_script),
         cmocka_unit_test(a_module_or_an_archive_is_named_with_its_option),
         cmocka_unit_test(a_launcher_of_scripts_is_named_with_its_script),
+        cmocka_unit_test(what_a_wrapper_runs_has_the_name),
         cmocka_unit_test(code_in_an_argument_is_no_script),
         cmocka_unit_test(what_follows_an_unknown_option_may_be_its_value),
         cmocka_unit_test(other_programs_are_named_alone),
