@@ -71,6 +71,16 @@ class AtTheEnd(ReportTest):
                     self.assertIn("train.sh", text)
         self.assertIn("--token hidden", self.run_tracked("run", "--", "sh", script, "--token", "hidden").stderr)
 
+    def test_a_file_has_the_title_of_its_run(self):
+        script = self.folder / "train.sh"
+        script.write_text("true\n")
+        self.run_tracked("run", "-q", "--tf", "t.sqlite", "--report", "x.html", "--", "sh", script, check=True)
+        self.run_command("report", "t.sqlite", "-o", "y.html")
+        for name in "x.html", "y.html":
+            self.assertIn("<title>sh train.sh - gpu-tracker</title>", (self.folder / name).read_text())
+        self.run_command("report", "before=t.sqlite", "-o", "z.html")
+        self.assertIn("<title>before - gpu-tracker</title>", (self.folder / "z.html").read_text())
+
     def test_bytes_are_a_curve_that_adds_up(self):
         script = "import os, subprocess\nfor _ in range(3): subprocess.run(['dd', 'if=/dev/zero', 'of=/dev/null', 'bs=1M', 'count=7', 'status=none'])"
         self.run_tracked("run", "--tf", "t.sqlite", "--report", "x.html", "-o", "r.json", "--", *python(script), check=True)

@@ -31,13 +31,42 @@ const char *gput_report_remedy(void)
 /* Names in a title; with one more, all are in it. */
 #define MAX_NAMED 3
 
-/* Makes the title of the page: what the caller says, or the names of the sessions. Sessions of one
- * name are runs of one thing. */
-static void make_title(
-    const struct gput_report_options *options, const struct report_plan *plan, struct str *title)
+/* The command of the only session, where its file knows that and nobody has named it; "". */
+static const char *only_command(const struct report_plan *plan, const struct doc *root)
+{
+    if (plan->count != 1 || plan->sessions[0].is_named)
+        return "";
+    const struct doc *session = doc_item(doc_get(root, "sessions"), 0);
+    return doc_get_string(doc_get(session, "identity"), "program");
+}
+
+/* Appends the words of a command without their folders, as `gpu-tracker run --report` has them. */
+static void append_command(const char *command, struct str *title)
+{
+    while (*command) {
+        size_t length = strcspn(command, " ");
+        const char *slash = memrchr(command, '/', length);
+        const char *base = slash ? slash + 1 : command;
+        str_append_bytes(title, base, (size_t)(command + length - base));
+        command += length;
+        if (*command)
+            str_append_char(title, *command++);
+    }
+}
+
+/* Makes the title of the page: what the caller says, the command of the only session, or the names
+ * of the sessions. Sessions of one name are runs of one thing. */
+static void make_title(const struct gput_report_options *options, const struct report_plan *plan,
+    const struct doc *root, struct str *title)
 {
     if (options->title) {
         str_append(title, options->title);
+        return;
+    }
+    const char *command = only_command(plan, root);
+    if (*command) {
+        append_command(command, title);
+        str_append(title, " - gpu-tracker");
         return;
     }
     CLEANUP(names_finish) struct names names = {0};
@@ -58,7 +87,6 @@ int report_compose(const struct gput_report_options *options, const char *folder
     CLEANUP(report_plan_finish) struct report_plan plan = {0};
     CLEANUP_STR struct str title = {0};
     TRY(report_plan_make(options, &plan, error));
-    make_title(options, &plan, &title);
 
     CLEANUP(report_payload_finish) struct report_payload payload;
     TRY(report_payload_init(&payload, folder, error));
@@ -66,12 +94,13 @@ int report_compose(const struct gput_report_options *options, const char *folder
     doc_add_int(root, "format", REPORT_FORMAT);
     doc_add_string(root, "generator", "gpu-tracker " GPUT_VERSION);
     doc_add_double(root, "created", (double)clock_realtime_ns() * 1e-9);
-    doc_add_string(root, "title", str_text(&title));
     struct doc *notes = options->n_notes ? doc_add_array(root, "notes") : NULL;
     for (size_t i = 0; i < options->n_notes; i++)
         doc_add_string(notes, NULL, options->notes[i]);
     doc_add_array(root, "sessions");
     TRY(report_sessions_add(&payload, options, &plan, false, error));
+    make_title(options, &plan, root, &title);
+    doc_add_string(root, "title", str_text(&title));
     TRY(report_findings_add(&payload, error));
     if (!options->n_notes) /* `gpu-tracker job` has it among its notes */
         TRY(report_missing_warn(&payload, options, error));
