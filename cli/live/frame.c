@@ -62,7 +62,7 @@ static void draw(struct pen *pen, int row, int column)
     char text[4];
     move(pen, row, column);
     set_style(pen, cell->style);
-    str_append_bytes(pen->out, text, utf8_encode(cell->code, text));
+    str_append_bytes(pen->out, text, utf8_bytes_of(cell->code, text));
     pen->column += cell->columns;
     /* In the last column the cursor waits there, or is in the next row. */
     if (is_of_doubtful_width(cell) || pen->column >= pen->grid->columns)

@@ -20,7 +20,7 @@ static void edit(char *text, size_t size, uint32_t key)
     char bytes[4];
     if (key < ' ' || key >= KEY_UP || utf8_columns(key) < 0)
         return;
-    size_t added = utf8_encode(key, bytes);
+    size_t added = utf8_bytes_of(key, bytes);
     if (length + added >= size)
         return;
     memcpy(text + length, bytes, added);

@@ -240,7 +240,7 @@ static bool copy_name(const char *at, const char *end, char name[PHASE_NAME_SIZE
         char bytes[4];
         uint32_t code = utf8_next(&at, end);
         bool is_blank = code == ' ' || code == '\t';
-        size_t length = utf8_encode(is_blank ? ' ' : utf8_columns(code) < 0 ? '?' : code, bytes);
+        size_t length = utf8_bytes_of(is_blank ? ' ' : utf8_columns(code) < 0 ? '?' : code, bytes);
         if (used + length >= PHASE_NAME_SIZE)
             break;
         if (is_blank && used == 0)

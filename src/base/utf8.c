@@ -39,7 +39,7 @@ uint32_t utf8_next(const char **at, const char *end)
     return point;
 }
 
-size_t utf8_encode(uint32_t point, char bytes[4])
+size_t utf8_bytes_of(uint32_t point, char bytes[4])
 {
     static const unsigned char first[] = {0, 0, 0xc0, 0xe0, 0xf0};
     size_t length = point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
@@ -52,7 +52,7 @@ size_t utf8_encode(uint32_t point, char bytes[4])
 void utf8_append_point(uint32_t point, struct str *text)
 {
     char bytes[4];
-    str_append_bytes(text, bytes, utf8_encode(point, bytes));
+    str_append_bytes(text, bytes, utf8_bytes_of(point, bytes));
 }
 
 void utf8_append(const char *bytes, size_t length, struct str *text)

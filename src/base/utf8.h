@@ -20,7 +20,7 @@ size_t utf8_decode(const char *bytes, size_t left, uint32_t *point);
 uint32_t utf8_next(const char **at, const char *end);
 
 /* Encodes a code point below 0x110000; returns the length. */
-size_t utf8_encode(uint32_t point, char bytes[4]);
+size_t utf8_bytes_of(uint32_t point, char bytes[4]);
 
 /* Appends it. */
 void utf8_append_point(uint32_t point, struct str *text);
