@@ -197,8 +197,13 @@ static int refuse_unknown(const char *name, struct gput_error *error)
             str_printf(&known, ", %s", others[i].name);
     }
     char question[NEAREST_QUESTION_SIZE];
+    nearest_question(str_text(&known), name, question);
+    for (size_t i = 0; i < count; i++) {
+        if (options[i].option && strcmp(options[i].option, name) == 0)
+            nearest_question_of(options[i].what.name, question);
+    }
     return error_set(error, GPUT_ERROR_INVALID, "Unknown option \"%s\"%s Valid options are %s.",
-        name, nearest_question(str_text(&known), name, question), str_text(&known));
+        name, question, str_text(&known));
 }
 
 static int set_member(struct gput_config *config, const struct doc *value, struct gput_error *error)

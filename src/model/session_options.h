@@ -19,6 +19,7 @@ struct session_option {
     int (*parse)(const char *word, void *to, struct gput_error *error);
     size_t text_offset;  /* of NUMBER_OR_TEXT: where a text goes that is no number */
     bool is_not_in_file; /* config files do not have it */
+    const char *option;  /* its shorter name on the command line, which config files do not have */
 };
 
 /* The table; its length goes to `*count`. */
