@@ -243,6 +243,21 @@ static bool find_synonym(const enum option_id *ids, const char *name, char near[
         {"--period", "--interval=<seconds>", OPTION_SLEEP_TIME},
         {"--rate", "--interval=<seconds>", OPTION_SLEEP_TIME},
         {"--duration", "--for=<seconds>", OPTION_FOR},
+        {"--duration", "--limit=seconds=<seconds>", OPTION_LIMIT},
+        {"--time", "--limit=seconds=<seconds>", OPTION_LIMIT},
+        {"--mem", "--limit=ram=<size>", OPTION_LIMIT},
+        {"--max-ram", "--limit=ram=<size>", OPTION_LIMIT},
+        {"--file", "--output=<output>", OPTION_OUTPUT},
+        {"--save", "--output=<output>", OPTION_OUTPUT},
+        {"--sqlite", "--tf=<file.sqlite>", OPTION_TRACKING_FILE},
+        {"--db", "--tf=<file.sqlite>", OPTION_TRACKING_FILE},
+        {"--freq", "--interval=<seconds>", OPTION_SLEEP_TIME},
+        {"--every", "--interval=<seconds>", OPTION_SLEEP_TIME},
+        {"--sample", "--interval=<seconds>", OPTION_SLEEP_TIME},
+        {"--sampling", "--interval=<seconds>", OPTION_SLEEP_TIME},
+        {"--plot", "--report=<file.html>", OPTION_HTML_REPORT},
+        {"--watch", "--live", OPTION_LIVE},
+        {"--mb", "--ram-unit=megabytes", OPTION_RAM_UNIT},
         {"--pid", "gpu-tracker attach <pid>", OPTION_LIVE},
         {"--force", "--overwrite", OPTION_OVERWRITE},
         {"--children", "--processes", OPTION_PROCESSES},
@@ -315,6 +330,10 @@ static int unknown_option(struct arguments *arguments, const char *name, struct 
     list_other_names(arguments->command->options, list, sizeof list);
     suggest_option(arguments->command->options, list, name, near);
     nearest_question_of(near, question);
+    if (near[0])
+        return error_set(error, GPUT_ERROR_INVALID, "Unknown option %s%s See gpu-tracker%s %s",
+            name, question, name_after_blank(arguments->command, all),
+            arguments->command->name[0] ? "-h" : "--help");
     parse_describe_options(arguments->command, all);
     arguments->needs_options_listed = strlen(all) > MAX_LISTED;
     return error_set(error, GPUT_ERROR_INVALID, "Unknown option %s%s%s%s", name, question,

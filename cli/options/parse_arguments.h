@@ -10,8 +10,8 @@
 /*
  * Fills `arguments`, whose texts point into `argv`. Does not check the number of operands: help may
  * have been asked for. To be freed by arguments_finish(), also after a failure.
- * Where the message of an unknown option has no space for all valid ones, needs_options_listed is
- * true.
+ * Where nothing is near to an unknown option and its message has no space for all valid ones,
+ * needs_options_listed is true.
  * Errors: GPUT_ERROR_INVALID with the option or word that is wrong, and the way out.
  */
 int parse_arguments(int argc, char **argv, struct arguments *arguments, struct gput_error *error);

@@ -22,7 +22,8 @@ extern "C" {
 /**
  * Writes at most two of `words`, a text with a blank, a comma or both between two, that a mistyped
  * `word` may stand for: "json", "min or max". Near are those that differ in a third of their
- * letters or less, and those that begin with it. Words of more than 32 bytes never match.
+ * letters or less, where `word` has fewer than 7 in one, and those that begin with it. Words of
+ * more than 32 bytes never match.
  *
  * Returns: how many it wrote; where it is 0, `text` is "".
  */

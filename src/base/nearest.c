@@ -6,7 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_LENGTH = 32 }; /* of words that are compared */
+enum {
+    MAX_LENGTH = 32, /* of words that are compared */
+    LONG_ENOUGH = 7, /* of words that may have more than one slip */
+};
 
 static int smaller_of(int left, int right)
 {
@@ -32,16 +35,20 @@ static int distance(const char *left, size_t n_left, const char *right, size_t n
     return rows[n_left][n_right];
 }
 
-/* What is more than a third wrong was hardly meant, but for the beginning of a word. */
+/* What is more than a third wrong was hardly meant, and of a short word what differs in more than
+ * one letter; but for the beginning of a word. The dashes of options are no letters. */
 static bool is_near(
     const char *word, size_t length, const char *candidate, size_t n_candidate, int *far)
 {
     if (length > MAX_LENGTH || n_candidate > MAX_LENGTH)
         return false;
     *far = distance(word, length, candidate, n_candidate);
-    if (length >= 3 && length < n_candidate && strncmp(word, candidate, length) == 0)
+    bool are_options = strncmp(word, "--", 2) == 0 && strncmp(candidate, "--", 2) == 0;
+    size_t n_dashes = are_options ? 2 : 0, n_letters = length - n_dashes;
+    if (n_letters >= 3 && length < n_candidate && strncmp(word, candidate, length) == 0)
         return true;
-    return *far <= (int)(length > n_candidate ? length : n_candidate) / 3;
+    int third = (int)((length > n_candidate ? length : n_candidate) - n_dashes) / 3;
+    return *far <= (n_letters < LONG_ENOUGH ? smaller_of(third, 1) : third);
 }
 
 int gput_nearest_words(const char *words, const char *word, char text[GPUT_NEAREST_SIZE])

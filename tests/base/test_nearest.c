@@ -23,6 +23,17 @@ static void near_are_those_of_which_a_third_or_less_is_wrong(void **state)
     assert_near("", "json", "");
 }
 
+static void a_short_word_has_one_slip(void **state)
+{
+    (void)state;
+    assert_near("--live --ram --gb --report", "--lives", "--live");
+    assert_near("--live --ram --gb --report", "--time", "");
+    assert_near("--live --ram --gb --report", "--name", "");
+    assert_near("--live --ram --gb --report", "--db", "");
+    assert_near("--live --ram --gb --report", "--repeat", "");
+    assert_near("energy analyze", "energie", "energy");
+}
+
 static void near_is_what_begins_so(void **state)
 {
     (void)state;
@@ -33,7 +44,7 @@ static void near_is_what_begins_so(void **state)
 static void the_nearest_is_first_and_two_are_enough(void **state)
 {
     (void)state;
-    assert_near("starts start stop", "strat", "start or starts");
+    assert_near("restarts restart stop", "restrat", "restart or restarts");
     assert_near("bytes gigabytes megabytes", "gigabyts", "gigabytes");
     assert_near("min max mean std", "maxx", "max");
 }
@@ -69,6 +80,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(near_are_those_of_which_a_third_or_less_is_wrong),
+        cmocka_unit_test(a_short_word_has_one_slip),
         cmocka_unit_test(near_is_what_begins_so),
         cmocka_unit_test(the_nearest_is_first_and_two_are_enough),
         cmocka_unit_test(a_comma_divides_words_too),

@@ -1,5 +1,6 @@
 """The command line itself: help, version, how options are written, and what is said about wrong ones."""
 
+import json
 import os
 import re
 import shutil
@@ -32,7 +33,16 @@ run --verbose -- true: --processes | run --tracking_fil x.csv -- true: --trackin
 run --memory -- true: --limit=ram | run --limits ram=1 -- true: --limit | run --region -- true: --regions | run --period 1 -- true: --interval
 run --force -- true: --overwrite | run --gpus 0 -- true: --gpu-uuids | run --pid 1: attach | attach --duration 5 1: --for
 run --interva 1 -- true: --interval | run --ram-unt kilobytes -- true: --ram-unit
+run --time 5 -- true: --limit=seconds= | run --duration 5 -- true: --limit=seconds= | run --mem 8GB -- true: --limit=ram=
+run --max-ram 8GB -- true: --limit=ram= | run --file x -- true: --output | run --save x -- true: --output
+run --sqlite x -- true: --tf=<file.sqlite> | run --db x -- true: --tf=<file.sqlite> | run --freq 1 -- true: --interval
+run --every 1 -- true: --interval | run --sample 1 -- true: --interval | run --sampling 1 -- true: --interval
+run --plot x -- true: --report | run --watch -- true: --live | run --mb -- true: --ram-unit=megabytes
+version: --version | list: job | stats: job | history: job | gpus: doctor | gpu: doctor
 """
+
+# What is near to nothing.
+NO_SLIPS = ["--name", "--runs", "--shell", "--stop", "--repeat", "--nonsense"]
 
 # A wrong line, and a piece of the way out that its answer ends with.
 MISTAKES = [
@@ -248,7 +258,7 @@ class WrongUse(CommandTest):
             ([], "There is nothing to track. Try gpu-tracker run -- COMMAND, or gpu-tracker help"),
             (["show", "-x", "true"], f"Unknown option -x. Options of gpu-tracker show: {show}"),
             (["show", "--nonsense=3", "true"], f"Unknown option --nonsense. Options of gpu-tracker show: {show}"),
-            (["show", "--outptu=3"], f"Unknown option --outptu: did you mean --output? Options of gpu-tracker show: {show}"),
+            (["show", "--outptu=3"], "Unknown option --outptu: did you mean --output? See gpu-tracker show -h"),
             (["show", "-e", "true"], f"Unknown option -e. Options of gpu-tracker show: {show}"),
             (["run", "-e", "true"], 'Unknown option -e. To give a command as one string: gpu-tracker -e "COMMAND"; as it is: gpu-tracker run -- COMMAND'),
             (["attach", "--exec=true"], "Unknown option --exec. To start a command: gpu-tracker run -- COMMAND"),
@@ -324,7 +334,7 @@ class WrongUse(CommandTest):
         for name, option in ("--trackng-file=x", "--tracking-file"), ("--sleep-tme", "--sleep-time"), ("--num-core", "--nec=<num-cores>"):
             with self.subTest(name):
                 said = self.run_command("run", name, "--", "true").stderr
-                self.assertIn(f"Unknown option {name.partition('=')[0]}: did you mean {option}?\n", said)
+                self.assertIn(f"Unknown option {name.partition('=')[0]}: did you mean {option}? See gpu-tracker run -h\n", said)
 
     def test_options_have_longer_names_too(self):
         for short, names in LONGER_NAMES.items():
@@ -338,21 +348,31 @@ class WrongUse(CommandTest):
         self.assertEqual(self.run_command("run", "--interval=0.1", "--tracking-file=t.csv", "-q", "--", "true").returncode, 0)
         self.assertTrue((self.folder / "t.csv").exists())
 
-    def test_an_unknown_option_is_refused_with_the_nearest_and_all_of_them(self):
+    def test_an_unknown_option_is_refused_with_the_nearest_or_all_of_them(self):
         for command in [["run", "true"], ["attach", "1"]]:
             names = re.findall(r"(?m)^    (?:-. )?(--[a-z-]+)", self.run_command(*command[:-1], "--help").stdout)
-            done = self.run_command("--overwirte", *command)
+            self.assert_fails(
+                self.run_command("--overwirte", *command), 2,
+                f"Unknown option --overwirte: did you mean --overwrite? See gpu-tracker {command[0]} -h")
+            done = self.run_command("--nonsense", *command)
             self.assertEqual((done.returncode, done.stdout), (2, ""))
-            self.assertRegex(done.stderr, r"\Agpu-tracker: Unknown option --overwirte: did you mean --overwrite\?\n")
+            self.assertRegex(done.stderr, r"\Agpu-tracker: Unknown option --nonsense\.\n")
             self.assertEqual(done.stderr.strip().split(f"Options of gpu-tracker {command[0]}: ")[-1].split(), names)
             self.assertTrue(all(line.startswith("gpu-tracker: ") for line in done.stderr.splitlines()), done.stderr)
             self.assertIn(f": did you mean {names[-1]}", self.run_command(names[-1] + "x", *command).stderr)
         self.assertNotIn("did you mean", self.run_command("--nonsense", "-e", "true").stderr)
+        self.assert_fails(self.run_command("--overwirte", "-e", "true"), 2, "Unknown option --overwirte: did you mean --overwrite? See gpu-tracker --help")
+
+    def test_what_is_near_to_nothing_is_answered_with_all_options(self):
+        for name in NO_SLIPS:
+            with self.subTest(name):
+                said = self.run_command("run", name, "true").stderr
+                self.assertTrue(said.startswith(f"gpu-tracker: Unknown option {name}.\ngpu-tracker: Options of gpu-tracker run: "), said)
 
     def test_an_option_with_a_part_of_another_name_is_answered_with_that(self):
         for name, nearest in ("--limit-ram=8GB", "--ram or --limit"), ("--no-overwrite", "--overwrite"), ("--sleep", "--sleep-time"):
             said = self.run_command("run", name, "--", "true").stderr
-            self.assertIn(f"Unknown option {name.partition('=')[0]}: did you mean {nearest}?\n", said)
+            self.assertIn(f"Unknown option {name.partition('=')[0]}: did you mean {nearest}? See gpu-tracker run -h\n", said)
 
     def test_a_wrong_value_names_the_option_and_the_valid_ones(self):
         units = "Valid values are bytes, kilobytes, megabytes, gigabytes, terabytes"
@@ -412,6 +432,9 @@ class WrongUse(CommandTest):
     def test_a_mistyped_name_in_a_value_is_answered_with_the_nearest_and_all(self):
         (self.folder / "c.json").write_text('{"ram_unit": "gigabyts"}')
         (self.folder / "d.json").write_text('{"ram_uint": "gigabytes"}')
+        for short, name in ("st", "sleep_time"), ("tf", "tracking_file"):
+            (self.folder / f"{short}.json").write_text(json.dumps({short: "x"}))
+            self.assertIn(f'Unknown option "{short}": did you mean {name}? Valid options are ', self.run_command("run", "--tconfig", f"{short}.json", "true").stderr)
         for options, said in (
                 (["--limit", "rma=8GB"], '"rma=8GB" is not a valid limit: did you mean ram? Limits are ram, gpu_ram, seconds and cpu_seconds, '),
                 (["--regions=nvtxx"], '"nvtxx" is not a source of regions: did you mean nvtx? Valid are: nvtx'),

@@ -287,7 +287,7 @@ class Magics(ShellTest):
 
     def test_the_nearest_option_is_suggested(self):
         done = package.run_forked(run_shell, "#cell\n".join([*self.LOAD, "%gput --of"]))
-        self.assertRegex(done.stderr, r'^UsageError: gput: "--of" is not an option: did you mean --on or --off\? Options are --interval, .* --on, --off\n$')
+        self.assertRegex(done.stderr, r'^UsageError: gput: "--of" is not an option: did you mean --off\? Options are --interval, .* --on, --off\n$')
 
     def test_await_and_line_numbers_are_as_ever(self):
         output = self.run_cells(*self.LOAD, "%%gput\nimport asyncio\nawait asyncio.sleep(0)\n1 / 0")
