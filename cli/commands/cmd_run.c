@@ -3,6 +3,7 @@
 #include "options/arguments.h"
 #include "options/choice.h"
 #include "options/option.h"
+#include "options/parse_arguments.h"
 #include "track/track.h"
 
 #include <stdio.h>
@@ -66,8 +67,8 @@ static void explain_file(const struct arguments *arguments)
     if (!is_file)
         return;
     if (access(name, X_OK) == 0) {
-        if (strchr(name, '/'))
-            return;
+        if (strchr(name, '/') || parse_is_program(name))
+            return; /* it cannot be executed, and the error says why */
         snprintf(
             line, sizeof line, "%.200s is a file here: gpu-tracker run -- ./%.200s", name, name);
         message_note(line);

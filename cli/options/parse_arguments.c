@@ -86,8 +86,7 @@ static void list_commands(char *list, size_t size)
     }
 }
 
-/* Whether a shell would find a program of that name. */
-static bool is_program(const char *name)
+bool parse_is_program(const char *name)
 {
     const char *folders = getenv("PATH");
     if (strchr(name, '/'))
@@ -113,7 +112,7 @@ static int unknown_command(char **line, struct gput_error *error)
         size_t used = strlen(all);
         snprintf(all + used, sizeof all - used, "%s%s", i > 0 ? " " : "", line[i]);
     }
-    if (is_program(*line))
+    if (parse_is_program(*line))
         return error_set(error, GPUT_ERROR_INVALID,
             "Unknown command \"%.64s\"%s To track the program: gpu-tracker run -- %s", *line,
             question, all);

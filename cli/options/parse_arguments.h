@@ -22,5 +22,8 @@ int parse_arguments(int argc, char **argv, struct arguments *arguments, struct g
 /* "Options of gpu-tracker run: --help --version …" */
 void parse_describe_options(const struct command *command, char text[OPTIONS_TEXT_SIZE]);
 
+/* Whether a shell would find a program of that name. */
+bool parse_is_program(const char *name);
+
 /* Checks that there are as many operands as the command takes. */
 int parse_check_operands(const struct arguments *arguments, struct gput_error *error);

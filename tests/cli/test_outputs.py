@@ -12,9 +12,10 @@ REPLACES = r"^gpu-tracker: -o \S+ is (the same file as|a part of) .*, which it w
 
 class Extensions(CommandTest):
     def test_one_of_a_format_that_it_does_not_get_is_said(self):
+        of_run = "summary text full json pickle prometheus"
         for name, arguments, formats in (
-            ("y.yml", ["run", "-q", "-o", "y.yml", "true"], "summary text full json pickle prometheus"),
-            ("y.csv", ["run", "-q", "-o", "y.csv", "true"], "summary text full json pickle prometheus"),
+            ("y.yml", ["run", "-q", "-o", "y.yml", "true"], of_run),
+            ("y.csv", ["run", "-q", "-o", "y.csv", "true"], f"{of_run}; --tf y.csv keeps the samples"),
             ("x.html", ["profile", "job", ".", "-o", "x.html"], "text json csv"),
         ):
             said = f"gpu-tracker: warning: {name} is written as text: -f has no format for {name[1:]}, only {formats}\n"
