@@ -75,10 +75,10 @@ class AtTheEnd(ReportTest):
         script = self.folder / "train.sh"
         script.write_text("true\n")
         self.run_tracked("run", "-q", "--tf", "t.sqlite", "--report", "x.html", "--", "sh", script, check=True)
-        self.run_command("report", "t.sqlite", "-o", "y.html")
+        self.run_command("report", "t.sqlite", "-o", "y.html", env=self.environment)
         for name in "x.html", "y.html":
             self.assertIn("<title>sh train.sh - gpu-tracker</title>", (self.folder / name).read_text())
-        self.run_command("report", "before=t.sqlite", "-o", "z.html")
+        self.run_command("report", "before=t.sqlite", "-o", "z.html", env=self.environment)
         self.assertIn("<title>before - gpu-tracker</title>", (self.folder / "z.html").read_text())
 
     def test_bytes_are_a_curve_that_adds_up(self):

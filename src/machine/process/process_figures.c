@@ -1,5 +1,6 @@
 #include "machine/process/process_figures.h"
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "machine/os/proc_io.h"
 #include "machine/os/proc_stat.h"
@@ -104,6 +105,30 @@ static void read_command(struct process *process, const struct process_view *vie
     str_finish(&text);
 }
 
+static void set_name(struct process *process, const char *name, size_t length)
+{
+    if (length > sizeof process->program.name - 1)
+        length = sizeof process->program.name - 1;
+    memcpy(process->program.name, name, length);
+    process->program.name[length] = '\0';
+}
+
+/* Between the readings of its name and of its command line a process may have called execve(): then
+ * it gets its new name, and the command line is to be read again. */
+static bool follow_execve(struct process *process, const struct process_view *view)
+{
+    CLEANUP_STR struct str text = {0};
+    if (procfs_read_bounded(view->calls, view->procfs_root, process->pid, "comm", &text, NULL) !=
+        GPUT_OK)
+        return false;
+    size_t length = strcspn(str_text(&text), "\n");
+    if (length == 0 || (strlen(process->program.name) == length &&
+                           memcmp(process->program.name, str_text(&text), length) == 0))
+        return false;
+    set_name(process, str_text(&text), length);
+    return true;
+}
+
 void process_update_name(
     struct process *process, const char *name, const struct process_view *view, bool reads_command)
 {
@@ -112,10 +137,10 @@ void process_update_name(
     process->program.is_stale = false;
     if (!is_new)
         return;
-    size_t length = strnlen(name, sizeof process->program.name - 1);
-    memcpy(process->program.name, name, length);
-    process->program.name[length] = '\0';
+    set_name(process, name, strlen(name));
     if (reads_command)
+        read_command(process, view);
+    if (reads_command && follow_execve(process, view))
         read_command(process, view);
 }
 
