@@ -8,7 +8,7 @@ import signal
 import subprocess
 import time
 
-from command import AS_NOBODY, COMMAND, PATIENCE, CommandTest, main, python, refusal, wait_until
+from command import AS_NOBODY, COMMAND, PATIENCE, CommandTest, main, python, wait_until
 
 CONSUMER = os.environ["GPUT_CONSUMER"]
 
@@ -82,21 +82,20 @@ class Limits(CommandTest):
         wait_until(lambda: not pathlib.Path(f"/proc/{int(ready.read_text())}").exists(), "the end of the child")
 
     def test_what_forks_on_while_it_is_ended_is_killed(self):
-        """In a group that is killed at once, and where none may be made."""
-        without_groups = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /sys/fs/cgroup && exec "$@"', "sh"]
-        for prefix in [[]] if refusal(*without_groups, "true") else [[], without_groups]:
-            with self.subTest(prefix=prefix):
-                end, pipe = os.pipe()
-                try:
-                    done = subprocess.run(
-                        [*prefix, COMMAND, "run", "--disable-logs", "-o", "report.json", "--overwrite", "--limit", "seconds=0.5", "--enforce",
-                         "--", *python(CHAIN)],
-                        pass_fds=[pipe], cwd=self.folder, capture_output=True, text=True, timeout=PATIENCE)  # fmt: skip
-                finally:
-                    os.close(pipe)
-                self.assertEqual(done.returncode, 124, done.stderr)
-                self.assertEqual(select.select([end], [], [], PATIENCE)[0], [end])
-                os.close(end)
+        # Only a group is killed at once: without one the chain may outrun the kills for minutes.
+        self.run_command("run", "-f", "json", "-o", "probe.json", "--", "true", check=True)
+        source = json.loads((self.folder / "probe.json").read_text())["sources"]["kernel_cpu_time"]["reason"]
+        if "a control group of its own" not in source:
+            self.skipTest("no control group of version 2 may be made here")
+        end, pipe = os.pipe()
+        self.addCleanup(os.close, end)
+        try:
+            done = self.run_command("run", "-f", "json", "-o", "report.json", "--limit", "seconds=0.5", "--enforce",
+                                    "--", *python(CHAIN), pass_fds=[pipe])
+        finally:
+            os.close(pipe)
+        self.assertEqual(done.returncode, 124, done.stderr)
+        self.assertEqual(select.select([end], [], [], PATIENCE)[0], [end])
 
     def test_attached_processes_are_ended_too(self):
         process = subprocess.Popen([CONSUMER, "child", "[", "sleep", "100", "]", "sleep", "100"])
