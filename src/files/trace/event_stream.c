@@ -245,7 +245,7 @@ static int next_in_events(
     return GPUT_OK;
 }
 
-/* Takes what a member beside the events says of the trace. */
+/* Reads what a member next to the list of events says of the trace. */
 static void parse_header(
     struct event_stream *stream, const struct json_value *key, const struct json_value *value)
 {
