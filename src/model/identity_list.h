@@ -44,5 +44,10 @@
     TEXT(node, 65, "job.node", "the machine's name in the job") \
     NUMBER(node_rank, "job.node_rank", "number of the machine in the job") \
     NUMBER(node_count, "job.node_count", "machines of the job") \
-    NUMBER(restarts, "job.restarts", "how often it was started again before")
+    NUMBER(restarts, "job.restarts", "how often it was started again before") \
+    TEXT(job_name, 64, "job.job_name", "the scheduler's name of the job: as a rule that of its batch script") \
+    NUMBER(time_limit_seconds, "job.time_limit_seconds", "wall time that the scheduler allows the job") \
+    TEXT(tracking_file, 256, "files.tracking_file", "name under which its samples were written") \
+    TEXT(first_sample, 32, "files.first_sample", "time of the first sample in it, UTC: it tells that file from others, also where it was renamed or copied") \
+    TEXT(energy_folder, 256, "files.energy_folder", "name under which its recording of power was written")
 /* clang-format on */

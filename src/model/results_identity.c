@@ -16,7 +16,7 @@ static bool is_in(const char *path, const char *section)
 static bool is_identity(const struct results_column *column)
 {
     return is_in(column->path, "identity.") || is_in(column->path, "job.") ||
-           is_in(column->path, "allowed.");
+           is_in(column->path, "allowed.") || is_in(column->path, "files.");
 }
 
 /* Figures of the whole session. Where peaks and energy come from is not kept, nor what has a column

@@ -1,5 +1,6 @@
 /*
- * Whose results these are: the columns that reports have in the sections identity, job and allowed.
+ * The manifest of a session, which says what it is: the columns that reports have in the sections
+ * identity, job, files and allowed.
  * Tracking files, HTML reports and metrics have them by short names. The figures of the whole
  * session are in tracking files, too: those of its end, as the kernel counted them, and the
  * highest, mean and total ones.

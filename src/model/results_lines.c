@@ -18,6 +18,11 @@ static bool is_in_job(const struct gput_results *results)
     return identity->launcher[0] || identity->job_id[0] || identity->task[0];
 }
 
+static bool has_files(const struct gput_results *results)
+{
+    return results->identity.tracking_file[0] || results->identity.energy_folder[0];
+}
+
 static bool has_allowed(const struct gput_results *results)
 {
     return is_identified(results) || !isnan(results->static_data.allowed_ram_bytes) ||
@@ -49,6 +54,7 @@ const struct results_section results_sections[] = {
     {"compute_time", TIME_UNIT, true, NULL},
     {"identity", NO_UNIT, false, is_identified},
     {"job", NO_UNIT, false, is_in_job},
+    {"files", NO_UNIT, false, has_files},
     {"allowed", RAM_UNIT, false, has_allowed},
     {"peaks", RAM_UNIT, false, results_are_own},
     {"gpu_peaks", GPU_RAM_UNIT, false, has_gpus},

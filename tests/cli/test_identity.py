@@ -1,5 +1,6 @@
 """Who a session is, in every result: machine, command, job, and what it may use."""
 
+import datetime
 import json
 import os
 import pathlib
@@ -51,6 +52,23 @@ class Identity(unittest.TestCase):
         self.assertGreater(identity["pid"], 1)
         version = subprocess.run([command.COMMAND, "--version"], capture_output=True, text=True).stdout
         self.assertIn(identity["version"], version)
+
+    def test_a_manifest_names_the_files_and_their_first_sample(self):
+        """Alike in the report and in the file next to the tracking file, and as the samples have it."""
+        report = self.report("sleep", "0.3", options=["--tf", "s.csv"])
+        manifest = json.loads((self.folder / "s.csv.session.json").read_text())
+        self.assertEqual(report["files"]["tracking_file"], "s.csv")
+        self.assertEqual({key: manifest[key] for key in ("tracking_file", "first_sample")},
+                         {key: report["files"][key] for key in ("tracking_file", "first_sample")})  # fmt: skip
+        lines = (self.folder / "s.csv").read_text().splitlines()
+        time = float(lines[3].split(",")[lines[2].split(",").index("timestamp")])
+        self.assertAlmostEqual(datetime.datetime.fromisoformat(report["files"]["first_sample"].replace("Z", "+00:00")).timestamp(), time, places=6)
+        self.assertNotIn("files", self.report("true"))  # it wrote no other
+
+    def test_the_job_s_name_and_time_limit_are_the_scheduler_s(self):
+        slurm = {"SLURM_JOB_ID": "47", "SLURM_JOB_NAME": "train.sh", "SLURM_JOB_START_TIME": "1700000000", "SLURM_JOB_END_TIME": "1700003600"}
+        job = self.report("true", **slurm)["job"]
+        self.assertEqual((job["job_id"], job["job_name"], job["time_limit_seconds"]), ("47", "train.sh", 3600))
 
     def test_a_task_is_known_without_an_id_of_a_job(self):
         """GNU parallel, Grid Engine, AWS Batch."""

@@ -54,7 +54,7 @@ def documented_exceptions():
 def of_session(known):
     """What identifies a session, without its sections."""
     pairs = [name.split(".", 1) for name in known if "." in name]
-    return {name for section, name in pairs if section in ("identity", "job")} | {f"allowed_{name}" for section, name in pairs if section == "allowed"}
+    return {name for section, name in pairs if section in ("identity", "job", "files")} | {f"allowed_{name}" for section, name in pairs if section == "allowed"}
 
 
 def figures_of_session(known):

@@ -4,6 +4,7 @@
 #include "base/text.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
@@ -58,6 +59,9 @@ static const struct launcher_row {
         .run = NULL},
 };
 
+/* A longer one stands for none. */
+#define MAX_TIME_LIMIT_SECONDS (10.0 * 365 * 24 * 3600)
+
 #define ROW_COUNT (sizeof rows / sizeof rows[0])
 
 /* Who gives jobs their ids: schedulers before launchers. */
@@ -71,6 +75,10 @@ static const struct id_variable {
 
 /* What some have instead of an id: torchrun without --rdzv-id, Ray before a job has one. */
 static const char *const no_ids[] = {"none", "ffffffff"};
+
+/* The names of jobs. Where there is another id, SGE's is a common word. */
+static const struct id_variable job_names[] = {{"SLURM_JOB_NAME", "SLURM_JOB_ID"},
+    {"PBS_JOBNAME", "PBS_JOBID"}, {"LSB_JOBNAME", "LSB_JOBID"}, {"JOB_NAME", "SGE_TASK_ID"}};
 
 /* Which element of an array a job is, and the lowest that there is. */
 static const struct element_variable {
@@ -205,6 +213,24 @@ static void read_rank(launcher_variable *variable, void *user, struct launcher *
         launcher->depth = (int)(ROW_COUNT - at) + 1;
 }
 
+/* Returns how long the job may take: Slurm says when it began and when it has to end. NaN: not
+ * known, or there is no limit. */
+static double time_limit_of(launcher_variable *variable, void *user)
+{
+    const char *begin = text_of(variable, user, "SLURM_JOB_START_TIME");
+    const char *end = text_of(variable, user, "SLURM_JOB_END_TIME");
+    const char *seconds = text_of(variable, user, "PBS_WALLTIME");
+    double first = 0, last, limit;
+    bool is_slurm = begin && end;
+    if (is_slurm && !number_parse_double(begin, begin + strlen(begin), &first))
+        return NAN;
+    const char *text = is_slurm ? end : seconds;
+    if (!text || !number_parse_double(text, text + strlen(text), &last))
+        return NAN;
+    limit = last - first;
+    return limit > 0 && limit < MAX_TIME_LIMIT_SECONDS ? limit : NAN;
+}
+
 static void read_job(launcher_variable *variable, void *user, struct launcher *launcher)
 {
     for (size_t i = 0; i < sizeof job_ids / sizeof job_ids[0] && !launcher->job; i++) {
@@ -213,6 +239,11 @@ static void read_job(launcher_variable *variable, void *user, struct launcher *l
         launcher->job = applies_here && is_id(id) ? id : NULL;
     }
     launcher->step = text_of(variable, user, "SLURM_STEP_ID");
+    for (size_t i = 0; i < sizeof job_names / sizeof job_names[0] && !launcher->job_name; i++) {
+        if (text_of(variable, user, job_names[i].also))
+            launcher->job_name = text_of(variable, user, job_names[i].name);
+    }
+    launcher->time_limit_seconds = time_limit_of(variable, user);
 }
 
 static void read_element(launcher_variable *variable, void *user, struct launcher *launcher)

@@ -22,6 +22,8 @@ struct launcher {
     const char *element;    /* the same, also where `job` says which one it is */
     const char *sequence;   /* which of GNU parallel's jobs it is */
     const char *step;       /* of the job */
+    const char *job_name;   /* as a rule that of its batch script; NULL: not known */
+    double time_limit_seconds; /* of the job; NaN: there is none, or it is not known */
     const char
         *run; /* what the launcher calls its run: a job may have several; NULL: it does not */
     char node[LAUNCHER_NODE_SIZE]; /* as the launcher names it; "": it does not */

@@ -63,6 +63,8 @@ void ledger_add_snapshot(struct ledger *ledger)
 {
     const struct snapshot *snapshot = ledger->snapshot;
     epochs_add(&ledger->epochs, snapshot->taken_ns, snapshot->sample.time_ns);
+    if (!snapshot->is_baseline)
+        session_identity_add_sample(&ledger->identity, snapshot->sample.time_ns);
     update_gpu_holdings(ledger);
     usage_add(&ledger->usage, &snapshot->sample, snapshot->seconds);
     gpu_usage_add(&ledger->gpu_usage, &snapshot->gpu, snapshot->seconds);

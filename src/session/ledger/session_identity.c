@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/command_name.h"
+#include "base/file.h"
 #include "base/str.h"
 #include "base/text.h"
 #include "base/wall_clock.h"
@@ -180,6 +181,10 @@ void session_identity_begin(struct session_identity *state, const struct session
     format_time(wall_clock_ns() - ago_ns, identity->start, sizeof identity->start);
     FIT(session_id, "%s", settings->id);
     FIT(within, "%s", settings->within);
+    if (settings->options.tracking_file)
+        FIT(tracking_file, "%s", file_base_name(settings->options.tracking_file));
+    if (settings->options.energy_folder)
+        FIT(energy_folder, "%s", file_base_name(settings->options.energy_folder));
     if (pid == 0)
         return;
     if (!is_own_or_child(settings))
@@ -255,6 +260,10 @@ static void add_job(struct gput_identity *identity, const struct launcher *launc
         FIT(step, "%s", launcher->step);
     if (launcher->run && launcher->depth == 0 && !identity->run[0]) /* of GNU parallel */
         FIT(run, "%s", launcher->run);
+    if (launcher->job_name && !identity->job_name[0])
+        FIT(job_name, "%s", launcher->job_name);
+    if (isnan(identity->time_limit_seconds))
+        identity->time_limit_seconds = launcher->time_limit_seconds;
     if (launcher->node[0])
         FIT(node, "%s", launcher->node);
     if (launcher->node_rank >= 0)
@@ -374,6 +383,13 @@ void session_identity_read_processes(struct session_identity *state, const char 
         read_process(state, tree->view.calls, procfs_root, process->pid, &environment);
     }
     environment_finish(&environment);
+}
+
+void session_identity_add_sample(struct session_identity *state, int64_t time_ns)
+{
+    struct gput_identity *identity = &state->known;
+    if (identity->tracking_file[0] && !identity->first_sample[0])
+        format_time(time_ns, identity->first_sample, sizeof identity->first_sample);
 }
 
 /* ---- The end ---- */

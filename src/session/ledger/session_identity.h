@@ -49,6 +49,10 @@ void session_identity_add(
 void session_identity_read_processes(struct session_identity *identity, const char *procfs_root,
     const struct process_log *log, int64_t now_ns);
 
+/* Notes the time of the first sample, since the epoch: that of the first row of the tracking file.
+ * Later ones change nothing. */
+void session_identity_add_sample(struct session_identity *identity, int64_t time_ns);
+
 /* At the end. `status`: as of wait(2); neither exited nor killed: not known. */
 void session_identity_end(struct session_identity *identity, int status);
 

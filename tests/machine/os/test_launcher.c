@@ -3,6 +3,7 @@
 #include "testing.h"
 #include "variables.h"
 
+#include <math.h>
 #include <string.h>
 
 #define PARSE(launcher, ...) launcher_parse(VARIABLES(__VA_ARGS__), launcher)
@@ -44,6 +45,27 @@ static void takes_the_ranks_of_mpirun_within_a_slurm_job(void **state)
     assert_string_equal(launcher.name, "Open MPI");
     assert_int_equal(launcher.rank, 3);
     assert_string_equal(launcher.job, "4711");
+}
+
+static void a_scheduler_says_the_name_and_the_time_limit_of_a_job(void **state)
+{
+    (void)state;
+    struct launcher launcher;
+    PARSE(&launcher, "SLURM_JOB_ID=4711", "SLURM_JOB_NAME=train.sh",
+        "SLURM_JOB_START_TIME=1700000000", "SLURM_JOB_END_TIME=1700003600");
+    assert_string_equal(launcher.job_name, "train.sh");
+    assert_true(launcher.time_limit_seconds == 3600);
+    PARSE(&launcher, "PBS_JOBID=12.srv", "PBS_JOBNAME=solve", "PBS_WALLTIME=60");
+    assert_string_equal(launcher.job_name, "solve");
+    assert_true(launcher.time_limit_seconds == 60);
+    /* UNLIMITED, which ends in a year far away, and what is no number */
+    PARSE(&launcher, "SLURM_JOB_ID=1", "SLURM_JOB_START_TIME=1700000000",
+        "SLURM_JOB_END_TIME=9000000000");
+    assert_true(isnan(launcher.time_limit_seconds));
+    PARSE(&launcher, "SLURM_JOB_ID=1", "SLURM_JOB_START_TIME=1700000000", "SLURM_JOB_END_TIME=x");
+    assert_true(isnan(launcher.time_limit_seconds));
+    PARSE(&launcher, "JOB_NAME=of-jenkins", "JOB_ID=4");
+    assert_null(launcher.job_name);
 }
 
 static void takes_torchrun_before_all_others(void **state)
@@ -306,6 +328,7 @@ int main(void)
         cmocka_unit_test(knows_nothing_without_a_launcher),
         cmocka_unit_test(reads_the_ranks_of_open_mpi),
         cmocka_unit_test(takes_the_ranks_of_mpirun_within_a_slurm_job),
+        cmocka_unit_test(a_scheduler_says_the_name_and_the_time_limit_of_a_job),
         cmocka_unit_test(takes_torchrun_before_all_others),
         cmocka_unit_test(takes_ranks_of_pytorch_inside_slurm_and_under_mpi),
         cmocka_unit_test(takes_no_rank_in_the_batch_script_of_slurm),
