@@ -313,15 +313,43 @@ class Job(JobTest):
         said = self.findings()["shared_cores"]
         self.assertIn("The job used 0.8 of its 4 cores (20 %); others kept 3.0 of them busy", said)
 
-    def test_steps_of_a_workflow_wait_for_nothing(self):
-        """They come one after the other."""
-        for i in range(3):
-            members = {"job": {"launcher": None, "job_id": None, "rank": None, "world_size": None, "node": "n1"}}
-            self.rank(i, name=f"{'abc'[i]}.json", start=100 * i, seconds=10 if i else 100, cpu=9, members=members)
+    def step(self, name, start, seconds, **more):
+        members = {"job": {"launcher": None, "job_id": None, "rank": None, "world_size": None, "node": "n1"} | more.pop("of", {})}
+        return self.rank(ord(name[0]), name=f"{name}.json", start=start, seconds=seconds, members=members, **more)
+
+    def test_steps_one_after_the_other_are_a_list_and_no_job(self):
+        """Nothing but their folder says that they belong together: none is compared with another, and nobody held cores between them."""
+        self.step("prepare", 0, 100, cpu=20, allowed={"cores": 4})
+        self.step("train", 160, 900, cpu=90, allowed={"cores": 4})
+        self.step("test", 1100, 10, cpu=9, allowed={"cores": 4})
         text = self.run_command(".").stdout
-        self.assertIn("Job without a launcher: 3 sessions on 1 machine, 3 min 30 s\n", text)
-        self.assertNotIn("waited", text)
-        self.assertNotIn("uneven", text)
+        self.assertTrue(text.startswith("3 sessions on 1 machine, 16 min 50 s of 18 min 30 s from the first start to the last end: a list, no job\n"), text)
+        self.assertIn("\n  CPU      0.12 of 4 cores busy (3 %), 1 min 59 s of CPU time\n", text)
+        for word in "Job", "job kept", "ask for fewer", "straggler", "Balance", "waited", "uneven", "rank":
+            self.assertNotIn(word, text)
+        read = self.job()
+        (job,) = read["jobs"]
+        self.assertEqual((job["is_list"], job["ranks"], job["seconds"], job["run_seconds"], job["cpu_seconds"]), (1, 3, 1110, 1010, 119))
+        self.assertEqual([row["path"] for row in read["ranks"]], ["./prepare.json", "./train.json", "./test.json"])  # in their order
+        self.assertEqual([row["is_straggler"] for row in read["ranks"]], [0, 0, 0])
+        self.assertEqual(read["findings"], [])
+
+    def test_names_with_numbers_make_no_ranks_of_steps(self):
+        for number in 0, 1:
+            self.step(f"{'ab'[number]}.r{number}", 100 * number, 90 if number else 20)
+        (job,) = self.job()["jobs"]
+        self.assertEqual((job["is_list"], job["slowest_rank"]), (1, None))
+        self.assertIn("2 sessions on 1 machine", self.run_command(".").stdout)
+
+    def test_what_ran_together_is_compared(self):
+        for number, seconds in enumerate((100, 100, 100, 300)):
+            self.step("abcd"[number], number, seconds)
+        read = self.job()
+        self.assertEqual((read["jobs"][0]["is_list"], [row["is_straggler"] for row in read["ranks"]]), (0, [0, 0, 0, 1]))
+
+    def test_one_session_is_advised_by_its_own_cores(self):
+        self.step("a", 0, 100, cpu=1, allowed={"cores": 4})
+        self.assertIn("The session kept 0.01 of its 4 cores busy (under 1 %): ask for fewer", self.findings()["idle_cores"])
 
     def test_ranks_of_an_element_of_an_array_are_ranks(self):
         for rank in range(2):

@@ -128,6 +128,8 @@ struct jobs_job {
     bool is_array;    /* each rank has an allocation of its own, while it runs: pods, too */
     bool are_independent; /* none waits for another: elements of an array, tasks, steps of a
                              workflow */
+    bool is_list; /* no launcher says that its sessions belong together, nor did they run together:
+                     none of them is compared with another */
     double world_size, missing, failed, unfinished;
     size_t present,
         retried; /* sessions: of ranks, and those after which these were started again */
@@ -136,7 +138,8 @@ struct jobs_job {
     double known_ranks; /* of sessions of descendants, some of which may not have been seen; NaN: no
                            such session is in it */
     double start, seconds, cpu_seconds, cores,
-        efficiency_percent; /* cores: of an array on average */
+        efficiency_percent; /* cores: of an array on average, of a list while sessions ran */
+    double run_seconds;     /* in which at least one of its sessions ran */
     double core_seconds;    /* that were allocated */
     double other_cores;     /* of `cores`, that others kept busy while ranks ran */
     double busy_core_seconds, known_core_seconds; /* of both, and of all cores, meanwhile */

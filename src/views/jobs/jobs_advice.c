@@ -345,24 +345,24 @@ static void find_idle_cores(struct gput_jobs *jobs, const struct jobs_job *job, 
 {
     char evidence[160], used[HUMAN_SIZE], share[HUMAN_SIZE], others[HUMAN_SIZE];
     char cores[JOBS_CORES_SIZE];
-    double busy = job->cpu_seconds / job->seconds;
-    if (!(job->efficiency_percent < LOW_CPU_PERCENT) || job->seconds < SHORT_SECONDS ||
-        !(job->cores > 1))
+    double busy = job->cpu_seconds / (job->is_list ? job->run_seconds : job->seconds);
+    const char *what = job->is_list ? "session" : "job";
+    if ((job->is_list && job->count > 1) || !(job->efficiency_percent < LOW_CPU_PERCENT) ||
+        job->seconds < SHORT_SECONDS || !(job->cores > 1))
         return;
     const char *work = strcmp(job->noun, "session") == 0 ? "process" : job->noun;
     text_fit(evidence, sizeof evidence, "%s of CPU time in %.*f core-seconds that were allocated",
         human_seconds(job->cpu_seconds, used), job->core_seconds < 100 ? 1 : 0, job->core_seconds);
     if (job->busy_core_seconds > BUSY_PERCENT / 100 * job->known_core_seconds) {
-        FIND("shared_cores", evidence,
-            "The job used %s of its %s (%s); others kept %s of them busy", human_cores(busy, used),
-            jobs_say_cores(job->cores, cores), human_share(job->efficiency_percent, share),
-            human_cores(job->other_cores, others));
+        FIND("shared_cores", evidence, "The %s used %s of its %s (%s); others kept %s of them busy",
+            what, human_cores(busy, used), jobs_say_cores(job->cores, cores),
+            human_share(job->efficiency_percent, share), human_cores(job->other_cores, others));
         return;
     }
     FIND("idle_cores", evidence,
-        "The job kept %s of its %s busy (%s): ask for fewer, or run more "
+        "The %s kept %s of its %s busy (%s): ask for fewer, or run more "
         "%s%s or threads",
-        human_cores(busy, used), jobs_say_cores(job->cores, cores),
+        what, human_cores(busy, used), jobs_say_cores(job->cores, cores),
         human_share(job->efficiency_percent, share), work,
         strcmp(work, "process") == 0 ? "es" : "s");
 }
@@ -477,7 +477,8 @@ static void find_unknown_gpus(struct gput_jobs *jobs, const struct jobs_job *job
     }
     if (count > 0 && job->gpus > 0)
         FIND("unknown_gpus", str_text(&list),
-            "How many GPUs %zu of %zu %ss had is not known: the job may have had more than %.0f",
+            "How many GPUs %zu of %zu %ss had is not known: together they may have had more than "
+            "%.0f",
             count, job->count, job->noun, job->gpus);
 }
 

@@ -165,7 +165,7 @@ static void add_clock(struct gput_jobs *jobs, struct jobs_job *job, size_t clock
 void jobs_add_cores(struct gput_jobs *jobs, struct jobs_job *job)
 {
     job->cores = job->core_seconds = NAN;
-    if (job->is_array) {
+    if (job->is_array || job->is_list) {
         add_elements(jobs, job);
         return;
     }

@@ -174,7 +174,7 @@ static void compare_rank(
     if (job->count > 1 && !job->are_independent)
         rank->waited_seconds = waited_of(rank, highest_busy);
     /* When they failed says nothing of their work. */
-    if (job->all_failed || !job->are_comparable)
+    if (job->all_failed || !job->are_comparable || job->is_list)
         return;
     rank->is_straggler = straggler_is(seconds, job->median_seconds, cpu, job->median_cpu_seconds);
 }
@@ -330,8 +330,22 @@ static void add_machines(struct gput_jobs *jobs, struct jobs_job *job)
     }
 }
 
+/* Returns for how long at least one session of a job ran, by clocks that are right. */
+static double run_seconds_of(struct gput_jobs *jobs, const struct jobs_job *job)
+{
+    CLEANUP_FREE struct span *spans = calloc(2 * job->count + 1, sizeof *spans);
+    size_t count = 0;
+    jobs->failed |= !spans;
+    for (size_t i = job->first; spans && i < job->first + job->count; i++) {
+        const struct jobs_rank *rank = &jobs->ranks[i];
+        if (!isnan(rank->start + rank->seconds) && !jobs->machines[rank->machine].clock_is_doubtful)
+            spans[count++] = jobs_span_of(rank, NAN);
+    }
+    return count > 0 ? spans_covered_seconds(spans, count) : NAN;
+}
+
 /* Adds up the figures of the ranks of a job. */
-static void add_ranks(const struct gput_jobs *jobs, struct jobs_job *job)
+static void add_ranks(struct gput_jobs *jobs, struct jobs_job *job)
 {
     double end = NAN;
     bool has_all_cpu = true;
@@ -350,7 +364,10 @@ static void add_ranks(const struct gput_jobs *jobs, struct jobs_job *job)
     job->seconds = fmax(end - job->start, job->slowest_seconds);
     number_add_known(&job->energy_joules, job->cpu_joules);
     number_add_known(&job->energy_joules, job->gpu_joules);
-    if (job->is_array)
+    job->run_seconds = run_seconds_of(jobs, job);
+    if (job->is_list)
+        job->cores = job->run_seconds > 0 ? job->core_seconds / job->run_seconds : NAN;
+    else if (job->is_array)
         job->cores = job->seconds > 0 ? job->core_seconds / job->seconds : NAN;
     else
         job->core_seconds = job->cores * job->seconds;

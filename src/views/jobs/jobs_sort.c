@@ -372,6 +372,32 @@ static int compare_for_people(const void *left, const void *right)
     return strcmp(a->path, b->path);
 }
 
+/* Whether sessions ran together, as ranks do: all of them at one moment. Of one this is true. */
+static bool ran_together(const struct gput_jobs *jobs, size_t first, size_t count)
+{
+    double last_start = NAN, first_end = NAN;
+    for (size_t i = first; i < first + count; i++) {
+        const struct jobs_rank *rank = &jobs->ranks[i];
+        last_start = fmax(last_start, rank->start);
+        first_end = fmin(first_end, rank->start + rank->seconds);
+    }
+    return !(last_start >= first_end);
+}
+
+/* Whether nothing but their folder says that sessions belong together: no launcher gives them a
+ * rank or a task, and they did not run together. */
+static bool is_list(const struct gput_jobs *jobs, const struct jobs_job *job)
+{
+    if (job->is_array || job->has_tasks || job->count == 0)
+        return false;
+    for (size_t i = job->first; i < job->first + job->count; i++) {
+        const struct jobs_rank *rank = &jobs->ranks[i];
+        if (rank->launcher[0] || rank->ranks[0] || !isnan(rank->world_size))
+            return false;
+    }
+    return job->count == 1 ? !job->has_ranks : !ran_together(jobs, job->first, job->count);
+}
+
 /* Where the ranks of each job are, and what they are called. */
 static void describe_jobs(struct gput_jobs *jobs)
 {
@@ -379,7 +405,12 @@ static void describe_jobs(struct gput_jobs *jobs)
     for (size_t i = 0; i < jobs->n_jobs; i++) {
         struct jobs_job *job = &jobs->jobs[i];
         job->first = first;
-        job->noun = job->is_array    ? "element"
+        job->is_list = is_list(jobs, job);
+        for (size_t k = first; job->is_list && k < first + job->count; k++)
+            jobs->ranks[k].rank = NAN; /* a number in the name of its file */
+        job->has_ranks &= !job->is_list;
+        job->noun = job->is_list     ? "session"
+                    : job->is_array  ? "element"
                     : job->has_tasks ? "task"
                     : job->has_ranks ? "rank"
                                      : "session";

@@ -74,6 +74,8 @@ static const struct column job_columns[] = {
     COUNT(struct jobs_job, "machines", n_machines, "that ranks ran on"),
     {"start_timestamp", "seconds since the epoch", "of the first rank", GPUT_COLUMN_DOUBLE, COLUMN_OF(struct jobs_job, start)},
     OF_JOB(seconds, "seconds", "wall time from the first start to the last end"),
+    OF_JOB(run_seconds, "seconds", "in which at least one session ran: `seconds` without the gaps between them"),
+    COUNT(struct jobs_job, "is_list", is_list, "1: sessions that no launcher calls ranks, and that did not run together: a list and its sums, no job"),
     OF_JOB(cpu_seconds, "seconds", "CPU time of all ranks"),
     OF_JOB(cores, NULL, "of the allocation; of an array on average over its time, so a fraction"),
     OF_JOB(efficiency_percent, "percent", "CPU time as a share of the allocation"),

@@ -171,9 +171,9 @@ static void write_figures(const struct jobs_job *job, struct str *text)
             isnan(job->core_seconds) ? "" : ", not known of all");
     else
         str_printf(text, "  CPU      %s of %s busy%s (%s), %s of CPU time\n",
-            human_cores(job->cpu_seconds / job->seconds, busy), jobs_say_cores(job->cores, cores),
-            job->is_array ? " on average" : "", human_share(job->efficiency_percent, share),
-            human_seconds(job->cpu_seconds, cpu));
+            human_cores(job->cpu_seconds / (job->is_list ? job->run_seconds : job->seconds), busy),
+            jobs_say_cores(job->cores, cores), job->is_array ? " on average" : "",
+            human_share(job->efficiency_percent, share), human_seconds(job->cpu_seconds, cpu));
     str_printf(text, "  RAM      %s%s in the largest %s\n", job->ram_is_at_least ? "at least " : "",
         human_bytes(job->max_ram_bytes, ram), job->session_noun);
     if (job->gpus > 0)
@@ -181,7 +181,7 @@ static void write_figures(const struct jobs_job *job, struct str *text)
     if (!isnan(job->energy_joules))
         str_printf(text, "  Energy   %s: each machine and GPU once\n",
             human_joules(job->energy_joules, energy));
-    if (job->count > 1)
+    if (job->count > 1 && !job->is_list)
         str_printf(text, "  Balance  slowest %s %s, median %s\n", job->noun,
             human_seconds(job->slowest_seconds, slowest),
             human_seconds(job->median_seconds, median));
@@ -272,19 +272,25 @@ static void write_command(
 /* Writes all that is known of a job. */
 static void write_job(const struct gput_jobs *jobs, size_t index, struct str *text)
 {
-    char seconds[HUMAN_SIZE];
+    char seconds[HUMAN_SIZE], all[HUMAN_SIZE];
     const struct jobs_job *job = &jobs->jobs[index];
     const char *launcher = jobs->ranks[job->first].launcher;
     size_t length = strlen(launcher);
     if (strncmp(launcher, job->name, length) == 0 && strchr(",", job->name[length]))
         launcher = ""; /* a job without an id, also its "run 2" */
-    str_printf(
-        text, "Job %s%s%s%s", job->name, launcher[0] ? " (" : "", launcher, launcher[0] ? ")" : "");
-    write_restarts(jobs, job, text);
-    str_append(text, ": ");
+    if (!job->is_list || jobs->ranks[job->first].job_id[0]) {
+        str_printf(text, "Job %s%s%s%s", job->name, launcher[0] ? " (" : "", launcher,
+            launcher[0] ? ")" : "");
+        write_restarts(jobs, job, text);
+        str_append(text, ": ");
+    }
     write_count(jobs, job, text);
-    str_printf(text, " on %zu machine%s, %s\n", job->n_machines, job->n_machines > 1 ? "s" : "",
-        human_seconds(job->seconds, seconds));
+    str_printf(text, " on %zu machine%s, %s", job->n_machines, job->n_machines > 1 ? "s" : "",
+        human_seconds(job->is_list ? job->run_seconds : job->seconds, seconds));
+    if (job->is_list && job->count > 1)
+        str_printf(text, " of %s from the first start to the last end: a list, no job",
+            human_seconds(job->seconds, all));
+    str_append_char(text, '\n');
     write_command(jobs, job, text);
     write_figures(job, text);
     write_clocks(jobs, job, text);
