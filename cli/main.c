@@ -33,8 +33,9 @@
  * output/     what those that read files write with: analysis_output.c (analyses, comparisons),
  *             tables.c, python_package.c with table_files.c (Parquet and Arrow) and pickles.c,
  *             perfetto.c, fix_script.c (doctor's
- *             remedies); named_sessions.c: SESSION and NAME=SESSION; output_files.c: where a
- *             command writes is nowhere that it reads, or writes otherwise.
+ *             remedies); named_sessions.c: SESSION and NAME=SESSION; newest_file.c: what is read where
+ *             no file is named; output_files.c: where a command writes is nowhere that it reads, or
+ *             writes otherwise.
  * common/     what all use: message.c and screen.c (errors and warnings, a line each; writing to
  *             what people read), environment.c (which paths of the environment are followed, and
  *             with which rights), temporary_folder.c, own_stack.c (the stack, where the limit

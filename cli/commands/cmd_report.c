@@ -31,7 +31,7 @@ static int read_options(const struct arguments *arguments, struct work *work,
     const char *mark;
     size_t position = 0;
     work->marks = calloc(arguments->n_uses + 1, sizeof *work->marks);
-    work->copies = calloc((size_t)arguments->n_operands + 1, sizeof *work->copies);
+    work->copies = calloc((size_t)arguments->n_operands + 2, sizeof *work->copies);
     if (!work->marks || !work->copies)
         return error_memory(error);
     TRY(named_sessions_read(&work->sessions, arguments, OPTION_REPORT_OUTPUT, error));
@@ -130,7 +130,7 @@ int cmd_report(const struct arguments *arguments)
     analysis_end_progress(&work.shown);
     if (code == GPUT_OK && unnamed)
         output_files_say(unnamed);
-    for (int i = 0; work.copies && i < arguments->n_operands; i++)
+    for (size_t i = 0; work.copies && i < work.sessions.count; i++)
         pickle_copy_finish(&work.copies[i]);
     free(work.copies);
     named_sessions_free(&work.sessions);

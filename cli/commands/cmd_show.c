@@ -1,9 +1,12 @@
 /* gpu-tracker show: the results that a session kept while it ran. */
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "common/message.h"
 #include "common/screen.h"
 #include "options/arguments.h"
+#include "output/newest_file.h"
+#include "output/output_files.h"
 #include "output/pickles.h"
 #include "track/report.h"
 #include "track/tracking.h"
@@ -58,9 +61,16 @@ static int show(const struct arguments *arguments, struct gput_error *error)
     struct report report = {.path = output, .screen_fd = STDOUT_FILENO, .stop_fd = SCREEN_WAITS};
     struct gput_results *results = NULL;
     struct pickle_copy copy = {0};
+    CLEANUP_FREE char *newest = NULL;
     const char *path = arguments->operands[0];
     int code = report_read_format(arguments, OPTION_TRACKING_FORMAT, output,
         report_usual_format(output), &report.format, error);
+    if (code == GPUT_OK && !path) {
+        code = newest_file_of_results(&newest, error);
+        path = newest;
+        if (code == GPUT_OK)
+            code = output_files_keep(output, newest, "the file that is shown", error);
+    }
     if (code == GPUT_OK)
         code = pickle_copy_of_usage(&copy, &path, error);
     if (code == GPUT_OK)

@@ -126,18 +126,20 @@ static const struct command commands[] = {
     {
         .name = "show",
         .topic = TOPIC_TRACK,
-        .examples = "gpu-tracker show .gpu-tracker_4711\n"
+        .examples = "gpu-tracker show\n"
                     "gpu-tracker show -f json .gpu-tracker_4711",
         .function = cmd_show,
-        .usage = "[OPTIONS] FILE",
+        .usage = "[OPTIONS] [FILE]",
         .summary = "Print the results of a killed session.",
-        .help = "Prints the results so far that a session keeps while it runs, in a hidden file "
-                "(.gpu-tracker_*) of its working directory (for a rank of a parallel job, in the "
-                "folder of its report) or in the file given by --resource-usage-file. The file "
-                "remains when gpu-tracker itself is killed. The pickle that the older Python "
-                "package leaves is also read, as data only, and so is a report in JSON.",
+        .help =
+            "Prints the results so far that a session keeps while it runs, in a hidden file "
+            "(.gpu-tracker_*) of its working directory (for a rank of a parallel job, in the "
+            "folder of its report) or in the file given by --resource-usage-file. The file "
+            "remains when gpu-tracker itself is killed. Without FILE the newest one of the working "
+            "directory is shown. The pickle that the older Python "
+            "package leaves is also read, as data only, and so is a report in JSON.",
         .options = show_options,
-        .operands = {ARGUMENT_FILE, 1, 1},
+        .operands = {ARGUMENT_FILE, 0, 1},
     },
     {
         .name = "compare",
@@ -201,14 +203,15 @@ static const struct command commands[] = {
                     "gpu-tracker report before.csv after.csv -o both.html\n"
                     "gpu-tracker report train.sqlite -f csv -o tables",
         .function = cmd_report,
-        .usage = "[OPTIONS] SESSION...",
+        .usage = "[OPTIONS] [SESSION...]",
         .summary = "Show sessions in one HTML file, or export them.",
         .help =
             "Writes an HTML file that shows what sessions used: curves of RAM, CPU, GPUs and "
             "power, code blocks, processes, figures with their bounds and sources. It opens in any "
             "browser and needs no network.\n"
             "\n"
-            "A SESSION is a tracking file (.csv or .sqlite, also of the older Python package), a "
+            "Without a SESSION it is the newest tracking file of the working directory. A SESSION "
+            "is a tracking file (.csv or .sqlite, also of the older Python package), a "
             "sub-tracking file, a recording of power (--energy-folder), a report in JSON, or the "
             "results file of a killed session. It may also be a training profile of SageMaker "
             "Debugger, a Python profile (cProfile, pyinstrument), a trace of PyTorch's profiler or "
@@ -218,7 +221,7 @@ static const struct command commands[] = {
             "ranks (rank0=a.csv, run.r1.csv, rank2/t.csv) are shown as the ranks of one job.",
         .note = cmd_report_note,
         .options = report_options,
-        .operands = {ARGUMENT_FILE, 1, -1},
+        .operands = {ARGUMENT_FILE, 0, -1},
     },
     {
         .name = "plot",
@@ -227,16 +230,17 @@ static const struct command commands[] = {
                     "gpu-tracker plot samples.csv --stf blocks.csv --blocks -o blocks.svg\n"
                     "gpu-tracker plot before.sqlite after.sqlite --size 88x50mm -o ram.pdf",
         .function = cmd_plot,
-        .usage = "[OPTIONS] SESSION...",
+        .usage = "[OPTIONS] [SESSION...]",
         .summary = "Draw curves of sessions as a picture for papers.",
         .help = "Draws RAM, CPU, GPUs and power of sessions over time, as SVG, PDF or PNG, by the "
                 "extension of -o. Several sessions are drawn over each other, each from its own "
-                "beginning. A SESSION is anything that 'gpu-tracker report' accepts.\n"
+                "beginning. A SESSION is anything that 'gpu-tracker report' accepts; without one "
+                "it is the newest tracking file of the working directory.\n"
                 "\n"
                 "No peak is lost, however many samples there are. PDF and PNG need the libraries "
                 "cairo and Pango (Debian: libpangocairo-1.0-0), SVG needs nothing.",
         .options = plot_options,
-        .operands = {ARGUMENT_FILE, 1, -1},
+        .operands = {ARGUMENT_FILE, 0, -1},
     },
     {
         .name = "mark start",

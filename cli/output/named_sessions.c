@@ -1,6 +1,7 @@
 #include "output/named_sessions.h"
 
 #include "base/error.h"
+#include "output/newest_file.h"
 #include "output/output_files.h"
 
 #include <stdlib.h>
@@ -30,12 +31,21 @@ static int read_session(
 int named_sessions_read(struct named_sessions *read, const struct arguments *arguments,
     enum option_id output, struct gput_error *error)
 {
-    size_t count = (size_t)arguments->n_operands;
-    read->sessions = calloc(count + 1, sizeof *read->sessions);
-    read->list = calloc(count + 1, sizeof *read->list);
-    read->names = calloc(count + 1, sizeof *read->names);
+    size_t count = (size_t)arguments->n_operands, capacity = count + 2;
+    read->sessions = calloc(capacity, sizeof *read->sessions);
+    read->list = calloc(capacity, sizeof *read->list);
+    read->names = calloc(capacity, sizeof *read->names);
     if (!read->sessions || !read->list || !read->names)
         return error_memory(error);
+    if (count == 0) {
+        TRY(newest_file_of_samples(arguments->command->name, &read->newest, error));
+        read->sessions[0] = gput_report_session_default();
+        read->sessions[0].path = read->newest;
+        read->list[0] = &read->sessions[0];
+        read->count = 1;
+        return output_files_keep(
+            arguments_value(arguments, output), read->newest, "the session", error);
+    }
     for (; read->count < count; read->count++) {
         struct gput_report_session *session = &read->sessions[read->count];
         char **name = &read->names[read->count];
@@ -52,6 +62,7 @@ void named_sessions_free(struct named_sessions *read)
 {
     for (size_t i = 0; read->names && i <= read->count; i++) /* of the last, if it failed, too */
         free(read->names[i]);
+    free(read->newest);
     free(read->names);
     free(read->list);
     free(read->sessions);

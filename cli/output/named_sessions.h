@@ -1,5 +1,6 @@
 /*
- * The sessions that 'report' and 'plot' are given: SESSION or NAME=SESSION.
+ * The sessions that 'report' and 'plot' are given: SESSION or NAME=SESSION. Without any it is the
+ * newest tracking file of the working directory.
  */
 #pragma once
 
@@ -12,11 +13,13 @@ struct named_sessions {
     struct gput_report_session *sessions;
     const struct gput_report_session **list; /* the same, as options of reports have them */
     char **names;                            /* of "NAME=SESSION"; NULL: none */
+    char *newest;                            /* the file that was found, where none was named */
     size_t count;
 };
 
 /* Whatever the outcome, the caller frees what was read by named_sessions_free(). Errors:
- * GPUT_ERROR_MEMORY; GPUT_ERROR_INVALID where a session is the output. */
+ * GPUT_ERROR_MEMORY; GPUT_ERROR_INVALID where a session is the output; those of
+ * newest_file_of_samples(). */
 int named_sessions_read(struct named_sessions *read, const struct arguments *arguments,
     enum option_id output, struct gput_error *error);
 

@@ -16,20 +16,20 @@
 
 #define FILE_NAME "/timeline.json"
 
-static int merge(const struct arguments *arguments, const struct gput_report_options *sessions,
-    const char *path, struct gput_error *error)
+static int merge(
+    const struct gput_report_options *sessions, const char *path, struct gput_error *error)
 {
-    size_t operands = (size_t)arguments->n_operands;
     struct gput_timeline_options options = gput_timeline_options_default();
-    const char **inputs = calloc(operands + sessions->n_sub_tracking_files + 1, sizeof *inputs);
+    const char **inputs =
+        calloc(sessions->n_sessions + sessions->n_sub_tracking_files + 1, sizeof *inputs);
     if (!inputs)
         return error_memory(error);
-    for (size_t i = 0; i < operands; i++)
+    for (size_t i = 0; i < sessions->n_sessions; i++)
         inputs[i] = sessions->sessions[i]->path;
     for (size_t i = 0; i < sessions->n_sub_tracking_files; i++)
-        inputs[operands + i] = sessions->sub_tracking_files[i];
+        inputs[sessions->n_sessions + i] = sessions->sub_tracking_files[i];
     options.inputs = inputs;
-    options.n_inputs = operands + sessions->n_sub_tracking_files;
+    options.n_inputs = sessions->n_sessions + sessions->n_sub_tracking_files;
     options.output = path;
     options.warn = sessions->warn;
     options.progress = sessions->progress;
@@ -93,7 +93,7 @@ int perfetto_serve(const struct arguments *arguments, const struct gput_report_o
     int code = path ? GPUT_OK : make_temporary(&folder, &temporary, error);
     path = path ? path : temporary;
     if (code == GPUT_OK)
-        code = merge(arguments, options, path, error);
+        code = merge(options, path, error);
     if (code == GPUT_OK)
         code = serve(path, error);
     free(temporary);

@@ -58,6 +58,28 @@ class KeptResults(CommandTest):
         self.assert_is_report(done.stdout)
         self.assertIn("Unit: megabytes", done.stdout)
 
+    def test_without_a_name_the_newest_is_shown(self):
+        done = self.run_command("show")
+        self.assert_fails(
+            done, 1, "No session keeps results in the working directory (.gpu-tracker_*). Name their file, or a report "
+            "in JSON: gpu-tracker show FILE")
+        self.kill_half_way()
+        (killed,) = self.folder.glob(".gpu-tracker_*")
+        os.utime(killed, (2000, 2000))
+        (self.folder / ".gpu-tracker_older").write_text("damaged")
+        os.utime(self.folder / ".gpu-tracker_older", (1000, 1000))
+        (self.folder / ".gpu-tracker_claimed").touch()  # empty, and the newest
+        done = self.run_command("show")
+        self.assertEqual(
+            (done.returncode, done.stderr), (0, f"gpu-tracker: using {killed.name}, the newest results kept here\n{PARTIAL}"))
+        self.assertEqual(done.stdout, self.run_command("show", killed.name).stdout)
+        content = killed.read_bytes()
+        self.assert_fails(
+            self.run_command("show", "-o", killed.name), 1,
+            f"using {killed.name}, the newest results kept here\ngpu-tracker: -o {killed.name} is the same file as the file that is shown {killed.name}, "
+            "which it would replace. Please name another one.")
+        self.assertEqual(killed.read_bytes(), content)
+
     def test_a_report_in_json_is_shown_again(self):
         self.run_command("run", "-q", "-o", "r.json", "--ru", "bytes", "--", "true")
         done = self.run_command("show", "r.json", "-f", "json")

@@ -2,6 +2,7 @@
 
 import datetime
 import json
+import os
 import pathlib
 import random
 import re
@@ -18,6 +19,29 @@ NO_PAGE = (
     "This build of gpu-tracker has no report. Build it where Node.js 18 and npm are (Debian: apt-get install npm), or from a released "
     "archive, which has the page of reports."
 )
+
+
+class WithoutASession(ReportTest):
+    def test_it_is_the_newest_tracking_file_here(self):
+        for command in ("report", "plot"):
+            self.assert_fails(
+                self.run_command(command), 1, "The working directory has no tracking file (.csv, .sqlite). Record one: gpu-tracker run "
+                f"--tf samples.sqlite -- COMMAND; or name what to show: gpu-tracker {command} SESSION")
+        (self.folder / "foreign.csv").write_text("a,b\n1,2\n")
+        write_marks(self.folder / "marks.csv", call(1, "block", 1, 2))
+        for name, age in (("older.csv", 1000), ("t.sqlite", 2000)):
+            write_tracking(self.folder / name, [row(1), row(2)])
+            os.utime(self.folder / name, (age, age))
+        done = self.run_command("report")
+        said = "gpu-tracker: using t.sqlite, the newest tracking file here\n"
+        self.assertEqual((done.returncode, done.stderr), (0, said + "gpu-tracker: report.html was written (-o names another).\n"))
+        self.assertEqual([session["name"] for session in Report(self.folder / "report.html").sessions], ["t.sqlite"])
+        done = self.run_command("plot", "-o", "t.svg")
+        self.assertEqual((done.returncode, done.stderr), (0, said))
+        os.utime(self.folder / "older.csv", (3000, 3000))
+        done = self.run_command("report", "-f", "json", "-o", "-")
+        self.assertEqual(done.stderr, said.replace("t.sqlite", "older.csv"))
+        self.assertEqual([session["name"] for session in json.loads(done.stdout)["sessions"]], ["older.csv"])
 
 
 class Curves(ReportTest):
