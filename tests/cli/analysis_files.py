@@ -1,6 +1,7 @@
 """Small tracking and sub-tracking files, and the slow way to analyze them."""
 
 import csv
+import itertools
 import math
 import sqlite3
 
@@ -33,6 +34,15 @@ START = 1745449609.25
 def row(second, scale=1.0):
     """A sample: the i-th measurement is (i + 1) * second * scale."""
     return [(i + 1) * second * scale for i in range(len(MEASUREMENTS))] + [START + second]
+
+
+_SESSIONS = itertools.count(1)
+
+
+def rows_of_a_session(*seconds):
+    """Samples that no other session has: files with the same ones are copies."""
+    scale = 1 + next(_SESSIONS) / 1e6
+    return [row(second, scale) for second in seconds]
 
 
 def call(process, name, start, stop):

@@ -74,7 +74,7 @@ class Shared(JobTest):
         self.assertEqual([(job["gpus"], job["gpu_percent"]) for job in self.job()["jobs"]], [(3, 40)])
         self.assertNotIn("unknown_gpus", self.findings())
         write_tracking(path, [sample], static={**STATIC, "system_gpu_count": "", "n_expected_gpus": ""})
-        self.assertEqual(self.findings()["unknown_gpus"], "How many GPUs 1 of 4 ranks had is not known: the job may have had more than 3: rank 3 on a machine that is not known")
+        self.assertEqual(self.findings()["unknown_gpus"], "How many GPUs 1 of 4 ranks had is not known: together they may have had more than 3: rank 3 on a machine that is not known")
 
 
 if __name__ == "__main__":

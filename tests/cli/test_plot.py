@@ -52,8 +52,8 @@ class NamesOfSessions(PlotTest):
     def test_are_called_by_their_ranks_or_without_the_folders_that_all_have(self):
         for folder, names in (("job", ("solve.r0.csv", "solve.r1.csv")), ("runs", ("before.csv", "after.csv"))):
             (self.folder / folder).mkdir()
-            for name in names:
-                write_tracking(self.folder / folder / name, [sample(second, combined_ram=1 + second) for second in range(3)])
+            for number, name in enumerate(names):
+                write_tracking(self.folder / folder / name, [sample(second, combined_ram=1 + second, system_ram=number) for second in range(3)])
             chart = self.plot(*(f"{folder}/{name}" for name in names), "--figures", "ram")
             labels = {line.name for panel in chart.panels for line in panel}
             self.assertEqual(labels, {"rank 0", "rank 1"} if folder == "job" else set(names))
@@ -222,7 +222,7 @@ class Sessions(PlotTest):
     def test_names_from_files_are_only_text(self):
         name = '</title><script>alert("1")</script>]]>&\u202e\x1b[31m'
         write_tracking(self.folder / "<b>&.csv", [sample(i, combined_ram=1) for i in range(3)])
-        write_tracking(self.folder / "b.csv", [sample(i, combined_ram=1) for i in range(3)])
+        write_tracking(self.folder / "b.csv", [sample(i, combined_ram=2) for i in range(3)])
         write_marks(self.folder / "m.csv", call(1, name, 0, 2))
         self.assertEqual({line.name for line in self.plot("<b>&.csv", "b.csv").panels[0]}, {"<b>&.csv", "b.csv"})
         self.assertEqual({line.name for line in self.plot("before=<b>&.csv", "after=b.csv").panels[0]}, {"before", "after"})

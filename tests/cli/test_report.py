@@ -10,7 +10,7 @@ import sqlite3
 import subprocess
 
 import analysis_files
-from analysis_files import MEASUREMENTS, START, call, row, write_marks, write_tracking
+from analysis_files import MEASUREMENTS, START, call, row, rows_of_a_session, write_marks, write_tracking
 from command import COMMAND, main, python
 from report_data import Report
 from report_test import ReportTest, scale_of, tolerance_of
@@ -379,7 +379,7 @@ class Comparisons(ReportTest):
 
     def test_sessions_of_different_programs_are_compared_as_a_whole(self):
         for name in "a", "b":
-            write_tracking(self.folder / f"{name}.csv", [row(1), row(2)])
+            write_tracking(self.folder / f"{name}.csv", rows_of_a_session(1, 2))
             write_marks(self.folder / f"{name}-marks.csv", call(1, name, 1, 2))
         report = self.report("a.csv", "b.csv", "a-marks.csv", "b-marks.csv")
         self.assertEqual({one["code_block"] for one in self.rows_of(report.document["comparison"][0])}, {None})
@@ -387,7 +387,7 @@ class Comparisons(ReportTest):
 
     def test_code_blocks_that_all_sessions_have_are_compared(self):
         for name, blocks in ("a", ("load", "step")), ("b", ("step", "load", "eval")):
-            write_tracking(self.folder / f"{name}.csv", [row(1), row(2)])
+            write_tracking(self.folder / f"{name}.csv", rows_of_a_session(1, 2))
             write_marks(self.folder / f"{name}-marks.csv", [mark for block in blocks for mark in call(1, block, 1, 2)])
         report = self.report("a.csv", "b.csv", "a-marks.csv", "b-marks.csv")
         self.assertEqual({one["code_block"] for one in self.rows_of(report.document["comparison"][0])}, {None, "load", "step"})
@@ -395,7 +395,7 @@ class Comparisons(ReportTest):
 
     def test_code_blocks_that_all_runs_have_are_compared(self):
         for name, blocks in ("a1", ("step", "x")), ("a2", ("step",)), ("b", ("step", "y")):
-            write_tracking(self.folder / f"{name}.csv", [row(1), row(2)])
+            write_tracking(self.folder / f"{name}.csv", rows_of_a_session(1, 2))
             write_marks(self.folder / f"{name}-marks.csv", [mark for block in blocks for mark in call(1, block, 1, 2)])
         report = self.report("a=a1.csv", "a=a2.csv", "b=b.csv", "a1-marks.csv", "a2-marks.csv", "b-marks.csv")
         self.assertEqual({one["code_block"] for one in self.rows_of(report.document["comparison"][0])}, {None, "step"})
@@ -403,7 +403,7 @@ class Comparisons(ReportTest):
 
     def test_a_run_without_marks_leaves_the_sessions_compared(self):
         for name in "a1", "a2", "b":
-            write_tracking(self.folder / f"{name}.csv", [row(1), row(2)])
+            write_tracking(self.folder / f"{name}.csv", rows_of_a_session(1, 2))
         for name in "a1", "b":
             write_marks(self.folder / f"{name}-marks.csv", call(1, "step", 1, 2))
         report = self.report("a=a1.csv", "a=a2.csv", "b=b.csv", "a1-marks.csv", "b-marks.csv")
@@ -411,7 +411,7 @@ class Comparisons(ReportTest):
 
     def test_a_session_without_marks_is_no_fault_of_the_others(self):
         for name in "a", "b":
-            write_tracking(self.folder / f"{name}.csv", [row(1), row(2)])
+            write_tracking(self.folder / f"{name}.csv", rows_of_a_session(1, 2))
         write_marks(self.folder / "a-marks.csv", call(1, "step", 1, 2))
         report = self.report("a.csv", "b.csv", "a-marks.csv")
         self.assertEqual({one["code_block"] for one in self.rows_of(report.document["comparison"][0])}, {None})

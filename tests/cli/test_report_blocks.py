@@ -5,7 +5,7 @@ import random
 from datetime import datetime, timezone
 
 import analysis_files
-from analysis_files import START, call, row, write_marks, write_tracking
+from analysis_files import START, call, row, rows_of_a_session, write_marks, write_tracking
 from command import main
 from report_data import Report
 from report_test import ReportTest, scale_of, tolerance_of
@@ -165,7 +165,7 @@ class Blocks(ReportTest):
 
     def test_marks_go_to_the_session_at_their_place(self):
         for name in "x.csv", "y.csv":
-            write_tracking(self.folder / name, [row(second) for second in range(5)])
+            write_tracking(self.folder / name, rows_of_a_session(*range(5)))
         write_marks(self.folder / "first.csv", call(1, "a", 0, 2))
         write_marks(self.folder / "second.csv", call(2, "b", 1, 3))
         report = self.report("x.csv", "y.csv", "--stf", "first.csv", "--stf", "second.csv")
@@ -173,7 +173,7 @@ class Blocks(ReportTest):
 
     def test_marks_among_sessions_of_none_are_said(self):
         for name in "x.csv", "y.csv":
-            write_tracking(self.folder / name, [row(1)])
+            write_tracking(self.folder / name, rows_of_a_session(1))
         write_marks(self.folder / "m.csv", call(1, "a", 0, 2))
         done = self.run_report("x.csv", "y.csv", "m.csv")
         self.assertEqual((done.returncode, done.stderr.count("the marks in m.csv belong to: they are shown as a session of their own")), (0, 1), done.stderr)
@@ -182,7 +182,7 @@ class Blocks(ReportTest):
 
     def test_marks_of_no_clear_session_are_refused(self):
         for name in "x.csv", "y.csv":
-            write_tracking(self.folder / name, [row(1)])
+            write_tracking(self.folder / name, rows_of_a_session(1))
         write_marks(self.folder / "m.csv", call(1, "a", 0, 2))
         self.assert_fails(self.run_report("x.csv", "y.csv", "--stf", "m.csv"), 1,
                           "Which session m.csv belongs to is not clear: there are 2 sessions and 1 sub-tracking files. Name "

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import urllib.request
 
-from analysis_files import MEASUREMENTS, START, STATIC, call, row, write_marks, write_tracking
+from analysis_files import MEASUREMENTS, START, STATIC, call, row, rows_of_a_session, write_marks, write_tracking
 from command import main, wait_until
 from report_test import ReportTest
 
@@ -111,7 +111,7 @@ class Exports(ReportTest):
         self.assertEqual([values["main_gpu_ram", name] for name in ("t.csv", "u.csv")], ["", "50000000000"])
 
     def test_several_sessions_are_numbered(self):
-        write_tracking(self.folder / "u.csv", self.rows[:4])
+        write_tracking(self.folder / "u.csv", rows_of_a_session(*range(4)))
         self.export_tables("t.csv", "u.csv")
         self.assertEqual([one["name"] for one in self.table("sessions")], ["t.csv", "u.csv"])
         self.assertEqual((len(self.table("1-samples")), len(self.table("2-samples"))), (11, 4))
@@ -154,7 +154,7 @@ class Exports(ReportTest):
             "2, thread 2;load 4000000"]))
 
     def test_several_sessions_are_stacks_of_their_own(self):
-        write_tracking(self.folder / "u.csv", self.rows[:8])
+        write_tracking(self.folder / "u.csv", rows_of_a_session(*range(8)))
         lines = self.export("collapsed", "t.csv", "u.csv", "--stf", "m.csv", "--stf", "m.csv").splitlines()
         self.assertIn("u.csv;2, thread 2;load 4000000", lines)
 

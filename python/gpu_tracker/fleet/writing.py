@@ -100,8 +100,8 @@ def _find(paths: list[_Path]) -> tuple[list[_Source], list[str], int]:
     others: dict[str, list[str]] = {}
     for session, path, kind, results, copy_of in tables["sessions"].rows():
         if copy_of:
-            warnings.append(f"{path} is skipped: it is the same session as {copy_of}.")
-        elif kind == "tracking":
+            continue  # a warning says so
+        if kind == "tracking":
             found.append(_Source(path, True, results or "", marks.get(session, [])))
         elif kind == "results" and _is_report(path):
             found.append(_Source(path, False, path, []))

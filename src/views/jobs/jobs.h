@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/spans.h"
 #include "base/str.h"
+#include "files/catalogue/catalogue.h"
 #include "model/results.h"
 
 #include <gputracker/jobs.h>
@@ -15,14 +16,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What was read of a rank. */
-enum jobs_files { JOBS_REPORT = 1, JOBS_KEPT = 2, JOBS_SAMPLES = 4 };
+/* What was read of a rank: kinds of files as the catalogue has them. */
+enum jobs_files {
+    JOBS_REPORT = CATALOGUE_REPORT,
+    JOBS_KEPT = CATALOGUE_KEPT,
+    JOBS_SAMPLES = CATALOGUE_SAMPLES
+};
 
 /* A figure is NaN, and a text "", when it is not known. */
 struct jobs_rank {
     char *path;     /* the file to show; owned */
     char *report;   /* its report where that is another one, or NULL; owned */
     unsigned files; /* enum jobs_files */
+    size_t folder;  /* equal for files of one folder; 0: named by itself */
     char launcher[16], job_id[96], task[40], step[32], run[64];
     char host[65], node[65], boot_id[37], version[32];
     char session_id[48], within[256]; /* see struct gput_identity */
@@ -42,6 +48,7 @@ struct jobs_rank {
     double run_size; /* its world size where that distinguishes runs that went on at once; else 0 */
     double run_index;  /* of its run among those that came one after the other; NaN: starts say */
     double start, end; /* seconds since the epoch, by its machine's clock until that is corrected */
+    double first_sample; /* time of it, never corrected: it tells its tracking file from others */
     double seconds, cpu_seconds;
     double mpi_seconds; /* in calls of MPI that wait, where regions were recorded */
     double cores, shared_cores, slurm_cores, system_cores; /* shared: those of its control groups */
@@ -173,6 +180,7 @@ struct gput_jobs {
     size_t n_findings;
     struct jobs_marks *marks; /* which have no figures of ranks */
     size_t n_marks;
+    size_t folder, n_folders; /* that is read now, and how many were */
     double files_left_out;
     bool is_in_spool; /* what is read now */
     bool failed;      /* no memory */

@@ -1,8 +1,10 @@
 /* Files of one session: its results, its samples, copies of them, and what was kept so far. */
 #include "views/jobs/jobs.h"
 
+#include "base/cleanup.h"
 #include "base/order.h"
-#include "files/tracking/tracking_samples.h"
+#include "base/text.h"
+#include "files/catalogue/catalogue.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -27,58 +29,14 @@ static bool has_identity(const struct jobs_rank *rank)
     return rank->start_text[0] && rank->boot_id[0] && !isnan(rank->pid);
 }
 
-/* Of two files of one kind the most complete is the first: the other one is an earlier copy.
- */
-static int compare_extents(const struct jobs_rank *a, const struct jobs_rank *b)
-{
-    ORDER_BY_RESULT(!isnan(b->end) - !isnan(a->end));
-    ORDER_BY_RESULT(jobs_compare_numbers(fmax(b->samples, 0), fmax(a->samples, 0)));
-    return jobs_compare_numbers(fmax(b->seconds, 0), fmax(a->seconds, 0));
-}
-
-/* Orders files by their session. */
+/* Orders sessions by their machine and process. */
 static int compare_identity(const void *left, const void *right)
 {
     const struct jobs_rank *a = left, *b = right;
     ORDER_BY_TEXT(a->boot_id, b->boot_id);
     ORDER_BY_RESULT(jobs_compare_numbers(a->pid, b->pid));
     ORDER_BY_TEXT(a->start_text, b->start_text);
-    ORDER_BY(a->files, b->files);
-    ORDER_BY_RESULT(compare_extents(a, b));
     return strcmp(a->path, b->path);
-}
-
-static bool is_same_session(const struct jobs_rank *a, const struct jobs_rank *b)
-{
-    return has_identity(a) && has_identity(b) && strcmp(a->boot_id, b->boot_id) == 0 &&
-           a->pid == b->pid && strcmp(a->start_text, b->start_text) == 0;
-}
-
-/* The samples of a copy have no identity next to them: those of one session are known by what they
- * have. That with the most is the first. */
-static int compare_samples(const void *left, const void *right)
-{
-    const struct jobs_rank *a = left, *b = right;
-    ORDER_BY(a->first_row, b->first_row);
-    ORDER_BY_RESULT(jobs_compare_numbers(b->samples, a->samples));
-    ORDER_BY_RESULT(has_identity(b) - has_identity(a));
-    return strcmp(a->path, b->path);
-}
-
-static bool is_plain_copy(const struct jobs_rank *rank)
-{
-    return rank->files == JOBS_SAMPLES && !has_identity(rank);
-}
-
-/* The same samples, or the first ones of them: either file may lack the identity. */
-static bool is_copy(const struct jobs_rank *rank, const struct jobs_rank *next)
-{
-    if (next->first_row == 0 || next->first_row != rank->first_row ||
-        !(is_plain_copy(rank) || is_plain_copy(next)) ||
-        (rank->rank != next->rank && !isnan(next->rank) && !isnan(rank->rank)))
-        return false;
-    return next->samples_hash == rank->samples_hash ||
-           tracking_samples_begin(next->path, rank->path);
 }
 
 static void take(double *figure, double other)
@@ -169,20 +127,75 @@ static bool is_same_file(const char *path, const char *other)
            info.st_dev == other_info.st_dev && info.st_ino == other_info.st_ino;
 }
 
-/* Makes one rank of neighbours that are of one session. */
-static void unite(struct gput_jobs *jobs, size_t *alias,
-    bool (*is_same)(const struct jobs_rank *, const struct jobs_rank *))
+/* A file by the session that it is of. */
+struct part {
+    size_t of, rank;
+    unsigned kind;
+    bool is_copy;
+};
+
+/* Orders files by session; the first one of each is that which knows the most. */
+static int compare_parts(const void *left, const void *right)
 {
-    for (size_t i = 1, at = 0; i < jobs->n_ranks; i++) {
-        struct jobs_rank *rank = &jobs->ranks[at], *next = &jobs->ranks[i];
-        if (!is_same(rank, next)) {
-            at = i;
+    const struct part *a = left, *b = right;
+    ORDER_BY(a->of, b->of);
+    ORDER_BY(a->is_copy, b->is_copy);
+    ORDER_BY(a->kind, b->kind);
+    return ORDER(a->rank, b->rank);
+}
+
+/* Describes the file of a rank to the catalogue. */
+static void describe(const struct jobs_rank *rank, struct catalogue_file *file)
+{
+    catalogue_file_init(file, rank->path, (enum catalogue_kind)rank->files, rank->folder);
+    bool has_samples = rank->files == JOBS_SAMPLES;
+    file->rank = rank->rank;
+    file->pid = rank->pid;
+    file->start = has_samples ? rank->first_sample : rank->start;
+    file->end = rank->start + rank->seconds;
+    file->first_sample = rank->first_sample;
+    file->has_ended = !isnan(rank->end);
+    file->extent = has_samples ? rank->samples : rank->seconds;
+    file->first_row = rank->first_row;
+    file->hash = rank->samples_hash;
+    if (has_identity(rank))
+        text_fit(file->session, sizeof file->session, "%s %.0f %s", rank->boot_id, rank->pid,
+            rank->start_text);
+}
+
+/* Lists the files by the sessions that the catalogue says they are of. NULL without memory. */
+static struct part *list_parts(const struct gput_jobs *jobs)
+{
+    CLEANUP_FREE struct catalogue_file *files = calloc(jobs->n_ranks + 1, sizeof *files);
+    struct part *parts = calloc(jobs->n_ranks + 1, sizeof *parts);
+    for (size_t i = 0; files && i < jobs->n_ranks; i++)
+        describe(&jobs->ranks[i], &files[i]);
+    if (!files || !parts || catalogue_unite(files, jobs->n_ranks, NULL) != GPUT_OK) {
+        free(parts);
+        return NULL;
+    }
+    for (size_t i = 0; i < jobs->n_ranks; i++)
+        parts[i] = (struct part){files[i].of, i, files[i].kind, files[i].is_copy};
+    if (jobs->n_ranks > 1)
+        qsort(parts, jobs->n_ranks, sizeof *parts, compare_parts);
+    return parts;
+}
+
+void jobs_unite_files(struct gput_jobs *jobs, size_t *alias)
+{
+    CLEANUP_FREE struct part *parts = list_parts(jobs);
+    jobs->failed |= !parts;
+    for (size_t i = 1, first = 0; parts && i < jobs->n_ranks; i++) {
+        struct jobs_rank *rank = &jobs->ranks[parts[first].rank];
+        struct jobs_rank *next = &jobs->ranks[parts[i].rank];
+        if (parts[i].of != parts[first].of) {
+            first = i;
             continue;
         }
         keep_identity(rank, next);
         if (!(rank->files & next->files))
             put_together(rank, next);
-        else if (!is_same_file(rank->path, next->path)) /* the first one is the most complete */
+        else if (!is_same_file(rank->path, next->path))
             jobs_find(jobs, NAN, "twice", rank->path,
                 "%s belongs to the same session as another file: it counts once", next->path);
         alias[next->machine] = rank->machine;
@@ -191,14 +204,6 @@ static void unite(struct gput_jobs *jobs, size_t *alias,
         next->path = next->report = NULL;
     }
     jobs_drop_empty(jobs);
-}
-
-void jobs_unite_files(struct gput_jobs *jobs, size_t *alias)
-{
-    jobs_sort_ranks(jobs, compare_identity);
-    unite(jobs, alias, is_same_session);
-    jobs_sort_ranks(jobs, compare_samples);
-    unite(jobs, alias, is_copy);
     jobs_sort_ranks(jobs, compare_identity);
 
     /* What its report says of these seconds is all there is to know. */

@@ -45,7 +45,7 @@ static struct jobs_rank *add_rank(struct gput_jobs *jobs, const char *path)
         return NULL;
     }
     struct jobs_rank *rank = &jobs->ranks[jobs->n_ranks];
-    *rank = (struct jobs_rank){.path = strdup(path)};
+    *rank = (struct jobs_rank){.path = strdup(path), .folder = jobs->folder};
     double *figures[] = {&rank->pid, &rank->rank, &rank->world_size, &rank->restarts,
         &rank->node_rank, &rank->node_count, &rank->exit_status, &rank->signal, &rank->start,
         &rank->end, &rank->seconds, &rank->cpu_seconds, &rank->mpi_seconds, &rank->cores,
@@ -54,8 +54,8 @@ static struct jobs_rank *add_rank(struct gput_jobs *jobs, const char *path)
         &rank->slurm_ram_bytes, &rank->ram_of_limit_bytes, &rank->max_gpu_ram_bytes,
         &rank->gpu_percent, &rank->gpus, &rank->system_gpus, &rank->energy_joules,
         &rank->machine_joules, &rank->node_seconds, &rank->samples, &rank->rows_lost,
-        &rank->oom_killed, &rank->limit, &rank->busy_cores, &rank->efficiency_percent,
-        &rank->waited_seconds};
+        &rank->oom_killed, &rank->limit, &rank->first_sample, &rank->busy_cores,
+        &rank->efficiency_percent, &rank->waited_seconds};
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
         *figures[i] = NAN;
     jobs->failed |= !rank->path;
@@ -101,6 +101,8 @@ static void take_identity(struct jobs_rank *rank, const struct gput_results *res
     rank->node_count = identity->node_count;
     rank->exit_status = identity->exit_status;
     rank->signal = identity->signal;
+    rank->first_sample =
+        identity->first_sample[0] ? results_identity_seconds(identity->first_sample) : NAN;
     rank->start = identity->start[0] ? results_identity_seconds(identity->start) : NAN;
     rank->end = identity->end[0] ? results_identity_seconds(identity->end) : NAN;
 }
@@ -307,6 +309,7 @@ static void take_samples(struct gput_jobs *jobs, const char *path,
     check_figures(jobs, rank);
     rank->samples_hash = tracking_samples_hash(samples);
     rank->first_row = samples->first_row;
+    rank->first_sample = samples->first;
 }
 
 /* Reads a tracking file. False: it is damaged, or cannot be read. */
@@ -471,10 +474,13 @@ static int read_folder(
     struct dirent **entries;
     struct gput_error reason;
     int count = scandir(path, &entries, NULL, file_by_name);
+    size_t above = jobs->folder;
     if (count < 0)
         return error_set_errno(error, errno, "%s", path);
+    size_t folder = ++jobs->n_folders;
     for (int i = 0; i < count; i++) {
         char *below;
+        jobs->folder = folder;
         bool is_self =
             strcmp(entries[i]->d_name, ".") == 0 || strcmp(entries[i]->d_name, "..") == 0;
         if (!is_self && asprintf(&below, "%s/%s", path, entries[i]->d_name) >= 0) {
@@ -485,6 +491,7 @@ static int read_folder(
         free(entries[i]);
     }
     free(entries);
+    jobs->folder = above;
     return GPUT_OK;
 }
 

@@ -2,7 +2,6 @@
 #include "base/cleanup.h"
 #include "base/sized.h"
 #include "base/table.h"
-#include "views/report/report_copies.h"
 #include "views/report/report_plan.h"
 
 int gput_report_files(
@@ -10,11 +9,9 @@ int gput_report_files(
 {
     struct gput_report_options options = gput_report_options_default();
     CLEANUP(report_plan_finish) struct report_plan plan = {0};
-    CLEANUP_FREE const char **originals = NULL;
     *tables = NULL;
     TRY(sized_read(&options, sizeof options, given, error));
     TRY(report_plan_make(&options, &plan, error));
-    TRY(report_copies_find(&plan, &originals, error));
 
     struct gput_tables *building = tables_create();
     if (!building)
@@ -33,11 +30,19 @@ int gput_report_files(
         table_put_text(sessions, session->path);
         table_put_text(sessions, session->loader ? session->loader->kind : NULL);
         table_put_text(sessions, session->results);
-        table_put_text(sessions, originals[i]);
+        table_put_text(sessions, NULL);
         for (size_t j = 0; j < session->n_marks; j++) {
             table_put_int(marks, (int64_t)i + 1);
             table_put_text(marks, session->marks[j]);
         }
+    }
+    for (size_t i = 0; i < plan.copy_count; i++) {
+        const struct report_copy *copy = &plan.copies[i];
+        table_put_int(sessions, (int64_t)(plan.count + i) + 1);
+        table_put_text(sessions, copy->path);
+        table_put_text(sessions, copy->loader->kind);
+        table_put_text(sessions, NULL);
+        table_put_text(sessions, plan.sessions[copy->session].path);
     }
     for (size_t i = 0; i < plan.left_out_count; i++)
         table_put_text(left_out, plan.left_out[i].path);

@@ -8,12 +8,12 @@
 #include "base/sized.h"
 #include "base/str.h"
 #include "base/text.h"
+#include "files/catalogue/catalogue.h"
 #include "files/marks/block_log.h"
 #include "files/spool_note.h"
 #include "files/tracking/tracking_identity.h"
 #include "views/report/document/report_rank.h"
 #include "views/report/report_damage.h"
-#include "views/report/report_join.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -227,7 +227,145 @@ static int add_given(struct report_plan *plan, const struct gput_report_session 
     return plan->count > before ? GPUT_OK : error_copy(error, &reason);
 }
 
+/* ---- Which files are of one session ---- */
+
+/* Gives a session a sub-tracking file. Takes `path`; NULL: out of memory. */
+static int add_marks(struct report_planned *session, char *path, struct gput_error *error)
+{
+    if (!path || !ARRAY_EXTEND(session->marks, session->n_marks)) {
+        free(path);
+        return error_memory(error);
+    }
+    session->marks[session->n_marks++] = path;
+    return GPUT_OK;
+}
+
+/* Describes a planned file to the catalogue. Of kinds that have files of their own nothing is read:
+ * they match no other. */
+static void describe(const struct report_planned *planned, struct catalogue_file *file)
+{
+    const struct report_loader *loader = planned->loader;
+    enum catalogue_kind kind = loader == &report_tracking_loader  ? CATALOGUE_SAMPLES
+                               : loader == &report_results_loader ? CATALOGUE_REPORT
+                               : loader == &report_marks_loader   ? CATALOGUE_MARKS
+                                                                  : CATALOGUE_OTHER;
+    const char *path = planned->path ? planned->path : "";
+    long rank = report_rank_of(file_base_name(path));
+    catalogue_file_init(file, path, kind, planned->folder);
+    if (rank != REPORT_NO_RANK)
+        file->rank = (double)rank;
+    if (kind == CATALOGUE_SAMPLES)
+        catalogue_read_samples(file);
+    else if (kind == CATALOGUE_REPORT)
+        catalogue_read_results(file);
+    else if (kind == CATALOGUE_MARKS)
+        catalogue_read_marks(file);
+}
+
+/* Fills in the files of a plan, those that were left out last, and finds their sessions. NULL
+ * without memory. */
+static struct catalogue_file *make_catalogue(const struct report_plan *plan)
+{
+    size_t count = plan->count + plan->left_out_count;
+    struct catalogue_file *files = calloc(count + 1, sizeof *files);
+    for (size_t i = 0; files && i < plan->count; i++)
+        describe(&plan->sessions[i], &files[i]);
+    for (size_t i = 0; files && i < plan->left_out_count; i++)
+        catalogue_file_init(&files[plan->count + i], plan->left_out[i].path, CATALOGUE_UNREADABLE,
+            plan->left_out[i].folder);
+    if (files && catalogue_unite(files, count, NULL) != GPUT_OK) {
+        free(files);
+        return NULL;
+    }
+    return files;
+}
+
+/* Warns that a file is a copy, and notes it. */
+static int note_copy(
+    struct report_plan *plan, struct report_planned *copy, size_t session, struct gput_error *error)
+{
+    CLEANUP_STR struct str text = {0};
+    if (!ARRAY_EXTEND(plan->copies, plan->copy_count))
+        return error_memory(error);
+    str_printf(&text, "%s is skipped: it is the same session as %s.", copy->path,
+        plan->sessions[session].path);
+    if (plan->warn)
+        plan->warn(plan->user, str_text(&text));
+    plan->copies[plan->copy_count++] =
+        (struct report_copy){STEAL(copy->path), copy->loader, session};
+    return GPUT_OK;
+}
+
+/* Warns of marks that were named and match none of several sessions: they become a session without
+ * figures. */
+static void say_what_is_alone(const struct report_plan *plan)
+{
+    size_t sessions = 0;
+    for (size_t i = 0; i < plan->count; i++)
+        sessions += plan->sessions[i].loader == &report_tracking_loader;
+    for (size_t i = 0; plan->warn && sessions > 1 && i < plan->count; i++) {
+        const struct report_planned *marks = &plan->sessions[i];
+        char text[1024];
+        if (marks->loader != &report_marks_loader || marks->folder != 0)
+            continue;
+        text_fit(text, sizeof text,
+            "It is not clear which session the marks in %s belong to: they are shown as a session "
+            "of their own. Give --stf once for each session, in the same order.",
+            marks->path);
+        plan->warn(plan->user, text);
+    }
+}
+
+/* Puts the files of each session together: those that are not the first ones of their sessions
+ * leave gaps, which are closed. */
+static int join(struct report_plan *plan, struct gput_error *error)
+{
+    CLEANUP_FREE struct catalogue_file *files = make_catalogue(plan);
+    if (!files)
+        return error_memory(error);
+    for (size_t i = 0; i < plan->count; i++) {
+        struct report_planned *part = &plan->sessions[i], *owner = &plan->sessions[files[i].of];
+        if (files[i].of == i)
+            continue;
+        if (part->loader == &report_marks_loader)
+            TRY(add_marks(owner, STEAL(part->path), error));
+        else if (part->loader == &report_results_loader && !files[i].is_copy && !owner->results &&
+                 !owner->given.results && owner->loader != &report_results_loader)
+            owner->results = STEAL(part->path);
+        else
+            TRY(note_copy(plan, part, files[i].of, error));
+        part->loader = NULL;
+    }
+    CLEANUP_FREE size_t *places = malloc((plan->count + 1) * sizeof *places);
+    size_t kept = 0;
+    if (!places)
+        return error_memory(error);
+    for (size_t i = 0; i < plan->count; i++) {
+        places[i] = kept;
+        if (files[i].of == i)
+            plan->sessions[kept++] = plan->sessions[i];
+    }
+    plan->count = kept;
+    for (size_t i = 0; i < plan->copy_count; i++)
+        plan->copies[i].session = places[plan->copies[i].session];
+    say_what_is_alone(plan);
+    return GPUT_OK;
+}
+
 /* ---- Marks that are named ---- */
+
+/* Finds the session of a sub-tracking file by its name. NULL: it is not clear. */
+static struct report_planned *owner_by_name(struct report_plan *plan, const char *path)
+{
+    CLEANUP_FREE struct catalogue_file *files = calloc(plan->count + 1, sizeof *files);
+    for (size_t i = 0; files && i < plan->count; i++)
+        catalogue_file_init(&files[i], plan->sessions[i].path ? plan->sessions[i].path : "",
+            plan->sessions[i].loader == &report_tracking_loader ? CATALOGUE_SAMPLES
+                                                                : CATALOGUE_OTHER,
+            plan->sessions[i].folder);
+    size_t owner = files ? catalogue_find_by_name(files, plan->count, path, 0) : plan->count;
+    return owner < plan->count ? &plan->sessions[owner] : NULL;
+}
 
 /* Gives the sub-tracking files that the caller named to their sessions. */
 static int join_marks(
@@ -238,13 +376,13 @@ static int join_marks(
         struct report_planned *session = plan->count == 1 ? &plan->sessions[0]
                                          : plan->count == options->n_sub_tracking_files
                                              ? &plan->sessions[i]
-                                             : report_join_owner(plan, path);
+                                             : owner_by_name(plan, path);
         if (!session)
             return error_set(error, GPUT_ERROR_INVALID,
                 "Which session %s belongs to is not clear: there are %zu sessions and %zu "
                 "sub-tracking files. Name one for each session, in the same order.",
                 path, plan->count, options->n_sub_tracking_files);
-        TRY(report_join_marks(session, strdup(path), error));
+        TRY(add_marks(session, strdup(path), error));
     }
     return GPUT_OK;
 }
@@ -334,7 +472,7 @@ int report_plan_make(
     if (plan->count == 0)
         return error_set(
             error, GPUT_ERROR_FORMAT, "There is nothing to report on: all files are empty.");
-    TRY(report_join(plan, error));
+    TRY(join(plan, error));
     TRY(join_marks(plan, options, error));
     TRY(name_sessions(plan, error));
     return sort_ranks(plan, error);
@@ -374,6 +512,9 @@ void report_plan_finish(struct report_plan *plan)
     for (size_t i = 0; i < plan->left_out_count; i++)
         free(plan->left_out[i].path);
     free(plan->left_out);
+    for (size_t i = 0; i < plan->copy_count; i++)
+        free(plan->copies[i].path);
+    free(plan->copies);
     free(plan->sessions);
     *plan = (struct report_plan){0};
 }

@@ -1,6 +1,7 @@
 /*
  * Which files make up the sessions of a report: folders opened, files distinguished by their
- * content, results and sub-tracking files put to the session that they are of.
+ * content, and put to the session that they are of, as the catalogue has it
+ * (files/catalogue/catalogue.h).
  */
 #pragma once
 
@@ -35,14 +36,21 @@ struct report_plan {
         size_t folder;
     } * left_out; /* owned */
     size_t left_out_count;
-    /* Called for those; NULL: not said. */
+    /* Files of which another one of their session has all that they have: they are not shown. */
+    struct report_copy {
+        char *path; /* owned */
+        const struct report_loader *loader;
+        size_t session; /* of the plan, whose copy it is */
+    } * copies;         /* owned */
+    size_t copy_count;
+    /* Called for both; NULL: not said. */
     void (*warn)(void *user, const char *message);
     void *user;
 };
 
 /*
- * Makes the plan: opens folders, and puts results and sub-tracking files to their sessions
- * (report_join.h).
+ * Makes the plan: opens folders, and puts files to their sessions. What matches no session is one
+ * by itself.
  *
  * To be freed by report_plan_finish(), also on failure. Errors: GPUT_ERROR_INVALID (no session,
  * marks of unknown sessions), GPUT_ERROR_NOT_FOUND, GPUT_ERROR_PERMISSION, GPUT_ERROR_FORMAT,

@@ -24,6 +24,7 @@ static struct jobs_rank *add(
         .restarts = NAN,
         .exit_status = 0,
         .signal = NAN,
+        .first_sample = NAN,
         .start = START + start,
         .end = START + start + 100,
         .seconds = 100,
