@@ -98,6 +98,7 @@ static int print_report(struct gput_session *session, struct tracking *tracking,
         .attached = end->has_ended ? "ended" : "goes on",
         .stop_fd = end->stop_fd};
     code = track_write_reports(session, tracking, &report, results, tracking->quiet, error);
+    kept_history_add(tracking, results, NULL, end->stop_fd);
     gput_results_destroy(results);
     return code;
 }

@@ -83,6 +83,7 @@ int cmd_plot(const struct arguments *arguments);
 int cmd_report(const struct arguments *arguments);
 int cmd_compare(const struct arguments *arguments);
 int cmd_job(const struct arguments *arguments);
+int cmd_history(const struct arguments *arguments);
 int cmd_show(const struct arguments *arguments);
 int cmd_mark(const struct arguments *arguments);
 int cmd_sub_track_combine(const struct arguments *arguments);

@@ -20,6 +20,7 @@ extern const enum option_id serve_options[];
 extern const enum option_id report_options[];
 extern const enum option_id compare_runs_options[];
 extern const enum option_id job_options[];
+extern const enum option_id history_options[];
 extern const enum option_id plot_options[];
 extern const enum option_id push_options[];
 extern const enum option_id show_options[];

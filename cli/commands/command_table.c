@@ -178,6 +178,35 @@ static const struct command commands[] = {
         .operands = {ARGUMENT_FILE, 1, -1},
     },
     {
+        .name = "history",
+        .topic = TOPIC_REPORT,
+        .examples = "gpu-tracker history on\n"
+                    "gpu-tracker history\n"
+                    "gpu-tracker history train.py --since 30d\n"
+                    "gpu-tracker history -f csv -o sessions.csv\n"
+                    "gpu-tracker history show 2",
+        .function = cmd_history,
+        .usage = "[OPTIONS] [NAME | show N... | on | off | forget [N...|NAME|all]]",
+        .summary = "Show what ran on this machine, and what it used.",
+        .help =
+            "Shows the sessions of this user on this machine, one a line, the last one at the end: "
+            "when, how long, CPU time, peak RAM, GPU RAM, how it ended, and the command. With NAME "
+            "only those whose command has that in its name. 'show N' shows all that is known of "
+            "session N.\n"
+            "\n"
+            "Nothing is kept until you say so. 'on' keeps every session from now on, of run, "
+            "attach and gpu-tracker -e; 'off' ends that. One session: gpu-tracker run --history. "
+            "'forget 12 13', 'forget train.py' and 'forget all' remove sessions from the history; "
+            "files that they wrote stay. A row has the name of the program and its script, no "
+            "arguments.\n"
+            "\n"
+            "The history is an SQLite database, history.HOST.sqlite in gpu-tracker/ of "
+            "$XDG_STATE_HOME or ~/.local/state; GPUT_HISTORY=FOLDER names another folder, and "
+            "turns it on.",
+        .options = history_options,
+        .operands = {ARGUMENT_TEXT, 0, -1},
+    },
+    {
         .name = "push",
         .topic = TOPIC_SERVE,
         .examples = "gpu-tracker push results --remote-write http://prometheus:9090\n"

@@ -52,6 +52,8 @@ static const char ending[] =
     "is "
     "in. A session that is started there says so in its files.\n"
     ".TP\n.B GPUT_CONFIG\nThe file of defaults. Empty: none. Default: see FILES.\n"
+    ".TP\n.B GPUT_HISTORY\nThe folder of the history, in which each session is then kept. "
+    "Default: gpu\\-tracker in $XDG_STATE_HOME or ~/.local/state.\n"
     ".TP\n.B GPUT_REPORT_PAGE\nThe page that\n.B gpu\\-tracker report\nfills in. Default: the one "
     "that is built in.\n"
     ".TP\n.B GPUT_PERFETTO_ADDRESS\nWhere\n.B gpu\\-tracker report \\-\\-perfetto\nserves. "

@@ -268,6 +268,22 @@ static const struct option options[OPTION_COUNT] = {
     [OPTION_FIX_SCRIPT] = {0, "fix-script", ARGUMENT_NONE,
         .help = "Print a shell script that makes unavailable sources available, instead of the "
                 "findings. Read it, then run it as root."},
+    [OPTION_HISTORY] = {0, "history", ARGUMENT_NONE, .newer = true,
+        .help = "Keep this session in the history, which 'gpu-tracker history' shows and "
+                "'gpu-tracker size' reads: one row of figures, without the command's arguments "
+                "(unless --command-lines is given). 'gpu-tracker history on' does that for all."},
+    [OPTION_NO_HISTORY] = {0, "no-history", ARGUMENT_NONE, .newer = true,
+        .help = "Do not keep this session in the history."},
+    [OPTION_SIZE_OF] = {0, "size-of", ARGUMENT_FILE, "file", .newer = true, .repeatable = true,
+        .help = "Keep the size of this input file in the history, so that 'gpu-tracker size' can "
+                "tell what grows with it. Can be given several times: sizes are added."},
+    [OPTION_HISTORY_FORMAT] = {'f', "format", ARGUMENT_WORD, "format", "text json csv",
+        .help = "'text' is for people; 'json' and 'csv' have all columns, in bytes and seconds. "
+                "Defaults to the format of the output's extension, else to 'text'."},
+    [OPTION_HISTORY_SINCE] = {0, "since", ARGUMENT_TEXT, "time", .newer = true,
+        .help = "Only sessions that began since then: 30d, 12h or 90m ago, or 2026-11-29."},
+    [OPTION_HISTORY_LAST] = {'n', NULL, ARGUMENT_TEXT, "number", .newer = true,
+        .help = "Only the last sessions, so many. 0 is all. Defaults to 50 as text, else to all."},
     [OPTION_LIMIT] = {0, "limit", ARGUMENT_TEXT, "name=amount", .repeatable = true, .newer = true,
         .brief = "Warn above ram=8GB, gpu_ram=, seconds=",
         .help = "Warn when the command and all it started exceed a limit: ram=8GB, gpu_ram=500MiB, "

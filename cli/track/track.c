@@ -93,7 +93,7 @@ static enum outcome print_outcome(struct gput_session *session, struct tracking 
     bool *limited)
 {
     struct gput_error error;
-    struct gput_results *results;
+    struct gput_results *results = NULL;
     if (gput_session_stop(session, &error) != GPUT_OK)
         message_error_until(&error, end->stop_fd);
     held_messages_print(&tracking->messages, end->stop_fd);
@@ -124,9 +124,11 @@ static enum outcome print_outcome(struct gput_session *session, struct tracking 
     bool quiet = style->quiet || tracking->quiet;
     if (code == GPUT_OK)
         code = track_write_reports(session, tracking, &report, results, quiet, &error);
-    gput_results_destroy(results);
     if (code != GPUT_OK)
         message_error_until(&error, end->stop_fd);
+    if (results)
+        kept_history_add(tracking, results, command, end->stop_fd);
+    gput_results_destroy(results);
     if (code == GPUT_ERROR_STATE && !tracking->output)
         return NO_READER;
     return code == GPUT_OK ? REPORTED : NOT_WRITTEN;

@@ -270,6 +270,7 @@ static int read_everything(const struct arguments *arguments, bool is_older_form
     TRY(tracking_set(arguments, options, error));
     TRY(read_labels(arguments, tracking, error));
     TRY(read_limits(arguments, &tracking->limits, error));
+    TRY(kept_history_begin(&tracking->history, arguments, error));
     set_session_options(arguments, tracking);
     if (tracking->shows_live && !arguments_have(arguments, OPTION_SLEEP_TIME) &&
         !arguments_have(arguments, OPTION_TRACKING_CONFIG))
@@ -326,6 +327,7 @@ void tracking_finish(struct tracking *tracking)
     html_report_finish(&tracking->html);
     region_recording_finish(&tracking->regions);
     torch_trace_finish(&tracking->torch);
+    kept_history_finish(&tracking->history);
     outputs_finish(&tracking->outputs);
     held_messages_finish(&tracking->messages);
     gput_config_destroy(tracking->config);

@@ -8,6 +8,7 @@
 #include "torch/torch_trace.h"
 #include "track/held_messages.h"
 #include "track/html_report.h"
+#include "track/kept_history.h"
 #include "track/outputs.h"
 
 #include <gputracker/gputracker.h>
@@ -24,6 +25,7 @@ struct tracking {
     struct html_report html;             /* next to it, at the end */
     struct region_recording regions;     /* of the command */
     struct torch_trace torch;            /* of the command */
+    struct kept_history history;         /* where the session is kept at its end */
     struct outputs outputs;              /* owns the names of files */
     const char *spool_root;              /* of --spool; NULL: nothing is spooled */
     bool is_older_form;                  /* -e */

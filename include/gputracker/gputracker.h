@@ -9,6 +9,7 @@
  *               the samples, marks and calls themselves
  *   energy      energy.h, energy_recording.h
  *   many ranks  rank.h, jobs.h
+ *   history     history.h
  *   send        push.h
  *   training    profile.h, timeline.h, perfetto.h
  *   show        report.h (HTML), plot.h (pictures), table.h, arrow.h, format.h;
@@ -39,6 +40,7 @@
 #include <gputracker/error.h>
 #include <gputracker/file.h>
 #include <gputracker/format.h>
+#include <gputracker/history.h>
 #include <gputracker/jobs.h>
 #include <gputracker/limits.h>
 #include <gputracker/measurement.h>

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <sqlite3.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -47,6 +48,7 @@
         (database, name, count, encoding, user, call, step, finish))                               \
     F(void *, sqlite3_commit_hook, (sqlite3 * database, int (*commit)(void *), void *user),        \
         (database, commit, user))                                                                  \
+    F(int, sqlite3_changes, (sqlite3 * database), (database))                                      \
     F(const char *, sqlite3_db_filename, (sqlite3 * database, const char *schema),                 \
         (database, schema))                                                                        \
     F(sqlite3 *, sqlite3_db_handle, (sqlite3_stmt * statement), (statement))                       \
@@ -94,11 +96,16 @@
         (sqlite3 * database, int (*commit)(void *, sqlite3 *, const char *, int), void *user),     \
         (database, commit, user))
 
+/* Its other arguments depend on the option: of those that are used, an int and where to write one.
+ */
+typedef int db_config(sqlite3 *database, int option, ...);
+
 /* As the dynamic linker's table of a library that is linked: the process has one. */
 static struct {
 #define MEMBER(type, name, parameters, arguments) __typeof__(name) *name;
     SQLITE_FUNCTIONS(MEMBER)
 #undef MEMBER
+    db_config *sqlite3_db_config;
 } loaded;
 static bool is_loaded;
 static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
@@ -112,10 +119,21 @@ static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
 SQLITE_FUNCTIONS(FUNCTION)
 #undef FUNCTION
 
+int sqlite3_db_config(sqlite3 *database, int option, ...)
+{
+    va_list arguments;
+    va_start(arguments, option);
+    int value = va_arg(arguments, int), *result = va_arg(arguments, int *);
+    va_end(arguments);
+    return loaded.sqlite3_db_config ? loaded.sqlite3_db_config(database, option, value, result)
+                                    : SQLITE_ERROR;
+}
+
 static int load(struct gput_error *error)
 {
 #define SYMBOL(type, name, parameters, arguments) {#name, &loaded.name},
-    const struct shared_symbol symbols[] = {SQLITE_FUNCTIONS(SYMBOL){NULL, NULL}};
+    const struct shared_symbol symbols[] = {
+        SQLITE_FUNCTIONS(SYMBOL){"sqlite3_db_config", &loaded.sqlite3_db_config}, {NULL, NULL}};
 #undef SYMBOL
     if (!shared_library_can_load())
         return error_set(error, GPUT_ERROR_UNSUPPORTED,

@@ -38,7 +38,7 @@ run --max-ram 8GB -- true: --limit=ram= | run --file x -- true: --output | run -
 run --sqlite x -- true: --tf=<file.sqlite> | run --db x -- true: --tf=<file.sqlite> | run --freq 1 -- true: --interval
 run --every 1 -- true: --interval | run --sample 1 -- true: --interval | run --sampling 1 -- true: --interval
 run --plot x -- true: --report | run --watch -- true: --live | run --mb -- true: --ram-unit=megabytes
-version: --version | list: job | stats: job | history: job | gpus: doctor | gpu: doctor
+version: --version | list: history | stats: job | gpus: doctor | gpu: doctor
 """
 
 # What is near to nothing.

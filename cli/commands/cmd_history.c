@@ -1,0 +1,458 @@
+/* gpu-tracker history: which sessions ran on this machine, and what they used. */
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/human.h"
+#include "base/str.h"
+#include "base/text.h"
+#include "base/utf8.h"
+#include "common/history_place.h"
+#include "common/message.h"
+#include "common/screen.h"
+#include "options/arguments.h"
+#include "track/report.h"
+
+#include <gputracker/history.h>
+
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Rows that the screen gets unless -n says otherwise. */
+#define SHOWN_ROWS 50
+
+/* ---- Cells of a table by the names of their columns ---- */
+
+static size_t column_of(const struct gput_table *table, const char *name)
+{
+    size_t column = 0, count = gput_table_column_count(table);
+    while (column < count && strcmp(gput_table_column_name(table, column), name) != 0)
+        column++;
+    return column;
+}
+
+static double number_of(const struct gput_table *table, size_t row, const char *name)
+{
+    size_t column = column_of(table, name);
+    if (gput_table_is_missing(table, row, column))
+        return NAN;
+    return gput_table_column_type(table, column) == GPUT_COLUMN_INT
+               ? (double)gput_table_int(table, row, column)
+               : gput_table_double(table, row, column);
+}
+
+/* "": it is missing. */
+static const char *text_of(const struct gput_table *table, size_t row, const char *name)
+{
+    const char *text = gput_table_text(table, row, column_of(table, name));
+    return text ? text : "";
+}
+
+/* ---- Options and operands ---- */
+
+/* Reads "30d", "12h" or "2026-11-29" as a moment, in seconds since the epoch. */
+static int read_since(const char *text, double *seconds, struct gput_error *error)
+{
+    static const struct {
+        char letter;
+        double seconds;
+    } units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}, {'w', 7 * 86400}};
+    char *end;
+    struct tm date = {.tm_isdst = -1};
+    double count = strtod(text, &end);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (end > text && end[0] == units[i].letter && !end[1] && count >= 0 && isfinite(count)) {
+            *seconds = (double)time(NULL) - count * units[i].seconds;
+            return GPUT_OK;
+        }
+    }
+    const char *rest = strptime(text, "%Y-%m-%d", &date);
+    if (rest && (!*rest || ((rest = strptime(rest, "%n%H:%M", &date)) && !*rest))) {
+        *seconds = (double)mktime(&date);
+        return GPUT_OK;
+    }
+    return error_set(error, GPUT_ERROR_INVALID,
+        "--since=%s is not a valid time. It is how long ago, such as 90m, 12h, 30d or 4w, or a "
+        "date, such as 2026-11-29.",
+        text);
+}
+
+/* Whether a word is the number of a session. */
+static bool read_number(const char *word, int64_t *number)
+{
+    char *end;
+    long long value = strtoll(word, &end, 10);
+    *number = value;
+    return end > word && !*end && value > 0;
+}
+
+/* Reads -n. Errors: GPUT_ERROR_INVALID. */
+static int read_last(const char *text, uint64_t *last, struct gput_error *error)
+{
+    char *end;
+    unsigned long long value = text ? strtoull(text, &end, 10) : 0;
+    if (text && (end == text || *end || strchr(text, '-')))
+        return error_set(error, GPUT_ERROR_INVALID,
+            "-n %s is not a number of sessions. It is a whole number; 0 is all.", text);
+    if (text)
+        *last = value;
+    return GPUT_OK;
+}
+
+/* What the command reads or forgets. */
+struct request {
+    char folder[PATH_MAX];
+    struct gput_history_query query;
+    int64_t *numbers; /* owned; those of the query */
+};
+
+static void request_finish(struct request *request)
+{
+    free(request->numbers);
+}
+
+static void warn(void *user, const char *text)
+{
+    (void)user;
+    message_warning(NULL, text);
+}
+
+/* Reads the operands from `first` on as numbers of sessions, or as one name. */
+static int read_operands(
+    struct request *request, const struct arguments *arguments, int first, struct gput_error *error)
+{
+    int count = arguments->n_operands - first;
+    if (count <= 0)
+        return GPUT_OK;
+    request->numbers = calloc((size_t)count, sizeof *request->numbers);
+    if (!request->numbers)
+        return error_memory(error);
+    size_t n_numbers = 0;
+    for (int i = first; i < arguments->n_operands; i++)
+        n_numbers += read_number(arguments->operands[i], &request->numbers[n_numbers]);
+    if (n_numbers == (size_t)count) {
+        request->query.numbers = request->numbers;
+        request->query.n_numbers = n_numbers;
+        return GPUT_OK;
+    }
+    if (count > 1)
+        return error_set(error, GPUT_ERROR_INVALID,
+            "Several sessions are named by their numbers, which gpu-tracker history shows first in "
+            "each line; \"%s\" is none.",
+            arguments->operands
+                [first + (read_number(arguments->operands[first], &request->numbers[0]) ? 1 : 0)]);
+    request->query.name = arguments->operands[first];
+    return GPUT_OK;
+}
+
+static int read_request(
+    struct request *request, const struct arguments *arguments, int first, struct gput_error *error)
+{
+    const char *since = arguments_value(arguments, OPTION_HISTORY_SINCE);
+    TRY(history_place_find(request->folder, error));
+    request->query = gput_history_query_default();
+    request->query.warn = warn;
+    if (since)
+        TRY(read_since(since, &request->query.since_seconds, error));
+    TRY(read_last(arguments_value(arguments, OPTION_HISTORY_LAST), &request->query.last, error));
+    return read_operands(request, arguments, first, error);
+}
+
+/* ---- Lines for people ---- */
+
+/* How a session ended, in a word or two. */
+static const char *end_of(const struct gput_table *table, size_t row, char text[32])
+{
+    double status = number_of(table, row, "exit_status"), signal = number_of(table, row, "signal");
+    const char *limit = text_of(table, row, "limit_passed");
+    if (number_of(table, row, "limit_enforced") > 0)
+        snprintf(text, 32, "limit: %s", limit);
+    else if (number_of(table, row, "oom_killed") > 0)
+        snprintf(text, 32, "out of memory");
+    else if (signal > 0)
+        snprintf(text, 32, "SIG%s", sigabbrev_np((int)signal) ? sigabbrev_np((int)signal) : "?");
+    else if (isnan(status))
+        snprintf(text, 32, "n/a");
+    else if (status == 0)
+        snprintf(text, 32, "ok");
+    else
+        snprintf(text, 32, "exit %.0f", status);
+    return text;
+}
+
+/* When a session began, in the time of this place. */
+static const char *when_of(const struct gput_table *table, size_t row, char text[32])
+{
+    double seconds = number_of(table, row, "start_seconds");
+    time_t moment = isnan(seconds) ? 0 : (time_t)seconds;
+    struct tm local;
+    if (isnan(seconds) || !localtime_r(&moment, &local) ||
+        strftime(text, 32, "%Y-%m-%d %H:%M", &local) == 0)
+        snprintf(text, 32, "n/a");
+    return text;
+}
+
+/* A figure, or "-" where it is missing or there is nothing of it. */
+static const char *figure_of(const struct gput_table *table, size_t row, const char *name,
+    const char *(*write)(double, char *), char *text)
+{
+    double value = number_of(table, row, name);
+    if (isnan(value))
+        return "n/a";
+    return value == 0 ? "-" : write(value, text);
+}
+
+static void append_head(struct str *text)
+{
+    str_printf(text, "%5s  %-16s  %11s  %10s  %8s  %8s  %-13s  %s\n", "", "Began", "Took", "CPU",
+        "RAM", "GPU RAM", "End", "Command");
+}
+
+static void append_line(struct str *text, const struct gput_table *table, size_t row)
+{
+    char when[32], wall[HUMAN_SIZE], cpu[HUMAN_SIZE], ram[HUMAN_SIZE], gpu[HUMAN_SIZE], end[32];
+    double number = number_of(table, row, "number");
+    char id[32] = "-";
+    if (!isnan(number))
+        snprintf(id, sizeof id, "%.0f", number);
+    human_seconds(number_of(table, row, "wall_seconds"), wall);
+    const char *used = figure_of(table, row, "cpu_seconds", human_seconds_of_figure, cpu);
+    str_printf(text, "%5s  %-16s  %*s  %*s  %8s  %8s  %-13s  %s\n", id, when_of(table, row, when),
+        utf8_field(wall, 11), wall, utf8_field(used, 10), used,
+        figure_of(table, row, "ram_bytes", human_bytes, ram),
+        number_of(table, row, "gpus") == 0
+            ? "-"
+            : figure_of(table, row, "gpu_ram_bytes", human_bytes, gpu),
+        end_of(table, row, end), text_of(table, row, "name"));
+}
+
+/* Appends a value of a session as people read it. */
+static void append_value(
+    struct str *text, const struct gput_table *table, size_t row, size_t column)
+{
+    const char *unit = gput_table_column_unit(table, column);
+    const char *name = gput_table_column_name(table, column);
+    char figure[HUMAN_SIZE];
+    double value = number_of(table, row, name);
+    if (gput_table_column_type(table, column) == GPUT_COLUMN_TEXT)
+        str_append(text, text_of(table, row, name));
+    else if (unit && strcmp(unit, "bytes") == 0)
+        str_append(text, human_bytes(value, figure));
+    else if (unit && strcmp(unit, "joules") == 0)
+        str_append(text, human_joules(value, figure));
+    else if (unit && strcmp(unit, "seconds") == 0 && strcmp(name, "start_seconds") != 0)
+        str_append(text, human_seconds(value, figure));
+    else if (gput_table_column_type(table, column) == GPUT_COLUMN_INT)
+        str_printf(text, "%.0f", value);
+    else
+        str_printf(text, "%.3g", value);
+}
+
+/* Appends all that is known of a session, a line each. */
+static void append_all(struct str *text, const struct gput_table *table, size_t row)
+{
+    if (text->length)
+        str_append_char(text, '\n');
+    for (size_t column = 0; column < gput_table_column_count(table); column++) {
+        const char *name = gput_table_column_name(table, column);
+        if (gput_table_is_missing(table, row, column) || strcmp(name, "start_seconds") == 0)
+            continue;
+        str_printf(text, "%-22s  ", name);
+        append_value(text, table, row, column);
+        str_append_char(text, '\n');
+    }
+}
+
+/* ---- Writing ---- */
+
+/* Where the rows go, part by part. */
+struct output {
+    enum gput_format format;
+    bool is_full; /* all that is known of each session */
+    const char *path;
+    struct file_writing file;
+    struct gput_table_writer *writer; /* NULL: lines for people */
+    struct str text;
+    uint64_t n_rows;
+};
+
+static void output_finish(struct output *output)
+{
+    gput_table_writer_destroy(output->writer);
+    if (output->file.path)
+        file_writing_discard(&output->file);
+    str_finish(&output->text);
+}
+
+static int write_text(struct output *output, const char *text, struct gput_error *error)
+{
+    return output->file.path ? file_writing_add(&output->file, text, strlen(text), error)
+                             : report_write_text(NULL, STDOUT_FILENO, text, error);
+}
+
+static int begin_output(struct output *output, struct gput_error *error)
+{
+    if (output->format != GPUT_FORMAT_TEXT)
+        TRY(gput_table_writer_create(output->format, 1, &output->writer, error));
+    return report_is_file(output->path) ? file_writing_begin(output->path, &output->file, error)
+                                        : GPUT_OK;
+}
+
+/* Receives a part of the sessions. */
+static int write_part(void *user, struct gput_tables *part, struct gput_error *error)
+{
+    struct output *output = user;
+    const struct gput_table *table = gput_tables_get(part, 0);
+    size_t count = gput_table_row_count(table);
+    const char *text = "";
+    int code = GPUT_OK;
+    str_clear(&output->text);
+    if (output->writer) {
+        code = gput_table_writer_add(output->writer, table, &text, error);
+    } else {
+        if (count && !output->is_full && output->n_rows == 0)
+            append_head(&output->text);
+        for (size_t row = 0; row < count; row++) {
+            if (output->is_full)
+                append_all(&output->text, table, row);
+            else
+                append_line(&output->text, table, row);
+        }
+        text = str_text(&output->text);
+        if (output->text.failed)
+            code = error_memory(error);
+    }
+    output->n_rows += count;
+    if (code == GPUT_OK)
+        code = write_text(output, text, error);
+    gput_tables_destroy(part);
+    return code;
+}
+
+static int end_output(struct output *output, struct gput_error *error)
+{
+    const char *text;
+    if (output->writer) {
+        TRY(gput_table_writer_end(output->writer, &text, error));
+        TRY(write_text(output, text, error));
+    }
+    return output->file.path ? file_writing_end(&output->file, error) : GPUT_OK;
+}
+
+/* What to do where there is nothing to show. */
+static void explain_nothing(const struct request *request)
+{
+    char line[MESSAGE_LINE_SIZE / 2];
+    if (request->query.name || request->query.n_numbers || !isnan(request->query.since_seconds))
+        message_note("no session of the history is so. gpu-tracker history shows all.");
+    else if (gput_history_is_on(request->folder))
+        message_note("the history has no session yet: it keeps those that end from now on.");
+    else {
+        text_fit(line, sizeof line,
+            "no session was kept in %s. gpu-tracker history on keeps them from now on.",
+            request->folder);
+        message_note(line);
+    }
+}
+
+/* Shows sessions: a line each, or all that is known of them. */
+static int show(const struct arguments *arguments, bool is_full, struct gput_error *error)
+{
+    CLEANUP(request_finish) struct request request = {.numbers = NULL};
+    CLEANUP(output_finish)
+    struct output output = {.is_full = is_full, .path = arguments_value(arguments, OPTION_OUTPUT)};
+    TRY(report_read_format(
+        arguments, OPTION_HISTORY_FORMAT, output.path, GPUT_FORMAT_TEXT, &output.format, error));
+    TRY(read_request(&request, arguments, is_full, error));
+    if (is_full && !request.query.n_numbers && !request.query.name)
+        return error_set(error, GPUT_ERROR_INVALID,
+            "show needs the number of a session: gpu-tracker history show 12");
+    bool is_short = output.format == GPUT_FORMAT_TEXT && !is_full;
+    if (is_short && !arguments_have(arguments, OPTION_HISTORY_LAST))
+        request.query.last = SHOWN_ROWS;
+    if (access(request.folder, F_OK) != 0) {
+        explain_nothing(&request);
+        return GPUT_OK;
+    }
+    TRY(begin_output(&output, error));
+    TRY(gput_history_read(request.folder, &request.query, write_part, &output, error));
+    TRY(end_output(&output, error));
+    if (output.n_rows == 0 && is_full)
+        return error_set(error, GPUT_ERROR_NOT_FOUND,
+            "The history has no such session. gpu-tracker history shows their numbers.");
+    if (output.n_rows == 0)
+        explain_nothing(&request);
+    else if (is_short && output.n_rows == SHOWN_ROWS &&
+             !arguments_have(arguments, OPTION_HISTORY_LAST) && isatty(STDOUT_FILENO))
+        message_note("these are the last 50 sessions; -n 0 shows all.");
+    return GPUT_OK;
+}
+
+/* ---- On, off, forget ---- */
+
+static int turn(const struct arguments *arguments, bool on, struct gput_error *error)
+{
+    char folder[PATH_MAX], line[PATH_MAX + 200];
+    if (arguments->n_operands > 1)
+        return error_set(error, GPUT_ERROR_INVALID, "%s takes no \"%s\": it is for all sessions.",
+            arguments->operands[0], arguments->operands[1]);
+    TRY(history_place_find(folder, error));
+    TRY(gput_history_turn(folder, on, error));
+    if (on)
+        snprintf(line, sizeof line,
+            "sessions are kept from now on, in %s. gpu-tracker history shows them, gpu-tracker "
+            "history off ends that.",
+            folder);
+    else
+        snprintf(line, sizeof line,
+            "no more sessions are kept. Those in %s stay; gpu-tracker history forget all removes "
+            "them.",
+            folder);
+    message_note(line);
+    return GPUT_OK;
+}
+
+static int forget(const struct arguments *arguments, struct gput_error *error)
+{
+    CLEANUP(request_finish) struct request request = {.numbers = NULL};
+    uint64_t n_removed = 0;
+    char line[128];
+    bool is_all = arguments->n_operands == 2 && strcmp(arguments->operands[1], "all") == 0;
+    TRY(read_request(&request, arguments, is_all ? 2 : 1, error));
+    if (!is_all && !request.query.name && !request.query.n_numbers &&
+        isnan(request.query.since_seconds))
+        return error_set(error, GPUT_ERROR_INVALID,
+            "What is to be forgotten? gpu-tracker history forget 12, forget NAME, or forget all");
+    if (access(request.folder, F_OK) == 0)
+        TRY(gput_history_forget(request.folder, &request.query, &n_removed, error));
+    if (n_removed == 0 && !is_all)
+        return error_set(
+            error, GPUT_ERROR_NOT_FOUND, "The history has no such session: nothing was removed.");
+    snprintf(line, sizeof line, "%" PRIu64 " %s removed from the history.", n_removed,
+        n_removed == 1 ? "session was" : "sessions were");
+    message_note(line);
+    return GPUT_OK;
+}
+
+static int run(const struct arguments *arguments, struct gput_error *error)
+{
+    const char *word = arguments->n_operands ? arguments->operands[0] : "";
+    int format;
+    TRY(arguments_read_choice(arguments, OPTION_HISTORY_FORMAT, "format", &format, error));
+    if (strcmp(word, "on") == 0 || strcmp(word, "off") == 0)
+        return turn(arguments, strcmp(word, "on") == 0, error);
+    if (strcmp(word, "forget") == 0)
+        return forget(arguments, error);
+    return show(arguments, strcmp(word, "show") == 0, error);
+}
+
+int cmd_history(const struct arguments *arguments)
+{
+    struct gput_error error;
+    return message_exit_status(run(arguments, &error), &error, EXIT_FAILURE);
+}

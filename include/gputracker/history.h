@@ -1,0 +1,119 @@
+/*
+ * The history of a user on a machine: one row for each session that ended, in a folder. It has
+ * figures and names of programs, no arguments unless they are given.
+ *
+ *     struct gput_history_entry entry = gput_history_entry_default();
+ *     entry.name = "python3 train.py";
+ *     if (gput_history_add("/var/tmp/history", results, &entry, &error) != GPUT_OK)
+ *         fprintf(stderr, "%s\n", error.message);
+ *
+ * Rows are in an SQLite database, `history.HOST.sqlite`, table `sessions`. A row that cannot be
+ * added to it at once waits in a file of its own, which the next reader adds: nobody waits for
+ * another program's lock. Any number of programs may add and read at once.
+ */
+#ifndef GPUTRACKER_HISTORY_H
+#define GPUTRACKER_HISTORY_H
+
+#include <gputracker/error.h>
+#include <gputracker/table.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct gput_results;
+
+/** Whether sessions are to be kept in that folder, as gput_history_turn() set it; false where there
+ * is no such folder. */
+GPUT_API bool gput_history_is_on(const char *folder);
+
+/** Turns it on, which makes the folder, or off, which keeps what is there. Errors: those of the
+ * system. */
+GPUT_API int gput_history_turn(const char *folder, bool on, struct gput_error *error);
+
+/** What results do not say of a session. Sized: see gputracker/sized.h. */
+struct gput_history_entry {
+    size_t size;           /**< set by gput_history_entry_default() */
+    const char *name;      /**< the program and its script; NULL: not known */
+    const char *arguments; /**< the whole command line; NULL: is not to be kept */
+    /** Files whose size says how much there was to do, NULL at the end; NULL: none. Their sizes are
+     * read now. */
+    const char *const *size_of;
+    /** Files that the session wrote, NULL at the end; NULL: none. */
+    const char *const *files;
+};
+
+/** Sets the defaults, all zero, in a struct of that size; for gput_history_entry_default(). */
+GPUT_API void gput_history_entry_init(struct gput_history_entry *entry, size_t size);
+
+/** Nothing but what the results say. */
+static inline struct gput_history_entry gput_history_entry_default(void)
+{
+    struct gput_history_entry entry;
+    gput_history_entry_init(&entry, sizeof entry);
+    return entry;
+}
+
+/**
+ * Adds a session that has ended to the history of a folder, which is made. `entry` may be NULL. It
+ * takes a few milliseconds at most. A rank of a job that a launcher says adds nothing by itself:
+ * the rank that ends last adds one row for all, and none is added where the ranks have no id in
+ * common.
+ *
+ * Errors: those of the system (a full disk), GPUT_ERROR_MEMORY. Nothing is added then.
+ */
+GPUT_API int gput_history_add(const char *folder, const struct gput_results *results,
+    const struct gput_history_entry *entry, struct gput_error *error);
+
+/** Which sessions are read, or forgotten: all of what is set has to be so. Sized: see
+ * gputracker/sized.h. */
+struct gput_history_query {
+    size_t size;            /**< set by gput_history_query_default() */
+    const char *name;       /**< is a part of the command's name; NULL: any */
+    double since_seconds;   /**< began since then, seconds since the epoch; NaN: any */
+    const int64_t *numbers; /**< one of these; NULL: any */
+    size_t n_numbers;
+    uint64_t last; /**< only the last ones, so many; 0: all */
+    /** Is told what of the history could not be read; NULL: nobody. */
+    void (*warn)(void *user, const char *text);
+    void *user; /**< passed to `warn` */
+};
+
+/** Sets the defaults in a struct of that size; for gput_history_query_default(). */
+GPUT_API void gput_history_query_init(struct gput_history_query *query, size_t size);
+
+/** All sessions. */
+static inline struct gput_history_query gput_history_query_default(void)
+{
+    struct gput_history_query query;
+    gput_history_query_init(&query, sizeof query);
+    return query;
+}
+
+/**
+ * Reads sessions in the order of their numbers, and adds those that wait to the database first.
+ * `query` may be NULL. The receiver gets lists with one table, "sessions", of a thousand rows at
+ * most, so that memory does not grow with the history; at least one, which may have no row. The
+ * first column, "number", names a session from now on; it is missing where the database cannot be
+ * written. The others are described in the table.
+ *
+ * Errors: those of the receiver, GPUT_ERROR_NOT_FOUND (no such folder), GPUT_ERROR_UNSUPPORTED (no
+ * SQLite), GPUT_ERROR_FORMAT (nothing can be read), those of the system.
+ */
+GPUT_API int gput_history_read(const char *folder, const struct gput_history_query *query,
+    gput_table_receiver *receive, void *user, struct gput_error *error);
+
+/** Removes sessions from the history and overwrites what was there; their own files stay.
+ * *n_removed is how many. Errors: as of gput_history_read(). */
+GPUT_API int gput_history_forget(const char *folder, const struct gput_history_query *query,
+    uint64_t *n_removed, struct gput_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,431 @@
+#include <gputracker/history.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/sized.h"
+#include "base/table.h"
+#include "base/text.h"
+#include "files/history/history_database.h"
+#include "files/history/history_folder.h"
+#include "files/history/history_row.h"
+#include "model/results.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A file of one row, however long its texts are. */
+#define MAX_ROW_BYTES (1 << 20)
+
+/* Rows of a table that a reader gets at once. */
+#define PART_ROWS 1000
+
+/* The ending of the file of a row that waits. */
+#define ROW_EXTENSION ".json"
+
+CLEANUP_DEFINE(struct history_database, history_database_close)
+
+/* ---- On and off ---- */
+
+bool gput_history_is_on(const char *folder)
+{
+    CLEANUP(history_folder_finish) struct history_folder names = {0};
+    return history_folder_init(&names, folder, NULL) == GPUT_OK && access(names.mark, F_OK) == 0;
+}
+
+int gput_history_turn(const char *folder, bool on, struct gput_error *error)
+{
+    CLEANUP(history_folder_finish) struct history_folder names = {0};
+    TRY(history_folder_init(&names, folder, error));
+    if (on) {
+        TRY(history_folder_make(folder, error));
+        return history_folder_write(names.mark, "", 0, error);
+    }
+    if (unlink(names.mark) != 0 && errno != ENOENT)
+        return error_set_errno(error, errno, "Cannot remove %s", names.mark);
+    return GPUT_OK;
+}
+
+/* ---- Adding ---- */
+
+void gput_history_entry_init(struct gput_history_entry *entry, size_t size)
+{
+    const struct gput_history_entry defaults = {.size = sizeof defaults};
+    sized_init(entry, size, &defaults, sizeof defaults);
+}
+
+/* Sets the sizes of the files that say how much there was to do. One that is gone, or is no file,
+ * has none, and then their sum is not known. */
+static int set_inputs(struct history_row *row, const char *const *size_of, struct gput_error *error)
+{
+    CLEANUP(doc_destroy_pointer) struct doc *sizes = doc_create_object();
+    CLEANUP_STR struct str text = {0};
+    double sum = 0;
+    for (size_t i = 0; size_of[i]; i++) {
+        struct stat info;
+        bool is_file = stat(size_of[i], &info) == 0 && S_ISREG(info.st_mode);
+        const char *name = file_base_name(size_of[i]);
+        if (is_file)
+            doc_add_int(sizes, name, info.st_size);
+        else
+            doc_add_null(sizes, name);
+        sum += is_file ? (double)info.st_size : NAN;
+    }
+    if (!sizes || doc_failed(sizes))
+        return error_memory(error);
+    row->values[HISTORY_INPUT].number = sum;
+    doc_write_json(sizes, -1, &text);
+    return !text.failed && history_row_set_text(row, HISTORY_INPUTS, text.data)
+               ? GPUT_OK
+               : error_memory(error);
+}
+
+/* Sets the list of the session's files, as absolute paths. */
+static int set_files(struct history_row *row, const char *const *files, struct gput_error *error)
+{
+    CLEANUP(doc_destroy_pointer) struct doc *list = doc_create_array();
+    CLEANUP_STR struct str text = {0};
+    for (size_t i = 0; files[i]; i++) {
+        CLEANUP_FREE char *path = realpath(files[i], NULL);
+        doc_add_string(list, NULL, path ? path : files[i]);
+    }
+    if (!list || doc_failed(list))
+        return error_memory(error);
+    doc_write_json(list, -1, &text);
+    return !text.failed && history_row_set_text(row, HISTORY_FILES, text.data)
+               ? GPUT_OK
+               : error_memory(error);
+}
+
+/* Sets what the caller says of the session. */
+static int fill_entry(
+    struct history_row *row, const struct gput_history_entry *given, struct gput_error *error)
+{
+    struct gput_history_entry entry = gput_history_entry_default();
+    TRY(sized_read(&entry, sizeof entry, given, error));
+    if (!history_row_set_text(row, HISTORY_NAME, entry.name) ||
+        !history_row_set_text(row, HISTORY_ARGUMENTS, entry.arguments))
+        return error_memory(error);
+    if (entry.size_of && entry.size_of[0])
+        TRY(set_inputs(row, entry.size_of, error));
+    if (entry.files && entry.files[0])
+        TRY(set_files(row, entry.files, error));
+    return GPUT_OK;
+}
+
+/* Composes the path of the file of a row that waits: of its session's id, as far as that can be in
+ * a name. */
+static void compose_row_path(
+    struct str *path, const struct history_folder *folder, const char *session_id)
+{
+    str_printf(path, "%s/", folder->rows);
+    for (const char *at = session_id; *at; at++) {
+        bool is_plain = (*at >= '0' && *at <= '9') || (*at >= 'a' && *at <= 'z') ||
+                        (*at >= 'A' && *at <= 'Z') || *at == '-';
+        str_append_char(path, is_plain ? *at : '_');
+    }
+    str_append(path, ROW_EXTENSION);
+}
+
+/* Writes a row to a file of its own, for the next reader. */
+static int add_to_files(
+    const struct history_folder *folder, const struct history_row *row, struct gput_error *error)
+{
+    CLEANUP_STR struct str text = {0}, path = {0};
+    history_row_write(row, &text);
+    compose_row_path(&path, folder, history_text(row, HISTORY_SESSION_ID));
+    if (text.failed || path.failed)
+        return error_memory(error);
+    TRY(history_folder_make(folder->rows, error));
+    return history_folder_write(path.data, text.data, text.length, error);
+}
+
+/* Adds a row to the database, if that is possible at once. */
+static int add_to_database(
+    const struct history_folder *folder, const struct history_row *row, struct gput_error *error)
+{
+    CLEANUP(history_database_close_pointer) struct history_database *database = NULL;
+    TRY(history_database_open(folder->database, &database, error));
+    return history_database_add(database, row, error);
+}
+
+int gput_history_add(const char *path, const struct gput_results *results,
+    const struct gput_history_entry *entry, struct gput_error *error)
+{
+    CLEANUP(history_folder_finish) struct history_folder folder = {0};
+    CLEANUP(history_row_finish) struct history_row row;
+    struct gput_error why;
+    history_row_init(&row);
+    TRY(history_row_fill(&row, results, error));
+    TRY(fill_entry(&row, entry, error));
+    if (!history_text(&row, HISTORY_SESSION_ID))
+        return error_set(error, GPUT_ERROR_INVALID, "These results are of no session.");
+    TRY(history_folder_init(&folder, path, error));
+    TRY(history_folder_make(path, error));
+    if (!folder.is_network && add_to_database(&folder, &row, &why) == GPUT_OK)
+        return GPUT_OK;
+    return add_to_files(&folder, &row, error);
+}
+
+/* ---- Rows that wait ---- */
+
+/* Reads a row that waits. Errors: those of files, GPUT_ERROR_FORMAT. */
+static int read_waiting(const char *path, struct history_row *row, struct gput_error *error)
+{
+    CLEANUP_STR struct str text = {0};
+    TRY(file_read_regular(path, MAX_ROW_BYTES, &text, error));
+    return history_row_read(row, str_text(&text), text.length, path, error);
+}
+
+/* The names of the rows that wait. The caller frees each, and the array; returns how many. */
+static size_t list_waiting(const struct history_folder *folder, struct dirent ***entries)
+{
+    int count = scandir(folder->rows, entries, file_is_visible, file_by_name);
+    if (count >= 0)
+        return (size_t)count;
+    *entries = NULL;
+    return 0;
+}
+
+/* What is done with each row that waits, and its file. */
+typedef int waiting_visitor(
+    void *user, const char *path, const struct history_row *row, struct gput_error *error);
+
+/* Visits the rows that wait. One that cannot be read is named, and stays. */
+static int visit_waiting(const struct history_folder *folder,
+    const struct gput_history_query *query, waiting_visitor *visit, void *user,
+    struct gput_error *error)
+{
+    struct dirent **entries;
+    size_t count = list_waiting(folder, &entries);
+    int code = GPUT_OK;
+    for (size_t i = 0; i < count; i++) {
+        CLEANUP(history_row_finish) struct history_row row;
+        CLEANUP_STR struct str path = {0};
+        struct gput_error why;
+        history_row_init(&row);
+        str_printf(&path, "%s/%s", folder->rows, entries[i]->d_name);
+        bool is_row = text_ends_with(entries[i]->d_name, ROW_EXTENSION);
+        free(entries[i]);
+        if (code != GPUT_OK || !is_row)
+            continue;
+        int read = path.failed ? error_memory(&why) : read_waiting(path.data, &row, &why);
+        if (read == GPUT_OK)
+            code = visit(user, path.data, &row, error);
+        else if (read != GPUT_ERROR_NOT_FOUND && query->warn) /* another reader took it */
+            query->warn(query->user, why.message);
+    }
+    free(entries);
+    return code;
+}
+
+static int add_waiting(
+    void *user, const char *path, const struct history_row *row, struct gput_error *error)
+{
+    (void)path;
+    return history_database_add(user, row, error);
+}
+
+static int remove_waiting(
+    void *user, const char *path, const struct history_row *row, struct gput_error *error)
+{
+    (void)user;
+    (void)row;
+    (void)error;
+    unlink(path);
+    return GPUT_OK;
+}
+
+/* Adds the rows that wait to the database, all or none of them, and then removes their files. A
+ * row whose file was not removed is known by its session's id. */
+static int gather(const struct history_folder *folder, const struct gput_history_query *query,
+    struct gput_error *error)
+{
+    CLEANUP(history_database_close_pointer) struct history_database *database = NULL;
+    struct gput_history_query silent = *query;
+    if (access(folder->rows, F_OK) != 0)
+        return GPUT_OK;
+    silent.warn = NULL;
+    TRY(history_database_open_patiently(folder->database, &database, error));
+    TRY(history_database_begin(database, error));
+    TRY(visit_waiting(folder, query, add_waiting, database, error));
+    TRY(history_database_commit(database, error));
+    visit_waiting(folder, &silent, remove_waiting, NULL, error);
+    rmdir(folder->rows);
+    return GPUT_OK;
+}
+
+/* ---- Reading ---- */
+
+void gput_history_query_init(struct gput_history_query *query, size_t size)
+{
+    const struct gput_history_query defaults = {.size = sizeof defaults, .since_seconds = NAN};
+    sized_init(query, size, &defaults, sizeof defaults);
+}
+
+static struct history_filter filter_of(const struct gput_history_query *query)
+{
+    return (struct history_filter){.name = query->name,
+        .since_seconds = query->since_seconds,
+        .numbers = query->numbers,
+        .n_numbers = query->n_numbers,
+        .last = query->last};
+}
+
+/* The table that is being filled for the receiver. */
+struct part {
+    struct gput_tables *tables;
+    struct gput_table *table;
+    const struct history_filter *filter;
+    gput_table_receiver *receive;
+    void *user;
+    size_t n_rows;   /* of the part */
+    uint64_t n_seen; /* of all parts */
+};
+
+static int begin_part(struct part *part, struct gput_error *error)
+{
+    part->tables = tables_create();
+    part->n_rows = 0;
+    if (!part->tables)
+        return error_memory(error);
+    part->table = tables_add(part->tables, "sessions");
+    table_add_column(part->table, "number", GPUT_COLUMN_INT);
+    for (int id = 0; id < HISTORY_COLUMN_COUNT; id++) {
+        const struct column column = {.name = history_columns[id].name,
+            .unit = history_columns[id].unit,
+            .meaning = history_columns[id].meaning,
+            .type = history_columns[id].type};
+        table_add_columns(part->table, "", NULL, &column, 1);
+    }
+    return GPUT_OK;
+}
+
+/* Passes the part to the receiver, and begins another one. */
+static int pass_part(struct part *part, struct gput_error *error)
+{
+    struct gput_tables *tables;
+    TRY(tables_finish_building(STEAL(part->tables), &tables, error));
+    TRY(part->receive(part->user, tables, error));
+    return begin_part(part, error);
+}
+
+static int put_row(
+    void *user, int64_t number, const struct history_row *row, struct gput_error *error)
+{
+    struct part *part = user;
+    if (number > 0)
+        table_put_int(part->table, number);
+    else
+        table_put_missing(part->table);
+    for (int id = 0; id < HISTORY_COLUMN_COUNT; id++) {
+        double value = history_columns[id].type == GPUT_COLUMN_TEXT ? NAN : row->values[id].number;
+        if (history_columns[id].type == GPUT_COLUMN_TEXT)
+            table_put_text(part->table, row->values[id].text);
+        else if (!isfinite(value))
+            table_put_missing(part->table);
+        else if (history_columns[id].type == GPUT_COLUMN_INT)
+            table_put_int(part->table, (int64_t)value);
+        else
+            table_put_double(part->table, value);
+    }
+    part->n_seen++;
+    return ++part->n_rows < PART_ROWS ? GPUT_OK : pass_part(part, error);
+}
+
+/* Passes on a row that could not be added to the database; it has no number yet. */
+static int put_waiting(
+    void *user, const char *path, const struct history_row *row, struct gput_error *error)
+{
+    struct part *part = user;
+    (void)path;
+    if (part->filter->n_numbers || !history_filter_passes(part->filter, row))
+        return GPUT_OK;
+    return put_row(part, 0, row, error);
+}
+
+/* Says what could not be done, and how the history is read without it. */
+static void warn(const struct gput_history_query *query, const char *what, const char *why)
+{
+    char text[1024];
+    text_fit(text, sizeof text, "%s: %s", what, why);
+    if (query->warn)
+        query->warn(query->user, text);
+}
+
+/* Reads the rows of the database and those that wait. */
+static int read_all(const struct history_folder *folder, const struct gput_history_query *query,
+    struct part *part, struct gput_error *error)
+{
+    struct gput_error why;
+    bool is_damaged, are_waiting = false;
+    if (folder->is_network || gather(folder, query, &why) != GPUT_OK) {
+        if (!folder->is_network)
+            warn(query, "Sessions of the history that have no number yet", why.message);
+        are_waiting = true;
+    }
+    int code =
+        history_database_read(folder->database, part->filter, put_row, part, &is_damaged, error);
+    if (code == GPUT_ERROR_FORMAT || code == GPUT_ERROR_UNSUPPORTED) {
+        warn(query, "The database of the history is left out", error->message);
+        code = GPUT_OK;
+    } else if (code == GPUT_OK && is_damaged) {
+        warn(query, folder->database,
+            "the database is damaged: rows are missing that could not be read");
+    }
+    if (code == GPUT_OK && are_waiting)
+        code = visit_waiting(folder, query, put_waiting, part, error);
+    return code;
+}
+
+/* Reads the query of a program, and the names of the folder, which has to be there. */
+static int begin_query(const char *path, const struct gput_history_query *given,
+    struct gput_history_query *query, struct history_folder *folder, struct gput_error *error)
+{
+    struct stat info;
+    *query = gput_history_query_default();
+    TRY(sized_read(query, sizeof *query, given, error));
+    TRY(history_folder_init(folder, path, error));
+    if (stat(path, &info) != 0)
+        return error_set_errno(error, errno, "Cannot read the history in %s", path);
+    return GPUT_OK;
+}
+
+int gput_history_read(const char *path, const struct gput_history_query *given,
+    gput_table_receiver *receive, void *user, struct gput_error *error)
+{
+    CLEANUP(history_folder_finish) struct history_folder folder = {0};
+    struct gput_history_query query;
+    TRY(begin_query(path, given, &query, &folder, error));
+    struct history_filter filter = filter_of(&query);
+    struct part part = {.filter = &filter, .receive = receive, .user = user};
+    int code = begin_part(&part, error);
+    if (code == GPUT_OK)
+        code = read_all(&folder, &query, &part, error);
+    if (code == GPUT_OK && (part.n_rows > 0 || part.n_seen == 0))
+        code = pass_part(&part, error);
+    gput_tables_destroy(part.tables);
+    return code;
+}
+
+/* ---- Forgetting ---- */
+
+int gput_history_forget(const char *path, const struct gput_history_query *given,
+    uint64_t *n_removed, struct gput_error *error)
+{
+    CLEANUP(history_folder_finish) struct history_folder folder = {0};
+    CLEANUP(history_database_close_pointer) struct history_database *database = NULL;
+    struct gput_history_query query;
+    *n_removed = 0;
+    TRY(begin_query(path, given, &query, &folder, error));
+    struct history_filter filter = filter_of(&query);
+    TRY(gather(&folder, &query, error));
+    if (access(folder.database, F_OK) != 0)
+        return GPUT_OK;
+    TRY(history_database_open_patiently(folder.database, &database, error));
+    return history_database_forget(database, &filter, n_removed, error);
+}
