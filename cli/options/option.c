@@ -312,11 +312,13 @@ static const struct option options[OPTION_COUNT] = {
                 "'summary'."},
     [OPTION_JOB_FORMAT] = {'f', "format", ARGUMENT_WORD, "format", "summary json csv",
         .help = "File format of the output: 'summary' is for people, 'json' has jobs, machines, "
-                "ranks and findings, 'csv' has the ranks. Defaults to the format of the output's "
+                "ranks, allocations and findings, 'csv' has the ranks. Defaults to the format of "
+                "the output's "
                 "extension, else to 'summary'."},
-    [OPTION_JOB_TABLE] = {0, "table", ARGUMENT_WORD, "name", "jobs machines ranks findings",
-        .newer = true,
-        .help = "Show only this table: 'jobs', 'machines', 'ranks' or 'findings'. CSV holds one "
+    [OPTION_JOB_TABLE] = {0, "table", ARGUMENT_WORD, "name",
+        "jobs machines ranks allocations findings", .newer = true,
+        .help = "Show only this table: 'jobs', 'machines', 'ranks', 'allocations' or 'findings'. "
+                "CSV holds one "
                 "table, by default 'ranks'."},
     [OPTION_ALL] = {0, "all", ARGUMENT_NONE, .newer = true,
         .brief = "Also figures that are 0 or not known",

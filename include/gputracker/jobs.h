@@ -44,7 +44,8 @@ GPUT_API int gput_jobs_create(
 GPUT_API void gput_jobs_destroy(struct gput_jobs *jobs);
 
 /**
- * The tables "jobs", "machines", "ranks" and "findings" in base units. Ranks, machines and findings
+ * The tables "jobs", "machines", "ranks", "allocations" (all that ran under one id of a scheduler) and
+ * "findings" in base units. Ranks, machines and findings
  * have the number of their job, from 0.
  *
  * On success the caller frees `*tables` by gput_tables_destroy(). Errors: GPUT_ERROR_MEMORY.

@@ -68,14 +68,14 @@ class Job(JobTest):
         self.assertEqual([rank["rank"] for rank in read["ranks"]], [0, 1, 2, 3])
         self.assertEqual(read["findings"], [])
         text = self.run_command(".").stdout
-        self.assertIn("Job 4711 (Open MPI): 4 ranks on 2 machines, 1 min 40 s\n  Command  true\n  CPU      3.6 of 4 cores busy (90 %), 6 min 0 s of CPU time\n", text)
+        self.assertIn("Job 4711 (Open MPI): 4 ranks on 2 machines, 1 min 40 s\n  Command  true\n  CPU      [||||||||||||||||||  ] 3.6 of 4 cores busy (90 %), 6 min 0 s of CPU time\n", text)
         rows = list(csv.DictReader(io.StringIO(self.run_command("-f", "csv", ".").stdout)))
         self.assertEqual([row["rank"] for row in rows], ["0", "1", "2", "3"])
 
     def test_a_job_that_hardly_used_its_cores_has_the_words_of_a_summary(self):
         for rank in range(4):
             self.rank(rank, cpu=0.001)
-        self.assertIn("\n  CPU      under 0.01 of 4 cores busy (under 1 %), 4 ms of CPU time\n", self.run_command(".").stdout)
+        self.assertIn("\n  CPU      [                    ] under 0.01 of 4 cores busy (under 1 %), 4 ms of CPU time\n", self.run_command(".").stdout)
         self.assertIn("kept under 0.01 of its 4 cores busy (under 1 %)", self.findings()["idle_cores"])
 
     def test_a_session_of_several_ranks_is_one_session(self):
@@ -206,7 +206,7 @@ class Job(JobTest):
         self.assertEqual((job["ranks"], job["seconds"], job["cores"], job["efficiency_percent"], job["waited_seconds"]), (3, 200, 1.5, 60, None))
         self.assertEqual([rank["efficiency_percent"] for rank in read["ranks"]], [30, 60, 90])
         self.assertEqual([finding["kind"] for finding in read["findings"]], ["stragglers"])
-        self.assertIn("\n  CPU      0.9 of 1.5 cores busy on average (60 %), 3 min 0 s of CPU time\n", self.run_command(".").stdout)
+        self.assertIn("\n  CPU      [||||||||||||        ] 0.9 of 1.5 cores busy on average (60 %), 3 min 0 s of CPU time\n", self.run_command(".").stdout)
 
     def test_who_failed_first_is_said(self):
         """Launchers end the others, on another machine whose clock is an hour ahead, too."""

@@ -84,8 +84,11 @@ static int make(
     for (size_t i = 0; i < jobs->n_jobs && !jobs->failed; i++) {
         jobs_compare_clocks(jobs, &jobs->jobs[i]);
         jobs_add_up(jobs, &jobs->jobs[i]);
-        jobs_advise(jobs, &jobs->jobs[i]);
     }
+    if (!jobs->failed)
+        jobs_add_allocations(jobs);
+    for (size_t i = 0; i < jobs->n_jobs && !jobs->failed; i++)
+        jobs_advise(jobs, &jobs->jobs[i]);
     return jobs->failed ? error_memory(error) : GPUT_OK;
 }
 
@@ -122,6 +125,7 @@ void gput_jobs_destroy(struct gput_jobs *jobs)
     free(jobs->gpus);
     free(jobs->jobs);
     free(jobs->machines);
+    free(jobs->allocations);
     free(jobs->findings);
     free(jobs);
 }

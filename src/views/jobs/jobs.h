@@ -35,6 +35,8 @@ struct jobs_rank {
     char cpus[256];                   /* that it may run on */
     char clock[16];                   /* what the kernel says of it */
     char command[128];                /* the program and its script */
+    char user[65], job_name[64];      /* whose it is; the scheduler's name of the job */
+    double time_limit_seconds;        /* of the job */
     char start_text[32];
     char limit_enforced[16]; /* kind of the limit for which its tracker ended it: "ram" */
     double limit;            /* in bytes or seconds */
@@ -112,6 +114,8 @@ struct jobs_machine {
     const char *kernel_clock; /* what the kernel says of it: synchronized or not */
     double cores, seconds, cpu_seconds, max_ram_bytes, energy_joules;
     double ram_of_limit_bytes; /* likewise a sum of the ranks' */
+    double allowed_ram_bytes;  /* that its ranks may use together */
+    double ram_percent;        /* of that */
     double unread_seconds;     /* in which ranks ran and none read its joules; NaN: of what has the
                                   clock of another one, or there are no joules */
     double clock_offset_seconds, clock_doubt_seconds; /* against the reference, before correction */
@@ -151,11 +155,32 @@ struct jobs_job {
     double other_cores;     /* of `cores`, that others kept busy while ranks ran */
     double busy_core_seconds, known_core_seconds; /* of both, and of all cores, meanwhile */
     double max_ram_bytes, max_gpu_ram_bytes, gpus, gpu_percent;
+    double machine_ram_bytes, allowed_ram_bytes; /* of the machine that came closest to its limit */
+    double ram_percent;
+    const char *fullest;  /* its name */
     bool ram_is_at_least; /* of a rank */
+    size_t allocation;    /* from 1; 0: it has no id of a scheduler, or is an array */
     double energy_joules, cpu_joules, gpu_joules;
     double median_seconds, slowest_seconds, slowest_rank;
     double median_cpu_seconds, busiest_cpu_seconds, busiest_rank, imbalance_percent;
     double waited_seconds;
+};
+
+/* All that ran under one id of a scheduler: jobs that come one after the other in the list of them.
+ */
+struct jobs_allocation {
+    const char *job_id, *job_name, *user; /* the texts of ranks; "": not known */
+    const char *fullest;                  /* machine with the highest RAM */
+    size_t first_job, n_jobs, n_sessions, n_machines, n_failed, n_unfinished;
+    bool has_no_times; /* when a session ran is not known */
+    bool ram_is_at_least;
+    double start, seconds, run_seconds, idle_seconds; /* idle: nothing that was tracked ran */
+    double cpu_seconds, cores, core_seconds, efficiency_percent;
+    double machine_ram_bytes;              /* of the fullest machine */
+    double allowed_ram_bytes, ram_percent; /* of the machine that came closest to its limit */
+    double time_limit_seconds, time_percent;
+    double slurm_cores, slurm_ram_bytes, share_cores, max_busy_cores; /* the highest of a session */
+    char ask[96]; /* options for the next time; "": none */
 };
 
 /* What people should know: of the job, or of what was read. */
@@ -176,6 +201,8 @@ struct gput_jobs {
     size_t n_jobs;
     struct jobs_machine *machines;
     size_t n_machines;
+    struct jobs_allocation *allocations;
+    size_t n_allocations;
     struct jobs_finding *findings;
     size_t n_findings;
     struct jobs_marks *marks; /* which have no figures of ranks */
@@ -265,6 +292,10 @@ void jobs_add_cores(struct gput_jobs *jobs, struct jobs_job *job);
 
 /* jobs_gpus.c: adds up the GPUs that the job's ranks see. */
 void jobs_add_gpus(struct gput_jobs *jobs, struct jobs_job *job);
+
+/* jobs_allocations.c: adds up all that ran under one id of a scheduler, and what to ask for next
+ * time. */
+void jobs_add_allocations(struct gput_jobs *jobs);
 
 /* jobs_advice.c: findings of a job. */
 void jobs_advise(struct gput_jobs *jobs, const struct jobs_job *job);

@@ -340,6 +340,13 @@ static void find_unread_energy(struct gput_jobs *jobs, const struct jobs_job *jo
 
 /* ---- What was asked for ---- */
 
+/* Whether others ran under its id of a scheduler, too: what there is was allocated to all of them,
+ * and what to ask for is said of them together. */
+static bool is_part(const struct gput_jobs *jobs, const struct jobs_job *job)
+{
+    return job->allocation > 0 && jobs->allocations[job->allocation - 1].n_jobs > 1;
+}
+
 /* Finds jobs that were allocated more cores than they used. */
 static void find_idle_cores(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
 {
@@ -347,8 +354,9 @@ static void find_idle_cores(struct gput_jobs *jobs, const struct jobs_job *job, 
     char cores[JOBS_CORES_SIZE];
     double busy = job->cpu_seconds / (job->is_list ? job->run_seconds : job->seconds);
     const char *what = job->is_list ? "session" : "job";
-    if ((job->is_list && job->count > 1) || !(job->efficiency_percent < LOW_CPU_PERCENT) ||
-        job->seconds < SHORT_SECONDS || !(job->cores > 1))
+    if (is_part(jobs, job) || (job->is_list && job->count > 1) ||
+        !(job->efficiency_percent < LOW_CPU_PERCENT) || job->seconds < SHORT_SECONDS ||
+        !(job->cores > 1))
         return;
     const char *work = strcmp(job->noun, "session") == 0 ? "process" : job->noun;
     text_fit(evidence, sizeof evidence, "%s of CPU time in %.*f core-seconds that were allocated",
@@ -367,22 +375,6 @@ static void find_idle_cores(struct gput_jobs *jobs, const struct jobs_job *job, 
         strcmp(work, "process") == 0 ? "es" : "s");
 }
 
-/* What the ranks of a machine share: Slurm's, and that of their control group if it is one. NaN:
- * nothing limits it. Each element of an array has Slurm's for itself. */
-static double shared_ram_of(
-    const struct gput_jobs *jobs, const struct jobs_job *job, const struct jobs_machine *machine)
-{
-    double slurm = NAN, group = NAN;
-    bool is_one_group = true;
-    for (size_t i = machine->first; i < machine->first + machine->count; i++) {
-        const struct jobs_rank *rank = &jobs->ranks[i];
-        slurm = fmax(slurm, rank->slurm_ram_bytes);
-        group = fmax(group, rank->group_ram_bytes);
-        is_one_group &= rank->cgroup == jobs->ranks[machine->first].cgroup;
-    }
-    return fmin(job->is_array ? NAN : slurm, is_one_group ? group : NAN);
-}
-
 /* Finds the machine on which ranks came closest to a limit that they share. */
 static void find_shared_ram(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
 {
@@ -391,7 +383,7 @@ static void find_shared_ram(struct gput_jobs *jobs, const struct jobs_job *job, 
     double percent = HIGH_RAM_PERCENT;
     for (size_t i = job->first_machine; i < job->first_machine + job->n_machines; i++) {
         const struct jobs_machine *machine = &jobs->machines[i];
-        double used = 100 * machine->ram_of_limit_bytes / shared_ram_of(jobs, job, machine);
+        double used = machine->ram_percent;
         if (machine->count > 1 && used > percent) {
             percent = used;
             highest = machine;
@@ -402,7 +394,7 @@ static void find_shared_ram(struct gput_jobs *jobs, const struct jobs_job *job, 
     snprintf(evidence, sizeof evidence,
         "peaks of %zu %ss: %s of %s; %speaks need not coincide, and shared pages count for each",
         highest->count, job->session_noun, human_bytes(highest->ram_of_limit_bytes, sum),
-        human_bytes(shared_ram_of(jobs, job, highest), limit),
+        human_bytes(highest->allowed_ram_bytes, limit),
         highest->ram_is_at_least ? "" : "at most, for ");
     FIND("ram_short", evidence,
         "RAM may be nearly used up on %s (%.0f %% of what its %ss are allowed together): ask for "
@@ -439,7 +431,7 @@ static void find_ram(struct gput_jobs *jobs, const struct jobs_job *job, size_t 
         FIND("ram_short", evidence,
             "RAM is nearly used up (%.0f %% of what is allowed): ask for more", percent);
     else if (percent < LOW_RAM_PERCENT && job->seconds >= SHORT_SECONDS && job->count == 1 &&
-             !highest->ram_is_at_least)
+             !highest->ram_is_at_least && !is_part(jobs, job))
         FIND("idle_ram", evidence, "%.0f %% of the RAM that is allowed was used: ask for less",
             percent);
 }

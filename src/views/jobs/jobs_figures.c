@@ -40,6 +40,30 @@ static double highest_ram(struct gput_jobs *jobs, const struct jobs_machine *mac
     return spans ? spans_highest_at_once(spans, machine->count) : NAN;
 }
 
+/* Returns what the ranks of a machine may use together: what Slurm gave them all, and what their
+ * control group allows if it is one; of groups of their own the sum. NaN: nothing limits it, or the
+ * limit of one is not known. Each element of an array has Slurm's for itself. */
+static double allowed_ram_of(
+    const struct gput_jobs *jobs, const struct jobs_job *job, const struct jobs_machine *machine)
+{
+    const struct jobs_rank *first = &jobs->ranks[machine->first];
+    double slurm = NAN, group = NAN, sum = 0;
+    bool is_one_group = true, has_group_twice = false;
+    for (size_t i = machine->first; i < machine->first + machine->count; i++) {
+        const struct jobs_rank *rank = &jobs->ranks[i];
+        slurm = fmax(slurm, rank->slurm_ram_bytes);
+        group = fmax(group, rank->group_ram_bytes);
+        is_one_group &= rank->cgroup == first->cgroup;
+        has_group_twice |= i > machine->first && rank->cgroup == rank[-1].cgroup;
+        sum += rank->allowed_ram_bytes;
+    }
+    double shared = fmin(job->is_array ? NAN : slurm, is_one_group ? group : NAN);
+    if (machine->count == 1)
+        return fmin(shared, first->allowed_ram_bytes);
+    bool are_apart = isnan(slurm) && !has_group_twice && !job->is_list;
+    return isnan(shared) && are_apart ? sum : shared;
+}
+
 /* How busy the machines with a clock, which are one, were while ranks ran there. */
 struct machine_use {
     double seconds;     /* in which any ran */
@@ -91,7 +115,8 @@ static void add_others(struct gput_jobs *jobs, struct jobs_job *job, size_t cloc
 }
 
 /* Adds up the figures of the ranks of a machine. */
-static void add_up_machine(struct gput_jobs *jobs, struct jobs_machine *machine)
+static void add_up_machine(
+    struct gput_jobs *jobs, const struct jobs_job *job, struct jobs_machine *machine)
 {
     double start = NAN, end = NAN;
     machine->cpu_seconds = NAN;
@@ -105,6 +130,8 @@ static void add_up_machine(struct gput_jobs *jobs, struct jobs_machine *machine)
     machine->seconds = end - start;
     machine->max_ram_bytes = highest_ram(jobs, machine, peak_of);
     machine->ram_of_limit_bytes = highest_ram(jobs, machine, of_limit);
+    machine->allowed_ram_bytes = allowed_ram_of(jobs, job, machine);
+    machine->ram_percent = 100 * machine->ram_of_limit_bytes / machine->allowed_ram_bytes;
     machine->energy_joules =
         jobs_energy_of(jobs, machine->boot_id, machine->first, machine->count).joules;
 }
@@ -311,9 +338,16 @@ static void count_failed(const struct gput_jobs *jobs, struct jobs_job *job)
 static void add_machines(struct gput_jobs *jobs, struct jobs_job *job)
 {
     job->cpu_seconds = job->max_ram_bytes = job->cpu_joules = NAN;
+    job->ram_percent = job->machine_ram_bytes = job->allowed_ram_bytes = NAN;
     for (size_t i = job->first_machine; i < job->first_machine + job->n_machines; i++) {
         struct jobs_machine *machine = &jobs->machines[i];
-        add_up_machine(jobs, machine);
+        add_up_machine(jobs, job, machine);
+        if (machine->ram_percent > job->ram_percent || isnan(job->ram_percent)) {
+            job->ram_percent = machine->ram_percent;
+            job->machine_ram_bytes = machine->ram_of_limit_bytes;
+            job->allowed_ram_bytes = machine->allowed_ram_bytes;
+            job->fullest = machine->name;
+        }
         number_add_known(&job->cpu_seconds, machine->cpu_seconds);
         machine->unread_seconds = NAN;
         if (machine->clock !=

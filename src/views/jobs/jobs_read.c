@@ -54,8 +54,8 @@ static struct jobs_rank *add_rank(struct gput_jobs *jobs, const char *path)
         &rank->slurm_ram_bytes, &rank->ram_of_limit_bytes, &rank->max_gpu_ram_bytes,
         &rank->gpu_percent, &rank->gpus, &rank->system_gpus, &rank->energy_joules,
         &rank->machine_joules, &rank->node_seconds, &rank->samples, &rank->rows_lost,
-        &rank->oom_killed, &rank->limit, &rank->first_sample, &rank->busy_cores,
-        &rank->efficiency_percent, &rank->waited_seconds};
+        &rank->oom_killed, &rank->limit, &rank->time_limit_seconds, &rank->first_sample,
+        &rank->busy_cores, &rank->efficiency_percent, &rank->waited_seconds};
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
         *figures[i] = NAN;
     jobs->failed |= !rank->path;
@@ -84,6 +84,9 @@ static void take_identity(struct jobs_rank *rank, const struct gput_results *res
     COPY(rank->cpus, identity->cpus);
     COPY(rank->command, identity->command);
     COPY(rank->version, identity->version);
+    COPY(rank->user, identity->user);
+    COPY(rank->job_name, identity->job_name);
+    rank->time_limit_seconds = identity->time_limit_seconds;
     COPY(rank->session_id, identity->session_id);
     COPY(rank->within, identity->within);
     COPY(rank->start_text, identity->start);

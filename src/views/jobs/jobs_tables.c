@@ -1,4 +1,4 @@
-/* Jobs, machines, ranks and findings as tables. */
+/* Jobs, machines, ranks, allocations and findings as tables. */
 #include "views/jobs/jobs.h"
 
 #include "base/screen.h"
@@ -31,6 +31,7 @@ static const struct column rank_columns[] = {
     WORD(struct jobs_rank, "step", step, "of its job"),
     WORD(struct jobs_rank, "run", run, "distinguishes runs of the launcher"),
     WHOLE(struct jobs_rank, pid, "of the command"),
+    WORD(struct jobs_rank, "user", user, "whose process the command is"),
     WORD(struct jobs_rank, "launcher", launcher, "what started it"),
     WORD(struct jobs_rank, "version", version, "of gpu-tracker"),
     WORD(struct jobs_rank, "path", path, "the file with most of it"),
@@ -80,6 +81,9 @@ static const struct column job_columns[] = {
     OF_JOB(cores, NULL, "of the allocation; of an array on average over its time, so a fraction"),
     OF_JOB(efficiency_percent, "percent", "CPU time as a share of the allocation"),
     BYTES(struct jobs_job, max_ram_bytes, "peak of the largest rank"),
+    BYTES(struct jobs_job, machine_ram_bytes, "on the machine that came closest to its limit"),
+    BYTES(struct jobs_job, allowed_ram_bytes, "that limit"),
+    OF_JOB(ram_percent, "percent", "how close"),
     COUNT(struct jobs_job, "ram_is_at_least", ram_is_at_least, "1: that of one of the ranks is"),
     BYTES(struct jobs_job, max_gpu_ram_bytes, "peak of the largest rank"),
     WHOLE(struct jobs_job, gpus, "visible to the ranks, each counted once; for ranks with only samples, at most"),
@@ -105,6 +109,8 @@ static const struct column machine_columns[] = {
     OF_MACHINE(cores, NULL, "that they may use together; of an array on average over its time, so a fraction"),
     OF_MACHINE(seconds, "seconds", "from the first start to the last end"),
     OF_MACHINE(cpu_seconds, "seconds", "CPU time of the ranks"),
+    BYTES(struct jobs_machine, allowed_ram_bytes, "that its ranks may use together"),
+    OF_MACHINE(ram_percent, "percent", "how much of that they used, page cache that the kernel gives back not counted"),
     BYTES(struct jobs_machine, max_ram_bytes, "highest sum of the peaks of ranks that ran at the same time: at most this, unless `ram_is_at_least`"),
     COUNT(struct jobs_machine, "ram_is_at_least", ram_is_at_least, "1: that of one of the ranks is"),
     OF_MACHINE(energy_joules, "joules", "of its CPU and DRAM"),
@@ -115,6 +121,30 @@ static const struct column machine_columns[] = {
     WORD(struct jobs_machine, "clock_block", clock_block, "of marks: the block that ranks exit at the same time"),
     COUNT(struct jobs_machine, "clock_is_corrected", clock_is_corrected, "1: times of its ranks were corrected by the offset"),
     COUNT(struct jobs_machine, "clock_is_doubtful", clock_is_doubtful, "1: its ranks started late, or its clock is off: their times are not in those of the job"),
+};
+
+#define OF_ALLOCATION(member, unit, meaning) NUMBER(struct jobs_allocation, member, unit, meaning)
+static const struct column allocation_columns[] = {
+    {"job_id", NULL, "as the scheduler has it", GPUT_COLUMN_TEXT, COLUMN_OF(struct jobs_allocation, job_id)},
+    {"job_name", NULL, "as a rule that of its batch script", GPUT_COLUMN_TEXT, COLUMN_OF(struct jobs_allocation, job_name)},
+    {"user", NULL, "whose it is", GPUT_COLUMN_TEXT, COLUMN_OF(struct jobs_allocation, user)},
+    COUNT(struct jobs_allocation, "first_job", first_job, "number of the first of its jobs: steps, runs, and sessions without a rank"),
+    COUNT(struct jobs_allocation, "jobs", n_jobs, "how many of these there are"),
+    COUNT(struct jobs_allocation, "sessions", n_sessions, "in all of them"),
+    COUNT(struct jobs_allocation, "machines", n_machines, "that they ran on"),
+    {"start_timestamp", "seconds since the epoch", "of the first session", GPUT_COLUMN_DOUBLE, COLUMN_OF(struct jobs_allocation, start)},
+    OF_ALLOCATION(seconds, "seconds", "from the first start to the last end"),
+    OF_ALLOCATION(run_seconds, "seconds", "in which at least one session ran"),
+    OF_ALLOCATION(idle_seconds, "seconds", "between sessions, in which none ran"),
+    OF_ALLOCATION(time_limit_seconds, "seconds", "that the scheduler allows"),
+    OF_ALLOCATION(cpu_seconds, "seconds", "CPU time of all sessions"),
+    OF_ALLOCATION(cores, NULL, "that were allocated"),
+    OF_ALLOCATION(efficiency_percent, "percent", "CPU time as a share of these cores, also between sessions"),
+    BYTES(struct jobs_allocation, machine_ram_bytes, "highest sum of the peaks of sessions that ran at the same time on one machine"),
+    COUNT(struct jobs_allocation, "ram_is_at_least", ram_is_at_least, "1: that of one of the sessions is"),
+    BYTES(struct jobs_allocation, allowed_ram_bytes, "what the machine that came closest to its limit was allowed"),
+    OF_ALLOCATION(ram_percent, "percent", "how close"),
+    {"ask", NULL, "options to ask for next time", GPUT_COLUMN_TEXT, COLUMN_OF(struct jobs_allocation, ask)},
 };
 
 static const struct column finding_columns[] = {
@@ -152,6 +182,7 @@ int gput_jobs_tables(
     for (size_t i = 0; i < jobs->n_ranks; i++)
         table_put_columns(table, rank_columns, COLUMN_COUNT(rank_columns), jobs->order[i]);
 
+    ADD("allocations", allocation_columns, jobs->allocations, jobs->n_allocations);
     ADD("findings", finding_columns, jobs->findings, jobs->n_findings);
     return tables_finish_building(building, tables, error);
 }

@@ -21,6 +21,8 @@
 #define MAX_CLOCKS 3
 /* Columns of a duration. */
 #define TIME_WIDTH 11
+/* Columns of the whole. */
+#define BAR_WIDTH 20
 
 static bool stands_out(const struct jobs_rank *rank)
 {
@@ -161,21 +163,57 @@ static void write_gpus(const struct jobs_job *job, struct str *text)
     str_append(text, "\n");
 }
 
+/* Writes a share of what there is as a bar, as jobstats has it; nothing where it is not known. */
+static void write_bar(double percent, struct str *text)
+{
+    if (isnan(percent))
+        return;
+    int filled = (int)fmin(round(percent / 100 * BAR_WIDTH), BAR_WIDTH);
+    str_append_char(text, '[');
+    for (int i = 0; i < BAR_WIDTH; i++)
+        str_append_char(text, i < filled ? '|' : ' ');
+    str_append(text, "] ");
+}
+
+/* Writes the RAM of the machine that came closest to its limit, and of the largest session. */
+static void write_ram(const struct jobs_job *job, struct str *text)
+{
+    char ram[HUMAN_SIZE], allowed[HUMAN_SIZE], share[HUMAN_SIZE];
+    str_append(text, "  RAM      ");
+    write_bar(job->ram_percent, text);
+    if (!isnan(job->ram_percent)) {
+        str_printf(text, "%s%s of %s", job->ram_is_at_least ? "at least " : "",
+            human_bytes(job->machine_ram_bytes, ram), human_bytes(job->allowed_ram_bytes, allowed));
+        if (job->n_machines > 1)
+            str_printf(text, " on %s, the fullest machine", job->fullest);
+        str_printf(text, " (%s)", human_share(job->ram_percent, share));
+    }
+    if (!isnan(job->ram_percent) && job->count == 1) {
+        str_append_char(text, '\n');
+        return;
+    }
+    str_printf(text, "%s%s%s in the largest %s\n", isnan(job->ram_percent) ? "" : ", ",
+        job->ram_is_at_least ? "at least " : "", human_bytes(job->max_ram_bytes, ram),
+        job->session_noun);
+}
+
 /* Writes what the job used. */
 static void write_figures(const struct jobs_job *job, struct str *text)
 {
-    char ram[HUMAN_SIZE], cpu[HUMAN_SIZE], energy[HUMAN_SIZE], slowest[HUMAN_SIZE],
-        median[HUMAN_SIZE], cores[JOBS_CORES_SIZE], busy[HUMAN_SIZE], share[HUMAN_SIZE];
+    char cpu[HUMAN_SIZE], energy[HUMAN_SIZE], slowest[HUMAN_SIZE], median[HUMAN_SIZE],
+        cores[JOBS_CORES_SIZE], busy[HUMAN_SIZE], share[HUMAN_SIZE];
+    str_append(text, "  CPU      ");
+    if (!job->is_list || job->count == 1)
+        write_bar(job->efficiency_percent, text);
     if (isnan(job->efficiency_percent))
-        str_printf(text, "  CPU      %s of CPU time%s\n", human_seconds(job->cpu_seconds, cpu),
+        str_printf(text, "%s of CPU time%s\n", human_seconds(job->cpu_seconds, cpu),
             isnan(job->core_seconds) ? "" : ", not known of all");
     else
-        str_printf(text, "  CPU      %s of %s busy%s (%s), %s of CPU time\n",
+        str_printf(text, "%s of %s busy%s (%s), %s of CPU time\n",
             human_cores(job->cpu_seconds / (job->is_list ? job->run_seconds : job->seconds), busy),
             jobs_say_cores(job->cores, cores), job->is_array ? " on average" : "",
             human_share(job->efficiency_percent, share), human_seconds(job->cpu_seconds, cpu));
-    str_printf(text, "  RAM      %s%s in the largest %s\n", job->ram_is_at_least ? "at least " : "",
-        human_bytes(job->max_ram_bytes, ram), job->session_noun);
+    write_ram(job, text);
     if (job->gpus > 0)
         write_gpus(job, text);
     if (!isnan(job->energy_joules))
@@ -231,10 +269,22 @@ static void write_finding(const struct jobs_finding *finding, struct str *text)
         str_printf(text, "    %s\n", finding->evidence);
 }
 
-static void write_findings(const struct gput_jobs *jobs, double job, struct str *text)
+/* Whether a finding is of all that ran under an id of a scheduler, of which the job is the last
+ * part. */
+static bool is_of_allocation(const struct gput_jobs *jobs, const struct jobs_finding *finding)
+{
+    bool is_kind = strcmp(finding->kind, "ask") == 0 || strcmp(finding->kind, "idle_time") == 0;
+    size_t allocation = is_kind ? jobs->jobs[(size_t)finding->job].allocation : 0;
+    return allocation > 0 && jobs->allocations[allocation - 1].n_jobs > 1;
+}
+
+static void write_findings(
+    const struct gput_jobs *jobs, double job, bool of_allocation, struct str *text)
 {
     for (size_t i = 0; i < jobs->n_findings; i++) {
         const struct jobs_finding *finding = &jobs->findings[i];
+        if (is_of_allocation(jobs, finding) != of_allocation)
+            continue;
         if (finding->job == job || (isnan(job) && isnan(finding->job)))
             write_finding(finding, text);
     }
@@ -269,11 +319,68 @@ static void write_command(
     str_append_char(text, '\n');
 }
 
+/* Writes what a scheduler knows of the job: its script, whose it is, and its time limit. */
+static void write_script(const struct jobs_allocation *allocation, struct str *text)
+{
+    char seconds[HUMAN_SIZE], limit[HUMAN_SIZE], share[HUMAN_SIZE];
+    if (allocation->job_name[0]) {
+        size_t start = text->length;
+        str_printf(text, "  Script   %s%s%s", allocation->job_name,
+            allocation->user[0] ? " of " : "", allocation->user);
+        screen_sanitize(text, start);
+        str_append_char(text, '\n');
+    }
+    if (isnan(allocation->time_percent))
+        return;
+    str_append(text, "  Time     ");
+    write_bar(allocation->time_percent, text);
+    str_printf(text, "%s of a limit of %s (%s)\n", human_seconds(allocation->seconds, seconds),
+        human_seconds(allocation->time_limit_seconds, limit),
+        human_share(allocation->time_percent, share));
+}
+
+/* Writes the sums over all that ran under one id of a scheduler. */
+static void write_allocation(
+    const struct gput_jobs *jobs, const struct jobs_allocation *allocation, struct str *text)
+{
+    char run[HUMAN_SIZE], all[HUMAN_SIZE], busy[HUMAN_SIZE], share[HUMAN_SIZE], cpu[HUMAN_SIZE],
+        ram[HUMAN_SIZE], allowed[HUMAN_SIZE], cores[JOBS_CORES_SIZE];
+    str_printf(text, "All of job %s: %zu sessions on %zu machine%s", allocation->job_id,
+        allocation->n_sessions, allocation->n_machines, allocation->n_machines > 1 ? "s" : "");
+    if (!isnan(allocation->seconds))
+        str_printf(text, ", which ran for %s of %s", human_seconds(allocation->run_seconds, run),
+            human_seconds(allocation->seconds, all));
+    str_append_char(text, '\n');
+    write_script(allocation, text);
+    str_append(text, "  CPU      ");
+    write_bar(allocation->efficiency_percent, text);
+    if (!isnan(allocation->efficiency_percent))
+        str_printf(text, "%s of %s busy (%s), ",
+            human_cores(allocation->cpu_seconds / allocation->seconds, busy),
+            jobs_say_cores(allocation->cores, cores),
+            human_share(allocation->efficiency_percent, share));
+    str_printf(text, "%s of CPU time\n  RAM      ", human_seconds(allocation->cpu_seconds, cpu));
+    write_bar(allocation->ram_percent, text);
+    str_printf(text, "%s%s", allocation->ram_is_at_least ? "at least " : "",
+        human_bytes(allocation->machine_ram_bytes, ram));
+    if (!isnan(allocation->ram_percent))
+        str_printf(text, " of %s", human_bytes(allocation->allowed_ram_bytes, allowed));
+    if (allocation->n_machines > 1)
+        str_printf(text, " on %s, the fullest machine", allocation->fullest);
+    if (!isnan(allocation->ram_percent))
+        str_printf(text, " (%s)", human_share(allocation->ram_percent, share));
+    str_append_char(text, '\n');
+    write_findings(jobs, (double)(allocation->first_job + allocation->n_jobs - 1), true, text);
+    str_append_char(text, '\n');
+}
+
 /* Writes all that is known of a job. */
 static void write_job(const struct gput_jobs *jobs, size_t index, struct str *text)
 {
     char seconds[HUMAN_SIZE], all[HUMAN_SIZE];
     const struct jobs_job *job = &jobs->jobs[index];
+    const struct jobs_allocation *allocation =
+        job->allocation > 0 ? &jobs->allocations[job->allocation - 1] : NULL;
     const char *launcher = jobs->ranks[job->first].launcher;
     size_t length = strlen(launcher);
     if (strncmp(launcher, job->name, length) == 0 && strchr(",", job->name[length]))
@@ -292,6 +399,8 @@ static void write_job(const struct gput_jobs *jobs, size_t index, struct str *te
             human_seconds(job->seconds, all));
     str_append_char(text, '\n');
     write_command(jobs, job, text);
+    if (allocation && allocation->n_jobs == 1)
+        write_script(allocation, text);
     write_figures(job, text);
     write_clocks(jobs, job, text);
 
@@ -311,20 +420,25 @@ static void write_job(const struct gput_jobs *jobs, size_t index, struct str *te
     else if (listed < job->count)
         str_printf(text, "  and %zu more (-f csv lists all)\n", job->count - listed);
 
-    write_findings(jobs, (double)index, text);
+    write_findings(jobs, (double)index, false, text);
     str_append(text, "\n");
 }
 
 void jobs_write_text(const struct gput_jobs *jobs, struct str *text)
 {
     bool has_of_files = false;
-    for (size_t i = 0; i < jobs->n_jobs; i++)
+    for (size_t i = 0; i < jobs->n_jobs; i++) {
+        size_t number = jobs->jobs[i].allocation;
+        bool is_last = i + 1 == jobs->n_jobs || jobs->jobs[i + 1].allocation != number;
         write_job(jobs, i, text);
+        if (number > 0 && is_last && jobs->allocations[number - 1].n_jobs > 1)
+            write_allocation(jobs, &jobs->allocations[number - 1], text);
+    }
     for (size_t i = 0; i < jobs->n_findings; i++)
         has_of_files |= isnan(jobs->findings[i].job);
     if (has_of_files)
         str_append(text, "Files\n");
-    write_findings(jobs, NAN, text);
+    write_findings(jobs, NAN, false, text);
     if (jobs->files_left_out > 0)
         str_printf(text, "%.0f other file%s ignored.\n", jobs->files_left_out,
             jobs->files_left_out > 1 ? "s were" : " was");
