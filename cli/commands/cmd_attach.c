@@ -91,6 +91,7 @@ static int print_report(struct gput_session *session, struct tracking *tracking,
     add_note(results);
     tracking_files_settle(tracking);
     struct report report = {.format = tracking->format,
+        .units = tracking->units,
         .labels = tracking->options.labels,
         .path = tracking->output,
         .other_path = tracking_files_place_of_report(tracking),

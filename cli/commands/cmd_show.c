@@ -58,7 +58,10 @@ static int read_units(
 static int show(const struct arguments *arguments, struct gput_error *error)
 {
     const char *output = arguments_value(arguments, OPTION_OUTPUT);
-    struct report report = {.path = output, .screen_fd = STDOUT_FILENO, .stop_fd = SCREEN_WAITS};
+    struct report report = {.path = output,
+        .screen_fd = STDOUT_FILENO,
+        .stop_fd = SCREEN_WAITS,
+        .units = report_units_asked_for(arguments)};
     struct gput_results *results = NULL;
     struct pickle_copy copy = {0};
     CLEANUP_FREE char *newest = NULL;

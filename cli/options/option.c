@@ -30,8 +30,9 @@ static const struct option options[OPTION_COUNT] = {
         "summary text full json pickle prometheus",
         .brief = "summary, text, full, json, pickle, prometheus",
         .help = "File format of the output. 'summary' is about ten lines for people, 'text' the "
-                "report of the older gpu_tracker, 'full' every figure with its source. 'json' is "
-                "the same for programs. 'pickle' is a stopped Tracker, which the Python package "
+                "report of the older gpu_tracker, 'full' every figure with its source, in units "
+                "that fit. 'json' is the same for programs. 'pickle' is a stopped Tracker, which "
+                "the Python package "
                 "loads (only with -o). 'prometheus' is metrics for a textfile collector. Defaults "
                 "to 'summary' on the screen; with -o to the format of the file's extension (.json, "
                 ".pkl, .prom), else to 'full'. With gpu-tracker -e it defaults to 'text'."},
@@ -111,13 +112,14 @@ static const struct option options[OPTION_COUNT] = {
         .help = "The number of seconds between samples, 0.001 or more. Defaults to 1."},
     [OPTION_RAM_UNIT] = {0, "ru", ARGUMENT_WORD, "ram-unit", RAM_UNITS, .setting = "ram_unit",
         .other_names = "ram-unit",
-        .help = "One of 'bytes', 'kilobytes', 'megabytes', 'gigabytes', or 'terabytes'. Defaults "
-                "to 'gigabytes'."},
+        .help = "One of 'bytes', 'kilobytes', 'megabytes', 'gigabytes', or 'terabytes'. Without it "
+                "'-f full' has units that fit each figure, and everything else 'gigabytes'."},
     [OPTION_GPU_RAM_UNIT] = {0, "gru", ARGUMENT_WORD, "gpu-ram-unit", RAM_UNITS,
         .setting = "gpu_ram_unit", .other_names = "gpu-ram-unit", .help = "The same for GPU RAM."},
     [OPTION_TIME_UNIT] = {0, "tu", ARGUMENT_WORD, "time-unit", "seconds minutes hours days",
         .setting = "time_unit", .other_names = "time-unit",
-        .help = "One of 'seconds', 'minutes', 'hours', or 'days'. Defaults to 'hours'."},
+        .help = "Unit of the wall time: 'seconds', 'minutes', 'hours', or 'days'. Without it '-f "
+                "full' has one that fits, and everything else 'hours'."},
     [OPTION_EXPECTED_CORES] = {0, "nec", ARGUMENT_TEXT, "num-cores", .setting = "n_expected_cores",
         .other_names = "expected-cores n-expected-cores",
         .help = "The number of cores expected to be used, by which hardware percentages are "
@@ -181,7 +183,8 @@ static const struct option options[OPTION_COUNT] = {
     [OPTION_ENERGY_UNIT] = {0, "eu", ARGUMENT_WORD, "energy-unit",
         "joules watt-hours kilowatt-hours", .setting = "energy_unit", .newer = true,
         .other_names = "energy-unit",
-        .help = "One of 'joules', 'watt-hours', or 'kilowatt-hours'. Defaults to 'joules'."},
+        .help = "One of 'joules', 'watt-hours', or 'kilowatt-hours'. Without it '-f full' has "
+                "units that fit each figure, and everything else 'joules'."},
     [OPTION_CARBON_INTENSITY] = {0, "carbon-intensity", ARGUMENT_TEXT, "g/kWh",
         .setting = "carbon_intensity", .newer = true,
         .help = "Grams of CO2 equivalent per kilowatt-hour of your grid, or the code of a country "

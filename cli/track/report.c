@@ -231,6 +231,14 @@ int report_write_text(const char *path, int screen_fd, const char *text, struct 
     return report_write_bytes(path, screen_fd, text, strlen(text), error);
 }
 
+struct report_units report_units_asked_for(const struct arguments *arguments)
+{
+    return (struct report_units){.ram = arguments_have(arguments, OPTION_RAM_UNIT),
+        .gpu_ram = arguments_have(arguments, OPTION_GPU_RAM_UNIT),
+        .time = arguments_have(arguments, OPTION_TIME_UNIT),
+        .energy = arguments_have(arguments, OPTION_ENERGY_UNIT)};
+}
+
 static bool wants_color(int fd)
 {
     const char *no_color = getenv("NO_COLOR");
@@ -245,7 +253,7 @@ static int render_pickle(const struct gput_results *results,
     CLEANUP_FREE char *json = NULL, *text = NULL;
     CLEANUP_STR struct str both = {0};
     size_t json_length, text_length;
-    options.has_older_zeroes = false;
+    options.has_older_zeroes = options.fits_units = false;
     TRY(gput_results_render(results, &options, GPUT_FORMAT_JSON, &json, &json_length, error));
     TRY(gput_results_render(results, &options, GPUT_FORMAT_FULL, &text, &text_length, error));
     str_append_bytes(&both, json, json_length);
@@ -274,6 +282,11 @@ static int render(const struct report *report, enum gput_format format,
     options.torch_notes = report->torch_notes;
     options.labels = report->labels;
     options.has_older_zeroes = report->is_older_form;
+    options.fits_units = true;
+    options.keeps_ram_unit = report->units.ram;
+    options.keeps_gpu_ram_unit = report->units.gpu_ram;
+    options.keeps_time_unit = report->units.time;
+    options.keeps_energy_unit = report->units.energy;
     options.color = !to_file && wants_color(fd);
     options.width = to_file ? 0 : screen_columns(fd, REPORT_COLUMNS);
     if (format != GPUT_FORMAT_PICKLE)

@@ -44,6 +44,15 @@ int report_write_bytes(
     const char *path, int screen_fd, const char *bytes, size_t length, struct gput_error *error);
 int report_write_text(const char *path, int screen_fd, const char *text, struct gput_error *error);
 
+/* The units of a report that people asked for: a full report has them where its figures else have
+ * units that fit. */
+struct report_units {
+    bool ram, gpu_ram, time, energy;
+};
+
+/* By the options of the command line. */
+struct report_units report_units_asked_for(const struct arguments *arguments);
+
 /* The report of a session: format, destination, and what is not in the results. */
 struct report {
     enum gput_format format;
@@ -65,6 +74,7 @@ struct report {
     const char *const *torch_notes;      /* lines about them, NULL at the end; NULL: none */
     const char *labels;                  /* of metrics; NULL: none */
     bool is_older_form;                  /* -e: JSON for programs of the older tool */
+    struct report_units units;           /* that were asked for */
 };
 
 /*

@@ -119,6 +119,7 @@ static enum outcome print_outcome(struct gput_session *session, struct tracking 
         .status = end->status,
         .labels = tracking->options.labels,
         .is_older_form = style->is_older_form,
+        .units = tracking->units,
     };
     merge_recordings(tracking, session, &report);
     bool quiet = style->quiet || tracking->quiet;

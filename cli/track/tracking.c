@@ -195,6 +195,7 @@ static int read_report(const struct arguments *arguments, bool is_older_form,
     struct tracking *tracking, struct gput_error *error)
 {
     tracking->is_older_form = is_older_form;
+    tracking->units = report_units_asked_for(arguments);
     tracking->output = arguments_value(arguments, OPTION_OUTPUT);
     tracking->quiet = arguments_have(arguments, OPTION_QUIET);
     tracking->shows_progress = arguments_have(arguments, OPTION_PROGRESS);

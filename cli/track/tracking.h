@@ -10,6 +10,7 @@
 #include "track/html_report.h"
 #include "track/kept_history.h"
 #include "track/outputs.h"
+#include "track/report.h"
 
 #include <gputracker/gputracker.h>
 
@@ -20,6 +21,7 @@ struct tracking {
     bool disable_logs;                   /* print no warnings */
     pid_t process_id;                    /* to attach to, of the config; 0: not given */
     enum gput_format format;             /* of the report */
+    struct report_units units;           /* of the report, as they were asked for */
     const char *output;                  /* path of the report; NULL: the screen */
     const char *html_path;               /* of --report; NULL: none is wanted */
     struct html_report html;             /* next to it, at the end */

@@ -214,6 +214,14 @@ struct gput_results_render_options {
     /** In JSON, figures that the older gpu_tracker has are 0 where they are not known: programs for
      * it do not expect null. */
     bool has_older_zeroes;
+    /** In full text, figures have units that fit them: "31.4 MB", "1.27 s". Those of RAM, GPU RAM,
+     * wall time and energy are in the session's unit where that is not the default, or where it
+     * keeps that one. */
+    bool fits_units;
+    bool keeps_ram_unit;
+    bool keeps_gpu_ram_unit;
+    bool keeps_time_unit;
+    bool keeps_energy_unit;
 };
 
 /** Sets the defaults, all zero, in a struct of that size; for

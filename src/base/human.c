@@ -128,6 +128,15 @@ const char *human_share(double percent, char *text)
     return text;
 }
 
+const char *human_percent(double percent, char *text)
+{
+    if (!isfinite(percent))
+        text_fit(text, HUMAN_SIZE, "n/a");
+    else
+        text_fit(text, HUMAN_SIZE, fabs(percent) >= 999.5 ? "%.0f %%" : "%.3g %%", percent);
+    return text;
+}
+
 static const char *duration(double seconds, bool is_of_column, char *text)
 {
     if (!isfinite(seconds) || fabs(seconds) < 59.95)
@@ -166,5 +175,20 @@ const char *human_seconds_of_figure(double seconds, char *text)
         text_fit(text, HUMAN_SIZE, "%.3g h", seconds / 3600);
     else
         human_seconds(seconds, text);
+    return text;
+}
+
+const char *human_of_unit(const char *unit, double value, char *text)
+{
+    static const struct {
+        const char *unit;
+        const char *(*write)(double value, char *text);
+    } writers[] = {{"bytes", human_bytes}, {"seconds", human_seconds}, {"percent", human_percent},
+        {"joules", human_joules}, {"watts", human_watts}, {"grams", human_grams}};
+    for (size_t i = 0; unit && i < sizeof writers / sizeof *writers; i++) {
+        if (strcmp(writers[i].unit, unit) == 0)
+            return writers[i].write(value, text);
+    }
+    text_fit(text, HUMAN_SIZE, isfinite(value) ? "%.4g" : "n/a", value);
     return text;
 }

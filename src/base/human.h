@@ -41,5 +41,12 @@ const char *human_cores(double cores, char *text);
 /* A share of what there is: "0 %", "under 1 %", "37 %". */
 const char *human_share(double percent, char *text);
 
+/* "0.25 %", "37.8 %", "1234 %": three digits, of whole numbers all. */
+const char *human_percent(double percent, char *text);
+
+/* By the name of the value's unit: "bytes", "seconds", "percent", "joules", "watts" or "grams".
+ * Without a unit (NULL) a number of four digits. */
+const char *human_of_unit(const char *unit, double value, char *text);
+
 /* "0.1 g", "2.4 kg". */
 const char *human_grams(double grams, char *text);

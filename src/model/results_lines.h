@@ -14,7 +14,7 @@
 #include <stddef.h>
 
 /* The unit that stands in the first line of a section. */
-enum results_unit { NO_UNIT, RAM_UNIT, GPU_RAM_UNIT, TIME_UNIT, ENERGY_UNIT };
+enum results_unit { NO_UNIT, RAM_UNIT, GPU_RAM_UNIT, TIME_UNIT, ENERGY_UNIT, RESULTS_UNITS };
 
 struct results_section {
     const char *key;

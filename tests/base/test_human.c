@@ -21,6 +21,21 @@ static void bytes_have_three_digits_and_a_prefix(void **state)
     assert_string_equal(human_bytes(100e6, text), "100 MB");
 }
 
+static void a_unit_has_its_own_way(void **state)
+{
+    (void)state;
+    assert_string_equal(human_of_unit("bytes", 31.4e6, text), "31.4 MB");
+    assert_string_equal(human_of_unit("seconds", 1.27, text), "1.27 s");
+    assert_string_equal(human_of_unit("percent", 37.811, text), "37.8 %");
+    assert_string_equal(human_of_unit("percent", 6399.6, text), "6400 %");
+    assert_string_equal(human_of_unit("percent", NAN, text), "n/a");
+    assert_string_equal(human_of_unit("joules", 1234, text), "1.23 kJ");
+    assert_string_equal(human_of_unit("watts", 45, text), "45 W");
+    assert_string_equal(human_of_unit("grams", 2400, text), "2.4 kg");
+    assert_string_equal(human_of_unit(NULL, 0.123456, text), "0.1235");
+    assert_string_equal(human_of_unit(NULL, NAN, text), "n/a");
+}
+
 static void figures_of_a_column_have_three_digits_each(void **state)
 {
     (void)state;
@@ -116,6 +131,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bytes_have_three_digits_and_a_prefix),
+        cmocka_unit_test(a_unit_has_its_own_way),
         cmocka_unit_test(figures_of_a_column_have_three_digits_each),
         cmocka_unit_test(seconds_become_minutes_hours_and_days),
         cmocka_unit_test(small_amounts_of_energy_keep_their_digits),

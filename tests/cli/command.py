@@ -126,6 +126,19 @@ def parse_text(report):
     return root
 
 
+SCALES = {"n": 1e-9, "µ": 1e-6, "m": 1e-3, "": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+SECONDS = {"s": 1, "min": 60, "h": 3600, "d": 86400}
+
+
+def in_base_unit(text):
+    """A figure of three digits in a unit that fits it, such as "31.4 MB" or "1 min 30 s", as a number of bytes, seconds …"""
+    words = text.split()
+    if len(words) == 4:  # "1 min 30 s"
+        return float(words[0]) * SECONDS[words[1]] + float(words[2]) * SECONDS[words[3]]
+    number, unit = words
+    return float(number) * (1 if unit == "%" else SCALES[unit[:-1]])
+
+
 def read_terminal(terminal):
     """All that was written to a terminal that no process holds any more: one read need not give it."""
     shown = b""
@@ -194,9 +207,9 @@ class CommandTest(unittest.TestCase):
         self.assertNotIn("Max RAM:", text)
 
     def assert_is_report(self, text):
-        """The report of the older tool, alone or with what -f full adds."""
-        self.assertRegex(text, r"(?m)^Max RAM:\n   Unit: ")
-        self.assertRegex(text, r"(?m)^Compute time:\n   Unit: .*\n   Time: [0-9.]+$")
+        """The report of the older tool, or that of -f full, in units that fit if none was asked for."""
+        self.assertRegex(text, r"(?m)^Max RAM:\n   (Unit: [a-z]+|System capacity: [0-9.]+ [kMGT]?B)$")
+        self.assertRegex(text, r"(?m)^Compute time:\n(   Unit: .*\n   Time: [0-9.]+|   Time: [0-9.]+ .*(s|min))$")
 
     def assert_fails(self, done, status, message):
         """It said exactly this one line, and nothing else."""

@@ -5,13 +5,14 @@ import json
 import mmap
 import os
 import pathlib
+import re
 import resource
 import shutil
 import subprocess
 import unittest
 
 from command import (
-    AS_NOBODY, COMMAND, PATIENCE, SANITIZED, CommandTest, main, parse_text, python, refusal, wait_until)
+    AS_NOBODY, COMMAND, PATIENCE, SANITIZED, CommandTest, in_base_unit, main, parse_text, python, refusal, wait_until)
 
 CONSUMER = os.environ["GPUT_CONSUMER"]
 MB = 1e6
@@ -212,11 +213,11 @@ class CountedOnce(ConsumerTest):
 class JsonAndText(ConsumerTest):
     LABELS = {"number of expected": "n_expected", "number of threads": "n_threads", ", at least": ""}
 
-    def leaves(self, value, path=()):
+    def leaves(self, value, path=(), has_units=False):
         if isinstance(value, dict):
             for key, inner in value.items():
-                yield from self.leaves(inner, (*path, self.key_of(key)))
-        else:
+                yield from self.leaves(inner, (*path, self.key_of(key)), has_units)
+        elif has_units or path[-1] != "unit":
             yield path, value
 
     def key_of(self, label):
@@ -227,7 +228,7 @@ class JsonAndText(ConsumerTest):
 
     def test_say_the_same(self):
         tracker = self.start_command(
-            "run", "--st", "0.05", "--ru", "megabytes", "--tu", "seconds", "--resource-usage-file", "kept", "--",
+            "run", "--st", "0.05", "--resource-usage-file", "kept", "--",
             CONSUMER, "alloc", "50", "child", "[", "spin", "0.2", "]", "spin", "0.2", "sleep", "100")
         shown = lambda *options: self.run_command("show", *options, "kept")
         wait_until(lambda: shown("-f", "json").returncode == 0 and
@@ -238,15 +239,29 @@ class JsonAndText(ConsumerTest):
         tracker.wait()
         for pid in children:
             os.kill(int(pid), 9)
-        in_json = list(self.leaves(json.loads(shown("-f", "json").stdout)))
+        base_units = ["--ru", "bytes", "--gru", "bytes", "--tu", "seconds"]
+        in_json = list(self.leaves(json.loads(shown("-f", "json", *base_units).stdout)))
         in_text = list(self.leaves(parse_text(shown("-f", "full").stdout)))
+        self.compare(in_json, in_text)
+        self.assertRegex(dict(in_text)["max_ram", "system"], r"\A[0-9.]+ [MG]B\Z")
+        units = ["--ru", "megabytes", "--gru", "megabytes", "--tu", "minutes"]
+        in_json = list(self.leaves(json.loads(shown("-f", "json", *units).stdout), has_units=True))
+        in_text = list(self.leaves(parse_text(shown("-f", "full", *units).stdout), has_units=True))
+        self.compare(in_json, in_text)
+        self.assertIn((("max_ram", "unit"), "megabytes"), in_text)
+        self.assertRegex(dict(in_text)["tracker", "rss"], r"\A[0-9.]+ megabytes\Z")
+
+    def compare(self, in_json, in_text):
         self.assertEqual([path for path, _ in in_text], [path for path, _ in in_json])
         for (path, number), (_, text) in zip(in_json, in_text):
-            if isinstance(number, (int, float)):
-                # Three decimals, or two digits where there would be none left.
+            if not isinstance(number, (int, float)):
+                self.assertTrue(number is None or text == str(number), path)
+            elif re.fullmatch(r"[0-9.]+ megabytes", text):
+                self.assertAlmostEqual(float(text.split()[0]), number, delta=0.0005001, msg=path)
+            elif " " in text:  # three digits
+                self.assertLessEqual(abs(in_base_unit(text) - number), 0.0051 * abs(number) + 1e-12, f"{path}: {text} is not {number}")
+            else:  # three decimals, or two digits where there would be none left
                 self.assertAlmostEqual(float(text), number, delta=0.0005001, msg=path)
-            elif number is not None:
-                self.assertEqual(text, str(number), path)
 
 
 class RealPrograms(ConsumerTest):

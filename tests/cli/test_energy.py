@@ -205,8 +205,7 @@ class Energy(CommandTest):
             # The command waits for the first reading of the counters by the results so far.
             done = self.run_command("run", "-f", "full", "--resource-usage-file", "kept", "--", *command, env=self.machine.environment())
         report = parse_text(done.stderr)["Energy"]
-        self.assertEqual(report["Unit"], "joules")
-        self.assert_near(float(report["Machine"]["Package"]), 30)
+        self.assertEqual(report["Machine"]["Package"], "30 J")
 
     def test_an_amd_machine(self):
         self.machine.add("intel-rapl:0", "package-0")

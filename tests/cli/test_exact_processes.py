@@ -106,7 +106,7 @@ class ExactProcesses(ExactTest):
     def test_the_tree_follows_the_text(self):
         done = self.run_command("run", "--disable-logs", "--processes", "--command-lines", "-f", "full", "-o", "-", "--",
                                 CONSUMER, "child", "[", "sleep", "0.2", "]", "wait")
-        lines = done.stdout[done.stdout.index("Processes (RAM in gigabytes):"):].splitlines()
+        lines = done.stdout[done.stdout.index("\nProcesses:") + 1:].splitlines()
         self.assertIn(f"{CONSUMER} child [ sleep 0.2 ] wait", lines[2])
         self.assertIn("└─ consumer(", lines[3])
 

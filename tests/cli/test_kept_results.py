@@ -7,7 +7,7 @@ import pickle
 import signal
 import time
 
-from command import CommandTest, main, needs_package, parse_text, use_package, wait_until
+from command import CommandTest, in_base_unit, main, needs_package, parse_text, use_package, wait_until
 from report_data import Report, use_page
 
 import older_usage
@@ -136,7 +136,7 @@ class KeptResults(CommandTest):
 
     def test_text_and_json_say_the_same_in_any_unit(self):
         self.kill_half_way("--resource-usage-file", "kept")
-        units = ["--ru=kilobytes", "--tu=minutes"]
+        units = ["--ru=kilobytes", "--gru=bytes", "--tu=minutes"]
         text = parse_text(self.run_command("show", "kept", "-f", "full", *units).stdout)
         data = json.loads(self.run_command("show", "kept", "-f", "json", "-o", "-", *units).stdout)
         self.assertEqual(text["Max RAM"]["Unit"], "kilobytes")
@@ -151,6 +151,8 @@ class KeptResults(CommandTest):
             self.assertEqual(label, LABELS.get(key, key.replace("_", " ").capitalize()))
             if isinstance(value, dict):
                 self.compare(value, shown, f"{path}.{key}")
+            elif isinstance(value, float) and key.endswith("percent"):
+                self.assertLessEqual(abs(in_base_unit(shown) - value), 0.0051 * value, f"{path}.{key}")
             elif isinstance(value, float):
                 self.assertEqual(shown, repr(round(value, 3)), f"{path}.{key}")
             else:

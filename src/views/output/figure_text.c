@@ -42,9 +42,8 @@ const char *figure_text(
         return human_seconds_of_figure(value, text);
     if (text_begins_with(measurement, "energy_"))
         return human_joules(value, text);
-    /* Three digits count, as in all figures; of many cores all do. */
     if (row && row->quantity == GPUT_QUANTITY_PERCENT)
-        text_fit(text, HUMAN_SIZE, fabs(value) >= 999.5 ? "%.0f %%" : "%.3g %%", value);
+        human_percent(value, text);
     else if (row && row->quantity == GPUT_QUANTITY_COUNT)
         text_fit(text, HUMAN_SIZE, fabs(value) >= 9999.5 ? "%.0f" : "%.4g", value);
     else if (factor > 0)

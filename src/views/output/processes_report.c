@@ -82,7 +82,7 @@ struct node {
     bool is_shown;                       /* then its parent is, too */
 };
 
-enum figure { FIGURE_SECONDS, FIGURE_RAM, FIGURE_GPU_RAM, FIGURE_BYTES };
+enum figure { FIGURE_SECONDS, FIGURE_RAM, FIGURE_GPU_RAM, FIGURE_BYTES, FIGURES };
 
 enum cell { START, LIVED, CPU, PEAK_RAM, PEAK_GPU_RAM, READ, WRITTEN, EXIT, CELLS };
 
@@ -107,10 +107,11 @@ struct tree {
     const struct gput_processes *list;
     struct node *nodes; /* one for each process */
     struct str *text;
-    bool is_summary;  /* each figure has a unit that fits, and not all rows are there */
-    bool has_gpu_ram; /* of some process that is shown it is known; else it has no column */
-    bool has_bounds;  /* some figure is a lower bound */
-    size_t screen;    /* columns of the screen; 0: any number */
+    bool is_summary;    /* not all rows are there */
+    bool fits[FIGURES]; /* figures of that kind have a unit that fits */
+    bool has_gpu_ram;   /* of some process that is shown it is known; else it has no column */
+    bool has_bounds;    /* some figure is a lower bound */
+    size_t screen;      /* columns of the screen; 0: any number */
     struct text_grid grid;
 };
 
@@ -125,7 +126,7 @@ static void append_figure(
     str_append(to, is_at_least && !isnan(value) ? "≥" : "");
     if (isnan(value))
         str_append(to, "n/a");
-    else if (tree->is_summary)
+    else if (tree->fits[figure])
         str_append(to, figure == FIGURE_SECONDS ? human_seconds_of_column(value, human)
                                                 : human_bytes_of_column(value, human));
     else if (figure == FIGURE_RAM)
@@ -196,7 +197,7 @@ static bool has_cell(const struct tree *tree, enum cell cell)
 
 static const char *head_of(const struct tree *tree, enum cell cell)
 {
-    return tree->is_summary ? cells[cell].summary_head : cells[cell].head;
+    return tree->fits[cells[cell].figure] ? cells[cell].summary_head : cells[cell].head;
 }
 
 /* ---- rows ---- */
@@ -411,13 +412,16 @@ static void write_tree(struct tree *tree)
         tree->has_bounds |= gput_process_at_least(&list->processes[i]) != NULL;
     }
     str_append(tree->text, "Processes");
-    if (!tree->is_summary) {
+    const char *begin = " (";
+    if (!tree->fits[FIGURE_RAM]) {
         str_printf(tree->text, " (RAM in %s", gput_ram_unit_name(list->ram_unit));
-        if (tree->has_gpu_ram)
-            str_printf(tree->text, ", GPU RAM in %s", gput_ram_unit_name(list->gpu_ram_unit));
-        str_append_char(tree->text, ')');
+        begin = ", ";
     }
-    str_append(tree->text, ":\n");
+    if (tree->has_gpu_ram && !tree->fits[FIGURE_GPU_RAM]) {
+        str_printf(tree->text, "%sGPU RAM in %s", begin, gput_ram_unit_name(list->gpu_ram_unit));
+        begin = ", ";
+    }
+    str_append(tree->text, begin[0] == ',' ? "):\n" : ":\n");
 
     begin_grid(tree);
     put_trees(tree);
@@ -444,9 +448,10 @@ static void write_tree(struct tree *tree)
             "scheduler tick before its end, or is less than a kilobyte a thread");
 }
 
-/* Writes the tree with all that it needs in memory. */
-static void write_processes(
-    const struct gput_processes *processes, bool is_summary, size_t screen, struct str *text)
+/* Writes the tree with all that it needs in memory; `fits`: kinds of figures that have a unit that
+ * fits. */
+static void write_processes(const struct gput_processes *processes, bool is_summary,
+    const bool fits[FIGURES], size_t screen, struct str *text)
 {
     CLEANUP_FREE struct node *nodes = calloc(processes->count + 1, sizeof *nodes);
     struct tree tree = {.list = processes,
@@ -455,18 +460,30 @@ static void write_processes(
         .is_summary = is_summary,
         .screen = screen};
     text->failed |= !nodes;
+    memcpy(tree.fits, fits, sizeof tree.fits);
     if (nodes)
         write_tree(&tree);
     text_grid_finish(&tree.grid);
 }
 
-void processes_report_write_tree(const struct gput_processes *processes, struct str *text)
+void processes_report_write_tree(const struct gput_processes *processes,
+    const struct gput_results_render_options *options, struct str *text)
 {
-    write_processes(processes, false, 0, text);
+    bool fit = options && options->fits_units;
+    const bool fits[FIGURES] = {
+        [FIGURE_SECONDS] = fit,
+        [FIGURE_BYTES] = fit,
+        [FIGURE_RAM] =
+            fit && !options->keeps_ram_unit && processes->ram_unit == GPUT_RAM_UNIT_GIGABYTES,
+        [FIGURE_GPU_RAM] = fit && !options->keeps_gpu_ram_unit &&
+                           processes->gpu_ram_unit == GPUT_RAM_UNIT_GIGABYTES,
+    };
+    write_processes(processes, false, fits, 0, text);
 }
 
 void processes_report_write_summary(
     const struct gput_processes *processes, size_t screen, struct str *text)
 {
-    write_processes(processes, true, screen, text);
+    const bool fits[FIGURES] = {true, true, true, true};
+    write_processes(processes, true, fits, screen, text);
 }

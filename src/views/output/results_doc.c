@@ -5,6 +5,8 @@
 #include "views/output/results_doc.h"
 
 #include "base/cleanup.h"
+#include "base/human.h"
+#include "base/number.h"
 #include "model/results_lines.h"
 #include "views/output/doc_text.h"
 
@@ -12,7 +14,95 @@
 #include <stdio.h>
 #include <string.h>
 
+/* What the document is made of, and for whom. */
+struct view {
+    const struct gput_results *results;
+    bool fits[RESULTS_UNITS]; /* figures of that unit are texts, in units that fit */
+};
+
+/* Sets for which units the session's own was not chosen. */
+static struct view view_of(
+    const struct gput_results *results, const struct gput_results_render_options *options)
+{
+    struct view view = {.results = results};
+    if (!options || !options->fits_units)
+        return view;
+    const struct gput_static_data *data = &results->static_data;
+    view.fits[NO_UNIT] = true;
+    view.fits[RAM_UNIT] = !options->keeps_ram_unit && data->ram_unit == GPUT_RAM_UNIT_GIGABYTES;
+    view.fits[GPU_RAM_UNIT] =
+        !options->keeps_gpu_ram_unit && data->gpu_ram_unit == GPUT_RAM_UNIT_GIGABYTES;
+    view.fits[TIME_UNIT] = !options->keeps_time_unit && data->time_unit == GPUT_TIME_UNIT_HOURS;
+    view.fits[ENERGY_UNIT] =
+        !options->keeps_energy_unit && results->energy.unit == GPUT_ENERGY_UNIT_JOULES;
+    return view;
+}
+
+/* The name of a unit as the session chose it; NULL: a section has several. */
+static const char *unit_name(const struct gput_results *results, enum results_unit unit)
+{
+    switch (unit) {
+    case RAM_UNIT:
+        return gput_ram_unit_name(results->static_data.ram_unit);
+    case GPU_RAM_UNIT:
+        return gput_ram_unit_name(results->static_data.gpu_ram_unit);
+    case TIME_UNIT:
+        return gput_time_unit_name(results->static_data.time_unit);
+    case ENERGY_UNIT:
+        return gput_energy_unit_name(results->energy.unit);
+    default:
+        return NULL;
+    }
+}
+
+/* The unit that a session may choose for such a figure. */
+static enum results_unit unit_of(enum results_shown shown)
+{
+    switch (shown) {
+    case SHOWN_RAM:
+        return RAM_UNIT;
+    case SHOWN_GPU_RAM:
+        return GPU_RAM_UNIT;
+    case SHOWN_TIME:
+        return TIME_UNIT;
+    case SHOWN_ENERGY:
+    case SHOWN_ENERGY_TOTAL:
+        return ENERGY_UNIT;
+    default:
+        return NO_UNIT;
+    }
+}
+
 /* ---- Lines ---- */
+
+/* Adds a figure of that base unit ("bytes") as text: in a unit that fits, or in the session's where
+ * that was chosen. */
+static void add_text(const struct view *view, struct doc *parent, const char *key,
+    enum results_shown shown, const char *base_unit, double value)
+{
+    char text[HUMAN_SIZE], number[NUMBER_TEXT_SIZE];
+    enum results_unit unit = unit_of(shown);
+    if (!isfinite(value)) {
+        doc_add_null(parent, key);
+    } else if (view->fits[unit]) {
+        doc_add_string(parent, key, human_of_unit(base_unit, value, text));
+    } else {
+        size_t length =
+            number_format_rounded(results_to_shown(view->results, shown, value), 3, number);
+        CLEANUP_STR struct str with_unit = {0};
+        str_printf(&with_unit, "%.*s %s", (int)length, number, unit_name(view->results, unit));
+        doc_add_string(parent, key, str_text(&with_unit));
+    }
+}
+
+/* Whether a figure is a text with its unit: one of a unit that fits, or of a chosen unit that the
+ * section does not name. */
+static bool is_text(const struct view *view, enum results_shown shown, const char *base_unit,
+    enum results_unit of_section)
+{
+    enum results_unit unit = unit_of(shown);
+    return base_unit && view->fits[NO_UNIT] && (view->fits[unit] || unit != of_section);
+}
 
 /* Makes the label of a line that says more than its key: "Short lived, at least". */
 static void extend_label(struct doc *line, const char *more)
@@ -39,23 +129,29 @@ static void add_whole(struct doc *parent, const struct results_line *line, doubl
 
 /* Adds a number in the unit of its section. A figure that the older report has is there, and 0,
  * where it is unknown; RAM and GPUs are null, and all is where another tracker read it. */
-static void add_number(struct doc *parent, const struct results_line *line, double value,
-    const struct gput_results *results)
+static void add_number(
+    const struct view *view, struct doc *parent, const struct results_line *line, double value)
 {
+    const struct gput_results *results = view->results;
+    const char *base_unit = line->column->description.unit;
     bool is_null = line->shown == SHOWN_RAM || line->shown == SHOWN_GPU_RAM ||
                    line->shown == SHOWN_GPU_PERCENT || !isnan(results->tracker.node_seconds);
-    value = results_to_shown(results, line->shown, value);
     if (isnan(value) && line->section->is_in_older && !is_null)
         value = 0;
+    if (is_text(view, line->shown, base_unit, line->section->unit)) {
+        add_text(view, parent, line->key, line->shown, base_unit, value);
+        return;
+    }
+    value = results_to_shown(results, line->shown, value);
     struct doc *number = doc_add_double(parent, line->key, value);
     if (number)
         number->keeps_small = !line->section->is_in_older;
 }
 
 /* Adds a figure by the kind of its column. */
-static void add_line(
-    struct doc *parent, const struct results_line *line, const struct gput_results *results)
+static void add_line(const struct view *view, struct doc *parent, const struct results_line *line)
 {
+    const struct gput_results *results = view->results;
     const struct results_column *column = line->column;
     double value = results_column_number(column, results);
     if (column->kind == RESULTS_TEXT) {
@@ -66,11 +162,13 @@ static void add_line(
             doc_add_null(parent, line->key);
     } else if (column->kind != RESULTS_DOUBLE) {
         doc_add_int(parent, line->key, value < 0x1p63 ? (int64_t)value : INT64_MAX);
+    } else if (view->fits[NO_UNIT] && column->description.unit) {
+        add_number(view, parent, line, value);
     } else if (line->shown == SHOWN_WHOLE || line->shown == SHOWN_WHOLE_AT_LEAST ||
                line->shown == SHOWN_GPU_COUNT) {
         add_whole(parent, line, value);
     } else {
-        add_number(parent, line, value, results);
+        add_number(view, parent, line, value);
     }
     struct doc *added = parent && !isnan(value) ? parent->last : NULL;
     if (line->shown == SHOWN_AT_LEAST || line->shown == SHOWN_WHOLE_AT_LEAST)
@@ -86,7 +184,7 @@ static void add_line(
 /* ---- Sections of lines ---- */
 
 struct section_doc {
-    const struct gput_results *results;
+    const struct view *view;
     struct doc *object;
 };
 
@@ -96,39 +194,23 @@ static void visit_line(void *user, const struct results_line *line)
     struct section_doc *section = user;
     char key[64];
     if (!line->part) {
-        add_line(section->object, line, section->results);
+        add_line(section->view, section->object, line);
         return;
     }
     snprintf(key, sizeof key, "%.*s", (int)line->part_length, line->part);
     struct doc *part = section->object ? section->object->first : NULL;
     while (part && (part->kind != DOC_OBJECT || strcmp(part->key, key) != 0))
         part = part->next;
-    add_line(part ? part : doc_add_object(section->object, key), line, section->results);
-}
-
-/* The name of a unit as the session chose it; NULL: a section has several. */
-static const char *unit_name(const struct gput_results *results, enum results_unit unit)
-{
-    switch (unit) {
-    case RAM_UNIT:
-        return gput_ram_unit_name(results->static_data.ram_unit);
-    case GPU_RAM_UNIT:
-        return gput_ram_unit_name(results->static_data.gpu_ram_unit);
-    case TIME_UNIT:
-        return gput_time_unit_name(results->static_data.time_unit);
-    case ENERGY_UNIT:
-        return gput_energy_unit_name(results->energy.unit);
-    default:
-        return NULL;
-    }
+    add_line(section->view, part ? part : doc_add_object(section->object, key), line);
 }
 
 /* ---- Lists ---- */
 
 /* Adds a GPU by the columns that have a place in reports. Its "missing" is there only if it says
  * something. */
-static void add_gpu(struct doc *parent, size_t index, const struct gput_results *results)
+static void add_gpu(const struct view *view, struct doc *parent, size_t index)
 {
+    const struct gput_results *results = view->results;
     char label[32];
     bool has_unit = false;
     const struct gput_gpu *gpu = &results->gpus[index];
@@ -139,7 +221,8 @@ static void add_gpu(struct doc *parent, size_t index, const struct gput_results 
     for (const struct results_column *column = list->columns;
          column < list->columns + list->n_columns; column++) {
         double value = results_column_number(column, gpu);
-        if (column->shown == SHOWN_GPU_RAM && !has_unit) {
+        const char *base_unit = column->description.unit;
+        if (column->shown == SHOWN_GPU_RAM && !has_unit && !view->fits[GPU_RAM_UNIT]) {
             doc_add_string(item, "unit", unit_name(results, GPU_RAM_UNIT));
             has_unit = true;
         }
@@ -149,6 +232,8 @@ static void add_gpu(struct doc *parent, size_t index, const struct gput_results 
             doc_add_bool(item, column->path, value != 0);
         else if (column->kind == RESULTS_TEXT)
             doc_add_string(item, column->path, results_column_text(column, gpu));
+        else if (is_text(view, column->shown, base_unit, GPU_RAM_UNIT))
+            add_text(view, item, column->path, column->shown, base_unit, value);
         else
             doc_add_double(item, column->path, results_to_shown(results, column->shown, value));
     }
@@ -156,22 +241,29 @@ static void add_gpu(struct doc *parent, size_t index, const struct gput_results 
 
 /* Adds what is known of a limit that was passed. */
 static void fill_limit(
-    struct doc *item, const struct gput_results *results, const struct gput_limit_passed *limit)
+    const struct view *view, struct doc *item, const struct gput_limit_passed *limit)
 {
+    enum results_shown shown = results_limit_shown(limit->kind_name);
     doc_add_string(item, "kind", limit->kind_name);
-    doc_add_double(item, "value",
-        results_to_shown(results, results_limit_shown(limit->kind_name), limit->value));
-    doc_add_double(item, "at_seconds", limit->at_seconds);
+    if (view->fits[NO_UNIT]) {
+        const char *base_unit = unit_of(shown) == NO_UNIT ? "seconds" : "bytes";
+        add_text(view, item, "value", shown, base_unit, limit->value);
+        add_text(view, item, "at_seconds", SHOWN_NUMBER, "seconds", limit->at_seconds);
+    } else {
+        doc_add_double(item, "value", results_to_shown(view->results, shown, limit->value));
+        doc_add_double(item, "at_seconds", limit->at_seconds);
+    }
     doc_add_bool(item, "enforced", limit->enforced);
 }
 
 /* Adds the limits that were passed. Of the first one text also shows what rounds to 0. */
-static void add_limits(struct doc *root, const struct gput_results *results)
+static void add_limits(const struct view *view, struct doc *root)
 {
+    const struct gput_results *results = view->results;
     if (results->limit.kind_name[0] == '\0')
         return;
     struct doc *first = doc_add_object(root, "limit_passed");
-    fill_limit(first, results, &results->limit);
+    fill_limit(view, first, &results->limit);
     for (struct doc *value = first ? first->first : NULL; value; value = value->next)
         value->keeps_small = value->kind == DOC_DOUBLE;
     if (results->n_later_limits == 0)
@@ -180,7 +272,7 @@ static void add_limits(struct doc *root, const struct gput_results *results)
     for (uint32_t i = 0; i < results->n_later_limits; i++) {
         struct doc *item = doc_add_object(limits, NULL);
         doc_label(item, "Limit");
-        fill_limit(item, results, &results->later_limits[i]);
+        fill_limit(view, item, &results->later_limits[i]);
     }
 }
 
@@ -235,8 +327,10 @@ static void add_allowed(struct doc *root, const struct gput_results *results)
 
 /* ---- The document ---- */
 
-struct doc *results_doc(const struct gput_results *results, bool only_older)
+struct doc *results_doc(const struct gput_results *results, bool only_older,
+    const struct gput_results_render_options *options)
 {
+    const struct view view = view_of(results, only_older ? NULL : options);
     struct doc *root = doc_create_object();
     for (size_t i = 0; i < results_section_count; i++) {
         const struct results_section *section = &results_sections[i];
@@ -246,19 +340,19 @@ struct doc *results_doc(const struct gput_results *results, bool only_older)
         if (strcmp(section->key, "gpus") == 0) {
             struct doc *gpus = doc_add_array(root, "gpus");
             for (uint32_t gpu = 0; gpu < results->n_gpus; gpu++)
-                add_gpu(gpus, gpu, results);
+                add_gpu(&view, gpus, gpu);
             continue;
         }
         const char *unit = unit_name(results, section->unit);
-        struct section_doc doc = {results, doc_add_object(root, section->key)};
-        if (unit)
+        struct section_doc doc = {&view, doc_add_object(root, section->key)};
+        if (unit && !view.fits[section->unit])
             doc_add_string(doc.object, "unit", unit);
         results_lines_visit(section, visit_line, &doc);
     }
     if (only_older)
         add_allowed(root, results);
     else
-        add_limits(root, results);
+        add_limits(&view, root);
     add_sources(root, results, only_older);
     if (!doc_failed(root))
         return root;

@@ -24,12 +24,12 @@
 static void write_as_text(const struct gput_results *results,
     const struct gput_results_render_options *options, bool only_older, struct str *text)
 {
-    struct doc *doc = results_doc(results, only_older);
+    struct doc *doc = results_doc(results, only_older, options);
     text->failed |= !doc;
     if (doc)
         doc_text_write(doc, text);
     if (options->processes)
-        processes_report_write_tree(options->processes, text);
+        processes_report_write_tree(options->processes, only_older ? NULL : options, text);
     regions_report_write(options, text);
     doc_destroy(doc);
 }
@@ -50,7 +50,7 @@ static void write_full(const struct gput_results *results,
 static struct doc *whole_doc(const struct gput_results *results,
     const struct gput_results_render_options *options, struct doc_items *blocks)
 {
-    struct doc *doc = results_doc(results, false);
+    struct doc *doc = results_doc(results, false, NULL);
     if (doc && options->processes)
         processes_report_add(doc, options->processes);
     if (doc)

@@ -51,7 +51,7 @@ static void fill(struct gput_results *results)
 static char *json_of(const struct gput_results *results, struct doc **doc)
 {
     struct str text = {0};
-    *doc = results_doc(results, false);
+    *doc = results_doc(results, false, NULL);
     assert_non_null(*doc);
     doc_write_json(*doc, 1, &text);
     return str_steal(&text);

@@ -34,7 +34,7 @@ static struct gput_process process(pid_t pid, ptrdiff_t parent, const char *name
 static char *tree_of(const struct gput_processes *list)
 {
     struct str text = {0};
-    processes_report_write_tree(list, &text);
+    processes_report_write_tree(list, NULL, &text);
     return str_steal(&text);
 }
 

@@ -125,6 +125,58 @@ static void a_report_is_written_as_text(void **state)
     assert_like_fixture(&results, GPUT_FORMAT_FULL, "output/report.txt");
 }
 
+static char *render_with(
+    const struct gput_results *results, const struct gput_results_render_options *options)
+{
+    char *text;
+    assert_int_equal(
+        gput_results_render(results, options, GPUT_FORMAT_FULL, &text, NULL, NULL), GPUT_OK);
+    return text;
+}
+
+static void figures_have_units_that_fit_where_none_was_chosen(void **state)
+{
+    (void)state;
+    struct gput_results results = make_results();
+    struct gput_results_render_options options = gput_results_render_options_default();
+    struct str expected = {0};
+    options.fits_units = true;
+    results.static_data.ram_unit = results.static_data.gpu_ram_unit = GPUT_RAM_UNIT_GIGABYTES;
+    results.static_data.time_unit = GPUT_TIME_UNIT_HOURS;
+    char *text = render_with(&results, &options);
+    assert_int_equal(file_read(fixture("output/report-fitting.txt"), &expected, NULL), GPUT_OK);
+    assert_string_equal(text, str_text(&expected));
+    str_finish(&expected);
+    free(text);
+}
+
+static void a_unit_that_was_chosen_stays(void **state)
+{
+    (void)state;
+    struct gput_results results = make_results();
+    struct gput_results_render_options options = gput_results_render_options_default();
+    options.fits_units = true;
+    results.static_data.ram_unit = GPUT_RAM_UNIT_MEGABYTES; /* not the default */
+    results.static_data.gpu_ram_unit = GPUT_RAM_UNIT_GIGABYTES;
+    results.static_data.time_unit = GPUT_TIME_UNIT_HOURS;
+    results.max[GPUT_MAIN_RAM] = 1234567.8e3;
+    results.tracker.rss_bytes = 4.5e6;
+    results.elapsed_seconds = 90;
+    char *text = render_with(&results, &options);
+    assert_non_null(strstr(text, "Max RAM:\n   Unit: megabytes\n"));
+    assert_non_null(strstr(text, "\n      Total RSS: 1234.568\n"));
+    assert_non_null(strstr(text, "\n   RSS: 4.5 megabytes\n")); /* in a section without a unit */
+    assert_non_null(strstr(text, "Compute time:\n   Time: 1 min 30 s\n"));
+    free(text);
+    options.keeps_time_unit = options.keeps_gpu_ram_unit = options.keeps_energy_unit = true;
+    results.static_data.ram_unit = GPUT_RAM_UNIT_GIGABYTES;
+    text = render_with(&results, &options);
+    assert_non_null(strstr(text, "\n      Total RSS: 1.23 GB\n"));
+    assert_non_null(strstr(text, "Max GPU RAM:\n   Unit: gigabytes\n"));
+    assert_non_null(strstr(text, "Compute time:\n   Unit: hours\n   Time: 0.025\n"));
+    free(text);
+}
+
 static void text_has_only_what_the_older_tool_reported(void **state)
 {
     (void)state;
@@ -380,6 +432,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_report_is_written_as_text),
+        cmocka_unit_test(figures_have_units_that_fit_where_none_was_chosen),
+        cmocka_unit_test(a_unit_that_was_chosen_stays),
         cmocka_unit_test(text_has_only_what_the_older_tool_reported),
         cmocka_unit_test(a_report_is_written_as_json),
         cmocka_unit_test(the_values_of_a_visit_are_those_of_json),
