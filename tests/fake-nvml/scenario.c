@@ -104,6 +104,23 @@ static void read_simulated_gpu(struct device *device)
     simulated_gpu_unlock(state);
 }
 
+static void set_value(struct device *device, const char *call, unsigned long long number)
+{
+    if (device->n_values == MAX_RULES)
+        return;
+    struct value *value = &device->values[device->n_values++];
+    snprintf(value->call, sizeof value->call, "%s", call);
+    value->number = number;
+}
+
+const unsigned long long *value_of(const struct device *device, const char *call)
+{
+    for (int i = 0; i < device->n_values; i++)
+        if (strcmp(device->values[i].call, call) == 0)
+            return &device->values[i].number;
+    return NULL;
+}
+
 static void read_device_line(struct device *device, const char *key, const char *rest)
 {
     char call[48];
@@ -129,6 +146,8 @@ static void read_device_line(struct device *device, const char *key, const char 
         device->module_energy_mj = strtoull(rest, NULL, 10);
     else if (strcmp(key, "code") == 0 && sscanf(rest, "%47s %d", call, &code) == 2)
         add_rule(device->rules, &device->n_rules, call, code);
+    else if (strcmp(key, "value") == 0 && sscanf(rest, "%47s %lli", call, (long long *)&value) == 2)
+        set_value(device, call, value);
     else if (strcmp(key, "simulated") == 0)
         read_simulated_gpu(device);
     else if (strcmp(key, "unlisted") == 0)

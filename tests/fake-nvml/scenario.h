@@ -36,6 +36,13 @@ struct rule {
     int number;
 };
 
+/* What a call with one number as its answer gives: "nvmlDeviceGetFanSpeed",
+ * "nvmlDeviceGetClockInfo/2" with its second argument, "field/74". */
+struct value {
+    char call[48];
+    unsigned long long number;
+};
+
 struct device {
     char uuid[96], name[96];
     unsigned domain, bus, slot;
@@ -44,6 +51,8 @@ struct device {
     bool is_simulated;
     int n_rules;
     struct rule rules[MAX_RULES]; /* codes of calls on this GPU */
+    int n_values;
+    struct value values[MAX_RULES];
     int n_entries;
     struct entry *entries; /* MAX_ENTRIES */
 };
@@ -78,6 +87,9 @@ int begin_on(const char *call, nvmlDevice_t handle, struct device **device);
 
 /* The code of a call by rules; 0 when none names it. */
 int rule_for(const struct rule *rules, int count, const char *call);
+
+/* The number that a call on a device gives; NULL: it does not support it. */
+const unsigned long long *value_of(const struct device *device, const char *call);
 
 /* A handle of a GPU, or of one of its MIG instances (from 1; 0: the GPU itself). */
 nvmlDevice_t make_handle(unsigned gpu, unsigned mig);

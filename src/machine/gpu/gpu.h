@@ -22,6 +22,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "model/card.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -233,6 +234,13 @@ size_t gpu_set_selected_count(const struct gpu_set *set);
  * devices. */
 double gpu_set_capacity_bytes(const struct gpu_set *set);
 
+/*
+ * The figures of the card itself that a device is (of MIG instances: the first of a card) as of the
+ * last gpu_set_sample(). A device whose driver does not answer has none. Valid until the next call
+ * with this set.
+ */
+const struct card_reading *gpu_set_card(const struct gpu_set *set, size_t device);
+
 /* Why there is no device, as one sentence for a warning; NULL when there is one. Valid as long as
  * the set. */
 const char *gpu_set_missing(const struct gpu_set *set);
@@ -290,8 +298,9 @@ const struct gpu_process_ram *gpu_set_process_ram(
 /* What a tracked process holds on one GPU. */
 struct gpu_use {
     pid_t pid;
-    uint32_t device;  /* its index in the set */
-    double ram_bytes; /* NaN: the driver does not say */
+    uint32_t device;   /* its index in the set */
+    double ram_bytes;  /* NaN: the driver does not say */
+    double sm_percent; /* share of the GPU's processors that it used lately; NaN likewise */
 };
 
 /* Each process on each GPU, ascending by both; otherwise as gpu_set_process_ram(). */

@@ -12,6 +12,7 @@
 #include "machine/os/procfs.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,6 +20,7 @@
 struct nvml_state {
     struct gpu_source_options options;
     struct nvml_library library;
+    char version[NVML_DRIVER_VERSION_SIZE]; /* of the driver */
     bool initialized;
     uint32_t n_gpus;
     struct nvml_gpu *gpus; /* GPU_MAX_DEVICES */
@@ -172,7 +174,7 @@ static struct nvml_gpu *add_gpu(
         return NULL;
     }
     struct nvml_gpu *gpu = &state->gpus[state->n_gpus++];
-    nvml_gpu_init(gpu, &state->library, state->options.procfs_root, handle, parent);
+    nvml_gpu_init(gpu, &state->library, state->version, state->options.procfs_root, handle, parent);
     return gpu;
 }
 
@@ -227,6 +229,10 @@ static bool start(struct nvml_state *state, unsigned *count, struct gpu_source_s
     }
     if (code != NVML_SUCCESS)
         explain_init(code, status);
+    snprintf(state->version, sizeof state->version, "of unknown version");
+    if (code == NVML_SUCCESS && state->library.driver_version)
+        state->library.driver_version(state->version, sizeof state->version);
+    state->version[sizeof state->version - 1] = '\0';
     return code == NVML_SUCCESS;
 }
 
@@ -250,10 +256,7 @@ static bool nvml_open(void *opaque, struct gpu_source_status *status)
         return false;
     }
     status->n_skipped = state->n_skipped;
-    char version[NVML_DRIVER_VERSION_SIZE] = "of unknown version";
-    if (state->library.driver_version)
-        state->library.driver_version(version, sizeof version);
-    version[sizeof version - 1] = '\0';
+    const char *version = state->version;
     if (state->n_refused)
         gpu_source_status_set(status, GPU_SOURCE_PARTIAL,
             "use these GPUs from a job or container that was given them",

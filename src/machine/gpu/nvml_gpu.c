@@ -82,10 +82,13 @@ static int read_system_memory(const char *procfs_root, struct memory *memory)
 }
 
 void nvml_gpu_init(struct nvml_gpu *gpu, const struct nvml_library *library,
-    const char *procfs_root, nvml_device handle, const struct gpu_device *parent)
+    const char *driver_version, const char *procfs_root, nvml_device handle,
+    const struct gpu_device *parent)
 {
     struct gpu_device *device = &gpu->device;
     gpu->library = library;
+    gpu->memory_busy_percent = NAN;
+    nvml_card_init(&gpu->figures, library, driver_version);
     gpu->procfs_root = procfs_root;
     atomic_store(&gpu->handle, handle);
     *device = (struct gpu_device){.vendor = GPU_VENDOR_NVIDIA, .source = "nvml"};
@@ -140,28 +143,6 @@ static void note(
     }
 }
 
-static double field_number(const struct nvml_field_value *field)
-{
-    switch (field->value_type) {
-    case 0:
-        return field->value.d;
-    case 1:
-        return field->value.u;
-    case 2:
-        return (double)field->value.ul;
-    case 3:
-        return (double)field->value.ull;
-    case 4:
-        return (double)field->value.ll;
-    case 5:
-        return field->value.i;
-    case 6:
-        return field->value.us;
-    default:
-        return NAN;
-    }
-}
-
 /* Reads a field of the GPU or, where only that has it (some boards), of its module. */
 static int read_field(
     const struct nvml_library *library, nvml_device handle, unsigned field, double *value)
@@ -174,7 +155,7 @@ static int read_field(
         code = library->field_values(handle, 1, &request);
         if (code == NVML_SUCCESS)
             code = request.code;
-        *value = field_number(&request);
+        *value = nvml_field_number(&request);
         if (code == NVML_SUCCESS && !isnan(*value))
             return code;
     }
@@ -195,13 +176,16 @@ static int read_ram(struct nvml_gpu *gpu, struct gpu_device_reading *reading)
 static int read_utilization(struct nvml_gpu *gpu, struct gpu_device_reading *reading)
 {
     struct nvml_utilization utilization = {0};
+    gpu->memory_busy_percent = NAN;
     if (!gpu->library->utilization)
         return NVML_FUNCTION_NOT_FOUND;
     int code = gpu->library->utilization(atomic_load(&gpu->handle), &utilization);
     if (code == NVML_SUCCESS && utilization.gpu > 100)
         return NVML_NO_DATA;
-    if (code == NVML_SUCCESS)
+    if (code == NVML_SUCCESS) {
         reading->utilization_percent = utilization.gpu;
+        gpu->memory_busy_percent = utilization.memory <= 100 ? utilization.memory : NAN;
+    }
     atomic_store(&gpu->busy, reading->utilization_percent > 0);
     return code;
 }
@@ -293,6 +277,24 @@ static void read_card(struct nvml_gpu *gpu, struct gpu_device_reading *reading)
     read_counter(gpu, gpu->card, &reading->card_energy_joules, &reading->energy_ns);
 }
 
+/* Figures of the card itself, of which MIG instances are parts: the first of them has them. */
+static void read_card_figures(struct nvml_gpu *gpu, struct gpu_device_reading *reading)
+{
+    nvml_device handle = gpu->card ? gpu->card : atomic_load(&gpu->handle);
+    if (gpu->device.mig && !gpu->card) {
+        card_reading_clear(&reading->card, "reported with the first MIG instance of the card");
+        return;
+    }
+    int code =
+        nvml_card_read(&gpu->figures, handle, gpu->n_gpus, gpu->reads_everything, &reading->card);
+    if (code != NVML_SUCCESS)
+        note(gpu, reading, GPU_RAM_USED, code);
+    if (isnan(gpu->memory_busy_percent))
+        return;
+    reading->card.values[CARD_MEMORY_BUSY] = gpu->memory_busy_percent;
+    reading->card.missing[CARD_MEMORY_BUSY] = NULL;
+}
+
 static void read_figures(struct nvml_gpu *gpu, struct gpu_device_reading *reading)
 {
     for (size_t i = 0; i < sizeof figures / sizeof *figures && !gpu->trouble; i++) {
@@ -309,6 +311,8 @@ static void read_figures(struct nvml_gpu *gpu, struct gpu_device_reading *readin
     }
     if (gpu->card && !gpu->trouble)
         read_card(gpu, reading);
+    if (!gpu->trouble)
+        read_card_figures(gpu, reading);
 }
 
 /* Gets a new handle after the driver invalidated the old one. */
@@ -328,6 +332,7 @@ static void renew(struct nvml_gpu *gpu)
 
 void nvml_gpu_read(struct nvml_gpu *gpu, bool whole, struct gpu_device_reading *reading)
 {
+    gpu->reads_everything = whole;
     gpu->reads_energy =
         whole || gpu->energy_ns == 0 || call_pace_is_due(&gpu->energy_pace, clock_monotonic_ns());
     if (gpu->trouble && gpu->skip-- == 0) {

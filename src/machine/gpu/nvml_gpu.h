@@ -4,6 +4,7 @@
 #pragma once
 
 #include "machine/gpu/call_pace.h"
+#include "machine/gpu/nvml_card.h"
 #include "machine/gpu/nvml_library.h"
 #include "machine/gpu/source.h"
 
@@ -27,6 +28,9 @@ struct nvml_gpu {
     bool reads_energy;    /* in this reading */
     double energy_joules; /* its, or its card's, as of energy_ns */
     int64_t energy_ns;    /* 0: it could not be read */
+    bool reads_everything;
+    struct nvml_card figures;
+    double memory_busy_percent; /* with the utilization; NaN: unknown */
     unsigned skip, back_off;
     const char *trouble; /* why readings are skipped */
     const char *unsupported[GPU_FIGURE_COUNT];
@@ -35,7 +39,8 @@ struct nvml_gpu {
 /* Sets what it is; all zeroes before. `parent`: the card of a MIG instance, NULL for a whole GPU.
  * `library` and `procfs_root` are the caller's as long as the GPU is used. */
 void nvml_gpu_init(struct nvml_gpu *gpu, const struct nvml_library *library,
-    const char *procfs_root, nvml_device handle, const struct gpu_device *parent);
+    const char *driver_version, const char *procfs_root, nvml_device handle,
+    const struct gpu_device *parent);
 
 /*
  * Reads its figures into a reading that was cleared; those that it lacks have a reason. After an

@@ -3,6 +3,7 @@
 #include "base/shared_library.h"
 
 #include <dlfcn.h>
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -29,6 +30,23 @@ static const struct symbol {
     {AT(power), {"nvmlDeviceGetPowerUsage"}},
     {AT(energy), {"nvmlDeviceGetTotalEnergyConsumption"}},
     {AT(field_values), {"nvmlDeviceGetFieldValues"}},
+    {AT(clock), {"nvmlDeviceGetClockInfo"}},
+    {AT(max_clock), {"nvmlDeviceGetMaxClockInfo"}},
+    {AT(temperature), {"nvmlDeviceGetTemperature"}},
+    {AT(temperature_threshold), {"nvmlDeviceGetTemperatureThreshold"}},
+    {AT(performance_state), {"nvmlDeviceGetPerformanceState"}},
+    {AT(power_limit), {"nvmlDeviceGetEnforcedPowerLimit"}},
+    {AT(fan), {"nvmlDeviceGetFanSpeed"}},
+    {AT(pcie_generation), {"nvmlDeviceGetCurrPcieLinkGeneration"}},
+    {AT(pcie_width), {"nvmlDeviceGetCurrPcieLinkWidth"}},
+    {AT(max_pcie_generation), {"nvmlDeviceGetMaxPcieLinkGeneration"}},
+    {AT(max_pcie_width), {"nvmlDeviceGetMaxPcieLinkWidth"}},
+    {AT(compute_mode), {"nvmlDeviceGetComputeMode"}},
+    {AT(clock_reasons),
+        {"nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons"}},
+    {AT(bar1), {"nvmlDeviceGetBAR1MemoryInfo"}},
+    {AT(encoder), {"nvmlDeviceGetEncoderUtilization"}},
+    {AT(decoder), {"nvmlDeviceGetDecoderUtilization"}},
     {AT(processes[NVML_COMPUTE][NVML_V3]), {"nvmlDeviceGetComputeRunningProcesses_v3"}},
     {AT(processes[NVML_COMPUTE][NVML_V2]), {"nvmlDeviceGetComputeRunningProcesses_v2"}},
     {AT(processes[NVML_COMPUTE][NVML_V1]), {"nvmlDeviceGetComputeRunningProcesses"}},
@@ -112,6 +130,28 @@ size_t nvml_process_size(const struct nvml_library *library, enum nvml_process_v
     if (version == NVML_V3 && library->confidential_memory && !library->process_details)
         return sizeof(struct nvml_process_r535);
     return sizeof(struct nvml_process_v2);
+}
+
+double nvml_field_number(const struct nvml_field_value *field)
+{
+    switch (field->value_type) {
+    case 0:
+        return field->value.d;
+    case 1:
+        return field->value.u;
+    case 2:
+        return (double)field->value.ul;
+    case 3:
+        return (double)field->value.ull;
+    case 4:
+        return (double)field->value.ll;
+    case 5:
+        return field->value.i;
+    case 6:
+        return field->value.us;
+    default:
+        return NAN;
+    }
 }
 
 static const struct {

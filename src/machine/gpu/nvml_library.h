@@ -9,6 +9,9 @@
 
 #include <stdbool.h>
 
+typedef int nvml_get(nvml_device device, unsigned *value);
+typedef int nvml_get_typed(nvml_device device, unsigned type, unsigned *value);
+typedef int nvml_get_engine(nvml_device device, unsigned *percent, unsigned *period_us);
 typedef int nvml_list_processes(nvml_device device, unsigned *count, void *entries);
 
 /* Lists of processes by kind, and functions of each from newest to oldest. */
@@ -34,6 +37,12 @@ struct nvml_library {
     int (*power)(nvml_device device, unsigned *milliwatts);
     int (*energy)(nvml_device device, unsigned long long *millijoules);
     int (*field_values)(nvml_device device, int count, struct nvml_field_value *values);
+    nvml_get_typed *clock, *max_clock, *temperature, *temperature_threshold;
+    nvml_get *performance_state, *power_limit, *fan, *pcie_generation, *pcie_width,
+        *max_pcie_generation, *max_pcie_width, *compute_mode;
+    int (*clock_reasons)(nvml_device device, unsigned long long *reasons);
+    int (*bar1)(nvml_device device, struct nvml_memory *total_free_used);
+    nvml_get_engine *encoder, *decoder;
     nvml_list_processes *processes[NVML_PROCESS_KINDS][NVML_PROCESS_VERSIONS];
     int (*process_utilization)(nvml_device device, struct nvml_process_sample *samples,
         unsigned *count, unsigned long long last_seen_us);
@@ -61,6 +70,9 @@ int nvml_library_initialize(const struct nvml_library *library);
 
 /* Bytes of one entry that the list functions of that version write. */
 size_t nvml_process_size(const struct nvml_library *library, enum nvml_process_version version);
+
+/* The value of a field, whatever its type is; NaN of an unknown one. */
+double nvml_field_number(const struct nvml_field_value *field);
 
 /* A description of a code: "not supported by this GPU". Static text. (NVML's own function has
  * crashed after a failed start.) */

@@ -55,9 +55,14 @@ static void collect_uses(struct gpu_process_ram_list *ram_list, const struct gpu
     ram_list->use_count = 0;
     for (size_t i = 0; i < list->count; i++) {
         const struct gpu_process *entry = &list->entries[i];
-        struct gpu_use use = {.device = entry->device, .ram_bytes = entry->ram_bytes};
-        while (i + 1 < list->count && is_same_use(entry, &list->entries[i + 1]))
-            use.ram_bytes = fmax(use.ram_bytes, list->entries[++i].ram_bytes);
+        struct gpu_use use = {.device = entry->device,
+            .ram_bytes = entry->ram_bytes,
+            .sm_percent = entry->sm_percent};
+        while (i + 1 < list->count && is_same_use(entry, &list->entries[i + 1])) {
+            i++;
+            use.ram_bytes = fmax(use.ram_bytes, list->entries[i].ram_bytes);
+            use.sm_percent = fmax(use.sm_percent, list->entries[i].sm_percent);
+        }
         use.pid = tracked_pid(list, search, entry);
         if (use.pid && ARRAY_RESERVE(ram_list->uses, ram_list->use_count, ram_list->use_capacity))
             ram_list->uses[ram_list->use_count++] = use;
@@ -165,9 +170,11 @@ static void merge_held(struct gpu_process_ram_list *ram_list)
     size_t kept = 0;
     qsort(ram_list->held, ram_list->held_count, sizeof *ram_list->held, compare_by_device);
     for (size_t i = 1; i < ram_list->held_count; i++) {
-        if (compare_by_device(&ram_list->held[kept], &ram_list->held[i]) == 0)
-            number_add_known(&ram_list->held[kept].ram_bytes, ram_list->held[i].ram_bytes);
-        else
+        struct gpu_use *last = &ram_list->held[kept];
+        if (compare_by_device(last, &ram_list->held[i]) == 0) {
+            number_add_known(&last->ram_bytes, ram_list->held[i].ram_bytes);
+            last->sm_percent = fmax(last->sm_percent, ram_list->held[i].sm_percent);
+        } else
             ram_list->held[++kept] = ram_list->held[i];
     }
     ram_list->held_count = kept + 1;

@@ -124,16 +124,22 @@ static void sample_device(struct gpu_set *set, struct gpu_sample *sample,
 {
     struct gpu_device_sample *out = &sample->devices[at];
     const struct gpu_device_reading *reading = &view->readings[index];
-    if (!view->opened)
+    if (!view->opened) {
+        card_reading_clear(&set->cards[at], gpu_waiting_reason);
         return;
+    }
     bool fresh = view->read_ns[index] && now - view->read_ns[index] <= set->max_age_ns;
     for (int figure = 0; figure <= GPU_ENERGY; figure++)
         explain(set, at, figure,
             fresh                  ? reading->missing[figure]
             : view->read_ns[index] ? stale_reason
                                    : gpu_waiting_reason);
-    if (!fresh)
+    if (!fresh) {
+        card_reading_clear(
+            &set->cards[at], view->read_ns[index] ? stale_reason : gpu_waiting_reason);
         return;
+    }
+    set->cards[at] = reading->card;
     out->ram_used_bytes = reading->ram_used_bytes;
     out->utilization_percent = reading->utilization_percent;
     out->power_watts = energy_device_watts(reading->power_watts);
@@ -423,6 +429,7 @@ void gpu_set_sample(struct gpu_set *set, const struct gpu_tree *tree, struct gpu
         sample->n_devices = (uint32_t)set->n_devices;
         for (uint32_t i = 0; i < sample->n_devices; i++) {
             clear_device(&sample->devices[i]);
+            card_reading_clear(&set->cards[i], forked_reason);
             for (int figure = 0; figure < GPU_FIGURE_COUNT; figure++)
                 explain(set, i, figure, forked_reason);
         }

@@ -432,6 +432,11 @@ const struct gpu_device *gpu_set_devices(const struct gpu_set *set, size_t *coun
     return set->devices;
 }
 
+const struct card_reading *gpu_set_card(const struct gpu_set *set, size_t device)
+{
+    return &set->cards[device];
+}
+
 size_t gpu_set_selected_count(const struct gpu_set *set)
 {
     size_t count = 0;

@@ -49,6 +49,7 @@ struct gpu_set {
     /* The reasons now in devices[].missing. */
     const char *missing[GPU_MAX_DEVICES][GPU_FIGURE_COUNT];
     bool lost[GPU_MAX_DEVICES];
+    struct card_reading cards[GPU_MAX_DEVICES]; /* as of the last sample */
     /* Use of tracked processes that may have gone unseen. */
     struct gpu_missing past_missing[GPU_MAX_DEVICES];
     char absence[640];

@@ -53,6 +53,8 @@ void gpu_device_explain(
     }
 }
 
+static const char not_reported[] = "not reported by this driver";
+
 void gpu_device_reading_clear(struct gpu_device_reading *reading, const char *reason)
 {
     *reading = (struct gpu_device_reading){
@@ -66,6 +68,7 @@ void gpu_device_reading_clear(struct gpu_device_reading *reading, const char *re
     };
     for (int i = 0; i < GPU_FIGURE_COUNT; i++)
         reading->missing[i] = reason;
+    card_reading_clear(&reading->card, reason ? reason : not_reported);
 }
 
 void gpu_source_status_set(struct gpu_source_status *status, enum gpu_source_state state,

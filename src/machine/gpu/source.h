@@ -8,6 +8,7 @@
 
 #include "machine/gpu/gpu.h"
 #include "machine/gpu/process_list.h"
+#include "model/card.h"
 
 /* Where a source reads. The strings outlive the source. */
 struct gpu_source_options {
@@ -29,6 +30,7 @@ struct gpu_device_reading {
     double card_power_watts, card_energy_joules, card_ram_used_bytes;
     const char *missing[GPU_FIGURE_COUNT];
     bool lost; /* the device is gone */
+    struct card_reading card;
 };
 
 /* Makes all figures NaN, each with that reason. */

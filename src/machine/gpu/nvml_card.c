@@ -1,0 +1,403 @@
+#include "machine/gpu/nvml_card.h"
+
+#include "base/clock.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What changes quickly, and what does not. */
+#define FAST_NS (NS_PER_SECOND / 10 - NS_PER_SECOND / 100)
+#define SLOW_NS (NS_PER_SECOND - NS_PER_SECOND / 100)
+/* Never again, unless everything is read. */
+#define ONCE_NS INT64_MAX
+
+/* A counter of slowed time that stands still between two readings that far apart, both of which
+ * give its reason, contradicts it; so often before it is not believed. */
+#define MIN_CHECK_NS (NS_PER_SECOND / 5)
+#define MAX_CONTRADICTIONS 3
+/* A counter cannot count more time than passed, but may be renewed at longer intervals. */
+#define MAX_LEAP_SECONDS 2.0
+
+/* Thermal (driver), thermal (chip), power brake: three fields in a row. Drivers that know the later
+ * ones have something else at the earlier ones. */
+#define OLDER_THERMAL_FIELD 251u
+#define NEWER_THERMAL_FIELD 269u
+#define LAST_DRIVER_WITH_OLDER 580
+
+#define ALL_LINKS (~0u)
+
+struct call {
+    int64_t interval_ns;
+    int (*read)(struct nvml_card *card, nvml_device handle, const struct call *call);
+    enum card_figure figure;
+    size_t function; /* offset in struct nvml_library */
+    unsigned type;   /* its second argument, where it has one */
+    double factor;   /* 0: as 1 */
+    const struct field *fields;
+    size_t n_fields;
+};
+
+static double factor_of(const struct call *call)
+{
+    return call->factor != 0 ? call->factor : 1;
+}
+
+static void set(struct nvml_card *card, enum card_figure figure, int code, double value)
+{
+    card->reading.values[figure] = code == NVML_SUCCESS ? value : NAN;
+    card->reading.missing[figure] = code == NVML_SUCCESS ? NULL : nvml_code_text(code);
+}
+
+static void *function_of(const struct nvml_card *card, const struct call *call)
+{
+    void *function;
+    memcpy(&function, (const char *)card->library + call->function, sizeof function);
+    return function;
+}
+
+/* ---- calls of one figure ---- */
+
+static int read_plain(struct nvml_card *card, nvml_device handle, const struct call *call)
+{
+    unsigned value = 0;
+    void *symbol = function_of(card, call);
+    nvml_get *get;
+    memcpy(&get, &symbol, sizeof get);
+    int code = get ? get(handle, &value) : NVML_FUNCTION_NOT_FOUND;
+    set(card, call->figure, code, value * factor_of(call));
+    return code;
+}
+
+static int read_typed(struct nvml_card *card, nvml_device handle, const struct call *call)
+{
+    unsigned value = 0;
+    void *symbol = function_of(card, call);
+    nvml_get_typed *get;
+    memcpy(&get, &symbol, sizeof get);
+    int code = get ? get(handle, call->type, &value) : NVML_FUNCTION_NOT_FOUND;
+    set(card, call->figure, code, value * factor_of(call));
+    return code;
+}
+
+static int read_engine(struct nvml_card *card, nvml_device handle, const struct call *call)
+{
+    unsigned percent = 0, period_us = 0;
+    void *symbol = function_of(card, call);
+    nvml_get_engine *get;
+    memcpy(&get, &symbol, sizeof get);
+    int code = get ? get(handle, &percent, &period_us) : NVML_FUNCTION_NOT_FOUND;
+    if (code == NVML_SUCCESS && percent > 100)
+        code = NVML_NO_DATA;
+    set(card, call->figure, code, percent);
+    return code;
+}
+
+static int read_state(struct nvml_card *card, nvml_device handle, const struct call *call)
+{
+    int code = read_plain(card, handle, call);
+    /* 32: the driver does not know it. */
+    if (code == NVML_SUCCESS && card->reading.values[call->figure] > 15)
+        set(card, call->figure, NVML_NO_DATA, NAN);
+    return code;
+}
+
+static int read_bar1(struct nvml_card *card, nvml_device handle, const struct call *call)
+{
+    struct nvml_memory memory = {0};
+    int code = card->library->bar1 ? card->library->bar1(handle, &memory) : NVML_FUNCTION_NOT_FOUND;
+    set(card, call->figure, code, (double)memory.used);
+    return code;
+}
+
+static int read_reasons(struct nvml_card *card, nvml_device handle, const struct call *call)
+{
+    static const struct {
+        unsigned long long bit;
+        enum card_reason reason;
+    } bits[] = {
+        {0x1, CARD_REASON_IDLE},
+        {0x2, CARD_REASON_CLOCK_SETTING},
+        {0x4, CARD_REASON_POWER_CAP},
+        {0x8, CARD_REASON_HARDWARE},
+        {0x10, CARD_REASON_SYNC_BOOST},
+        {0x20, CARD_REASON_THERMAL},
+        {0x40, CARD_REASON_HARDWARE_THERMAL},
+        {0x80, CARD_REASON_POWER_BRAKE},
+        {0x100, CARD_REASON_DISPLAY},
+    };
+    unsigned long long given = 0, known = 0;
+    unsigned reasons = 0;
+    int code = card->library->clock_reasons ? card->library->clock_reasons(handle, &given)
+                                            : NVML_FUNCTION_NOT_FOUND;
+    for (size_t i = 0; i < sizeof bits / sizeof *bits; i++) {
+        reasons |= given & bits[i].bit ? 1u << bits[i].reason : 0;
+        known |= bits[i].bit;
+    }
+    /* "The hardware" stands for heat or the power brake, too, where the driver says which. */
+    if (given & (0x40 | 0x80))
+        reasons &= ~(1u << CARD_REASON_HARDWARE);
+    if (given & ~known)
+        reasons |= 1u << CARD_REASON_OTHER;
+    set(card, call->figure, code, reasons);
+    return code;
+}
+
+/* ---- fields ---- */
+
+struct field {
+    unsigned field;
+    enum card_figure figure;
+    double factor;
+    unsigned scope;
+};
+
+#define NS_TO_S 1e-9
+#define KIB_TO_BYTES 1024.0
+
+/* The last three are those of first_thermal_field. */
+static const struct field slowed_fields[] = {
+    {74, CARD_POWER_CAP_SECONDS, NS_TO_S, 0},
+    {76, CARD_SYNC_BOOST_SECONDS, NS_TO_S, 0},
+    {0, CARD_THERMAL_SECONDS, NS_TO_S, 0},
+    {1, CARD_HARDWARE_THERMAL_SECONDS, NS_TO_S, 0},
+    {2, CARD_POWER_BRAKE_SECONDS, NS_TO_S, 0},
+};
+#define FIRST_THERMAL 2
+
+static const struct field link_fields[] = {
+    {82, CARD_MEMORY_TEMPERATURE, 1, 0},
+    {197, CARD_PCIE_TRANSMITTED, 1, 0},
+    {198, CARD_PCIE_RECEIVED, 1, 0},
+    {94, CARD_PCIE_REPLAYS, 1, 0},
+    {138, CARD_NVLINK_TRANSMITTED, KIB_TO_BYTES, ALL_LINKS},
+    {139, CARD_NVLINK_RECEIVED, KIB_TO_BYTES, ALL_LINKS},
+};
+
+/* Fields of one figure are added up. */
+static const struct field health_fields[] = {
+    {3, CARD_ECC_CORRECTED, 1, 0},
+    {4, CARD_ECC_UNCORRECTED, 1, 0},
+    {29, CARD_RETIRED_PAGES, 1, 0},
+    {30, CARD_RETIRED_PAGES, 1, 0},
+    {142, CARD_REMAPPED_ROWS, 1, 0},
+    {143, CARD_REMAPPED_ROWS, 1, 0},
+    {144, CARD_REMAPPING_PENDING, 1, 0},
+    {145, CARD_REMAPPING_FAILED, 1, 0},
+    {230, CARD_RECOVERY_ACTION, 1, 0},
+    {38, CARD_NVLINK_ERRORS, 1, 0},
+    {45, CARD_NVLINK_ERRORS, 1, 0},
+    {52, CARD_NVLINK_ERRORS, 1, 0},
+    {59, CARD_NVLINK_ERRORS, 1, 0},
+};
+#define MAX_FIELDS 16
+
+/* Asks for several fields at once. Returns the code of the call itself. */
+static int ask_fields(const struct nvml_card *card, nvml_device handle, const struct field *fields,
+    size_t count, struct nvml_field_value *values)
+{
+    if (!card->library->field_values)
+        return NVML_FUNCTION_NOT_FOUND;
+    for (size_t i = 0; i < count; i++) {
+        unsigned field = fields[i].field;
+        if (fields == slowed_fields && i >= FIRST_THERMAL)
+            field += card->first_thermal_field;
+        values[i] = (struct nvml_field_value){.field = field, .scope = fields[i].scope};
+    }
+    return card->library->field_values(handle, (int)count, values);
+}
+
+static int read_fields(struct nvml_card *card, nvml_device handle, const struct call *call)
+{
+    struct nvml_field_value values[MAX_FIELDS];
+    bool is_supported = false;
+    int code = ask_fields(card, handle, call->fields, call->n_fields, values);
+    for (size_t i = 0; i < call->n_fields; i++)
+        set(card, call->fields[i].figure, code == NVML_SUCCESS ? NVML_NOT_SUPPORTED : code, NAN);
+    for (size_t i = 0; i < call->n_fields && code == NVML_SUCCESS; i++) {
+        const struct field *field = &call->fields[i];
+        double number = nvml_field_number(&values[i]);
+        double *sum = &card->reading.values[field->figure];
+        is_supported |= values[i].code != NVML_NOT_SUPPORTED;
+        if (values[i].code == NVML_SUCCESS && !isnan(number) && number >= 0)
+            set(card, field->figure, NVML_SUCCESS,
+                (isnan(*sum) ? 0 : *sum) + number * field->factor);
+        else if (isnan(*sum) && values[i].code != NVML_SUCCESS)
+            set(card, field->figure, values[i].code, NAN);
+    }
+    return code == NVML_SUCCESS && !is_supported ? NVML_NOT_SUPPORTED : code;
+}
+
+/* ---- slowed time ---- */
+
+static bool answers(const struct nvml_field_value *values)
+{
+    for (int i = 0; i < 3; i++)
+        if (values[i].code == NVML_SUCCESS)
+            return true;
+    return false;
+}
+
+/* Which three fields count thermal slowdowns: by driver, where both answer. */
+static void choose_thermal_fields(struct nvml_card *card, nvml_device handle)
+{
+    unsigned preferred = card->first_thermal_field;
+    unsigned other = preferred == OLDER_THERMAL_FIELD ? NEWER_THERMAL_FIELD : OLDER_THERMAL_FIELD;
+    const struct field *thermal = &slowed_fields[FIRST_THERMAL];
+    struct nvml_field_value values[6];
+    for (unsigned i = 0; i < 6; i++)
+        values[i] =
+            (struct nvml_field_value){.field = (i < 3 ? preferred : other) + thermal[i % 3].field};
+    card->other_thermal_field = 0;
+    if (!card->library->field_values ||
+        card->library->field_values(handle, 6, values) != NVML_SUCCESS)
+        return;
+    if (!answers(values) && answers(values + 3))
+        card->first_thermal_field = other;
+    else if (answers(values + 3))
+        card->other_thermal_field = other;
+}
+
+/* Whether the counter of a reason agrees with the reasons that the driver gives. */
+static bool agrees(struct nvml_slowed *slowed, double seconds, bool is_active, int64_t now_ns)
+{
+    double passed = clock_seconds_of_ns(now_ns - slowed->before_ns);
+    double counted = seconds - slowed->before;
+    bool has_before = !isnan(slowed->before);
+    if (has_before && now_ns - slowed->before_ns < MIN_CHECK_NS)
+        return true; /* later, against the reading before */
+    if (has_before && counted > passed + MAX_LEAP_SECONDS)
+        slowed->n_contradictions = MAX_CONTRADICTIONS;
+    else if (has_before && counted == 0 && slowed->was_active && is_active)
+        slowed->n_contradictions++;
+    else
+        slowed->n_contradictions = 0;
+    slowed->before = seconds;
+    slowed->before_ns = now_ns;
+    slowed->was_active = is_active;
+    return slowed->n_contradictions < MAX_CONTRADICTIONS;
+}
+
+static const char refuted_reason[] =
+    "the driver's counter contradicts the reasons for slowdowns that it gives";
+
+/* Withdraws counters that contradict the reasons; other fields are tried first. */
+static void check_slowed(struct nvml_card *card)
+{
+    double reasons = card->reading.values[CARD_SLOWDOWN_REASONS];
+    int64_t now_ns = clock_monotonic_ns();
+    for (int i = 0; i < CARD_REASON_COUNT; i++) {
+        enum card_figure counter = card_reason_counter((enum card_reason)i);
+        struct nvml_slowed *slowed = &card->slowed[i];
+        if (counter == CARD_FIGURE_COUNT)
+            continue;
+        double seconds = card->reading.values[counter];
+        bool is_active = !isnan(reasons) && ((unsigned)reasons >> i & 1);
+        if (!slowed->is_refuted && !isnan(seconds) && !agrees(slowed, seconds, is_active, now_ns)) {
+            bool is_thermal = i == CARD_REASON_THERMAL || i == CARD_REASON_HARDWARE_THERMAL ||
+                              i == CARD_REASON_POWER_BRAKE;
+            if (is_thermal && card->other_thermal_field) {
+                card->first_thermal_field = card->other_thermal_field;
+                card->other_thermal_field = 0;
+                for (int j = 0; j < CARD_REASON_COUNT; j++)
+                    card->slowed[j] = (struct nvml_slowed){.before = NAN};
+                return;
+            }
+            slowed->is_refuted = true;
+        }
+        if (slowed->is_refuted) {
+            card->reading.values[counter] = NAN;
+            card->reading.missing[counter] = refuted_reason;
+        }
+    }
+}
+
+static int read_slowed(struct nvml_card *card, nvml_device handle, const struct call *call)
+{
+    int code = read_fields(card, handle, call);
+    if (code == NVML_SUCCESS)
+        check_slowed(card);
+    return code;
+}
+
+/* ---- the table of calls ---- */
+
+#define AT(member) offsetof(struct nvml_library, member)
+#define FIELDS(list) .fields = (list), .n_fields = sizeof(list) / sizeof *(list)
+
+static const struct call calls[] = {
+    {FAST_NS, read_typed, CARD_GRAPHICS_CLOCK, AT(clock), .type = 0},
+    {FAST_NS, read_typed, CARD_TEMPERATURE, AT(temperature), .type = 0},
+    {FAST_NS, read_reasons, CARD_SLOWDOWN_REASONS, AT(clock_reasons)},
+    {FAST_NS, read_slowed, CARD_POWER_CAP_SECONDS, FIELDS(slowed_fields)},
+    {SLOW_NS, read_typed, CARD_MEMORY_CLOCK, AT(clock), .type = 2},
+    {SLOW_NS, read_state, CARD_PERFORMANCE_STATE, AT(performance_state)},
+    {SLOW_NS, read_plain, CARD_POWER_LIMIT, AT(power_limit), .factor = 1e-3},
+    {SLOW_NS, read_plain, CARD_FAN, AT(fan)},
+    {SLOW_NS, read_engine, CARD_ENCODER, AT(encoder)},
+    {SLOW_NS, read_engine, CARD_DECODER, AT(decoder)},
+    {SLOW_NS, read_bar1, CARD_BAR1_USED, AT(bar1)},
+    {SLOW_NS, read_plain, CARD_PCIE_GENERATION, AT(pcie_generation)},
+    {SLOW_NS, read_plain, CARD_PCIE_WIDTH, AT(pcie_width)},
+    {SLOW_NS, read_fields, CARD_MEMORY_TEMPERATURE, FIELDS(link_fields)},
+    {ONCE_NS, read_fields, CARD_ECC_CORRECTED, FIELDS(health_fields)},
+    {ONCE_NS, read_typed, CARD_MAX_GRAPHICS_CLOCK, AT(max_clock), .type = 0},
+    {ONCE_NS, read_typed, CARD_MAX_MEMORY_CLOCK, AT(max_clock), .type = 2},
+    {ONCE_NS, read_typed, CARD_SLOWDOWN_TEMPERATURE, AT(temperature_threshold), .type = 1},
+    {ONCE_NS, read_typed, CARD_SHUTDOWN_TEMPERATURE, AT(temperature_threshold), .type = 0},
+    {ONCE_NS, read_plain, CARD_MAX_PCIE_GENERATION, AT(max_pcie_generation)},
+    {ONCE_NS, read_plain, CARD_MAX_PCIE_WIDTH, AT(max_pcie_width)},
+    {ONCE_NS, read_plain, CARD_COMPUTE_MODE, AT(compute_mode)},
+};
+#define N_CALLS (sizeof calls / sizeof *calls)
+
+static_assert(N_CALLS <= NVML_CARD_CALLS, "state for each call");
+static_assert(sizeof health_fields / sizeof *health_fields <= MAX_FIELDS, "space for each field");
+
+static const char unread_reason[] = "not read yet";
+
+void nvml_card_init(
+    struct nvml_card *card, const struct nvml_library *library, const char *driver_version)
+{
+    long driver = strtol(driver_version, NULL, 10);
+    card->library = library;
+    card_reading_clear(&card->reading, unread_reason);
+    card->first_thermal_field =
+        driver > LAST_DRIVER_WITH_OLDER ? NEWER_THERMAL_FIELD : OLDER_THERMAL_FIELD;
+    for (int i = 0; i < CARD_REASON_COUNT; i++)
+        card->slowed[i].before = NAN;
+}
+
+static bool is_of_whole_gpu(int code)
+{
+    return code == NVML_UNINITIALIZED || code == NVML_GPU_IS_LOST || code == NVML_RESET_REQUIRED ||
+           code == NVML_OPERATING_SYSTEM;
+}
+
+/* A call that concerns the whole GPU ends the reading: the others would fail likewise, and each may
+ * take its time. */
+int nvml_card_read(struct nvml_card *card, nvml_device handle, uint32_t n_gpus, bool whole,
+    struct card_reading *reading)
+{
+    int failure = NVML_SUCCESS;
+    for (size_t i = 0; i < N_CALLS && failure == NVML_SUCCESS; i++) {
+        struct nvml_card_call *state = &card->calls[i];
+        int64_t now_ns = clock_monotonic_ns();
+        bool is_due = !state->read_ns || (calls[i].interval_ns != ONCE_NS &&
+                                             now_ns >= state->read_ns + calls[i].interval_ns &&
+                                             call_pace_is_due(&state->pace, now_ns));
+        if (state->is_forgotten || (!is_due && !whole))
+            continue;
+        if (!state->read_ns && calls[i].read == read_slowed)
+            choose_thermal_fields(card, handle);
+        call_pace_begin(&state->pace, now_ns);
+        int code = calls[i].read(card, handle, &calls[i]);
+        call_pace_end(&state->pace, n_gpus);
+        state->read_ns = now_ns;
+        state->is_forgotten = code == NVML_NOT_SUPPORTED || code == NVML_FUNCTION_NOT_FOUND;
+        failure = is_of_whole_gpu(code) ? code : NVML_SUCCESS;
+    }
+    *reading = card->reading;
+    return failure;
+}

@@ -1,0 +1,53 @@
+/*
+ * What the NVIDIA driver says of a card itself: clocks, temperatures, limits, links, health, and
+ * for how long it was slowed.
+ *
+ * Each call has a rate: what changes quickly is read with each reading, at most ten times a second;
+ * the rest once a second, and what stays as it is once. A call that turns out to be expensive is
+ * paced apart (call_pace.h), and keeps its figure meanwhile.
+ */
+#pragma once
+
+#include "machine/gpu/call_pace.h"
+#include "machine/gpu/nvml_library.h"
+#include "model/card.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* As many as the table in nvml_card.c has. */
+#define NVML_CARD_CALLS 24
+
+/* All zeroes before nvml_card_init(). Used by one thread. */
+struct nvml_card {
+    const struct nvml_library *library;
+    struct card_reading reading; /* as it was read last */
+    struct nvml_card_call {
+        struct call_pace pace;
+        int64_t read_ns;   /* 0: never */
+        bool is_forgotten; /* this GPU or driver does not support it */
+    } calls[NVML_CARD_CALLS];
+
+    /* Counters of slowed time, and whether they can be believed. */
+    unsigned first_thermal_field; /* of three in a row; 0: not decided yet */
+    unsigned other_thermal_field; /* those to try when they contradict the reasons; 0: none */
+    struct nvml_slowed {
+        double before; /* the counter as of the reading before; NaN: there was none */
+        int64_t before_ns;
+        bool was_active; /* its reason was given then */
+        unsigned n_contradictions;
+        bool is_refuted;
+    } slowed[CARD_REASON_COUNT];
+};
+
+/* `driver_version`: as the driver gives it, "580.95.05". */
+void nvml_card_init(
+    struct nvml_card *card, const struct nvml_library *library, const char *driver_version);
+
+/*
+ * Reads what is due, and copies all figures to `reading`. `n_gpus`: that share the time which
+ * expensive calls may take. `whole`: all figures, whatever they cost. Returns the code of the last
+ * failed call that concerns the whole GPU (lost, stale handle), else NVML_SUCCESS.
+ */
+int nvml_card_read(struct nvml_card *card, nvml_device handle, uint32_t n_gpus, bool whole,
+    struct card_reading *reading);

@@ -1,0 +1,198 @@
+#include "model/card.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+const struct card_figure_info card_figures[CARD_FIGURE_COUNT] = {
+    [CARD_GRAPHICS_CLOCK] = {"graphics_clock_mhz", "megahertz", "clock of the processors",
+        CARD_GAUGE, "hw.gpu.clock.graphics", 1e6, "Hz"},
+    [CARD_MEMORY_CLOCK] = {"memory_clock_mhz", "megahertz", "clock of the memory", CARD_GAUGE,
+        "hw.gpu.clock.memory", 1e6, "Hz"},
+    [CARD_MAX_GRAPHICS_CLOCK] = {"max_graphics_clock_mhz", "megahertz",
+        "highest clock of the processors", CARD_LIMIT, "hw.gpu.clock.graphics.limit", 1e6, "Hz"},
+    [CARD_MAX_MEMORY_CLOCK] = {"max_memory_clock_mhz", "megahertz", "highest clock of the memory",
+        CARD_LIMIT, "hw.gpu.clock.memory.limit", 1e6, "Hz"},
+    [CARD_PERFORMANCE_STATE] = {"performance_state", NULL, "0 is the fastest, 15 the slowest",
+        CARD_GAUGE, "hw.gpu.performance_state", 1, "1"},
+    [CARD_TEMPERATURE] = {"temperature_celsius", "degrees Celsius", "temperature of the chip",
+        CARD_GAUGE, "hw.temperature", 1, "Cel"},
+    [CARD_MEMORY_TEMPERATURE] = {"memory_temperature_celsius", "degrees Celsius",
+        "temperature of the memory", CARD_GAUGE, "hw.gpu.memory.temperature", 1, "Cel"},
+    [CARD_SLOWDOWN_TEMPERATURE] = {"slowdown_temperature_celsius", "degrees Celsius",
+        "temperature at which the chip slows itself", CARD_LIMIT, "hw.temperature.limit", 1, "Cel"},
+    [CARD_SHUTDOWN_TEMPERATURE] = {"shutdown_temperature_celsius", "degrees Celsius",
+        "temperature at which the chip turns itself off", CARD_LIMIT,
+        "hw.gpu.temperature.shutdown.limit", 1, "Cel"},
+    [CARD_POWER_LIMIT] = {"power_limit_watts", "watts", "limit of power that is enforced",
+        CARD_LIMIT, "hw.gpu.power.limit", 1, "W"},
+    [CARD_FAN] = {"fan_percent", "percent", "speed of the fan, as it was set", CARD_GAUGE,
+        "hw.fan.speed_ratio", 0.01, "1"},
+    [CARD_MEMORY_BUSY] = {"memory_busy_percent", "percent",
+        "share of time in which the memory was read or written", CARD_GAUGE, "hw.gpu.memory.busy",
+        0.01, "1"},
+    [CARD_ENCODER] = {"encoder_percent", "percent", "use of the video encoders", CARD_GAUGE,
+        "hw.gpu.encoder.utilization", 0.01, "1"},
+    [CARD_DECODER] = {"decoder_percent", "percent", "use of the video decoders", CARD_GAUGE,
+        "hw.gpu.decoder.utilization", 0.01, "1"},
+    [CARD_BAR1_USED] = {"bar1_used_bytes", "bytes", "memory that is mapped for the bus (BAR1)",
+        CARD_GAUGE, "hw.gpu.bar1.usage", 1, "By"},
+    [CARD_PCIE_GENERATION] = {"pcie_generation", NULL, "generation of the PCIe link now",
+        CARD_GAUGE, "hw.gpu.pcie.generation", 1, "1"},
+    [CARD_PCIE_WIDTH] = {"pcie_width", NULL, "lanes of the PCIe link now", CARD_GAUGE,
+        "hw.gpu.pcie.width", 1, "1"},
+    [CARD_MAX_PCIE_GENERATION] = {"max_pcie_generation", NULL,
+        "generation that card and slot allow", CARD_LIMIT, "hw.gpu.pcie.generation.limit", 1, "1"},
+    [CARD_MAX_PCIE_WIDTH] = {"max_pcie_width", NULL, "lanes that card and slot allow", CARD_LIMIT,
+        "hw.gpu.pcie.width.limit", 1, "1"},
+    [CARD_PCIE_TRANSMITTED] = {"pcie_transmitted_bytes", "bytes", "sent over PCIe", CARD_COUNTER,
+        "hw.gpu.io.transmit", 1, "By"},
+    [CARD_PCIE_RECEIVED] = {"pcie_received_bytes", "bytes", "received over PCIe", CARD_COUNTER,
+        "hw.gpu.io.receive", 1, "By"},
+    [CARD_PCIE_REPLAYS] = {"pcie_replays", NULL, "packets that PCIe had to send again",
+        CARD_COUNTER, "hw.gpu.pcie.replays", 1, "{replay}"},
+    [CARD_NVLINK_TRANSMITTED] = {"nvlink_transmitted_bytes", "bytes", "sent over NVLink",
+        CARD_COUNTER, "hw.gpu.nvlink.io.transmit", 1, "By"},
+    [CARD_NVLINK_RECEIVED] = {"nvlink_received_bytes", "bytes", "received over NVLink",
+        CARD_COUNTER, "hw.gpu.nvlink.io.receive", 1, "By"},
+    [CARD_NVLINK_ERRORS] = {"nvlink_errors", NULL, "replays, recoveries and CRC errors of NVLink",
+        CARD_COUNTER, "hw.gpu.nvlink.errors", 1, "{error}"},
+    [CARD_ECC_CORRECTED] = {"ecc_corrected_errors", NULL,
+        "memory errors that were corrected, since the driver was loaded", CARD_COUNTER,
+        "hw.gpu.errors.corrected", 1, "{error}"},
+    [CARD_ECC_UNCORRECTED] = {"ecc_uncorrected_errors", NULL,
+        "memory errors that could not be corrected, since the driver was loaded", CARD_COUNTER,
+        "hw.gpu.errors.uncorrected", 1, "{error}"},
+    [CARD_RETIRED_PAGES] = {"retired_pages", NULL, "pages of memory taken out of use", CARD_COUNTER,
+        "hw.gpu.memory.retired_pages", 1, "{page}"},
+    [CARD_REMAPPED_ROWS] = {"remapped_rows", NULL, "rows of memory replaced by spare ones",
+        CARD_COUNTER, "hw.gpu.memory.remapped_rows", 1, "{row}"},
+    [CARD_REMAPPING_PENDING] = {"remapping_pending", NULL,
+        "1: the card needs a reset to replace rows of memory", CARD_GAUGE,
+        "hw.gpu.memory.remapping.pending", 1, "1"},
+    [CARD_REMAPPING_FAILED] = {"remapping_failed", NULL, "1: no spare row was left", CARD_GAUGE,
+        "hw.gpu.memory.remapping.failed", 1, "1"},
+    [CARD_RECOVERY_ACTION] = {"recovery_action", NULL, "what the driver says has to be done",
+        CARD_STATE, "hw.gpu.recovery_action", 1, "1"},
+    [CARD_COMPUTE_MODE] = {"compute_mode", NULL, "who may compute on it", CARD_STATE,
+        "hw.gpu.compute_mode", 1, "1"},
+    [CARD_SLOWDOWN_REASONS] = {"slowdown_reasons", NULL, "why the clocks are not higher",
+        CARD_REASONS, "hw.gpu.slowdown_reasons", 1, "1"},
+    [CARD_POWER_CAP_SECONDS] = {"power_cap_seconds", "seconds", "slowed by the power limit",
+        CARD_COUNTER, "hw.gpu.throttled.power_cap", 1, "s"},
+    [CARD_SYNC_BOOST_SECONDS] = {"sync_boost_seconds", "seconds",
+        "slowed to the clocks of other cards", CARD_COUNTER, "hw.gpu.throttled.sync_boost", 1, "s"},
+    [CARD_THERMAL_SECONDS] = {"thermal_seconds", "seconds", "slowed by the driver because of heat",
+        CARD_COUNTER, "hw.gpu.throttled.thermal", 1, "s"},
+    [CARD_HARDWARE_THERMAL_SECONDS] = {"hardware_thermal_seconds", "seconds",
+        "slowed by the chip itself because of heat", CARD_COUNTER,
+        "hw.gpu.throttled.hardware_thermal", 1, "s"},
+    [CARD_POWER_BRAKE_SECONDS] = {"power_brake_seconds", "seconds",
+        "slowed by a signal of the power supply", CARD_COUNTER, "hw.gpu.throttled.power_brake", 1,
+        "s"},
+};
+
+void card_reading_clear(struct card_reading *reading, const char *reason)
+{
+    for (int i = 0; i < CARD_FIGURE_COUNT; i++) {
+        reading->values[i] = NAN;
+        reading->missing[i] = reason;
+    }
+}
+
+static const struct {
+    const char *name;
+    enum card_figure counter;
+} reasons[CARD_REASON_COUNT] = {
+    [CARD_REASON_POWER_CAP] = {"power_cap", CARD_POWER_CAP_SECONDS},
+    [CARD_REASON_SYNC_BOOST] = {"sync_boost", CARD_SYNC_BOOST_SECONDS},
+    [CARD_REASON_THERMAL] = {"thermal", CARD_THERMAL_SECONDS},
+    [CARD_REASON_HARDWARE_THERMAL] = {"hardware_thermal", CARD_HARDWARE_THERMAL_SECONDS},
+    [CARD_REASON_POWER_BRAKE] = {"power_brake", CARD_POWER_BRAKE_SECONDS},
+    [CARD_REASON_HARDWARE] = {"hardware", CARD_FIGURE_COUNT},
+    [CARD_REASON_CURRENT] = {"current", CARD_FIGURE_COUNT},
+    [CARD_REASON_CLOCK_SETTING] = {"clock_setting", CARD_FIGURE_COUNT},
+    [CARD_REASON_DISPLAY] = {"display", CARD_FIGURE_COUNT},
+    [CARD_REASON_IDLE] = {"idle", CARD_FIGURE_COUNT},
+    [CARD_REASON_OTHER] = {"other", CARD_FIGURE_COUNT},
+};
+
+enum card_figure card_reason_counter(enum card_reason reason)
+{
+    return reasons[reason].counter;
+}
+
+const char *card_reasons_text(double value, char text[CARD_REASONS_SIZE])
+{
+    size_t length = 0;
+    text[0] = '\0';
+    if (isnan(value))
+        return text;
+    for (int i = 0; i < CARD_REASON_COUNT; i++) {
+        if (!((uint32_t)value >> i & 1))
+            continue;
+        snprintf(
+            text + length, CARD_REASONS_SIZE - length, "%s%s", length ? "+" : "", reasons[i].name);
+        length = strlen(text);
+    }
+    if (!length)
+        snprintf(text, CARD_REASONS_SIZE, "none");
+    return text;
+}
+
+/* The word of a state: "exclusive_process", "none"; NULL where it has none, and of NaN. */
+static const char *state_word(enum card_figure figure, double value)
+{
+    static const char *const actions[] = {"none", "gpu_reset", "node_reboot", "drain_p2p",
+        "drain_and_reset", "recover_imex_domain", "bus_reset", "system_reboot"};
+    static const char *const modes[] = {
+        "default", "exclusive_thread", "prohibited", "exclusive_process"};
+    if (figure == CARD_RECOVERY_ACTION && value >= 0 && value < sizeof actions / sizeof *actions)
+        return actions[(int)value];
+    if (figure == CARD_COMPUTE_MODE && value >= 0 && value < sizeof modes / sizeof *modes)
+        return modes[(int)value];
+    return NULL;
+}
+
+bool card_figure_is_text(enum card_figure figure)
+{
+    return card_figures[figure].kind == CARD_STATE || card_figures[figure].kind == CARD_REASONS;
+}
+
+const char *card_value_text(enum card_figure figure, double value, char text[CARD_REASONS_SIZE])
+{
+    const char *word = state_word(figure, value);
+    if (card_figures[figure].kind == CARD_REASONS)
+        return card_reasons_text(value, text);
+    if (word)
+        snprintf(text, CARD_REASONS_SIZE, "%s", word);
+    else if (isnan(value))
+        text[0] = '\0';
+    else
+        snprintf(text, CARD_REASONS_SIZE, "%.15g", value);
+    return text;
+}
+
+void card_explain(const struct card_reading *reading, char *text, size_t size)
+{
+    bool is_named[CARD_FIGURE_COUNT] = {false};
+    text[0] = '\0';
+    for (int figure = 0; figure < CARD_FIGURE_COUNT; figure++) {
+        const char *reason = reading->missing[figure], *separator = text[0] ? "; " : "";
+        if (is_named[figure] || !reason)
+            continue;
+        for (int same = figure; same < CARD_FIGURE_COUNT; same++) {
+            if (!reading->missing[same] || strcmp(reading->missing[same], reason) != 0)
+                continue;
+            size_t length = strlen(text);
+            text_fit(text + length, size - length, "%s%s", separator, card_figures[same].name);
+            is_named[same] = true;
+            separator = ", ";
+        }
+        size_t length = strlen(text);
+        text_fit(text + length, size - length, ": %s", reason);
+    }
+}

@@ -1,0 +1,121 @@
+/*
+ * Figures of a graphics card itself: clocks, temperatures, limits, links, health. One table
+ * describes each of them once; readers fill a struct card_reading, and tables, files, metrics and
+ * reports walk over the table.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum card_figure {
+    CARD_GRAPHICS_CLOCK,
+    CARD_MEMORY_CLOCK,
+    CARD_MAX_GRAPHICS_CLOCK,
+    CARD_MAX_MEMORY_CLOCK,
+    CARD_PERFORMANCE_STATE,
+    CARD_TEMPERATURE,
+    CARD_MEMORY_TEMPERATURE,
+    CARD_SLOWDOWN_TEMPERATURE,
+    CARD_SHUTDOWN_TEMPERATURE,
+    CARD_POWER_LIMIT,
+    CARD_FAN,
+    CARD_MEMORY_BUSY,
+    CARD_ENCODER,
+    CARD_DECODER,
+    CARD_BAR1_USED,
+    CARD_PCIE_GENERATION,
+    CARD_PCIE_WIDTH,
+    CARD_MAX_PCIE_GENERATION,
+    CARD_MAX_PCIE_WIDTH,
+    CARD_PCIE_TRANSMITTED,
+    CARD_PCIE_RECEIVED,
+    CARD_PCIE_REPLAYS,
+    CARD_NVLINK_TRANSMITTED,
+    CARD_NVLINK_RECEIVED,
+    CARD_NVLINK_ERRORS,
+    CARD_ECC_CORRECTED,
+    CARD_ECC_UNCORRECTED,
+    CARD_RETIRED_PAGES,
+    CARD_REMAPPED_ROWS,
+    CARD_REMAPPING_PENDING,
+    CARD_REMAPPING_FAILED,
+    CARD_RECOVERY_ACTION,
+    CARD_COMPUTE_MODE,
+    CARD_SLOWDOWN_REASONS,
+    CARD_POWER_CAP_SECONDS,
+    CARD_SYNC_BOOST_SECONDS,
+    CARD_THERMAL_SECONDS,
+    CARD_HARDWARE_THERMAL_SECONDS,
+    CARD_POWER_BRAKE_SECONDS,
+    CARD_FIGURE_COUNT,
+};
+
+enum card_kind {
+    CARD_GAUGE,   /* a value of the moment */
+    CARD_COUNTER, /* counts up from an arbitrary start, and may be reset: use differences */
+    CARD_LIMIT,   /* stays as it is, as a rule */
+    CARD_STATE,   /* a number that stands for a word */
+    CARD_REASONS, /* a set of enum card_reason, one bit each */
+};
+
+/* Why a card runs slower than it could: bits of CARD_SLOWDOWN_REASONS. */
+enum card_reason {
+    CARD_REASON_POWER_CAP,
+    CARD_REASON_SYNC_BOOST,
+    CARD_REASON_THERMAL,          /* slowed by the driver */
+    CARD_REASON_HARDWARE_THERMAL, /* by the chip itself */
+    CARD_REASON_POWER_BRAKE,      /* by the power supply's signal */
+    CARD_REASON_HARDWARE,         /* by the chip itself, for a reason that it does not say */
+    CARD_REASON_CURRENT,          /* of the voltage regulator */
+    CARD_REASON_CLOCK_SETTING,    /* somebody has set the clocks so */
+    CARD_REASON_DISPLAY,          /* by displays */
+    CARD_REASON_IDLE,             /* nothing runs: not a throttle */
+    CARD_REASON_OTHER,            /* one that is not known here */
+    CARD_REASON_COUNT,
+};
+
+/* Those that slow a program down although it has work. */
+#define CARD_THROTTLES ((1u << CARD_REASON_CLOCK_SETTING) - 1)
+
+struct card_figure_info {
+    const char *name; /* with its unit: "graphics_clock_mhz" */
+    const char *unit; /* NULL: a count, a state */
+    const char *meaning;
+    enum card_kind kind;
+    /* The name of its metric by OpenTelemetry, "hw.gpu.…" where that has one. */
+    const char *metric;
+    double metric_factor; /* from the figure to the metric's base unit */
+    const char *metric_unit;
+};
+
+extern const struct card_figure_info card_figures[CARD_FIGURE_COUNT];
+
+/* All figures of a card as they were read last. NaN: it is not known. */
+struct card_reading {
+    double values[CARD_FIGURE_COUNT];
+    const char *missing[CARD_FIGURE_COUNT]; /* static text: why it is NaN; NULL: it is not */
+};
+
+/* Makes all figures NaN, each for that reason (static text). */
+void card_reading_clear(struct card_reading *reading, const char *reason);
+
+/* The counter of the seconds that a card was slowed for a reason; CARD_FIGURE_COUNT: none. */
+enum card_figure card_reason_counter(enum card_reason reason);
+
+/*
+ * Writes a set of reasons: "power_cap+thermal", "none" of an empty one, "" of NaN. Returns `text`.
+ */
+#define CARD_REASONS_SIZE 160
+const char *card_reasons_text(double reasons, char text[CARD_REASONS_SIZE]);
+
+/* Writes what a person or a table reads: a number, a word, a set of reasons; "" where it is not
+ * known. Returns `text`. */
+const char *card_value_text(enum card_figure figure, double value, char text[CARD_REASONS_SIZE]);
+
+/* Whether the figure is shown as a text: a state or reasons. */
+bool card_figure_is_text(enum card_figure figure);
+
+/* Writes which figures are missing and why: "fan_percent: not supported by this GPU; …", as much as
+ * fits. Figures that are missing for the same reason share it. */
+void card_explain(const struct card_reading *reading, char *text, size_t size);
