@@ -72,6 +72,7 @@ int cmd_execute(const struct arguments *arguments);
 int cmd_run(const struct arguments *arguments);
 int cmd_attach(const struct arguments *arguments);
 int cmd_live(const struct arguments *arguments);
+int cmd_gpus(const struct arguments *arguments);
 int cmd_doctor(const struct arguments *arguments);
 int cmd_energy_record(const struct arguments *arguments);
 int cmd_energy_summary(const struct arguments *arguments);

@@ -25,6 +25,7 @@ extern const enum option_id plot_options[];
 extern const enum option_id push_options[];
 extern const enum option_id show_options[];
 extern const enum option_id doctor_options[];
+extern const enum option_id gpus_options[];
 extern const enum option_id analyze_options[];
 extern const enum option_id compare_options[];
 extern const enum option_id combine_options[];

@@ -362,6 +362,24 @@ static const struct command commands[] = {
         .operands = {ARGUMENT_FILE, 2, 2},
     },
     {
+        .name = "gpus",
+        .topic = TOPIC_TRACK,
+        .examples = "gpu-tracker gpus\n"
+                    "gpu-tracker gpus -f csv\n"
+                    "gpu-tracker gpus --table gpus -f json -o cards.json",
+        .function = cmd_gpus,
+        .usage = "[OPTIONS]",
+        .summary = "Show who uses which GPU now, and how the cards are.",
+        .help = "Lists the GPUs of all vendors with RAM, utilization, power and its limit, "
+                "temperature, clocks, PCIe link, what a card is slowed by and what is wrong with "
+                "it; and each process on them, with its user, GPU RAM and share of the "
+                "processors. JSON and CSV have more of each card. What a driver does not give is "
+                "missing, never 0. 'missing' says why. Nothing is tracked.\n"
+                "\n"
+                "The exit status is 1 when there is a GPU that cannot be read.",
+        .options = gpus_options,
+    },
+    {
         .name = "doctor",
         .topic = TOPIC_TRACK,
         .examples = "gpu-tracker doctor\n"

@@ -268,6 +268,13 @@ static const struct option options[OPTION_COUNT] = {
     [OPTION_CURVE_FORMAT] = {'f', "format", ARGUMENT_WORD, "format", "text json csv svg pdf png",
         .help = "'text', 'json', 'csv', or a picture: 'svg', 'pdf' or 'png'. Defaults to the "
                 "format of the output's extension, else to 'text'."},
+    [OPTION_GPUS_TABLE] = {0, "table", ARGUMENT_WORD, "name", "gpus processes", .newer = true,
+        .help = "Show only this table: 'gpus', with all figures of each card, or 'processes'. CSV "
+                "is one table: by default that of the processes."},
+    [OPTION_WATCH] = {0, "watch", ARGUMENT_NONE, .newer = true,
+        .help = "Read them again and again, until Ctrl+C."},
+    [OPTION_WATCH_INTERVAL] = {0, "interval", ARGUMENT_TEXT, "seconds", .newer = true,
+        .help = "How often --watch reads them. Defaults to 1."},
     [OPTION_FIX_SCRIPT] = {0, "fix-script", ARGUMENT_NONE,
         .help = "Print a shell script that makes unavailable sources available, instead of the "
                 "findings. Read it, then run it as root."},

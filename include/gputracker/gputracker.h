@@ -15,6 +15,7 @@
  *   show        report.h (HTML), plot.h (pictures), table.h, arrow.h, format.h;
  *               file.h, words.h
  *   set up      config.h, doctor.h
+ *   now         gpus.h
  *   everywhere  error.h, sized.h; cores.h for what reads large files
  *
  * A function that can fail returns GPUT_OK or a code of error.h, and says why in its last
@@ -40,6 +41,7 @@
 #include <gputracker/error.h>
 #include <gputracker/file.h>
 #include <gputracker/format.h>
+#include <gputracker/gpus.h>
 #include <gputracker/history.h>
 #include <gputracker/jobs.h>
 #include <gputracker/limits.h>

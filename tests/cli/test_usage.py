@@ -38,7 +38,7 @@ run --max-ram 8GB -- true: --limit=ram= | run --file x -- true: --output | run -
 run --sqlite x -- true: --tf=<file.sqlite> | run --db x -- true: --tf=<file.sqlite> | run --freq 1 -- true: --interval
 run --every 1 -- true: --interval | run --sample 1 -- true: --interval | run --sampling 1 -- true: --interval
 run --plot x -- true: --report | run --watch -- true: --live | run --mb -- true: --ram-unit=megabytes
-version: --version | list: history | stats: job | gpus: doctor | gpu: doctor
+version: --version | list: history | stats: job | smi: gpus | gpu: gpus
 """
 
 # What is near to nothing.
@@ -409,7 +409,7 @@ class WrongUse(CommandTest):
         self.run_command("run", "-q", "--resource-usage-file", "kept", "sh", "-c", "until [ -s kept ]; do sleep 0.05; done; cp kept results.json")
         rest = {"": ["-e", "true"], "run": ["true"], "energy record": ["--output-folder", "x", "--cmd", "true"], "show": ["results.json"], "attach": [str(os.getpid())],
                 "sub-track analyze": ["--tf", "x.csv"], "sub-track compare": ["-m", "a=x"], "energy curve": ["x", "y"], "profile python": ["top", "profile"],
-                "pytorch diff": ["x", "y"], "compare": ["x", "y"], "doctor": [], "serve": []}
+                "pytorch diff": ["x", "y"], "compare": ["x", "y"], "doctor": [], "gpus": [], "serve": []}
         count = 0
         for command, option, words in self.options_with_words():
             for word in words:

@@ -44,6 +44,7 @@ MAY_INCLUDE = {
     "services/push": {"base", "model", "files", "views/output"},
     "services/serve": {"base"},
     "config": {"base", "model", "analysis/analyze"},
+    "gpus": {"base", "model", "machine/os", "machine/gpu", "views/output"},
     "doctor": {"base", "model", "machine/os", "machine/gpu", "machine/energy", "analysis/blocks"},
     "session/sampler": {"base", "model", "machine/os", "machine/gpu", "machine/energy", "machine/process"},
     "session/ledger": {

@@ -1,0 +1,166 @@
+/*
+ * One reading of all GPUs: every process of this procfs counts as tracked, so that drivers which
+ * list only those that they are asked for list all.
+ */
+#include "gpus/gpus_state.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "machine/os/proc_stat.h"
+#include "machine/os/proc_status.h"
+#include "machine/os/procfs.h"
+#include "model/session_options.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* How long to wait for a slow driver. */
+#define TIMEOUT_SECONDS 10.0
+/* Longer command lines are cut. */
+#define MAX_COMMAND_BYTES 4096
+
+static int list_pids(const char *procfs_root, struct pid_vector *pids, struct gput_error *error)
+{
+    CLEANUP_FD int folder = open(procfs_root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0)
+        return GPUT_OK; /* then drivers that list processes themselves do */
+    TRY(procfs_list_fd(folder, pids) == GPUT_ERROR_MEMORY ? error_memory(error) : GPUT_OK);
+    if (pids->count > 1)
+        qsort(pids->pids, pids->count, sizeof *pids->pids, pid_compare);
+    return GPUT_OK;
+}
+
+/* Its command line, else its name in brackets, as ps shows it; NULL without either. */
+static char *read_command(const char *procfs_root, pid_t pid)
+{
+    CLEANUP_STR struct str text = {0};
+    struct proc_stat stat;
+    if (procfs_read_bounded(NULL, procfs_root, pid, "cmdline", &text, NULL) == GPUT_OK) {
+        size_t length = text.length < MAX_COMMAND_BYTES ? text.length : MAX_COMMAND_BYTES;
+        while (length > 0 && text.data[length - 1] == '\0')
+            length--;
+        for (size_t i = 0; i < length; i++)
+            if (text.data[i] == '\0')
+                text.data[i] = ' ';
+        if (length > 0)
+            return strndup(text.data, length);
+    }
+    if (proc_stat_read(procfs_root, pid, &stat, NULL) != GPUT_OK)
+        return NULL;
+    str_clear(&text);
+    str_printf(&text, "[%.*s]", (int)sizeof stat.name, stat.name);
+    return text.failed ? NULL : strdup(str_text(&text));
+}
+
+static void describe(struct gput_gpus *gpus, struct gpus_process *process)
+{
+    struct proc_status status;
+    process->command = read_command(gpus->procfs_root, process->pid);
+    if (proc_status_read(gpus->procfs_root, process->pid, &status, NULL) == GPUT_OK)
+        passwd_users_name(&gpus->users, status.uid, process->user, sizeof process->user);
+}
+
+static void forget_processes(struct gput_gpus *gpus)
+{
+    for (size_t i = 0; i < gpus->n_processes; i++)
+        free(gpus->processes[i].command);
+    free(gpus->processes);
+    gpus->processes = NULL;
+    gpus->n_processes = 0;
+}
+
+static int take_processes(struct gput_gpus *gpus, struct gput_error *error)
+{
+    size_t count;
+    const struct gpu_use *uses = gpu_set_uses(gpus->set, &count);
+    struct gpus_process *processes = calloc(count + 1, sizeof *processes);
+    if (!processes)
+        return error_memory(error);
+    forget_processes(gpus);
+    gpus->processes = processes;
+    passwd_users_update(&gpus->users, passwd_path);
+    for (size_t i = 0; i < count; i++) {
+        if (uses[i].device >= gpus->sample.n_devices)
+            continue;
+        struct gpus_process *process = &processes[gpus->n_processes++];
+        *process = (struct gpus_process){.gpu = uses[i].device,
+            .pid = uses[i].pid,
+            .ram_bytes = uses[i].ram_bytes,
+            .sm_percent = uses[i].sm_percent};
+        describe(gpus, process);
+    }
+    return GPUT_OK;
+}
+
+int gput_gpus_update(struct gput_gpus *gpus, struct gput_error *error)
+{
+    struct pid_vector pids = {0};
+    struct timespec now;
+    int code = list_pids(gpus->procfs_root, &pids, error);
+    if (code == GPUT_OK) {
+        const struct gpu_tree tree = {.main = 0,
+            .descendants = pids.pids,
+            .n_descendants = pids.count,
+            .generation = (uint64_t)clock_monotonic_ns()};
+        gpu_set_request_lists(gpus->set, &tree, true);
+        gpu_set_await_all(gpus->set, TIMEOUT_SECONDS);
+        gpu_set_sample(gpus->set, &tree, &gpus->sample);
+        clock_gettime(CLOCK_REALTIME, &now);
+        gpus->time_seconds = (double)now.tv_sec + (double)(now.tv_nsec / 1000) * 1e-6;
+        code = take_processes(gpus, error);
+    }
+    pid_vector_finish(&pids);
+    return code;
+}
+
+CLEANUP_DEFINE(struct gput_gpus, gput_gpus_destroy)
+
+int gput_gpus_create(
+    const struct gput_session_options *given, struct gput_gpus **gpus, struct gput_error *error)
+{
+    struct gput_session_options options;
+    struct gput_limits limits;
+    *gpus = NULL;
+    TRY(session_options_read(given, &options, &limits, error));
+    CLEANUP(gput_gpus_destroy_pointer) struct gput_gpus *made = calloc(1, sizeof *made);
+    if (made)
+        made->procfs_root = strdup(options.procfs_root ? options.procfs_root : "/proc");
+    if (!made || !made->procfs_root)
+        return error_memory(error);
+    const struct gpu_options gpu_options = {
+        .procfs_root = options.procfs_root,
+        .sysfs_root = options.sysfs_root,
+        .nvml_path = options.nvml_path,
+        .brand = options.gpu_brand,
+        .uuids = options.gpu_uuids,
+        .each_process = true,
+    };
+    TRY(gpu_set_open(&gpu_options, &made->set, error));
+    TRY(gput_gpus_update(made, error));
+    *gpus = STEAL(made);
+    return GPUT_OK;
+}
+
+void gput_gpus_destroy(struct gput_gpus *gpus)
+{
+    if (!gpus)
+        return;
+    forget_processes(gpus);
+    gpu_set_close(gpus->set);
+    passwd_users_finish(&gpus->users);
+    free(gpus->procfs_root);
+    free(gpus);
+}
+
+const char *gput_gpus_missing(const struct gput_gpus *gpus, bool *is_failure)
+{
+    const char *why = gpu_set_missing(gpus->set);
+    if (is_failure)
+        *is_failure = why && !gpu_set_is_empty(gpus->set);
+    return why;
+}

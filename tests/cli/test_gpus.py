@@ -1,0 +1,183 @@
+"""gpu-tracker gpus: who is on which card with how much, and how the card is."""
+
+import csv
+import io
+import json
+import os
+import signal
+import subprocess
+
+from command import BUILD, COMMAND, SOURCE, CommandTest, main
+
+FIXTURES = SOURCE / "tests" / "fixtures"
+CARD = """
+driver 580.95.05
+gpu GPU-aaaa
+name NVIDIA H200
+pci 0:41:0
+memory 141000000000 0 12300000000
+utilization 87
+power_mw 412000
+compute {pid} 10200000000
+sample {pid} 1000 85
+value nvmlDeviceGetClockInfo/0 1755
+value nvmlDeviceGetClockInfo/2 3201
+value nvmlDeviceGetMaxClockInfo/0 1980
+value nvmlDeviceGetTemperature/0 61
+value nvmlDeviceGetPerformanceState 0
+value nvmlDeviceGetEnforcedPowerLimit 700000
+value nvmlDeviceGetCurrPcieLinkGeneration 5
+value nvmlDeviceGetCurrPcieLinkWidth 8
+value nvmlDeviceGetMaxPcieLinkGeneration 5
+value nvmlDeviceGetMaxPcieLinkWidth 16
+value nvmlDeviceGetCurrentClocksEventReasons 0x4
+value field/74 1500000000
+value field/76 0
+value field/251 0
+value field/252 250000000
+value field/253 0
+value field/4 2
+value field/230 1
+value field/138 2048
+"""
+BARE = "gpu GPU-bbbb\nname NVIDIA B\nmemory 8000000000 0 0\n"
+NO_GPU = {"GPUT_NVML": "/nonexistent", "GPUT_SYSFS": "/nonexistent"}
+
+
+class Gpus(CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.sleeper = subprocess.Popen(["sleep", "600"])
+        self.addCleanup(self.sleeper.wait)
+        self.addCleanup(self.sleeper.kill)
+
+    def environment(self, scenario):
+        (self.folder / "scenario").write_text(scenario.replace("{pid}", str(self.sleeper.pid)))
+        return os.environ | {
+            "GPUT_NVML": str(BUILD / "tests" / "fake-nvml" / "libfake-nvml.so"),
+            "GPUT_SYSFS": "/nonexistent",
+            "FAKE_NVML_SCENARIO": str(self.folder / "scenario"),
+        }
+
+    def gpus(self, *options, scenario=CARD + BARE, status=0, **environment):
+        done = self.run_command("gpus", *options, env=self.environment(scenario) | environment)
+        self.assertEqual((done.returncode, done.stderr), (status, ""))
+        return done.stdout
+
+    def test_people_see_who_is_on_which_card_and_what_it_is_slowed_by(self):
+        lines = self.gpus().splitlines()
+        self.assertEqual(lines[0], "GPU 0  NVIDIA H200  0000:41:00.0")
+        self.assertEqual(lines[1], "  RAM 12.3 GB of 141 GB · busy 87 % · 412 of 700 W · 61 °C · 1755 of 1980 MHz · P0 · PCIe 5 x8 (of 5 x16)")
+        self.assertEqual(lines[2:5], ["  slowed by power_cap", "  2 memory errors that could not be corrected (ECC)", "  the driver asks for: gpu_reset"])
+        self.assertEqual(lines[5].split(), ["PID", "USER", "RAM", "BUSY", "COMMAND"])
+        fields = lines[6].split()
+        self.assertEqual([fields[0], *fields[2:]], [str(self.sleeper.pid), "10.2", "GB", "85", "%", "sleep", "600"])
+        self.assertEqual(lines[8:], ["GPU 1  NVIDIA B  0000:02:00.0", "  RAM 0 B of 8 GB · busy 0 % · 0 W", "  no process"])
+
+    def test_programs_get_every_figure_and_what_is_missing_with_its_reason(self):
+        both = json.loads(self.gpus("-f", "json"))
+        card, bare = both["gpus"]
+        self.assertEqual({key: card[key] for key in ("uuid", "graphics_clock_mhz", "memory_clock_mhz", "temperature_celsius", "performance_state",
+                                                     "power_limit_watts", "pcie_width", "max_pcie_width", "slowdown_reasons", "recovery_action",
+                                                     "power_cap_seconds", "hardware_thermal_seconds", "sync_boost_seconds", "memory_busy_percent",
+                                                     "ecc_uncorrected_errors", "nvlink_transmitted_bytes", "n_processes", "compute_mode")},
+                         {"uuid": "GPU-aaaa", "graphics_clock_mhz": 1755, "memory_clock_mhz": 3201, "temperature_celsius": 61, "performance_state": 0,
+                          "power_limit_watts": 700, "pcie_width": 8, "max_pcie_width": 16, "slowdown_reasons": "power_cap",
+                          "recovery_action": "gpu_reset", "power_cap_seconds": 1.5, "hardware_thermal_seconds": 0.25, "sync_boost_seconds": 0,
+                          "memory_busy_percent": 10, "ecc_uncorrected_errors": 2, "nvlink_transmitted_bytes": 2097152, "n_processes": 1,
+                          "compute_mode": "default"})
+        self.assertIsNone(card["fan_percent"])
+        self.assertIn("fan_percent", card["missing"])
+        self.assertIsNone(bare["graphics_clock_mhz"])
+        self.assertIsNone(bare["slowdown_reasons"])
+        self.assertIsNone(bare["power_cap_seconds"])
+        self.assertIn("graphics_clock_mhz, memory_clock_mhz", bare["missing"])
+        self.assertIn("not supported by this GPU", bare["missing"])
+        process, = both["processes"]
+        self.assertEqual((process["gpu"], process["uuid"], process["pid"], process["ram_bytes"], process["sm_percent"], process["command"]),
+                         (0, "GPU-aaaa", self.sleeper.pid, 10200000000, 85, "sleep 600"))
+
+    def test_csv_has_a_row_for_each_process_or_for_each_card(self):
+        row, = csv.DictReader(io.StringIO(self.gpus("-f", "csv")))
+        self.assertEqual((row["pid"], row["ram_bytes"], row["command"]), (str(self.sleeper.pid), "10200000000.0", "sleep 600"))
+        cards = list(csv.DictReader(io.StringIO(self.gpus("-f", "csv", "--table", "gpus"))))
+        self.assertEqual([(card["uuid"], card["temperature_celsius"]) for card in cards], [("GPU-aaaa", "61.0"), ("GPU-bbbb", "")])
+        self.gpus("--table", "gpus", "-o", "cards.json")
+        self.assertEqual([card["gpu"] for card in json.loads((self.folder / "cards.json").read_text())], [0, 1])
+
+    def test_a_process_of_another_container_is_counted_and_not_named(self):
+        text = self.gpus(scenario="gpu GPU-aaaa\nmemory 16000000000 0 9000000000\ncompute 4194304 9000000000\n")
+        self.assertIn("\n  and 1 of no visible process (another container's)\n", text)
+
+    def test_only_the_wanted_cards_are_shown(self):
+        text = self.gpus("--guuids", "GPU-bbbb")
+        self.assertNotIn("GPU-aaaa", text)
+        self.assertTrue(text.startswith("GPU 1  NVIDIA B"))
+
+    def test_thermal_counters_are_those_of_the_driver_and_checked_against_its_reasons(self):
+        # Where a newer driver has other things at the older numbers, and a driver that knows the newer ones alone.
+        newer = "".join(f"value field/{field} {seconds}000000000\n" for field, seconds in ((269, 3), (270, 4), (271, 5)))
+        smoothing = "value field/251 1\nvalue field/252 0\nvalue field/253 0\n"
+        gpu = "gpu GPU-aaaa\nmemory 16000000000 0 0\nvalue nvmlDeviceGetCurrentClocksEventReasons 0\n"
+        for driver, fields in ("590.12", newer + smoothing), ("580.95.05", newer), ("610.1", newer):
+            card = json.loads(self.gpus("--table", "gpus", "-f", "json", scenario=f"driver {driver}\n{gpu}{fields}"))[0]
+            seconds = [card[name] for name in ("thermal_seconds", "hardware_thermal_seconds", "power_brake_seconds")]
+            self.assertEqual(seconds, [3, 4, 5], driver)
+
+    def test_no_gpu_is_said_and_is_no_failure_but_a_broken_driver_is(self):
+        done = self.run_command("gpus", env=os.environ | NO_GPU)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertTrue(done.stdout.startswith("No GPU was found"), done.stdout)
+        done = self.run_command("gpus", "-f", "json", env=os.environ | NO_GPU)
+        self.assertEqual((done.returncode, json.loads(done.stdout)), (0, {"gpus": [], "processes": []}))
+        done = self.run_command("gpus", "-f", "json", env=self.environment("code nvmlInit 999\n"))
+        self.assertEqual((done.returncode, json.loads(done.stdout)["gpus"]), (1, []))
+        self.assertIn("NVML code 999", done.stderr)
+
+    def test_a_lost_card_and_a_refused_call_cost_that_figure_alone(self):
+        refused = json.loads(self.gpus("--table", "gpus", "-f", "json", scenario=CARD + "code nvmlDeviceGetTemperature 4\n"))[0]
+        self.assertIsNone(refused["temperature_celsius"])
+        self.assertIn("temperature_celsius: the NVIDIA driver denies permission", refused["missing"])
+        self.assertEqual(refused["graphics_clock_mhz"], 1755)
+        lost = json.loads(self.gpus("--table", "gpus", "-f", "json", scenario=CARD + "code nvmlDeviceGetMemoryInfo_v2 15\n"))[0]
+        self.assertIsNone(lost["temperature_celsius"])
+        self.assertIn("the GPU was lost", lost["missing"])
+
+    def test_an_older_driver_has_what_it_has(self):
+        card = json.loads(self.gpus("--table", "gpus", "-f", "json", GPUT_NVML=str(BUILD / "tests" / "fake-nvml" / "libfake-nvml-minimal.so")))[0]
+        self.assertIsNone(card["temperature_celsius"])
+        self.assertIn("this NVIDIA driver has no such function", card["missing"])
+
+    def test_watching_goes_on_until_it_is_ended(self):
+        environment = self.environment(CARD)
+        for options, first, next_ in (["-f", "csv"], "time,gpu,uuid,", None), ([], "GPU 0  NVIDIA H200", "GPU 0  NVIDIA H200"):
+            with subprocess.Popen([COMMAND, "gpus", "--watch", "--interval", "0.1", *options], env=environment, stdout=subprocess.PIPE, text=True) as watching:
+                self.assertTrue(watching.stdout.readline().startswith(first))
+                lines = [watching.stdout.readline() for _ in range(30)]
+                watching.send_signal(signal.SIGTERM)
+                watching.stdout.read()
+                self.assertEqual(watching.wait(), -signal.SIGTERM)
+            if next_:
+                self.assertGreaterEqual(sum(line.startswith(next_) for line in lines), 2)
+            else:
+                self.assertFalse(any(line.startswith(first) for line in lines))
+                self.assertEqual({line.split(",")[3] for line in lines}, {str(self.sleeper.pid)})
+
+    def test_bad_options_say_what_is_wrong(self):
+        for options, message in (["--interval", "0"], "--interval is a number of seconds from 0.1 to 86400"), \
+                (["--interval", "2"], "--interval needs --watch"), (["--watch", "-o", "x.csv"], "not to a file"), \
+                (["--table", "cards"], "cards"), (["-f", "xml"], "xml"):
+            done = self.run_command("gpus", *options, env=self.environment(CARD))
+            self.assertNotEqual(done.returncode, 0, options)
+            self.assertIn(message, done.stderr)
+        self.assertFalse((self.folder / "x.csv").exists())
+
+    def test_an_amd_card_has_its_processes(self):
+        root = FIXTURES / "gpu-amd-discrete"
+        text = json.loads(self.gpus("-f", "json", GPUT_NVML="/nonexistent", GPUT_SYSFS=str(root / "sys"), GPUT_PROCFS=str(root / "proc")))
+        self.assertEqual(text["gpus"][0]["vendor"], "amd")
+        self.assertIn(4242, [process["pid"] for process in text["processes"]])
+
+
+if __name__ == "__main__":
+    main()
