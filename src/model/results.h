@@ -163,6 +163,9 @@ struct gput_accounting {
     double oom_killed; /* that the kernel killed because memory ran out, of their control group: at
                           least; NaN: unknown */
     char oom_killed_reason[GPUT_REASON_SIZE]; /* which group it is, or why it is unknown */
+    /* Of the threads of which it is known: how long they ran, and how long they were ready to run
+     * and waited for a CPU. NaN: the source "run_queue" says why. */
+    double run_queue_run_seconds, run_queue_wait_seconds;
     double minor_page_faults;            /* pages that needed no storage: new, copied or cached */
     double major_page_faults;            /* page faults that needed storage */
     double voluntary_context_switches;   /* it waited for something */

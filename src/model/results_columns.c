@@ -145,6 +145,8 @@ static const struct results_column record[] = {
     AT("accounting.cpu_seconds.sampled", NUMBER, accounting.sampled_cpu_seconds, "seconds", "cpu_time", "CPU time that the samples add up to"),
     AT("accounting.cpu_seconds.captured_percent", NUMBER, accounting.captured_percent, "percent", "kernel_cpu_time", "share of the kernel's CPU time that samples saw"),
     AT("accounting.cpu_seconds.short_lived", AT_LEAST, accounting.short_lived_cpu_seconds, "seconds", "process_ends", "CPU time of processes that lived for less than 50 ms: at least"),
+    AT("accounting.run_queue.wait_seconds", NUMBER, accounting.run_queue_wait_seconds, "seconds", "run_queue", "time that threads were ready to run and waited for a CPU, of all threads together"),
+    AT("accounting.run_queue.run_seconds", NUMBER, accounting.run_queue_run_seconds, "seconds", "run_queue", "time that the same threads ran"),
     AT("accounting.processes.seen", NUMBER, accounting.processes_seen, NULL, "processes", "distinct processes known, main included"),
     AT("accounting.processes.missed", WHOLE, accounting.processes_missed, NULL, "processes", "processes started in the tree and not known"),
     AT("accounting.processes.missed_reason", NUMBER, accounting.processes_missed_reason, NULL, NULL, "how the figure above is known, or why it is not"),

@@ -143,6 +143,7 @@ static struct sampler_options sampler_options_of(struct gput_session *session)
             .n_others = session->target.n_others,
             .main_is_old = session->settings.mode != SESSION_LAUNCHED,
             .is_subreaper = session->settings.mode == SESSION_LAUNCHED,
+            .has_exit_records = session->events.has_exit_records,
             .may_choose_pids = !session->events.has_events && loadavg_pids_may_be_chosen(),
             .is_own_child = session_is_own_child,
             .caller = session,

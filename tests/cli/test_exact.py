@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 
-from command import COMMAND, SANITIZED, main, python
+from command import AS_NOBODY, COMMAND, SANITIZED, main, python
 from compilers import compiler_words
 from exact_test import CONSUMER, ExactTest
 
@@ -33,6 +33,40 @@ class Exact(ExactTest):
             source = report["sources"]["written_to_storage"]
             self.assertEqual(source["state"], "sampled")
             self.assertGreaterEqual(int(re.match(r"at least: without (\d+) bytes ", source["reason"])[1]), cancelled)
+
+    def test_waiting_for_a_cpu_is_what_the_threads_say_themselves(self):
+        """Two processes on one CPU wait for each other. Each writes what the kernel says of it, and ends a moment later."""
+        spin = "i=0; while [ $i -lt 150000 ]; do i=$((i+1)); done; read told < /proc/self/schedstat; echo $told > "
+        command = ["taskset", "-c", str(min(os.sched_getaffinity(0))), "sh", "-c", f"({spin} child) & {spin} parent; wait"]
+        if not shutil.which("taskset"):
+            self.skipTest("taskset is not installed")
+        for track in (self.track, self.track_as_user):
+            with self.subTest(track=track.__name__):
+                report = track(command=command)
+                told = [list(map(int, (self.folder / name).read_text().split()[:2])) for name in ("parent", "child")]
+                queue, source = report["accounting"]["run_queue"], report["sources"]["run_queue"]
+                if queue["wait_seconds"] is None:
+                    self.skipTest(source["reason"])
+                elapsed = (time.time() - self.began) * 2
+                self.assertLess(queue["wait_seconds"] + queue["run_seconds"], elapsed)
+                if source["state"] == "exact":
+                    self.assertTrue(self.knows_ends(report))
+                    self.assertGreaterEqual(queue["wait_seconds"], sum(wait for _, wait in told) / 1e9)
+                    self.assertGreaterEqual(queue["run_seconds"], sum(run for run, _ in told) / 1e9)
+                else:
+                    self.assertRegex(source["reason"], "^at least: ")
+                    self.assertGreaterEqual(queue["wait_seconds"], told[0][1] / 1e9)  # main is still there when it has ended
+
+    def track_as_user(self, command):
+        """Tracks it without the rights of root."""
+        if os.geteuid() != 0:
+            return self.track(command=command)
+        self.open_to_nobody(COMMAND)
+        for name in ("parent", "child", "report.json"):
+            (self.folder / name).unlink(missing_ok=True)
+        subprocess.run([*AS_NOBODY, "./gpu-tracker", "run", "--disable-logs", "--ru", "bytes", "-f", "json", "-o", "report.json", "--", *command],
+                       cwd=self.folder, capture_output=True, check=True)
+        return self.read(self.folder / "report.json")
 
     def test_samples_of_a_tiny_command_hold_no_more_than_the_kernel_counted(self):
         for _ in range(3):

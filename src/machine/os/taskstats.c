@@ -103,22 +103,34 @@ static size_t inserted_bytes(const unsigned char *record, size_t length, pid_t t
     return SIZE_MAX;
 }
 
-/* Converts a record to the layout of version 13; zeroes what is missing. */
+/* Stretches of a record between which numbers were inserted. */
+static const size_t stretches[] = {
+    0,
+    offsetof(struct taskstats_record, block_delays),
+    offsetof(struct taskstats_record, swapin_delays),
+    offsetof(struct taskstats_record, run_real_ns),
+    offsetof(struct taskstats_record, thrashing_delays),
+    offsetof(struct taskstats_record, begin64_s),
+    offsetof(struct taskstats_record, process),
+};
+#define STRETCHES (sizeof stretches / sizeof stretches[0])
+
+/* Converts a record to the layout of version 13; zeroes what is missing at the end. False: it is
+ * too short. */
 static bool arrange(
     const unsigned char *record, size_t length, pid_t thread, struct taskstats_record *raw)
 {
     memset(raw, 0, sizeof *raw);
     size_t each = inserted_bytes(record, length, thread);
-    size_t cut = offsetof(struct taskstats_record, run_real_ns);
     size_t last = offsetof(struct taskstats_record, process);
-    size_t middle = offsetof(struct taskstats_record, system_scaled_us);
     if (each == SIZE_MAX || length < last + 6 * each + sizeof raw->process + sizeof(uint64_t))
         return false;
-    memcpy(raw, record, offsetof(struct taskstats_record, cpu_delays));
-    memcpy((unsigned char *)raw + cut, record + cut + 3 * each, middle - cut);
-    size_t rest = length - last - 6 * each;
-    size_t left = sizeof *raw - last;
-    memcpy((unsigned char *)raw + last, record + last + 6 * each, rest < left ? rest : left);
+    for (size_t i = 0; i < STRETCHES; i++) {
+        size_t from = stretches[i], shifted = from + i * each;
+        size_t size = (i + 1 < STRETCHES ? stretches[i + 1] : sizeof *raw) - from;
+        size_t left = length - shifted;
+        memcpy((unsigned char *)raw + from, record + shifted, size < left ? size : left);
+    }
     return true;
 }
 
@@ -146,6 +158,13 @@ static void convert_record(const struct taskstats_record *raw, struct taskstats_
             .read_bytes = raw->read_bytes,
             .write_bytes = raw->write_bytes,
             .cancelled_write_bytes = raw->cancelled_write_bytes},
+        .delays = {.has_cpu = raw->cpu_delays > 0,
+            .cpu_ns = raw->cpu_delay_ns,
+            .block_ns = raw->block_delay_ns,
+            .swapin_ns = raw->swapin_delay_ns,
+            .reclaim_ns = raw->reclaim_delay_ns,
+            .thrashing_ns = raw->thrashing_delay_ns,
+            .compaction_ns = raw->compaction_delay_ns},
         .peak_rss_bytes = raw->peak_rss_kib * 1024,
     };
     memcpy(exit->name, raw->name, sizeof exit->name - 1);

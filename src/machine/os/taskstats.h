@@ -16,6 +16,15 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* What a thread waited for, as the kernel counted it. */
+struct task_delays {
+    bool has_cpu;    /* the kernel counts waiting for a CPU */
+    uint64_t cpu_ns; /* it was ready to run, and waited for a CPU */
+    /* 0 unless accounting of delays was on (kernel.task_delayacct) when the thread started. */
+    uint64_t block_ns; /* for storage */
+    uint64_t swapin_ns, reclaim_ns, thrashing_ns, compaction_ns;
+};
+
 /* The exit record of one thread. */
 struct taskstats_exit {
     pid_t thread;
@@ -33,6 +42,7 @@ struct taskstats_exit {
     uint64_t cpu_ns;             /* to the nanosecond, as of its last clock tick or sleep */
     uint64_t user_ns, system_ns; /* by clock ticks: an approximate division */
     struct task_counts counts;
+    struct task_delays delays;
     /* Of the whole process: peak RSS; 0 when it had no memory any more. */
     uint64_t peak_rss_bytes;
 };

@@ -53,6 +53,9 @@ void process_free(struct process *process)
         return;
     free(process->program.command);
     free(process->exits);
+    if (process->threads)
+        free(process->threads->threads);
+    free(process->threads);
     free(process->baseline);
     free(process);
 }
@@ -70,7 +73,7 @@ struct baseline *process_add_baseline(struct process *process)
     return process->baseline;
 }
 
-static void close_cached(int *fd, struct process_view *view)
+void process_close_cached(int *fd, struct process_view *view)
 {
     if (*fd < 0)
         return;
@@ -142,7 +145,7 @@ static void set_memory_pid(struct process *process, pid_t pid, struct process_vi
     struct polled *polled = process->polled;
     if (pid == polled->memory_pid)
         return;
-    close_cached(&polled->files.statm_fd, view);
+    process_close_cached(&polled->files.statm_fd, view);
     polled->memory_pid = pid;
 }
 
@@ -301,15 +304,17 @@ int process_begin_polls(
 void process_close_cached_files(struct process *process, struct process_view *view)
 {
     struct polled *polled = process->polled;
-    close_cached(&polled->files.stat_fd, view);
-    close_cached(&polled->files.statm_fd, view);
-    close_cached(&polled->files.children_fd, view);
+    process_close_cached(&polled->files.stat_fd, view);
+    process_close_cached(&polled->files.statm_fd, view);
+    process_close_cached(&polled->files.children_fd, view);
+    for (size_t i = 0; process->threads && i < process->threads->count; i++)
+        process_close_cached(&process->threads->threads[i].schedstat_fd, view);
 }
 
 void process_end_polls(struct process *process, struct process_view *view)
 {
     process_close_cached_files(process, view);
-    close_cached(&process->polled->files.io_fd, view);
+    process_close_cached(&process->polled->files.io_fd, view);
     memory_finish(&process->polled->memory);
     free(process->polled);
     process->polled = NULL;

@@ -115,6 +115,27 @@ struct polled {
     struct environment_reading environment; /* kept by who reads it */
 };
 
+/* How long a thread ran, and how long it was ready to run and waited for a CPU (process_threads).
+ */
+struct thread {
+    pid_t id;
+    int schedstat_fd; /* -1: it is not open */
+    bool is_listed;   /* by the last reading of the process */
+    bool is_counted;  /* a figure of it is known */
+    bool has_record;  /* it has ended, and its exit record has arrived */
+    /* Before tracking. Negative: by which an earlier thread with that id is still to be counted. */
+    int64_t before_run_ns, before_wait_ns;
+    int64_t run_ns, wait_ns; /* since tracking began */
+};
+
+/* Threads that live, or of which an exit record is awaited. */
+struct process_threads {
+    struct thread *threads; /* owned */
+    size_t count, capacity;
+    uint32_t last_count; /* how many there were at the last reading */
+    bool is_stale;       /* it ran since */
+};
+
 /* What stays of the last poll when procfs has the process no more. */
 struct last_poll {
     int64_t read_ns;
@@ -204,6 +225,7 @@ struct process {
     struct polled *polled;
     struct baseline *baseline; /* of main, and of those that are old */
     struct exit_figures *exits;
+    struct process_threads *threads;
 
     struct process_end end;
     struct process_start start;
@@ -271,9 +293,10 @@ struct process_view {
                             processes */
     int64_t ns_per_tick; /* unit of the times in stat */
     uint64_t page_bytes;
-    uint64_t lag_bytes;  /* by which the kernel's RSS counters may lag */
-    bool has_hugetlb;    /* the machine has pages of hugetlbfs: processes may use some */
-    unsigned free_files; /* how many more descriptors may be cached */
+    uint64_t lag_bytes;    /* by which the kernel's RSS counters may lag */
+    bool has_hugetlb;      /* the machine has pages of hugetlbfs: processes may use some */
+    bool has_exit_records; /* of every thread that ends (taskstats) */
+    unsigned free_files;   /* how many more descriptors may be cached */
 };
 
 /* The view of a procfs root: the caller sets `free_files` and `calls`. */
@@ -291,7 +314,10 @@ int process_begin_polls(
  * Errors: GPUT_ERROR_MEMORY. */
 int process_set_baseline(struct process *process);
 
-/* Closes the cached descriptors. */
+/* Closes a cached descriptor, if it is open. */
+void process_close_cached(int *fd, struct process_view *view);
+
+/* Closes all that are cached. */
 void process_close_cached_files(struct process *process, struct process_view *view);
 
 /* Closes and frees what polls have read. */

@@ -514,6 +514,7 @@ void process_log_exit(struct process_log *log, const struct taskstats_exit *exit
     if (!process)
         return;
     log->ran_out |= !process_add_exit_record(process, exit, lag_of(log));
+    process_threads_add_record(process, exit, &log->totals.run_queue);
     if (exit->is_last && process->cpu_ns > 0 && !process_log_get(log, exit->parent))
         log->totals.cpu_outside_ns += process->cpu_ns;
     if (exit->is_leader)

@@ -126,6 +126,9 @@ bool process_log_has_auto_reaped(const struct process_log *log);
 /* CPU time of all processes from their exit records; false when some of those are missing. */
 bool process_log_cpu_ns(const struct process_log *log, int64_t *cpu_ns);
 
+/* How long the threads of all processes ran, and waited for a CPU: at least. */
+struct run_queue_times process_log_run_queue(const struct process_log *log);
+
 /* At least so much CPU time is of processes that used cpu_divisible_ns() each. */
 int64_t process_log_divisible_ns(const struct process_log *log);
 

@@ -88,6 +88,13 @@ bool process_log_cpu_ns(const struct process_log *log, int64_t *cpu_ns)
     return log->options.has_taskstats && process_log_has_all(log);
 }
 
+struct run_queue_times process_log_run_queue(const struct process_log *log)
+{
+    struct run_queue_times times = log->options.tree->run_queue;
+    run_queue_times_add(&times, &log->totals.run_queue);
+    return times;
+}
+
 int64_t process_log_divisible_ns(const struct process_log *log)
 {
     int64_t ns = log->totals.divisible_ns, least_ns = cpu_divisible_ns();

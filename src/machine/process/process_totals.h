@@ -10,6 +10,7 @@
 #include "machine/os/task_counts.h"
 #include "machine/process/peak_sums.h"
 #include "machine/process/process.h"
+#include "machine/process/process_threads.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,11 +31,12 @@ struct process_totals {
     int64_t others_lack_ns;     /* the others used at most so much more than is in `cpu_ns` */
     int64_t divisible_ns;   /* of that, processes of which ticks distinguish user and system time */
     int64_t cpu_outside_ns; /* of that, orphans collected outside the tree (taskstats) */
-    uint64_t auto_reaped;   /* descendants that seem to be auto-reaped */
-    bool ignores_children;  /* some ignored SIGCHLD */
-    uint64_t without_exit_record; /* descendants without their last exit record */
-    uint64_t without_faults;      /* descendants whose exit records have no page fault */
-    uint64_t unbounded_peaks;     /* descendants whose peak may be higher than known */
+    struct run_queue_times run_queue; /* of exit records: beyond what readings of threads gave */
+    uint64_t auto_reaped;             /* descendants that seem to be auto-reaped */
+    bool ignores_children;            /* some ignored SIGCHLD */
+    uint64_t without_exit_record;     /* descendants without their last exit record */
+    uint64_t without_faults;          /* descendants whose exit records have no page fault */
+    uint64_t unbounded_peaks;         /* descendants whose peak may be higher than known */
     /* Without taskstats: counts of those that no process of the tree has collected. And what the
      * collected ones had counted before tracking began. */
     struct task_counts uncollected, collected_before;

@@ -85,6 +85,12 @@ bool process_tree_close_cached_files(struct process_tree *tree)
     return any || before > 0;
 }
 
+void process_tree_read_threads(struct process_tree *tree, bool is_brief)
+{
+    for (size_t i = 0; i < tree->count; i++)
+        process_threads_read(tree->processes[i], &tree->view, is_brief, &tree->run_queue);
+}
+
 void process_tree_read_collected(struct process_tree *tree)
 {
     for (size_t i = 0; i < tree->count; i++) {
@@ -492,6 +498,7 @@ int process_tree_init(
         .generation = 1};
     tree->view.free_files = options->kept_files;
     tree->view.has_hugetlb = options->has_hugetlb;
+    tree->view.has_exit_records = options->has_exit_records;
     tree->view.calls = options->calls;
     /* In a procfs of another namespace, that pid is another process's. */
     tree->own_pid = tree->view.has_cpu_clocks ? getpid() : 0;

@@ -9,6 +9,7 @@
 #include "machine/os/proc_list.h"
 #include "machine/process/process.h"
 #include "machine/process/process_table.h"
+#include "machine/process/process_threads.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -27,8 +28,9 @@ struct process_tree_options {
      * child is. */
     bool (*is_own_child)(void *caller, pid_t pid);
     void *caller;
-    unsigned kept_files; /* how many descriptors may be cached */
-    bool has_hugetlb;    /* see struct process_view */
+    unsigned kept_files;   /* how many descriptors may be cached */
+    bool has_hugetlb;      /* see struct process_view */
+    bool has_exit_records; /* likewise */
     /* Pids may be chosen, and nothing announces starts: processes may be started without a change
      * of the last pid. */
     bool may_choose_pids;
@@ -65,9 +67,10 @@ struct process_tree {
     uint64_t generation; /* increases whenever has_changed */
     uint64_t seen;       /* distinct processes so far, main included */
     struct removed_cpu removed;
-    int loadavg_fd;      /* -1: not available */
-    int own_children_fd; /* of the calling process; -1: not open */
-    pid_t last_pid;      /* last pid allocated before the last reading of children */
+    struct run_queue_times run_queue; /* by readings of threads */
+    int loadavg_fd;                   /* -1: not available */
+    int own_children_fd;              /* of the calling process; -1: not open */
+    pid_t last_pid;                   /* last pid allocated before the last reading of children */
     pid_t lowest_new_pid, highest_new_pid; /* of those found that are not old; 0: none */
     bool has_children_files;               /* this kernel has task/T/children */
     bool lacks_descriptors;                /* the last scan could not open what it needed */
@@ -107,6 +110,12 @@ void process_tree_note_start(struct process_tree *tree);
  * of machine/os/procfs.h.
  */
 int process_tree_adopt(struct process_tree *tree, pid_t pid);
+
+/*
+ * After a scan: reads how long threads ran and waited for a CPU, of processes that ran. `is_brief`:
+ * those with several threads are left to the next reading.
+ */
+void process_tree_read_threads(struct process_tree *tree, bool is_brief);
 
 /*
  * For when no file can be opened any more: closes all cached descriptors and caches none from then

@@ -141,6 +141,7 @@ struct exactness {
     bool has_auto_reaped; /* some seem to be missing: they were auto-reaped */
     bool cpu;             /* CPU time; filled in by ledger_fill_accounting() */
     bool counts;          /* page faults, context switches, bytes */
+    bool run_queue;       /* how long threads waited for a CPU */
     int64_t collected_ns; /* up to so much CPU time is missing that living processes have collected
                              from children, in clock ticks; set by ledger_fill_accounting(), too */
     const char *why_not;  /* why not all_collected, for people; borrowed from the ledger */

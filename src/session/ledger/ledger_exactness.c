@@ -124,6 +124,15 @@ static const char *signs_of_auto_reaped(const struct ledger *ledger)
     return has_signs ? "some processes were not waited for" : NULL;
 }
 
+/* The exit record of every thread has arrived, and has that figure. */
+static bool has_all_run_queue_times(const struct ledger *ledger)
+{
+    struct run_queue_times times = process_log_run_queue(&ledger->log);
+    return ledger->events->has_exit_records && has_all_ends(ledger) &&
+           process_log_without_exit_record(&ledger->log) == 0 && times.uncertain == 0 &&
+           times.uncounted == 0;
+}
+
 struct exactness ledger_exactness(const struct ledger *ledger)
 {
     const char *signs = signs_of_auto_reaped(ledger);
@@ -132,5 +141,6 @@ struct exactness ledger_exactness(const struct ledger *ledger)
     return (struct exactness){.all_collected = all_collected,
         .has_auto_reaped = why_not && signs,
         .counts = all_collected && !ledger->collected.counts.without_io,
+        .run_queue = all_collected && has_all_run_queue_times(ledger),
         .why_not = why_not};
 }

@@ -201,6 +201,32 @@ static void add_process_source(const struct ledger *ledger, struct gput_results 
             results, "process_ends", GPUT_SOURCE_UNAVAILABLE, "%s", events->why_no_exit_records);
 }
 
+/* Exact where the last exit record of every thread arrived. Without those, threads that ended are
+ * known up to their last reading. */
+static void add_run_queue_source(
+    const struct ledger *ledger, const struct exactness *exactness, struct gput_results *results)
+{
+    struct run_queue_times times = process_log_run_queue(&ledger->log);
+    if (ledger->settings->mode == SESSION_SELF) {
+        results_add_source(results, "run_queue", GPUT_SOURCE_UNAVAILABLE,
+            "threads of the tracker are in this process, too");
+    } else if (times.threads == 0) {
+        results_add_source(results, "run_queue", GPUT_SOURCE_UNAVAILABLE, "%s",
+            times.uncounted ? "this kernel does not count how long threads wait for a CPU"
+                            : "schedstat of no thread could be read");
+    } else if (exactness->run_queue) {
+        results_add_source(results, "run_queue", GPUT_SOURCE_EXACT,
+            "what the kernel reported of each thread when it began to end (taskstats)");
+    } else {
+        results_add_source(results, "run_queue", GPUT_SOURCE_SAMPLED,
+            "at least: schedstat of each thread at each tick%s",
+            ledger->events->has_exit_records
+                ? ", and what the kernel reported of those that ended (taskstats)"
+                : "; without what those that ended waited after their last tick, and without "
+                  "threads that no tick saw");
+    }
+}
+
 static void add_attached_counts_source(const struct ledger *ledger, struct gput_results *results)
 {
     bool is_refused = isnan(results->accounting.read_bytes);
@@ -336,6 +362,7 @@ void ledger_add_sources(
         add_ram_source(ledger, results);
         add_cpu_sources(ledger, exactness, results);
         add_process_source(ledger, results);
+        add_run_queue_source(ledger, exactness, results);
         add_counts_source(ledger, exactness, results);
         add_written_source(results);
         results_add_source(

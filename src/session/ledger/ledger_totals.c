@@ -386,6 +386,16 @@ static void fill_short_lived(const struct ledger *ledger, struct gput_accounting
             accounting->kernel_cpu_seconds - clock_seconds_of_ns(others_ns));
 }
 
+/* How long threads waited for a CPU, where the kernel counts that. */
+static void fill_run_queue(const struct ledger *ledger, struct gput_accounting *accounting)
+{
+    struct run_queue_times times = process_log_run_queue(&ledger->log);
+    if (ledger->settings->mode == SESSION_SELF || times.threads == 0)
+        return;
+    accounting->run_queue_run_seconds = clock_seconds_of_ns(times.run_ns);
+    accounting->run_queue_wait_seconds = clock_seconds_of_ns(times.wait_ns);
+}
+
 /* ---- all of it ---- */
 
 /* Totals of the kernel after the end. */
@@ -420,6 +430,7 @@ struct exactness ledger_fill_accounting(
         ledger->has_ended ? exactness.has_auto_reaped : process_log_has_auto_reaped(&ledger->log),
         accounting);
     fill_short_lived(ledger, accounting);
+    fill_run_queue(ledger, accounting);
     oom_kills_fill(&ledger->oom_kills, accounting);
     undo_baseline_truncation(&sums, accounting);
     if (accounting->kernel_cpu_seconds > 0 && exactness.cpu)

@@ -48,6 +48,8 @@ void session_accounting_clear(struct gput_accounting *accounting)
         .short_lived_processes = NAN,
         .left_running = NAN,
         .oom_killed = NAN,
+        .run_queue_run_seconds = NAN,
+        .run_queue_wait_seconds = NAN,
         .minor_page_faults = NAN,
         .major_page_faults = NAN,
         .voluntary_context_switches = NAN,

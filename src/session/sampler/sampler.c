@@ -96,6 +96,9 @@ static bool scan_and_measure_ram(struct sampler *sampler, bool none_started, int
 {
     sampler->tree.view.has_hugetlb = sampler->system->has_hugetlb;
     process_tree_scan(&sampler->tree, none_started, now_ns);
+    /* Our own threads are in main where that is this process. */
+    if (sampler->options.tree.main != sampler->tree.own_pid)
+        process_tree_read_threads(&sampler->tree, sampler->ram.skip_exact);
     bool any_lives = sampler_main_lives(sampler) || sampler->tree.has_others;
     if (any_lives)
         ram_meter_measure(&sampler->ram, &sampler->tree, now_ns);

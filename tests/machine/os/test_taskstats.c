@@ -17,6 +17,13 @@ static struct taskstats_record record(void)
     struct taskstats_record record = {.version = 13,
         .exit_status = 0x200,
         .flags = LAST_OF_GROUP,
+        .cpu_delays = 3,
+        .cpu_delay_ns = 101,
+        .block_delay_ns = 102,
+        .swapin_delay_ns = 103,
+        .reclaim_delay_ns = 104,
+        .thrashing_delay_ns = 105,
+        .compaction_delay_ns = 106,
         .run_virtual_ns = 1234567,
         .name = "worker",
         .thread = 41,
@@ -35,6 +42,17 @@ static struct taskstats_record record(void)
         .process = 40,
         .process_elapsed_us = 9000};
     return record;
+}
+
+static void assert_delays(const struct task_delays *delays)
+{
+    assert_true(delays->has_cpu);
+    assert_int_equal(delays->cpu_ns, 101);
+    assert_int_equal(delays->block_ns, 102);
+    assert_int_equal(delays->swapin_ns, 103);
+    assert_int_equal(delays->reclaim_ns, 104);
+    assert_int_equal(delays->thrashing_ns, 105);
+    assert_int_equal(delays->compaction_ns, 106);
 }
 
 struct message {
@@ -92,6 +110,7 @@ static void reads_the_end_of_a_thread(void **state)
     assert_int_equal(exit.counts.write_bytes, 40);
     assert_int_equal(exit.counts.cancelled_write_bytes, 41);
     assert_int_equal(exit.counts.voluntary_switches, 5);
+    assert_delays(&exit.delays);
 }
 
 /* Inserts `each` more bytes after each of the delays, as some versions of the kernel did. */

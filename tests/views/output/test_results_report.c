@@ -65,6 +65,8 @@ static struct gput_results make_results(void)
         .sampled_cpu_seconds = 12,
         .captured_percent = 96,
         .short_lived_cpu_seconds = 0.5,
+        .run_queue_run_seconds = 12.25,
+        .run_queue_wait_seconds = 1.5,
         .processes_seen = 7,
         .processes_missed = 1,
         .processes_missed_reason = "pids given out",

@@ -1,0 +1,13 @@
+/* /proc/PID/task/T/schedstat: never past the end. */
+#include "machine/os/schedstat.h"
+
+#include "fuzz_text.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *text = fuzz_text(data, size);
+    struct schedstat result;
+    schedstat_parse(text, &result);
+    free(text);
+    return 0;
+}

@@ -1,0 +1,264 @@
+#include "machine/process/fake_procfs.h"
+#include "machine/process/process_threads.h"
+
+#include <stdlib.h>
+
+#define PID 10
+
+/* A process of a fake procfs, polled once. */
+struct stage {
+    struct fake_procfs fake;
+    struct process_view view;
+    struct process process;
+    struct run_queue_times times;
+};
+
+static void put_thread(struct stage *stage, int id, const char *schedstat)
+{
+    fake_write(&stage->fake, schedstat, "%d/task/%d/schedstat", PID, id);
+}
+
+static void begin(struct stage *stage, unsigned threads)
+{
+    *stage = (struct stage){.process = {.pid = PID}};
+    fake_procfs_init(&stage->fake);
+    fake_put(&stage->fake,
+        (struct fake_process){
+            .pid = PID, .parent = 1, .threads = threads, .utime = 5, .resident_pages = 9});
+    stage->view = process_view_of(stage->fake.root);
+    stage->view.free_files = 100;
+    assert_int_equal(process_begin_polls(&stage->process, NULL, &stage->view), GPUT_OK);
+}
+
+static void read_again(struct stage *stage)
+{
+    stage->process.polled->has_run = true;
+    process_threads_read(&stage->process, &stage->view, false, &stage->times);
+}
+
+static void add_record(struct stage *stage, int id, uint64_t run_ns, uint64_t wait_ns)
+{
+    const struct taskstats_exit exit = {.thread = id,
+        .process = PID,
+        .cpu_ns = run_ns,
+        .delays = {.has_cpu = true, .cpu_ns = wait_ns}};
+    process_threads_add_record(&stage->process, &exit, &stage->times);
+}
+
+static void assert_times(const struct stage *stage, int64_t run_ns, int64_t wait_ns)
+{
+    assert_int_equal(stage->times.run_ns, run_ns);
+    assert_int_equal(stage->times.wait_ns, wait_ns);
+}
+
+static void finish(struct stage *stage)
+{
+    process_end_polls(&stage->process, &stage->view);
+    assert_int_equal(stage->view.free_files, 100);
+    if (stage->process.threads)
+        free(stage->process.threads->threads);
+    free(stage->process.threads);
+    free(stage->process.baseline);
+    fake_procfs_finish(&stage->fake);
+}
+
+static void the_figure_of_one_thread_follows_its_file(void **state)
+{
+    (void)state;
+    struct stage stage;
+    begin(&stage, 1);
+    put_thread(&stage, PID, "100 30 2\n");
+    read_again(&stage);
+    assert_times(&stage, 100, 30);
+    put_thread(&stage, PID, "150 90 3\n");
+    read_again(&stage);
+    assert_times(&stage, 150, 90);
+    assert_int_equal(stage.times.threads, 1);
+    assert_int_equal(stage.times.uncertain, 0);
+    finish(&stage);
+}
+
+static void one_that_has_not_run_is_not_read(void **state)
+{
+    (void)state;
+    struct stage stage;
+    begin(&stage, 1);
+    put_thread(&stage, PID, "100 30 2\n");
+    read_again(&stage);
+    put_thread(&stage, PID, "150 90 3\n");
+    stage.process.polled->has_run = false;
+    process_threads_read(&stage.process, &stage.view, false, &stage.times);
+    assert_times(&stage, 100, 30);
+    finish(&stage);
+}
+
+static void what_was_before_tracking_does_not_count(void **state)
+{
+    (void)state;
+    struct stage stage;
+    begin(&stage, 1);
+    assert_int_equal(process_set_baseline(&stage.process), GPUT_OK);
+    put_thread(&stage, PID, "1000 300 20\n");
+    read_again(&stage);
+    assert_times(&stage, 0, 0);
+    put_thread(&stage, PID, "1100 340 21\n");
+    read_again(&stage);
+    assert_times(&stage, 100, 40);
+    add_record(&stage, PID, 1100, 350);
+    assert_times(&stage, 100, 50);
+    finish(&stage);
+}
+
+static void threads_that_end_keep_theirs(void **state)
+{
+    (void)state;
+    struct stage stage;
+    begin(&stage, 2);
+    put_thread(&stage, PID, "100 1 2\n");
+    put_thread(&stage, 11, "40 7 2\n");
+    read_again(&stage);
+    assert_times(&stage, 140, 8);
+    fake_remove(&stage.fake, "10/task/11");
+    put_thread(&stage, 12, "5 5 1\n");
+    read_again(&stage);
+    assert_times(&stage, 145, 13);
+    assert_int_equal(stage.process.threads->count, 2);
+    finish(&stage);
+}
+
+/* A record is of the whole life of a thread: what readings gave is in it. */
+static void a_record_replaces_what_was_read(void **state)
+{
+    (void)state;
+    struct stage stage;
+    begin(&stage, 2);
+    stage.view.has_exit_records = true;
+    put_thread(&stage, PID, "100 1 2\n");
+    put_thread(&stage, 11, "40 7 2\n");
+    read_again(&stage);
+    add_record(&stage, 11, 50, 20);
+    assert_times(&stage, 150, 21);
+    fake_remove(&stage.fake, "10/task/11");
+    read_again(&stage);
+    assert_times(&stage, 150, 21);
+    assert_int_equal(stage.process.threads->count, 1);
+    /* No reading saw it. */
+    add_record(&stage, 13, 3, 4);
+    assert_times(&stage, 153, 25);
+    assert_int_equal(stage.times.uncertain, 0);
+    finish(&stage);
+}
+
+static void a_record_that_comes_late_is_awaited(void **state)
+{
+    (void)state;
+    struct stage stage;
+    begin(&stage, 2);
+    stage.view.has_exit_records = true;
+    put_thread(&stage, PID, "100 1 2\n");
+    put_thread(&stage, 11, "40 7 2\n");
+    read_again(&stage);
+    fake_remove(&stage.fake, "10/task/11");
+    read_again(&stage);
+    add_record(&stage, 11, 50, 20);
+    assert_times(&stage, 150, 21);
+    finish(&stage);
+}
+
+static void a_reused_id_is_another_thread(void **state)
+{
+    (void)state;
+    struct stage stage;
+    begin(&stage, 2);
+    put_thread(&stage, PID, "100 1 2\n");
+    put_thread(&stage, 11, "40 7 2\n");
+    read_again(&stage);
+    put_thread(&stage, 11, "10 3 1\n");
+    read_again(&stage);
+    assert_times(&stage, 150, 11);
+    assert_int_equal(stage.times.uncertain, 0);
+    finish(&stage);
+}
+
+/* It had another id before, under which it was counted. */
+static void a_first_thread_that_is_another_one_makes_it_uncertain(void **state)
+{
+    (void)state;
+    struct stage stage;
+    begin(&stage, 1);
+    put_thread(&stage, PID, "100 9 2\n");
+    read_again(&stage);
+    put_thread(&stage, PID, "60 2 1\n");
+    read_again(&stage);
+    assert_times(&stage, 100, 9);
+    assert_int_equal(stage.times.uncertain, 1);
+    put_thread(&stage, PID, "65 4 1\n");
+    read_again(&stage);
+    assert_times(&stage, 105, 11);
+    finish(&stage);
+}
+
+static void a_kernel_that_counts_nothing_is_noticed(void **state)
+{
+    (void)state;
+    struct stage stage;
+    begin(&stage, 1);
+    put_thread(&stage, PID, "0 0 0\n");
+    read_again(&stage);
+    assert_int_equal(stage.times.threads, 0);
+    assert_int_equal(stage.times.uncounted, 1);
+    const struct taskstats_exit exit = {.thread = PID, .process = PID, .cpu_ns = 5};
+    process_threads_add_record(&stage.process, &exit, &stage.times);
+    assert_int_equal(stage.times.threads, 0);
+    assert_int_equal(stage.times.uncounted, 2);
+    finish(&stage);
+}
+
+static void without_descriptors_files_are_opened_each_time(void **state)
+{
+    (void)state;
+    struct stage stage;
+    begin(&stage, 1);
+    unsigned left = stage.view.free_files;
+    stage.view.free_files = 0;
+    put_thread(&stage, PID, "100 30 2\n");
+    read_again(&stage);
+    put_thread(&stage, PID, "110 31 2\n");
+    read_again(&stage);
+    assert_times(&stage, 110, 31);
+    stage.view.free_files = left;
+    finish(&stage);
+}
+
+static void between_ticks_several_threads_wait_for_the_next_one(void **state)
+{
+    (void)state;
+    struct stage stage;
+    begin(&stage, 2);
+    put_thread(&stage, PID, "100 1 2\n");
+    put_thread(&stage, 11, "40 7 2\n");
+    process_threads_read(&stage.process, &stage.view, true, &stage.times);
+    assert_times(&stage, 0, 0);
+    stage.process.polled->has_run = false;
+    process_threads_read(&stage.process, &stage.view, false, &stage.times);
+    assert_times(&stage, 140, 8);
+    finish(&stage);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_figure_of_one_thread_follows_its_file),
+        cmocka_unit_test(one_that_has_not_run_is_not_read),
+        cmocka_unit_test(what_was_before_tracking_does_not_count),
+        cmocka_unit_test(threads_that_end_keep_theirs),
+        cmocka_unit_test(a_record_replaces_what_was_read),
+        cmocka_unit_test(a_record_that_comes_late_is_awaited),
+        cmocka_unit_test(a_reused_id_is_another_thread),
+        cmocka_unit_test(a_first_thread_that_is_another_one_makes_it_uncertain),
+        cmocka_unit_test(a_kernel_that_counts_nothing_is_noticed),
+        cmocka_unit_test(without_descriptors_files_are_opened_each_time),
+        cmocka_unit_test(between_ticks_several_threads_wait_for_the_next_one),
+    };
+    return cmocka_run_group_tests_name("machine/process/process_threads", tests, NULL, NULL);
+}
