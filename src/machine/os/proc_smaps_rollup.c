@@ -27,6 +27,7 @@ int proc_smaps_rollup_parse(const char *text, struct proc_smaps_rollup *rollup)
         .has_pss_parts = has(&fields, SMAPS_PSS_ANONYMOUS) && has(&fields, SMAPS_PSS_FILE) &&
                          has(&fields, SMAPS_PSS_SHMEM),
         .pss_anonymous_bytes = fields.bytes[SMAPS_PSS_ANONYMOUS],
+        .pss_file_bytes = fields.bytes[SMAPS_PSS_FILE] + fields.bytes[SMAPS_PSS_SHMEM],
         .private_bytes = fields.bytes[SMAPS_PRIVATE],
         .shared_bytes = fields.bytes[SMAPS_SHARED],
         .anonymous_bytes = fields.bytes[SMAPS_ANONYMOUS],

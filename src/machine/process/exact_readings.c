@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/order.h"
 #include "machine/process/bytes.h"
+#include "machine/process/copies.h"
 
 #include <stdlib.h>
 
@@ -12,9 +13,10 @@
 /* All readings together may use 1 / 100 of one core, and save up the credit of one second. */
 #define CREDIT_PART 100
 #define CREDIT_MAX_NS (NS_PER_SECOND / 100)
-/* The family of main may owe so much: until it is read again, what a child has copied would
- * count for main as well. */
-#define MAIN_LOAN_NS (NS_PER_SECOND / 10)
+/* All of a family, where more than the credit, only after a pause of so many times the cost. */
+#define PAUSE_PER_FAMILY 200
+/* A member of a family is read alone if so much (percent) of the family's memory may be copied. */
+#define UNKNOWN_PERCENT 1
 
 void exact_readings_init(
     struct exact_readings *readings, enum exact_readings_when when, int64_t now_ns)
@@ -57,12 +59,12 @@ struct pass {
  * Writing to a page that a fork left shared copies it, and RSS stays the same. But each copy is a
  * minor fault: no more can have been copied since the last reading, and no more than was shared.
  */
-uint64_t process_copied_bytes(const struct process *process, uint64_t page_bytes)
+static uint64_t copied_bytes(const struct process *process, uint64_t page_bytes)
 {
     const struct polled *polled = process->polled;
     if (!process_shares_anonymous(process) || !polled->memory.has_exact)
         return 0;
-    uint64_t faults = polled->stat.minor_faults - polled->metered.exact.faults;
+    uint64_t faults = bytes_minus(polled->stat.minor_faults, polled->metered.exact.faults);
     return bytes_min(faults * page_bytes, memory_anonymous_shared_bytes(&polled->memory));
 }
 
@@ -88,8 +90,7 @@ static bool has_copied(
     const struct pass *pass, const struct exact_group *group, const struct process *process)
 {
     return group->copied * 100 > group->bytes &&
-           process_copied_bytes(process, pass->tree->view.page_bytes) * 100 * group->count >
-               group->bytes;
+           copied_bytes(process, pass->tree->view.page_bytes) * 100 * group->count > group->bytes;
 }
 
 /* Copying a twentieth costs the processes about as much as reading all of them. */
@@ -240,6 +241,7 @@ static int read_at_cost(const struct pass *pass, struct process *process, bool r
     int64_t cost_ns = cpu_ns(&tree->view) - begin_ns;
 
     readings->credit_ns -= cost_ns;
+    metered->exact.cost_ns = cost_ns;
     metered->exact.not_before_ns = pass->now_ns + cost_ns * PAUSE_PER_READING;
     if (code == GPUT_ERROR_PERMISSION && !metered->exact.was_refused) {
         metered->exact.was_refused = true;
@@ -250,19 +252,53 @@ static int read_at_cost(const struct pass *pass, struct process *process, bool r
     return code;
 }
 
-static void read_exact(const struct pass *pass, struct process *process, bool marks_sharers)
+/* A fork maps what its family maps: where that was read, sums are enough to see that it has next to
+ * no part of files of its own. */
+static bool may_inherit_files(const struct exact_group *group, const struct process *process)
+{
+    if (process->polled->memory.has_ranges)
+        return false;
+    for (size_t i = 0; i < group->count; i++)
+        if (group->members[i]->polled->memory.has_ranges)
+            return true;
+    return false;
+}
+
+/* Reads sums where they are enough, else all mappings. */
+static int read_sums_or_ranges(
+    const struct pass *pass, const struct exact_group *group, struct process *process)
+{
+    struct memory *memory = &process->polled->memory;
+    bool is_always = pass->readings->when == EXACT_READINGS_ALWAYS;
+    bool has_same_ranges = memory->has_ranges && !memory_ranges_have_changed(memory) &&
+                           !process->polled->metered.ranges_are_stale;
+    if (pass->is_alone || (has_same_ranges && !is_always))
+        return read_at_cost(pass, process, true);
+    if (!is_always && may_inherit_files(group, process)) {
+        int64_t cost_ns = pass->readings->credit_ns;
+        TRY(read_at_cost(pass, process, true));
+        if (memory_inherit_files(memory))
+            return GPUT_OK;
+        cost_ns -= pass->readings->credit_ns;
+        TRY(read_at_cost(pass, process, false));
+        process->polled->metered.exact.cost_ns += cost_ns;
+        return GPUT_OK;
+    }
+    return read_at_cost(pass, process, false);
+}
+
+static void read_exact(const struct pass *pass, const struct exact_group *group,
+    struct process *process, bool marks_sharers)
 {
     struct exact_readings *readings = pass->readings;
     struct memory *memory = &process->polled->memory;
     struct metered *metered = &process->polled->metered;
-    bool has_same_ranges = !memory_ranges_have_changed(memory) && !metered->ranges_are_stale;
-    bool rollup = pass->is_alone || (has_same_ranges && readings->when != EXACT_READINGS_ALWAYS);
     /* For a new process, the changed number of members has done that already. */
     marks_sharers &= memory->has_exact;
 
     uint64_t ranges_readings = memory->ranges_readings;
     uint64_t file_bytes = memory->file_bytes;
-    if (read_at_cost(pass, process, rollup) != GPUT_OK)
+    if (read_sums_or_ranges(pass, group, process) != GPUT_OK)
         return;
     if (metered->exact.read_ns != pass->now_ns)
         metered->exact.mapped_bytes = 0;
@@ -270,7 +306,8 @@ static void read_exact(const struct pass *pass, struct process *process, bool ma
     readings->count++;
     metered->exact.read_ns = pass->now_ns;
     metered->memory_is_stale = false;
-    metered->exact.faults = process->polled->stat.minor_faults;
+    copies_add_reading(
+        process, group->members, group->count, pass->tree->view.page_bytes, pass->now_ns);
     if (memory->ranges_readings != ranges_readings) {
         metered->exact.ranges_read_ns = pass->now_ns;
         readings->has_new_ranges = true;
@@ -299,7 +336,7 @@ static struct exact_group group_of(const struct pass *pass, struct process **mem
         group.has_main |= members[i]->is_main;
         bytes_raise(&group.highest_bytes, memory->resident_bytes);
         group.bytes += memory_anonymous_share_bytes(memory);
-        group.copied += process_copied_bytes(members[i], pass->tree->view.page_bytes);
+        group.copied += copied_bytes(members[i], pass->tree->view.page_bytes);
     }
     group.bytes = bytes_max(group.bytes, group.highest_bytes);
     for (size_t i = 0; i < count; i++) {
@@ -314,66 +351,168 @@ static struct exact_group group_of(const struct pass *pass, struct process **mem
     return group;
 }
 
-/*
- * Reads the members one by one while there is credit. Their shared anonymous memory is known
- * otherwise, so figures of different moments do no harm: a member is read for its files.
- */
-static void read_members(const struct pass *pass, const struct exact_group *group)
+/* Whether more than is skipped may have changed of what main alone has. */
+static bool main_is_unknown(
+    const struct pass *pass, const struct exact_group *group, const struct process *process)
 {
-    for (size_t i = 0; i < group->count; i++) {
-        struct process *process = group->members[i];
-        if (process->polled->metered.exact.read_ns == pass->now_ns ||
-            !needs_reading(pass, group, process))
-            continue;
-        bool must_wait = process->polled->memory.has_exact && must_pause(process, pass->now_ns);
-        if (pass->readings->credit_ns <= 0 || must_wait)
-            pass->readings->has_deferred = true;
-        else
-            read_exact(pass, process, false);
-    }
+    return process->is_main &&
+           copies_unknown(process, group->members, group->count, pass->tree->view.page_bytes) *
+                   100 >
+               group->bytes * UNKNOWN_PERCENT;
 }
 
 /*
- * Reads all members that need it, or none: figures of different moments would count pages twice. A
- * fork costs the processes more than the readings that it makes necessary, so those are not
- * delayed; nor are those where much may have been copied.
+ * Reads the members one by one while there is credit. Their shared anonymous memory is known
+ * otherwise, so figures of different moments do no harm: a member is read for its files, and main
+ * first, for what of it the others do not have. Those of which only the sharing has changed can
+ * wait until half of the credit is saved up.
  */
-static void read_group(const struct pass *pass, const struct exact_group *group)
+static void read_members(const struct pass *pass, const struct exact_group *group)
 {
     struct exact_readings *readings = pass->readings;
-    bool is_always = readings->when == EXACT_READINGS_ALWAYS;
-    if (readings->knows_anonymous && !group->has_main && !is_always) {
-        read_members(pass, group);
-        return;
+    bool has_deferred = false;
+    for (int turn = 0; turn < 2; turn++) {
+        for (size_t i = 0; i < group->count; i++) {
+            struct process *process = group->members[i];
+            const struct memory *memory = &process->polled->memory;
+            if (process->is_main != (turn == 0) ||
+                process->polled->metered.exact.read_ns == pass->now_ns ||
+                !(needs_reading(pass, group, process) || main_is_unknown(pass, group, process)))
+                continue;
+            bool can_wait = memory->has_exact && !process->is_main && !memory_has_changed(memory) &&
+                            !memory_ranges_have_changed(memory) &&
+                            !process->polled->metered.ranges_are_stale;
+            bool must_wait = memory->has_exact && must_pause(process, pass->now_ns);
+            if (readings->credit_ns <= (can_wait ? CREDIT_MAX_NS / 2 : 0) || must_wait)
+                has_deferred = true;
+            else
+                read_exact(pass, group, process, false);
+        }
     }
-    bool must_pause = group->must_pause && !group->is_urgent && !has_copied_much(group);
-    int64_t may_spend_ns = readings->credit_ns + (group->has_main ? MAIN_LOAN_NS : 0);
-    if (!is_always && (may_spend_ns <= 0 || must_pause)) {
-        readings->has_deferred = true;
-        return;
+    readings->has_deferred |= has_deferred;
+    if (!has_deferred)
+        copies_set_basis(group->members, group->count, pass->tree->view.page_bytes);
+}
+
+/* What reading all members that need it costs, as far as earlier readings tell. */
+static int64_t cost_of(const struct pass *pass, const struct exact_group *group)
+{
+    int64_t highest = 0, sum = 0;
+    for (size_t i = 0; i < group->count; i++) {
+        int64_t cost_ns = group->members[i]->polled->metered.exact.cost_ns;
+        highest = cost_ns > highest ? cost_ns : highest;
     }
+    for (size_t i = 0; i < group->count; i++) {
+        int64_t cost_ns = group->members[i]->polled->metered.exact.cost_ns;
+        if (needs_reading(pass, group, group->members[i]))
+            sum += cost_ns ? cost_ns : highest;
+    }
+    return sum;
+}
+
+/*
+ * Whether all members may be read now: their cost is saved up, or as much as can be saved up, and
+ * the last time is long ago.
+ */
+static bool may_read_all(const struct pass *pass, const struct exact_group *group, bool *is_due)
+{
+    int64_t credit_ns = pass->readings->credit_ns, cost_ns = cost_of(pass, group);
+    int64_t not_before_ns = 0;
+    bool has_basis = group->count == 1;
+    for (size_t i = 0; i < group->count; i++) {
+        const struct metered *metered = &group->members[i]->polled->metered;
+        has_basis |= metered->copies.has_basis;
+        if (metered->exact.family_not_before_ns > not_before_ns)
+            not_before_ns = metered->exact.family_not_before_ns;
+    }
+    if (not_before_ns == 0)
+        not_before_ns = pass->now_ns + cost_ns * PAUSE_PER_FAMILY;
+    for (size_t i = 0; i < group->count; i++)
+        group->members[i]->polled->metered.exact.family_not_before_ns = not_before_ns;
+    *is_due = !has_basis || pass->now_ns >= not_before_ns;
+    if (group->count == 1 || !has_basis)
+        return credit_ns > 0;
+    return credit_ns > 0 &&
+           (cost_ns <= credit_ns || (*is_due && credit_ns >= CREDIT_MAX_NS * 9 / 10));
+}
+
+/* Reads in turn, while there is credit, those members of which most is not known. */
+static void read_some(const struct pass *pass, const struct exact_group *group)
+{
+    for (size_t n_read = 0; n_read < group->count && pass->readings->credit_ns > 0; n_read++) {
+        struct process *next = NULL;
+        uint64_t page_bytes = pass->tree->view.page_bytes;
+        uint64_t most = group->bytes * UNKNOWN_PERCENT / 100;
+        for (size_t i = 0; i < group->count; i++) {
+            struct process *process = group->members[i];
+            uint64_t bytes = copies_unknown(process, group->members, group->count, page_bytes);
+            if (process->polled->metered.exact.read_ns == pass->now_ns || bytes <= most ||
+                !process_has_memory(process) || process->polled->memory.refused ||
+                (process->polled->memory.has_exact && must_pause(process, pass->now_ns)))
+                continue;
+            next = process;
+            most = bytes;
+        }
+        if (!next)
+            return;
+        read_exact(pass, group, next, false);
+        next->polled->metered.memory_is_stale = true;
+    }
+}
+
+/* Reads all that need it. Their figures are of one moment then. */
+static void read_all(const struct pass *pass, const struct exact_group *group)
+{
+    int64_t credit_ns = pass->readings->credit_ns;
     for (size_t i = 0; i < group->count; i++) {
         struct process *process = group->members[i];
         if (process->polled->metered.exact.read_ns != pass->now_ns &&
             needs_reading(pass, group, process))
-            read_exact(pass, process, true);
+            read_exact(pass, group, process, true);
     }
     /* Those whose sharing has changed, also while others were read. */
     for (size_t i = 0; i < group->count; i++) {
         struct process *process = group->members[i];
         if (process->polled->metered.memory_is_stale && process_has_memory(process) &&
             !process->polled->memory.refused)
-            read_exact(pass, process, false);
+            read_exact(pass, group, process, false);
     }
     /* Where a member ended or called execve() meanwhile, others have more private memory than
      * before. */
     for (size_t i = 0; group->count > 1 && i < group->count; i++)
         process_refresh(group->members[i], &pass->tree->view);
-    /* Figures of one scan are consistent. */
+    int64_t cost_ns = credit_ns - pass->readings->credit_ns;
     for (size_t i = 0; i < group->count; i++) {
-        if (group->members[i]->polled->metered.exact.read_ns == pass->now_ns)
-            group->members[i]->polled->metered.memory_is_stale = false;
+        struct metered *metered = &group->members[i]->polled->metered;
+        /* Figures of one scan are consistent. */
+        if (metered->exact.read_ns == pass->now_ns)
+            metered->memory_is_stale = false;
+        metered->exact.family_not_before_ns = pass->now_ns + cost_ns * PAUSE_PER_FAMILY;
     }
+    copies_set_basis(group->members, group->count, pass->tree->view.page_bytes);
+}
+
+/*
+ * Reads all members of a family that need it while that costs little: figures of different moments
+ * would count pages twice. Else some of them in turn, which say how much each copies, and all of
+ * them now and then.
+ */
+static void read_group(const struct pass *pass, const struct exact_group *group)
+{
+    struct exact_readings *readings = pass->readings;
+    bool is_always = readings->when == EXACT_READINGS_ALWAYS, is_due;
+    if (readings->knows_anonymous && !is_always) {
+        read_members(pass, group);
+        return;
+    }
+    bool must_pause = group->must_pause && !group->is_urgent && !has_copied_much(group);
+    if (is_always || (may_read_all(pass, group, &is_due) && !must_pause)) {
+        read_all(pass, group);
+        return;
+    }
+    readings->has_deferred = true;
+    if (!is_due)
+        read_some(pass, group);
 }
 
 static int by_highest_first(const void *left, const void *right)

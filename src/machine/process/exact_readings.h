@@ -10,8 +10,10 @@
  *
  * What is read first matters where there is not enough for all, as in the first second of a browser
  * with twelve processes of a thousand mappings each. It is the largest process: it has most of the
- * files that the others map. And where a control group tells how much anonymous memory all have
- * together, forks are not read again whenever one of them starts or ends.
+ * files that the others map. Of a family of forks all are read at one moment only where that costs
+ * little, or a long time after the last time. Else some are read in turn, for what they copy
+ * (machine/process/copies.h). And where a control group tells how much anonymous memory all have
+ * together, it is main that is read, for what of it the others do not have.
  */
 #pragma once
 
@@ -53,7 +55,3 @@ void exact_readings_finish(struct exact_readings *readings);
 /* Reads what needs it of a tree that was just scanned, and may be read now. */
 void exact_readings_take(struct exact_readings *readings, struct process_tree *tree,
     const struct exec_generations *generations, int64_t now_ns);
-
-/* How much of the memory that a fork left shared the process may have copied since it was read
- * exactly: no more than its page faults since. */
-uint64_t process_copied_bytes(const struct process *process, uint64_t page_bytes);

@@ -15,7 +15,9 @@ static int by_exec_generation(const void *left, const void *right)
 {
     const struct process *a = *(struct process *const *)left;
     const struct process *b = *(struct process *const *)right;
-    return ORDER(a->polled->exec_generation, b->polled->exec_generation);
+    ORDER_BY(a->polled->exec_generation, b->polled->exec_generation);
+    ORDER_BY(a->polled->stat.start_time_ticks, b->polled->stat.start_time_ticks);
+    return ORDER(a->pid, b->pid);
 }
 
 /* A hash of a process. The sum of the hashes identifies a set of processes. */

@@ -12,7 +12,7 @@
 
 /* All zeroes is empty. */
 struct exec_generations {
-    struct process **processes; /* sorted by exec generation; the array is owned */
+    struct process **processes; /* sorted by exec generation, in order of their starts; owned */
     size_t count, capacity;
     uint64_t hash; /* of the set of processes */
 };

@@ -159,6 +159,7 @@ static void take_smaps(struct memory *memory, struct reading *reading)
     memory->ranges_file_bytes = memory->file_bytes;
     memory->ranges_hugetlb_bytes = reading->ranges_hugetlb_bytes;
     memory->has_ranges = true;
+    memory->has_inherited_files = false;
     memory->ranges_readings++;
     set_reference(memory);
 }
@@ -181,8 +182,18 @@ static void take_rollup(struct memory *memory, const struct proc_smaps_rollup *r
         rollup->anonymous_bytes, bytes_minus(rollup->private_bytes, ranges_private_bytes(memory)));
     memory->anonymous_pss_bytes =
         rollup->has_pss_parts ? rollup->pss_anonymous_bytes : memory->anonymous_private_bytes;
+    memory->files_pss_bytes = rollup->has_pss_parts ? rollup->pss_file_bytes : UINT64_MAX;
     memory->hugetlb_bytes = rollup->private_hugetlb_bytes + rollup->shared_hugetlb_bytes;
     set_reference(memory);
+}
+
+bool memory_inherit_files(struct memory *memory)
+{
+    memory->has_inherited_files = memory->hugetlb_bytes == 0 && !memory->has_ranges &&
+                                  memory->files_pss_bytes <= memory->resident_bytes / 100;
+    if (memory->has_inherited_files)
+        memory->ranges_file_bytes = memory->file_bytes;
+    return memory->has_inherited_files;
 }
 
 static void run_exact(struct bounded_call *call)
@@ -217,7 +228,7 @@ static int read_one(
     exact->pid = pid;
     exact->is_rollup = rollup;
     if (!rollup) {
-        memory->has_ranges = false;
+        memory->has_ranges = memory->has_inherited_files = false;
         memory->range_count = 0;
     }
     if (!bounded_calls_make(calls, pid, &exact->call))
@@ -259,7 +270,8 @@ void memory_reconcile(
 {
     uint64_t resident_before = memory->exact_resident_bytes;
     uint64_t file_before = memory->exact_file_bytes;
-    bool ranges_were_read = memory->has_ranges && memory->ranges_file_bytes == file_before;
+    bool ranges_were_read = (memory->has_ranges || memory->has_inherited_files) &&
+                            memory->ranges_file_bytes == file_before;
     uint64_t exact = bytes_minus(memory->exact.total, memory->exact_hugetlb_bytes),
              file_exact = bytes_minus(exact, memory->anonymous_bytes);
 
@@ -363,7 +375,7 @@ bool memory_has_changed(const struct memory *memory)
 
 bool memory_ranges_have_changed(const struct memory *memory)
 {
-    return !memory->has_ranges ||
+    return !(memory->has_ranges || memory->has_inherited_files) ||
            differs(memory->file_bytes, memory->ranges_file_bytes, memory->resident_bytes) ||
            differs(memory->hugetlb_bytes, memory->exact_hugetlb_bytes, memory->resident_bytes);
 }

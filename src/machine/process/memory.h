@@ -36,9 +36,14 @@ struct memory {
     uint64_t anonymous_private_bytes; /* of that, mapped by this process alone */
     uint64_t anonymous_pss_bytes;     /* each page divided by the number of its mappers */
 
+    uint64_t files_pss_bytes; /* files and shared memory likewise; of smaps_rollup */
+
+    /* A fork that was not read with smaps: its files and shared memory are those of another. */
+    bool has_inherited_files;
+
     /* File and shared mappings, from smaps; adjacent ones of one object are merged. */
     bool has_ranges;
-    uint64_t ranges_file_bytes;    /* `file_bytes` when they were read */
+    uint64_t ranges_file_bytes;    /* `file_bytes` when they were read, or found inherited */
     uint64_t ranges_hugetlb_bytes; /* hugetlb pages in the ranges: others may map them, too */
     uint64_t ranges_readings;      /* number of readings */
     struct shared_range *ranges;
@@ -61,6 +66,12 @@ void memory_set_fast(struct memory *memory, uint64_t resident_bytes, uint64_t fi
  */
 int memory_read_exact(
     struct memory *memory, struct bounded_calls *calls, const char *root, pid_t pid, bool rollup);
+
+/*
+ * After a reading of the sums of a fork: its files and shared memory need no reading if next to
+ * none of it is its own part. False otherwise.
+ */
+bool memory_inherit_files(struct memory *memory);
 
 /*
  * Sets a fast reading that was taken right after an exact one. A process that grew meanwhile had,
@@ -100,5 +111,6 @@ bool memory_has_changed(const struct memory *memory);
  */
 void memory_set_growth(const struct memory *memory, struct shared_range *ranges);
 
-/* True when file and shared mappings have changed since the ranges were read. */
+/* True when file and shared mappings have changed since the ranges were read, or since they were
+ * found to be those of another. */
 bool memory_ranges_have_changed(const struct memory *memory);

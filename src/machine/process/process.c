@@ -230,6 +230,7 @@ static void update_stat(struct process *process, const struct proc_stat *stat)
         /* It called execve: its memory is new. */
         memory_reset(&polled->memory);
         polled->metered.memory_is_stale = true;
+        polled->metered.copies = (struct copies){.faults = stat->minor_faults};
         polled->exec_generation = stat->start_stack_address;
     }
 }
@@ -418,6 +419,12 @@ int process_read_exact(struct process *process, bool rollup, struct process_view
         &polled->memory, view->calls, view->procfs_root, polled->memory_pid, rollup));
     if (read_statm(process, view, &resident, &file) == GPUT_OK)
         memory_reconcile(&polled->memory, resident, file, view->lag_bytes);
+    /* What faulted before the reading is in it: under load much of a second may lie between. */
+    struct proc_stat stat;
+    polled->metered.exact.faults = polled->stat.minor_faults;
+    if (read_stat(process, view, may_be_in_exec(process), &stat) == GPUT_OK &&
+        stat.start_time_ticks == polled->stat.start_time_ticks)
+        polled->metered.exact.faults = stat.minor_faults;
     return GPUT_OK;
 }
 

@@ -24,13 +24,30 @@
 
 /* Its last exact reading. */
 struct exact_reading {
-    int64_t read_ns;        /* the scan that it belongs to */
-    int64_t ranges_read_ns; /* scan of the last reading of its file and shared mappings */
-    int64_t not_before_ns;  /* when the next one may be */
-    uint64_t faults;        /* minor faults of that moment */
-    uint64_t mapped_bytes;  /* file and shared memory that came in that scan before the reading */
+    int64_t read_ns;              /* the scan that it belongs to */
+    int64_t ranges_read_ns;       /* scan of the last reading of its file and shared mappings */
+    int64_t not_before_ns;        /* when the next one may be */
+    int64_t cost_ns;              /* what it took */
+    int64_t family_not_before_ns; /* when all of its family may be read again, at any cost */
+    uint64_t faults;              /* minor faults of that moment */
+    uint64_t mapped_bytes; /* file and shared memory that came in that scan before the reading */
     uint64_t private_when_marked; /* private bytes when its sharers were last marked stale */
     bool was_refused;             /* its maps could not be read, now or before an execve */
+};
+
+/* What it has copied of memory that forks share (machine/process/copies.h). */
+struct copies {
+    bool has_begun, has_basis;
+    uint64_t pool_bytes;            /* that its family shared when all of it was read */
+    uint64_t share_bytes;           /* its proportional share of that moment */
+    uint64_t basis_anonymous_bytes; /* what it had in all then */
+    uint64_t own_bytes;             /* that count for it alone, as of its last reading */
+    uint64_t alone_bytes, anonymous_bytes, faults; /* of that reading; a fork begins with 0 */
+    uint64_t grown_bytes; /* what a fork that was not read yet certainly has of its own */
+    uint64_t least_bytes; /* the least that another had of its own then */
+    bool has_part;        /* the next is known: */
+    double part;          /* of the faults, which were copies */
+    int64_t part_ns;      /* when that was read */
 };
 
 /* Its forks of the same exec generation, in the last scan. */
@@ -49,6 +66,7 @@ struct metered {
     bool ranges_are_stale; /* another process maps what was private when last read */
     uint64_t peak_anonymous_bytes; /* highest of all scans */
     struct exact_reading exact;
+    struct copies copies;
     struct fork_memory forks;
 };
 

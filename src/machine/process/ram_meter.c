@@ -5,11 +5,15 @@
 #include "machine/os/cgroup.h"
 #include "machine/os/proc_status.h"
 #include "machine/process/bytes.h"
+#include "machine/process/copies.h"
 
 #include <stdlib.h>
 
 /* Adding up file mappings stalls nothing: at most 1 / 100 of our own time. */
 #define PAUSE_PER_FILES 100
+
+/* What the highest figure may lack is worth a word if it is more than this part of it. */
+#define UNREAD_PART 20
 
 /* What a control group has is known well enough if it is so much more than its lag. */
 #define GROUP_LAGS 20
@@ -90,6 +94,8 @@ static int add_files(struct ram_meter *meter, const struct process_tree *tree, i
 struct scope {
     uint64_t private_bytes;
     uint64_t anonymous_bytes; /* each page once; of members whose maps may be read */
+    uint64_t certain_bytes;   /* of these, at least */
+    uint64_t counted_bytes;   /* the same without regard to sharing: at most */
     uint64_t alone_bytes;     /* of all members: what certainly no other one has, too */
     uint64_t file_bytes;      /* the most of one member whose mappings were not read */
     uint64_t hugetlb_bytes;   /* that are not in the ranges */
@@ -122,21 +128,33 @@ static uint64_t unseen_of(const struct process_tree *tree, const struct process 
         status.peak_rss_bytes, process->polled->peak_resident_bytes + tree->view.lag_bytes);
 }
 
+/* Before readings: who has forks, and what those begin with. */
+static void begin_copies(const struct process_tree *tree)
+{
+    for (size_t i = 0; i < tree->count; i++) {
+        tree->processes[i]->polled->metered.forks.any = false;
+        copies_begin(tree->processes[i]);
+    }
+    for (size_t i = 0; i < tree->count; i++) {
+        struct process *parent = process_tree_forked_from(tree, tree->processes[i]);
+        if (parent)
+            parent->polled->metered.forks.any = true;
+    }
+}
+
 static void mark_forks(const struct process_tree *tree)
 {
     for (size_t i = 0; i < tree->count; i++) {
         struct process *process = tree->processes[i];
         uint64_t bytes = memory_anonymous_bytes(&process->polled->memory);
-        process->polled->metered.forks.any = process->polled->metered.forks.any_unread = false;
+        process->polled->metered.forks.any_unread = false;
         bytes_raise(&process->polled->metered.peak_anonymous_bytes, bytes);
     }
     for (size_t i = 0; i < tree->count; i++) {
         const struct process *process = tree->processes[i];
         struct process *parent = process_tree_forked_from(tree, process);
-        if (!parent)
-            continue;
-        parent->polled->metered.forks.any = true;
-        if (process->polled->memory.has_exact || parent->polled->metered.forks.any_unread)
+        if (!parent || process->polled->memory.has_exact ||
+            parent->polled->metered.forks.any_unread)
             continue;
         parent->polled->metered.forks.any_unread = true;
         parent->polled->metered.forks.unseen_bytes = unseen_of(tree, parent);
@@ -157,8 +175,7 @@ static uint64_t grown_bytes(const struct process_tree *tree, const struct proces
     return bytes_minus(beyond, parent->polled->metered.forks.unseen_bytes);
 }
 
-static void add_member(
-    struct scope *scope, const struct process_tree *tree, const struct process *process)
+static void add_member(struct scope *scope, const struct process *process)
 {
     const struct polled *polled = process->polled;
     struct rss rss = memory_rss(&polled->memory);
@@ -166,6 +183,7 @@ static void add_member(
     scope->hugetlb_bytes += memory_hugetlb_alone_bytes(&polled->memory);
     scope->only = process;
     scope->members++;
+    scope->counted_bytes += memory_anonymous_bytes(&polled->memory);
     if (!polled->memory.has_ranges)
         bytes_raise(&scope->file_bytes, polled->memory.file_bytes);
     if (process_is_opaque(process)) {
@@ -177,14 +195,40 @@ static void add_member(
         scope->private_bytes += rss.private;
         scope->alone_bytes += anonymous_alone(process);
     } else {
-        uint64_t grown = grown_bytes(tree, process);
-        scope->private_bytes += grown;
-        scope->alone_bytes += grown;
-        scope->anonymous_bytes += grown;
+        scope->private_bytes += polled->metered.copies.grown_bytes;
+        scope->alone_bytes += polled->metered.copies.grown_bytes;
     }
-    scope->anonymous_bytes += process_shares_anonymous(process)
-                                  ? memory_anonymous_share_bytes(&polled->memory)
-                                  : memory_anonymous_bytes(&polled->memory);
+    if (process_shares_anonymous(process))
+        return; /* its family is added as a whole */
+    scope->anonymous_bytes += memory_anonymous_bytes(&polled->memory);
+    scope->certain_bytes += memory_anonymous_bytes(&polled->memory);
+}
+
+/*
+ * Adds what processes that may share copy-on-write memory have, each page once, and sets what main
+ * has alone where it is one of them. Returns how much more it may be.
+ */
+static uint64_t add_families(const struct exec_generations *generations, uint64_t page_bytes,
+    struct scope *descendants, struct scope *combined, uint64_t *main_alone_bytes)
+{
+    uint64_t unread = 0;
+    for (size_t start = 0, end; start < generations->count; start = end) {
+        struct process *const *members = generations->processes + start;
+        end = exec_generations_end(generations, start);
+        if (end - start == 1)
+            continue;
+        struct family_memory family = family_memory_of(members, end - start, page_bytes);
+        combined->anonymous_bytes += family.bytes;
+        combined->certain_bytes += family.certain_bytes;
+        descendants->anonymous_bytes +=
+            family.bytes; /* if main is one of them, add_up() corrects */
+        unread += bytes_minus(family.at_most_bytes, family.bytes);
+        for (size_t i = 0; i < end - start; i++)
+            if (members[i]->is_main)
+                *main_alone_bytes =
+                    copies_alone_bytes(members[i], members, end - start, page_bytes);
+    }
+    return unread;
 }
 
 /*
@@ -241,35 +285,41 @@ static struct rss scope_rss(const struct scope *scope, uint64_t file_bytes)
     return rss;
 }
 
-/*
- * What the figures may lack of one of several processes because readings were delayed: what it
- * copied, or, where members started or ended since it was read, what is not counted as its own.
- */
-static uint64_t unread_of(const struct process *process, uint64_t page_bytes, bool knows_anonymous)
+/* File and shared memory of members that were not read; forks map what the others map. */
+static uint64_t unread_files(struct process *const *members, size_t count)
 {
-    const struct memory *memory = &process->polled->memory;
-    if (memory->refused || memory->unanswered)
-        return 0; /* counted apart */
-    uint64_t files = memory->has_ranges ? 0 : memory->file_bytes;
-    if (!process_shares_anonymous(process) || knows_anonymous)
-        return files;
-    uint64_t copied =
-        process->polled->metered.memory_is_stale || !memory->has_exact
-            ? bytes_minus(memory_anonymous_bytes(memory), memory_anonymous_share_bytes(memory))
-            : process_copied_bytes(process, page_bytes);
-    return files + copied;
+    uint64_t read = 0, bytes = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct memory *memory = &members[i]->polled->memory;
+        if (memory->has_ranges)
+            bytes_raise(&read, memory->file_bytes);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct memory *memory = &members[i]->polled->memory;
+        bool is_counted_apart = memory->refused || memory->unanswered;
+        if (!is_counted_apart && !memory->has_ranges && !memory->has_inherited_files)
+            bytes += bytes_minus(memory->file_bytes, read);
+    }
+    return bytes;
 }
 
-static void estimate_unread(struct ram_meter *meter, const struct process_tree *tree)
+/*
+ * How much the highest figure may lack because readings were delayed: files of processes that were
+ * not read, and what members of families may have copied. That another scan lacks something does
+ * not matter as long as it is below the highest.
+ */
+static void estimate_unread(struct ram_meter *meter)
 {
-    uint64_t bytes = 0;
-    for (size_t i = 0; i < meter->generations.count; i++) {
-        const struct process *process = meter->generations.processes[i];
-        if (process_has_memory(process))
-            bytes += unread_of(process, tree->view.page_bytes, meter->readings.knows_anonymous);
+    uint64_t bytes = meter->uses_group ? 0 : meter->uncopied_bytes;
+    const struct exec_generations *generations = &meter->generations;
+    for (size_t start = 0, end; start < generations->count; start = end) {
+        end = exec_generations_end(generations, start);
+        bytes += unread_files(generations->processes + start, end - start);
     }
-    if (bytes * 100 > meter->figures.combined.total)
-        bytes_raise(&meter->unread_bytes, bytes);
+    bytes_raise(&meter->highest_bytes, meter->figures.combined.total);
+    bytes_raise(&meter->highest_possible_bytes, meter->figures.combined.total + bytes);
+    uint64_t lacking = meter->highest_possible_bytes - meter->highest_bytes;
+    meter->unread_bytes = lacking > meter->highest_bytes / UNREAD_PART ? lacking : 0;
 }
 
 /* By how much the last reading of a process may be too high by now: its file and shared memory has
@@ -307,29 +357,29 @@ static void set_at_least(
     }
     bool has_files = combined->members > 1 && !meter->files_are_stale;
     uint64_t files = has_files ? meter->files.at_least_bytes : 0;
+    struct scope certain = *combined;
+    certain.anonymous_bytes = combined->certain_bytes;
     meter->figures.at_least_bytes = bytes_max(
-        bytes_minus(scope_rss(combined, files).total, uncertainty + combined->group_lag_bytes),
+        bytes_minus(scope_rss(&certain, files).total, uncertainty + combined->group_lag_bytes),
         largest);
     meter->figures.files_at_least_bytes = bytes_max(bytes_minus(files, uncertainty), largest_files);
 }
 
 /*
- * While readings are deferred, proportional shares of different moments do not add up. The control
- * group has the anonymous memory of all, each page once, so it takes their place. It may lag, so it
- * must be large against that. It does not know what of it main alone has, so it is of no use where
- * main shares with its forks: what these have copied would count twice until main is read again.
+ * While readings are deferred, what members of a family have copied is estimated. The control group
+ * has the anonymous memory of all, each page once, so it takes the place of that. It may lag, so it
+ * must be large against that.
  */
-static bool knows_anonymous(const struct ram_meter *meter, const struct process_tree *tree)
+static bool knows_anonymous(const struct ram_meter *meter)
 {
-    const struct process *main = process_tree_main(tree);
-    bool main_shares = main && process_has_memory(main) && process_shares_anonymous(main);
-    return !main_shares && (double)meter->group_anonymous_bytes > GROUP_LAGS * cgroup_lag_bytes();
+    return (double)meter->group_anonymous_bytes > GROUP_LAGS * cgroup_lag_bytes();
 }
 
 static void use_group(const struct ram_meter *meter, struct scope *combined)
 {
     /* A process that has left the group is not in it. */
     combined->anonymous_bytes = bytes_max(meter->group_anonymous_bytes, combined->alone_bytes);
+    combined->certain_bytes = combined->anonymous_bytes;
     combined->group_lag_bytes = (uint64_t)cgroup_lag_bytes();
 }
 
@@ -338,23 +388,28 @@ static void add_up(struct ram_meter *meter, const struct process_tree *tree)
     struct scope main = {0}, descendants = {0}, combined = {0};
     mark_forks(tree);
     for (size_t i = 0; i < tree->count; i++) {
-        const struct process *process = tree->processes[i];
+        struct process *process = tree->processes[i];
         if (!process_has_memory(process))
             continue;
+        process->polled->metered.copies.grown_bytes =
+            process->polled->memory.has_exact ? 0 : grown_bytes(tree, process);
         bytes_raise(&meter->hugetlb_bytes, process->polled->memory.hugetlb_bytes);
-        add_member(process->is_main ? &main : &descendants, tree, process);
-        add_member(&combined, tree, process);
+        add_member(process->is_main ? &main : &descendants, process);
+        add_member(&combined, process);
     }
-    bool uses_group = meter->readings.knows_anonymous && meter->readings.has_deferred;
-    if (uses_group)
+    uint64_t main_alone = main.only ? anonymous_alone(main.only) : 0;
+    meter->uncopied_bytes = add_families(
+        &meter->generations, tree->view.page_bytes, &descendants, &combined, &main_alone);
+    meter->uses_group = meter->readings.knows_anonymous && meter->readings.has_deferred;
+    if (meter->uses_group)
         use_group(meter, &combined);
     /*
-     * The proportional shares of descendants that share copy-on-write memory with main leave out
-     * main's part. The descendants have everything but the pages that main alone has.
+     * The descendants have everything but the pages that main alone has, and no more than they have
+     * without regard to sharing.
      */
-    if (main.only && (uses_group || process_shares_anonymous(main.only)))
+    if (main.only && (meter->uses_group || process_shares_anonymous(main.only)))
         descendants.anonymous_bytes =
-            bytes_minus(combined.anonymous_bytes, anonymous_alone(main.only));
+            bytes_min(bytes_minus(combined.anonymous_bytes, main_alone), descendants.counted_bytes);
 
     if (combined.has_opaque) {
         add_opaque(&descendants, tree, false);
@@ -387,7 +442,8 @@ int ram_meter_measure(struct ram_meter *meter, struct process_tree *tree, int64_
     TRY(exec_generations_update(&meter->generations, tree, &has_changed));
     meter->files_are_stale |= has_changed;
     meter->generation = tree->generation;
-    meter->readings.knows_anonymous = knows_anonymous(meter, tree);
+    meter->readings.knows_anonymous = knows_anonymous(meter);
+    begin_copies(tree);
     if (meter->skip_exact)
         meter->readings.has_deferred = true;
     else
@@ -400,6 +456,6 @@ int ram_meter_measure(struct ram_meter *meter, struct process_tree *tree, int64_
         TRY(add_files(meter, tree, now_ns));
     add_up(meter, tree);
     if (!is_alone && !meter->skip_exact)
-        estimate_unread(meter, tree);
+        estimate_unread(meter);
     return GPUT_OK;
 }

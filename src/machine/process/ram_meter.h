@@ -5,7 +5,8 @@
  * One process: private and shared are the sums over its mappings, total is its RSS. Several:
  * private memory adds up. File and shared mappings count once per object and range
  * (machine/process/shared_ranges.h). Anonymous memory that a fork left shared counts by
- * proportional shares: all its sharers are in the tree, so each page counts once.
+ * proportional shares, as all its sharers are in the tree, and by what each has copied since
+ * (machine/process/copies.h).
  *
  * For processes whose maps may not be read, statm gives RSS and its file part. What they may share
  * counts once, so the sums are lower bounds. Each may share its anonymous memory with forks that
@@ -45,8 +46,11 @@ struct ram_meter {
 
     struct ram_figures figures; /* of the last scan */
     uint64_t hugetlb_bytes;     /* pages of hugetlbfs: the most of one process so far */
-    uint64_t unread_bytes; /* that the figures of one scan may lack: the most so far, of scans that
-                              may lack more than 1 % */
+    bool uses_group;            /* in the last scan the control group gave the anonymous memory */
+    uint64_t uncopied_bytes; /* what families may have copied beyond the figures of the last scan */
+    uint64_t highest_bytes, highest_possible_bytes; /* of the combined figure, so far */
+    uint64_t unread_bytes; /* by how much the highest figure may be too low because readings were
+                              delayed; 0 where it is less than a twentieth */
 };
 
 void ram_meter_init(struct ram_meter *meter, enum exact_readings_when when, int64_t now_ns);
