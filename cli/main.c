@@ -9,8 +9,7 @@
  *             command.c finds it, suggest.c finds those that a typo may mean.
  * options/    option.c is the table of options. parse_arguments.c takes the command line apart by
  *             both tables into arguments.c; choice.c is a value that is a word out of a list;
- *             words.c splits the text of -e as a shell does; defaults.c is the user's config file;
- *             window.c: --start, --end and --steps.
+ *             defaults.c is the user's config file; window.c: --start, --end and --steps.
  * help/       help.c and wrap.c: help and -h, in lines that fit a terminal. generate.c makes the
  *             man pages (generate_man.c) and completions (generate_completions.c) from the tables
  *             when the program is built.

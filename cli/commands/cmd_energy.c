@@ -1,8 +1,8 @@
 /* gpu-tracker energy …: recording power, and reading recordings back. */
 #include "base/error.h"
+#include "base/words.h"
 #include "common/message.h"
 #include "options/arguments.h"
-#include "options/words.h"
 #include "track/report.h"
 #include "track/track.h"
 

@@ -1,8 +1,8 @@
 /* gpu-tracker -e "COMMAND": the form of the old command, with its output and its exit statuses. */
 #include "base/error.h"
+#include "base/words.h"
 #include "common/message.h"
 #include "options/arguments.h"
-#include "options/words.h"
 #include "track/track.h"
 
 #include <stdlib.h>

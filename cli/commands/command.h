@@ -82,6 +82,7 @@ int cmd_push(const struct arguments *arguments);
 int cmd_serve(const struct arguments *arguments);
 int cmd_plot(const struct arguments *arguments);
 int cmd_report(const struct arguments *arguments);
+int cmd_bench(const struct arguments *arguments);
 int cmd_compare(const struct arguments *arguments);
 int cmd_job(const struct arguments *arguments);
 int cmd_history(const struct arguments *arguments);

@@ -18,6 +18,8 @@ extern const enum option_id attach_options[];
 extern const enum option_id live_options[];
 extern const enum option_id serve_options[];
 extern const enum option_id report_options[];
+extern const enum option_id bench_options[];
+extern const struct option_group bench_groups[];
 extern const enum option_id compare_runs_options[];
 extern const enum option_id job_options[];
 extern const enum option_id history_options[];

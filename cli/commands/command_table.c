@@ -142,6 +142,31 @@ static const struct command commands[] = {
         .operands = {ARGUMENT_FILE, 0, 1},
     },
     {
+        .name = "bench",
+        .topic = TOPIC_TRACK,
+        .examples = "gpu-tracker bench -- ./simulate small.in\n"
+                    "gpu-tracker bench -n old './simulate old.in' -n new './simulate new.in' -r 9\n"
+                    "gpu-tracker bench -P threads=1,2,4 './simulate {threads}' -o x.json",
+        .function = cmd_bench,
+        .usage = "[OPTIONS] COMMAND...",
+        .summary = "Run commands repeatedly and compare what they use.",
+        .help =
+            "Runs one command after --, or several, each as one string, which is split as that of "
+            "'gpu-tracker -e'; words like NAME=value before it are its environment. Each run is "
+            "tracked as by 'gpu-tracker run'. Commands run in blocks, each once a block in random "
+            "order, so that what changes on the machine meanwhile concerns all of them. The result "
+            "has the mean of each figure with its 95 % interval, and what differs from the first "
+            "command, in words. Beside that are equal runs of the first command against each "
+            "other, and what disturbed runs.\n"
+            "\n"
+            "Exit status: 0, or 3 when a rule of --fail-if holds, 1 when a run failed or a rule "
+            "cannot be checked, 130 after Ctrl-C, which prints what there is.",
+        .options = bench_options,
+        .groups = bench_groups,
+        .operands = {ARGUMENT_COMMAND, 1, -1},
+        .instead = "One command with its arguments: gpu-tracker bench -- COMMAND",
+    },
+    {
         .name = "compare",
         .topic = TOPIC_REPORT,
         .examples = "gpu-tracker compare old.json new.json\n"

@@ -30,6 +30,7 @@ struct arguments {
     /* What is not an option, NULL at the end; the array is owned, the texts are argv's. */
     char **operands;
     int n_operands;
+    int n_before_dashes; /* operands before "--"; -1: there is none */
 };
 
 void arguments_finish(struct arguments *arguments);

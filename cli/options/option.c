@@ -539,6 +539,98 @@ static const struct option options[OPTION_COUNT] = {
         .help = "Only profiles that end in this mode."},
     [OPTION_NODE] = {0, "node", ARGUMENT_TEXT, "node", .newer = true,
         .help = "Only profiles of this node."},
+    [OPTION_BENCH_NAME] = {'n', "name", ARGUMENT_TEXT, "name", .repeatable = true, .newer = true,
+        .brief = "Name of the command that follows",
+        .help = "The name of a command in the results: the first --name is of the first command, "
+                "and so on. Defaults to the command itself."},
+    [OPTION_BENCH_RUNS] = {'r', "runs", ARGUMENT_TEXT, "number", .newer = true,
+        .brief = "Runs of each command",
+        .help = "Run each command this many times. By default each runs at least 5 times and 3 "
+                "seconds, until wall time and RAM are exact enough (--precision) or the time "
+                "(--max-time) is over."},
+    [OPTION_BENCH_PRECISION] = {0, "precision", ARGUMENT_TEXT, "percent", .newer = true,
+        .help = "How exact wall time and RAM are to be: half of the 95 % interval, in percent. "
+                "Defaults to 1%."},
+    [OPTION_BENCH_MIN_TIME] = {0, "min-time", ARGUMENT_TEXT, "seconds", .newer = true,
+        .help = "Run for at least this many seconds. Defaults to 3."},
+    [OPTION_BENCH_MAX_TIME] = {0, "max-time", ARGUMENT_TEXT, "seconds", .newer = true,
+        .brief = "End after this time; 60 s if not given",
+        .help = "Begin no further block of runs after this many seconds, all commands together. "
+                "Defaults to 60. With --runs it does not count."},
+    [OPTION_BENCH_WARMUP] = {'w', "warmup", ARGUMENT_TEXT, "number", .newer = true,
+        .brief = "Runs before, that do not count",
+        .help = "Run each command this many times before the runs that count, so that files are in "
+                "RAM."},
+    [OPTION_BENCH_SETUP] = {0, "setup", ARGUMENT_TEXT, "command", .newer = true,
+        .help = "A line for sh that runs once for each command before all runs, for example to "
+                "build it."},
+    [OPTION_BENCH_PREPARE] = {'p', "prepare", ARGUMENT_TEXT, "command", .newer = true,
+        .brief = "A line for sh before each run",
+        .help = "A line for sh that runs before each run, for example to empty a cache. It is not "
+                "measured."},
+    [OPTION_BENCH_CONCLUDE] = {0, "conclude", ARGUMENT_TEXT, "command", .newer = true,
+        .help = "A line for sh that runs after each run. It is not measured."},
+    [OPTION_BENCH_CLEANUP] = {0, "cleanup", ARGUMENT_TEXT, "command", .newer = true,
+        .help = "A line for sh that runs once for each command after all runs."},
+    [OPTION_BENCH_IGNORE_FAILURE] = {'i', "ignore-failure", ARGUMENT_NONE, .newer = true,
+        .help = "Count runs that fail. Without it a run that ends with another exit status than 0 "
+                "ends the benchmark."},
+    [OPTION_BENCH_INPUT] = {0, "input", ARGUMENT_FILE, "file", .newer = true,
+        .help = "The standard input of each run. Defaults to /dev/null."},
+    [OPTION_BENCH_SHOW_OUTPUT] = {0, "show-output", ARGUMENT_NONE, .newer = true,
+        .help = "Let the commands write to the screen. By default their output is discarded."},
+    [OPTION_BENCH_TIMEOUT] = {0, "timeout", ARGUMENT_TEXT, "seconds", .newer = true,
+        .help = "Kill a run, with all that it has started, after this many seconds. It has then "
+                "failed."},
+    [OPTION_BENCH_PARAMETER] = {'P', "parameter", ARGUMENT_TEXT, "name=values", .repeatable = true,
+        .newer = true, .brief = "Values of {name}: 1,2,4 or 1..8",
+        .help = "Run with each value of a parameter, which stands in the command as {name}: "
+                "threads=1,2,4, size=1..8, or share=0..1..0.25 with a step. Of several, all "
+                "combinations run, or with --pair the first values, the second ones and so on."},
+    [OPTION_BENCH_PAIR] = {0, "pair", ARGUMENT_NONE, .newer = true,
+        .help = "Change several parameters in step. They need the same number of values."},
+    [OPTION_BENCH_SHELL] = {'S', "shell", ARGUMENT_NONE, .newer = true,
+        .brief = "Run the commands by sh -c",
+        .help = "Run each command by sh -c, for pipes and variables. What an empty shell costs is "
+                "measured and subtracted."},
+    [OPTION_BENCH_SEED] = {0, "seed", ARGUMENT_TEXT, "number", .newer = true,
+        .help = "Begin the random order of runs with this number, to repeat an order. The results "
+                "name the number."},
+    [OPTION_BENCH_IN_ORDER] = {0, "in-order", ARGUMENT_NONE, .newer = true,
+        .help = "Within each block, run the commands as they were given. By default chance "
+                "decides, so that none is always first."},
+    [OPTION_BENCH_KEEP] = {0, "keep", ARGUMENT_FILE, "folder", .newer = true,
+        .help = "Keep the samples of each run in this folder, for 'gpu-tracker report'."},
+    [OPTION_BENCH_WORK] = {0, "work", ARGUMENT_TEXT, "regex", .newer = true,
+        .brief = "A number in the output: 'tokens: ([0-9]+)'",
+        .help = "An extended regular expression whose first group is a number in the command's "
+                "output: its units of work. Time, CPU time, energy and RAM are then also shown per "
+                "unit. The last match counts."},
+    [OPTION_BENCH_BASELINE] = {0, "baseline", ARGUMENT_FILE, "file", .newer = true,
+        .brief = "Compare with results of an earlier day",
+        .help = "Compare with an earlier benchmark, a file that -o x.json wrote. What differs of "
+                "the machine is named."},
+    [OPTION_BENCH_FAIL_IF] = {0, "fail-if", ARGUMENT_TEXT, "rule", .repeatable = true,
+        .newer = true, .brief = "Exit with 3 for such as 'ram > +5%'",
+        .help = "Exit with status 3 when a rule holds, such as 'ram > +5%' or 'wall > 2.5'. A "
+                "change is from the baseline, or without one from the first command, and has to "
+                "be more than noise. A rule that meets no figure is an error. Can be given several "
+                "times."},
+    [OPTION_BENCH_OUTPUT] = {'o', "output", ARGUMENT_FILE, "file",
+        .brief = "Also write the results to a file: x.json",
+        .help = "Write the results to a file as well. Its extension sets the format (.json, .csv, "
+                ".md, .adoc) unless -f does. \"-\" is the standard output."},
+    [OPTION_BENCH_FORMAT] = {'f', "format", ARGUMENT_WORD, "format",
+        "text json csv markdown asciidoc hyperfine bencher", .newer = true,
+        .help = "'text' is for people, 'json' has everything, 'csv' has a line for each run, "
+                "'markdown' and 'asciidoc' have a table. "
+                "'hyperfine' is the JSON of hyperfine, 'bencher' that of Bencher. Defaults to the "
+                "format of the output's extension, else to 'text'."},
+    [OPTION_BENCH_DETAILS] = {0, "details", ARGUMENT_NONE, .newer = true,
+        .help = "Show all figures, and why others are missing. By default page faults, bytes and "
+                "the like are shown where commands differ in them."},
+    [OPTION_BENCH_QUIET] = {'q', "quiet", ARGUMENT_NONE, .newer = true,
+        .help = "With -o, print nothing on the screen."},
 };
 
 const struct option *option(enum option_id id)

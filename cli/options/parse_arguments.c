@@ -418,6 +418,8 @@ static int parse_all(int argc, char **argv, const struct command_words *words,
             continue;
         bool ends_options = strcmp(argv[i], "--") == 0;
         if (ends_options || (!is_option(argv[i]) && arguments->command->takes_a_command)) {
+            if (ends_options)
+                arguments->n_before_dashes = arguments->n_operands;
             add_operands(arguments, argv + i + ends_options, argc - i - ends_options);
             return GPUT_OK;
         }
@@ -437,7 +439,7 @@ static int parse_all(int argc, char **argv, const struct command_words *words,
 
 int parse_arguments(int argc, char **argv, struct arguments *arguments, struct gput_error *error)
 {
-    *arguments = (struct arguments){0};
+    *arguments = (struct arguments){.n_before_dashes = -1};
     struct command_words words;
     TRY(find_command(argc, argv, arguments, &words, error));
     arguments->operands = calloc((size_t)argc + 1, sizeof *arguments->operands);

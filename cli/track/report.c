@@ -43,6 +43,11 @@ static const struct {
     {"svg", GPUT_FORMAT_SVG, ".svg"},
     {"pdf", GPUT_FORMAT_PDF, ".pdf"},
     {"png", GPUT_FORMAT_PNG, ".png"},
+    {"markdown", GPUT_FORMAT_MARKDOWN, ".md"},
+    {"asciidoc", GPUT_FORMAT_ASCIIDOC, ".adoc"},
+    {"html", GPUT_FORMAT_HTML, ".html"},
+    {"hyperfine", GPUT_FORMAT_HYPERFINE, NULL},
+    {"bencher", GPUT_FORMAT_BENCHER, NULL},
 };
 #define FORMATS (sizeof formats / sizeof *formats)
 
@@ -63,7 +68,7 @@ static bool has_extension(const char *path, const char *extension)
 }
 
 /* Extensions of formats that no option of a format has. */
-static const char *const other_extensions[] = {".yml", ".yaml", ".toml", ".xml", ".html", ".jsonl",
+static const char *const other_extensions[] = {".yml", ".yaml", ".toml", ".xml", ".jsonl",
     ".tsv", ".xlsx", ".parquet", ".arrow", ".sqlite"};
 
 static bool has_extension_of_format(const char *path)

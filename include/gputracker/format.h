@@ -38,6 +38,11 @@ enum gput_format {
     GPUT_FORMAT_SVG,  /**< of curves: a picture */
     GPUT_FORMAT_PDF,  /**< likewise, with its fonts */
     GPUT_FORMAT_PNG,  /**< likewise, as a raster image */
+    GPUT_FORMAT_MARKDOWN,
+    GPUT_FORMAT_ASCIIDOC,
+    GPUT_FORMAT_HTML,      /**< a page that needs no other file */
+    GPUT_FORMAT_HYPERFINE, /**< of a benchmark: the JSON that hyperfine exports */
+    GPUT_FORMAT_BENCHER,   /**< of a benchmark: Bencher Metric Format, JSON */
 };
 
 #ifdef __cplusplus

@@ -7,6 +7,7 @@
  *   results     results.h, processes.h, summary.h, measurement.h, units.h
  *   code blocks blocks.h and sub_tracking.h to mark them; analysis.h, comparison.h; recorded.h for
  *               the samples, marks and calls themselves
+ *   repeat      bench.h
  *   energy      energy.h, energy_recording.h
  *   many ranks  rank.h, jobs.h
  *   history     history.h
@@ -31,6 +32,7 @@
 
 #include <gputracker/analysis.h>
 #include <gputracker/arrow.h>
+#include <gputracker/bench.h>
 #include <gputracker/blocks.h>
 #include <gputracker/comparison.h>
 #include <gputracker/config.h>

@@ -14,6 +14,7 @@
 #include "machine/process/launch.h"
 #include "session/session_allowed.h"
 #include "session/session_files.h"
+#include "session/session_launch.h"
 
 #include <math.h>
 #include <poll.h>
@@ -427,23 +428,29 @@ static void open_main_io(struct gput_session *session, pid_t pid)
     procfs_open(session->settings.options.procfs_root, pid, "io", &session->target.io_fd, NULL);
 }
 
-static int launch_and_track(
-    struct gput_session *session, char *const argv[], struct gput_error *error)
+static int launch_and_track(struct gput_session *session, char *const argv[],
+    const struct session_launch *how, struct gput_error *error)
 {
     struct launch launch;
+    const struct launch_options options = {
+        .streams = how->streams, .ignores_sigchld = session->ignores_sigchld};
     const struct session_settings *settings = &session->settings;
     char **whole = environment_was_cut() ? environment_with_removed() : NULL;
-    char **environment =
-        session_variable_add(whole ? whole : environ, settings->within, settings->id);
+    char *const *inherited = whole ? whole : environ;
+    char **environment = session_variable_add(
+        how->environment ? how->environment : inherited, settings->within, settings->id);
     free(whole); /* its strings are the kernel's */
     if (!environment)
         return error_memory(error);
     int began = launch_begin(
-        argv, environment, &session->target.cgroup, session->ignores_sigchld, &launch, error);
+        argv, environment, &session->target.cgroup, &options, &launch, error);
     free(environment);
     TRY(began);
     open_main_io(session, launch.pid);
+    int64_t exec_ns = clock_monotonic_ns();
     TRY(launch_exec(&launch, error));
+    if (how->launched)
+        how->launched(how->user, launch.pid, exec_ns);
     session->target.argv = argv;
     int code = track(session, launch.pid, error);
     session->target.argv = NULL;
@@ -455,7 +462,8 @@ static int launch_and_track(
     return code;
 }
 
-int gput_session_launch(struct gput_session *session, char *const argv[], struct gput_error *error)
+int session_launch(struct gput_session *session, char *const argv[],
+    const struct session_launch *how, struct gput_error *error)
 {
     if (!argv[0] || !*argv[0])
         return error_set(error, GPUT_ERROR_INVALID, "Empty command provided.");
@@ -473,10 +481,15 @@ int gput_session_launch(struct gput_session *session, char *const argv[], struct
     }
 
     session->settings.start_ns = clock_monotonic_ns();
-    code = launch_and_track(session, argv, error);
+    code = launch_and_track(session, argv, how, error);
     if (code != GPUT_OK)
         own_cgroup_remove(&session->target.cgroup); /* the next attempt makes another */
     return code;
+}
+
+int gput_session_launch(struct gput_session *session, char *const argv[], struct gput_error *error)
+{
+    return session_launch(session, argv, &(struct session_launch){0}, error);
 }
 
 pid_t gput_session_pid(const struct gput_session *session)

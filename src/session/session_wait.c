@@ -1,6 +1,7 @@
 /*
  * The end of a session: waiting for it, the last figures, stopping.
  */
+#include "session/session_launch.h"
 #include "session/session_state.h"
 
 #include "base/clock.h"
@@ -137,6 +138,15 @@ static void end_launched(struct gput_session *session)
     session_reap_orphans(session);
     schedule_unlock(&session->schedule);
     end_counting(session);
+}
+
+size_t session_kill_tree(struct gput_session *session)
+{
+    if (!session->limits.scan || !schedule_lock(&session->schedule))
+        return 0;
+    size_t n_living = limits_kill_tree(&session->limits);
+    schedule_unlock(&session->schedule);
+    return n_living;
 }
 
 int gput_session_wait(struct gput_session *session, int timeout_ms, bool *ended, int *status,

@@ -26,6 +26,7 @@ MAY_INCLUDE = {
     "files/import": {"base", "model", "files/trace"},
     "analysis/blocks": {"base", "model", "machine/gpu", "machine/rank", "files"},
     "analysis/analyze": {"base", "model", "files", "files/import"},
+    "analysis/bench": {"base", "analysis/analyze"},
     "analysis/timeline": {"base", "model", "files", "files/trace"},
     "analysis/training": {"base", "model", "files/trace", "files/import"},
     "views/plot": {"base"},
@@ -58,6 +59,7 @@ MAY_INCLUDE = {
         "base", "model", "machine/os", "machine/gpu", "machine/energy", "machine/process", "session/sampler", "session/ledger",
         "session/sinks",
     },
+    "bench": {"base", "model", "machine/os", "analysis/bench", "views/output", "session"},
 }  # fmt: skip
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.M)
 

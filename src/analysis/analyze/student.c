@@ -46,6 +46,33 @@ static double log_gamma(double x)
     return lgamma_r(x, &sign);
 }
 
+/* The part that is independent of t, of the density and of the tail. */
+static double factor_of(double n)
+{
+    return exp(log_gamma((n + 1) / 2) - log_gamma(n / 2)) / sqrt(M_PI);
+}
+
+/* The probability of what lies above t, which is positive. */
+static double tail_above(double t, double n, double factor)
+{
+    double x = n / (n + t * t);
+    return factor * pow(x, n / 2) * sqrt(1 - x) / n * beta_fraction(n / 2, 0.5, x);
+}
+
+double student_p_value(double t, double degrees_of_freedom)
+{
+    double n = degrees_of_freedom;
+    t = fabs(t);
+    if (!(n >= 1) || isnan(t))
+        return NAN;
+    if (n > MANY_DEGREES)
+        return erfc(t / M_SQRT2);
+    double x = n / (n + t * t), y = t * t / (n + t * t);
+    if (y < 1.5 / (n / 2 + 2.5)) /* here the fraction of the middle is the one that converges */
+        return 1 - 2 * factor_of(n) * sqrt(y) * pow(x, n / 2) * beta_fraction(0.5, n / 2, y);
+    return 2 * tail_above(t, n, factor_of(n));
+}
+
 double student_quantile_975(double degrees_of_freedom)
 {
     double n = degrees_of_freedom;
@@ -56,13 +83,11 @@ double student_quantile_975(double degrees_of_freedom)
         return t;
     /* Newton's method. The expansion is below the quantile and the tail is convex there, so no step
      * goes beyond it. */
-    double factor = exp(log_gamma((n + 1) / 2) - log_gamma(n / 2)) / sqrt(M_PI);
+    double factor = factor_of(n);
     for (int i = 0; i < MAX_STEPS; i++) {
         double x = n / (n + t * t);
-        double power = pow(x, n / 2), root = sqrt(1 - x);
-        double tail = factor * power * root / n * beta_fraction(n / 2, 0.5, x);
-        double density = factor * power * sqrt(x) / sqrt(n);
-        double step = (tail - 0.025) / density;
+        double density = factor * pow(x, n / 2) * sqrt(x) / sqrt(n);
+        double step = (tail_above(t, n, factor) - 0.025) / density;
         t += step;
         if (fabs(step) < 1e-14 * t)
             break;

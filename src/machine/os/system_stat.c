@@ -20,6 +20,8 @@ static bool parse_total(const char *text, struct system_stat *stat)
         stat->total_ticks += ticks;
         if (column != IDLE && column != IOWAIT && column != STEAL)
             stat->busy_ticks += ticks;
+        if (column == STEAL)
+            stat->steal_ticks = ticks;
         text = scan_blanks(text);
     }
     return column > IDLE;

@@ -11,6 +11,7 @@
 struct system_stat {
     uint64_t total_ticks;       /* also idle, and of other virtual machines */
     uint64_t busy_ticks;        /* total - idle - iowait - steal */
+    uint64_t steal_ticks;       /* used by other virtual machines while a CPU of ours had work */
     uint32_t cpu_count;         /* online CPUs: the lines "cpuN" */
     uint64_t processes_started; /* forks since boot, including threads */
 };

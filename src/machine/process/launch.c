@@ -28,19 +28,31 @@ static void reset_handlers(void)
 struct launch_signals {
     sigset_t mask;
     bool are_reset; /* no handler of ours is left */
-    bool ignores_sigchld;
 };
+
+/* In the child: gives it other standard streams. They are 3 or more, so that none is overwritten.
+ */
+static void set_streams(const int *streams)
+{
+    for (int fd = 0; fd < 3; fd++) {
+        if (streams[fd] >= 0)
+            dup2(streams[fd], fd);
+    }
+}
 
 /* In the child: waits for a byte from `go`, or the end of the tracker. Sends an errno through
  * `report_fd`, which execve() closes when it succeeds. */
 static void exec_in_child(char *const argv[], char *const environment[],
-    const struct launch_signals *signals, const int go[2], int report_fd)
+    const struct launch_options *options, const struct launch_signals *signals, const int go[2],
+    int report_fd)
 {
     char byte;
     if (!signals->are_reset)
         reset_handlers();
-    if (signals->ignores_sigchld)
+    if (options->ignores_sigchld)
         signal(SIGCHLD, SIG_IGN);
+    if (options->streams)
+        set_streams(options->streams);
     close(go[1]);
     while (read(go[0], &byte, 1) < 0 && errno == EINTR)
         ;
@@ -149,7 +161,7 @@ static int set_start_error(int failure, const char *name, struct gput_error *err
 }
 
 int launch_begin(char *const argv[], char *const environment[], struct own_cgroup *cgroup,
-    bool ignores_sigchld, struct launch *launch, struct gput_error *error)
+    const struct launch_options *options, struct launch *launch, struct gput_error *error)
 {
     int report[2], go[2];
     int failure = open_pipes(report, go);
@@ -157,12 +169,12 @@ int launch_begin(char *const argv[], char *const environment[], struct own_cgrou
         return set_start_error(failure, argv[0], error);
 
     sigset_t all;
-    struct launch_signals signals = {.ignores_sigchld = ignores_sigchld};
+    struct launch_signals signals = {0};
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &signals.mask);
     pid_t child = own_cgroup_fork(cgroup, &signals.are_reset);
     if (child == 0)
-        exec_in_child(argv, environment, &signals, go, report[1]);
+        exec_in_child(argv, environment, options, &signals, go, report[1]);
     failure = errno;
     pthread_sigmask(SIG_SETMASK, &signals.mask, NULL);
     close(report[1]);

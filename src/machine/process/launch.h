@@ -6,7 +6,14 @@
 #include "base/error.h"
 #include "machine/os/own_cgroup.h"
 
+#include <stdbool.h>
 #include <sys/types.h>
+
+/* What the child has in place of what the caller has. NULL: the same. */
+struct launch_options {
+    const int *streams; /* three descriptors, 3 or more, that become its 0, 1 and 2; -1: the same */
+    bool ignores_sigchld; /* the command ignores SIGCHLD, also where the caller does not */
+};
 
 /* A command that is being started: a child of ours that has not called execve() yet. */
 struct launch {
@@ -24,13 +31,12 @@ struct launch {
  * Uses fork(), not vfork() or posix_spawn(): the ru_maxrss of a child that shares our memory until
  * execve() would include our own peak RSS.
  *
- * With `cgroup` (NULL: none) the child enters it before the command runs. With `ignores_sigchld`
- * the command ignores SIGCHLD, also where the caller does not.
+ * With `cgroup` (NULL: none) the child enters it before the command runs.
  *
  * Errors: GPUT_ERROR_MEMORY, GPUT_ERROR_IO; there is no child then.
  */
 int launch_begin(char *const argv[], char *const environment[], struct own_cgroup *cgroup,
-    bool ignores_sigchld, struct launch *launch, struct gput_error *error);
+    const struct launch_options *options, struct launch *launch, struct gput_error *error);
 
 /*
  * Lets the child run the command. Returns when execve() has succeeded or failed. On success the

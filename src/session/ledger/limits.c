@@ -195,15 +195,20 @@ static void stop_tree(struct limits *limits)
     }
 }
 
+size_t limits_kill_tree(struct limits *limits)
+{
+    if (!own_cgroup_kill(limits->cgroup)) /* also those that are too short-lived for a scan */
+        stop_tree(limits);
+    return signal_tree(limits, SIGKILL);
+}
+
 /* Continues what pass_limit() has begun. */
 static void end_tree(struct limits *limits, int64_t now_ns)
 {
     if (now_ns < kill_time_ns(limits))
         return;
     /* All that are alive after the grace, at each scan, including new processes. */
-    if (!own_cgroup_kill(limits->cgroup)) /* also those that are too short-lived for a scan */
-        stop_tree(limits);
-    signal_tree(limits, SIGKILL);
+    limits_kill_tree(limits);
     size_t left = count_living(limits);
     if (left == 0 || now_ns < kill_time_ns(limits) + KILLING_NS)
         return;

@@ -39,6 +39,10 @@ void limits_begin(struct limits *limits);
 /* After a tick: warns of exceeded limits, or ends the tree. */
 void limits_check(struct limits *limits);
 
+/* Kills the whole tree at once, for another reason than a limit. Returns how many processes were
+ * alive as of the last scan. */
+size_t limits_kill_tree(struct limits *limits);
+
 /* At the end: warns where what is tracked may hold GPU RAM that no driver reports, so that its
  * limit can be exceeded unseen. */
 void limits_end(struct limits *limits);

@@ -35,6 +35,25 @@ static void many_degrees_of_freedom_go_on_without_a_jump(void **state)
     assert_true(above < below && below - above < 1e-9);
 }
 
+/* Of R: 2 * pt(-t, n). */
+static void probabilities_are_those_of_the_tables(void **state)
+{
+    (void)state;
+    static const struct {
+        double t, freedom, expected;
+    } table[] = {{0, 5, 1}, {1, 1, 0.5}, {2.776445105198, 4, 0.05}, {-2.262157162798, 9, 0.05},
+        {12.7062047361747, 1, 0.05}, {1.983971518523, 100, 0.05}, {2, 1e9, 0.0455002638963584}};
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        double value = student_p_value(table[i].t, table[i].freedom);
+        assert_true(fabs(value - table[i].expected) < 1e-9);
+    }
+    /* Where one fraction takes over from the other. */
+    for (double t = 0.001; t < 4; t *= 1.01) {
+        double step = student_p_value(t, 7) - student_p_value(t * 1.01, 7);
+        assert_true(step > 0 && step < 0.0101 * t * 0.8);
+    }
+}
+
 static void less_than_one_degree_of_freedom_is_none(void **state)
 {
     (void)state;
@@ -48,6 +67,7 @@ int main(void)
         cmocka_unit_test(quantiles_are_those_of_the_tables),
         cmocka_unit_test(fractions_are_as_exact),
         cmocka_unit_test(many_degrees_of_freedom_go_on_without_a_jump),
+        cmocka_unit_test(probabilities_are_those_of_the_tables),
         cmocka_unit_test(less_than_one_degree_of_freedom_is_none),
     };
     return cmocka_run_group_tests_name("analysis/analyze/student", tests, NULL, NULL);

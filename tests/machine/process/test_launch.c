@@ -4,11 +4,13 @@
 #include <dirent.h>
 #include <signal.h>
 
+static const struct launch_options options;
+
 /* launch_begin() takes a vector like execv(), which is not const but is not changed. */
 static int start(const char *const argv[], pid_t *pid, struct gput_error *error)
 {
     struct launch launch = {0};
-    int code = launch_begin((char *const *)argv, environ, NULL, false, &launch, error);
+    int code = launch_begin((char *const *)argv, environ, NULL, &options, &launch, error);
     if (code == GPUT_OK)
         code = launch_exec(&launch, error);
     *pid = launch.pid;
@@ -57,7 +59,7 @@ static void a_short_command_waits_for_what_the_caller_opens(void **state)
     const char *const argv[] = {"true", NULL};
     struct launch launch;
     assert_int_equal(
-        launch_begin((char *const *)argv, environ, NULL, false, &launch, NULL), GPUT_OK);
+        launch_begin((char *const *)argv, environ, NULL, &options, &launch, NULL), GPUT_OK);
     usleep(20000);
     assert_int_equal(waitpid(launch.pid, NULL, WNOHANG), 0);
     char path[64];

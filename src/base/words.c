@@ -1,4 +1,4 @@
-#include "options/words.h"
+#include "base/words.h"
 
 #include "base/error.h"
 

@@ -1,0 +1,386 @@
+#include "bench/bench_state.h"
+
+#include "analysis/bench/bench_document.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/number.h"
+#include "base/random.h"
+#include "base/sized.h"
+#include "base/str.h"
+#include "base/text.h"
+#include "views/output/bench_render.h"
+
+#include <gputracker/gputracker.h>
+#include <gputracker/words.h>
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MAX_BASELINE_BYTES (256 << 20)
+
+static const struct gput_bench_options default_options = {
+    .size = sizeof default_options, .precision_percent = 1, .min_seconds = 3, .max_seconds = 60};
+
+void gput_bench_options_init(struct gput_bench_options *options, size_t size)
+{
+    sized_init(options, size, &default_options, sizeof default_options);
+}
+
+void gput_bench_render_options_init(struct gput_bench_render_options *options, size_t size)
+{
+    static const struct gput_bench_render_options defaults = {.size = sizeof defaults};
+    sized_init(options, size, &defaults, sizeof defaults);
+}
+
+/* ---- Options ---- */
+
+static int check_number(const char *noun, double value, double least, struct gput_error *error)
+{
+    if (value >= least && isfinite(value))
+        return GPUT_OK;
+    return error_set(
+        error, GPUT_ERROR_INVALID, "The %s has to be a number, %g or more.", noun, least);
+}
+
+static int check_options(const struct gput_bench_options *options, struct gput_error *error)
+{
+    TRY(check_number("precision", options->precision_percent, 0.001, error));
+    TRY(check_number("least time", options->min_seconds, 0, error));
+    TRY(check_number("longest time", options->max_seconds, 0, error));
+    TRY(check_number("timeout of a run", options->timeout_seconds, 0, error));
+    if (options->input && access(options->input, R_OK) != 0)
+        return error_set_errno(error, errno, "Cannot read the input %.300s", options->input);
+    if (options->keep_folder && access(options->keep_folder, W_OK | X_OK) != 0 && errno != ENOENT)
+        return error_set_errno(
+            error, errno, "Cannot write to the folder %.300s", options->keep_folder);
+    return GPUT_OK;
+}
+
+/* The texts of the options, which are copied. */
+static const size_t texts[] = {offsetof(struct gput_bench_options, input),
+    offsetof(struct gput_bench_options, setup), offsetof(struct gput_bench_options, prepare),
+    offsetof(struct gput_bench_options, conclude), offsetof(struct gput_bench_options, cleanup),
+    offsetof(struct gput_bench_options, work), offsetof(struct gput_bench_options, keep_folder)};
+
+static const char **text_at(struct gput_bench_options *options, size_t index)
+{
+    return (const char **)((char *)options + texts[index]);
+}
+
+static int copy_texts(struct gput_bench_options *options, struct gput_error *error)
+{
+    struct gput_bench_options given = *options;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        *text_at(options, i) = NULL;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const char *text = *text_at(&given, i);
+        *text_at(options, i) = text ? strdup(text) : NULL;
+        if (text && !*text_at(options, i))
+            return error_memory(error);
+    }
+    return GPUT_OK;
+}
+
+static int compile_work(struct gput_bench *bench, struct gput_error *error)
+{
+    if (!bench->options.work)
+        return GPUT_OK;
+    int failure = regcomp(&bench->work, bench->options.work, REG_EXTENDED);
+    if (failure) {
+        char reason[128];
+        regerror(failure, &bench->work, reason, sizeof reason);
+        return error_set(error, GPUT_ERROR_INVALID,
+            "\"%.200s\" is not an extended regular expression: %s.", bench->options.work, reason);
+    }
+    bench->has_work = true;
+    if (bench->work.re_nsub == 0)
+        return error_set(error, GPUT_ERROR_INVALID,
+            "The expression \"%.200s\" has no group: parentheses have to be around the number, as "
+            "in 'tokens: ([0-9]+)'.",
+            bench->options.work);
+    return GPUT_OK;
+}
+
+static int begin_data(struct gput_bench *bench, struct gput_error *error)
+{
+    struct bench_data *data = &bench->data;
+    char date[32];
+    time_t now = (time_t)(clock_realtime_ns() / NS_PER_SECOND);
+    struct tm parts;
+    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &parts));
+    data->date = strdup(date);
+    data->version = strdup(gput_version());
+    data->seed = bench->options.seed;
+    if (data->seed == 0)
+        random_fill(&data->seed, sizeof data->seed);
+    data->seed = data->seed % 1000000 + (data->seed % 1000000 == 0);
+    if (bench->options.seed)
+        data->seed = bench->options.seed;
+    data->is_in_order = bench->options.in_order;
+    data->n_warmups = bench->options.n_warmups;
+    data->precision_percent = bench->options.n_runs > 0 ? NAN : bench->options.precision_percent;
+    const struct gput_session_options *session = bench->options.session;
+    bench_machine_read(&data->machine, session ? session->procfs_root : NULL,
+        session ? session->sysfs_root : NULL);
+    return data->date && data->version ? GPUT_OK : error_memory(error);
+}
+
+static int prepare(
+    struct gput_bench *bench, const struct gput_bench_options *options, struct gput_error *error)
+{
+    struct gput_bench_options given = default_options;
+    TRY(sized_read(&given, sizeof given, options, error));
+    TRY(check_options(&given, error));
+    bench->options = given;
+    TRY(copy_texts(&bench->options, error));
+    TRY(compile_work(bench, error));
+    return begin_data(bench, error);
+}
+
+int gput_bench_create(
+    const struct gput_bench_options *options, struct gput_bench **bench, struct gput_error *error)
+{
+    *bench = NULL;
+    struct gput_bench *created = calloc(1, sizeof *created);
+    if (!created)
+        return error_memory(error);
+    int code = prepare(created, options, error);
+    if (code == GPUT_OK)
+        *bench = created;
+    else
+        gput_bench_destroy(created);
+    return code;
+}
+
+void gput_bench_destroy(struct gput_bench *bench)
+{
+    if (!bench)
+        return;
+    bench_commands_finish(bench);
+    bench_data_finish(&bench->data);
+    bench_data_finish(&bench->baseline);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        free((char *)*text_at(&bench->options, i));
+    if (bench->has_work)
+        regfree(&bench->work);
+    free(bench->baseline_name);
+    free(bench->order.places);
+    free(bench);
+}
+
+/* ---- Runs of the caller ---- */
+
+int gput_bench_add_run(struct gput_bench *bench, const struct gput_results *results,
+    double wall_seconds, struct gput_error *error)
+{
+    struct bench_order *order = &bench->order;
+    if (!order->is_due)
+        return error_set(
+            error, GPUT_ERROR_STATE, "No run is due: gput_bench_next() says which variant runs.");
+    struct bench_run *run =
+        bench_data_add_run(&bench->data, order->places[order->next], order->block);
+    if (!run)
+        return error_memory(error);
+    bench_fill_run(bench, results, wall_seconds, run);
+    run->at_seconds = clock_seconds_of_ns(clock_monotonic_ns() - order->began_ns);
+    order->next++;
+    order->is_due = false;
+    bench->data.seconds = run->at_seconds;
+    bench_fill_missing(bench, results);
+    return GPUT_OK;
+}
+
+/* ---- Results ---- */
+
+int gput_bench_load_baseline(struct gput_bench *bench, const char *path, struct gput_error *error)
+{
+    struct doc *doc;
+    struct bench_data read;
+    TRY(doc_read_json_file(path, MAX_BASELINE_BYTES, &doc, error));
+    int code = bench_data_read(doc, path, &read, error);
+    doc_destroy(doc);
+    TRY(code);
+    char *name = strdup(path);
+    if (!name) {
+        bench_data_finish(&read);
+        return error_memory(error);
+    }
+    bench_data_finish(&bench->baseline);
+    free(bench->baseline_name);
+    bench->baseline = read;
+    bench->baseline_name = name;
+    return GPUT_OK;
+}
+
+/* The document of the results so far. The caller frees it. */
+static int make_document(
+    const struct gput_bench *bench, struct doc **document, struct gput_error *error)
+{
+    if (bench->data.n_runs == 0)
+        return error_set(error, GPUT_ERROR_STATE, "Nothing has run, so there is no result.");
+    /* Which runs count is a function of all runs. */
+    bench_data_judge_runs((struct bench_data *)&bench->data);
+    *document = bench_document(
+        &bench->data, bench->baseline_name ? &bench->baseline : NULL, bench->baseline_name);
+    return *document ? GPUT_OK : error_memory(error);
+}
+
+int gput_bench_render(const struct gput_bench *bench,
+    const struct gput_bench_render_options *options, enum gput_format format, char **bytes,
+    size_t *length, struct gput_error *error)
+{
+    struct gput_bench_render_options given = gput_bench_render_options_default();
+    struct doc *document = NULL;
+    CLEANUP_STR struct str text = {0};
+    *bytes = NULL;
+    TRY(sized_read(&given, sizeof given, options, error));
+    TRY(make_document(bench, &document, error));
+    int code = bench_render(document, &given, format, &text, error);
+    doc_destroy(document);
+    TRY(code);
+    return str_steal_bytes(&text, bytes, length, error);
+}
+
+/* ---- Rules ---- */
+
+struct rule {
+    enum bench_figure figure;
+    bool is_above, is_or_at, is_percent;
+    double limit;
+};
+
+static int refuse_rule(const char *rule, const char *why, struct gput_error *error)
+{
+    return error_set(error, GPUT_ERROR_INVALID,
+        "The rule \"%.150s\" is not valid: %s. A rule is like \"ram > +5%%\" or \"wall > 2.5\".",
+        rule, why);
+}
+
+/* Names figures that the unknown word may mean. */
+static int refuse_figure(const char *rule, const char *word, struct gput_error *error)
+{
+    char near[GPUT_NEAREST_SIZE], why[GPUT_NEAREST_SIZE + 128];
+    CLEANUP_STR struct str words = {0};
+    str_append(&words, "wall cpu user system ram gpu_ram gpu energy");
+    for (size_t i = 0; i < BENCH_FIGURE_COUNT; i++)
+        str_printf(&words, " %s", bench_figures[i].key);
+    gput_nearest_words(str_text(&words), word, near);
+    text_fit(why, sizeof why, "there is no figure \"%.60s\"%s%s", word,
+        near[0] ? "; did you mean " : " (wall, cpu, ram, gpu_ram, gpu, energy)", near);
+    return refuse_rule(rule, why, error);
+}
+
+static int parse_rule(const char *text, struct rule *rule, struct gput_error *error)
+{
+    char word[64];
+    const char *at = text + strspn(text, " \t");
+    size_t length = strcspn(at, " \t<>");
+    text_fit(word, sizeof word, "%.*s", (int)(length < 60 ? length : 60), at);
+    at += length + strspn(at + length, " \t");
+    rule->figure = bench_figure_find(word);
+    if (rule->figure == BENCH_FIGURE_COUNT)
+        return refuse_figure(text, word, error);
+    if (*at != '<' && *at != '>')
+        return refuse_rule(text, "> or < has to follow the figure", error);
+    rule->is_above = *at == '>';
+    rule->is_or_at = at[1] == '=';
+    at += 1 + rule->is_or_at;
+    at += strspn(at, " \t");
+    at += *at == '+';
+    const char *end = number_parse_double(at, at + strlen(at), &rule->limit);
+    if (!end || isnan(rule->limit))
+        return refuse_rule(text, "its limit is not a number", error);
+    end += strspn(end, " \t");
+    rule->is_percent = *end == '%';
+    end += rule->is_percent;
+    return end[strspn(end, " \t")] == '\0'
+               ? GPUT_OK
+               : refuse_rule(text, "something follows its limit", error);
+}
+
+static bool breaks(const struct rule *rule, double value)
+{
+    if (value == rule->limit)
+        return rule->is_or_at;
+    return rule->is_above ? value > rule->limit : value < rule->limit;
+}
+
+/* Checks changes. Returns how many there were; `*holds` and `message` as of gput_bench_check(). */
+static size_t check_changes(const struct rule *rule, const char *text,
+    const struct doc *comparisons, bool *holds, char *message, size_t size)
+{
+    size_t n_checked = 0;
+    for (const struct doc *row = comparisons ? comparisons->first : NULL; row && !*holds;
+         row = row->next) {
+        const char *verdict = doc_get_string(row, "verdict");
+        double percent = doc_get_number(row, "change_percent");
+        if (strcmp(doc_get_string(row, "figure"), bench_figures[rule->figure].key) != 0 ||
+            strcmp(verdict, "unknown") == 0)
+            continue;
+        n_checked++;
+        bool is_claimed = strcmp(verdict, "less") == 0 || strcmp(verdict, "more") == 0;
+        *holds = breaks(rule, is_claimed ? percent : 0);
+        if (*holds)
+            text_fit(message, size,
+                "\"%.150s\" holds: %.200s has %+.1f %% (%.1f to %.1f) from %.200s", text,
+                doc_get_string(row, "name"), percent, doc_get_number(row, "low_percent"),
+                doc_get_number(row, "high_percent"), doc_get_string(row, "base"));
+    }
+    return n_checked;
+}
+
+/* The same of values. */
+static size_t check_values(const struct rule *rule, const char *text, const struct doc *variants,
+    bool *holds, char *message, size_t size)
+{
+    size_t n_checked = 0;
+    const char *key = bench_figures[rule->figure].key;
+    for (const struct doc *row = variants ? variants->first : NULL; row && !*holds;
+         row = row->next) {
+        const struct doc *figures = doc_get(row, "figures");
+        const struct doc *figure = figures ? doc_get(figures, key) : NULL;
+        double mean = figure ? doc_get_number(figure, "mean") : NAN;
+        if (isnan(mean))
+            continue;
+        n_checked++;
+        *holds = breaks(rule, mean);
+        if (*holds)
+            text_fit(message, size, "\"%.150s\" holds: %.200s has %g", text,
+                doc_get_string(row, "name"), mean);
+    }
+    return n_checked;
+}
+
+int gput_bench_check(const struct gput_bench *bench, const char *rule, bool *holds, char *message,
+    size_t size, struct gput_error *error)
+{
+    struct rule parsed;
+    struct doc *document;
+    *holds = false;
+    TRY(parse_rule(rule, &parsed, error));
+    TRY(make_document(bench, &document, error));
+    const struct doc *baseline = doc_get(document, "baseline");
+    size_t n_checked;
+    if (parsed.is_percent)
+        n_checked = check_changes(&parsed, rule,
+            doc_get(baseline ? baseline : document, "comparisons"), holds, message, size);
+    else
+        n_checked =
+            check_values(&parsed, rule, doc_get(document, "variants"), holds, message, size);
+    doc_destroy(document);
+    if (n_checked > 0)
+        return GPUT_OK;
+    bool has_other = baseline || bench->data.n_variants > 1;
+    const char *missing = bench->data.missing[parsed.figure];
+    return error_set(error, GPUT_ERROR_STATE, "The rule \"%.150s\" cannot be checked: %s%.200s.",
+        rule,
+        parsed.is_percent && !has_other
+            ? "there is nothing to compare with: give a second command, or --baseline FILE"
+            : "there are too few runs, or none has the figure",
+        missing && (has_other || !parsed.is_percent) ? missing : "");
+}
