@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "base/text.h"
 #include "machine/os/proc_stat.h"
 #include "machine/os/proc_status.h"
 #include "machine/os/procfs.h"
@@ -65,6 +66,21 @@ static void describe(struct gput_gpus *gpus, struct gpus_process *process)
         passwd_users_name(&gpus->users, status.uid, process->user, sizeof process->user);
 }
 
+/* "No GPU was found: nvml: no NVIDIA driver; …": each source that was asked. */
+static void describe_absence(struct gput_gpus *gpus)
+{
+    size_t count;
+    const struct gpu_source_status *sources = gpu_set_sources(gpus->set, &count);
+    text_fit(gpus->missing, sizeof gpus->missing, "%s",
+        gpu_set_is_empty(gpus->set) ? "No GPU was found" : "No GPU can be read");
+    for (size_t i = 0; i < count; i++) {
+        size_t length = strlen(gpus->missing);
+        if (sources[i].state != GPU_SOURCE_SKIPPED)
+            text_fit(gpus->missing + length, sizeof gpus->missing - length, "%s%s: %s",
+                strchr(gpus->missing, ':') ? "; " : ": ", sources[i].name, sources[i].detail);
+    }
+}
+
 static void forget_processes(struct gput_gpus *gpus)
 {
     for (size_t i = 0; i < gpus->n_processes; i++)
@@ -110,6 +126,7 @@ int gput_gpus_update(struct gput_gpus *gpus, struct gput_error *error)
         gpu_set_request_lists(gpus->set, &tree, true);
         gpu_set_await_all(gpus->set, TIMEOUT_SECONDS);
         gpu_set_sample(gpus->set, &tree, &gpus->sample);
+        describe_absence(gpus);
         clock_gettime(CLOCK_REALTIME, &now);
         gpus->time_seconds = (double)now.tv_sec + (double)(now.tv_nsec / 1000) * 1e-6;
         code = take_processes(gpus, error);
@@ -162,5 +179,5 @@ const char *gput_gpus_missing(const struct gput_gpus *gpus, bool *is_failure)
     const char *why = gpu_set_missing(gpus->set);
     if (is_failure)
         *is_failure = why && !gpu_set_is_empty(gpus->set);
-    return why;
+    return why ? gpus->missing : NULL;
 }

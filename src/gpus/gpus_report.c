@@ -284,7 +284,7 @@ static void write_text(const struct gput_gpus *gpus, struct str *text)
 {
     size_t count;
     const struct gpu_device *devices = gpu_set_devices(gpus->set, &count);
-    const char *why = gpu_set_missing(gpus->set);
+    const char *why = gput_gpus_missing(gpus, NULL);
     if (why)
         str_printf(text, "%s\n", why);
     for (uint32_t i = 0; i < gpus->sample.n_devices && i < count; i++) {

@@ -21,6 +21,7 @@ struct gput_gpus {
     char *procfs_root; /* owned */
     struct gpu_set *set;
     struct gpu_sample sample;
+    char missing[700];   /* why there is no GPU */
     double time_seconds; /* of it, since the epoch */
     struct passwd_users users;
     struct gpus_process *processes; /* owned; ascending by GPU and pid */

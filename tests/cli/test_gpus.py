@@ -5,9 +5,11 @@ import io
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 
-from command import BUILD, COMMAND, SOURCE, CommandTest, main
+from command import BUILD, COMMAND, SOURCE, CommandTest, main, python
+from fake_gpu import IN_USE, WAIT, GpuTest
 
 FIXTURES = SOURCE / "tests" / "fixtures"
 CARD = """
@@ -177,6 +179,109 @@ class Gpus(CommandTest):
         text = json.loads(self.gpus("-f", "json", GPUT_NVML="/nonexistent", GPUT_SYSFS=str(root / "sys"), GPUT_PROCFS=str(root / "proc")))
         self.assertEqual(text["gpus"][0]["vendor"], "amd")
         self.assertIn(4242, [process["pid"] for process in text["processes"]])
+
+
+# Once the driver has been asked for a while, the counters move and the link gets narrower. The reasons change with them.
+CHANGES = WAIT + """
+import sys
+path, before, after = os.environ["FAKE_NVML_SCENARIO"], *sys.argv[1:]
+text = open(path).read()
+wait(0.3)
+for old, new in zip(before.split(";"), after.split(";")):
+    assert old in text, old
+    text = text.replace(old, new)
+with open(path + ".new", "w") as file:
+    file.write(text)
+os.rename(path + ".new", path)
+wait(0.3)
+"""
+OF_SESSION = CARD.replace("compute {pid} 10200000000\nsample {pid} 1000 85\n", "").replace("EventReasons 0x4", "EventReasons 0")
+
+
+class Sessions(GpuTest):
+    def changed(self, *changes, scenario=OF_SESSION, options=()):
+        """The report of a command that changes lines of the scenario, and its summary."""
+        before, after = zip(*changes)
+        report, _ = self.tracked_with(scenario, options, python(CHANGES, ";".join(before), ";".join(after)))
+        return report["gpus"][0], report
+
+    def tracked_with(self, scenario, options, command):
+        self.write(scenario)
+        return self.tracked(*options, command=command)
+
+    def test_counters_are_exact_and_what_got_worse_is_said(self):
+        gpu, report = self.changed(("field/74 1500000000", "field/74 2100000000"), ("field/4 2", "field/4 5"), ("LinkWidth 8", "LinkWidth 4"),
+                                   ("Temperature/0 61", "Temperature/0 83"), options=["--tf", "t.sqlite"])
+        self.assertAlmostEqual(gpu["power_cap_seconds"], 0.6)
+        self.assertEqual([gpu[name] for name in ("sync_boost_seconds", "thermal_seconds", "hardware_thermal_seconds", "power_brake_seconds")], [0.0] * 4)
+        self.assertEqual((gpu["slowed_by"], gpu["max_temperature_celsius"], gpu["power_limit_watts"], gpu["graphics_clock_limit_mhz"]),
+                         ("power_cap 600 ms", 83.0, 700.0, 1980.0))
+        self.assertEqual(gpu["health"], "3 new memory errors that could not be corrected; PCIe link from x8 to x4")
+        self.assertIn(report["sources"]["gpu_slowdowns"]["state"], ("exact", "sampled"))
+        with sqlite3.connect(self.folder / "t.sqlite") as database:
+            columns = [row[1] for row in database.execute("PRAGMA table_info(gpu_data)")]
+            rows = database.execute("SELECT power_cap_seconds, temperature_celsius, slowdown_reasons, fan_percent FROM gpu_data").fetchall()
+        self.assertEqual(columns[:11], ["timestamp", "uuid", "ram_used", "utilization_percent", "main_ram", "descendants_ram", "combined_ram",
+                                        "main_sm_percent", "descendants_sm_percent", "power_watts", "energy_joules"])
+        self.assertNotIn("power_limit_watts", columns)  # a limit
+        self.assertEqual((rows[0], rows[-1]), ((1.5, 61.0, "none", None), (2.1, 83.0, "none", None)))
+
+    def test_a_summary_has_these_lines_only_where_there_is_something(self):
+        changes = [("field/74 1500000000", "field/74 2100000000"), ("field/143 0", "field/143 1")]
+        for wanted, (before, after) in (True, tuple(zip(*changes))), (False, ((), ())):
+            self.write(OF_SESSION + "value field/143 0\n")
+            command = python(CHANGES, ";".join(before), ";".join(after)) if wanted else python(WAIT + "wait(0.5)")
+            done = self.gpu_tracker("run", "--st", "0.05", "--", *command)
+            self.assertEqual("slowed by power_cap 600 ms" in done.stderr, wanted, done.stderr)
+            self.assertEqual("health: 1 rows of memory were replaced" in done.stderr, wanted, done.stderr)
+
+    def test_a_counter_that_contradicts_the_reasons_is_withdrawn(self):
+        # The driver says that the power limit slows the card, and its counter stands still.
+        self.write(OF_SESSION.replace("EventReasons 0", "EventReasons 0x4"))
+        report, _ = self.tracked(command=python(WAIT + "wait(1.5)"))
+        gpu = report["gpus"][0]
+        self.assertIsNone(gpu["power_cap_seconds"])
+        self.assertRegex(gpu["slowed_by"], r"\Apower_cap in (\d+) of \1 readings\Z")
+
+    def only_gpu(self):
+        report, _ = self.tracked()
+        return report["gpus"][0], report
+
+    def test_a_card_that_nothing_slowed_says_so(self):
+        self.write(OF_SESSION)
+        self.assertEqual(self.only_gpu()[0]["slowed_by"], "nothing")
+
+    def test_a_driver_that_only_gives_reasons_is_sampled(self):
+        self.write(IN_USE + "value nvmlDeviceGetCurrentClocksEventReasons 0x20\n")
+        report, _ = self.tracked()
+        gpu = report["gpus"][0]
+        self.assertIsNone(gpu["thermal_seconds"])
+        self.assertRegex(gpu["slowed_by"], r"\Athermal in (\d+) of \1 readings\Z")
+        self.assertEqual(report["sources"]["gpu_slowdowns"]["state"], "sampled")
+
+    def test_a_driver_that_says_nothing_of_the_card_claims_nothing(self):
+        self.write(IN_USE)
+        gpu, report = self.only_gpu()
+        for name in ("power_limit_watts", "max_temperature_celsius", "power_cap_seconds", "pcie_received_bytes"):
+            self.assertIsNone(gpu[name], name)
+        self.assertEqual((gpu["slowed_by"], gpu["health"]), ("", ""))
+        self.assertNotIn("gpu_slowdowns", report["sources"])
+
+    def test_a_counter_that_is_reset_is_said(self):
+        gpu, report = self.changed(("field/74 1500000000", "field/74 100000000"))
+        self.assertAlmostEqual(gpu["power_cap_seconds"], 0.1)
+        self.assertEqual(gpu["health"], "the card was reset, or its driver was loaded again")
+        self.assertEqual(report["sources"]["gpu_slowdowns"]["state"], "sampled")
+
+    def test_a_call_that_hangs_delays_nothing(self):
+        self.write(OF_SESSION + "")
+        scenario = "delay_ms nvmlDeviceGetTemperature 60000\n" + OF_SESSION
+        command = python(WAIT + "import sys\npath = os.environ['FAKE_NVML_SCENARIO']\nopen(path + '.new', 'w').write(sys.argv[1])\nwait(0.2)\n"
+                         "os.rename(path + '.new', path)\ntime.sleep(0.5)", scenario)
+        report, _ = self.tracked(command=command)
+        self.assertEqual(report["gpus"][0]["max_temperature_celsius"], 61.0)
+        self.assertLess(report["compute_time"]["time"], 20 / 3600)
+        self.write(OF_SESSION)
 
 
 if __name__ == "__main__":

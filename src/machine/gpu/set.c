@@ -213,6 +213,8 @@ static void copy_text(char **to, const char *text, bool *failed)
 static int set_init(struct gpu_set *set, const struct gpu_options *options)
 {
     bool failed = false;
+    for (size_t i = 0; i < GPU_MAX_DEVICES; i++)
+        card_reading_clear(&set->cards[i], gpu_waiting_reason);
     set->owner = getpid();
     copy_text(&set->procfs_root, options->procfs_root ? options->procfs_root : "/proc", &failed);
     copy_text(&set->sysfs_root, options->sysfs_root ? options->sysfs_root : "/sys", &failed);

@@ -103,6 +103,17 @@ void gpu_usage_add(struct gpu_usage *usage, const struct gpu_sample *sample, dou
     add_list_age(usage, sample);
 }
 
+void gpu_usage_add_card(struct gpu_usage *usage, size_t device, const struct card_reading *reading)
+{
+    if (device < usage->n_devices)
+        card_usage_add(&usage->devices[device].card, reading);
+}
+
+const struct card_usage *gpu_usage_card(const struct gpu_usage *usage, size_t device)
+{
+    return device < usage->n_devices ? &usage->devices[device].card : NULL;
+}
+
 double gpu_usage_max(const struct gpu_usage *usage, size_t device, enum gpu_usage_figure figure)
 {
     if (device >= usage->n_devices || !usage->devices[device].values[figure].has)

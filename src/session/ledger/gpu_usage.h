@@ -5,6 +5,7 @@
 #pragma once
 
 #include "machine/gpu/gpu.h"
+#include "session/ledger/card_usage.h"
 
 /* The figures of a device that are kept. */
 enum gpu_usage_figure {
@@ -38,6 +39,7 @@ struct gpu_usage {
         bool may_have_others; /* in some sample */
         bool has_untracked;   /* the figure below is known */
         double min_untracked_bytes;
+        struct card_usage card;
         int64_t first_read_ns, last_read_ns; /* when the driver was read; 0: never */
     } * devices;                             /* owned */
     double late_list_seconds; /* age of the oldest list of processes at a sample at which the memory
@@ -50,6 +52,12 @@ void gpu_usage_finish(struct gpu_usage *usage);
 /* Adds a sample that stands for the `seconds` since the one before it. Devices that appear later
  * are added, unless there is no memory for them. */
 void gpu_usage_add(struct gpu_usage *usage, const struct gpu_sample *sample, double seconds);
+
+/* After gpu_usage_add(): adds what the card itself says. */
+void gpu_usage_add_card(struct gpu_usage *usage, size_t device, const struct card_reading *reading);
+
+/* NULL: it was in no sample. */
+const struct card_usage *gpu_usage_card(const struct gpu_usage *usage, size_t device);
 
 /* NaN when it was never read. */
 double gpu_usage_max(const struct gpu_usage *usage, size_t device, enum gpu_usage_figure figure);

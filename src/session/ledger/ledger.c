@@ -68,6 +68,8 @@ void ledger_add_snapshot(struct ledger *ledger)
     update_gpu_holdings(ledger);
     usage_add(&ledger->usage, &snapshot->sample, snapshot->seconds);
     gpu_usage_add(&ledger->gpu_usage, &snapshot->gpu, snapshot->seconds);
+    for (uint32_t i = 0; i < snapshot->gpu.n_devices && snapshot->gpus; i++)
+        gpu_usage_add_card(&ledger->gpu_usage, i, gpu_set_card(snapshot->gpus, i));
     if (ledger->settings->mode != SESSION_MACHINE)
         ram_between_add_sample(&ledger->between, &snapshot->ram->figures);
     ledger->cost.ticks++;

@@ -76,6 +76,37 @@ static struct gput_gpu figures_of(
     };
 }
 
+/* What the card itself said; nothing of it where no sample has it. */
+static void fill_card(const struct ledger *ledger, size_t i, struct gput_gpu *gpu)
+{
+    static const struct card_usage nothing;
+    const struct card_usage *card = gpu_usage_card(&ledger->gpu_usage, i);
+    if (!card)
+        card = &nothing;
+    gpu->power_limit_watts = card_usage_last(card, CARD_POWER_LIMIT);
+    gpu->min_graphics_clock_mhz = card_usage_min(card, CARD_GRAPHICS_CLOCK);
+    gpu->mean_graphics_clock_mhz = card_usage_mean(card, CARD_GRAPHICS_CLOCK);
+    gpu->graphics_clock_limit_mhz = card_usage_last(card, CARD_MAX_GRAPHICS_CLOCK);
+    gpu->max_temperature_celsius = card_usage_max(card, CARD_TEMPERATURE);
+    gpu->max_memory_temperature_celsius = card_usage_max(card, CARD_MEMORY_TEMPERATURE);
+    gpu->max_memory_busy_percent = card_usage_max(card, CARD_MEMORY_BUSY);
+    gpu->max_encoder_percent = card_usage_max(card, CARD_ENCODER);
+    gpu->max_decoder_percent = card_usage_max(card, CARD_DECODER);
+    gpu->power_cap_seconds = card_usage_counted(card, CARD_POWER_CAP_SECONDS);
+    gpu->sync_boost_seconds = card_usage_counted(card, CARD_SYNC_BOOST_SECONDS);
+    gpu->thermal_seconds = card_usage_counted(card, CARD_THERMAL_SECONDS);
+    gpu->hardware_thermal_seconds = card_usage_counted(card, CARD_HARDWARE_THERMAL_SECONDS);
+    gpu->power_brake_seconds = card_usage_counted(card, CARD_POWER_BRAKE_SECONDS);
+    gpu->pcie_transmitted_bytes = card_usage_counted(card, CARD_PCIE_TRANSMITTED);
+    gpu->pcie_received_bytes = card_usage_counted(card, CARD_PCIE_RECEIVED);
+    gpu->nvlink_transmitted_bytes = card_usage_counted(card, CARD_NVLINK_TRANSMITTED);
+    gpu->nvlink_received_bytes = card_usage_counted(card, CARD_NVLINK_RECEIVED);
+    gpu->now.graphics_clock_mhz = card_usage_last(card, CARD_GRAPHICS_CLOCK);
+    gpu->now.temperature_celsius = card_usage_last(card, CARD_TEMPERATURE);
+    card_usage_describe_slowdowns(card, gpu->slowed_by, sizeof gpu->slowed_by);
+    card_usage_describe_health(card, gpu->health, sizeof gpu->health);
+}
+
 void ledger_fill_gpus(const struct ledger *ledger, struct gput_results *results)
 {
     size_t count;
@@ -95,6 +126,7 @@ void ledger_fill_gpus(const struct ledger *ledger, struct gput_results *results)
         snprintf(gpu->vendor, sizeof gpu->vendor, "%s", gpu_vendor_name(devices[i].vendor));
         gpu_device_explain(&devices[i], GPU_ENERGY, gpu->missing, sizeof gpu->missing);
         fill_reading_times(ledger, i, gpu);
+        fill_card(ledger, i, gpu);
         drop_unknown_zeros(ledger, i, gpu);
     }
     for (int i = GPUT_MAIN_GPU_RAM; i <= GPUT_COMBINED_GPU_RAM; i++) {
@@ -268,9 +300,34 @@ static void add_driver_sources(const struct ledger *ledger, struct gput_results 
     }
 }
 
+/* Of the time for which cards were slowed: exact where the driver counted from the start on. */
+static void add_slowdown_source(const struct ledger *ledger, struct gput_results *results)
+{
+    bool is_counted = false, has_reasons = false, was_late = false;
+    for (size_t i = 0; i < ledger->gpu_usage.n_devices && i < results->n_gpus; i++) {
+        const struct card_usage *card = &ledger->gpu_usage.devices[i].card;
+        bool counts = !isnan(card_usage_counted(card, CARD_POWER_CAP_SECONDS)) ||
+                      !isnan(card_usage_counted(card, CARD_THERMAL_SECONDS));
+        is_counted |= counts;
+        has_reasons |= card->n_with_reasons > 0;
+        was_late |= counts && (!(results->gpus[i].first_reading_seconds <= 0) || card->was_reset);
+    }
+    if (is_counted && was_late)
+        results_add_source(results, "gpu_slowdowns", GPUT_SOURCE_SAMPLED,
+            "at least: counted by the driver from its first reading on (first_reading_seconds), "
+            "and from a reset on");
+    else if (is_counted)
+        results_add_source(results, "gpu_slowdowns", GPUT_SOURCE_EXACT,
+            "counted by the driver in nanoseconds, by reason");
+    else if (has_reasons)
+        results_add_source(results, "gpu_slowdowns", GPUT_SOURCE_SAMPLED,
+            "the reasons that the driver gave when it was read; it does not count the time");
+}
+
 void ledger_add_gpu_sources(const struct ledger *ledger, struct gput_results *results)
 {
     add_driver_sources(ledger, results);
     add_list_source(ledger, results);
+    add_slowdown_source(ledger, results);
     add_gpu_ram_source(ledger, results);
 }

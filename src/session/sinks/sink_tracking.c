@@ -41,7 +41,8 @@ struct tracking_sink {
     bool has_identity;
 };
 
-#define GPU_COLUMNS 11
+#define GPU_USE_COLUMNS 11
+#define GPU_COLUMNS (GPU_USE_COLUMNS + CARD_FIGURE_COUNT)
 /* Joules since the start of the session, so that those of any interval are a difference. */
 #define ENERGY_COLUMNS (1 + GPUT_ENERGY_FIGURE_COUNT)
 
@@ -58,7 +59,8 @@ struct tracking_row_item {
         struct gput_sample sample;
         struct {
             char uuid[sizeof((struct gpu_device *)0)->uuid];
-            double values[GPU_COLUMNS]; /* that of the uuid is not used */
+            double values[GPU_USE_COLUMNS]; /* that of the uuid is not used */
+            double card[CARD_FIGURE_COUNT];
         } gpu;
         double energy[ENERGY_COLUMNS];
         double io[IO_COLUMNS];
@@ -69,7 +71,7 @@ struct tracking_row_item {
 /* ---- GPUs ---- */
 
 #define UUID_COLUMN 1
-static const struct tracking_column gpu_columns[GPU_COLUMNS] = {
+static const struct tracking_column gpu_columns[GPU_USE_COLUMNS] = {
     {"timestamp", TRACKING_REAL},
     [UUID_COLUMN] = {"uuid", TRACKING_TEXT},
     {"ram_used", TRACKING_REAL},
@@ -83,13 +85,34 @@ static const struct tracking_column gpu_columns[GPU_COLUMNS] = {
     {"energy_joules", TRACKING_REAL},
 };
 
+/* Limits and states change too seldom for a row of each sample: reports have them. */
+static bool is_sampled(enum card_figure figure)
+{
+    enum card_kind kind = card_figures[figure].kind;
+    return kind != CARD_LIMIT && kind != CARD_STATE;
+}
+
+/* The columns of use, then those of the card. Returns how many there are. */
+static size_t list_gpu_columns(struct tracking_column columns[GPU_COLUMNS])
+{
+    size_t count = GPU_USE_COLUMNS;
+    memcpy(columns, gpu_columns, sizeof gpu_columns);
+    for (int i = 0; i < CARD_FIGURE_COUNT; i++)
+        if (is_sampled((enum card_figure)i))
+            columns[count++] = (struct tracking_column){card_figures[i].name,
+                card_figure_is_text((enum card_figure)i) ? TRACKING_TEXT : TRACKING_REAL};
+    return count;
+}
+
 /* Once, if there are GPUs and the format has tables. */
 static int add_gpu_table(struct tracking_output *output, struct gput_error *error)
 {
+    struct tracking_column columns[GPU_COLUMNS];
     if (output->has_gpu_table)
         return GPUT_OK;
+    size_t count = list_gpu_columns(columns);
     TRY(tracking_file_add_table(
-        output->file, "gpu_data", gpu_columns, GPU_COLUMNS, &output->gpu_table, error));
+        output->file, "gpu_data", columns, count, &output->gpu_table, error));
     output->has_gpu_table = true;
     return GPUT_OK;
 }
@@ -98,17 +121,28 @@ static int write_gpu(struct tracking_output *output, const struct tracking_row_i
     int64_t now_ns, struct gput_error *error)
 {
     struct tracking_value values[GPU_COLUMNS];
+    char reasons[CARD_REASONS_SIZE];
+    size_t count = GPU_USE_COLUMNS;
     TRY(add_gpu_table(output, error)); /* for a GPU that appeared late */
-    for (size_t i = 0; i < GPU_COLUMNS; i++)
+    for (size_t i = 0; i < GPU_USE_COLUMNS; i++)
         values[i] =
             i == UUID_COLUMN ? tracking_text(item->gpu.uuid) : tracking_real(item->gpu.values[i]);
+    for (int i = 0; i < CARD_FIGURE_COUNT; i++) {
+        double value = item->gpu.card[i];
+        if (!is_sampled((enum card_figure)i))
+            continue;
+        values[count++] = !card_figure_is_text((enum card_figure)i) ? tracking_real(value)
+                          : isnan(value)                            ? tracking_text(NULL)
+                                         : tracking_text(card_reasons_text(value, reasons));
+    }
     return tracking_file_write_table_row(output->file, output->gpu_table, values, now_ns, error);
 }
 
 /* `joules`: since the start. */
 static void put_gpu(struct sink *sink, const struct snapshot *snapshot, const char *uuid,
-    const struct gpu_device_sample *device, double joules)
+    size_t index, double joules)
 {
+    const struct gpu_device_sample *device = &snapshot->gpu.devices[index];
     double factor = gput_ram_unit_factor(sink->settings->options.gpu_ram_unit);
     struct tracking_row_item item = {.kind = GPU_ROW,
         .gpu.values = {tracking_timestamp(&snapshot->sample), [UUID_COLUMN] = NAN,
@@ -117,6 +151,7 @@ static void put_gpu(struct sink *sink, const struct snapshot *snapshot, const ch
             device->combined_ram_bytes * factor, device->main_sm_percent,
             device->descendants_sm_percent, device->power_watts, joules}};
     memcpy(item.gpu.uuid, uuid, sizeof item.gpu.uuid);
+    memcpy(item.gpu.card, gpu_set_card(snapshot->gpus, index)->values, sizeof item.gpu.card);
     sink_put(sink, &item);
 }
 
@@ -125,7 +160,7 @@ static void put_gpus(struct sink *sink, const struct snapshot *snapshot)
     size_t count;
     const struct gpu_device *devices = gpu_set_devices(snapshot->gpus, &count);
     for (size_t i = 0; i < snapshot->gpu.n_devices && i < count; i++)
-        put_gpu(sink, snapshot, devices[i].uuid, &snapshot->gpu.devices[i],
+        put_gpu(sink, snapshot, devices[i].uuid, i,
             devices[i].mig ? NAN : energy_meter_gpu_joules(snapshot->energy, i));
 }
 

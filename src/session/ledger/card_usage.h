@@ -1,0 +1,48 @@
+/*
+ * What a graphics card said of itself during a session: extremes and means of its clocks and
+ * temperatures, what its counters counted, and what changed from the first reading to the last.
+ */
+#pragma once
+
+#include "model/card.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* All zeroes: nothing was read. */
+struct card_usage {
+    bool has;
+    struct card_value {
+        uint64_t count; /* of readings that had it */
+        double first, last, min, max, sum;
+        double counted;  /* of counters: since the first reading, over resets */
+        bool is_missing; /* the last reading lacks it: a counter that is not believed any more */
+    } values[CARD_FIGURE_COUNT];
+    unsigned reasons;        /* all that were given */
+    bool was_reset;          /* a counter began anew */
+    uint64_t n_with_reasons; /* readings that gave them */
+    uint64_t n_throttled[CARD_REASON_COUNT];
+};
+
+/* Adds a reading. */
+void card_usage_add(struct card_usage *usage, const struct card_reading *reading);
+
+/* NaN when it was never read. */
+double card_usage_max(const struct card_usage *usage, enum card_figure figure);
+double card_usage_min(const struct card_usage *usage, enum card_figure figure);
+double card_usage_mean(const struct card_usage *usage, enum card_figure figure);
+double card_usage_last(const struct card_usage *usage, enum card_figure figure);
+/* What a counter counted; NaN with fewer than two readings, and where the last one lacks it. After
+ * a reset it is at least that. */
+double card_usage_counted(const struct card_usage *usage, enum card_figure figure);
+
+/*
+ * Writes what slowed the card although it had work, each reason with its time, the longest first:
+ * "power_cap 12.3 s, thermal 0.5 s". Where the driver does not count: with the share of readings
+ * that gave the reason, "power_cap in 3 of 40 readings". "nothing" where the driver says so; "": it is not known.
+ */
+void card_usage_describe_slowdowns(const struct card_usage *usage, char *text, size_t size);
+
+/* Writes what changed for the worse: "2 new memory errors that could not be corrected; PCIe link
+ * from x16 to x8". "": nothing did, or it is not known. */
+void card_usage_describe_health(const struct card_usage *usage, char *text, size_t size);
