@@ -10,30 +10,26 @@ static int64_t latest_end(const struct end_index *index, size_t level, size_t pl
     return level == 0 ? index->end_of(index->intervals, place) : index->latest[level][place];
 }
 
-/* Adds a level with the latest end of each block of the level below. */
-static int add_level(struct end_index *index, size_t level, struct gput_error *error)
-{
-    size_t below = index->counts[level - 1], count = (below + BLOCK - 1) / BLOCK;
-    int64_t *latest = malloc(count * sizeof *latest);
-    if (!latest)
-        return error_memory(error);
-    index->latest[level] = latest;
-    index->counts[level] = count;
-    index->top = level;
-    for (size_t place = 0; place < below; place++) {
-        int64_t end_us = latest_end(index, level - 1, place);
-        if (place % BLOCK == 0 || end_us > latest[place / BLOCK])
-            latest[place / BLOCK] = end_us;
-    }
-    return GPUT_OK;
-}
-
 int end_index_make(struct end_index *index, const void *intervals, size_t count,
     interval_end *end_of, struct gput_error *error)
 {
     *index = (struct end_index){.intervals = intervals, .end_of = end_of, .counts = {count}};
-    for (size_t level = 1; index->counts[level - 1] > BLOCK; level++)
-        TRY(add_level(index, level, error));
+    for (size_t level = 1; index->counts[level - 1] > BLOCK; level++) {
+        /* Add a level with the latest end of each block of the level below. */
+        size_t below = index->counts[level - 1], n_blocks = (below + BLOCK - 1) / BLOCK;
+        int64_t *latest = malloc(n_blocks * sizeof *latest);
+        if (!latest)
+            return error_memory(error);
+        index->latest[level] = latest;
+        index->counts[level] = n_blocks;
+        index->top = level;
+        for (size_t place = 0; place < below; place++) {
+            int64_t end_us = latest_end(index, level - 1, place);
+            if (place % BLOCK == 0 || end_us > latest[place / BLOCK])
+                latest[place / BLOCK] = end_us;
+        }
+    }
+
     return GPUT_OK;
 }
 

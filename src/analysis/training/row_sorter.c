@@ -47,6 +47,7 @@ int row_sorter_create(const struct row_memory *memory, const struct row_order *o
     return code;
 }
 
+/* Sorts the rows in memory, unless they are sorted already. */
 static void sort_rows(struct row_sorter *sorter)
 {
     if (!sorter->sorted && sorter->count > 1)

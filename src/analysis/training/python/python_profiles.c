@@ -18,6 +18,7 @@
 
 static const struct profile_moment unknown = {.step = NAN, .time_us = NAN};
 
+/* Copies a part of a text, truncated to the buffer. */
 static void copy_part(const char *from, size_t length, char *to, size_t size)
 {
     size_t kept = length < size ? length : size - 1;
@@ -25,11 +26,13 @@ static void copy_part(const char *from, size_t length, char *to, size_t size)
     to[kept] = '\0';
 }
 
+/* Parses a number that has to end at `end`. */
 static bool finite_number(const char *from, const char *end, double *number)
 {
     return number_parse_double(from, end, number) == end && isfinite(*number);
 }
 
+/* Parses a step, a whole number that a double holds exactly. */
 static bool step_number(const char *from, const char *end, double *step)
 {
     int64_t whole;
@@ -117,6 +120,7 @@ bool python_profile_in_time(const struct python_profile *profile, double start_u
     return profile->start.time_us <= end_us && profile->end.time_us >= start_us;
 }
 
+/* Returns whether nothing was asked for, or just what is there. */
 static bool same_or_any(const char *asked, const char *there)
 {
     return !asked || strcmp(asked, there) == 0;
@@ -175,6 +179,7 @@ static int describe(struct python_profile *profile, struct gput_error *error)
     return profile->node && profile->framework ? GPUT_OK : error_memory(error);
 }
 
+/* Frees the texts of one profile. */
 static void finish_one(struct python_profile *profile)
 {
     free(profile->path);
@@ -202,12 +207,6 @@ static int add_file(const struct gput_python_options *options, const char *path,
     return GPUT_OK;
 }
 
-static bool is_profile_name(const char *name)
-{
-    return strcmp(name, "python_stats") == 0 || strcmp(name, "python_stats.json") == 0 ||
-           text_ends_with(name, ".prof");
-}
-
 /* Finds the profiles in a folder and those below it. */
 static int walk(const struct gput_python_options *options, const char *folder, int depth,
     struct python_profiles *profiles, struct gput_error *error)
@@ -227,7 +226,8 @@ static int walk(const struct gput_python_options *options, const char *folder, i
             code = error_memory(error);
         else if (stat(path.data, &info) == 0 && S_ISDIR(info.st_mode) && depth < MAX_FOLDER_DEPTH)
             code = walk(options, path.data, depth + 1, profiles, error);
-        else if (is_profile_name(name))
+        else if (strcmp(name, "python_stats") == 0 || strcmp(name, "python_stats.json") == 0 ||
+                 text_ends_with(name, ".prof"))
             code = add_file(options, path.data, false, profiles, error);
         str_finish(&path);
         free(entries[i]);
@@ -236,6 +236,7 @@ static int walk(const struct gput_python_options *options, const char *folder, i
     return code;
 }
 
+/* Orders profiles by their start, those without one first, then by path. */
 static int by_time(const void *left, const void *right)
 {
     const struct python_profile *a = left, *b = right;

@@ -35,6 +35,7 @@ const char *gpu_work_name(enum gpu_work work)
     return names[work];
 }
 
+/* Returns whether a kernel's name is one of NCCL or RCCL. */
 static bool communicates(const char *name)
 {
     return strncasecmp(name, "nccl", 4) == 0 || strncasecmp(name, "rccl", 4) == 0 ||
@@ -57,6 +58,7 @@ static enum gpu_work gpu_work_of(bool is_kernel, const char *name)
     return communicates(name) ? GPU_COMMUNICATION : GPU_COMPUTE;
 }
 
+/* Returns whether a text in JSON begins with a prefix. */
 static bool begins_with(const struct json_value *name, const char *prefix)
 {
     size_t length = strlen(prefix);
@@ -112,6 +114,7 @@ static int begin_span(struct reading *reading, struct kineto_merged *file,
     return GPUT_OK;
 }
 
+/* Reads a kernel or a copy, and visits it. With launches, it waits until all of them are known. */
 static int add_span(struct reading *reading, struct kineto_merged *file,
     const struct trace_event *event, enum kineto_kind kind, struct gput_error *error)
 {
@@ -155,6 +158,7 @@ static int add_host_span(struct reading *reading, struct kineto_merged *file,
     return reading->visit(reading->user, &span, error);
 }
 
+/* Keeps when a kernel was launched, by its correlation id. */
 static int add_launch(struct reading *reading, const struct kineto_merged *file,
     const struct trace_event *event, struct gput_error *error)
 {
@@ -176,6 +180,7 @@ static enum kineto_kind kind_of(
     return json_is(&event->pid, "CUDA functions") ? KINETO_KERNEL : KINETO_UNKNOWN;
 }
 
+/* Sorts an event of a trace by its category. Events without a time or a name count as unusable. */
 static int add_event(void *user, struct kineto_merged *file, const struct trace_event *event,
     struct gput_error *error)
 {
@@ -205,6 +210,7 @@ static int add_event(void *user, struct kineto_merged *file, const struct trace_
     }
 }
 
+/* Orders launches by rank and correlation id, the earliest first. */
 static int launches_in_order(const void *left, const void *right)
 {
     const struct launch *a = left, *b = right;
@@ -213,6 +219,7 @@ static int launches_in_order(const void *left, const void *right)
     return ORDER(a->time_ns, b->time_ns);
 }
 
+/* Orders spans by rank and correlation id, as launches are. */
 static int by_correlation(const void *left, const void *right)
 {
     const struct gpu_span *a = left, *b = right;
@@ -245,6 +252,7 @@ static int join_launches(struct reading *reading, struct gput_error *error)
     return GPUT_OK;
 }
 
+/* Makes the sorters of launches and of the spans that they launch. */
 static int make_sorters(
     struct reading *reading, const struct gput_kineto_options *options, struct gput_error *error)
 {
@@ -282,6 +290,7 @@ static int read_trace(struct reading reading, uint32_t file,
     return code;
 }
 
+/* Returns whether any rank has activity that the view counts. */
 static bool has_spans(const struct kineto_run *run)
 {
     for (uint32_t i = 0; i < run->ranks.count; i++)

@@ -63,6 +63,7 @@ struct place {
     uint32_t key;
 };
 
+/* Orders names by how much they differ, the largest change first. */
 static int by_change_descending(const void *left, const void *right)
 {
     const struct place *a = left, *b = right;
@@ -90,66 +91,7 @@ static void put_row(const struct comparing *comparing, uint32_t key, struct gput
     table_put_double(table, (double)(sums->total_ns[1] - sums->total_ns[0]) / 1000);
 }
 
-/* Writes those that differ the most. */
-static int put_rows(const struct comparing *comparing, size_t limit, struct gput_tables *tables,
-    struct gput_error *error)
-{
-    uint32_t count = comparing->keys.count;
-    CLEANUP_FREE struct place *places = malloc((count + 1) * sizeof *places);
-    struct gput_table *table = tables_add(tables, "diff");
-    table_add_columns_of(table, GPUT_COLUMN_TEXT, "category", "name", NULL);
-    table_add_columns_of(table, GPUT_COLUMN_INT, "count_a", "count_b", "count_change", NULL);
-    table_add_columns_of(
-        table, GPUT_COLUMN_DOUBLE, "total_a_us", "total_b_us", "total_change_us", NULL);
-    if (!places)
-        return error_memory(error);
-    for (uint32_t i = 0; i < count; i++) {
-        const struct side_by_side *sums = comparing->sums + i;
-        int64_t change = sums->total_ns[1] - sums->total_ns[0];
-        places[i] = (struct place){change < 0 ? -change : change, i};
-    }
-    qsort(places, count, sizeof *places, by_change_descending);
-    for (uint32_t i = 0; i < count && (limit == 0 || i < limit); i++)
-        put_row(comparing, places[i].key, table);
-    return GPUT_OK;
-}
-
-/* Says what is odd about the ranks that are compared. A trace that was named by itself is meant
- * without the other ranks. */
-static void warn_of_ranks(
-    struct comparing *comparing, const char *const *paths, const struct read_report *report)
-{
-    for (int side = 0; side < 2; side++) {
-        const struct kineto_ranks *ranks = comparing->ranks + side;
-        struct str where = {0};
-        kineto_ranks_warn_of_impossible(ranks, report);
-        kineto_ranks_warn_of_repeated(ranks, report);
-        str_printf(&where, " in %s", paths[side]);
-        if (!where.failed && strcmp(ranks->all[0].path, paths[side]) != 0)
-            kineto_ranks_warn_of_missing(ranks, str_text(&where), report);
-        str_finish(&where);
-    }
-    kineto_ranks_warn_of_difference(&comparing->ranks[0], &comparing->ranks[1], report);
-}
-
-/* Reads the traces of both sides. */
-static int read_sides(struct comparing *comparing, const char *const *paths,
-    struct read_report *report, struct gput_error *error)
-{
-    for (int side = 0; side < 2; side++)
-        TRY(kineto_ranks_add(&comparing->ranks[side], paths[side], report, error));
-    for (int side = 0; side < 2; side++)
-        for (uint32_t i = 0; i < comparing->ranks[side].count; i++)
-            read_report_expect(report, comparing->ranks[side].all[i].path);
-    for (comparing->side = 0; comparing->side < 2; comparing->side++) {
-        struct kineto_ranks *ranks = &comparing->ranks[comparing->side];
-        const uint32_t files = ranks->count; /* a merged one adds ranks */
-        for (uint32_t i = 0; i < files; i++)
-            TRY(kineto_merged_read(ranks, i, add_event, comparing, report, error));
-    }
-    return GPUT_OK;
-}
-
+/* Frees what the comparison holds. */
 static void comparing_finish(struct comparing *comparing)
 {
     for (int side = 0; side < 2; side++)
@@ -163,9 +105,54 @@ int kineto_diff(const struct gput_kineto_options *options, struct gput_tables *t
     struct read_report *report, struct gput_error *error)
 {
     CLEANUP(comparing_finish) struct comparing comparing = {0};
-    TRY(read_sides(&comparing, options->paths, report, error));
+
+    /* Read the traces of both sides. */
+    for (int side = 0; side < 2; side++)
+        TRY(kineto_ranks_add(&comparing.ranks[side], options->paths[side], report, error));
+    for (int side = 0; side < 2; side++)
+        for (uint32_t i = 0; i < comparing.ranks[side].count; i++)
+            read_report_expect(report, comparing.ranks[side].all[i].path);
+    for (comparing.side = 0; comparing.side < 2; comparing.side++) {
+        struct kineto_ranks *ranks = &comparing.ranks[comparing.side];
+        const uint32_t files = ranks->count; /* a merged one adds ranks */
+        for (uint32_t i = 0; i < files; i++)
+            TRY(kineto_merged_read(ranks, i, add_event, &comparing, report, error));
+    }
+
     if (comparing.keys.count == 0)
         return error_set(error, GPUT_ERROR_NOT_FOUND, "Neither side has events with a duration");
-    warn_of_ranks(&comparing, options->paths, report);
-    return put_rows(&comparing, options->limit, tables, error);
+
+    /* Say what is odd about the ranks that are compared. A trace that was named by itself is meant
+     * without the other ranks. */
+    for (int side = 0; side < 2; side++) {
+        const struct kineto_ranks *ranks = comparing.ranks + side;
+        struct str where = {0};
+        kineto_ranks_warn_of_impossible(ranks, report);
+        kineto_ranks_warn_of_repeated(ranks, report);
+        str_printf(&where, " in %s", options->paths[side]);
+        if (!where.failed && strcmp(ranks->all[0].path, options->paths[side]) != 0)
+            kineto_ranks_warn_of_missing(ranks, str_text(&where), report);
+        str_finish(&where);
+    }
+    kineto_ranks_warn_of_difference(&comparing.ranks[0], &comparing.ranks[1], report);
+
+    /* Write those that differ the most. */
+    uint32_t count = comparing.keys.count;
+    CLEANUP_FREE struct place *places = malloc((count + 1) * sizeof *places);
+    struct gput_table *table = tables_add(tables, "diff");
+    table_add_columns_of(table, GPUT_COLUMN_TEXT, "category", "name", NULL);
+    table_add_columns_of(table, GPUT_COLUMN_INT, "count_a", "count_b", "count_change", NULL);
+    table_add_columns_of(
+        table, GPUT_COLUMN_DOUBLE, "total_a_us", "total_b_us", "total_change_us", NULL);
+    if (!places)
+        return error_memory(error);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct side_by_side *sums = comparing.sums + i;
+        int64_t change = sums->total_ns[1] - sums->total_ns[0];
+        places[i] = (struct place){change < 0 ? -change : change, i};
+    }
+    qsort(places, count, sizeof *places, by_change_descending);
+    for (uint32_t i = 0; i < count && (options->limit == 0 || i < options->limit); i++)
+        put_row(&comparing, places[i].key, table);
+    return GPUT_OK;
 }

@@ -75,6 +75,7 @@ static int open_operator(struct host *host, const struct gpu_span *span, struct 
 
 /* ---- Threads ---- */
 
+/* Orders slices by thread and start; an outer slice comes before those within it. */
 static int by_thread(const void *left, const void *right)
 {
     const struct gpu_span *a = left, *b = right;
@@ -83,29 +84,25 @@ static int by_thread(const void *left, const void *right)
     return ORDER(b->end_ns, a->end_ns); /* the outer one first */
 }
 
-/* Begins a thread, when all operators of the one before have ended. */
-static int begin_thread(struct host *host, const struct gpu_span *span, struct gput_error *error)
-{
-    int64_t rank = host->spans.run.ranks.all[span->rank].rank;
-    while (host->depth > 0)
-        close_operator(host);
-    if (!ARRAY_EXTEND(host->threads, host->n_threads))
-        return error_memory(error);
-    host->threads[host->n_threads++] = (struct host_thread){.first = *span,
-        .rank = rank >= 0 ? rank : INT64_MAX,
-        .end_ns = span->end_ns,
-        .operators.until_ns = span->start_ns,
-        .loading.until_ns = span->start_ns,
-        .both.until_ns = span->start_ns};
-    return GPUT_OK;
-}
-
 /* Adds a slice to its thread. */
 static int add_to_thread(struct host *host, const struct gpu_span *span, struct gput_error *error)
 {
     if (host->n_threads == 0 ||
-        kineto_spans_compare_streams(&host->threads[host->n_threads - 1].first, span) != 0)
-        TRY(begin_thread(host, span, error));
+        kineto_spans_compare_streams(&host->threads[host->n_threads - 1].first, span) != 0) {
+        /* Begin a thread, when all operators of the one before have ended. */
+        int64_t rank = host->spans.run.ranks.all[span->rank].rank;
+        while (host->depth > 0)
+            close_operator(host);
+        if (!ARRAY_EXTEND(host->threads, host->n_threads))
+            return error_memory(error);
+        host->threads[host->n_threads++] = (struct host_thread){.first = *span,
+            .rank = rank >= 0 ? rank : INT64_MAX,
+            .end_ns = span->end_ns,
+            .operators.until_ns = span->start_ns,
+            .loading.until_ns = span->start_ns,
+            .both.until_ns = span->start_ns};
+    }
+
     struct host_thread *thread = &host->threads[host->n_threads - 1];
     thread->end_ns = span->end_ns > thread->end_ns ? span->end_ns : thread->end_ns;
     if (span->work == HOST_STEP)
@@ -122,6 +119,7 @@ static int add_to_thread(struct host *host, const struct gpu_span *span, struct 
     return open_operator(host, span, error);
 }
 
+/* Orders threads by rank. Those whose rank is unknown come last. */
 static int thread_order(const void *left, const void *right)
 {
     const struct host_thread *a = left, *b = right;
@@ -152,6 +150,7 @@ static int read_host(struct host *host, const struct gput_kineto_options *option
 
 /* ---- Tables ---- */
 
+/* Adds a table whose first columns name a thread. */
 static struct gput_table *add_thread_table(struct gput_tables *tables, const char *name)
 {
     struct gput_table *table = tables_add(tables, name);
@@ -215,6 +214,7 @@ static void make_gaps(const struct host *host, struct gput_tables *tables)
     }
 }
 
+/* Orders operators by the time of their own, the longest first. */
 static int by_own_time(const void *left, const void *right)
 {
     const struct operator_sum *a = left, *b = right;

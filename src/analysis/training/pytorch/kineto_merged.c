@@ -20,18 +20,6 @@ static struct kineto_rank *find_trace(struct kineto_merged *merged, int64_t trac
     return NULL;
 }
 
-/* "merged.json: rank0.json" */
-static int set_path(const struct kineto_merged *merged, const struct merged_mark *mark,
-    struct kineto_rank *rank, struct gput_error *error)
-{
-    struct str path = {0};
-    str_printf(&path, "%s: ", event_stream_name(merged->stream));
-    json_append_string(&mark->name, &path);
-    free(rank->path);
-    rank->path = str_steal(&path);
-    return rank->path ? GPUT_OK : error_memory(error);
-}
-
 /* The rank of the trace that a mark names. */
 static int add_trace(struct kineto_merged *merged, const struct merged_mark *mark, uint32_t *number,
     struct gput_error *error)
@@ -39,8 +27,16 @@ static int add_trace(struct kineto_merged *merged, const struct merged_mark *mar
     struct kineto_rank *rank = find_trace(merged, mark->trace);
     if (!rank)
         TRY(kineto_ranks_append(merged->ranks, &rank, error));
-    if (!rank->path || !merged->is_merged)
-        TRY(set_path(merged, mark, rank, error));
+    if (!rank->path || !merged->is_merged) {
+        /* Name the trace by both files: "merged.json: rank0.json". */
+        struct str path = {0};
+        str_printf(&path, "%s: ", event_stream_name(merged->stream));
+        json_append_string(&mark->name, &path);
+        free(rank->path);
+        rank->path = str_steal(&path);
+        TRY(rank->path ? GPUT_OK : error_memory(error));
+    }
+
     rank->trace = mark->trace;
     rank->rank = mark->rank;
     rank->world_size = mark->world_size;
@@ -135,24 +131,6 @@ static bool count_unnamed(struct kineto_merged *merged)
     return is_counted;
 }
 
-/* The rank of a file that is not a merged timeline is in its header. */
-static void end(
-    const struct kineto_merged *merged, struct event_stream *stream, struct read_report *report)
-{
-    const struct trace_header *header = event_stream_header(stream);
-    struct kineto_rank *rank = merged->ranks->all + merged->file;
-    event_stream_report_end(stream, report);
-    if (!merged->is_merged) {
-        rank->rank = header->rank;
-        rank->world_size = header->world_size;
-    }
-    report->files++;
-    report->events += event_stream_counts(stream)->events;
-    report->unusable += merged->unusable;
-    read_report_warn(report, event_stream_warning(stream));
-    read_report_warn_unusable(report, event_stream_name(stream), merged->unusable);
-}
-
 int kineto_merged_read(struct kineto_ranks *ranks, uint32_t number, kineto_visitor *visit,
     void *user, struct read_report *report, struct gput_error *error)
 {
@@ -174,8 +152,22 @@ int kineto_merged_read(struct kineto_ranks *ranks, uint32_t number, kineto_visit
     }
     if (code == GPUT_OK && !count_unnamed(&merged))
         code = error_memory(error);
-    if (code == GPUT_OK)
-        end(&merged, stream, report);
+    if (code == GPUT_OK) {
+        /* Add the file to the report. Its header has the rank, unless it is a merged timeline. */
+        const struct trace_header *header = event_stream_header(stream);
+        struct kineto_rank *rank = merged.ranks->all + merged.file;
+        event_stream_report_end(stream, report);
+        if (!merged.is_merged) {
+            rank->rank = header->rank;
+            rank->world_size = header->world_size;
+        }
+        report->files++;
+        report->events += event_stream_counts(stream)->events;
+        report->unusable += merged.unusable;
+        read_report_warn(report, event_stream_warning(stream));
+        read_report_warn_unusable(report, event_stream_name(stream), merged.unusable);
+    }
+
     for (uint32_t i = 0; i < merged.process_count; i++)
         free(merged.processes[i].name);
     free(merged.processes);

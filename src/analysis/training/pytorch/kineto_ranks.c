@@ -180,6 +180,7 @@ void kineto_ranks_warn_of_impossible(
     }
 }
 
+/* Returns whether there is a trace of that rank. */
 static bool has_rank(const struct kineto_ranks *ranks, int64_t rank)
 {
     for (uint32_t i = 0; i < ranks->count; i++)
@@ -215,6 +216,7 @@ void kineto_ranks_warn_of_missing(
     }
 }
 
+/* Orders the numbers of ranks. */
 static int by_number(const void *left, const void *right)
 {
     const struct kineto_rank *a = left, *b = right;

@@ -13,6 +13,7 @@
 /* HolisticTraceAnalysis has 30 in the unit of its table, microseconds. */
 #define DEFAULT_DELAY_NS 30000
 
+/* Orders slices by device and start. */
 static int by_device(const void *left, const void *right)
 {
     const struct gpu_span *a = left, *b = right;
@@ -20,6 +21,7 @@ static int by_device(const void *left, const void *right)
     return kineto_spans_compare_starts(a, b);
 }
 
+/* Orders slices by stream, start and end. */
 static int by_stream(const void *left, const void *right)
 {
     const struct gpu_span *a = left, *b = right;
@@ -88,6 +90,7 @@ static int add_result(struct gpu_results *results, const struct kineto_run *run,
     return GPUT_OK;
 }
 
+/* Orders results by rank, then by stream. */
 static int by_rank(const void *left, const void *right)
 {
     const struct gpu_result *a = left, *b = right;
@@ -123,6 +126,7 @@ static void add_gpu_columns(struct gput_table *table)
     table_add_column(table, "gpu", GPUT_COLUMN_INT);
 }
 
+/* Writes the cells that say which GPU a row is about. */
 static void put_gpu(
     const struct kineto_run *run, const struct gpu_span *span, struct gput_table *table)
 {
@@ -130,53 +134,6 @@ static void put_gpu(
     table_put_int(table, kineto_rank_number(rank));
     table_put_text(table, rank->path);
     table_put_int(table, span_number(span->device));
-}
-
-/* Writes what a GPU spent its time on. */
-static void put_breakdown(const struct gpu_time *time, struct gput_table *table)
-{
-    int64_t span = time->of[BUSY].cover.until_ns - time->start_ns;
-    int64_t busy = time->of[BUSY].cover.sum_ns, computing = time->of[COMPUTING].cover.sum_ns;
-    int64_t communicating = time->of[COMMUNICATING].cover.sum_ns,
-            copying = time->of[COPYING].cover.sum_ns;
-    int64_t communication_overlap =
-        computing + communicating - time->of[COMPUTING_OR_COMMUNICATING].cover.sum_ns;
-    int64_t memory_overlap = computing + copying - time->of[COMPUTING_OR_COPYING].cover.sum_ns;
-    table_put_double(table, span_us(span));
-    table_put_double(table, span_us(span - busy));
-    table_put_double(table, span_us(computing));
-    table_put_double(table, span_us(busy - computing));
-    table_put_double(table, span_us(communicating));
-    table_put_double(table, span_us(copying));
-    table_put_double(table, span_us(communication_overlap));
-    table_put_double(table, span_us(memory_overlap));
-    table_put_double(table, span_percent(span - busy, span));
-    table_put_double(table, span_percent(computing, span));
-    table_put_double(table, span_percent(busy - computing, span));
-    table_put_double(table, span_percent(communication_overlap, communicating));
-    table_put_double(table, span_percent(memory_overlap, copying));
-}
-
-/* Walks over the slices of each GPU, and adds up its time. */
-static int find_breakdowns(
-    const struct kineto_spans *ordered, struct gpu_results *results, struct gput_error *error)
-{
-    const void *row;
-    TRY(row_sorter_first(ordered->rows, &row, error));
-    while (row) {
-        const struct gpu_span *span = row;
-        struct gpu_result result = {.first = *span, .gpu = gpu_time_from(span)};
-        while (span && span->rank == result.first.rank && span->device == result.first.device) {
-            for (int i = 0; i < COVERAGES; i++)
-                if (result.gpu.of[i].works >> span->work & 1)
-                    span_cover_add(&result.gpu.of[i].cover, span);
-            TRY(row_sorter_next(ordered->rows, &row, error));
-            span = row;
-        }
-        TRY(add_result(results, &ordered->run, &result, error));
-    }
-    sort_results(results);
-    return GPUT_OK;
 }
 
 /* Makes the table of what GPUs spent their time on. */
@@ -193,10 +150,49 @@ static int make_breakdown(const struct gput_kineto_options *options, struct gput
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         table_add_column(table, columns[i], GPUT_COLUMN_DOUBLE);
     TRY(kineto_spans_read(options, KINETO_GPU, by_device, &ordered, report, error));
-    TRY(find_breakdowns(&ordered, &results, error));
+
+    /* Walk over the slices of each GPU, and add up its time. */
+    const void *row;
+    TRY(row_sorter_first(ordered.rows, &row, error));
+    while (row) {
+        const struct gpu_span *span = row;
+        struct gpu_result result = {.first = *span, .gpu = gpu_time_from(span)};
+        while (span && span->rank == result.first.rank && span->device == result.first.device) {
+            for (int i = 0; i < COVERAGES; i++)
+                if (result.gpu.of[i].works >> span->work & 1)
+                    span_cover_add(&result.gpu.of[i].cover, span);
+            TRY(row_sorter_next(ordered.rows, &row, error));
+            span = row;
+        }
+        TRY(add_result(&results, &ordered.run, &result, error));
+    }
+    sort_results(&results);
+
     for (size_t i = 0; i < results.count; i++) {
         put_gpu(&ordered.run, &results.all[i].first, table);
-        put_breakdown(&results.all[i].gpu, table);
+
+        /* Write what a GPU spent its time on. */
+        const struct gpu_time *time = &results.all[i].gpu;
+        int64_t span = time->of[BUSY].cover.until_ns - time->start_ns;
+        int64_t busy = time->of[BUSY].cover.sum_ns, computing = time->of[COMPUTING].cover.sum_ns;
+        int64_t communicating = time->of[COMMUNICATING].cover.sum_ns,
+                copying = time->of[COPYING].cover.sum_ns;
+        int64_t communication_overlap =
+            computing + communicating - time->of[COMPUTING_OR_COMMUNICATING].cover.sum_ns;
+        int64_t memory_overlap = computing + copying - time->of[COMPUTING_OR_COPYING].cover.sum_ns;
+        table_put_double(table, span_us(span));
+        table_put_double(table, span_us(span - busy));
+        table_put_double(table, span_us(computing));
+        table_put_double(table, span_us(busy - computing));
+        table_put_double(table, span_us(communicating));
+        table_put_double(table, span_us(copying));
+        table_put_double(table, span_us(communication_overlap));
+        table_put_double(table, span_us(memory_overlap));
+        table_put_double(table, span_percent(span - busy, span));
+        table_put_double(table, span_percent(computing, span));
+        table_put_double(table, span_percent(busy - computing, span));
+        table_put_double(table, span_percent(communication_overlap, communicating));
+        table_put_double(table, span_percent(memory_overlap, copying));
     }
     return GPUT_OK;
 }
@@ -222,6 +218,7 @@ static void add_call(struct kernel *kernel, const struct kernel *call)
     kernel->total_ns += call->total_ns;
 }
 
+/* Orders kernels by total time, the longest first. */
 static int by_time_descending(const void *left, const void *right)
 {
     const struct kernel *a = left, *b = right;
@@ -275,28 +272,6 @@ static int add_kernel(void *user, const struct gpu_span *span, struct gput_error
     return GPUT_OK;
 }
 
-/* Writes the kernels that took the most time, and the rest in one row. */
-static void put_kernels(struct kernels *kernels, size_t limit, struct gput_table *table)
-{
-    const struct names *names = &kernels->run.names;
-    struct kernel rest = {0};
-    size_t count = 0;
-    for (size_t i = 0; i < kernels->capacity; i++)
-        if (kernels->sums[i].count > 0)
-            kernels->sums[count++] = kernels->sums[i];
-    qsort(kernels->sums, count, sizeof *kernels->sums, by_time_descending);
-    for (size_t i = 0; i < count; i++) {
-        const struct kernel *kernel = kernels->sums + i;
-        if (i < limit)
-            put_kernel(kernel, names_text(names, kernel->name), gpu_work_name(kernel->work),
-                kernels->all_ns, table);
-        else
-            add_call(&rest, kernel);
-    }
-    if (rest.count > 0)
-        put_kernel(&rest, "others", NULL, kernels->all_ns, table);
-}
-
 /* Makes the table of kernels. */
 static int make_kernels(const struct gput_kineto_options *options, struct gput_tables *tables,
     struct read_report *report, struct gput_error *error)
@@ -309,8 +284,27 @@ static int make_kernels(const struct gput_kineto_options *options, struct gput_t
         table, GPUT_COLUMN_DOUBLE, "total_us", "mean_us", "min_us", "max_us", "share_%", NULL);
     int code =
         kineto_run_read(options, KINETO_GPU, &kernels.run, add_kernel, &kernels, report, error);
-    if (code == GPUT_OK)
-        put_kernels(&kernels, options->limit ? options->limit : 10, table);
+    if (code == GPUT_OK) {
+        /* Write the kernels that took the most time, and the rest in one row. */
+        const struct names *names = &kernels.run.names;
+        struct kernel rest = {0};
+        size_t count = 0;
+        for (size_t i = 0; i < kernels.capacity; i++)
+            if (kernels.sums[i].count > 0)
+                kernels.sums[count++] = kernels.sums[i];
+        qsort(kernels.sums, count, sizeof *kernels.sums, by_time_descending);
+        for (size_t i = 0; i < count; i++) {
+            const struct kernel *kernel = kernels.sums + i;
+            if (i < (options->limit ? options->limit : 10))
+                put_kernel(kernel, names_text(names, kernel->name), gpu_work_name(kernel->work),
+                    kernels.all_ns, table);
+            else
+                add_call(&rest, kernel);
+        }
+        if (rest.count > 0)
+            put_kernel(&rest, "others", NULL, kernels.all_ns, table);
+    }
+
     free(kernels.sums);
     kineto_run_finish(&kernels.run);
     return code;
@@ -331,48 +325,10 @@ static void add_gap(struct stream_time *time, const struct gpu_span *span, int64
     time->until_ns = span->end_ns > time->until_ns ? span->end_ns : time->until_ns;
 }
 
-/* Writes how long a stream was idle, by reason. */
-static void put_idle(const struct kineto_run *run, const struct gpu_span *first,
-    const struct stream_time *time, struct gput_table *table)
-{
-    int64_t idle = time->host_ns + time->kernel_ns + time->other_ns + time->unknown_ns;
-    put_gpu(run, first, table);
-    table_put_int(table, span_number(first->stream));
-    table_put_double(table, span_us(time->until_ns - time->start_ns));
-    table_put_double(table, span_us(idle));
-    table_put_double(table, span_us(time->host_ns));
-    table_put_double(table, span_us(time->kernel_ns));
-    table_put_double(table, span_us(time->other_ns));
-    table_put_double(table, span_us(time->unknown_ns));
-    table_put_double(table, span_percent(time->host_ns, idle));
-    table_put_double(table, span_percent(time->kernel_ns, idle));
-    table_put_double(table, span_percent(time->other_ns, idle));
-    table_put_double(table, span_percent(time->unknown_ns, idle));
-}
-
+/* Returns whether two slices ran on the same stream. */
 static bool same_stream(const struct gpu_span *a, const struct gpu_span *b)
 {
     return a->rank == b->rank && a->device == b->device && a->stream == b->stream;
-}
-
-/* Walks over the kernels of each stream, and adds up the gaps between them. */
-static int find_idles(const struct kineto_spans *ordered, int64_t delay_ns,
-    struct gpu_results *results, struct gput_error *error)
-{
-    const void *row;
-    TRY(row_sorter_first(ordered->rows, &row, error));
-    while (row) {
-        const struct gpu_span *first = row;
-        struct gpu_result result = {
-            .first = *first, .stream = {.start_ns = first->start_ns, .until_ns = first->end_ns}};
-        while (row && same_stream(row, &result.first)) {
-            add_gap(&result.stream, row, delay_ns);
-            TRY(row_sorter_next(ordered->rows, &row, error));
-        }
-        TRY(add_result(results, &ordered->run, &result, error));
-    }
-    sort_results(results);
-    return GPUT_OK;
 }
 
 /* Makes the table of why streams were idle. */
@@ -390,9 +346,41 @@ static int make_idle(const struct gput_kineto_options *options, struct gput_tabl
         table_add_column(table, columns[i], GPUT_COLUMN_DOUBLE);
     int64_t delay_ns = options->kernel_delay_ns ? options->kernel_delay_ns : DEFAULT_DELAY_NS;
     TRY(kineto_spans_read(options, KINETO_GPU_AND_LAUNCHES, by_stream, &ordered, report, error));
-    TRY(find_idles(&ordered, delay_ns, &results, error));
-    for (size_t i = 0; i < results.count; i++)
-        put_idle(&ordered.run, &results.all[i].first, &results.all[i].stream, table);
+
+    /* Walk over the kernels of each stream, and add up the gaps between them. */
+    const void *row;
+    TRY(row_sorter_first(ordered.rows, &row, error));
+    while (row) {
+        const struct gpu_span *first = row;
+        struct gpu_result result = {
+            .first = *first, .stream = {.start_ns = first->start_ns, .until_ns = first->end_ns}};
+        while (row && same_stream(row, &result.first)) {
+            add_gap(&result.stream, row, delay_ns);
+            TRY(row_sorter_next(ordered.rows, &row, error));
+        }
+        TRY(add_result(&results, &ordered.run, &result, error));
+    }
+    sort_results(&results);
+
+    for (size_t i = 0; i < results.count; i++) {
+        /* Write how long a stream was idle, by reason. */
+        const struct gpu_span *first = &results.all[i].first;
+        const struct stream_time *time = &results.all[i].stream;
+        int64_t idle = time->host_ns + time->kernel_ns + time->other_ns + time->unknown_ns;
+        put_gpu(&ordered.run, first, table);
+        table_put_int(table, span_number(first->stream));
+        table_put_double(table, span_us(time->until_ns - time->start_ns));
+        table_put_double(table, span_us(idle));
+        table_put_double(table, span_us(time->host_ns));
+        table_put_double(table, span_us(time->kernel_ns));
+        table_put_double(table, span_us(time->other_ns));
+        table_put_double(table, span_us(time->unknown_ns));
+        table_put_double(table, span_percent(time->host_ns, idle));
+        table_put_double(table, span_percent(time->kernel_ns, idle));
+        table_put_double(table, span_percent(time->other_ns, idle));
+        table_put_double(table, span_percent(time->unknown_ns, idle));
+    }
+
     return GPUT_OK;
 }
 

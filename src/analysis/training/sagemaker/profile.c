@@ -68,17 +68,6 @@ static const struct table_words *words_of(enum gput_profile_view view)
     return view >= GPUT_PROFILE_METRICS ? &of_rows : &words;
 }
 
-/* Refuses options that contradict each other. */
-static int check_options(const struct gput_profile_options *options, struct gput_error *error)
-{
-    if (!options->path && !options->rows)
-        return error_set(error, GPUT_ERROR_INVALID, "Name the folder of the training profile");
-    if (options->start > options->end)
-        return error_set(error, GPUT_ERROR_INVALID, "The start (%lld) is after the end (%lld)",
-            (long long)options->start, (long long)options->end);
-    return profile_check_resources(options, error);
-}
-
 int gput_profile_tables(enum gput_profile_view view, const struct gput_profile_options *given,
     struct gput_tables **tables, struct gput_error *error)
 {
@@ -87,7 +76,15 @@ int gput_profile_tables(enum gput_profile_view view, const struct gput_profile_o
     TRY(sized_read(&options, sizeof options, given, error));
     if ((size_t)view >= sizeof views / sizeof *views)
         return error_set(error, GPUT_ERROR_INVALID, "There is no such view of a profile");
-    TRY(check_options(&options, error));
+
+    /* Refuse options that contradict each other. */
+    if (!options.path && !options.rows)
+        return error_set(error, GPUT_ERROR_INVALID, "Name the folder of the training profile");
+    if (options.start > options.end)
+        return error_set(error, GPUT_ERROR_INVALID, "The start (%lld) is after the end (%lld)",
+            (long long)options.start, (long long)options.end);
+    TRY(profile_check_resources(&options, error));
+
     struct profile_frame_selection selection = selection_of(&options, view);
     struct read_report report = {.cores = options.cores,
         .warn = options.warn,

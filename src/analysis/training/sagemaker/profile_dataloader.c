@@ -46,6 +46,7 @@ struct measured {
                        that so that no byte of a row is unwritten */
 };
 
+/* Orders measures by group and duration, the longest first. */
 static int longest_first(const void *left, const void *right)
 {
     const struct measured *a = left, *b = right;
@@ -107,6 +108,7 @@ static int find_kind(struct measuring *measuring, const struct framework_row *ro
     return add_group(measuring, row, error);
 }
 
+/* Counts a measure in its group, and keeps it. */
 static int add_measure(
     struct measuring *measuring, const struct measured *measured, struct gput_error *error)
 {
@@ -139,22 +141,6 @@ static int add_rows(
             .group = part_of(frame, row)};
         TRY(add_row(measuring, &measured, error));
         TRY(profile_frame_next_event(frame, &row, error));
-    }
-    return GPUT_OK;
-}
-
-/* Median and longest of each group. A median is the same from the other end. */
-static int measure_groups(struct measuring *measuring, struct gput_error *error)
-{
-    const void *row;
-    TRY(row_sorter_first(measuring->measures, &row, error));
-    while (row) {
-        const struct measured *measured = row;
-        struct group *group = measuring->groups + measured->group;
-        if (group->longest_us == INT64_MIN)
-            group->longest_us = measured->duration_us;
-        sorted_figures_next(&group->figures, (double)measured->duration_us);
-        TRY(row_sorter_next(measuring->measures, &row, error));
     }
     return GPUT_OK;
 }
@@ -192,6 +178,7 @@ static struct gput_table *add_row_table(struct gput_tables *tables, const char *
     return table;
 }
 
+/* Adds the columns that each group of calls has. */
 static void add_group_columns(struct gput_table *table)
 {
     table_add_column(table, "count", GPUT_COLUMN_INT);
@@ -199,6 +186,7 @@ static void add_group_columns(struct gput_table *table)
     table_add_column(table, "duration_max_us", GPUT_COLUMN_INT);
 }
 
+/* Writes the cells of a group: count, median and longest duration. */
 static void put_group(const struct group *group, struct gput_table *table)
 {
     table_put_int(table, (int64_t)group->figures.count);
@@ -206,44 +194,33 @@ static void put_group(const struct group *group, struct gput_table *table)
     table_put_int(table, group->longest_us);
 }
 
-/* Adds the table of medians and longest times. */
-static struct gput_table *add_summary(const struct measuring *measuring, struct gput_tables *tables)
-{
-    static const char *const parts[PARTS] = {"initialization", "workers", "getnext", "batch_time"};
-    struct gput_table *table = tables_add(tables, "summary");
-    table_add_column(table, "part", GPUT_COLUMN_TEXT);
-    add_group_columns(table);
-    for (uint32_t part = 0; part < PARTS; part++) {
-        table_put_text(table, parts[part]);
-        put_group(measuring->groups + part, table);
-    }
-    return table;
-}
-
-/* Adds the table of how data loaders were initialized. */
-static struct gput_table *add_kinds(const struct profile_frame *frame,
-    const struct measuring *measuring, struct gput_tables *tables)
-{
-    struct gput_table *table = tables_add(tables, "initialization");
-    table_add_columns_of(table, GPUT_COLUMN_TEXT, "framework_metric", "pin_memory", NULL);
-    table_add_column(table, "num_workers", GPUT_COLUMN_INT);
-    add_group_columns(table);
-    for (uint32_t kind = PARTS; kind < measuring->count; kind++) {
-        const struct group *group = measuring->groups + kind;
-        table_put_text(table, profile_frame_text(frame, group->metric));
-        table_put_text(table, profile_frame_text(frame, group->pin_memory));
-        table_put_int(table, group->num_workers);
-        put_group(group, table);
-    }
-    return table;
-}
-
 /* Writes all tables. */
 static int put_all(const struct profile_frame *frame, const struct measuring *measuring,
     struct gput_tables *tables, struct gput_error *error)
 {
-    struct gput_table *summary = add_summary(measuring, tables);
-    struct gput_table *kinds = add_kinds(frame, measuring, tables);
+    /* Add the table of medians and longest times. */
+    static const char *const parts[PARTS] = {"initialization", "workers", "getnext", "batch_time"};
+    struct gput_table *summary = tables_add(tables, "summary");
+    table_add_column(summary, "part", GPUT_COLUMN_TEXT);
+    add_group_columns(summary);
+    for (uint32_t part = 0; part < PARTS; part++) {
+        table_put_text(summary, parts[part]);
+        put_group(measuring->groups + part, summary);
+    }
+
+    /* Add the table of how data loaders were initialized. */
+    struct gput_table *kinds = tables_add(tables, "initialization");
+    table_add_columns_of(kinds, GPUT_COLUMN_TEXT, "framework_metric", "pin_memory", NULL);
+    table_add_column(kinds, "num_workers", GPUT_COLUMN_INT);
+    add_group_columns(kinds);
+    for (uint32_t kind = PARTS; kind < measuring->count; kind++) {
+        const struct group *group = measuring->groups + kind;
+        table_put_text(kinds, profile_frame_text(frame, group->metric));
+        table_put_text(kinds, profile_frame_text(frame, group->pin_memory));
+        table_put_int(kinds, group->num_workers);
+        put_group(group, kinds);
+    }
+
     struct gput_table *outliers[PARTS] = {add_row_table(tables, "initialization_outliers"),
         add_row_table(tables, "worker_outliers"), add_row_table(tables, "getnext_outliers"),
         add_row_table(tables, "batch_time_outliers")};
@@ -297,9 +274,22 @@ static int measure(struct profile_frame *frame, const struct gput_profile_option
         TRY(add_measure(measuring, &batch, error));
     }
 
-    return measure_groups(measuring, error);
+    /* Find the median and the longest of each group. Rows come longest first, which does not change
+     * a median. */
+    const void *at;
+    TRY(row_sorter_first(measuring->measures, &at, error));
+    while (at) {
+        const struct measured *measured = at;
+        struct group *group = measuring->groups + measured->group;
+        if (group->longest_us == INT64_MIN)
+            group->longest_us = measured->duration_us;
+        sorted_figures_next(&group->figures, (double)measured->duration_us);
+        TRY(row_sorter_next(measuring->measures, &at, error));
+    }
+    return GPUT_OK;
 }
 
+/* Frees the sorters and the groups. */
 static void measuring_finish(struct measuring *measuring)
 {
     row_sorter_destroy(measuring->measures);

@@ -19,11 +19,13 @@ struct filling {
     struct str text;
 };
 
+/* Returns the number of a text, which is added if it is new. */
 static uint32_t add_text(struct profile_frame *frame, const char *text)
 {
     return names_add(&frame->names, text, strlen(text));
 }
 
+/* Returns whether a reading of this moment was asked for. */
 static bool selects_moment(const struct filling *filling, int64_t time_us)
 {
     const struct profile_frame_selection *selection = filling->selection;
@@ -33,6 +35,7 @@ static bool selects_moment(const struct filling *filling, int64_t time_us)
     return time_us >= selection->start_us && time_us <= selection->end_us;
 }
 
+/* Returns whether an event was asked for, by its step or by its time. */
 static bool selects_event(
     const struct profile_frame_selection *selection, const struct framework_row *row)
 {
@@ -41,6 +44,7 @@ static bool selects_event(
     return row->end_us >= selection->start_us && row->start_us <= selection->end_us;
 }
 
+/* Widens a span so that it includes an interval. */
 static void widen(struct profile_span *span, int64_t start_us, int64_t end_us)
 {
     span->first_us = start_us < span->first_us ? start_us : span->first_us;
@@ -95,6 +99,7 @@ static int add_event(
     return row_sorter_add(frame->events, row, error);
 }
 
+/* Returns the number of a text of a JSON value. NAMES_NONE means out of memory. */
 static uint32_t add_json_text(struct filling *filling, const struct json_value *value)
 {
     str_clear(&filling->text);
@@ -104,6 +109,7 @@ static uint32_t add_json_text(struct filling *filling, const struct json_value *
     return names_add(&filling->frame->names, str_text(&filling->text), filling->text.length);
 }
 
+/* Reads a number from -1 to INT32_MAX; all else is -1. */
 static int32_t small_number(const struct json_value *value)
 {
     int64_t number;
@@ -119,34 +125,6 @@ static uint32_t pin_memory(struct filling *filling, const struct json_value *val
         return add_text(filling->frame, "False");
     return value->kind == JSON_STRING ? add_json_text(filling, value)
                                       : add_text(filling->frame, "NA");
-}
-
-/* Takes over those args of an event that a frame has. */
-static void parse_args(
-    struct filling *filling, const struct json_value *args, struct framework_row *row)
-{
-    struct json_walk walk = json_walk(args);
-    struct json_value key, value, layer = {0}, name = {0}, pinned = {0};
-    if (args->kind == JSON_OBJECT)
-        while (json_walk_member(&walk, &key, &value)) {
-            if (json_is(&key, "layer_name"))
-                layer = value;
-            else if (json_is(&key, "name"))
-                name = value;
-            else if (json_is(&key, "bytes_fetched") && !json_int64(&value, &row->bytes))
-                row->bytes = -1;
-            else if (json_is(&key, "worker_id"))
-                row->worker_id = small_number(&value);
-            else if (json_is(&key, "num_workers"))
-                row->num_workers = small_number(&value);
-            else if (json_is(&key, "pin_memory"))
-                pinned = value;
-        }
-    row->pin_memory = pin_memory(filling, &pinned);
-    if (layer.kind == JSON_STRING)
-        row->metric = add_json_text(filling, &layer);
-    else if (name.kind == JSON_STRING)
-        row->metric = add_json_text(filling, &name);
 }
 
 /* Takes over an event of a file. */
@@ -168,7 +146,31 @@ static int on_event(void *user, const struct framework_event *event, struct gput
     row.name = row.metric = names_add(&frame->names, event->name, event->name_length);
     row.phase = add_text(frame, event->phase);
     row.node = add_text(frame, event->node);
-    parse_args(filling, &event->args, &row);
+
+    /* Take over those args of an event that a frame has. */
+    struct json_walk walk = json_walk(&event->args);
+    struct json_value key, value, layer = {0}, name = {0}, pinned = {0};
+    if (event->args.kind == JSON_OBJECT)
+        while (json_walk_member(&walk, &key, &value)) {
+            if (json_is(&key, "layer_name"))
+                layer = value;
+            else if (json_is(&key, "name"))
+                name = value;
+            else if (json_is(&key, "bytes_fetched") && !json_int64(&value, &row.bytes))
+                row.bytes = -1;
+            else if (json_is(&key, "worker_id"))
+                row.worker_id = small_number(&value);
+            else if (json_is(&key, "num_workers"))
+                row.num_workers = small_number(&value);
+            else if (json_is(&key, "pin_memory"))
+                pinned = value;
+        }
+    row.pin_memory = pin_memory(filling, &pinned);
+    if (layer.kind == JSON_STRING)
+        row.metric = add_json_text(filling, &layer);
+    else if (name.kind == JSON_STRING)
+        row.metric = add_json_text(filling, &name);
+
     if (row.metric == NAMES_NONE || row.phase == NAMES_NONE || row.node == NAMES_NONE ||
         row.pin_memory == NAMES_NONE)
         return error_memory(error);
@@ -291,6 +293,7 @@ static int add_rows(
     return GPUT_OK;
 }
 
+/* Makes the sorters of readings and events, which drop rows that are equal. */
 static int make_sorters(struct profile_frame *frame, const struct gput_profile_options *options,
     struct gput_error *error)
 {

@@ -1,21 +1,6 @@
 #include "analysis/training/sagemaker/profile_views.h"
 
-/* When step 0 began: training and whatever goes with it. INT64_MAX when there is none. */
-static int find_loop(struct profile_frame *frame, int64_t *start_us, struct gput_error *error)
-{
-    const struct framework_row *row;
-    *start_us = INT64_MAX;
-    TRY(profile_frame_first_event(frame, &row, error));
-    while (row) {
-        bool in_loop = profile_frame_is_step(frame, row, "TRAIN") ||
-                       profile_frame_is_step(frame, row, "GLOBAL");
-        if (in_loop && row->step == 0 && row->start_us < *start_us)
-            *start_us = row->start_us;
-        TRY(profile_frame_next_event(frame, &row, error));
-    }
-    return GPUT_OK;
-}
-
+/* Writes the begin, the end and the length of an interval. */
 static void put_interval(struct gput_table *table, int64_t start_us, int64_t end_us)
 {
     profile_put_moment(table, start_us);
@@ -23,6 +8,7 @@ static void put_interval(struct gput_table *table, int64_t start_us, int64_t end
     table_put_double(table, (double)(end_us - start_us) / 1e6);
 }
 
+/* Adds a column of seconds. */
 static void add_seconds(struct gput_table *table, const char *name)
 {
     table_add_column(table, name, GPUT_COLUMN_DOUBLE);
@@ -37,7 +23,19 @@ int profile_job(struct profile_frame *frame, const struct gput_profile_options *
     int64_t start_us =
         readings->first_us < events->first_us ? readings->first_us : events->first_us;
     int64_t end_us = readings->last_us > events->last_us ? readings->last_us : events->last_us;
-    TRY(find_loop(frame, &loop_start_us, error));
+
+    /* Find when step 0 of training began; INT64_MAX: there is none. */
+    const struct framework_row *row;
+    loop_start_us = INT64_MAX;
+    TRY(profile_frame_first_event(frame, &row, error));
+    while (row) {
+        bool in_loop = profile_frame_is_step(frame, row, "TRAIN") ||
+                       profile_frame_is_step(frame, row, "GLOBAL");
+        if (in_loop && row->step == 0 && row->start_us < loop_start_us)
+            loop_start_us = row->start_us;
+        TRY(profile_frame_next_event(frame, &row, error));
+    }
+
     if (loop_start_us == INT64_MAX)
         return error_set(error, GPUT_ERROR_NOT_FOUND,
             "There is no step 0 of Step:ModeKeys.TRAIN or Step:ModeKeys.GLOBAL in %s: when the "

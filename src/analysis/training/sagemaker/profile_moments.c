@@ -10,6 +10,7 @@ struct sums {
     size_t count;
 };
 
+/* Makes sums for all texts of a frame. False: out of memory. */
 static bool sums_init(struct sums *sums, const struct profile_frame *frame)
 {
     sums->count = frame->names.count;
@@ -18,12 +19,14 @@ static bool sums_init(struct sums *sums, const struct profile_frame *frame)
     return sums->us && sums->seen;
 }
 
+/* Frees the sums. */
 static void sums_finish(struct sums *sums)
 {
     free(sums->us);
     free(sums->seen);
 }
 
+/* Adds to the sum of one text. */
 static void sums_add(struct sums *sums, uint32_t name, double value)
 {
     sums->us[name] += value;
@@ -132,25 +135,20 @@ static int put_sums(struct profile_frame *frame, const struct gput_profile_optio
     return code;
 }
 
-/* Sums of nothing are an answer too, but not without a word. */
-static int warn_of_missing(struct profile_frame *frame, const struct gput_profile_options *options,
-    struct gput_error *error)
-{
-    struct gput_error missing;
-    int code = profile_check_metrics(frame, options, &missing);
-    if (code != GPUT_OK && code != GPUT_ERROR_NOT_FOUND)
-        return error_copy(error, &missing);
-    if (code != GPUT_OK && options->warn)
-        options->warn(options->user, missing.message);
-    return GPUT_OK;
-}
-
 int profile_metrics(struct profile_frame *frame, const struct gput_profile_options *options,
     struct gput_tables *tables, struct gput_error *error)
 {
     bool sums = options->n_moments + options->n_intervals > 0;
-    if (sums)
-        TRY(warn_of_missing(frame, options, error));
+    if (sums) {
+        /* Warn if there is nothing to add up; the result is then an empty table. */
+        struct gput_error missing;
+        int code = profile_check_metrics(frame, options, &missing);
+        if (code != GPUT_OK && code != GPUT_ERROR_NOT_FOUND)
+            return error_copy(error, &missing);
+        if (code != GPUT_OK && options->warn)
+            options->warn(options->user, missing.message);
+    }
+
     if (options->n_moments > 0)
         TRY(put_sums(frame, options, tables, true, error));
     if (options->n_intervals > 0)

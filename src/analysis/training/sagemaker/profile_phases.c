@@ -8,11 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Returns whether a phase was asked for; without a choice all are. */
 static bool wanted(const struct gput_profile_options *options, const char *phase)
 {
     return options->n_phases == 0 || text_is_among(phase, options->phases, options->n_phases);
 }
 
+/* Adds an interval with the given name. */
 static int add(struct phase_intervals *intervals, const char *name, int64_t start_us,
     int64_t end_us, struct gput_error *error)
 {
@@ -23,30 +25,11 @@ static int add(struct phase_intervals *intervals, const char *name, int64_t star
     return GPUT_OK;
 }
 
+/* Returns the name of an interval. */
 static const char *name_of(
     const struct phase_intervals *intervals, const struct phase_interval *interval)
 {
     return names_text(&intervals->names, interval->name);
-}
-
-/* Runs of steps of one phase, or each step, rows being in order of their begins. */
-static int add_runs(struct profile_frame *frame, const struct gput_profile_options *options,
-    struct phase_intervals *runs, struct gput_error *error)
-{
-    const struct framework_row *row;
-    TRY(profile_frame_first_event(frame, &row, error));
-    while (row) {
-        const char *phase = profile_frame_text(frame, row->metric);
-        struct phase_interval *last = runs->count > 0 ? runs->intervals + runs->count - 1 : NULL;
-        if (!profile_frame_is_step(frame, row, NULL) || !wanted(options, phase))
-            ;
-        else if (last && strcmp(name_of(runs, last), phase) == 0 && !options->each_step)
-            last->end_us = row->end_us > last->end_us ? row->end_us : last->end_us;
-        else
-            TRY(add(runs, phase, row->start_us, row->end_us, error));
-        TRY(profile_frame_next_event(frame, &row, error));
-    }
-    return GPUT_OK;
 }
 
 /* An interval whose name was put together; frees the name. */
@@ -69,6 +52,7 @@ static int add_between(struct phase_intervals *intervals, const char *a, const c
     return add_made(intervals, &text, start_us, end_us, error);
 }
 
+/* Adds the time before or after all runs, as "Before PHASE" or "After PHASE". */
 static int add_neighbor(struct phase_intervals *intervals, const char *where, const char *phase,
     int64_t start_us, int64_t end_us, struct gput_error *error)
 {
@@ -77,31 +61,28 @@ static int add_neighbor(struct phase_intervals *intervals, const char *where, co
     return add_made(intervals, &text, start_us, end_us, error);
 }
 
-/* The runs with what is before, between and after them. */
-static int fill_gaps(const struct phase_intervals *runs, int64_t start_us, int64_t end_us,
-    struct phase_intervals *intervals, struct gput_error *error)
-{
-    const struct phase_interval *run = runs->intervals, *last = run + runs->count - 1;
-    if (start_us < run->start_us)
-        TRY(add_neighbor(
-            intervals, "Before", name_of(runs, run), start_us, run->start_us - 1, error));
-    for (; run <= last; run++) {
-        TRY(add(intervals, name_of(runs, run), run->start_us, run->end_us, error));
-        if (run < last && run->end_us + 1 <= run[1].start_us - 1)
-            TRY(add_between(intervals, name_of(runs, run), name_of(runs, run + 1), run->end_us + 1,
-                run[1].start_us - 1, error));
-    }
-    if (last->end_us < end_us)
-        TRY(add_neighbor(intervals, "After", name_of(runs, last), last->end_us + 1, end_us, error));
-    return GPUT_OK;
-}
-
 int phase_intervals_make(struct profile_frame *frame, const struct gput_profile_options *options,
     struct phase_intervals *intervals, struct gput_error *error)
 {
     CLEANUP(phase_intervals_finish) struct phase_intervals runs = {0};
     *intervals = (struct phase_intervals){0};
-    TRY(add_runs(frame, options, &runs, error));
+
+    /* Join successive steps of one phase into a run, unless each step is asked for. Rows are
+     * ordered by start. */
+    const struct framework_row *row;
+    TRY(profile_frame_first_event(frame, &row, error));
+    while (row) {
+        const char *phase = profile_frame_text(frame, row->metric);
+        struct phase_interval *last = runs.count > 0 ? runs.intervals + runs.count - 1 : NULL;
+        if (!profile_frame_is_step(frame, row, NULL) || !wanted(options, phase))
+            ;
+        else if (last && strcmp(name_of(&runs, last), phase) == 0 && !options->each_step)
+            last->end_us = row->end_us > last->end_us ? row->end_us : last->end_us;
+        else
+            TRY(add(&runs, phase, row->start_us, row->end_us, error));
+        TRY(profile_frame_next_event(frame, &row, error));
+    }
+
     if (runs.count == 0) {
         char what[256];
         snprintf(what, sizeof what, "steps of %s",
@@ -112,7 +93,24 @@ int phase_intervals_make(struct profile_frame *frame, const struct gput_profile_
     const struct profile_span *watched = frame->reading_span.first_us <= frame->reading_span.last_us
                                              ? &frame->reading_span
                                              : &frame->event_span;
-    return fill_gaps(&runs, watched->first_us, watched->last_us, intervals, error);
+
+    /* Add the runs, and the time before, between and after them. */
+    int64_t start_us = watched->first_us;
+    int64_t end_us = watched->last_us;
+    const struct phase_interval *run = runs.intervals, *last = run + runs.count - 1;
+    if (start_us < run->start_us)
+        TRY(add_neighbor(
+            intervals, "Before", name_of(&runs, run), start_us, run->start_us - 1, error));
+    for (; run <= last; run++) {
+        TRY(add(intervals, name_of(&runs, run), run->start_us, run->end_us, error));
+        if (run < last && run->end_us + 1 <= run[1].start_us - 1)
+            TRY(add_between(intervals, name_of(&runs, run), name_of(&runs, run + 1),
+                run->end_us + 1, run[1].start_us - 1, error));
+    }
+    if (last->end_us < end_us)
+        TRY(add_neighbor(
+            intervals, "After", name_of(&runs, last), last->end_us + 1, end_us, error));
+    return GPUT_OK;
 }
 
 void phase_intervals_finish(struct phase_intervals *intervals)

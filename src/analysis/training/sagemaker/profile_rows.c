@@ -7,11 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Returns whether a metric was asked for; without a choice all are. */
 static bool selects(const struct gput_profile_options *options, const char *metric)
 {
     return options->n_metrics == 0 || text_is_among(metric, options->metrics, options->n_metrics);
 }
 
+/* Returns whether a reading is of a metric that was asked for. */
 static bool selects_reading(const struct profile_frame *frame,
     const struct gput_profile_options *options, const struct system_row *row)
 {
@@ -75,6 +77,7 @@ static int put_readings(struct profile_frame *frame, const struct gput_profile_o
     return table_pass_rest(table, error);
 }
 
+/* Writes the times of an event, absolute and since the start of the profile. */
 static void put_times(
     const struct profile_frame *frame, const struct framework_row *row, struct gput_table *table)
 {
@@ -92,20 +95,6 @@ static bool same_in_framework(const struct framework_row *a, const struct framew
            a->bytes == b->bytes && a->phase == b->phase && a->node == b->node;
 }
 
-/* Writes a row of an event. */
-static void put_framework_row(
-    const struct profile_frame *frame, const struct framework_row *row, struct gput_table *table)
-{
-    put_times(frame, row, table);
-    table_put_int(table, row->tid);
-    table_put_int(table, row->pid);
-    table_put_text(table, profile_frame_text(frame, row->metric));
-    table_put_int(table, row->step);
-    table_put_int(table, row->bytes);
-    table_put_text(table, profile_frame_text(frame, row->phase));
-    table_put_text(table, profile_frame_text(frame, row->node));
-}
-
 /* Writes the events, those that differ from the one before. */
 static int put_framework_rows(
     struct profile_frame *frame, struct gput_table *table, struct gput_error *error)
@@ -114,8 +103,18 @@ static int put_framework_rows(
     const struct framework_row *row;
     TRY(profile_frame_first_event(frame, &row, error));
     for (bool first = true; row; first = false) {
-        if (first || !same_in_framework(&last, row))
-            put_framework_row(frame, row, table);
+        if (first || !same_in_framework(&last, row)) {
+            /* Write a row of an event. */
+            put_times(frame, row, table);
+            table_put_int(table, row->tid);
+            table_put_int(table, row->pid);
+            table_put_text(table, profile_frame_text(frame, row->metric));
+            table_put_int(table, row->step);
+            table_put_int(table, row->bytes);
+            table_put_text(table, profile_frame_text(frame, row->phase));
+            table_put_text(table, profile_frame_text(frame, row->node));
+        }
+
         TRY(table_pass_full(table, error));
         last = *row;
         TRY(profile_frame_next_event(frame, &row, error));

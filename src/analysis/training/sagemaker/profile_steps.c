@@ -18,6 +18,7 @@ struct member {
     int64_t end_us;
 };
 
+/* Orders members by key, mode and step. */
 static int compare_members(const void *left, const void *right)
 {
     const struct member *a = left, *b = right;
@@ -26,31 +27,10 @@ static int compare_members(const void *left, const void *right)
     return ORDER(a->step, b->step);
 }
 
+/* Returns whether two members are of one step. */
 static bool same_group(const struct member *a, const struct member *b)
 {
     return a->key == b->key && a->mode == b->mode && a->step == b->step;
-}
-
-/* Hands each row that counts on with its key; rows of no step do not. */
-static int gather(struct profile_frame *frame, enum gput_profile_by by,
-    const struct step_index *index, struct row_sorter *members, struct gput_error *error)
-{
-    const struct framework_row *row;
-    TRY(profile_frame_first_event(frame, &row, error));
-    while (row) {
-        struct step step = {.number = -1, .metric = NAMES_NONE};
-        step_index_find(index, frame, row, &step);
-        const struct member member = {
-            .key = by == GPUT_PROFILE_BY_PROCESS ? row->phase : row->metric,
-            .mode = step.metric,
-            .step = row->step == -1 ? step.number : row->step,
-            .start_us = row->start_us,
-            .end_us = row->end_us};
-        if (member.step >= 0)
-            TRY(row_sorter_add(members, &member, error));
-        TRY(profile_frame_next_event(frame, &row, error));
-    }
-    return GPUT_OK;
 }
 
 /* One row of the result. */
@@ -69,40 +49,10 @@ static void lines_finish(struct lines *lines)
     free(lines->all);
 }
 
+/* Orders lines by their key. */
 static int compare_lines(const void *left, const void *right)
 {
     return strcmp(((const struct line *)left)->key, ((const struct line *)right)->key);
-}
-
-/* Takes all members of the step that `*row` is of, and gives their span; `*row` is the one after
- * them then. */
-static int add_span(
-    struct row_sorter *members, const void **row, double *span_us, struct gput_error *error)
-{
-    const struct member first = *(const struct member *)*row, *member = *row;
-    int64_t start_us = INT64_MAX, end_us = INT64_MIN;
-    while (member && same_group(member, &first)) {
-        start_us = member->start_us < start_us ? member->start_us : start_us;
-        end_us = member->end_us > end_us ? member->end_us : end_us;
-        TRY(row_sorter_next(members, row, error));
-        member = *row;
-    }
-    *span_us = (double)(end_us - start_us);
-    return GPUT_OK;
-}
-
-/* The durations of the steps of one key: what `*row` is the first of. */
-static int parse_line(struct row_sorter *members, const void **row, struct figure_set *spans,
-    struct gput_error *error)
-{
-    const uint32_t key = ((const struct member *)*row)->key;
-    double span_us;
-    while (*row && ((const struct member *)*row)->key == key) {
-        TRY(add_span(members, row, &span_us, error));
-        if (!figure_set_add(spans, span_us))
-            return error_memory(error);
-    }
-    return GPUT_OK;
 }
 
 /* Makes a line of the steps of each group. */
@@ -117,22 +67,31 @@ static int make_lines(const struct profile_frame *frame, struct row_sorter *memb
             return error_memory(error);
         struct line *line = lines->all + lines->count;
         line->key = profile_frame_text(frame, ((const struct member *)row)->key);
-        TRY(parse_line(members, &row, &spans, error));
+
+        /* Collect the durations of the steps of one key; `row` is its first member. */
+        const uint32_t key = ((const struct member *)row)->key;
+        double span_us;
+        while (row && ((const struct member *)row)->key == key) {
+            /* Merge the members of one step into one span; `row` then is the first member after
+             * them. */
+            const struct member first = *(const struct member *)row, *member = row;
+            int64_t start_us = INT64_MAX, end_us = INT64_MIN;
+            while (member && same_group(member, &first)) {
+                start_us = member->start_us < start_us ? member->start_us : start_us;
+                end_us = member->end_us > end_us ? member->end_us : end_us;
+                TRY(row_sorter_next(members, &row, error));
+                member = row;
+            }
+            span_us = (double)(end_us - start_us);
+
+            if (!figure_set_add(&spans, span_us))
+                return error_memory(error);
+        }
+
         line->durations = figure_set_summarize(&spans);
         lines->count++;
     }
     return GPUT_OK;
-}
-
-/* Writes the lines in order. */
-static void put_lines(const struct lines *lines, struct gput_table *table)
-{
-    if (lines->count > 1)
-        qsort(lines->all, lines->count, sizeof *lines->all, compare_lines);
-    for (size_t i = 0; i < lines->count; i++) {
-        table_put_text(table, lines->all[i].key);
-        figure_summary_put(table, &lines->all[i].durations);
-    }
 }
 
 bool profile_is_step(const struct profile_frame *frame, const struct gput_profile_options *options,
@@ -163,13 +122,38 @@ int profile_steps(struct profile_frame *frame, const struct gput_profile_options
     figure_summary_add_columns(table, "duration", "_us", NULL);
     TRY(step_index_make(&index, frame, error));
     TRY(row_sorter_create(&memory, &order, &members, error));
-    TRY(gather(frame, options->by, &index, members, error));
+
+    /* Hand each row that counts on with its key; rows of no step do not. */
+    const struct framework_row *row;
+    TRY(profile_frame_first_event(frame, &row, error));
+    while (row) {
+        struct step step = {.number = -1, .metric = NAMES_NONE};
+        step_index_find(&index, frame, row, &step);
+        const struct member member = {
+            .key = options->by == GPUT_PROFILE_BY_PROCESS ? row->phase : row->metric,
+            .mode = step.metric,
+            .step = row->step == -1 ? step.number : row->step,
+            .start_us = row->start_us,
+            .end_us = row->end_us};
+        if (member.step >= 0)
+            TRY(row_sorter_add(members, &member, error));
+        TRY(profile_frame_next_event(frame, &row, error));
+    }
+
     TRY(make_lines(frame, members, &lines, error));
     if (lines.count == 0 && !options->rows)
         return profile_nothing(options,
             options->by == GPUT_PROFILE_BY_TRAINING_PHASE ? "steps of any training phase"
                                                           : "events of any training step",
             error);
-    put_lines(&lines, table);
+
+    /* Write the lines in order. */
+    if (lines.count > 1)
+        qsort(lines.all, lines.count, sizeof *lines.all, compare_lines);
+    for (size_t i = 0; i < lines.count; i++) {
+        table_put_text(table, lines.all[i].key);
+        figure_summary_put(table, &lines.all[i].durations);
+    }
+
     return GPUT_OK;
 }

@@ -16,6 +16,7 @@
 static const char *const resources[] = {"cpu", "gpu", "memory", "i/o", "network"};
 #define RESOURCE_COUNT (sizeof resources / sizeof *resources)
 
+/* Returns whether a resource was asked for; `all` is the answer without a choice. */
 static bool asked_for(const struct gput_profile_options *options, const char *resource, bool all)
 {
     return options->n_resources == 0
@@ -66,6 +67,7 @@ struct phase_moments {
     struct end_index ends;
 };
 
+/* Gives an index the end of an interval. */
 static int64_t end_of_phase(const void *intervals, size_t place)
 {
     return ((const struct phase_interval *)intervals)[place].end_us;
@@ -83,6 +85,7 @@ static int phase_moments_make(struct profile_frame *frame,
         &moments->ends, intervals->intervals, intervals->count, end_of_phase, error);
 }
 
+/* Frees the intervals and their index. */
 static void phase_moments_finish(struct phase_moments *moments)
 {
     end_index_finish(&moments->ends);
@@ -109,6 +112,7 @@ struct member {
     double value;
 };
 
+/* Orders members by the line of the result that they belong to. */
 static int compare_lines(const struct member *a, const struct member *b)
 {
     const uint32_t x[] = {a->resource, a->node, a->dimension, a->phase};
@@ -118,6 +122,7 @@ static int compare_lines(const struct member *a, const struct member *b)
     return 0;
 }
 
+/* Orders members by line and value, as percentiles need them. */
 static int compare_members(const void *left, const void *right)
 {
     const struct member *a = left, *b = right;
@@ -158,6 +163,7 @@ struct lines {
     size_t count;
 };
 
+/* Frees the lines. */
 static void lines_finish(struct lines *lines)
 {
     free(lines->all);
@@ -187,19 +193,6 @@ static int count_members(const struct profile_frame *frame, struct row_sorter *m
     return GPUT_OK;
 }
 
-/* Makes figures of the readings of each device and phase. */
-static int summarize(struct row_sorter *members, struct lines *lines, struct gput_error *error)
-{
-    const void *row;
-    TRY(row_sorter_first(members, &row, error));
-    for (size_t i = 0; i < lines->count; i++)
-        for (size_t j = 0; j < lines->all[i].figures.count && row; j++) {
-            sorted_figures_next(&lines->all[i].figures, ((const struct member *)row)->value);
-            TRY(row_sorter_next(members, &row, error));
-        }
-    return GPUT_OK;
-}
-
 /* As the result shows them: resources in their order, nodes and dimensions by name, phases by time.
  */
 static int in_order(const void *left, const void *right)
@@ -219,24 +212,6 @@ static const char *unit_of(const struct lines *lines)
             return NULL;
     }
     return "percent";
-}
-
-/* Writes the lines in order. */
-static void put_lines(const struct gput_profile_options *options,
-    const struct phase_intervals *intervals, struct lines *lines, struct gput_table *table)
-{
-    if (lines->count > 1)
-        qsort(lines->all, lines->count, sizeof *lines->all, in_order);
-    for (size_t i = 0; i < lines->count; i++) {
-        const struct line *line = lines->all + i;
-        table_put_text(table, resources[line->key.resource]);
-        if (options->by_dimension)
-            table_put_text(table, line->dimension);
-        if (options->by_phase)
-            table_put_text(table, names_text(&intervals->names, line->key.phase));
-        table_put_text(table, line->node);
-        figure_summary_put(table, &line->figures.summary);
-    }
 }
 
 int profile_utilization(struct profile_frame *frame, const struct gput_profile_options *options,
@@ -260,11 +235,34 @@ int profile_utilization(struct profile_frame *frame, const struct gput_profile_o
     TRY(row_sorter_create(&memory, &order, &members, error));
     TRY(gather(frame, options, &moments, members, error));
     TRY(count_members(frame, members, &lines, error));
-    TRY(summarize(members, &lines, error));
+
+    /* Make figures of the readings of each device and phase. */
+    const void *row;
+    TRY(row_sorter_first(members, &row, error));
+    for (size_t i = 0; i < lines.count; i++)
+        for (size_t j = 0; j < lines.all[i].figures.count && row; j++) {
+            sorted_figures_next(&lines.all[i].figures, ((const struct member *)row)->value);
+            TRY(row_sorter_next(members, &row, error));
+        }
+
     if (lines.count == 0)
         return say_that_none(options, "the system", error);
     figure_summary_add_columns(table, "utilization", "", unit_of(&lines));
-    put_lines(options, &moments.intervals, &lines, table);
+
+    /* Write the lines in order. */
+    if (lines.count > 1)
+        qsort(lines.all, lines.count, sizeof *lines.all, in_order);
+    for (size_t i = 0; i < lines.count; i++) {
+        const struct line *line = lines.all + i;
+        table_put_text(table, resources[line->key.resource]);
+        if (options->by_dimension)
+            table_put_text(table, line->dimension);
+        if (options->by_phase)
+            table_put_text(table, names_text(&moments.intervals.names, line->key.phase));
+        table_put_text(table, line->node);
+        figure_summary_put(table, &line->figures.summary);
+    }
+
     return GPUT_OK;
 }
 
@@ -296,6 +294,7 @@ static bool usages_init(struct usages *usages, const struct profile_frame *frame
     return made;
 }
 
+/* Frees the usages. */
 static void usages_finish(struct usages *usages)
 {
     for (size_t i = 0; i < RESOURCE_COUNT; i++)
@@ -318,6 +317,7 @@ static struct usage *usage_of(
     return usages->all + *place - 1;
 }
 
+/* Returns the first range that holds a value, or `count` for none. */
 static size_t range_of(const struct gput_profile_range *ranges, size_t count, double value)
 {
     size_t range = 0;
@@ -326,44 +326,12 @@ static size_t range_of(const struct gput_profile_range *ranges, size_t count, do
     return range;
 }
 
-/* Counts the readings of each device by the range that they are in. */
-static int count_readings(struct profile_frame *frame, const struct gput_profile_options *options,
-    const struct gput_profile_range *ranges, size_t n_ranges, struct usages *usages,
-    struct gput_error *error)
-{
-    const struct system_row *row;
-    TRY(profile_frame_first_reading(frame, &row, error));
-    while (row) {
-        uint32_t resource = resource_of(frame, row);
-        if (resource < RESOURCE_COUNT && asked_for(options, resources[resource], resource < 2)) {
-            struct usage *usage = usage_of(usages, frame, resource, row->node);
-            if (!usage)
-                return error_memory(error);
-            usage->counts[range_of(ranges, n_ranges, row->value)] += !isnan(row->value);
-        }
-        TRY(profile_frame_next_reading(frame, &row, error));
-    }
-    return GPUT_OK;
-}
-
+/* Orders usages by resource and node. */
 static int by_resource(const void *left, const void *right)
 {
     const struct usage *a = left, *b = right;
     ORDER_BY(a->resource, b->resource);
     return strcmp(a->node, b->node);
-}
-
-/* Writes how many readings of each device are in each range. */
-static void put_usages(struct usages *usages, size_t n_ranges, struct gput_table *table)
-{
-    if (usages->count > 1)
-        qsort(usages->all, usages->count, sizeof *usages->all, by_resource);
-    for (size_t i = 0; i < usages->count; i++) {
-        table_put_text(table, resources[usages->all[i].resource]);
-        table_put_text(table, usages->all[i].node);
-        for (size_t range = 0; range <= n_ranges; range++)
-            table_put_int(table, usages->all[i].counts[range]);
-    }
 }
 
 int profile_devices(struct profile_frame *frame, const struct gput_profile_options *options,
@@ -385,9 +353,33 @@ int profile_devices(struct profile_frame *frame, const struct gput_profile_optio
     table_add_column(table, "other", GPUT_COLUMN_INT);
     if (!usages_init(&usages, frame))
         return error_memory(error);
-    TRY(count_readings(frame, options, ranges, n_ranges, &usages, error));
+
+    /* Count the readings of each device by the range that they are in. */
+    const struct system_row *row;
+    TRY(profile_frame_first_reading(frame, &row, error));
+    while (row) {
+        uint32_t resource = resource_of(frame, row);
+        if (resource < RESOURCE_COUNT && asked_for(options, resources[resource], resource < 2)) {
+            struct usage *usage = usage_of(&usages, frame, resource, row->node);
+            if (!usage)
+                return error_memory(error);
+            usage->counts[range_of(ranges, n_ranges, row->value)] += !isnan(row->value);
+        }
+        TRY(profile_frame_next_reading(frame, &row, error));
+    }
+
     if (usages.count == 0)
         return say_that_none(options, "CPUs and GPUs", error);
-    put_usages(&usages, n_ranges, table);
+
+    /* Write how many readings of each device are in each range. */
+    if (usages.count > 1)
+        qsort(usages.all, usages.count, sizeof *usages.all, by_resource);
+    for (size_t i = 0; i < usages.count; i++) {
+        table_put_text(table, resources[usages.all[i].resource]);
+        table_put_text(table, usages.all[i].node);
+        for (size_t range = 0; range <= n_ranges; range++)
+            table_put_int(table, usages.all[i].counts[range]);
+    }
+
     return GPUT_OK;
 }

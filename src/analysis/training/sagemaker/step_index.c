@@ -26,6 +26,7 @@ static const struct {
     [NUMBERS_OF_NODE] = {true, true},
     [NUMBERS_OF_ALL] = {true, false}};
 
+/* Compares two steps by what an order groups them by, then by their start. */
 static int compare_begins(enum step_order order, const struct step *a, const struct step *b)
 {
     if (kinds[order].number)
@@ -49,6 +50,7 @@ static int compare_steps(const void *left, const void *right, void *order)
     return compared;
 }
 
+/* Gives an index the end of a step. */
 static int64_t end_of_step(const void *intervals, size_t place)
 {
     return ((const struct step *const *)intervals)[place]->end_us;
