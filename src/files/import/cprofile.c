@@ -283,6 +283,7 @@ struct place {
     uint32_t function;
 };
 
+/* Orders functions by the chosen figure, the largest first. */
 static int largest_first(const void *left, const void *right)
 {
     const struct place *a = left, *b = right;
@@ -390,6 +391,7 @@ static void add_count_columns(struct gput_table *table)
     table_add_columns_of(table, GPUT_COLUMN_DOUBLE, "total_time", "cumulative_time", NULL);
 }
 
+/* Writes the cells of calls and seconds. */
 static void put_counts(const struct call_counts *counts, struct gput_table *table)
 {
     table_put_int(table, counts->primitive_calls);

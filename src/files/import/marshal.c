@@ -207,18 +207,6 @@ static int read_body(struct reader *reader, unsigned char type, uint32_t place, 
     return GPUT_OK;
 }
 
-/* Finds a value that was read before. */
-static int read_reference(struct reader *reader, uint32_t *place)
-{
-    uint64_t index;
-    TRY(read_number(reader, 4, &index));
-    if (index >= reader->marshal->reference_count)
-        return damaged(reader);
-    *place = reader->marshal->references[index];
-    /* A container that holds itself would never end. */
-    return reader->marshal->values[*place].whole ? GPUT_OK : damaged(reader);
-}
-
 /* Reads a value with all that is in it; NOTHING stands for the end of a dict. */
 static int read_value(struct reader *reader, int depth, uint32_t *place)
 {
@@ -231,8 +219,17 @@ static int read_value(struct reader *reader, int depth, uint32_t *place)
     unsigned char code = *reader->at++, type = code & (FLAG_REFERENCE - 1);
     if (type == '0')
         return GPUT_OK;
-    if (type == 'r')
-        return read_reference(reader, place);
+    if (type == 'r') {
+        /* Find a value that was read before. */
+        uint64_t index;
+        TRY(read_number(reader, 4, &index));
+        if (index >= reader->marshal->reference_count)
+            return damaged(reader);
+        *place = reader->marshal->references[index];
+        /* A container that holds itself would never end. */
+        return reader->marshal->values[*place].whole ? GPUT_OK : damaged(reader);
+    }
+
     TRY(add_value(reader, place));
     if (code & FLAG_REFERENCE) {
         if (!ARRAY_EXTEND(marshal->references, marshal->reference_count))

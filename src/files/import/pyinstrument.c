@@ -129,6 +129,7 @@ struct place {
     uint32_t function;
 };
 
+/* Orders functions by their time, the longest first. */
 static int longest_first(const void *left, const void *right)
 {
     const struct place *a = left, *b = right;

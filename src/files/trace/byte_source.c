@@ -128,33 +128,29 @@ void byte_source_read_ahead(struct byte_source *source)
     source->may_read_ahead = source->unpacking;
 }
 
-/* Gives what was unpacked, by this thread or ahead. */
-static int read_packed(struct byte_source *source, void *buffer, size_t capacity, size_t *length,
-    struct gput_error *error)
-{
-    if (source->may_read_ahead && source->unpacked >= SMALL) {
-        source->may_read_ahead = false; /* where no thread can be had, all stays as it is */
-        read_ahead_start(unpack, source->unpacking, &source->ahead, NULL);
-    }
-    if (source->ahead)
-        TRY(read_ahead_take(source->ahead, buffer, capacity, length, error));
-    else
-        TRY(unpacking_next(source->unpacking, buffer, capacity, length, error));
-    source->unpacked += *length;
-    source->has_ended = *length == 0;
-    if (source->has_ended)
-        source->damage = unpacking_damage(source->unpacking);
-    return GPUT_OK;
-}
-
 int byte_source_read(struct byte_source *source, void *buffer, size_t capacity, size_t *length,
     struct gput_error *error)
 {
     *length = 0;
     if (source->has_ended || capacity == 0)
         return GPUT_OK;
-    if (source->unpacking)
-        return read_packed(source, buffer, capacity, length, error);
+    if (source->unpacking) {
+        /* Give what was unpacked, by this thread or ahead. */
+        if (source->may_read_ahead && source->unpacked >= SMALL) {
+            source->may_read_ahead = false; /* where no thread can be had, all stays as it is */
+            read_ahead_start(unpack, source->unpacking, &source->ahead, NULL);
+        }
+        if (source->ahead)
+            TRY(read_ahead_take(source->ahead, buffer, capacity, length, error));
+        else
+            TRY(unpacking_next(source->unpacking, buffer, capacity, length, error));
+        source->unpacked += *length;
+        source->has_ended = *length == 0;
+        if (source->has_ended)
+            source->damage = unpacking_damage(source->unpacking);
+        return GPUT_OK;
+    }
+
     size_t kept = source->input_length - source->input_at;
     if (kept == 0)
         return read_raw(source, buffer, capacity, length, error);

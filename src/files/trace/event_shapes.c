@@ -37,6 +37,7 @@ struct event_shapes {
     uint32_t misses; /* since it is full */
 };
 
+/* Forgets all learned shapes, so that learning begins anew. */
 static void forget(struct event_shapes *shapes)
 {
     shapes->separators[0] = (struct separator){0};
@@ -214,6 +215,7 @@ static bool open_container(struct learning *learning, const char *at, enum trace
     return true;
 }
 
+/* Leaves an object or list, and notes where the arguments end. */
 static void close_container(struct learning *learning, const char *at)
 {
     if (--learning->depth == 1 && learning->in_args) {

@@ -245,28 +245,6 @@ static int next_in_events(
     return GPUT_OK;
 }
 
-/* Reads what a member next to the list of events says of the trace. */
-static void parse_header(
-    struct event_stream *stream, const struct json_value *key, const struct json_value *value)
-{
-    struct trace_header *header = &stream->header;
-    int64_t number;
-    if (json_is(key, "baseTimeNanoseconds") && json_int64(value, &number)) {
-        *(stream->seen_events ? &header->late_base_ns : &header->base_time_ns) = number;
-    } else if (json_is(key, "distributedInfo")) {
-        struct json_value rank = json_member(value, "rank");
-        struct json_value world_size = json_member(value, "world_size");
-        json_int64(&rank, &header->rank);
-        json_int64(&world_size, &header->world_size);
-    } else if (value->length > 2 &&
-               (json_is(key, "stackFrames") || json_is(key, "samples") ||
-                   json_is(key, "systemTraceEvents") || json_is(key, "powerTraceAsString"))) {
-        /* of Chrome's object form: they hold what happened, as the events do */
-        str_printf(&stream->left_out, "%s%.*s", stream->left_out.length > 0 ? ", " : "",
-            (int)key->length, key->text);
-    }
-}
-
 /* Scans the key of a top-level member and says whether it opens the list of events. */
 static enum json_status scan_events_key(struct text_window *window, bool *opens)
 {
@@ -364,7 +342,26 @@ static int next_member(struct event_stream *stream, struct gput_error *error)
         window->at++;
         return find_events(stream, error);
     }
-    parse_header(stream, &member.key, &member.value);
+
+    /* Read what a member next to the list of events says of the trace. */
+    struct trace_header *header = &stream->header;
+    int64_t number;
+    if (json_is(&member.key, "baseTimeNanoseconds") && json_int64(&member.value, &number)) {
+        *(stream->seen_events ? &header->late_base_ns : &header->base_time_ns) = number;
+    } else if (json_is(&member.key, "distributedInfo")) {
+        struct json_value rank = json_member(&member.value, "rank");
+        struct json_value world_size = json_member(&member.value, "world_size");
+        json_int64(&rank, &header->rank);
+        json_int64(&world_size, &header->world_size);
+    } else if (member.value.length > 2 &&
+               (json_is(&member.key, "stackFrames") || json_is(&member.key, "samples") ||
+                   json_is(&member.key, "systemTraceEvents") ||
+                   json_is(&member.key, "powerTraceAsString"))) {
+        /* of Chrome's object form: they hold what happened, as the events do */
+        str_printf(&stream->left_out, "%s%.*s", stream->left_out.length > 0 ? ", " : "",
+            (int)member.key.length, member.key.text);
+    }
+
     window->at = after;
     stream->is_whole = member.last;
     if (member.last)

@@ -7,14 +7,6 @@
 
 _Static_assert(FILE_WINDOW_PADDING >= JSON_PADDING, "events need the padding");
 
-static const char *skip_commas(const char *at)
-{
-    at = json_skip_space(at);
-    while (*at == ',')
-        at = json_skip_space(at + 1);
-    return at;
-}
-
 /* The first event that seems to begin in the window, as they stand in a list: no object within one.
  * NULL: none does. */
 static const char *guess_start(const struct file_window *window)
@@ -67,13 +59,16 @@ static void scan(struct file_window *base)
             break;
         window->count += event->members > 0;
         window->empty += event->members == 0;
-        at = skip_commas(at);
+        at = json_skip_space(at);
+        while (*at == ',')
+            at = json_skip_space(at + 1);
     }
     base->after = at;
     if (window->count == 0)
         base->first = NULL;
 }
 
+/* Frees what one window holds. */
 static void finish(struct file_window *base)
 {
     struct event_window *window = (struct event_window *)base;

@@ -85,27 +85,6 @@ static int set_phase(
     return GPUT_OK;
 }
 
-/* Takes the phase of a pid from a "process_name", and the time that all others of the file count
- * from. */
-static int add_metadata(
-    struct reading *reading, const struct trace_event *event, struct gput_error *error)
-{
-    int64_t pid, base_ns;
-    if (!json_is(&event->name, "process_name"))
-        return GPUT_OK;
-    struct json_value base = json_member(&event->args, "start_time_since_epoch_in_micros");
-    if (json_scaled_int64(&base, 3, &base_ns))
-        reading->base_ns = base_ns;
-    struct json_value name = json_member(&event->args, "name");
-    if (name.kind != JSON_STRING || !number_of(&event->pid, &pid))
-        return GPUT_OK;
-    str_clear(&reading->text);
-    json_append_string(&name, &reading->text);
-    if (reading->text.failed)
-        return error_memory(error);
-    return set_phase(reading, pid, str_text(&reading->text), reading->text.length, error);
-}
-
 /* Completes an event that has its name and times (without the base) by what its last record says,
  * and gives it out. */
 static int give(struct reading *reading, struct framework_event *event, int64_t pid,
@@ -213,6 +192,7 @@ static int add_end(
     return code;
 }
 
+/* Takes over an event by its type; types that have no duration are left out. */
 static int add_event(
     struct reading *reading, const struct trace_event *event, struct gput_error *error)
 {
@@ -223,8 +203,25 @@ static int add_event(
         return add_begin(reading, event, error);
     case 'E':
         return add_end(reading, event, error);
-    case 'M':
-        return add_metadata(reading, event, error);
+    case 'M': {
+        /* Take the phase of a pid from a "process_name", and the time that all others of the file
+         * count from. */
+        int64_t pid, base_ns;
+        if (!json_is(&event->name, "process_name"))
+            return GPUT_OK;
+        struct json_value base = json_member(&event->args, "start_time_since_epoch_in_micros");
+        if (json_scaled_int64(&base, 3, &base_ns))
+            reading->base_ns = base_ns;
+        struct json_value name = json_member(&event->args, "name");
+        if (name.kind != JSON_STRING || !number_of(&event->pid, &pid))
+            return GPUT_OK;
+        str_clear(&reading->text);
+        json_append_string(&name, &reading->text);
+        if (reading->text.failed)
+            return error_memory(error);
+        return set_phase(reading, pid, str_text(&reading->text), reading->text.length, error);
+    }
+
     default:
         reading->left_out++;
         return GPUT_OK;

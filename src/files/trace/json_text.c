@@ -8,6 +8,7 @@ static void append_point(uint32_t point, struct str *text)
     utf8_append_point(point ? point : UTF8_REPLACEMENT, text);
 }
 
+/* Returns the value of four hexadecimal digits. */
 static uint32_t hex4(const char *digits)
 {
     uint32_t value = 0;

@@ -13,6 +13,7 @@ void pending_event_finish(struct pending_event *event)
     *event = (struct pending_event){0};
 }
 
+/* Removes an event, and closes the gap. */
 static void remove_at(struct pending_events *pending, size_t at)
 {
     pending->count--;

@@ -165,21 +165,6 @@ static struct chunk *pop_unused(struct source_texts *texts)
     return chunk;
 }
 
-/*
- * How much a chunk reads that goes on: more each time, but no more than lets all that are read
- * in turn be in memory, with a rest for what is read once. The more the others read in between, the
- * less space there is for it; since that again grows with what it reads at once, half of the way is
- * taken, as in Heron's square root.
- */
-static size_t size_of_next(const struct source_texts *texts, const struct chunk *chunk)
-{
-    size_t space = texts->memory / 8 * 7 / (texts->reads - chunk->read + 1);
-    size_t size = (chunk->wanted + space) / 2;
-    size = size < chunk->wanted * 2 ? size : chunk->wanted * 2;
-    size = size < MAX_CHUNK_BYTES ? size : MAX_CHUNK_BYTES;
-    return size > MIN_CHUNK_BYTES ? size : MIN_CHUNK_BYTES;
-}
-
 /* Fails because of a file that is not as it was. */
 static int changed(const struct source_file *file, struct gput_error *error)
 {
@@ -273,7 +258,18 @@ static int find(struct source_texts *texts, uint32_t file, uint64_t at, size_t l
     /* The text is at most half a chunk after the end of this one. */
     if (chunk && chunk->file == file && at >= chunk->at &&
         at <= chunk->at + chunk->length + chunk->wanted / 2) {
-        chunk->wanted = size_of_next(texts, chunk);
+        /*
+         * How much a chunk reads that goes on: more each time, but no more than lets all that are
+         * read in turn be in memory, with a rest for what is read once. The more the others read in
+         * between, the less space there is for it; since that again grows with what it reads at
+         * once, half of the way is taken, as in Heron's square root.
+         */
+        size_t space = texts->memory / 8 * 7 / (texts->reads - chunk->read + 1);
+        size_t size = (chunk->wanted + space) / 2;
+        size = size < chunk->wanted * 2 ? size : chunk->wanted * 2;
+        size = size < MAX_CHUNK_BYTES ? size : MAX_CHUNK_BYTES;
+        chunk->wanted = size > MIN_CHUNK_BYTES ? size : MIN_CHUNK_BYTES;
+
         take_out(texts, chunk);
     } else {
         *found = chunk = pop_unused(texts);

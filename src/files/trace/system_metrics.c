@@ -98,34 +98,6 @@ static int read_lines(struct reading *reading, struct text_window *window, struc
     return parse_line(reading, window->at, window->end, !window->last, error);
 }
 
-/* Adds up what was read of a file, and says what was not. */
-static void add_counts(struct reading *reading, const char *name, const struct byte_source *source,
-    struct read_report *report)
-{
-    struct str text = {0};
-    const char *packed = byte_source_damage(source);
-    report->bytes_read += byte_source_bytes_read(source);
-    report->files++;
-    report->events += reading->readings;
-    report->damaged += reading->damaged;
-    report->truncated += reading->truncated || packed;
-    if (packed)
-        str_printf(&text, "%s: the packed data %s; the %" PRIu64 " whole readings before are used",
-            name, packed, reading->readings);
-    else if (reading->truncated)
-        str_printf(&text, "%s ends too early; its %" PRIu64 " whole readings are used", name,
-            reading->readings);
-    if (reading->damaged > 0) {
-        if (text.length == 0)
-            str_append(&text, name);
-        str_printf(&text, "%s %" PRIu64 " damaged line%s skipped",
-            text.length > strlen(name) ? ";" : ":", reading->damaged,
-            reading->damaged == 1 ? " was" : "s were");
-    }
-    if (text.length > 0 || text.failed)
-        read_report_warn_text(report, &text);
-}
-
 int system_metrics_read_source(struct byte_source *source, const char *name, system_visitor *visit,
     void *user, struct read_report *report, struct gput_error *error)
 {
@@ -133,8 +105,33 @@ int system_metrics_read_source(struct byte_source *source, const char *name, sys
     struct text_window window;
     TRY(text_window_init(&window, source, error));
     int code = read_lines(&reading, &window, error);
-    if (code == GPUT_OK)
-        add_counts(&reading, name, window.source, report);
+    if (code == GPUT_OK) {
+        /* Add up what was read of a file, and say what was not. */
+        struct str text = {0};
+        const char *packed = byte_source_damage(window.source);
+        report->bytes_read += byte_source_bytes_read(window.source);
+        report->files++;
+        report->events += reading.readings;
+        report->damaged += reading.damaged;
+        report->truncated += reading.truncated || packed;
+        if (packed)
+            str_printf(&text,
+                "%s: the packed data %s; the %" PRIu64 " whole readings before are used", name,
+                packed, reading.readings);
+        else if (reading.truncated)
+            str_printf(&text, "%s ends too early; its %" PRIu64 " whole readings are used", name,
+                reading.readings);
+        if (reading.damaged > 0) {
+            if (text.length == 0)
+                str_append(&text, name);
+            str_printf(&text, "%s %" PRIu64 " damaged line%s skipped",
+                text.length > strlen(name) ? ";" : ":", reading.damaged,
+                reading.damaged == 1 ? " was" : "s were");
+        }
+        if (text.length > 0 || text.failed)
+            read_report_warn_text(report, &text);
+    }
+
     text_window_finish(&window);
     for (int i = 0; i < TEXTS; i++)
         str_finish(reading.texts + i);

@@ -42,53 +42,6 @@ static void append_length(int64_t ns, struct str *text)
     str_printf(text, "%" PRId64 " %s%s", count, is_days ? "day" : "hour", count == 1 ? "" : "s");
 }
 
-/* Warns of times of one input that cannot all be true. */
-static void warn_of_times(const struct trace_clock *clock, const struct read_report *report)
-{
-    uint64_t all = clock->absolute + clock->relative + clock->in_future;
-    struct str text = {0};
-    if (clock->relative > 0 && clock->relative < all) {
-        str_printf(&text,
-            "%s: %" PRIu64 " of %" PRIu64
-            " events have times before the year 2000: they are not on the clock of the others",
-            clock->name, clock->relative, all);
-        read_report_warn_text(report, &text);
-    }
-    if (clock->in_future > 0) {
-        str_printf(&text,
-            "%s: %" PRIu64 " of %" PRIu64 " events have times in the future: a clock is wrong",
-            clock->name, clock->in_future, all);
-        read_report_warn_text(report, &text);
-    }
-    if (clock->absolute > 0 && clock->last_ns - clock->first_ns > 366 * DAY_NS) {
-        str_printf(&text, "%s: its events are spread over ", clock->name);
-        append_length(clock->last_ns - clock->first_ns, &text);
-        str_append(&text, ": some of their times cannot be true");
-        read_report_warn_text(report, &text);
-    }
-}
-
-/* Warns of inputs that count from a moment of their own. */
-static void warn_of_relative(
-    const struct trace_clock *clocks, size_t count, const struct read_report *report)
-{
-    CLEANUP_STR struct str names = {0};
-    struct str text = {0};
-    size_t relative = 0;
-    for (size_t i = 0; i < count; i++)
-        if (clocks[i].relative > 0 && clocks[i].absolute + clocks[i].in_future == 0 &&
-            relative++ < MAX_NAMED)
-            str_printf(&names, "%s%s", relative > 1 ? ", " : "", clocks[i].name);
-    if (relative > 0 && count > 1) {
-        str_printf(&text, "%s%s %s no absolute times: %s", str_text(&names),
-            relative > MAX_NAMED ? ", ..." : "", relative == 1 ? "has" : "have",
-            relative < count ? "what is in it does not line up with the other inputs"
-                             : "they line up only if all of them count from one moment");
-        text.failed |= names.failed;
-        read_report_warn_text(report, &text);
-    }
-}
-
 static int by_start(const void *left, const void *right)
 {
     const struct trace_clock *a = left, *b = right;
@@ -135,9 +88,49 @@ static void warn_of_gaps(
 
 void trace_clocks_warn(struct trace_clock *clocks, size_t count, const struct read_report *report)
 {
+    for (size_t i = 0; i < count; i++) {
+        /* Warn of times of one input that cannot all be true. */
+        const struct trace_clock *clock = &clocks[i];
+        uint64_t all = clock->absolute + clock->relative + clock->in_future;
+        struct str text = {0};
+        if (clock->relative > 0 && clock->relative < all) {
+            str_printf(&text,
+                "%s: %" PRIu64 " of %" PRIu64
+                " events have times before the year 2000: they are not on the clock of the others",
+                clock->name, clock->relative, all);
+            read_report_warn_text(report, &text);
+        }
+        if (clock->in_future > 0) {
+            str_printf(&text,
+                "%s: %" PRIu64 " of %" PRIu64 " events have times in the future: a clock is wrong",
+                clock->name, clock->in_future, all);
+            read_report_warn_text(report, &text);
+        }
+        if (clock->absolute > 0 && clock->last_ns - clock->first_ns > 366 * DAY_NS) {
+            str_printf(&text, "%s: its events are spread over ", clock->name);
+            append_length(clock->last_ns - clock->first_ns, &text);
+            str_append(&text, ": some of their times cannot be true");
+            read_report_warn_text(report, &text);
+        }
+    }
+
+    /* Warn of inputs whose clock starts at a moment of their own. */
+    CLEANUP_STR struct str names = {0};
+    struct str text = {0};
+    size_t relative = 0;
     for (size_t i = 0; i < count; i++)
-        warn_of_times(&clocks[i], report);
-    warn_of_relative(clocks, count, report);
+        if (clocks[i].relative > 0 && clocks[i].absolute + clocks[i].in_future == 0 &&
+            relative++ < MAX_NAMED)
+            str_printf(&names, "%s%s", relative > 1 ? ", " : "", clocks[i].name);
+    if (relative > 0 && count > 1) {
+        str_printf(&text, "%s%s %s no absolute times: %s", str_text(&names),
+            relative > MAX_NAMED ? ", ..." : "", relative == 1 ? "has" : "have",
+            relative < count ? "what is in it does not line up with the other inputs"
+                             : "they line up only if all of them count from one moment");
+        text.failed |= names.failed;
+        read_report_warn_text(report, &text);
+    }
+
     if (count > 0)
         qsort(clocks, count, sizeof *clocks, by_start);
     warn_of_gaps(clocks, count, report);

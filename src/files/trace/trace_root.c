@@ -160,10 +160,36 @@ static int list(const char *folder, int (*is_chosen)(const struct dirent *),
                            : error_set_errno(error, errno, "Cannot read the folder %s", folder);
 }
 
-/* Reads the times of a trace of TensorFlow's from a name four folders above it. Without them its
- * times would be wrong. */
-static int read_metadata(struct trace_file *file, struct gput_error *error)
+/* Adds a file of a framework, of whatever kind its name says. */
+static int add_framework_file(
+    struct trace_root *root, const char *path, const char *name, struct gput_error *error)
 {
+    if (strcmp(name, "python_stats") == 0 || strcmp(name, "python_stats.json") == 0) {
+        /* Add a profile of Python, ".../<node>/<stats dir>/python_stats": the node is two folders
+         * up. */
+        const char *end = path + strlen(path);
+        for (int up = 0; up < 2; up++)
+            while (end > path && *--end != '/')
+                ;
+        const char *node = end;
+        while (node > path && node[-1] != '/')
+            node--;
+        return add_file(root, TRACE_FILE_PYTHON, path, strndup(node, (size_t)(end - node)), error);
+    }
+
+    for (size_t i = 0; i + 1 < trace_suffix_count; i++) {
+        size_t start = strlen(name) - strlen(trace_suffixes[i]);
+        if (text_ends_with(name, trace_suffixes[i]) && start > 0 && name[start - 1] == '_')
+            return add_events_file(root, path, name, trace_suffixes[i], error);
+    }
+    if (!text_ends_with(name, ".trace.json.gz"))
+        return GPUT_OK;
+    TRY(add_file(root, TRACE_FILE_TENSORFLOW, path, node_name(name, strcspn(name, ".")), error));
+    root->files[root->count - 1].suffix = trace_suffixes[trace_suffix_count - 1];
+
+    /* Read the times of a trace of TensorFlow's from a name four folders above it. Without them its
+     * times would be wrong. */
+    struct trace_file *file = root->files + root->count - 1;
     char folder[4096];
     snprintf(folder, sizeof folder, "%s", file->path);
     for (int up = 0; up < 4; up++) {
@@ -181,37 +207,6 @@ static int read_metadata(struct trace_file *file, struct gput_error *error)
     }
     free(entries);
     return GPUT_OK;
-}
-
-/* Adds a profile of Python, ".../<node>/<stats dir>/python_stats": the node is two folders up. */
-static int add_python_file(struct trace_root *root, const char *path, struct gput_error *error)
-{
-    const char *end = path + strlen(path);
-    for (int up = 0; up < 2; up++)
-        while (end > path && *--end != '/')
-            ;
-    const char *node = end;
-    while (node > path && node[-1] != '/')
-        node--;
-    return add_file(root, TRACE_FILE_PYTHON, path, strndup(node, (size_t)(end - node)), error);
-}
-
-/* Adds a file of a framework, of whatever kind its name says. */
-static int add_framework_file(
-    struct trace_root *root, const char *path, const char *name, struct gput_error *error)
-{
-    if (strcmp(name, "python_stats") == 0 || strcmp(name, "python_stats.json") == 0)
-        return add_python_file(root, path, error);
-    for (size_t i = 0; i + 1 < trace_suffix_count; i++) {
-        size_t start = strlen(name) - strlen(trace_suffixes[i]);
-        if (text_ends_with(name, trace_suffixes[i]) && start > 0 && name[start - 1] == '_')
-            return add_events_file(root, path, name, trace_suffixes[i], error);
-    }
-    if (!text_ends_with(name, ".trace.json.gz"))
-        return GPUT_OK;
-    TRY(add_file(root, TRACE_FILE_TENSORFLOW, path, node_name(name, strcspn(name, ".")), error));
-    root->files[root->count - 1].suffix = trace_suffixes[trace_suffix_count - 1];
-    return read_metadata(root->files + root->count - 1, error);
 }
 
 int trace_root_add(struct trace_root *root, const char *path, bool system, struct gput_error *error)
@@ -247,6 +242,7 @@ static int walk(
     return code;
 }
 
+/* Orders files by kind, time and path. */
 static int compare_files(const void *left, const void *right)
 {
     const struct trace_file *a = left, *b = right;

@@ -19,6 +19,7 @@ struct unpacking {
     struct inflate_state state;
 };
 
+/* Loads ISA-L and makes its state; fails where the library is missing or too old. */
 static int create(void **state, struct gput_error *error)
 {
     CLEANUP_FREE struct unpacking *unpacking = calloc(1, sizeof *unpacking);
@@ -50,6 +51,7 @@ static enum unpack_status give_rest(struct inflate_state *state, struct unpack_s
     return given < there ? UNPACK_ON : UNPACK_DAMAGED;
 }
 
+/* Unpacks one step with ISA-L. */
 static enum unpack_status unpack(void *user, struct unpack_step *step)
 {
     struct unpacking *unpacking = user;
@@ -73,6 +75,7 @@ static enum unpack_status unpack(void *user, struct unpack_step *step)
     return state->block_state == ISAL_BLOCK_FINISH ? UNPACK_MEMBER_ENDED : UNPACK_ON;
 }
 
+/* Prepares for the next member of a gzip file. */
 static void next_member(void *user)
 {
     struct unpacking *unpacking = user;

@@ -9,6 +9,7 @@ bool unpacker_begins_gzip(const unsigned char *bytes, size_t length)
     return (length < 1 || bytes[0] == 0x1f) && (length < 2 || bytes[1] == 0x8b);
 }
 
+/* Makes a state of zlib that expects gzip. */
 static int create(void **state, struct gput_error *error)
 {
     z_stream *stream = calloc(1, sizeof *stream);
@@ -20,6 +21,7 @@ static int create(void **state, struct gput_error *error)
     return GPUT_OK;
 }
 
+/* Unpacks one step with zlib. */
 static enum unpack_status unpack(void *state, struct unpack_step *step)
 {
     z_stream *stream = state;

@@ -42,6 +42,7 @@ static bool begins(const unsigned char *bytes, size_t length)
     return bytes[0] >> 4 == 5 && memcmp(bytes + 1, skipped, there - 1) == 0;
 }
 
+/* Loads libzstd and makes its stream; fails where the library is missing. */
 static int create(void **state, struct gput_error *error)
 {
     CLEANUP_FREE struct unpacking *unpacking = calloc(1, sizeof *unpacking);
@@ -65,6 +66,7 @@ static int create(void **state, struct gput_error *error)
     return GPUT_OK;
 }
 
+/* Unpacks one step with libzstd. A window that is too large counts as out of memory. */
 static enum unpack_status unpack(void *state, struct unpack_step *step)
 {
     struct unpacking *unpacking = state;
@@ -88,6 +90,7 @@ static void next_member(void *state)
     (void)state;
 }
 
+/* Frees the stream and its state. */
 static void destroy(void *state)
 {
     struct unpacking *unpacking = state;

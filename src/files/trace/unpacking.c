@@ -84,29 +84,26 @@ static void end(struct unpacking *unpacking, const char *damage)
     unpacking->damage = damage;
 }
 
-/* Begins the member that follows one, or ends. */
-static int start_member(struct unpacking *unpacking, struct gput_error *error)
-{
-    if (unpacking->left == 0)
-        TRY(refill(unpacking, error));
-    if (unpacking->left == 0) {
-        end(unpacking, NULL);
-    } else if (unpacking->class->begins(unpacking->at, unpacking->left)) {
-        unpacking->class->next_member(unpacking->state);
-        unpacking->is_in_member = true;
-    } else {
-        bool is_padding = unpacking->class->is_zero_padded && *unpacking->at == 0;
-        end(unpacking, is_padding ? NULL : "is damaged");
-    }
-    return GPUT_OK;
-}
-
 /* Unpacks what there is input and space for, or moves on to the next member. */
 static int step_on(
     struct unpacking *unpacking, unsigned char **out, size_t *space, struct gput_error *error)
 {
-    if (!unpacking->is_in_member)
-        return start_member(unpacking, error);
+    if (!unpacking->is_in_member) {
+        /* Begin the next member, or end where there is none. */
+        if (unpacking->left == 0)
+            TRY(refill(unpacking, error));
+        if (unpacking->left == 0) {
+            end(unpacking, NULL);
+        } else if (unpacking->class->begins(unpacking->at, unpacking->left)) {
+            unpacking->class->next_member(unpacking->state);
+            unpacking->is_in_member = true;
+        } else {
+            bool is_padding = unpacking->class->is_zero_padded && *unpacking->at == 0;
+            end(unpacking, is_padding ? NULL : "is damaged");
+        }
+        return GPUT_OK;
+    }
+
     struct unpack_step step = {unpacking->at, unpacking->left, *out, *space};
     enum unpack_status status = unpacking->class->unpack(unpacking->state, &step);
     size_t used = unpacking->left - step.in_length, given = *space - step.out_length;
