@@ -54,6 +54,7 @@ struct curl_library {
 #define REMEDY                                                                                     \
     "An https address needs libcurl (Debian: apt-get install libcurl4); http:// needs nothing. %s"
 
+/* Loads libcurl, and says what is missing if it cannot be loaded. */
 static int open_library(struct curl_library *library, struct gput_error *error)
 {
 #define SYMBOL(type, name, arguments) {#name, &library->name},
@@ -82,6 +83,7 @@ struct transfer {
     size_t max_bytes;
 };
 
+/* Keeps the head of an answer, as far as it is small enough. */
 static size_t take_head(const char *bytes, size_t size, size_t count, void *user)
 {
     struct transfer *transfer = user;
@@ -90,6 +92,7 @@ static size_t take_head(const char *bytes, size_t size, size_t count, void *user
     return size * count;
 }
 
+/* Keeps the body of an answer, as far as it is small enough. */
 static size_t take_body(const char *bytes, size_t size, size_t count, void *user)
 {
     struct transfer *transfer = user;
@@ -131,8 +134,14 @@ static const char *named_authority(void)
     return bundle && bundle[0] ? bundle : file && file[0] ? file : NULL;
 }
 
-static void set_options(const struct curl_library *library, void *curl, struct transfer *transfer)
+/* Sends one request through libcurl, and reads the head of the answer. */
+static int perform(const struct curl_library *library, void *curl, struct transfer *transfer,
+    struct http_answer *answer, struct gput_error *error)
 {
+    char why[ERROR_SIZE] = "";
+    struct curl_slist *fields = list_fields(library, transfer->post->fields);
+    if (!fields)
+        return error_memory(error);
     const struct http_post *post = transfer->post;
     library->curl_easy_setopt(curl, OPTION_URL, post->url->text);
     library->curl_easy_setopt(curl, OPTION_POST_FIELDS, post->body);
@@ -158,25 +167,7 @@ static void set_options(const struct curl_library *library, void *curl, struct t
         library->curl_easy_setopt(curl, OPTION_SSL_CERTIFICATE, files->certificate);
     if (files->key[0])
         library->curl_easy_setopt(curl, OPTION_SSL_KEY, files->key);
-}
 
-static int fail(const char *url, int failure, const char *why, struct gput_error *error)
-{
-    if (failure == TIMED_OUT || failure == ABORTED)
-        return error_set(error, GPUT_ERROR_IO, "%s did not answer in time", url);
-    if (failure != OK)
-        return error_set(error, GPUT_ERROR_IO, "%s: %s", url, why);
-    return error_set(error, GPUT_ERROR_IO, "%s does not answer as HTTP", url);
-}
-
-static int perform(const struct curl_library *library, void *curl, struct transfer *transfer,
-    struct http_answer *answer, struct gput_error *error)
-{
-    char why[ERROR_SIZE] = "";
-    struct curl_slist *fields = list_fields(library, transfer->post->fields);
-    if (!fields)
-        return error_memory(error);
-    set_options(library, curl, transfer);
     library->curl_easy_setopt(curl, OPTION_HTTP_HEADER, fields);
     library->curl_easy_setopt(curl, OPTION_ERROR_BUFFER, why);
     int failure = library->curl_easy_perform(curl);
@@ -188,8 +179,15 @@ static int perform(const struct curl_library *library, void *curl, struct transf
                     http_answer_parse(transfer->head.data, transfer->head.length,
                         clock_realtime_ns() / NS_PER_SECOND, answer) &&
                     answer->status > 0;
-    if (!has_head)
-        return fail(transfer->post->url->text, failure, why, error);
+    if (!has_head) {
+        const char *url = transfer->post->url->text;
+        if (failure == TIMED_OUT || failure == ABORTED)
+            return error_set(error, GPUT_ERROR_IO, "%s did not answer in time", url);
+        if (failure != OK)
+            return error_set(error, GPUT_ERROR_IO, "%s: %s", url, why);
+        return error_set(error, GPUT_ERROR_IO, "%s does not answer as HTTP", url);
+    }
+
     answer->is_chunked = false; /* it joined them */
     return GPUT_OK;
 }

@@ -21,6 +21,7 @@ struct lookup {
     struct addrinfo *found; /* owned */
 };
 
+/* Frees a lookup; whoever finishes last, caller or thread, calls it. */
 static void free_lookup(struct lookup *lookup)
 {
     if (lookup->found)
@@ -30,6 +31,7 @@ static void free_lookup(struct lookup *lookup)
     free(lookup);
 }
 
+/* Looks a host up in a thread of its own, as getaddrinfo() may hang. */
 static void *run(void *user)
 {
     struct lookup *lookup = user;
@@ -49,6 +51,7 @@ static void *run(void *user)
     return NULL;
 }
 
+/* Makes a lookup of the host in an address. NULL: out of memory. */
 static struct lookup *create_lookup(const struct push_url *url)
 {
     struct lookup *lookup = calloc(1, sizeof *lookup);

@@ -37,6 +37,7 @@ static bool await(const struct http_post *post, int fd, short events)
 
 /* ---- connecting ---- */
 
+/* Connects to one address, waiting no longer than the request may take. */
 static int connect_to(
     const struct http_post *post, const struct addrinfo *at, int *fd, struct gput_error *error)
 {
@@ -75,6 +76,7 @@ static int connect_host(const struct http_post *post, int *fd, struct gput_error
 
 /* ---- request and answer ---- */
 
+/* Sends bytes, waiting for space in the socket until the deadline. */
 static int send_bytes(const struct http_post *post, int fd, const char *bytes, size_t length,
     struct gput_error *error)
 {
@@ -93,6 +95,7 @@ static int send_bytes(const struct http_post *post, int fd, const char *bytes, s
     return GPUT_OK;
 }
 
+/* Sends the head and the body of a request. */
 static int send_request(const struct http_post *post, int fd, struct gput_error *error)
 {
     struct str head = {0};
@@ -151,13 +154,6 @@ static int receive_answer(const struct http_post *post, int fd, struct str *byte
                : error_set(error, GPUT_ERROR_IO, "%s does not answer as HTTP", post->url->text);
 }
 
-static void keep_body(const struct http_answer *answer, const struct str *bytes, struct str *body)
-{
-    str_append_bytes(body, bytes->data + answer->head_length, bytes->length - answer->head_length);
-    if (answer->is_chunked && body->length > 0)
-        body->length = http_answer_join_chunks(body->data, body->length);
-}
-
 int http_post_send(const struct http_post *post, struct http_answer *answer, struct str *body,
     struct gput_error *error)
 {
@@ -171,8 +167,13 @@ int http_post_send(const struct http_post *post, struct http_answer *answer, str
         code = send_request(post, fd, error);
     if (code == GPUT_OK)
         code = receive_answer(post, fd, &bytes, answer, error);
-    if (code == GPUT_OK)
-        keep_body(answer, &bytes, body);
+    if (code == GPUT_OK) {
+        str_append_bytes(
+            body, bytes.data + answer->head_length, bytes.length - answer->head_length);
+        if (answer->is_chunked && body->length > 0)
+            body->length = http_answer_join_chunks(body->data, body->length);
+    }
+
     if (fd >= 0)
         close(fd);
     str_finish(&bytes);

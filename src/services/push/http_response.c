@@ -13,6 +13,7 @@ struct piece {
     size_t length;
 };
 
+/* Removes blanks from both ends of a part. */
 static struct piece trim(struct piece piece)
 {
     while (piece.length > 0 && (piece.at[0] == ' ' || piece.at[0] == '\t')) {
@@ -33,6 +34,7 @@ static void copy_text(struct piece piece, char *text, size_t size)
     text[length] = '\0';
 }
 
+/* Reads the status line. A line that is no HTTP leaves the status 0. */
 static void read_status(struct piece line, struct http_answer *answer)
 {
     uint64_t status = 0;
@@ -72,6 +74,7 @@ static bool is_named(struct piece name, const char *text)
     return name.length == strlen(text) && strncasecmp(name.at, text, name.length) == 0;
 }
 
+/* Reads a header field, if it is one that we need. */
 static void read_field(struct piece line, int64_t now, struct http_answer *answer)
 {
     const char *colon = memchr(line.at, ':', line.length);

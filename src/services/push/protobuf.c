@@ -8,6 +8,7 @@ enum { VARINT = 0, FIXED64 = 1, BYTES = 2, FIXED32 = 5 };
 
 #define MAX_VARINT 10
 
+/* Writes a number in groups of 7 bits, the lowest first. Returns the number of bytes. */
 static size_t put_varint(char *at, uint64_t value)
 {
     size_t length = 0;
@@ -50,20 +51,16 @@ void protobuf_add_double(struct str *message, unsigned field, double value)
     protobuf_add_fixed64(message, field, bits);
 }
 
-static void add_bytes(struct str *message, unsigned field, const void *bytes, size_t length)
-{
-    add_tag(message, field, BYTES);
-    add_varint(message, length);
-    str_append_bytes(message, bytes, length);
-}
-
 void protobuf_add_text(struct str *message, unsigned field, const char *text)
 {
     struct str valid = {0};
     if (!text || !text[0])
         return;
     utf8_append(text, strlen(text), &valid);
-    add_bytes(message, field, str_text(&valid), valid.length);
+    add_tag(message, field, BYTES);
+    add_varint(message, valid.length);
+    str_append_bytes(message, str_text(&valid), valid.length);
+
     message->failed |= valid.failed;
     str_finish(&valid);
 }
@@ -90,6 +87,7 @@ void protobuf_end(struct str *message, size_t begin)
 
 /* ---- Reading ---- */
 
+/* Reads a number in groups of 7 bits. False: it is cut off or too long. */
 static bool read_varint(const char *message, size_t length, size_t *position, uint64_t *value)
 {
     *value = 0;
@@ -102,6 +100,7 @@ static bool read_varint(const char *message, size_t length, size_t *position, ui
     return false;
 }
 
+/* Reads a number of a fixed number of bytes, the lowest first. */
 static bool read_fixed(
     const char *message, size_t length, size_t *position, size_t size, uint64_t *value)
 {
@@ -114,19 +113,7 @@ static bool read_fixed(
     return true;
 }
 
-static bool read_bytes(
-    const char *message, size_t length, size_t *position, struct protobuf_field *field)
-{
-    uint64_t size;
-    if (!read_varint(message, length, position, &size) || size > length - *position)
-        return false;
-    field->has_bytes = true;
-    field->bytes = message + *position;
-    field->length = (size_t)size;
-    *position += (size_t)size;
-    return true;
-}
-
+/* Reads the value of a field by its wire type. False: the message is damaged. */
 static bool read_value(const char *message, size_t length, size_t *position, unsigned type,
     struct protobuf_field *field)
 {
@@ -137,8 +124,17 @@ static bool read_value(const char *message, size_t length, size_t *position, uns
         return read_fixed(message, length, position, 8, &field->value);
     case FIXED32:
         return read_fixed(message, length, position, 4, &field->value);
-    case BYTES:
-        return read_bytes(message, length, position, field);
+    case BYTES: {
+        uint64_t size;
+        if (!read_varint(message, length, position, &size) || size > length - *position)
+            return false;
+        field->has_bytes = true;
+        field->bytes = message + *position;
+        field->length = (size_t)size;
+        *position += (size_t)size;
+        return true;
+    }
+
     default:
         return false;
     }

@@ -28,6 +28,7 @@
 
 /* ---- which metrics ---- */
 
+/* Returns whether one of the metrics has that column. */
 static bool has_column(const struct metric *rows, size_t count, const char *column)
 {
     for (size_t i = 0; i < count; i++) {
@@ -37,6 +38,7 @@ static bool has_column(const struct metric *rows, size_t count, const char *colu
     return false;
 }
 
+/* Adds a series if the protocol has a name for its metric, and there is space. */
 static void add_series(const struct push_protocol *protocol, const struct metric *metric,
     bool is_first, struct push_series *series, size_t *count)
 {
@@ -47,6 +49,8 @@ static void add_series(const struct push_protocol *protocol, const struct metric
     *count += series[*count].name[0] != '\0';
 }
 
+/* Chooses which metrics are sent: those of the first table, then those that only the other one has.
+ */
 static void choose_series(struct push *push)
 {
     const struct push_protocol *protocol = push->protocol;
@@ -101,6 +105,7 @@ double push_gpu_value(
                                 : NAN;
 }
 
+/* Removes the oldest waiting samples, which were sent or refused. */
 static void drop_first(struct push *push, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -111,6 +116,7 @@ static void drop_first(struct push *push, size_t count)
     }
 }
 
+/* Returns the value of a metric; NAN if constants are not sent again. */
 static double series_value(
     const struct push *push, const struct metric *metric, const struct gput_results *results)
 {
@@ -118,6 +124,7 @@ static double series_value(
     return push->without_constants && is_constant ? NAN : metric_value(metric, results);
 }
 
+/* Copies the values of all series at one moment. NULL: out of memory. */
 static struct push_sample *make_sample(
     const struct push *push, int64_t time_ns, const struct gput_results *results)
 {
@@ -155,29 +162,26 @@ void push_add(struct push *push, int64_t time_ns, const struct gput_results *res
 
 /* ---- requests ---- */
 
-static void make_head(const struct push *push, struct str *head)
+/* Encodes the oldest samples, and sends them in one request. */
+static int post(struct push *push, size_t count, struct http_answer *answer, struct str *got,
+    struct gput_error *error)
 {
+    struct str body = {0}, head = {0};
     const struct push_settings *settings = &push->settings;
-    str_printf(head, "Content-Type: %s\r\nUser-Agent: gpu-tracker/" GPUT_VERSION "\r\n%s",
+    str_printf(&head, "Content-Type: %s\r\nUser-Agent: gpu-tracker/" GPUT_VERSION "\r\n%s",
         push->protocol->content_type, push->protocol->fields);
     if (settings->url.user[0]) {
         char encoded[BASE64_LENGTH(sizeof settings->url.user)];
         size_t length = strlen(settings->url.user);
         base64_encode(settings->url.user, length, encoded);
-        str_printf(head, "Authorization: Basic %.*s\r\n", (int)BASE64_LENGTH(length), encoded);
+        str_printf(&head, "Authorization: Basic %.*s\r\n", (int)BASE64_LENGTH(length), encoded);
     }
     for (size_t i = 0; i < settings->fields.count; i++)
         str_printf(
-            head, "%s: %s\r\n", settings->fields.items[i].name, settings->fields.items[i].value);
+            &head, "%s: %s\r\n", settings->fields.items[i].name, settings->fields.items[i].value);
     if (settings->is_compressed)
-        str_append(head, "Content-Encoding: gzip\r\n");
-}
+        str_append(&head, "Content-Encoding: gzip\r\n");
 
-static int post(struct push *push, size_t count, struct http_answer *answer, struct str *got,
-    struct gput_error *error)
-{
-    struct str body = {0}, head = {0};
-    make_head(push, &head);
     push->protocol->encode(push, count, &body);
     int code = body.failed || head.failed ? error_memory(error) : GPUT_OK;
     if (code == GPUT_OK)
@@ -196,6 +200,7 @@ static int post(struct push *push, size_t count, struct http_answer *answer, str
     return code;
 }
 
+/* Counts the figures that the receiver refused, and keeps its reason. */
 static void note_refused(struct push *push, const struct str *body)
 {
     char why[200] = "";
@@ -212,33 +217,6 @@ static double jitter(void)
     unsigned char byte;
     random_fill(&byte, 1);
     return byte / 255.0;
-}
-
-/* What the receiver says goes first. "0" is no reason to ask all the time. */
-static void wait_longer(struct push *push, double retry_after)
-{
-    double seconds = push->failures < 6 ? (double)(1 << push->failures) : MAX_BACKOFF_SECONDS;
-    push->failures++;
-    if (retry_after >= 0)
-        seconds = fmin(fmax(retry_after, 1), MAX_RETRY_AFTER_SECONDS) + 0.2 * jitter();
-    else
-        seconds *= 0.8 + 0.4 * jitter();
-    push->next_try_ns = clock_monotonic_ns() + clock_ns_of_seconds(seconds);
-}
-
-static void note_status(struct push *push, const struct http_answer *answer, const struct str *body)
-{
-    char said[120] = "";
-    bool is_moved = answer->status >= 300 && answer->status < 400 && answer->location[0];
-    size_t length = body->length < sizeof said ? body->length : sizeof said - 1;
-    for (size_t i = 0; i < length && body->data[i] != '\n'; i++)
-        said[i] = body->data[i] >= ' ' && body->data[i] <= '~' ? body->data[i] : '?';
-    text_fit(push->problem, sizeof push->problem, "%s answered %d %s%s%s", push->settings.url.text,
-        answer->status, answer->reason,
-        is_moved  ? ": give the new address, "
-        : said[0] ? ": "
-                  : "",
-        is_moved ? answer->location : said);
 }
 
 /* Sends the first of those that wait. False: nothing more is to be sent now. */
@@ -262,12 +240,32 @@ static bool send_batch(struct push *push)
     } else if (code != GPUT_OK) {
         text_fit(push->problem, sizeof push->problem, "%s", error.message);
     } else {
-        note_status(push, &answer, &body);
+        char said[120] = "";
+        bool is_moved = answer.status >= 300 && answer.status < 400 && answer.location[0];
+        size_t length = body.length < sizeof said ? body.length : sizeof said - 1;
+        for (size_t i = 0; i < length && body.data[i] != '\n'; i++)
+            said[i] = body.data[i] >= ' ' && body.data[i] <= '~' ? body.data[i] : '?';
+        text_fit(push->problem, sizeof push->problem, "%s answered %d %s%s%s",
+            push->settings.url.text, answer.status, answer.reason,
+            is_moved  ? ": give the new address, "
+            : said[0] ? ": "
+                      : "",
+            is_moved ? answer.location : said);
     }
     if (is_taken || !is_busy)
         atomic_store(&push->unanswered_ns, 0);
-    else
-        wait_longer(push, code == GPUT_OK ? answer.retry_after : -1);
+    else {
+        /* Obey the receiver's Retry-After first, but wait at least a second. */
+        double retry_after = code == GPUT_OK ? answer.retry_after : -1;
+        double seconds = push->failures < 6 ? (double)(1 << push->failures) : MAX_BACKOFF_SECONDS;
+        push->failures++;
+        if (retry_after >= 0)
+            seconds = fmin(fmax(retry_after, 1), MAX_RETRY_AFTER_SECONDS) + 0.2 * jitter();
+        else
+            seconds *= 0.8 + 0.4 * jitter();
+        push->next_try_ns = clock_monotonic_ns() + clock_ns_of_seconds(seconds);
+    }
+
     if (!is_taken && !is_busy) {
         push->lost += count;
         drop_first(push, count);
@@ -296,18 +294,15 @@ void push_finish(struct push *push)
     drop_first(push, push->n_waiting);
 }
 
-static void wait_until(int64_t at_ns)
-{
-    struct timespec at = {at_ns / NS_PER_SECOND, at_ns % NS_PER_SECOND};
-    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) == EINTR)
-        ;
-}
-
 /* One that was never there is not waited for: as a rule the address is wrong. */
 int push_deliver(struct push *push, struct gput_error *error)
 {
     while (push->n_waiting > 0 && push->lost == 0) {
-        wait_until(push->next_try_ns);
+        int64_t at_ns = push->next_try_ns;
+        struct timespec at = {at_ns / NS_PER_SECOND, at_ns % NS_PER_SECOND};
+        while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) == EINTR)
+            ;
+
         if (!send_batch(push) && (push->failures == MAX_TRIES || !push->has_answered))
             break;
     }

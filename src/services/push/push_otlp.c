@@ -57,6 +57,7 @@ static void name_series(const struct metric *metric, bool is_first, struct push_
 
 /* ---- attributes ---- */
 
+/* Adds an attribute with a text, unless it is empty. */
 static void add_text(struct str *message, unsigned field, const char *key, const char *text)
 {
     if (!text || !text[0])
@@ -69,18 +70,6 @@ static void add_text(struct str *message, unsigned field, const char *key, const
     protobuf_end(message, attribute);
 }
 
-static void add_int(struct str *message, unsigned field, const char *key, double number)
-{
-    if (!isfinite(number))
-        return;
-    size_t attribute = protobuf_begin(message, field);
-    protobuf_add_text(message, KEY, key);
-    size_t value = protobuf_begin(message, VALUE);
-    protobuf_add_uint(message, VALUE_INT, (uint64_t)(int64_t)number);
-    protobuf_end(message, value);
-    protobuf_end(message, attribute);
-}
-
 /* Those of the user go before ours. */
 static void add_known_text(
     const struct push *push, struct str *resource, const char *key, const char *text)
@@ -89,38 +78,36 @@ static void add_known_text(
         add_text(resource, RESOURCE_ATTRIBUTES, key, text);
 }
 
+/* Adds an attribute with a number, unless the user gave one of that name. */
 static void add_known_int(
     const struct push *push, struct str *resource, const char *key, double number)
 {
-    if (!labels_get(&push->settings.labels, key))
-        add_int(resource, RESOURCE_ATTRIBUTES, key, number);
+    if (!labels_get(&push->settings.labels, key)) {
+        if (isfinite(number)) {
+            size_t attribute = protobuf_begin(resource, RESOURCE_ATTRIBUTES);
+            protobuf_add_text(resource, KEY, key);
+            size_t value = protobuf_begin(resource, VALUE);
+            protobuf_add_uint(resource, VALUE_INT, (uint64_t)(int64_t)number);
+            protobuf_end(resource, value);
+            protobuf_end(resource, attribute);
+        }
+    }
 }
 
-static void add_instance(const struct push *push, struct str *resource)
+/* Adds the attributes that identify the session. */
+static void add_resource(const struct push *push, struct str *message)
 {
+    const struct labels *labels = &push->settings.labels;
+    size_t resource = protobuf_begin(message, RESOURCE_METRICS_RESOURCE);
+    for (size_t i = 0; i < labels->count; i++)
+        add_text(message, RESOURCE_ATTRIBUTES, labels->items[i].name, labels->items[i].value);
+    add_known_text(push, message, "service.name", "gpu-tracker");
     const struct gput_identity *identity = &push->results.identity;
     char text[128];
     session_labels_name(identity, push->settings.pids_are_inner, text, sizeof text);
-    add_known_text(push, resource, "service.instance.id", text);
-}
+    add_known_text(push, message, "service.instance.id", text);
 
-/* The program is its first word. The rest is its script, and arguments only where they are in it.
- */
-static void add_command(const struct push *push, struct str *resource, const char *command)
-{
-    char program[SESSION_LABEL_SIZE];
-    const char *end = strchr(command, ' ');
-    text_fit(program, sizeof program, "%.*s", end ? (int)(end - command) : (int)strlen(command),
-        command);
-    add_known_text(push, resource, "process.executable.name", file_base_name(program));
-    add_known_text(push, resource, "process.command", program);
-    if (end)
-        add_known_text(push, resource, "process.command_line", command);
-}
-
-/* The conventions know no parallel jobs, for one. */
-static void add_session(const struct push *push, struct str *resource)
-{
+    /* The conventions know no parallel jobs, for one. */
     static const char *const conventions[][2] = {{"host", "host.name"}, {"pid", "process.pid"},
         {"user", "process.owner"}, {"container", "container.id"}, {"pod", "k8s.pod.name"},
         {"cgroup", "process.linux.cgroup"}};
@@ -133,24 +120,25 @@ static void add_session(const struct push *push, struct str *resource)
             if (strcmp(known[i].name, conventions[k][0]) == 0)
                 snprintf(key, sizeof key, "%s", conventions[k][1]);
         }
-        if (strcmp(known[i].name, "command") == 0)
-            add_command(push, resource, known[i].value);
-        else if (isfinite(known[i].number))
-            add_known_int(push, resource, key, known[i].number);
+        if (strcmp(known[i].name, "command") == 0) {
+            /* The program is its first word. The rest is its script, and arguments only where they
+             * are in it.
+             */
+            const char *command = known[i].value;
+            char program[SESSION_LABEL_SIZE];
+            const char *end = strchr(command, ' ');
+            text_fit(program, sizeof program, "%.*s",
+                end ? (int)(end - command) : (int)strlen(command), command);
+            add_known_text(push, message, "process.executable.name", file_base_name(program));
+            add_known_text(push, message, "process.command", program);
+            if (end)
+                add_known_text(push, message, "process.command_line", command);
+        } else if (isfinite(known[i].number))
+            add_known_int(push, message, key, known[i].number);
         else
-            add_known_text(push, resource, key, known[i].value);
+            add_known_text(push, message, key, known[i].value);
     }
-}
 
-static void add_resource(const struct push *push, struct str *message)
-{
-    const struct labels *labels = &push->settings.labels;
-    size_t resource = protobuf_begin(message, RESOURCE_METRICS_RESOURCE);
-    for (size_t i = 0; i < labels->count; i++)
-        add_text(message, RESOURCE_ATTRIBUTES, labels->items[i].name, labels->items[i].value);
-    add_known_text(push, message, "service.name", "gpu-tracker");
-    add_instance(push, message);
-    add_session(push, message);
     protobuf_end(message, resource);
 }
 
@@ -164,6 +152,7 @@ struct points {
     size_t n;     /* of points so far */
 };
 
+/* Adds one value as a data point; counters have the start of the session. */
 static void add_point(struct points *points, const struct metric *metric,
     const struct push_sample *sample, double value, const struct gput_gpu *gpu)
 {
@@ -191,6 +180,7 @@ static void add_point(struct points *points, const struct metric *metric,
     points->n++;
 }
 
+/* Adds the points of a series of the whole session. */
 static void add_series(struct points *points, size_t series)
 {
     const struct push *push = points->push;
@@ -201,6 +191,7 @@ static void add_series(struct points *points, size_t series)
     }
 }
 
+/* Adds the points of a series for each GPU. */
 static void add_gpu_series(struct points *points, size_t series)
 {
     const struct push *push = points->push;
@@ -262,6 +253,7 @@ static bool is_known(const struct push_series *series, size_t count, const char 
     return false;
 }
 
+/* Encodes samples as an ExportMetricsServiceRequest. */
 static void encode(const struct push *push, size_t count, struct str *message)
 {
     size_t all = protobuf_begin(message, REQUEST_RESOURCE_METRICS);
@@ -296,6 +288,7 @@ static bool is_busy(int status)
     return status == 429 || status == 502 || status == 503 || status == 504;
 }
 
+/* Reads how many points were refused, and why. */
 static uint64_t read_partial_success(const char *message, size_t length, char *why, size_t size)
 {
     struct protobuf_field field;
@@ -310,6 +303,7 @@ static uint64_t read_partial_success(const char *message, size_t length, char *w
     return refused;
 }
 
+/* Reads an answer, and returns how many points were refused. */
 static uint64_t refused(const struct str *body, char *why, size_t size)
 {
     struct protobuf_field field;

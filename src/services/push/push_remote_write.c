@@ -21,6 +21,7 @@ enum { SAMPLE_VALUE = 1, SAMPLE_TIME_MS = 2 };
 
 #define MAX_OWN_LABELS (8 + SESSION_LABELS)
 
+/* Names a series as Prometheus does: counters end in "_total". */
 static void name_series(const struct metric *metric, bool is_first, struct push_series *series)
 {
     (void)is_first;
@@ -38,6 +39,7 @@ struct label_list {
     size_t count;
 };
 
+/* Adds a label, unless its value is empty. */
 static void add_label(struct label_list *list, const char *name, const char *value)
 {
     if (!value[0])
@@ -54,6 +56,7 @@ static void add_own(
         add_label(list, name, value);
 }
 
+/* Returns whether a label of that name is in the list. */
 static bool has_label(const struct label_list *list, const char *name)
 {
     for (size_t i = 0; i < list->count; i++) {
@@ -85,21 +88,6 @@ struct own_labels {
     char instance[128], rank[32], gpu[32];
 };
 
-static void number_text(double number, char *text, size_t size)
-{
-    text[0] = '\0';
-    if (isfinite(number))
-        snprintf(text, size, "%.0f", number);
-}
-
-static void make_own(const struct push *push, struct own_labels *own)
-{
-    const struct gput_identity *identity = &push->results.identity;
-    session_labels_name(
-        identity, push->settings.pids_are_inner, own->instance, sizeof own->instance);
-    number_text(identity->rank, own->rank, sizeof own->rank);
-}
-
 /* ---- series ---- */
 
 struct encoder {
@@ -127,19 +115,7 @@ static void list_labels(struct encoder *encoder, const char *name)
     add_own(push, list, "rank", encoder->own.rank);
 }
 
-static void write_series_labels(struct encoder *encoder, const char *name, int64_t gpu)
-{
-    const struct push *push = encoder->push;
-    struct label_list *list = &encoder->list;
-    list_labels(encoder, name);
-    if (gpu >= 0) {
-        snprintf(encoder->own.gpu, sizeof encoder->own.gpu, "%u", (unsigned)gpu);
-        add_own(push, list, "gpu", encoder->own.gpu);
-        add_own(push, list, "uuid", push->results.gpus[gpu].uuid);
-    }
-    write_labels(encoder->message, list);
-}
-
+/* Writes one value with its time. */
 static void write_sample(struct encoder *encoder, size_t index, double value)
 {
     struct str *message = encoder->message;
@@ -169,22 +145,27 @@ static void write_session(struct encoder *encoder)
     protobuf_end(encoder->message, begin);
 }
 
-static double value_at(const struct encoder *encoder, size_t index, size_t series, int64_t gpu)
-{
-    const struct push_sample *sample = push_at(encoder->push, index);
-    return gpu < 0 ? push_value(encoder->push, sample, series)
-                   : push_gpu_value(encoder->push, sample, (uint32_t)gpu, series);
-}
-
 /* One without samples is taken back. */
 static void write_series(struct encoder *encoder, const char *name, size_t series, int64_t gpu)
 {
     struct str *message = encoder->message;
     size_t before = message->length, n = 0;
     size_t begin = protobuf_begin(message, REQUEST_SERIES);
-    write_series_labels(encoder, name, gpu);
+    const struct push *push = encoder->push;
+    struct label_list *list = &encoder->list;
+    list_labels(encoder, name);
+    if (gpu >= 0) {
+        snprintf(encoder->own.gpu, sizeof encoder->own.gpu, "%u", (unsigned)gpu);
+        add_own(push, list, "gpu", encoder->own.gpu);
+        add_own(push, list, "uuid", push->results.gpus[gpu].uuid);
+    }
+    write_labels(encoder->message, list);
+
     for (size_t i = 0; i < encoder->count; i++) {
-        double value = value_at(encoder, i, series, gpu);
+        const struct push_sample *sample = push_at(encoder->push, i);
+        double value = gpu < 0 ? push_value(encoder->push, sample, series)
+                               : push_gpu_value(encoder->push, sample, (uint32_t)gpu, series);
+
         if (!isfinite(value))
             continue;
         write_sample(encoder, i, value);
@@ -195,6 +176,7 @@ static void write_series(struct encoder *encoder, const char *name, size_t serie
         message->length = before;
 }
 
+/* Encodes samples as a WriteRequest. */
 static void encode(const struct push *push, size_t count, struct str *message)
 {
     struct encoder encoder = {.push = push, .message = message, .count = count};
@@ -204,7 +186,14 @@ static void encode(const struct push *push, size_t count, struct str *message)
         message->failed = true;
         return;
     }
-    make_own(push, &encoder.own);
+    const struct gput_identity *identity = &push->results.identity;
+    session_labels_name(
+        identity, push->settings.pids_are_inner, encoder.own.instance, sizeof encoder.own.instance);
+    double number = identity->rank;
+    encoder.own.rank[0] = '\0';
+    if (isfinite(number))
+        snprintf(encoder.own.rank, sizeof encoder.own.rank, "%.0f", number);
+
     write_session(&encoder);
     for (size_t i = 0; i < push->n_series; i++)
         write_series(&encoder, push->series[i].name, i, -1);

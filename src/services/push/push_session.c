@@ -79,6 +79,7 @@ static int name_instance(const struct replay *replay, struct push_settings *sett
     return labels_set(&settings->labels, label, file_base_name(path));
 }
 
+/* Adds a receiver, with warnings about settings that are ignored. */
 static int add_receiver(struct replay *replay, const struct push_protocol *protocol,
     struct push_settings *settings, const char *label, const char *path)
 {
@@ -97,6 +98,7 @@ static int add_receiver(struct replay *replay, const struct push_protocol *proto
     return GPUT_OK;
 }
 
+/* Opens the receivers that the options name. */
 static int open_receivers(struct replay *replay, const char *path)
 {
     const struct gput_push_options *options = replay->options;
@@ -128,6 +130,7 @@ static bool is_too_old(const char *answer)
            strstr(answer, "too old");
 }
 
+/* Delivers what waits to all receivers, and explains Prometheus' refusal of old samples. */
 static int deliver(struct replay *replay)
 {
     struct gput_error reason;
@@ -158,6 +161,7 @@ static int put(struct replay *replay, double timestamp)
     return is_full ? deliver(replay) : GPUT_OK;
 }
 
+/* Returns whether the interval since the last sample sent has passed. */
 static bool is_due(struct replay *replay, double timestamp)
 {
     double interval = fmax(replay->options->interval_seconds, MIN_INTERVAL);
@@ -183,8 +187,19 @@ static void add_up_to(double *counter, double seconds, double end)
     *counter = isnan(*counter) ? NAN : fmin(*counter, end);
 }
 
-static void take_row(struct replay *replay, const struct tracking_row *row)
+/* Clears the end, which a running session does not know yet. */
+static void hide_end(struct replay *replay)
 {
+    struct gput_identity *identity = &replay->results.identity;
+    identity->end[0] = '\0';
+    identity->exit_status = identity->signal = NAN;
+}
+
+/* Sends one row of a tracking file, if its sample is due. */
+static int send_row(struct replay *replay, const struct tracking_row *row)
+{
+    if (isnan(replay->start))
+        replay->start = row->timestamp;
     struct gput_results *results = &replay->results;
     const double *values = row->values;
     double gap = row->timestamp - replay->last_read;
@@ -206,21 +221,7 @@ static void take_row(struct replay *replay, const struct tracking_row *row)
         number_add_known(&results->now.system_cpu_seconds, gap * values[GPUT_CPU_SYSTEM_SUM] / 100);
     }
     replay->last_read = row->timestamp;
-}
 
-/* A session that goes on does not know its end. */
-static void hide_end(struct replay *replay)
-{
-    struct gput_identity *identity = &replay->results.identity;
-    identity->end[0] = '\0';
-    identity->exit_status = identity->signal = NAN;
-}
-
-static int send_row(struct replay *replay, const struct tracking_row *row)
-{
-    if (isnan(replay->start))
-        replay->start = row->timestamp;
-    take_row(replay, row);
     replay->results.elapsed_seconds = row->timestamp - replay->start;
     return is_due(replay, row->timestamp) ? put(replay, row->timestamp) : GPUT_OK;
 }
@@ -244,23 +245,6 @@ static int send_last(struct replay *replay, bool results_follow)
     return code;
 }
 
-static int send_rows(struct replay *replay, struct tracking_reader *reader, bool results_follow)
-{
-    struct tracking_row *rows = calloc(ROWS_AT_ONCE, sizeof *rows);
-    size_t count = 1;
-    int code = rows ? GPUT_OK : error_memory(replay->error);
-    replay->last_sent = -INFINITY;
-    while (code == GPUT_OK && count > 0) {
-        code = tracking_reader_next(reader, rows, ROWS_AT_ONCE, &count, replay->error);
-        for (size_t i = 0; code == GPUT_OK && i < count; i++)
-            code = send_row(replay, &rows[i]);
-    }
-    free(rows);
-    if (code == GPUT_OK && !isnan(replay->last_read))
-        code = send_last(replay, results_follow);
-    return code == GPUT_OK ? deliver(replay) : code;
-}
-
 /* ---- the further tables of databases: GPUs, energy, bytes ---- */
 
 static double cell(const struct gput_table *table, size_t row, const char *name)
@@ -274,6 +258,7 @@ static double highest(double before, double now)
     return isnan(now) ? NAN : fmax(before, now);
 }
 
+/* Finds a GPU of the results by its UUID; NULL: there is none. */
 static struct gput_gpu *find_gpu(struct gput_results *results, const char *uuid)
 {
     for (uint32_t i = 0; i < results->n_gpus; i++) {
@@ -283,24 +268,7 @@ static struct gput_gpu *find_gpu(struct gput_results *results, const char *uuid)
     return NULL;
 }
 
-static int add_gpu(struct replay *replay, const char *uuid, struct gput_gpu **gpu)
-{
-    struct gput_results *results = &replay->results;
-    if (results_reserve_gpus(results, (size_t)results->n_gpus + 1) != GPUT_OK)
-        return error_memory(replay->error);
-    *gpu = &results->gpus[results->n_gpus++];
-    memset(*gpu, 0, sizeof **gpu);
-    results_forget_numbers(results_gpu_list(), *gpu);
-    text_fit((*gpu)->uuid, sizeof(*gpu)->uuid, "%s", uuid);
-    const struct gput_gpu *known = find_gpu(&replay->end, uuid);
-    if (known) {
-        memcpy((*gpu)->name, known->name, sizeof known->name);
-        memcpy((*gpu)->vendor, known->vendor, sizeof known->vendor);
-        (*gpu)->ram_capacity_bytes = known->ram_capacity_bytes;
-    }
-    return GPUT_OK;
-}
-
+/* Takes a row of GPU figures over into the results. */
 static int take_gpu(struct replay *replay, const struct gput_table *table, size_t row)
 {
     const char *uuid = table_cells_text(table, row, table_cells_find(table, "uuid"));
@@ -308,8 +276,22 @@ static int take_gpu(struct replay *replay, const struct gput_table *table, size_
     struct gput_gpu *gpu = find_gpu(&replay->results, uuid);
     if (!uuid[0])
         return GPUT_OK;
-    if (!gpu)
-        TRY(add_gpu(replay, uuid, &gpu));
+    if (!gpu) {
+        struct gput_results *results = &replay->results;
+        if (results_reserve_gpus(results, (size_t)results->n_gpus + 1) != GPUT_OK)
+            return error_memory(replay->error);
+        gpu = &results->gpus[results->n_gpus++];
+        memset(gpu, 0, sizeof *gpu);
+        results_forget_numbers(results_gpu_list(), gpu);
+        text_fit(gpu->uuid, sizeof gpu->uuid, "%s", uuid);
+        const struct gput_gpu *known = find_gpu(&replay->end, uuid);
+        if (known) {
+            memcpy(gpu->name, known->name, sizeof known->name);
+            memcpy(gpu->vendor, known->vendor, sizeof known->vendor);
+            gpu->ram_capacity_bytes = known->ram_capacity_bytes;
+        }
+    }
+
     gpu->now.ram_bytes = ram_in_bytes(cell(table, row, "ram_used"), unit);
     gpu->now.combined_ram_bytes = ram_in_bytes(cell(table, row, "combined_ram"), unit);
     gpu->now.utilization_percent = cell(table, row, "utilization_percent");
@@ -321,6 +303,7 @@ static int take_gpu(struct replay *replay, const struct gput_table *table, size_
     return GPUT_OK;
 }
 
+/* Takes a row of energy figures over into the results. */
 static int take_energy(struct replay *replay, const struct gput_table *table, size_t row)
 {
     struct gput_energy *energy = &replay->results.energy;
@@ -341,6 +324,7 @@ static int take_energy(struct replay *replay, const struct gput_table *table, si
     return GPUT_OK;
 }
 
+/* Takes a row of read and written bytes over into the results. */
 static int take_bytes(struct replay *replay, const struct gput_table *table, size_t row)
 {
     struct gput_accounting *accounting = &replay->results.accounting;
@@ -357,20 +341,6 @@ static const struct further_table {
 } further_tables[] = {
     {"gpu_data", take_gpu}, {"energy_data", take_energy}, {"io_data", take_bytes}};
 
-/* What is known of a moment before its first row of a table. */
-static void forget(struct replay *replay)
-{
-    struct gput_static_data static_data = replay->results.static_data;
-    struct gput_identity identity = replay->results.identity;
-    results_forget(&replay->results);
-    replay->results.static_data = static_data;
-    replay->results.identity = identity;
-    for (uint32_t i = 0; i < replay->results.n_gpus; i++)
-        replay->results.gpus[i].now.ram_bytes = replay->results.gpus[i].now.combined_ram_bytes =
-            replay->results.gpus[i].now.utilization_percent =
-                replay->results.gpus[i].now.power_watts = replay->results.gpus[i].now.joules = NAN;
-}
-
 /* Several rows of one moment, one a GPU, are one sample: it is complete when the next begins. */
 struct further {
     struct replay *replay;
@@ -378,6 +348,7 @@ struct further {
     double timestamp; /* of what is complete when another one comes; NaN: none */
 };
 
+/* Sends a moment whose rows are all read, if it is due or the last. */
 static int complete(struct further *further, bool is_last)
 {
     double timestamp = further->timestamp;
@@ -387,16 +358,7 @@ static int complete(struct further *further, bool is_last)
     return is_to_send ? put(further->replay, timestamp) : GPUT_OK;
 }
 
-static int begin_table(struct further *further, const char *name)
-{
-    TRY(complete(further, true));
-    TRY(deliver(further->replay));
-    further->name = name;
-    further->replay->last_sent = -INFINITY;
-    forget(further->replay);
-    return GPUT_OK;
-}
-
+/* Takes some rows of a further table over; a new moment completes the one before. */
 static int take_part(void *user, const struct gput_tables *tables, const struct gput_table *part,
     struct gput_error *error)
 {
@@ -410,8 +372,26 @@ static int take_part(void *user, const struct gput_tables *tables, const struct 
     }
     if (!table)
         return GPUT_OK;
-    if (further->name != table->name)
-        TRY(begin_table(further, table->name));
+    if (further->name != table->name) {
+        TRY(complete(further, true));
+        TRY(deliver(further->replay));
+        further->name = table->name;
+        further->replay->last_sent = -INFINITY;
+
+        /* Reset the figures to what is known before the first row of a table. */
+        struct replay *replay = further->replay;
+        struct gput_static_data static_data = replay->results.static_data;
+        struct gput_identity identity = replay->results.identity;
+        results_forget(&replay->results);
+        replay->results.static_data = static_data;
+        replay->results.identity = identity;
+        for (uint32_t i = 0; i < replay->results.n_gpus; i++)
+            replay->results.gpus[i].now.ram_bytes = replay->results.gpus[i].now.combined_ram_bytes =
+                replay->results.gpus[i].now.utilization_percent =
+                    replay->results.gpus[i].now.power_watts = replay->results.gpus[i].now.joules =
+                        NAN;
+    }
+
     for (size_t row = 0; row < gput_table_row_count(part); row++) {
         double timestamp = cell(part, row, "timestamp");
         if (timestamp != further->timestamp)
@@ -428,6 +408,7 @@ static void set_without_constants(struct replay *replay, bool without)
         replay->receivers[i]->without_constants = without;
 }
 
+/* Sends the further tables of a tracking database. */
 static int send_further(struct replay *replay, struct tracking_reader *reader)
 {
     struct further further = {replay, NULL, NAN};
@@ -449,27 +430,6 @@ static int send_further(struct replay *replay, struct tracking_reader *reader)
 }
 
 /* ---- files ---- */
-
-static void begin(struct replay *replay, const struct tracking_reader *reader)
-{
-    const char *start = replay->results.identity.start;
-    replay->results.static_data = *tracking_reader_static_data(reader);
-    replay->known = replay->results.identity;
-    hide_end(replay);
-    replay->start = start[0] ? results_identity_seconds(start) : NAN;
-    replay->last_read = NAN;
-}
-
-static void warn_of_lost_rows(const struct replay *replay, const char *path)
-{
-    char text[512];
-    uint64_t lost = rows_lost_of(replay);
-    text_fit(text, sizeof text,
-        "%s lacks %llu row%s, which could not be written: its samples are sent without counters of "
-        "CPU time",
-        path, (unsigned long long)lost, lost > 1 ? "s" : "");
-    warn(replay, lost > 0 ? text : NULL);
-}
 
 /* Counters of CPU time as the kernel counted it. Reports do not have those of main and descendants:
  * they have the means. */
@@ -511,24 +471,42 @@ static int read_known(struct replay *replay, struct tracking_reader *reader, con
     return code;
 }
 
+/* Sends all samples of a tracking file, then its further tables. */
 static int send_file(struct replay *replay, struct tracking_reader *reader, const char *path)
 {
     TRY(read_known(replay, reader, path));
-    begin(replay, reader);
-    TRY(open_receivers(replay, path));
-    TRY(send_rows(replay, reader, has_end(replay)));
-    warn(replay, tracking_reader_warning(reader));
-    warn_of_lost_rows(replay, path);
-    return text_ends_with(path, ".sqlite") ? send_further(replay, reader) : GPUT_OK;
-}
+    const char *start = replay->results.identity.start;
+    replay->results.static_data = *tracking_reader_static_data(reader);
+    replay->known = replay->results.identity;
+    hide_end(replay);
+    replay->start = start[0] ? results_identity_seconds(start) : NAN;
+    replay->last_read = NAN;
 
-static int send_samples(struct replay *replay, const char *path)
-{
-    struct tracking_reader *reader;
-    TRY(tracking_reader_salvage(path, &reader, replay->error));
-    int code = send_file(replay, reader, path);
-    tracking_reader_close(reader);
-    return code;
+    TRY(open_receivers(replay, path));
+    struct tracking_row *rows = calloc(ROWS_AT_ONCE, sizeof *rows);
+    size_t count = 1;
+    int code = rows ? GPUT_OK : error_memory(replay->error);
+    replay->last_sent = -INFINITY;
+    while (code == GPUT_OK && count > 0) {
+        code = tracking_reader_next(reader, rows, ROWS_AT_ONCE, &count, replay->error);
+        for (size_t i = 0; code == GPUT_OK && i < count; i++)
+            code = send_row(replay, &rows[i]);
+    }
+    free(rows);
+    if (code == GPUT_OK && !isnan(replay->last_read))
+        code = send_last(replay, has_end(replay));
+    TRY(code == GPUT_OK ? deliver(replay) : code);
+
+    warn(replay, tracking_reader_warning(reader));
+    char text[512];
+    uint64_t lost = rows_lost_of(replay);
+    text_fit(text, sizeof text,
+        "%s lacks %llu row%s, which could not be written: its samples are sent without counters of "
+        "CPU time",
+        path, (unsigned long long)lost, lost > 1 ? "s" : "");
+    warn(replay, lost > 0 ? text : NULL);
+
+    return text_ends_with(path, ".sqlite") ? send_further(replay, reader) : GPUT_OK;
 }
 
 /* The figures of the whole session, at its end. */
@@ -551,6 +529,7 @@ static int send_end(struct replay *replay, const char *path)
     return deliver(replay);
 }
 
+/* Sends a session: its samples, its results, or both. */
 static int send_session(struct replay *replay, const char *samples, const char *results)
 {
     if (!samples && !results)
@@ -562,27 +541,15 @@ static int send_session(struct replay *replay, const char *samples, const char *
     if (results)
         TRY(results_read(results, &replay->end, NULL, replay->error));
     complete_end(&replay->end);
-    if (samples)
-        TRY(send_samples(replay, samples));
-    return has_end(replay) ? send_end(replay, results ? results : samples) : GPUT_OK;
-}
-
-static void finish(struct replay *replay, struct gput_push_counts *counts)
-{
-    char text[512];
-    for (size_t i = 0; i < replay->n_receivers; i++) {
-        struct push *push = replay->receivers[i];
-        counts->sent += push->sent;
-        counts->lost += push->lost + push->n_waiting;
-        counts->refused += push->refused;
-        if (push->refused > 0) {
-            push_describe(push, text, sizeof text);
-            warn(replay, text);
-        }
-        push_destroy(push);
+    if (samples) {
+        struct tracking_reader *reader;
+        TRY(tracking_reader_salvage(samples, &reader, replay->error));
+        int code = send_file(replay, reader, samples);
+        tracking_reader_close(reader);
+        TRY(code);
     }
-    results_finish(&replay->end);
-    results_finish(&replay->results);
+
+    return has_end(replay) ? send_end(replay, results ? results : samples) : GPUT_OK;
 }
 
 int gput_push_session(const char *samples, const char *results,
@@ -601,7 +568,21 @@ int gput_push_session(const char *samples, const char *results,
     results_forget(&replay.results);
     results_forget(&replay.end);
     int code = send_session(&replay, samples, results);
-    finish(&replay, &made);
+    char text[512];
+    for (size_t i = 0; i < replay.n_receivers; i++) {
+        struct push *push = replay.receivers[i];
+        made.sent += push->sent;
+        made.lost += push->lost + push->n_waiting;
+        made.refused += push->refused;
+        if (push->refused > 0) {
+            push_describe(push, text, sizeof text);
+            warn(&replay, text);
+        }
+        push_destroy(push);
+    }
+    results_finish(&replay.end);
+    results_finish(&replay.results);
+
     if (counts)
         sized_write(counts, &made, sizeof made);
     return code;

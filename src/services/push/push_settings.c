@@ -56,6 +56,7 @@ static char *next_remark(struct push_settings *settings)
     return settings->n_remarks < PUSH_MAX_REMARKS ? settings->remarks[settings->n_remarks++] : NULL;
 }
 
+/* Notes that a setting is ignored, as its value makes no sense. */
 static void remark(struct push_settings *settings, const char *what, const char *text)
 {
     char *said = next_remark(settings);
@@ -63,6 +64,7 @@ static void remark(struct push_settings *settings, const char *what, const char 
         text_fit(said, sizeof *settings->remarks, "%s is \"%s\", which is ignored.", what, text);
 }
 
+/* Reads a time in milliseconds; a missing or wrong one is the default. */
 static int64_t read_ms(
     struct push_settings *settings, const char *text, const char *what, int usual)
 {
@@ -75,20 +77,7 @@ static int64_t read_ms(
     return usual * NS_PER_MS;
 }
 
-static int read_url(struct push_settings *settings, const char *url, push_variable *variable,
-    struct gput_error *error)
-{
-    const char *whole = read(variable, "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT");
-    const char *base = read(variable, "OTEL_EXPORTER_OTLP_ENDPOINT");
-    bool is_given = url[0] != '\0';
-    const char *text = is_given ? url : whole ? whole : base ? base : OTLP_URL;
-    TRY(push_url_parse(text, &settings->url, error));
-    bool lacks_path = push_url_lacks_path(&settings->url);
-    if (is_given ? lacks_path : !whole)
-        TRY(push_url_append(&settings->url, OTLP_PATH, error));
-    return settings->url.is_https ? curl_library_check(error) : GPUT_OK;
-}
-
+/* Reads a list of labels or fields; its value is never shown, as it may be a password. */
 static void read_list(
     struct push_settings *settings, struct labels *labels, const char *what, const char *text)
 {
@@ -121,6 +110,7 @@ static void check_fields(struct push_settings *settings, const char *what)
     fields->count = kept;
 }
 
+/* Reads a path, unless this process has more rights than its user. */
 static void read_path(struct push_settings *settings, push_variable *variable,
     const char *const *beginnings, const char *what, char path[PATH_MAX])
 {
@@ -149,8 +139,23 @@ static void read_credentials(
         remark(settings, "A CLIENT_KEY without CLIENT_CERTIFICATE", files->key);
 }
 
-static void read_transport(struct push_settings *settings, push_variable *variable)
+int push_settings_of_otlp(struct push_settings *settings, const char *url, const char *labels,
+    double interval_seconds, push_variable *variable, struct gput_error *error)
 {
+    *settings = (struct push_settings){0};
+    const char *disabled = read(variable, "OTEL_SDK_DISABLED");
+    const char *service = read(variable, "OTEL_SERVICE_NAME");
+    settings->is_off = disabled && strcasecmp(disabled, "true") == 0;
+    const char *whole = read(variable, "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT");
+    const char *base = read(variable, "OTEL_EXPORTER_OTLP_ENDPOINT");
+    bool is_given = url[0] != '\0';
+    const char *text = is_given ? url : whole ? whole : base ? base : OTLP_URL;
+    TRY(push_url_parse(text, &settings->url, error));
+    bool lacks_path = push_url_lacks_path(&settings->url);
+    if (is_given ? lacks_path : !whole)
+        TRY(push_url_append(&settings->url, OTLP_PATH, error));
+    TRY(settings->url.is_https ? curl_library_check(error) : GPUT_OK);
+
     struct setting protocol = read_first(variable, of_otlp, "PROTOCOL");
     struct setting compression = read_first(variable, of_otlp, "COMPRESSION");
     struct setting timeout = read_first(variable, of_otlp, "TIMEOUT");
@@ -162,17 +167,7 @@ static void read_transport(struct push_settings *settings, push_variable *variab
         remark(settings, compression.name, compression.value);
     if (protocol.value && strcmp(protocol.value, "http/protobuf") != 0)
         remark(settings, protocol.name, protocol.value);
-}
 
-int push_settings_of_otlp(struct push_settings *settings, const char *url, const char *labels,
-    double interval_seconds, push_variable *variable, struct gput_error *error)
-{
-    *settings = (struct push_settings){0};
-    const char *disabled = read(variable, "OTEL_SDK_DISABLED");
-    const char *service = read(variable, "OTEL_SERVICE_NAME");
-    settings->is_off = disabled && strcasecmp(disabled, "true") == 0;
-    TRY(read_url(settings, url, variable, error));
-    read_transport(settings, variable);
     read_credentials(settings, variable, of_otlp);
     settings->interval_ns = read_ms(settings, read(variable, "OTEL_METRIC_EXPORT_INTERVAL"),
         "OTEL_METRIC_EXPORT_INTERVAL", OTLP_INTERVAL_MS);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+/* Fails with the reason why a text is no address of a receiver. */
 static int refuse(const char *text, const char *why, struct gput_error *error)
 {
     return error_set(error, GPUT_ERROR_INVALID,
@@ -40,6 +41,7 @@ static bool take_user(const char **rest, struct push_url *url)
     return true;
 }
 
+/* Reads the host of an address, and moves `rest` after it. */
 static bool take_host(const char **rest, struct push_url *url)
 {
     const char *begin = *rest, *end = begin + strcspn(begin, "/?#:");
@@ -57,6 +59,7 @@ static bool take_host(const char **rest, struct push_url *url)
     return true;
 }
 
+/* Reads the port of an address, or sets the default of its scheme. */
 static bool take_port(const char **rest, struct push_url *url)
 {
     uint64_t port = url->is_https ? 443 : 80;

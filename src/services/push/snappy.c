@@ -7,6 +7,7 @@
 #define LITERAL_TAG (61 << 2)
 #define MAX_LITERAL ((size_t)1 << 16)
 
+/* Writes the length that precedes a block, in groups of 7 bits. */
 static void append_length(struct str *block, size_t length)
 {
     for (; length >= 0x80; length >>= 7)

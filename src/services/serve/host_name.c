@@ -23,6 +23,7 @@ static bool is_name(const char *host, size_t length, const char *name, size_t na
     return length == name_length && strncasecmp(host, name, length) == 0;
 }
 
+/* Returns whether a host is in a list of names; "*" stands for every host. */
 static bool is_listed(const char *host, size_t length, const char *names)
 {
     while (*names) {

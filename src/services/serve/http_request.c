@@ -26,6 +26,7 @@ static bool is_blank(char byte)
     return byte == ' ' || byte == '\t';
 }
 
+/* Removes blanks from both ends of a span. */
 static struct span trim(struct span span)
 {
     while (span.length > 0 && is_blank(span.at[0])) {
@@ -95,6 +96,7 @@ static bool read_target(struct span target, struct http_request *request)
     return true;
 }
 
+/* Returns whether a span is a token as RFC 9110 defines it. */
 static bool is_token(struct span span)
 {
     for (size_t i = 0; i < span.length; i++) {
@@ -107,6 +109,7 @@ static bool is_token(struct span span)
     return span.length > 0;
 }
 
+/* Reads the method, the target and the version of a request. Returns an HTTP status. */
 static int read_request_line(struct span line, struct http_request *request, int *minor)
 {
     struct span method = cut(&line, ' ');
@@ -168,6 +171,7 @@ struct fields {
     struct accepted accepted;
 };
 
+/* Reads a header field, if it is Host or Accept. Returns an HTTP status. */
 static int read_field(struct span line, struct fields *fields)
 {
     struct span value = line;

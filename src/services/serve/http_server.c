@@ -87,6 +87,7 @@ static void set_stage(struct connection *connection, enum stage stage, int64_t l
     connection->deadline_ns = clock_monotonic_ns() + lasts_ns;
 }
 
+/* Closes a connection, and frees its place. */
 static void hang_up(struct connection *connection)
 {
     close(connection->fd);
@@ -111,6 +112,7 @@ static struct connection *make_space(struct http_server *server)
     return first;
 }
 
+/* Accepts a connection. If that fails for lack of descriptors, the server pauses. */
 static void accept_one(struct http_server *server)
 {
     int fd = accept4(server->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -132,6 +134,7 @@ static void accept_one(struct http_server *server)
 
 /* ---- answers ---- */
 
+/* Returns the words that go with a status. */
 static const char *reason_of(int status)
 {
     switch (status) {
@@ -154,9 +157,21 @@ static const char *reason_of(int status)
     }
 }
 
-/* "Sun, 06 Nov 1994 08:49:37 GMT", in no locale but HTTP's own. */
-static void append_date(struct str *answer)
+/* Writes the head of an answer and, except for HEAD, its body. */
+static void begin_answer(
+    struct connection *connection, const struct http_response *response, bool is_head)
 {
+    struct str *answer = &connection->answer;
+    uint64_t length = response->body.length;
+    if (response->file_fd >= 0) {
+        struct stat info;
+        length = fstat(response->file_fd, &info) == 0 ? (uint64_t)info.st_size : 0;
+    }
+
+    answer->failed = response->body.failed;
+    str_printf(answer, "HTTP/1.1 %d %s\r\n", response->status, reason_of(response->status));
+
+    /* Write "Sun, 06 Nov 1994 08:49:37 GMT" in HTTP's own language, whatever the locale is. */
     static const char days[][4] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
     static const char months[][4] = {
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
@@ -166,24 +181,7 @@ static void append_date(struct str *answer)
         str_printf(answer, "Date: %s, %02d %s %04d %02d:%02d:%02d GMT\r\n", days[date.tm_wday],
             date.tm_mday, months[date.tm_mon], date.tm_year + 1900, date.tm_hour, date.tm_min,
             date.tm_sec);
-}
 
-static uint64_t length_of(int fd)
-{
-    struct stat info;
-    return fstat(fd, &info) == 0 ? (uint64_t)info.st_size : 0;
-}
-
-static void begin_answer(
-    struct connection *connection, const struct http_response *response, bool is_head)
-{
-    struct str *answer = &connection->answer;
-    uint64_t length = response->body.length;
-    if (response->file_fd >= 0)
-        length = length_of(response->file_fd);
-    answer->failed = response->body.failed;
-    str_printf(answer, "HTTP/1.1 %d %s\r\n", response->status, reason_of(response->status));
-    append_date(answer);
     str_printf(answer,
         "Content-Type: %s\r\nContent-Length: %" PRIu64 "\r\nConnection: close\r\n%s%s\r\n",
         response->content_type, length, response->fields ? response->fields : "",
@@ -196,6 +194,7 @@ static void begin_answer(
     set_stage(connection, WRITING, WRITING_NS);
 }
 
+/* Answers with a status and its words. */
 static void refuse(struct connection *connection, int status)
 {
     struct http_response response = {
@@ -205,17 +204,7 @@ static void refuse(struct connection *connection, int status)
     str_finish(&response.body);
 }
 
-static void refuse_name(struct connection *connection)
-{
-    struct http_response response = {
-        .status = HTTP_MISDIRECTED, .content_type = "text/plain; charset=utf-8", .file_fd = -1};
-    str_append(&response.body,
-        "This host name is not served, so that no web page can point its own name here. Use the "
-        "address in numbers, or add the name to the address to listen at: HOST:PORT,NAME\n");
-    begin_answer(connection, &response, false);
-    str_finish(&response.body);
-}
-
+/* Lets the handler answer a request. */
 static void answer(
     struct http_server *server, struct connection *connection, const struct http_request *request)
 {
@@ -249,15 +238,7 @@ static bool write_file(struct connection *connection)
     return connection->file_left == 0;
 }
 
-static void end_answer(struct http_server *server, struct connection *connection)
-{
-    /* Closed with bytes unread, the kernel would reset the connection under the answer. */
-    shutdown(connection->fd, SHUT_WR);
-    set_stage(connection, ENDING, ENDING_NS);
-    if (connection->was_sent)
-        connection->was_sent(server->user);
-}
-
+/* Sends what the socket takes of an answer. When all is sent, the connection ends. */
 static void write_answer(struct http_server *server, struct connection *connection)
 {
     const struct str *text = &connection->answer;
@@ -274,10 +255,18 @@ static void write_answer(struct http_server *server, struct connection *connecti
         return;
     }
     connection->sent += (size_t)done;
-    if (connection->sent == text->length && (connection->file_left == 0 || write_file(connection)))
-        end_answer(server, connection);
+    if (connection->sent == text->length &&
+        (connection->file_left == 0 || write_file(connection))) {
+        /* Shut down only one direction: closing with bytes unread would reset the connection and
+         * lose the answer. */
+        shutdown(connection->fd, SHUT_WR);
+        set_stage(connection, ENDING, ENDING_NS);
+        if (connection->was_sent)
+            connection->was_sent(server->user);
+    }
 }
 
+/* Reads what has arrived of a request, and answers once its head is whole. */
 static void read_head(struct http_server *server, struct connection *connection)
 {
     struct http_request request;
@@ -293,76 +282,31 @@ static void read_head(struct http_server *server, struct connection *connection)
     int status = http_request_parse(connection->head, connection->head_length, &request);
     if (status == HTTP_MORE && connection->head_length < sizeof connection->head)
         return;
-    if (status == HTTP_OK && !host_name_is_served(request.host, request.host_length, server->names))
-        refuse_name(connection);
-    else if (status == HTTP_OK)
+    if (status == HTTP_OK &&
+        !host_name_is_served(request.host, request.host_length, server->names)) {
+        struct http_response response = {
+            .status = HTTP_MISDIRECTED, .content_type = "text/plain; charset=utf-8", .file_fd = -1};
+        str_append(&response.body,
+            "This host name is not served, so that no web page can point its own name here. Use "
+            "the "
+            "address in numbers, or add the name to the address to listen at: HOST:PORT,NAME\n");
+        begin_answer(connection, &response, false);
+        str_finish(&response.body);
+    } else if (status == HTTP_OK)
         answer(server, connection, &request);
     else
         refuse(connection, status == HTTP_MORE ? 431 : status);
     write_answer(server, connection);
 }
 
-static void drop_rest(struct connection *connection)
-{
-    ssize_t got = recv(connection->fd, connection->head, sizeof connection->head, 0);
-    if (got == 0 || (got < 0 && !would_block(got)))
-        hang_up(connection);
-}
-
-static void advance(struct http_server *server, struct connection *connection)
-{
-    if (connection->stage == READING)
-        read_head(server, connection);
-    else if (connection->stage == WRITING)
-        write_answer(server, connection);
-    else if (connection->stage == ENDING)
-        drop_rest(connection);
-}
-
 /* ---- the thread ---- */
 
+/* Adds a descriptor to those that are waited for. */
 static void wait_also_for(
     struct waiting *waiting, int fd, short events, struct connection *connection)
 {
     waiting->events[waiting->count] = (struct pollfd){.fd = fd, .events = events};
     waiting->connections[waiting->count++] = connection;
-}
-
-static void list_events(struct http_server *server, struct waiting *waiting)
-{
-    waiting->count = 0;
-    waiting->until_ns = INT64_MAX;
-    wait_also_for(waiting, server->stop_fd, POLLIN, NULL);
-    if (clock_monotonic_ns() < server->accept_after_ns)
-        waiting->until_ns = server->accept_after_ns;
-    else
-        wait_also_for(waiting, server->listen_fd, POLLIN, NULL);
-    for (size_t i = 0; i < MAX_CONNECTIONS; i++) {
-        struct connection *connection = &server->connections[i];
-        if (connection->stage == FREE)
-            continue;
-        wait_also_for(
-            waiting, connection->fd, connection->stage == WRITING ? POLLOUT : POLLIN, connection);
-        if (connection->deadline_ns < waiting->until_ns)
-            waiting->until_ns = connection->deadline_ns;
-    }
-}
-
-static void wait_for(struct waiting *waiting)
-{
-    struct timespec left = {0};
-    int64_t left_ns = waiting->until_ns - clock_monotonic_ns();
-    if (left_ns > 0)
-        left = clock_timespec_of_ns(left_ns);
-    bool is_bounded = waiting->until_ns != INT64_MAX;
-    if (ppoll(waiting->events, waiting->count, is_bounded ? &left : NULL, NULL) >= 0)
-        return;
-    /* Never at full speed. No descriptor of the list blocks, so all can be tried. */
-    struct timespec pause = clock_timespec_of_ns(PAUSE_NS);
-    if (errno != EINTR)
-        nanosleep(&pause, NULL);
-    for (nfds_t i = 0; i < waiting->count; i++)
-        waiting->events[i].revents = waiting->events[i].events;
 }
 
 static bool has_to_stop(const struct http_server *server)
@@ -371,15 +315,24 @@ static bool has_to_stop(const struct http_server *server)
     return read(server->stop_fd, &count, sizeof count) == sizeof count;
 }
 
+/* Serves each connection that is ready, and closes those whose time is over. */
 static void handle_events(struct http_server *server, const struct waiting *waiting)
 {
     int64_t now_ns = clock_monotonic_ns();
     bool can_accept = false;
     for (nfds_t i = 0; i < waiting->count; i++) {
         struct connection *connection = waiting->connections[i];
-        if (waiting->events[i].revents && connection)
-            advance(server, connection);
-        else if (waiting->events[i].revents)
+        if (waiting->events[i].revents && connection) {
+            if (connection->stage == READING)
+                read_head(server, connection);
+            else if (connection->stage == WRITING)
+                write_answer(server, connection);
+            else if (connection->stage == ENDING) {
+                ssize_t got = recv(connection->fd, connection->head, sizeof connection->head, 0);
+                if (got == 0 || (got < 0 && !would_block(got)))
+                    hang_up(connection);
+            }
+        } else if (waiting->events[i].revents)
             can_accept |= waiting->events[i].fd == server->listen_fd;
         if (connection && connection->stage != FREE && connection->deadline_ns <= now_ns)
             hang_up(connection);
@@ -388,14 +341,45 @@ static void handle_events(struct http_server *server, const struct waiting *wait
         accept_one(server);
 }
 
+/* Runs the server: waits for connections and serves them until it has to stop. */
 static void *serve(void *user)
 {
     struct http_server *server = user;
     struct waiting waiting;
     prctl(PR_SET_NAME, "gpu-tracker-web");
     for (;;) {
-        list_events(server, &waiting);
-        wait_for(&waiting);
+        waiting.count = 0;
+        waiting.until_ns = INT64_MAX;
+        wait_also_for(&waiting, server->stop_fd, POLLIN, NULL);
+        if (clock_monotonic_ns() < server->accept_after_ns)
+            waiting.until_ns = server->accept_after_ns;
+        else
+            wait_also_for(&waiting, server->listen_fd, POLLIN, NULL);
+        for (size_t i = 0; i < MAX_CONNECTIONS; i++) {
+            struct connection *connection = &server->connections[i];
+            if (connection->stage == FREE)
+                continue;
+            wait_also_for(&waiting, connection->fd, connection->stage == WRITING ? POLLOUT : POLLIN,
+                connection);
+            if (connection->deadline_ns < waiting.until_ns)
+                waiting.until_ns = connection->deadline_ns;
+        }
+
+        struct timespec left = {0};
+        int64_t left_ns = waiting.until_ns - clock_monotonic_ns();
+        if (left_ns > 0)
+            left = clock_timespec_of_ns(left_ns);
+        bool is_bounded = waiting.until_ns != INT64_MAX;
+        if (!(ppoll(waiting.events, waiting.count, is_bounded ? &left : NULL, NULL) >= 0)) {
+            /* Pause after an error, so that the loop never spins. Then try every descriptor: none
+             * of them blocks. */
+            struct timespec pause = clock_timespec_of_ns(PAUSE_NS);
+            if (errno != EINTR)
+                nanosleep(&pause, NULL);
+            for (nfds_t i = 0; i < waiting.count; i++)
+                waiting.events[i].revents = waiting.events[i].events;
+        }
+
         if (has_to_stop(server))
             return NULL;
         handle_events(server, &waiting);
@@ -417,10 +401,13 @@ static size_t max_connections(void)
     return max > 0 ? max : 1;
 }
 
-/* Those of "HOST:PORT,NAME,NAME": all that are given, and what this machine calls itself. NULL
- * without memory. */
-static char *names_of(const char *address)
+/* Opens the socket, and keeps the names under which the server may be reached. */
+static int listen_at(struct http_server *server, const char *address, struct gput_error *error)
 {
+    char *place = strndup(address, strcspn(address, ","));
+
+    /* Collect the host names that are served: those in "HOST:PORT,NAME,NAME" and this machine's
+     * own. NULL means out of memory. */
     struct str names = {0};
     char own[256] = "";
     size_t length = strcspn(address, ",");
@@ -429,13 +416,8 @@ static char *names_of(const char *address)
         own[0] = '\0';
     str_append_bytes(&names, address, colon ? (size_t)(colon - address) : 0);
     str_printf(&names, ",%s%s", own, address + length);
-    return str_steal(&names);
-}
+    server->names = str_steal(&names);
 
-static int listen_at(struct http_server *server, const char *address, struct gput_error *error)
-{
-    char *place = strndup(address, strcspn(address, ","));
-    server->names = names_of(address);
     int code = place && server->names
                    ? listen_socket_open(place, &server->listen_fd, server->address, error)
                    : error_memory(error);

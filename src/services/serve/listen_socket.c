@@ -37,25 +37,6 @@ static bool split(const char *address, const char **port, const char **host, siz
     return !memchr(address, ':', *host_length);
 }
 
-static int read_place(const char *address, struct place *place, struct gput_error *error)
-{
-    const char *port, *host;
-    size_t length;
-    uint64_t number;
-    bool is_valid = split(address, &port, &host, &length) && length < sizeof place->host;
-    const char *end = port + strlen(port);
-    if (!is_valid || number_parse_uint64(port, end, &number) != end || number > MAX_PORT)
-        return error_set(error, GPUT_ERROR_INVALID,
-            "\"%.200s\" is not an address to listen at. It is HOST:PORT, such as 127.0.0.1:5001 or "
-            "[::1]:5001, or only a port (for this machine only); port 0 picks a free one.",
-            address);
-    snprintf(place->port, sizeof place->port, "%u", (unsigned)number);
-    snprintf(place->host, sizeof place->host, "%.*s", (int)length, host);
-    if (length == 0)
-        snprintf(place->host, sizeof place->host, "%s", only_this_machine);
-    return GPUT_OK;
-}
-
 /* Returns the socket, or -1 with errno set. */
 static int listen_at(const struct addrinfo *at)
 {
@@ -73,6 +54,7 @@ static int listen_at(const struct addrinfo *at)
     return -1;
 }
 
+/* Writes the address and the port that a socket is bound to. */
 static void name_socket(int fd, char bound[LISTEN_ADDRESS_SIZE])
 {
     struct sockaddr_storage address;
@@ -90,7 +72,21 @@ int listen_socket_open(
     struct place place;
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found;
     *fd = -1;
-    TRY(read_place(address, &place, error));
+    const char *port, *host;
+    size_t length;
+    uint64_t number;
+    bool is_valid = split(address, &port, &host, &length) && length < sizeof place.host;
+    const char *end = port + strlen(port);
+    if (!is_valid || number_parse_uint64(port, end, &number) != end || number > MAX_PORT)
+        return error_set(error, GPUT_ERROR_INVALID,
+            "\"%.200s\" is not an address to listen at. It is HOST:PORT, such as 127.0.0.1:5001 or "
+            "[::1]:5001, or only a port (for this machine only); port 0 picks a free one.",
+            address);
+    snprintf(place.port, sizeof place.port, "%u", (unsigned)number);
+    snprintf(place.host, sizeof place.host, "%.*s", (int)length, host);
+    if (length == 0)
+        snprintf(place.host, sizeof place.host, "%s", only_this_machine);
+
     int failure = getaddrinfo(place.host, place.port, &hints, &found);
     if (failure)
         return error_set(error, GPUT_ERROR_NOT_FOUND, "Cannot listen at %s: %s", address,

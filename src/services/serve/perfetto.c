@@ -31,6 +31,7 @@ struct gput_perfetto {
 
 /* ---- In the server's thread ---- */
 
+/* Wakes the waiting command when the timeline was sent. */
 static void note_sent(void *user)
 {
     const struct gput_perfetto *perfetto = user;
@@ -38,6 +39,7 @@ static void note_sent(void *user)
     (void)!write(perfetto->sent_fd, &one, sizeof one);
 }
 
+/* Serves the timeline to Perfetto's page, and nothing else. */
 static void handle(void *user, const struct http_request *request, struct http_response *response)
 {
     const struct gput_perfetto *perfetto = user;
@@ -58,15 +60,7 @@ static void handle(void *user, const struct http_request *request, struct http_r
 
 /* ---- Public ---- */
 
-static int make_url(struct gput_perfetto *perfetto, struct gput_error *error)
-{
-    struct str url = {0};
-    str_printf(
-        &url, PAGE "/#!/?url=http://%s%s", http_server_address(perfetto->server), perfetto->name);
-    perfetto->url = str_steal(&url);
-    return perfetto->url ? GPUT_OK : error_memory(error);
-}
-
+/* Opens the server, and makes the link that opens the timeline in Perfetto. */
 static int serve(struct gput_perfetto *perfetto, const char *address, struct gput_error *error)
 {
     if (access(perfetto->path, R_OK) != 0)
@@ -75,7 +69,12 @@ static int serve(struct gput_perfetto *perfetto, const char *address, struct gpu
     if (perfetto->sent_fd < 0)
         return error_set_errno(error, errno, "Cannot serve %s", perfetto->path);
     TRY(http_server_open(address ? address : ADDRESS, &perfetto->server, error));
-    TRY(make_url(perfetto, error));
+    struct str url = {0};
+    str_printf(
+        &url, PAGE "/#!/?url=http://%s%s", http_server_address(perfetto->server), perfetto->name);
+    perfetto->url = str_steal(&url);
+    TRY(perfetto->url ? GPUT_OK : error_memory(error));
+
     return http_server_start(perfetto->server, handle, perfetto, NULL, error);
 }
 
