@@ -83,17 +83,6 @@ static double round_step(double least)
                                              : 10);
 }
 
-/* How many decimals the multiples of a step need. */
-static int decimals_of(double step)
-{
-    int decimals = 0;
-    while (decimals < 12 && fabs(step - round(step)) > 1e-6 * step) {
-        step *= 10;
-        decimals++;
-    }
-    return decimals;
-}
-
 /* Ticks at the multiples of the step, which is in units of labels, between the ends. */
 static void place_ticks(struct axis *axis, double step)
 {
@@ -102,7 +91,14 @@ static void place_ticks(struct axis *axis, double step)
     axis->count = 0;
     for (double i = first; i <= last && axis->count < AXIS_MAX_TICKS; i++)
         axis->ticks[axis->count++] = i == 0 ? 0 : i * step * axis->scale;
-    axis->decimals = decimals_of(step);
+
+    /* Count the decimals that multiples of the step need. */
+    int decimals = 0;
+    while (decimals < 12 && fabs(step - round(step)) > 1e-6 * step) {
+        step *= 10;
+        decimals++;
+    }
+    axis->decimals = decimals;
 }
 
 /* Smaller ones cannot be divided. */
@@ -140,6 +136,7 @@ static const struct time_unit {
     {"\u00b5s", 1e-6, 0, {0}},
 };
 
+/* Returns the smallest step of a unit that is at least `least`. */
 static double time_step(const struct time_unit *unit, double least)
 {
     for (const double *step = unit->steps; *step > 0; step++) {

@@ -70,22 +70,7 @@ struct layout {
     double left, right;  /* between these are the bars */
 };
 
-/* Finds where bars begin and end, by the widths of labels and values. */
-static void find_edges(struct layout *layout)
-{
-    double text = 0, most = layout->width * MAX_LABEL_SHARE;
-    for (size_t i = 0; i < layout->bars->count; i++) {
-        const struct bars_panel *panel = &layout->bars->panels[i];
-        for (size_t k = 0; k < panel->count; k++) {
-            double label = drawing_text_width(panel->bars[k].label, FONT);
-            layout->label = fmin(fmax(layout->label, label), most);
-            text = fmax(text, drawing_text_width(panel->bars[k].text, FONT));
-        }
-    }
-    layout->left = MARGIN + layout->label + GAP;
-    layout->right = fmax(layout->width - MARGIN - text - GAP, layout->left + MIN_BAR);
-}
-
+/* Returns the largest value of a panel, intervals included. */
 static double longest(const struct bars_panel *panel)
 {
     double most = 0;
@@ -94,24 +79,12 @@ static double longest(const struct bars_panel *panel)
     return most;
 }
 
+/* Adds a text in the colour and size of labels. */
 static void add_text(
     struct layout *layout, double x, double y, enum drawing_anchor anchor, const char *text)
 {
     drawing_add_text(
         layout->drawing, (struct drawing_point){x, y}, anchor, FONT, layout->ink, text);
-}
-
-/* Draws the interval of a value as a line with caps. */
-static void draw_interval(struct layout *layout, double low, double high, double y)
-{
-    const struct drawing_style style = {.colour = layout->ink, .opacity = 1, .width = 0.8};
-    drawing_add_line(
-        layout->drawing, (struct drawing_point){low, y}, (struct drawing_point){high, y}, &style);
-    for (int i = 0; i < 2; i++) {
-        double x = i ? high : low;
-        drawing_add_line(layout->drawing, (struct drawing_point){x, y - CAP},
-            (struct drawing_point){x, y + CAP}, &style);
-    }
 }
 
 /* Draws a bar, with a title for those who point at it. */
@@ -141,7 +114,17 @@ static void draw_bar(struct layout *layout, const struct bar *bar, double most, 
     if (bar->high > bar->low) {
         double low = layout->left + fmax(bar->low, 0) * scale;
         double high = layout->left + bar->high * scale;
-        draw_interval(layout, low, high, middle);
+
+        /* Draw the interval of a value as a line with caps. */
+        const struct drawing_style style = {.colour = layout->ink, .opacity = 1, .width = 0.8};
+        drawing_add_line(layout->drawing, (struct drawing_point){low, middle},
+            (struct drawing_point){high, middle}, &style);
+        for (int i = 0; i < 2; i++) {
+            double x = i ? high : low;
+            drawing_add_line(layout->drawing, (struct drawing_point){x, middle - CAP},
+                (struct drawing_point){x, middle + CAP}, &style);
+        }
+
         end = fmax(end, high);
     }
     add_text(layout, end + GAP, baseline, DRAWING_START, bar->text);
@@ -163,23 +146,13 @@ static double draw_panel(struct layout *layout, const struct bars_panel *panel, 
     return top + ROW * (double)panel->count + PANEL_GAP;
 }
 
+/* Returns the height that all panels need. */
 static double height_of(const struct bars *bars)
 {
     double height = 2 * MARGIN;
     for (size_t i = 0; i < bars->count; i++)
         height += HEADING + ROW * (double)bars->panels[i].count + PANEL_GAP;
     return height;
-}
-
-/* For those who cannot see it. */
-static void describe(const struct bars *bars, struct str *text)
-{
-    for (size_t i = 0; i < bars->count; i++) {
-        const struct bars_panel *panel = &bars->panels[i];
-        str_printf(text, "%s%s: ", i ? "; " : "", panel->name);
-        for (size_t k = 0; k < panel->count; k++)
-            str_printf(text, "%s%s %s", k ? ", " : "", panel->bars[k].label, panel->bars[k].text);
-    }
 }
 
 int bars_render(const struct bars *bars, enum gput_format format, char **bytes, size_t *length,
@@ -192,11 +165,32 @@ int bars_render(const struct bars *bars, enum gput_format format, char **bytes, 
         .ink = chart_ink(bars->is_inline),
         .width = bars->is_inline ? CHART_INLINE_WIDTH : CHART_WIDTH};
     double y = MARGIN;
-    describe(bars, &title);
+
+    /* Describe the picture for screen readers. */
+    for (size_t i = 0; i < bars->count; i++) {
+        const struct bars_panel *panel = &bars->panels[i];
+        str_printf(&title, "%s%s: ", i ? "; " : "", panel->name);
+        for (size_t k = 0; k < panel->count; k++)
+            str_printf(&title, "%s%s %s", k ? ", " : "", panel->bars[k].label, panel->bars[k].text);
+    }
+
     drawing_init(&drawing, layout.width, height_of(bars), str_text(&title));
     drawing.has_paper = !bars->is_inline;
     drawing.failed |= title.failed;
-    find_edges(&layout);
+
+    /* Find where bars begin and end, by the widths of labels and values. */
+    double text = 0, most = layout.width * MAX_LABEL_SHARE;
+    for (size_t i = 0; i < layout.bars->count; i++) {
+        const struct bars_panel *panel = &layout.bars->panels[i];
+        for (size_t k = 0; k < panel->count; k++) {
+            double label = drawing_text_width(panel->bars[k].label, FONT);
+            layout.label = fmin(fmax(layout.label, label), most);
+            text = fmax(text, drawing_text_width(panel->bars[k].text, FONT));
+        }
+    }
+    layout.left = MARGIN + layout.label + GAP;
+    layout.right = fmax(layout.width - MARGIN - text - GAP, layout.left + MIN_BAR);
+
     for (size_t i = 0; i < bars->count; i++)
         y = draw_panel(&layout, &bars->panels[i], y);
     int code = drawing_render(&drawing, format, bytes, length, error);

@@ -220,21 +220,6 @@ static double place_y(const struct layout *layout, const struct axis *axis, doub
     return bottom - axis_place(axis, v) * layout->panel_height;
 }
 
-/* Shades the times of code blocks under the curves. */
-static void draw_bands(struct layout *layout, double top)
-{
-    for (size_t i = 0; i < layout->chart->row_count; i++) {
-        const struct chart_row *row = &layout->chart->rows[i];
-        struct drawing_style style = style_of(layout->chart, row->look, 0);
-        style.opacity = 0.13;
-        for (size_t k = 0; row->is_band && k < row->count; k++) {
-            double x = place_x(layout, row->spans[k].start);
-            drawing_add_box(layout->drawing, (struct drawing_point){x, top},
-                place_x(layout, row->spans[k].stop) - x, layout->panel_height, &style, NULL);
-        }
-    }
-}
-
 /* Draws the ticks of an axis, with their values. */
 static void draw_axis(struct layout *layout, const struct axis *axis, double bottom)
 {
@@ -270,27 +255,6 @@ static bool is_crossed(const struct layout *layout, const struct chart_panel *pa
     return false;
 }
 
-/* At an end of its line, above or below, where no curve is. */
-static void add_limit_text(struct layout *layout, const struct chart_panel *panel,
-    const struct axis *axis, double bottom, double y, const char *text)
-{
-    double width = drawing_text_width(text, FONT);
-    bool has_space[] = {
-        y - FONT >= bottom - layout->panel_height, y + FONT + 2 <= bottom}; /* above, below */
-    int best = has_space[0] ? 0 : 2;
-    for (int place = 3; place >= 0; place--) {
-        bool is_below = place >= 2, is_left = place % 2 == 1;
-        double left = is_left ? layout->left : layout->right - width;
-        double top = is_below ? y + 1 : y - FONT - 1;
-        const double box[] = {left, top, left + width, top + FONT};
-        if (has_space[is_below] && !is_crossed(layout, panel, axis, bottom, box))
-            best = place;
-    }
-    bool is_left = best % 2 == 1;
-    add_text(layout, is_left ? layout->left + 2 : layout->right, best >= 2 ? y + FONT : y - 2,
-        is_left ? DRAWING_START : DRAWING_STOP, layout->ink, text);
-}
-
 /* Each limit once. */
 static void draw_limits(
     struct layout *layout, const struct chart_panel *panel, const struct axis *axis, double bottom)
@@ -311,7 +275,23 @@ static void draw_limits(
         drawing_add_line(layout->drawing, (struct drawing_point){layout->left, y},
             (struct drawing_point){layout->right, y}, &style);
         snprintf(text, sizeof text, "limit %s", axis_value(limit, panel->unit, value));
-        add_limit_text(layout, panel, axis, bottom, y, text);
+
+        /* Put the label at an end of its line, above or below it, where no curve is. */
+        double width = drawing_text_width(text, FONT);
+        bool has_space[] = {
+            y - FONT >= bottom - layout->panel_height, y + FONT + 2 <= bottom}; /* above, below */
+        int best = has_space[0] ? 0 : 2;
+        for (int place = 3; place >= 0; place--) {
+            bool is_below = place >= 2, is_left = place % 2 == 1;
+            double left = is_left ? layout->left : layout->right - width;
+            double top = is_below ? y + 1 : y - FONT - 1;
+            const double box[] = {left, top, left + width, top + FONT};
+            if (has_space[is_below] && !is_crossed(layout, panel, axis, bottom, box))
+                best = place;
+        }
+        bool is_left = best % 2 == 1;
+        add_text(layout, is_left ? layout->left + 2 : layout->right, best >= 2 ? y + FONT : y - 2,
+            is_left ? DRAWING_START : DRAWING_STOP, layout->ink, text);
     }
 }
 
@@ -337,7 +317,19 @@ static double draw_panel(struct layout *layout, size_t index, double y)
     const struct axis *axis = &layout->axes[index];
     double top = y + LINE_HEIGHT * (double)add_heading(layout, index, y) + GAP;
     double bottom = top + layout->panel_height;
-    draw_bands(layout, top);
+
+    /* Shade the times of code blocks under the curves. */
+    for (size_t i = 0; i < layout->chart->row_count; i++) {
+        const struct chart_row *row = &layout->chart->rows[i];
+        struct drawing_style style = style_of(layout->chart, row->look, 0);
+        style.opacity = 0.13;
+        for (size_t k = 0; row->is_band && k < row->count; k++) {
+            double x = place_x(layout, row->spans[k].start);
+            drawing_add_box(layout->drawing, (struct drawing_point){x, top},
+                place_x(layout, row->spans[k].stop) - x, layout->panel_height, &style, NULL);
+        }
+    }
+
     draw_axis(layout, axis, bottom);
     for (size_t i = panel->count; i-- > 0;) /* the first is the most important one */
         draw_line(layout, &panel->lines[i], axis, bottom);
@@ -390,23 +382,7 @@ static double title_height(const struct chart *chart)
     return chart->title ? TITLE_FONT + 2 * GAP : 0;
 }
 
-/* The left edge of the curves: what labels need. */
-static double find_left(const struct layout *layout)
-{
-    const struct chart *chart = layout->chart;
-    double widest = 0, most = layout->width * MAX_LABEL_SHARE;
-    char label[AXIS_TEXT_SIZE];
-    for (size_t i = 0; i < chart->panel_count; i++) {
-        const struct axis *axis = &layout->axes[i];
-        for (size_t k = 0; k < axis->count; k++)
-            widest =
-                fmax(widest, drawing_text_width(axis_label(axis, axis->ticks[k], label), FONT));
-    }
-    for (size_t i = 0; i < chart->row_count; i++)
-        widest = fmax(widest, fmin(drawing_text_width(chart->rows[i].label, FONT), most));
-    return MARGIN + widest + GAP;
-}
-
+/* Returns the height of a panel; the more panels, the lower. */
 static double usual_panel_height(const struct chart *chart)
 {
     if (chart->is_inline)
@@ -420,7 +396,21 @@ static void make_axes(struct layout *layout, double panel_height)
     size_t ticks = (size_t)fmax(panel_height / TICK_DISTANCE, 1);
     for (size_t i = 0; i < layout->chart->panel_count; i++)
         make_axis(&layout->chart->panels[i], &layout->axes[i], ticks);
-    layout->left = find_left(layout);
+
+    /* Leave space at the left for the widest label. */
+    const struct chart *chart = layout->chart;
+    double widest = 0, most = layout->width * MAX_LABEL_SHARE;
+    char label[AXIS_TEXT_SIZE];
+    for (size_t i = 0; i < chart->panel_count; i++) {
+        const struct axis *axis = &layout->axes[i];
+        for (size_t k = 0; k < axis->count; k++)
+            widest =
+                fmax(widest, drawing_text_width(axis_label(axis, axis->ticks[k], label), FONT));
+    }
+    for (size_t i = 0; i < chart->row_count; i++)
+        widest = fmax(widest, fmin(drawing_text_width(chart->rows[i].label, FONT), most));
+    layout->left = MARGIN + widest + GAP;
+
     layout->right = layout->width - MARGIN - FONT;
     axis_make_time(&layout->time, layout->chart->start, layout->chart->end,
         (size_t)fmax((layout->right - layout->left) / TIME_DISTANCE, 1));
@@ -475,6 +465,7 @@ static void draw(struct layout *layout)
     draw_time(layout, chart->row_count ? y : y - PANEL_GAP);
 }
 
+/* Returns the largest value of a panel's curves, NAN without any. */
 static double max_of(const struct chart_panel *panel)
 {
     double max = NAN;
@@ -491,25 +482,6 @@ static void describe_time(const struct chart *chart, struct str *text)
     axis_make_time(&time, chart->start, chart->end, 1);
     str_printf(
         text, " over %s", axis_value((chart->end - chart->start) / time.scale, time.unit, value));
-}
-
-/* For those who cannot see it. */
-static void describe(const struct chart *chart, struct str *text)
-{
-    char value[AXIS_TEXT_SIZE];
-    if (chart->title)
-        str_printf(text, "%s: ", chart->title);
-    for (size_t i = 0; i < chart->panel_count; i++)
-        str_printf(text, "%s%s", i ? ", " : "", chart->panels[i].name);
-    for (size_t i = 0; i < chart->row_count && chart->panel_count == 0; i++)
-        str_printf(text, "%s%s", i ? ", " : "", chart->rows[i].label);
-    describe_time(chart, text);
-    for (size_t i = 0; i < chart->panel_count; i++) {
-        double max = max_of(&chart->panels[i]);
-        if (!isnan(max))
-            str_printf(text, "%s%s", i ? ", " : ", at most ",
-                axis_value(max, chart->panels[i].unit, value));
-    }
 }
 
 /* Whether all curves are there: none failed for lack of memory. */
@@ -537,7 +509,23 @@ int chart_draw(const struct chart *chart, struct drawing *drawing, struct gput_e
         return error_memory(error);
     }
     int code = lay_out(&layout, error);
-    describe(chart, &title);
+
+    /* Describe the picture for screen readers. */
+    char value[AXIS_TEXT_SIZE];
+    if (chart->title)
+        str_printf(&title, "%s: ", chart->title);
+    for (size_t i = 0; i < chart->panel_count; i++)
+        str_printf(&title, "%s%s", i ? ", " : "", chart->panels[i].name);
+    for (size_t i = 0; i < chart->row_count && chart->panel_count == 0; i++)
+        str_printf(&title, "%s%s", i ? ", " : "", chart->rows[i].label);
+    describe_time(chart, &title);
+    for (size_t i = 0; i < chart->panel_count; i++) {
+        double max = max_of(&chart->panels[i]);
+        if (!isnan(max))
+            str_printf(&title, "%s%s", i ? ", " : ", at most ",
+                axis_value(max, chart->panels[i].unit, value));
+    }
+
     drawing_init(drawing, layout.width, layout.height, str_text(&title));
     drawing->failed |= title.failed;
     drawing->has_paper = !chart->is_inline;

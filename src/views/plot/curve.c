@@ -38,6 +38,7 @@ static bool is_gap(struct drawing_point point)
     return isnan(point.x) || isnan(point.y);
 }
 
+/* Adds a point to the curve; `failed` is set when memory runs out. */
 static void put(struct curve *curve, struct drawing_point point)
 {
     if (curve->failed || !ARRAY_EXTEND(curve->points, curve->count)) {
@@ -45,16 +46,6 @@ static void put(struct curve *curve, struct drawing_point point)
         return;
     }
     curve->points[curve->count++] = point;
-}
-
-/* One that continues a level line replaces the end of that line. */
-static void put_point(struct curve *curve, struct drawing_point point)
-{
-    const struct drawing_point *last = curve->points + curve->count;
-    if (curve->count >= 2 && last[-1].y == point.y && last[-2].y == point.y &&
-        last[-1].x >= last[-2].x && point.x >= last[-1].x)
-        curve->count--;
-    put(curve, point);
 }
 
 static bool is_same(struct drawing_point a, struct drawing_point b)
@@ -76,8 +67,16 @@ static void end_column(struct curve *curve)
         order[2] = LOWEST;
     }
     for (int i = 0; i < 4; i++) {
-        if (i == 0 || !is_same(kept[order[i]], curve->points[curve->count - 1]))
-            put_point(curve, kept[order[i]]);
+        if (i == 0 || !is_same(kept[order[i]], curve->points[curve->count - 1])) {
+            /* Replace the end of a level line if the point continues it. */
+            struct drawing_point point = kept[order[i]];
+            const struct drawing_point *last = curve->points + curve->count;
+            if (curve->count >= 2 && last[-1].y == point.y && last[-2].y == point.y &&
+                last[-1].x >= last[-2].x && point.x >= last[-1].x)
+                curve->count--;
+            put(curve, point);
+        }
+
         if (curve->failed)
             return;
     }
@@ -107,6 +106,7 @@ static void add_inside(struct curve *curve, struct drawing_point point)
     curve->kept[LAST] = point;
 }
 
+/* Ends the line, so that the next point begins a new one. */
 static void interrupt(struct curve *curve)
 {
     end_column(curve);
@@ -126,24 +126,6 @@ static struct drawing_point cross(struct drawing_point a, struct drawing_point b
     return (struct drawing_point){time, a.y + part * (b.y - a.y)};
 }
 
-/* A line of which one end at least is outside of the window. */
-static void add_crossing(struct curve *curve, struct drawing_point a, struct drawing_point b)
-{
-    double first = a.x < curve->start ? curve->start : curve->end;
-    double last = b.x < curve->start ? curve->start : curve->end;
-    bool crosses = fmax(a.x, b.x) >= curve->start && fmin(a.x, b.x) <= curve->end;
-    if (!crosses)
-        return;
-    if (!is_inside(curve, a)) {
-        interrupt(curve);
-        add_inside(curve, cross(a, b, first));
-    }
-    if (!is_inside(curve, b)) {
-        add_inside(curve, cross(a, b, last));
-        interrupt(curve);
-    }
-}
-
 /* Adds a point, or a gap where it has no value. */
 static void add_point(struct curve *curve, double time, double value)
 {
@@ -156,8 +138,24 @@ static void add_point(struct curve *curve, double time, double value)
         return;
     }
     bool is_line = !is_gap(previous);
-    if (is_line && (!is_inside(curve, previous) || !is_inside(curve, point)))
-        add_crossing(curve, previous, point);
+    if (is_line && (!is_inside(curve, previous) || !is_inside(curve, point))) {
+        /* Clip a line of which at least one end is outside the window. */
+        double first = previous.x < curve->start ? curve->start : curve->end;
+        double last = point.x < curve->start ? curve->start : curve->end;
+        bool crosses =
+            fmax(previous.x, point.x) >= curve->start && fmin(previous.x, point.x) <= curve->end;
+        if (crosses) {
+            if (!is_inside(curve, previous)) {
+                interrupt(curve);
+                add_inside(curve, cross(previous, point, first));
+            }
+            if (!is_inside(curve, point)) {
+                add_inside(curve, cross(previous, point, last));
+                interrupt(curve);
+            }
+        }
+    }
+
     if (is_inside(curve, point))
         add_inside(curve, point);
 }

@@ -19,6 +19,7 @@ struct canvas {
     struct pango_font *font;
 };
 
+/* Takes bytes over that cairo writes. */
 static int append_bytes(void *user, const unsigned char *bytes, unsigned length)
 {
     struct str *text = user;
@@ -55,6 +56,7 @@ static void draw_line(
     library->cairo_stroke(canvas->cairo);
 }
 
+/* Fills a rectangle. */
 static void draw_box(
     struct canvas *canvas, const struct drawing_shape *shape, const struct drawing_point *points)
 {
@@ -83,28 +85,6 @@ static void draw_text(
     library->pango_cairo_show_layout(canvas->cairo, canvas->layout);
 }
 
-/* Draws all shapes in order. */
-static void draw_shapes(struct canvas *canvas, const struct drawing *drawing)
-{
-    static void (*const draw[])(
-        struct canvas *, const struct drawing_shape *, const struct drawing_point *) = {
-        [DRAWING_LINE] = draw_line,
-        [DRAWING_BOX] = draw_box,
-        [DRAWING_TEXT] = draw_text,
-    };
-    canvas->library.cairo_set_line_cap(canvas->cairo, CAIRO_LINE_CAP_ROUND);
-    canvas->library.cairo_set_line_join(canvas->cairo, CAIRO_LINE_JOIN_ROUND);
-    if (drawing->has_paper) {
-        set_colour(canvas, 0xffffff, 1);
-        canvas->library.cairo_paint(canvas->cairo);
-    }
-    for (size_t i = 0; i < drawing->count; i++) {
-        const struct drawing_shape *shape = &drawing->shapes[i];
-        set_colour(canvas, shape->style.colour, shape->style.opacity);
-        draw[shape->kind](canvas, shape, drawing->points + shape->first);
-    }
-}
-
 /* ---- Surfaces ---- */
 
 /* Makes an error of a status of cairo. */
@@ -128,7 +108,26 @@ static int draw(const struct cairo_library *library, struct cairo_surface *surfa
     canvas.layout = library->pango_cairo_create_layout(canvas.cairo);
     canvas.font = library->pango_font_description_from_string(DRAWING_FONTS);
     library->cairo_scale(canvas.cairo, scale, scale);
-    draw_shapes(&canvas, drawing);
+
+    /* Draw all shapes in order. */
+    static void (*const draw[])(
+        struct canvas *, const struct drawing_shape *, const struct drawing_point *) = {
+        [DRAWING_LINE] = draw_line,
+        [DRAWING_BOX] = draw_box,
+        [DRAWING_TEXT] = draw_text,
+    };
+    canvas.library.cairo_set_line_cap(canvas.cairo, CAIRO_LINE_CAP_ROUND);
+    canvas.library.cairo_set_line_join(canvas.cairo, CAIRO_LINE_JOIN_ROUND);
+    if (drawing->has_paper) {
+        set_colour(&canvas, 0xffffff, 1);
+        canvas.library.cairo_paint(canvas.cairo);
+    }
+    for (size_t i = 0; i < drawing->count; i++) {
+        const struct drawing_shape *shape = &drawing->shapes[i];
+        set_colour(&canvas, shape->style.colour, shape->style.opacity);
+        draw[shape->kind](&canvas, shape, drawing->points + shape->first);
+    }
+
     int status = library->cairo_status(canvas.cairo);
     library->pango_font_description_free(canvas.font);
     library->g_object_unref(canvas.layout);
@@ -161,20 +160,6 @@ static void append_number(struct str *bytes, uint32_t number)
         str_append_char(bytes, (char)(number >> shift & 0xff));
 }
 
-/* A chunk that says how large a dot is: without it programs take 72 to an inch. */
-static void append_resolution(struct str *bytes)
-{
-    append_number(bytes, 9);
-    size_t begin = bytes->length;
-    str_append_bytes(bytes, "pHYs", 4);
-    append_number(bytes, DOTS_PER_METRE);
-    append_number(bytes, DOTS_PER_METRE);
-    str_append_char(bytes, 1); /* the unit is the metre */
-    if (!bytes->failed)
-        append_number(bytes,
-            (uint32_t)crc32(0, (const Bytef *)bytes->data + begin, (uInt)(bytes->length - begin)));
-}
-
 int drawing_write_png(const struct drawing *drawing, struct str *bytes, struct gput_error *error)
 {
     struct cairo_library library;
@@ -189,7 +174,18 @@ int drawing_write_png(const struct drawing *drawing, struct str *bytes, struct g
     library.cairo_surface_destroy(surface);
     if (code == GPUT_OK && plain.length > PNG_HEAD_BYTES) {
         str_append_bytes(bytes, plain.data, PNG_HEAD_BYTES);
-        append_resolution(bytes);
+
+        /* Add a chunk with the size of a dot; without it programs assume 72 to an inch. */
+        append_number(bytes, 9);
+        size_t begin = bytes->length;
+        str_append_bytes(bytes, "pHYs", 4);
+        append_number(bytes, DOTS_PER_METRE);
+        append_number(bytes, DOTS_PER_METRE);
+        str_append_char(bytes, 1); /* the unit is the metre */
+        if (!bytes->failed)
+            append_number(bytes, (uint32_t)crc32(0, (const Bytef *)bytes->data + begin,
+                                     (uInt)(bytes->length - begin)));
+
         str_append_bytes(bytes, plain.data + PNG_HEAD_BYTES, plain.length - PNG_HEAD_BYTES);
     }
     return code;

@@ -8,6 +8,7 @@ static const struct drawing_format formats[] = {
     {GPUT_FORMAT_PNG, drawing_write_png},
 };
 
+/* Finds the row of a format; NULL: drawings have no such format. */
 static const struct drawing_format *find_format(enum gput_format format)
 {
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {

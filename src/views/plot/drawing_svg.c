@@ -18,6 +18,7 @@ static void append_number(struct str *text, double value)
     str_append_bytes(text, number, length);
 }
 
+/* Writes an attribute with a number. */
 static void append_attribute(struct str *text, const char *name, double value)
 {
     str_printf(text, " %s=\"", name);
@@ -48,24 +49,31 @@ static void end_shape(struct str *text, const char *name, const char *stands_for
     str_printf(text, "</title></%s>\n", name);
 }
 
-/* Appends the lengths of dashes. */
-static void append_dashes(struct str *text, enum drawing_dash dash)
+/* Writes a line as a path. */
+static void write_line(
+    struct str *text, const struct drawing_shape *shape, const struct drawing_point *points)
 {
+    const struct drawing_style *style = &shape->style;
+    str_printf(text, "<path fill=\"none\" stroke=\"#%06x\"", style->colour);
+    append_attribute(text, "stroke-width", style->width);
+    if (style->opacity < 1)
+        append_attribute(text, "stroke-opacity", style->opacity);
+
+    /* Append the lengths of dashes. */
     int count;
-    const double *lengths = drawing_dash_lengths(dash, &count);
+    const double *lengths = drawing_dash_lengths(style->dash, &count);
     for (int i = 0; i < count; i++) {
         str_append(text, i == 0 ? " stroke-dasharray=\"" : " ");
         append_number(text, lengths[i]);
     }
     str_append(text, count > 0 ? "\"" : "");
-}
 
-/* "M1 2L3 4 5 6M7 8h0": a point by itself is a dot, as lines have round ends. */
-static void append_path(struct str *text, const struct drawing_point *points, size_t count)
-{
+    str_append(text, " d=\"");
+
+    /* Write "M1 2L3 4 5 6M7 8h0". A point by itself becomes a dot, as lines have round ends. */
     bool is_down = false;
     size_t length = 0;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < shape->count; i++) {
         if (isnan(points[i].x) || isnan(points[i].y)) {
             str_append(text, length == 1 ? "h0" : "");
             is_down = false;
@@ -80,20 +88,7 @@ static void append_path(struct str *text, const struct drawing_point *points, si
         length++;
     }
     str_append(text, length == 1 ? "h0" : "");
-}
 
-/* Writes a line as a path. */
-static void write_line(
-    struct str *text, const struct drawing_shape *shape, const struct drawing_point *points)
-{
-    const struct drawing_style *style = &shape->style;
-    str_printf(text, "<path fill=\"none\" stroke=\"#%06x\"", style->colour);
-    append_attribute(text, "stroke-width", style->width);
-    if (style->opacity < 1)
-        append_attribute(text, "stroke-opacity", style->opacity);
-    append_dashes(text, style->dash);
-    str_append(text, " d=\"");
-    append_path(text, points, shape->count);
     str_append_char(text, '"');
     end_shape(text, "path", shape->text);
 }
@@ -126,25 +121,6 @@ static void write_text(
     str_append(text, "</text>\n");
 }
 
-/* Writes the size, the font and the title of the picture. */
-static void write_head(struct str *text, const struct drawing *drawing)
-{
-    str_append(text, "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" viewBox=\"0 0 ");
-    append_number(text, drawing->width);
-    str_append_char(text, ' ');
-    append_number(text, drawing->height);
-    str_append(text, "\" width=\"");
-    append_number(text, drawing->width);
-    str_append(text, "pt\" height=\"");
-    append_number(text, drawing->height);
-    str_append(text, "pt\" font-family=\"" DRAWING_FONTS
-                     "\" stroke-linecap=\"round\" stroke-linejoin=\"round\">\n<title>");
-    append_escaped(text, drawing->title);
-    str_append(text, "</title>\n");
-    if (drawing->has_paper)
-        str_append(text, "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n");
-}
-
 int drawing_write_svg(const struct drawing *drawing, struct str *bytes, struct gput_error *error)
 {
     static void (*const writers[])(
@@ -153,7 +129,23 @@ int drawing_write_svg(const struct drawing *drawing, struct str *bytes, struct g
         [DRAWING_BOX] = write_box,
         [DRAWING_TEXT] = write_text,
     };
-    write_head(bytes, drawing);
+
+    /* Write the size, the font and the title of the picture. */
+    str_append(bytes, "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" viewBox=\"0 0 ");
+    append_number(bytes, drawing->width);
+    str_append_char(bytes, ' ');
+    append_number(bytes, drawing->height);
+    str_append(bytes, "\" width=\"");
+    append_number(bytes, drawing->width);
+    str_append(bytes, "pt\" height=\"");
+    append_number(bytes, drawing->height);
+    str_append(bytes, "pt\" font-family=\"" DRAWING_FONTS
+                      "\" stroke-linecap=\"round\" stroke-linejoin=\"round\">\n<title>");
+    append_escaped(bytes, drawing->title);
+    str_append(bytes, "</title>\n");
+    if (drawing->has_paper)
+        str_append(bytes, "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n");
+
     for (size_t i = 0; i < drawing->count; i++) {
         const struct drawing_shape *shape = &drawing->shapes[i];
         writers[shape->kind](bytes, shape, drawing->points + shape->first);
