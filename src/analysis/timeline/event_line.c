@@ -51,38 +51,6 @@ static char *put_us(char *at, int64_t ns)
     return put_decimals(at, (unsigned)rest);
 }
 
-/* An id as a number, or in hex where readers that take numbers for floating point would mix it up
- * with others. */
-static char *put_id(char *at, const struct timeline_event *event)
-{
-    at = event->id_is_local ? PUT(at, ", \"id2\": {\"local\": ") : PUT(at, ", \"id\": ");
-    if (event->id_is_local || event->id >> 53 != 0)
-        at += sprintf(at, "\"0x%" PRIx64 "\"", event->id);
-    else
-        at = put_int(at, (int64_t)event->id);
-    if (event->id_is_local)
-        *at++ = '}';
-    return at;
-}
-
-/* Writes those members of an event that few have. */
-static char *put_options(char *at, const struct timeline_event *event)
-{
-    if (event->has_id)
-        at = put_id(at, event);
-    if (event->bind_point) {
-        at = PUT(at, ", \"bp\": \"");
-        *at++ = event->bind_point;
-        *at++ = '"';
-    }
-    if (event->scope) {
-        at = PUT(at, ", \"s\": \"");
-        *at++ = event->scope;
-        *at++ = '"';
-    }
-    return at;
-}
-
 /* For texts of events: both what is read and what is written may go 15 bytes beyond the end. */
 static char *put_text(char *at, const char *text, size_t length)
 {
@@ -127,21 +95,7 @@ static char *put_on_one_line(char *at, const char *text, size_t length)
     return at;
 }
 
-/* The rare way: every text checked to be UTF-8. `clean` holds the texts afterwards. */
-static void clean_texts(struct timeline_event *event, struct str *clean)
-{
-    size_t starts[TEXT_COUNT];
-    str_clear(clean);
-    for (int i = 0; i < TEXT_COUNT; i++) {
-        starts[i] = clean->length;
-        utf8_append(event->texts[i].text, event->texts[i].length, clean);
-        event->texts[i].length = clean->length - starts[i];
-    }
-    str_reserve(clean, JSON_PADDING);
-    for (int i = 0; i < TEXT_COUNT; i++)
-        event->texts[i].text = str_text(clean) + starts[i];
-}
-
+/* Writes two digits at `at`, and returns the place after them. */
 static char *put_two_digits(char *at, unsigned number)
 {
     at[0] = (char)('0' + number / 10);
@@ -171,8 +125,20 @@ static char *put_moment(char *at, int64_t ns, struct event_line_memory *last)
 void event_line_append(struct str *out, struct timeline_event *event, const char *heading,
     size_t heading_length, struct event_line_memory *memory)
 {
-    if ((event->name.flags | event->category.flags | event->args.flags) & JSON_NOT_ASCII)
-        clean_texts(event, &memory->clean);
+    if ((event->name.flags | event->category.flags | event->args.flags) & JSON_NOT_ASCII) {
+        /* Check that every text is UTF-8 if one is not ASCII. `clean` then holds the texts. */
+        size_t starts[TEXT_COUNT];
+        str_clear(&memory->clean);
+        for (int i = 0; i < TEXT_COUNT; i++) {
+            starts[i] = memory->clean.length;
+            utf8_append(event->texts[i].text, event->texts[i].length, &memory->clean);
+            event->texts[i].length = memory->clean.length - starts[i];
+        }
+        str_reserve(&memory->clean, JSON_PADDING);
+        for (int i = 0; i < TEXT_COUNT; i++)
+            event->texts[i].text = str_text(&memory->clean) + starts[i];
+    }
+
     out->failed |= memory->clean.failed;
     const struct json_text *name = &event->name, *category = &event->category;
     if (!str_reserve(out, name->length + category->length + event->args.length + LINE_OVERHEAD))
@@ -192,7 +158,31 @@ void event_line_append(struct str *out, struct timeline_event *event, const char
         at = PUT(at, ", \"dur\": ");
         at = put_us(at, event->duration_ns);
     }
-    at = put_options(at, event);
+
+    /* Write those members of an event that few have. */
+    if (event->has_id) {
+        /* Write the id as a number, or in hex where a reader with floating point would confuse it
+         * with others. */
+        at = event->id_is_local ? PUT(at, ", \"id2\": {\"local\": ") : PUT(at, ", \"id\": ");
+        if (event->id_is_local || event->id >> 53 != 0)
+            at += sprintf(at, "\"0x%" PRIx64 "\"", event->id);
+        else
+            at = put_int(at, (int64_t)event->id);
+        if (event->id_is_local)
+            *at++ = '}';
+    }
+
+    if (event->bind_point) {
+        at = PUT(at, ", \"bp\": \"");
+        *at++ = event->bind_point;
+        *at++ = '"';
+    }
+    if (event->scope) {
+        at = PUT(at, ", \"s\": \"");
+        *at++ = event->scope;
+        *at++ = '"';
+    }
+
     if (event->args.length > 0) {
         at = PUT(at, ", \"args\": ");
         at = put_on_one_line(at, event->args.text, event->args.length);

@@ -97,6 +97,7 @@ static bool radix_pass(
     return true;
 }
 
+/* Swaps the entries with the memory that they were sorted into. */
 static void swap_entries(struct event_sorter *sorter)
 {
     struct entry *entries = sorter->entries;
@@ -120,6 +121,7 @@ static int compare_equal_starts(const void *left, const void *right)
     return ORDER(order_of(a), order_of(b));
 }
 
+/* Returns whether an entry comes before another in the sorted order. */
 static bool entry_before(const struct entry *a, const struct entry *b)
 {
     if (a->start_ns != b->start_ns)
@@ -257,6 +259,7 @@ static void *add(struct event_sorter *sorter, struct entry entry, struct gput_er
     return place;
 }
 
+/* Returns whether a record cannot be added: it is too large, or the merge has begun. */
 static bool refuses(const struct event_sorter *sorter, size_t length, struct gput_error *error)
 {
     if (!sorter->taking && length <= MAX_RECORD)
@@ -291,21 +294,16 @@ static void free_memory(struct event_sorter *sorter)
     sorter->entries = sorter->scratch = NULL;
 }
 
-static int start_merging(struct event_sorter *sorter, const void **record, struct gput_error *error)
-{
-    TRY(spill(sorter, error));
-    free_memory(sorter);
-    return sorted_runs_first(sorter->runs, sorter->memory_bytes, record, error);
-}
-
 /* Takes the next record of all runs in the file. */
 static int next_merged(struct event_sorter *sorter, bool first, struct sorted_record *record,
     bool *there, struct gput_error *error)
 {
     const void *next;
-    if (first)
-        TRY(start_merging(sorter, &next, error));
-    else
+    if (first) {
+        TRY(spill(sorter, error));
+        free_memory(sorter);
+        TRY(sorted_runs_first(sorter->runs, sorter->memory_bytes, &next, error));
+    } else
         TRY(sorted_runs_next(sorter->runs, &next, error));
     *there = next != NULL;
     if (!next)

@@ -99,22 +99,7 @@ static void *write_on(void *user)
     return NULL;
 }
 
-/* Signals stay with the program's own threads, but for the one that a closed pipe sends to who
- * writes to it: that ends the program as ever. */
-static int start_thread(struct output_file *file, struct gput_error *error)
-{
-    sigset_t all_but_sigpipe, before;
-    if (file->has_thread)
-        return GPUT_OK;
-    sigfillset(&all_but_sigpipe);
-    sigdelset(&all_but_sigpipe, SIGPIPE);
-    pthread_sigmask(SIG_BLOCK, &all_but_sigpipe, &before);
-    int failure = pthread_create(&file->thread, NULL, write_on, file);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    file->has_thread = failure == 0;
-    return failure ? error_set_errno(error, failure, "Cannot start a thread to write") : GPUT_OK;
-}
-
+/* Returns the code of the writing thread, with its error. */
 static int how_it_went(const struct output_file *file, struct gput_error *error)
 {
     if (file->code != GPUT_OK && error)
@@ -125,7 +110,19 @@ static int how_it_went(const struct output_file *file, struct gput_error *error)
 /* Gives the thread a piece, for the buffer of the one that it has written. */
 static int hand_over(struct output_file *file, struct output_piece *piece, struct gput_error *error)
 {
-    TRY(start_thread(file, error));
+    /* Block signals in the new thread, except SIGPIPE: that one ends the program, as it would
+     * without the thread. */
+    sigset_t all_but_sigpipe, before;
+    if (!file->has_thread) {
+        sigfillset(&all_but_sigpipe);
+        sigdelset(&all_but_sigpipe, SIGPIPE);
+        pthread_sigmask(SIG_BLOCK, &all_but_sigpipe, &before);
+        int failure = pthread_create(&file->thread, NULL, write_on, file);
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+        file->has_thread = failure == 0;
+        TRY(failure ? error_set_errno(error, failure, "Cannot start a thread to write") : GPUT_OK);
+    }
+
     pthread_mutex_lock(&file->lock);
     while (file->is_full)
         pthread_cond_wait(&file->moved, &file->lock);
@@ -154,6 +151,7 @@ static void end_thread(struct output_file *file)
     file->has_thread = false;
 }
 
+/* Hands the filled buffer to the writing thread, and takes an empty one for it. */
 static int hand_over_buffer(struct output_file *file, struct gput_error *error)
 {
     struct output_piece piece = {.part.bytes = file->buffer};
@@ -208,6 +206,7 @@ static int write_rest(struct output_file *file, struct gput_error *error)
                : GPUT_OK;
 }
 
+/* Writes the end of a gzip file. */
 static int write_end(struct output_file *file, struct gput_error *error)
 {
     unsigned char end[GZIP_END_BYTES];

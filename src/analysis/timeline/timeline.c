@@ -62,6 +62,7 @@ static size_t id_size(const struct record_head *head)
     return head->has_id ? sizeof(uint64_t) : 0;
 }
 
+/* Reserves space for an event in the sorter. */
 static void *reserve_record(struct timeline *timeline, const struct timeline_event *event,
     size_t length, struct gput_error *error)
 {

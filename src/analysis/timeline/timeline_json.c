@@ -33,6 +33,7 @@ static void begin_metadata(struct str *out, bool *first, const char *what, int64
         str_append_int64(out, pid);
 }
 
+/* Writes an event that names a process or a thread. */
 static void append_metadata(struct str *out, bool *first, const char *what, int64_t pid,
     int64_t tid, const char *key, const char *text)
 {
@@ -65,26 +66,6 @@ static int64_t introduce_process(
     if (process->labels)
         append_metadata(out, first, "process_labels", pid, -1, "labels", process->labels);
     return pid;
-}
-
-/* At the first sight of a lane: its name. */
-static void introduce_lane(const struct timeline_thread *thread, struct timeline_lane *lane,
-    int64_t pid, struct str *out, bool *first)
-{
-    CLEANUP_STR struct str name = {0};
-    if (lane->written)
-        return;
-    lane->written = true;
-    if (thread->name)
-        str_append(&name, thread->name);
-    else
-        str_printf(&name, "thread %lld", (long long)thread->number);
-    if (lane != thread->lanes)
-        str_printf(&name, " (%d)", (int)(lane - thread->lanes) + 1);
-    append_metadata(out, first, "thread_name", pid, lane->tid, "name", str_text(&name));
-    out->failed |= name.failed;
-    lane->heading_length = (size_t)snprintf(lane->heading, sizeof lane->heading,
-        "\", \"pid\": %" PRId64 ", \"tid\": %" PRId64 ", \"ph\": \"", pid, lane->tid);
 }
 
 /* ---- events on their way through several threads ---- */
@@ -141,6 +122,7 @@ static int make_lines(struct line_job *job, struct source_texts *texts, struct g
     return job->out.failed ? error_memory(error) : GPUT_OK;
 }
 
+/* Makes the lines of a job in a worker thread, and packs them. */
 static void run_job(void *user, unsigned thread)
 {
     struct line_job *job = user;
@@ -192,7 +174,24 @@ static int plan_line(struct writing *writing, struct line_job *job,
     const struct timeline_thread *thread = tracks->threads + record->thread;
     str_clear(before);
     int64_t pid = introduce_process(tracks, thread->process, before, &writing->first);
-    introduce_lane(thread, lane, pid, before, &writing->first);
+
+    /* Name a lane when it is seen first. */
+    CLEANUP_STR struct str name = {0};
+    if (!lane->written) {
+        lane->written = true;
+        if (thread->name)
+            str_append(&name, thread->name);
+        else
+            str_printf(&name, "thread %lld", (long long)thread->number);
+        if (lane != thread->lanes)
+            str_printf(&name, " (%d)", (int)(lane - thread->lanes) + 1);
+        append_metadata(
+            before, &writing->first, "thread_name", pid, lane->tid, "name", str_text(&name));
+        before->failed |= name.failed;
+        lane->heading_length = (size_t)snprintf(lane->heading, sizeof lane->heading,
+            "\", \"pid\": %" PRId64 ", \"tid\": %" PRId64 ", \"ph\": \"", pid, lane->tid);
+    }
+
     job->lines[job->count++] = (struct planned_line){*record, before->length, lane->heading_length};
     job->text_length += record->text_length;
     append_padded(&job->bytes, record->bytes, record->length, record->length);
@@ -296,15 +295,6 @@ static int start_threads(struct writing *writing, struct gput_error *error)
     return ordered_jobs_create(writing->threads, 2, &class, &writing->jobs, error);
 }
 
-static void finish(struct writing *writing)
-{
-    ordered_jobs_destroy(writing->jobs);
-    for (unsigned i = 1; writing->texts && i < writing->threads; i++)
-        source_texts_destroy(writing->texts[i]);
-    free(writing->texts);
-    str_finish(&writing->before);
-}
-
 int timeline_write_json(struct timeline *timeline, const char *path, struct gput_error *error)
 {
     struct writing writing = {.timeline = timeline, .first = true};
@@ -312,7 +302,12 @@ int timeline_write_json(struct timeline *timeline, const char *path, struct gput
     int code = start_threads(&writing, error);
     if (code == GPUT_OK)
         code = write_all(&writing, error);
-    finish(&writing);
+    ordered_jobs_destroy(writing.jobs);
+    for (unsigned i = 1; writing.texts && i < writing.threads; i++)
+        source_texts_destroy(writing.texts[i]);
+    free(writing.texts);
+    str_finish(&writing.before);
+
     if (code == GPUT_OK)
         return output_file_commit(&writing.file, error);
     output_file_discard(&writing.file);

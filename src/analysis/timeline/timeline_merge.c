@@ -235,6 +235,7 @@ static bool is_by_step(const struct gput_timeline_options *options)
     return options->unit != GPUT_TIMELINE_TIME;
 }
 
+/* Fails because the start is after the end. */
 static int refuse_order(const struct gput_timeline_options *options, struct gput_error *error)
 {
     return error_set(error, GPUT_ERROR_INVALID,
@@ -306,56 +307,13 @@ static int find_steps(struct merge *merge, struct gput_error *error)
     return GPUT_OK;
 }
 
+/* Converts to nanoseconds; what would overflow becomes the nearest limit. */
 static int64_t ns_of_us(int64_t us)
 {
     int64_t ns;
     if (__builtin_mul_overflow(us, 1000, &ns))
         return us < 0 ? INT64_MIN : INT64_MAX;
     return ns;
-}
-
-/* Sets which steps or times are merged. */
-static int set_selection(struct merge *merge, struct gput_error *error)
-{
-    const struct gput_timeline_options *options = merge->options;
-    struct timeline *timeline = &merge->timeline;
-    merge->adding.choice = (struct trace_choice){.start_us = INT64_MIN,
-        .end_us = INT64_MAX,
-        .suffixes = options->suffixes,
-        .n_suffixes = options->n_suffixes};
-    listen(merge, 0, 0.5);
-    if (is_by_step(options) && (has_start(options) || has_end(options)))
-        TRY(find_steps(merge, error));
-    if (options->unit == GPUT_TIMELINE_TIME && has_start(options))
-        timeline->start_ns = ns_of_us(options->start);
-    if (options->unit == GPUT_TIMELINE_TIME && has_end(options))
-        timeline->end_ns = ns_of_us(options->end);
-    if (timeline->start_ns != INT64_MIN)
-        merge->adding.choice.start_us = timeline->start_ns / 1000;
-    if (timeline->end_ns != INT64_MAX)
-        merge->adding.choice.end_us = timeline->end_ns / 1000;
-    merge->adding.report.warn = options->warn;
-    merge->adding.low = (struct low_marks){options->low_dimension, options->low_threshold};
-    merge->adding.without_readings = options->without_readings;
-    return GPUT_OK;
-}
-
-/* Refuses options that contradict each other. */
-static int check_options(const struct gput_timeline_options *options, struct gput_error *error)
-{
-    if (options->n_inputs == 0)
-        return error_set(error, GPUT_ERROR_INVALID, "There is nothing to merge: name an input");
-    if (options->unit == GPUT_TIMELINE_TIME && has_start(options) && has_end(options) &&
-        options->start > options->end)
-        return refuse_order(options, error);
-    for (size_t i = 0; i < options->n_suffixes; i++) {
-        if (!text_is_among(options->suffixes[i], trace_suffixes, trace_suffix_count))
-            return nearest_refuse(
-                "horovod_timeline.json, model_timeline.json, pythontimeline.json, "
-                "smdataparallel_timeline.json, trace.json.gz",
-                options->suffixes[i], "suffix", error);
-    }
-    return GPUT_OK;
 }
 
 /* The folder that a path is in, or the path itself when it is a folder. */
@@ -391,40 +349,6 @@ static int find_folder(struct merge *merge, struct gput_error *error)
     return GPUT_OK;
 }
 
-/* "<end, us>_<node>_merged_timeline.json": the node when there is one only, else "all". */
-static void output_name(const struct merge *merge, char *path, size_t size)
-{
-    const struct gput_timeline_options *options = merge->options;
-    const struct names *sources = &merge->adding.sources;
-    const char *node = options->node         ? options->node
-                       : sources->count == 1 ? names_text(sources, 0)
-                                             : "all";
-    int64_t end_us = merge->timeline.end_ns == INT64_MAX ? merge->timeline.last_ns / 1000
-                                                         : merge->timeline.end_ns / 1000;
-    if (strrchr(node, '/'))
-        node = strrchr(node, '/') + 1;
-    if (options->output)
-        snprintf(path, size, "%s", options->output);
-    else
-        snprintf(path, size, "%.3800s/%" PRId64 "_%.200s" MERGED_SUFFIX, merge->folder, end_us,
-            node[0] ? node : "all");
-}
-
-/* Says why there is nothing to merge. */
-static int refuse_nothing(const struct merge *merge, struct gput_error *error)
-{
-    const char *const beginning = "There is nothing to merge: ";
-    uint64_t left_out = merge->timeline.left_out, unusable = merge->adding.report.unusable;
-    if (left_out > 0)
-        return error_set(error, GPUT_ERROR_NOT_FOUND,
-            "%sall %" PRIu64 " events are outside of the selection", beginning, left_out);
-    if (unusable > 0)
-        return error_set(error, GPUT_ERROR_NOT_FOUND,
-            "%s%" PRIu64 " event%s a time, a duration or %s other end", beginning, unusable,
-            unusable == 1 ? " lacks" : "s lack", unusable == 1 ? "its" : "their");
-    return error_set(error, GPUT_ERROR_NOT_FOUND, "%sno events were found", beginning);
-}
-
 /* Writes the timeline, and what was read and skipped. */
 static int write_merged(
     struct merge *merge, struct gput_timeline_result *result, struct gput_error *error)
@@ -441,9 +365,38 @@ static int write_merged(
         .unusable = report->unusable,
         .start_us = timeline->first_ns / 1000,
         .end_us = timeline->last_ns / 1000};
-    if (timeline->slices + timeline->counters + timeline->others == 0)
-        return refuse_nothing(merge, error);
-    output_name(merge, made.path, sizeof made.path);
+    if (timeline->slices + timeline->counters + timeline->others == 0) {
+        /* Say why there is nothing to merge. */
+        const char *const beginning = "There is nothing to merge: ";
+        uint64_t left_out = merge->timeline.left_out, unusable = merge->adding.report.unusable;
+        if (left_out > 0)
+            return error_set(error, GPUT_ERROR_NOT_FOUND,
+                "%sall %" PRIu64 " events are outside of the selection", beginning, left_out);
+        if (unusable > 0)
+            return error_set(error, GPUT_ERROR_NOT_FOUND,
+                "%s%" PRIu64 " event%s a time, a duration or %s other end", beginning, unusable,
+                unusable == 1 ? " lacks" : "s lack", unusable == 1 ? "its" : "their");
+        return error_set(error, GPUT_ERROR_NOT_FOUND, "%sno events were found", beginning);
+    }
+
+    /* Name the file "<end, us>_<node>_merged_timeline.json"; the node is "all" if there are
+     * several. */
+    size_t size = sizeof made.path;
+    const struct gput_timeline_options *options = merge->options;
+    const struct names *sources = &merge->adding.sources;
+    const char *node = options->node         ? options->node
+                       : sources->count == 1 ? names_text(sources, 0)
+                                             : "all";
+    int64_t end_us = merge->timeline.end_ns == INT64_MAX ? merge->timeline.last_ns / 1000
+                                                         : merge->timeline.end_ns / 1000;
+    if (strrchr(node, '/'))
+        node = strrchr(node, '/') + 1;
+    if (options->output)
+        snprintf(made.path, size, "%s", options->output);
+    else
+        snprintf(made.path, size, "%.3800s/%" PRId64 "_%.200s" MERGED_SUFFIX, merge->folder, end_us,
+            node[0] ? node : "all");
+
     TRY(check_output(merge, made.path, error));
     TRY(timeline_write_json(&merge->timeline, made.path, error));
     if (result)
@@ -475,7 +428,29 @@ static int merge_inputs(
     merge->clocks = calloc(merge->n_inputs + 1, sizeof *merge->clocks);
     if (!merge->clocks)
         return error_memory(error);
-    TRY(set_selection(merge, error));
+
+    /* Set which steps or times are merged. */
+    const struct gput_timeline_options *options = merge->options;
+    struct timeline *timeline = &merge->timeline;
+    merge->adding.choice = (struct trace_choice){.start_us = INT64_MIN,
+        .end_us = INT64_MAX,
+        .suffixes = options->suffixes,
+        .n_suffixes = options->n_suffixes};
+    listen(merge, 0, 0.5);
+    if (is_by_step(options) && (has_start(options) || has_end(options)))
+        TRY(find_steps(merge, error));
+    if (options->unit == GPUT_TIMELINE_TIME && has_start(options))
+        timeline->start_ns = ns_of_us(options->start);
+    if (options->unit == GPUT_TIMELINE_TIME && has_end(options))
+        timeline->end_ns = ns_of_us(options->end);
+    if (timeline->start_ns != INT64_MIN)
+        merge->adding.choice.start_us = timeline->start_ns / 1000;
+    if (timeline->end_ns != INT64_MAX)
+        merge->adding.choice.end_us = timeline->end_ns / 1000;
+    merge->adding.report.warn = options->warn;
+    merge->adding.low = (struct low_marks){options->low_dimension, options->low_threshold};
+    merge->adding.without_readings = options->without_readings;
+
     TRY(add_inputs(merge, error));
     trace_clocks_warn(merge->clocks, merge->n_inputs, &merge->adding.report);
     return write_merged(merge, result, error);
@@ -487,7 +462,21 @@ int gput_timeline_merge(const struct gput_timeline_options *given,
     struct gput_timeline_options options = usual;
     struct merge merge = {.options = &options};
     TRY(sized_read(&options, sizeof options, given, error));
-    TRY(check_options(&options, error));
+
+    /* Refuse options that contradict each other. */
+    if (options.n_inputs == 0)
+        return error_set(error, GPUT_ERROR_INVALID, "There is nothing to merge: name an input");
+    if (options.unit == GPUT_TIMELINE_TIME && has_start(&options) && has_end(&options) &&
+        options.start > options.end)
+        return refuse_order(&options, error);
+    for (size_t i = 0; i < options.n_suffixes; i++) {
+        if (!text_is_among(options.suffixes[i], trace_suffixes, trace_suffix_count))
+            return nearest_refuse(
+                "horovod_timeline.json, model_timeline.json, pythontimeline.json, "
+                "smdataparallel_timeline.json, trace.json.gz",
+                options.suffixes[i], "suffix", error);
+    }
+
     TRY(find_folder(&merge, error));
     size_t memory = options.memory_bytes ? options.memory_bytes : DEFAULT_MEMORY;
     int code = timeline_init(&merge.timeline, merge.folder, memory, error);

@@ -34,6 +34,7 @@ int timeline_readings_collect(struct timeline_readings *readings,
     return GPUT_OK;
 }
 
+/* Orders readings by time, then by label. */
 static int compare_times(const void *left, const void *right)
 {
     const struct timeline_reading *a = left, *b = right;
@@ -41,28 +42,7 @@ static int compare_times(const void *left, const void *right)
     return ORDER(a->label, b->label);
 }
 
-/* Adds a reading as a value of a counter. */
-static int add_counter(const struct timeline_readings *readings,
-    const struct timeline_reading *reading, uint32_t thread, struct timeline *timeline,
-    struct str *text, struct gput_error *error)
-{
-    const char *label = names_text(&readings->labels, reading->label);
-    str_clear(text);
-    json_write_string(label, strlen(label), text);
-    size_t name_length = text->length;
-    str_append(text, "{\"value\": ");
-    str_append_double(text, reading->value);
-    str_append_char(text, '}');
-    if (text->failed)
-        return error_memory(error);
-    struct timeline_event event = {.type = 'C',
-        .thread = thread,
-        .start_ns = reading->time_us * 1000,
-        .name = {text->data + 1, name_length - 2, 0},
-        .args = {text->data + name_length, text->length - name_length, 0}};
-    return timeline_add(timeline, &event, NULL, error);
-}
-
+/* Returns the distance between two times. */
 static int64_t distance(int64_t left, int64_t right)
 {
     return left < right ? right - left : left - right;
@@ -117,22 +97,6 @@ static int add_mark(const struct timeline_readings *readings, size_t at, uint32_
     return timeline_add(timeline, &event, NULL, error);
 }
 
-/* Adds all readings as counters, and a mark at each moment at which one is low. */
-static int add_all(const struct timeline_readings *readings, uint32_t thread,
-    struct timeline *timeline, struct str *text, struct gput_error *error)
-{
-    int64_t marked_us = INT64_MIN;
-    for (size_t i = 0; i < readings->count; i++) {
-        const struct timeline_reading *reading = readings->readings + i;
-        TRY(add_counter(readings, reading, thread, timeline, text, error));
-        if (!reading->low || reading->time_us == marked_us)
-            continue;
-        marked_us = reading->time_us;
-        TRY(add_mark(readings, i, thread, timeline, text, error));
-    }
-    return GPUT_OK;
-}
-
 int timeline_readings_add(
     struct timeline_readings *readings, struct timeline *timeline, struct gput_error *error)
 {
@@ -145,7 +109,35 @@ int timeline_readings_add(
     if (thread == TRACK_NONE || !timeline_thread_rename(&timeline->tracks, thread, "readings"))
         return error_memory(error);
     qsort(readings->readings, readings->count, sizeof *readings->readings, compare_times);
-    return add_all(readings, thread, timeline, &text, error);
+
+    /* Add all readings as counters, and a mark at each moment at which one is low. */
+    int64_t marked_us = INT64_MIN;
+    for (size_t i = 0; i < readings->count; i++) {
+        const struct timeline_reading *reading = readings->readings + i;
+
+        /* Add a reading as a value of a counter. */
+        const char *label = names_text(&readings->labels, reading->label);
+        str_clear(&text);
+        json_write_string(label, strlen(label), &text);
+        size_t name_length = text.length;
+        str_append(&text, "{\"value\": ");
+        str_append_double(&text, reading->value);
+        str_append_char(&text, '}');
+        if (text.failed)
+            return error_memory(error);
+        struct timeline_event event = {.type = 'C',
+            .thread = thread,
+            .start_ns = reading->time_us * 1000,
+            .name = {text.data + 1, name_length - 2, 0},
+            .args = {text.data + name_length, text.length - name_length, 0}};
+        TRY(timeline_add(timeline, &event, NULL, error));
+
+        if (!reading->low || reading->time_us == marked_us)
+            continue;
+        marked_us = reading->time_us;
+        TRY(add_mark(readings, i, thread, timeline, &text, error));
+    }
+    return GPUT_OK;
 }
 
 void timeline_readings_finish(struct timeline_readings *readings)

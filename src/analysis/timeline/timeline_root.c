@@ -24,18 +24,6 @@ struct adding {
     uint32_t text_file; /* source_texts_add() */
 };
 
-/* What is the same for all events of a file is found with its first. */
-static int begin_file(
-    struct adding *adding, const struct framework_event *event, struct gput_error *error)
-{
-    struct timeline_inputs *inputs = adding->inputs;
-    memset(adding->known, 0, sizeof adding->known);
-    adding->text_file = source_texts_add(inputs->timeline->texts,
-        event_stream_plain_fd(event->stream), event_stream_name(event->stream));
-    adding->source = names_add(&inputs->sources, event->node, strlen(event->node));
-    return adding->source == NAMES_NONE ? error_memory(error) : GPUT_OK;
-}
-
 /* Finds the track of an event of a framework. */
 static int resolve_thread(struct adding *adding, const struct framework_event *event,
     uint32_t *thread, struct gput_error *error)
@@ -50,21 +38,6 @@ static int resolve_thread(struct adding *adding, const struct framework_event *e
     if (!tracks->threads[*thread].name && event->node[0] != '\0' &&
         !timeline_thread_rename(tracks, *thread, event->node))
         return error_memory(error);
-    return GPUT_OK;
-}
-
-/* The thread of an event: nearly always one of the few that had events just now. The same phase of
- * a file is the same text. */
-static int find_thread(struct adding *adding, const struct framework_event *event, uint32_t *thread,
-    struct gput_error *error)
-{
-    size_t slot = ((uintptr_t)event->phase / 2 + (uint64_t)event->tid) % KNOWN_THREADS;
-    if (adding->known[slot].phase != event->phase || adding->known[slot].tid != event->tid) {
-        TRY(resolve_thread(adding, event, &adding->known[slot].thread, error));
-        adding->known[slot].phase = event->phase;
-        adding->known[slot].tid = event->tid;
-    }
-    *thread = adding->known[slot].thread;
     return GPUT_OK;
 }
 
@@ -105,9 +78,26 @@ static int add_event(void *user, const struct framework_event *event, struct gpu
         .start_ns = event->start_ns,
         .duration_ns = event->end_ns - event->start_ns,
         .is_pair = !event->written};
-    if (adding->source == NAMES_NONE)
-        TRY(begin_file(adding, event, error));
-    TRY(find_thread(adding, event, &slice.thread, error));
+    if (adding->source == NAMES_NONE) {
+        /* Look up with the first event what is the same for all events of a file. */
+        struct timeline_inputs *inputs = adding->inputs;
+        memset(adding->known, 0, sizeof adding->known);
+        adding->text_file = source_texts_add(inputs->timeline->texts,
+            event_stream_plain_fd(event->stream), event_stream_name(event->stream));
+        adding->source = names_add(&inputs->sources, event->node, strlen(event->node));
+        TRY(adding->source == NAMES_NONE ? error_memory(error) : GPUT_OK);
+    }
+
+    /* Find the track of the event. It is nearly always one of the few that were used last; the same
+     * phase of a file is the same text. */
+    size_t slot = ((uintptr_t)event->phase / 2 + (uint64_t)event->tid) % KNOWN_THREADS;
+    if (adding->known[slot].phase != event->phase || adding->known[slot].tid != event->tid) {
+        TRY(resolve_thread(adding, event, &adding->known[slot].thread, error));
+        adding->known[slot].phase = event->phase;
+        adding->known[slot].tid = event->tid;
+    }
+    slice.thread = adding->known[slot].thread;
+
     if (is_clean(event))
         return add_as_written(adding, event, &slice, error);
     str_clear(text);
@@ -146,18 +136,6 @@ static int add_file(struct adding *adding, const struct trace_file *file, struct
     }
 }
 
-/* Many machines have no GPU: only a metric that was asked for is missed. */
-static void warn_of_no_metric(struct adding *adding)
-{
-    const char *metric = adding->inputs->low.metric;
-    if (!metric || strcmp(metric, DEFAULT_LOW_METRIC) == 0 || adding->readings.has_metric ||
-        adding->readings.count == 0)
-        return;
-    struct str text = {0};
-    str_printf(&text, "There are no readings of %s, so no moment is marked as low", metric);
-    read_report_warn_text(&adding->inputs->report, &text);
-}
-
 /* Adds the files that were chosen. */
 static int add_chosen(struct adding *adding, const struct trace_root *root, const bool *chosen,
     struct gput_error *error)
@@ -169,7 +147,16 @@ static int add_chosen(struct adding *adding, const struct trace_root *root, cons
     for (size_t i = 0; i < root->count; i++)
         if (chosen[i] && trace_file_is_readable(root->files + i, &adding->inputs->report))
             TRY(add_file(adding, root->files + i, error));
-    warn_of_no_metric(adding);
+
+    /* Warn of missing readings only if the metric was asked for: many machines have no GPU. */
+    const char *metric = adding->inputs->low.metric;
+    if (metric && strcmp(metric, DEFAULT_LOW_METRIC) != 0 && !adding->readings.has_metric &&
+        adding->readings.count != 0) {
+        struct str text = {0};
+        str_printf(&text, "There are no readings of %s, so no moment is marked as low", metric);
+        read_report_warn_text(&adding->inputs->report, &text);
+    }
+
     return timeline_readings_add(&adding->readings, adding->inputs->timeline, error);
 }
 

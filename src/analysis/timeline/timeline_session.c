@@ -219,24 +219,7 @@ static int add_mark(
     return timeline_add(calling->inputs->timeline, &slice, NULL, error);
 }
 
-/* Threads are called as the program calls them. */
-static int name_threads(
-    struct calling *calling, const struct sub_tracking_labels *labels, struct gput_error *error)
-{
-    for (size_t i = 0; i < labels->count; i++) {
-        const struct sub_tracking_label *label = &labels->items[i];
-        struct sub_tracking_mark row = {
-            .process_id = label->process_id, .thread_id = label->thread_id};
-        uint32_t thread;
-        if (!label->thread_name)
-            continue;
-        TRY(find_thread(calling, &row, &thread, error));
-        if (!timeline_thread_rename(&calling->inputs->timeline->tracks, thread, label->thread_name))
-            return error_memory(error);
-    }
-    return GPUT_OK;
-}
-
+/* Frees the lanes of calls and their names. */
 static void calling_finish(struct calling *calling)
 {
     for (uint32_t i = 0; i < calling->lane_count; i++) {
@@ -273,7 +256,21 @@ static int add_sub_tracking(
         report, sub_tracking_reader_warning(reader), sub_tracking_reader_rows_skipped(reader));
     if (calling.starts > calling.calls)
         report->unusable += calling.starts - calling.calls;
-    return name_threads(&calling, sub_tracking_reader_labels(reader), error);
+
+    /* Give threads the names that the program gave them. */
+    const struct sub_tracking_labels *labels = sub_tracking_reader_labels(reader);
+    for (size_t i = 0; i < labels->count; i++) {
+        const struct sub_tracking_label *label = &labels->items[i];
+        struct sub_tracking_mark row = {
+            .process_id = label->process_id, .thread_id = label->thread_id};
+        uint32_t thread;
+        if (!label->thread_name)
+            continue;
+        TRY(find_thread(&calling, &row, &thread, error));
+        if (!timeline_thread_rename(&calling.inputs->timeline->tracks, thread, label->thread_name))
+            return error_memory(error);
+    }
+    return GPUT_OK;
 }
 
 bool timeline_is_session(const char *path)

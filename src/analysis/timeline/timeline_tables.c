@@ -41,6 +41,7 @@ static bool is_moment(double seconds)
 
 /* ---- Counters ---- */
 
+/* Adds the value of a counter to the track of samples. */
 static int add_counter(
     struct adding *adding, const char *name, double time, double value, struct gput_error *error)
 {
@@ -111,6 +112,7 @@ static bool name_rates(struct rates *rates, const struct gput_table *part, size_
     return true;
 }
 
+/* Adds the rates of totals that a part of a table holds. */
 static int add_rates(struct rates *rates, const struct gput_table *part, struct gput_error *error)
 {
     size_t time = table_cells_find(part, "timestamp");

@@ -146,7 +146,8 @@ static int resolve_thread(struct adding *adding, const struct trace_event *event
     return GPUT_OK;
 }
 
-/* The thread of an event: nearly always one of the few that had events just now. */
+/* Find the track of the event. It is nearly always one of the few that were used last; the same
+ * phase of a file is the same text. */
 static int find_thread(struct adding *adding, const struct trace_event *event, uint32_t *thread,
     struct gput_error *error)
 {
@@ -243,6 +244,7 @@ static char one_letter(const struct json_value *value)
     return value->kind == JSON_STRING && value->length == 1 ? *value->text : '\0';
 }
 
+/* Returns the text of a string as it stands in the file; all else is empty. */
 static struct json_text string_text(const struct json_value *value)
 {
     if (value->kind != JSON_STRING)
@@ -271,23 +273,6 @@ static bool copy_padded(struct json_text text, char **copy)
     return *copy || text.length == 0;
 }
 
-/* Notes the begin of a slice until its end comes. */
-static int add_begin(struct adding *adding, const struct trace_event *event, int64_t start_ns,
-    struct gput_error *error)
-{
-    struct json_text name = string_text(&event->name);
-    struct pending_event pending = {.pid = number_or_hash(&event->pid),
-        .tid = number_or_hash(&event->tid),
-        .start_ns = start_ns,
-        .name = strndup(name.text, name.length)};
-    bool whole = copy_padded(string_text(&event->category), &pending.category) &&
-                 copy_padded(args_text(&event->args, &adding->args), &pending.args) &&
-                 !adding->args.failed;
-    if (!whole)
-        pending_event_finish(&pending); /* one without a name is not taken */
-    return pending_events_push(&adding->pending, &pending) ? GPUT_OK : error_memory(error);
-}
-
 /* Whether an object has a member of that name. */
 static bool has_key(const struct json_value *object, const struct json_value *wanted)
 {
@@ -300,6 +285,7 @@ static bool has_key(const struct json_value *object, const struct json_value *wa
     return false;
 }
 
+/* Appends a member of an object, which the first one opens. */
 static void append_member(
     struct str *text, const struct json_value *key, const struct json_value *value)
 {
@@ -352,26 +338,6 @@ static int end_slice(struct adding *adding, const struct trace_event *event,
     if (adding->args.failed)
         return error_memory(error);
     return timeline_add(adding->inputs->timeline, &slice, NULL, error);
-}
-
-/* Finds the begin that an end is of. */
-static int add_end(struct adding *adding, const struct trace_event *event, int64_t end_ns,
-    struct gput_error *error)
-{
-    struct pending_event pending;
-    struct json_text name = string_text(&event->name);
-    str_clear(&adding->name);
-    str_append_bytes(&adding->name, name.text, name.length);
-    if (adding->name.failed)
-        return error_memory(error);
-    if (!pending_events_pop(&adding->pending, number_or_hash(&event->pid),
-            number_or_hash(&event->tid), str_text(&adding->name), &pending)) {
-        adding->inputs->report.unusable++;
-        return GPUT_OK;
-    }
-    int code = end_slice(adding, event, &pending, end_ns, error);
-    pending_event_finish(&pending);
-    return code;
 }
 
 /* Slices, instants, counters, flows, objects and all else go over as they are. */
@@ -459,25 +425,43 @@ static int add_event(
         return GPUT_OK;
     }
     adding->cut += has_more_members(event);
-    if (event->type == 'B')
-        return add_begin(adding, event, start_ns, error);
-    if (event->type == 'E')
-        return add_end(adding, event, start_ns, error);
+    if (event->type == 'B') {
+        /* Note the begin of a slice until its end comes. */
+        struct json_text name = string_text(&event->name);
+        struct pending_event pending = {.pid = number_or_hash(&event->pid),
+            .tid = number_or_hash(&event->tid),
+            .start_ns = start_ns,
+            .name = strndup(name.text, name.length)};
+        bool whole = copy_padded(string_text(&event->category), &pending.category) &&
+                     copy_padded(args_text(&event->args, &adding->args), &pending.args) &&
+                     !adding->args.failed;
+        if (!whole)
+            pending_event_finish(&pending); /* one without a name is not taken */
+        return pending_events_push(&adding->pending, &pending) ? GPUT_OK : error_memory(error);
+    }
+
+    if (event->type == 'E') {
+        /* Find the begin that an end is of. */
+        struct pending_event pending;
+        struct json_text name = string_text(&event->name);
+        str_clear(&adding->name);
+        str_append_bytes(&adding->name, name.text, name.length);
+        if (adding->name.failed)
+            return error_memory(error);
+        if (!pending_events_pop(&adding->pending, number_or_hash(&event->pid),
+                number_or_hash(&event->tid), str_text(&adding->name), &pending)) {
+            adding->inputs->report.unusable++;
+            return GPUT_OK;
+        }
+        int code = end_slice(adding, event, &pending, start_ns, error);
+        pending_event_finish(&pending);
+        return code;
+    }
+
     if (event->type && strchr(plain_types, event->type))
         return add_plain(adding, event, start_ns, error);
     adding->inputs->report.unusable++;
     return GPUT_OK;
-}
-
-/* Once the header was read: what the processes of this file are called. */
-static void set_label(struct adding *adding, const char *path)
-{
-    if (adding->inputs->trace_files <= 1)
-        return;
-    if (adding->header->rank >= 0)
-        snprintf(adding->label, sizeof adding->label, "rank %" PRId64, adding->header->rank);
-    else
-        snprintf(adding->label, sizeof adding->label, "%.60s", file_base_name(path));
 }
 
 /* What was left out of the file is said, and counted where results have it. */
@@ -531,7 +515,15 @@ static int add_events(struct adding *adding, const char *path, struct gput_error
     adding->base_ns = adding->header->base_time_ns;
     if (there && adding->base_ns == 0 && adding->header->is_object)
         TRY(base_time_find(path, &adding->base_ns, error));
-    set_label(adding, path);
+
+    /* Label the processes of this file by its rank, or by its name where the header has no rank. */
+    if (adding->inputs->trace_files > 1) {
+        if (adding->header->rank >= 0)
+            snprintf(adding->label, sizeof adding->label, "rank %" PRId64, adding->header->rank);
+        else
+            snprintf(adding->label, sizeof adding->label, "%.60s", file_base_name(path));
+    }
+
     while (there) {
         TRY(add_event(adding, &event, error));
         event_stream_report_progress(stream, &adding->inputs->report);

@@ -228,6 +228,7 @@ struct timeline_lane *timeline_first_lane(struct timeline_tracks *tracks, uint32
     return known->lane_count > 0 ? known->lanes : add_lane(tracks, known);
 }
 
+/* Opens a slice on a lane. False: out of memory. */
 static bool push_end(struct timeline_lane *lane, int64_t end_ns)
 {
     if (!ARRAY_RESERVE(lane->ends_ns, lane->open, lane->capacity))

@@ -4,6 +4,7 @@
  */
 #include "analysis/timeline/timeline_inputs.h"
 
+/* Fails because this build cannot read training profiles. */
 static int refuse(const char *path, struct gput_error *error)
 {
     return error_set(error, GPUT_ERROR_INVALID,
