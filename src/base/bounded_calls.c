@@ -32,6 +32,7 @@ struct bounded_calls {
     int64_t cpu_ns;
 };
 
+/* Frees the calls when the last thread is done. */
 static void free_calls(struct bounded_calls *calls)
 {
     pthread_cond_destroy(&calls->done);
@@ -80,6 +81,7 @@ static void remove_worker(struct worker *worker)
     free(worker);
 }
 
+/* Runs one call after another in a thread of its own. */
 static void *work(void *user)
 {
     struct worker *worker = user;
@@ -132,21 +134,6 @@ static bool is_refused(const struct bounded_calls *calls, long subject)
     return calls->n_stuck >= BOUNDED_CALLS_MAX_STUCK;
 }
 
-/* Waits until the call has returned; false: it takes too long. The lock is held. */
-static bool await_return(
-    struct bounded_calls *calls, const struct worker *worker, const struct bounded_call *call)
-{
-    int64_t step_ns = STEP_NS >> calls->n_stuck;
-    if (step_ns < SHORTEST_STEP_NS)
-        step_ns = SHORTEST_STEP_NS;
-    for (int step = 0; worker->call == call && step < STEPS;) {
-        struct timespec until = clock_timespec_of_ns(clock_monotonic_ns() + step_ns);
-        if (pthread_cond_timedwait(&calls->done, &calls->lock, &until) != 0)
-            step++;
-    }
-    return worker->call != call;
-}
-
 bool bounded_calls_make(struct bounded_calls *calls, long subject, struct bounded_call *call)
 {
     if (!calls) {
@@ -160,7 +147,18 @@ bool bounded_calls_make(struct bounded_calls *calls, long subject, struct bounde
         worker->subject = subject;
         worker->call = call;
         pthread_cond_signal(&worker->wake);
-        has_returned = await_return(calls, worker, call);
+
+        /* Wait until the call has returned; false: it takes too long. The lock is held. */
+        int64_t step_ns = STEP_NS >> calls->n_stuck;
+        if (step_ns < SHORTEST_STEP_NS)
+            step_ns = SHORTEST_STEP_NS;
+        for (int step = 0; worker->call == call && step < STEPS;) {
+            struct timespec until = clock_timespec_of_ns(clock_monotonic_ns() + step_ns);
+            if (pthread_cond_timedwait(&calls->done, &calls->lock, &until) != 0)
+                step++;
+        }
+        has_returned = worker->call != call;
+
         worker->is_stuck |= !has_returned;
         calls->n_stuck += !has_returned;
     }

@@ -20,6 +20,7 @@ int64_t clock_ns_of_seconds(double seconds)
     return is_less ? (int64_t)(seconds * (double)NS_PER_SECOND + 0.5) : MAX_SECONDS * NS_PER_SECOND;
 }
 
+/* Reads a clock of the kernel. */
 static int64_t read_ns(clockid_t clock)
 {
     struct timespec now = {0};

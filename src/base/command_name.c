@@ -108,6 +108,7 @@ static const char *next_of_list(const char *list, size_t *length)
     return *length ? list : NULL;
 }
 
+/* Returns whether a word is in a list; an item that ends in "*" matches any word that begins so. */
 static bool list_has(const char *list, const char *word)
 {
     size_t length;
@@ -147,22 +148,6 @@ static const struct interpreter *find(
     return NULL;
 }
 
-/* Whether `word` is options of one letter that are joined, as -eu. *takes_next: the last of them
- * has the next word as its value, as -euo pipefail. */
-static bool are_letters(const struct interpreter *interpreter, const char *word, bool *takes_next)
-{
-    *takes_next = false;
-    if (word[0] != '-' || !word[1] || !interpreter->letters)
-        return false;
-    size_t known = strspn(word + 1, interpreter->letters) + 1;
-    if (word[known] && !word[known + 1]) {
-        const char last[] = {'-', word[known], '\0'};
-        *takes_next = list_has(interpreter->values, last);
-        known += *takes_next;
-    }
-    return !word[known];
-}
-
 /* Options whose value is run in place of a script: the words after them are its arguments. */
 static const char says_what_runs[] = "--eval=* --print=* --run=* --file=* --module=* --code=* "
                                      "--execute=* --command=* --expression=* --check=* --test=*";
@@ -176,7 +161,19 @@ static bool is_skipped(const struct interpreter *interpreter, const char *word, 
         return true;
     if (text_begins_with(word, "--") && strchr(word, '='))
         return !list_has(says_what_runs, word);
-    return are_letters(interpreter, word, takes_next);
+
+    /* Whether `word` is options of one letter that are joined, as -eu. *takes_next: the last of
+     * them has the next word as its value, as -euo pipefail. */
+    *takes_next = false;
+    if (word[0] != '-' || !word[1] || !interpreter->letters)
+        return false;
+    size_t known = strspn(word + 1, interpreter->letters) + 1;
+    if (word[known] && !word[known + 1]) {
+        const char last[] = {'-', word[known], '\0'};
+        *takes_next = list_has(interpreter->values, last);
+        known += *takes_next;
+    }
+    return !word[known];
 }
 
 /* Returns the first word that is no option, or no known one. */
@@ -189,25 +186,6 @@ static const char *const *skip_options(
             at++;
     }
     return at;
-}
-
-/* Returns the command that wrappers run, without their options and the variables that env sets; the
- * wrapper's own where it is not clear what that is. */
-static const char *const *skip_wrappers(const char *const *argv)
-{
-    const struct interpreter *wrapper;
-    while ((wrapper = find(wrappers, sizeof wrappers / sizeof *wrappers, argv[0]))) {
-        bool is_env = strcmp(wrapper->names, "env") == 0;
-        const char *const *at = skip_options(wrapper, argv + 1);
-        if (*at && strcmp(*at, "--") == 0)
-            at++;
-        while (*at && is_env && strchr(*at, '='))
-            at++;
-        if (!*at || !at[0][0] || at[0][0] == '-')
-            break;
-        argv = at;
-    }
-    return argv;
 }
 
 /* Adds what the interpreter runs: a script, or an option and its value, as -m pytest. Returns how
@@ -237,7 +215,21 @@ size_t command_name_of(const char *const *argv, const char *words[COMMAND_NAME_W
 {
     size_t count = 0;
     if (argv && argv[0]) {
-        argv = skip_wrappers(argv);
+        /* Return the command that wrappers run, without their options and the variables that env
+         * sets; the wrapper's own where it is not clear what that is. */
+        const struct interpreter *wrapper;
+        while ((wrapper = find(wrappers, sizeof wrappers / sizeof *wrappers, argv[0]))) {
+            bool is_env = strcmp(wrapper->names, "env") == 0;
+            const char *const *at = skip_options(wrapper, argv + 1);
+            if (*at && strcmp(*at, "--") == 0)
+                at++;
+            while (*at && is_env && strchr(*at, '='))
+                at++;
+            if (!*at || !at[0][0] || at[0][0] == '-')
+                break;
+            argv = at;
+        }
+
         const struct interpreter *interpreter =
             find(interpreters, sizeof interpreters / sizeof *interpreters, argv[0]);
         words[0] = argv[0];

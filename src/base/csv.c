@@ -105,6 +105,7 @@ int csv_reader_move(
     return GPUT_OK;
 }
 
+/* Moves the unread bytes to the front, and enlarges a full buffer. False: out of memory. */
 static bool reserve_space(struct csv_reader *reader)
 {
     if (reader->start > 0) {
@@ -121,30 +122,7 @@ static bool reserve_space(struct csv_reader *reader)
     return true;
 }
 
-/* Reads more after what is in the buffer, which may move to its front. */
-static int read_more(struct csv_reader *reader, struct gput_error *error)
-{
-    if (reader->fill - reader->start > CSV_RECORD_MAX)
-        return error_set(error, GPUT_ERROR_FORMAT,
-            "%s is not a CSV file: line %llu is longer than %u MB", reader->path,
-            (unsigned long long)reader->line, CSV_RECORD_MAX >> 20);
-    if (!reserve_space(reader))
-        return error_memory(error);
-    ssize_t got;
-    do
-        got = read(reader->fd, reader->buffer + reader->fill, reader->capacity - reader->fill);
-    while (got < 0 && errno == EINTR);
-    if (got < 0)
-        return error_set_errno(error, errno, "Cannot read %s", reader->path);
-
-    bool first = reader->skipped == 0 && reader->fill == 0;
-    reader->fill += (size_t)got;
-    reader->at_end = got == 0;
-    if (first && got >= 3 && memcmp(reader->buffer, "\xef\xbb\xbf", 3) == 0)
-        reader->start = 3;
-    return GPUT_OK;
-}
-
+/* Returns where a byte leads: into quotes, out of them or to the next cell. */
 static enum place place_after(enum place place, char byte)
 {
     if (place == QUOTED)
@@ -192,7 +170,27 @@ static int next_record(
         scanned = reader->fill - reader->start;
         if (reader->at_end)
             break;
-        TRY(read_more(reader, error));
+
+        /* Read more after what is in the buffer, which may move to its front. */
+        if (reader->fill - reader->start > CSV_RECORD_MAX)
+            return error_set(error, GPUT_ERROR_FORMAT,
+                "%s is not a CSV file: line %llu is longer than %u MB", reader->path,
+                (unsigned long long)reader->line, CSV_RECORD_MAX >> 20);
+        if (!reserve_space(reader))
+            return error_memory(error);
+        ssize_t got;
+        do
+            got = read(reader->fd, reader->buffer + reader->fill, reader->capacity - reader->fill);
+        while (got < 0 && errno == EINTR);
+        if (got < 0)
+            return error_set_errno(error, errno, "Cannot read %s", reader->path);
+
+        bool first = reader->skipped == 0 && reader->fill == 0;
+        reader->fill += (size_t)got;
+        reader->at_end = got == 0;
+        if (first && got >= 3 && memcmp(reader->buffer, "\xef\xbb\xbf", 3) == 0)
+            reader->start = 3;
+
         if (reader->start > 0) /* a byte order mark was skipped; nothing was scanned yet */
             scanned = 0;
     }

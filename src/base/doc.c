@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Makes a document of a kind, with a copy of its key. */
 static struct doc *create(enum doc_kind kind, const char *key)
 {
     size_t key_size = key ? strlen(key) + 1 : 0;
@@ -39,6 +40,7 @@ void doc_destroy(struct doc *doc)
     free(doc);
 }
 
+/* Adds a child at the end. NULL and `failed` mean out of memory. */
 static struct doc *add(struct doc *parent, const char *key, enum doc_kind kind)
 {
     if (!parent)

@@ -76,6 +76,7 @@ static void describe(int errno_value, char *text, size_t size)
         text_fit(text, size, "%s", strerror(errno_value));
 }
 
+/* Sets the message, followed by the reason of the kernel in words. */
 static void set_errno(struct gput_error *error, enum gput_code code, int errno_value,
     const char *format, va_list arguments)
 {

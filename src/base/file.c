@@ -14,6 +14,7 @@
 
 #define RETRY_NS 100000000
 
+/* Fails because a file is longer than it may be. */
 static int too_long(const char *name, size_t max_bytes, struct gput_error *error)
 {
     return error_set(error, GPUT_ERROR_INVALID,
@@ -21,6 +22,7 @@ static int too_long(const char *name, size_t max_bytes, struct gput_error *error
         max_bytes >> (max_bytes >> 20 ? 20 : 10), max_bytes >> 20 ? "MB" : "kB");
 }
 
+/* Reads a descriptor to its end, up to a maximum. */
 static int read_to_end(
     int fd, const char *name, size_t max_bytes, struct str *content, struct gput_error *error)
 {
@@ -210,6 +212,7 @@ void file_pause_before_retry(void)
     nanosleep(&pause, NULL);
 }
 
+/* Overwrites the start of a file whose blocks are allocated. False: it could not. */
 static bool write_all_at_start(int fd, const char *bytes, size_t length)
 {
     struct stat info;

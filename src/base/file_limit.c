@@ -17,6 +17,7 @@ static int read_rlimit(struct rlimit *limit)
 #endif
 }
 
+/* Reads the limit of the size of files. */
 static struct file_limit read_limit(void)
 {
     struct rlimit limit;
@@ -24,6 +25,7 @@ static struct file_limit read_limit(void)
     return (struct file_limit){.held = held, .bytes = held ? limit.rlim_cur : 0};
 }
 
+/* Returns the set that holds SIGXFSZ alone. */
 static sigset_t the_signal(void)
 {
     sigset_t set;

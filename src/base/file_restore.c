@@ -36,6 +36,7 @@ enum file_fate file_fate(int fd, const char *path, char **now)
     return *now ? FILE_MOVED : FILE_IN_PLACE;
 }
 
+/* Makes the folders that a path is in. */
 static void make_folders(char *path)
 {
     for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -64,6 +65,7 @@ int file_restore_name(const char *path, char **name, struct gput_error *error)
     return *name ? GPUT_OK : error_memory(error);
 }
 
+/* Copies the content of one file to another. */
 static int copy_content(int from, int to, const char *name, struct gput_error *error)
 {
     char bytes[8192];

@@ -85,6 +85,7 @@ static int read_link(const char *path, const char *at, char *link, size_t size, 
     return code;
 }
 
+/* Follows symbolic links to the file that would be written. */
 static int follow_links(const char *path, struct target *target, struct gput_error *error)
 {
     char link[4096];

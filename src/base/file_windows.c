@@ -30,6 +30,7 @@ struct file_windows {
     bool is_used;            /* it was given */
 };
 
+/* Reads up to `wanted` bytes at a place, fewer only at the end or on an error. */
 static size_t read_at(int fd, char *buffer, size_t wanted, uint64_t at)
 {
     size_t length = 0;
@@ -44,9 +45,14 @@ static size_t read_at(int fd, char *buffer, size_t wanted, uint64_t at)
     return length;
 }
 
-/* An error of reading is left to the reader in order. */
-static void read_text(struct window_job *job)
+/* Reads and scans one window in a worker thread. */
+static void run(void *user, unsigned thread)
 {
+    struct window_job *job = user;
+    (void)thread;
+    job->window->first = NULL;
+
+    /* Leave an error of reading to the thread that reads in order. */
     struct file_window *window = job->window;
     unsigned before = window->at > 0;
     char *text = job->buffer + 1;
@@ -57,18 +63,12 @@ static void read_text(struct window_job *job)
     window->text = text;
     window->end = text + length;
     window->limit = length < WINDOW_SIZE ? window->end : text + WINDOW_SIZE;
-}
 
-static void run(void *user, unsigned thread)
-{
-    struct window_job *job = user;
-    (void)thread;
-    job->window->first = NULL;
-    read_text(job);
     if (job->window->text < job->window->end)
         job->windows->class->scan(job->window);
 }
 
+/* Frees a window and its buffer. */
 static void finish(void *user)
 {
     struct window_job *job = user;
@@ -78,6 +78,7 @@ static void finish(void *user)
     free(job->buffer);
 }
 
+/* Makes the jobs that read windows ahead. */
 static int make(
     int fd, uint64_t size, unsigned cores, struct file_windows *windows, struct gput_error *error)
 {

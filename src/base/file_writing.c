@@ -18,18 +18,6 @@
 /* The interval of retries to open a pipe without a reader. */
 #define READER_POLL_MS 50
 
-/* Opens an unnamed file (O_TMPFILE) in the folder of `path`; -1 where the file system does not
- * support it, or /proc, through which it is linked, is missing. */
-static int open_unnamed(const char *path)
-{
-    char *folder = file_target_folder(path);
-    int fd = -1;
-    if (folder && access("/proc/self/fd", X_OK) == 0)
-        fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
-    free(folder);
-    return fd;
-}
-
 /* Temporary files are private; a finished file gets the mode that open() would have given it. */
 static void set_default_mode(int fd, const struct stat *old)
 {
@@ -38,6 +26,7 @@ static void set_default_mode(int fd, const struct stat *old)
     fchmod(fd, old ? old->st_mode & 07777 : 0666 & ~mask);
 }
 
+/* Opens the temporary file, unnamed where the file system can do that. */
 static int open_temporary(struct file_writing *writing, struct gput_error *error)
 {
     struct stat old;
@@ -47,7 +36,16 @@ static int open_temporary(struct file_writing *writing, struct gput_error *error
     writing->temporary_path = str_steal(&temporary_path);
     if (!writing->temporary_path)
         return error_memory(error);
-    writing->fd = open_unnamed(writing->target);
+
+    /* Open an unnamed file (O_TMPFILE) in the folder of `path`; -1 where the file system does not
+     * support it, or /proc, through which it is linked, is missing. */
+    char *folder = file_target_folder(writing->target);
+    int fd = -1;
+    if (folder && access("/proc/self/fd", X_OK) == 0)
+        fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+    free(folder);
+    writing->fd = fd;
+
     writing->unnamed = writing->fd >= 0;
     if (!writing->unnamed)
         writing->fd = mkostemp(writing->temporary_path, O_CLOEXEC);
@@ -174,6 +172,7 @@ struct sync {
     bool is_done, is_left;
 };
 
+/* Frees a sync; whoever finishes last, caller or thread, calls it. */
 static void free_sync(struct sync *sync)
 {
     pthread_cond_destroy(&sync->done);
@@ -182,6 +181,7 @@ static void free_sync(struct sync *sync)
     free(sync);
 }
 
+/* Flushes a file in a thread of its own, as fsync() may hang. */
 static void *run_sync(void *user)
 {
     struct sync *sync = user;
@@ -274,6 +274,7 @@ void file_writing_discard(struct file_writing *writing)
     *writing = (struct file_writing){.fd = -1};
 }
 
+/* Writes a whole file, and replaces the target by it. */
 static int write_once(
     const char *path, const void *bytes, size_t length, int stop_fd, struct gput_error *error)
 {

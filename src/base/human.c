@@ -16,17 +16,7 @@ static int significant_decimals(double value)
     return size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2;
 }
 
-/* "1.90" is "1.9", "4.00" is "4". */
-static void cut_zeros(char *number)
-{
-    char *point = strchr(number, '.');
-    size_t length = strlen(number);
-    while (point && number[length - 1] == '0')
-        number[--length] = '\0';
-    if (point && number[length - 1] == '.')
-        number[length - 1] = '\0';
-}
-
+/* Writes a value with the prefix that leaves one to three digits before its point. */
 static const char *scaled(
     double value, int smallest_prefix, const char *unit, bool is_of_column, char *text)
 {
@@ -47,8 +37,16 @@ static const char *scaled(
     char number[HUMAN_SIZE];
     text_fit(number, sizeof number, "%.*f", significant_decimals(value), value);
     bool is_whole = smallest_prefix == 0 && prefix == 0; /* there is no half byte */
-    if (!is_of_column || is_whole || value == 0)
-        cut_zeros(number);
+    if (!is_of_column || is_whole || value == 0) {
+        /* Drop trailing zeros: "1.90" becomes "1.9", "4.00" becomes "4". */
+        char *point = strchr(number, '.');
+        size_t length = strlen(number);
+        while (point && number[length - 1] == '0')
+            number[--length] = '\0';
+        if (point && number[length - 1] == '.')
+            number[length - 1] = '\0';
+    }
+
     prefix += N_FRACTIONS;
     const char *gap = *prefixes[prefix] || *unit ? " " : "";
     text_fit(text, HUMAN_SIZE, "%.20s%s%s%s", number, gap, prefixes[prefix], unit);
@@ -137,6 +135,7 @@ const char *human_percent(double percent, char *text)
     return text;
 }
 
+/* Writes a time as seconds, or as the two largest of minutes, hours and days. */
 static const char *duration(double seconds, bool is_of_column, char *text)
 {
     if (!isfinite(seconds) || fabs(seconds) < 59.95)

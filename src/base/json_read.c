@@ -18,40 +18,6 @@ static bool is_digit(char byte)
     return byte >= '0' && byte <= '9';
 }
 
-/* Copies the text and writes ".0" after whole numbers that do not fit an int64_t. */
-static void mark_large_integers(const char *text, size_t length, struct str *marked)
-{
-    const char *end = text + length;
-    bool in_string = false;
-    for (const char *at = text; at < end;) {
-        const char *start = at++;
-        if (in_string) {
-            if (*start == '\\' && at < end)
-                at++;
-            in_string = *start != '"';
-        } else if (*start == '"') {
-            in_string = true;
-        } else if (*start == '-' || is_digit(*start)) {
-            while (at < end && is_digit(*at))
-                at++;
-            int64_t value;
-            bool whole = at == end || (*at != '.' && *at != 'e' && *at != 'E');
-            bool has_digits = is_digit(at[-1]);
-            str_append_bytes(marked, start, (size_t)(at - start));
-            if (whole && has_digits && !number_parse_int64(start, at, &value))
-                str_append(marked, ".0");
-            else if (!whole) { /* the text after it is not parsed */
-                const char *rest = at;
-                while (at < end && (is_digit(*at) || strchr(".eE+-", *at)))
-                    at++;
-                str_append_bytes(marked, rest, (size_t)(at - rest));
-            }
-            continue;
-        }
-        str_append_bytes(marked, start, (size_t)(at - start));
-    }
-}
-
 /* A text that jansson asks for piece by piece. */
 struct pieces {
     const char *at, *end;
@@ -78,6 +44,7 @@ static size_t next_piece(void *buffer, size_t size, void *user)
     return length;
 }
 
+/* Parses a text with jansson. */
 static json_t *load_text(
     const char *text, size_t length, json_error_t *failure, bool *out_of_memory)
 {
@@ -92,13 +59,45 @@ static json_t *load_text(
     return NULL;
 }
 
+/* Parses a text; a second attempt allows whole numbers that do not fit 64 bits. */
 static json_t *load(const char *text, size_t length, json_error_t *failure, bool *out_of_memory)
 {
     json_t *json = load_text(text, length, failure, out_of_memory);
     if (json || *out_of_memory || json_error_code(failure) != json_error_numeric_overflow)
         return json;
     struct str marked = {0};
-    mark_large_integers(text, length, &marked);
+
+    /* Copy the text and write ".0" after whole numbers that do not fit an int64_t. */
+    const char *end = text + length;
+    bool in_string = false;
+    for (const char *at = text; at < end;) {
+        const char *start = at++;
+        if (in_string) {
+            if (*start == '\\' && at < end)
+                at++;
+            in_string = *start != '"';
+        } else if (*start == '"') {
+            in_string = true;
+        } else if (*start == '-' || is_digit(*start)) {
+            while (at < end && is_digit(*at))
+                at++;
+            int64_t value;
+            bool whole = at == end || (*at != '.' && *at != 'e' && *at != 'E');
+            bool has_digits = is_digit(at[-1]);
+            str_append_bytes(&marked, start, (size_t)(at - start));
+            if (whole && has_digits && !number_parse_int64(start, at, &value))
+                str_append(&marked, ".0");
+            else if (!whole) { /* the text after it is not parsed */
+                const char *rest = at;
+                while (at < end && (is_digit(*at) || strchr(".eE+-", *at)))
+                    at++;
+                str_append_bytes(&marked, rest, (size_t)(at - rest));
+            }
+            continue;
+        }
+        str_append_bytes(&marked, start, (size_t)(at - start));
+    }
+
     *out_of_memory = marked.failed;
     if (!marked.failed)
         json = load_text(str_text(&marked), marked.length, failure, out_of_memory);
@@ -110,6 +109,7 @@ static json_t *load(const char *text, size_t length, json_error_t *failure, bool
  * memory marks the document failed. */
 static bool convert(json_t *json, struct doc *doc, int depth);
 
+/* Converts the members of an object. False: out of memory. */
 static bool convert_members(json_t *json, struct doc *doc, int depth)
 {
     const char *key;
@@ -124,6 +124,7 @@ static bool convert_members(json_t *json, struct doc *doc, int depth)
     return true;
 }
 
+/* Converts the items of a list. False: out of memory. */
 static bool convert_items(json_t *json, struct doc *doc, int depth)
 {
     size_t i;
@@ -138,6 +139,7 @@ static bool convert_items(json_t *json, struct doc *doc, int depth)
     return true;
 }
 
+/* Converts a value of jansson into a document. False: out of memory, or nested too deeply. */
 static bool convert(json_t *json, struct doc *doc, int depth)
 {
     switch (json_typeof(json)) {
@@ -224,35 +226,32 @@ static size_t python_number_length(const char *at, const char *end)
     return 0;
 }
 
-/* Copies the text with these replaced by null. */
-static void put_null(const char *text, size_t length, struct str *copy)
-{
-    const char *end = text + length;
-    bool in_string = false;
-    for (const char *at = text; at < end;) {
-        size_t taken = in_string ? 0 : python_number_length(at, end);
-        if (taken) {
-            str_append(copy, "null");
-            at += taken;
-            continue;
-        }
-        if (in_string && *at == '\\' && at + 1 < end)
-            str_append_char(copy, *at++);
-        else if (*at == '"')
-            in_string = !in_string;
-        str_append_char(copy, *at++);
-    }
-}
-
 int doc_read_python_json(
     const char *text, size_t length, const char *name, struct doc **doc, struct gput_error *error)
 {
     int code = doc_read_json(text, length, name, doc, error);
     if (code != GPUT_ERROR_FORMAT)
         return code;
-    /* Most files have none: only those that are not valid JSON are searched for them. */
+    /* Search for Python's numbers only in files that are not valid JSON: most files have none. */
     struct str copy = {0};
-    put_null(text, length, &copy);
+
+    /* Copy the text with these replaced by null. */
+    const char *end = text + length;
+    bool in_string = false;
+    for (const char *at = text; at < end;) {
+        size_t taken = in_string ? 0 : python_number_length(at, end);
+        if (taken) {
+            str_append(&copy, "null");
+            at += taken;
+            continue;
+        }
+        if (in_string && *at == '\\' && at + 1 < end)
+            str_append_char(&copy, *at++);
+        else if (*at == '"')
+            in_string = !in_string;
+        str_append_char(&copy, *at++);
+    }
+
     code = copy.failed ? error_memory(error)
                        : doc_read_json(str_text(&copy), copy.length, name, doc, error);
     str_finish(&copy);

@@ -27,6 +27,7 @@ static size_t append_escape(const char *bytes, size_t left, struct str *text)
     return length ? length : 1;
 }
 
+/* Writes a string in quotes, with all escapes that JSON requires. */
 static void write_string(const char *bytes, size_t length, bool ascii, struct str *text)
 {
     size_t plain = 0;

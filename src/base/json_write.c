@@ -12,6 +12,7 @@ static void write_string(const char *string, struct str *text)
     json_write_ascii_string(string, strlen(string), text);
 }
 
+/* Begins an indented line, unless the text is compact. */
 static void write_line_start(int indent, int depth, struct str *text)
 {
     if (indent < 0)
@@ -42,6 +43,7 @@ static void begin_child(
     }
 }
 
+/* Writes the items of a list that is made while it is written. */
 static void write_items(const struct writing *writing, int depth)
 {
     const struct doc_items *items = writing->items;
@@ -59,22 +61,7 @@ static void write_items(const struct writing *writing, int depth)
     }
 }
 
-static void write_children(const struct writing *writing, const struct doc *doc, int depth)
-{
-    bool is_object = doc->kind == DOC_OBJECT;
-    bool has_items = writing->items && writing->items->array == doc;
-    str_append_char(writing->text, is_object ? '{' : '[');
-    for (const struct doc *child = doc->first; child; child = child->next) {
-        begin_child(writing, child->key, child == doc->first, is_object, depth + 1);
-        write_value(writing, child, depth + 1);
-    }
-    if (has_items)
-        write_items(writing, depth + 1);
-    if (doc->first || (has_items && writing->items->count > 0))
-        write_line_start(writing->indent, depth, writing->text);
-    str_append_char(writing->text, is_object ? '}' : ']');
-}
-
+/* Writes a value and all that it contains. */
 static void write_value(const struct writing *writing, const struct doc *doc, int depth)
 {
     struct str *text = writing->text;
@@ -98,9 +85,22 @@ static void write_value(const struct writing *writing, const struct doc *doc, in
         write_string(doc->string, text);
         break;
     case DOC_ARRAY:
-    case DOC_OBJECT:
-        write_children(writing, doc, depth);
-        break;
+    case DOC_OBJECT: {
+        bool is_object = doc->kind == DOC_OBJECT;
+        bool has_items = writing->items && writing->items->array == doc;
+        str_append_char(writing->text, is_object ? '{' : '[');
+        for (const struct doc *child = doc->first; child; child = child->next) {
+            begin_child(writing, child->key, child == doc->first, is_object, depth + 1);
+            write_value(writing, child, depth + 1);
+        }
+        if (has_items)
+            write_items(writing, depth + 1);
+        if (doc->first || (has_items && writing->items->count > 0))
+            write_line_start(writing->indent, depth, writing->text);
+        str_append_char(writing->text, is_object ? '}' : ']');
+    }
+
+    break;
     }
 }
 

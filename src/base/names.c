@@ -22,6 +22,7 @@ uint64_t names_hash(const void *bytes, size_t length)
     return hash ^ hash >> 29;
 }
 
+/* Returns the slot of a text, or the free one where it would go. */
 static uint32_t *slot_of(const struct names *names, const char *text, size_t length, uint64_t hash)
 {
     uint32_t mask = names->slot_count - 1;
@@ -36,6 +37,7 @@ static uint32_t *slot_of(const struct names *names, const char *text, size_t len
     }
 }
 
+/* Doubles the slots, and puts all names into them. 0: out of memory. */
 static int grow_slots(struct names *names)
 {
     uint32_t count = names->slot_count ? names->slot_count * 2 : 64;
@@ -54,6 +56,7 @@ static int grow_slots(struct names *names)
     return 1;
 }
 
+/* Doubles the space for texts. 0: out of memory. */
 static int grow_texts(struct names *names)
 {
     uint32_t capacity = names->capacity ? names->capacity * 2 : 32;

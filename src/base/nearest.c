@@ -16,25 +16,6 @@ static int smaller_of(int left, int right)
     return left < right ? left : right;
 }
 
-/* How many letters have to be put in, taken out, changed or swapped with the next one. */
-static int distance(const char *left, size_t n_left, const char *right, size_t n_right)
-{
-    int rows[MAX_LENGTH + 1][MAX_LENGTH + 1];
-    for (size_t i = 0; i <= n_left; i++) {
-        for (size_t j = 0; j <= n_right; j++) {
-            if (i == 0 || j == 0) {
-                rows[i][j] = (int)(i + j);
-                continue;
-            }
-            int change = rows[i - 1][j - 1] + (left[i - 1] != right[j - 1]);
-            rows[i][j] = smaller_of(change, 1 + smaller_of(rows[i - 1][j], rows[i][j - 1]));
-            if (i > 1 && j > 1 && left[i - 1] == right[j - 2] && left[i - 2] == right[j - 1])
-                rows[i][j] = smaller_of(rows[i][j], rows[i - 2][j - 2] + 1);
-        }
-    }
-    return rows[n_left][n_right];
-}
-
 /* What is more than a third wrong was hardly meant, and of a short word what differs in more than
  * one letter; but for the beginning of a word. The dashes of options are no letters. */
 static bool is_near(
@@ -42,7 +23,25 @@ static bool is_near(
 {
     if (length > MAX_LENGTH || n_candidate > MAX_LENGTH)
         return false;
-    *far = distance(word, length, candidate, n_candidate);
+
+    /* Compute the edit distance: letters inserted, removed, changed or swapped with the next one.
+     */
+    int rows[MAX_LENGTH + 1][MAX_LENGTH + 1];
+    for (size_t i = 0; i <= length; i++) {
+        for (size_t j = 0; j <= n_candidate; j++) {
+            if (i == 0 || j == 0) {
+                rows[i][j] = (int)(i + j);
+                continue;
+            }
+            int change = rows[i - 1][j - 1] + (word[i - 1] != candidate[j - 1]);
+            rows[i][j] = smaller_of(change, 1 + smaller_of(rows[i - 1][j], rows[i][j - 1]));
+            if (i > 1 && j > 1 && word[i - 1] == candidate[j - 2] &&
+                word[i - 2] == candidate[j - 1])
+                rows[i][j] = smaller_of(rows[i][j], rows[i - 2][j - 2] + 1);
+        }
+    }
+    *far = rows[length][n_candidate];
+
     bool are_options = strncmp(word, "--", 2) == 0 && strncmp(candidate, "--", 2) == 0;
     size_t n_dashes = are_options ? 2 : 0, n_letters = length - n_dashes;
     if (n_letters >= 3 && length < n_candidate && strncmp(word, candidate, length) == 0)

@@ -124,6 +124,7 @@ static char *write_digits_before(char *end, uint64_t value)
     return end;
 }
 
+/* Returns the number of digits of a value. */
 static size_t count_digits(uint64_t value)
 {
     size_t count = 1;

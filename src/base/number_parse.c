@@ -46,6 +46,7 @@ static inline bool parse_eight_digits(const char *text, uint64_t *value)
     return true;
 }
 
+/* Makes a double of its mantissa and its exponent. */
 static double double_of_bits(uint64_t mantissa, int exponent)
 {
     uint64_t bits = (uint64_t)exponent << MANTISSA_BITS | mantissa;
@@ -168,6 +169,7 @@ static const char *parse_exponent(const char *text, const char *end, int64_t *ex
     return at;
 }
 
+/* Returns whether a text begins with a word, in any case of letters. */
 static bool has_word(const char *text, const char *end, const char *word)
 {
     for (; *word; word++, text++) {
@@ -177,6 +179,7 @@ static bool has_word(const char *text, const char *end, const char *word)
     return true;
 }
 
+/* Parses "nan", "inf" or "infinity". NULL: it is none of them. */
 static const char *parse_word(const char *text, const char *end, bool negative, double *value)
 {
     if (has_word(text, end, "nan")) {

@@ -42,6 +42,7 @@ static void do_next(struct ordered_jobs *jobs, unsigned thread)
     pthread_cond_signal(&jobs->done_some);
 }
 
+/* Runs jobs in a worker thread until it is told to stop. */
 static void *work(void *user)
 {
     struct worker *worker = user;
@@ -57,6 +58,7 @@ static void *work(void *user)
     return NULL;
 }
 
+/* Starts the worker threads; fewer are enough. */
 static void start_workers(struct ordered_jobs *jobs, unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {
@@ -126,21 +128,17 @@ void ordered_jobs_release(struct ordered_jobs *jobs)
     jobs->taken++;
 }
 
-static void stop_workers(struct ordered_jobs *jobs)
+void ordered_jobs_destroy(struct ordered_jobs *jobs)
 {
+    if (!jobs)
+        return;
     pthread_mutex_lock(&jobs->lock);
     jobs->stops = true;
     pthread_cond_broadcast(&jobs->given_some);
     pthread_mutex_unlock(&jobs->lock);
     for (unsigned i = 0; i < jobs->worker_count; i++)
         pthread_join(jobs->workers[i].thread, NULL);
-}
 
-void ordered_jobs_destroy(struct ordered_jobs *jobs)
-{
-    if (!jobs)
-        return;
-    stop_workers(jobs);
     for (unsigned i = 0; jobs->all && i < jobs->capacity; i++)
         jobs->class->finish(jobs->all + i * jobs->class->size);
     pthread_cond_destroy(&jobs->given_some);

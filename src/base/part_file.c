@@ -17,6 +17,7 @@
 
 /* ---- Leftover files ---- */
 
+/* Returns the first byte that is no digit. */
 static const char *skip_digits(const char *text)
 {
     while (isdigit((unsigned char)*text))
@@ -37,16 +38,7 @@ static bool is_part_of(const char *entry, const char *name)
     return end > dash + 1 && strcmp(end, ".part") == 0;
 }
 
-static void remove_if_left(int folder_fd, const char *entry)
-{
-    int fd = openat(folder_fd, entry, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (fd < 0)
-        return;
-    if (flock(fd, LOCK_EX | LOCK_NB) == 0)
-        unlinkat(folder_fd, entry, 0);
-    close(fd);
-}
-
+/* Removes temporary files that killed writers of the same target left. */
 static void remove_left(const char *target)
 {
     const char *slash = strrchr(target, '/');
@@ -57,8 +49,16 @@ static void remove_left(const char *target)
         return;
     struct dirent *entry;
     while ((entry = readdir(directory))) {
-        if (is_part_of(entry->d_name, name))
-            remove_if_left(dirfd(directory), entry->d_name);
+        if (is_part_of(entry->d_name, name)) {
+            int folder_fd = dirfd(directory);
+            int fd =
+                openat(folder_fd, entry->d_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+            if (fd >= 0) {
+                if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+                    unlinkat(folder_fd, entry->d_name, 0);
+                close(fd);
+            }
+        }
     }
 }
 

@@ -7,6 +7,7 @@ static size_t smaller_of(size_t a, size_t b)
     return a < b ? a : b;
 }
 
+/* Returns the size that a caller's struct begins with. */
 static size_t size_of(const void *given)
 {
     size_t size;

@@ -61,6 +61,7 @@ size_t sorted_runs_count(const struct sorted_runs *runs)
 
 /* ---- Writing ---- */
 
+/* Appends bytes to the temporary file, which is opened with the first of them. */
 static int write_bytes(
     struct sorted_runs *runs, const void *bytes, size_t length, struct gput_error *error)
 {
@@ -71,6 +72,7 @@ static int write_bytes(
     return GPUT_OK;
 }
 
+/* Writes the records gathered so far. */
 static int write_gathered(struct sorted_runs *runs, struct gput_error *error)
 {
     if (runs->gathered.failed)
@@ -105,6 +107,7 @@ int sorted_runs_end_run(struct sorted_runs *runs, struct gput_error *error)
 
 /* ---- Walking ---- */
 
+/* Enlarges the buffer of a run. False: out of memory. */
 static bool grow_buffer(struct run *run, size_t capacity)
 {
     if (capacity <= run->capacity)
@@ -148,6 +151,7 @@ static int advance(struct sorted_runs *runs, struct run *run, struct gput_error 
     return fill(runs, run, run->record, error);
 }
 
+/* Returns whether the next record of a run comes before that of another. */
 static bool run_before(const struct sorted_runs *runs, size_t left, size_t right)
 {
     const struct run *a = runs->runs + left, *b = runs->runs + right;
@@ -155,6 +159,7 @@ static bool run_before(const struct sorted_runs *runs, size_t left, size_t right
     return order != 0 ? order < 0 : left < right;
 }
 
+/* Restores the order of the heap below a place. */
 static void sift_down(struct sorted_runs *runs, size_t at)
 {
     size_t *heap = runs->heap;
@@ -172,6 +177,7 @@ static void sift_down(struct sorted_runs *runs, size_t at)
     }
 }
 
+/* Returns the first record of all runs; NULL: there is none. */
 static const void *first_record(const struct sorted_runs *runs)
 {
     if (runs->heap_count == 0)

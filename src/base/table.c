@@ -113,6 +113,7 @@ void table_add_columns_of(struct gput_table *table, enum gput_column_type type, 
     va_end(names);
 }
 
+/* Replaces a text by a copy of another. */
 static void set_text(struct gput_table *table, char **member, const char *text)
 {
     free(*member);
@@ -127,6 +128,7 @@ void table_set_unit(struct gput_table *table, const char *unit)
     set_text(table, &table->columns[table->column_count - 1].unit, unit);
 }
 
+/* Sets the meaning of the column that was added last. */
 static void set_meaning(struct gput_table *table, const char *meaning)
 {
     if (!table || table->column_count == 0)
@@ -134,6 +136,7 @@ static void set_meaning(struct gput_table *table, const char *meaning)
     set_text(table, &table->columns[table->column_count - 1].meaning, meaning);
 }
 
+/* Puts a cell into the next column of the current row. */
 static void put(struct gput_table *table, union cell cell)
 {
     if (table->column_count == 0) /* without memory for one */
@@ -260,21 +263,19 @@ int table_pass_rest(struct gput_table *table, struct gput_error *error)
     return GPUT_OK;
 }
 
-static void copy_column(struct gput_table *part, const struct table_column *column)
-{
-    table_add_column(part, column->name, column->type);
-    if (column->unit)
-        table_set_unit(part, column->unit);
-    if (column->meaning)
-        set_meaning(part, column->meaning);
-}
-
 int table_take_rows(struct gput_table *table, struct gput_tables **part, struct gput_error *error)
 {
     struct gput_tables *list = table && !table->list->failed ? tables_create() : NULL;
     struct gput_table *copy = list ? tables_add(list, table->name) : NULL;
-    for (size_t i = 0; copy && i < table->column_count; i++)
-        copy_column(copy, &table->columns[i]);
+    for (size_t i = 0; copy && i < table->column_count; i++) {
+        const struct table_column *column = &table->columns[i];
+        table_add_column(copy, column->name, column->type);
+        if (column->unit)
+            table_set_unit(copy, column->unit);
+        if (column->meaning)
+            set_meaning(copy, column->meaning);
+    }
+
     TRY(tables_finish_building(list, part, error));
     for (size_t i = 0; i < table->column_count; i++) {
         struct table_column *from = &table->columns[i], *to = &copy->columns[i];

@@ -8,6 +8,7 @@ _Atomic int64_t wall_clock_lead_ns;
 static unsigned n_sessions;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+/* Returns the time since boot, suspension included. */
 static int64_t boot_ns(void)
 {
     struct timespec now = {0};
@@ -15,6 +16,7 @@ static int64_t boot_ns(void)
     return clock_ns_of_timespec(now);
 }
 
+/* Returns by how much the wall clock is ahead of the time since boot; never 0. */
 static int64_t read_lead_ns(void)
 {
     struct clock_pair now = clock_read_pair(boot_ns, clock_realtime_ns);
