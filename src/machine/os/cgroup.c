@@ -123,6 +123,7 @@ static int try_mount(const struct search *search, const struct mountinfo_entry *
     return code;
 }
 
+/* Returns whether a mount shows a controller, in version 1 or 2. */
 static bool is_mount_of(const struct mountinfo_entry *entry, const char *controller, bool is_v2)
 {
     if (is_v2)
@@ -130,6 +131,7 @@ static bool is_mount_of(const struct mountinfo_entry *entry, const char *control
     return mountinfo_is(entry->type, "cgroup") && mountinfo_has_option(entry->options, controller);
 }
 
+/* Finds the directory of the process's group that has a controller. */
 static int find_directory(
     const struct search *search, const char *controller, struct cgroup_directory *directory)
 {
@@ -156,6 +158,7 @@ static int find_directory(
     return code;
 }
 
+/* Finds the directories of all controllers that are read. */
 static int find_directories(const struct search *search, struct cgroup *cgroup)
 {
     TRY(find_directory(search, NULL, &cgroup->unified));
@@ -178,19 +181,14 @@ int cgroup_parse(
     return code;
 }
 
-static int read_mountinfo(const char *procfs, pid_t pid, struct str *text, struct gput_error *error)
-{
-    if (procfs_read_all(procfs, PROCFS_SYSTEM, "self/mountinfo", text, NULL) == GPUT_OK)
-        return GPUT_OK;
-    return procfs_read_all(procfs, pid, "mountinfo", text, error);
-}
-
 int cgroup_texts_read(
     const char *procfs, pid_t pid, struct cgroup_texts *texts, struct gput_error *error)
 {
     *texts = (struct cgroup_texts){0};
     TRY(procfs_read_all(procfs, pid, "cgroup", &texts->groups, error));
-    return read_mountinfo(procfs, pid, &texts->mounts, error);
+    if (procfs_read_all(procfs, PROCFS_SYSTEM, "self/mountinfo", &texts->mounts, NULL) == GPUT_OK)
+        return GPUT_OK;
+    return procfs_read_all(procfs, pid, "mountinfo", &texts->mounts, error);
 }
 
 void cgroup_texts_finish(struct cgroup_texts *texts)
@@ -302,6 +300,7 @@ static double read_cpu_list(const char *directory, const char *file)
     return count;
 }
 
+/* Counts the CPUs that a group may use. */
 static double cpuset_cores(const struct cgroup_directory *group, const char *directory)
 {
     double count =
@@ -385,6 +384,7 @@ static void read_cpu_v2(const char *directory, struct cgroup_usage *usage)
     }
 }
 
+/* Reads CPU time of a group in version 1, where three files have it. */
 static void read_cpu_v1(const char *directory, struct cgroup_usage *usage)
 {
     char text[256];
@@ -403,14 +403,6 @@ static void read_cpu_v1(const char *directory, struct cgroup_usage *usage)
         else if (SCAN_NUMBER(&line, "system ", &number))
             usage->cpu_system_seconds = (double)number / ticks;
     }
-}
-
-static void read_memory(const char *directory, bool is_v2, struct cgroup_usage *usage)
-{
-    usage->memory_current_bytes =
-        read_number(directory, is_v2 ? "memory.current" : "memory.usage_in_bytes");
-    usage->memory_peak_bytes =
-        read_number(directory, is_v2 ? "memory.peak" : "memory.max_usage_in_bytes");
 }
 
 void cgroup_memory_parse(const char *memory_stat, bool is_v2, struct cgroup_memory *memory)
@@ -468,8 +460,13 @@ double cgroup_lag_bytes(void)
 void cgroup_usage_read(const struct cgroup *cgroup, struct cgroup_usage *usage)
 {
     *usage = (struct cgroup_usage){NAN, NAN, NAN, NAN, NAN};
-    if (cgroup->memory.path)
-        read_memory(cgroup->memory.path, cgroup->memory.is_v2, usage);
+    if (cgroup->memory.path) {
+        usage->memory_current_bytes = read_number(
+            cgroup->memory.path, cgroup->memory.is_v2 ? "memory.current" : "memory.usage_in_bytes");
+        usage->memory_peak_bytes = read_number(cgroup->memory.path,
+            cgroup->memory.is_v2 ? "memory.peak" : "memory.max_usage_in_bytes");
+    }
+
     if (cgroup->cpuacct.path && cgroup->cpuacct.is_v2)
         read_cpu_v2(cgroup->cpuacct.path, usage);
     else if (cgroup->cpuacct.path)

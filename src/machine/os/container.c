@@ -12,6 +12,7 @@
 #define ID_LENGTH 64  /* of Docker and those after it */
 #define POD_LENGTH 36 /* of a UUID */
 
+/* Returns how many hexadecimal digits a text begins with. */
 static size_t hexadecimal_length(const char *text, size_t length)
 {
     size_t digits = 0;
@@ -20,66 +21,40 @@ static size_t hexadecimal_length(const char *text, size_t length)
     return digits;
 }
 
-/* "docker-0123….scope", "0123…", "cri-containerd-0123….scope": the 64 digits in one part. */
-static void find_id(const char *part, size_t length, struct container *container)
-{
-    for (size_t at = 0; at < length; at++) {
-        bool begins = at == 0 || part[at - 1] == '-' || part[at - 1] == ':';
-        if (begins && hexadecimal_length(part + at, length - at) == ID_LENGTH)
-            text_fit(container->id, sizeof container->id, "%.*s", ID_LENGTH, part + at);
-    }
-}
-
-/* "lxc.payload.web". */
-static void find_lxc(const char *part, size_t length, struct container *container)
-{
-    static const char prefix[] = "lxc.payload.";
-    size_t skipped = sizeof prefix - 1;
-    if (length > skipped && strncmp(part, prefix, skipped) == 0)
-        text_fit(
-            container->id, sizeof container->id, "%.*s", (int)(length - skipped), part + skipped);
-}
-
-/* "pod01234567-89ab-…", "kubepods-burstable-pod01234567_89ab_….slice": systemd has "_" for "-". */
-static void find_pod(const char *part, size_t length, struct container *container)
-{
-    for (size_t at = 0; at + 3 + POD_LENGTH <= length; at++) {
-        const char *id = part + at + 3;
-        if ((at > 0 && part[at - 1] != '-') || strncmp(part + at, "pod", 3) != 0 ||
-            strspn(id, "0123456789abcdef-_") < POD_LENGTH)
-            continue;
-        text_fit(container->pod, sizeof container->pod, "%.*s", POD_LENGTH, id);
-        for (char *byte = container->pod; *byte; byte++)
-            *byte = *byte == '_' ? '-' : *byte;
-    }
-}
-
+/* Finds the container and the pod in each part of a path of control groups. */
 static void find_in_path(const char *path, const char *end, struct container *container)
 {
     while (path < end) {
         const char *slash = memchr(path, '/', (size_t)(end - path));
         size_t length = (size_t)((slash ? slash : end) - path);
-        find_id(path, length, container);
-        find_lxc(path, length, container);
-        find_pod(path, length, container);
-        path += length + 1;
-    }
-}
 
-/* "0::/path" of version 2; of version 1 the first that is not the root. */
-static void find_in_groups(const char *text, struct container *container)
-{
-    const char *end = text + strlen(text);
-    struct scan_line line;
-    while (scan_next_line(&text, end, &line)) {
-        const char *path = memchr(line.start, '/', (size_t)(line.end - line.start));
-        if (!path)
-            continue;
-        bool is_root = line.end - path <= 1;
-        if (!container->cgroup[0] || (!is_root && strcmp(container->cgroup, "/") == 0))
-            text_fit(
-                container->cgroup, sizeof container->cgroup, "%.*s", (int)(line.end - path), path);
-        find_in_path(path, line.end, container);
+        /* Find the 64 digits in "docker-0123….scope", "0123…" or "cri-containerd-0123….scope". */
+        for (size_t at = 0; at < length; at++) {
+            bool begins = at == 0 || path[at - 1] == '-' || path[at - 1] == ':';
+            if (begins && hexadecimal_length(path + at, length - at) == ID_LENGTH)
+                text_fit(container->id, sizeof container->id, "%.*s", ID_LENGTH, path + at);
+        }
+
+        /* LXC calls the group "lxc.payload.web". */
+        static const char prefix[] = "lxc.payload.";
+        size_t skipped = sizeof prefix - 1;
+        if (length > skipped && strncmp(path, prefix, skipped) == 0)
+            text_fit(container->id, sizeof container->id, "%.*s", (int)(length - skipped),
+                path + skipped);
+
+        /* Find the pod in "pod01234567-89ab-…" or "kubepods-burstable-pod01234567_89ab_….slice":
+         * systemd writes "_" for "-". */
+        for (size_t at = 0; at + 3 + POD_LENGTH <= length; at++) {
+            const char *id = path + at + 3;
+            if ((at > 0 && path[at - 1] != '-') || strncmp(path + at, "pod", 3) != 0 ||
+                strspn(id, "0123456789abcdef-_") < POD_LENGTH)
+                continue;
+            text_fit(container->pod, sizeof container->pod, "%.*s", POD_LENGTH, id);
+            for (char *byte = container->pod; *byte; byte++)
+                *byte = *byte == '_' ? '-' : *byte;
+        }
+
+        path += length + 1;
     }
 }
 
@@ -114,7 +89,22 @@ void container_parse(
     const char *cgroup_text, const char *mountinfo_text, struct container *container)
 {
     *container = (struct container){.id = ""};
-    find_in_groups(cgroup_text, container);
+
+    /* Take the path of version 2, "0::/path", or the first of version 1 that is not the root. */
+    const char *text = cgroup_text;
+    const char *end = text + strlen(text);
+    struct scan_line line;
+    while (scan_next_line(&text, end, &line)) {
+        const char *path = memchr(line.start, '/', (size_t)(line.end - line.start));
+        if (!path)
+            continue;
+        bool is_root = line.end - path <= 1;
+        if (!container->cgroup[0] || (!is_root && strcmp(container->cgroup, "/") == 0))
+            text_fit(
+                container->cgroup, sizeof container->cgroup, "%.*s", (int)(line.end - path), path);
+        find_in_path(path, line.end, container);
+    }
+
     find_in_mounts(mountinfo_text, container);
 }
 

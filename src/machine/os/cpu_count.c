@@ -98,6 +98,7 @@ static int read_affinity(pid_t pid, cpu_set_t **mask, size_t *mask_size)
     return GPUT_ERROR_UNSUPPORTED;
 }
 
+/* Counts the CPUs that a process may run on. */
 static int count_affinity(pid_t pid, uint32_t *count)
 {
     cpu_set_t *set;

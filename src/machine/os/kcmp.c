@@ -13,6 +13,7 @@ struct comparison {
     size_t count, found;
 };
 
+/* Finds the first of the other processes that shares the memory of this one. */
 static void run_comparison(struct bounded_call *call)
 {
     struct comparison *comparison = (struct comparison *)call;

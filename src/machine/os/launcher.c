@@ -127,6 +127,7 @@ static bool are_of_pytorch(launcher_variable *variable, void *user)
            !(is_step && world_size == number_of(variable, user, "SLURM_STEP_NUM_TASKS"));
 }
 
+/* Returns whether the variables of a launcher are set by that launcher. */
 static bool applies(launcher_variable *variable, void *user, const struct launcher_row *row)
 {
     if (row->rank && strcmp(row->rank, "PMI_RANK") == 0 && is_pmi_of_scheduler(variable, user))
@@ -138,6 +139,7 @@ static bool applies(launcher_variable *variable, void *user, const struct launch
     return !row->rank || number_of(variable, user, row->rank) >= row->first_rank;
 }
 
+/* Returns whether a text is an id, not a launcher's word for none. */
 static bool is_id(const char *text)
 {
     for (size_t i = 0; text && i < sizeof no_ids / sizeof no_ids[0]; i++) {
@@ -145,24 +147,6 @@ static bool is_id(const char *text)
             return false;
     }
     return text != NULL;
-}
-
-static void read_row(launcher_variable *variable, void *user, const struct launcher_row *row,
-    struct launcher *launcher)
-{
-    const char *node = text_of(variable, user, row->node);
-    launcher->name = row->name;
-    launcher->rank = row->rank ? number_of(variable, user, row->rank) - row->first_rank : -1;
-    launcher->world_size = number_of(variable, user, row->world_size);
-    launcher->local_rank = number_of(variable, user, row->local_rank);
-    launcher->local_size = number_of(variable, user, row->local_size);
-    launcher->node_rank = number_of(variable, user, row->node_rank);
-    launcher->node_count = number_of(variable, user, row->node_count);
-    if (node)
-        text_fit(launcher->node, sizeof launcher->node, "%s", node);
-    launcher->run = text_of(variable, user, row->run);
-    if (!is_id(launcher->run))
-        launcher->run = text_of(variable, user, row->other_run);
 }
 
 /* ---- SageMaker: names of hosts, and which of them this one is ---- */
@@ -179,6 +163,7 @@ static const char *next_in_list(const char *list, const char **text, size_t *len
     return end + 1;
 }
 
+/* Reads the rank from the list of hosts that SageMaker sets. */
 static void read_sagemaker(launcher_variable *variable, void *user, struct launcher *launcher)
 {
     const char *own = text_of(variable, user, "SM_CURRENT_HOST");
@@ -200,19 +185,6 @@ static void read_sagemaker(launcher_variable *variable, void *user, struct launc
 
 /* ---- Everything ---- */
 
-static void read_rank(launcher_variable *variable, void *user, struct launcher *launcher)
-{
-    size_t at = 0;
-    while (at < ROW_COUNT && !applies(variable, user, &rows[at]))
-        at++;
-    if (at < ROW_COUNT)
-        read_row(variable, user, &rows[at], launcher);
-    else
-        read_sagemaker(variable, user, launcher);
-    if (launcher->name)
-        launcher->depth = (int)(ROW_COUNT - at) + 1;
-}
-
 /* Returns how long the job may take: Slurm says when it began and when it has to end. NaN: not
  * known, or there is no limit. */
 static double time_limit_of(launcher_variable *variable, void *user)
@@ -231,38 +203,7 @@ static double time_limit_of(launcher_variable *variable, void *user)
     return limit > 0 && limit < MAX_TIME_LIMIT_SECONDS ? limit : NAN;
 }
 
-static void read_job(launcher_variable *variable, void *user, struct launcher *launcher)
-{
-    for (size_t i = 0; i < sizeof job_ids / sizeof job_ids[0] && !launcher->job; i++) {
-        const char *id = text_of(variable, user, job_ids[i].name);
-        bool applies_here = !job_ids[i].also || text_of(variable, user, job_ids[i].also);
-        launcher->job = applies_here && is_id(id) ? id : NULL;
-    }
-    launcher->step = text_of(variable, user, "SLURM_STEP_ID");
-    for (size_t i = 0; i < sizeof job_names / sizeof job_names[0] && !launcher->job_name; i++) {
-        if (text_of(variable, user, job_names[i].also))
-            launcher->job_name = text_of(variable, user, job_names[i].name);
-    }
-    launcher->time_limit_seconds = time_limit_of(variable, user);
-}
-
-static void read_element(launcher_variable *variable, void *user, struct launcher *launcher)
-{
-    for (size_t i = 0; i < sizeof elements / sizeof elements[0] && !launcher->element; i++) {
-        if (number_of(variable, user, elements[i].name) < elements[i].first)
-            continue;
-        launcher->element = text_of(variable, user, elements[i].name);
-        launcher->array_task = elements[i].is_in_id ? NULL : launcher->element;
-    }
-    if (number_of(variable, user, "PARALLEL_SEQ") >= 0)
-        launcher->sequence = text_of(variable, user, "PARALLEL_SEQ");
-    if (launcher->sequence && launcher->rank < 0)
-        launcher->run = text_of(variable, user, "PARALLEL_PID");
-    if (launcher->sequence && !launcher->job && !launcher->step) /* as earlier versions have it */
-        launcher->step = text_of(variable, user, "PARALLEL_PID");
-}
-
-/* Slurm's daemons are one a node: what they say of it holds for all that they start. */
+/* Slurm has one daemon per node, so these variables hold for every process that it starts. */
 static void read_node(launcher_variable *variable, void *user, struct launcher *launcher)
 {
     const char *node = text_of(variable, user, "SLURMD_NODENAME");
@@ -283,9 +224,54 @@ void launcher_parse(launcher_variable *variable, void *user, struct launcher *la
         .node_rank = -1,
         .node_count = -1,
         .restarts = -1};
-    read_rank(variable, user, launcher);
-    read_job(variable, user, launcher);
-    read_element(variable, user, launcher);
+    size_t at = 0;
+    while (at < ROW_COUNT && !applies(variable, user, &rows[at]))
+        at++;
+    if (at < ROW_COUNT) {
+        const struct launcher_row *row = &rows[at];
+        const char *node = text_of(variable, user, row->node);
+        launcher->name = row->name;
+        launcher->rank = row->rank ? number_of(variable, user, row->rank) - row->first_rank : -1;
+        launcher->world_size = number_of(variable, user, row->world_size);
+        launcher->local_rank = number_of(variable, user, row->local_rank);
+        launcher->local_size = number_of(variable, user, row->local_size);
+        launcher->node_rank = number_of(variable, user, row->node_rank);
+        launcher->node_count = number_of(variable, user, row->node_count);
+        if (node)
+            text_fit(launcher->node, sizeof launcher->node, "%s", node);
+        launcher->run = text_of(variable, user, row->run);
+        if (!is_id(launcher->run))
+            launcher->run = text_of(variable, user, row->other_run);
+    } else
+        read_sagemaker(variable, user, launcher);
+    if (launcher->name)
+        launcher->depth = (int)(ROW_COUNT - at) + 1;
+
+    for (size_t i = 0; i < sizeof job_ids / sizeof job_ids[0] && !launcher->job; i++) {
+        const char *id = text_of(variable, user, job_ids[i].name);
+        bool applies_here = !job_ids[i].also || text_of(variable, user, job_ids[i].also);
+        launcher->job = applies_here && is_id(id) ? id : NULL;
+    }
+    launcher->step = text_of(variable, user, "SLURM_STEP_ID");
+    for (size_t i = 0; i < sizeof job_names / sizeof job_names[0] && !launcher->job_name; i++) {
+        if (text_of(variable, user, job_names[i].also))
+            launcher->job_name = text_of(variable, user, job_names[i].name);
+    }
+    launcher->time_limit_seconds = time_limit_of(variable, user);
+
+    for (size_t i = 0; i < sizeof elements / sizeof elements[0] && !launcher->element; i++) {
+        if (number_of(variable, user, elements[i].name) < elements[i].first)
+            continue;
+        launcher->element = text_of(variable, user, elements[i].name);
+        launcher->array_task = elements[i].is_in_id ? NULL : launcher->element;
+    }
+    if (number_of(variable, user, "PARALLEL_SEQ") >= 0)
+        launcher->sequence = text_of(variable, user, "PARALLEL_SEQ");
+    if (launcher->sequence && launcher->rank < 0)
+        launcher->run = text_of(variable, user, "PARALLEL_PID");
+    if (launcher->sequence && !launcher->job && !launcher->step) /* as earlier versions have it */
+        launcher->step = text_of(variable, user, "PARALLEL_PID");
+
     read_node(variable, user, launcher);
     launcher->restarts = number_of(variable, user, "TORCHELASTIC_RESTART_COUNT");
     if (launcher->restarts < 0)

@@ -54,25 +54,12 @@ static bool open_file(struct node_lock *lock)
     return lock->fd >= 0;
 }
 
-static void read_holder(struct node_lock *lock)
-{
-    ssize_t length = pread(lock->fd, lock->holder, sizeof lock->holder - 1, 0);
-    lock->holder[length > 0 ? length : 0] = '\0';
-}
-
+/* Writes who holds the lock, for those who are refused. */
 static void write_holder(struct node_lock *lock, const char *self)
 {
     lock->holder[0] = '\0';
     if (ftruncate(lock->fd, 0) == 0 && pwrite(lock->fd, self, strlen(self), 0) < 0)
         return; /* others then do not know whose it is */
-}
-
-/* A lock of the process, not of the open file: a fork would have that too, and keep it after its
- * parent ended. */
-static bool lock_file(const struct node_lock *lock)
-{
-    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    return fcntl(lock->fd, F_SETLK, &whole) == 0 || (errno != EACCES && errno != EAGAIN);
 }
 
 bool node_lock_try(struct node_lock *lock, const char *self)
@@ -82,15 +69,21 @@ bool node_lock_try(struct node_lock *lock, const char *self)
     for (int tries = 0; tries < 3; tries++) {
         if (!open_file(lock))
             return true;
-        lock->is_held = lock_file(lock);
+        /* A lock of the process, not of the open file: a fork would have that too, and keep it
+         * after its parent ended. */
+        struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+        lock->is_held =
+            fcntl(lock->fd, F_SETLK, &whole) == 0 || (errno != EACCES && errno != EAGAIN);
+
         /* It may have been removed after it was opened: then others lock a new one. */
         if (lock->is_held && (fstat(lock->fd, &info) != 0 || info.st_nlink == 0))
             continue;
         break;
     }
-    if (!lock->is_held)
-        read_holder(lock);
-    else if (!was_held)
+    if (!lock->is_held) {
+        ssize_t length = pread(lock->fd, lock->holder, sizeof lock->holder - 1, 0);
+        lock->holder[length > 0 ? length : 0] = '\0';
+    } else if (!was_held)
         write_holder(lock, self);
     return lock->is_held;
 }

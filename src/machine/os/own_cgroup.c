@@ -81,6 +81,7 @@ static void remove_made_below(const char *path, int depth)
     closedir(directory);
 }
 
+/* Moves all processes of a group to another. */
 static void move_processes(const char *from, int procs_fd)
 {
     struct pid_vector processes = {0};
@@ -156,6 +157,7 @@ static int make(struct own_group *group, const char *parent, pid_t pid)
     return failure;
 }
 
+/* Makes a group below a parent, after removing abandoned ones. */
 static int make_below(struct own_group *group, const struct cgroup_directory *parent, pid_t pid)
 {
     remove_abandoned(parent->path, -1, 0);
@@ -199,6 +201,7 @@ static pid_t fork_into(int directory_fd)
     return (pid_t)syscall(SYS_clone3, &arguments, sizeof arguments);
 }
 
+/* Writes one byte to a file of the group. */
 static bool write_file(const struct own_group *group, const char *file, char byte)
 {
     if (!group->path)
@@ -255,6 +258,7 @@ static struct cgroup_directory memory_directory(const struct own_cgroup *own)
     return (struct cgroup_directory){.path = is_v1 ? own->v1.path : own->v2.path, .is_v2 = !is_v1};
 }
 
+/* Reads usage of the group. What is still 0 was not counted. */
 static void read_usage(
     const struct own_cgroup *own, const char *cpu_path, struct cgroup_usage *usage)
 {
@@ -314,26 +318,12 @@ bool own_cgroup_kill(const struct own_cgroup *own)
 
 /* ---- removing ---- */
 
-/* Moves its processes, and those of groups that killed trackers left below it, to its parent. */
-static void move_back(const char *path)
-{
-    struct str procs = {0};
-    str_append_bytes(&procs, path, (size_t)(strrchr(path, '/') - path));
-    str_append(&procs, "/cgroup.procs");
-    int procs_fd = procs.failed ? -1 : open(procs.data, O_WRONLY | O_CLOEXEC);
-    remove_abandoned(path, procs_fd, 0);
-    if (procs_fd >= 0) {
-        move_processes(path, procs_fd);
-        close(procs_fd);
-    }
-    str_finish(&procs);
-}
-
 static bool is_in_use(int failure)
 {
     return failure == EBUSY || failure == ENOTEMPTY;
 }
 
+/* Removes a group. Processes that are still in it are moved to its parent first. */
 static bool empty_and_remove(const char *path)
 {
     for (int i = 0; i < REMOVE_TRIES; i++) {
@@ -341,35 +331,48 @@ static bool empty_and_remove(const char *path)
             return true;
         if (!is_in_use(errno))
             return false;
-        move_back(path);
+
+        /* Move its processes, and those of groups that killed trackers left below it, to its
+         * parent. */
+        struct str procs = {0};
+        str_append_bytes(&procs, path, (size_t)(strrchr(path, '/') - path));
+        str_append(&procs, "/cgroup.procs");
+        int procs_fd = procs.failed ? -1 : open(procs.data, O_WRONLY | O_CLOEXEC);
+        remove_abandoned(path, procs_fd, 0);
+        if (procs_fd >= 0) {
+            move_processes(path, procs_fd);
+            close(procs_fd);
+        }
+        str_finish(&procs);
+
         remove_made_below(path, 0);
         usleep(REMOVE_PAUSE_US);
     }
     return false;
 }
 
-/* Removes groups around `path` of trackers that ended while it was in use; truncates `path`. */
-static void remove_abandoned_above(char *path)
-{
-    bool is_removed = true;
-    while (is_removed) {
-        *strrchr(path, '/') = '\0';
-        const char *name = strrchr(path, '/');
-        int fd = name ? open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
-        is_removed = fd >= 0 && is_abandoned(name + 1, fd) && empty_and_remove(path);
-        if (fd >= 0)
-            close(fd);
-    }
-}
-
+/* Removes a group and its abandoned parents, and releases the lock. */
 static void remove_group(struct own_group *group)
 {
     if (!group->path)
         return;
     bool is_removed = empty_and_remove(group->path);
     close(group->directory_fd); /* this releases the lock */
-    if (is_removed)
-        remove_abandoned_above(group->path);
+    if (is_removed) {
+        /* Remove groups around `path` of trackers that ended while it was in use; truncates `path`.
+         */
+        char *path = group->path;
+        is_removed = true;
+        while (is_removed) {
+            *strrchr(path, '/') = '\0';
+            const char *name = strrchr(path, '/');
+            int fd = name ? open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+            is_removed = fd >= 0 && is_abandoned(name + 1, fd) && empty_and_remove(path);
+            if (fd >= 0)
+                close(fd);
+        }
+    }
+
     free(group->path);
     *group = (struct own_group){0};
 }

@@ -23,6 +23,7 @@ struct passwd_user {
     uint64_t uid;
 };
 
+/* Parses the name and the id of a user. */
 static bool parse_line(const struct scan_line *line, struct passwd_user *user)
 {
     const char *first = memchr(line->start, ':', (size_t)(line->end - line->start));

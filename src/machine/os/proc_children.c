@@ -64,6 +64,7 @@ static void children_name(pid_t thread, char *name)
     memcpy(name, thread_path, length + 1);
 }
 
+/* Reads the children of one thread. */
 static int read_thread(const char *root, pid_t pid, pid_t thread, struct pid_vector *children,
     struct gput_error *error)
 {
@@ -92,6 +93,7 @@ static bool has_children_file(const char *root, pid_t pid)
     return procfs_path(root, pid, name, path) && access(path, F_OK) == 0;
 }
 
+/* Reads the children of all threads; threads that ended are skipped. */
 static int read_threads(const char *root, pid_t pid, const struct pid_vector *threads,
     struct pid_vector *children, struct gput_error *error)
 {

@@ -16,36 +16,27 @@ static int compare_entries(const void *left, const void *right)
     return ORDER(a->pid, b->pid);
 }
 
-static int list_pids(const char *root, struct pid_vector *pids, struct gput_error *error)
+int proc_list_read(const char *root, struct proc_list *list, struct gput_error *error)
 {
+    list->count = 0;
+    list->scratch.count = 0;
     int fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return error_set_errno(error, errno, "Cannot list %s", root);
-    int code = procfs_list_fd(fd, pids);
+    int code = procfs_list_fd(fd, &list->scratch);
     close(fd);
     if (code == GPUT_ERROR_MEMORY)
         return error_memory(error);
     if (code != GPUT_OK)
         return error_set(error, GPUT_ERROR_IO, "Cannot list %s.", root);
-    return GPUT_OK;
-}
 
-static int reserve(struct proc_list *list, size_t count, struct gput_error *error)
-{
-    if (count <= list->capacity)
-        return GPUT_OK;
-    if (!ARRAY_RESIZE(list->entries, count))
-        return error_memory(error);
-    list->capacity = count;
-    return GPUT_OK;
-}
+    size_t count = list->scratch.count;
+    if (count > list->capacity) {
+        if (!ARRAY_RESIZE(list->entries, count))
+            return error_memory(error);
+        list->capacity = count;
+    }
 
-int proc_list_read(const char *root, struct proc_list *list, struct gput_error *error)
-{
-    list->count = 0;
-    list->scratch.count = 0;
-    TRY(list_pids(root, &list->scratch, error));
-    TRY(reserve(list, list->scratch.count, error));
     for (size_t i = 0; i < list->scratch.count; i++) {
         struct proc_stat stat;
         if (proc_stat_read(root, list->scratch.pids[i], &stat, NULL) != GPUT_OK)

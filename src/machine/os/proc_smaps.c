@@ -44,17 +44,6 @@ static bool scan_header(const char *line, struct memory_mapping *mapping)
     return true;
 }
 
-static void parse_fields(struct memory_mapping *mapping, const struct smaps_fields *fields)
-{
-    mapping->rss_bytes = fields->bytes[SMAPS_RSS];
-    mapping->pss_bytes = fields->bytes[SMAPS_PSS];
-    mapping->private_bytes = fields->bytes[SMAPS_PRIVATE];
-    mapping->shared_bytes = fields->bytes[SMAPS_SHARED];
-    mapping->anonymous_bytes = fields->bytes[SMAPS_ANONYMOUS];
-    mapping->private_hugetlb_bytes = fields->bytes[SMAPS_PRIVATE_HUGETLB];
-    mapping->shared_hugetlb_bytes = fields->bytes[SMAPS_SHARED_HUGETLB];
-}
-
 bool proc_smaps_next(struct proc_smaps_cursor *cursor, struct memory_mapping *mapping)
 {
     struct scan_line line;
@@ -64,7 +53,14 @@ bool proc_smaps_next(struct proc_smaps_cursor *cursor, struct memory_mapping *ma
             continue;
         struct smaps_fields fields = {0};
         cursor->position = smaps_scan_fields(cursor->position, cursor->end, &fields);
-        parse_fields(mapping, &fields);
+        mapping->rss_bytes = fields.bytes[SMAPS_RSS];
+        mapping->pss_bytes = fields.bytes[SMAPS_PSS];
+        mapping->private_bytes = fields.bytes[SMAPS_PRIVATE];
+        mapping->shared_bytes = fields.bytes[SMAPS_SHARED];
+        mapping->anonymous_bytes = fields.bytes[SMAPS_ANONYMOUS];
+        mapping->private_hugetlb_bytes = fields.bytes[SMAPS_PRIVATE_HUGETLB];
+        mapping->shared_hugetlb_bytes = fields.bytes[SMAPS_SHARED_HUGETLB];
+
         return true;
     }
     return false;
@@ -83,6 +79,7 @@ static size_t last_mapping(const char *text, size_t length)
     return 0;
 }
 
+/* Visits each mapping of a text. */
 static void visit_text(const char *text, size_t length, proc_smaps_visit *visit, void *user)
 {
     struct proc_smaps_cursor cursor = proc_smaps_start(text, length);

@@ -67,32 +67,6 @@ static uint64_t scan_start_stack(const char *text)
     return scan_uint64(text, &address) ? address : 0;
 }
 
-static void update_name(struct proc_stat *stat, const char *start, const char *end)
-{
-    size_t length = (size_t)(end - start);
-    if (length > sizeof stat->name - 1)
-        length = sizeof stat->name - 1;
-    memcpy(stat->name, start, length);
-    stat->name[length] = '\0';
-}
-
-static void parse_fields(struct proc_stat *stat, const uint64_t *values)
-{
-    stat->ppid = (pid_t)values[PPID];
-    stat->session = (pid_t)values[SESSION];
-    stat->flags = (uint32_t)values[FLAGS];
-    stat->minor_faults = values[MINOR_FAULTS];
-    stat->cminor_faults = values[CMINOR_FAULTS];
-    stat->major_faults = values[MAJOR_FAULTS];
-    stat->cmajor_faults = values[CMAJOR_FAULTS];
-    stat->utime_ticks = values[UTIME];
-    stat->stime_ticks = values[STIME];
-    stat->cutime_ticks = values[CUTIME];
-    stat->cstime_ticks = values[CSTIME];
-    stat->thread_count = (uint32_t)values[THREADS];
-    stat->start_time_ticks = values[START_TIME];
-}
-
 int proc_stat_parse(const char *text, struct proc_stat *stat)
 {
     uint64_t pid;
@@ -112,12 +86,31 @@ int proc_stat_parse(const char *text, struct proc_stat *stat)
 
     stat->pid = (pid_t)pid;
     stat->state = name_end[2];
-    update_name(stat, name, name_end);
-    parse_fields(stat, values);
+    size_t length = (size_t)(name_end - name);
+    if (length > sizeof stat->name - 1)
+        length = sizeof stat->name - 1;
+    memcpy(stat->name, name, length);
+    stat->name[length] = '\0';
+
+    stat->ppid = (pid_t)values[PPID];
+    stat->session = (pid_t)values[SESSION];
+    stat->flags = (uint32_t)values[FLAGS];
+    stat->minor_faults = values[MINOR_FAULTS];
+    stat->cminor_faults = values[CMINOR_FAULTS];
+    stat->major_faults = values[MAJOR_FAULTS];
+    stat->cmajor_faults = values[CMAJOR_FAULTS];
+    stat->utime_ticks = values[UTIME];
+    stat->stime_ticks = values[STIME];
+    stat->cutime_ticks = values[CUTIME];
+    stat->cstime_ticks = values[CSTIME];
+    stat->thread_count = (uint32_t)values[THREADS];
+    stat->start_time_ticks = values[START_TIME];
+
     stat->start_stack_address = scan_start_stack(rest);
     return GPUT_OK;
 }
 
+/* Parses what was read of a process's stat, and names the file in errors. */
 static int parse_read(
     const char *root, pid_t pid, const char *text, struct proc_stat *stat, struct gput_error *error)
 {

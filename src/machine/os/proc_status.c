@@ -8,39 +8,6 @@
 
 enum { SEEN_PID = 1, SEEN_PARENT = 2, SEEN_MEMORY = 4 };
 
-static void parse_namespace_pids(const char *text, struct proc_status *status)
-{
-    uint64_t pid;
-
-    while (
-        status->namespace_count < PROC_STATUS_MAX_NAMESPACES && (text = scan_uint64(text, &pid))) {
-        status->namespace_pids[status->namespace_count++] = (pid_t)pid;
-        text = scan_blanks(text);
-    }
-}
-
-/* Bits of a mask such as "ff,ffffffff". */
-static uint32_t count_mask(const char *text)
-{
-    uint32_t count = 0;
-    uint64_t word;
-
-    while ((text = scan_hexadecimal(text, &word))) {
-        count += (uint32_t)__builtin_popcountll(word);
-        if (*text++ != ',')
-            break;
-    }
-    return count;
-}
-
-static void parse_user_ids(const char *text, struct proc_status *status)
-{
-    uint64_t id;
-
-    if (scan_uint64(text, &id))
-        status->uid = (uid_t)id;
-}
-
 /* Dispatches by the first letter of the key, so that most lines cost one comparison. Returns the
  * keys found so far. */
 static int parse_line(const struct scan_line *line, struct proc_status *status)
@@ -59,12 +26,26 @@ static int parse_line(const struct scan_line *line, struct proc_status *status)
         status->pid = (pid_t)number;
         return SEEN_PID;
     case 'U':
-        if ((value = SCAN_VALUE(line, "Uid:")))
-            parse_user_ids(value, status);
+        if ((value = SCAN_VALUE(line, "Uid:"))) {
+            uint64_t id;
+
+            if (scan_uint64(value, &id))
+                status->uid = (uid_t)id;
+        }
+
         return 0;
     case 'N':
-        if ((value = SCAN_VALUE(line, "NSpid:")))
-            parse_namespace_pids(value, status);
+        if ((value = SCAN_VALUE(line, "NSpid:"))) {
+            const char *text = value;
+            uint64_t pid;
+
+            while (status->namespace_count < PROC_STATUS_MAX_NAMESPACES &&
+                   (text = scan_uint64(text, &pid))) {
+                status->namespace_pids[status->namespace_count++] = (pid_t)pid;
+                text = scan_blanks(text);
+            }
+        }
+
         return 0;
     case 'V':
         SCAN_BYTES(line, "VmHWM:", &status->peak_rss_bytes);
@@ -73,8 +54,20 @@ static int parse_line(const struct scan_line *line, struct proc_status *status)
         SCAN_BYTES(line, "HugetlbPages:", &status->hugetlb_bytes);
         return 0;
     case 'C':
-        if ((value = SCAN_VALUE(line, "Cpus_allowed:")))
-            status->allowed_cpu_count = count_mask(value);
+        if ((value = SCAN_VALUE(line, "Cpus_allowed:"))) {
+            /* Count the bits of a mask such as "ff,ffffffff". */
+            const char *text = value;
+            uint32_t count = 0;
+            uint64_t word;
+
+            while ((text = scan_hexadecimal(text, &word))) {
+                count += (uint32_t)__builtin_popcountll(word);
+                if (*text++ != ',')
+                    break;
+            }
+            status->allowed_cpu_count = count;
+        }
+
         return 0;
     case 'v':
         SCAN_NUMBER(line, "voluntary_ctxt_switches:", &status->voluntary_context_switches);

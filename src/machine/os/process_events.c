@@ -146,13 +146,7 @@ static void drop_the_rest(int fd, bool keeps_threads)
     setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof filter);
 }
 
-static void enlarge_buffer(int fd)
-{
-    int bytes = BUFFER_BYTES;
-    if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof bytes) != 0)
-        setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
-}
-
+/* Asks the kernel to begin or end sending events. */
 static int send_request(int fd, enum proc_cn_mcast_op operation, uint32_t request)
 {
     const struct cn_msg connector = {
@@ -199,12 +193,16 @@ static int read_answer(
         "the kernel sends no process events inside a container or user namespace");
 }
 
+/* Subscribes to events, and waits for the kernel's answer. */
 static int begin(struct process_events *events, struct gput_error *error)
 {
     struct sockaddr_nl address = {.nl_family = AF_NETLINK, .nl_groups = CN_IDX_PROC};
     /* No two that ask at one moment have the same. */
     uint32_t request = (uint32_t)clock_monotonic_ns() ^ (uint32_t)getpid();
-    enlarge_buffer(events->fd);
+    int bytes = BUFFER_BYTES;
+    if (setsockopt(events->fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof bytes) != 0)
+        setsockopt(events->fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
+
     int failure = 0;
     int64_t asked_ns = 0;
     if (bind(events->fd, (struct sockaddr *)&address, sizeof address) != 0)

@@ -11,22 +11,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Writes the digits of a pid and returns the byte after them. */
-static char *write_pid(char *text, pid_t pid)
-{
-    char digits[12];
-    size_t count = 0;
-    unsigned rest = (unsigned)pid;
-
-    do {
-        digits[count++] = (char)('0' + rest % 10);
-        rest /= 10;
-    } while (rest);
-    while (count)
-        *text++ = digits[--count];
-    return text;
-}
-
 size_t procfs_path(const char *root, pid_t pid, const char *file, char *path)
 {
     size_t root_length = strlen(root);
@@ -40,7 +24,18 @@ size_t procfs_path(const char *root, pid_t pid, const char *file, char *path)
     char *end = path + root_length;
     if (pid != PROCFS_SYSTEM) {
         *end++ = '/';
-        end = write_pid(end, pid);
+
+        /* Write the digits of a pid and return the byte after them. */
+        char digits[12];
+        size_t count = 0;
+        unsigned rest = (unsigned)pid;
+
+        do {
+            digits[count++] = (char)('0' + rest % 10);
+            rest /= 10;
+        } while (rest);
+        while (count)
+            *end++ = digits[--count];
     }
     if (file_length) {
         *end++ = '/';
@@ -56,27 +51,24 @@ enum gput_code procfs_code_of_errno(int errno_value)
     return errno_value == ENOENT ? GPUT_ERROR_GONE : error_code_of_errno(errno_value);
 }
 
-/* ENOENT has two meanings: no such process, and a kernel without that file. */
-static int set_missing(const char *root, pid_t pid, const char *path, struct gput_error *error)
-{
-    char directory[PROCFS_PATH_SIZE];
-
-    procfs_path(root, pid, "", directory);
-    if (access(directory, F_OK) == 0)
-        return error_set(error, GPUT_ERROR_UNSUPPORTED, "This kernel has no %s.", path);
-    if (pid == PROCFS_SYSTEM)
-        return error_set(error, GPUT_ERROR_NOT_FOUND, "There is no %s.", directory);
-    return error_set(error, GPUT_ERROR_GONE, "Process %d has ended.", (int)pid);
-}
-
 int procfs_set_failure(
     const char *root, pid_t pid, const char *file, int errno_value, struct gput_error *error)
 {
     char path[PROCFS_PATH_SIZE];
 
     procfs_path(root, pid, file, path);
-    if (errno_value == ENOENT)
-        return set_missing(root, pid, path, error);
+    if (errno_value == ENOENT) {
+        /* ENOENT has two meanings: no such process, and a kernel without that file. */
+        char directory[PROCFS_PATH_SIZE];
+
+        procfs_path(root, pid, "", directory);
+        if (access(directory, F_OK) == 0)
+            return error_set(error, GPUT_ERROR_UNSUPPORTED, "This kernel has no %s.", path);
+        if (pid == PROCFS_SYSTEM)
+            return error_set(error, GPUT_ERROR_NOT_FOUND, "There is no %s.", directory);
+        return error_set(error, GPUT_ERROR_GONE, "Process %d has ended.", (int)pid);
+    }
+
     if (errno_value == ESRCH)
         return error_set(error, GPUT_ERROR_GONE, "Process %d has ended.", (int)pid);
     return error_set_errno(error, errno_value, "Cannot read %s", path);
@@ -203,6 +195,7 @@ struct bounded_reading {
     int code;
 };
 
+/* Reads a file of procfs in the thread of a bounded call. */
 static void run_reading(struct bounded_call *call)
 {
     struct bounded_reading *reading = (struct bounded_reading *)call;
@@ -210,6 +203,7 @@ static void run_reading(struct bounded_call *call)
         reading->root, reading->pid, reading->file, &reading->text, &reading->error);
 }
 
+/* Frees a bounded reading. */
 static void destroy_reading(struct bounded_call *call)
 {
     struct bounded_reading *reading = (struct bounded_reading *)call;
@@ -219,6 +213,7 @@ static void destroy_reading(struct bounded_call *call)
     free(reading);
 }
 
+/* Makes a bounded reading. NULL: out of memory. */
 static struct bounded_reading *create_reading(const char *root, pid_t pid, const char *file)
 {
     struct bounded_reading *reading = calloc(1, sizeof *reading);

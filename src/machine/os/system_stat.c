@@ -27,21 +27,6 @@ static bool parse_total(const char *text, struct system_stat *stat)
     return column > IDLE;
 }
 
-static void parse_line(const struct scan_line *line, struct system_stat *stat)
-{
-    uint64_t number;
-
-    switch (*line->start) {
-    case 'c':
-        if (SCAN_NUMBER(line, "cpu", &number))
-            stat->cpu_count++;
-        break;
-    case 'p':
-        SCAN_NUMBER(line, "processes ", &stat->processes_started);
-        break;
-    }
-}
-
 int system_stat_parse(const char *text, struct system_stat *stat)
 {
     const char *end = text + strlen(text);
@@ -52,8 +37,20 @@ int system_stat_parse(const char *text, struct system_stat *stat)
     if (!scan_next_line(&text, end, &line) || !(value = SCAN_VALUE(&line, "cpu ")) ||
         !parse_total(value, stat))
         return GPUT_ERROR_FORMAT;
-    while (scan_next_line(&text, end, &line))
-        parse_line(&line, stat);
+    while (scan_next_line(&text, end, &line)) {
+        uint64_t number;
+
+        switch (*line.start) {
+        case 'c':
+            if (SCAN_NUMBER(&line, "cpu", &number))
+                stat->cpu_count++;
+            break;
+        case 'p':
+            SCAN_NUMBER(&line, "processes ", &stat->processes_started);
+            break;
+        }
+    }
+
     return GPUT_OK;
 }
 
