@@ -37,6 +37,7 @@ enum gput_statistic gput_comparison_config_statistic(const struct gput_compariso
     return config->statistic;
 }
 
+/* Adds a file to a session of the comparison. */
 static int add_session(struct gput_comparison_config *config, const char *name,
     const struct doc *path, const char *file, struct gput_error *error)
 {
@@ -49,55 +50,41 @@ static int add_session(struct gput_comparison_config *config, const char *name,
     return GPUT_OK;
 }
 
-static int read_map(struct gput_comparison_config *config, const struct doc *map, const char *file,
-    struct gput_error *error)
+/* Reads the sessions and the statistic from the file. */
+static int load(struct gput_comparison_config *config, const char *path, struct gput_error *error)
 {
-    if (!map || map->kind == DOC_NULL)
-        return GPUT_OK;
-    if (map->kind != DOC_OBJECT)
-        return error_set(error, GPUT_ERROR_FORMAT,
-            "Config file %s: file_path_map is not an object of session names and file paths.",
-            file);
-    for (const struct doc *session = map->first; session; session = session->next) {
-        if (session->kind != DOC_ARRAY)
-            TRY(add_session(config, session->key, session, file, error));
-        for (const struct doc *run = session->kind == DOC_ARRAY ? session->first : NULL; run;
-             run = run->next)
-            TRY(add_session(config, session->key, run, file, error));
-    }
-    return GPUT_OK;
-}
-
-static int read_statistic(struct gput_comparison_config *config, const struct doc *word,
-    const char *file, struct gput_error *error)
-{
-    if (!word || word->kind == DOC_NULL)
-        return GPUT_OK;
-    if (word->kind != DOC_STRING)
-        return error_set(
-            error, GPUT_ERROR_FORMAT, "Config file %s: statistic is not a string.", file);
-    return gput_statistic_parse(word->string, &config->statistic, error);
-}
-
-static int read_config(struct gput_comparison_config *config, const struct doc *root,
-    const char *file, struct gput_error *error)
-{
+    TRY(doc_read_json_file(path, MAX_BYTES, &config->root, error));
+    const struct doc *root = config->root;
     if (root->kind != DOC_OBJECT)
-        return error_set(error, GPUT_ERROR_FORMAT, "Config file %s holds no JSON object.", file);
+        return error_set(error, GPUT_ERROR_FORMAT, "Config file %s holds no JSON object.", path);
     for (const struct doc *member = root->first; member; member = member->next) {
         if (strcmp(member->key, "file_path_map") != 0 && strcmp(member->key, "statistic") != 0)
             return error_set(error, GPUT_ERROR_FORMAT,
                 "Config file %s: \"%.100s\" is unknown. It may have file_path_map and statistic.",
-                file, member->key);
+                path, member->key);
     }
-    TRY(read_map(config, doc_get(root, "file_path_map"), file, error));
-    return read_statistic(config, doc_get(root, "statistic"), file, error);
-}
+    const struct doc *map = doc_get(root, "file_path_map");
+    if (map && map->kind != DOC_NULL) {
+        if (map->kind != DOC_OBJECT)
+            return error_set(error, GPUT_ERROR_FORMAT,
+                "Config file %s: file_path_map is not an object of session names and file paths.",
+                path);
+        for (const struct doc *session = map->first; session; session = session->next) {
+            if (session->kind != DOC_ARRAY)
+                TRY(add_session(config, session->key, session, path, error));
+            for (const struct doc *run = session->kind == DOC_ARRAY ? session->first : NULL; run;
+                 run = run->next)
+                TRY(add_session(config, session->key, run, path, error));
+        }
+    }
 
-static int load(struct gput_comparison_config *config, const char *path, struct gput_error *error)
-{
-    TRY(doc_read_json_file(path, MAX_BYTES, &config->root, error));
-    return read_config(config, config->root, path, error);
+    const struct doc *word = doc_get(root, "statistic");
+    if (!word || word->kind == DOC_NULL)
+        return GPUT_OK;
+    if (word->kind != DOC_STRING)
+        return error_set(
+            error, GPUT_ERROR_FORMAT, "Config file %s: statistic is not a string.", path);
+    return gput_statistic_parse(word->string, &config->statistic, error);
 }
 
 int gput_comparison_config_load(

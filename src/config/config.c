@@ -79,6 +79,7 @@ static const char *text_of(const struct doc *value, char number[NUMBER_TEXT_SIZE
     }
 }
 
+/* Sets an option of a session to a value of the file. */
 static int set_option(struct gput_config *config, const struct session_option *option,
     const struct doc *value, struct gput_error *error)
 {
@@ -102,6 +103,7 @@ static int set_option(struct gput_config *config, const struct session_option *o
 
 /* ---- What else a file may have ---- */
 
+/* Reads whether messages are switched off. */
 static int set_disable_logs(
     struct gput_config *config, const struct doc *value, struct gput_error *error)
 {
@@ -109,6 +111,7 @@ static int set_disable_logs(
     return want(value->kind == DOC_BOOL, value, "true or false", error);
 }
 
+/* Reads whether limits end the command. */
 static int set_enforce(
     struct gput_config *config, const struct doc *value, struct gput_error *error)
 {
@@ -121,6 +124,7 @@ static bool is_count(const struct doc *value)
     return value->kind == DOC_INT && value->integer >= 1 && value->integer <= INT_MAX;
 }
 
+/* Reads the id of the process to be tracked. */
 static int set_process_id(
     struct gput_config *config, const struct doc *value, struct gput_error *error)
 {
@@ -153,6 +157,7 @@ static int check_flag(struct gput_config *config, const struct doc *value, struc
     return want(value->kind == DOC_BOOL, value, "true or false", error);
 }
 
+/* Checks a count that only the Python package uses. */
 static int check_count(
     struct gput_config *config, const struct doc *value, struct gput_error *error)
 {
@@ -183,8 +188,17 @@ static const struct member {
 
 /* ---- The file ---- */
 
-static int refuse_unknown(const char *name, struct gput_error *error)
+/* Sets one member of the file, or refuses its name with a suggestion. */
+static int set_member(struct gput_config *config, const struct doc *value, struct gput_error *error)
 {
+    const struct session_option *option = session_options_find(value->key);
+    if (option && !option->is_not_in_file)
+        return value->kind == DOC_NULL ? GPUT_OK : set_option(config, option, value, error);
+    for (size_t i = 0; i < N_OTHERS; i++) {
+        if (strcmp(value->key, others[i].name) == 0)
+            return value->kind == DOC_NULL ? GPUT_OK : others[i].set(config, value, error);
+    }
+    const char *name = value->key;
     size_t count;
     const struct session_option *options = session_options_list(&count);
     CLEANUP_STR struct str known = {0};
@@ -206,18 +220,7 @@ static int refuse_unknown(const char *name, struct gput_error *error)
         name, question, str_text(&known));
 }
 
-static int set_member(struct gput_config *config, const struct doc *value, struct gput_error *error)
-{
-    const struct session_option *option = session_options_find(value->key);
-    if (option && !option->is_not_in_file)
-        return value->kind == DOC_NULL ? GPUT_OK : set_option(config, option, value, error);
-    for (size_t i = 0; i < N_OTHERS; i++) {
-        if (strcmp(value->key, others[i].name) == 0)
-            return value->kind == DOC_NULL ? GPUT_OK : others[i].set(config, value, error);
-    }
-    return refuse_unknown(value->key, error);
-}
-
+/* Reads all members of the file. */
 static int load(struct gput_config *config, const char *path, struct gput_error *error)
 {
     TRY(doc_read_json_file(path, MAX_BYTES, &config->root, error));

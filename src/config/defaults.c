@@ -15,6 +15,7 @@ struct visit {
     void *user;
 };
 
+/* Visits one value as the option that the command line would have. */
 static int visit_value(
     const struct visit *visit, const char *name, const struct doc *value, struct gput_error *error)
 {
@@ -41,6 +42,7 @@ static int visit_value(
         visit->path, name);
 }
 
+/* Visits all members; a list is visited as one option for each item. */
 static int visit_members(
     const struct visit *visit, const struct doc *root, struct gput_error *error)
 {

@@ -48,6 +48,7 @@ static pid_t known_pid(const struct view *view)
 static void set(struct gput_doctor_source *source, enum gput_doctor_state state, const char *remedy,
     const char *format, ...) __attribute__((format(printf, 4, 5)));
 
+/* Sets the state of a source, the reason for it and how to change it. */
 static void set(struct gput_doctor_source *source, enum gput_doctor_state state, const char *remedy,
     const char *format, ...)
 {
@@ -61,6 +62,7 @@ static void set(struct gput_doctor_source *source, enum gput_doctor_state state,
 
 /* ---- processes ---- */
 
+/* Checks that procfs can be read and shows this kernel. */
 static void check_procfs(const struct view *view, struct gput_doctor_source *source)
 {
     char kernel[64] = "";
@@ -79,6 +81,7 @@ static void check_procfs(const struct view *view, struct gput_doctor_source *sou
         kernel[0] ? kernel : "of unknown version");
 }
 
+/* Checks that the kernel lists the children of a thread. */
 static void check_children(const struct view *view, struct gput_doctor_source *source)
 {
     struct pid_vector children = {0};
@@ -106,6 +109,7 @@ static bool may_read_others(void)
            (effective >> cap_sys_ptrace & 1);
 }
 
+/* Checks whose memory maps can be read: smaps is refused for other users' processes. */
 static void check_memory_maps(const struct view *view, struct gput_doctor_source *source)
 {
     struct proc_smaps_rollup rollup;
@@ -120,6 +124,7 @@ static void check_memory_maps(const struct view *view, struct gput_doctor_source
             "smaps of your own processes; for those of other users only RSS from statm");
 }
 
+/* Checks that the CPU clocks of processes can be read. */
 static void check_cpu_clocks(const struct view *view, struct gput_doctor_source *source)
 {
     int64_t ns;
@@ -134,6 +139,7 @@ static void check_cpu_clocks(const struct view *view, struct gput_doctor_source 
         set(source, GPUT_DOCTOR_AVAILABLE, "", "CPU clocks of processes, in nanoseconds");
 }
 
+/* Returns which version of control groups the command would run in. */
 static const char *versions_of(const struct own_cgroup *own)
 {
     if (!own->v1.path)
@@ -141,6 +147,7 @@ static const char *versions_of(const struct own_cgroup *own)
     return own->v2.path ? "1 for memory, 2 for CPU time" : "1";
 }
 
+/* Checks that a control group can be made for a command. */
 static void check_cgroup(const struct view *view, struct gput_doctor_source *source)
 {
     struct cgroup here;
@@ -166,6 +173,7 @@ static void check_cgroup(const struct view *view, struct gput_doctor_source *sou
 
 /* ---- GPUs ---- */
 
+/* Translates the state of a GPU source. */
 static enum gput_doctor_state state_of(enum gpu_source_state state)
 {
     switch (state) {
@@ -196,6 +204,7 @@ static void add_hidden_processes(const struct view *view, struct gput_doctor_sou
     }
 }
 
+/* Checks a driver of GPUs, and whether it hides processes. */
 static void check_gpus(const struct view *view, struct gput_doctor_source *source)
 {
     size_t count;
@@ -206,6 +215,7 @@ static void check_gpus(const struct view *view, struct gput_doctor_source *sourc
     add_hidden_processes(view, source);
 }
 
+/* Checks that AMD's compute driver lists its processes. */
 static void check_kfd(const struct view *view, struct gput_doctor_source *source)
 {
     char path[4096];
@@ -219,6 +229,7 @@ static void check_kfd(const struct view *view, struct gput_doctor_source *source
 
 /* ---- energy ---- */
 
+/* Checks that the energy counters of CPUs can be read through powercap. */
 static void check_rapl(const struct view *view, struct gput_doctor_source *source)
 {
     struct energy_counters energy;
@@ -240,6 +251,7 @@ static void check_rapl(const struct view *view, struct gput_doctor_source *sourc
     energy_counters_finish(&energy);
 }
 
+/* Checks that the energy counters of CPUs can be read through perf. */
 static void check_perf_energy(const struct view *view, struct gput_doctor_source *source)
 {
     struct perf_energy perf;
@@ -270,6 +282,7 @@ static void check_counters(const struct view *view, struct gput_doctor_source *s
             "%s", error.message);
 }
 
+/* Checks that code blocks can measure their own peak of RAM. */
 static void check_block_peaks(const struct view *view, struct gput_doctor_source *source)
 {
     struct gput_blocks_options options = gput_blocks_options_default();
@@ -282,6 +295,7 @@ static void check_block_peaks(const struct view *view, struct gput_doctor_source
         set(source, GPUT_DOCTOR_UNAVAILABLE, "", "%s", error.message);
 }
 
+/* Checks that code blocks can measure their GPU time. */
 static void check_block_gpu_time(const struct view *view, struct gput_doctor_source *source)
 {
     struct gput_error error;
@@ -291,6 +305,7 @@ static void check_block_gpu_time(const struct view *view, struct gput_doctor_sou
         set(source, GPUT_DOCTOR_UNAVAILABLE, "", "%s", error.message);
 }
 
+/* Checks that the power of a battery can be read. */
 static void check_battery(const struct view *view, struct gput_doctor_source *source)
 {
     double watts;
@@ -328,16 +343,7 @@ static const struct check {
 
 _Static_assert(sizeof checks / sizeof *checks <= DOCTOR_MAX_SOURCES, "space for each source");
 
-/* A sample shows which figures each GPU lacks; its lists are made for this process. */
-static void sample_gpus(const struct view *view)
-{
-    struct gpu_tree tree = {.main = getpid()};
-    struct gpu_sample sample;
-    gpu_set_request_lists(view->gpus, &tree, false);
-    gpu_set_await_all(view->gpus, GPU_TIMEOUT_SECONDS);
-    gpu_set_sample(view->gpus, &tree, &sample);
-}
-
+/* Copies what is known of each GPU. */
 static int list_gpus(const struct view *view, struct gput_doctor *doctor, struct gput_error *error)
 {
     size_t count;
@@ -358,6 +364,7 @@ static int list_gpus(const struct view *view, struct gput_doctor *doctor, struct
     return GPUT_OK;
 }
 
+/* Opens all sources as a session would, and checks each of them. */
 static int examine(
     const struct gput_session_options *given, struct gput_doctor *doctor, struct gput_error *error)
 {
@@ -377,7 +384,14 @@ static int examine(
     view.own_procfs = cpu_clock_usable(view.procfs_root);
     doctor->ram_unit = options.gpu_ram_unit;
     TRY(gpu_set_open(&gpu_options, &view.gpus, error));
-    sample_gpus(&view);
+
+    /* Take one sample of this process: it shows which figures each GPU lacks. */
+    struct gpu_tree tree = {.main = getpid()};
+    struct gpu_sample sample;
+    gpu_set_request_lists(view.gpus, &tree, false);
+    gpu_set_await_all(view.gpus, GPU_TIMEOUT_SECONDS);
+    gpu_set_sample(view.gpus, &tree, &sample);
+
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
         struct gput_doctor_source *source = &doctor->sources[doctor->n_sources++];
         snprintf(source->name, sizeof source->name, "%s", checks[i].name);

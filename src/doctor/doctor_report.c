@@ -64,21 +64,7 @@ static void put_text(struct gput_table *table, const char *text)
     table_put_text(table, text[0] ? text : NULL);
 }
 
-static void add_sources(struct gput_tables *tables, const struct gput_doctor *doctor)
-{
-    static const char *const names[] = {"name", "state", "gives", "reason", "remedy"};
-    struct gput_table *table = tables_add(tables, "sources");
-    add_texts(table, names, sizeof names / sizeof *names);
-    for (uint32_t i = 0; i < doctor->n_sources; i++) {
-        const struct gput_doctor_source *source = &doctor->sources[i];
-        put_text(table, source->name);
-        put_text(table, gput_doctor_state_name(source->state));
-        put_text(table, source->gives);
-        put_text(table, source->reason);
-        put_text(table, source->remedy);
-    }
-}
-
+/* Adds the table of GPUs. */
 static void add_gpus(struct gput_tables *tables, const struct gput_doctor *doctor)
 {
     static const char *const names[] = {"uuid", "name", "vendor", "pci_address", "source"};
@@ -102,50 +88,58 @@ int gput_doctor_tables(
     const struct gput_doctor *doctor, struct gput_tables **tables, struct gput_error *error)
 {
     struct gput_tables *building = tables_create();
-    add_sources(building, doctor);
+    static const char *const names[] = {"name", "state", "gives", "reason", "remedy"};
+    struct gput_table *table = tables_add(building, "sources");
+    add_texts(table, names, sizeof names / sizeof *names);
+    for (uint32_t i = 0; i < doctor->n_sources; i++) {
+        const struct gput_doctor_source *source = &doctor->sources[i];
+        put_text(table, source->name);
+        put_text(table, gput_doctor_state_name(source->state));
+        put_text(table, source->gives);
+        put_text(table, source->reason);
+        put_text(table, source->remedy);
+    }
+
     add_gpus(building, doctor);
     return tables_finish_building(building, tables, error);
 }
 
 /* ---- JSON ---- */
 
-static void add_source(struct doc *parent, const struct gput_doctor_source *source)
-{
-    struct doc *doc = doc_add_object(parent, source->name);
-    doc_add_string(doc, "state", gput_doctor_state_name(source->state));
-    doc_add_string(doc, "gives", source->gives);
-    doc_add_string(doc, "reason", source->reason);
-    if (source->remedy[0])
-        doc_add_string(doc, "remedy", source->remedy);
-    else
-        doc_add_null(doc, "remedy");
-}
-
-static void add_gpu(
-    struct doc *parent, const struct gput_doctor_gpu *gpu, enum gput_ram_unit ram_unit)
-{
-    struct doc *doc = doc_add_object(parent, NULL);
-    doc_add_string(doc, "uuid", gpu->uuid);
-    doc_add_string(doc, "name", gpu->name);
-    doc_add_string(doc, "vendor", gpu->vendor);
-    doc_add_string(doc, "pci_address", gpu->pci_address);
-    doc_add_string(doc, "source", gpu->source);
-    doc_add_string(doc, "unit", gput_ram_unit_name(ram_unit));
-    doc_add_double(doc, "ram_capacity", gpu->ram_capacity_bytes * gput_ram_unit_factor(ram_unit));
-    if (gpu->missing[0])
-        doc_add_string(doc, "missing", gpu->missing);
-}
-
+/* Writes the sources and the GPUs as JSON. */
 static int write_json(const struct gput_doctor *doctor, enum gput_ram_unit ram_unit,
     struct str *text, struct gput_error *error)
 {
     struct doc *root = doc_create_object();
     struct doc *sources = doc_add_object(root, "sources");
-    for (uint32_t i = 0; i < doctor->n_sources; i++)
-        add_source(sources, &doctor->sources[i]);
+    for (uint32_t i = 0; i < doctor->n_sources; i++) {
+        const struct gput_doctor_source *source = &doctor->sources[i];
+        struct doc *doc = doc_add_object(sources, source->name);
+        doc_add_string(doc, "state", gput_doctor_state_name(source->state));
+        doc_add_string(doc, "gives", source->gives);
+        doc_add_string(doc, "reason", source->reason);
+        if (source->remedy[0])
+            doc_add_string(doc, "remedy", source->remedy);
+        else
+            doc_add_null(doc, "remedy");
+    }
+
     struct doc *gpus = doc_add_array(root, "gpus");
-    for (uint32_t i = 0; i < doctor->n_gpus; i++)
-        add_gpu(gpus, &doctor->gpus[i], ram_unit);
+    for (uint32_t i = 0; i < doctor->n_gpus; i++) {
+        const struct gput_doctor_gpu *gpu = &doctor->gpus[i];
+        struct doc *doc = doc_add_object(gpus, NULL);
+        doc_add_string(doc, "uuid", gpu->uuid);
+        doc_add_string(doc, "name", gpu->name);
+        doc_add_string(doc, "vendor", gpu->vendor);
+        doc_add_string(doc, "pci_address", gpu->pci_address);
+        doc_add_string(doc, "source", gpu->source);
+        doc_add_string(doc, "unit", gput_ram_unit_name(ram_unit));
+        doc_add_double(
+            doc, "ram_capacity", gpu->ram_capacity_bytes * gput_ram_unit_factor(ram_unit));
+        if (gpu->missing[0])
+            doc_add_string(doc, "missing", gpu->missing);
+    }
+
     bool failed = doc_failed(root);
     if (!failed) {
         doc_write_json(root, 1, text);
@@ -157,6 +151,7 @@ static int write_json(const struct gput_doctor *doctor, enum gput_ram_unit ram_u
 
 /* ---- Text ---- */
 
+/* Writes a word, padded with blanks to a width. */
 static void pad(struct str *text, const char *word, size_t width)
 {
     size_t length = strlen(word);
@@ -164,6 +159,7 @@ static void pad(struct str *text, const char *word, size_t width)
     str_append_repeated(text, ' ', length < width ? width - length : 0);
 }
 
+/* Returns the length of the longest name of a source. */
 static size_t longest_name(const struct gput_doctor *doctor)
 {
     size_t longest = 0;
@@ -174,53 +170,47 @@ static size_t longest_name(const struct gput_doctor *doctor)
     return longest;
 }
 
-static void write_source(
-    const struct gput_doctor_source *source, size_t name_width, struct str *text)
-{
-    size_t state_width = strlen(gput_doctor_state_name(GPUT_DOCTOR_UNAVAILABLE)) + 2;
-    pad(text, source->name, name_width);
-    pad(text, gput_doctor_state_name(source->state), state_width);
-    str_printf(text, "%s\n", source->gives);
-    str_append_repeated(text, ' ', name_width + state_width);
-    str_printf(text, "%s\n", source->reason);
-    if (!source->remedy[0])
-        return;
-    str_append_repeated(text, ' ', name_width + state_width);
-    str_printf(text, "To open it: %s\n", source->remedy);
-}
-
-static void write_gpu(const struct gput_doctor_gpu *gpu, uint32_t index,
-    enum gput_ram_unit ram_unit, struct str *text)
-{
-    char capacity[NUMBER_TEXT_SIZE];
-    str_printf(text, "\nGPU %u: %s\n", index, gpu->name);
-    str_printf(text, "   UUID: %s\n", gpu->uuid);
-    if (gpu->pci_address[0])
-        str_printf(text, "   PCI address: %s\n", gpu->pci_address);
-    if (isnan(gpu->ram_capacity_bytes)) {
-        str_append(text, "   RAM capacity: n/a\n");
-    } else {
-        size_t length = number_format_rounded(
-            gpu->ram_capacity_bytes * gput_ram_unit_factor(ram_unit), 3, capacity);
-        str_append(text, "   RAM capacity: ");
-        str_append_bytes(text, capacity, length);
-        str_printf(text, " %s\n", gput_ram_unit_name(ram_unit));
-    }
-    str_printf(text, "   Source: %s\n", gpu->source);
-    if (gpu->missing[0])
-        str_printf(text, "   Missing: %s\n", gpu->missing);
-}
-
+/* Writes the sources and the GPUs for people to read. */
 static void write_text(
     const struct gput_doctor *doctor, enum gput_ram_unit ram_unit, struct str *text)
 {
     size_t width = longest_name(doctor) + 2;
-    for (uint32_t i = 0; i < doctor->n_sources; i++)
-        write_source(&doctor->sources[i], width, text);
+    for (uint32_t i = 0; i < doctor->n_sources; i++) {
+        const struct gput_doctor_source *source = &doctor->sources[i];
+        size_t state_width = strlen(gput_doctor_state_name(GPUT_DOCTOR_UNAVAILABLE)) + 2;
+        pad(text, source->name, width);
+        pad(text, gput_doctor_state_name(source->state), state_width);
+        str_printf(text, "%s\n", source->gives);
+        str_append_repeated(text, ' ', width + state_width);
+        str_printf(text, "%s\n", source->reason);
+        if (source->remedy[0]) {
+            str_append_repeated(text, ' ', width + state_width);
+            str_printf(text, "To open it: %s\n", source->remedy);
+        }
+    }
+
     if (!doctor->n_gpus)
         str_append(text, "\nNo GPU was found.\n");
-    for (uint32_t i = 0; i < doctor->n_gpus; i++)
-        write_gpu(&doctor->gpus[i], i, ram_unit, text);
+    for (uint32_t i = 0; i < doctor->n_gpus; i++) {
+        const struct gput_doctor_gpu *gpu = &doctor->gpus[i];
+        char capacity[NUMBER_TEXT_SIZE];
+        str_printf(text, "\nGPU %u: %s\n", i, gpu->name);
+        str_printf(text, "   UUID: %s\n", gpu->uuid);
+        if (gpu->pci_address[0])
+            str_printf(text, "   PCI address: %s\n", gpu->pci_address);
+        if (isnan(gpu->ram_capacity_bytes)) {
+            str_append(text, "   RAM capacity: n/a\n");
+        } else {
+            size_t length = number_format_rounded(
+                gpu->ram_capacity_bytes * gput_ram_unit_factor(ram_unit), 3, capacity);
+            str_append(text, "   RAM capacity: ");
+            str_append_bytes(text, capacity, length);
+            str_printf(text, " %s\n", gput_ram_unit_name(ram_unit));
+        }
+        str_printf(text, "   Source: %s\n", gpu->source);
+        if (gpu->missing[0])
+            str_printf(text, "   Missing: %s\n", gpu->missing);
+    }
 }
 
 int gput_doctor_render(const struct gput_doctor *doctor, enum gput_format format, char **bytes,
