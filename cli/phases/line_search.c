@@ -23,6 +23,7 @@ struct translation {
     bool is_full;
 };
 
+/* Appends bytes to the translation; `is_full` is set when there is no space. */
 static void add(struct translation *out, const char *bytes, size_t length)
 {
     out->is_full |= length >= sizeof out->text - out->length;

@@ -12,6 +12,7 @@
 /* After output of a terminal: for settings that follow it. */
 #define SETTINGS_MS 100
 
+/* Wakes a thread that waits for an eventfd. */
 static void post(int fd)
 {
     uint64_t one = 1;
@@ -64,6 +65,7 @@ static bool pass_part(struct flow *flow)
     return is_passed || output_stream_write(stream, flow->bytes, (size_t)got);
 }
 
+/* Passes a stream on until the command closes it. */
 static void pass(struct flow *flow)
 {
     struct output_stream *stream = flow->stream;
@@ -94,6 +96,7 @@ static void pass(struct flow *flow)
     }
 }
 
+/* Runs the thread of one stream: it passes output on and finds phases in it. */
 static void *run(void *user)
 {
     struct output_pump_stream *place = user;

@@ -31,6 +31,7 @@ struct job {
     int control;
 };
 
+/* Returns whether the relay needs a descriptor. */
 static bool is_kept(const struct job *job, int fd)
 {
     bool is_used = fd == job->control;
@@ -39,6 +40,7 @@ static bool is_kept(const struct job *job, int fd)
     return is_used;
 }
 
+/* Closes a range of descriptors. */
 static void close_from_to(int first, int last)
 {
     if (syscall(SYS_close_range, first, last, 0) == 0)
@@ -47,9 +49,31 @@ static void close_from_to(int first, int last)
         close(fd);
 }
 
-/* Locks and pipes of others must not outlive them for its sake. */
-static void close_others(const struct job *job)
+/* Waits for the word that the command runs. False: it was not started. `*pid` stays 0 where
+ * gpu-tracker was killed before it could say so: its command may run. */
+static bool wait_for_start(int control, pid_t *pid)
 {
+    pid_t sent;
+    ssize_t got = recv(control, &sent, sizeof sent, MSG_WAITALL);
+    *pid = got == sizeof sent ? sent : 0;
+    return got != 1;
+}
+
+/* Runs the process of the relay from its start to the end of the output. */
+static void work(const struct job *job)
+{
+    struct gput_error error = {0};
+    struct output_relay_result result = {.is_known = true};
+    struct output_pump pumps = {.log = PHASE_LOG_NONE};
+    pid_t pid;
+    sigset_t blocked;
+    sigfillset(&blocked);
+    sigdelset(&blocked, SIGBUS); /* of a log on a full disk: the library handles it */
+    sigprocmask(SIG_SETMASK, &blocked, NULL);
+    setsid(); /* what the terminal sends is not for it */
+    prctl(PR_SET_NAME, "gpu-tracker-out");
+
+    /* Close all other descriptors, so that locks and pipes of others end with their owners. */
     struct rlimit limit;
     int first = 0, last = 1024;
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0)
@@ -64,36 +88,7 @@ static void close_others(const struct job *job)
     close_from_to(first, last);
     for (int i = 0; i < job->relay->n_streams; i++)
         job->relay->streams[i].command_end = -1;
-}
 
-static void set_apart(const struct job *job)
-{
-    sigset_t blocked;
-    sigfillset(&blocked);
-    sigdelset(&blocked, SIGBUS); /* of a log on a full disk: the library handles it */
-    sigprocmask(SIG_SETMASK, &blocked, NULL);
-    setsid(); /* what the terminal sends is not for it */
-    prctl(PR_SET_NAME, "gpu-tracker-out");
-    close_others(job);
-}
-
-/* Waits for the word that the command runs. False: it was not started. `*pid` stays 0 where
- * gpu-tracker was killed before it could say so: its command may run. */
-static bool wait_for_start(int control, pid_t *pid)
-{
-    pid_t sent;
-    ssize_t got = recv(control, &sent, sizeof sent, MSG_WAITALL);
-    *pid = got == sizeof sent ? sent : 0;
-    return got != 1;
-}
-
-static void work(const struct job *job)
-{
-    struct gput_error error = {0};
-    struct output_relay_result result = {.is_known = true};
-    struct output_pump pumps = {.log = PHASE_LOG_NONE};
-    pid_t pid;
-    set_apart(job);
     if (!wait_for_start(job->control, &pid))
         return;
     if (pid && phase_log_open(&pumps.log, job->log, pid, &error) != GPUT_OK)
@@ -138,6 +133,7 @@ static bool is_open_for_command(int fd)
     return flags >= 0 && !(flags & FD_CLOEXEC);
 }
 
+/* Opens the streams that the command writes to; one for both where both are the same file. */
 static int open_streams(struct output_relay *relay, const int targets[3])
 {
     for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++) {
@@ -182,6 +178,7 @@ static int start_process(
     return 0;
 }
 
+/* Closes all streams. */
 static void close_streams(struct output_relay *relay)
 {
     for (int i = 0; i < relay->n_streams; i++)

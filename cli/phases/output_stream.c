@@ -16,6 +16,7 @@ static bool read_settings(int fd, struct termios *settings)
     return tcgetattr(fd, settings) == 0;
 }
 
+/* Opens a pipe for the command's output. */
 static int open_pipe(struct output_stream *stream)
 {
     int ends[2];
@@ -31,6 +32,7 @@ static int open_pipe(struct output_stream *stream)
     return 0;
 }
 
+/* Opens a pseudo-terminal for a command that writes to a terminal. */
 static int open_terminal(struct output_stream *stream)
 {
     char path[64];
@@ -100,6 +102,7 @@ ssize_t output_stream_read(struct output_stream *stream, char *bytes, size_t siz
     return got;
 }
 
+/* Writes bytes to the target, waiting for space. False: nobody reads it any more. */
 static bool write_all(struct output_stream *stream, const char *bytes, size_t length)
 {
     while (length > 0) {

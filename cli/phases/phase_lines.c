@@ -56,16 +56,12 @@ static void match(struct phase_lines *lines, const char *line, size_t length, bo
         lines->found(lines->user, name, is_redrawn);
 }
 
-static const char *earlier(const char *one, const char *other)
-{
-    return !one || (other && other < one) ? other : one;
-}
-
 /* The first end of a line; NULL: there is none. */
 static const char *find_end(const char *at, const char *end)
 {
     const char *feed = memchr(at, '\n', (size_t)(end - at));
-    return earlier(memchr(at, '\r', (size_t)((feed ? feed : end) - at)), feed);
+    const char *one = memchr(at, '\r', (size_t)((feed ? feed : end) - at));
+    return !one || (feed && feed < one) ? feed : one;
 }
 
 /* The last one. */
@@ -77,6 +73,7 @@ static const char *find_last_end(const char *at, const char *end)
     return back ? back : feed;
 }
 
+/* Keeps the beginning of a line whose end has not come yet. */
 static void keep(struct phase_lines *lines, const char *bytes, size_t length)
 {
     size_t space = sizeof lines->partial - lines->length;

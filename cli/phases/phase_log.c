@@ -42,6 +42,7 @@ static bool has_space(struct phase_log *log, const char *name)
     return true;
 }
 
+/* Ends the current phase, if there is one. */
 static void end_phase(struct phase_log *log)
 {
     if (log->current[0])

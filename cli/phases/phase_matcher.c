@@ -18,6 +18,7 @@ struct runs {
     struct phase_matcher *matcher;
 };
 
+/* Ends a run of literal characters, and keeps it if it is the longest. */
 static void end_run(struct runs *runs)
 {
     struct phase_matcher *matcher = runs->matcher;
@@ -26,13 +27,6 @@ static void end_run(struct runs *runs)
         matcher->literal_length = runs->length;
     }
     runs->length = 0;
-}
-
-static void add_to_run(struct runs *runs, char byte)
-{
-    if (runs->length == sizeof runs->current)
-        end_run(runs);
-    runs->current[runs->length++] = byte;
 }
 
 /* After a group that begins at `at`. `*has_choice`: it has alternatives. */
@@ -68,25 +62,25 @@ static void add_character(struct runs *runs, char byte, const char *after)
         end_run(runs);
         return;
     }
-    add_to_run(runs, byte);
+    if (runs->length == sizeof runs->current)
+        end_run(runs);
+    runs->current[runs->length++] = byte;
+
     if (*after == '+')
         end_run(runs);
 }
 
-static const char *read_group(struct runs *runs, const char *at)
-{
-    bool has_choice;
-    const char *after = skip_group(at, &has_choice);
-    end_run(runs);
-    return has_choice || may_be_absent(after) ? after : at + 1;
-}
-
+/* Finds the longest literal text that every match of a pattern contains. */
 static void find_literal(struct phase_matcher *matcher, const char *pattern)
 {
     struct runs runs = {.matcher = matcher};
     for (const char *at = pattern; *at;) {
         if (*at == '(') {
-            at = read_group(&runs, at);
+            bool has_choice;
+            const char *after = skip_group(at, &has_choice);
+            end_run(&runs);
+            at = has_choice || may_be_absent(after) ? after : at + 1;
+
         } else if (*at == '[') {
             end_run(&runs);
             at = brackets_skip(at);
@@ -122,13 +116,6 @@ static int commonness(char byte)
     if ((byte >= 'a' && byte <= 'z') || (byte >= '0' && byte <= '9') || strchr(".,:=-/_", byte))
         return 2;
     return byte >= 'A' && byte <= 'Z' ? 1 : 0;
-}
-
-static void choose_rarest(struct phase_matcher *matcher)
-{
-    for (size_t i = 1; i < matcher->literal_length; i++)
-        if (commonness(matcher->literal[i]) < commonness(matcher->literal[matcher->rarest]))
-            matcher->rarest = i;
 }
 
 /* ---- How each line that matches begins ---- */
@@ -175,6 +162,7 @@ static void find_beginnings(struct phase_matcher *matcher, const char *pattern)
     regfree(&regex);
 }
 
+/* Returns whether a pattern refers back to one of its groups. */
 static bool find_back_reference(const char *pattern)
 {
     for (const char *at = pattern; *at;) {
@@ -218,7 +206,10 @@ int phase_matcher_init(struct phase_matcher *matcher, const char *pattern, struc
             reason);
     }
     find_literal(matcher, pattern);
-    choose_rarest(matcher);
+    for (size_t i = 1; i < matcher->literal_length; i++)
+        if (commonness(matcher->literal[i]) < commonness(matcher->literal[matcher->rarest]))
+            matcher->rarest = i;
+
     find_beginnings(matcher, pattern);
     matcher->has_back_reference = find_back_reference(pattern);
     if (matcher->literal_length < LITERAL_IS_FASTER)
@@ -232,9 +223,18 @@ void phase_matcher_finish(struct phase_matcher *matcher)
     line_search_close(&matcher->search);
 }
 
-/* Copies text as UTF-8 without control characters, and without blanks at its ends. */
-static bool copy_name(const char *at, const char *end, char name[PHASE_NAME_SIZE])
+bool phase_matcher_name(
+    const struct phase_matcher *matcher, const char *line, char name[PHASE_NAME_SIZE])
 {
+    regmatch_t found[2];
+    if (regexec(&matcher->regex, line, 2, found, 0) != 0)
+        return false;
+    const regmatch_t *named =
+        matcher->regex.re_nsub > 0 && found[1].rm_so >= 0 ? &found[1] : &found[0];
+
+    /* Copy text as UTF-8 without control characters, and without blanks at its ends. */
+    const char *at = line + named->rm_so;
+    const char *end = line + named->rm_eo;
     size_t used = 0, last = 0;
     while (at < end) {
         char bytes[4];
@@ -251,15 +251,4 @@ static bool copy_name(const char *at, const char *end, char name[PHASE_NAME_SIZE
     }
     name[last] = '\0';
     return last > 0;
-}
-
-bool phase_matcher_name(
-    const struct phase_matcher *matcher, const char *line, char name[PHASE_NAME_SIZE])
-{
-    regmatch_t found[2];
-    if (regexec(&matcher->regex, line, 2, found, 0) != 0)
-        return false;
-    const regmatch_t *named =
-        matcher->regex.re_nsub > 0 && found[1].rm_so >= 0 ? &found[1] : &found[0];
-    return copy_name(line + named->rm_so, line + named->rm_eo, name);
 }

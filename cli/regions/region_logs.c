@@ -28,22 +28,7 @@ static bool is_log(const char *name)
 
 /* ---- The status of each process ---- */
 
-static void add_status(const struct region_status *status, struct region_logs_summary *summary)
-{
-    summary->processes++;
-    summary->has_ompt |= strncmp(status->source, "ompt", sizeof status->source) == 0;
-    summary->has_mpi |= strncmp(status->source, "mpi", sizeof status->source) == 0;
-    for (size_t i = 0; i < REGION_STATUS_SLOTS; i++) {
-        const struct region_status_slot *slot = &status->slots[i];
-        for (size_t reason = 0; reason < REGION_UNMATCHED_ENDS; reason++)
-            summary->left_out[reason] += slot->left_out[reason];
-        summary->unmatched += slot->left_out[REGION_UNMATCHED_ENDS];
-    }
-    if (status->failure[0] && !summary->failure[0])
-        snprintf(summary->failure, sizeof summary->failure, "%.*s", (int)sizeof status->failure - 1,
-            status->failure);
-}
-
+/* Adds up the status that one process left. */
 static void read_status(int folder, const char *name, struct region_logs_summary *summary)
 {
     struct region_status status;
@@ -52,9 +37,20 @@ static void read_status(int folder, const char *name, struct region_logs_summary
         return;
     bool is_whole = read(fd, &status, sizeof status) == sizeof status;
     if (is_whole && strcmp(status.magic, REGION_STATUS_MAGIC) == 0 &&
-        status.version == REGION_STATUS_VERSION)
-        add_status(&status, summary);
-    else if (!is_whole)
+        status.version == REGION_STATUS_VERSION) {
+        summary->processes++;
+        summary->has_ompt |= strncmp(status.source, "ompt", sizeof status.source) == 0;
+        summary->has_mpi |= strncmp(status.source, "mpi", sizeof status.source) == 0;
+        for (size_t i = 0; i < REGION_STATUS_SLOTS; i++) {
+            const struct region_status_slot *slot = &status.slots[i];
+            for (size_t reason = 0; reason < REGION_UNMATCHED_ENDS; reason++)
+                summary->left_out[reason] += slot->left_out[reason];
+            summary->unmatched += slot->left_out[REGION_UNMATCHED_ENDS];
+        }
+        if (status.failure[0] && !summary->failure[0])
+            snprintf(summary->failure, sizeof summary->failure, "%.*s",
+                (int)sizeof status.failure - 1, status.failure);
+    } else if (!is_whole)
         snprintf(summary->failure, sizeof summary->failure,
             "it could not write its files (a full disk, ulimit -f).");
     close(fd);
@@ -62,6 +58,7 @@ static void read_status(int folder, const char *name, struct region_logs_summary
 
 /* ---- Numbers that regions announced ---- */
 
+/* Makes a double of its bits. */
 static double double_of(uint64_t bits)
 {
     double value;
@@ -94,6 +91,7 @@ static struct region_number *find_number(
     return number;
 }
 
+/* Adds the values of a number that one process recorded. */
 static void add_number(struct region_logs_summary *summary, struct region_value *row)
 {
     row->name[sizeof row->name - 1] = row->unit[sizeof row->unit - 1] = '\0';
@@ -108,6 +106,7 @@ static void add_number(struct region_logs_summary *summary, struct region_value 
         number->max = double_of(row->max);
 }
 
+/* Adds up the numbers that one process recorded. */
 static void read_values(int folder, const char *name, struct region_logs_summary *summary)
 {
     struct region_values *values = malloc(sizeof *values);
@@ -144,6 +143,7 @@ struct logs {
     size_t capacity;
 };
 
+/* Adds a log to the list. False: out of memory. */
 static bool add_log(struct logs *logs, const char *folder, const char *name)
 {
     if (logs->count == logs->capacity) {
@@ -172,6 +172,7 @@ static bool is_regular(int folder, const char *name)
     return fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(info.st_mode);
 }
 
+/* Finds the logs of all processes, and adds up their status and numbers. */
 static int read_folder(const char *folder, struct logs *logs, struct region_logs_summary *summary,
     struct gput_error *error)
 {

@@ -131,6 +131,7 @@ static const Elf64_Phdr *find_segment(
     return NULL;
 }
 
+/* Returns whether a program is linked to a library. */
 static bool needs(const struct image *image, const char *library)
 {
     const Elf64_Ehdr *header = part_of(image, 0, sizeof *header);

@@ -32,6 +32,7 @@ static bool has_fit(const struct region_question *question, const char *name)
     return access(path, F_OK) == 0;
 }
 
+/* Notes which of the named Python functions never ran. */
 static bool note_functions(const struct region_question *question, struct notes *notes)
 {
     char missing[sizeof question->sources->functions + 256] = "", number[16];
@@ -56,6 +57,7 @@ static bool note_functions(const struct region_question *question, struct notes 
     return used > 0;
 }
 
+/* Notes that GCC's OpenMP announces no regions. */
 static bool note_openmp(const struct region_question *question, struct notes *notes)
 {
     if (!region_program_needs(question->command, "libgomp.so"))

@@ -40,6 +40,7 @@ static int make_folder_of_file(void *user, struct gput_error *error)
                                  strerror(errno));
 }
 
+/* Makes the folder for logs that are not kept. */
 static int make_temporary_folder(struct region_recording *recording, struct gput_error *error)
 {
     return recording->temporary.path
@@ -64,46 +65,7 @@ static int make_kept(struct region_recording *recording, struct outputs *outputs
     return GPUT_OK;
 }
 
-static int make_files(struct region_recording *recording, struct outputs *outputs,
-    const char *samples, struct gput_session_options *options, struct gput_error *error)
-{
-    if (!recording->path && samples)
-        TRY(outputs_name_after(
-            outputs, OUTPUT_REGIONS, samples, "-regions.gputblocks", &recording->path, error));
-    recording->is_kept = recording->path != NULL;
-    if (recording->is_kept)
-        TRY(make_kept(recording, outputs, options, error));
-    if (!recording->is_kept || !options->tracking_file)
-        TRY(make_temporary_folder(recording, error));
-    if (!recording->logs)
-        recording->logs = realpath(recording->temporary.path, NULL);
-    if (!options->tracking_file &&
-        asprintf(&recording->samples, "%s/samples.sqlite", recording->temporary.path) < 0)
-        recording->samples = NULL;
-    if (recording->samples)
-        options->tracking_file = recording->samples;
-    if (!recording->logs || !options->tracking_file)
-        return error_memory(error);
-    return GPUT_OK;
-}
-
 /* ---- The environment ---- */
-
-static int add_filter(
-    struct region_recording *recording, const char *pattern, struct gput_error *error)
-{
-    char *joined;
-    if (!pattern[0] || strchr(pattern, '\n'))
-        return error_set(error, GPUT_ERROR_INVALID,
-            "--region-filter needs a pattern such as 'domain:name*', and was given \"%.80s\".",
-            pattern);
-    if (asprintf(&joined, "%s%s%s", recording->filter ? recording->filter : "",
-            recording->filter ? "\n" : "", pattern) < 0)
-        return error_memory(error);
-    free(recording->filter);
-    recording->filter = joined;
-    return GPUT_OK;
-}
 
 /* Sets what is given, and unsets what an outer gpu-tracker may have set. */
 static int set(const char *variable, const char *value, struct gput_error *error)
@@ -113,6 +75,7 @@ static int set(const char *variable, const char *value, struct gput_error *error
     return error_memory(error);
 }
 
+/* Sets the variables that say which regions are recorded. */
 static int set_selection(
     struct region_recording *recording, const struct arguments *arguments, struct gput_error *error)
 {
@@ -133,8 +96,19 @@ static int set_selection(
         snprintf(depth_text, sizeof depth_text, "%d", (int)count);
     if (min)
         snprintf(min_text, sizeof min_text, "%.0f", seconds * 1e9);
-    while ((pattern = arguments_next(arguments, OPTION_REGION_FILTER, &position)))
-        TRY(add_filter(recording, pattern, error));
+    while ((pattern = arguments_next(arguments, OPTION_REGION_FILTER, &position))) {
+        char *joined;
+        if (!pattern[0] || strchr(pattern, '\n'))
+            return error_set(error, GPUT_ERROR_INVALID,
+                "--region-filter needs a pattern such as 'domain:name*', and was given \"%.80s\".",
+                pattern);
+        if (asprintf(&joined, "%s%s%s", recording->filter ? recording->filter : "",
+                recording->filter ? "\n" : "", pattern) < 0)
+            return error_memory(error);
+        free(recording->filter);
+        recording->filter = joined;
+    }
+
     TRY(set("GPUT_REGION_FILTER", recording->filter, error));
     TRY(set("GPUT_REGION_DEPTH", depth ? depth_text : NULL, error));
     return set("GPUT_REGION_MIN_NS", min ? min_text : NULL, error);
@@ -184,8 +158,15 @@ static int set_exact(struct region_recording *recording, const struct arguments 
     return GPUT_OK;
 }
 
-static void enable(struct region_recording *recording)
+/* Sets the variables by which collectors are loaded and find their folder. */
+static int set_environment(
+    struct region_recording *recording, const struct arguments *arguments, struct gput_error *error)
 {
+    const char *functions = recording->sources.functions;
+    TRY(set_selection(recording, arguments, error));
+    TRY(set("GPUT_REGIONS_FOLDER", recording->logs, error));
+    TRY(set("GPUT_REGION_PYTHON", functions[0] ? functions : NULL, error));
+    recording->command = arguments->operands[0];
     const char *obstacle = region_program_obstacle(recording->command);
     recording->has_obstacle = obstacle;
     if (obstacle)
@@ -200,17 +181,7 @@ static void enable(struct region_recording *recording)
         recording->sources.wanted[i] = false;
         recording->lacks_source = true;
     }
-}
 
-static int set_environment(
-    struct region_recording *recording, const struct arguments *arguments, struct gput_error *error)
-{
-    const char *functions = recording->sources.functions;
-    TRY(set_selection(recording, arguments, error));
-    TRY(set("GPUT_REGIONS_FOLDER", recording->logs, error));
-    TRY(set("GPUT_REGION_PYTHON", functions[0] ? functions : NULL, error));
-    recording->command = arguments->operands[0];
-    enable(recording);
     return GPUT_OK;
 }
 
@@ -238,7 +209,24 @@ int region_recording_begin(struct region_recording *recording, const struct argu
     recording->has_phases = token;
     if (list)
         TRY(region_sources_read(list, &recording->sources, error));
-    TRY(make_files(recording, outputs, samples, options, error));
+    if (!recording->path && samples)
+        TRY(outputs_name_after(
+            outputs, OUTPUT_REGIONS, samples, "-regions.gputblocks", &recording->path, error));
+    recording->is_kept = recording->path != NULL;
+    if (recording->is_kept)
+        TRY(make_kept(recording, outputs, options, error));
+    if (!recording->is_kept || !options->tracking_file)
+        TRY(make_temporary_folder(recording, error));
+    if (!recording->logs)
+        recording->logs = realpath(recording->temporary.path, NULL);
+    if (!options->tracking_file &&
+        asprintf(&recording->samples, "%s/samples.sqlite", recording->temporary.path) < 0)
+        recording->samples = NULL;
+    if (recording->samples)
+        options->tracking_file = recording->samples;
+    if (!recording->logs || !options->tracking_file)
+        return error_memory(error);
+
     return list ? set_environment(recording, arguments, error) : GPUT_OK;
 }
 
@@ -280,22 +268,7 @@ static void take_warning(void *user, const char *text)
     notes_add(user, "%s", text);
 }
 
-/* Of a program that uses a GPU whose driver reports nothing, next to one whose driver does. */
-static void describe_gpu_time(struct region_recording *recording)
-{
-    size_t count = gput_analysis_block_count(recording->analysis), missing = 0;
-    for (size_t i = 0; i < count; i++) {
-        const struct gput_code_block *block = gput_analysis_block(recording->analysis, i);
-        missing += isnan(gput_code_block_exact_figure(block, GPUT_EXACT_GPU_TIME)) &&
-                   !isnan(gput_code_block_exact_figure(block, GPUT_EXACT_PROCESS_CPU_TIME));
-    }
-    if (missing > 0)
-        notes_add(&recording->notes,
-            "--region-exact: %zu of %zu code blocks have no GPU time: while they ran, the program "
-            "had a GPU open whose driver does not report it (NVIDIA's, and ROCm's queues).",
-            missing, count);
-}
-
+/* Analyzes the regions, for the report at the end. */
 static void analyze(struct region_recording *recording, const char *tracking_file)
 {
     struct gput_error error;
@@ -304,28 +277,21 @@ static void analyze(struct region_recording *recording, const char *tracking_fil
     options.sub_tracking_file = recording->path;
     if (gput_analysis_create(&options, &recording->analysis, &error) != GPUT_OK)
         notes_add(&recording->notes, "%s", error.message);
-    else if (recording->has_gpu_time)
-        describe_gpu_time(recording);
-}
-
-static void describe_left_out(
-    struct region_recording *recording, const struct region_logs_summary *summary)
-{
-    static const char *const reasons[] = {"by --region-filter", "by --region-depth",
-        "by --region-min", "as too many were open at once, or because memory ran out",
-        "while the program had paused recording"};
-    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
-        if (summary->left_out[i] > 0)
-            notes_add(&recording->notes, "%llu %s skipped %s.",
-                (unsigned long long)summary->left_out[i],
-                summary->left_out[i] == 1 ? "range was" : "ranges were", reasons[i]);
+    else if (recording->has_gpu_time) {
+        /* Warn of calls without GPU time: the program also used a GPU whose driver reports none. */
+        size_t count = gput_analysis_block_count(recording->analysis), missing = 0;
+        for (size_t i = 0; i < count; i++) {
+            const struct gput_code_block *block = gput_analysis_block(recording->analysis, i);
+            missing += isnan(gput_code_block_exact_figure(block, GPUT_EXACT_GPU_TIME)) &&
+                       !isnan(gput_code_block_exact_figure(block, GPUT_EXACT_PROCESS_CPU_TIME));
+        }
+        if (missing > 0)
+            notes_add(&recording->notes,
+                "--region-exact: %zu of %zu code blocks have no GPU time: while they ran, the "
+                "program "
+                "had a GPU open whose driver does not report it (NVIDIA's, and ROCm's queues).",
+                missing, count);
     }
-    if (summary->unmatched > 0)
-        notes_add(&recording->notes, "%llu %s of ranges that had not begun %s ignored.",
-            (unsigned long long)summary->unmatched, summary->unmatched == 1 ? "end" : "ends",
-            summary->unmatched == 1 ? "was" : "were");
-    if (summary->failure[0])
-        notes_add(&recording->notes, "A collector turned itself off: %s", summary->failure);
 }
 
 /* The largest ones; the notes of a report are few. */
@@ -416,7 +382,22 @@ void region_recording_merge(
         derive_phases(recording, tracking_file, command);
     int code = merge_logs(recording, &summary, &error);
     warn_of_lost(recording, &summary);
-    describe_left_out(recording, &summary);
+    static const char *const reasons[] = {"by --region-filter", "by --region-depth",
+        "by --region-min", "as too many were open at once, or because memory ran out",
+        "while the program had paused recording"};
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
+        if (summary.left_out[i] > 0)
+            notes_add(&recording->notes, "%llu %s skipped %s.",
+                (unsigned long long)summary.left_out[i],
+                summary.left_out[i] == 1 ? "range was" : "ranges were", reasons[i]);
+    }
+    if (summary.unmatched > 0)
+        notes_add(&recording->notes, "%llu %s of ranges that had not begun %s ignored.",
+            (unsigned long long)summary.unmatched, summary.unmatched == 1 ? "end" : "ends",
+            summary.unmatched == 1 ? "was" : "were");
+    if (summary.failure[0])
+        notes_add(&recording->notes, "A collector turned itself off: %s", summary.failure);
+
     describe_numbers(recording, &summary);
     region_logs_summary_finish(&summary);
     if (code != GPUT_OK) {

@@ -34,6 +34,7 @@ static const struct source {
     [REGION_PYTHON] = {"python", "python/sitecustomize.py", "PYTHONPATH", IMPORTED, false},
 };
 
+/* Adds a pattern of Python functions. */
 static int add_function(
     struct region_sources *sources, const char *pattern, struct gput_error *error)
 {
@@ -50,6 +51,7 @@ static int add_function(
     return GPUT_OK;
 }
 
+/* Reads one source of the list. */
 static int read_word(const char *word, struct region_sources *sources, struct gput_error *error)
 {
     int choice = choice_find(REGION_SOURCE_WORDS, word);
@@ -86,6 +88,7 @@ int region_sources_read(const char *list, struct region_sources *sources, struct
 
 /* ---- Where the libraries are ---- */
 
+/* Finds a library in a folder, and returns its real path. */
 static bool is_in(const char *folder, const char *library, char path[PATH_MAX])
 {
     char joined[PATH_MAX];

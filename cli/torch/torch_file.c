@@ -15,13 +15,7 @@ static int fail_on(const char *path, struct gput_error *error)
     return error_set(error, GPUT_ERROR_IO, "%.400s: %s", path, strerror(errno));
 }
 
-/* Where the object's members begin; 0: it is not an object. */
-static size_t find_members(const char *head, size_t length)
-{
-    size_t at = strspn(head, " \t\r\n");
-    return at < length && head[at] == '{' ? at + 1 : 0;
-}
-
+/* Returns whether the head of a trace names its rank. */
 static bool has_rank(char *head)
 {
     char *events = strstr(head, "\"traceEvents\"");
@@ -40,7 +34,10 @@ static int copy_head(
     char head[HEAD + 1];
     size_t length = fread(head, 1, HEAD, from);
     head[length] = '\0';
-    size_t members = find_members(head, length);
+    /* Find where the members of the object begin; 0: it is no object. */
+    size_t at = strspn(head, " \t\r\n");
+    size_t members = at < length && head[at] == '{' ? at + 1 : 0;
+
     if (members == 0)
         return error_set(
             error, GPUT_ERROR_FORMAT, "%.400s is not a trace of PyTorch's profiler.", path);

@@ -9,6 +9,7 @@ enum { ACTIVITIES = 2 };
 
 static const char *const kinds[] = {"", "ctxt", "req"};
 
+/* Returns the kind of a message by its name. */
 static enum torch_message_kind kind_of(const unsigned char *text)
 {
     for (int i = TORCH_CONTEXT; i <= TORCH_REQUEST; i++) {

@@ -95,6 +95,7 @@ struct torch_client *torch_schedule_client(struct torch_schedule *schedule, cons
     return client;
 }
 
+/* Returns whether a client runs below another. */
 static bool is_below(const struct torch_client *client, const struct torch_client *other)
 {
     for (size_t i = 1; i < client->message.n_processes; i++) {
@@ -131,6 +132,7 @@ static long joint_ranks(const struct torch_schedule *schedule, const struct torc
     return schedule->is_rank || client->rank < 0 || client->local_size < 1 ? 1 : client->local_size;
 }
 
+/* Returns whether all ranks of this machine have asked. */
 static bool are_all_there(const struct torch_schedule *schedule, long wanted)
 {
     long there = 0;

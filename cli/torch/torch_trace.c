@@ -31,6 +31,7 @@
 
 /* ---- Files ---- */
 
+/* Names the file of traces after the tracking file, unless it was named. */
 static int name_file(struct torch_trace *trace, struct outputs *outputs, const char *tracking_file,
     struct gput_error *error)
 {
@@ -75,27 +76,9 @@ static int make_folder(void *user, struct gput_error *error)
                                strerror(errno));
 }
 
-static int make_socket_folder(struct torch_trace *trace, struct gput_error *error)
-{
-    const char *root = environment_path("TMPDIR");
-    if (root && strlen(root) + sizeof "/gpu-tracker-XXXXXX" > MAX_SOCKET_FOLDER)
-        root = NULL;
-    return temporary_folder_make(&trace->sockets, root, "the socket of --torch-trace", error);
-}
-
-static int make_samples(
-    struct torch_trace *trace, struct gput_session_options *options, struct gput_error *error)
-{
-    if (options->tracking_file)
-        return GPUT_OK;
-    if (asprintf(&trace->samples, "%s/samples.sqlite", trace->sockets.path) < 0)
-        trace->samples = NULL;
-    options->tracking_file = trace->samples;
-    return trace->samples ? GPUT_OK : error_memory(error);
-}
-
 /* ---- The socket ---- */
 
+/* Returns whether another process listens at an address. */
 static bool is_answered(const struct sockaddr_un *address, socklen_t length)
 {
     int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -125,24 +108,7 @@ static bool belongs_to_other(struct torch_trace *trace)
     return true;
 }
 
-static int open_socket(struct torch_trace *trace, struct gput_error *error)
-{
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    struct epoll_event event = {.events = EPOLLIN};
-    int yes = 1;
-    snprintf(address.sun_path, sizeof address.sun_path, "%s/" DAEMON_NAME, trace->sockets.path);
-    trace->socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    trace->events = epoll_create1(EPOLL_CLOEXEC);
-    if (trace->socket < 0 || trace->events < 0 ||
-        setsockopt(trace->socket, SOL_SOCKET, SO_PASSCRED, &yes, sizeof yes) != 0 ||
-        bind(trace->socket, (struct sockaddr *)&address, sizeof address) != 0 ||
-        epoll_ctl(trace->events, EPOLL_CTL_ADD, trace->socket, &event) != 0)
-        return error_set(error, GPUT_ERROR_IO,
-            "Cannot open the socket of --torch-trace in %.200s: %s", trace->sockets.path,
-            strerror(errno));
-    return GPUT_OK;
-}
-
+/* Sets the variables by which PyTorch finds the socket. */
 static int set_environment(const struct torch_trace *trace, struct gput_error *error)
 {
     /* The last one: without it each program that loads PyTorch has lines about the daemon. */
@@ -177,26 +143,36 @@ int torch_trace_begin(struct torch_trace *trace, const struct arguments *argumen
         return GPUT_OK;
     trace->outputs = outputs;
     TRY(name_file(trace, outputs, samples, error));
-    TRY(make_socket_folder(trace, error));
+    const char *root = environment_path("TMPDIR");
+    if (root && strlen(root) + sizeof "/gpu-tracker-XXXXXX" > MAX_SOCKET_FOLDER)
+        root = NULL;
+    TRY(temporary_folder_make(&trace->sockets, root, "the socket of --torch-trace", error));
+
     TRY(outputs_take(outputs, OUTPUT_TRACES, make_folder, trace, error));
-    TRY(open_socket(trace, error));
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    struct epoll_event event = {.events = EPOLLIN};
+    int yes = 1;
+    snprintf(address.sun_path, sizeof address.sun_path, "%s/" DAEMON_NAME, trace->sockets.path);
+    trace->socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    trace->events = epoll_create1(EPOLL_CLOEXEC);
+    if (trace->socket < 0 || trace->events < 0 ||
+        setsockopt(trace->socket, SOL_SOCKET, SO_PASSCRED, &yes, sizeof yes) != 0 ||
+        bind(trace->socket, (struct sockaddr *)&address, sizeof address) != 0 ||
+        epoll_ctl(trace->events, EPOLL_CTL_ADD, trace->socket, &event) != 0)
+        return error_set(error, GPUT_ERROR_IO,
+            "Cannot open the socket of --torch-trace in %.200s: %s", trace->sockets.path,
+            strerror(errno));
+
     TRY(set_environment(trace, error));
-    return make_samples(trace, options, error);
+    if (options->tracking_file)
+        return GPUT_OK;
+    if (asprintf(&trace->samples, "%s/samples.sqlite", trace->sockets.path) < 0)
+        trace->samples = NULL;
+    options->tracking_file = trace->samples;
+    return trace->samples ? GPUT_OK : error_memory(error);
 }
 
 /* ---- While the command runs ---- */
-
-static void learn_rank(struct torch_client *client, pid_t pid)
-{
-    struct gput_rank *rank;
-    struct gput_error error;
-    if (gput_rank_of_process(pid, &rank, &error) != GPUT_OK)
-        return;
-    client->rank = gput_rank_number(rank);
-    client->world_size = gput_rank_world_size(rank);
-    client->local_size = gput_rank_local_size(rank);
-    gput_rank_destroy(rank);
-}
 
 /* Where a process is to write its next trace. */
 static const char *add_asked(struct torch_trace *trace, const struct torch_client *client,
@@ -244,6 +220,7 @@ static size_t answer_request(
     return path ? torch_request_compose(request, joint_start_ms, path, text, size) : 0;
 }
 
+/* Answers a message of PyTorch, and counts its process as a client. */
 static void answer(struct torch_trace *trace, const struct torch_message *message, pid_t pid,
     const struct sockaddr_un *from, socklen_t from_length)
 {
@@ -260,8 +237,17 @@ static void answer(struct torch_trace *trace, const struct torch_message *messag
             return;
         client->message = *message;
         client->n_asked++;
-        if (trace->schedule.n_clients > before)
-            learn_rank(client, pid);
+        if (trace->schedule.n_clients > before) {
+            struct gput_rank *rank;
+            struct gput_error error;
+            if (gput_rank_of_process(pid, &rank, &error) == GPUT_OK) {
+                client->rank = gput_rank_number(rank);
+                client->world_size = gput_rank_world_size(rank);
+                client->local_size = gput_rank_local_size(rank);
+                gput_rank_destroy(rank);
+            }
+        }
+
         size_t text_length = answer_request(trace, client, text, sizeof text);
         length = torch_message_compose(TORCH_REQUEST, text, text_length, reply);
     }
@@ -309,6 +295,7 @@ static bool take_message(struct torch_trace *trace)
 /* So many at once that another process's flood does not keep this one from its work. */
 enum { MESSAGES_AT_ONCE = 64 };
 
+/* Takes messages that have arrived, then updates the display. */
 static int update(void *user)
 {
     struct torch_trace *trace = user;
@@ -385,6 +372,7 @@ static void take_trace(struct torch_trace *trace, struct torch_asked *asked, siz
         notes_add(&trace->notes, "%s", error.message);
 }
 
+/* Merges the traces with samples and marks into one timeline. */
 static int merge(struct torch_trace *trace, size_t n_taken, const char *tracking_file,
     const char *marks, struct gput_error *error)
 {
@@ -413,8 +401,44 @@ static int merge(struct torch_trace *trace, size_t n_taken, const char *tracking
     return code;
 }
 
-static void note_traces(struct torch_trace *trace, size_t n_taken)
+void torch_trace_merge(struct torch_trace *trace, const char *tracking_file, const char *marks)
 {
+    struct gput_error error;
+    size_t n_taken = 0;
+    if (trace->socket < 0)
+        return;
+    for (size_t i = 0; i < trace->n_asked; i++) {
+        take_trace(trace, &trace->asked[i], i);
+        n_taken += trace->asked[i].taken != NULL;
+    }
+    if (trace->n_asked == 0) {
+        long there = 0, wanted = 0;
+        const struct torch_schedule *schedule = &trace->schedule;
+        for (size_t i = 0; i < schedule->n_clients; i++) {
+            there += torch_schedule_rank(schedule, &schedule->clients[i]) >= 0;
+            if (schedule->clients[i].local_size > wanted)
+                wanted = schedule->clients[i].local_size;
+        }
+        if (schedule->n_clients == 0)
+            notes_add(&trace->notes,
+                "No process of the command asked whether to be traced, as PyTorch "
+                "2.1 and later does when it is imported.");
+        else if (!schedule->is_rank && there < wanted)
+            notes_add(&trace->notes,
+                "No trace was asked for: %ld of %ld ranks on this machine loaded PyTorch.", there,
+                wanted);
+        else if (trace->n_asked == 0)
+            notes_add(&trace->notes,
+                "No trace was asked for: the command ended before (PyTorch asks every 5 seconds).");
+    }
+
+    if (n_taken == 0)
+        return;
+    if (merge(trace, n_taken, tracking_file, marks, &error) != GPUT_OK) {
+        notes_add(&trace->notes, "%s The traces are in %.400s.", error.message, trace->folder);
+        return;
+    }
+    trace->is_written = true;
     char lacking[96] = "";
     size_t n_empty = 0;
     for (size_t i = 0; i < trace->n_asked; i++)
@@ -430,58 +454,11 @@ static void note_traces(struct torch_trace *trace, size_t n_taken)
             "PyTorch ran no operator while %s recorded. A trace that begins "
             "later, or by steps (--torch-trace 5steps@100), has some.",
             n_empty == 1 ? "one was" : "these were");
-}
 
-static void remove_traces(struct torch_trace *trace)
-{
     for (size_t i = 0; i < trace->n_asked; i++) {
         if (trace->asked[i].taken)
             unlink(trace->asked[i].taken);
     }
-}
-
-static void note_absence(struct torch_trace *trace)
-{
-    long there = 0, wanted = 0;
-    const struct torch_schedule *schedule = &trace->schedule;
-    for (size_t i = 0; i < schedule->n_clients; i++) {
-        there += torch_schedule_rank(schedule, &schedule->clients[i]) >= 0;
-        if (schedule->clients[i].local_size > wanted)
-            wanted = schedule->clients[i].local_size;
-    }
-    if (schedule->n_clients == 0)
-        notes_add(&trace->notes, "No process of the command asked whether to be traced, as PyTorch "
-                                 "2.1 and later does when it is imported.");
-    else if (!schedule->is_rank && there < wanted)
-        notes_add(&trace->notes,
-            "No trace was asked for: %ld of %ld ranks on this machine loaded PyTorch.", there,
-            wanted);
-    else if (trace->n_asked == 0)
-        notes_add(&trace->notes,
-            "No trace was asked for: the command ended before (PyTorch asks every 5 seconds).");
-}
-
-void torch_trace_merge(struct torch_trace *trace, const char *tracking_file, const char *marks)
-{
-    struct gput_error error;
-    size_t n_taken = 0;
-    if (trace->socket < 0)
-        return;
-    for (size_t i = 0; i < trace->n_asked; i++) {
-        take_trace(trace, &trace->asked[i], i);
-        n_taken += trace->asked[i].taken != NULL;
-    }
-    if (trace->n_asked == 0)
-        note_absence(trace);
-    if (n_taken == 0)
-        return;
-    if (merge(trace, n_taken, tracking_file, marks, &error) != GPUT_OK) {
-        notes_add(&trace->notes, "%s The traces are in %.400s.", error.message, trace->folder);
-        return;
-    }
-    trace->is_written = true;
-    note_traces(trace, n_taken);
-    remove_traces(trace);
 }
 
 const char *torch_trace_file(const struct torch_trace *trace)
