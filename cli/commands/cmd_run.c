@@ -53,6 +53,27 @@ static void explain_words(const struct arguments *arguments)
     message_note(line);
 }
 
+/* Where run -- -o x took an option for the command, or one begins with a dash of a text, which
+ * word processors put in place of hyphens. */
+static void explain_dash(const struct arguments *arguments)
+{
+    static const char *const dashes[] = {"\u2012", "\u2013", "\u2014", "\u2212"};
+    const char *name = arguments->operands[0];
+    char line[MESSAGE_LINE_SIZE / 2];
+    for (size_t i = 0; i < sizeof dashes / sizeof *dashes; i++) {
+        size_t length = strlen(dashes[i]);
+        if (strncmp(name, dashes[i], length) != 0)
+            continue;
+        const char *rest = name + length;
+        snprintf(line, sizeof line,
+            "%.200s begins with a dash of a text, not with a hyphen. As an option: %s%.200s", name,
+            strcspn(rest, "=") > 1 ? "--" : "-", rest);
+        message_note(line);
+    }
+    if (name[0] == '-' && name[1])
+        message_note("options go before the command: gpu-tracker run [OPTIONS] -- COMMAND");
+}
+
 /* Where run train.py named a file of this folder, which no shell would run under that name. */
 static void explain_file(const struct arguments *arguments)
 {
@@ -117,6 +138,7 @@ int cmd_run(const struct arguments *arguments)
     if (status == EXIT_NOT_EXECUTABLE || status == EXIT_NOT_FOUND) {
         explain_optional_value(arguments);
         explain_words(arguments);
+        explain_dash(arguments);
         explain_file(arguments);
     }
     if (status == EXIT_NOT_FOUND)

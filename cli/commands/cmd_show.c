@@ -12,6 +12,7 @@
 #include "track/tracking.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* What the figures leave out, as one more source in the report, and said next to it. */
@@ -36,6 +37,10 @@ static int load(const char *path, struct gput_results **results, struct gput_err
         return code;
     bool is_samples = code == GPUT_ERROR_FORMAT &&
                       (text_ends_with(path, ".csv") || text_ends_with(path, ".sqlite"));
+    struct stat info;
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+        return error_set(error, code,
+            "%.400s is a folder: name a file. gpu-tracker job %.400s shows a folder", path, path);
     *error = reason;
     return is_samples ? error_set(error, code, "%.500s A tracking file: gpu-tracker report %.400s",
                             reason.message, path)

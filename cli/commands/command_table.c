@@ -17,6 +17,7 @@ static const struct command commands[] = {
             "Tracks the computational resource usage (RAM, GPU RAM, CPU utilization, GPU "
             "utilization, and compute time) of a process corresponding to a given shell command.",
         .options = execute_options,
+        .instead = "To give the command as it is: gpu-tracker run [OPTIONS] -- COMMAND",
     },
     {
         .name = "run",
@@ -121,6 +122,7 @@ static const struct command commands[] = {
                 "attach' with --listen also serve what a command or a process uses. With "
                 "--energy-folder the power of the machine is recorded as well.",
         .options = serve_options,
+        .instead = "On another port: gpu-tracker serve --listen 9000",
         .groups = serve_groups,
     },
     {

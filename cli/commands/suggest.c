@@ -23,6 +23,7 @@ static const struct synonym {
     {"rank ranks nodes stats", "job"},
     {"list past sessions", "history"},
     {"version", "--version"},
+    {"man manual usage docs", "help"},
     {"record power joules watts", "energy record"},
     {"trace traces", "pytorch breakdown or timeline merge"},
     {NULL, NULL},
@@ -33,6 +34,8 @@ static const struct synonym second_synonyms[] = {
     {"diff cmp", "compare"},
     {"report show total", "summary"},
     {"plot draw graph", "curve"},
+    {"begin", "start"},
+    {"end", "stop"},
     {NULL, NULL},
 };
 

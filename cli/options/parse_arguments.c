@@ -262,6 +262,19 @@ static bool find_synonym(const enum option_id *ids, const char *name, char near[
         {"--children", "--processes", OPTION_PROCESSES},
         {"--gpu", "--gpu-uuids=<gpu-uuids>", OPTION_GPU_UUIDS},
         {"--gpus", "--gpu-uuids=<gpu-uuids>", OPTION_GPU_UUIDS},
+        {"--device", "--gpu-uuids=<gpu-uuids>", OPTION_GPU_UUIDS},
+        {"--devices", "--gpu-uuids=<gpu-uuids>", OPTION_GPU_UUIDS},
+        {"-V", "--version", OPTION_VERSION},
+        {"-V", "--version", OPTION_PROGRAM_VERSION},
+        {"-t", "--interval=<seconds>", OPTION_SLEEP_TIME},
+        {"-i", "--interval=<seconds>", OPTION_SLEEP_TIME},
+        {"-p", "gpu-tracker attach <pid>", OPTION_LIVE},
+        {"-p", "gpu-tracker attach <pid>", OPTION_FOR},
+        {"-p", "gpu-tracker live <pid>", OPTION_LIVE_MARKS},
+        {"--pid", "gpu-tracker attach <pid>", OPTION_FOR},
+        {"--pid", "gpu-tracker live <pid>", OPTION_LIVE_MARKS},
+        {"--port", "--listen=<port>", OPTION_SERVE_LISTEN},
+        {"--port", "--listen=<port>", OPTION_LISTEN},
         {"--prometheus", "--listen=<host:port>", OPTION_LISTEN},
     };
     for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++) {
@@ -339,6 +352,12 @@ static int unknown_option(struct arguments *arguments, const char *name, struct 
         arguments->needs_options_listed ? "" : " ", arguments->needs_options_listed ? "" : all);
 }
 
+/* Whether there is no value: "--" ends the options. A file of that name is "./--". */
+static bool has_no_value(const char *next)
+{
+    return !next || strcmp(next, "--") == 0;
+}
+
 static int missing_value(const struct option *row, const char *name, struct gput_error *error)
 {
     return error_set(
@@ -374,7 +393,7 @@ static int parse_long(
         return arguments_add_borrowed(arguments, id, equals + 1, error);
     if (row->kind == ARGUMENT_NONE || row->optional)
         return arguments_add_borrowed(arguments, id, "", error);
-    if (!*next)
+    if (has_no_value(*next))
         return missing_value(row, name, error);
     const char *value = *next;
     *next = NULL;
@@ -393,7 +412,7 @@ static int parse_short(
         arguments->wants_short_help |= id == OPTION_HELP;
         if (option(id)->kind != ARGUMENT_NONE) {
             const char *value = letter[1] ? letter + 1 : *next;
-            if (!value)
+            if (!letter[1] && has_no_value(value))
                 return missing_value(option(id), name, error);
             if (!letter[1])
                 *next = NULL;

@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -64,7 +65,7 @@ static enum gput_format format_of(const char *word)
 static bool has_extension(const char *path, const char *extension)
 {
     size_t length = strlen(path), wanted = strlen(extension);
-    return length > wanted && strcmp(path + length - wanted, extension) == 0;
+    return length > wanted && strcasecmp(path + length - wanted, extension) == 0;
 }
 
 /* Extensions of formats that no option of a format has. */
@@ -118,20 +119,23 @@ static bool says_rank_0(void)
     return is_another;
 }
 
+/* What other options than -o write. */
+static const struct {
+    const char *extension;
+    enum option_id id;
+    const char *effect;
+} others[] = {
+    {".html", OPTION_HTML_REPORT, "writes the page"},
+    {".csv", OPTION_TRACKING_FILE, "keeps the samples"},
+    {".sqlite", OPTION_TRACKING_FILE, "keeps the samples"},
+};
+#define OTHERS (sizeof others / sizeof *others)
+
 /* Which option makes what a file's ending asks for: appends `; --report a.html writes the page`. */
 static void add_other_option(
     const struct arguments *arguments, const char *output, char *text, size_t size)
 {
-    static const struct {
-        const char *extension;
-        enum option_id id;
-        const char *effect;
-    } others[] = {
-        {".html", OPTION_HTML_REPORT, "writes the page"},
-        {".csv", OPTION_TRACKING_FILE, "keeps the samples"},
-        {".sqlite", OPTION_TRACKING_FILE, "keeps the samples"},
-    };
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+    for (size_t i = 0; i < OTHERS; i++) {
         char name[64];
         size_t used = strlen(text);
         if (has_extension(output, others[i].extension) &&
@@ -139,6 +143,23 @@ static void add_other_option(
             snprintf(text + used, size - used, "; %s %.200s %s",
                 option_name(option(others[i].id), name), output, others[i].effect);
     }
+}
+
+/* Refuses a format that is not one of -f but what another option writes; GPUT_OK for any other. */
+static int refuse_other_format(
+    const struct arguments *arguments, enum option_id id, struct gput_error *error)
+{
+    const char *word = arguments_value(arguments, id);
+    for (size_t i = 0; word && i < OTHERS; i++) {
+        char name[64];
+        if (strcasecmp(word, others[i].extension + 1) == 0 &&
+            choice_find(option(id)->words, others[i].extension + 1) < 0 &&
+            option_is_among(arguments->command->options, others[i].id))
+            return error_set(error, GPUT_ERROR_INVALID,
+                "-f has no format %.64s; %s x%s %s, also next to a report in another format", word,
+                option_name(option(others[i].id), name), others[i].extension, others[i].effect);
+    }
+    return GPUT_OK;
 }
 
 /* Whoever names a file for a format that it cannot get. */
@@ -161,6 +182,7 @@ int report_read_format(const struct arguments *arguments, enum option_id id, con
     enum gput_format usual, enum gput_format *format, struct gput_error *error)
 {
     int choice;
+    TRY(refuse_other_format(arguments, id, error));
     TRY(arguments_read_choice(arguments, id, "format", &choice, error));
     *format = report_format(arguments, id, output, usual);
     warn_of_extension(arguments, id, output);

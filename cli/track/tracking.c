@@ -95,6 +95,9 @@ static int read_labels(
     return GPUT_OK;
 }
 
+/* Bytes; below that a unit was forgotten. */
+#define MIN_RAM_LIMIT 4096
+
 /* One limit of each kind: of two, it is not clear which one is meant. */
 static int read_limit(const char *text, struct gput_limits *given, struct gput_error *error)
 {
@@ -103,6 +106,12 @@ static int read_limit(const char *text, struct gput_limits *given, struct gput_e
     for (int kind = 0; code == GPUT_OK && kind < GPUT_LIMIT_KIND_COUNT; kind++) {
         if (!(one.values[kind] > 0))
             continue;
+        bool is_ram = kind == GPUT_LIMIT_RAM || kind == GPUT_LIMIT_GPU_RAM;
+        if (is_ram && one.values[kind] < MIN_RAM_LIMIT)
+            return error_set(error, GPUT_ERROR_INVALID,
+                "The limit %.64s is of %g bytes, less than any program needs. With a unit: "
+                "%.64sGB",
+                text, one.values[kind], text);
         if (given->values[kind] > 0)
             return error_set(error, GPUT_ERROR_INVALID, "The limit of %s is given twice.",
                 gput_limit_kind_name((enum gput_limit_kind)kind));

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "common/message.h"
+#include "options/choice.h"
 #include "output/output_files.h"
 #include "track/report.h"
 
@@ -161,6 +162,28 @@ static void read_names(const struct arguments *arguments, struct tracking *track
     tracking->spool_root = arguments_value(arguments, OPTION_SPOOL);
 }
 
+/* Whether a tracking file has a name that says its format. The library says the same, without the
+ * way out. */
+static int check_tracking_file(const char *path, struct gput_error *error)
+{
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    const char *name = slash ? slash + 1 : path, *ending = name ? strrchr(name, '.') : NULL;
+    struct stat info;
+    static const char known[] = ".csv .sqlite .parquet"; /* or the library says more */
+    if (!path || (ending && choice_find(known, ending) >= 0))
+        return GPUT_OK;
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+        return error_set(error, GPUT_ERROR_INVALID,
+            "%.400s is a folder. A tracking file in it: --tf %.400s%ssamples.sqlite", path, path,
+            *name ? "/" : "");
+    bool is_json = ending && strcmp(ending, ".json") == 0;
+    return error_set(error, GPUT_ERROR_INVALID,
+        "Invalid file name: \"%.400s\". Valid file extensions are \".csv\" and \".sqlite\". For "
+        "example: --tf %.*s.sqlite%s%.400s",
+        path, (int)(ending && ending > name ? ending - path : (ptrdiff_t)strlen(path)), path,
+        is_json ? "; results as JSON: -o " : "", is_json ? path : "");
+}
+
 int tracking_files_name(
     const struct arguments *arguments, struct tracking *tracking, struct gput_error *error)
 {
@@ -170,6 +193,8 @@ int tracking_files_name(
     outputs->warn = warn;
     outputs->user = tracking;
     read_names(arguments, tracking);
+    if (!tracking->is_older_form)
+        TRY(check_tracking_file(tracking->options.tracking_file, error));
     outputs->list[OUTPUT_RESULTS].path = &tracking->options.resource_usage_file;
     TRY(outputs_find_rank(outputs, error));
     for (enum output_id id = 0; id < OUTPUTS; id++)

@@ -168,7 +168,8 @@ int file_check(const char *path, struct gput_error *error)
     CLEANUP_FREE char *target = NULL, *folder = NULL;
     bool there = stat(path, &info) == 0;
     if (there && S_ISDIR(info.st_mode))
-        return error_set(error, GPUT_ERROR_INVALID, "Cannot write %s: it is a folder.", path);
+        return error_set(
+            error, GPUT_ERROR_INVALID, "Cannot write %s: it is a folder. Name a file in it.", path);
     if (there && access(path, W_OK) != 0)
         return error_set_errno(error, errno, "Cannot write %s", path);
     if (there && file_is_written_directly(path))

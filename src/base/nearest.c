@@ -2,9 +2,11 @@
 
 #include "base/error.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 enum {
     MAX_LENGTH = 32, /* of words that are compared */
@@ -16,6 +18,33 @@ static int smaller_of(int left, int right)
     return left < right ? left : right;
 }
 
+/* Whether two letters are the same, in whatever case. */
+static bool is_same(char left, char right)
+{
+    return tolower((unsigned char)left) == tolower((unsigned char)right);
+}
+
+/* How many letters have to be put in, taken out, changed or swapped with the next one. Their case
+ * does not count. */
+static int distance(const char *left, size_t n_left, const char *right, size_t n_right)
+{
+    int rows[MAX_LENGTH + 1][MAX_LENGTH + 1];
+    for (size_t i = 0; i <= n_left; i++) {
+        for (size_t j = 0; j <= n_right; j++) {
+            if (i == 0 || j == 0) {
+                rows[i][j] = (int)(i + j);
+                continue;
+            }
+            int change = rows[i - 1][j - 1] + !is_same(left[i - 1], right[j - 1]);
+            rows[i][j] = smaller_of(change, 1 + smaller_of(rows[i - 1][j], rows[i][j - 1]));
+            if (i > 1 && j > 1 && is_same(left[i - 1], right[j - 2]) &&
+                is_same(left[i - 2], right[j - 1]))
+                rows[i][j] = smaller_of(rows[i][j], rows[i - 2][j - 2] + 1);
+        }
+    }
+    return rows[n_left][n_right];
+}
+
 /* What is more than a third wrong was hardly meant, and of a short word what differs in more than
  * one letter; but for the beginning of a word. The dashes of options are no letters. */
 static bool is_near(
@@ -23,28 +52,10 @@ static bool is_near(
 {
     if (length > MAX_LENGTH || n_candidate > MAX_LENGTH)
         return false;
-
-    /* Compute the edit distance: letters inserted, removed, changed or swapped with the next one.
-     */
-    int rows[MAX_LENGTH + 1][MAX_LENGTH + 1];
-    for (size_t i = 0; i <= length; i++) {
-        for (size_t j = 0; j <= n_candidate; j++) {
-            if (i == 0 || j == 0) {
-                rows[i][j] = (int)(i + j);
-                continue;
-            }
-            int change = rows[i - 1][j - 1] + (word[i - 1] != candidate[j - 1]);
-            rows[i][j] = smaller_of(change, 1 + smaller_of(rows[i - 1][j], rows[i][j - 1]));
-            if (i > 1 && j > 1 && word[i - 1] == candidate[j - 2] &&
-                word[i - 2] == candidate[j - 1])
-                rows[i][j] = smaller_of(rows[i][j], rows[i - 2][j - 2] + 1);
-        }
-    }
-    *far = rows[length][n_candidate];
-
+    *far = distance(word, length, candidate, n_candidate);
     bool are_options = strncmp(word, "--", 2) == 0 && strncmp(candidate, "--", 2) == 0;
     size_t n_dashes = are_options ? 2 : 0, n_letters = length - n_dashes;
-    if (n_letters >= 3 && length < n_candidate && strncmp(word, candidate, length) == 0)
+    if (n_letters >= 3 && length < n_candidate && strncasecmp(word, candidate, length) == 0)
         return true;
     int third = (int)((length > n_candidate ? length : n_candidate) - n_dashes) / 3;
     return *far <= (n_letters < LONG_ENOUGH ? smaller_of(third, 1) : third);

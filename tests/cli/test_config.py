@@ -125,7 +125,7 @@ class Config(CommandTest):
             ({"limits": {"ram": None}}, '"ram=" is not a valid limit. Give a size, for example ram=8GB.'),
             ({"limits": {"ram": -1.5}}, '"ram=-1.5" is not a valid limit. Give a size, for example ram=8GB.'),
             ({"limits": {"RAM": 1}},
-             '"RAM=1" is not a valid limit. Limits are ram, gpu_ram, seconds and cpu_seconds, for example ram=8GB.'),
+             '"RAM=1" is not a valid limit: did you mean ram? Limits are ram, gpu_ram, seconds and cpu_seconds, for example ram=8GB.'),
             ({"processes": 1}, '"processes" must be true or false.'),
             ({"own_process": "yes"}, '"own_process" must be true or false.'),
             ({"enforce": 1}, '"enforce" must be true or false.'),

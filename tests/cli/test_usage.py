@@ -108,6 +108,43 @@ MISTAKES = [
     (["compare", "folder"], "A folder: gpu-tracker job folder"),
     (["compare", "folder", "usage.json"], "gpu-tracker job folder shows a folder"),
     (["live", "999999999"], "There is no process 999999999 to track."),
+    (["run", "--tf", "--", "true"], "Option --tf needs a value: --tf <tracking-file>"),
+    (["run", "-o", "--", "true"], "Option -o needs a value: -o <output>"),
+    (["run", "--report", "--", "true"], "Option --report needs a value: --report <file>"),
+    (["run", "--ru", "Megabytes", "true"], "did you mean megabytes?"),
+    (["run", "--ru", "GB", "true"], "did you mean gigabytes?"),
+    (["run", "--tu", "Sec", "true"], "did you mean seconds?"),
+    (["run", "-f", "JSON", "true"], "did you mean json?"),
+    (["run", "-f", "Full", "true"], "did you mean full?"),
+    (["run", "-f", "html", "true"], "--report x.html writes the page"),
+    (["run", "-f", "csv", "true"], "--tf x.csv keeps the samples"),
+    (["run", "-o", "folder", "true"], "Name a file in it."),
+    (["run", "--tf", "folder", "true"], "folder is a folder. A tracking file in it: --tf folder/samples.sqlite"),
+    (["run", "--tf", "samples", "true"], "For example: --tf samples.sqlite"),
+    (["run", "--tf", "samples.CSV", "true"], "For example: --tf samples.sqlite"),
+    (["run", "--tf", "a.b/samples", "true"], "For example: --tf a.b/samples.sqlite"),
+    (["run", "--tf", "usage.x.json", "true"], "--tf usage.x.sqlite; results as JSON: -o usage.x.json"),
+    (["run", "--limit", "ram=8", "true"], "With a unit: ram=8GB"),
+    (["run", "--limit", "8GB", "true"], "for example ram=8GB"),
+    (["run", "--limit", "memory=8GB", "true"], "for example ram=8GB"),
+    (["run", "--", "-o", "x.json", "true"], "options go before the command: gpu-tracker run [OPTIONS] -- COMMAND"),
+    (["run", "\u2013o", "x.json", "true"], "As an option: -o"),
+    (["run", "\u2014interval", "1", "true"], "As an option: --interval"),
+    (["run", "--device", "0", "true"], "did you mean --gpu-uuids"),
+    (["run", "-t", "1", "true"], "did you mean --interval=<seconds>?"),
+    (["run", "-V"], "did you mean --version?"),
+    (["-V"], "did you mean --version?"),
+    (["--", "true"], "To give the command as it is: gpu-tracker run [OPTIONS] -- COMMAND"),
+    (["--tf", "x.csv", "--", "true"], "To give the command as it is: gpu-tracker run [OPTIONS] -- COMMAND"),
+    (["RUN", "--", "true"], "did you mean run?"),
+    (["attach", "-p", "1"], "did you mean gpu-tracker attach <pid>?"),
+    (["live", "--pid", "1"], "did you mean gpu-tracker live <pid>?"),
+    (["serve", "9000"], "gpu-tracker serve --listen 9000"),
+    (["serve", "--port", "9000"], "did you mean --listen=<port>?"),
+    (["mark", "begin", "x"], "Did you mean start?"),
+    (["mark", "end", "x"], "Did you mean stop?"),
+    (["manual"], "did you mean help?"),
+    (["show", "folder"], "gpu-tracker job folder shows a folder"),
 ]
 
 
@@ -275,7 +312,7 @@ class WrongUse(CommandTest):
             (["mark"], '"mark" must be followed by one of: start, stop. See gpu-tracker mark -h'),
             (["mark", "--nonsense"], '"mark" must be followed by one of: start, stop. See gpu-tracker mark -h'),
             (["mark", "strat"], '"mark" must be followed by one of: start, stop. Did you mean start? See gpu-tracker mark -h'),
-            (["mark", "end", "-h"], '"mark" must be followed by one of: start, stop. See gpu-tracker mark -h'),
+            (["mark", "end", "-h"], '"mark" must be followed by one of: start, stop. Did you mean stop? See gpu-tracker mark -h'),
         ]
         for arguments, message in cases:
             with self.subTest(arguments=arguments):
@@ -389,7 +426,7 @@ class WrongUse(CommandTest):
             (["--nec=2.5"], "--nec=2.5 is not a valid number of cores. It is a whole number above 0."),
             (["--ram=much"], '"much" is not a valid RAM mode. Valid values are adaptive, exact, totals'),
             (["-o", "/proc/no/file"], "Cannot write /proc/no/file: the folder /proc/no: No such file or directory"),
-            (["-o", "."], "Cannot write .: it is a folder."),
+            (["-o", "."], "Cannot write .: it is a folder. Name a file in it."),
         ]
         for options, message in cases:
             with self.subTest(options=options):
