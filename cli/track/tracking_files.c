@@ -170,8 +170,8 @@ static int check_tracking_file(const char *path, struct gput_error *error)
     const char *name = slash ? slash + 1 : path, *ending = name ? strrchr(name, '.') : NULL;
     struct stat info;
     static const char known[] = ".csv .sqlite .parquet"; /* or the library says more */
-    if (!path || (ending && choice_find(known, ending) >= 0))
-        return GPUT_OK;
+    if (!path || strchr(path, '%') || (ending && choice_find(known, ending) >= 0))
+        return GPUT_OK; /* of one with placeholders it is not known here */
     if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
         return error_set(error, GPUT_ERROR_INVALID,
             "%.400s is a folder. A tracking file in it: --tf %.400s%ssamples.sqlite", path, path,
