@@ -148,7 +148,7 @@ static const struct command commands[] = {
         .topic = TOPIC_TRACK,
         .examples = "gpu-tracker bench -- ./simulate small.in\n"
                     "gpu-tracker bench -n old './simulate old.in' -n new './simulate new.in' -r 9\n"
-                    "gpu-tracker bench -P threads=1,2,4 './simulate {threads}' -o x.json",
+                    "gpu-tracker bench -P threads=1,2,4 './simulate {threads}' -o x.html",
         .function = cmd_bench,
         .usage = "[OPTIONS] COMMAND...",
         .summary = "Run commands repeatedly and compare what they use.",

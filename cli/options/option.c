@@ -617,13 +617,13 @@ static const struct option options[OPTION_COUNT] = {
                 "be more than noise. A rule that meets no figure is an error. Can be given several "
                 "times."},
     [OPTION_BENCH_OUTPUT] = {'o', "output", ARGUMENT_FILE, "file",
-        .brief = "Also write the results to a file: x.json",
+        .brief = "Also write the results to a file: x.json, x.html",
         .help = "Write the results to a file as well. Its extension sets the format (.json, .csv, "
-                ".md, .adoc) unless -f does. \"-\" is the standard output."},
+                ".md, .adoc, .html) unless -f does. \"-\" is the standard output."},
     [OPTION_BENCH_FORMAT] = {'f', "format", ARGUMENT_WORD, "format",
-        "text json csv markdown asciidoc hyperfine bencher", .newer = true,
+        "text json csv markdown asciidoc html hyperfine bencher", .newer = true,
         .help = "'text' is for people, 'json' has everything, 'csv' has a line for each run, "
-                "'markdown' and 'asciidoc' have a table. "
+                "'markdown' and 'asciidoc' have a table, 'html' is a page with every run. "
                 "'hyperfine' is the JSON of hyperfine, 'bencher' that of Bencher. Defaults to the "
                 "format of the output's extension, else to 'text'."},
     [OPTION_BENCH_DETAILS] = {0, "details", ARGUMENT_NONE, .newer = true,

@@ -1,11 +1,13 @@
 """gpu-tracker bench: commands that run repeatedly."""
 
+import csv
 import json
 import os
 import pathlib
+import re
 import signal
 import sys
-import time
+import xml.etree.ElementTree
 
 from command import CommandTest, main, wait_until
 
@@ -169,6 +171,44 @@ class Failures(BenchTest):
         self.bench("-r", "2", "-S", "sleep 1000 & echo $! >> pids")
         for pid in (self.folder / "pids").read_text().split():
             os.kill(int(pid), signal.SIGKILL)
+
+
+class Forms(BenchTest):
+    def test_each_form_has_the_figures(self):
+        self.bench("-r", "3", "-q", "-o", "x.json", "-n", "a|b <i>", "true", "-n", "other", "sh -c :")
+        for form, expected in {"x.csv": "variant,command,block,at_seconds,exit_status,left_out,wall_seconds,", "x.md": "| a\\|b \\<i\\> | ",
+                               "x.adoc": "|===", "x.html": "a|b &lt;i>"}.items():
+            with self.subTest(form):
+                self.bench("-r", "3", "-q", "-o", form, "-n", "a|b <i>", "true", "-n", "other", "sh -c :")
+                self.assertIn(expected, (self.folder / form).read_text())
+        rows = list(csv.DictReader((self.folder / "x.csv").open()))
+        self.assertEqual((len(rows), rows[0]["exit_status"]), (6, "0.0"))
+        self.assertGreater(float(rows[0]["wall_seconds"]), 0)
+
+    def test_the_page_is_whole_and_has_each_run_and_the_curve_of_a_parameter(self):
+        self.bench("-r", "3", "-q", "-o", "x.html", "-P", "n=1,2,4", "sh -c 'exit 0' {n}")
+        page = (self.folder / "x.html").read_text()
+        self.assertNotIn("http", page)
+        charts = re.findall(r"<svg .*?</svg>", page, re.S)
+        self.assertGreater(len(charts), 3)
+        for chart in charts:
+            quoted = re.sub(r"=([^\s\">]+?)(?=[\s>]|/>)", r'="\1"', re.sub(r"<title>.*?</title>", "", chart, flags=re.S))
+            xml.etree.ElementTree.fromstring(quoted)
+        wall = next(chart for chart in charts if "Wall time of each run" in chart)
+        self.assertGreaterEqual(wall.count("<title>"), 9)
+        self.assertIn("<polyline", next(chart for chart in charts if "Wall time by parameter" in chart))
+
+    def test_forms_of_other_programs(self):
+        self.bench("-r", "3", "-q", "-f", "hyperfine", "-o", "x", "-P", "n=1,2", "sh -c 'exit 0' {n}")
+        result = json.loads((self.folder / "x").read_text())["results"][1]
+        self.assertEqual((result["command"], result["parameters"], result["exit_codes"], len(result["times"])),
+                         ("sh -c 'exit 0' 2", {"n": "2"}, [0, 0, 0], 3))
+        self.assertAlmostEqual(result["mean"], sum(result["times"]) / 3)
+        self.assertEqual(result["measurements"][0]["time_wall_clock"]["value"], result["times"][0])
+        self.assertEqual(result["summary"]["memory_peak_resident"]["mean"], sum(result["memory_usage_byte"]) / 3)
+        self.bench("-r", "3", "-q", "-f", "bencher", "-o", "x", "true")
+        measure = json.loads((self.folder / "x").read_text())["true"]["wall_seconds"]
+        self.assertTrue(measure["lower_value"] <= measure["value"] <= measure["upper_value"])
 
 
 class Rules(BenchTest):

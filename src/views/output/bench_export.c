@@ -148,9 +148,46 @@ static void add_from(struct doc *to, const char *key, const struct doc *figures,
         doc_add_double(to, key, value);
 }
 
+/* What hyperfine calls figures of ours, from version 2 on. */
+static const struct {
+    const char *name, *unit, *key;
+} hyperfine_metrics[] = {{"time_wall_clock", "second", "wall_seconds"},
+    {"time_cpu", "second", "cpu_seconds"}, {"time_user", "second", "cpu_user_seconds"},
+    {"time_system", "second", "cpu_system_seconds"}, {"memory_peak_resident", "byte", "ram_bytes"}};
+#define N_METRICS (sizeof hyperfine_metrics / sizeof *hyperfine_metrics)
+
+static void add_hyperfine_summary(struct doc *row, const struct doc *figures, size_t n_runs)
+{
+    struct doc *summary = doc_add_object(row, "summary");
+    for (size_t i = 0; i < N_METRICS; i++) {
+        struct doc *metric = doc_add_object(summary, hyperfine_metrics[i].name);
+        doc_add_string(metric, "unit", hyperfine_metrics[i].unit);
+        doc_add_int(metric, "count", (int64_t)n_runs);
+        add_from(metric, "mean", figures, hyperfine_metrics[i].key, "mean");
+        add_from(metric, "stddev", figures, hyperfine_metrics[i].key, "sd");
+        add_from(metric, "median", figures, hyperfine_metrics[i].key, "median");
+        add_from(metric, "min", figures, hyperfine_metrics[i].key, "min");
+        add_from(metric, "max", figures, hyperfine_metrics[i].key, "max");
+    }
+}
+
+static void add_hyperfine_run(struct doc *measurements, const struct doc *run)
+{
+    const struct doc *figures = doc_get(run, "figures");
+    struct doc *measurement = doc_add_object(measurements, NULL);
+    for (size_t i = 0; i < N_METRICS; i++) {
+        struct doc *metric = doc_add_object(measurement, hyperfine_metrics[i].name);
+        doc_add_double(metric, "value", doc_get_number(figures, hyperfine_metrics[i].key));
+        doc_add_string(metric, "unit", hyperfine_metrics[i].unit);
+    }
+    doc_add_copy(measurement, "exit_code", doc_get(run, "exit_status"));
+}
+
 void bench_hyperfine(const struct doc *document, struct str *text)
 {
     struct doc *root = doc_create_object();
+    doc_add_int(root, "schema_version", 2);
+    doc_add_string(root, "primary_metric", hyperfine_metrics[0].name);
     struct doc *results = doc_add_array(root, "results");
     int64_t number = 0;
     for (const struct doc *variant = doc_get(document, "variants")->first; variant;
@@ -168,6 +205,7 @@ void bench_hyperfine(const struct doc *document, struct str *text)
         struct doc *times = doc_add_array(row, "times");
         struct doc *memory = doc_add_array(row, "memory_usage_byte");
         struct doc *codes = doc_add_array(row, "exit_codes");
+        struct doc *measurements = doc_add_array(row, "measurements");
         for (const struct doc *run = doc_get(document, "runs")->first; run; run = run->next) {
             if (doc_get_int(run, "variant") != number || doc_string(doc_get(run, "left_out")))
                 continue;
@@ -175,7 +213,9 @@ void bench_hyperfine(const struct doc *document, struct str *text)
             doc_add_double(times, NULL, doc_get_number(of_run, "wall_seconds"));
             doc_add_copy(memory, NULL, doc_get(of_run, "ram_bytes"));
             doc_add_copy(codes, NULL, doc_get(run, "exit_status"));
+            add_hyperfine_run(measurements, run);
         }
+        add_hyperfine_summary(row, figures, times ? times->count : 0);
         const struct doc *parameters = doc_get(variant, "parameters");
         if (parameters->count > 0)
             doc_add_copy(row, "parameters", parameters);

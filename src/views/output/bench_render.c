@@ -1,6 +1,7 @@
 #include "views/output/bench_render.h"
 
 #include "views/output/bench_export.h"
+#include "views/output/bench_html.h"
 #include "views/output/bench_text.h"
 
 int bench_render(const struct doc *document, const struct gput_bench_render_options *options,
@@ -22,6 +23,9 @@ int bench_render(const struct doc *document, const struct gput_bench_render_opti
         return GPUT_OK;
     case GPUT_FORMAT_ASCIIDOC:
         bench_asciidoc(document, text);
+        return GPUT_OK;
+    case GPUT_FORMAT_HTML:
+        bench_html(document, text);
         return GPUT_OK;
     case GPUT_FORMAT_HYPERFINE:
         bench_hyperfine(document, text);
