@@ -133,9 +133,9 @@ struct gput_gpu {
         double combined_ram_bytes;
         double utilization_percent;
         double power_watts;
-        double graphics_clock_mhz, temperature_celsius;
         double joules; /* since the start; counted by the device, else power integrated over time.
                           Not available for a MIG instance */
+        double graphics_clock_mhz, temperature_celsius;
     } now;
     char missing[240]; /* figures that are missing, and why: "power: not supported by this GPU" */
 };

@@ -2,6 +2,8 @@
  * AMD GPUs of the amdgpu driver: sysfs for the card, the compute driver (KFD) and the card's
  * clients for processes.
  */
+#include "base/clock.h"
+#include "machine/gpu/drm_figures.h"
 #include "machine/gpu/drm_gpus.h"
 #include "machine/gpu/gpu_metrics.h"
 #include "machine/gpu/kfd.h"
@@ -21,6 +23,11 @@ static const char gone[] = "the GPU was removed";
 struct amdgpu_state {
     struct drm_gpus gpus; /* an integrated one uses system RAM beyond a small reserved part */
     struct kfd_card kfd[GPU_MAX_DEVICES];
+    struct amdgpu_figures {
+        struct card_reading reading; /* of sysfs, as it was read last */
+        int64_t read_ns;             /* 0: never */
+        struct gpu_metrics_slowed slowed;
+    } figures[GPU_MAX_DEVICES];
 };
 
 static void amdgpu_close(void *opaque)
@@ -151,12 +158,32 @@ static const char *reason_of_errno(void)
     }
 }
 
+/* Reads what the card says of itself: its table with each reading, files once a second. */
+static void read_figures(struct amdgpu_state *state, uint32_t index, bool whole, const void *table,
+    long length, struct card_reading *reading)
+{
+    const struct drm_card *card = &state->gpus.cards[index];
+    struct amdgpu_figures *figures = &state->figures[index];
+    int64_t now_ns = clock_monotonic_ns();
+    if (whole || !figures->read_ns || now_ns >= figures->read_ns + DRM_FIGURES_INTERVAL_NS) {
+        card_reading_clear(&figures->reading, not_reported);
+        drm_figures_read_sensors(card, &figures->reading);
+        drm_figures_read_amdgpu(card, &figures->reading);
+        figures->read_ns = now_ns;
+    }
+    *reading = figures->reading;
+    if (length <= 0)
+        return;
+    gpu_metrics_fill(table, (size_t)length, reading);
+    gpu_metrics_add_slowed(&figures->slowed, table, (size_t)length, reading);
+}
+
 /* Reads the figures of a card from sysfs. A suspended one is left asleep. */
 static void amdgpu_read_device(
     void *opaque, uint32_t index, bool whole, struct gpu_device_reading *reading)
 {
-    (void)whole;
-    const struct drm_gpus *gpus = &((const struct amdgpu_state *)opaque)->gpus;
+    struct amdgpu_state *state = opaque;
+    const struct drm_gpus *gpus = &state->gpus;
     const struct drm_card *card = &gpus->cards[index];
     uint64_t percent;
     if (sysfs_is_suspended(card->folder)) {
@@ -181,12 +208,13 @@ static void amdgpu_read_device(
     else
         reading->missing[GPU_POWER] = reason_of_errno();
 
-    char table[256];
+    char table[GPU_METRICS_SIZE];
     long length = sysfs_read_bytes(card->folder, "gpu_metrics", table, sizeof table);
     if (length > 0)
         reading->energy_joules = gpu_metrics_energy_joules(table, (size_t)length);
     if (isnan(reading->energy_joules))
         reading->missing[GPU_ENERGY] = length < 0 ? reason_of_errno() : not_reported;
+    read_figures(state, index, whole, table, length, &reading->card);
 }
 
 static void amdgpu_read_ram(void *opaque, uint32_t index, struct gpu_device_reading *reading)

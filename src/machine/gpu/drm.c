@@ -4,6 +4,7 @@
  */
 #include "base/clock.h"
 #include "base/number.h"
+#include "machine/gpu/drm_figures.h"
 #include "machine/gpu/drm_gpus.h"
 #include "machine/os/sysfs.h"
 
@@ -16,6 +17,7 @@ static const char no_card_ram[] =
     "this driver reports the memory of processes, not of the whole GPU";
 static const char no_card_time[] =
     "this driver reports the GPU time of processes, not of the whole GPU";
+static const char no_card_figure[] = "this driver does not report it for this GPU";
 static const char no_energy[] = "this driver has no energy counter for the GPU";
 
 struct drm_state {
@@ -24,6 +26,10 @@ struct drm_state {
         double joules;
         int64_t time_ns; /* 0: never */
     } last[GPU_MAX_DEVICES];
+    struct drm_figures {
+        struct card_reading reading;
+        int64_t read_ns; /* 0: never */
+    } figures[GPU_MAX_DEVICES];
 };
 
 static void drm_close(void *opaque)
@@ -152,11 +158,25 @@ static void read_energy(
     *last = (struct energy_reading){joules, now};
 }
 
-/* Reads the energy counter of a card, which is all that the driver has of the whole GPU. */
+/* Reads what the card says of itself, once a second. */
+static void read_figures(
+    const struct drm_card *card, struct drm_figures *figures, bool whole, struct card_reading *to)
+{
+    int64_t now_ns = clock_monotonic_ns();
+    if (whole || !figures->read_ns || now_ns >= figures->read_ns + DRM_FIGURES_INTERVAL_NS) {
+        card_reading_clear(&figures->reading, no_card_figure);
+        drm_figures_read_sensors(card, &figures->reading);
+        drm_figures_read_intel(card, &figures->reading);
+        figures->read_ns = now_ns;
+    }
+    *to = figures->reading;
+}
+
+/* Reads the energy counter of a card, and what sysfs has besides: the driver has no more of the
+ * whole GPU. */
 static void drm_read_device(
     void *opaque, uint32_t index, bool whole, struct gpu_device_reading *reading)
 {
-    (void)whole;
     struct drm_state *state = opaque;
     const struct drm_card *card = &state->gpus.cards[index];
     if (sysfs_is_suspended(card->folder)) {
@@ -166,6 +186,7 @@ static void drm_read_device(
     reading->missing[GPU_RAM_USED] = no_card_ram;
     reading->missing[GPU_UTILIZATION] = no_card_time;
     read_energy(card, &state->last[index], reading);
+    read_figures(card, &state->figures[index], whole, &reading->card);
 }
 
 static void drm_read_processes(

@@ -55,6 +55,61 @@ static void reads_a_discrete_amd_card(void **state)
     assert_string_equal(warnings, "");
 }
 
+/* The card's own figures, and why others are missing. */
+static double card_figure(struct gpu_set *set, enum card_figure figure)
+{
+    struct gpu_tree tree = tree_of(1, NULL, 0);
+    struct gpu_sample sample;
+    gpu_set_sample(set, &tree, &sample);
+    const struct card_reading *card = gpu_set_card(set, 0);
+    assert_true(isnan(card->values[figure]) == (card->missing[figure] != NULL));
+    return card->values[figure];
+}
+
+static void reads_what_an_amd_card_says_of_itself(void **state)
+{
+    (void)state;
+    struct gpu_set *set = open_tree("gpu-amd-discrete");
+    assert_number(card_figure(set, CARD_TEMPERATURE), 54);
+    assert_number(card_figure(set, CARD_MEMORY_TEMPERATURE), 64);
+    assert_number(card_figure(set, CARD_SLOWDOWN_TEMPERATURE), 100);
+    assert_number(card_figure(set, CARD_SHUTDOWN_TEMPERATURE), 105);
+    assert_number(card_figure(set, CARD_POWER_LIMIT), 355);
+    assert_number(card_figure(set, CARD_FAN), 40);
+    assert_number(card_figure(set, CARD_GRAPHICS_CLOCK), 2371);
+    assert_number(card_figure(set, CARD_MEMORY_CLOCK), 1249);
+    assert_number(card_figure(set, CARD_MAX_GRAPHICS_CLOCK), 2482);
+    assert_number(card_figure(set, CARD_MEMORY_BUSY), 22);
+    assert_number(card_figure(set, CARD_PCIE_REPLAYS), 3);
+    assert_number(card_figure(set, CARD_ECC_UNCORRECTED), 1);
+    assert_number(card_figure(set, CARD_ECC_CORRECTED), 4);
+    assert_number(card_figure(set, CARD_SLOWDOWN_REASONS), 0); /* its table has them, none is set */
+    assert_true(isnan(card_figure(set, CARD_POWER_CAP_SECONDS)));
+    assert_true(isnan(card_figure(set, CARD_NVLINK_ERRORS)));
+    gpu_set_close(set);
+}
+
+static void reads_what_intel_cards_say_of_themselves(void **state)
+{
+    (void)state;
+    struct gpu_set *set = open_tree("gpu-xe");
+    assert_number(card_figure(set, CARD_GRAPHICS_CLOCK), 2050);
+    assert_number(card_figure(set, CARD_MAX_GRAPHICS_CLOCK), 2400);
+    assert_number(card_figure(set, CARD_TEMPERATURE), 58);
+    assert_number(card_figure(set, CARD_MEMORY_TEMPERATURE), 62);
+    assert_number(card_figure(set, CARD_POWER_LIMIT), 190);
+    assert_number(card_figure(set, CARD_SLOWDOWN_REASONS),
+        1u << CARD_REASON_CURRENT | 1u << CARD_REASON_HARDWARE_THERMAL);
+    assert_true(isnan(card_figure(set, CARD_FAN)));
+    gpu_set_close(set);
+    set = open_tree("gpu-i915");
+    assert_number(card_figure(set, CARD_GRAPHICS_CLOCK), 1150);
+    assert_number(card_figure(set, CARD_MAX_GRAPHICS_CLOCK), 1300);
+    assert_number(card_figure(set, CARD_SLOWDOWN_REASONS), 1u << CARD_REASON_POWER_CAP);
+    assert_true(isnan(card_figure(set, CARD_TEMPERATURE)));
+    gpu_set_close(set);
+}
+
 static void reads_the_ram_of_each_process_of_an_amd_card(void **state)
 {
     (void)state;
@@ -168,6 +223,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_a_discrete_amd_card),
+        cmocka_unit_test(reads_what_an_amd_card_says_of_itself),
+        cmocka_unit_test(reads_what_intel_cards_say_of_themselves),
         cmocka_unit_test(reads_the_ram_of_each_process_of_an_amd_card),
         cmocka_unit_test(shared_memory_counts_in_each_process),
         cmocka_unit_test(memory_of_an_apu_is_vram_and_gtt),

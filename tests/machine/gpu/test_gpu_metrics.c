@@ -1,0 +1,115 @@
+#include "machine/gpu/gpu_metrics.h"
+#include "testing.h"
+
+#include <math.h>
+#include <string.h>
+
+static uint8_t table[512];
+
+/* A table of that version, in which nothing is set. */
+static void begin(uint8_t format, uint8_t revision)
+{
+    memset(table, 0, sizeof table);
+    table[2] = format;
+    table[3] = revision;
+}
+
+static void put(size_t offset, size_t size, uint64_t value)
+{
+    memcpy(table + offset, &value, size);
+}
+
+static struct card_reading filled(size_t length)
+{
+    struct card_reading reading;
+    card_reading_clear(&reading, "not read");
+    gpu_metrics_fill(table, length, &reading);
+    return reading;
+}
+
+static void reads_a_discrete_card(void **state)
+{
+    (void)state;
+    begin(1, 3);
+    put(4, 2, 55);
+    put(8, 2, 66);
+    put(18, 2, 40);
+    put(54, 2, 2400);
+    put(58, 2, 0xffff);
+    put(74, 2, 16);
+    put(76, 2, 160);
+    put(112, 8, 1ull << 2 | 1ull << 22 | 1ull << 36);
+    struct card_reading reading = filled(120);
+    assert_true(reading.values[CARD_TEMPERATURE] == 55);
+    assert_true(reading.values[CARD_MEMORY_TEMPERATURE] == 66);
+    assert_true(reading.values[CARD_MEMORY_BUSY] == 40);
+    assert_true(reading.values[CARD_GRAPHICS_CLOCK] == 2400);
+    assert_true(isnan(reading.values[CARD_MEMORY_CLOCK]));
+    assert_true(reading.values[CARD_PCIE_WIDTH] == 16);
+    assert_true(reading.values[CARD_PCIE_GENERATION] == 4);
+    assert_true(
+        (unsigned)reading.values[CARD_SLOWDOWN_REASONS] ==
+        (1u << CARD_REASON_POWER_CAP | 1u << CARD_REASON_CURRENT | 1u << CARD_REASON_THERMAL));
+    assert_true(isnan(filled(100).values[CARD_SLOWDOWN_REASONS])); /* cut */
+}
+
+static void an_unknown_version_gives_nothing(void **state)
+{
+    (void)state;
+    begin(1, 9);
+    put(4, 2, 55);
+    assert_true(isnan(filled(sizeof table).values[CARD_TEMPERATURE]));
+    assert_true(isnan(filled(0).values[CARD_TEMPERATURE]));
+    begin(1, 2); /* its reasons mean something else on each card */
+    assert_true(isnan(filled(sizeof table).values[CARD_SLOWDOWN_REASONS]));
+}
+
+static void reads_the_energy_of_newer_cards(void **state)
+{
+    (void)state;
+    begin(1, 6);
+    put(16, 8, 1000000);
+    assert_true(fabs(gpu_metrics_energy_joules(table, 256) - 15.259) < 1e-9);
+    begin(1, 7);
+    put(24, 8, 2000000);
+    assert_true(fabs(gpu_metrics_energy_joules(table, 256) - 30.518) < 1e-9);
+}
+
+static void adds_up_for_how_long_a_card_was_slowed(void **state)
+{
+    (void)state;
+    struct gpu_metrics_slowed slowed = {0};
+    struct card_reading reading;
+    card_reading_clear(&reading, "not read");
+    begin(1, 6);
+    put(24, 8, 1000000000);
+    put(32, 4, 0xfffffff0u); /* the counter goes round */
+    put(40, 4, 100);
+    put(44, 4, 7);
+    gpu_metrics_add_slowed(&slowed, table, 256, &reading);
+    assert_true(reading.values[CARD_POWER_CAP_SECONDS] == 0);
+    put(24, 8, 3000000000); /* two seconds, 100 ticks */
+    put(32, 4, 0xfffffff0u + 100);
+    put(40, 4, 125);
+    put(44, 4, 57);
+    put(52, 4, 10);
+    gpu_metrics_add_slowed(&slowed, table, 256, &reading);
+    assert_true(fabs(reading.values[CARD_POWER_CAP_SECONDS] - 0.5) < 1e-9);
+    assert_true(fabs(reading.values[CARD_THERMAL_SECONDS] - 1) < 1e-9);
+    assert_true(reading.values[CARD_HARDWARE_THERMAL_SECONDS] == 0);
+    begin(1, 3); /* has no such counters */
+    card_reading_clear(&reading, "not read");
+    gpu_metrics_add_slowed(&slowed, table, 256, &reading);
+    assert_true(isnan(reading.values[CARD_POWER_CAP_SECONDS]));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_a_discrete_card),
+        cmocka_unit_test(an_unknown_version_gives_nothing),
+        cmocka_unit_test(reads_the_energy_of_newer_cards),
+        cmocka_unit_test(adds_up_for_how_long_a_card_was_slowed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
