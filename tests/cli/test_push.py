@@ -93,7 +93,9 @@ class Otlp(PushTest):
 
     def test_gpus(self):
         collector = self.receive()
-        (self.folder / "scenario").write_text(TWO_GPUS.replace("{main}", "1").replace("{child}", "1"))
+        card = "value nvmlDeviceGetTemperature/0 61\nvalue nvmlDeviceGetEnforcedPowerLimit 700000\nvalue nvmlDeviceGetClockInfo/0 1755\n" \
+            "value field/74 0\nvalue field/197 4096\nvalue field/198 8192\n"
+        (self.folder / "scenario").write_text(TWO_GPUS.replace("{main}", "1").replace("{child}", "1").replace("gpu GPU-bbbb", card + "gpu GPU-bbbb"))
         self.track("--otlp=" + collector.url(), GPUT_NVML=str(BUILD / "tests" / "fake-nvml" / "libfake-nvml.so"), FAKE_NVML_SCENARIO=str(self.folder / "scenario"))
         resource, metrics = read_otlp(collector.requests[-1][2])
         self.check_names(set(resource), set(metrics))
@@ -102,6 +104,8 @@ class Otlp(PushTest):
         self.assertEqual((metrics["hw.gpu.utilization"].unit, metrics["hw.gpu.utilization"].value(**a)), ("1", 0.4))
         self.assertEqual((metrics["hw.power"].unit, metrics["hw.power"].value(**b)), ("W", 50))
         self.assertTrue(metrics["hw.energy"].is_monotonic)
+        self.assertEqual((metrics["hw.temperature"].unit, metrics["hw.temperature"].value(**a)), ("Cel", 61))
+        self.assertEqual(metrics["hw.gpu.power.limit"].value(**a), 700)
 
     def test_variables_of_opentelemetry(self):
         (collector, command), other = self.receive_three(), self.receive()

@@ -296,6 +296,8 @@ static int take_gpu(struct replay *replay, const struct gput_table *table, size_
     gpu->now.combined_ram_bytes = ram_in_bytes(cell(table, row, "combined_ram"), unit);
     gpu->now.utilization_percent = cell(table, row, "utilization_percent");
     gpu->now.power_watts = cell(table, row, "power_watts");
+    gpu->now.temperature_celsius = cell(table, row, "temperature_celsius");
+    gpu->now.graphics_clock_mhz = cell(table, row, "graphics_clock_mhz");
     gpu->now.joules = highest(gpu->now.joules, cell(table, row, "energy_joules"));
     struct gput_gpu *end = find_gpu(&replay->end, uuid);
     if (end)

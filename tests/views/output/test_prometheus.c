@@ -1,4 +1,5 @@
 #include "base/file.h"
+#include "model/results_columns.h"
 #include "results.h"
 #include "testing.h"
 
@@ -90,14 +91,26 @@ static struct gput_results make_results(void)
     results.n_gpus = 2;
     results.gpus = test_gpus;
     memset(test_gpus, 0, sizeof test_gpus);
-    results.gpus[0] = (struct gput_gpu){.uuid = "GPU-1",
-        .name = "A \"quoted\" \\ GPU\nof two lines",
-        .vendor = "nvidia",
-        .pci_address = "0000:01:00.0",
-        .ram_capacity_bytes = 75377410048.0,
-        .now = {1e9, 5e8, 37.5, 250.5, 25000}};
-    results.gpus[1] = (struct gput_gpu){
-        .uuid = "GPU-2", .ram_capacity_bytes = 75377410048.0, .now = {NAN, NAN, NAN, NAN, NAN}};
+    for (size_t i = 0; i < 2; i++) {
+        results_forget_numbers(results_gpu_list(), &results.gpus[i]);
+        results.gpus[i].ram_capacity_bytes = 75377410048.0;
+    }
+    struct gput_gpu *first = &results.gpus[0];
+    strcpy(first->uuid, "GPU-1");
+    strcpy(first->name, "A \"quoted\" \\ GPU\nof two lines");
+    strcpy(first->vendor, "nvidia");
+    strcpy(first->pci_address, "0000:01:00.0");
+    first->now.ram_bytes = 1e9;
+    first->now.combined_ram_bytes = 5e8;
+    first->now.utilization_percent = 37.5;
+    first->now.power_watts = 250.5;
+    first->now.joules = 25000;
+    first->now.temperature_celsius = 61;
+    first->now.graphics_clock_mhz = 1755;
+    first->power_limit_watts = 700;
+    first->power_cap_seconds = 12.5;
+    first->pcie_received_bytes = 4096;
+    strcpy(results.gpus[1].uuid, "GPU-2");
     return results;
 }
 
