@@ -55,33 +55,6 @@ static const char *text_of(const struct gput_table *table, size_t row, const cha
 
 /* ---- Options and operands ---- */
 
-/* Reads "30d", "12h" or "2026-11-29" as a moment, in seconds since the epoch. */
-static int read_since(const char *text, double *seconds, struct gput_error *error)
-{
-    static const struct {
-        char letter;
-        double seconds;
-    } units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}, {'w', 7 * 86400}};
-    char *end;
-    struct tm date = {.tm_isdst = -1};
-    double count = strtod(text, &end);
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        if (end > text && end[0] == units[i].letter && !end[1] && count >= 0 && isfinite(count)) {
-            *seconds = (double)time(NULL) - count * units[i].seconds;
-            return GPUT_OK;
-        }
-    }
-    const char *rest = strptime(text, "%Y-%m-%d", &date);
-    if (rest && (!*rest || ((rest = strptime(rest, "%n%H:%M", &date)) && !*rest))) {
-        *seconds = (double)mktime(&date);
-        return GPUT_OK;
-    }
-    return error_set(error, GPUT_ERROR_INVALID,
-        "--since=%s is not a valid time. It is how long ago, such as 90m, 12h, 30d or 4w, or a "
-        "date, such as 2026-11-29.",
-        text);
-}
-
 /* Whether a word is the number of a session. */
 static bool read_number(const char *word, int64_t *number)
 {
@@ -153,12 +126,11 @@ static int read_operands(
 static int read_request(
     struct request *request, const struct arguments *arguments, int first, struct gput_error *error)
 {
-    const char *since = arguments_value(arguments, OPTION_HISTORY_SINCE);
     TRY(history_place_find(request->folder, error));
     request->query = gput_history_query_default();
     request->query.warn = warn;
-    if (since)
-        TRY(read_since(since, &request->query.since_seconds, error));
+    TRY(arguments_read_since(
+        arguments, OPTION_HISTORY_SINCE, &request->query.since_seconds, error));
     TRY(read_last(arguments_value(arguments, OPTION_HISTORY_LAST), &request->query.last, error));
     return read_operands(request, arguments, first, error);
 }

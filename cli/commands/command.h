@@ -86,6 +86,7 @@ int cmd_bench(const struct arguments *arguments);
 int cmd_compare(const struct arguments *arguments);
 int cmd_job(const struct arguments *arguments);
 int cmd_history(const struct arguments *arguments);
+int cmd_size(const struct arguments *arguments);
 int cmd_show(const struct arguments *arguments);
 int cmd_mark(const struct arguments *arguments);
 int cmd_sub_track_combine(const struct arguments *arguments);

@@ -23,6 +23,7 @@ extern const struct option_group bench_groups[];
 extern const enum option_id compare_runs_options[];
 extern const enum option_id job_options[];
 extern const enum option_id history_options[];
+extern const enum option_id size_options[];
 extern const enum option_id plot_options[];
 extern const enum option_id push_options[];
 extern const enum option_id show_options[];

@@ -234,6 +234,30 @@ static const struct command commands[] = {
         .operands = {ARGUMENT_TEXT, 0, -1},
     },
     {
+        .name = "size",
+        .topic = TOPIC_REPORT,
+        .examples = "gpu-tracker size -- ./simulate big.in\n"
+                    "gpu-tracker size simulate -f text\n"
+                    "gpu-tracker size -f kubernetes -- ./simulate big.in",
+        .function = cmd_size,
+        .usage = "[OPTIONS] NAME | -- COMMAND [ARG...] | SESSION...",
+        .summary = "Show how much RAM and time to ask a scheduler for.",
+        .help =
+            "Prints what to ask for, so that 95 % of future runs of a command fit: RAM, time, "
+            "cores and GPUs, from its runs in the history ('gpu-tracker history on') or from "
+            "SESSIONs, which are reports in JSON. The request is the only output. What it rests "
+            "on goes to standard error: how many runs, how old, what had to be assumed. So this "
+            "works:\n"
+            "\n"
+            "    sbatch $(gpu-tracker size -- ./simulate big.in) job.sh\n"
+            "\n"
+            "Runs that were killed because memory or time ran out count as ones that wanted more. "
+            "Those that failed otherwise are left out. If runs were kept with --size-of and take "
+            "more for larger inputs, the request is for the input of the next run.",
+        .options = size_options,
+        .operands = {ARGUMENT_TEXT, 1, -1},
+    },
+    {
         .name = "push",
         .topic = TOPIC_SERVE,
         .examples = "gpu-tracker push results --remote-write http://prometheus:9090\n"

@@ -6,8 +6,10 @@
 
 #include <gputracker/cores.h>
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* More is a typing error. */
 #define MAX_CORES 1024
@@ -107,4 +109,36 @@ int arguments_read_cores(
             "-j must be a number of cores from 1 to %d, not \"%s\".", MAX_CORES, word);
     *cores = (unsigned)number;
     return GPUT_OK;
+}
+
+int arguments_read_since(
+    const struct arguments *arguments, enum option_id id, double *seconds, struct gput_error *error)
+{
+    static const struct {
+        char letter;
+        double seconds;
+    } units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}, {'w', 7 * 86400}};
+    const char *text = arguments_value(arguments, id);
+    char *end, name[64];
+    struct tm date = {.tm_isdst = -1};
+    if (!text)
+        return GPUT_OK;
+    double count = strtod(text, &end);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (end > text && end[0] == units[i].letter && !end[1] && count >= 0 && isfinite(count)) {
+            *seconds = (double)time(NULL) - count * units[i].seconds;
+            return GPUT_OK;
+        }
+    }
+    const char *rest = strptime(text, "%Y-%m-%d", &date);
+    if (rest && *rest)
+        rest = strptime(rest, "%n%H:%M", &date);
+    if (rest && !*rest) {
+        *seconds = (double)mktime(&date);
+        return GPUT_OK;
+    }
+    return error_set(error, GPUT_ERROR_INVALID,
+        "%s=%s is not a valid time. It is how long ago, such as 90m, 12h, 30d or 4w, or a date, "
+        "such as 2026-11-29.",
+        option_name(option(id), name), text);
 }

@@ -62,6 +62,13 @@ int arguments_read_moment(const struct arguments *arguments, enum option_id id, 
     int64_t *moment, struct gput_error *error);
 
 /*
+ * The moment given to an option: how long ago, as "30d", or a date, in seconds since the epoch.
+ * *seconds stays as it is when the option was not given. Errors: GPUT_ERROR_INVALID.
+ */
+int arguments_read_since(const struct arguments *arguments, enum option_id id, double *seconds,
+    struct gput_error *error);
+
+/*
  * The word last given to an option that takes one of a list: *choice is its position there, and
  * stays as it is when the option was not given. `noun` is what messages call the value. Errors:
  * those of choice_read().

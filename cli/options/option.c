@@ -294,6 +294,16 @@ static const struct option options[OPTION_COUNT] = {
         .help = "Only sessions that began since then: 30d, 12h or 90m ago, or 2026-11-29."},
     [OPTION_HISTORY_LAST] = {'n', NULL, ARGUMENT_TEXT, "number", .newer = true,
         .help = "Only the last sessions, so many. 0 is all. Defaults to 50 as text, else to all."},
+    [OPTION_SIZE_FORMAT] = {'f', "format", ARGUMENT_WORD, "format",
+        "slurm pbs kubernetes json text",
+        .help = "'slurm' is options of sbatch in one line, 'pbs' those of qsub, 'kubernetes' the "
+                "resources of a container as YAML, 'json' all figures with their evidence, 'text' "
+                "is for people. Defaults to 'slurm'."},
+    [OPTION_SIZE_SHARE] = {0, "share", ARGUMENT_TEXT, "percent", .newer = true,
+        .help = "How many of 100 future runs are to fit: 50 or more, below 100. Defaults to 95."},
+    [OPTION_NEXT_SIZE_OF] = {0, "size-of", ARGUMENT_FILE, "file", .newer = true, .repeatable = true,
+        .help = "An input file of the next run, where runs were kept with --size-of and take more "
+                "for larger inputs. Defaults to the files among the command's arguments."},
     [OPTION_LIMIT] = {0, "limit", ARGUMENT_TEXT, "name=amount", .repeatable = true, .newer = true,
         .brief = "Warn above ram=8GB, gpu_ram=, seconds=",
         .help = "Warn when the command and all it started exceed a limit: ram=8GB, gpu_ram=500MiB, "

@@ -10,7 +10,7 @@
  *   repeat      bench.h
  *   energy      energy.h, energy_recording.h
  *   many ranks  rank.h, jobs.h
- *   history     history.h
+ *   history     history.h, size.h
  *   send        push.h
  *   training    profile.h, timeline.h, perfetto.h
  *   show        report.h (HTML), plot.h (pictures), table.h, arrow.h, format.h;
@@ -58,6 +58,7 @@
 #include <gputracker/report.h>
 #include <gputracker/results.h>
 #include <gputracker/session.h>
+#include <gputracker/size.h>
 #include <gputracker/sized.h>
 #include <gputracker/snapshot.h>
 #include <gputracker/sub_tracking.h>

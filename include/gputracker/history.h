@@ -81,6 +81,8 @@ struct gput_history_query {
     /** Is told what of the history could not be read; NULL: nobody. */
     void (*warn)(void *user, const char *text);
     void *user; /**< passed to `warn` */
+    /** `name` is the whole name, in which folders do not count: ./train.py is train.py. */
+    bool is_whole_name;
 };
 
 /** Sets the defaults in a struct of that size; for gput_history_query_default(). */
@@ -105,6 +107,15 @@ static inline struct gput_history_query gput_history_query_default(void)
  * SQLite), GPUT_ERROR_FORMAT (nothing can be read), those of the system.
  */
 GPUT_API int gput_history_read(const char *folder, const struct gput_history_query *query,
+    gput_table_receiver *receive, void *user, struct gput_error *error);
+
+/**
+ * Reads sessions from their reports in JSON, and what was kept of killed ones, as if they were in a
+ * history; their numbers are those of the files, from 1. A command's name is as the report has it.
+ *
+ * Errors: those of the receiver, and of gput_results_load().
+ */
+GPUT_API int gput_history_read_files(const char *const *paths, size_t count,
     gput_table_receiver *receive, void *user, struct gput_error *error);
 
 /** Removes sessions from the history and overwrites what was there; their own files stay.

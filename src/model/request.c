@@ -13,16 +13,26 @@ static double round_up(double value, double step)
     return fmax(ceil(value / step - 1e-9), isnan(value) ? value : 1) * step;
 }
 
+double request_round_ram_bytes(double bytes)
+{
+    return round_up(bytes, bytes < 4 * GIBIBYTE ? 256 * MEBIBYTE : GIBIBYTE);
+}
+
+double request_round_seconds(double seconds)
+{
+    return round_up(seconds, seconds < 10 * MINUTE ? MINUTE
+                             : seconds < HOUR      ? 5 * MINUTE
+                                                   : HOUR / 4);
+}
+
 double request_ram_bytes(double used_bytes)
 {
-    double wanted = used_bytes * (1 + REQUEST_RAM_MARGIN);
-    return round_up(wanted, wanted < 4 * GIBIBYTE ? 256 * MEBIBYTE : GIBIBYTE);
+    return request_round_ram_bytes(used_bytes * (1 + REQUEST_RAM_MARGIN));
 }
 
 double request_seconds(double used_seconds)
 {
-    double wanted = used_seconds * (1 + REQUEST_TIME_MARGIN);
-    return round_up(wanted, wanted < 10 * MINUTE ? MINUTE : wanted < HOUR ? 5 * MINUTE : HOUR / 4);
+    return request_round_seconds(used_seconds * (1 + REQUEST_TIME_MARGIN));
 }
 
 double request_cores(double used_cores)

@@ -12,6 +12,10 @@
 #define REQUEST_TIME_MARGIN 0.25
 #define REQUEST_CORES_MARGIN 0.1
 
+/* Rounds up without a margin. */
+double request_round_ram_bytes(double bytes);
+double request_round_seconds(double seconds);
+
 double request_ram_bytes(double used_bytes);
 double request_seconds(double used_seconds);
 double request_cores(double used_cores); /* 1 at least */

@@ -87,8 +87,8 @@ class Documented(CommandTest):
             "GPUT_PYTHON": str(self.folder / "bin" / "python"),  # pyarrow may be missing
             "PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}", "HOME": str(self.folder), "XDG_STATE_HOME": str(self.folder / "state"), "PID": str(self.waiting.pid), "url": "x",
             "RECEIVER": receiver.url()}
-        for _ in range(3):
-            subprocess.run([COMMAND, "run", "-q", "--history", "--", "true"], env=self.environment, cwd=self.folder, check=True)
+        for program in ["true", "true", "./simulate"]:
+            subprocess.run([COMMAND, "run", "-q", "--history", "--", program], env=self.environment, cwd=self.folder, check=True)
 
     def prepare_sessions(self):
         marks = call(7, "load", 0, 2) + call(7, "train", 2, 8)

@@ -8,6 +8,7 @@
 #include "files/history/history_database.h"
 #include "files/history/history_folder.h"
 #include "files/history/history_row.h"
+#include "files/results/results_read.h"
 #include "model/results.h"
 
 #include <errno.h>
@@ -273,7 +274,8 @@ static struct history_filter filter_of(const struct gput_history_query *query)
         .since_seconds = query->since_seconds,
         .numbers = query->numbers,
         .n_numbers = query->n_numbers,
-        .last = query->last};
+        .last = query->last,
+        .is_whole_name = query->is_whole_name};
 }
 
 /* The table that is being filled for the receiver. */
@@ -318,6 +320,8 @@ static int put_row(
     void *user, int64_t number, const struct history_row *row, struct gput_error *error)
 {
     struct part *part = user;
+    if (part->filter->is_whole_name && !history_filter_passes(part->filter, row))
+        return GPUT_OK;
     if (number > 0)
         table_put_int(part->table, number);
     else
@@ -412,6 +416,31 @@ int gput_history_read(const char *path, const struct gput_history_query *given,
     return code;
 }
 
+int gput_history_read_files(const char *const *paths, size_t count, gput_table_receiver *receive,
+    void *user, struct gput_error *error)
+{
+    const struct history_filter all = {.since_seconds = NAN};
+    struct part part = {.filter = &all, .receive = receive, .user = user};
+    int code = begin_part(&part, error);
+    for (size_t i = 0; i < count && code == GPUT_OK; i++) {
+        CLEANUP(history_row_finish) struct history_row row;
+        struct gput_results results = {0};
+        history_row_init(&row);
+        code = results_read(paths[i], &results, NULL, error);
+        if (code == GPUT_OK)
+            code = history_row_fill(&row, &results, error);
+        if (code == GPUT_OK && !history_row_set_text(&row, HISTORY_NAME, results.identity.command))
+            code = error_memory(error);
+        results_finish(&results);
+        if (code == GPUT_OK)
+            code = put_row(&part, (int64_t)i + 1, &row, error);
+    }
+    if (code == GPUT_OK && (part.n_rows > 0 || part.n_seen == 0))
+        code = pass_part(&part, error);
+    gput_tables_destroy(part.tables);
+    return code;
+}
+
 /* ---- Forgetting ---- */
 
 int gput_history_forget(const char *path, const struct gput_history_query *given,
@@ -423,6 +452,7 @@ int gput_history_forget(const char *path, const struct gput_history_query *given
     *n_removed = 0;
     TRY(begin_query(path, given, &query, &folder, error));
     struct history_filter filter = filter_of(&query);
+    filter.is_whole_name = false;
     TRY(gather(&folder, &query, error));
     if (access(folder.database, F_OK) != 0)
         return GPUT_OK;

@@ -235,10 +235,31 @@ int history_database_add(
 
 /* ---- Filters ---- */
 
+/* Whether two names are the same but for the folders of their words. */
+static bool is_same_name(const char *left, const char *right)
+{
+    while (*left && *right) {
+        size_t n_left = strcspn(left, " "), n_right = strcspn(right, " ");
+        const char *slash = memrchr(left, '/', n_left), *other = memrchr(right, '/', n_right);
+        const char *base = slash ? slash + 1 : left, *other_base = other ? other + 1 : right;
+        size_t length = (size_t)(left + n_left - base);
+        if (length != (size_t)(right + n_right - other_base) ||
+            memcmp(base, other_base, length) != 0)
+            return false;
+        left += n_left + (left[n_left] == ' ');
+        right += n_right + (right[n_right] == ' ');
+    }
+    return !*left && !*right;
+}
+
 bool history_filter_passes(const struct history_filter *filter, const struct history_row *row)
 {
     const char *name = history_text(row, HISTORY_NAME);
-    if (filter->name && (!name || !strstr(name, filter->name)))
+    if (filter->name && !name)
+        return false;
+    if (filter->name && filter->is_whole_name && !is_same_name(name, filter->name))
+        return false;
+    if (filter->name && !filter->is_whole_name && !strstr(name, filter->name))
         return false;
     return isnan(filter->since_seconds) ||
            history_number(row, HISTORY_START_SECONDS) >= filter->since_seconds;
@@ -248,7 +269,7 @@ bool history_filter_passes(const struct history_filter *filter, const struct his
 static void append_condition(struct str *sql, const struct history_filter *filter)
 {
     str_append(sql, " WHERE 1");
-    if (filter->name)
+    if (filter->name && !filter->is_whole_name)
         str_append(sql, " AND instr(name, ?1) > 0");
     if (!isnan(filter->since_seconds))
         str_append(sql, " AND start_seconds >= ?2");
@@ -261,7 +282,7 @@ static void append_condition(struct str *sql, const struct history_filter *filte
 /* Binds what a condition has parameters for. */
 static void bind_condition(sqlite3_stmt *statement, const struct history_filter *filter)
 {
-    if (filter->name)
+    if (filter->name && !filter->is_whole_name)
         sqlite3_bind_text(statement, 1, filter->name, -1, SQLITE_STATIC);
     if (!isnan(filter->since_seconds))
         sqlite3_bind_double(statement, 2, filter->since_seconds);

@@ -43,7 +43,8 @@ struct history_filter {
     double since_seconds;   /* since the epoch; NaN: any */
     const int64_t *numbers; /* any of these; NULL: any */
     size_t n_numbers;
-    uint64_t last; /* only the last rows; 0: all */
+    uint64_t last;      /* only the last rows; 0: all */
+    bool is_whole_name; /* `name` is all of it, but for folders; not with `last` */
 };
 
 /* Receives a row, in the order of their numbers, during the call. `number` is 0 for one that waits.
@@ -63,5 +64,6 @@ int history_database_read(const char *path, const struct history_filter *filter,
 int history_database_forget(struct history_database *database, const struct history_filter *filter,
     uint64_t *n_removed, struct gput_error *error);
 
-/* Whether a row passes a filter, but for its number and place. */
+/* Whether a row passes a filter, but for its number and place. What receives rows of a database has
+ * to ask for names that are whole. */
 bool history_filter_passes(const struct history_filter *filter, const struct history_row *row);

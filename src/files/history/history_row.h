@@ -72,6 +72,8 @@
     TEXT(TASK, "task", "job.task", "element of an array") \
     TEXT(STEP, "step", "job.step", "of the job") \
     TEXT(RUN, "run", "job.run", "of the launcher") \
+    TEXT(JOB_NAME, "job_name", "job.job_name", "the scheduler's name of the job") \
+    NUMBER(TIME_LIMIT, "time_limit_seconds", "seconds", "job.time_limit_seconds", "wall time that the scheduler allows the job") \
     WHOLE(RANKS, "ranks", NULL, NULL, "ranks whose figures these are together; missing: it is no rank") \
     WHOLE(WORLD_SIZE, "world_size", NULL, "job.world_size", "ranks of the job") \
     TEXT(NODE, "node", "job.node", "the machine's name in the job") \

@@ -1,0 +1,53 @@
+/*
+ * An upper bound for the next of a series of values: what a stated share of future runs does not
+ * exceed, from runs that were seen. Some of these were killed and wanted more than they got
+ * (censored), and values may grow with something known of each run, such as the size of its input.
+ *
+ * The bound is one of prediction: over many series of which each gives a bound, the stated share of
+ * next values is at most theirs. docs/size.md has the method.
+ */
+#pragma once
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct size_value {
+    double value;     /* above 0 */
+    bool is_censored; /* it would have been more than that */
+    double covariate; /* what it may grow with; NaN: not known */
+};
+
+/* What a bound rests on, from the weakest to the strongest. */
+enum size_basis {
+    SIZE_BASIS_NONE,      /* there is no value: no bound */
+    SIZE_BASIS_GUESS,     /* one or two runs: their spread is assumed */
+    SIZE_BASIS_LOGNORMAL, /* few runs, or censored ones at the top: a log-normal spread is assumed
+                           */
+    SIZE_BASIS_ORDER,     /* enough runs that nothing has to be assumed but that they are alike */
+};
+
+struct size_bound {
+    enum size_basis basis;
+    double value; /* NaN: no basis */
+    double seen;  /* the highest value, censored ones included; NaN: none */
+    bool is_seen_censored;
+    size_t n_values;
+    size_t n_censored;
+    size_t n_needed; /* values that a bound without assumptions takes */
+    bool grows;      /* with the covariate; `value` is then for the one that was asked for */
+    double intercept, slope; /* of the middle of the values, where it grows */
+    double covariate;        /* for which `value` is */
+    bool is_beyond;          /* that is more than any that was seen */
+};
+
+/*
+ * Computes the bound. `share`: 0.95, above 0 and below 1. `covariate`: of the next run; NaN: not
+ * known, so that of the largest seen is taken. Errors: GPUT_ERROR_MEMORY.
+ */
+int size_bound_compute(const struct size_value *values, size_t count, double share,
+    double covariate, struct size_bound *bound, struct gput_error *error);
+
+/* The quantile of Student's distribution: of a probability between 0.5 and 1. */
+double size_student_quantile(double probability, double freedom);
