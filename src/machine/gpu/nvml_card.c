@@ -323,7 +323,7 @@ static int read_slowed(struct nvml_card *card, nvml_device handle, const struct 
 
 /* ---- the table of calls ---- */
 
-#define AT(member) offsetof(struct nvml_library, member)
+#define AT(member) .function = offsetof(struct nvml_library, member)
 #define FIELDS(list) .fields = (list), .n_fields = sizeof(list) / sizeof *(list)
 
 static const struct call calls[] = {

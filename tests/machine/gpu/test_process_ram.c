@@ -78,7 +78,11 @@ static void keeps_what_each_holds_on_each_device(void **state)
         {.device = 1, .pid = CHILD, .client = 7, .ram_bytes = 1000},
         {.device = 1, .pid = OTHER, .ram_bytes = 9},
     };
-    static const struct gpu_use expected[] = {{MAIN, 1, 3000}, {CHILD, 1, 1000}, {MAIN, 3, 100}};
+    static const struct gpu_use expected[] = {
+        {.pid = MAIN, .device = 1, .ram_bytes = 3000},
+        {.pid = CHILD, .device = 1, .ram_bytes = 1000},
+        {.pid = MAIN, .device = 3, .ram_bytes = 100},
+    };
     add(entries, 5, both, NULL);
     gpu_process_ram_list_merge(&ram_list);
     assert_int_equal(ram_list.held_count, 3);
