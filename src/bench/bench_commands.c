@@ -360,7 +360,7 @@ int gput_bench_add_command(
     if (command[strspn(command, " \t\n")] == '\0')
         return error_set(error, GPUT_ERROR_INVALID, "Empty command provided.");
     if (bench->options.shell) {
-        char *const argv[] = {"sh", "-c", (char *)command, NULL};
+        char *const argv[] = {(char *)"sh", (char *)"-c", (char *)command, NULL};
         return add_variants(bench, name, command, argv, error);
     }
     char **words;

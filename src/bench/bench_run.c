@@ -167,7 +167,7 @@ static int run_line(
     const char *text = runner->bench->commands[variant].own_lines[line];
     if (!text)
         return GPUT_OK;
-    char *const argv[] = {"sh", "-c", (char *)text, NULL};
+    char *const argv[] = {(char *)"sh", (char *)"-c", (char *)text, NULL};
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     bool shows = runner->bench->options.show_output;
@@ -388,7 +388,7 @@ static int run_variant(
 static int measure_shell(struct runner *runner, struct gput_error *error)
 {
     struct gput_bench *bench = runner->bench;
-    char *argv[] = {"sh", "-c", "", NULL}, *environment[] = {NULL};
+    char *argv[] = {(char *)"sh", (char *)"-c", (char *)"", NULL}, *environment[] = {NULL};
     const struct bench_command empty = {.argv = argv, .environment = environment};
     double wall = INFINITY, cpu = INFINITY;
     for (int i = 0; i < N_SHELL_RUNS && !asks_to_stop(runner); i++) {
