@@ -115,8 +115,8 @@ static int read_options(const struct arguments *arguments, struct gput_bench_opt
         TRY(gput_session_option_set(
             session, "sleep_time", arguments_value(arguments, OPTION_SLEEP_TIME), error));
     session->gpu_uuids = arguments_value(arguments, OPTION_GPU_UUIDS);
-    session->procfs_root = getenv("GPUT_PROCFS");
-    session->sysfs_root = getenv("GPUT_SYSFS");
+    session->procfs_root = secure_getenv("GPUT_PROCFS");
+    session->sysfs_root = secure_getenv("GPUT_SYSFS");
     session->nvml_path = getenv("GPUT_NVML");
     options->session = session;
     return GPUT_OK;

@@ -62,17 +62,15 @@ static bool is_to_be_sent(const struct gput_table *sessions, size_t row)
            (strcmp(kind, "tracking") == 0 || strcmp(kind, "results") == 0);
 }
 
+/* Warns of a row that has no metrics. Of copies the list of sessions has warned. */
 static void say_left_out(const struct gput_table *sessions, size_t row)
 {
     char text[1024];
     const char *path = gput_table_text(sessions, row, PATH_COLUMN);
-    const char *original = gput_table_text(sessions, row, ORIGINAL_COLUMN);
-    if (original)
-        snprintf(text, sizeof text, "%.400s is skipped: it is the same session as %.400s.", path,
-            original);
-    else
-        snprintf(text, sizeof text, "%.400s is skipped: it has no metrics of a session.",
-            path ? path : "a session");
+    if (gput_table_text(sessions, row, ORIGINAL_COLUMN))
+        return;
+    snprintf(text, sizeof text, "%.400s is skipped: it has no metrics of a session.",
+        path ? path : "a session");
     message_warning(NULL, text);
 }
 

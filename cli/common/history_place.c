@@ -7,8 +7,8 @@
 
 int history_place_find(char path[PATH_MAX], struct gput_error *error)
 {
-    const char *named = getenv("GPUT_HISTORY"), *state = getenv("XDG_STATE_HOME");
-    const char *home = getenv("HOME");
+    const char *named = secure_getenv("GPUT_HISTORY"), *state = secure_getenv("XDG_STATE_HOME");
+    const char *home = secure_getenv("HOME");
     int length = -1;
     if (named && named[0])
         length = snprintf(path, PATH_MAX, "%s", named);

@@ -21,7 +21,7 @@ int kept_history_begin(
     char folder[PATH_MAX];
     struct gput_error ignored;
     size_t position = 0, count = 0;
-    const char *named = getenv("GPUT_HISTORY");
+    const char *named = secure_getenv("GPUT_HISTORY");
     if (arguments_have(arguments, OPTION_NO_HISTORY))
         return GPUT_OK;
     history->is_wanted =
