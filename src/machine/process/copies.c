@@ -11,13 +11,15 @@ static uint64_t shifted(uint64_t then, uint64_t before, uint64_t now)
     return now >= before ? then + (now - before) : bytes_minus(then, before - now);
 }
 
-void copies_begin(struct process *process)
+void copies_begin(struct process *process, struct process *parent)
 {
     struct copies *copies = &process->polled->metered.copies;
     if (copies->has_begun)
         return;
     copies->has_begun = true;
     copies->anonymous_bytes = memory_anonymous_bytes(&process->polled->memory);
+    if (parent)
+        parent->polled->metered.copies.alone_bytes = parent->polled->metered.copies.least_bytes = 0;
 }
 
 /* How much the process may have copied from its last reading, or its fork, up to so many faults. */
@@ -42,6 +44,7 @@ static uint64_t at_most_until_now(const struct process *process, uint64_t page_b
  */
 struct part {
     double part;
+    double highest;  /* of all that are known; 1 where none is */
     int64_t read_ns; /* 0: none is known */
 };
 
@@ -50,10 +53,16 @@ static struct part latest_part(struct process *const *members, size_t count)
     struct part latest = {0};
     for (size_t i = 0; i < count; i++) {
         const struct copies *copies = &members[i]->polled->metered.copies;
-        if (!members[i]->polled->metered.forks.any && copies->has_part &&
-            copies->part_ns > latest.read_ns)
-            latest = (struct part){copies->part, copies->part_ns};
+        if (members[i]->polled->metered.forks.any || !copies->has_part)
+            continue;
+        latest.highest = copies->part > latest.highest ? copies->part : latest.highest;
+        if (copies->part_ns > latest.read_ns) {
+            latest.part = copies->part;
+            latest.read_ns = copies->part_ns;
+        }
     }
+    if (latest.read_ns == 0)
+        latest.highest = 1;
     return latest;
 }
 
@@ -63,6 +72,14 @@ static double part_of(const struct process *process, struct part latest)
     if (process->polled->metered.forks.any)
         return copies->has_part ? copies->part : 0;
     return latest.part;
+}
+
+static double highest_part_of(const struct process *process, struct part latest)
+{
+    const struct copies *copies = &process->polled->metered.copies;
+    if (process->polled->metered.forks.any)
+        return copies->has_part ? copies->part : 1;
+    return latest.highest;
 }
 
 /* No more than it has; but what other processes were forked from has left to these what it copied
@@ -95,15 +112,15 @@ static uint64_t own_bytes(const struct process *process, double part, uint64_t p
  * What the members have of their own, and what they share. That was shared when they were read, or
  * inherited by forks since then, also from a process that has ended.
  */
-static uint64_t sum_of(
-    struct process *const *members, size_t count, uint64_t page_bytes, bool all_are_copies)
+static uint64_t sum_of(struct process *const *members, size_t count, uint64_t page_bytes,
+    struct part latest, bool is_highest)
 {
-    struct part latest = latest_part(members, count);
     uint64_t pool = 0, read = 0, forks = 0, inherited = 0, all = 0, highest = 0;
     for (size_t i = 0; i < count; i++) {
         const struct copies *copies = &members[i]->polled->metered.copies;
         uint64_t anonymous = memory_anonymous_bytes(&members[i]->polled->memory);
-        double part = all_are_copies ? 1 : part_of(members[i], latest);
+        double part =
+            is_highest ? highest_part_of(members[i], latest) : part_of(members[i], latest);
         uint64_t own = own_bytes(members[i], part, page_bytes);
         all += anonymous;
         bytes_raise(&highest, anonymous);
@@ -121,8 +138,10 @@ static uint64_t sum_of(
 struct family_memory family_memory_of(
     struct process *const *members, size_t count, uint64_t page_bytes)
 {
-    struct family_memory family = {.bytes = sum_of(members, count, page_bytes, false),
-        .at_most_bytes = sum_of(members, count, page_bytes, true)};
+    struct part latest = latest_part(members, count);
+    struct family_memory family = {.is_unread = count > 1 && latest.read_ns == 0,
+        .bytes = sum_of(members, count, page_bytes, latest, false),
+        .highest_bytes = sum_of(members, count, page_bytes, latest, true)};
     for (size_t i = 0; i < count; i++) {
         const struct copies *copies = &members[i]->polled->metered.copies;
         family.certain_bytes += copies->has_basis

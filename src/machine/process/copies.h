@@ -16,21 +16,25 @@
 
 #include "machine/process/process.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* The anonymous memory of a family, or of one process that shares with nobody. */
 struct family_memory {
     uint64_t bytes;         /* each page once */
     uint64_t certain_bytes; /* of that: as of one moment, plus what was allocated since */
-    uint64_t at_most_bytes; /* if each fault was a copy */
+    /* By the highest part of the faults that a member copied. */
+    uint64_t highest_bytes;
+    bool is_unread; /* no reading of a fork says yet what part that is: all, in `highest_bytes` */
 };
 
 /* Adds up the members of one exec generation as of the last scan. */
 struct family_memory family_memory_of(
     struct process *const *members, size_t count, uint64_t page_bytes);
 
-/* At the first scan of a process: a fork begins without memory of its own. */
-void copies_begin(struct process *process);
+/* At the first scan of a process: a fork begins without memory of its own, and what it was forked
+ * from, if that is in the tree, has nothing alone then. */
+void copies_begin(struct process *process, struct process *parent);
 
 /* All members are as of one moment: later copies are counted from here. */
 void copies_set_basis(struct process *const *members, size_t count, uint64_t page_bytes);

@@ -131,12 +131,11 @@ static uint64_t unseen_of(const struct process_tree *tree, const struct process 
 /* Before readings: who has forks, and what those begin with. */
 static void begin_copies(const struct process_tree *tree)
 {
-    for (size_t i = 0; i < tree->count; i++) {
+    for (size_t i = 0; i < tree->count; i++)
         tree->processes[i]->polled->metered.forks.any = false;
-        copies_begin(tree->processes[i]);
-    }
     for (size_t i = 0; i < tree->count; i++) {
         struct process *parent = process_tree_forked_from(tree, tree->processes[i]);
+        copies_begin(tree->processes[i], parent);
         if (parent)
             parent->polled->metered.forks.any = true;
     }
@@ -209,7 +208,7 @@ static void add_member(struct scope *scope, const struct process *process)
  * has alone where it is one of them. Returns how much more it may be.
  */
 static uint64_t add_families(const struct exec_generations *generations, uint64_t page_bytes,
-    struct scope *descendants, struct scope *combined, uint64_t *main_alone_bytes)
+    struct scope *descendants, struct scope *combined, uint64_t *main_alone_bytes, bool *is_unread)
 {
     uint64_t unread = 0;
     for (size_t start = 0, end; start < generations->count; start = end) {
@@ -222,7 +221,8 @@ static uint64_t add_families(const struct exec_generations *generations, uint64_
         combined->certain_bytes += family.certain_bytes;
         descendants->anonymous_bytes +=
             family.bytes; /* if main is one of them, add_up() corrects */
-        unread += bytes_minus(family.at_most_bytes, family.bytes);
+        unread += bytes_minus(family.highest_bytes, family.bytes);
+        *is_unread |= family.is_unread;
         for (size_t i = 0; i < end - start; i++)
             if (members[i]->is_main)
                 *main_alone_bytes =
@@ -317,8 +317,16 @@ static void estimate_unread(struct ram_meter *meter)
         bytes += unread_files(generations->processes + start, end - start);
     }
     bytes_raise(&meter->highest_bytes, meter->figures.combined.total);
-    bytes_raise(&meter->highest_possible_bytes, meter->figures.combined.total + bytes);
-    uint64_t lacking = meter->highest_possible_bytes - meter->highest_bytes;
+    bytes += meter->figures.combined.total;
+    /* What was unknown at the beginning of a family is known by a later reading of its members. */
+    if (meter->is_unread)
+        bytes_raise(&meter->highest_unread_bytes, bytes);
+    else
+        meter->highest_unread_bytes = 0;
+    if (!meter->is_unread)
+        bytes_raise(&meter->highest_possible_bytes, bytes);
+    uint64_t possible = bytes_max(meter->highest_possible_bytes, meter->highest_unread_bytes);
+    uint64_t lacking = bytes_minus(possible, meter->highest_bytes);
     meter->unread_bytes = lacking > meter->highest_bytes / UNREAD_PART ? lacking : 0;
 }
 
@@ -398,8 +406,9 @@ static void add_up(struct ram_meter *meter, const struct process_tree *tree)
         add_member(&combined, process);
     }
     uint64_t main_alone = main.only ? anonymous_alone(main.only) : 0;
-    meter->uncopied_bytes = add_families(
-        &meter->generations, tree->view.page_bytes, &descendants, &combined, &main_alone);
+    meter->is_unread = false;
+    meter->uncopied_bytes = add_families(&meter->generations, tree->view.page_bytes, &descendants,
+        &combined, &main_alone, &meter->is_unread);
     meter->uses_group = meter->readings.knows_anonymous && meter->readings.has_deferred;
     if (meter->uses_group)
         use_group(meter, &combined);

@@ -48,9 +48,12 @@ struct ram_meter {
     uint64_t hugetlb_bytes;     /* pages of hugetlbfs: the most of one process so far */
     bool uses_group;            /* in the last scan the control group gave the anonymous memory */
     uint64_t uncopied_bytes; /* what families may have copied beyond the figures of the last scan */
+    bool is_unread; /* some family was not read yet, so that all its faults may be copies */
     uint64_t highest_bytes, highest_possible_bytes; /* of the combined figure, so far */
-    uint64_t unread_bytes; /* by how much the highest figure may be too low because readings were
-                              delayed; 0 where it is less than a twentieth */
+    uint64_t
+        highest_unread_bytes; /* likewise of the scans up to now in which `is_unread` was set */
+    uint64_t unread_bytes;    /* by how much the highest figure may be too low because readings were
+                                 delayed; 0 where it is less than a twentieth */
 };
 
 void ram_meter_init(struct ram_meter *meter, enum exact_readings_when when, int64_t now_ns);

@@ -21,7 +21,7 @@ static void add_ram_source(const struct ledger *ledger, struct gput_results *res
     char hugetlb[64] = "", unread[96] = "";
     if (ram->unread_bytes)
         snprintf(unread, sizeof unread,
-            "; some maps were read later: the highest sample may be low by up to %.0f MB",
+            "; some maps were read later: the highest sample may be low by some %.0f MB",
             (double)ram->unread_bytes / 1e6);
     if (ram->hugetlb_bytes)
         snprintf(hugetlb, sizeof hugetlb, "; with hugetlb pages (up to %.0f MB of one process)",

@@ -24,7 +24,6 @@ static void set_up(struct family *family, size_t count, uint64_t shared_bytes)
         family->members[i] = &family->processes[i];
         family->processes[i].polled = &family->polled[i];
         family->polled[i].memory.resident_bytes = shared_bytes;
-        copies_begin(family->members[i]);
     }
     family->processes[0].is_main = true;
     /* Main was read before it forked. */
@@ -32,7 +31,10 @@ static void set_up(struct family *family, size_t count, uint64_t shared_bytes)
     family->polled[0].metered.copies.own_bytes = shared_bytes;
     family->polled[0].metered.copies.share_bytes = shared_bytes;
     family->polled[0].metered.copies.basis_anonymous_bytes = shared_bytes;
+    family->polled[0].metered.copies.alone_bytes = shared_bytes;
     family->polled[0].metered.forks.any = count > 1;
+    for (size_t i = 0; i < count; i++)
+        copies_begin(family->members[i], i ? family->members[0] : NULL);
 }
 
 /* A reading that finds so much of a process's memory to be its own. */
@@ -58,8 +60,9 @@ static void a_fork_has_nothing_of_its_own(void **state)
     (void)state;
     struct family family;
     set_up(&family, 3, 60 * MB);
+    assert_int_equal(copies_alone_bytes(family.members[0], family.members, 3, PAGE), 0);
     assert_int_equal(sum(&family).bytes, 60 * MB);
-    assert_int_equal(sum(&family).at_most_bytes, 60 * MB);
+    assert_int_equal(sum(&family).highest_bytes, 60 * MB);
     assert_int_equal(sum(&family).certain_bytes, 60 * MB);
 }
 
@@ -72,8 +75,10 @@ static void faults_count_by_the_part_that_a_reading_found(void **state)
     for (int i = 1; i < 3; i++)
         family.polled[i].stat.minor_faults = FAULTS_OF(20 * MB);
     assert_int_equal(sum(&family).bytes, 60 * MB);
-    assert_int_equal(sum(&family).at_most_bytes, 100 * MB);
+    assert_int_equal(sum(&family).highest_bytes, 100 * MB);
+    assert_true(sum(&family).is_unread);
     read_one(&family, 1, 15 * MB);
+    assert_false(sum(&family).is_unread);
     /* 15 of the first, and as large a part of the faults of the second, which was not read. */
     assert_int_equal(sum(&family).bytes, 90 * MB);
     assert_int_equal(sum(&family).certain_bytes, 60 * MB);
@@ -92,7 +97,7 @@ static void faults_of_memory_that_is_given_back_do_not_count(void **state)
     family.polled[1].stat.minor_faults += FAULTS_OF(1024 * MB);
     family.polled[2].stat.minor_faults = FAULTS_OF(2048 * MB);
     assert_int_equal(sum(&family).bytes, 60 * MB);
-    assert_int_equal(sum(&family).at_most_bytes, 180 * MB); /* all that each has */
+    assert_int_equal(sum(&family).highest_bytes, 60 * MB);
 }
 
 static void growth_is_no_copy(void **state)
@@ -103,7 +108,7 @@ static void growth_is_no_copy(void **state)
     family.polled[1].memory.resident_bytes = 70 * MB;
     family.polled[1].stat.minor_faults = FAULTS_OF(10 * MB);
     assert_int_equal(sum(&family).bytes, 70 * MB);
-    assert_int_equal(sum(&family).at_most_bytes, 70 * MB);
+    assert_int_equal(sum(&family).highest_bytes, 70 * MB);
 }
 
 /* A page that all forks have copied is main's alone, and was counted before. */
@@ -117,7 +122,6 @@ static void what_main_has_alone_by_that_is_no_copy(void **state)
         read_one(&family, (size_t)i, 20 * MB);
     }
     assert_int_equal(sum(&family).bytes, 100 * MB);
-    family.polled[0].metered.copies.alone_bytes = 0; /* as read right after the fork */
     assert_int_equal(copies_alone_bytes(family.members[0], family.members, 3, PAGE), 20 * MB);
     family.polled[0].stat.minor_faults = FAULTS_OF(30 * MB);
     read_one(&family, 0, 25 * MB);
@@ -153,7 +157,7 @@ static void readings_of_one_moment_are_a_new_basis(void **state)
     copies_set_basis(family.members, 3, PAGE);
     assert_int_equal(sum(&family).bytes, 84 * MB);
     assert_int_equal(sum(&family).certain_bytes, 84 * MB);
-    assert_int_equal(sum(&family).at_most_bytes, 84 * MB);
+    assert_int_equal(sum(&family).highest_bytes, 84 * MB);
     /* Some forks were not seen then: their shares are missing, and the memory is not. */
     for (size_t i = 0; i < 3; i++)
         family.polled[i].memory.anonymous_pss_bytes = 20 * MB;
