@@ -46,7 +46,7 @@ void session_leave_wall_clock(struct gput_session *session)
 unsigned session_own_threads(const struct gput_session *session)
 {
     return session_events_has_thread(&session->events) + sinks_threads(&session->sinks) +
-           bounded_calls_threads(session->settings.calls);
+           bounded_calls_threads(session->settings.calls) + gpu_set_threads(session->settings.gpus);
 }
 
 int64_t session_own_threads_cpu_ns(const struct gput_session *session)

@@ -61,11 +61,18 @@ class Results(package.PackageTest):
         self.assertGreater(tracker.resource_usage.max_ram.descendants.total_rss, 60_000_000)
         self.assertGreaterEqual(tracker.resource_usage.cpu_utilization.descendants_n_threads, 1)
 
-    def test_does_not_count_its_own_thread(self):
+    def count_threads(self):
         before = len(os.listdir("/proc/self/task"))  # libraries have threads that Python does not know
         with gput.Tracker(sleep_time=0.01) as tracker:
             time.sleep(0.1)
-        self.assertEqual(tracker.resource_usage.cpu_utilization.main_n_threads, before)
+        return tracker.resource_usage.cpu_utilization.main_n_threads - before
+
+    def test_does_not_count_its_own_thread(self):
+        self.assertEqual(self.count_threads(), 0)
+
+    def test_does_not_count_its_thread_that_reads_the_gpu(self):
+        with package.fake_gpu(pathlib.Path.cwd(), "memory 80000000000 0 9000000\n"):
+            self.assertEqual(self.count_threads(), 0)
 
     def test_data_classes_have_the_documented_fields_and_reprs(self):
         with gput.Tracker(ram_unit="megabytes", gpu_ram_unit="kilobytes", time_unit="seconds") as tracker:

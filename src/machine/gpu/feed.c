@@ -47,6 +47,7 @@ struct gpu_feed {
     pthread_cond_t wake;  /* to the thread */
     pthread_cond_t done;  /* from it */
     unsigned n_threads;   /* one; while a list is late two */
+    pid_t thread_id;      /* of the last that was started; 0: it did not run yet */
     bool is_left;         /* the last thread frees the feed */
     bool closing;
     bool finished; /* no more figures will come */
@@ -325,6 +326,7 @@ static void *answer_requests(void *argument)
     struct gpu_feed *feed = argument;
     struct reading *reading = calloc(1, sizeof *reading);
     pthread_mutex_lock(&feed->lock);
+    feed->thread_id = gettid();
     if (!reading) {
         feed->finished = true;
         gpu_source_status_set(&feed->latest.status, GPU_SOURCE_FAILED, "", "out of memory");
@@ -395,6 +397,14 @@ void gpu_feed_start(struct gpu_feed *feed)
         }
     }
     pthread_mutex_unlock(&feed->lock);
+}
+
+unsigned gpu_feed_threads(struct gpu_feed *feed)
+{
+    pthread_mutex_lock(&feed->lock);
+    unsigned n_threads = feed->n_threads;
+    pthread_mutex_unlock(&feed->lock);
+    return n_threads;
 }
 
 void gpu_feed_skip(struct gpu_feed *feed, const bool *skipped, const char *reason)
@@ -539,7 +549,7 @@ void gpu_feed_stop(struct gpu_feed *feed)
     pthread_mutex_unlock(&feed->lock);
 }
 
-void gpu_feed_close(struct gpu_feed *feed, int64_t deadline_ns)
+pid_t gpu_feed_close(struct gpu_feed *feed, int64_t deadline_ns)
 {
     struct timespec until = clock_timespec_of_ns(deadline_ns);
     bool in_time = true;
@@ -549,7 +559,9 @@ void gpu_feed_close(struct gpu_feed *feed, int64_t deadline_ns)
         in_time = pthread_cond_timedwait(&feed->done, &feed->lock, &until) == 0;
     feed->is_left = feed->n_threads > 0;
     bool is_owner = !feed->is_left;
+    pid_t thread_id = feed->thread_id;
     pthread_mutex_unlock(&feed->lock);
     if (is_owner)
         destroy(feed);
+    return thread_id;
 }

@@ -92,8 +92,12 @@ void gpu_feed_await_list(struct gpu_feed *feed, int64_t deadline_ns);
  * true when they are. */
 bool gpu_feed_await_all(struct gpu_feed *feed, int64_t deadline_ns);
 
+/* How many threads it has. */
+unsigned gpu_feed_threads(struct gpu_feed *feed);
+
 /* Asks the thread to end, and does not wait. */
 void gpu_feed_stop(struct gpu_feed *feed);
 
-/* Waits for its threads to end until `deadline_ns`, then leaves them alone. */
-void gpu_feed_close(struct gpu_feed *feed, int64_t deadline_ns);
+/* Waits for its threads to end until `deadline_ns`, then leaves them alone. Returns the id of the
+ * last one, which the kernel may count for some time still; 0: none has run. */
+pid_t gpu_feed_close(struct gpu_feed *feed, int64_t deadline_ns);

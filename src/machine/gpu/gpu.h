@@ -198,6 +198,9 @@ void gpu_set_start(struct gpu_set *set);
 /* Whether gpu_set_start() has something to do. */
 bool gpu_set_is_to_start(const struct gpu_set *set);
 
+/* How many threads of this process are the set's, as far as the kernel still has them. */
+unsigned gpu_set_threads(const struct gpu_set *set);
+
 /* Whether all drivers have answered since. */
 bool gpu_set_has_started(struct gpu_set *set);
 

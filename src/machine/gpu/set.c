@@ -9,6 +9,7 @@
 #include "machine/gpu/visible.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -321,12 +322,25 @@ static void release_finished(struct gpu_set *set)
         if (!member->feed || member->view->opened || member->view->opening ||
             member->view->status.state == GPU_SOURCE_SUSPENDED)
             continue;
-        gpu_feed_close(member->feed, clock_monotonic_ns() + CLOSE_WAIT_NS);
+        set->ended_threads[i] = gpu_feed_close(member->feed, clock_monotonic_ns() + CLOSE_WAIT_NS);
         gpu_feed_view_finish(member->view);
         free(member->view);
         member->feed = NULL;
         member->view = NULL;
     }
+}
+
+unsigned gpu_set_threads(const struct gpu_set *set)
+{
+    unsigned n_threads = 0;
+    for (size_t i = 0; i < GPU_SOURCE_COUNT; i++) {
+        pid_t ended = set->ended_threads[i];
+        if (set->members[i].feed)
+            n_threads += gpu_feed_threads(set->members[i].feed);
+        else if (ended)
+            n_threads += tgkill(getpid(), ended, 0) == 0;
+    }
+    return n_threads;
 }
 
 bool gpu_set_has_started(struct gpu_set *set)

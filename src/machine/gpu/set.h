@@ -43,6 +43,7 @@ struct gpu_set {
 
     struct gpu_member members[GPU_SOURCE_COUNT];
     struct gpu_source_status statuses[GPU_SOURCE_COUNT];
+    pid_t ended_threads[GPU_SOURCE_COUNT]; /* of sources that were released; 0: there is none */
 
     size_t n_devices;
     struct gpu_device devices[GPU_MAX_DEVICES];
