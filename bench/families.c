@@ -3,7 +3,8 @@
  * long, as browsers, interpreters and training programs are: what tracking them costs, as a share
  * of one core. The family runs in turn below `gpu-tracker run` and beside a bare loop that reads
  * stat and statm of each of its processes at the same interval. With `family` as its argument the
- * program is the family. Where chromium is installed, it is measured, too.
+ * program is the family. Where chromium, ruby, R and numpy are installed, families of theirs are
+ * measured, too.
  */
 #include "bench.h"
 
@@ -161,21 +162,49 @@ static void measure(const char *name, const char *interval, const char *const wo
         bench_median(theirs, (size_t)rounds), strcmp(interval, "0.02") == 0 ? "-" : "<= 3");
 }
 
+/* Each is about a second long; a shell runs them. */
+static const struct {
+    const char *name, *is_installed, *script;
+} programs[] = {
+    {"chromium", "command -v chromium >/dev/null",
+        "exec chromium --headless --no-sandbox --disable-gpu --dump-dom about:blank >/dev/null "
+        "2>&1"},
+    {"ruby, 6 workers of a loaded application", "command -v ruby >/dev/null",
+        "exec ruby -e 'a = Array.new(600_000) { |i| \"string number #{i}\" }; 6.times { fork { "
+        "s = 0; 15.times { |j| a[j * 20000, 20000].each { |x| s += x.hash & 1 }; GC.start if j == "
+        "4; sleep 0.05 } } }; Process.waitall'"},
+    {"R, mclapply on 6 cores", "command -v Rscript >/dev/null",
+        "exec Rscript -e 'm <- matrix(runif(6e6), ncol = 100); l <- lapply(1:200000, function(i) "
+        "c(i, i + 1)); r <- parallel::mclapply(1:24, function(k) { for (j in 1:4) { s <- "
+        "sum(sapply(l[1:20000], sum)); Sys.sleep(0.04) }; s }, mc.cores = 6)'"},
+    {"Python, 8 data loaders with numpy", "/usr/bin/python3 -c 'import numpy' 2>/dev/null",
+        "exec /usr/bin/python3 -c '\n"
+        "import os, time, numpy\n"
+        "data = [{\"id\": i, \"label\": i % 10} for i in range(400_000)]\n"
+        "array = numpy.random.rand(6_000_000)\n"
+        "for worker in range(8):\n"
+        "    if os.fork() == 0:\n"
+        "        for epoch in range(12):\n"
+        "            sum(row[\"label\"] for row in data[epoch * 20000:(epoch + 1) * 20000])\n"
+        "            batch = numpy.stack([array[i * 1000:(i + 1) * 1000] for i in range(200)])\n"
+        "            time.sleep(0.06)\n"
+        "        os._exit(0)\n"
+        "for worker in range(8): os.wait()'"},
+};
+
 int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "family") == 0)
         return family();
     const char *const intervals[] = {"1", "0.1", "0.02"};
     const char *const made[] = {bench_program("bench/bench-families"), "family", NULL};
-    const char *const chromium[] = {"sh", "-c",
-        "exec chromium --headless --no-sandbox --disable-gpu --dump-dom about:blank >/dev/null "
-        "2>&1",
-        NULL};
-    bool has_chromium = system("command -v chromium >/dev/null") == 0;
     for (size_t i = 0; i < sizeof intervals / sizeof *intervals; i++) {
         measure("3,000 mappings, 8 forks", intervals[i], made);
-        if (has_chromium)
-            measure("chromium", intervals[i], chromium);
+        for (size_t k = 0; k < sizeof programs / sizeof *programs; k++) {
+            const char *const words[] = {"sh", "-c", programs[k].script, NULL};
+            if (system(programs[k].is_installed) == 0)
+                measure(programs[k].name, intervals[i], words);
+        }
     }
     return 0;
 }

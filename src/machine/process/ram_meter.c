@@ -98,6 +98,7 @@ struct scope {
     uint64_t counted_bytes;   /* the same without regard to sharing: at most */
     uint64_t alone_bytes;     /* of all members: what certainly no other one has, too */
     uint64_t file_bytes;      /* the most of one member whose mappings were not read */
+    uint64_t inherited_bytes; /* likewise of one that maps what others map that were read */
     uint64_t hugetlb_bytes;   /* that are not in the ranges */
     uint64_t highest_rss;     /* of one member: the total cannot be less */
     size_t members;
@@ -183,7 +184,9 @@ static void add_member(struct scope *scope, const struct process *process)
     scope->only = process;
     scope->members++;
     scope->counted_bytes += memory_anonymous_bytes(&polled->memory);
-    if (!polled->memory.has_ranges)
+    if (polled->memory.has_inherited_files)
+        bytes_raise(&scope->inherited_bytes, polled->memory.file_bytes);
+    else if (!polled->memory.has_ranges)
         bytes_raise(&scope->file_bytes, polled->memory.file_bytes);
     if (process_is_opaque(process)) {
         scope->has_opaque = true;
@@ -425,7 +428,10 @@ static void add_up(struct ram_meter *meter, const struct process_tree *tree)
         add_opaque(&combined, tree, true);
     }
     meter->figures.main = scope_rss(&main, 0);
-    meter->figures.descendants = scope_rss(&descendants, meter->files.descendants_bytes);
+    /* Descendants that were read by their sums map no more than what the ranges of all have. */
+    uint64_t inherited = bytes_min(descendants.inherited_bytes, meter->files.combined_bytes);
+    meter->figures.descendants =
+        scope_rss(&descendants, bytes_max(meter->files.descendants_bytes, inherited));
     meter->figures.combined = scope_rss(&combined, meter->files.combined_bytes);
     set_at_least(meter, tree, &combined);
 }

@@ -8,7 +8,8 @@ static void one_process_is_its_rss(void **state)
     measure(&stage);
     const struct process *main = process_tree_main(&stage.tree);
     const struct ram_figures *figures = &stage.adaptive.figures;
-    assert_int_equal(figures->main.total, main->polled->memory.exact.total);
+    /* It may touch a page right after it said that it is ready. */
+    assert_true(near(figures->main.total, main->polled->memory.exact.total));
     assert_int_equal(figures->main.total, figures->main.private + figures->main.shared);
     assert_int_equal(figures->combined.total, figures->main.total);
     assert_int_equal(figures->descendants.total, 0);
