@@ -263,7 +263,9 @@ static int render_table(const struct gput_jobs *jobs, const char *name, enum gpu
     char **bytes, size_t *length, struct gput_error *error)
 {
     struct gput_tables *tables;
-    TRY(gput_jobs_tables(jobs, &tables, error));
+    bool is_of_sessions = strcmp(name, "sessions") == 0;
+    TRY(is_of_sessions ? gput_jobs_sessions(jobs, &tables, error)
+                       : gput_jobs_tables(jobs, &tables, error));
     int code = gput_tables_select(tables, name, error);
     if (code == GPUT_OK)
         code = gput_tables_render(tables, format == GPUT_FORMAT_SUMMARY ? GPUT_FORMAT_TEXT : format,

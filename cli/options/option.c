@@ -336,8 +336,9 @@ static const struct option options[OPTION_COUNT] = {
                 "the output's "
                 "extension, else to 'summary'."},
     [OPTION_JOB_TABLE] = {0, "table", ARGUMENT_WORD, "name",
-        "jobs machines ranks allocations findings", .newer = true,
-        .help = "Show only this table: 'jobs', 'machines', 'ranks', 'allocations' or 'findings'. "
+        "jobs machines ranks allocations sessions findings", .newer = true,
+        .help = "Show only this table: 'jobs', 'machines', 'ranks', 'allocations', 'findings' or "
+                "'sessions', which has all figures of each session's end. "
                 "CSV holds one "
                 "table, by default 'ranks'."},
     [OPTION_ALL] = {0, "all", ARGUMENT_NONE, .newer = true,

@@ -54,6 +54,18 @@ GPUT_API int gput_jobs_tables(
     const struct gput_jobs *jobs, struct gput_tables **tables, struct gput_error *error);
 
 /**
+ * The table "sessions": a row for each of the ranks, with all that its report or tracking file says of
+ * the whole session: what it is, what it was allowed, its files, and its figures in base units (bytes,
+ * seconds, joules). The columns have the names that a tracking file has for them
+ * ("max_combined_ram_bytes"). Figures of a session that was killed are missing. The files are read
+ * again: what is gone by then has a row of missing cells.
+ *
+ * On success the caller frees `*tables` by gput_tables_destroy(). Errors: GPUT_ERROR_MEMORY.
+ */
+GPUT_API int gput_jobs_sessions(
+    const struct gput_jobs *jobs, struct gput_tables **tables, struct gput_error *error);
+
+/**
  * A summary for people (GPUT_FORMAT_SUMMARY), all tables (GPUT_FORMAT_JSON), or the ranks
  * (GPUT_FORMAT_CSV). Result and errors: see gputracker/format.h.
  */

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         read_marks as read_marks,
         read_samples as read_samples,
         read_tables as read_tables,
+        sessions as sessions,
     )
     from .table import Table as Table
 
@@ -71,6 +72,7 @@ __all__ = [
     "read_samples",
     "read_tables",
     "report",
+    "sessions",
     "sub_track",
     "unload_ipython_extension",
 ]
@@ -94,6 +96,7 @@ _WHERE = {
     "read_samples": "recorded",
     "read_tables": "recorded",
     "report": "_reports",
+    "sessions": "recorded",
 }
 
 

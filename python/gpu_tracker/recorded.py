@@ -76,9 +76,18 @@ class JobTables(dict[str, Table]):
 
 
 def job(*paths: _Path) -> dict[str, Table]:
-    """The results of many ranks as jobs: the tables "jobs", "machines", "ranks" and "findings" of `gpu-tracker job`, in base units.
+    """The results of many ranks as jobs: the tables "jobs", "machines", "ranks", "allocations" and "findings" of `gpu-tracker job`, in base units.
 
     paths: reports in JSON, tracking files, what killed sessions left, or folders of these.
     Raises FileNotFoundError, and ValueError where no session is found.
     """
     return JobTables(tables_of(_native.read_job(list(paths))))
+
+
+def sessions(*paths: _Path) -> Table:
+    """All that reports and tracking files say of each session: a row for each, with what it is, what it was allowed, and its figures at its
+    end in base units, by the names of the table session_data ("max_combined_ram_bytes"). Copies count once. pyarrow and polars take it as it is.
+
+    paths: as of job(), whose exceptions it has.
+    """
+    return tables_of(_native.read_sessions(list(paths)))["sessions"]

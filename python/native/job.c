@@ -88,7 +88,10 @@ static const char **read_paths(PyObject *list, PyObject *bytes, Py_ssize_t *coun
     return paths;
 }
 
-static PyObject *job_tables(PyObject *module, PyObject *list)
+typedef int tables_of_jobs(
+    const struct gput_jobs *jobs, struct gput_tables **tables, struct gput_error *error);
+
+static PyObject *read_tables(PyObject *module, PyObject *list, tables_of_jobs *get)
 {
     struct gput_jobs *jobs;
     struct gput_tables *tables;
@@ -100,7 +103,7 @@ static PyObject *job_tables(PyObject *module, PyObject *list)
     if (paths) {
         code = gput_jobs_create(paths, (size_t)count, &jobs, &error);
         if (code == GPUT_OK) {
-            code = gput_jobs_tables(jobs, &tables, &error);
+            code = get(jobs, &tables, &error);
             gput_jobs_destroy(jobs);
         }
     }
@@ -111,7 +114,18 @@ static PyObject *job_tables(PyObject *module, PyObject *list)
     return code == GPUT_OK ? native_steal_tables(module, tables) : native_raise(&error);
 }
 
+static PyObject *job_tables(PyObject *module, PyObject *list)
+{
+    return read_tables(module, list, gput_jobs_tables);
+}
+
+static PyObject *job_sessions(PyObject *module, PyObject *list)
+{
+    return read_tables(module, list, gput_jobs_sessions);
+}
+
 static PyMethodDef functions[] = {
+    {"read_sessions", job_sessions, METH_O, "read_sessions([path, …]) -> {name: Table}"},
     {"read_job", job_tables, METH_O, "read_job([path, …]) -> {name: Table}"},
     {"name_files", job_name_files, METH_O,
         "name_files([path, …]) -> ([path, …], whether a taken one is to be replaced)"},

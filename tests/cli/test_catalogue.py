@@ -91,6 +91,12 @@ class Catalogue(unittest.TestCase):
         (self.folder / "usage.json").write_text(json.dumps(report))
         self.assert_sessions(1)
 
+    def test_a_manifest_that_names_a_file_which_is_gone(self):
+        for end in ".csv.session.json", ".json":
+            self.put(f"one{end}", f"one{end}")
+        read, said = self.assert_sessions(1)
+        self.assertEqual((read["ranks"][0]["path"], said), ("./one.json", ""))
+
     def test_a_tracking_file_of_another_session_is_none_of_this_one(self):
         self.put("one.csv", "two.csv")
         self.put("one.json", "one.json")

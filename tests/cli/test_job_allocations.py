@@ -1,7 +1,14 @@
 """gpu-tracker job: what was allocated, what was used of it, and what to ask for next time."""
 
+import csv
+import io
+import json
+import os
+import signal
+import subprocess
+
 import command
-from job_test import JobTest
+from job_test import NAMES, JobTest, sampled_ram
 
 GIBIBYTE = 2**30
 BAR = r"\[\|*\s*\]"
@@ -70,6 +77,32 @@ class Allocations(JobTest):
         for rank in range(8):
             self.task("0", rank, world=8, cpu=600, cores=8)
         self.assertNotIn("--cpus", self.job()["allocations"][0]["ask"] or "")
+
+    def test_two_machines_with_one_name_are_two(self):
+        for rank in 0, 1:
+            self.task("0", rank, world=2, machine="node", ram=(rank + 1) * GIBIBYTE, allocated=4 * GIBIBYTE, identity={"boot_id": f"boot-{rank}", "pid": 7})
+        self.assertEqual(len(self.job()["machines"]), 2)
+        self.assertEqual((self.job()["allocations"][0]["machines"], self.job()["allocations"][0]["machine_ram_bytes"]), (2, 2 * GIBIBYTE))
+
+    def test_the_table_of_sessions_has_all_figures_of_each(self):
+        self.task("0", 0, cpu=600, ram=3 * GIBIBYTE)
+        (row,) = json.loads(self.run_command("--table", "sessions", "-f", "json", ".").stdout)
+        self.assertEqual((row["job"], row["path"], row["report"]), (0, "./s0.r0.n1.json", None))
+        self.assertEqual((row["host"], row["user"], row["job_id"], row["job_name"], row["time_limit_seconds"]), ("n1", "anna", "47", "train.sh", 14400))
+        self.assertEqual((row["max_combined_ram_bytes"], row["accounting_cpu_seconds_kernel"], row["elapsed_seconds"]), (3 * GIBIBYTE, 600, 600))
+        self.assertEqual((row["allowed_slurm_ram_bytes"], row["exit_status"]), (32 * GIBIBYTE, 0))
+        (of_csv,) = csv.DictReader(io.StringIO(self.run_command("--table", "sessions", "-f", "csv", ".").stdout))
+        self.assertEqual(list(of_csv), list(row))
+
+    def test_a_killed_session_has_no_figures_of_its_end(self):
+        words = [command.COMMAND, "run", "-q", "--st", "0.05", "--tf", "s.csv", "--", "sleep", "60"]
+        environment = {name: value for name, value in os.environ.items() if not name.startswith(NAMES)}
+        with subprocess.Popen(words, cwd=self.folder, env=environment, start_new_session=True) as tracker:
+            command.wait_until(lambda: sampled_ram(self.folder / "s.csv") > 0, "samples")
+            os.killpg(tracker.pid, signal.SIGKILL)
+        (row,) = json.loads(self.run_command("--table", "sessions", "-f", "json", "s.csv").stdout)
+        self.assertEqual((row["command"], row["tracking_file"]), ("sleep", "s.csv"))
+        self.assertEqual((row["end"], row["elapsed_seconds"], row["max_combined_ram_bytes"], row["accounting_processes_seen"]), (None,) * 4)
 
     def test_sessions_without_an_id_have_no_allocation(self):
         self.rank(0, world=1, members={"job": {"launcher": None, "job_id": None, "rank": None, "world_size": None, "node": "n1"}})

@@ -391,6 +391,24 @@ class Slurm(Launched):
         number = self.batch("-N2", "-n4", script="srun " + self.shell("true") + "\nsrun -n2 -N1 " + self.shell("sleep", "0.2"))
         self.assertEqual([(job["name"], job["ranks"]) for job in self.job()["jobs"]], [(f"{number}.0", 4), (f"{number}.1", 2)])
 
+    def test_a_batch_script_with_steps_and_a_pause(self):
+        """They are one allocation: with its name, its user, its limits, and the pause in which nothing ran."""
+        busy = "import time\nend = time.time() + 4\nwhile time.time() < end: pass"
+        script = "\n".join((
+            self.shell(sys.executable, "-c", busy, options=("-o", "prepare.json")), "sleep 2",
+            "srun " + self.shell(sys.executable, "-c", busy, options=("-o", "train.json")),
+            "srun " + self.shell("sleep", "4", options=("-o", "test.json"))))  # fmt: skip
+        number = self.batch("-n1", "-c1", "-t5", "--mem=400M", "-Jtrain.sh", script=script)
+        read = self.job()
+        (total,) = read["allocations"]
+        self.assertEqual((total["job_id"], total["job_name"], total["jobs"], total["sessions"], total["machines"]), (number, "train.sh", 3, 3, 1))
+        self.assertEqual((total["allowed_ram_bytes"], total["cores"]), (400 * 2**20, 1))
+        self.assertIn(total["time_limit_seconds"], (None, 300))  # Slurm says it from 23.02 on
+        self.assertGreaterEqual(total["idle_seconds"], 2)
+        self.assertAlmostEqual(total["idle_seconds"] + total["run_seconds"], total["seconds"], places=3)
+        self.assertEqual({rank["is_straggler"] for rank in read["ranks"]}, {0})
+        self.assertEqual(total["ask"].split()[0], "--mem=256M")
+
     def test_an_array(self):
         number = self.batch("-n1", "-a", "1-3", script="srun " + self.shell("true", options=("-o", "r.%j.json")))
         read = self.job()

@@ -149,6 +149,27 @@ class Export(Folder):
         fleet.export("runs", "out")
         self.assertEqual([row["main_ram"] for row in self.table("samples")], [63864832.0 + row for row in range(1000)])
 
+    def test_the_questions_of_the_docs_have_answers(self):
+        """Each on an export of real sessions; without pyarrow on the table that C writes."""
+        if not importlib.util.find_spec("duckdb"):
+            self.skipTest("duckdb is not installed")
+        import duckdb
+
+        environment = os.environ | {"SLURM_JOB_ID": "47", "SLURM_JOB_NAME": "train.sh", "SLURM_MEM_PER_NODE": "4096", "SLURM_CPUS_ON_NODE": "1", "CUDA_VISIBLE_DEVICES": "0"}
+        os.makedirs("asked", exist_ok=True)
+        for number in range(3):
+            subprocess.run([os.environ["GPUT_COMMAND"], "run", "-q", "-o", f"asked/{number}.json", "--", "sleep", "0.05"], check=True, env=environment)
+        fleet.export("asked", "exported")
+        text = (pathlib.Path(os.environ["GPUT_SOURCE"]) / "docs/fleet.md").read_text().split("## Questions about sessions")[1].split("```sql\n")[1].split("```")[0]
+        queries = [query for query in text.split(";") if query.strip()]
+        self.assertEqual(len(queries), 6)
+        subprocess.run([os.environ["GPUT_COMMAND"], "job", "--table", "sessions", "-f", "csv", "asked", "-o", "sessions.csv"], check=True)
+        found = [duckdb.sql(query).fetchall() for query in queries]
+        self.assertEqual((found[0][0][:3], len(found[1]), len(found[2]), found[4]), (("sleep", 3, 3), 1, 1, []))
+        self.assertEqual(found[5][0][:3], ("47", "train.sh", 3))
+        by_csv = duckdb.sql("SELECT command, count(*), round(sum(accounting_cpu_seconds_kernel), 6) FROM 'sessions.csv' GROUP BY command").fetchall()
+        self.assertEqual(by_csv, duckdb.sql("SELECT command, count(*), round(sum(accounting_cpu_seconds_kernel), 6) FROM 'exported/sessions/*.parquet' GROUP BY command").fetchall())
+
     def test_processes_of_sqlite_files_are_exported(self):
         run = [os.environ["GPUT_COMMAND"], "run", "-q", "--st", "0.05", "--processes", "--tf", "runs/a.sqlite", "--", sys.executable, "-c", "x = b'x' * 30_000_000"]
         subprocess.run(run, check=True)

@@ -18,10 +18,10 @@ _MAGIC = b"PAR1"
 # What is known of a session by the names of src/model/identity_list.h.
 IDENTITY_TEXTS = (
     "host", "boot_id", "clock", "user", "command", "start", "end", "version", "container", "pod", "cgroup", "cpus", "launcher", "job_id",
-    "task", "step", "run", "ranks", "ranks_of", "node", "session_id", "within",
+    "task", "step", "run", "ranks", "ranks_of", "node", "session_id", "within", "job_name", "tracking_file", "first_sample", "energy_folder",
 )  # fmt: skip
 IDENTITY_NUMBERS = (
-    "pid", "exit_status", "signal", "rank", "local_rank", "local_size", "world_size", "node_rank", "node_count", "restarts",
+    "pid", "exit_status", "signal", "rank", "local_rank", "local_size", "world_size", "node_rank", "node_count", "restarts", "time_limit_seconds",
 )  # fmt: skip
 ALLOWED = (
     "allowed_ram_bytes", "allowed_cores", "allowed_affinity_cores", "allowed_quota_cores", "allowed_cpuset_cores",

@@ -199,7 +199,7 @@ def _values_of_report(path: str) -> dict[str, Any]:
     values = {}
     for column in table.columns:
         section = column.partition(".")[0]
-        name = column.removeprefix("identity.").removeprefix("job.").replace(".", "_")
+        name = column.removeprefix("identity.").removeprefix("job.").removeprefix("files.").replace(".", "_")
         is_size = section in ("max", "mean") and table.units[column] == "bytes"
         value = table[column][0]
         is_whole = name in IDENTITY_NUMBERS and value is not None

@@ -109,7 +109,7 @@ static int by_extent(const struct catalogue_file *a, const struct catalogue_file
     ORDER_BY(!(a->extent >= 0), !(b->extent >= 0));
     if (a->extent >= 0 && b->extent >= 0)
         ORDER_BY(b->extent, a->extent);
-    return strcmp(a->path, b->path);
+    return ORDER(a, b); /* as they were given */
 }
 
 /* Orders files by their session, those with samples first, then by what they know. */
@@ -149,7 +149,7 @@ static int by_first_sample(const void *left, const void *right)
     ORDER_BY(b->kind == CATALOGUE_SAMPLES, a->kind == CATALOGUE_SAMPLES);
     ORDER_BY(b->extent, a->extent);
     ORDER_BY(!a->session[0], !b->session[0]);
-    return strcmp(a->path, b->path);
+    return ORDER(a, b); /* as they were given */
 }
 
 /* Reads the samples of a file, unless its reader has done so. */

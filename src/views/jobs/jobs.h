@@ -157,9 +157,11 @@ struct jobs_job {
     double max_ram_bytes, max_gpu_ram_bytes, gpus, gpu_percent;
     double machine_ram_bytes, allowed_ram_bytes; /* of the machine that came closest to its limit */
     double ram_percent;
-    const char *fullest;  /* its name */
-    bool ram_is_at_least; /* of a rank */
-    size_t allocation;    /* from 1; 0: it has no id of a scheduler, or is an array */
+    const char *fullest;                   /* its name */
+    bool ram_is_at_least;                  /* of a rank */
+    const char *user, *command, *job_name; /* of its first session that says it; "": none does */
+    double time_limit_seconds;
+    size_t allocation; /* from 1; 0: it has no id of a scheduler, or is an array */
     double energy_joules, cpu_joules, gpu_joules;
     double median_seconds, slowest_seconds, slowest_rank;
     double median_cpu_seconds, busiest_cpu_seconds, busiest_rank, imbalance_percent;

@@ -383,7 +383,7 @@ static void add_ranks(struct gput_jobs *jobs, struct jobs_job *job)
 {
     double end = NAN;
     bool has_all_cpu = true;
-    job->start = job->max_gpu_ram_bytes = job->energy_joules = NAN;
+    job->start = job->max_gpu_ram_bytes = job->energy_joules = job->time_limit_seconds = NAN;
     for (size_t i = job->first; i < job->first + job->count; i++) {
         const struct jobs_rank *rank = &jobs->ranks[i];
         if (!jobs->machines[rank->machine].clock_is_doubtful) {
@@ -391,6 +391,13 @@ static void add_ranks(struct gput_jobs *jobs, struct jobs_job *job)
             end = fmax(end, rank->start + rank->seconds);
         }
         job->ram_is_at_least |= rank->ram_is_at_least;
+        job->time_limit_seconds = fmax(job->time_limit_seconds, rank->time_limit_seconds);
+        if (!job->user || !job->user[0])
+            job->user = rank->user;
+        if (!job->command || !job->command[0])
+            job->command = rank->command;
+        if (!job->job_name || !job->job_name[0])
+            job->job_name = rank->job_name;
         has_all_cpu &= !(isnan(rank->cpu_seconds) && rank->seconds > 0);
         job->max_ram_bytes = fmax(job->max_ram_bytes, rank->max_ram_bytes);
         job->max_gpu_ram_bytes = fmax(job->max_gpu_ram_bytes, rank->max_gpu_ram_bytes);
