@@ -243,7 +243,9 @@ static int write_tables(
     options.user = &shown;
     char title[200];
     const char *job = gput_table_text(gput_tables_find(tables, "jobs"), 0, 0);
-    snprintf(title, sizeof title, "Job %s", job ? job : "");
+    bool is_list = int_of(gput_tables_find(tables, "jobs"), 0, "is_list") == 1;
+    snprintf(
+        title, sizeof title, "%s%s", is_list ? "Sessions" : "Job ", is_list || !job ? "" : job);
     options.title = title;
     return gput_report_write(&options, path, error);
 }

@@ -29,6 +29,13 @@ class JobReport(JobTest):
         self.assertIn("1 of 2 ranks failed: rank 0 on n1: ended by signal 9", notes)
         self.assertTrue([note for note in notes if note.startswith("2 ranks are missing: 1, 3")], notes)
 
+    def test_a_list_of_sessions_is_called_no_job(self):
+        members = {"job": {"launcher": None, "job_id": None, "rank": None, "world_size": None, "node": "n1"}}
+        for number, name in enumerate(("prepare", "train")):
+            self.rank(number, name=f"{name}.json", start=200 * number, members=members)
+        document, _ = self.report_of_job()
+        self.assertEqual((document["title"], len(document["sessions"])), ("Sessions", 2))
+
     def test_the_report_says_how_much_of_what_was_found_it_leaves_out(self):
         self.rank(0, world=1)
         for number in range(80):

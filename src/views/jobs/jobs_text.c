@@ -188,7 +188,7 @@ static void write_ram(const struct jobs_job *job, struct str *text)
             str_printf(text, " on %s, the fullest machine", job->fullest);
         str_printf(text, " (%s)", human_share(job->ram_percent, share));
     }
-    if (!isnan(job->ram_percent) && job->count == 1) {
+    if (!isnan(job->ram_percent) && job->count == job->n_machines) { /* they are the same */
         str_append_char(text, '\n');
         return;
     }
