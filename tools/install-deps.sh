@@ -21,6 +21,9 @@ esac
 if ! command -v dpkg-query >/dev/null; then
     command -v meson >/dev/null && exit
     echo "There is no dpkg here, so nothing is installed. gpu-tracker is built with the equivalents of: $packages" >&2
+    command -v dnf >/dev/null && echo "With dnf: sudo dnf install gcc gcc-c++ make meson ninja-build pkgconf-pkg-config python3-devel jansson-devel sqlite-devel zlib-devel libcmocka-devel" >&2
+    command -v pacman >/dev/null && echo "With pacman: sudo pacman -S --needed base-devel meson ninja python jansson sqlite zlib cmocka" >&2
+    echo "More: docs/install.md, Other distributions" >&2
     exit 1
 fi
 missing=

@@ -108,7 +108,7 @@ static const struct option options[OPTION_COUNT] = {
         .help = "Take no defaults from the user's config file (gpu-tracker/config.json in "
                 "$XDG_CONFIG_HOME or ~/.config)."},
     [OPTION_SLEEP_TIME] = {0, "st", ARGUMENT_TEXT, "sleep-time", .setting = "sleep_time",
-        .other_names = "sleep-time interval", .brief = "Seconds between samples; 1 if not given",
+        .other_names = "sleep-time interval", .brief = "Or --interval: seconds between samples (1)",
         .help = "The number of seconds between samples, 0.001 or more. Defaults to 1."},
     [OPTION_RAM_UNIT] = {0, "ru", ARGUMENT_WORD, "ram-unit", RAM_UNITS, .setting = "ram_unit",
         .other_names = "ram-unit",
@@ -137,7 +137,7 @@ static const struct option options[OPTION_COUNT] = {
         .help =
             "The brand of the GPUs: 'nvidia', 'amd' or 'intel'. Defaults to all that are found."},
     [OPTION_TRACKING_FILE] = {0, "tf", ARGUMENT_FILE, "tracking-file", .setting = "tracking_file",
-        .other_names = "tracking-file", .brief = "Keep every sample: samples.csv, x.sqlite",
+        .other_names = "tracking-file", .brief = "Or --tracking-file: keep samples (x.sqlite)",
         .help = "Store every sample in this file as it is taken. Valid file extensions are .csv "
                 "and .sqlite; in the latter the table is called \"data\". A name that ends in "
                 ".plain.csv is for programs that read CSV with a single header: units and machine "

@@ -306,7 +306,7 @@ void output_files_say(const char *path)
     char text[64];
     if (strcmp(path, "-") == 0)
         return;
-    snprintf(text, sizeof text, "%s was written (-o names another).", path);
+    snprintf(text, sizeof text, "Wrote %s (-o chooses another name).", path);
     message_note(text);
 }
 

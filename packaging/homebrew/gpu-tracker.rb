@@ -10,7 +10,7 @@ class GpuTracker < Formula
   depends_on "pkgconf" => :build
   depends_on "jansson"
   depends_on :linux
-  depends_on "sqlite"
+  depends_on "sqlite" # opened when it is needed, as are curl, pcre2, zstd, isa-l, snappy, cairo and pango where they are installed
   depends_on "zlib"
 
   def install

@@ -14,7 +14,7 @@ pkgs.stdenv.mkDerivation {
   # Opened when they are needed: SQLite, the libraries of plots, the driver of NVIDIA.
   postFixup = ''
     patchelf --add-rpath ${
-      pkgs.lib.makeLibraryPath (with pkgs; [ sqlite zstd pcre2 curl cairo pango ])
+      pkgs.lib.makeLibraryPath (with pkgs; [ sqlite zstd isa-l pcre2 curl snappy cairo pango ])
     }:${pkgs.addDriverRunpath.driverLink}/lib $out/bin/gpu-tracker
   '';
 

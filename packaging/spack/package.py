@@ -30,6 +30,7 @@ class GpuTracker(MesonPackage):
     depends_on("zstd")
     depends_on("pcre2")
     depends_on("curl")
+    depends_on("snappy")
     depends_on("cairo+pdf+png", when="+plots")
     depends_on("pango", when="+plots")
 

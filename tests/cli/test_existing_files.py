@@ -83,7 +83,7 @@ class Existing(CommandTest):
             done = self.run_command(*words)
             self.assertEqual((done.returncode, (self.folder / name).read_text()), (0, "precious"), done.stderr)
             self.assertIn(f"{name} exists: {free} is written (--overwrite replaces {name}).", done.stderr)
-            self.assertIn(f"{free} was written (-o names another).", done.stderr)
+            self.assertIn(f"Wrote {free} (-o chooses another name).", done.stderr)
             for more in ["--overwrite"], ["-o", name]:
                 (self.folder / name).write_text("precious")
                 self.assertEqual(self.run_command(*words, *more).returncode, 0)

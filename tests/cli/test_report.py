@@ -34,7 +34,7 @@ class WithoutASession(ReportTest):
             os.utime(self.folder / name, (age, age))
         done = self.run_command("report")
         said = "gpu-tracker: using t.sqlite, the newest tracking file here\n"
-        self.assertEqual((done.returncode, done.stderr), (0, said + "gpu-tracker: report.html was written (-o names another).\n"))
+        self.assertEqual((done.returncode, done.stderr), (0, said + "gpu-tracker: Wrote report.html (-o chooses another name).\n"))
         self.assertEqual([session["name"] for session in Report(self.folder / "report.html").sessions], ["t.sqlite"])
         done = self.run_command("plot", "-o", "t.svg")
         self.assertEqual((done.returncode, done.stderr), (0, said))
@@ -490,7 +490,7 @@ class File(ReportTest):
     def test_the_default_file_is_report_html(self):
         write_tracking(self.folder / "t.csv", [row(1)])
         done = self.run_report("t.csv", check=True)
-        self.assertEqual((done.stdout, done.stderr), ("", "gpu-tracker: report.html was written (-o names another).\n"))
+        self.assertEqual((done.stdout, done.stderr), ("", "gpu-tracker: Wrote report.html (-o chooses another name).\n"))
         self.assert_folder_is("page", "report.html", "t.csv")
 
     def test_the_output_is_no_input(self):

@@ -117,6 +117,23 @@ class Recipes(unittest.TestCase):
         listed = set(re.findall(r"\]\(([^).][^)]*)\)", (PACKAGING / "README.md").read_text()))
         self.assertEqual({name for name in RECIPES if name not in listed and name.split("/")[0] + "/" not in listed}, set())
 
+    def test_each_lists_what_is_opened_when_it_is_needed(self):
+        """Tools that make dependencies find only what is linked."""
+        opened = set()
+        for path in [*(SOURCE / "src").rglob("*.c"), *(SOURCE / "cli").rglob("*.c")]:
+            opened |= set(re.findall(r'"lib([a-z0-9]+)[a-z0-9.-]*\.so\.[0-9]+"', path.read_text()))
+        self.assertLessEqual({"sqlite3", "curl", "zstd"}, opened)
+        names = {"sqlite3": "sqlite", "curl": "curl", "isal": "isa-?l", "pangocairo": "pango", "pcre2": "pcre2", "snappy": "snappy", "zstd": "zstd"}
+        others = {"c", "z", "nvidia"}  # the C library; linked; the driver's
+        self.assertEqual(opened - set(names) - others, set(), "a library that is opened when it is needed has no row here")
+        for name in ("arch/PKGBUILD", "nix/default.nix", "rpm/gpu-tracker.spec", "homebrew/gpu-tracker.rb", f"easybuild/gpu-tracker-{VERSION}-GCCcore-13.3.0.eb",
+                     "spack/package.py", "conda/meta.yaml", "../debian/control", "../docs/install.md"):
+            text = (PACKAGING / name).read_text().lower()
+            lacks = {library for library in opened & set(names) if not re.search(names[library], text)}
+            if name.split("/")[0] in ("spack", "conda"):
+                lacks.discard("isal")
+            self.assertEqual(lacks, set(), name)
+
     def test_their_options_are_there(self):
         known = set(re.findall(r"option\('(\w+)'", (SOURCE / "meson_options.txt").read_text())) | {"b_lto", "c_args"}
         for name in RECIPES:
