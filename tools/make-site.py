@@ -19,7 +19,7 @@ PAGES = {
     "CONTRIBUTING.md": "contributing.md",
     "CHANGELOG.md": "changelog.md",
     "bench/RESULTS.md": "bench-results.md",
-    "bench/README.md": "bench.md",
+    "bench/README.md": "bench-how.md",
     "tests/fake-nvml/README.md": "fake-nvml.md",
     "packaging/README.md": "packaging.md",
     "LICENSE": "LICENSE",
