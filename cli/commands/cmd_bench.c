@@ -117,7 +117,7 @@ static int read_options(const struct arguments *arguments, struct gput_bench_opt
     session->gpu_uuids = arguments_value(arguments, OPTION_GPU_UUIDS);
     session->procfs_root = secure_getenv("GPUT_PROCFS");
     session->sysfs_root = secure_getenv("GPUT_SYSFS");
-    session->nvml_path = getenv("GPUT_NVML");
+    session->nvml_path = secure_getenv("GPUT_NVML");
     options->session = session;
     return GPUT_OK;
 }
