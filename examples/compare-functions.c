@@ -48,7 +48,7 @@ static int run(struct gput_bench *bench, void (*function)(void), struct gput_err
     if (code == GPUT_OK)
         code = gput_session_results(session, &results, error);
     if (code == GPUT_OK)
-        code = gput_bench_add_run(bench, results, NAN, error);
+        code = gput_bench_add_run(bench, results, NAN, NAN, error);
     gput_results_destroy(results);
     gput_session_destroy(session);
     return code;

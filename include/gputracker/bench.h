@@ -67,7 +67,8 @@ struct gput_bench_options {
     const char *work;         /**< extended regular expression whose first group is a number in the
                                  output: units of work. NULL: none */
     const char *keep_folder;  /**< each run leaves its tracking file there; NULL: none */
-    const struct gput_session_options *session; /**< of each run; NULL: 10 samples a second */
+    const struct gput_session_options *session; /**< of each run; NULL: 10 samples a second. It is
+                                 copied; its texts have to stay until gput_bench_destroy() */
     /** Called before each run, from the thread that called gput_bench_run(). NULL: none. */
     void (*progress)(void *user, const struct gput_bench_progress *progress);
     /** Asked some times a second: true ends the benchmark. The command is killed, and the runs
@@ -148,11 +149,11 @@ GPUT_API int gput_bench_run(struct gput_bench *bench, struct gput_error *error);
  */
 GPUT_API bool gput_bench_next(struct gput_bench *bench, size_t *variant);
 
-/** Adds a run of the variant that gput_bench_next() gave: what a session of it gave, and its wall
- * time, NaN for that of the session. Errors: GPUT_ERROR_STATE (no variant is due),
- * GPUT_ERROR_MEMORY. */
+/** Adds a run of the variant that gput_bench_next() gave: what a session of it gave, its wall time
+ * (NaN: that of the session), and its units of work, as calls of a function (NaN: there are none).
+ * Errors: GPUT_ERROR_STATE (no variant is due), GPUT_ERROR_MEMORY. */
 GPUT_API int gput_bench_add_run(struct gput_bench *bench, const struct gput_results *results,
-    double wall_seconds, struct gput_error *error);
+    double wall_seconds, double work, struct gput_error *error);
 
 /** Compares with runs of an earlier day, too: a file that was rendered as GPUT_FORMAT_JSON.
  * Errors: GPUT_ERROR_NOT_FOUND, GPUT_ERROR_FORMAT, GPUT_ERROR_MEMORY. */

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         ComparisonResults as ComparisonResults,
         SubTrackingResults as SubTrackingResults,
     )
+    from ._bench import BenchResult as BenchResult, bench as bench
     from ._usage import load_resource_usage as load_resource_usage
     from ._reports import Picture as Picture, Report as Report, plot as plot, report as report
     from ._push import Pushed as Pushed, push as push
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from .table import Table as Table
 
 __all__ = [
+    "BenchResult",
     "CodeBlockResults",
     "ComparisonResults",
     "Picture",
@@ -62,6 +64,7 @@ __all__ = [
     "Tracker",
     "TrackingComparison",
     "__version__",
+    "bench",
     "job",
     "load_ipython_extension",
     "load_resource_usage",
@@ -78,6 +81,8 @@ __all__ = [
 ]
 
 _WHERE = {
+    "BenchResult": "_bench",
+    "bench": "_bench",
     "CodeBlockResults": "_results",
     "ComparisonResults": "_results",
     "Picture": "_reports",

@@ -11,6 +11,15 @@ or `%load_ext gpu_tracker`, which also brings `%%gput` for one cell and `%gput` 
     --no-gc              do not collect garbage around the cell
     --no-preload         do not load the GPU context of frameworks before it
 
+`%%gput_bench` runs a cell repeatedly, as %%timeit does, and says what it uses, with intervals. Lines `# --- NAME` split it into variants:
+
+    %%gput_bench --runs 10
+    data = list(range(10**6))
+    # --- sorted
+    sorted(data)
+    # --- reversed
+    sorted(data, reverse=True)
+
 `%gput --off` ends the reports under every cell, so that only those with %%gput have one; `%gput --on` begins them again.
 """
 
@@ -36,6 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import CodeType, FrameType
     from typing import Any
+    from ._bench import BenchResult
     from ._meter import Memory, Usage
 
 MB = 2**20
@@ -459,6 +469,7 @@ class _Magics:
         shell = self._shell
         shell.register_magic_function(self.line, "line", "gput")
         shell.register_magic_function(self.cell, "cell", "gput")
+        shell.register_magic_function(self.bench, "cell", "gput_bench")
         shell.input_transformers_cleanup.append(_strip_magic)
         shell.input_transformers_post.append(self._await_lines)
         shell.events.register("pre_run_cell", self._before)
@@ -474,6 +485,7 @@ class _Magics:
         shell.input_transformers_post.remove(self._await_lines)
         for kind in "line", "cell":
             shell.magics_manager.magics[kind].pop("gput", None)
+        shell.magics_manager.magics["cell"].pop("gput_bench", None)
 
     def _before(self, info: Any = None) -> None:
         options = _options_of(info)
@@ -495,6 +507,13 @@ class _Magics:
         cell = f"%%gput {line}\n{cell}"
         _find_magic(cell.splitlines())
         self._shell.run_cell(cell).raise_error()
+
+    def bench(self, line: str, cell: str) -> BenchResult:
+        """%%gput_bench [--runs N] [--max-time SECONDS] [--number N]: the cell again and again, beside %%timeit. Lines `# --- NAME` split it into
+        variants, of which the first is compared with the others. What comes before the first such line runs once."""
+        from ._bench import bench_cell
+
+        return bench_cell(self._shell, line, cell)
 
     def line(self, line: str, local_ns: dict[str, Any] | None = None) -> Any:
         """%gput STATEMENT: what it used; gives the value of an expression. With an await in it: a coroutine that does so.

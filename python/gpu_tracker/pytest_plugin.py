@@ -22,7 +22,8 @@ import pytest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Mapping
+    from collections.abc import Callable, Generator, Iterator, Mapping
+    from ._bench import BenchResult
     from ._meter import Memory
     from typing import Any
 
@@ -49,6 +50,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--gput-top", type=_count, default=10, metavar="N", help='how many of the largest tests to show, or "all" (10)'
     )
     group.addoption("--gput-sort", choices=_SORTED_BY, default="ram", help="what the largest have most of (ram)")
+
+    group.addoption("--gput-baseline", default=None, metavar="FILE", help="compare what gput_bench measures with this file, which is written where it is not there")
+    group.addoption("--gput-fail-if", action="append", default=[], metavar="RULE", help="fail a test with gput_bench for a rule such as 'ram > +5%%'")
+
+
+@pytest.fixture
+def gput_bench(request: pytest.FixtureRequest) -> Callable[..., BenchResult]:
+    """Runs functions or commands repeatedly: gput_bench(function, runs=10) gives a BenchResult.
+
+    With --gput-baseline FILE each is compared with the test's runs in that file. Those that it lacks are added, so that the first
+    run makes it. --gput-fail-if 'ram > +5%' fails the test where the rule holds.
+    """
+    from ._bench import bench_of_test
+
+    option = request.config.getoption
+    return functools.partial(bench_of_test, request.node.nodeid, option("--gput-baseline"), option("--gput-fail-if"))
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -47,6 +47,7 @@ static PyMethodDef functions[] = {
 static int (*const parts[])(PyObject *module) = {
     native_add_job,
     native_add_session,
+    native_add_bench,
     native_add_blocks,
     native_add_analysis,
     native_add_table,

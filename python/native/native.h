@@ -92,6 +92,10 @@ PyObject *native_samples_list(struct native_samples *samples);
 
 /* ---- Reports ---- */
 
+/* What a Session found, for gput_results_destroy(); NULL with an exception, also where `session` is
+ * none. `other` is an object of a type of this module. */
+struct gput_results *native_session_results(PyObject *other, PyObject *session);
+
 /* A format of Session.report(), next to those of enum gput_format. */
 #define NATIVE_DETAILS (-1)
 
@@ -149,6 +153,7 @@ bool native_to_bound(PyObject *object, int64_t *bound);
 
 int native_add_session(PyObject *module);
 int native_add_job(PyObject *module);
+int native_add_bench(PyObject *module);
 int native_add_blocks(PyObject *module);
 int native_add_analysis(PyObject *module);
 int native_add_energy(PyObject *module);

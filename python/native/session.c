@@ -258,6 +258,23 @@ static PyObject *session_report(PyObject *object, PyObject *args)
     return text;
 }
 
+struct gput_results *native_session_results(PyObject *other, PyObject *session)
+{
+    PyObject *type = PyObject_GetAttrString(PyType_GetModule(Py_TYPE(other)), "Session");
+    int is_session = type ? PyObject_IsInstance(session, type) : -1;
+    Py_XDECREF(type);
+    if (is_session == 0)
+        PyErr_SetString(PyExc_TypeError, "a Session is needed");
+    if (is_session <= 0 || !enter((struct session *)session))
+        return NULL;
+    struct session *self = (struct session *)session;
+    struct gput_results *results = NULL;
+    struct gput_error error;
+    PyObject *done = leave(self, gput_session_results(self->session, &results, &error), &error);
+    Py_XDECREF(done);
+    return results;
+}
+
 static PyObject *session_processes(PyObject *object, PyObject *Py_UNUSED(unused))
 {
     struct session *self = (struct session *)object;

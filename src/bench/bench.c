@@ -21,6 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Close enough for short commands. */
+#define SAMPLE_INTERVAL_SECONDS 0.1
 #define MAX_BASELINE_BYTES (256 << 20)
 
 static const struct gput_bench_options default_options = {
@@ -124,9 +126,8 @@ static int begin_data(struct gput_bench *bench, struct gput_error *error)
     data->is_in_order = bench->options.in_order;
     data->n_warmups = bench->options.n_warmups;
     data->precision_percent = bench->options.n_runs > 0 ? NAN : bench->options.precision_percent;
-    const struct gput_session_options *session = bench->options.session;
-    bench_machine_read(&data->machine, session ? session->procfs_root : NULL,
-        session ? session->sysfs_root : NULL);
+    bench_machine_read(
+        &data->machine, bench->session_options.procfs_root, bench->session_options.sysfs_root);
     return data->date && data->version ? GPUT_OK : error_memory(error);
 }
 
@@ -138,6 +139,10 @@ static int prepare(
     TRY(check_options(&given, error));
     bench->options = given;
     TRY(copy_texts(&bench->options, error));
+    bench->session_options = gput_session_options_default();
+    bench->session_options.sleep_time_seconds = SAMPLE_INTERVAL_SECONDS;
+    TRY(sized_read(&bench->session_options, sizeof bench->session_options, given.session, error));
+    bench->options.session = &bench->session_options;
     TRY(compile_work(bench, error));
     return begin_data(bench, error);
 }
@@ -176,7 +181,7 @@ void gput_bench_destroy(struct gput_bench *bench)
 /* ---- Runs of the caller ---- */
 
 int gput_bench_add_run(struct gput_bench *bench, const struct gput_results *results,
-    double wall_seconds, struct gput_error *error)
+    double wall_seconds, double work, struct gput_error *error)
 {
     struct bench_order *order = &bench->order;
     if (!order->is_due)
@@ -186,6 +191,7 @@ int gput_bench_add_run(struct gput_bench *bench, const struct gput_results *resu
         bench_data_add_run(&bench->data, order->places[order->next], order->block);
     if (!run)
         return error_memory(error);
+    run->figures[BENCH_WORK] = work;
     bench_fill_run(bench, results, wall_seconds, run);
     run->at_seconds = clock_seconds_of_ns(clock_monotonic_ns() - order->began_ns);
     order->next++;

@@ -31,7 +31,6 @@ extern char **environ;
 
 /* How often it is asked whether to stop. */
 #define STOP_CHECK_MS 200
-#define SAMPLE_INTERVAL_SECONDS 0.1
 /* How long killed processes are waited for, scan by scan. */
 #define KILL_WAIT_MS 50
 #define MAX_KILLS 100
@@ -92,11 +91,7 @@ static void set_session_options(struct runner *runner)
 {
     const struct gput_bench *bench = runner->bench;
     struct gput_session_options *options = &runner->session_options;
-    *options = gput_session_options_default();
-    if (bench->options.session)
-        *options = *bench->options.session;
-    else
-        options->sleep_time_seconds = SAMPLE_INTERVAL_SECONDS;
+    *options = bench->session_options;
     options->resource_usage_file = "";
     options->no_other_children = true;
     options->gpu_optional = true;

@@ -41,7 +41,6 @@ struct bench_order {
 
 struct gput_bench {
     struct gput_bench_options options; /* texts are copies, owned */
-    bool has_session_options;
     struct gput_session_options session_options; /* texts are the caller's */
     regex_t work;
     bool has_work;
