@@ -44,8 +44,8 @@ static void add_byte(struct translation *out, int byte)
     add(out, text, (size_t)snprintf(text, sizeof text, "\\x%02x", (unsigned)byte));
 }
 
-/* "[0-9]" or "\w": regexec() says which bytes it matches. The ends of lines are never among them,
- * and the byte of zero, which is in no text, always: an empty set cannot be written. */
+/* Translates "[0-9]" or "\w" by asking regexec() which bytes match. Line ends never do. The zero
+ * byte, which no text has, always does, as an empty set cannot be written. */
 static bool add_bytes(struct translation *out, const char *at, size_t length)
 {
     char atom[256];
@@ -77,7 +77,7 @@ static bool add_bytes(struct translation *out, const char *at, size_t length)
     return true;
 }
 
-/* The length of a quantifier; 0: there is none. False: it is one that PCRE2 may read otherwise. */
+/* Reads the length of a quantifier; 0: there is none. False: PCRE2 may read it otherwise. */
 static bool read_quantifier(const char *at, size_t *length)
 {
     *length = *at && strchr("*+?", *at) ? 1 : 0;
@@ -92,7 +92,7 @@ static bool read_quantifier(const char *at, size_t *length)
     return !at[*length] || !strchr("*+?{", at[*length]) || *length == 0;
 }
 
-/* A character, a set of characters or an assertion. False: it is not known. */
+/* Adds a character, a set of characters or an assertion. False: it is not known. */
 static bool add_atom(struct translation *out, const char **at)
 {
     const char *atom = *at;
@@ -113,7 +113,7 @@ static bool add_atom(struct translation *out, const char **at)
     return true;
 }
 
-/* False: it is not known how to say it. */
+/* Translates a pattern for PCRE2. False: it cannot be translated. */
 static bool translate(struct translation *out, const char *pattern)
 {
     int depth = 0;
@@ -144,7 +144,7 @@ static bool translate(struct translation *out, const char *pattern)
 
 /* ---- The library ---- */
 
-/* It stays loaded. */
+/* Loads PCRE2, which stays loaded. */
 static bool load(struct line_search *search)
 {
     const struct {

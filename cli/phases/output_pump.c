@@ -36,7 +36,7 @@ struct flow {
     bool was_busy; /* a terminal's settings may change yet */
 };
 
-/* What is left was printed by others. */
+/* Ends the lines; what is left was printed by others. */
 static void end_lines(struct flow *flow)
 {
     if (!flow->lines)
@@ -47,7 +47,7 @@ static void end_lines(struct flow *flow)
     post(flow->pump->over_fd);
 }
 
-/* False: there is no more, or it is not wanted any more. */
+/* Passes one part on. False: there is no more, or nobody wants it. */
 static bool pass_part(struct flow *flow)
 {
     struct output_stream *stream = flow->stream;

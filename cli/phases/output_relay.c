@@ -106,7 +106,7 @@ static void work(const struct job *job)
 
 /* ---- Starting it ---- */
 
-/* Whether two descriptors are one, so that what is written to them keeps its order. */
+/* Returns whether two descriptors are one file, so that what is written to them stays in order. */
 static bool are_same(int one, int other)
 {
     struct stat first, second;
@@ -117,7 +117,7 @@ static bool are_same(int one, int other)
            first.st_ino == second.st_ino;
 }
 
-/* The two of a terminal are opened separately by some. */
+/* Returns whether two descriptors are one stream; some programs open a terminal twice. */
 static bool are_one_stream(int one, int other)
 {
     struct stat first, second;
@@ -126,7 +126,8 @@ static bool are_one_stream(int one, int other)
                first.st_rdev == second.st_rdev);
 }
 
-/* A closed one has been opened, so that no file gets its number; see main.c. */
+/* Returns whether a descriptor was open at the start. A closed one has been opened since, so that
+ * no file gets its number; see main.c. */
 static bool is_open_for_command(int fd)
 {
     int flags = fcntl(fd, F_GETFD);
@@ -151,7 +152,8 @@ static int open_streams(struct output_relay *relay, const int targets[3])
     return 0;
 }
 
-/* Forked twice: a child of this process would be taken for one of the command's. */
+/* Starts the process of the relay by two forks: a child of this process would count as one of the
+ * command's. */
 static int start_process(
     struct output_relay *relay, const struct phase_matcher *matcher, const char *log)
 {
@@ -243,8 +245,8 @@ void output_relay_begin(struct output_relay *relay, pid_t pid)
 
 /* ---- The size of a terminal ---- */
 
-/* The kernel has signalled the processes of the terminal before the pseudo-terminal has its new
- * size. */
+/* Passes the size of the terminal on. The kernel signals the terminal's processes before the
+ * pseudo-terminal has its new size. */
 static int update(void *user)
 {
     struct output_relay *relay = user;
@@ -277,7 +279,7 @@ struct display output_relay_display(struct output_relay *relay, struct display i
 
 /* ---- The end ---- */
 
-/* A view is drawn meanwhile: what is passed on goes to it. False: nothing came. */
+/* Waits for the result, and draws the view meanwhile, as output goes to it. False: nothing came. */
 static bool wait_for_result(const struct output_relay *relay, int stop_fd)
 {
     for (;;) {

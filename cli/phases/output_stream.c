@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* False: it is not a terminal. To be compared byte by byte. */
+/* Reads the settings of a terminal, to be compared byte by byte. False: it is none. */
 static bool read_settings(int fd, struct termios *settings)
 {
     memset(settings, 0, sizeof *settings);

@@ -11,7 +11,7 @@ void phase_lines_init(
     lines->length = 0;
 }
 
-/* After an escape sequence of a terminal (colors, the cursor), which begins at `at`. */
+/* Returns the byte after an escape sequence of a terminal, which begins at `at`. */
 static const char *skip_escape(const char *at, const char *end)
 {
     at++;
@@ -28,7 +28,7 @@ static bool is_text(const char *bytes, size_t length)
     return !memchr(bytes, '\033', length) && !memchr(bytes, '\0', length);
 }
 
-/* A line as a text: without escape sequences; a byte of zero is a blank. */
+/* Matches a line as a text, without escape sequences and with blanks for zero bytes. */
 static void match(struct phase_lines *lines, const char *line, size_t length, bool is_redrawn)
 {
     char text[PHASE_LINE_SIZE], name[PHASE_NAME_SIZE];
@@ -56,7 +56,7 @@ static void match(struct phase_lines *lines, const char *line, size_t length, bo
         lines->found(lines->user, name, is_redrawn);
 }
 
-/* The first end of a line; NULL: there is none. */
+/* Returns the first end of a line; NULL: there is none. */
 static const char *find_end(const char *at, const char *end)
 {
     const char *feed = memchr(at, '\n', (size_t)(end - at));
@@ -64,7 +64,7 @@ static const char *find_end(const char *at, const char *end)
     return !one || (feed && feed < one) ? feed : one;
 }
 
-/* The last one. */
+/* Returns the last end of a line; NULL: there is none. */
 static const char *find_last_end(const char *at, const char *end)
 {
     const char *feed = memrchr(at, '\n', (size_t)(end - at));
@@ -94,7 +94,7 @@ static void match_all(struct phase_lines *lines, const char *at, const char *end
     }
 }
 
-/* Of a line that is longer than what is searched of it, the text ends where the line does not. */
+/* Returns whether the text ends within a line that is longer than what is searched. */
 static bool has_long_line(const char *at, const char *end)
 {
     while (end - at >= PHASE_LINE_SIZE) {
@@ -106,7 +106,7 @@ static bool has_long_line(const char *at, const char *end)
     return false;
 }
 
-/* The first place where a line may match; NULL: there is none. False: that is not known. */
+/* Finds the first place where a line may match; NULL: there is none. False: that is not known. */
 static bool find_place(
     const struct phase_matcher *matcher, const char *at, const char *end, const char **found)
 {
@@ -116,7 +116,7 @@ static bool find_place(
     return true;
 }
 
-/* The same, but only of those that may match. */
+/* Matches only the lines that may match. */
 static void match_some(struct phase_lines *lines, const char *at, const char *end)
 {
     const char *found = NULL;

@@ -15,7 +15,7 @@ int phase_log_open(struct phase_log *log, const char *path, pid_t pid, struct gp
     return gput_blocks_open(path, &options, &log->blocks, error);
 }
 
-/* FNV-1a; never 0. */
+/* Hashes a name by FNV-1a; the result is never 0. */
 static uint64_t hash_of(const char *name)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -24,7 +24,7 @@ static uint64_t hash_of(const char *name)
     return hash ? hash : 1;
 }
 
-/* Whether a name is known, or may become so. */
+/* Returns whether a name is known or can be added. */
 static bool has_space(struct phase_log *log, const char *name)
 {
     uint64_t hash = hash_of(name);

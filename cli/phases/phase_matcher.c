@@ -29,7 +29,7 @@ static void end_run(struct runs *runs)
     runs->length = 0;
 }
 
-/* After a group that begins at `at`. `*has_choice`: it has alternatives. */
+/* Returns the byte after a group that begins at `at`. `*has_choice`: it has alternatives. */
 static const char *skip_group(const char *at, bool *has_choice)
 {
     int depth = 0;
@@ -48,14 +48,14 @@ static const char *skip_group(const char *at, bool *has_choice)
     return at;
 }
 
-/* What the quantifiers at `at` belong to: of "x+?" there may be none. */
+/* Returns whether what precedes `at` may be absent, as in "x+?" or "x*". */
 static bool may_be_absent(const char *at)
 {
     at += strspn(at, "+");
     return *at == '*' || *at == '?' || *at == '{';
 }
 
-/* An ordinary character, and what follows it. */
+/* Adds an ordinary character, by what follows it. */
 static void add_character(struct runs *runs, char byte, const char *after)
 {
     if (may_be_absent(after)) {
@@ -108,7 +108,7 @@ static void find_literal(struct phase_matcher *matcher, const char *pattern)
     end_run(&runs);
 }
 
-/* How often a byte is in what programs print, roughly. */
+/* Returns roughly how often a byte occurs in what programs print. */
 static int commonness(char byte)
 {
     if (byte == ' ' || strchr("etaoinsrhldu", byte))
@@ -120,7 +120,7 @@ static int commonness(char byte)
 
 /* ---- How each line that matches begins ---- */
 
-/* The length of the one character or bracket expression at the start of a pattern; 0: it begins
+/* Returns the length of the character or bracket expression at the start of a pattern; 0: it begins
  * otherwise, or that may be absent. */
 static size_t first_length(const char *at)
 {
@@ -132,8 +132,8 @@ static size_t first_length(const char *at)
     return length > 0 && !may_be_absent(at + length) ? length : 0;
 }
 
-/* Of "^[0-9]+", the bytes that "^[0-9]" matches alone. Those beyond ASCII are parts of characters.
- */
+/* Finds which bytes can begin a match: those that "^[0-9]" of "^[0-9]+" matches alone. Bytes beyond
+ * ASCII are parts of characters. */
 static void find_beginnings(struct phase_matcher *matcher, const char *pattern)
 {
     char first[256];
@@ -175,7 +175,7 @@ static bool find_back_reference(const char *pattern)
 
 /* ---- Matching ---- */
 
-/* memchr() is several times as fast as memmem(), while the byte is rare. */
+/* Finds a line that may match. memchr() for a rare byte is several times as fast as memmem(). */
 const char *phase_matcher_find(const struct phase_matcher *matcher, const char *at, const char *end)
 {
     enum { MAX_MISSES = 64 };

@@ -5,8 +5,8 @@
 
 #define FIRST_CAPACITY 8
 
-/* The pointer at `items` may be of any type: it is copied, not read as void *. (reallocarray() came
- * with glibc 2.26.) */
+/* Resizes an array. The pointer at `items` may be of any type: it is copied, not read as void *.
+ * (reallocarray() came with glibc 2.26.) */
 bool array_resize(void *items, size_t count, size_t size)
 {
     void *array;

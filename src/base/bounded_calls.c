@@ -103,8 +103,8 @@ static void *work(void *user)
     return NULL;
 }
 
-/* A worker that waits for a call, or a new one; NULL: no thread can be started. The lock is held.
- */
+/* Returns a worker that waits for a call, or a new one; NULL: no thread can be started. The lock is
+ * held. */
 static struct worker *idle_worker(struct bounded_calls *calls)
 {
     for (struct worker *worker = calls->workers; worker; worker = worker->next)
@@ -124,7 +124,7 @@ static struct worker *idle_worker(struct bounded_calls *calls)
     return NULL;
 }
 
-/* Whether no call may be made for the subject; the lock is held. */
+/* Returns whether no call may be made for the subject. The lock is held. */
 static bool is_refused(const struct bounded_calls *calls, long subject)
 {
     for (const struct worker *worker = calls->workers; calls->n_stuck && worker;

@@ -121,7 +121,7 @@ static bool list_has(const char *list, const char *word)
     return false;
 }
 
-/* Whether `name` is the program of that name in any version: python3.13t is python. */
+/* Returns whether `name` is any version of a program: python3.13t is python. */
 static bool is_version_of(const char *name, const char *program, size_t length)
 {
     if (strncmp(name, program, length) != 0)
@@ -152,8 +152,8 @@ static const struct interpreter *find(
 static const char says_what_runs[] = "--eval=* --print=* --run=* --file=* --module=* --code=* "
                                      "--execute=* --command=* --expression=* --check=* --test=*";
 
-/* Whether `word` is an option that has no part in the name. *takes_next: its value is the next
- * word. */
+/* Returns whether `word` is an option that is no part of the name. *takes_next: its value is the
+ * next word. */
 static bool is_skipped(const struct interpreter *interpreter, const char *word, bool *takes_next)
 {
     *takes_next = list_has(interpreter->values, word);

@@ -156,7 +156,7 @@ static char *find_record_end(
     return NULL;
 }
 
-/* The next record, empty or not. */
+/* Finds the end of the next record, which may be empty. */
 static int next_record(
     struct csv_reader *reader, struct csv_record *record, bool *end, struct gput_error *error)
 {

@@ -64,7 +64,7 @@ enum gput_code error_code_of_errno(int errno_value)
     }
 }
 
-/* The reason in words. Of a file that is too large, whose limit that is. */
+/* Writes the reason in words; for a file that is too large, it names the limit. */
 static void describe(int errno_value, char *text, size_t size)
 {
     struct rlimit limit;

@@ -6,8 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* C libraries use the newer of two system calls. The older one takes less than half the time, and
- * is as good where its numbers have 64 bits. */
+/* Reads the limit by the older of two system calls, which takes less than half the time and has 64
+ * bits here. */
 static int read_rlimit(struct rlimit *limit)
 {
 #if defined SYS_getrlimit && defined __LP64__

@@ -18,14 +18,15 @@ struct target {
     bool direct; /* one of the links is a magic link, whose target is not a path */
 };
 
-/* /dev/stdout and /proc/self/fd/1 are links of the system; /dev/shm belongs to users. */
+/* Returns whether a path belongs to the system, as /dev/stdout and /proc/self/fd/1 do; /dev/shm
+ * belongs to users. */
 static bool is_of_the_system(const char *path)
 {
     return text_begins_with(path, "/proc/") ||
            (text_begins_with(path, "/dev/") && !text_begins_with(path, "/dev/shm/"));
 }
 
-/* The folder of a link. NULL without memory. */
+/* Returns the folder of a link. NULL: out of memory. */
 char *file_target_folder(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -34,7 +35,7 @@ char *file_target_folder(const char *path)
     return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
 }
 
-/* The path of `name` relative to the folder of `path`. NULL without memory. */
+/* Returns the path of `name` relative to the folder of `path`. NULL: out of memory. */
 static char *name_from(const char *path, const char *name)
 {
     struct str full = {0};
@@ -45,7 +46,8 @@ static char *name_from(const char *path, const char *name)
     return str_steal(&full);
 }
 
-/* The kernel's rule. A link without readable status is not followed. */
+/* Applies the kernel's rule for links in shared folders. A link whose status cannot be read is not
+ * followed. */
 static bool may_follow(const char *path, const struct stat *link)
 {
     struct stat info;

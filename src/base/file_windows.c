@@ -109,7 +109,7 @@ int file_windows_create(int fd, unsigned cores, const struct file_window_class *
     return code;
 }
 
-/* The buffers of a job that is done for the first time. False without memory. */
+/* Allocates the buffers of a job when it is used first. False: out of memory. */
 static bool prepare(struct file_windows *windows, struct window_job *job)
 {
     job->windows = windows;

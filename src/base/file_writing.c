@@ -18,7 +18,7 @@
 /* The interval of retries to open a pipe without a reader. */
 #define READER_POLL_MS 50
 
-/* Temporary files are private; a finished file gets the mode that open() would have given it. */
+/* Sets the mode that open() would have given: temporary files are private. */
 static void set_default_mode(int fd, const struct stat *old)
 {
     mode_t mask = umask(0);
@@ -64,7 +64,7 @@ static int has_no_reader(const char *path, struct gput_error *error)
     return error_set(error, GPUT_ERROR_IO, "Cannot write %s: it has no reader.", path);
 }
 
-/* A pipe can be opened once it has a reader; no system call waits for that with a timeout. */
+/* Opens a pipe once it has a reader; no system call waits for that with a timeout. */
 static int open_directly(struct file_writing *writing, struct gput_error *error)
 {
     int flags = O_WRONLY | O_APPEND | (writing->stop_fd >= 0 ? O_NONBLOCK : 0);

@@ -9,7 +9,7 @@
 #define LARGEST_PREFIX 5
 #define N_FRACTIONS 3 /* of its prefixes */
 
-/* Three significant digits: 1.90, 25.3, 412. */
+/* Returns the decimals of three significant digits: 1.90, 25.3, 412. */
 static int significant_decimals(double value)
 {
     double size = fabs(value);

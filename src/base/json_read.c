@@ -214,7 +214,7 @@ int doc_read_json_file(
     return code;
 }
 
-/* The length of NaN, Infinity or -Infinity at `at`; 0: neither is there. */
+/* Returns the length of NaN, Infinity or -Infinity at `at`; 0: none is there. */
 static size_t python_number_length(const char *at, const char *end)
 {
     static const char *const words[] = {"NaN", "Infinity", "-Infinity"};

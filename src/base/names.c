@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* FNV-1a over eight bytes at a time, mixed at the end. */
+/* Hashes by FNV-1a, eight bytes at a time, and mixes the bits at the end. */
 uint64_t names_hash(const void *bytes, size_t length)
 {
     const unsigned char *at = bytes;

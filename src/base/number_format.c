@@ -22,7 +22,8 @@ struct decimal {
     int exponent;
 };
 
-/* Right for every exponent that a double can have. */
+/* Returns the binary exponent of a power of ten, exact for every exponent that a double can have.
+ */
 static int floor_log2_of_pow10(int e)
 {
     return (e * 1741647) >> 19;
@@ -38,7 +39,7 @@ static int floor_log10_of_three_quarters_pow2(int e)
     return (e * 1262611 - 524031) >> 22;
 }
 
-/* factor * 10^e, its last bit set when anything was truncated below it. */
+/* Returns factor * 10^e with its last bit set if anything below it was cut off. */
 static uint64_t multiply_round_to_odd(struct power_of_ten power, uint64_t factor)
 {
     unsigned __int128 low = (unsigned __int128)power.low * factor;
@@ -46,7 +47,7 @@ static uint64_t multiply_round_to_odd(struct power_of_ten power, uint64_t factor
     return (uint64_t)(sum >> 64) | ((uint64_t)sum > 1);
 }
 
-/* The power rounded up, as the proof of Schubfach asks for. */
+/* Returns the power rounded up, as the proof of Schubfach requires. */
 static struct power_of_ten power_rounded_up(int exponent)
 {
     struct power_of_ten power = powers_of_ten[exponent - POWER_OF_TEN_MIN];
@@ -57,7 +58,7 @@ static struct power_of_ten power_rounded_up(int exponent)
     return power;
 }
 
-/* The shortest decimal of c * 2^q; the closest one where several are as short. */
+/* Returns the shortest decimal of c * 2^q, and of several as short the closest. */
 static struct decimal shortest_decimal(uint64_t c, int q, bool lower_is_closer)
 {
     int k = lower_is_closer ? floor_log10_of_three_quarters_pow2(q) : floor_log10_of_pow2(q);
@@ -90,7 +91,7 @@ static struct decimal shortest_decimal(uint64_t c, int q, bool lower_is_closer)
     return (struct decimal){s + round_up, k};
 }
 
-/* The decimal of a positive, finite double. */
+/* Returns the decimal of a positive, finite double. */
 static struct decimal decimal_of_double(uint64_t mantissa, int exponent)
 {
     if (exponent == 0)
@@ -133,7 +134,7 @@ static size_t count_digits(uint64_t value)
     return count + (value >= 10) + (value >= 100) + (value >= 1000);
 }
 
-/* "e-05", "e+16", "e+300" */
+/* Writes an exponent as "e-05", "e+16" or "e+300". */
 static char *write_exponent(char *text, int exponent)
 {
     *text++ = 'e';

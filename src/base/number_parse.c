@@ -30,7 +30,7 @@ static unsigned digit_value(char byte)
     return (unsigned)(unsigned char)byte - '0';
 }
 
-/* Whether the next eight bytes are all digits, and their value: eight at a time instead of one. */
+/* Parses eight digits at once. False: not all of them are digits. */
 static inline bool parse_eight_digits(const char *text, uint64_t *value)
 {
     uint64_t bytes;
@@ -55,7 +55,7 @@ static double double_of_bits(uint64_t mantissa, int exponent)
     return value;
 }
 
-/* The mantissa has two bits more than a double's; its exponent is too small for a normal number. */
+/* Makes a subnormal double. The mantissa has two bits more than a double's. */
 static double subnormal_double(uint64_t mantissa, int power)
 {
     if (1 - power >= 64)
@@ -106,10 +106,8 @@ static __attribute__((noinline)) double double_of_decimal(uint64_t digits, int64
     return double_of_bits(mantissa & (HIDDEN_BIT - 1), power);
 }
 
-/*
- * By strtod in the C locale, for digits without end. No double, and no middle between two, has more
- * than 767 digits: what follows those only matters for being zero or not.
- */
+/* Parses any number of digits by strtod() in the C locale. No double, and no middle between two,
+ * has more than 767 digits; later ones only matter if they are not 0. */
 static double double_of_long_text(const char *text, const char *end)
 {
     char copy[800];
@@ -218,7 +216,7 @@ static const char *parse_leading_digits(struct decimal *decimal, const char *tex
     return any ? text : NULL;
 }
 
-/* digits * 10^-places, or the same by Lemire's method where that is not exact in doubles. */
+/* Returns digits * 10^-places, by Lemire's method where doubles are not exact. */
 static inline double double_of_places(uint64_t digits, int64_t places)
 {
     static const double exact[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,

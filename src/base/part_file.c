@@ -25,7 +25,7 @@ static const char *skip_digits(const char *text)
     return text;
 }
 
-/* Whether an entry of the folder is named "NAME.PID-N.part". */
+/* Returns whether an entry of the folder is named "NAME.PID-N.part". */
 static bool is_part_of(const char *entry, const char *name)
 {
     size_t length = strlen(name);
@@ -64,7 +64,7 @@ static void remove_left(const char *target)
 
 /* ---- Our file ---- */
 
-/* Until the file is locked another writer may take it for a leftover and remove it. */
+/* Locks the file: another writer would take an unlocked one for a leftover and remove it. */
 static bool lock(int fd)
 {
     struct stat info;

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-/* C0 except line ends and tabs, DEL, C1; what turns the direction of the text after it. */
+/* Returns whether a character is C0 (except line ends and tabs), DEL or C1, or changes the
+ * direction of text. */
 bool screen_is_control(uint32_t point)
 {
     return (point < 0x20 && point != '\n' && point != '\t') || (point >= 0x7f && point < 0xa0) ||

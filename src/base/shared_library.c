@@ -34,7 +34,7 @@ bool shared_library_is_of_root(const char *path, char resolved[PATH_MAX])
     }
 }
 
-/* The folder of the C library, such as "/lib/x86_64-linux-gnu"; false: it is not known. */
+/* Finds the folder of the C library, such as "/lib/x86_64-linux-gnu". False: it is not known. */
 static bool find_system_folder(char folder[PATH_MAX])
 {
     struct link_map *map = NULL;

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Of those that start together, the longest first. */
+/* Orders spans by start; of those that start together the longest comes first. */
 static int compare_starts(const void *left, const void *right)
 {
     const struct span *a = left, *b = right;
@@ -14,7 +14,7 @@ static int compare_starts(const void *left, const void *right)
     return ORDER(b->end, a->end);
 }
 
-/* What ends at a moment counts below 0, and comes before what starts then. */
+/* Orders changes by time. An end counts below 0, and precedes a start at the same moment. */
 static int compare_changes(const void *left, const void *right)
 {
     const struct span *a = left, *b = right;

@@ -402,7 +402,7 @@ size_t gput_table_column_count(const struct gput_table *table)
     return table->column_count;
 }
 
-/* NULL: there is no such column. */
+/* Returns a column; NULL: there is none. */
 static const struct table_column *column_at(const struct gput_table *table, size_t column)
 {
     return column < table->column_count ? &table->columns[column] : NULL;
@@ -465,7 +465,7 @@ const double *gput_table_doubles(const struct gput_table *table, size_t column)
     return at && at->cells ? &at->cells->number : NULL;
 }
 
-/* NULL: there is no such cell. */
+/* Returns a cell; NULL: there is none. */
 static const union cell *cell_at(const struct gput_table *table, size_t row, size_t column)
 {
     const struct table_column *at = column_at(table, column);

@@ -26,7 +26,7 @@ bool text_is_among(const char *text, const char *const *texts, size_t count)
     return false;
 }
 
-/* Whether a byte is not the first of its character. */
+/* Returns whether a byte is not the first of its character. */
 static bool continues(char byte)
 {
     return ((unsigned char)byte & 0xc0) == 0x80;
@@ -54,7 +54,8 @@ int text_print_list(char *text, size_t size, const char *format, va_list argumen
     return length;
 }
 
-/* What needs no formatting: "%s", or a text without "%". NULL: it does. */
+/* Returns what needs no formatting: the text of "%s", or a format without "%". NULL: it needs some.
+ */
 static const char *plain_text(const char *format, va_list arguments)
 {
     if (strcmp(format, "%s") == 0) {

@@ -72,7 +72,7 @@ void utf8_append(const char *bytes, size_t length, struct str *text)
     str_append_bytes(text, bytes + plain, length - plain);
 }
 
-/* Whether a code point is in one of the ranges, which are sorted. */
+/* Returns whether a code point is in one of the sorted ranges. */
 static bool is_in(const struct code_point_range *ranges, size_t count, uint32_t point)
 {
     size_t low = 0, high = count;
@@ -99,7 +99,7 @@ int utf8_columns(uint32_t point)
     return IS_IN(two_columns, point) ? 2 : 1;
 }
 
-/* The columns of the character at `*at`, which moves after it. */
+/* Returns the columns of the character at `*at`, which moves past it. */
 static size_t next_width(const char **at, const char *end)
 {
     int columns = utf8_columns(utf8_next(at, end));

@@ -36,7 +36,7 @@ static int want(
 
 /* ---- Options of a session ---- */
 
-/* Whether a value is of the kind that an option takes. */
+/* Returns whether a value is of the kind that an option takes. */
 static bool has_kind(const struct session_option *option, const struct doc *value)
 {
     bool is_number = value->kind == DOC_INT || value->kind == DOC_DOUBLE;
@@ -60,7 +60,7 @@ static bool has_kind(const struct session_option *option, const struct doc *valu
     }
 }
 
-/* The text of a value that is a string, a number, true or false; `number` is space for it. */
+/* Returns the text of a string, a number, true or false; `number` is space for it. */
 static const char *text_of(const struct doc *value, char number[NUMBER_TEXT_SIZE])
 {
     switch (value->kind) {

@@ -38,8 +38,8 @@ struct view {
     bool own_procfs; /* this procfs has the pids of our namespace */
 };
 
-/* A process of this procfs that certainly exists and is readable: the calling process, else its
- * first. */
+/* Returns a process of this procfs that surely exists and is readable: the calling process, else
+ * its first. */
 static pid_t known_pid(const struct view *view)
 {
     return view->own_procfs ? getpid() : 1;
@@ -95,7 +95,7 @@ static void check_children(const struct view *view, struct gput_doctor_source *s
             view->procfs_root);
 }
 
-/* Whether we may read the memory maps of other users' processes. */
+/* Returns whether we may read the memory maps of other users' processes. */
 static bool may_read_others(void)
 {
     char text[PROCFS_TEXT_SIZE];
@@ -187,7 +187,7 @@ static enum gput_doctor_state state_of(enum gpu_source_state state)
     }
 }
 
-/* A source that works may still not list the processes that use its GPUs. */
+/* Adds that a source works but does not list the processes that use its GPUs. */
 static void add_hidden_processes(const struct view *view, struct gput_doctor_source *source)
 {
     size_t count, length = strlen(source->reason);
@@ -267,7 +267,7 @@ static void check_perf_energy(const struct view *view, struct gput_doctor_source
     perf_energy_close(&perf);
 }
 
-/* What marks of code blocks can count besides. */
+/* Checks which counters the marks of code blocks can add. */
 static void check_counters(const struct view *view, struct gput_doctor_source *source)
 {
     struct gput_blocks_options options = gput_blocks_options_default();

@@ -26,7 +26,7 @@ struct membership {
     bool is_v2;
 };
 
-/* "4:cpu,cpuacct:/user.slice": hierarchy, controllers, group. */
+/* Scans "4:cpu,cpuacct:/user.slice": hierarchy, controllers, group. */
 static bool scan_membership(
     const struct scan_line *line, struct mountinfo_piece *controllers, struct mountinfo_piece *path)
 {
@@ -40,8 +40,8 @@ static bool scan_membership(
     return true;
 }
 
-/* A controller that no version 1 hierarchy has belongs to version 2. NULL means version 2 itself.
- */
+/* Finds the group that has a controller. One that version 1 lacks belongs to version 2; NULL means
+ * version 2 itself. */
 static bool find_membership(const char *text, const char *controller, struct membership *membership)
 {
     const char *end = text + strlen(text);
@@ -63,7 +63,7 @@ static bool find_membership(const char *text, const char *controller, struct mem
     return found;
 }
 
-/* The part of `path` below the mounted `root`; NULL when it is elsewhere. */
+/* Returns the part of `path` below the mounted `root`; NULL: it is elsewhere. */
 static const char *path_below(const char *path, const char *root)
 {
     size_t length = strcmp(root, "/") == 0 ? 0 : strlen(root);
@@ -74,7 +74,7 @@ static const char *path_below(const char *path, const char *root)
     return strcmp(path, "/") == 0 ? path : NULL;
 }
 
-/* The mount point with /sys replaced by `sysfs`. */
+/* Returns the mount point with /sys replaced by `sysfs`. */
 static bool locate_mount_point(const char *sysfs, const char *mount_point, struct str *place)
 {
     size_t length = strlen(sysfs);
@@ -232,7 +232,7 @@ static bool read_text(const char *directory, const char *file, char *text, size_
            length > 0;
 }
 
-/* A number; NaN for "max", "-1" and missing files. */
+/* Reads a number; NaN for "max", "-1" and missing files. */
 static double read_number(const char *directory, const char *file)
 {
     char text[64];
@@ -243,7 +243,7 @@ static double read_number(const char *directory, const char *file)
     return (double)number;
 }
 
-/* Version 1 writes "no limit" as the highest number of whole pages. */
+/* Reads a limit of version 1, where the highest number of whole pages means no limit. */
 static double read_limit_v1(const char *directory, const char *file)
 {
     double limit = read_number(directory, file);
@@ -261,7 +261,7 @@ static double swap_max(const struct cgroup_directory *group, const char *directo
     return group->is_v2 ? read_number(directory, "memory.swap.max") : NAN;
 }
 
-/* "150000 100000": microseconds of CPU time per period, and the period. */
+/* Parses "150000 100000": microseconds of CPU time in a period, and the period. */
 static double cpu_cores(const struct cgroup_directory *group, const char *directory)
 {
     double quota, period;
@@ -288,7 +288,7 @@ static double pids_max(const struct cgroup_directory *group, const char *directo
     return read_number(directory, "pids.max");
 }
 
-/* A truncated list is not counted: the result would be too low. */
+/* Counts the CPUs of a list. A truncated list is not counted, as the result would be too low. */
 static double read_cpu_list(const char *directory, const char *file)
 {
     char text[4096];
@@ -312,8 +312,8 @@ static double cpuset_cores(const struct cgroup_directory *group, const char *dir
 
 typedef double read_limit(const struct cgroup_directory *group, const char *directory);
 
-/* The lowest value of a limit in the group and its visible ancestors. *at, which may be NULL: the
- * length of the path of the innermost one that has it. */
+/* Returns the lowest limit in the group and its visible ancestors. *at, which may be NULL, becomes
+ * the length of the path of the innermost group that has it. */
 static double tightest(const struct cgroup_directory *group, read_limit *read, size_t *at)
 {
     char directory[PROCFS_PATH_SIZE];
@@ -363,7 +363,7 @@ int cgroup_memory_limit_find(const struct cgroup *cgroup, struct cgroup_director
 /* Twice: each CPU batches changes, and the sums are only flushed to readers beyond a threshold. */
 #define PAGES_HELD_BACK 64
 
-/* "usage_usec 1234", a line of cpu.stat, in seconds. */
+/* Reads "usage_usec 1234", a line of cpu.stat, in seconds. */
 static void read_cpu_v2(const char *directory, struct cgroup_usage *usage)
 {
     char text[4096];

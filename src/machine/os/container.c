@@ -58,15 +58,15 @@ static void find_in_path(const char *path, const char *end, struct container *co
     }
 }
 
-/* Of a container's own files, which are mounted from outside: the mounts of other containers are in
- * sight of those who run them. */
+/* Returns whether a mount is a file of this container; mounts of other containers are visible to
+ * those who run them. */
 static bool is_own_file(const struct mountinfo_entry *entry)
 {
     return mountinfo_is(entry->mount_point, "/etc/hosts") ||
            mountinfo_is(entry->mount_point, "/etc/hostname");
 }
 
-/* Inside of a cgroup namespace its files, which come from outside, still have the names:
+/* Finds the ids in mounts from outside, as a cgroup namespace hides them:
  * "/var/lib/docker/containers/0123…/hostname", "/var/lib/kubelet/pods/01234567-…/etc-hosts". */
 static void find_in_mounts(const char *text, struct container *container)
 {

@@ -13,9 +13,8 @@
  * a system call that checks whether the process exists. */
 #define PROCESS_CPU_CLOCK(pid) ((clockid_t)((~(unsigned)(pid) << 3) | 2))
 
-/* The C library has no faster way; and one that replaces its clocks (libfaketime) gives no CPU
- * time.
- */
+/* Reads a CPU clock by the system call: the C library is no faster, and libfaketime's version gives
+ * no CPU time. */
 static int read_clock(clockid_t clock, struct timespec *time)
 {
 #ifdef __LP64__

@@ -10,7 +10,7 @@
 #include <sched.h>
 #include <stdio.h>
 
-/* "first-last:used/group" with everything after `first` optional. Returns the byte after it. */
+/* Scans "first-last:used/group", where only `first` is required. Returns the byte after it. */
 static const char *scan_range(const char *text, uint64_t *count)
 {
     uint64_t first, last, used = 1, group = 1;
@@ -75,8 +75,8 @@ int cpu_count_online(
     return GPUT_OK;
 }
 
-/* The kernel refuses masks smaller than its own, whose size it does not report. On success `*set`
- * is of `*size` bytes; CPU_FREE() it. */
+/* Reads the mask of CPUs. The kernel refuses masks that are too small, and does not say which size
+ * it needs. On success the caller calls CPU_FREE(). */
 static int read_affinity(pid_t pid, cpu_set_t **mask, size_t *mask_size)
 {
     for (int cpus = 1024; cpus <= 1 << 20; cpus *= 2) {

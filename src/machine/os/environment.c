@@ -32,7 +32,8 @@ const char *environment_variable(void *user, const char *name)
     return NULL;
 }
 
-/* Where the variables stood when this program was started: the kernel put them in one piece. */
+/* Finds the variables as they were when this program was started; the kernel put them in one piece.
+ */
 static const char *find_given(const char **end)
 {
     char text[PROCFS_TEXT_SIZE];
@@ -48,7 +49,7 @@ static const char *find_given(const char **end)
     return (const char *)first;
 }
 
-/* Whether one of `count` variables has the same name as "NAME=value". */
+/* Returns whether one of `count` variables has the same name as "NAME=value". */
 static bool has_name_of(char *const *variables, size_t count, const char *wanted)
 {
     size_t length = strcspn(wanted, "=") + 1;

@@ -95,7 +95,7 @@ static const char *text_of(launcher_variable *variable, void *user, const char *
     return text && text[0] ? text : NULL;
 }
 
-/* -1: not set, or no whole number of a rank. */
+/* Reads a number of a rank; -1: not set, or no whole number. */
 static long number_of(launcher_variable *variable, void *user, const char *name)
 {
     const char *text = text_of(variable, user, name);
@@ -105,8 +105,8 @@ static long number_of(launcher_variable *variable, void *user, const char *name)
     return is_number && number < INT_MAX ? (long)number : -1;
 }
 
-/* srun --mpi=pmi2 and Flux set the variables of MPICH's mpirun, but for those of the machine: their
- * own say more. */
+/* Returns whether a scheduler set the variables of MPICH's mpirun, as srun --mpi=pmi2 and Flux do:
+ * their own variables say more. */
 static bool is_pmi_of_scheduler(launcher_variable *variable, void *user)
 {
     long rank = number_of(variable, user, "PMI_RANK"), size = number_of(variable, user, "PMI_SIZE");

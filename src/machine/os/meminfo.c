@@ -66,7 +66,7 @@ int meminfo_read(const char *root, struct meminfo *meminfo, struct gput_error *e
     return GPUT_OK;
 }
 
-/* In containers figures may come from different layers: never below zero. */
+/* Subtracts, but never below zero: in containers the figures may come from different layers. */
 static uint64_t less(uint64_t from, uint64_t what)
 {
     return from > what ? from - what : 0;

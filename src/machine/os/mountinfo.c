@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The next word of a line; an empty one at its end. */
+/* Takes the next word of a line; an empty one at its end. */
 static struct mountinfo_piece next_word(const char **position, const char *end)
 {
     const char *start = *position;
@@ -18,8 +18,8 @@ static struct mountinfo_piece next_word(const char **position, const char *end)
     return (struct mountinfo_piece){.start = start, .length = (size_t)(stop - start)};
 }
 
-/* "31 23 0:28 / /sys/fs/cgroup rw,relatime shared:9 - cgroup2 cgroup2 rw": any number of optional
- * words precede the "-". */
+/* Scans "31 23 0:28 / /sys/fs/cgroup rw,relatime shared:9 - cgroup2 cgroup2 rw"; any number of
+ * words may precede the "-". */
 static bool scan_entry(const struct scan_line *line, struct mountinfo_entry *entry)
 {
     const char *position = line->start;

@@ -10,7 +10,7 @@
 /* "sent bytes" is the ninth number of a line. */
 #define SENT_AT 8
 
-/* The numbers after "eth0:"; false when the line is truncated. */
+/* Parses the numbers after "eth0:". False: the line is cut off. */
 static bool parse_line(const char *at, struct network_traffic *traffic)
 {
     uint64_t numbers[SENT_AT + 1];

@@ -32,13 +32,13 @@ static void close_file(struct node_lock *lock)
     lock->is_held = false;
 }
 
-/* Where everybody can write, the file may be another user's. */
+/* Returns whether we own the file: where everybody can write, it may be another user's. */
 static bool is_ours(const struct stat *info)
 {
     return S_ISREG(info->st_mode) && info->st_uid == geteuid() && info->st_nlink <= 1;
 }
 
-/* False: there is no such file and none can be made. */
+/* Opens the file of the lock. False: there is none, and none can be made. */
 static bool open_file(struct node_lock *lock)
 {
     struct stat info;

@@ -30,7 +30,7 @@ static bool read_link(const char *root, pid_t pid, const char *file, char *targe
     return true;
 }
 
-/* The pid of this process in a procfs; false when it is not visible there. */
+/* Reads the pid of this process in a procfs. False: it is not visible there. */
 static bool read_self(const char *root, struct proc_status *status)
 {
     char self[32];
@@ -41,8 +41,8 @@ static bool read_self(const char *root, struct proc_status *status)
            proc_status_read(root, (pid_t)pid, status, NULL) == GPUT_OK;
 }
 
-/* Two procfs refer to the same process only where all of these agree: pids of two namespaces can be
- * equal. */
+/* Returns whether two procfs show the same process: all of these figures agree. Pids of two
+ * namespaces may be equal. */
 static bool is_same_process(const char *root, pid_t pid, const char *other_root, pid_t other_pid)
 {
     struct proc_stat stat, other_stat;
@@ -58,8 +58,8 @@ static bool is_same_process(const char *root, pid_t pid, const char *other_root,
            strcmp(space, other_space) == 0;
 }
 
-/* How many levels `ours` is below the namespace of a procfs that shows us as `seen`; 0: it is not
- * below. */
+/* Returns how many levels `ours` is below the namespace of a procfs that shows us as `seen`; 0: it
+ * is not below. */
 static uint32_t depth_of(const struct proc_status *ours, const struct proc_status *seen)
 {
     if (ours->namespace_count == 0 || seen->namespace_count <= ours->namespace_count)

@@ -49,8 +49,8 @@ static bool is_abandoned(const char *name, int directory_fd)
     return is_ours && flock(directory_fd, LOCK_EX | LOCK_NB) == 0;
 }
 
-/* To list the groups below one; NULL: there are none, as its links say already (one for each), or
- * they cannot be listed. */
+/* Opens a group to list those below it. NULL: there are none (it has two links), or they cannot be
+ * listed. */
 static DIR *open_group(const char *path, int depth)
 {
     struct stat info;
@@ -190,7 +190,7 @@ void own_cgroup_create(struct own_cgroup *own, const struct cgroup *here, pid_t 
 #define CLONE_CLEAR_SIGHAND 0x100000000ull
 #endif
 
-/* Without handlers of signals; -1: no group. */
+/* Forks into the group, without handlers of signals; -1: there is no group. */
 static pid_t fork_into(int directory_fd)
 {
     struct clone_args arguments = {.flags = CLONE_CLEAR_SIGHAND, .exit_signal = SIGCHLD};
@@ -214,7 +214,7 @@ static bool write_file(const struct own_group *group, const char *file, char byt
     return is_written;
 }
 
-/* own_cgroup_usage() checks whether that succeeded. */
+/* Moves this process into the group; own_cgroup_usage() checks whether that worked. */
 static void enter(const struct own_group *group, const char *file)
 {
     write_file(group, file, '0');
@@ -245,13 +245,13 @@ pid_t own_cgroup_fork(struct own_cgroup *own, bool *without_handlers)
 
 /* ---- using ---- */
 
-/* Any process in a group uses some: 0 means that there was none. */
+/* Returns NaN for 0: any process in a group uses some, so 0 means that there was none. */
 static double unless_zero(double figure)
 {
     return figure > 0 ? figure : NAN;
 }
 
-/* The one that counts memory. */
+/* Returns the directory that counts memory. */
 static struct cgroup_directory memory_directory(const struct own_cgroup *own)
 {
     bool is_v1 = own->v1.path != NULL;
@@ -288,7 +288,7 @@ void own_cgroup_memory(const struct own_cgroup *own, struct cgroup_memory *memor
         *memory = (struct cgroup_memory){NAN, NAN};
 }
 
-/* Where the command could not be moved into it, nothing was charged. */
+/* Counts kills for lack of memory. Nothing was charged if the command could not enter the group. */
 double own_cgroup_oom_kills(const struct own_cgroup *own)
 {
     struct cgroup_directory directory = memory_directory(own);

@@ -66,7 +66,7 @@ void passwd_read(uid_t uid, const char *claimed, char *name, size_t size)
 
 /* ---- all users ---- */
 
-/* Of several with one number the first in the file is its name. */
+/* Orders users by number; the first of several with one number gives the name. */
 static int by_uid(const void *left, const void *right)
 {
     const struct passwd_user *a = left, *b = right;
@@ -74,7 +74,7 @@ static int by_uid(const void *left, const void *right)
     return ORDER(a->name, b->name);
 }
 
-/* False without memory. */
+/* Finds all users in the text. False: out of memory. */
 static bool find_users(const struct str *text, struct passwd_users *users)
 {
     const char *start = str_text(text), *end = start + text->length;

@@ -56,7 +56,7 @@ int proc_children_reread(int fd, struct pid_vector *children)
     }
 }
 
-/* "task/1234/children" */
+/* Writes the name of the file, "task/1234/children". */
 static void children_name(pid_t thread, char *name)
 {
     char thread_path[PROCFS_PATH_SIZE];
@@ -82,8 +82,8 @@ static int read_thread(const char *root, pid_t pid, pid_t thread, struct pid_vec
     return error_set(error, (enum gput_code)code, "%s/%d/%s cannot be read.", root, (int)pid, name);
 }
 
-/* Whether the kernel has children files at all: checked with the leader, which exists as long as
- * the process. */
+/* Returns whether the kernel has children files at all. The leader's is checked, which exists as
+ * long as the process. */
 static bool has_children_file(const char *root, pid_t pid)
 {
     char name[64];

@@ -12,7 +12,7 @@ struct proc_smaps_cursor proc_smaps_start(const char *text, size_t length)
     return (struct proc_smaps_cursor){.position = text, .end = text + length};
 }
 
-/* "7f1c5000-7f1c7000 r-xp 00001000 fe:00 1234   /usr/lib/libc.so.6", ended by a newline. */
+/* Scans "7f1c5000-7f1c7000 r-xp 00001000 fe:00 1234 /usr/lib/libc.so.6" and its newline. */
 static bool scan_header(const char *line, struct memory_mapping *mapping)
 {
     uint64_t major, minor;
@@ -66,7 +66,7 @@ bool proc_smaps_next(struct proc_smaps_cursor *cursor, struct memory_mapping *ma
     return false;
 }
 
-/* Where the last mapping of the text begins: those before it are complete. 0 when there is only
+/* Returns where the last mapping of the text begins; those before it are complete. 0: there is only
  * one. */
 static size_t last_mapping(const char *text, size_t length)
 {

@@ -54,8 +54,8 @@ static const char *scan_fields(const char *text, uint64_t *values)
     return text;
 }
 
-/* Older kernels lack it, and it needs permission. `text` is what follows the fields that are
- * needed. Fields between, mostly long addresses, are skipped. */
+/* Reads the address of the stack, which older kernels lack and which needs permission. `text`
+ * follows the other fields; those between are skipped. */
 static uint64_t scan_start_stack(const char *text)
 {
     uint64_t address = 0;

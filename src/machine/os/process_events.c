@@ -23,7 +23,7 @@
 
 /* ---- parsing ---- */
 
-/* The event inside one connector message; false when it is not a process event. */
+/* Adds the event inside one connector message. False: it is no process event. */
 static bool add_event(const unsigned char *bytes, size_t length, struct process_event *event)
 {
     struct proc_event raw = {0};
@@ -56,7 +56,7 @@ static bool add_event(const unsigned char *bytes, size_t length, struct process_
     }
 }
 
-/* The next connector message about processes: its payload. NULL: none. */
+/* Returns the payload of the next connector message about processes; NULL: none. */
 static const unsigned char *next_payload(
     const unsigned char **at, const unsigned char *end, size_t *length)
 {
@@ -114,11 +114,8 @@ bool process_events_parse_answer(
 
 /* ---- the socket ---- */
 
-/*
- * A filter that passes starts and ends of processes, execve(), and replies; ends of threads where
- * these are wanted. Numbers of a message are in host byte order, while a filter loads them in
- * network byte order.
- */
+/* Sets a filter that passes starts, ends, execve() and replies, and ends of threads where they are
+ * wanted. A filter loads numbers in network byte order, while messages have host byte order. */
 static void drop_the_rest(int fd, bool keeps_threads)
 {
     enum { FORK = 5, EXIT = 9, COMPARE = 12, KEEP = 13, DROP = 14 };
@@ -172,7 +169,8 @@ static int64_t ahead_of_kernel_ns(int64_t kernel_ns, int64_t before_ns, int64_t 
     return before_ns + (after_ns - before_ns) / 2 - kernel_ns;
 }
 
-/* The kernel replies before send() returns, or never. `asked_ns`: when it was asked. */
+/* Reads the kernel's answer, which comes before send() returns, or never. `asked_ns`: when it was
+ * asked. */
 static int read_answer(
     struct process_events *events, uint32_t request, int64_t asked_ns, struct gput_error *error)
 {

@@ -15,7 +15,7 @@
 /* Trees of processes are not as deep. */
 #define MAX_ANCESTORS 10000
 
-/* The inode of its pid namespace; 0: it may not be known. */
+/* Returns the inode of the pid namespace; 0: it is not known. */
 static unsigned long namespace_of(const char *root, pid_t pid)
 {
     char path[PROCFS_PATH_SIZE];
@@ -33,7 +33,7 @@ void session_variable_make_id(const char *root, pid_t pid, char id[SESSION_ID_SI
         id, SESSION_ID_SIZE, "%016" PRIx64 "-%d-%lu", number, (int)pid, namespace_of(root, pid));
 }
 
-/* Whether a process is `ancestor`, or descends from it. True where that cannot be read: it
+/* Returns whether a process is `ancestor` or descends from it. True if that cannot be read: it
  * inherited the variable somehow. */
 static bool descends_from(const char *root, pid_t pid, pid_t ancestor)
 {
@@ -47,7 +47,7 @@ static bool descends_from(const char *root, pid_t pid, pid_t ancestor)
     return true;
 }
 
-/* Whether that session has this process, too. False: not an id. */
+/* Returns whether that session includes this process. False: the text is no id. */
 static bool is_in_session(const char *id, size_t length, const char *root, pid_t pid)
 {
     char text[SESSION_ID_SIZE];

@@ -6,7 +6,7 @@
 
 #define MEBIBYTE 1048576.0
 
-/* NaN: not set, no number, or 0, which stands for all of the machine. */
+/* Reads a number; NaN: not set, no number, or 0, which stands for all of the machine. */
 static double number_of(launcher_variable *variable, void *user, const char *name)
 {
     uint64_t number;

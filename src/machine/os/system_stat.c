@@ -10,7 +10,7 @@
  * virtual machines. */
 enum { USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, STEAL, COLUMNS };
 
-/* Linux before 2.6.11 has fewer columns: what is missing is 0. */
+/* Parses the total of all CPUs. Columns that Linux before 2.6.11 lacks are 0. */
 static bool parse_total(const char *text, struct system_stat *stat)
 {
     uint64_t ticks;

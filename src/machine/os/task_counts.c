@@ -64,7 +64,7 @@ void task_counts_raise(struct task_counts *counts, const struct task_counts *min
     }
 }
 
-/* `tasks` is the process's task folder, which has a folder for each thread like procfs for each
+/* Reads the counts of a thread. `tasks` has a folder for each thread, as procfs has for each
  * process. */
 static void read_thread(const char *tasks, pid_t thread, struct task_counts *counts)
 {

@@ -15,7 +15,7 @@ static const char *variable(void *user, const char *name)
     return getenv(name);
 }
 
-/* NaN: it is not limited. */
+/* Returns the cores that the control group allows; NaN: it has no limit. */
 static double limit_of_cgroup(void)
 {
     struct cgroup cgroup;
