@@ -33,7 +33,7 @@ int end_index_make(struct end_index *index, const void *intervals, size_t count,
     return GPUT_OK;
 }
 
-/* The last interval of a block that ends late enough: there is one. */
+/* Returns the last interval of a block that ends late enough; there is one. */
 static size_t last_of_block(
     const struct end_index *index, size_t level, size_t place, int64_t end_us)
 {

@@ -98,7 +98,7 @@ static const void *keep(struct row_sorter *sorter, const void *row)
     return row ? memcpy(sorter->last, row, sorter->order.row_size) : NULL;
 }
 
-/* The next row in order, NULL after the last. */
+/* Gets the next row in order; NULL after the last. */
 static int next_row(struct row_sorter *sorter, const void **row, struct gput_error *error)
 {
     if (sorted_runs_count(sorter->runs) > 0)

@@ -42,7 +42,7 @@ static bool step_number(const char *from, const char *end, double *step)
     return fabs(*step) < 0x1p53;
 }
 
-/* "train-3-stepstart-1596585376012363.8"; the step may be "*". */
+/* Parses "train-3-stepstart-1596585376012363.8"; the step may be "*". */
 static bool read_moment(
     const char *at, const char *end, double open_step, struct profile_moment *moment)
 {
@@ -68,7 +68,7 @@ static bool read_moment(
     return true;
 }
 
-/* "<us>_<us>_<node>_<step>" */
+/* Parses the older form, "<us>_<us>_<node>_<step>". */
 static bool read_older(const char *name, struct profile_moment *start, struct profile_moment *end,
     char *node, size_t node_size)
 {
@@ -126,7 +126,7 @@ static bool same_or_any(const char *asked, const char *there)
     return !asked || strcmp(asked, there) == 0;
 }
 
-/* Whether a profile is of the node, the phases and the steps that are wanted. */
+/* Returns whether a profile is of the node, the phases and the steps that are wanted. */
 static bool selected(
     const struct gput_python_options *options, const struct python_profile *profile)
 {
@@ -147,7 +147,7 @@ static bool selected(
         options->end_phase ? options->end_phase : "end");
 }
 
-/* The name of the folder that is `up` levels above a file, in `buffer`. */
+/* Writes the name of the folder that is `up` levels above a file into `buffer`. */
 static void folder_name(const char *path, int up, char *buffer, size_t size)
 {
     const char *end = path + strlen(path);
@@ -162,7 +162,7 @@ static void folder_name(const char *path, int up, char *buffer, size_t size)
         copy_part(start, (size_t)(end - start), buffer, size);
 }
 
-/* What the folders above a file say about it. */
+/* Fills in what the names of the folders above a file say about it. */
 static int describe(struct python_profile *profile, struct gput_error *error)
 {
     char name[512], node[256] = "", kind[256], framework[256] = "";

@@ -3,10 +3,12 @@
 #include "analysis/training/pytorch/kineto_categories.h"
 #include "analysis/training/pytorch/kineto_merged.h"
 #include "analysis/training/row_sorter.h"
+#include "base/cleanup.h"
 #include "base/order.h"
 #include "base/str.h"
 #include "files/trace/json_text.h"
 
+#include <math.h>
 #include <string.h>
 #include <strings.h>
 
@@ -42,7 +44,7 @@ static bool communicates(const char *name)
            strstr(name, "ncclDevKernel") || strstr(name, "ncclKernel");
 }
 
-/* A figure of the args, or `otherwise`. */
+/* Returns a number of the args, or `otherwise`. */
 static int64_t argument(const struct trace_event *event, const char *name, int64_t otherwise)
 {
     struct json_value value = json_member(&event->args, name);
@@ -50,7 +52,7 @@ static int64_t argument(const struct trace_event *event, const char *name, int64
     return json_int64(&value, &number) ? number : otherwise;
 }
 
-/* What an event is that a GPU was busy with. */
+/* Returns which kind of work kept a GPU busy. */
 static enum gpu_work gpu_work_of(bool is_kernel, const char *name)
 {
     if (!is_kernel)
@@ -65,8 +67,8 @@ static bool begins_with(const struct json_value *name, const char *prefix)
     return name->length >= length && memcmp(name->text, prefix, length) == 0;
 }
 
-/* What an event of the host is; false where no view counts it. Before PyTorch 1.12, what PyTorch
- * itself says that the program does is among operators. */
+/* Finds which kind of work an event of the host is; false: no view counts it. Before PyTorch 1.12
+ * annotations of PyTorch itself are among the operators. */
 static bool host_work_of(const struct json_value *name, enum kineto_kind kind, enum gpu_work *work)
 {
     *work = begins_with(name, "enumerate(DataLoader)") ? HOST_DATA_LOADING
@@ -77,7 +79,8 @@ static bool host_work_of(const struct json_value *name, enum kineto_kind kind, e
                !begins_with(name, "Optimizer.zero_grad#"));
 }
 
-/* The number of a process, thread or stream: "7", "stream 7", else one made of its text. */
+/* Returns the number of a process, thread or stream: of "7", of "stream 7", or one made of the
+ * text. */
 static int64_t number_of(const struct json_value *value)
 {
     static const char prefix[] = "stream ";
@@ -94,7 +97,7 @@ static int64_t number_of(const struct json_value *value)
     return INT64_MIN + (int64_t)(names_hash(value->text, value->length) & INT32_MAX);
 }
 
-/* Its end and name, and to which rank it counts; `*usable` is false where its time has no end. */
+/* Reads the end, the name and the rank of a span. `*usable` is false if its end does not fit. */
 static int begin_span(struct reading *reading, struct kineto_merged *file,
     const struct trace_event *event, struct gpu_span *span, bool *usable, struct gput_error *error)
 {
@@ -138,7 +141,7 @@ static int add_span(struct reading *reading, struct kineto_merged *file,
     return reading->visit(reading->user, &span, error);
 }
 
-/* Operators, and of what the program says that it does, data loading and steps. */
+/* Reads an operator, data loading or a step of the profiler, and visits it. */
 static int add_host_span(struct reading *reading, struct kineto_merged *file,
     const struct trace_event *event, enum kineto_kind kind, struct gput_error *error)
 {
@@ -167,7 +170,8 @@ static int add_launch(struct reading *reading, const struct kineto_merged *file,
     return launch.correlation < 0 ? GPUT_OK : row_sorter_add(reading->launches, &launch, error);
 }
 
-/* What an event is of. A PyTorch without Kineto writes no categories, but says it by processes. */
+/* Returns which kind an event is. PyTorch without Kineto tells it by processes instead of
+ * categories. */
 static enum kineto_kind kind_of(
     const struct trace_event *event, const struct kineto_category *category)
 {
@@ -234,60 +238,52 @@ static int launch_against(const struct launch *launch, const struct gpu_span *sp
     return ORDER(launch->correlation, span->correlation);
 }
 
-/* Gives each span the moment its launch was called, and hands it on. */
-static int join_launches(struct reading *reading, struct gput_error *error)
+/* Frees what one trace needs while it is read. */
+static void reading_finish(struct reading *reading)
 {
+    row_sorter_destroy(reading->launches);
+    row_sorter_destroy(reading->launched);
+    str_finish(&reading->text);
+}
+
+/* Reads one trace; `common` is what all traces have in common. With launches, spans wait in a
+ * sorter until all launches are known. */
+static int read_trace(const struct reading *common, uint32_t file,
+    const struct gput_kineto_options *options, struct read_report *report, struct gput_error *error)
+{
+    CLEANUP(reading_finish) struct reading reading = *common;
+    if (reading.events == KINETO_GPU_AND_LAUNCHES) {
+        struct row_memory memory = row_memory_of(options->memory_bytes, options->temporary_folder);
+        const struct row_order launches = {sizeof(struct launch), launches_in_order, false};
+        const struct row_order spans = {sizeof(struct gpu_span), by_correlation, false};
+        TRY(row_sorter_create(&memory, &launches, &reading.launches, error));
+        TRY(row_sorter_create(&memory, &spans, &reading.launched, error));
+    }
+
+    /* The host is read after the GPUs, so its warnings were given then. */
+    struct read_report of_file = *report;
+    if (reading.events == KINETO_HOST)
+        of_file.warn = NULL;
+    int code = kineto_merged_read(&reading.run->ranks, file, add_event, &reading, &of_file, error);
+    of_file.warn = report->warn;
+    *report = of_file;
+    if (code != GPUT_OK || !reading.launches)
+        return code;
+
+    /* Give each span the moment its launch was called, and hand it on. */
     const void *at, *span_at;
-    TRY(row_sorter_first(reading->launches, &at, error));
-    TRY(row_sorter_first(reading->launched, &span_at, error));
+    TRY(row_sorter_first(reading.launches, &at, error));
+    TRY(row_sorter_first(reading.launched, &span_at, error));
     while (span_at) {
         struct gpu_span span = *(const struct gpu_span *)span_at;
         while (at && launch_against(at, &span) < 0)
-            TRY(row_sorter_next(reading->launches, &at, error));
+            TRY(row_sorter_next(reading.launches, &at, error));
         if (at && launch_against(at, &span) == 0)
             span.launched_ns = ((const struct launch *)at)->time_ns;
-        TRY(reading->visit(reading->user, &span, error));
-        TRY(row_sorter_next(reading->launched, &span_at, error));
+        TRY(reading.visit(reading.user, &span, error));
+        TRY(row_sorter_next(reading.launched, &span_at, error));
     }
     return GPUT_OK;
-}
-
-/* Makes the sorters of launches and of the spans that they launch. */
-static int make_sorters(
-    struct reading *reading, const struct gput_kineto_options *options, struct gput_error *error)
-{
-    struct row_memory memory = row_memory_of(options->memory_bytes, options->temporary_folder);
-    const struct row_order launches = {sizeof(struct launch), launches_in_order, false};
-    const struct row_order spans = {sizeof(struct gpu_span), by_correlation, false};
-    TRY(row_sorter_create(&memory, &launches, &reading->launches, error));
-    return row_sorter_create(&memory, &spans, &reading->launched, error);
-}
-
-/* What the host did is read after GPUs: what there is to warn of was said then. */
-static int read_file(
-    struct reading *reading, uint32_t file, struct read_report *report, struct gput_error *error)
-{
-    struct read_report of_file = *report;
-    if (reading->events == KINETO_HOST)
-        of_file.warn = NULL;
-    int code = kineto_merged_read(&reading->run->ranks, file, add_event, reading, &of_file, error);
-    of_file.warn = report->warn;
-    *report = of_file;
-    return code == GPUT_OK && reading->launches ? join_launches(reading, error) : code;
-}
-
-/* `reading` is what all traces have in common. */
-static int read_trace(struct reading reading, uint32_t file,
-    const struct gput_kineto_options *options, struct read_report *report, struct gput_error *error)
-{
-    int code = reading.events == KINETO_GPU_AND_LAUNCHES ? make_sorters(&reading, options, error)
-                                                         : GPUT_OK;
-    if (code == GPUT_OK)
-        code = read_file(&reading, file, report, error);
-    row_sorter_destroy(reading.launches);
-    row_sorter_destroy(reading.launched);
-    str_finish(&reading.text);
-    return code;
 }
 
 /* Returns whether any rank has activity that the view counts. */
@@ -325,27 +321,24 @@ int kineto_run_read(const struct gput_kineto_options *options, enum kineto_event
 {
     const struct reading reading = {.run = run, .events = events, .visit = visit, .user = user};
     struct kineto_ranks *ranks = &run->ranks;
-    int code = GPUT_OK;
     *run = (struct kineto_run){0};
-    for (size_t i = 0; code == GPUT_OK && i < options->n_paths; i++)
-        code = kineto_ranks_add(ranks, options->paths[i], report, error);
+    for (size_t i = 0; i < options->n_paths; i++)
+        TRY(kineto_ranks_add(ranks, options->paths[i], report, error));
     const uint32_t files = ranks->count; /* a merged one adds ranks */
-    for (uint32_t i = 0; code == GPUT_OK && i < files; i++)
+    for (uint32_t i = 0; i < files; i++)
         read_report_expect(report, ranks->all[i].path);
-    for (uint32_t i = 0; code == GPUT_OK && i < files; i++)
-        code = read_trace(reading, i, options, report, error);
-    if (code == GPUT_OK && !has_spans(run))
-        code = refuse(ranks, events, error);
-    if (code == GPUT_OK) {
-        kineto_ranks_warn_of_categories(ranks, report);
-        if (events != KINETO_HOST)
-            kineto_ranks_warn_of_idle(ranks, report);
-        kineto_ranks_warn_of_unknown(ranks, report);
-        kineto_ranks_warn_of_impossible(ranks, report);
-        kineto_ranks_warn_of_repeated(ranks, report);
-        kineto_ranks_warn_of_missing(ranks, "", report);
-    }
-    return code;
+    for (uint32_t i = 0; i < files; i++)
+        TRY(read_trace(&reading, i, options, report, error));
+    if (!has_spans(run))
+        return refuse(ranks, events, error);
+    kineto_ranks_warn_of_categories(ranks, report);
+    if (events != KINETO_HOST)
+        kineto_ranks_warn_of_idle(ranks, report);
+    kineto_ranks_warn_of_unknown(ranks, report);
+    kineto_ranks_warn_of_impossible(ranks, report);
+    kineto_ranks_warn_of_repeated(ranks, report);
+    kineto_ranks_warn_of_missing(ranks, "", report);
+    return GPUT_OK;
 }
 
 void kineto_run_finish(struct kineto_run *run)
@@ -353,4 +346,56 @@ void kineto_run_finish(struct kineto_run *run)
     kineto_ranks_finish(&run->ranks);
     names_finish(&run->names);
     *run = (struct kineto_run){0};
+}
+
+/* ---- Spans in order ---- */
+
+/* Keeps a span for the sorted walk. */
+static int keep_span(void *user, const struct gpu_span *span, struct gput_error *error)
+{
+    struct kineto_spans *spans = user;
+    return row_sorter_add(spans->rows, span, error);
+}
+
+int kineto_spans_read(const struct gput_kineto_options *options, enum kineto_events events,
+    row_compare *compare, struct kineto_spans *spans, struct read_report *report,
+    struct gput_error *error)
+{
+    struct row_memory memory = row_memory_of(options->memory_bytes, options->temporary_folder);
+    const struct row_order order = {sizeof(struct gpu_span), compare, false};
+    *spans = (struct kineto_spans){0};
+    TRY(row_sorter_create(&memory, &order, &spans->rows, error));
+    return kineto_run_read(options, events, &spans->run, keep_span, spans, report, error);
+}
+
+void kineto_spans_finish(struct kineto_spans *spans)
+{
+    row_sorter_destroy(spans->rows);
+    kineto_run_finish(&spans->run);
+}
+
+int kineto_spans_compare_devices(const struct gpu_span *a, const struct gpu_span *b)
+{
+    ORDER_BY(a->rank, b->rank);
+    return ORDER(a->device, b->device);
+}
+
+int kineto_spans_compare_streams(const struct gpu_span *a, const struct gpu_span *b)
+{
+    int devices = kineto_spans_compare_devices(a, b);
+    return devices ? devices : a->stream < b->stream ? -1 : a->stream > b->stream;
+}
+
+int kineto_spans_compare_starts(const struct gpu_span *a, const struct gpu_span *b)
+{
+    return ORDER(a->start_ns, b->start_ns);
+}
+
+void span_cover_add(struct span_cover *cover, const struct gpu_span *span)
+{
+    int64_t from = span->start_ns > cover->until_ns ? span->start_ns : cover->until_ns;
+    if (span->end_ns <= cover->until_ns)
+        return;
+    cover->sum_ns += span->end_ns - from;
+    cover->until_ns = span->end_ns;
 }

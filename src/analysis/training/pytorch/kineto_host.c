@@ -1,6 +1,6 @@
 #include "analysis/training/pytorch/kineto_host.h"
 
-#include "analysis/training/pytorch/kineto_spans.h"
+#include "analysis/training/pytorch/kineto.h"
 #include "base/array.h"
 #include "base/order.h"
 
@@ -58,7 +58,7 @@ static void close_operator(struct host *host)
         host->open[host->depth - 1].inner_ns += total;
 }
 
-/* One that overlaps the end of another is not inside it. */
+/* Opens an operator. One that overlaps the end of another is not inside it. */
 static int open_operator(struct host *host, const struct gpu_span *span, struct gput_error *error)
 {
     while (host->depth > 0 && host->open[host->depth - 1].end_ns < span->end_ns)

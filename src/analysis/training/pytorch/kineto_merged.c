@@ -8,7 +8,8 @@
 
 #include <stdlib.h>
 
-/* The rank of a trace that was seen before; that of the file at its first. NULL: it is new. */
+/* Returns the rank of a trace that was seen before; the first trace has that of the file. NULL: it
+ * is new. */
 static struct kineto_rank *find_trace(struct kineto_merged *merged, int64_t trace)
 {
     struct kineto_ranks *ranks = merged->ranks;
@@ -20,32 +21,7 @@ static struct kineto_rank *find_trace(struct kineto_merged *merged, int64_t trac
     return NULL;
 }
 
-/* The rank of the trace that a mark names. */
-static int add_trace(struct kineto_merged *merged, const struct merged_mark *mark, uint32_t *number,
-    struct gput_error *error)
-{
-    struct kineto_rank *rank = find_trace(merged, mark->trace);
-    if (!rank)
-        TRY(kineto_ranks_append(merged->ranks, &rank, error));
-    if (!rank->path || !merged->is_merged) {
-        /* Name the trace by both files: "merged.json: rank0.json". */
-        struct str path = {0};
-        str_printf(&path, "%s: ", event_stream_name(merged->stream));
-        json_append_string(&mark->name, &path);
-        free(rank->path);
-        rank->path = str_steal(&path);
-        TRY(rank->path ? GPUT_OK : error_memory(error));
-    }
-
-    rank->trace = mark->trace;
-    rank->rank = mark->rank;
-    rank->world_size = mark->world_size;
-    merged->is_merged = true;
-    *number = (uint32_t)(rank - merged->ranks->all);
-    return GPUT_OK;
-}
-
-/* The process of a pid, made at its first sight; NULL without memory. */
+/* Returns the process of a pid, which is made when it is first seen. NULL: out of memory. */
 static struct kineto_process *process_of(
     struct kineto_merged *merged, const struct trace_event *event)
 {
@@ -60,8 +36,7 @@ static struct kineto_process *process_of(
     return &merged->processes[pid];
 }
 
-/* What an event of type 'M' says about its process: its name, and in a merged timeline its trace.
- */
+/* Reads the name of a process from a metadata event and, in a merged timeline, its trace. */
 static int add_metadata(
     struct kineto_merged *merged, const struct trace_event *event, struct gput_error *error)
 {
@@ -83,7 +58,29 @@ static int add_metadata(
     if (!merged_mark_read(event, &mark))
         return GPUT_OK;
     process->is_ours = mark.trace < 0;
-    return process->is_ours ? GPUT_OK : add_trace(merged, &mark, &process->rank, error);
+    if (process->is_ours)
+        return GPUT_OK;
+
+    /* Find the rank of the trace that a mark names, and add it if it is new. */
+    struct kineto_rank *rank = find_trace(merged, mark.trace);
+    if (!rank)
+        TRY(kineto_ranks_append(merged->ranks, &rank, error));
+    if (!rank->path || !merged->is_merged) {
+        /* Name the trace by both files: "merged.json: rank0.json". */
+        struct str path = {0};
+        str_printf(&path, "%s: ", event_stream_name(merged->stream));
+        json_append_string(&mark.name, &path);
+        free(rank->path);
+        rank->path = str_steal(&path);
+        TRY(rank->path ? GPUT_OK : error_memory(error));
+    }
+
+    rank->trace = mark.trace;
+    rank->rank = mark.rank;
+    rank->world_size = mark.world_size;
+    merged->is_merged = true;
+    process->rank = (uint32_t)(rank - merged->ranks->all);
+    return GPUT_OK;
 }
 
 uint32_t kineto_merged_rank(const struct kineto_merged *merged, const struct trace_event *event)
@@ -131,47 +128,49 @@ static bool count_unnamed(struct kineto_merged *merged)
     return is_counted;
 }
 
+/* Frees the processes of a trace. */
+static void merged_finish(struct kineto_merged *merged)
+{
+    for (uint32_t i = 0; i < merged->process_count; i++)
+        free(merged->processes[i].name);
+    free(merged->processes);
+    names_finish(&merged->pids);
+}
+
 int kineto_merged_read(struct kineto_ranks *ranks, uint32_t number, kineto_visitor *visit,
     void *user, struct read_report *report, struct gput_error *error)
 {
-    struct event_stream *stream;
+    CLEANUP(event_stream_close_pointer) struct event_stream *stream = NULL;
     struct trace_event event;
     bool there = true;
     TRY(event_stream_open(ranks->all[number].path, &stream, error));
     event_stream_use_cores(stream, report->cores);
+    CLEANUP(merged_finish)
     struct kineto_merged merged = {
         .ranks = ranks, .stream = stream, .file = number, .others = ranks->count};
-    int code = GPUT_OK;
-    while (code == GPUT_OK && there) {
-        code = event_stream_next(stream, &event, &there, error);
-        if (code == GPUT_OK && there && event.type == 'M')
-            code = add_metadata(&merged, &event, error);
-        else if (code == GPUT_OK && there && event.type == 'X')
-            code = visit(user, &merged, &event, error);
+    while (there) {
+        TRY(event_stream_next(stream, &event, &there, error));
+        if (there && event.type == 'M')
+            TRY(add_metadata(&merged, &event, error));
+        else if (there && event.type == 'X')
+            TRY(visit(user, &merged, &event, error));
         event_stream_report_progress(stream, report);
     }
-    if (code == GPUT_OK && !count_unnamed(&merged))
-        code = error_memory(error);
-    if (code == GPUT_OK) {
-        /* Add the file to the report. Its header has the rank, unless it is a merged timeline. */
-        const struct trace_header *header = event_stream_header(stream);
-        struct kineto_rank *rank = merged.ranks->all + merged.file;
-        event_stream_report_end(stream, report);
-        if (!merged.is_merged) {
-            rank->rank = header->rank;
-            rank->world_size = header->world_size;
-        }
-        report->files++;
-        report->events += event_stream_counts(stream)->events;
-        report->unusable += merged.unusable;
-        read_report_warn(report, event_stream_warning(stream));
-        read_report_warn_unusable(report, event_stream_name(stream), merged.unusable);
-    }
+    if (!count_unnamed(&merged))
+        return error_memory(error);
 
-    for (uint32_t i = 0; i < merged.process_count; i++)
-        free(merged.processes[i].name);
-    free(merged.processes);
-    names_finish(&merged.pids);
-    event_stream_close(stream);
-    return code;
+    /* Add the file to the report. Its header has the rank, unless it is a merged timeline. */
+    const struct trace_header *header = event_stream_header(stream);
+    struct kineto_rank *rank = merged.ranks->all + merged.file;
+    event_stream_report_end(stream, report);
+    if (!merged.is_merged) {
+        rank->rank = header->rank;
+        rank->world_size = header->world_size;
+    }
+    report->files++;
+    report->events += event_stream_counts(stream)->events;
+    report->unusable += merged.unusable;
+    read_report_warn(report, event_stream_warning(stream));
+    read_report_warn_unusable(report, event_stream_name(stream), merged.unusable);
+    return GPUT_OK;
 }

@@ -223,7 +223,7 @@ static int by_number(const void *left, const void *right)
     return ORDER(a->rank, b->rank);
 }
 
-/* "ranks 0, 1", "1 trace of unknown rank" */
+/* Appends which ranks there are, such as "ranks 0, 1" or "1 trace of unknown rank". */
 static void append_ranks(const struct kineto_rank *ranks, uint32_t count, struct str *text)
 {
     uint32_t unknown = 0;

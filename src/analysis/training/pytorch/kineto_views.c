@@ -1,6 +1,6 @@
+#include "analysis/training/pytorch/kineto.h"
 #include "analysis/training/pytorch/kineto_diff.h"
 #include "analysis/training/pytorch/kineto_host.h"
-#include "analysis/training/pytorch/kineto_spans.h"
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/order.h"
@@ -118,7 +118,7 @@ static struct gpu_time gpu_time_from(const struct gpu_span *first)
             [COMPUTING_OR_COPYING] = {compute | memory, {0, INT64_MIN}}}};
 }
 
-/* Which GPU a row is about: there may be several traces without a rank. */
+/* Adds the columns that identify a GPU; several traces may lack a rank. */
 static void add_gpu_columns(struct gput_table *table)
 {
     table_add_column(table, "rank", GPUT_COLUMN_INT);

@@ -30,7 +30,7 @@ static const struct {
     [GPUT_PROFILE_EVENTS] = {profile_events, true, false, profile_selects_event},
 };
 
-/* Which rows a view needs. */
+/* Returns which rows a view needs. */
 static struct profile_frame_selection selection_of(
     const struct gput_profile_options *options, enum gput_profile_view view)
 {

@@ -14,7 +14,7 @@
 /* The parts of data loading, in the order of their tables. */
 enum part { INITIALIZATION, WORKERS, GETNEXT, BATCHES, PARTS };
 
-/* Which part a row belongs to, by its name or, failing that, its phase; PARTS: none. */
+/* Returns which part a row belongs to, by its name or else by its phase; PARTS: none. */
 static enum part part_of(const struct profile_frame *frame, const struct framework_row *row)
 {
     const char *texts[] = {
@@ -55,7 +55,7 @@ static int longest_first(const void *left, const void *right)
     return ORDER(a->place, b->place);
 }
 
-/* By node and process, then time: what batch times are differences of. */
+/* Orders calls by node, process and time, as batch times are differences of neighbours. */
 static int by_process(const void *left, const void *right)
 {
     const struct measured *a = left, *b = right;

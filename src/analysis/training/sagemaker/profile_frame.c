@@ -87,7 +87,7 @@ static int on_reading(void *user, const struct system_reading *reading, struct g
     return add_reading(filling, &row, error);
 }
 
-/* A row whose times and step are selected. */
+/* Keeps an event whose times and step are selected, if the view needs it. */
 static int add_event(
     struct filling *filling, const struct framework_row *row, struct gput_error *error)
 {
@@ -116,7 +116,7 @@ static int32_t small_number(const struct json_value *value)
     return json_int64(value, &number) && number >= -1 && number <= INT32_MAX ? (int32_t)number : -1;
 }
 
-/* The number of the text that Python has for a value. */
+/* Returns the number of the text that Python has for a value. */
 static uint32_t pin_memory(struct filling *filling, const struct json_value *value)
 {
     if (value->kind == JSON_TRUE)
@@ -177,7 +177,8 @@ static int on_event(void *user, const struct framework_event *event, struct gput
     return add_event(filling, &row, error);
 }
 
-/* Full orders, so that equal rows stand together and the result is the same in every run. */
+/* Orders readings by all that they have, so that equal rows are neighbours and every run gives the
+ * same result. */
 static int compare_system(const void *left, const void *right)
 {
     const struct system_row *a = left, *b = right;

@@ -34,7 +34,8 @@ int profile_check_resources(const struct gput_profile_options *options, struct g
     return GPUT_OK;
 }
 
-/* Of the caller's rows there may be none: that is just an empty table. */
+/* Fails because there are no readings. Rows that the caller gave may be none: the table is empty
+ * then. */
 static int say_that_none(
     const struct gput_profile_options *options, const char *of_all, struct gput_error *error)
 {
@@ -73,7 +74,7 @@ static int64_t end_of_phase(const void *intervals, size_t place)
     return ((const struct phase_interval *)intervals)[place].end_us;
 }
 
-/* To be finished, also after a failure. */
+/* Makes the intervals of phases and their index. Both have to be finished, also after a failure. */
 static int phase_moments_make(struct profile_frame *frame,
     const struct gput_profile_options *options, struct phase_moments *moments,
     struct gput_error *error)
@@ -193,8 +194,7 @@ static int count_members(const struct profile_frame *frame, struct row_sorter *m
     return GPUT_OK;
 }
 
-/* As the result shows them: resources in their order, nodes and dimensions by name, phases by time.
- */
+/* Orders lines as the result shows them: by resource, node, dimension and time of the phase. */
 static int in_order(const void *left, const void *right)
 {
     const struct line *a = left, *b = right;
@@ -204,7 +204,8 @@ static int in_order(const void *left, const void *right)
     return ORDER(a->key.phase, b->key.phase);
 }
 
-/* All but those of the network are percentages; NULL: these are among them. */
+/* Returns the unit: all resources but the network are percentages. NULL: the lines are of both
+ * kinds. */
 static const char *unit_of(const struct lines *lines)
 {
     for (size_t i = 0; i < lines->count; i++) {
@@ -283,17 +284,6 @@ struct usages {
     uint32_t *places[RESOURCE_COUNT]; /* by number of the node: its place + 1 */
 };
 
-/* Makes space for the devices of all resources. False without memory. */
-static bool usages_init(struct usages *usages, const struct profile_frame *frame)
-{
-    bool made = true;
-    for (size_t i = 0; i < RESOURCE_COUNT; i++) {
-        usages->places[i] = calloc(frame->names.count + 1, sizeof *usages->places[i]);
-        made = made && usages->places[i];
-    }
-    return made;
-}
-
 /* Frees the usages. */
 static void usages_finish(struct usages *usages)
 {
@@ -302,7 +292,8 @@ static void usages_finish(struct usages *usages)
     free(usages->all);
 }
 
-/* NULL without memory. */
+/* Returns the usage of a resource of a node, made when it is first asked for. NULL: out of memory.
+ */
 static struct usage *usage_of(
     struct usages *usages, const struct profile_frame *frame, uint32_t resource, uint32_t node)
 {
@@ -351,7 +342,14 @@ int profile_devices(struct profile_frame *frame, const struct gput_profile_optio
         table_add_column(table, name, GPUT_COLUMN_INT);
     }
     table_add_column(table, "other", GPUT_COLUMN_INT);
-    if (!usages_init(&usages, frame))
+
+    /* Make space for the devices of all resources. */
+    bool made = true;
+    for (size_t i = 0; i < RESOURCE_COUNT; i++) {
+        usages.places[i] = calloc(frame->names.count + 1, sizeof *usages.places[i]);
+        made = made && usages.places[i];
+    }
+    if (!made)
         return error_memory(error);
 
     /* Count the readings of each device by the range that they are in. */

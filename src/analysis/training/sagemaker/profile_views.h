@@ -23,8 +23,6 @@ int profile_dataloader(struct profile_frame *frame, const struct gput_profile_op
 int profile_metrics(struct profile_frame *frame, const struct gput_profile_options *options,
     struct gput_tables *tables, struct gput_error *error);
 
-int profile_all_rows(struct profile_frame *frame, const struct gput_profile_options *options,
-    struct gput_tables *tables, struct gput_error *error);
 int profile_readings(struct profile_frame *frame, const struct gput_profile_options *options,
     struct gput_tables *tables, struct gput_error *error);
 int profile_framework_rows(struct profile_frame *frame, const struct gput_profile_options *options,
@@ -39,11 +37,6 @@ int profile_check_resources(const struct gput_profile_options *options, struct g
  * phase? */
 bool profile_selects_event(const struct profile_frame *frame,
     const struct gput_profile_options *options, const struct framework_row *row);
-
-/* GPUT_ERROR_NOT_FOUND when there is nothing of a metric that is asked for: it was misspelt, or is
- * missing. */
-int profile_check_metrics(struct profile_frame *frame, const struct gput_profile_options *options,
-    struct gput_error *error);
 
 /* Is an event the interval of a training step; does it count in steps as the options group them; is
  * it one of a data loader? What the views of those keep. */

@@ -36,8 +36,8 @@ static int compare_begins(enum step_order order, const struct step *a, const str
     return ORDER(a->start_us, b->start_us);
 }
 
-/* Full orders, so that the same step is found in every run. Of those that begin together the
- * shortest counts as the latest. */
+/* Orders steps by all that they have, so that every run finds the same step. Of steps that begin
+ * together the shortest counts as the latest. */
 static int compare_steps(const void *left, const void *right, void *order)
 {
     const struct step *a = *(const struct step *const *)left;
@@ -82,7 +82,7 @@ int step_index_make(struct step_index *index, struct profile_frame *frame, struc
     return step_index_sort(index, error);
 }
 
-/* How many steps of an order come before those of a row that begin at a moment, or with these. */
+/* Counts the steps of an order before those that begin at a moment, or including these. */
 static size_t count_before(const struct step_index *index, enum step_order order,
     const struct framework_row *row, int64_t start_us, bool with)
 {
