@@ -101,7 +101,7 @@ static size_t take_body(const char *bytes, size_t size, size_t count, void *user
     return size * count;
 }
 
-/* Called about once a second at least. */
+/* Tells libcurl whether to give up. It asks at least once a second. */
 static int should_abort(void *user, int64_t a, int64_t b, int64_t c, int64_t d)
 {
     const struct transfer *transfer = user;
@@ -109,7 +109,7 @@ static int should_abort(void *user, int64_t a, int64_t b, int64_t c, int64_t d)
     return http_post_remaining_ms(transfer->post) == 0;
 }
 
-/* Each line of the fields. NULL: memory ran out. */
+/* Makes a list of the header fields, one for each line. NULL: out of memory. */
 static struct curl_slist *list_fields(const struct curl_library *library, const char *fields)
 {
     struct curl_slist *list = library->curl_slist_append(NULL, "Expect:"); /* one answer alone */
@@ -127,7 +127,8 @@ static struct curl_slist *list_fields(const struct curl_library *library, const 
     return list;
 }
 
-/* The command curl follows these variables, its library does not. */
+/* Returns the certificates that these variables name. The command curl obeys them, its library does
+ * not. */
 static const char *named_authority(void)
 {
     const char *bundle = secure_getenv("CURL_CA_BUNDLE"), *file = secure_getenv("SSL_CERT_FILE");

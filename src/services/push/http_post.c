@@ -1,14 +1,88 @@
 #include "services/push/http_post.h"
 
+#include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/thread.h"
 #include "services/push/curl_library.h"
-#include "services/push/host_lookup.h"
 
 #include <errno.h>
+#include <netdb.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+/* ---- Looking a host up ---- */
+
+/* The addresses of a host. A name server that does not answer is waited for as long as a request
+ * may take: it is asked in a thread of its own, which is left alone after that. */
+
+/* How soon it is noticed that the request has to end earlier. */
+#define STEP_NS (NS_PER_SECOND / 20)
+
+static const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
+
+/* What the thread works on. Whoever is last frees it. */
+struct lookup {
+    struct push_url url;
+    pthread_mutex_t lock; /* guards what follows */
+    pthread_cond_t done;
+    bool has_ended, is_left;
+    int failure, failure_errno;
+    struct addrinfo *found; /* owned */
+};
+
+/* Frees a lookup; whoever finishes last, caller or thread, calls it. */
+static void free_lookup(struct lookup *lookup)
+{
+    if (lookup->found)
+        freeaddrinfo(lookup->found);
+    pthread_cond_destroy(&lookup->done);
+    pthread_mutex_destroy(&lookup->lock);
+    free(lookup);
+}
+
+/* Looks a host up in a thread of its own, as getaddrinfo() may hang. */
+static void *look_up(void *user)
+{
+    struct lookup *lookup = user;
+    struct addrinfo *found = NULL;
+    int failure = getaddrinfo(lookup->url.host, lookup->url.port, &hints, &found);
+    int failure_errno = errno;
+    pthread_mutex_lock(&lookup->lock);
+    lookup->failure = failure;
+    lookup->failure_errno = failure_errno;
+    lookup->found = failure ? NULL : found;
+    lookup->has_ended = true;
+    bool is_left = lookup->is_left;
+    pthread_cond_signal(&lookup->done);
+    pthread_mutex_unlock(&lookup->lock);
+    if (is_left)
+        free_lookup(lookup);
+    return NULL;
+}
+
+/* Makes a lookup of the host in an address. NULL: out of memory. */
+static struct lookup *create_lookup(const struct push_url *url)
+{
+    struct lookup *lookup = calloc(1, sizeof *lookup);
+    if (!lookup)
+        return NULL;
+    lookup->url = *url;
+    pthread_mutex_init(&lookup->lock, NULL);
+    if (thread_condition_init(&lookup->done) == 0)
+        return lookup;
+    pthread_mutex_destroy(&lookup->lock);
+    free(lookup);
+    return NULL;
+}
+
+/* Starts the thread of a lookup. Without it the caller waits as long as the lookup takes. */
+static bool start(struct lookup *lookup)
+{
+    return thread_start(NULL, THREAD_STACK_BYTES, look_up, lookup) == 0;
+}
 
 #define MAX_ANSWER_BYTES ((size_t)64 << 10)
 /* How soon it is noticed that it has to end earlier. */
@@ -57,11 +131,43 @@ static int connect_to(
     return failure ? fail_errno(post, failure, error) : GPUT_OK;
 }
 
-/* Each address of the host, until one accepts. */
+/* Connects to one address of the host after the other, until one accepts. */
 static int connect_host(const struct http_post *post, int *fd, struct gput_error *error)
 {
     struct addrinfo *found;
-    TRY(host_lookup(post, &found, error));
+
+    /* Look the host up in a thread of its own, unless its address is given in numbers. */
+    struct addrinfo is_address = hints;
+    is_address.ai_flags = AI_NUMERICHOST;
+    if (getaddrinfo(post->url->host, post->url->port, &is_address, &found) != 0) {
+        struct lookup *lookup = create_lookup(post->url);
+        if (!lookup)
+            return error_memory(error);
+        if (!start(lookup))
+            look_up(lookup);
+
+        /* Wait for the lookup. When the time is over, its thread frees it. */
+        pthread_mutex_lock(&lookup->lock);
+        while (!lookup->has_ended && http_post_remaining_ms(post) > 0) {
+            struct timespec until = clock_timespec_of_ns(clock_monotonic_ns() + STEP_NS);
+            pthread_cond_timedwait(&lookup->done, &lookup->lock, &until);
+        }
+        lookup->is_left = !lookup->has_ended;
+        bool is_left = lookup->is_left;
+        pthread_mutex_unlock(&lookup->lock);
+        if (is_left)
+            return error_set(error, GPUT_ERROR_NOT_FOUND, "%s: name servers did not answer in time",
+                post->url->host);
+
+        int failure = lookup->failure, failure_errno = lookup->failure_errno;
+        found = lookup->found;
+        lookup->found = NULL;
+        free_lookup(lookup);
+        TRY(failure ? error_set(error, GPUT_ERROR_NOT_FOUND, "%s: %s", post->url->host,
+                          failure == EAI_SYSTEM ? strerror(failure_errno) : gai_strerror(failure))
+                    : GPUT_OK);
+    }
+
     int code = GPUT_ERROR_IO;
     for (const struct addrinfo *at = found; at && code != GPUT_OK; at = at->ai_next) {
         code = connect_to(post, at, fd, error);
@@ -98,7 +204,7 @@ static int send_bytes(const struct http_post *post, int fd, const char *bytes, s
 /* Sends the head and the body of a request. */
 static int send_request(const struct http_post *post, int fd, struct gput_error *error)
 {
-    struct str head = {0};
+    CLEANUP_STR struct str head = {0};
     const struct push_url *url = post->url;
     const char *path = url->text + url->path;
     bool is_ipv6 = strchr(url->host, ':') != NULL;
@@ -107,24 +213,14 @@ static int send_request(const struct http_post *post, int fd, struct gput_error 
         "%s\r\n",
         path[0] == '/' ? "" : "/", path, is_ipv6 ? "[" : "", url->host, is_ipv6 ? "]" : "",
         url->port, post->length, post->fields);
-    int code =
-        head.failed ? error_memory(error) : send_bytes(post, fd, head.data, head.length, error);
-    str_finish(&head);
-    return code == GPUT_OK ? send_bytes(post, fd, post->body, post->length, error) : code;
+    if (head.failed)
+        return error_memory(error);
+    TRY(send_bytes(post, fd, head.data, head.length, error));
+    return send_bytes(post, fd, post->body, post->length, error);
 }
 
-/* Reads what there is. 0: the connection has ended. */
-static ssize_t receive_some(int fd, struct str *bytes)
-{
-    char piece[4096];
-    ssize_t received = recv(fd, piece, sizeof piece, 0);
-    if (received > 0)
-        str_append_bytes(bytes, piece, (size_t)received);
-    return received;
-}
-
-/* Once there is a head, that is the answer, whatever becomes of the body: the receiver may have
- * taken what would be sent twice otherwise. */
+/* Receives the answer. A whole head is enough: without it the same figures would be sent twice,
+ * even if the receiver took them. */
 static int receive_answer(const struct http_post *post, int fd, struct str *bytes,
     struct http_answer *answer, struct gput_error *error)
 {
@@ -135,7 +231,10 @@ static int receive_answer(const struct http_post *post, int fd, struct str *byte
                 break;
             return fail_late(post, "answer", error);
         }
-        ssize_t received = receive_some(fd, bytes);
+        char piece[4096];
+        ssize_t received = recv(fd, piece, sizeof piece, 0); /* 0: the connection has ended */
+        if (received > 0)
+            str_append_bytes(bytes, piece, (size_t)received);
         if (received < 0 && (errno == EAGAIN || errno == EINTR))
             continue;
         if (received < 0 && !has_head)
@@ -157,25 +256,16 @@ static int receive_answer(const struct http_post *post, int fd, struct str *byte
 int http_post_send(const struct http_post *post, struct http_answer *answer, struct str *body,
     struct gput_error *error)
 {
-    struct str bytes = {0};
-    int fd = -1;
+    CLEANUP_STR struct str bytes = {0};
+    CLEANUP_FD int fd = -1;
     str_clear(body);
     if (post->url->is_https)
         return curl_post_send(post, answer, body, MAX_ANSWER_BYTES, error);
-    int code = connect_host(post, &fd, error);
-    if (code == GPUT_OK)
-        code = send_request(post, fd, error);
-    if (code == GPUT_OK)
-        code = receive_answer(post, fd, &bytes, answer, error);
-    if (code == GPUT_OK) {
-        str_append_bytes(
-            body, bytes.data + answer->head_length, bytes.length - answer->head_length);
-        if (answer->is_chunked && body->length > 0)
-            body->length = http_answer_join_chunks(body->data, body->length);
-    }
-
-    if (fd >= 0)
-        close(fd);
-    str_finish(&bytes);
-    return code;
+    TRY(connect_host(post, &fd, error));
+    TRY(send_request(post, fd, error));
+    TRY(receive_answer(post, fd, &bytes, answer, error));
+    str_append_bytes(body, bytes.data + answer->head_length, bytes.length - answer->head_length);
+    if (answer->is_chunked && body->length > 0)
+        body->length = http_answer_join_chunks(body->data, body->length);
+    return GPUT_OK;
 }

@@ -25,7 +25,8 @@ static struct piece trim(struct piece piece)
     return piece;
 }
 
-/* A server may send anything; it ends up on a screen. */
+/* Copies printable characters alone: a server may send anything, and the text is shown on a screen.
+ */
 static void copy_text(struct piece piece, char *text, size_t size)
 {
     size_t length = piece.length < size ? piece.length : size - 1;
@@ -49,7 +50,8 @@ static void read_status(struct piece line, struct http_answer *answer)
         trim((struct piece){rest, (size_t)(end - rest)}), answer->reason, sizeof answer->reason);
 }
 
-/* Seconds, or a date: "Wed, 21 Oct 2026 07:28:00 GMT". */
+/* Reads how long to wait: a number of seconds, or a date such as "Wed, 21 Oct 2026 07:28:00 GMT".
+ */
 static double read_retry_after(struct piece value, int64_t now)
 {
     uint64_t seconds;
@@ -95,7 +97,7 @@ static void read_field(struct piece line, int64_t now, struct http_answer *answe
         answer->content_length = length;
 }
 
-/* One head; false: its end has not come yet. */
+/* Parses one head. False: its end has not come yet. */
 static bool parse_head(const char *bytes, size_t length, int64_t now, struct http_answer *answer)
 {
     *answer = (struct http_answer){.retry_after = -1, .content_length = -1};
@@ -124,7 +126,8 @@ bool http_answer_parse(const char *bytes, size_t length, int64_t now, struct htt
     return false;
 }
 
-/* The size of the chunk at `*at`, which is moved after its line; -1: the line is not complete. */
+/* Returns the size of the chunk at `*at`, which moves past its line; -1: the line is not complete.
+ */
 static int64_t next_chunk(const char **at, const char *end)
 {
     const char *newline = memchr(*at, '\n', (size_t)(end - *at));

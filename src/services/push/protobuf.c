@@ -71,7 +71,7 @@ size_t protobuf_begin(struct str *message, unsigned field)
     return message->length;
 }
 
-/* Its length is known now, and is put before it. */
+/* Ends a part: its length is known now, and is inserted before it. */
 void protobuf_end(struct str *message, size_t begin)
 {
     char bytes[MAX_VARINT];

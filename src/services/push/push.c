@@ -211,7 +211,7 @@ static void note_refused(struct push *push, const struct str *body)
             push->settings.url.text, why[0] ? why : "it gives no reason");
 }
 
-/* From 0 to 1: not all senders at the same moment. */
+/* Returns a random number from 0 to 1, so that senders do not send at the same moment. */
 static double jitter(void)
 {
     unsigned char byte;
@@ -294,7 +294,8 @@ void push_finish(struct push *push)
     drop_first(push, push->n_waiting);
 }
 
-/* One that was never there is not waited for: as a rule the address is wrong. */
+/* Delivers all samples. A receiver that never answered is not waited for: usually its address is
+ * wrong. */
 int push_deliver(struct push *push, struct gput_error *error)
 {
     while (push->n_waiting > 0 && push->lost == 0) {

@@ -2,9 +2,10 @@
  * OTLP over HTTP: metrics of OpenTelemetry in protobuf, packed by gzip. The numbers of fields are
  * those of opentelemetry/proto/metrics/v1/metrics.proto.
  */
+#include "base/error.h"
 #include "base/file.h"
+#include "base/str.h"
 #include "base/text.h"
-#include "services/push/gzip.h"
 #include "services/push/protobuf.h"
 #include "services/push/push.h"
 #include "views/output/session_labels.h"
@@ -12,6 +13,11 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <zlib.h>
+
+/* For zlib: the largest window, and the head of gzip. */
+#define WINDOW_BITS (15 + 16)
+#define MEMORY_LEVEL 8
 
 enum { REQUEST_RESOURCE_METRICS = 1 };
 enum { RESOURCE_METRICS_RESOURCE = 1, RESOURCE_METRICS_SCOPE_METRICS = 2 };
@@ -32,8 +38,8 @@ enum { RESPONSE_PARTIAL_SUCCESS = 1, REJECTED_POINTS = 1, ERROR_MESSAGE = 2 };
 
 /* ---- names ---- */
 
-/* What the conventions have no name for keeps ours: gputracker_main_memory_bytes is
- * gputracker.main_memory in By, which a store with Prometheus' names makes the same again. */
+/* Names a series by the conventions of OpenTelemetry. Without one it keeps our name:
+ * gputracker_main_memory_bytes becomes gputracker.main_memory in By. */
 static void name_series(const struct metric *metric, bool is_first, struct push_series *series)
 {
     static const char *const units[][2] = {{"bytes", "By"}, {"ratio", "1"}, {"seconds", "s"},
@@ -70,7 +76,7 @@ static void add_text(struct str *message, unsigned field, const char *key, const
     protobuf_end(message, attribute);
 }
 
-/* Those of the user go before ours. */
+/* Adds an attribute with a text, unless the user gave one of that name. */
 static void add_known_text(
     const struct push *push, struct str *resource, const char *key, const char *text)
 {
@@ -220,7 +226,7 @@ static void add_points(struct points *points, const char *name)
 
 /* ---- metrics ---- */
 
-/* One without points is taken back. */
+/* Adds a metric with its points. Without points it is removed again. */
 static void add_metric(
     const struct push *push, size_t count, const struct push_series *series, struct str *message)
 {
@@ -243,7 +249,7 @@ static void add_metric(
         message->length = before;
 }
 
-/* Whether an earlier series has that name. */
+/* Returns whether an earlier series has that name. */
 static bool is_known(const struct push_series *series, size_t count, const char *name)
 {
     for (size_t i = 0; i < count; i++) {
@@ -276,9 +282,35 @@ static void encode(const struct push *push, size_t count, struct str *message)
     protobuf_end(message, all);
 }
 
-static int compress(const struct push *push, struct str *body, struct gput_error *error)
+static int compress_body(const struct push *push, struct str *body, struct gput_error *error)
 {
-    return push->settings.is_compressed ? gzip_compress(body, error) : GPUT_OK;
+    if (!push->settings.is_compressed)
+        return GPUT_OK;
+
+    /* Pack the body by gzip; without memory it stays as it is. */
+    z_stream stream = {0};
+    struct str packed = {0};
+    if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, WINDOW_BITS, MEMORY_LEVEL,
+            Z_DEFAULT_STRATEGY) != Z_OK)
+        return error_memory(error);
+    size_t most = deflateBound(&stream, body->length);
+    bool is_whole = false;
+    if (str_reserve(&packed, most)) {
+        stream.next_in = (Bytef *)body->data;
+        stream.avail_in = (uInt)body->length;
+        stream.next_out = (Bytef *)packed.data;
+        stream.avail_out = (uInt)most;
+        is_whole = deflate(&stream, Z_FINISH) == Z_STREAM_END;
+        packed.length = most - stream.avail_out;
+    }
+    deflateEnd(&stream);
+    if (!is_whole) {
+        str_finish(&packed);
+        return error_memory(error);
+    }
+    str_finish(body);
+    *body = packed;
+    return GPUT_OK;
 }
 
 /* ---- the answer ---- */
@@ -324,7 +356,7 @@ const struct push_protocol push_otlp = {
     .others = metrics_of_prometheus,
     .name = name_series,
     .encode = encode,
-    .compress = compress,
+    .compress = compress_body,
     .is_busy = is_busy,
     .refused = refused,
 };

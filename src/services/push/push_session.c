@@ -2,6 +2,7 @@
  * A session that has ended, sent with its past times: samples from its tracking file as a stream,
  * the figures of its end from its results.
  */
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/number.h"
@@ -102,28 +103,24 @@ static int add_receiver(struct replay *replay, const struct push_protocol *proto
 static int open_receivers(struct replay *replay, const char *path)
 {
     const struct gput_push_options *options = replay->options;
-    struct push_settings settings = {0};
-    int code = GPUT_OK;
     if (options->otlp) {
-        code = push_settings_of_otlp(&settings, options->otlp, options->labels,
-            options->interval_seconds, variable, replay->error);
+        CLEANUP(push_settings_finish) struct push_settings settings = {0};
+        TRY(push_settings_of_otlp(&settings, options->otlp, options->labels,
+            options->interval_seconds, variable, replay->error));
         push_settings_set_timeout(&settings, options->timeout_seconds);
-        if (code == GPUT_OK)
-            code = add_receiver(replay, &push_otlp, &settings, "service.instance.id", path);
-        push_settings_finish(&settings);
+        TRY(add_receiver(replay, &push_otlp, &settings, "service.instance.id", path));
     }
-    if (code == GPUT_OK && options->remote_write) {
-        code = push_settings_of_remote_write(&settings, options->remote_write, options->labels,
-            options->interval_seconds, variable, replay->error);
+    if (options->remote_write) {
+        CLEANUP(push_settings_finish) struct push_settings settings = {0};
+        TRY(push_settings_of_remote_write(&settings, options->remote_write, options->labels,
+            options->interval_seconds, variable, replay->error));
         push_settings_set_timeout(&settings, options->timeout_seconds);
-        if (code == GPUT_OK)
-            code = add_receiver(replay, &push_remote_write, &settings, "instance", path);
-        push_settings_finish(&settings);
+        TRY(add_receiver(replay, &push_remote_write, &settings, "instance", path));
     }
-    return code;
+    return GPUT_OK;
 }
 
-/* In the words of Prometheus, for samples that are older than what it has. */
+/* Returns whether Prometheus refused samples because they are older than its own. */
 static bool is_too_old(const char *answer)
 {
     return strstr(answer, "out of bounds") || strstr(answer, "out of order") ||
@@ -226,8 +223,8 @@ static int send_row(struct replay *replay, const struct tracking_row *row)
     return is_due(replay, row->timestamp) ? put(replay, row->timestamp) : GPUT_OK;
 }
 
-/* Whatever the interval is, the last row is sent, and how the session ended, unless its results
- * follow, which say it, too. */
+/* Sends the last row, whatever the interval is, and how the session ended, unless its results
+ * follow. */
 static int send_last(struct replay *replay, bool results_follow)
 {
     double end = results_identity_seconds(replay->known.end);
@@ -252,7 +249,7 @@ static double cell(const struct gput_table *table, size_t row, const char *name)
     return table_cells_number(table, row, table_cells_find(table, name));
 }
 
-/* A counter that went back would be taken for a new start. */
+/* Keeps a counter from decreasing, which would look like a new start. */
 static double highest(double before, double now)
 {
     return isnan(now) ? NAN : fmax(before, now);
@@ -448,13 +445,13 @@ static void complete_end(struct gput_results *end)
     end->now.system_cpu_seconds = NAN;
 }
 
-/* Its results, or the figures in its tracking file, are known. */
+/* Returns whether the figures of the end are known, from results or from the tracking file. */
 static bool has_end(const struct replay *replay)
 {
     return !isnan(replay->end.elapsed_seconds);
 }
 
-/* What the file says of its session. Figures of the end are for the end. */
+/* Reads what the file says of its session. Figures of the end are sent at the end. */
 static int read_known(struct replay *replay, struct tracking_reader *reader, const char *path)
 {
     struct gput_results read = {0}, *results = &replay->results;
@@ -485,19 +482,19 @@ static int send_file(struct replay *replay, struct tracking_reader *reader, cons
     replay->last_read = NAN;
 
     TRY(open_receivers(replay, path));
-    struct tracking_row *rows = calloc(ROWS_AT_ONCE, sizeof *rows);
+    CLEANUP_FREE struct tracking_row *rows = calloc(ROWS_AT_ONCE, sizeof *rows);
     size_t count = 1;
-    int code = rows ? GPUT_OK : error_memory(replay->error);
+    if (!rows)
+        return error_memory(replay->error);
     replay->last_sent = -INFINITY;
-    while (code == GPUT_OK && count > 0) {
-        code = tracking_reader_next(reader, rows, ROWS_AT_ONCE, &count, replay->error);
-        for (size_t i = 0; code == GPUT_OK && i < count; i++)
-            code = send_row(replay, &rows[i]);
+    while (count > 0) {
+        TRY(tracking_reader_next(reader, rows, ROWS_AT_ONCE, &count, replay->error));
+        for (size_t i = 0; i < count; i++)
+            TRY(send_row(replay, &rows[i]));
     }
-    free(rows);
-    if (code == GPUT_OK && !isnan(replay->last_read))
-        code = send_last(replay, has_end(replay));
-    TRY(code == GPUT_OK ? deliver(replay) : code);
+    if (!isnan(replay->last_read))
+        TRY(send_last(replay, has_end(replay)));
+    TRY(deliver(replay));
 
     warn(replay, tracking_reader_warning(reader));
     char text[512];
@@ -509,26 +506,6 @@ static int send_file(struct replay *replay, struct tracking_reader *reader, cons
     warn(replay, lost > 0 ? text : NULL);
 
     return text_ends_with(path, ".sqlite") ? send_further(replay, reader) : GPUT_OK;
-}
-
-/* The figures of the whole session, at its end. */
-static int send_end(struct replay *replay, const char *path)
-{
-    struct gput_results *end = &replay->end;
-    double now = results_identity_seconds(end->identity.end);
-    if (isnan(now)) /* it was killed */
-        now = results_identity_seconds(end->identity.start) + end->elapsed_seconds;
-    if (isnan(now))
-        return error_set(replay->error, GPUT_ERROR_INVALID,
-            "%.400s does not say when its session ended: it cannot be sent.", path);
-    if (replay->n_receivers == 0) {
-        memcpy(&replay->results.identity, &end->identity, sizeof end->identity);
-        TRY(open_receivers(replay, path));
-    }
-    now = fmax(now, replay->last_read + MIN_INTERVAL); /* fmax() takes the one that is known */
-    for (size_t i = 0; i < replay->n_receivers; i++)
-        push_add(replay->receivers[i], (int64_t)llround(now * 1e6) * 1000, end);
-    return deliver(replay);
 }
 
 /* Sends a session: its samples, its results, or both. */
@@ -551,7 +528,26 @@ static int send_session(struct replay *replay, const char *samples, const char *
         TRY(code);
     }
 
-    return has_end(replay) ? send_end(replay, results ? results : samples) : GPUT_OK;
+    if (!has_end(replay))
+        return GPUT_OK;
+
+    /* Send the figures of the whole session with the time of its end. */
+    const char *path = results ? results : samples;
+    struct gput_results *end = &replay->end;
+    double now = results_identity_seconds(end->identity.end);
+    if (isnan(now)) /* it was killed */
+        now = results_identity_seconds(end->identity.start) + end->elapsed_seconds;
+    if (isnan(now))
+        return error_set(replay->error, GPUT_ERROR_INVALID,
+            "%.400s does not say when its session ended: it cannot be sent.", path);
+    if (replay->n_receivers == 0) {
+        memcpy(&replay->results.identity, &end->identity, sizeof end->identity);
+        TRY(open_receivers(replay, path));
+    }
+    now = fmax(now, replay->last_read + MIN_INTERVAL); /* fmax() takes the one that is known */
+    for (size_t i = 0; i < replay->n_receivers; i++)
+        push_add(replay->receivers[i], (int64_t)llround(now * 1e6) * 1000, end);
+    return deliver(replay);
 }
 
 int gput_push_session(const char *samples, const char *results,

@@ -21,7 +21,7 @@
 #define REMOTE_WRITE_INTERVAL_NS (15 * NS_PER_SECOND)
 #define REMOTE_WRITE_TIMEOUT_NS (30 * NS_PER_SECOND)
 
-/* Empty is as not set. */
+/* Reads a variable; an empty one counts as not set. */
 static const char *read(push_variable *variable, const char *name)
 {
     const char *text = variable(name);
@@ -34,8 +34,8 @@ struct setting {
     const char *value;
 };
 
-/* The first that is set of the variables that end with `what`, by their beginnings; NULL ends
- * these. Variables for metrics go before those for everything. */
+/* Finds the first variable that is set, out of those that end with `what`. The list of beginnings
+ * ends with NULL. Variables for metrics precede those for everything. */
 static struct setting read_first(
     push_variable *variable, const char *const *beginnings, const char *what)
 {
@@ -50,7 +50,7 @@ static struct setting read_first(
 static const char *const of_otlp[] = {"OTEL_EXPORTER_OTLP_METRICS_", "OTEL_EXPORTER_OTLP_", NULL};
 static const char *const of_remote_write[] = {"GPUT_REMOTE_WRITE_", NULL};
 
-/* NULL: there is space for no more. */
+/* Returns space for another remark; NULL: there is no more. */
 static char *next_remark(struct push_settings *settings)
 {
     return settings->n_remarks < PUSH_MAX_REMARKS ? settings->remarks[settings->n_remarks++] : NULL;
@@ -89,7 +89,7 @@ static void read_list(
             "%s is not a list of NAME=VALUE: the part after the mistake is skipped.", what);
 }
 
-/* An end of a line in a field would begin another one. */
+/* Checks that no field contains a line end, which would begin another field. */
 static void check_fields(struct push_settings *settings, const char *what)
 {
     struct labels *fields = &settings->fields;
@@ -124,7 +124,7 @@ static void read_path(struct push_settings *settings, push_variable *variable,
         strcpy(path, file.value);
 }
 
-/* Who we are to the receiver, and who it is to us. */
+/* Reads the certificates by which both sides identify each other. */
 static void read_credentials(
     struct push_settings *settings, push_variable *variable, const char *const *beginnings)
 {

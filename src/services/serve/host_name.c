@@ -4,7 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* "[::1]:5001" and "::1" of either form; "" when it is neither. */
+/* Returns whether a host is an IP address, in either form: "[::1]:5001" or "::1". */
 static bool is_address(const char *host, size_t length)
 {
     char text[INET6_ADDRSTRLEN];
@@ -35,7 +35,7 @@ static bool is_listed(const char *host, size_t length, const char *names)
     return false;
 }
 
-/* The host alone, without port, brackets and the dot of a full name. */
+/* Cuts port, brackets and the final dot off a host. */
 static void cut_to_name(const char **host, size_t *length)
 {
     const char *end = *length > 0 && **host == '[' ? memchr(*host, ']', *length) : NULL;

@@ -48,7 +48,7 @@ static struct span cut(struct span *rest, char separator)
     return before;
 }
 
-/* A line without its end. False when its end has not come. */
+/* Takes a line without its end. False: the end has not come yet. */
 static bool next_line(struct span *rest, struct span *line)
 {
     if (!memchr(rest->at, '\n', rest->length))
@@ -61,7 +61,7 @@ static bool next_line(struct span *rest, struct span *line)
 
 /* ---- the request line ---- */
 
-/* "HTTP/1.1": the digit after the point, or the status to refuse it with. */
+/* Reads the digit after the point in "HTTP/1.1". Returns a status to refuse it with otherwise. */
 static int read_version(struct span version, int *minor)
 {
     if (version.length != 8 || memcmp(version.at, "HTTP/", 5) != 0 || version.at[6] != '.' ||
@@ -71,7 +71,7 @@ static int read_version(struct span version, int *minor)
     return version.at[5] == '1' ? HTTP_OK : HTTP_BAD_VERSION;
 }
 
-/* "/metrics?x" or, as proxies have it, "http://host/metrics". */
+/* Reads "/metrics?x" or, as proxies write it, "http://host/metrics". */
 static bool read_target(struct span target, struct http_request *request)
 {
     static const char scheme[] = "http://";
@@ -138,7 +138,7 @@ static void raise_to(double *quality_so_far, double quality)
         *quality_so_far = quality;
 }
 
-/* "application/openmetrics-text;version=1.0.0;q=0.6" */
+/* Reads one range of Accept, such as "application/openmetrics-text;version=1.0.0;q=0.6". */
 static void read_media_range(struct span range, struct accepted *accepted)
 {
     struct span type = trim(cut(&range, ';'));

@@ -97,7 +97,7 @@ static void hang_up(struct connection *connection)
     connection->stage = FREE;
 }
 
-/* A free place; when there is none, that of the one that came first. */
+/* Returns a free place; if there is none, the oldest connection loses its own. */
 static struct connection *make_space(struct http_server *server)
 {
     struct connection *first = NULL;
@@ -222,7 +222,8 @@ static bool would_block(ssize_t done)
     return done < 0 && (errno == EAGAIN || errno == EINTR);
 }
 
-/* Some of the file. One that became shorter meanwhile ends too early, which the length shows. */
+/* Sends some of the file. One that became shorter ends too early, which the client sees by the
+ * length. */
 static bool write_file(struct connection *connection)
 {
     size_t most = connection->file_left < FILE_BYTES ? (size_t)connection->file_left : FILE_BYTES;
@@ -309,12 +310,6 @@ static void wait_also_for(
     waiting->connections[waiting->count++] = connection;
 }
 
-static bool has_to_stop(const struct http_server *server)
-{
-    uint64_t count;
-    return read(server->stop_fd, &count, sizeof count) == sizeof count;
-}
-
 /* Serves each connection that is ready, and closes those whose time is over. */
 static void handle_events(struct http_server *server, const struct waiting *waiting)
 {
@@ -380,8 +375,10 @@ static void *serve(void *user)
                 waiting.events[i].revents = waiting.events[i].events;
         }
 
-        if (has_to_stop(server))
+        uint64_t count;
+        if (read(server->stop_fd, &count, sizeof count) == sizeof count)
             return NULL;
+
         handle_events(server, &waiting);
         if (server->cpu_ns)
             atomic_store(server->cpu_ns, clock_thread_cpu_ns());
@@ -390,7 +387,8 @@ static void *serve(void *user)
 
 /* ---- beginning and end ---- */
 
-/* Few enough that whoever else opens files in this program still can. */
+/* Returns how many connections are accepted: few enough that the rest of the program can open
+ * files. */
 static size_t max_connections(void)
 {
     struct rlimit limit;

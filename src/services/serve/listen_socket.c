@@ -21,7 +21,7 @@ struct place {
     char port[8];
 };
 
-/* Where the port begins, and the host without brackets. False: neither form. */
+/* Finds the port, and the host without brackets. False: the address has neither form. */
 static bool split(const char *address, const char **port, const char **host, size_t *host_length)
 {
     const char *colon = strrchr(address, ':');
