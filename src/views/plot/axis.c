@@ -11,7 +11,7 @@
 
 #define MAX_EXPONENT 15
 
-/* Whether decimal prefixes go with it, and how it is written. */
+/* Returns the symbol of a unit, and whether decimal prefixes go with it. */
 static const char *symbol_of(const char *unit)
 {
     static const struct {
@@ -24,7 +24,7 @@ static const char *symbol_of(const char *unit)
     return NULL;
 }
 
-/* The power of a thousand below a value: 9 for 12e9; for all others 0. */
+/* Returns the power of a thousand below a value: 9 for 12e9. Other units have 0. */
 static int exponent_of(double value, bool has_small)
 {
     int exponent = 0;
@@ -35,7 +35,7 @@ static int exponent_of(double value, bool has_small)
     return exponent;
 }
 
-/* Of numbers without a unit that has prefixes, as far as they are short anyway. */
+/* Returns the power of a thousand for numbers without a unit, 0 while they are short anyway. */
 static int exponent_of_number(double value)
 {
     double size = fabs(value);
@@ -70,7 +70,7 @@ static void choose_unit(struct axis *axis, double largest, const char *unit)
 
 /* ---- Ticks ---- */
 
-/* The smallest of 1, 2 and 5 times a power of ten that is not below. */
+/* Returns the smallest of 1, 2 and 5 times a power of ten that is at least `least`. */
 static double round_step(double least)
 {
     double power = pow(10, floor(log10(least)));

@@ -58,7 +58,7 @@ uint32_t chart_ink(bool is_inline)
     return is_inline ? 0x808891 : 0x262626;
 }
 
-/* The colour and the dashes of a look. */
+/* Returns the colour and the dashes of a look. */
 static struct drawing_style style_of(const struct chart *chart, unsigned look, double width)
 {
     static const enum drawing_dash dashes[] = {
@@ -84,7 +84,7 @@ static void add_text(struct layout *layout, double x, double y, enum drawing_anc
 
 /* ---- Legends ---- */
 
-/* Such a limit is said once. */
+/* Returns whether all lines have the same limit, which then is labelled once. */
 static bool have_one_limit(const struct chart_panel *panel)
 {
     for (size_t i = 1; i < panel->count; i++) {
@@ -94,8 +94,8 @@ static bool have_one_limit(const struct chart_panel *panel)
     return panel->count > 0;
 }
 
-/* A panel whose lines all look and are called as those of the panel before needs none, unless it
- * would name limits. */
+/* Returns whether a panel needs a legend. It does not if its lines are those of the panel before,
+ * unless it would name limits. */
 static bool has_legend(const struct layout *layout, size_t index)
 {
     const struct chart_panel *panel = &layout->chart->panels[index], *before = panel - 1;
@@ -128,7 +128,7 @@ char *chart_cut(const char *text, double size, double width)
     return str_steal(&shorter);
 }
 
-/* What is out of sight, with a text before it. */
+/* Appends a limit that is out of sight, after a text. */
 static void append_limit(const struct layout *layout, size_t index, const struct chart_line *line,
     const char *before, struct str *text)
 {
@@ -160,7 +160,7 @@ static double add_entry(
     return LEGEND_LINE + GAP + width + LEGEND_GAP;
 }
 
-/* "RAM (GB)", with the limit of its lines if all have the same and that is out of sight. */
+/* Writes "RAM (GB)", with the limit if all lines have the same and it is out of sight. */
 static void write_heading(const struct layout *layout, size_t index, struct str *text)
 {
     const struct chart_panel *panel = &layout->chart->panels[index];
@@ -172,8 +172,8 @@ static void write_heading(const struct layout *layout, size_t index, struct str 
         append_limit(layout, index, &panel->lines[0], ", ", text);
 }
 
-/* The lines of text above a panel: its name, then its legend where it fits. Draws them below `y`
- * unless that is NaN; returns how many there are. */
+/* Returns the number of lines above a panel: its name, then its legend where it fits. Draws them
+ * below `y` unless that is NaN. */
 static size_t add_heading(struct layout *layout, size_t index, double y)
 {
     const struct chart_panel *panel = &layout->chart->panels[index];
@@ -199,22 +199,6 @@ static size_t add_heading(struct layout *layout, size_t index, double y)
 
 /* ---- Panels ---- */
 
-/* Makes the axis of a panel of the values that it has. */
-static void make_axis(const struct chart_panel *panel, struct axis *axis, size_t ticks)
-{
-    double low = 0, high = 0, limit = 0;
-    for (size_t i = 0; i < panel->count; i++) {
-        const struct chart_line *line = &panel->lines[i];
-        low = fmin(low, line->curve.lowest);
-        high = fmax(high, line->curve.highest);
-    }
-    for (size_t i = 0; i < panel->count; i++) {
-        if (panel->lines[i].limit <= high * LIMIT_IN_SIGHT)
-            limit = fmax(limit, panel->lines[i].limit);
-    }
-    axis_make(axis, low, fmax(high, limit), panel->unit, ticks);
-}
-
 static double place_y(const struct layout *layout, const struct axis *axis, double bottom, double v)
 {
     return bottom - axis_place(axis, v) * layout->panel_height;
@@ -237,7 +221,7 @@ static void draw_axis(struct layout *layout, const struct axis *axis, double bot
     }
 }
 
-/* Whether a curve comes into a box, by its points in and next to it. */
+/* Returns whether a curve enters a box, judged by its points in and next to it. */
 static bool is_crossed(const struct layout *layout, const struct chart_panel *panel,
     const struct axis *axis, double bottom, const double box[4])
 {
@@ -255,7 +239,7 @@ static bool is_crossed(const struct layout *layout, const struct chart_panel *pa
     return false;
 }
 
-/* Each limit once. */
+/* Draws each limit once, with a label. */
 static void draw_limits(
     struct layout *layout, const struct chart_panel *panel, const struct axis *axis, double bottom)
 {
@@ -295,21 +279,6 @@ static void draw_limits(
     }
 }
 
-/* Draws a curve, and its limit. */
-static void draw_line(
-    struct layout *layout, const struct chart_line *line, const struct axis *axis, double bottom)
-{
-    const struct drawing_style style =
-        style_of(layout->chart, line->look, layout->chart->is_inline ? 1.2 : 1);
-    const struct curve *curve = &line->curve;
-    if (curve->count == 0)
-        return;
-    drawing_begin_line(layout->drawing, &style, line->label);
-    for (size_t i = 0; i < curve->count; i++)
-        drawing_add_point(layout->drawing, place_x(layout, curve->points[i].x),
-            place_y(layout, axis, bottom, curve->points[i].y));
-}
-
 /* Returns where it ends. */
 static double draw_panel(struct layout *layout, size_t index, double y)
 {
@@ -331,8 +300,20 @@ static double draw_panel(struct layout *layout, size_t index, double y)
     }
 
     draw_axis(layout, axis, bottom);
-    for (size_t i = panel->count; i-- > 0;) /* the first is the most important one */
-        draw_line(layout, &panel->lines[i], axis, bottom);
+    for (size_t i = panel->count; i-- > 0;) { /* the first is the most important one */
+        /* Draw a curve. */
+        const struct chart_line *line = &panel->lines[i];
+        const struct drawing_style style =
+            style_of(layout->chart, line->look, layout->chart->is_inline ? 1.2 : 1);
+        const struct curve *curve = &line->curve;
+        if (curve->count != 0) {
+            drawing_begin_line(layout->drawing, &style, line->label);
+            for (size_t j = 0; j < curve->count; j++)
+                drawing_add_point(layout->drawing, place_x(layout, curve->points[j].x),
+                    place_y(layout, axis, bottom, curve->points[j].y));
+        }
+    }
+
     draw_limits(layout, panel, axis, bottom);
     return bottom + PANEL_GAP;
 }
@@ -394,8 +375,21 @@ static double usual_panel_height(const struct chart *chart)
 static void make_axes(struct layout *layout, double panel_height)
 {
     size_t ticks = (size_t)fmax(panel_height / TICK_DISTANCE, 1);
-    for (size_t i = 0; i < layout->chart->panel_count; i++)
-        make_axis(&layout->chart->panels[i], &layout->axes[i], ticks);
+    for (size_t i = 0; i < layout->chart->panel_count; i++) {
+        /* Make the axis of a panel from its values. */
+        const struct chart_panel *panel = &layout->chart->panels[i];
+        double low = 0, high = 0, limit = 0;
+        for (size_t j = 0; j < panel->count; j++) {
+            const struct chart_line *line = &panel->lines[j];
+            low = fmin(low, line->curve.lowest);
+            high = fmax(high, line->curve.highest);
+        }
+        for (size_t j = 0; j < panel->count; j++) {
+            if (panel->lines[j].limit <= high * LIMIT_IN_SIGHT)
+                limit = fmax(limit, panel->lines[j].limit);
+        }
+        axis_make(&layout->axes[i], low, fmax(high, limit), panel->unit, ticks);
+    }
 
     /* Leave space at the left for the widest label. */
     const struct chart *chart = layout->chart;
@@ -416,7 +410,7 @@ static void make_axes(struct layout *layout, double panel_height)
         (size_t)fmax((layout->right - layout->left) / TIME_DISTANCE, 1));
 }
 
-/* What all but the panels themselves needs. */
+/* Returns the height of everything but the panels themselves. */
 static double fixed_height(struct layout *layout)
 {
     const struct chart *chart = layout->chart;
@@ -474,7 +468,7 @@ static double max_of(const struct chart_panel *panel)
     return max;
 }
 
-/* " over 90 s" */
+/* Appends how long the chart is, as " over 90 s". */
 static void describe_time(const struct chart *chart, struct str *text)
 {
     struct axis time;
@@ -484,7 +478,7 @@ static void describe_time(const struct chart *chart, struct str *text)
         text, " over %s", axis_value((chart->end - chart->start) / time.scale, time.unit, value));
 }
 
-/* Whether all curves are there: none failed for lack of memory. */
+/* Returns whether all curves are there; one fails when memory runs out. */
 static bool is_complete(const struct chart *chart)
 {
     for (size_t i = 0; i < chart->panel_count; i++) {

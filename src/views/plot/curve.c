@@ -119,7 +119,7 @@ static bool is_inside(const struct curve *curve, struct drawing_point point)
     return point.x >= curve->start && point.x <= curve->end;
 }
 
-/* Where the line between two points crosses that time. */
+/* Returns where the line between two points crosses that time. */
 static struct drawing_point cross(struct drawing_point a, struct drawing_point b, double time)
 {
     double part = (time - a.x) / (b.x - a.x);

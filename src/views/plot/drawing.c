@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Text that XML and fonts can have: valid UTF-8 without characters that control or turn it. NULL
- * without memory. */
+/* Returns a text that XML and fonts can show: valid UTF-8 without control characters. NULL: out of
+ * memory. */
 static char *clean(const char *text)
 {
     struct str valid = {0};

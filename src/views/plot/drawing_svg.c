@@ -8,7 +8,7 @@
 
 #define DECIMALS 2
 
-/* In any locale, without zeros at the end. */
+/* Writes a number without zeros at its end, whatever the locale is. */
 static void append_number(struct str *text, double value)
 {
     char number[NUMBER_TEXT_SIZE];
