@@ -45,7 +45,7 @@ struct event_sorter {
     size_t taken; /* when all is in memory */
 };
 
-/* As in memory: by start, of equal starts the longer first. */
+/* Orders records as in memory: by start; of equal starts the longer one comes first. */
 static int compare_heads(const void *left, const void *right)
 {
     const struct record_head *a = left, *b = right;
@@ -76,7 +76,7 @@ int event_sorter_create(
     return code;
 }
 
-/* One stable pass over RADIX_BITS bits of the start. False when all share them: nothing to do. */
+/* Sorts by RADIX_BITS bits of the start, stably. False: all share these bits, nothing was done. */
 static bool radix_pass(
     const struct entry *from, struct entry *to, size_t count, int64_t min, unsigned shift)
 {
@@ -105,15 +105,14 @@ static void swap_entries(struct event_sorter *sorter)
     sorter->scratch = entries;
 }
 
-/* Where an entry comes among equals, by its place in the arena: pairs in reverse, before all
- * others.
- */
+/* Returns where an entry comes among equals, by its place in the arena: pairs in reverse, before
+ * all others. */
 static int64_t order_of(const struct entry *entry)
 {
     return entry->is_pair ? -1 - (int64_t)entry->offset : (int64_t)entry->offset;
 }
 
-/* Of equal starts: the longer first. */
+/* Orders entries of the same start: the longer one comes first. */
 static int compare_equal_starts(const void *left, const void *right)
 {
     const struct entry *a = left, *b = right;
@@ -129,8 +128,8 @@ static bool entry_before(const struct entry *a, const struct entry *b)
     return compare_equal_starts(a, b) < 0;
 }
 
-/* Most traces are nearly in order: each entry is moved forward by a few places. False when that
- * turns out to be too much work; the entries then are in another order than before. */
+/* Sorts by moving each entry forward a few places, as most traces are nearly in order. False: that
+ * became too much work, and the entries are in a third order. */
 static bool sort_nearly_sorted(struct entry *entries, size_t count)
 {
     size_t moves = 0, max = count * 16;
@@ -232,7 +231,7 @@ static bool grow_arena(struct event_sorter *sorter, size_t length)
     return true;
 }
 
-/* What the records in memory cost, with one more of that length. */
+/* Returns what the records in memory cost, including one more of that length. */
 static size_t held_bytes(const struct event_sorter *sorter, size_t length)
 {
     return sorter->arena_used + length + (sorter->count + 1) * 2 * sizeof(struct entry);

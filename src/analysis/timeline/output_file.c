@@ -16,7 +16,7 @@ bool output_file_is_straight(const char *path)
     return strcmp(path, "-") == 0 || file_is_written_directly(path);
 }
 
-/* A descriptor of its own, so that closing it does not close the standard output. */
+/* Duplicates the standard output, so that closing the file does not close it. */
 static int open_standard_output(struct file_writing *writing, struct gput_error *error)
 {
     *writing = (struct file_writing){.path = strdup("- (the standard output)")};
@@ -138,7 +138,7 @@ static int hand_over(struct output_file *file, struct output_piece *piece, struc
     return code;
 }
 
-/* Once it has written what it was given. */
+/* Ends the thread once it has written what it was given. */
 static void end_thread(struct output_file *file)
 {
     if (!file->has_thread)
@@ -194,35 +194,26 @@ int output_file_add_part(struct output_file *file, struct gzip_part *part, struc
 
 /* ---- the end ---- */
 
-/* Writes what is left, when the thread has ended. */
+/* Writes what is left when the thread has ended, and the end of a gzip file. */
 static int write_rest(struct output_file *file, struct gput_error *error)
 {
     end_thread(file);
     TRY(how_it_went(file, error));
     if (file->buffer.failed)
         return error_memory(error);
-    return file->buffer.length > 0 || (file->packs && !file->has_head)
-               ? write_text(file, &file->buffer, error)
-               : GPUT_OK;
-}
-
-/* Writes the end of a gzip file. */
-static int write_end(struct output_file *file, struct gput_error *error)
-{
-    unsigned char end[GZIP_END_BYTES];
-    if (!file->packs)
-        return GPUT_OK;
-    gzip_end(&file->whole, end);
-    return file_writing_add(&file->writing, (const char *)end, sizeof end, error);
+    if (file->buffer.length > 0 || (file->packs && !file->has_head))
+        TRY(write_text(file, &file->buffer, error));
+    if (file->packs) {
+        unsigned char end[GZIP_END_BYTES];
+        gzip_end(&file->whole, end);
+        TRY(file_writing_add(&file->writing, (const char *)end, sizeof end, error));
+    }
+    return file_writing_end(&file->writing, error);
 }
 
 int output_file_commit(struct output_file *file, struct gput_error *error)
 {
     int code = write_rest(file, error);
-    if (code == GPUT_OK)
-        code = write_end(file, error);
-    if (code == GPUT_OK)
-        code = file_writing_end(&file->writing, error);
     output_file_discard(file);
     return code;
 }

@@ -43,7 +43,7 @@ int timeline_init(
     return event_sorter_create(folder, memory_bytes, &timeline->sorter, error);
 }
 
-/* What a record keeps of an event, besides its texts. */
+/* Returns what a record keeps of an event, besides its texts. */
 static struct record_head head_of(const struct timeline_event *event, bool placed)
 {
     return (struct record_head){.thread = event->thread,

@@ -1,9 +1,11 @@
-#include "analysis/timeline/event_line.h"
 #include "analysis/timeline/output_file.h"
 #include "analysis/timeline/timeline.h"
 #include "base/cleanup.h"
 #include "base/json_string.h"
+#include "base/number.h"
 #include "base/ordered_jobs.h"
+#include "base/str.h"
+#include "base/utf8.h"
 #include "files/trace/json_scan.h"
 #include "files/trace/merged_mark.h"
 
@@ -11,6 +13,205 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+/* ---- The line of an event ---- */
+
+/* The line of one event in a merged timeline. */
+
+/* What is kept from line to line. Begins as zeroes. */
+struct event_line_memory {
+    struct str clean; /* texts that were checked to be UTF-8; to be finished */
+    int64_t second;   /* the whole second that was written last */
+    size_t length;    /* of its digits */
+    char text[NUMBER_TEXT_SIZE];
+};
+
+/* What an event's line takes besides its texts, at most. */
+#define LINE_OVERHEAD (4 * NUMBER_TEXT_SIZE + 160)
+
+static char *put(char *at, const char *text, size_t length)
+{
+    memcpy(at, text, length);
+    return at + length;
+}
+
+#define PUT(at, literal) put(at, literal, sizeof(literal) - 1)
+
+static char *put_int(char *at, int64_t value)
+{
+    return at + number_format_int64(value, at);
+}
+
+/* Thousandths after a whole number. */
+static char *put_decimals(char *at, unsigned thousandths)
+{
+    const char decimals[4] = {'.', (char)('0' + thousandths / 100),
+        (char)('0' + thousandths / 10 % 10), (char)('0' + thousandths % 10)};
+    memcpy(at, decimals, sizeof decimals);
+    if (thousandths == 0)
+        return at;
+    return at + (decimals[3] != '0' ? 4 : decimals[2] != '0' ? 3 : 2);
+}
+
+/* Nanoseconds as microseconds, with decimals only where they are needed. */
+static char *put_us(char *at, int64_t ns)
+{
+    int64_t us = ns / 1000, rest = ns % 1000;
+    if (ns < 0) {
+        *at++ = '-';
+        us = -us;
+        rest = -rest;
+    }
+    at = put_int(at, us);
+    return put_decimals(at, (unsigned)rest);
+}
+
+/* Copies a text of an event. It may read and write up to 15 bytes beyond the end. */
+static char *put_text(char *at, const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i += 16)
+        memcpy(at + i, text + i, 16);
+    return at + length;
+}
+
+/* Copies up to a line break or `end`; returns how much. Goes beyond as put_text() does. */
+static size_t put_line(char *at, const char *text, const char *end)
+{
+    size_t length = (size_t)(end - text);
+#ifdef __SSE2__
+    const __m128i line_break = _mm_set1_epi8('\n');
+    for (size_t i = 0; i < length; i += 16) {
+        __m128i bytes = _mm_loadu_si128((const __m128i *)(text + i));
+        unsigned breaks = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, line_break));
+        _mm_storeu_si128((__m128i *)(at + i), bytes);
+        if (length - i < 16)
+            breaks &= (1U << (length - i)) - 1;
+        if (breaks != 0)
+            return i + (unsigned)__builtin_ctz(breaks);
+    }
+#else
+    const char *line_break = memchr(text, '\n', length);
+    length = line_break ? (size_t)(line_break - text) : length;
+    memcpy(at, text, length);
+#endif
+    return length;
+}
+
+/* Copies a value without line breaks and indentation, which occur only between its tokens. */
+static char *put_on_one_line(char *at, const char *text, size_t length)
+{
+    const char *end = text + length;
+    while (text < end) {
+        size_t copied = put_line(at, text, end);
+        at += copied;
+        for (text += copied; text < end && (unsigned char)*text <= ' ';)
+            text++;
+    }
+    return at;
+}
+
+/* Writes two digits at `at`, and returns the place after them. */
+static char *put_two_digits(char *at, unsigned number)
+{
+    at[0] = (char)('0' + number / 10);
+    at[1] = (char)('0' + number % 10);
+    return at + 2;
+}
+
+/* Writes a time. Nearly all times are in the same second as the one before. */
+static char *put_moment(char *at, int64_t ns, struct event_line_memory *last)
+{
+    int64_t second = ns / 1000000000;
+    unsigned rest = (unsigned)(ns % 1000000000);
+    if (ns < 1000000000)
+        return put_us(at, ns);
+    if (second != last->second) {
+        last->second = second;
+        last->length = number_format_int64(second, last->text);
+    }
+    memcpy(at, last->text, sizeof last->text);
+    at += last->length;
+    at = put_two_digits(at, rest / 10000000);
+    at = put_two_digits(at, rest / 100000 % 100);
+    at = put_two_digits(at, rest / 1000 % 100);
+    return put_decimals(at, rest % 1000);
+}
+
+/* Appends a line after another one. `heading` is what all events of a lane have in common. */
+static void event_line_append(struct str *out, struct timeline_event *event, const char *heading,
+    size_t heading_length, struct event_line_memory *memory)
+{
+    if ((event->name.flags | event->category.flags | event->args.flags) & JSON_NOT_ASCII) {
+        /* Check that every text is UTF-8 if one is not ASCII. `clean` then holds the texts. */
+        size_t starts[TEXT_COUNT];
+        str_clear(&memory->clean);
+        for (int i = 0; i < TEXT_COUNT; i++) {
+            starts[i] = memory->clean.length;
+            utf8_append(event->texts[i].text, event->texts[i].length, &memory->clean);
+            event->texts[i].length = memory->clean.length - starts[i];
+        }
+        str_reserve(&memory->clean, JSON_PADDING);
+        for (int i = 0; i < TEXT_COUNT; i++)
+            event->texts[i].text = str_text(&memory->clean) + starts[i];
+    }
+
+    out->failed |= memory->clean.failed;
+    const struct json_text *name = &event->name, *category = &event->category;
+    if (!str_reserve(out, name->length + category->length + event->args.length + LINE_OVERHEAD))
+        return;
+    char *at = out->data + out->length;
+    at = PUT(at, ",\n{\"name\": \"");
+    at = put_text(at, name->text, name->length);
+    if (category->length > 0) {
+        at = PUT(at, "\", \"cat\": \"");
+        at = put_text(at, category->text, category->length);
+    }
+    at = put_text(at, heading, heading_length);
+    *at++ = event->type;
+    at = PUT(at, "\", \"ts\": ");
+    at = put_moment(at, event->start_ns, memory);
+    if (event->type == 'X') {
+        at = PUT(at, ", \"dur\": ");
+        at = put_us(at, event->duration_ns);
+    }
+
+    /* Write those members of an event that few have. */
+    if (event->has_id) {
+        /* Write the id as a number, or in hex where a reader with floating point would confuse it
+         * with others. */
+        at = event->id_is_local ? PUT(at, ", \"id2\": {\"local\": ") : PUT(at, ", \"id\": ");
+        if (event->id_is_local || event->id >> 53 != 0)
+            at += sprintf(at, "\"0x%" PRIx64 "\"", event->id);
+        else
+            at = put_int(at, (int64_t)event->id);
+        if (event->id_is_local)
+            *at++ = '}';
+    }
+
+    if (event->bind_point) {
+        at = PUT(at, ", \"bp\": \"");
+        *at++ = event->bind_point;
+        *at++ = '"';
+    }
+    if (event->scope) {
+        at = PUT(at, ", \"s\": \"");
+        *at++ = event->scope;
+        *at++ = '"';
+    }
+
+    if (event->args.length > 0) {
+        at = PUT(at, ", \"args\": ");
+        at = put_on_one_line(at, event->args.text, event->args.length);
+    }
+    *at++ = '}';
+    *at = '\0';
+    out->length = (size_t)(at - out->data);
+}
+
+/* ---- The file ---- */
 
 /* Begins an event that names a process or a thread. */
 static void begin_metadata(struct str *out, bool *first, const char *what, int64_t pid, int64_t tid,
@@ -41,7 +242,7 @@ static void append_metadata(struct str *out, bool *first, const char *what, int6
     str_append(out, "}}");
 }
 
-/* At the first sight of a process: its name, its place, its labels. */
+/* Names a process when it is seen first, with its place and labels. */
 static int64_t introduce_process(
     struct timeline_tracks *tracks, uint32_t number, struct str *out, bool *first)
 {
@@ -241,7 +442,7 @@ static int write_oldest(struct writing *writing, struct gput_error *error)
     return GPUT_OK;
 }
 
-/* A job that can take events. */
+/* Returns a job that has space for events. */
 static int open_job(struct writing *writing, struct line_job **job, struct gput_error *error)
 {
     while ((*job = ordered_jobs_space(writing->jobs)) == NULL)
@@ -279,7 +480,7 @@ static int write_all(struct writing *writing, struct gput_error *error)
     return GPUT_OK;
 }
 
-/* Each thread reads texts by itself. */
+/* Starts the threads; each reads texts by itself. */
 static int start_threads(struct writing *writing, struct gput_error *error)
 {
     static const struct job_class class = {sizeof(struct line_job), run_job, finish_job};

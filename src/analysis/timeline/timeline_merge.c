@@ -103,14 +103,14 @@ static int add_input(
     return GPUT_OK;
 }
 
-/* What else there is in a folder may never end. */
+/* Returns whether a file is regular; reading anything else in a folder may never end. */
 static bool is_regular(const char *path)
 {
     struct stat info;
     return stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
-/* The files of sessions in a folder, by name. */
+/* Adds the files of sessions in a folder, by name. */
 static int add_sessions(struct merge *merge, const char *folder, struct gput_error *error)
 {
     struct dirent **entries;
@@ -129,8 +129,8 @@ static int add_sessions(struct merge *merge, const char *folder, struct gput_err
     return code;
 }
 
-/* A folder of trace files: all of them, by name, but for merged ones; and the sessions in it, whose
- * reports have nothing for a timeline. */
+/* Adds all traces of a folder by name, except merged ones, and the sessions in it; reports have
+ * nothing for a timeline. */
 static int add_folder(struct merge *merge, const char *folder, struct gput_error *error)
 {
     const struct read_report report = {.warn = merge->options->warn, .user = merge->options->user};
@@ -164,21 +164,8 @@ static bool is_file(const char *path, const struct stat *file)
     return stat(path, &info) == 0 && info.st_dev == file->st_dev && info.st_ino == file->st_ino;
 }
 
-/* Whether a file of a trace root is what will be written. */
-static int check_root(
-    const char *input, const char *path, const struct stat *output, struct gput_error *error)
-{
-    struct trace_root root;
-    int code = GPUT_OK;
-    TRY(trace_root_read(input, &root, error));
-    for (size_t i = 0; i < root.count && code == GPUT_OK; i++)
-        if (is_file(root.files[i].path, output))
-            code = refuse_output(path, root.files[i].path, error);
-    trace_root_finish(&root);
-    return code;
-}
-
-/* Whoever writes to an input would lose it, by whichever of its names and links. */
+/* Refuses an output that is also an input, by any of its names and links: writing would destroy it.
+ */
 static int check_output(const struct merge *merge, const char *path, struct gput_error *error)
 {
     struct stat output;
@@ -187,15 +174,23 @@ static int check_output(const struct merge *merge, const char *path, struct gput
         return GPUT_OK;
     for (size_t i = 0; i < merge->n_inputs; i++) {
         const struct input *input = merge->inputs + i;
-        if (input->kind == INPUT_ROOT)
-            TRY(check_root(input->path, path, &output, error));
-        else if (is_file(input->path, &output))
+        if (input->kind == INPUT_ROOT) {
+            /* Refuse to write to a file of a trace root. */
+            struct trace_root root;
+            int code = GPUT_OK;
+            TRY(trace_root_read(input->path, &root, error));
+            for (size_t k = 0; k < root.count && code == GPUT_OK; k++)
+                if (is_file(root.files[k].path, &output))
+                    code = refuse_output(path, root.files[k].path, error);
+            trace_root_finish(&root);
+            TRY(code);
+        } else if (is_file(input->path, &output))
             return refuse_output(path, input->path, error);
     }
     return GPUT_OK;
 }
 
-/* Whether an input is searched for steps, if steps are needed. */
+/* Returns whether an input is searched for steps, if steps are needed. */
 static bool is_wanted(const struct merge *merge, const struct input *input)
 {
     const struct step_search *search = merge->adding.search;
@@ -271,9 +266,8 @@ static int search_steps(struct merge *merge, struct step_search *search, struct 
     return code;
 }
 
-/* From the begin of the one step to a microsecond before the other's, or before the one after that
- * where it is included. The files of the Python
- * timeline say when steps begin; in others, a number of a step may count something else. */
+/* Finds the times of the chosen steps. Files of the Python timeline say when steps begin; in others
+ * a step number may count something else. */
 static int find_steps(struct merge *merge, struct gput_error *error)
 {
     const struct gput_timeline_options *options = merge->options;

@@ -1,12 +1,148 @@
 #include "analysis/timeline/timeline_inputs.h"
-#include "analysis/timeline/timeline_readings.h"
+
+#include "base/array.h"
+#include "base/cleanup.h"
 #include "base/json_string.h"
+#include "base/names.h"
+#include "base/order.h"
 #include "files/trace/framework_events.h"
 #include "files/trace/json_text.h"
+#include "files/trace/system_metrics.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+/* ---- Readings of the system ---- */
+
+/* Readings of the machine on a timeline: each a counter; where one is low, an instant event that
+ * shows all readings around it. */
+
+struct timeline_reading {
+    int64_t time_us;
+    double value;
+    uint32_t label; /* "cpu0_CPUUtilization_algo-1" */
+    bool low;
+};
+
+struct timeline_readings {
+    struct timeline_reading *readings;
+    size_t count;
+    struct names labels;
+    bool has_metric; /* there was a reading of the marked metric */
+};
+
+/* Readings this close to a low one are shown with it. */
+#define AROUND_US 20000
+
+/* Orders readings by time, then by label. */
+static int compare_times(const void *left, const void *right)
+{
+    const struct timeline_reading *a = left, *b = right;
+    ORDER_BY(a->time_us, b->time_us);
+    return ORDER(a->label, b->label);
+}
+
+/* Returns the distance between two times. */
+static int64_t distance(int64_t left, int64_t right)
+{
+    return left < right ? right - left : left - right;
+}
+
+/* Returns whether no other reading of its label, from `first` to before `end`, is nearer to that
+ * time, or as near and later. */
+static bool is_nearest(
+    const struct timeline_reading *all, size_t first, size_t end, size_t at, int64_t time_us)
+{
+    int64_t own = distance(all[at].time_us, time_us);
+    for (size_t i = first; i < end; i++) {
+        int64_t other = distance(all[i].time_us, time_us);
+        if (all[i].label == all[at].label && (other < own || (other == own && i > at)))
+            return false;
+    }
+    return true;
+}
+
+/* Adds an instant event at a low reading, with the nearest reading of each label around it. */
+static int add_mark(const struct timeline_readings *readings, size_t at, uint32_t thread,
+    struct timeline *timeline, struct str *text, struct gput_error *error)
+{
+    static const char name[] = "sys_metrics_bottlenecks";
+    const struct timeline_reading *all = readings->readings;
+    int64_t time_us = all[at].time_us;
+    size_t first = at, end = at;
+    while (first > 0 && all[first - 1].time_us >= time_us - AROUND_US)
+        first--;
+    while (end < readings->count && all[end].time_us <= time_us + AROUND_US)
+        end++;
+    str_clear(text);
+    for (size_t i = first; i < end; i++) {
+        if (!is_nearest(all, first, end, i, time_us))
+            continue;
+        const char *label = names_text(&readings->labels, all[i].label);
+        str_append(text, text->length == 0 ? "{" : ", ");
+        json_write_string(label, strlen(label), text);
+        str_append(text, ": ");
+        str_append_double(text, all[i].value);
+    }
+    str_append_char(text, '}');
+    if (text->failed)
+        return error_memory(error);
+    struct timeline_event event = {.type = 'i',
+        .scope = 'g',
+        .thread = thread,
+        .start_ns = time_us * 1000,
+        .name = {name, sizeof name - 1, 0},
+        .args = {text->data, text->length, 0}};
+    return timeline_add(timeline, &event, NULL, error);
+}
+
+/* Sorts what was kept and adds it to the timeline. */
+static int timeline_readings_add(
+    struct timeline_readings *readings, struct timeline *timeline, struct gput_error *error)
+{
+    CLEANUP_STR struct str text = {0};
+    if (readings->count == 0)
+        return GPUT_OK;
+    uint32_t process = timeline_process(&timeline->tracks, "system metrics", "System metrics");
+    uint32_t thread =
+        process == TRACK_NONE ? TRACK_NONE : timeline_thread(&timeline->tracks, process, 0, 0);
+    if (thread == TRACK_NONE || !timeline_thread_rename(&timeline->tracks, thread, "readings"))
+        return error_memory(error);
+    qsort(readings->readings, readings->count, sizeof *readings->readings, compare_times);
+
+    /* Add all readings as counters, and a mark at each moment at which one is low. */
+    int64_t marked_us = INT64_MIN;
+    for (size_t i = 0; i < readings->count; i++) {
+        const struct timeline_reading *reading = readings->readings + i;
+
+        /* Add a reading as a value of a counter. */
+        const char *label = names_text(&readings->labels, reading->label);
+        str_clear(&text);
+        json_write_string(label, strlen(label), &text);
+        size_t name_length = text.length;
+        str_append(&text, "{\"value\": ");
+        str_append_double(&text, reading->value);
+        str_append_char(&text, '}');
+        if (text.failed)
+            return error_memory(error);
+        struct timeline_event event = {.type = 'C',
+            .thread = thread,
+            .start_ns = reading->time_us * 1000,
+            .name = {text.data + 1, name_length - 2, 0},
+            .args = {text.data + name_length, text.length - name_length, 0}};
+        TRY(timeline_add(timeline, &event, NULL, error));
+
+        if (!reading->low || reading->time_us == marked_us)
+            continue;
+        marked_us = reading->time_us;
+        TRY(add_mark(readings, i, thread, timeline, &text, error));
+    }
+    return GPUT_OK;
+}
+
+/* ---- The root ---- */
 
 #define KNOWN_THREADS 512
 
@@ -23,31 +159,6 @@ struct adding {
     uint32_t source;    /* its node; NAMES_NONE: not yet known */
     uint32_t text_file; /* source_texts_add() */
 };
-
-/* Finds the track of an event of a framework. */
-static int resolve_thread(struct adding *adding, const struct framework_event *event,
-    uint32_t *thread, struct gput_error *error)
-{
-    struct timeline_tracks *tracks = &adding->inputs->timeline->tracks;
-    uint32_t process = timeline_process(tracks, event->phase, event->phase);
-    if (process == TRACK_NONE)
-        return error_memory(error);
-    *thread = timeline_thread(tracks, process, adding->source, event->tid);
-    if (*thread == TRACK_NONE)
-        return error_memory(error);
-    if (!tracks->threads[*thread].name && event->node[0] != '\0' &&
-        !timeline_thread_rename(tracks, *thread, event->node))
-        return error_memory(error);
-    return GPUT_OK;
-}
-
-/* The texts of an event can be used as they stand in the file. */
-static bool is_clean(const struct framework_event *event)
-{
-    const struct trace_event *written = event->written;
-    return written && !(written->name.flags & JSON_ESCAPED) &&
-           !(written->args.flags & JSON_HAS_NAN);
-}
 
 /* Adds an event as its file has it, so that nothing of it is lost. */
 static int add_as_written(struct adding *adding, const struct framework_event *event,
@@ -92,14 +203,29 @@ static int add_event(void *user, const struct framework_event *event, struct gpu
      * phase of a file is the same text. */
     size_t slot = ((uintptr_t)event->phase / 2 + (uint64_t)event->tid) % KNOWN_THREADS;
     if (adding->known[slot].phase != event->phase || adding->known[slot].tid != event->tid) {
-        TRY(resolve_thread(adding, event, &adding->known[slot].thread, error));
+        /* Find the track of an event of a framework. */
+        uint32_t *thread = &adding->known[slot].thread;
+        struct timeline_tracks *tracks = &adding->inputs->timeline->tracks;
+        uint32_t process = timeline_process(tracks, event->phase, event->phase);
+        if (process == TRACK_NONE)
+            return error_memory(error);
+        *thread = timeline_thread(tracks, process, adding->source, event->tid);
+        if (*thread == TRACK_NONE)
+            return error_memory(error);
+        if (!tracks->threads[*thread].name && event->node[0] != '\0' &&
+            !timeline_thread_rename(tracks, *thread, event->node))
+            return error_memory(error);
+
         adding->known[slot].phase = event->phase;
         adding->known[slot].tid = event->tid;
     }
     slice.thread = adding->known[slot].thread;
 
-    if (is_clean(event))
+    /* Use the texts of an event as they are in the file, if they are clean. */
+    const struct trace_event *written = event->written;
+    if (written && !(written->name.flags & JSON_ESCAPED) && !(written->args.flags & JSON_HAS_NAN))
         return add_as_written(adding, event, &slice, error);
+
     str_clear(text);
     json_write_string(event->name, event->name_length, text);
     size_t name_length = text->length;
@@ -115,7 +241,24 @@ static int add_event(void *user, const struct framework_event *event, struct gpu
 static int add_reading(void *user, const struct system_reading *reading, struct gput_error *error)
 {
     struct adding *adding = user;
-    return timeline_readings_collect(&adding->readings, reading, &adding->inputs->low, error);
+    struct str label = {0};
+    if (isnan(reading->value))
+        return GPUT_OK;
+    str_printf(&label, "%s_%s_%s", reading->name[0] ? reading->name : reading->type,
+        reading->dimension, reading->node);
+    uint32_t number =
+        label.failed ? NAMES_NONE : names_add(&adding->readings.labels, label.data, label.length);
+    str_finish(&label);
+    if (number == NAMES_NONE || !ARRAY_EXTEND(adding->readings.readings, adding->readings.count))
+        return error_memory(error);
+    bool is_metric = adding->inputs->low.metric &&
+                     (strcmp(adding->inputs->low.metric, reading->dimension) == 0 ||
+                         strcmp(adding->inputs->low.metric, reading->name) == 0);
+    bool is_low = is_metric && reading->value < adding->inputs->low.threshold;
+    adding->readings.has_metric |= is_metric;
+    adding->readings.readings[adding->readings.count++] =
+        (struct timeline_reading){reading->time_us, reading->value, number, is_low};
+    return GPUT_OK;
 }
 
 /* Adds a file of a training profile, as its kind says. */
@@ -178,7 +321,10 @@ int timeline_add_root(struct timeline_inputs *inputs, const char *path, struct g
     }
     free(chosen);
     trace_root_finish(&root);
-    timeline_readings_finish(&adding.readings);
+    free(adding.readings.readings);
+    names_finish(&adding.readings.labels);
+    adding.readings = (struct timeline_readings){0};
+
     str_finish(&adding.text);
     return code;
 }

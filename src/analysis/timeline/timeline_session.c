@@ -1,12 +1,18 @@
 #include "analysis/timeline/timeline_inputs.h"
-#include "analysis/timeline/timeline_tables.h"
+
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/error.h"
 #include "base/file.h"
 #include "base/json_string.h"
+#include "base/names.h"
+#include "base/str.h"
+#include "base/table.h"
+#include "base/table_cells.h"
 #include "base/text.h"
 #include "files/marks/open_starts.h"
 #include "files/marks/sub_tracking_file.h"
+#include "files/tracking/total_rates.h"
 #include "files/tracking/tracking_reader.h"
 
 #include <inttypes.h>
@@ -15,6 +21,223 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- Further tables ---- */
+
+/* The further tables of a tracking file on a timeline: processes as slices; each GPU, I/O and power
+ * as counters. */
+
+#define TABLE_ROWS_AT_ONCE 1024
+#define NUMBER_OF_PROCESSES 1 /* of the thread that has their slices; samples have 0 */
+
+/* A counter keeps its value until its next one: the rate of an interval stands at its begin. */
+struct rates {
+    struct adding *adding;
+    const char *table, *format;   /* of the name of a counter, with that of a column */
+    char *names[TOTAL_RATES_MAX]; /* owned */
+    size_t columns[TOTAL_RATES_MAX];
+    struct total_rates totals;
+};
+
+struct adding {
+    struct timeline_inputs *inputs;
+    const struct gput_static_data *data;
+    uint32_t samples, processes; /* threads */
+    double end;
+    struct rates energy, io;
+    struct names gpus; /* by uuid */
+    struct str name, args;
+};
+
+static bool is_moment(double seconds)
+{
+    return fabs(seconds) < 9e9;
+}
+
+/* ---- Counters ---- */
+
+/* Adds the value of a counter to the track of samples. */
+static int add_counter(
+    struct adding *adding, const char *name, double time, double value, struct gput_error *error)
+{
+    return timeline_add_counter(
+        adding->inputs->timeline, adding->samples, name, time, value, error);
+}
+
+/* ---- Each GPU ---- */
+
+/* Adds a row of a GPU as counters. */
+static int add_gpu_row(
+    struct adding *adding, const struct gput_table *part, size_t row, struct gput_error *error)
+{
+    const char *uuid = table_cells_text(part, row, table_cells_find(part, "uuid"));
+    double time = table_cells_number(part, row, table_cells_find(part, "timestamp"));
+    double factor = 1 / gput_ram_unit_factor(adding->data->gpu_ram_unit);
+    uint32_t number = names_add(&adding->gpus, uuid, strlen(uuid));
+    if (number == NAMES_NONE)
+        return error_memory(error);
+    for (size_t i = 0; is_moment(time) && i < gput_table_column_count(part); i++) {
+        const char *column = gput_table_column_name(part, i);
+        double value = table_cells_number(part, row, i);
+        bool is_ram = strstr(column, "ram") != NULL;
+        if (!isfinite(value) || strcmp(column, "timestamp") == 0 || strstr(column, "joules"))
+            continue;
+        str_clear(&adding->name);
+        str_printf(
+            &adding->name, "GPU %" PRIu32 ": %s%s", number, column, is_ram ? " (bytes)" : "");
+        if (adding->name.failed)
+            return error_memory(error);
+        TRY(add_counter(
+            adding, adding->name.data, time, is_ram ? round(value * factor) : value, error));
+    }
+    return GPUT_OK;
+}
+
+/* ---- Totals ---- */
+
+/* Adds rates as counters. Nothing is known of the time after the last one. */
+static int take_rates(void *user, const struct total_row *begin, const struct total_row *end,
+    const double *of_interval, struct gput_error *error)
+{
+    const struct rates *rates = user;
+    for (size_t i = 0; i < rates->totals.count; i++) {
+        double rate = end ? of_interval[i] : isnan(begin->values[i]) ? NAN : 0;
+        if (isfinite(rate))
+            TRY(add_counter(rates->adding, rates->names[i], begin->time, rate, error));
+    }
+    return GPUT_OK;
+}
+
+/* Adds the rates of totals that a part of a table holds. */
+static int add_rates(struct rates *rates, const struct gput_table *part, struct gput_error *error)
+{
+    size_t time = table_cells_find(part, "timestamp");
+
+    /* Name the columns of the table, except the time, when it is first seen. */
+    size_t *count = &rates->totals.count;
+    bool are_named = *count > 0;
+    for (size_t i = 0; !are_named && i < gput_table_column_count(part); i++) {
+        struct str name = {0};
+        if (i == time || *count == TOTAL_RATES_MAX)
+            continue;
+        str_printf(&name, rates->format, gput_table_column_name(part, i));
+        rates->columns[*count] = i;
+        rates->names[*count] = str_steal(&name);
+        if (!rates->names[*count])
+            return error_memory(error);
+        ++*count;
+    }
+
+    return total_rates_add(&rates->totals, part, time, rates->columns, error);
+}
+
+static void finish_rates(struct rates *rates)
+{
+    for (size_t i = 0; i < rates->totals.count; i++)
+        free(rates->names[i]);
+}
+
+/* ---- Processes ---- */
+
+/* Appends a cell as a member of `args`, unless it is missing. Sizes are in bytes. */
+static void append_cell(
+    struct adding *adding, const struct gput_table *part, size_t row, size_t column)
+{
+    const char *name = gput_table_column_name(part, column);
+    const char *text = table_cells_text(part, row, column);
+    double number = table_cells_number(part, row, column);
+    struct str *args = &adding->args;
+    double factor = strcmp(name, "peak_ram") == 0 ? 1 / gput_ram_unit_factor(adding->data->ram_unit)
+                    : strcmp(name, "peak_gpu_ram") == 0
+                        ? 1 / gput_ram_unit_factor(adding->data->gpu_ram_unit)
+                        : 0;
+    if (!isfinite(number) && !text[0])
+        return;
+    str_printf(args, "%s\"%s%s\": ", args->length > 1 ? ", " : "", name, factor ? "_bytes" : "");
+    if (!isfinite(number)) {
+        json_write_string(text, strlen(text), args);
+        return;
+    }
+    number = factor ? round(number * factor) : number;
+    if (number == floor(number) && fabs(number) < 0x1p53)
+        str_printf(args, "%.0f", number);
+    else
+        str_append_double(args, number);
+}
+
+/* Adds a process as a slice from its start to its end. Its arguments leave out names and times. */
+static int add_process(
+    struct adding *adding, const struct gput_table *part, size_t row, struct gput_error *error)
+{
+    size_t name = table_cells_find(part, "name");
+    size_t begin = table_cells_find(part, "start_timestamp");
+    size_t finish = table_cells_find(part, "end_timestamp");
+    const char *text = table_cells_text(part, row, name);
+    double start = table_cells_number(part, row, begin);
+    double end = table_cells_number(part, row, finish);
+    if (isnan(end))
+        end = fmax(adding->end, start);
+    if (!is_moment(start) || !is_moment(end) || end < start)
+        return GPUT_OK;
+    str_clear(&adding->name);
+    json_write_string(text, strlen(text), &adding->name);
+    str_clear(&adding->args);
+    str_append(&adding->args, "{");
+    for (size_t i = 0; i < gput_table_column_count(part); i++)
+        if (i != name && i != begin && i != finish)
+            append_cell(adding, part, row, i);
+    str_append(&adding->args, "}");
+    if (adding->name.failed || adding->args.failed)
+        return error_memory(error);
+    int64_t start_ns = timeline_ns_of_seconds(start);
+    struct timeline_event slice = {.type = 'X',
+        .thread = adding->processes,
+        .start_ns = start_ns,
+        .duration_ns = timeline_ns_of_seconds(end) - start_ns,
+        .name = {adding->name.data + 1, adding->name.length - 2, 0},
+        .args = {adding->args.data, adding->args.length, 0}};
+    return timeline_add(adding->inputs->timeline, &slice, NULL, error);
+}
+
+/* ---- All ---- */
+
+/* Adds the rows of those tables that a timeline shows. */
+static int take_rows(void *user, const struct gput_tables *tables, const struct gput_table *part,
+    struct gput_error *error)
+{
+    struct adding *adding = user;
+    const char *name = gput_table_name(part);
+    (void)tables;
+    if (strcmp(name, adding->energy.table) == 0)
+        return add_rates(&adding->energy, part, error);
+    if (strcmp(name, adding->io.table) == 0)
+        return add_rates(&adding->io, part, error);
+    bool is_gpu = strcmp(name, "gpu_data") == 0, is_process = strcmp(name, "process_data") == 0;
+    for (size_t row = 0; (is_gpu || is_process) && row < gput_table_row_count(part); row++)
+        TRY(is_gpu ? add_gpu_row(adding, part, row, error) : add_process(adding, part, row, error));
+    return GPUT_OK;
+}
+
+/* Adds what a tracking file has besides its samples. */
+static int read_tables(
+    struct adding *adding, struct tracking_reader *reader, struct gput_error *error)
+{
+    struct gput_error reason;
+    struct gput_tables *building = tables_create();
+    if (!building)
+        return error_memory(error);
+    tables_set_receiver(building, TABLE_ROWS_AT_ONCE, take_rows, adding);
+    int code = tracking_reader_tables(reader, building, &reason);
+    gput_tables_destroy(building);
+    if (code == GPUT_ERROR_FORMAT)
+        read_report_warn(&adding->inputs->report, reason.message);
+    else if (code != GPUT_OK && code != GPUT_ERROR_INVALID) /* invalid: such files have none */
+        return error_copy(error, &reason);
+    TRY(total_rates_end(&adding->energy.totals, error));
+    return total_rates_end(&adding->io.totals, error);
+}
+
+/* ---- The session ---- */
+
 #define ROWS_AT_ONCE 256
 
 static bool is_of_gpus(int column)
@@ -22,7 +245,7 @@ static bool is_of_gpus(int column)
     return column >= GPUT_MAIN_GPU_RAM && column <= GPUT_GPU_HARDWARE_UTILIZATION;
 }
 
-/* After the end of a file: what became of it. */
+/* Reports what became of a file, after its end. */
 static void note_reading(struct read_report *report, const char *warning, uint64_t rows_skipped)
 {
     report->files++;
@@ -116,7 +339,27 @@ static int add_samples(struct timeline_inputs *inputs, const char *path,
     } while (count > 0);
     note_reading(
         &inputs->report, tracking_reader_warning(reader), tracking_reader_rows_skipped(reader));
-    return timeline_add_tables(inputs, process, sampling.end, reader, error);
+
+    /* Add the further tables to the same process. A damaged table costs what comes after it, with a
+     * warning. */
+    struct adding adding = {.inputs = inputs,
+        .data = tracking_reader_static_data(reader),
+        .samples = timeline_thread(tracks, process, 0, 0),
+        .processes = timeline_thread(tracks, process, 0, NUMBER_OF_PROCESSES),
+        .end = sampling.end,
+        .energy = {.adding = &adding, .table = "energy_data", .format = "power_%s (watts)"},
+        .io = {.adding = &adding, .table = "io_data", .format = "%s per second"}};
+    adding.energy.totals = total_rates_of(0, MIN_ENERGY_SECONDS, take_rates, &adding.energy);
+    adding.io.totals = total_rates_of(0, MIN_IO_SECONDS, take_rates, &adding.io);
+    bool is_ready = adding.samples != TRACK_NONE && adding.processes != TRACK_NONE &&
+                    timeline_thread_rename(tracks, adding.processes, "processes");
+    int code = is_ready ? read_tables(&adding, reader, error) : error_memory(error);
+    finish_rates(&adding.energy);
+    finish_rates(&adding.io);
+    names_finish(&adding.gpus);
+    str_finish(&adding.name);
+    str_finish(&adding.args);
+    return code;
 }
 
 /* The calls of one block in one thread; those of different blocks need not nest. */
@@ -156,7 +399,7 @@ static int find_thread(struct calling *calling, const struct sub_tracking_mark *
     return *thread == TRACK_NONE ? error_memory(error) : GPUT_OK;
 }
 
-/* The code block of a mark in its thread, made when it is the first; NULL without memory. */
+/* Returns the lane of a code block in a thread, made with its first mark. NULL: out of memory. */
 static struct block_lane *lane_of(struct calling *calling, const struct sub_tracking_mark *row)
 {
     char key[64];

@@ -1,18 +1,100 @@
 #include "analysis/timeline/timeline_inputs.h"
-#include "base/file.h"
 
 #include "base/array.h"
-#include "files/trace/base_time.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "files/trace/byte_source.h"
 #include "files/trace/event_stream.h"
+#include "files/trace/json_scan.h"
 #include "files/trace/json_text.h"
 #include "files/trace/merged_mark.h"
 #include "files/trace/pending_events.h"
 
 #include <endian.h>
 #include <inttypes.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+
+/* ---- The base time ---- */
+
+/* The base time of a trace where it follows the events, as PyTorch 2.4 to 2.7 write it: what its
+ * times count from has to be known before they are. */
+
+#define END_BYTES ((size_t)1 << 20)
+
+/* Returns whether the text ends with the object that is open at its beginning. Then the member
+ * before it belongs to the whole trace, not to an event. Texts may have invalid escapes. */
+static bool ends_object(const char *at, const char *end)
+{
+    int depth = 1;
+    for (bool in_string = false; at < end && depth > 0; at++) {
+        if (in_string && *at == '\\')
+            at++;
+        else if (*at == '"')
+            in_string = !in_string;
+        else if (!in_string)
+            depth += (*at == '{' || *at == '[') - (*at == '}' || *at == ']');
+    }
+    return depth == 0 && at <= end && json_skip_space(at) >= end;
+}
+
+/* Returns the base time at the end of a text, the number after the last such key; 0: there is none.
+ */
+static int64_t parse_end(const char *text, size_t length)
+{
+    static const char key[] = "\"baseTimeNanoseconds\"";
+    const char *end = text + length, *found = NULL, *at = text;
+    struct json_value value;
+    int64_t base_ns;
+    while ((at = memmem(at, (size_t)(end - at), key, sizeof key - 1)) != NULL)
+        found = at += sizeof key - 1;
+    if (!found)
+        return 0;
+    at = json_skip_space(found);
+    if (*at != ':')
+        return 0;
+    at = json_skip_space(at + 1);
+    bool is_base = json_scan_value(&at, end, &value) == JSON_OK && json_int64(&value, &base_ns) &&
+                   ends_object(at, end);
+    return is_base ? base_ns : 0;
+}
+
+/* Finds "baseTimeNanoseconds" within the last MiB of a regular file, unpacked where it is packed;
+ * else `*base_ns` is 0. Errors: those of byte_source.h. */
+static int base_time_find(const char *path, int64_t *base_ns, struct gput_error *error)
+{
+    CLEANUP(byte_source_close_pointer) struct byte_source *source = NULL;
+    struct stat info;
+    *base_ns = 0;
+    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
+        return GPUT_OK; /* what can be read once is not read for this */
+    CLEANUP_FREE char *text = malloc(2 * END_BYTES + JSON_PADDING);
+    if (!text)
+        return error_memory(error);
+    TRY(byte_source_open(path, &source, error));
+    if (byte_source_plain_fd(source) >= 0 && (size_t)info.st_size > END_BYTES)
+        TRY(byte_source_move(source, (uint64_t)info.st_size - END_BYTES, error));
+
+    /* Of what is read, the last one or two END_BYTES stay in the text. */
+    size_t length = 0, got = 1;
+    while (got > 0) {
+        if (length == 2 * END_BYTES) {
+            memcpy(text, text + END_BYTES, END_BYTES);
+            length = END_BYTES;
+        }
+        TRY(byte_source_read(source, text + length, 2 * END_BYTES - length, &got, error));
+        length += got;
+    }
+    memset(text + length, 0, JSON_PADDING);
+    *base_ns = parse_end(text, length);
+    return GPUT_OK;
+}
+
+/* ---- The trace ---- */
 
 #define KNOWN_THREADS 64
 
@@ -43,7 +125,7 @@ struct adding {
     struct str name, args;
 };
 
-/* A number, or one that stands for a text. */
+/* Returns a number, or one that stands for a text. */
 static int64_t number_or_hash(const struct json_value *value)
 {
     int64_t number;
@@ -54,7 +136,7 @@ static int64_t number_or_hash(const struct json_value *value)
     return (int64_t)(names_hash(value->text, value->length) & INT32_MAX);
 }
 
-/* "rank 3: python" */
+/* Writes the full name of a process, such as "rank 3: python". */
 static void full_name(const struct adding *adding, const char *name, struct str *text)
 {
     str_clear(text);
@@ -106,7 +188,7 @@ static int find_process(struct adding *adding, const struct json_value *pid, uin
     return GPUT_OK;
 }
 
-/* A pid or tid of up to seven bytes as a number; false for a longer one. */
+/* Makes a number of a pid or tid of up to seven bytes. False: it is longer. */
 static bool short_key(const struct json_value *value, uint64_t *key)
 {
     *key = 0;
@@ -164,7 +246,7 @@ static int find_thread(struct adding *adding, const struct trace_event *event, u
     return GPUT_OK;
 }
 
-/* A process of a merged timeline stays one of the trace that it was of. */
+/* Reads the mark of a merged timeline: its process stays one of the trace that it came from. */
 static int add_mark(struct adding *adding, const struct trace_event *event, uint32_t process,
     struct gput_error *error)
 {
@@ -213,7 +295,7 @@ static int add_metadata(
     return done && !adding->args.failed && !adding->name.failed ? GPUT_OK : error_memory(error);
 }
 
-/* An id as a number: what it says in digits or in hex ("0x7f00"), else a hash of it. */
+/* Returns an id as a number: the one in digits or in hex ("0x7f00"), else a hash of it. */
 static uint64_t id_number(const struct json_value *value)
 {
     int64_t number;
@@ -252,7 +334,7 @@ static struct json_text string_text(const struct json_value *value)
     return (struct json_text){value->text, value->length, value->flags};
 }
 
-/* The arguments as they are; with NaN in them, as clean JSON in `clean`. */
+/* Returns the arguments as they are or, with NaN in them, as valid JSON in `clean`. */
 static struct json_text args_text(const struct json_value *args, struct str *clean)
 {
     str_clear(clean);
@@ -264,7 +346,8 @@ static struct json_text args_text(const struct json_value *args, struct str *cle
     return (struct json_text){str_text(clean), clean->length, 0};
 }
 
-/* The text with JSON_PADDING zeroes after it, NULL for an empty one; false without memory. */
+/* Copies a text with JSON_PADDING zeroes after it; an empty one gives NULL. False: out of memory.
+ */
 static bool copy_padded(struct json_text text, char **copy)
 {
     *copy = text.length > 0 ? calloc(1, text.length + JSON_PADDING) : NULL;
@@ -273,7 +356,7 @@ static bool copy_padded(struct json_text text, char **copy)
     return *copy || text.length == 0;
 }
 
-/* Whether an object has a member of that name. */
+/* Returns whether an object has a member of that name. */
 static bool has_key(const struct json_value *object, const struct json_value *wanted)
 {
     struct json_walk walk = json_walk(object);
@@ -295,7 +378,7 @@ static void append_member(
     json_write_value(value, text);
 }
 
-/* The arguments of both ends of a slice; of those with one name, the end's. */
+/* Joins the arguments of both ends of a slice; of those with one name the end's is kept. */
 static struct json_text args_of_both(
     const char *begin_args, const struct json_value *end_args, struct str *text)
 {
@@ -340,7 +423,7 @@ static int end_slice(struct adding *adding, const struct trace_event *event,
     return timeline_add(adding->inputs->timeline, &slice, NULL, error);
 }
 
-/* Slices, instants, counters, flows, objects and all else go over as they are. */
+/* Adds slices, instants, counters, flows, objects and all else as they are. */
 static int add_plain(struct adding *adding, const struct trace_event *event, int64_t start_ns,
     struct gput_error *error)
 {
@@ -388,8 +471,8 @@ static const char plain_types[] = "XiICstfbne"
                                   "NOD"   /* objects */
                                   "PRvV"; /* samples, marks, memory dumps */
 
-/* Whether it has members that a timeline has not: stacks, times of threads, colours, bindings of
- * flows. An id may be in "id2". */
+/* Returns whether an event has members that a timeline has not: stacks, times of threads, colours,
+ * bindings of flows. An id may be in "id2". */
 static bool has_more_members(const struct trace_event *event)
 {
     size_t known = 0;
@@ -464,7 +547,7 @@ static int add_event(
     return GPUT_OK;
 }
 
-/* What was left out of the file is said, and counted where results have it. */
+/* Reports what was left out of the file, and counts it in the results. */
 static void end_file(struct adding *adding, const char *path)
 {
     const struct event_counts *counts = event_stream_counts(adding->stream);

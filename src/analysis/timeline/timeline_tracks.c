@@ -194,7 +194,8 @@ static bool claim_tid(struct timeline_tracks *tracks, uint32_t process, int64_t 
     return true;
 }
 
-/* A tid of at most 31 bits: the thread's own if it is free, else one made of what it is. */
+/* Finds a tid of at most 31 bits: the thread's own if it is free, else one that is derived from it.
+ */
 static int64_t find_tid(
     struct timeline_tracks *tracks, const struct timeline_thread *thread, uint32_t lane)
 {

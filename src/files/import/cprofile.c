@@ -27,13 +27,13 @@ static int no_profile(const struct adding *adding)
         "%s is not a cProfile dump: it holds something else", adding->name);
 }
 
-/* The value that stands at a place of a tuple. */
+/* Returns the value at a place of a tuple. */
 static uint32_t item(const struct adding *adding, const struct marshal_value *tuple, uint32_t i)
 {
     return adding->marshal.items[tuple->first + i].value;
 }
 
-/* The value as a tuple of that many items; NULL: it is something else. */
+/* Returns a value as a tuple of that many items; NULL: it is something else. */
 static const struct marshal_value *tuple_of(
     const struct adding *adding, uint32_t value, uint32_t count)
 {
@@ -261,7 +261,7 @@ void cprofile_finish(struct cprofile *profile)
     *profile = (struct cprofile){0};
 }
 
-/* What functions are sorted by. */
+/* Returns the figure that functions are sorted by. */
 static double figure(const struct call_counts *counts, enum cprofile_order order)
 {
     switch (order) {
@@ -291,7 +291,8 @@ static int largest_first(const void *left, const void *right)
     return ORDER(a->order, b->order);
 }
 
-/* The numbers of all counted functions, the largest first: the caller's. NULL: out of memory. */
+/* Returns the numbers of all counted functions, the largest first. The caller frees them. NULL: out
+ * of memory. */
 static uint32_t *sort_functions(
     const struct cprofile *profile, enum cprofile_order order, size_t *count)
 {
@@ -384,7 +385,7 @@ int cprofile_print(const struct cprofile *profile, enum cprofile_order order, si
     return text->failed ? error_memory(error) : GPUT_OK;
 }
 
-/* The columns that put_counts() fills. */
+/* Adds the columns that put_counts() fills. */
 static void add_count_columns(struct gput_table *table)
 {
     table_add_columns_of(table, GPUT_COLUMN_INT, "prim_calls", "total_calls", NULL);

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The number of the function that a frame names: "file:line(function)". NAMES_NONE: out of memory.
- */
+/* Finds the number of the function that a frame names, "file:line(function)". NAMES_NONE: out of
+ * memory. */
 static uint32_t find_function(struct pyinstrument *sum, const struct doc *frame)
 {
     CLEANUP_STR struct str text = {0};
@@ -37,23 +37,19 @@ static double or_zero(double value)
     return isnan(value) ? 0 : value;
 }
 
-/* Whether a frame is no function: time of the frame above that went to none of its calls ("[self]",
- * "[await]", "[out-of-context]"), or "[root]", above all that has no common frame. */
-static bool is_synthetic(const struct doc *frame)
-{
-    const char *name = doc_get_string(frame, "function");
-    size_t length = strlen(name);
-    return length > 1 && name[0] == '[' && name[length - 1] == ']';
-}
-
 static bool add_children(struct pyinstrument *sum, const struct doc *frame, double *seconds);
 
 /* Adds a frame and all below it, as deep as a document can be; `*seconds` grows by what it took.
  * False without memory. */
 static bool add_frame(struct pyinstrument *sum, const struct doc *frame, double *seconds)
 {
-    if (is_synthetic(frame))
+    /* Skip a frame that is no function: "[self]", "[await]" or "[out-of-context]", for time of the
+     * frame above in none of its calls, or "[root]", above all. */
+    const char *name = doc_get_string(frame, "function");
+    size_t length = strlen(name);
+    if (length > 1 && name[0] == '[' && name[length - 1] == ']')
         return add_children(sum, frame, seconds);
+
     double total = or_zero(doc_get_number(frame, "time")), below = 0;
     uint32_t function = find_function(sum, frame);
     if (function == NAMES_NONE)

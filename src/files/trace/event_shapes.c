@@ -60,7 +60,7 @@ void event_shapes_destroy(struct event_shapes *shapes)
 }
 
 #ifdef __SSE2__
-/* Which of 16 bytes are the same, a bit each. */
+/* Compares 16 bytes, and returns a bit for each that is the same. */
 static inline unsigned same_bytes(const char *left, const char *right)
 {
     __m128i a = _mm_loadu_si128((const __m128i *)left);
@@ -68,8 +68,8 @@ static inline unsigned same_bytes(const char *left, const char *right)
     return (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(a, b));
 }
 
-/* Whether the separator stands at `at`. After the end of the text there is padding, whose zeroes
- * are in no separator: it ends the comparison before more than that is read. */
+/* Returns whether a separator is at `at`. The padding after the text has zeroes, which no separator
+ * has: they end the comparison. */
 static inline bool is_at(const struct separator *separator, const char *at)
 {
     const char *text = separator->text;
@@ -85,7 +85,7 @@ static inline bool is_at(const struct separator *separator, const char *at)
 }
 #endif
 
-/* The separator at `at`, of those that may follow the value after `separator`. */
+/* Returns the separator at `at`, out of those that may follow the value after `separator`. */
 static inline const struct separator *separator_at(
     const struct event_shapes *shapes, const struct separator *separator, const char *at)
 {
@@ -97,7 +97,7 @@ static inline const struct separator *separator_at(
     return NULL;
 }
 
-/* A value that separator must follow, so what follows it is not checked here. */
+/* Scans a value. The separator that must follow it is checked later. */
 static inline bool scan_value(
     const char **at, const char *end, struct json_value *value, uint8_t *flags)
 {
@@ -202,7 +202,7 @@ static void start_separator(struct learning *learning, const char *at)
     learning->next = (struct separator){.args_open = NOWHERE, .args_close = NOWHERE};
 }
 
-/* An opening bracket. Only the arguments' own is of interest, and only if it is a brace. */
+/* Enters an object or list. Only the arguments' own brace is of interest. */
 static bool open_container(struct learning *learning, const char *at, enum trace_field field)
 {
     if (learning->depth++ == 1 && field != TRACE_OTHER) {
@@ -224,7 +224,7 @@ static void close_container(struct learning *learning, const char *at)
     }
 }
 
-/* Whether the current value is a member of the event, or of its arguments. */
+/* Returns whether the current value is a member of the event or of its arguments. */
 static bool is_member(const struct learning *learning)
 {
     return learning->depth == 1 || (learning->depth == 2 && learning->in_args);

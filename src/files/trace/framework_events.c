@@ -41,7 +41,7 @@ int64_t framework_thread_number(const char *node, const char *phase)
     return (int64_t)((hash ^ hash >> 32) & INT32_MAX);
 }
 
-/* A number for any pid or tid: itself, or a hash of its text. */
+/* Returns a number for any pid or tid: itself, or a hash of its text. */
 static bool number_of(const struct json_value *value, int64_t *number)
 {
     if (value->kind != JSON_NUMBER && value->kind != JSON_STRING)
@@ -51,7 +51,7 @@ static bool number_of(const struct json_value *value, int64_t *number)
     return true;
 }
 
-/* The phase that a pid has so far; NULL: none. */
+/* Returns the phase that a pid has so far; NULL: none. */
 static struct phase_of_pid *find_phase(struct reading *reading, int64_t pid)
 {
     size_t *hit = reading->phase_hits + (uint64_t)pid % PHASE_HITS;
@@ -142,7 +142,8 @@ static int add_complete(
     return give(reading, &complete, pid, event, error);
 }
 
-/* The thread an event says it is of; 0 for none, which then is a thread of its own. */
+/* Returns the thread that an event names; 0 if it names none, which then counts as a thread of its
+ * own. */
 static int64_t thread_of(const struct trace_event *event)
 {
     int64_t tid = 0;

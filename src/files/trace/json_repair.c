@@ -23,7 +23,7 @@ static void append_repaired(const char *text, size_t length, struct str *out)
     str_append_bytes(out, padding, sizeof padding);
 }
 
-/* How much of a text became that many bytes of its repaired copy. */
+/* Returns how many bytes of a text became that many bytes of its repaired copy. */
 static size_t length_before(const char *text, size_t repaired)
 {
     size_t at = 0, made = 0;

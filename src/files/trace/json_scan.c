@@ -144,7 +144,7 @@ static const struct word {
 } words[] = {{"true", JSON_TRUE}, {"false", JSON_FALSE}, {"null", JSON_NULL}, {"NaN", JSON_NAN},
     {"Infinity", JSON_NAN}, {"-Infinity", JSON_NAN}};
 
-/* The word that begins at `at`; NULL: a number does, or it is damage. */
+/* Returns the word that begins at `at`; NULL: it is a number, or damaged. */
 static const struct word *word_at(const char *at)
 {
     if (is_digit(*at) || (*at == '-' && at[1] != 'I'))
@@ -220,10 +220,8 @@ static bool nesting_open(struct nesting *nesting, bool object)
     return true;
 }
 
-/*
- * After an opening bracket or a comma: moves to the next value, over its key inside an object. An
- * empty container closes at once, which sets `*closed`.
- */
+/* Moves from an opening bracket or a comma to the next value, past its key inside an object. An
+ * empty container closes at once, which sets `*closed`. */
 static inline enum json_status scan_to_value(const char **at, const char *end,
     const struct nesting *nesting, bool opened, uint8_t *flags, bool *closed)
 {
@@ -244,7 +242,7 @@ static inline enum json_status scan_to_value(const char **at, const char *end,
     return status;
 }
 
-/* After a value: closes the containers that end there. True: so does the first. */
+/* Closes the containers that end after a value. True: the first one, too. */
 static inline bool close_containers(const char **at, const char *end, struct nesting *nesting)
 {
     while (**at == ((nesting->objects & 1) ? '}' : ']') && *at < end) {
@@ -371,10 +369,7 @@ struct json_value json_member(const struct json_value *object, const char *name)
     return (struct json_value){.kind = JSON_NONE};
 }
 
-/*
- * How many of the next eight bytes are digits, up to the first other byte, and their value: all
- * at once instead of one by one.
- */
+/* Parses up to eight digits at once. Returns how many there are. */
 static inline unsigned parse_digits(const char *text, uint64_t *value)
 {
     uint64_t bytes;
@@ -421,7 +416,7 @@ bool json_double(const struct json_value *value, double *number)
            isfinite(*number);
 }
 
-/* As json_scaled_int64(), for numbers with an exponent. */
+/* Scales a number with an exponent, as json_scaled_int64() does. */
 static bool scaled_by_double(const struct json_value *value, int places, int64_t *number)
 {
     double real;
@@ -441,7 +436,7 @@ static bool add_digit(uint64_t *sum, unsigned digit)
            *sum <= INT64_MAX;
 }
 
-/* As json_scaled_int64(), digit by digit: some may not fit. */
+/* Scales a number digit by digit, as some may not fit. */
 static bool scaled_with_care(const struct json_value *value, int places, int64_t *number)
 {
     const char *at = value->text, *end = at + value->length;

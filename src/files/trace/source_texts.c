@@ -89,13 +89,13 @@ uint32_t source_texts_add(struct source_texts *texts, int fd, const char *path)
     return texts->file_count++;
 }
 
-/* Whether a chunk has all of a text. */
+/* Returns whether a chunk contains a whole text. */
 static bool holds(const struct chunk *chunk, uint32_t file, uint64_t at, size_t length)
 {
     return chunk->file == file && at >= chunk->at && at + length <= chunk->at + chunk->length;
 }
 
-/* The number of chunks that begin at that offset or before. */
+/* Counts the chunks that begin at that offset or before. */
 static uint32_t count_before(const struct source_texts *texts, uint32_t file, uint64_t at)
 {
     uint32_t low = 0, high = texts->count;
@@ -153,7 +153,7 @@ static void drop(struct source_texts *texts, struct chunk *chunk)
     empty(texts, chunk);
 }
 
-/* A chunk that holds nothing: if need be, the one that was not used for longest. */
+/* Returns a chunk to be filled: an empty one, or the one that was not used for longest. */
 static struct chunk *pop_unused(struct source_texts *texts)
 {
     if (!texts->unused && texts->made < MAX_CHUNKS)

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Whether a file of a folder is a trace by its name, and not what is next to a tracking file. */
+/* Returns whether a file's name is that of a trace, and not of a file next to a tracking file. */
 static int is_trace(const struct dirent *entry)
 {
     const char *name = entry->d_name;

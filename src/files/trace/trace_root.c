@@ -29,7 +29,7 @@ static bool is_folder(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-/* Whether a folder has one of the two that every trace root has. */
+/* Returns whether a folder has one of the two subfolders that every trace root has. */
 static bool holds_traces(const char *path)
 {
     char system[4096 + 16], framework[4096 + 16];
@@ -90,8 +90,8 @@ static int add_system_file(
     return GPUT_OK;
 }
 
-/* The node of a framework file, as the old tool calls it: "27-algo-1", process and host of a
- * training job, becomes "algo-1-27", so that what belongs together stands together. */
+/* Returns the node of a framework file as the old tool names it: process and host "27-algo-1"
+ * become "algo-1-27", so that one host's files are neighbours. */
 static char *node_name(const char *text, size_t length)
 {
     static const char host[] = "-algo";
@@ -294,14 +294,14 @@ void trace_root_finish(struct trace_root *root)
     *root = (struct trace_root){0};
 }
 
-/* Whether two files are of one kind and one node. */
+/* Returns whether two files are of one kind and one node. */
 static bool same_series(const struct trace_file *a, const struct trace_file *b)
 {
     return a->kind == b->kind && strcmp(a->node, b->node) == 0;
 }
 
-/* Whether the time of a file of readings, until the next file of its series, overlaps the interval.
- */
+/* Returns whether a file of readings, which lasts until the next one of its series, overlaps the
+ * interval. */
 static bool system_file_matters(
     const struct trace_root *root, size_t at, int64_t start_us, int64_t end_us)
 {

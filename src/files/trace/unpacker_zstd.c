@@ -32,7 +32,7 @@ struct unpacking {
     struct zstd_stream *stream;
 };
 
-/* Whether it is a frame, or one that is to be skipped (50 to 5f, 2a 4d 18). */
+/* Returns whether bytes begin a frame, or one that is to be skipped (50 to 5f, 2a 4d 18). */
 static bool begins(const unsigned char *bytes, size_t length)
 {
     static const unsigned char frame[] = {0x28, 0xb5, 0x2f, 0xfd}, skipped[] = {0x2a, 0x4d, 0x18};

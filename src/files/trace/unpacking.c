@@ -28,7 +28,7 @@ static const struct unpacker_class *const classes[] = {
 
 #define CLASSES (sizeof classes / sizeof *classes)
 
-/* Whether bytes, all that decide it, begin as that format does. */
+/* Returns whether bytes begin as that format does. All bytes that decide it are there. */
 static bool is_of_format(
     const struct unpacker_class *class, const unsigned char *bytes, size_t length)
 {
@@ -77,7 +77,7 @@ static int refill(struct unpacking *unpacking, struct gput_error *error)
         unpacking->user, unpacking->buffer, unpacking->capacity, &unpacking->left, error);
 }
 
-/* Nothing more will be given; `damage` NULL: for the right reason. */
+/* Ends unpacking; `damage` is NULL at the proper end. */
 static void end(struct unpacking *unpacking, const char *damage)
 {
     unpacking->has_ended = true;
