@@ -23,11 +23,10 @@
  *             meanwhile: progress.c a line, live/ a view; held_messages.c: messages that wait
  *             while the terminal is not free; kept_history.c keeps the session at its end; report.c writes the report, html_report.c that of
  *             --report; notes.c: sentences for both.
- * regions/    run --regions: region_recording.c, with region_sources.c, region_program.c,
- *             region_logs.c and region_reasons.c.
+ * regions/    run --regions: region_recording.c, with region_sources.c, region_program.c and
+ *             region_logs.c.
  * phases/     lines of a command's output that begin phases (--phase-token).
- * torch/      run --torch-trace: torch_trace.c, with torch_schedule.c, torch_protocol.c and
- *             torch_file.c.
+ * torch/      run --torch-trace: torch_trace.c, with torch_schedule.c and torch_protocol.c.
  * live/       the live view.
  * output/     what those that read files write with: analysis_output.c (analyses, comparisons),
  *             tables.c, python_package.c with table_files.c (Parquet and Arrow) and pickles.c,

@@ -66,7 +66,7 @@ static double double_of(uint64_t bits)
     return value;
 }
 
-/* The number of that name, added when it is first seen. NULL without memory. */
+/* Returns the number of that name, added when it is first seen. NULL: out of memory. */
 static struct region_number *find_number(
     struct region_logs_summary *summary, const struct region_value *row)
 {
@@ -165,7 +165,8 @@ static int by_name(const void *left, const void *right)
     return strcmp(*(char *const *)left, *(char *const *)right);
 }
 
-/* The command may have put something else there: opening a pipe would wait for a writer. */
+/* Returns whether a file is regular: the command may have made a pipe, and opening it would wait
+ * for a writer. */
 static bool is_regular(int folder, const char *name)
 {
     struct stat info;

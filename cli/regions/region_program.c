@@ -1,5 +1,7 @@
 #include "regions/region_program.h"
 
+#include "base/text.h"
+
 #include <elf.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -11,7 +13,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-/* As execvp() searches. */
+/* Finds a program as execvp() does. */
 static bool find_program(const char *command, char path[PATH_MAX])
 {
     const char *folders = getenv("PATH");
@@ -28,7 +30,8 @@ static bool find_program(const char *command, char path[PATH_MAX])
     return false;
 }
 
-/* The dynamic loader ignores our variables then, or unsets them. */
+/* Returns whether a program changes rights: the dynamic loader then ignores or unsets our
+ * variables. */
 static bool changes_rights(int fd)
 {
     struct stat info;
@@ -40,7 +43,7 @@ static bool changes_rights(int fd)
     return geteuid() != 0 && fgetxattr(fd, "security.capability", NULL, 0) > 0;
 }
 
-/* Whether an ELF file of this machine's size names no loader. */
+/* Returns whether an ELF file of this machine's size names no loader. */
 static bool is_static(int fd, const Elf64_Ehdr *header)
 {
     for (unsigned i = 0; i < header->e_phnum; i++) {
@@ -54,7 +57,7 @@ static bool is_static(int fd, const Elf64_Ehdr *header)
     return true;
 }
 
-/* The interpreter that the first line of a script names. False: it names no interpreter. */
+/* Reads the interpreter in the first line of a script. False: it names none. */
 static bool read_interpreter(const char *start, size_t length, char path[PATH_MAX])
 {
     if (length < 3 || start[0] != '#' || start[1] != '!')
@@ -65,13 +68,8 @@ static bool read_interpreter(const char *start, size_t length, char path[PATH_MA
     return size > 0;
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text), wanted = strlen(end);
-    return length >= wanted && strcmp(text + length - wanted, end) == 0;
-}
-
-/* `depth`: how many interpreters may still follow. */
+/* Returns what keeps collectors out of a program. `depth`: how many interpreters may still follow.
+ */
 static const char *obstacle_of(const char *command, int depth)
 {
     char path[PATH_MAX], start[256] = "", interpreter[PATH_MAX];
@@ -94,7 +92,7 @@ static const char *obstacle_of(const char *command, int depth)
         obstacle = "changes its user or has capabilities";
     close(fd);
     bool is_script = length > 0 && read_interpreter(start, (size_t)length, interpreter);
-    if (is_script && depth > 0 && !ends_with(interpreter, "/env"))
+    if (is_script && depth > 0 && !text_ends_with(interpreter, "/env"))
         return obstacle_of(interpreter, depth - 1);
     return obstacle;
 }
@@ -111,13 +109,13 @@ struct image {
     uint64_t size;
 };
 
-/* A part of the file; NULL when it is not in it. */
+/* Returns a part of the file; NULL: the file is shorter. */
 static const void *part_of(const struct image *image, uint64_t at, uint64_t size)
 {
     return at <= image->size && size <= image->size - at ? image->bytes + at : NULL;
 }
 
-/* The segment of that type; of several the one with the address. */
+/* Returns the segment of a type; of several the one that contains the address. */
 static const Elf64_Phdr *find_segment(
     const struct image *image, const Elf64_Ehdr *header, uint32_t type, uint64_t address)
 {

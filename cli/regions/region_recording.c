@@ -8,23 +8,130 @@
 #include "output/output_files.h"
 #include "regions/region_logs.h"
 #include "regions/region_program.h"
-#include "regions/region_reasons.h"
+#include "regions/region_sources.h"
+#include "track/notes.h"
 
 #include <gputracker/sub_tracking.h>
 
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
+
+/* ---- Why regions are missing ---- */
+
+/* Why regions that were asked for were not recorded. */
+
+struct region_question {
+    const struct region_sources *sources;
+    const char *command;
+    const char *folder; /* in which its processes have left what they did */
+    bool is_answered;   /* a note has a reason already */
+};
+
+/* Notes that no collector left a file: perhaps none could write one. */
+static bool note_folder(const char *folder, struct notes *notes)
+{
+    enum { SMALLEST = 128 * 1024 }; /* a log and its status */
+    struct statvfs disk;
+    if (access(folder, W_OK | X_OK) != 0)
+        notes_add(notes, "No region was recorded: folder %.300s: %s", folder,
+            errno == ENOENT ? "it was removed while the command ran" : strerror(errno));
+    else if (statvfs(folder, &disk) == 0 && disk.f_bavail * disk.f_frsize < SMALLEST)
+        notes_add(notes, "No region was recorded: the disk with folder %.300s is full.", folder);
+    else
+        return false;
+    return true;
+}
+
+/* Returns whether the hook of Python left that file; see sitecustomize.py. */
+static bool has_fit(const struct region_question *question, const char *name)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/python-%s.fits", question->folder, name);
+    return access(path, F_OK) == 0;
+}
+
+/* Notes which of the named Python functions never ran. */
+static bool note_functions(const struct region_question *question, struct notes *notes)
+{
+    char missing[sizeof question->sources->functions + 256] = "", number[16];
+    size_t used = 0;
+    const char *at = question->sources->functions;
+    if (!has_fit(question, "started")) {
+        notes_add(
+            notes, "python: no Python with start-up hooks ran (-I, -E and -S switch them off).");
+        return true;
+    }
+    for (int i = 0; *at; i++) {
+        size_t length = strcspn(at, ",");
+        snprintf(number, sizeof number, "%d", i);
+        if (!has_fit(question, number) && used + length + 3 < sizeof missing)
+            used += (size_t)snprintf(missing + used, sizeof missing - used, "%s%.*s",
+                used > 0 ? ", " : "", (int)length, at);
+        at += length + (at[length] == ',');
+    }
+    if (used > 0)
+        notes_add(
+            notes, "python: no function written in Python was called that matches %s.", missing);
+    return used > 0;
+}
+
+/* Notes that GCC's OpenMP announces no regions. */
+static bool note_openmp(const struct region_question *question, struct notes *notes)
+{
+    if (!region_program_needs(question->command, "libgomp.so"))
+        return false;
+    notes_add(notes,
+        "ompt: %.200s has GCC's runtime of OpenMP (libgomp), which announces nothing. LLVM's takes "
+        "its place with LD_PRELOAD=libomp.so.5.",
+        question->command);
+    return true;
+}
+
+static bool note_mpi(struct notes *notes)
+{
+    notes_add(notes, "mpi: no process of the command loaded an MPI library and called it.");
+    return true;
+}
+
+/* Notes the reasons: of a source that announced nothing, of functions that were not found, or that
+ * nothing was announced at all. */
+static void region_reasons_note(
+    struct region_question question, const struct region_logs_summary *summary, struct notes *notes)
+{
+    const struct region_sources *sources = question.sources;
+    bool is_nothing = !summary->has_regions, is_answered = question.is_answered;
+    if (is_nothing && summary->processes == 0 && note_folder(question.folder, notes))
+        return;
+    if (sources->wanted[REGION_PYTHON])
+        is_answered |= note_functions(&question, notes);
+    if (sources->wanted[REGION_OMPT] && !summary->has_ompt && (is_nothing || sources->are_named))
+        is_answered |= note_openmp(&question, notes);
+    if (sources->wanted[REGION_MPI] && !summary->has_mpi)
+        is_answered |= note_mpi(notes);
+    if (!is_nothing || is_answered)
+        return;
+    if (summary->processes > 0)
+        notes_add(notes, "No process of the command announced a region that was recorded.");
+    else
+        notes_add(notes,
+            "No process of the command announced a region. Programs that are linked statically, or "
+            "change their user, record none.");
+}
+
+/* ---- The recording ---- */
 
 /* ---- Files ---- */
 
-/* A folder next to the file, where its logs survive whatever ends this process. What a killed one
- * left there stays: GPUT_ERROR_EXISTS. */
+/* Makes a folder next to the file, where logs survive if this process is killed. What a killed one
+ * left stays: GPUT_ERROR_EXISTS. */
 static int make_folder_of_file(void *user, struct gput_error *error)
 {
     struct region_recording *recording = user;
@@ -49,7 +156,8 @@ static int make_temporary_folder(struct region_recording *recording, struct gput
                      "regions or their samples", error);
 }
 
-/* One of many ranks keeps its regions only in its report where it cannot have the file. */
+/* Makes the file of regions. One of many ranks that cannot have it keeps them only in its report.
+ */
 static int make_kept(struct region_recording *recording, struct outputs *outputs,
     const struct gput_session_options *options, struct gput_error *error)
 {
@@ -133,7 +241,7 @@ static bool check_exact(
     return has_gpu_time;
 }
 
-/* What marks of the command count; it may also be asked of them by the variable alone. */
+/* Sets what marks of the command count; the variable alone can ask for it, too. */
 static int set_exact(struct region_recording *recording, const struct arguments *arguments,
     struct gput_session_options *options, struct gput_error *error)
 {
@@ -262,7 +370,7 @@ void region_recording_note_phases(
 
 /* ---- Afterwards ---- */
 
-/* Of the marks' file: what is wrong with it. */
+/* Takes a warning about the file of marks. */
 static void take_warning(void *user, const char *text)
 {
     notes_add(user, "%s", text);
@@ -294,7 +402,7 @@ static void analyze(struct region_recording *recording, const char *tracking_fil
     }
 }
 
-/* The largest ones; the notes of a report are few. */
+/* Describes the largest numbers, as the notes of a report are few. */
 static void describe_numbers(
     struct region_recording *recording, const struct region_logs_summary *summary)
 {
@@ -310,7 +418,7 @@ static void describe_numbers(
             summary->n_numbers - MAX_SHOWN);
 }
 
-/* What fails leaves the other code blocks as they are. */
+/* Derives phases; if that fails, the other code blocks stay as they are. */
 static void derive_phases(
     struct region_recording *recording, const char *tracking_file, pid_t command)
 {
@@ -350,7 +458,8 @@ static int merge_logs(struct region_recording *recording, struct region_logs_sum
     return GPUT_OK;
 }
 
-/* What the command has removed or replaced: said at once, for a report may not be wanted. */
+/* Warns of logs that the command removed or replaced. It is said at once, as a report may not be
+ * wanted. */
 static void warn_of_lost(
     struct region_recording *recording, const struct region_logs_summary *summary)
 {

@@ -97,7 +97,7 @@ static bool is_in(const char *folder, const char *library, char path[PATH_MAX])
            access(path, R_OK) == 0;
 }
 
-/* In `below`, as seen from the folder of this program. */
+/* Returns whether a library is in `below`, as seen from the folder of this program. */
 static bool is_near(const char *below, const char *library, char path[PATH_MAX])
 {
     char program[PATH_MAX], folder[2 * PATH_MAX];
@@ -110,7 +110,8 @@ static bool is_near(const char *below, const char *library, char path[PATH_MAX])
     return is_in(folder, library, path);
 }
 
-/* The build tree and the Python package have them in a folder next to the command. */
+/* Finds a library in a folder next to the command, where the build and the Python package have it.
+ */
 static bool find_library(const char *library, char path[PATH_MAX])
 {
     const char *named = environment_path("GPUT_COLLECTORS");
@@ -141,7 +142,7 @@ static bool add_to_list(const char *variable, const char *path, bool first)
     return is_set;
 }
 
-/* What keeps a source from being recorded, in `why`. */
+/* Returns whether something keeps a source from being recorded; `why` says what. */
 static bool is_taken(const struct source *row, const char *path, char *why, size_t size)
 {
     const char *variable = row->variable, *there = getenv(variable);

@@ -19,7 +19,7 @@ static enum torch_message_kind kind_of(const unsigned char *text)
     return TORCH_OTHER;
 }
 
-/* {i32 device, i32 process, i64 job} */
+/* Reads {i32 device, i32 process, i64 job}. */
 static bool read_context(const unsigned char *content, size_t length, struct torch_message *message)
 {
     if (length < 16)
@@ -29,7 +29,7 @@ static bool read_context(const unsigned char *content, size_t length, struct tor
     return true;
 }
 
-/* {i32 type, i32 count, i64 job, i32 processes[count]} */
+/* Reads {i32 type, i32 count, i64 job, i32 processes[count]}. */
 static bool read_request(const unsigned char *content, size_t length, struct torch_message *message)
 {
     int32_t type, count;

@@ -23,7 +23,7 @@ static const struct {
     double ms; /* 0: steps */
 } units[] = {{"ms", 1}, {"s", 1000}, {"min", 60e3}, {"h", 3600e3}, {"steps", 0}, {"step", 0}};
 
-/* "2.5s"; without a unit `usual`, which is one of those above. */
+/* Reads an amount such as "2.5s"; without a unit `usual` is meant, one of those above. */
 static bool read_amount(
     const char *text, size_t length, const char *usual, bool *by_step, int64_t *amount)
 {
@@ -126,19 +126,10 @@ long torch_schedule_rank(const struct torch_schedule *schedule, const struct tor
     return client->rank;
 }
 
-/* How many ranks begin together. */
+/* Returns how many ranks begin together. */
 static long joint_ranks(const struct torch_schedule *schedule, const struct torch_client *client)
 {
     return schedule->is_rank || client->rank < 0 || client->local_size < 1 ? 1 : client->local_size;
-}
-
-/* Returns whether all ranks of this machine have asked. */
-static bool are_all_there(const struct torch_schedule *schedule, long wanted)
-{
-    long there = 0;
-    for (size_t i = 0; i < schedule->n_clients; i++)
-        there += torch_schedule_rank(schedule, &schedule->clients[i]) >= 0;
-    return there >= wanted;
 }
 
 /* ---- What is due ---- */
@@ -156,8 +147,13 @@ const struct torch_request *torch_schedule_next(struct torch_schedule *schedule,
         return NULL;
     long ranks = joint_ranks(schedule, client);
     if (!request->by_step && ranks > 1) {
-        if (!are_all_there(schedule, ranks))
+        /* Check whether all ranks of this machine have asked. */
+        long there = 0;
+        for (size_t i = 0; i < schedule->n_clients; i++)
+            there += torch_schedule_rank(schedule, &schedule->clients[i]) >= 0;
+        if (there < ranks)
             return NULL;
+
         if (!schedule->joint_start_ms[number])
             schedule->joint_start_ms[number] = epoch_ms + JOINT_DELAY_MS;
         if (schedule->joint_start_ms[number] > epoch_ms + WARM_UP_SECONDS * 1000)

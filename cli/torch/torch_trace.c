@@ -5,13 +5,14 @@
 #include "base/file.h"
 #include "common/environment.h"
 #include "output/output_files.h"
-#include "torch/torch_file.h"
 
+#include <gputracker/error.h>
 #include <gputracker/rank.h>
 #include <gputracker/timeline.h>
 
 #include <errno.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +23,96 @@
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
+
+/* ---- The files of traces ---- */
+
+/* A trace as PyTorch's profiler writes it on demand: it does not say which rank it is of. */
+
+enum { HEAD = 64 * 1024 };
+
+static int fail_on(const char *path, struct gput_error *error)
+{
+    return error_set(error, GPUT_ERROR_IO, "%.400s: %s", path, strerror(errno));
+}
+
+/* Returns whether the head of a trace names its rank. */
+static bool has_rank(char *head)
+{
+    char *events = strstr(head, "\"traceEvents\"");
+    if (events)
+        *events = '\0';
+    bool found = strstr(head, "\"distributedInfo\"") != NULL;
+    if (events)
+        *events = '"';
+    return found;
+}
+
+/* Writes the first chunk with the rank in it. */
+static int copy_head(
+    FILE *from, FILE *to, const char *path, long rank, long world_size, struct gput_error *error)
+{
+    char head[HEAD + 1];
+    size_t length = fread(head, 1, HEAD, from);
+    head[length] = '\0';
+    /* Find where the members of the object begin; 0: it is no object. */
+    size_t at = strspn(head, " \t\r\n");
+    size_t members = at < length && head[at] == '{' ? at + 1 : 0;
+
+    if (members == 0)
+        return error_set(
+            error, GPUT_ERROR_FORMAT, "%.400s is not a trace of PyTorch's profiler.", path);
+    fwrite(head, 1, members, to);
+    if (rank >= 0 && !has_rank(head))
+        fprintf(to, "\n\"distributedInfo\": {\"rank\": %ld, \"world_size\": %ld},", rank,
+            world_size > rank ? world_size : rank + 1);
+    fwrite(head + members, 1, length - members, to);
+    return GPUT_OK;
+}
+
+/*
+ * Copies a trace to a new file with its rank, as a `distributedInfo` that readers of traces know;
+ * one that is there already stays. `rank` -1: as it is. Errors: GPUT_ERROR_FORMAT (no JSON object),
+ * GPUT_ERROR_IO.
+ */
+static int torch_file_copy(
+    const char *from, const char *to, long rank, long world_size, struct gput_error *error)
+{
+    char chunk[8192];
+    size_t length;
+    FILE *source = fopen(from, "re");
+    FILE *target = source ? fopen(to, "wxe") : NULL;
+    int code = target ? copy_head(source, target, from, rank, world_size, error)
+                      : fail_on(source ? to : from, error);
+    while (code == GPUT_OK && (length = fread(chunk, 1, sizeof chunk, source)) > 0)
+        fwrite(chunk, 1, length, target);
+    if (code == GPUT_OK && (ferror(source) || ferror(target)))
+        code = fail_on(ferror(source) ? from : to, error);
+    if (source)
+        fclose(source);
+    if (target && fclose(target) != 0 && code == GPUT_OK)
+        code = fail_on(to, error);
+    if (code != GPUT_OK && target)
+        unlink(to);
+    return code;
+}
+
+/* Returns whether a trace has an operator. One that cannot be read has none. */
+static bool torch_file_has_operators(const char *path)
+{
+    FILE *file = fopen(path, "re");
+    char *text = NULL;
+    size_t size = 0;
+    bool found = false;
+    /* From one quote to the next: their category is a string by itself. */
+    while (file && !found && getdelim(&text, &size, '"', file) > 0)
+        found = strcmp(text, "cpu_op\"") == 0;
+    free(text);
+    if (file)
+        fclose(file);
+    return found;
+}
+
+/* ---- The session ---- */
 
 /* PyTorch puts this and 52 more bytes into the 108 of an address, without looking whether they fit.
  */
@@ -44,14 +135,15 @@ static int name_file(struct torch_trace *trace, struct outputs *outputs, const c
     return outputs_name(outputs, OUTPUT_TRACES, &trace->path, error);
 }
 
-/* A name for the program's file that is not changed: PyTorch puts the process into the first
- * ".json" of a path, and refuses "..". */
+/* Returns whether PyTorch leaves the name of a file as it is: it inserts the process before the
+ * first ".json" of a path, and refuses "..". */
 static bool suits_torch(const char *folder)
 {
     return !strstr(folder, ".json") && !strstr(folder, "..") && !strpbrk(folder, "\n#=");
 }
 
-/* Next to the timeline, where traces survive whatever ends this process; else a temporary one. */
+/* Makes the folder of traces next to the timeline, where they survive if this process is killed, or
+ * a temporary one. */
 static int make_folder(void *user, struct gput_error *error)
 {
     struct torch_trace *trace = user;
@@ -88,7 +180,7 @@ static bool is_answered(const struct sockaddr_un *address, socklen_t length)
     return answers;
 }
 
-/* A daemon of somebody else stays the one that is asked. */
+/* Returns whether another daemon answers already; it stays the one that is asked. */
 static bool belongs_to_other(struct torch_trace *trace)
 {
     struct sockaddr_un abstract = {.sun_family = AF_UNIX};
@@ -174,7 +266,7 @@ int torch_trace_begin(struct torch_trace *trace, const struct arguments *argumen
 
 /* ---- While the command runs ---- */
 
-/* Where a process is to write its next trace. */
+/* Notes where a process is to write its next trace, and returns the path. */
 static const char *add_asked(struct torch_trace *trace, const struct torch_client *client,
     const struct torch_request *request)
 {
@@ -196,7 +288,7 @@ static const char *add_asked(struct torch_trace *trace, const struct torch_clien
     return asked->path;
 }
 
-/* What a process is to do, as text; its length, 0: nothing. */
+/* Writes what a process is to do, and returns the length; 0: nothing. */
 static size_t answer_request(
     struct torch_trace *trace, struct torch_client *client, char *text, size_t size)
 {
@@ -256,7 +348,7 @@ static void answer(struct torch_trace *trace, const struct torch_message *messag
             (const struct sockaddr *)from, from_length);
 }
 
-/* The process that has sent a message, as this one sees it; 0: not known. */
+/* Returns the process that sent a message, as this one sees it; 0: not known. */
 static pid_t sender_of(struct msghdr *header)
 {
     struct ucred sender = {0};
