@@ -95,12 +95,6 @@ static bool note_openmp(const struct region_question *question, struct notes *no
     return true;
 }
 
-static bool note_mpi(struct notes *notes)
-{
-    notes_add(notes, "mpi: no process of the command loaded an MPI library and called it.");
-    return true;
-}
-
 /* Notes the reasons: of a source that announced nothing, of functions that were not found, or that
  * nothing was announced at all. */
 static void region_reasons_note(
@@ -114,8 +108,10 @@ static void region_reasons_note(
         is_answered |= note_functions(&question, notes);
     if (sources->wanted[REGION_OMPT] && !summary->has_ompt && (is_nothing || sources->are_named))
         is_answered |= note_openmp(&question, notes);
-    if (sources->wanted[REGION_MPI] && !summary->has_mpi)
-        is_answered |= note_mpi(notes);
+    if (sources->wanted[REGION_MPI] && !summary->has_mpi) {
+        notes_add(notes, "mpi: no process of the command loaded an MPI library and called it.");
+        is_answered = true;
+    }
     if (!is_nothing || is_answered)
         return;
     if (summary->processes > 0)
@@ -125,8 +121,6 @@ static void region_reasons_note(
             "No process of the command announced a region. Programs that are linked statically, or "
             "change their user, record none.");
 }
-
-/* ---- The recording ---- */
 
 /* ---- Files ---- */
 
@@ -145,15 +139,6 @@ static int make_folder_of_file(void *user, struct gput_error *error)
     return recording->logs ? GPUT_OK
                            : error_set(error, GPUT_ERROR_IO, "Cannot use folder %.400s: %s", path,
                                  strerror(errno));
-}
-
-/* Makes the folder for logs that are not kept. */
-static int make_temporary_folder(struct region_recording *recording, struct gput_error *error)
-{
-    return recording->temporary.path
-               ? GPUT_OK
-               : temporary_folder_make(&recording->temporary, environment_path("TMPDIR"),
-                     "regions or their samples", error);
 }
 
 /* Makes the file of regions. One of many ranks that cannot have it keeps them only in its report.
@@ -323,8 +308,10 @@ int region_recording_begin(struct region_recording *recording, const struct argu
     recording->is_kept = recording->path != NULL;
     if (recording->is_kept)
         TRY(make_kept(recording, outputs, options, error));
-    if (!recording->is_kept || !options->tracking_file)
-        TRY(make_temporary_folder(recording, error));
+    bool needs_folder = !recording->is_kept || !options->tracking_file;
+    if (needs_folder && !recording->temporary.path)
+        TRY(temporary_folder_make(
+            &recording->temporary, environment_path("TMPDIR"), "regions or their samples", error));
     if (!recording->logs)
         recording->logs = realpath(recording->temporary.path, NULL);
     if (!options->tracking_file &&
@@ -400,22 +387,6 @@ static void analyze(struct region_recording *recording, const char *tracking_fil
                 "had a GPU open whose driver does not report it (NVIDIA's, and ROCm's queues).",
                 missing, count);
     }
-}
-
-/* Describes the largest numbers, as the notes of a report are few. */
-static void describe_numbers(
-    struct region_recording *recording, const struct region_logs_summary *summary)
-{
-    enum { MAX_SHOWN = 8 };
-    for (size_t i = 0; i < summary->n_numbers && i < MAX_SHOWN; i++) {
-        const struct region_number *number = &summary->numbers[i];
-        notes_add(&recording->notes, "%s: %s %.10g in %llu calls (%.6g to %.6g, mean %.6g).",
-            number->name, number->unit, number->sum, (unsigned long long)number->count, number->min,
-            number->max, number->sum / (double)number->count);
-    }
-    if (summary->n_numbers > MAX_SHOWN)
-        notes_add(&recording->notes, "%zu more regions have numbers with smaller sums.",
-            summary->n_numbers - MAX_SHOWN);
 }
 
 /* Derives phases; if that fails, the other code blocks stay as they are. */
@@ -507,7 +478,18 @@ void region_recording_merge(
     if (summary.failure[0])
         notes_add(&recording->notes, "A collector turned itself off: %s", summary.failure);
 
-    describe_numbers(recording, &summary);
+    /* Describe the largest numbers only, as the notes of a report are few. */
+    enum { MAX_SHOWN = 8 };
+    for (size_t i = 0; i < summary.n_numbers && i < MAX_SHOWN; i++) {
+        const struct region_number *number = &summary.numbers[i];
+        notes_add(&recording->notes, "%s: %s %.10g in %llu calls (%.6g to %.6g, mean %.6g).",
+            number->name, number->unit, number->sum, (unsigned long long)number->count, number->min,
+            number->max, number->sum / (double)number->count);
+    }
+    if (summary.n_numbers > MAX_SHOWN)
+        notes_add(&recording->notes, "%zu more regions have numbers with smaller sums.",
+            summary.n_numbers - MAX_SHOWN);
+
     region_logs_summary_finish(&summary);
     if (code != GPUT_OK) {
         notes_add(&recording->notes, "%s The logs are in %.400s.", error.message, recording->logs);

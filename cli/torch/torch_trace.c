@@ -112,8 +112,6 @@ static bool torch_file_has_operators(const char *path)
     return found;
 }
 
-/* ---- The session ---- */
-
 /* PyTorch puts this and 52 more bytes into the 108 of an address, without looking whether they fit.
  */
 #define MAX_SOCKET_FOLDER 50
@@ -135,13 +133,6 @@ static int name_file(struct torch_trace *trace, struct outputs *outputs, const c
     return outputs_name(outputs, OUTPUT_TRACES, &trace->path, error);
 }
 
-/* Returns whether PyTorch leaves the name of a file as it is: it inserts the process before the
- * first ".json" of a path, and refuses "..". */
-static bool suits_torch(const char *folder)
-{
-    return !strstr(folder, ".json") && !strstr(folder, "..") && !strpbrk(folder, "\n#=");
-}
-
 /* Makes the folder of traces next to the timeline, where they survive if this process is killed, or
  * a temporary one. */
 static int make_folder(void *user, struct gput_error *error)
@@ -158,7 +149,12 @@ static int make_folder(void *user, struct gput_error *error)
     TRY(output_files_make_private(path, trace->replaces, "the traces of an earlier command",
         "'gpu-tracker timeline merge' makes one file of them. --overwrite uses it again.", error));
     trace->folder = realpath(path, NULL);
-    if (trace->folder && !suits_torch(trace->folder)) {
+
+    /* PyTorch inserts the process before the first ".json" of a path, and refuses "..". */
+    bool is_refused =
+        trace->folder && (strstr(trace->folder, ".json") || strstr(trace->folder, "..") ||
+                             strpbrk(trace->folder, "\n#="));
+    if (is_refused) {
         rmdir(trace->folder);
         free(trace->folder);
         trace->folder = realpath(trace->sockets.path, NULL);
@@ -348,16 +344,6 @@ static void answer(struct torch_trace *trace, const struct torch_message *messag
             (const struct sockaddr *)from, from_length);
 }
 
-/* Returns the process that sent a message, as this one sees it; 0: not known. */
-static pid_t sender_of(struct msghdr *header)
-{
-    struct ucred sender = {0};
-    struct cmsghdr *control = CMSG_FIRSTHDR(header);
-    if (control && control->cmsg_level == SOL_SOCKET && control->cmsg_type == SCM_CREDENTIALS)
-        memcpy(&sender, CMSG_DATA(control), sizeof sender);
-    return sender.pid;
-}
-
 /* Takes one message. False: there is none. */
 static bool take_message(struct torch_trace *trace)
 {
@@ -378,9 +364,16 @@ static bool take_message(struct torch_trace *trace)
     ssize_t length = recvmsg(trace->socket, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     if (length < 0)
         return errno == EINTR;
+
+    /* The kernel names the sender as this process sees it; 0: not known. */
+    struct ucred sender = {0};
+    struct cmsghdr *head = CMSG_FIRSTHDR(&header);
+    if (head && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_CREDENTIALS)
+        memcpy(&sender, CMSG_DATA(head), sizeof sender);
+
     bool is_named = header.msg_namelen > offsetof(struct sockaddr_un, sun_path) && from.sun_path[0];
     if (is_named && torch_message_parse(bytes, (size_t)length, &message))
-        answer(trace, &message, sender_of(&header), &from, header.msg_namelen);
+        answer(trace, &message, sender.pid, &from, header.msg_namelen);
     return true;
 }
 
@@ -519,7 +512,7 @@ void torch_trace_merge(struct torch_trace *trace, const char *tracking_file, con
             notes_add(&trace->notes,
                 "No trace was asked for: %ld of %ld ranks on this machine loaded PyTorch.", there,
                 wanted);
-        else if (trace->n_asked == 0)
+        else
             notes_add(&trace->notes,
                 "No trace was asked for: the command ended before (PyTorch asks every 5 seconds).");
     }
