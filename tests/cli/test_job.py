@@ -334,6 +334,13 @@ class Job(JobTest):
         self.assertEqual([row["is_straggler"] for row in read["ranks"]], [0, 0, 0])
         self.assertEqual(read["findings"], [])
 
+    def test_a_list_says_what_each_session_ran_where_that_differs(self):
+        for number, name in enumerate(("prepare", "train")):
+            self.step(name, 200 * number, 100, identity={"command": f"python3 {name}.py"})
+        text = self.run_command(".").stdout
+        self.assertRegex(text, r"exit 0  prepare.json  python3 prepare.py\n.*exit 0  train.json  python3 train.py\n")
+        self.assertNotIn("Command", text)
+
     def test_names_with_numbers_make_no_ranks_of_steps(self):
         for number in 0, 1:
             self.step(f"{'ab'[number]}.r{number}", 100 * number, 90 if number else 20)

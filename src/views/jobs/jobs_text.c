@@ -35,6 +35,7 @@ struct layout {
     bool has_same_names; /* base names do not distinguish files */
     size_t common;       /* bytes that all paths begin with, up to a folder's end */
     bool has_gpu, has_waited;
+    bool has_commands; /* of a list whose sessions ran different programs */
 };
 
 /* Where workflows run each step in a folder of its own, files have one name. */
@@ -65,6 +66,8 @@ static struct layout lay_out(const struct gput_jobs *jobs, const struct jobs_job
             layout.machine_width = length < MAX_MACHINE_WIDTH ? length : MAX_MACHINE_WIDTH;
         layout.has_gpu |= !isnan(rank->gpu_percent);
         layout.has_waited |= !isnan(rank->waited_seconds);
+        layout.has_commands |=
+            job->is_list && strcmp(rank->command, jobs->ranks[job->first].command) != 0;
     }
     return layout;
 }
@@ -125,6 +128,11 @@ static void write_rank(const struct jobs_rank *rank, const struct layout *layout
     if (strcmp(number, "-") == 0) /* steps of a workflow, workers: known by their files */
         str_printf(text, "  %.*s", MAX_FILE_WIDTH,
             layout->has_same_names ? rank->path + layout->common : file_base_name(rank->path));
+    if (layout->has_commands && rank->command[0]) {
+        size_t start = text->length;
+        str_printf(text, "  %s", rank->command);
+        screen_sanitize(text, start);
+    }
     str_append(text, "\n");
 }
 
