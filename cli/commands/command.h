@@ -70,6 +70,7 @@ const char *cmd_report_note(void);
 /* Functions of the table, one a file cmd-*.c. */
 int cmd_execute(const struct arguments *arguments);
 int cmd_run(const struct arguments *arguments);
+int cmd_why(const struct arguments *arguments);
 int cmd_attach(const struct arguments *arguments);
 int cmd_live(const struct arguments *arguments);
 int cmd_gpus(const struct arguments *arguments);

@@ -13,6 +13,7 @@ extern const enum option_id execute_options[];
 extern const struct option_group run_groups[];
 extern const struct option_group attach_groups[];
 extern const struct option_group serve_groups[];
+extern const enum option_id why_options[];
 extern const enum option_id run_options[];
 extern const enum option_id attach_options[];
 extern const enum option_id live_options[];

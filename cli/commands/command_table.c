@@ -56,6 +56,30 @@ static const struct command commands[] = {
         .takes_a_command = true,
     },
     {
+        .name = "why",
+        .topic = TOPIC_TRACK,
+        .examples = "gpu-tracker why -- python train.py\n"
+                    "gpu-tracker why usage.json",
+        .function = cmd_why,
+        .usage = "[OPTIONS] [--] COMMAND [ARG...] | REPORT.json...",
+        .summary = "Say where the time of a command went.",
+        .help =
+            "Runs a command as `run` does, and says at the end where its wall time went: "
+            "computing, "
+            "waiting for a CPU, held by a quota, waiting for storage or memory, or asleep in a "
+            "pipe, a socket, a lock, a child, a timer. Of the main thread, with what its children "
+            "did while it waited for them; of all other threads; and of the main thread while no "
+            "GPU was busy. With how far each share may be off, and advice.\n"
+            "\n"
+            "Of files that are not programs it says the same of the sessions that they keep: "
+            "reports "
+            "in JSON, and results files of sessions that were killed.",
+        .options = why_options,
+        .takes_defaults = true,
+        .operands = {ARGUMENT_COMMAND, 1, -1},
+        .takes_a_command = true,
+    },
+    {
         .name = "attach",
         .topic = TOPIC_TRACK,
         .examples = "gpu-tracker attach 4711\n"

@@ -316,6 +316,9 @@ static int render(const struct report *report, enum gput_format format,
     options.keeps_energy_unit = report->units.energy;
     options.color = !to_file && wants_color(fd);
     options.width = to_file ? 0 : screen_columns(fd, REPORT_COLUMNS);
+    bool is_for_people = format == GPUT_FORMAT_SUMMARY || format == GPUT_FORMAT_FULL;
+    if (report->explains_time && is_for_people)
+        return gput_results_why(results, bytes, length, error);
     if (format != GPUT_FORMAT_PICKLE)
         return gput_results_render(results, &options, format, bytes, length, error);
     return render_pickle(results, options, bytes, length, error);

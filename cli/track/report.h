@@ -73,6 +73,7 @@ struct report {
     const char *torch_trace;             /* the timeline of traces; NULL: none */
     const char *const *torch_notes;      /* lines about them, NULL at the end; NULL: none */
     const char *labels;                  /* of metrics; NULL: none */
+    bool explains_time;                  /* for people it says where the time went */
     bool is_older_form;                  /* -e: JSON for programs of the older tool */
     struct report_units units;           /* that were asked for */
 };

@@ -107,6 +107,7 @@ static enum outcome print_outcome(struct gput_session *session, struct tracking 
     tracking_files_settle(tracking);
     struct report report = {
         .format = tracking->format,
+        .explains_time = style->explains_time,
         .path = tracking->output,
         .other_path = tracking_files_place_of_report(tracking),
         .may_be_elsewhere = outputs_are_many(&tracking->outputs),

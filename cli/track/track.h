@@ -14,6 +14,7 @@
 struct track_style {
     bool is_older_form; /* -e: the report of the older tool, and its warnings */
     bool announces;     /* say on the standard output that tracking is complete, with the status */
+    bool explains_time; /* the report for people is that of `why` */
     bool quiet;         /* no report, but to a file that -o names */
     int screen_fd;      /* where the report goes without -o */
     int failed_status;  /* exit statuses for failures before the command ran */

@@ -251,6 +251,16 @@ GPUT_API int gput_results_render(const struct gput_results *results,
     const struct gput_results_render_options *options, enum gput_format format, char **bytes,
     size_t *length, struct gput_error *error);
 
+/**
+ * Where the time of a session went, as a page of text: of the main thread, with what its children
+ * did while it waited for them; of that thread alone; of all others together; and what it did while
+ * no GPU was busy. With shares, how far each may be off, and advice. The columns "time_went.…",
+ * "main_thread.…", "other_threads.…" and "gpu_idle.…" have the figures. Where they are not known
+ * the page says why. Result and errors: see gputracker/format.h.
+ */
+GPUT_API int gput_results_why(
+    const struct gput_results *results, char **bytes, size_t *length, struct gput_error *error);
+
 /** Kinds of values of a report. */
 enum gput_results_value_kind {
     GPUT_VALUE_NULL, /**< not known */

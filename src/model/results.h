@@ -7,6 +7,7 @@
 
 #include "model/energy.h"
 #include "model/identity_list.h"
+#include "model/wall_causes.h"
 
 #include <gputracker/limits.h>
 #include <gputracker/measurement.h>
@@ -197,6 +198,13 @@ struct gput_accounting {
     double system_network_sent_bytes;
 };
 
+/* Where wall time went. NaN: not known. */
+struct gput_wall {
+    double seconds;                      /* all of it */
+    double seconds_of[WALL_CAUSE_COUNT]; /* which add up to that */
+    double samples;                      /* that divide what is not counted */
+};
+
 struct gput_results {
     struct gput_static_data static_data;
     struct gput_identity identity;
@@ -250,6 +258,13 @@ struct gput_results {
     } gpu_peaks;
 
     struct gput_accounting accounting;
+
+    /* Where the time went: of the leading thread of main, with what its children did while it
+     * waited for them; of that thread alone; of all other threads of the tree together; and of the
+     * leading thread of main while no GPU was busy. The source "time_went" says how sure it is. */
+    struct gput_wall time_went, main_thread, other_threads, gpu_idle;
+    double gpu_known_seconds; /* for how long it was known whether a GPU was busy */
+    char programs[512];       /* "make 3.1 s, cc1 41 s of 60": those that worked most */
 
     struct {
         double cpu_seconds; /* CPU time of the sampler itself */

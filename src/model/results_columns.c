@@ -84,6 +84,18 @@
 #define IDENTITY_TEXT(member, size, path, meaning) AT(path, NUMBER, identity.member, NULL, NULL, meaning),
 #define IDENTITY_NUMBER(member, path, meaning) AT(path, WHOLE, identity.member, NULL, NULL, meaning),
 
+/* Where wall time went: a row of each cause. */
+#define WALL_COLUMN(path, member, ID, name, meaning) \
+    AT(path "." #name "_seconds", NUMBER, member.seconds_of[WALL_##ID], "seconds", "time_went", meaning),
+#define TIME_WENT(ID, name, word, meaning) WALL_COLUMN("time_went", time_went, ID, name, meaning)
+#define MAIN_THREAD(ID, name, word, meaning) WALL_COLUMN("main_thread", main_thread, ID, name, meaning)
+#define OTHER_THREADS(ID, name, word, meaning) WALL_COLUMN("other_threads", other_threads, ID, name, meaning)
+#define GPU_IDLE(ID, name, word, meaning) WALL_COLUMN("gpu_idle", gpu_idle, ID, name, meaning)
+#define WALL_OF(path, member, CAUSE, meaning) \
+    AT(path ".seconds", NUMBER, member.seconds, "seconds", "time_went", meaning), \
+    WALL_CAUSES(CAUSE) \
+    AT(path ".samples", WHOLE, member.samples, NULL, "time_went", "samples that divide what is not counted"),
+
 static const struct results_column record[] = {
     WORD(struct gput_results, static_data.ram_unit, RESULTS_RAM_UNIT, "unit in which reports show RAM"),
     WORD(struct gput_results, static_data.gpu_ram_unit, RESULTS_RAM_UNIT, "unit in which reports show GPU RAM"),
@@ -166,6 +178,12 @@ static const struct results_column record[] = {
     AT("accounting.bytes.system_network_received", WHOLE, accounting.system_network_received_bytes, "bytes", "network", "received by the whole system, without the loopback"),
     AT("accounting.bytes.system_network_sent", WHOLE, accounting.system_network_sent_bytes, "bytes", "network", "sent by the whole system, without the loopback"),
 
+    WALL_OF("time_went", time_went, TIME_WENT, "wall time of the main thread, with what its children did while it waited for them")
+    AT("time_went.programs", NUMBER, programs, NULL, "time_went", "the programs whose threads ran most: on a CPU, of the time that these threads lived"),
+    WALL_OF("main_thread", main_thread, MAIN_THREAD, "wall time of the main thread")
+    WALL_OF("other_threads", other_threads, OTHER_THREADS, "wall time of all other threads, together")
+    WALL_OF("gpu_idle", gpu_idle, GPU_IDLE, "what the main thread did while no GPU was busy")
+    AT("gpu_idle.known_seconds", NUMBER, gpu_known_seconds, "seconds", "time_went", "for how long it was known whether a GPU was busy"),
     AT("tracker.cpu_seconds", NUMBER, tracker.cpu_seconds, "seconds", NULL, "CPU time of the sampler itself"),
     AT("tracker.rss", RAM, tracker.rss_bytes, "bytes", NULL, "RAM of the tracking process"),
     AT("tracker.ticks", NUMBER, tracker.ticks, NULL, NULL, "samples that were taken"),

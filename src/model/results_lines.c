@@ -41,6 +41,16 @@ static bool has_energy(const struct gput_results *results)
     return false;
 }
 
+static bool has_time_went(const struct gput_results *results)
+{
+    return !isnan(results->time_went.seconds) && results->time_went.seconds > 0;
+}
+
+static bool has_gpu_idle(const struct gput_results *results)
+{
+    return results->gpu_known_seconds > 0;
+}
+
 static bool has_gpus(const struct gput_results *results)
 {
     return results->n_gpus > 0;
@@ -60,6 +70,10 @@ const struct results_section results_sections[] = {
     {"gpu_peaks", GPU_RAM_UNIT, false, has_gpus},
     {"accounting", NO_UNIT, false, results_are_own},
     {"gpus", NO_UNIT, false, has_gpus},
+    {"time_went", NO_UNIT, false, has_time_went},
+    {"main_thread", NO_UNIT, false, has_time_went},
+    {"other_threads", NO_UNIT, false, has_time_went},
+    {"gpu_idle", NO_UNIT, false, has_gpu_idle},
     {"tracker", NO_UNIT, false, results_are_own},
     {"energy", ENERGY_UNIT, false, has_energy},
 };

@@ -300,7 +300,7 @@ static int64_t limit_due_ns(void *user)
     return limits_due_ns(&session->limits);
 }
 
-/* When read_counters() is due: for counters of energy that could wrap until the next tick, for a
+/* When read_counters() is due: at a moment at which it is seen what threads sleep in, for counters of energy that could wrap until the next tick, for a
  * control group whose memory had peaks between ticks, or for RAM of a command that has just begun.
  */
 static int64_t counters_due_ns(void *user)
@@ -309,6 +309,8 @@ static int64_t counters_due_ns(void *user)
     int64_t energy_ns = energy_meter_due_ns(&session->sampler.energy);
     int64_t group_ns = ram_between_due_ns(&session->ledger.between);
     int64_t due_ns = energy_ns < group_ns ? energy_ns : group_ns;
+    if (session->sampler.waits.due_ns < due_ns)
+        due_ns = session->sampler.waits.due_ns;
     return due_ns < session->early_ns ? due_ns : session->early_ns;
 }
 
@@ -333,6 +335,8 @@ static void read_counters(void *user)
         energy_meter_update_counters(energy, now_ns);
     if (ram_between_due_ns(&session->ledger.between) <= now_ns)
         read_group(session);
+    if (session->sampler.waits.due_ns <= now_ns)
+        sampler_take_states(&session->sampler);
     if (session->early_ns <= now_ns) {
         read_ram_between(session);
         session->early_ns = next_early_ns(session, clock_monotonic_ns());

@@ -70,6 +70,7 @@ static void read_limits(struct gput_session *session, pid_t pid)
     environment_finish(&environment);
     oom_kills_begin(&session->ledger.oom_kills, &target->launch_cgroup.memory);
     limit_group_begin(&session->ledger.limit_group, &target->launch_cgroup);
+    quota_group_begin(&session->ledger.quota, &target->launch_cgroup);
     if (settings->mode != SESSION_LAUNCHED)
         cgroup_finish(&target->launch_cgroup);
 }

@@ -27,11 +27,12 @@ MAY_INCLUDE = {
     "analysis/blocks": {"base", "model", "machine/gpu", "machine/rank", "files"},
     "analysis/analyze": {"base", "model", "files", "files/import"},
     "analysis/bench": {"base", "analysis/analyze"},
+    "analysis/why": {"base", "model"},
     "analysis/timeline": {"base", "model", "files", "files/trace"},
     "analysis/size": {"base", "model"},
     "analysis/training": {"base", "model", "files/trace", "files/import"},
     "views/plot": {"base"},
-    "views/output": {"base", "model", "files/trace", "files/import", "analysis/analyze", "analysis/size", "analysis/training", "views/plot"},
+    "views/output": {"base", "model", "files/trace", "files/import", "analysis/analyze", "analysis/size", "analysis/training", "analysis/why", "views/plot"},
     "views/report/document": {"base", "model", "analysis/analyze"},
     "views/report/loaders": {
         "base", "model", "files", "files/trace", "files/import", "analysis/analyze", "analysis/timeline", "analysis/training",

@@ -358,7 +358,40 @@ int cgroup_memory_limit_find(const struct cgroup *cgroup, struct cgroup_director
     return directory->path ? GPUT_OK : GPUT_ERROR_MEMORY;
 }
 
+int cgroup_quota_find(const struct cgroup *cgroup, struct cgroup_directory *directory)
+{
+    size_t length = 0;
+    *directory = (struct cgroup_directory){.is_v2 = cgroup->cpu.is_v2};
+    tightest(&cgroup->cpu, cpu_cores, &length);
+    if (length == 0)
+        return GPUT_OK;
+    directory->path = strndup(cgroup->cpu.path, length);
+    return directory->path ? GPUT_OK : GPUT_ERROR_MEMORY;
+}
+
 /* ---- usage ---- */
+
+double cgroup_throttled_parse(const char *text)
+{
+    struct scan_line line;
+    uint64_t number;
+    const char *position = text, *end = text + strlen(text);
+    while (scan_next_line(&position, end, &line)) {
+        if (SCAN_NUMBER(&line, "throttled_usec ", &number))
+            return (double)number / 1e6;
+        if (SCAN_NUMBER(&line, "throttled_time ", &number)) /* version 1 */
+            return (double)number / 1e9;
+    }
+    return NAN;
+}
+
+double cgroup_throttled_read(const struct cgroup_directory *cpu)
+{
+    char text[4096];
+    return cpu->path && read_text(cpu->path, "cpu.stat", text, sizeof text)
+               ? cgroup_throttled_parse(text)
+               : NAN;
+}
 
 /* Twice: each CPU batches changes, and the sums are only flushed to readers beyond a threshold. */
 #define PAGES_HELD_BACK 64

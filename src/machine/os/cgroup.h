@@ -75,6 +75,14 @@ void cgroup_limits_read(const struct cgroup *cgroup, struct cgroup_limits *limit
  * Errors: GPUT_ERROR_MEMORY. */
 int cgroup_memory_limit_find(const struct cgroup *cgroup, struct cgroup_directory *directory);
 
+/* The group that has the tightest CPU quota; likewise. */
+int cgroup_quota_find(const struct cgroup *cgroup, struct cgroup_directory *directory);
+
+/* For how long a quota held its threads, all its CPUs together, since the group was made. NaN: not
+ * available. The text is cpu.stat. */
+double cgroup_throttled_parse(const char *text);
+double cgroup_throttled_read(const struct cgroup_directory *cpu);
+
 /* Usage of a group and all below it. NaN: not available. */
 struct cgroup_usage {
     double memory_current_bytes; /* includes page cache */

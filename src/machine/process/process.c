@@ -47,15 +47,21 @@ struct process_view process_view_of(const char *procfs_root)
     };
 }
 
+void process_free_threads(struct process *process)
+{
+    if (process->threads)
+        free(process->threads->threads);
+    free(process->threads);
+    process->threads = NULL;
+}
+
 void process_free(struct process *process)
 {
     if (!process)
         return;
     free(process->program.command);
     free(process->exits);
-    if (process->threads)
-        free(process->threads->threads);
-    free(process->threads);
+    process_free_threads(process);
     free(process->baseline);
     free(process);
 }
@@ -302,6 +308,12 @@ int process_begin_polls(
     return code;
 }
 
+static void close_files_of(struct thread *thread, struct process_view *view)
+{
+    process_close_cached(&thread->schedstat_fd, view);
+    process_close_cached(&thread->wchan_fd, view);
+}
+
 void process_close_cached_files(struct process *process, struct process_view *view)
 {
     struct polled *polled = process->polled;
@@ -309,7 +321,7 @@ void process_close_cached_files(struct process *process, struct process_view *vi
     process_close_cached(&polled->files.statm_fd, view);
     process_close_cached(&polled->files.children_fd, view);
     for (size_t i = 0; process->threads && i < process->threads->count; i++)
-        process_close_cached(&process->threads->threads[i].schedstat_fd, view);
+        close_files_of(&process->threads->threads[i], view);
 }
 
 void process_end_polls(struct process *process, struct process_view *view)

@@ -15,6 +15,7 @@
 #include "machine/os/task_counts.h"
 #include "machine/process/memory.h"
 #include "machine/process/process_state.h"
+#include "machine/process/wall_account.h"
 
 #include <gputracker/processes.h>
 
@@ -144,6 +145,19 @@ struct thread {
     /* Before tracking. Negative: by which an earlier thread with that id is still to be counted. */
     int64_t before_run_ns, before_wait_ns;
     int64_t run_ns, wait_ns; /* since tracking began */
+
+    int wchan_fd;        /* -1: it is not open */
+    unsigned char cause; /* enum wall_cause, as of the last moment; process_states */
+    int64_t began_ns;    /* not later than the first reading; of the first thread: not known */
+    int64_t lived_ns;    /* by its exit record */
+    struct wall_samples samples;
+};
+
+/* Whether it is known what its threads sleep in. */
+enum process_states {
+    PROCESS_STATES_NEW,
+    PROCESS_STATES_KNOWN,
+    PROCESS_STATES_REFUSED, /* to this user */
 };
 
 /* Threads that live, or of which an exit record is awaited. */
@@ -152,6 +166,19 @@ struct process_threads {
     size_t count, capacity;
     uint32_t last_count; /* how many there were at the last reading */
     bool is_stale;       /* it ran since */
+
+    /* Its first reading, the one before the last one, and the last one that found it alive, or just
+     * ended. */
+    int64_t began_ns, before_ns, seen_ns;
+    bool has_ended;
+    enum process_states states;
+    bool has_causes; /* of a moment before */
+    bool any_ran;    /* at that moment */
+    int64_t state_cpu_ns;
+    struct wall_account ended;    /* threads that ended, all together */
+    struct wall_account busiest;  /* of these, the one that ran most */
+    struct wall_account living;   /* children that live, as last added up */
+    struct wall_account children; /* processes that it started and that ended (process_accounts) */
 };
 
 /* What stays of the last poll when procfs has the process no more. */
@@ -270,6 +297,15 @@ struct process {
 
 /* Closes nothing: it must not be polled any more. NULL is allowed. */
 void process_free(struct process *process);
+
+/* Frees what is known of its threads. */
+void process_free_threads(struct process *process);
+
+/* Its parent as last read, or the process that started it. */
+static inline pid_t process_parent_pid(const struct process *process)
+{
+    return process->last_poll.parent ? process->last_poll.parent : process->parent_pid;
+}
 
 /* True when it has ended as far as is known. */
 static inline bool process_has_ended(const struct process *process)

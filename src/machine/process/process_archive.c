@@ -64,6 +64,8 @@ void process_archive_add(struct process_archive *archive, struct process_table *
 {
     if (wanted && !process_list_append(&archive->kept, process))
         return;
+    if (!process->is_main)
+        process_free_threads(process);
     process_table_remove(table, process);
     if (!wanted) {
         add_to_others(&archive->others, process);

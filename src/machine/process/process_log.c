@@ -122,6 +122,10 @@ static void make_final(struct process_log *log, struct process *process)
     if (!process_totals_add(&log->totals, process, process_log_get(log, process->last_poll.parent),
             log->options.has_taskstats))
         log->ran_out = true;
+    if (!process->is_main) {
+        program_accounts_add(&log->programs, process);
+        process_account_close(process, process_log_get(log, process_parent_pid(process)));
+    }
     if (!process->polled)
         archive(log, process);
 }
@@ -146,8 +150,7 @@ static void begin_end(struct process_log *log, struct process *process)
 {
     note_alive(process, process->start.at_ns);
     process->end.round = log->round;
-    pid_t parent_pid = process->last_poll.parent ? process->last_poll.parent : process->parent_pid;
-    struct process *parent = process_log_get(log, parent_pid);
+    struct process *parent = process_log_get(log, process_parent_pid(process));
     if (parent)
         parent->last_poll.child_ended = true;
 }

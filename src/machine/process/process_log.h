@@ -10,6 +10,7 @@
 
 #include "machine/os/process_events.h"
 #include "machine/os/taskstats.h"
+#include "machine/process/process_accounts.h"
 #include "machine/process/process_archive.h"
 #include "machine/process/process_log_options.h"
 #include "machine/process/process_totals.h"
@@ -33,6 +34,7 @@ struct process_log {
     uint64_t seen;                /* processes so far */
     uint64_t ended_total;         /* of them, that have ended */
     struct process_totals totals; /* of these */
+    struct program_accounts programs; /* of these */
 };
 
 void process_log_init(struct process_log *log, const struct process_log_options *options);

@@ -33,7 +33,7 @@ static struct thread *add(struct process_threads *list, pid_t id)
     if (!ARRAY_RESERVE(list->threads, list->count, list->capacity))
         return NULL;
     struct thread *thread = &list->threads[list->count++];
-    *thread = (struct thread){.id = id, .schedstat_fd = -1};
+    *thread = (struct thread){.id = id, .schedstat_fd = -1, .wchan_fd = -1};
     return thread;
 }
 
@@ -89,6 +89,19 @@ static int read_schedstat(const struct process *process, struct thread *thread,
     return schedstat_reread(thread->schedstat_fd, now);
 }
 
+static void close_files_of(struct thread *thread, struct process_view *view)
+{
+    process_close_cached(&thread->schedstat_fd, view);
+    process_close_cached(&thread->wchan_fd, view);
+}
+
+/* When a thread began that the reading before did not find: it has run and waited since. */
+static int64_t began_before(const struct process_threads *list, const struct schedstat *now)
+{
+    int64_t ns = list->seen_ns - (int64_t)(now->run_ns + now->wait_ns);
+    return ns > list->before_ns ? ns : list->before_ns;
+}
+
 static void read_thread(const struct process *process, struct thread *thread, bool is_baseline,
     struct process_view *view, struct run_queue_times *times)
 {
@@ -97,13 +110,15 @@ static void read_thread(const struct process *process, struct thread *thread, bo
     int code = read_schedstat(process, thread, view, &now);
     if (code != GPUT_OK && thread->schedstat_fd >= 0) {
         /* Another thread may have its id. */
-        process_close_cached(&thread->schedstat_fd, view);
+        close_files_of(thread, view);
         code = read_schedstat(process, thread, view, &now);
     }
     if (code != GPUT_OK) {
-        process_close_cached(&thread->schedstat_fd, view);
+        close_files_of(thread, view);
         return;
     }
+    if (thread->began_ns == 0)
+        thread->began_ns = began_before(process->threads, &now);
     if (now.timeslices == 0 && now.run_ns == 0) {
         /* A new one may not have run yet; the only one of a process that ran has. */
         times->uncounted += process->polled->cpu_ns > 0 && process->polled->stat.thread_count == 1;
@@ -120,7 +135,7 @@ static void read_thread(const struct process *process, struct thread *thread, bo
 
 /* ---- a process ---- */
 
-static struct process_threads *threads_of(struct process *process)
+struct process_threads *process_threads_of(struct process *process)
 {
     if (!process->threads) {
         process->threads = calloc(1, sizeof *process->threads);
@@ -128,6 +143,30 @@ static struct process_threads *threads_of(struct process *process)
             process->threads->is_stale = true;
     }
     return process->threads;
+}
+
+struct wall_account process_thread_account(
+    const struct process *process, const struct thread *thread)
+{
+    const struct process_threads *list = process->threads;
+    bool has_start = thread->id == process->pid && !process_is_old(process);
+    int64_t began_ns = has_start ? process->start.at_ns : thread->began_ns;
+    int64_t wall_ns = list->seen_ns - began_ns;
+    if (thread->has_record && !process_is_old(process))
+        wall_ns = thread->lived_ns;
+    return wall_account_of(
+        wall_ns > 0 ? wall_ns : 0, thread->run_ns, thread->wait_ns, &thread->samples);
+}
+
+/* Keeps the account of one that ended, and drops it. */
+static void add_ended(struct process *process, const struct thread *thread)
+{
+    struct process_threads *list = process->threads;
+    struct wall_account account = process_thread_account(process, thread);
+    wall_account_add(&list->ended, &account);
+    if (account.ns[WALL_COMPUTING] + account.ns[WALL_CPU] >
+        list->busiest.ns[WALL_COMPUTING] + list->busiest.ns[WALL_CPU])
+        list->busiest = account;
 }
 
 /* Drops those that are gone and of which nothing more will come. */
@@ -138,9 +177,11 @@ static void drop_gone(struct process *process, struct process_view *view)
     for (size_t i = 0; i < list->count; i++) {
         struct thread *thread = &list->threads[i];
         if (!thread->is_listed)
-            process_close_cached(&thread->schedstat_fd, view);
+            close_files_of(thread, view);
         if (thread->is_listed || (view->has_exit_records && !thread->has_record))
             list->threads[kept++] = *thread;
+        else
+            add_ended(process, thread);
     }
     list->count = kept;
 }
@@ -180,20 +221,37 @@ static void read_first_alone(struct process *process, bool is_baseline, struct p
         read_thread(process, thread, is_baseline, view, times);
 }
 
-void process_threads_read(struct process *process, struct process_view *view, bool is_brief,
-    struct run_queue_times *times)
+/* Notes that it lives, or has just been found to have ended. */
+static void note_reading(struct process *process, int64_t now_ns)
 {
-    bool is_first = !process->threads;
+    struct process_threads *list = process->threads;
+    list->before_ns = list->seen_ns;
+    if (list->began_ns == 0) {
+        list->began_ns = now_ns;
+        list->before_ns = process_is_old(process) ? now_ns : process->start.at_ns;
+    }
+    if (!list->has_ended)
+        list->seen_ns = now_ns;
+    list->has_ended = process_is_zombie(process);
+}
+
+void process_threads_read(struct process *process, struct process_view *view, bool is_brief,
+    int64_t now_ns, struct run_queue_times *times)
+{
+    bool is_first = !process->threads || process->threads->began_ns == 0;
     /* Its record has arrived, or will. */
     if (is_first && view->has_exit_records && process_is_zombie(process))
         return;
-    struct process_threads *list = threads_of(process);
+    struct process_threads *list = process_threads_of(process);
     if (!list)
         return;
     list->is_stale |= process->polled->has_run;
     uint32_t count = process->polled->stat.thread_count;
     bool is_single = count <= 1 && list->last_count <= 1;
-    if (!list->is_stale || (is_brief && !is_single))
+    if (is_brief && !is_single)
+        return;
+    note_reading(process, now_ns);
+    if (!list->is_stale)
         return;
     list->is_stale = false;
     list->last_count = count;
@@ -211,9 +269,9 @@ void process_threads_add_record(
         times->uncounted++;
         return;
     }
-    struct process_threads *list = process->threads;
-    struct thread only = {.id = exit->thread}, *thread = list ? find(list, exit->thread) : &only;
-    if (!thread)
+    struct process_threads *list = process_threads_of(process);
+    struct thread *thread = list ? find(list, exit->thread) : NULL;
+    if (list && !thread)
         thread = add(list, exit->thread);
     if (!thread) {
         times->uncertain++;
@@ -222,5 +280,6 @@ void process_threads_add_record(
     /* The first thread ended when another one called execve(), which has its id since. */
     times->uncertain += thread->has_record;
     thread->has_record = true;
+    thread->lived_ns = (int64_t)exit->elapsed_ns;
     raise_times(thread, exit->cpu_ns, exit->delays.cpu_ns, times);
 }

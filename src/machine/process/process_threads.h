@@ -32,7 +32,14 @@ void run_queue_times_add(struct run_queue_times *times, const struct run_queue_t
  * next reading. Without memory, threads are missing.
  */
 void process_threads_read(struct process *process, struct process_view *view, bool is_brief,
-    struct run_queue_times *times);
+    int64_t now_ns, struct run_queue_times *times);
+
+/* Where the time of one of its threads went. */
+struct wall_account process_thread_account(
+    const struct process *process, const struct thread *thread);
+
+/* Its threads; empty where nothing was read yet. NULL without memory. */
+struct process_threads *process_threads_of(struct process *process);
 
 /* Adds the exit record of a thread. */
 void process_threads_add_record(

@@ -7,6 +7,7 @@
 #include "machine/os/proc_children.h"
 #include "machine/os/procfs.h"
 #include "machine/process/process_figures.h"
+#include "machine/process/process_states.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -85,10 +86,16 @@ bool process_tree_close_cached_files(struct process_tree *tree)
     return any || before > 0;
 }
 
-void process_tree_read_threads(struct process_tree *tree, bool is_brief)
+void process_tree_read_threads(struct process_tree *tree, bool is_brief, int64_t now_ns)
 {
     for (size_t i = 0; i < tree->count; i++)
-        process_threads_read(tree->processes[i], &tree->view, is_brief, &tree->run_queue);
+        process_threads_read(tree->processes[i], &tree->view, is_brief, now_ns, &tree->run_queue);
+}
+
+void process_tree_sample_states(struct process_tree *tree, int64_t weight_ns)
+{
+    for (size_t i = 0; i < tree->count; i++)
+        process_states_sample(tree->processes[i], &tree->view, weight_ns);
 }
 
 void process_tree_read_collected(struct process_tree *tree)

@@ -115,7 +115,10 @@ int process_tree_adopt(struct process_tree *tree, pid_t pid);
  * After a scan: reads how long threads ran and waited for a CPU, of processes that ran. `is_brief`:
  * those with several threads are left to the next reading.
  */
-void process_tree_read_threads(struct process_tree *tree, bool is_brief);
+void process_tree_read_threads(struct process_tree *tree, bool is_brief, int64_t now_ns);
+
+/* A moment that stands for so much time: what threads sleep in. */
+void process_tree_sample_states(struct process_tree *tree, int64_t weight_ns);
 
 /*
  * For when no file can be opened any more: closes all cached descriptors and caches none from then

@@ -13,6 +13,7 @@ void ledger_init(struct ledger *ledger)
     ram_between_init(&ledger->between);
     oom_kills_finish(&ledger->oom_kills); /* nothing is known */
     limit_group_finish(&ledger->limit_group);
+    quota_group_finish(&ledger->quota);
     tracker_cost_init(&ledger->cost);
     system_counters_init(&ledger->system_counters);
 }
@@ -24,6 +25,7 @@ void ledger_finish(struct ledger *ledger)
     gpu_usage_finish(&ledger->gpu_usage);
     oom_kills_finish(&ledger->oom_kills);
     limit_group_finish(&ledger->limit_group);
+    quota_group_finish(&ledger->quota);
     tracker_cost_finish(&ledger->cost);
     system_counters_finish(&ledger->system_counters);
 }
@@ -120,6 +122,7 @@ void ledger_update(struct ledger *ledger)
         &ledger->oom_kills, ledger->cgroup, ledger->log.ended_total, ledger->has_ended);
     limit_group_update(&ledger->limit_group);
     process_log_refresh(&ledger->log);
+    ledger_update_wall(ledger);
     update_totals_so_far(ledger);
     if (!isnan(ledger->snapshot->energy->energy.combined))
         ledger->has_kernel_cpu = ledger_kernel_cpu_ns(ledger) != 0;

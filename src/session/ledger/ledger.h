@@ -9,6 +9,7 @@
  *   ledger_peaks.c      peaks and their bounds
  *   ledger_gpus.c       figures of each GPU and their sources
  *   ledger_energy.c     energy and its sources
+ *   ledger_wall.c       where wall time went
  *   ledger_processes.c  the list of processes
  *   ledger_sources.c    where figures come from, or why they are missing
  *   ledger_results.c    everything as results
@@ -24,6 +25,7 @@
 #include "session/ledger/limit_group.h"
 #include "session/ledger/node_reader.h"
 #include "session/ledger/oom_kills.h"
+#include "session/ledger/quota_group.h"
 #include "session/ledger/ram_between.h"
 #include "session/ledger/session_identity.h"
 #include "session/ledger/session_settings.h"
@@ -38,6 +40,13 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+
+/* Where wall time went, as of the last update (ledger_wall.c). */
+struct ledger_wall {
+    struct wall_account path; /* of main, with what its children did while it waited for them */
+    struct wall_account main_thread, others, while_gpu_idle;
+    char programs[512]; /* those that worked most */
+};
 
 struct ledger {
     /* Borrowed; the accounting only reads them. */
@@ -56,6 +65,8 @@ struct ledger {
     struct ram_between between;
     struct oom_kills oom_kills;
     struct limit_group limit_group;
+    struct quota_group quota;
+    struct ledger_wall wall;
     struct collected collected;
     struct tracker_cost cost;
     struct session_starts starts_before, starts_after; /* where the kernel does not announce them */
@@ -182,6 +193,10 @@ void ledger_fill_gpu_peaks(const struct ledger *ledger, struct gput_results *res
 
 /* After that: where the figures of GPUs come from, or why they are missing. */
 void ledger_add_gpu_sources(const struct ledger *ledger, struct gput_results *results);
+
+void ledger_update_wall(struct ledger *ledger);
+void ledger_fill_wall(const struct ledger *ledger, struct gput_results *results);
+void ledger_add_wall_source(const struct ledger *ledger, struct gput_results *results);
 
 void ledger_fill_energy(const struct ledger *ledger, struct gput_energy *energy);
 void ledger_add_energy_sources(const struct ledger *ledger, struct gput_results *results);

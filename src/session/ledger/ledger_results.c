@@ -74,6 +74,7 @@ void ledger_results(const struct ledger *ledger, struct gput_results *results)
     ledger_fill_gpu_peaks(ledger, results);
     fill_now(ledger, results);
     ledger_fill_energy(ledger, &results->energy);
+    ledger_fill_wall(ledger, results);
     tracker_cost_fill(&ledger->cost, results);
     results->tracker.metrics_lost = NAN; /* sinks that send say it */
     results->tracker.node_seconds =

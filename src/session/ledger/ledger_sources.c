@@ -363,6 +363,7 @@ void ledger_add_sources(
         add_cpu_sources(ledger, exactness, results);
         add_process_source(ledger, results);
         add_run_queue_source(ledger, exactness, results);
+        ledger_add_wall_source(ledger, results);
         add_counts_source(ledger, exactness, results);
         add_written_source(results);
         results_add_source(

@@ -36,7 +36,8 @@ static void init_snapshot(struct sampler *sampler)
         .ram = &sampler->ram,
         .system = sampler->system,
         .energy = &sampler->energy,
-        .gpus = sampler->options.gpus};
+        .gpus = sampler->options.gpus,
+        .waits = &sampler->waits};
     energy_power_init(&sampler->snapshot.power);
     for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++)
         sampler->snapshot.sample.values[i] = NAN;
@@ -62,6 +63,9 @@ int sampler_init(struct sampler *sampler, const struct sampler_options *options,
     energy_meter_init(&sampler->energy, options->sysfs_root);
     sampler->energy.shares_out = has_process(sampler);
     sampler->energy.start_ns = options->start_ns;
+    wait_sampler_init(&sampler->waits, options->start_ns, options->interval_ns);
+    if (!has_process(sampler) || options->tree.main == sampler->tree.own_pid)
+        wait_sampler_stop(&sampler->waits);
     ram_meter_init(&sampler->ram, options->ram_readings, options->start_ns);
     init_snapshot(sampler);
     return GPUT_OK;
@@ -98,7 +102,7 @@ static bool scan_and_measure_ram(struct sampler *sampler, bool none_started, int
     process_tree_scan(&sampler->tree, none_started, now_ns);
     /* Our own threads are in main where that is this process. */
     if (sampler->options.tree.main != sampler->tree.own_pid)
-        process_tree_read_threads(&sampler->tree, sampler->ram.skip_exact);
+        process_tree_read_threads(&sampler->tree, sampler->ram.skip_exact, now_ns);
     bool any_lives = sampler_main_lives(sampler) || sampler->tree.has_others;
     if (any_lives)
         ram_meter_measure(&sampler->ram, &sampler->tree, now_ns);
@@ -188,6 +192,15 @@ void sampler_scan_between(struct sampler *sampler, bool none_started)
     sampler->ram.skip_exact = true;
     scan_and_measure_ram(sampler, none_started, clock_monotonic_ns());
     sampler->ram.skip_exact = false;
+}
+
+void sampler_take_states(struct sampler *sampler)
+{
+    const struct gpu_sample *gpu = &sampler->snapshot.gpu;
+    double busiest_percent = NAN;
+    for (uint32_t i = 0; i < gpu->n_devices; i++)
+        busiest_percent = fmax(busiest_percent, gpu->devices[i].utilization_percent);
+    wait_sampler_take(&sampler->waits, &sampler->tree, busiest_percent, clock_monotonic_ns());
 }
 
 /* ---- the machine ---- */

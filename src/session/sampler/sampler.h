@@ -12,6 +12,7 @@
 #include "session/sampler/gpu_sampler.h"
 #include "session/sampler/snapshot.h"
 #include "session/sampler/system_meter.h"
+#include "session/sampler/wait_sampler.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -42,6 +43,7 @@ struct sampler {
     struct other_cpu others;
     struct gpu_sampler gpus;
     struct energy_meter energy;
+    struct wait_sampler waits;
     struct snapshot snapshot; /* the last one */
 };
 
@@ -81,6 +83,9 @@ void sampler_take_sample(struct sampler *sampler, const struct sampler_tick *tic
  * in `ram.figures`, and no sample changes. `none_started` as above.
  */
 void sampler_scan_between(struct sampler *sampler, bool none_started);
+
+/* At `waits.due_ns`, between samples: what threads sleep in. */
+void sampler_take_states(struct sampler *sampler);
 
 /* `skip`: another tracker reads figures of the machine from now on (system RAM and CPU, energy of
  * the CPU, GPUs that the tracked processes do not see); else this one does. */

@@ -11,6 +11,7 @@
 #include "machine/process/process_tree.h"
 #include "machine/process/ram_meter.h"
 #include "session/sampler/system_meter.h"
+#include "session/sampler/wait_sampler.h"
 
 #include <gputracker/measurement.h>
 
@@ -31,6 +32,7 @@ struct snapshot {
     const struct system_meter *system;
     const struct energy_meter *energy;
     const struct gpu_set *gpus; /* NULL: none */
+    const struct wait_sampler *waits;
 
     struct gpu_sample gpu;
     struct cpu_totals totals;

@@ -3,6 +3,7 @@
  */
 #include "views/output/results_summary.h"
 
+#include "analysis/why/why_shares.h"
 #include "base/cleanup.h"
 #include "base/human.h"
 #include "base/screen.h"
@@ -23,6 +24,8 @@
 #define NOTABLE_RISE 1.1
 /* A peak without a useful bound is called "at least" above this part of what there is. */
 #define NOTABLE_PART 0.5
+/* A command that computed for more than that had nothing to wait for. */
+#define MOSTLY_COMPUTING_PERCENT 90.0
 /* CPU time below this is a few clock ticks: the kernel cannot divide it. */
 #define DIVISIBLE_CPU_SECONDS 0.01
 
@@ -238,6 +241,24 @@ static void write_processes(struct summary *summary)
         accounting->processes_missed > 0 ? "at least; " : "", left, highest);
 }
 
+/* Writes where the time went, where that tells something: not of a command that only computed. */
+static void write_time_went(struct summary *summary)
+{
+    const struct gput_wall *wall = &summary->results->time_went;
+    struct str detail = {0}, shorter = {0};
+    char figure[16], causes[256], fewer[128];
+    struct why_share shares[WALL_CAUSE_COUNT];
+    if (!why_is_telling(wall) || why_percent(wall, WALL_COMPUTING) > MOSTLY_COMPUTING_PERCENT ||
+        why_shares(wall, shares) == 0 || shares[0].cause == WALL_UNKNOWN)
+        return;
+    snprintf(figure, sizeof figure, "%.0f %%", shares[0].percent);
+    why_sentence(wall, 5, causes, sizeof causes);
+    why_sentence(wall, 3, fewer, sizeof fewer);
+    str_append(&detail, causes + strlen(figure) + 1);
+    str_append(&shorter, fewer + strlen(figure) + 1);
+    summary_row_or_shorter(summary, "Time went", figure, &detail, &shorter);
+}
+
 /* What a user calls what a source gives; others have the label of their name. */
 static const char *const missing_names[][2] = {
     {"after_last_sample", "what came after the last sample"},
@@ -319,6 +340,7 @@ void results_summary_write(const struct gput_results *results,
     struct summary summary = {results, options, text};
     summary_heading_write(&summary);
     write_time(&summary);
+    write_time_went(&summary);
     summary_gpus_write(&summary);
     write_cpu(&summary);
     write_ram(&summary);

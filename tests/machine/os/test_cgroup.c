@@ -105,6 +105,18 @@ static void kills_for_want_of_memory_are_counted_by_either_version(void **state)
     assert_true(isnan(cgroup_oom_kills_parse("")));
 }
 
+static void time_that_a_quota_held_is_read_of_both_versions(void **state)
+{
+    (void)state;
+    const char *v2 = "usage_usec 9\nnr_periods 3\nnr_throttled 2\nthrottled_usec 1500000\n";
+    assert_float_equal(cgroup_throttled_parse(v2), 1.5, 1e-9);
+    const char *v1 = "nr_periods 3\nnr_throttled 2\nthrottled_time 250000000\n";
+    assert_float_equal(cgroup_throttled_parse(v1), 0.25, 1e-9);
+    assert_true(isnan(cgroup_throttled_parse("usage_usec 9\n")));
+    assert_true(isnan(cgroup_throttled_parse("throttled_usec x\nthrottled_time 5")));
+    assert_true(isnan(cgroup_throttled_parse("")));
+}
+
 static void kills_are_read_of_the_group_of_a_process(void **state)
 {
     (void)state;
@@ -240,6 +252,7 @@ int main(void)
         cmocka_unit_test(a_removed_group_is_replaced_by_its_nearest_ancestor),
         cmocka_unit_test(version_1_in_a_container_shows_its_own_part),
         cmocka_unit_test(hybrid_takes_controllers_from_version_1_and_keeps_the_unified_group),
+        cmocka_unit_test(time_that_a_quota_held_is_read_of_both_versions),
         cmocka_unit_test(groups_outside_our_namespace_are_not_available),
         cmocka_unit_test(a_mount_of_a_subtree_is_joined_where_it_belongs),
         cmocka_unit_test(a_process_that_is_gone_or_a_kernel_without_groups_is_an_error),

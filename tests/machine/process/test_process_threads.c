@@ -11,6 +11,7 @@ struct stage {
     struct process_view view;
     struct process process;
     struct run_queue_times times;
+    int64_t now_ns;
 };
 
 static void put_thread(struct stage *stage, int id, const char *schedstat)
@@ -33,7 +34,7 @@ static void begin(struct stage *stage, unsigned threads)
 static void read_again(struct stage *stage)
 {
     stage->process.polled->has_run = true;
-    process_threads_read(&stage->process, &stage->view, false, &stage->times);
+    process_threads_read(&stage->process, &stage->view, false, ++stage->now_ns, &stage->times);
 }
 
 static void add_record(struct stage *stage, int id, uint64_t run_ns, uint64_t wait_ns)
@@ -55,9 +56,7 @@ static void finish(struct stage *stage)
 {
     process_end_polls(&stage->process, &stage->view);
     assert_int_equal(stage->view.free_files, 100);
-    if (stage->process.threads)
-        free(stage->process.threads->threads);
-    free(stage->process.threads);
+    process_free_threads(&stage->process);
     free(stage->process.baseline);
     fake_procfs_finish(&stage->fake);
 }
@@ -87,7 +86,7 @@ static void one_that_has_not_run_is_not_read(void **state)
     read_again(&stage);
     put_thread(&stage, PID, "150 90 3\n");
     stage.process.polled->has_run = false;
-    process_threads_read(&stage.process, &stage.view, false, &stage.times);
+    process_threads_read(&stage.process, &stage.view, false, ++stage.now_ns, &stage.times);
     assert_times(&stage, 100, 30);
     finish(&stage);
 }
@@ -237,10 +236,10 @@ static void between_ticks_several_threads_wait_for_the_next_one(void **state)
     begin(&stage, 2);
     put_thread(&stage, PID, "100 1 2\n");
     put_thread(&stage, 11, "40 7 2\n");
-    process_threads_read(&stage.process, &stage.view, true, &stage.times);
+    process_threads_read(&stage.process, &stage.view, true, ++stage.now_ns, &stage.times);
     assert_times(&stage, 0, 0);
     stage.process.polled->has_run = false;
-    process_threads_read(&stage.process, &stage.view, false, &stage.times);
+    process_threads_read(&stage.process, &stage.view, false, ++stage.now_ns, &stage.times);
     assert_times(&stage, 140, 8);
     finish(&stage);
 }

@@ -1,0 +1,151 @@
+#include "analysis/why/why_rules.h"
+
+#include "analysis/why/why_shares.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Cores that are used by so much are all in use. */
+#define BUSY_PART 0.9
+
+struct why_case {
+    const struct gput_results *results;
+    double percent;     /* of the row's cause */
+    double cores;       /* that the command may use */
+    double other_cores; /* that all but the main thread used, on average */
+    char *text;
+};
+
+static void explain_cpu(const struct why_case *why)
+{
+    text_fit(why->text, WHY_TEXT_SIZE,
+        "It waited for a CPU for %.0f %% of its time: the %g core%s were in use. Fewer threads or "
+        "programs at once, or more cores.",
+        why->percent, why->cores, why->cores == 1 ? "" : "s");
+}
+
+static void explain_quota(const struct why_case *why)
+{
+    text_fit(why->text, WHY_TEXT_SIZE,
+        "Its CPU quota of %g cores held it for %.0f %% of its time: raise the quota, or use no "
+        "more threads than that.",
+        why->results->allowed.quota_cores, why->percent);
+}
+
+static void explain_storage(const struct why_case *why)
+{
+    text_fit(why->text, WHY_TEXT_SIZE,
+        "It waited for storage for %.0f %% of its time: read ahead, read less often and more at "
+        "once, or keep the files on a faster disk.",
+        why->percent);
+}
+
+static void explain_paging(const struct why_case *why)
+{
+    text_fit(why->text, WHY_TEXT_SIZE,
+        "It waited for pages of memory for %.0f %% of its time: more RAM, or less of it in use at "
+        "once.",
+        why->percent);
+}
+
+/* What it waits for may be in its other threads and processes. */
+static void explain_supply(const struct why_case *why)
+{
+    bool are_busy = why->other_cores >= BUSY_PART * why->cores;
+    bool is_pipe = why_percent(&why->results->time_went, WALL_PIPE) >=
+                   why_percent(&why->results->time_went, WALL_SOCKET);
+    const char *what = is_pipe ? "a pipe" : "a socket";
+    if (why->other_cores < 0.05)
+        text_fit(why->text, WHY_TEXT_SIZE,
+            "It slept in %s for %.0f %% of its time, and nothing else of the command ran: it "
+            "waited for another program or machine.",
+            what, why->percent);
+    else
+        text_fit(why->text, WHY_TEXT_SIZE,
+            "It slept in %s for %.0f %% of its time, while its other threads and processes used "
+            "%.1f of %g cores: %s",
+            what, why->percent, why->other_cores, why->cores,
+            are_busy ? "more workers need more cores." : "more workers may feed it faster.");
+}
+
+static void explain_lock(const struct why_case *why)
+{
+    text_fit(why->text, WHY_TEXT_SIZE,
+        "It waited for other threads (a lock, a join) for %.0f %% of its time, while these used "
+        "%.1f of %g cores: threads that exclude each other gain nothing.",
+        why->percent, why->other_cores, why->cores);
+}
+
+static void explain_timer(const struct why_case *why)
+{
+    text_fit(why->text, WHY_TEXT_SIZE,
+        "It slept for a time of its own choice for %.0f %% of its time: sleep less, or wait for "
+        "the event itself.",
+        why->percent);
+}
+
+static void explain_stopped(const struct why_case *why)
+{
+    text_fit(why->text, WHY_TEXT_SIZE,
+        "It was stopped (by a signal, a debugger or a freezer) for %.0f %% of its time.",
+        why->percent);
+}
+
+/* The rows: a cause, from which share of the time it is worth saying, and its sentence. */
+static const struct rule {
+    enum wall_cause cause;
+    double min_percent;
+    void (*explain)(const struct why_case *why);
+} rules[] = {
+    {WALL_CPU, 20, explain_cpu},
+    {WALL_QUOTA, 10, explain_quota},
+    {WALL_STORAGE, 20, explain_storage},
+    {WALL_PAGING, 10, explain_paging},
+    {WALL_PIPE, 30, explain_supply},
+    {WALL_SOCKET, 30, explain_supply},
+    {WALL_LOCK, 30, explain_lock},
+    {WALL_TIMER, 50, explain_timer},
+    {WALL_STOPPED, 10, explain_stopped},
+};
+
+/* From which share of the time an idle GPU is worth saying. */
+#define MIN_IDLE_GPU_PERCENT 30.0
+
+/* While the GPU was idle, what did the main thread do? */
+static bool explain_idle_gpu(const struct gput_results *results, char text[WHY_TEXT_SIZE])
+{
+    char did[128];
+    const struct gput_wall *idle = &results->gpu_idle;
+    double percent = 100 * idle->seconds / results->gpu_known_seconds;
+    if (!(percent >= MIN_IDLE_GPU_PERCENT) || !why_is_telling(idle))
+        return false;
+    why_sentence(idle, 3, did, sizeof did);
+    text_fit(text, WHY_TEXT_SIZE,
+        "The GPU was idle for %.0f %% of the time. Meanwhile the main thread was: %s.",
+        fmin(percent, 100), did);
+    return true;
+}
+
+size_t why_advice(const struct gput_results *results, char texts[WHY_MAX_ADVICE][WHY_TEXT_SIZE])
+{
+    struct why_share shares[WALL_CAUSE_COUNT];
+    const struct gput_wall *wall = &results->time_went;
+    double allowed = results->static_data.allowed_cores;
+    struct why_case why = {.results = results,
+        .cores = isnan(allowed) ? results->static_data.system_core_count : allowed,
+        .other_cores = fmax(results->other_threads.seconds_of[WALL_COMPUTING] / wall->seconds, 0)};
+    size_t count = explain_idle_gpu(results, texts[0]) ? 1 : 0;
+    size_t n_shares = why_is_telling(wall) ? why_shares(wall, shares) : 0;
+    for (size_t i = 0; i < n_shares && count < WHY_MAX_ADVICE; i++) {
+        for (size_t k = 0; k < sizeof rules / sizeof *rules; k++) {
+            if (rules[k].cause != shares[i].cause || shares[i].percent < rules[k].min_percent)
+                continue;
+            why.percent = shares[i].percent;
+            why.text = texts[count++];
+            rules[k].explain(&why);
+        }
+    }
+    return count;
+}

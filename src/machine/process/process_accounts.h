@@ -1,0 +1,39 @@
+/*
+ * Where the wall time of processes went: of their threads, and of what they waited for. A process
+ * that waits for a child did what the child did.
+ */
+#pragma once
+
+#include "machine/process/process.h"
+
+#include <stddef.h>
+
+/* Of threads that carry the same name of a program. */
+struct program_account {
+    char name[16];
+    uint64_t processes;
+    struct wall_account threads; /* of all their threads together */
+};
+
+#define MAX_PROGRAMS 32
+
+/* Of processes that ended; the first ones of more names than that. */
+struct program_accounts {
+    struct program_account programs[MAX_PROGRAMS];
+    size_t count;
+};
+
+/* Adds a process to those of its name. */
+void program_accounts_add(struct program_accounts *accounts, const struct process *process);
+
+/* Its leading thread: the first one, or where that only waits for the others, the one of them that
+ * ran most. */
+struct wall_account process_leading_account(const struct process *process);
+
+/* The same, with what its children did while it waited for them. `living`: of children that have
+ * not ended; may be NULL. */
+struct wall_account process_path_account(
+    const struct process *process, const struct wall_account *living);
+
+/* After its end: its parent (or NULL) has it among its children. */
+void process_account_close(struct process *process, struct process *parent);

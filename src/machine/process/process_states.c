@@ -1,0 +1,108 @@
+#include "machine/process/process_states.h"
+
+#include "machine/os/cpu_clock.h"
+#include "machine/os/proc_stat.h"
+#include "machine/os/procfs.h"
+#include "machine/process/wait_cause.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Reads a file of a thread, whose descriptor is kept while that is allowed. */
+static int read_file(const struct process *process, const struct thread *thread, const char *file,
+    int *kept_fd, struct process_view *view, char text[static 256])
+{
+    char name[64];
+    if (kept_fd && *kept_fd >= 0)
+        return procfs_reread(*kept_fd, text, 256, NULL);
+    snprintf(name, sizeof name, "task/%d/%s", (int)thread->id, file);
+    if (!kept_fd || view->free_files == 0)
+        return procfs_read(view->procfs_root, process->pid, name, text, 256, NULL, NULL);
+    TRY(procfs_open(view->procfs_root, process->pid, name, kept_fd, NULL));
+    view->free_files--;
+    return procfs_reread(*kept_fd, text, 256, NULL);
+}
+
+/* Where the function that it sleeps in is not shown, its state still is. */
+static enum wall_cause cause_by_state(
+    const struct process *process, const struct thread *thread, struct process_view *view)
+{
+    char text[256];
+    struct proc_stat stat;
+    if (read_file(process, thread, "stat", NULL, view, text) != GPUT_OK ||
+        proc_stat_parse(text, &stat) != GPUT_OK)
+        return WALL_UNKNOWN;
+    enum wall_cause cause = wait_cause_of_state(stat.state);
+    return cause == WALL_OTHER ? WALL_UNKNOWN : cause;
+}
+
+static enum wall_cause read_cause(
+    struct process *process, struct thread *thread, struct process_view *view)
+{
+    char channel[256], call[256] = "";
+    struct process_threads *list = process->threads;
+    if (list->states == PROCESS_STATES_REFUSED)
+        return cause_by_state(process, thread, view);
+    if (read_file(process, thread, "wchan", &thread->wchan_fd, view, channel) != GPUT_OK)
+        return WALL_UNKNOWN;
+    enum wall_cause cause = wait_cause_of_channel(channel);
+    if (cause != WALL_COMPUTING)
+        list->states = PROCESS_STATES_KNOWN;
+    if (cause == WALL_COMPUTING && list->states == PROCESS_STATES_NEW) {
+        /* "0" is also what those read who may not know. */
+        int code = read_file(process, thread, "syscall", NULL, view, call);
+        list->states =
+            code == GPUT_ERROR_PERMISSION ? PROCESS_STATES_REFUSED : PROCESS_STATES_KNOWN;
+        return code == GPUT_OK ? cause : cause_by_state(process, thread, view);
+    }
+    if (cause != WALL_CAUSE_COUNT)
+        return cause;
+    if (read_file(process, thread, "syscall", NULL, view, call) != GPUT_OK)
+        return WALL_OTHER;
+    cause = wait_cause_of_call(channel, call);
+    if (cause != WALL_UNKNOWN)
+        return cause;
+    /* It waited for a page, most likely for what it did before. */
+    return thread->cause == WALL_PAGING ? WALL_PAGING : WALL_STORAGE;
+}
+
+static void add_sample(
+    struct thread *thread, enum wall_cause cause, int64_t weight_ns, uint64_t count)
+{
+    if (cause >= WALL_UNKNOWN)
+        return;
+    thread->samples.ns[cause] += weight_ns;
+    thread->samples.count += count;
+}
+
+/* It sleeps as it did at the moment before. */
+static bool sleeps_on(
+    const struct process *process, const struct process_view *view, int64_t *cpu_ns)
+{
+    const struct process_threads *list = process->threads;
+    *cpu_ns = -1;
+    if (!view->has_cpu_clocks || cpu_clock_read(process->pid, cpu_ns) != GPUT_OK)
+        return false;
+    return list->has_causes && !list->any_ran && *cpu_ns == list->state_cpu_ns;
+}
+
+void process_states_sample(struct process *process, struct process_view *view, int64_t weight_ns)
+{
+    struct process_threads *list = process->threads;
+    int64_t cpu_ns;
+    if (!list || process_is_zombie(process))
+        return;
+    bool is_same = sleeps_on(process, view, &cpu_ns);
+    list->any_ran = list->any_ran && is_same;
+    for (size_t i = 0; i < list->count; i++) {
+        struct thread *thread = &list->threads[i];
+        if (!thread->is_listed || thread->has_record)
+            continue;
+        if (!is_same)
+            thread->cause = (unsigned char)read_cause(process, thread, view);
+        list->any_ran |= thread->cause == WALL_COMPUTING;
+        add_sample(thread, (enum wall_cause)thread->cause, weight_ns, 1);
+    }
+    list->state_cpu_ns = cpu_ns;
+    list->has_causes = true;
+}

@@ -1,0 +1,11 @@
+/*
+ * What threads sleep for, seen at random moments. A moment costs one reading of the CPU clock for a
+ * process that has not run since the last one: its threads still sleep in the same thing.
+ */
+#pragma once
+
+#include "machine/process/process.h"
+
+/* The process as of a moment that stands for so much time. Needs a reading of its threads before
+ * (process_threads.h). */
+void process_states_sample(struct process *process, struct process_view *view, int64_t weight_ns);

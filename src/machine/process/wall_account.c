@@ -1,0 +1,62 @@
+#include "machine/process/wall_account.h"
+
+struct wall_account wall_account_of(
+    int64_t wall_ns, int64_t run_ns, int64_t wait_ns, const struct wall_samples *samples)
+{
+    struct wall_account account = {.samples = samples->count};
+    /* What began before it was seen for the first time is counted, too. */
+    account.wall_ns = wall_ns > run_ns + wait_ns ? wall_ns : run_ns + wait_ns;
+    account.ns[WALL_COMPUTING] = run_ns;
+    account.ns[WALL_CPU] = wait_ns;
+    int64_t rest_ns = account.wall_ns - run_ns - wait_ns, sampled_ns = 0, given_ns = 0;
+    for (int i = WALL_FIRST_SAMPLED; i < WALL_UNKNOWN; i++)
+        sampled_ns += samples->ns[i];
+    for (int i = WALL_FIRST_SAMPLED; sampled_ns > 0 && i < WALL_UNKNOWN; i++) {
+        account.ns[i] = (int64_t)((double)rest_ns * ((double)samples->ns[i] / (double)sampled_ns));
+        given_ns += account.ns[i];
+    }
+    account.ns[WALL_UNKNOWN] = rest_ns - given_ns;
+    return account;
+}
+
+void wall_account_add(struct wall_account *account, const struct wall_account *more)
+{
+    account->wall_ns += more->wall_ns;
+    account->samples += more->samples;
+    for (int i = 0; i < WALL_CAUSE_COUNT; i++)
+        account->ns[i] += more->ns[i];
+}
+
+void wall_account_subtract(struct wall_account *account, const struct wall_account *less)
+{
+    account->samples -= less->samples < account->samples ? less->samples : account->samples;
+    account->wall_ns = 0;
+    for (int i = 0; i < WALL_CAUSE_COUNT; i++) {
+        account->ns[i] -= less->ns[i] < account->ns[i] ? less->ns[i] : account->ns[i];
+        account->wall_ns += account->ns[i];
+    }
+}
+
+void wall_account_explain_child(struct wall_account *account, const struct wall_account *children)
+{
+    int64_t child_ns = account->ns[WALL_CHILD];
+    if (child_ns <= 0 || children->wall_ns <= 0)
+        return;
+    double part = (double)child_ns / (double)children->wall_ns;
+    int64_t given_ns = 0;
+    account->ns[WALL_CHILD] = 0;
+    for (int i = 0; i < WALL_CAUSE_COUNT; i++) {
+        int64_t ns = (int64_t)((double)children->ns[i] * part);
+        account->ns[i] += ns;
+        given_ns += ns;
+    }
+    account->ns[WALL_UNKNOWN] += child_ns - given_ns;
+    account->samples += children->samples;
+}
+
+void wall_account_split_quota(struct wall_account *account, double quota)
+{
+    int64_t ns = (int64_t)((double)account->ns[WALL_CPU] * (quota < 1 ? quota : 1));
+    account->ns[WALL_QUOTA] += ns;
+    account->ns[WALL_CPU] -= ns;
+}

@@ -1,0 +1,39 @@
+/*
+ * Where wall time went, of one thread or of several: a time for each cause, which add up to the
+ * whole.
+ */
+#pragma once
+
+#include "model/wall_causes.h"
+
+#include <stdint.h>
+
+struct wall_account {
+    int64_t wall_ns;
+    int64_t ns[WALL_CAUSE_COUNT]; /* they add up to that */
+    uint64_t samples;             /* that divide what is not counted */
+};
+
+/* What samples say of a thread: how much time each cause stands for. */
+struct wall_samples {
+    int64_t ns[WALL_CAUSE_COUNT]; /* WALL_COMPUTING: it ran, or was ready to */
+    uint64_t count;
+};
+
+/*
+ * The account of a thread that lived for `wall_ns`: what it ran and waited for a CPU is counted,
+ * the rest is divided as the samples say. Where nothing was sampled that is WALL_UNKNOWN.
+ */
+struct wall_account wall_account_of(
+    int64_t wall_ns, int64_t run_ns, int64_t wait_ns, const struct wall_samples *samples);
+
+void wall_account_add(struct wall_account *account, const struct wall_account *more);
+
+/* Nothing falls below 0. */
+void wall_account_subtract(struct wall_account *account, const struct wall_account *less);
+
+/* Replaces the time in WALL_CHILD by what these children did, in proportion. */
+void wall_account_explain_child(struct wall_account *account, const struct wall_account *children);
+
+/* Of the time that it was ready to run, a part was held by a quota: `quota` of 1. */
+void wall_account_split_quota(struct wall_account *account, double quota);

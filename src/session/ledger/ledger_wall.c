@@ -1,0 +1,181 @@
+/*
+ * Where the wall time of the tree went.
+ */
+#include "session/ledger/ledger.h"
+
+#include "base/clock.h"
+#include "base/human.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SHOWN_PROGRAMS 6
+
+/* ---- what is known of the living ---- */
+
+/* Adds up what living children did, those of children first: the tree has parents before their
+ * children. */
+static void add_living_children(struct ledger *ledger)
+{
+    const struct process_tree *tree = ledger->snapshot->tree;
+    for (size_t i = 0; i < tree->count; i++) {
+        if (tree->processes[i]->threads)
+            tree->processes[i]->threads->living = (struct wall_account){0};
+    }
+    for (size_t i = tree->count; i-- > 0;) {
+        struct process *process = tree->processes[i];
+        if (process->is_main || !process->threads || process->state == PROCESS_FINAL)
+            continue;
+        struct process *parent = process_log_get(&ledger->log, process_parent_pid(process));
+        struct wall_account account = process_path_account(process, &process->threads->living);
+        if (parent && parent->threads)
+            wall_account_add(&parent->threads->living, &account);
+    }
+}
+
+/* By names, with those that live. */
+static struct program_accounts programs_so_far(const struct ledger *ledger)
+{
+    struct program_accounts programs = ledger->log.programs;
+    const struct process_tree *tree = ledger->snapshot->tree;
+    const struct process *main = ledger->log.main;
+    for (size_t i = 0; i < tree->count; i++) {
+        const struct process *process = tree->processes[i];
+        if (!process->is_main && process->state != PROCESS_FINAL)
+            program_accounts_add(&programs, process);
+    }
+    if (main)
+        program_accounts_add(&programs, main);
+    return programs;
+}
+
+static int by_computing(const void *a, const void *b)
+{
+    const struct program_account *left = a, *right = b;
+    int64_t left_ns = left->threads.ns[WALL_COMPUTING];
+    int64_t right_ns = right->threads.ns[WALL_COMPUTING];
+    return (left_ns < right_ns) - (left_ns > right_ns);
+}
+
+/* "cc1 12 x 41 s of 60 s; make 1 x 0.2 s of 61 s": time on a CPU, of the time of their threads. */
+static void name_programs(struct program_accounts *programs, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    qsort(programs->programs, programs->count, sizeof programs->programs[0], by_computing);
+    for (size_t i = 0; i < programs->count && i < SHOWN_PROGRAMS; i++) {
+        const struct program_account *program = &programs->programs[i];
+        char ran[HUMAN_SIZE], lived[HUMAN_SIZE];
+        int length = snprintf(text + used, size - used, "%s%s (%llu process%s) %s of %s",
+            used > 0 ? "; " : "", program->name[0] ? program->name : "?",
+            (unsigned long long)program->processes, program->processes == 1 ? "" : "es",
+            human_seconds(clock_seconds_of_ns(program->threads.ns[WALL_COMPUTING]), ran),
+            human_seconds(clock_seconds_of_ns(program->threads.wall_ns), lived));
+        if (length < 0 || (size_t)length >= size - used) {
+            text[used] = '\0';
+            return;
+        }
+        used += (size_t)length;
+    }
+}
+
+/* ---- all of it ---- */
+
+/* What main's leading thread did while no GPU was busy. At a moment it is not seen whether it ran
+ * or waited for a CPU: in the proportion of all its time. */
+static struct wall_account account_while_idle(
+    const struct wall_samples *samples, const struct wall_account *main)
+{
+    struct wall_account account = {.samples = samples->count};
+    int64_t ran_ns = main->ns[WALL_COMPUTING], waited_ns = main->ns[WALL_CPU];
+    for (int i = 0; i < WALL_CAUSE_COUNT; i++) {
+        account.ns[i] = samples->ns[i];
+        account.wall_ns += samples->ns[i];
+    }
+    if (ran_ns + waited_ns > 0)
+        account.ns[WALL_CPU] = (int64_t)((double)account.ns[WALL_COMPUTING] * (double)waited_ns /
+                                         (double)(ran_ns + waited_ns));
+    account.ns[WALL_COMPUTING] -= account.ns[WALL_CPU];
+    return account;
+}
+
+/* The part of the time that threads were ready to run for which a quota held them. */
+static double quota_part(const struct ledger *ledger)
+{
+    struct run_queue_times times = process_log_run_queue(&ledger->log);
+    double held = ledger->quota.held_seconds, waited = clock_seconds_of_ns(times.wait_ns);
+    return held > 0 && waited > 0 ? fmin(held / waited, 1) : 0;
+}
+
+void ledger_update_wall(struct ledger *ledger)
+{
+    struct ledger_wall *wall = &ledger->wall;
+    const struct process *main = ledger->log.main;
+    if (!main || !main->threads || ledger->settings->mode == SESSION_SELF)
+        return;
+    quota_group_update(&ledger->quota);
+    add_living_children(ledger);
+    struct program_accounts programs = programs_so_far(ledger);
+    wall->main_thread = process_leading_account(main);
+    wall->path = process_path_account(main, &main->threads->living);
+    wall->others = (struct wall_account){0};
+    for (size_t i = 0; i < programs.count; i++)
+        wall_account_add(&wall->others, &programs.programs[i].threads);
+    wall_account_subtract(&wall->others, &wall->main_thread);
+    if (ledger->snapshot->waits)
+        wall->while_gpu_idle =
+            account_while_idle(&ledger->snapshot->waits->while_gpu_idle, &wall->main_thread);
+    double part = quota_part(ledger);
+    wall_account_split_quota(&wall->main_thread, part);
+    wall_account_split_quota(&wall->path, part);
+    wall_account_split_quota(&wall->others, part);
+    wall_account_split_quota(&wall->while_gpu_idle, part);
+    name_programs(&programs, wall->programs, sizeof wall->programs);
+}
+
+static struct gput_wall wall_of(const struct wall_account *account)
+{
+    struct gput_wall wall = {.seconds = NAN, .samples = NAN};
+    for (int i = 0; i < WALL_CAUSE_COUNT; i++)
+        wall.seconds_of[i] = account->wall_ns > 0 ? clock_seconds_of_ns(account->ns[i]) : NAN;
+    if (account->wall_ns <= 0)
+        return wall;
+    wall.seconds = clock_seconds_of_ns(account->wall_ns);
+    wall.samples = (double)account->samples;
+    return wall;
+}
+
+void ledger_fill_wall(const struct ledger *ledger, struct gput_results *results)
+{
+    const struct ledger_wall *wall = &ledger->wall;
+    results->time_went = wall_of(&wall->path);
+    results->main_thread = wall_of(&wall->main_thread);
+    results->other_threads = wall_of(&wall->others);
+    results->gpu_idle = wall_of(&wall->while_gpu_idle);
+    int64_t gpu_ns = ledger->snapshot->waits ? ledger->snapshot->waits->gpu_ns : 0;
+    results->gpu_known_seconds = gpu_ns > 0 ? clock_seconds_of_ns(gpu_ns) : NAN;
+    text_fit(results->programs, sizeof results->programs, "%s", wall->programs);
+}
+
+void ledger_add_wall_source(const struct ledger *ledger, struct gput_results *results)
+{
+    const struct process *main = ledger->log.main;
+    bool is_refused = main && main->threads && main->threads->states == PROCESS_STATES_REFUSED;
+    if (ledger->settings->mode == SESSION_SELF)
+        results_add_source(results, "time_went", GPUT_SOURCE_UNAVAILABLE,
+            "threads of the tracker are in this process, too");
+    else if (isnan(results->time_went.seconds))
+        results_add_source(results, "time_went", GPUT_SOURCE_UNAVAILABLE,
+            "no thread of the command could be read");
+    else
+        results_add_source(results, "time_went", GPUT_SOURCE_SAMPLED,
+            "computing and waiting for a CPU: schedstat of each thread%s; the rest is divided by "
+            "%.0f samples at random moments of what threads sleep in (%s); main is followed into "
+            "the children that it waits for",
+            ledger->events->has_exit_records ? " and exit records (taskstats)" : "",
+            results->time_went.samples,
+            is_refused ? "stat alone: this user may not read wchan" : "wchan, syscall");
+}

@@ -1,0 +1,71 @@
+#include "session/sampler/wait_sampler.h"
+
+#include "base/clock.h"
+
+#include <math.h>
+
+#define SHORTEST_PERIOD_NS (NS_PER_SECOND / 50)
+/* Intervals of samples below this make no more moments. */
+#define SHORTEST_INTERVAL_NS (NS_PER_SECOND / 10)
+/* A period is at most this part of the time so far. */
+#define PERIOD_PART 64
+/* A GPU below this is idle. */
+#define IDLE_GPU_PERCENT 5.0
+
+/* The next number of a generator (xorshift64*), between 0 and 1. */
+static double next_random(struct wait_sampler *waits)
+{
+    waits->random ^= waits->random >> 12;
+    waits->random ^= waits->random << 25;
+    waits->random ^= waits->random >> 27;
+    return (double)((waits->random * UINT64_C(2685821657736338717)) >> 11) * 0x1p-53;
+}
+
+static void begin_period(struct wait_sampler *waits, int64_t start_ns)
+{
+    int64_t longest_ns =
+        waits->interval_ns > SHORTEST_INTERVAL_NS ? waits->interval_ns : SHORTEST_INTERVAL_NS;
+    int64_t period_ns = (start_ns - waits->start_ns) / PERIOD_PART;
+    if (period_ns < SHORTEST_PERIOD_NS)
+        period_ns = SHORTEST_PERIOD_NS;
+    waits->period_start_ns = start_ns;
+    waits->period_ns = period_ns < longest_ns ? period_ns : longest_ns;
+    waits->due_ns = start_ns + (int64_t)((double)waits->period_ns * next_random(waits));
+}
+
+void wait_sampler_init(struct wait_sampler *waits, int64_t start_ns, int64_t interval_ns)
+{
+    *waits = (struct wait_sampler){.start_ns = start_ns,
+        .interval_ns = interval_ns,
+        .random = (uint64_t)clock_monotonic_ns() | 1};
+    begin_period(waits, start_ns);
+}
+
+void wait_sampler_stop(struct wait_sampler *waits)
+{
+    waits->due_ns = INT64_MAX;
+}
+
+/* What the first thread of main does. */
+static enum wall_cause cause_of_main(const struct process_tree *tree)
+{
+    const struct process *main = process_tree_main(tree);
+    const struct process_threads *list = main ? main->threads : NULL;
+    return list && list->has_causes && list->count > 0 ? (enum wall_cause)list->threads[0].cause
+                                                       : WALL_UNKNOWN;
+}
+
+void wait_sampler_take(
+    struct wait_sampler *waits, struct process_tree *tree, double gpu_percent, int64_t now_ns)
+{
+    int64_t period_ns = waits->period_ns, next_ns = waits->period_start_ns + period_ns;
+    process_tree_sample_states(tree, period_ns);
+    if (!isnan(gpu_percent))
+        waits->gpu_ns += period_ns;
+    if (gpu_percent < IDLE_GPU_PERCENT) {
+        waits->while_gpu_idle.ns[cause_of_main(tree)] += period_ns;
+        waits->while_gpu_idle.count++;
+    }
+    /* After a pause (the machine was suspended) it goes on from now. */
+    begin_period(waits, next_ns + period_ns > now_ns ? next_ns : now_ns);
+}

@@ -1,0 +1,86 @@
+"""gpu-tracker why: where the time of a command went, or of sessions that were kept."""
+
+import json
+import os
+import re
+
+from command import CommandTest, main
+
+SLEEPER = ["sh", "-c", "sleep 1.5"]
+
+
+class Why(CommandTest):
+    MOSTLY_WAITS = True
+
+    def test_a_command_is_run_and_explained(self):
+        done = self.run_command("why", "--", "sh", "-c", "sleep 1.5; exit 3")
+        self.assertEqual(done.returncode, 3)
+        self.assertEqual(done.stdout, "")
+        self.assertRegex(done.stderr, r"^Where the time went  1\.\d+ s: the main thread, and its children while it waited for them\n")
+        self.assertRegex(done.stderr, r"\n  asleep \(timer\) +\d+ %  .* sampled, \+- ")
+        self.assertRegex(done.stderr, r"\nMain thread alone  .*\n  asleep \(child\) ")
+        self.assertRegex(done.stderr, r"\nPrograms, by time on a CPU: .*sleep \(1 process\)")
+        self.assertRegex(done.stderr, r"\nAdvice\n  It slept for a time of its own choice for \d+ % of its time")
+        self.assertRegex(done.stderr, r"\ntime_went: sampled\. .*\nrun_queue: (exact|sampled)\. ")
+
+    def test_what_is_too_short_is_said_to_be(self):
+        done = self.run_command("why", "--", "true")
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stderr, "\nThe evidence is thin: ")
+        self.assertNotIn("Advice", done.stderr)
+
+    def test_kept_sessions_are_explained(self):
+        done = self.run_command("run", "-f", "json", "-o", "one.json", "--", *SLEEPER)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        one = self.run_command("why", "one.json")
+        self.assertEqual((one.returncode, one.stderr), (0, ""))
+        report = json.loads((self.folder / "one.json").read_text())
+        share = round(100 * report["time_went"]["timer_seconds"] / report["time_went"]["seconds"])
+        self.assertRegex(one.stdout, rf"\n  asleep \(timer\) +{share} %")
+        two = self.run_command("why", "one.json", "one.json")
+        self.assertEqual(two.stdout, f"one.json\n\n{one.stdout}\none.json\n\n{one.stdout}")
+        self.assertEqual(self.run_command("why", "-o", "page.txt", "one.json").returncode, 0)
+        self.assertEqual((self.folder / "page.txt").read_text(), one.stdout)
+
+    def test_the_summary_has_a_line_where_it_tells_something(self):
+        done = self.run_command("run", "--", *SLEEPER)
+        self.assertRegex(done.stderr, r"\n  Time went +\d+ %  asleep \(timer\)")
+        done = self.run_command("run", "--", "true")
+        self.assertNotIn("Time went", done.stderr)
+
+    def test_json_is_the_report(self):
+        done = self.run_command("why", "-f", "json", "-o", "report.json", "--", *SLEEPER)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report = json.loads((self.folder / "report.json").read_text())
+        self.assertEqual(report["identity"]["exit_status"], 0)
+        for section in "time_went", "main_thread":
+            parts = sum(value for name, value in report[section].items() if name.endswith("_seconds"))
+            self.assertAlmostEqual(parts, report[section]["seconds"], delta=0.01 * report[section]["seconds"])
+
+    def test_a_file_that_is_no_session_is_refused(self):
+        (self.folder / "x.json").write_text("{}")
+        done = self.run_command("why", "x.json")
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertRegex(done.stderr, r"^gpu-tracker: .*x\.json")
+
+    def test_a_session_without_these_figures_says_so(self):
+        self.run_command("run", "-f", "json", "-o", "old.json", "--", *SLEEPER)
+        report = json.loads((self.folder / "old.json").read_text())
+        for section in "time_went", "main_thread", "other_threads":
+            del report[section]
+        for source in "time_went", "run_queue":
+            del report["sources"][source]
+        (self.folder / "old.json").write_text(json.dumps(report))
+        done = self.run_command("why", "old.json")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(done.stdout, "It is not known where the time went.\n")
+
+    def test_a_command_that_is_missing_is_named(self):
+        done = self.run_command("why", "--", "no-such-program")
+        self.assertEqual(done.returncode, 127)
+        self.assertIn("no-such-program", done.stderr)
+        self.assertEqual(self.run_command("why").returncode, 2)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,98 @@
+#include "session/sampler/wait_sampler.h"
+
+#include "base/clock.h"
+#include "testing.h"
+
+#include <math.h>
+
+/* Takes all moments that are due until then. */
+static size_t take_until(struct wait_sampler *waits, struct process_tree *tree, int64_t until_ns)
+{
+    size_t count = 0;
+    for (; waits->due_ns < until_ns; count++)
+        wait_sampler_take(waits, tree, NAN, waits->due_ns);
+    return count;
+}
+
+static void there_is_one_moment_in_each_period(void **state)
+{
+    (void)state;
+    struct process_tree tree = {0};
+    struct wait_sampler waits;
+    int64_t start_ns = 7 * NS_PER_SECOND;
+    wait_sampler_init(&waits, start_ns, NS_PER_SECOND / 10);
+    for (int i = 0; i < 1000; i++) {
+        int64_t begin_ns = waits.period_start_ns, end_ns = begin_ns + waits.period_ns;
+        assert_in_range(waits.due_ns - begin_ns, 0, waits.period_ns);
+        wait_sampler_take(&waits, &tree, NAN, waits.due_ns);
+        assert_int_equal(waits.period_start_ns, end_ns);
+    }
+    assert_int_equal(waits.period_ns, NS_PER_SECOND / 10);
+}
+
+/* At a fixed interval, half of them would be all or none of these. */
+static void moments_do_not_follow_a_period_of_the_program(void **state)
+{
+    (void)state;
+    struct process_tree tree = {0};
+    struct wait_sampler waits;
+    size_t early = 0;
+    wait_sampler_init(&waits, 0, NS_PER_SECOND / 10);
+    take_until(&waits, &tree, 20 * NS_PER_SECOND);
+    for (int i = 0; i < 4000; i++) {
+        early += waits.due_ns % (NS_PER_SECOND / 10) < NS_PER_SECOND / 20;
+        wait_sampler_take(&waits, &tree, NAN, waits.due_ns);
+    }
+    assert_in_range(early, 1800, 2200);
+}
+
+static void short_sessions_have_as_many_moments(void **state)
+{
+    (void)state;
+    struct process_tree tree = {0};
+    struct wait_sampler waits;
+    wait_sampler_init(&waits, 0, NS_PER_SECOND);
+    assert_in_range(take_until(&waits, &tree, NS_PER_SECOND), 45, 55);
+    assert_in_range(take_until(&waits, &tree, 64 * NS_PER_SECOND), 200, 330);
+    /* From then on, one a sample. */
+    assert_in_range(take_until(&waits, &tree, 164 * NS_PER_SECOND), 95, 105);
+}
+
+static void after_a_pause_it_goes_on_from_now(void **state)
+{
+    (void)state;
+    struct process_tree tree = {0};
+    struct wait_sampler waits;
+    wait_sampler_init(&waits, 0, NS_PER_SECOND);
+    wait_sampler_take(&waits, &tree, NAN, 100 * NS_PER_SECOND);
+    assert_true(waits.due_ns >= 100 * NS_PER_SECOND);
+}
+
+static void an_idle_gpu_is_counted(void **state)
+{
+    (void)state;
+    struct process_tree tree = {0};
+    struct wait_sampler waits;
+    wait_sampler_init(&waits, 0, NS_PER_SECOND);
+    int64_t period_ns = waits.period_ns;
+    wait_sampler_take(&waits, &tree, NAN, waits.due_ns);
+    assert_int_equal(waits.gpu_ns, 0);
+    wait_sampler_take(&waits, &tree, 90, waits.due_ns);
+    assert_int_equal(waits.gpu_ns, period_ns);
+    assert_int_equal(waits.while_gpu_idle.count, 0);
+    wait_sampler_take(&waits, &tree, 0, waits.due_ns);
+    assert_int_equal(waits.gpu_ns, 2 * period_ns);
+    assert_int_equal(waits.while_gpu_idle.ns[WALL_UNKNOWN], period_ns);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(there_is_one_moment_in_each_period),
+        cmocka_unit_test(moments_do_not_follow_a_period_of_the_program),
+        cmocka_unit_test(short_sessions_have_as_many_moments),
+        cmocka_unit_test(after_a_pause_it_goes_on_from_now),
+        cmocka_unit_test(an_idle_gpu_is_counted),
+    };
+    return cmocka_run_group_tests_name("session/sampler/wait_sampler", tests, NULL, NULL);
+}

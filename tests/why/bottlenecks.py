@@ -1,0 +1,54 @@
+"""Runs of programs with one known bottleneck: what they say of themselves, and what gpu-tracker says of them."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+
+# The name of each, and what of the results is of its main thread alone.
+PROGRAMS = {
+    "compute": "time_went", "core": "time_went", "pipe": "time_went", "socket": "time_went", "poll": "time_went", "sleep": "time_went",
+    "mutex": "time_went", "flock": "time_went", "child": "time_went", "forks": "main_thread", "stopped": "time_went",
+    "storage": "time_went", "mapped": "time_went"}
+COUNTED = {"computing", "cpu_wait", "quota"}
+
+
+def shares(seconds, whole):
+    return {cause: 100 * value / whole for cause, value in seconds.items()}
+
+
+def truth_of(path):
+    """Shares in percent, by what the program knows of itself."""
+    lines = dict(line.split() for line in path.read_text().splitlines())
+    seconds = {cause: float(value) for cause, value in lines.items()}
+    return shares(seconds, seconds.pop("seconds"))
+
+
+def said_of(report, section):
+    """Shares in percent, and the half-widths of those that are sampled (95 %)."""
+    wall = report[section]
+    said = {name[:-len("_seconds")]: value for name, value in wall.items() if name.endswith("_seconds")}
+    said = shares(said, wall["seconds"])
+    sampled = sum(value for cause, value in said.items() if cause not in COUNTED | {"unknown"})
+    widths = {}
+    for cause, value in said.items():
+        part = value / sampled if sampled else 0
+        widths[cause] = 0 if cause in COUNTED else sampled * max(1.96 * (max(part * (1 - part), 0) / max(wall["samples"], 1)) ** 0.5,
+                                                                 1.5 / max(wall["samples"], 1))
+    return said, widths
+
+
+def run(folder, command, program, name, seconds, interval, as_user=(), options=()):
+    """The report of a run, and what the program says of itself. `as_user`: words that make it another user."""
+    folder = pathlib.Path(folder)
+    for file in "truth", "report.json":
+        (folder / file).unlink(missing_ok=True)
+    words = [*as_user, str(command), "run", "--disable-logs", "--st", str(interval), *options, "-f", "json", "-o", "report.json",
+             "--", str(program), name, str(seconds), "truth"]
+    subprocess.run(words, cwd=folder, check=True, capture_output=True)
+    return json.loads((folder / "report.json").read_text()), truth_of(folder / "truth")
+
+
+def first(causes):
+    return max(causes, key=causes.get)
