@@ -43,7 +43,7 @@ def main():
                     right += first(said) == first(truth)
                     total += 1
     load = os.getloadavg()[0]
-    print(f"\nThe first cause was right in {right} of {total} runs; the largest difference was {worst['counted']:.1f} points of what is "
+    print(f"\nThe first cause was right in {right} of {total} runs. The largest difference was {worst['counted']:.1f} points of what is "
           f"counted and {worst['sampled']:.1f} of what is sampled (load {load:.0f} on {os.cpu_count()} CPUs).")
 
 
