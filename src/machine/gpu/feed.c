@@ -10,6 +10,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 /* A driver that has not answered for so long is not waited for again before it does. */
 #define OVERDUE_NS (NS_PER_SECOND / 10)
@@ -326,7 +328,7 @@ static void *answer_requests(void *argument)
     struct gpu_feed *feed = argument;
     struct reading *reading = calloc(1, sizeof *reading);
     pthread_mutex_lock(&feed->lock);
-    feed->thread_id = gettid();
+    feed->thread_id = (pid_t)syscall(SYS_gettid); /* glibc has gettid() since 2.30 only */
     if (!reading) {
         feed->finished = true;
         gpu_source_status_set(&feed->latest.status, GPU_SOURCE_FAILED, "", "out of memory");

@@ -13,6 +13,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* How long gpu_set_open() waits for drivers when it has to know every UUID. */
@@ -338,7 +339,7 @@ unsigned gpu_set_threads(const struct gpu_set *set)
         if (set->members[i].feed)
             n_threads += gpu_feed_threads(set->members[i].feed);
         else if (ended)
-            n_threads += tgkill(getpid(), ended, 0) == 0;
+            n_threads += syscall(SYS_tgkill, getpid(), ended, 0) == 0; /* glibc: since 2.30 */
     }
     return n_threads;
 }
