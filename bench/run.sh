@@ -45,6 +45,7 @@ run() {
     python) title rows "The Python package"; python3 bench/python.py "$build" ;;
     cell) title rows "A notebook cell measured at 1 ms"; python3 bench/cell.py "$build" ;;
     suite) title rows "A suite of quick tests under pytest"; python3 bench/suite.py "$build" ;;
+    repeat) title rows "Repeated runs"; python3 bench/repeat.py "$build" ;;
     peer) title rows "The Python gpu_tracker"; python3 bench/peer.py "$build" ;;
     marks) title own "Marks of code blocks"; "$bench/bench-marks" ;;
     output) title own "Output that is passed on"; python3 bench/output.py "$build" ;;

@@ -1,0 +1,141 @@
+"""What `gpu-tracker bench` costs and finds: repeat.py BUILD
+
+Prints rows as bench.h says: a run of `true` beside hyperfine's; then how often equal commands are called different, and how often
+a difference is found, under a load that changes. hyperfine 2 is that of PyPI, in an environment of its own below the build folder.
+BENCH_FULL=1 makes 200 comparisons of 10 runs each.
+"""
+
+import json
+import os
+import pathlib
+import random
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+BUILD = pathlib.Path(sys.argv[1]).resolve()
+COMMAND = BUILD / "gpu-tracker"
+PACKAGE = "astral-dev-toolchain-hyperfine==2.0.0"
+FULL = os.environ.get("BENCH_FULL") == "1"
+COMPARISONS = int(os.environ.get("BENCH_COMPARISONS", 200 if FULL else 20))
+RUNS = 10
+FIGURES = "wall_seconds", "wall_without_wait_seconds", "cpu_seconds", "ram_bytes", "minor_page_faults"
+# A program whose work and memory are arguments: CPU loops and megabytes that are touched.
+PROGRAM = """
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    volatile double sum = 0;
+    size_t bytes = (size_t)(atof(argv[2]) * 1e6);
+    char *memory = malloc(bytes);
+    memset(memory, argc, bytes);
+    for (long i = 0; i < atol(argv[1]); i++)
+        sum += (double)i;
+    usleep(argc > 3 ? (useconds_t)atol(argv[3]) : 0);
+    return 0;
+}
+"""
+
+
+def hyperfine():
+    """None: it cannot be had."""
+    folder = BUILD / "bench-hyperfine"
+    program = folder / "bin" / "hyperfine"
+    if not program.exists():
+        done = subprocess.run([sys.executable, "-m", "venv", folder], capture_output=True)
+        done = done.returncode or subprocess.run([folder / "bin" / "pip", "install", "-q", PACKAGE], capture_output=True).returncode
+    return program if program.exists() else None
+
+
+def cost(command, runs):
+    """Wall and CPU time of the driver and what it starts, for a run."""
+    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    wall, after = time.monotonic() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+    return wall / runs, (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) / runs
+
+
+def row(what, unit, ours, against, theirs, target):
+    ratio = f"{ours / theirs:.3g}" if theirs else "-"
+    print(what, unit, f"{ours:.3g}", against, f"{theirs:.3g}" if theirs is not None else "-", ratio, target, sep="\t", flush=True)
+
+
+def compare_costs(peer, folder):
+    runs = 300 if FULL else 100
+    result, walls, cpus, measured = folder / "x.json", ([], []), ([], []), ([], [])
+    commands = ([COMMAND, "bench", "-r", runs, "-q", "-o", result, "true"],
+                [peer, "-N", "-r", runs, "--style", "none", "--export-json", result, "true"])  # fmt: skip
+    for _ in range(5):
+        for side, command in enumerate(commands):
+            wall, cpu = cost(list(map(str, command)), runs)
+            walls[side].append(wall * 1e3)
+            cpus[side].append(cpu * 1e3)
+            found = json.loads(result.read_text())
+            times = [run["figures"]["wall_seconds"] for run in found["runs"]] if side == 0 else [run["time_wall_clock"]["value"] for run in found["results"][0]["measurements"]]
+            measured[side].append(statistics.median(times) * 1e3)
+    for what, unit, sides, target in (("measured wall time of true", "ms", measured, "+1 ms"), ("a run of true, all told", "ms", walls, "+1 ms"),
+                                      ("CPU time of driver and true", "ms", cpus, "-")):  # fmt: skip
+        row(what, unit, statistics.median(sides[0]), "hyperfine", statistics.median(sides[1]), target)
+
+
+class Load:
+    """Other programs on the machine, whose number changes twice a second."""
+
+    def __init__(self):
+        self.processes = []
+
+    def change(self):
+        self.end()
+        for _ in range(random.choice((0, 0, 1, 2, os.cpu_count() or 1))):
+            self.processes.append(subprocess.Popen([sys.executable, "-c", "while True: pass"]))
+
+    def end(self):
+        for process in self.processes:
+            process.kill()
+            process.wait()
+        self.processes = []
+
+
+def verdicts(folder, base, other, load):
+    """One comparison; the load changes while it runs."""
+    result = folder / "x.json"
+    bench = subprocess.Popen([COMMAND, "bench", "-r", str(RUNS), "-q", "-o", result, "-n", "A", base, "-n", "B", other])
+    while bench.poll() is None:
+        if load:
+            load.change()
+        time.sleep(0.5 if load else 0.05)
+    if load:
+        load.end()
+    return {row["figure"]: row["verdict"] for row in json.loads(result.read_text())["comparisons"]}
+
+
+def share(folder, base, other, load, claims):
+    found = [verdicts(folder, base, other, load) for _ in range(COMPARISONS)]
+    return {figure: 100 * sum(one.get(figure) in claims for one in found) / len(found) for figure in FIGURES}
+
+
+def main():
+    random.seed(1)
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        (folder / "work.c").write_text(PROGRAM)
+        work = folder / "work"
+        subprocess.run(["cc", "-O1", "-o", work, folder / "work.c"], check=True)
+        peer = hyperfine()
+        if peer:
+            compare_costs(peer, folder)
+        base = f"{work} 20000000 20"
+        for figure, percent in share(folder, base, base, Load(), ("less", "more")).items():
+            row(f"equal commands called different, {figure}, changing load", "%", percent, "-", None, "5")
+        for what, other, figure in (("CPU", f"{work} 20400000 20", "cpu_seconds"), ("RAM", f"{work} 20000000 20.45", "ram_bytes")):
+            row(f"+2 % {what} found in {RUNS} runs", "%", share(folder, base, other, None, ("more",))[figure], "-", None, "95")
+        base, other = f"{work} 20000000 20 50000", f"{work} 20000000 20 56000"
+        row(f"+5 % wall time found in {RUNS} runs", "%", share(folder, base, other, None, ("more",))["wall_seconds"], "-", None, "95")
+
+
+main()
