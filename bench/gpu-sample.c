@@ -4,7 +4,8 @@
  * fake one; a real driver adds the same time to every row). The last rows are what a tick itself
  * waits for: the drivers are asked from other threads.
  *
- *     gpu-sample LIBRARY     the fake libnvidia-ml.so.1
+ *     gpu-sample LIBRARY          the fake libnvidia-ml.so.1
+ *     gpu-sample LIBRARY card     which gives clocks, temperatures and the like, too
  */
 #include "base/clock.h"
 #include "machine/gpu/gpu.h"
@@ -12,14 +13,30 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define GPUS 8
 #define PROCESSES 16
 #define SAMPLES 20000
 
+/* What a driver gives of the card itself; without it each call is made once. */
+static const char card_lines[] =
+    "value nvmlDeviceGetClockInfo/0 1755\nvalue nvmlDeviceGetClockInfo/2 2619\n"
+    "value nvmlDeviceGetMaxClockInfo/0 1980\nvalue nvmlDeviceGetMaxClockInfo/2 2619\n"
+    "value nvmlDeviceGetTemperature/0 61\nvalue nvmlDeviceGetTemperatureThreshold/0 95\n"
+    "value nvmlDeviceGetTemperatureThreshold/1 92\nvalue nvmlDeviceGetPerformanceState 0\n"
+    "value nvmlDeviceGetEnforcedPowerLimit 700000\nvalue nvmlDeviceGetEncoderUtilization 0\n"
+    "value nvmlDeviceGetDecoderUtilization 0\nvalue nvmlDeviceGetBAR1MemoryInfo 1000000\n"
+    "value nvmlDeviceGetCurrPcieLinkGeneration 5\nvalue nvmlDeviceGetCurrPcieLinkWidth 16\n"
+    "value nvmlDeviceGetMaxPcieLinkGeneration 5\nvalue nvmlDeviceGetMaxPcieLinkWidth 16\n"
+    "value nvmlDeviceGetCurrentClocksEventReasons 0\n"
+    "value field/74 1\nvalue field/76 1\nvalue field/251 1\nvalue field/252 1\n"
+    "value field/253 1\nvalue field/82 50\nvalue field/197 1\nvalue field/198 1\n"
+    "value field/94 0\nvalue field/138 1\nvalue field/139 1\n";
+
 /* Writes what the fake library answers. */
-static void write_scenario(char path[64])
+static void write_scenario(char path[64], bool has_card_figures)
 {
     snprintf(path, 64, "/tmp/gpu-sample-XXXXXX");
     int fd = mkstemp(path);
@@ -29,6 +46,8 @@ static void write_scenario(char path[64])
     for (int i = 0; i < GPUS; i++) {
         fprintf(file, "gpu GPU-%d\nmemory 80000000000 500000000 40000000000\nutilization 90\n", i);
         fprintf(file, "power_mw 400000\nenergy_mj 123456789\n");
+        if (has_card_figures)
+            fputs(card_lines, file);
         for (int j = 0; j < PROCESSES; j++)
             fprintf(file, "compute %d 1000000000\nsample %d 1 5\n", j ? 1 : (int)getpid(), 1);
     }
@@ -100,6 +119,26 @@ static void sample_ns(
     gpu_set_close(set);
 }
 
+/* CPU time a sample at the usual rate: what is read once a second counts with a tenth. */
+static void sample_at_10_hz(const struct gpu_options *options, double *process_ns)
+{
+    enum { TICKS = 100 };
+    struct gpu_set *set;
+    struct gpu_sample sample;
+    struct gput_error error;
+    if (gpu_set_open(options, &set, &error) != GPUT_OK)
+        exit(1);
+    struct gpu_tree tree = {.main = getpid()};
+    int64_t process = clock_process_cpu_ns();
+    for (int i = 0; i < TICKS; i++) {
+        gpu_set_refresh(set);
+        usleep(100000);
+        gpu_set_sample(set, &tree, &sample);
+    }
+    *process_ns = (double)(clock_process_cpu_ns() - process) / TICKS;
+    gpu_set_close(set);
+}
+
 static void print_row(const char *what, double ns, double floor_ns)
 {
     printf("%-58s %10.1f us %8.2f x\n", what, ns / 1e3, ns / floor_ns);
@@ -108,11 +147,12 @@ static void print_row(const char *what, double ns, double floor_ns)
 int main(int argc, char **argv)
 {
     char scenario[64];
-    if (argc != 2) {
-        fprintf(stderr, "Usage: gpu-sample LIBRARY\n");
+    if (argc < 2 || argc > 3) {
+        fprintf(stderr, "Usage: gpu-sample LIBRARY [card]\n");
         return 2;
     }
-    write_scenario(scenario);
+    bool has_card_figures = argc == 3 && strcmp(argv[2], "card") == 0;
+    write_scenario(scenario, has_card_figures);
     setenv("FAKE_NVML_SCENARIO", scenario, 1);
     setenv("FAKE_NVML_READ_ONCE", "1", 1);
     struct gpu_options options = {
@@ -126,6 +166,8 @@ int main(int argc, char **argv)
     sample_ns(&options, 2000, &process_ns, &thread_ns);
     print_row("a tick 1 ms: all threads (lists of processes at 10 Hz)", process_ns, floor_ns);
     print_row("a tick 1 ms: the tick's own thread", thread_ns, floor_ns);
+    sample_at_10_hz(&options, &process_ns);
+    print_row("a tick 100 ms: all threads", process_ns, floor_ns);
     unlink(scenario);
     return 0;
 }

@@ -72,6 +72,7 @@ static void add_gpus(struct gput_tables *tables, const struct gput_doctor *docto
     add_texts(table, names, sizeof names / sizeof *names);
     table_add_column(table, "ram_capacity_bytes", GPUT_COLUMN_DOUBLE);
     table_add_column(table, "missing", GPUT_COLUMN_TEXT);
+    table_add_column(table, "health", GPUT_COLUMN_TEXT);
     for (uint32_t i = 0; i < doctor->n_gpus; i++) {
         const struct gput_doctor_gpu *gpu = &doctor->gpus[i];
         put_text(table, gpu->uuid);
@@ -81,6 +82,7 @@ static void add_gpus(struct gput_tables *tables, const struct gput_doctor *docto
         put_text(table, gpu->source);
         table_put_double(table, gpu->ram_capacity_bytes);
         put_text(table, gpu->missing);
+        put_text(table, gpu->health);
     }
 }
 
@@ -138,6 +140,8 @@ static int write_json(const struct gput_doctor *doctor, enum gput_ram_unit ram_u
             doc, "ram_capacity", gpu->ram_capacity_bytes * gput_ram_unit_factor(ram_unit));
         if (gpu->missing[0])
             doc_add_string(doc, "missing", gpu->missing);
+        if (gpu->health[0])
+            doc_add_string(doc, "health", gpu->health);
     }
 
     bool failed = doc_failed(root);
@@ -210,6 +214,8 @@ static void write_text(
         str_printf(text, "   Source: %s\n", gpu->source);
         if (gpu->missing[0])
             str_printf(text, "   Missing: %s\n", gpu->missing);
+        if (gpu->health[0])
+            str_printf(text, "   Health: %s\n", gpu->health);
     }
 }
 

@@ -23,6 +23,7 @@ struct gput_doctor_gpu {
     char pci_address[24];      /* "0000:01:00.0"; "" when it has none */
     char source[16];           /* the source that reads it: "nvml", "amdgpu", "drm" */
     double ram_capacity_bytes; /* NaN when not available */
+    char health[240];          /* what is wrong with the card now; "": nothing, or not known */
     char missing[240];         /* figures that are not available, and why; "" when all are */
 };
 

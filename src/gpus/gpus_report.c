@@ -191,24 +191,12 @@ static void add_link(struct str *line, const double *values)
 }
 
 /* What a card is slowed by, and what is wrong with it: nothing where nothing is. */
-static void write_troubles(const double *values, struct str *text)
+static void write_troubles(const struct card_reading *card, struct str *text)
 {
-    char words[CARD_REASONS_SIZE];
-    unsigned throttles = isnan(values[CARD_SLOWDOWN_REASONS])
-                             ? 0
-                             : (unsigned)values[CARD_SLOWDOWN_REASONS] & CARD_THROTTLES;
-    if (throttles)
-        str_printf(text, "  slowed by %s\n", card_reasons_text(throttles, words));
-    if (values[CARD_ECC_UNCORRECTED] > 0)
-        str_printf(text, "  %.0f memory errors that could not be corrected (ECC)\n",
-            values[CARD_ECC_UNCORRECTED]);
-    if (values[CARD_REMAPPING_PENDING] > 0)
-        str_append(text, "  rows of memory wait to be replaced: the card needs a reset\n");
-    if (values[CARD_REMAPPING_FAILED] > 0)
-        str_append(text, "  rows of memory could not be replaced: no spare one is left\n");
-    if (values[CARD_RECOVERY_ACTION] > 0)
-        str_printf(text, "  the driver asks for: %s\n",
-            card_value_text(CARD_RECOVERY_ACTION, values[CARD_RECOVERY_ACTION], words));
+    char trouble[CARD_REASONS_SIZE];
+    for (int i = 0; card_trouble(card, i, trouble, sizeof trouble); i++)
+        if (trouble[0])
+            str_printf(text, "  %s\n", trouble);
 }
 
 static void write_gpu(
@@ -238,7 +226,7 @@ static void write_gpu(
     add_link(&line, values);
     str_printf(text, "  %s\n", line.length ? str_text(&line) : "no figures");
     text->failed |= line.failed;
-    write_troubles(values, text);
+    write_troubles(gpu_set_card(gpus->set, index), text);
 }
 
 static void write_processes(

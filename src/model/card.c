@@ -176,6 +176,46 @@ const char *card_value_text(enum card_figure figure, double value, char text[CAR
     return text;
 }
 
+bool card_trouble(const struct card_reading *reading, int index, char *text, size_t size)
+{
+    const double *values = reading->values;
+    double reasons = values[CARD_SLOWDOWN_REASONS];
+    unsigned throttles = isnan(reasons) ? 0 : (unsigned)reasons & CARD_THROTTLES;
+    char words[CARD_REASONS_SIZE];
+    text[0] = '\0';
+    switch (index) {
+    case 0:
+        if (throttles)
+            text_fit(text, size, "slowed by %s", card_reasons_text(throttles, words));
+        return true;
+    case 1:
+        if (values[CARD_ECC_UNCORRECTED] > 0)
+            text_fit(text, size, "%.0f memory errors that could not be corrected (ECC)",
+                values[CARD_ECC_UNCORRECTED]);
+        return true;
+    case 2:
+        if (values[CARD_REMAPPING_PENDING] > 0)
+            text_fit(text, size, "rows of memory wait to be replaced: the card needs a reset");
+        return true;
+    case 3:
+        if (values[CARD_REMAPPING_FAILED] > 0)
+            text_fit(text, size, "rows of memory could not be replaced: no spare one is left");
+        return true;
+    case 4:
+        if (values[CARD_RECOVERY_ACTION] > 0)
+            text_fit(text, size, "the driver asks for %s",
+                card_value_text(CARD_RECOVERY_ACTION, values[CARD_RECOVERY_ACTION], words));
+        return true;
+    case 5:
+        if (values[CARD_PCIE_WIDTH] < values[CARD_MAX_PCIE_WIDTH])
+            text_fit(text, size, "its PCIe link has %.0f of %.0f lanes", values[CARD_PCIE_WIDTH],
+                values[CARD_MAX_PCIE_WIDTH]);
+        return true;
+    default:
+        return false;
+    }
+}
+
 void card_explain(const struct card_reading *reading, char *text, size_t size)
 {
     bool is_named[CARD_FIGURE_COUNT] = {false};

@@ -116,6 +116,13 @@ const char *card_value_text(enum card_figure figure, double value, char text[CAR
 /* Whether the figure is shown as a text: a state or reasons. */
 bool card_figure_is_text(enum card_figure figure);
 
+/*
+ * Writes what is wrong with a card at this moment, one thing for each index from 0 on: "slowed by
+ * power_cap", "the driver asks for gpu_reset"; "" where this thing is fine, or is not known. False:
+ * there is no further index.
+ */
+bool card_trouble(const struct card_reading *reading, int index, char *text, size_t size);
+
 /* Writes which figures are missing and why: "fan_percent: not supported by this GPU; …", as much as
  * fits. Figures that are missing for the same reason share it. */
 void card_explain(const struct card_reading *reading, char *text, size_t size);

@@ -103,6 +103,18 @@ class Doctor(CommandTest):
         nvml = self.findings(scenario="code nvmlInit 9\n")["sources"]["nvml"]
         self.assertIn("modprobe nvidia", nvml["remedy"])
 
+    def test_what_is_wrong_with_a_card_is_said(self):
+        gpu = "gpu GPU-aaaa\nmemory 16000000000 0 0\n"
+        wrong = "value nvmlDeviceGetCurrentClocksEventReasons 0x21\nvalue field/230 1\nvalue field/144 1\nvalue nvmlDeviceGetCurrPcieLinkWidth 8\n" \
+            "value nvmlDeviceGetMaxPcieLinkWidth 16\n"
+        health = "slowed by thermal; rows of memory wait to be replaced: the card needs a reset; the driver asks for gpu_reset; " \
+            "its PCIe link has 8 of 16 lanes"
+        self.assertEqual(self.findings(scenario=gpu + wrong)["gpus"][0]["health"], health)
+        self.assertIn("   Health: slowed by thermal; ", self.doctor(scenario=gpu + wrong))
+        fine = "value nvmlDeviceGetCurrentClocksEventReasons 0x1\nvalue field/230 0\nvalue field/144 0\n"
+        for scenario in gpu, gpu + fine:
+            self.assertNotIn("health", self.findings(scenario=scenario)["gpus"][0])
+
     def test_recorded_machines(self):
         for tree, source, state in (
             ("gpu-amd-discrete", "amdgpu", "available"),

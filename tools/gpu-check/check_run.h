@@ -132,4 +132,5 @@ void trial_memory(struct check *check);
 void trial_peaks(struct check *check);
 void trial_use(struct check *check);
 void trial_driver(struct check *check);
+void trial_card(struct check *check);
 void trial_front_ends(struct check *check);

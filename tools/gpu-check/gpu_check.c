@@ -5,6 +5,7 @@
  *   peaks       memory that is held for 5 to 500 ms
  *   use         utilization, use by process, power, energy, shares
  *   driver      how often the driver renews its figures, and what its calls cost
+ *   card        what the card says of itself
  *   front-ends  doctor, served metrics, pid namespaces, Python
  *
  * Before them it says what is there, and learns what a context of a program takes (preparation).
@@ -35,6 +36,7 @@ static const struct trial {
     {"peaks", trial_peaks, true},
     {"use", trial_use, true},
     {"driver", trial_driver, false},
+    {"card", trial_card, false},
     {"front-ends", trial_front_ends, false},
 };
 
@@ -44,7 +46,8 @@ static void print_usage(FILE *file)
         "Usage: gpu-check [OPTIONS] [TRIAL…]\n\n"
         "Compares gpu-tracker with the truth and with the driver, and writes gpu-check.md and "
         "gpu-check.json.\n"
-        "Trials: memory, peaks, use, driver, front-ends; all of them if none is named. Before "
+        "Trials: memory, peaks, use, driver, card, front-ends; all of them if none is named. "
+        "Before "
         "them: preparation, which can be named to run alone.\n\n"
         "  -o FOLDER          where they are written; the current folder without it\n"
         "  --tracker PATH     the command; next to gpu-check, or of PATH, without it\n"
@@ -127,8 +130,8 @@ static bool names_are_trials(int count, char **names)
     for (int i = 0; i < count; i++)
         if (!is_trial(names[i])) {
             fprintf(stderr,
-                "gpu-check: no trial is called %s: preparation, memory, peaks, use, driver or "
-                "front-ends\n",
+                "gpu-check: no trial is called %s: preparation, memory, peaks, use, driver, "
+                "card or front-ends\n",
                 names[i]);
             return false;
         }

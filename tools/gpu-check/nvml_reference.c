@@ -308,6 +308,36 @@ uint64_t nvml_reference_process_sample_us(struct nvml_reference *nvml)
     return newest;
 }
 
+double nvml_reference_number(struct nvml_reference *nvml, const char *function, int type)
+{
+    int (*plain)(void *, unsigned *), (*typed)(void *, unsigned, unsigned *);
+    unsigned value = 0;
+    bool is_read = type < 0
+                       ? find_function(nvml, function, &plain) && plain(nvml->card, &value) == 0
+                       : find_function(nvml, function, &typed) &&
+                             typed(nvml->card, (unsigned)type, &value) == 0;
+    return is_read ? value : NAN;
+}
+
+double nvml_reference_field(struct nvml_reference *nvml, unsigned field, unsigned scope)
+{
+    enum { UNSIGNED = 1, UNSIGNED_LONG = 2, UNSIGNED_LONG_LONG = 3, INT = 5 };
+    struct field_value value = {.field = field, .scope = scope};
+    if (!nvml->fields || nvml->fields(nvml->card, 1, &value) != 0 || value.code != 0)
+        return NAN;
+    switch (value.type) {
+    case UNSIGNED:
+        return (unsigned)value.value;
+    case UNSIGNED_LONG:
+    case UNSIGNED_LONG_LONG:
+        return (double)value.value;
+    case INT:
+        return (int)value.value;
+    default:
+        return NAN;
+    }
+}
+
 enum nvml_compute_mode nvml_reference_compute_mode(struct nvml_reference *nvml)
 {
     int (*read)(void *, unsigned *);

@@ -86,6 +86,12 @@ size_t nvml_reference_sample_times(
 /* When it last took one of the use by a process, in microseconds; 0 where it does not say. */
 uint64_t nvml_reference_process_sample_us(struct nvml_reference *nvml);
 
+/* A number that a function gives of the whole GPU, by its name; `type`: its second argument, -1 if
+ * it has none. NaN: the driver does not have the function, or not the figure. */
+double nvml_reference_number(struct nvml_reference *nvml, const char *function, int type);
+/* The same of a field of nvmlDeviceGetFieldValues(). */
+double nvml_reference_field(struct nvml_reference *nvml, unsigned field, unsigned scope);
+
 enum nvml_compute_mode nvml_reference_compute_mode(struct nvml_reference *nvml);
 /* Adds texts about the GPU's modes, none of which is changed here, to an object. */
 void nvml_reference_describe(struct nvml_reference *nvml, json_t *machine);
