@@ -20,8 +20,11 @@ end = time.monotonic() + {4 * PATIENCE}
 if os.fork():
     time.sleep({4 * PATIENCE})
 while time.monotonic() < end:
-    if os.fork():
-        os._exit(0)
+    try:
+        if os.fork():
+            os._exit(0)
+    except BlockingIOError:  # of as many as there may be some are ended, and wait for the tracker to collect them
+        time.sleep(0.001)
 """
 
 
@@ -82,16 +85,18 @@ class Limits(CommandTest):
         wait_until(lambda: not pathlib.Path(f"/proc/{int(ready.read_text())}").exists(), "the end of the child")
 
     def test_what_forks_on_while_it_is_ended_is_killed(self):
-        # Only a group is killed at once: without one the chain may outrun the kills for minutes.
+        # A group is killed at once. Without one the chain may outrun the kills, so it has a user namespace of its own, in which
+        # it may have no more than 64 processes: all others of this user are none of its business.
         self.run_command("run", "-f", "json", "-o", "probe.json", "--", "true", check=True)
         source = json.loads((self.folder / "probe.json").read_text())["sources"]["kernel_cpu_time"]["reason"]
-        if "a control group of its own" not in source:
-            self.skipTest("no control group of version 2 may be made here")
+        bounded = [] if "a control group of its own" in source else ["unshare", "-U", "prlimit", "--nproc=64"]
+        if bounded and (os.getuid() == 0 or subprocess.run([*bounded, "true"], capture_output=True).returncode):
+            self.skipTest("neither a control group of version 2 nor a user namespace with a limit may be made here")
         end, pipe = os.pipe()
         self.addCleanup(os.close, end)
         try:
             done = self.run_command("run", "-f", "json", "-o", "report.json", "--limit", "seconds=0.5", "--enforce",
-                                    "--", *python(CHAIN), pass_fds=[pipe])
+                                    "--", *bounded, *python(CHAIN), pass_fds=[pipe])
         finally:
             os.close(pipe)
         self.assertEqual(done.returncode, 124, done.stderr)

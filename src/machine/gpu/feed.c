@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -327,6 +328,7 @@ static void *answer_requests(void *argument)
 {
     struct gpu_feed *feed = argument;
     struct reading *reading = calloc(1, sizeof *reading);
+    prctl(PR_SET_NAME, "gpu-tracker");
     pthread_mutex_lock(&feed->lock);
     feed->thread_id = (pid_t)syscall(SYS_gettid); /* glibc has gettid() since 2.30 only */
     if (!reading) {
