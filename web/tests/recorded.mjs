@@ -35,11 +35,14 @@ export class Recorder {
         return file;
     }
 
-    /** A part of this project, compiled by two compilers at a time. */
+    /** A build: make compiles a part of this project, by two compilers at a time. */
     async run() {
         const file = this.#path("run.html");
-        const script = "ls src/base/*.c | xargs -P 2 -n 1 cc -std=gnu17 -O2 -I src -I include -D_GNU_SOURCE -DGPUT_VERSION='\"1\"' -c -o /dev/null";
-        await this.#track("run.sqlite", ["sh", "-c", script], { cwd: ROOT, options: ["--processes", "--report", file] });
+        const flags = `-std=gnu17 -O2 -I ${ROOT}/src -I ${ROOT}/include -D_GNU_SOURCE -DGPUT_VERSION='"1"'`;
+        writeFileSync(this.#path("Makefile"), [
+            `objects = $(patsubst ${ROOT}/src/base/%.c,%.o,$(wildcard ${ROOT}/src/base/*.c))`,
+            "libbase.a: $(objects)", "\tar rcs $@ $^", `%.o: ${ROOT}/src/base/%.c`, `\tcc ${flags} -c $< -o $@`, ""].join("\n"));
+        await this.#track("run.sqlite", ["make", "-j2"], { options: ["--processes", "--report", file] });
         return file;
     }
 
