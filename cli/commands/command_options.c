@@ -43,6 +43,12 @@ const struct option_group run_groups[] = {
     {"Metrics", {OPTION_LISTEN, OPTION_OTLP}},
     {NULL, {OPTION_END}},
 };
+const struct option_group why_groups[] = {
+    {"Results", {OPTION_OUTPUT, OPTION_TRACKING_FORMAT, OPTION_HTML_REPORT, OPTION_QUIET}},
+    {"Samples", {OPTION_SLEEP_TIME, OPTION_TRACKING_FILE, OPTION_PROCESSES}},
+    {"Limits", {OPTION_LIMIT, OPTION_ENFORCE}},
+    {NULL, {OPTION_END}},
+};
 const struct option_group attach_groups[] = {
     {"Results", {OPTION_OUTPUT, OPTION_TRACKING_FORMAT, OPTION_HTML_REPORT, OPTION_QUIET}},
     {"Samples", {OPTION_FOR, OPTION_SLEEP_TIME, OPTION_TRACKING_FILE, OPTION_PROCESSES}},

@@ -11,6 +11,7 @@ extern const enum option_id energy_summary_options[];
 extern const enum option_id energy_curve_options[];
 extern const enum option_id execute_options[];
 extern const struct option_group run_groups[];
+extern const struct option_group why_groups[];
 extern const struct option_group attach_groups[];
 extern const struct option_group serve_groups[];
 extern const enum option_id why_options[];

@@ -75,6 +75,7 @@ static const struct command commands[] = {
             "reports "
             "in JSON, and results files of sessions that were killed.",
         .options = why_options,
+        .groups = why_groups,
         .takes_defaults = true,
         .operands = {ARGUMENT_COMMAND, 1, -1},
         .takes_a_command = true,

@@ -326,7 +326,7 @@ class WrongUse(CommandTest):
                 self.assertEqual((done.returncode, done.stdout), (2, ""))
                 self.assertRegex(
                     done.stderr, rf'\Agpu-tracker: Unknown command "{word}"{re.escape(nearest)} To track a program of that'
-                    rf" name: gpu-tracker run -- {word}\. Commands: run attach .*\bdoctor\b.*; see gpu-tracker help\n\Z")
+                    rf" name: gpu-tracker run -- {word}\. Commands: run .*\battach .*\bdoctor\b.*; see gpu-tracker help\n\Z")
 
     def test_slips_are_answered_with_what_was_meant(self):
         slips = [slip.strip().rsplit(": ", 1) for line in SLIPS.strip().splitlines() for slip in line.split("|")]
