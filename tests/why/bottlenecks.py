@@ -9,7 +9,7 @@ import subprocess
 # The name of each, and what of the results is of its main thread alone.
 PROGRAMS = {
     "compute": "time_went", "core": "time_went", "pipe": "time_went", "socket": "time_went", "poll": "time_went", "sleep": "time_went",
-    "mutex": "time_went", "flock": "time_went", "child": "time_went", "forks": "main_thread", "stopped": "time_went",
+    "mutex": "time_went", "flock": "time_went", "child": "main_thread", "forks": "main_thread", "stopped": "time_went",
     "storage": "time_went", "mapped": "time_went"}
 COUNTED = {"computing", "cpu_wait", "quota"}
 
@@ -19,10 +19,11 @@ def shares(seconds, whole):
 
 
 def truth_of(path):
-    """Shares in percent, by what the program knows of itself."""
+    """Shares in percent, by what the program knows of itself, and of how many seconds."""
     lines = dict(line.split() for line in path.read_text().splitlines())
     seconds = {cause: float(value) for cause, value in lines.items()}
-    return shares(seconds, seconds.pop("seconds"))
+    whole = seconds.pop("seconds")
+    return shares(seconds, whole), whole
 
 
 def said_of(report, section):
@@ -40,14 +41,14 @@ def said_of(report, section):
 
 
 def run(folder, command, program, name, seconds, interval, as_user=(), options=()):
-    """The report of a run, and what the program says of itself. `as_user`: words that make it another user."""
+    """The report of a run, and what the program says of itself: shares, of so many seconds. `as_user`: words that make it another user."""
     folder = pathlib.Path(folder)
     for file in "truth", "report.json":
         (folder / file).unlink(missing_ok=True)
     words = [*as_user, str(command), "run", "--disable-logs", "--st", str(interval), *options, "-f", "json", "-o", "report.json",
              "--", str(program), name, str(seconds), "truth"]
     subprocess.run(words, cwd=folder, check=True, capture_output=True)
-    return json.loads((folder / "report.json").read_text()), truth_of(folder / "truth")
+    return json.loads((folder / "report.json").read_text()), *truth_of(folder / "truth")
 
 
 def first(causes):

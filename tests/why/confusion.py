@@ -33,7 +33,7 @@ def main():
                 if os.geteuid() != 0 and not as_user:
                     continue
                 for interval in 0.1, 1:
-                    report, truth = run(folder, "./gpu-tracker", "./bottleneck", name, seconds, interval, as_user=as_user if os.geteuid() == 0 else [])
+                    report, truth, _ = run(folder, "./gpu-tracker", "./bottleneck", name, seconds, interval, as_user=as_user if os.geteuid() == 0 else [])
                     said, _ = said_of(report, section)
                     print(row(f"{name}: truth", truth))
                     print(row(f"{name}: {who}, {interval} s", said), flush=True)

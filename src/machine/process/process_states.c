@@ -59,20 +59,19 @@ static enum wall_cause read_cause(
         return cause;
     if (read_file(process, thread, "syscall", NULL, view, call) != GPUT_OK)
         return WALL_OTHER;
-    cause = wait_cause_of_call(channel, call);
-    if (cause != WALL_UNKNOWN)
-        return cause;
-    /* It waited for a page, most likely for what it did before. */
-    return thread->cause == WALL_PAGING ? WALL_PAGING : WALL_STORAGE;
+    return wait_cause_of_call(channel, call);
 }
 
-static void add_sample(
-    struct thread *thread, enum wall_cause cause, int64_t weight_ns, uint64_t count)
+/* Only those that sleep divide what is not counted. */
+static void add_sample(struct thread *thread, enum wall_cause cause, int64_t weight_ns)
 {
-    if (cause >= WALL_UNKNOWN)
+    if (cause == WALL_UNKNOWN)
         return;
-    thread->samples.ns[cause] += weight_ns;
-    thread->samples.count += count;
+    if (cause == WALL_CAUSE_COUNT)
+        thread->samples.pages_ns += weight_ns;
+    else
+        thread->samples.ns[cause] += weight_ns;
+    thread->samples.count += cause != WALL_COMPUTING;
 }
 
 /* It sleeps as it did at the moment before. */
@@ -101,7 +100,7 @@ void process_states_sample(struct process *process, struct process_view *view, i
         if (!is_same)
             thread->cause = (unsigned char)read_cause(process, thread, view);
         list->any_ran |= thread->cause == WALL_COMPUTING;
-        add_sample(thread, (enum wall_cause)thread->cause, weight_ns, 1);
+        add_sample(thread, (enum wall_cause)thread->cause, weight_ns);
     }
     list->state_cpu_ns = cpu_ns;
     list->has_causes = true;

@@ -174,7 +174,7 @@ enum wall_cause wait_cause_of_call(const char *channel, const char *call)
     bool is_in_call = end != call && number >= 0;
     bool is_in_fault = end != call && number == -1;
     if (is_of_pages(channel) && end == call)
-        return WALL_UNKNOWN;
+        return WALL_CAUSE_COUNT;
     if (is_of_pages(channel))
         return is_in_fault ? WALL_PAGING : WALL_STORAGE;
     for (size_t i = 0; is_in_call && i < COUNT_OF(calls); i++) {

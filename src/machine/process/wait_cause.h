@@ -13,8 +13,8 @@
 enum wall_cause wait_cause_of_channel(const char *channel);
 
 /* By the text of syscall, of a thread that sleeps in a function which alone says nothing, or waits
- * for a page of a file: of a page fault, or of a read. WALL_UNKNOWN: it has gone on meanwhile, and
- * it is not known for which of these two it waited. */
+ * for a page of a file: of a page fault, or of a read. WALL_CAUSE_COUNT: it has gone on meanwhile,
+ * and it is not known for which of these two it waited. */
 enum wall_cause wait_cause_of_call(const char *channel, const char *call);
 
 /* By the letter of its state alone: 'D' and so on. */

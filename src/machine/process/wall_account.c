@@ -1,5 +1,17 @@
 #include "machine/process/wall_account.h"
 
+/* Waiting for a page is storage where nothing is known of any. */
+static struct wall_samples with_pages_divided(const struct wall_samples *samples)
+{
+    struct wall_samples known = *samples;
+    double paging = (double)known.ns[WALL_PAGING];
+    double both = paging + (double)known.ns[WALL_STORAGE];
+    int64_t paging_ns = both > 0 ? (int64_t)((double)known.pages_ns * (paging / both)) : 0;
+    known.ns[WALL_PAGING] += paging_ns;
+    known.ns[WALL_STORAGE] += known.pages_ns - paging_ns;
+    return known;
+}
+
 struct wall_account wall_account_of(
     int64_t wall_ns, int64_t run_ns, int64_t wait_ns, const struct wall_samples *samples)
 {
@@ -9,10 +21,11 @@ struct wall_account wall_account_of(
     account.ns[WALL_COMPUTING] = run_ns;
     account.ns[WALL_CPU] = wait_ns;
     int64_t rest_ns = account.wall_ns - run_ns - wait_ns, sampled_ns = 0, given_ns = 0;
+    struct wall_samples known = with_pages_divided(samples);
     for (int i = WALL_FIRST_SAMPLED; i < WALL_UNKNOWN; i++)
-        sampled_ns += samples->ns[i];
+        sampled_ns += known.ns[i];
     for (int i = WALL_FIRST_SAMPLED; sampled_ns > 0 && i < WALL_UNKNOWN; i++) {
-        account.ns[i] = (int64_t)((double)rest_ns * ((double)samples->ns[i] / (double)sampled_ns));
+        account.ns[i] = (int64_t)((double)rest_ns * ((double)known.ns[i] / (double)sampled_ns));
         given_ns += account.ns[i];
     }
     account.ns[WALL_UNKNOWN] = rest_ns - given_ns;

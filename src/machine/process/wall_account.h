@@ -17,7 +17,8 @@ struct wall_account {
 /* What samples say of a thread: how much time each cause stands for. */
 struct wall_samples {
     int64_t ns[WALL_CAUSE_COUNT]; /* WALL_COMPUTING: it ran, or was ready to */
-    uint64_t count;
+    int64_t pages_ns; /* for a page: WALL_STORAGE or WALL_PAGING, in the proportion of these */
+    uint64_t count;   /* of those at which it slept */
 };
 
 /*

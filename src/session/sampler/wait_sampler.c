@@ -51,8 +51,10 @@ static enum wall_cause cause_of_main(const struct process_tree *tree)
 {
     const struct process *main = process_tree_main(tree);
     const struct process_threads *list = main ? main->threads : NULL;
-    return list && list->has_causes && list->count > 0 ? (enum wall_cause)list->threads[0].cause
-                                                       : WALL_UNKNOWN;
+    if (!list || !list->has_causes || list->count == 0)
+        return WALL_UNKNOWN;
+    enum wall_cause cause = (enum wall_cause)list->threads[0].cause;
+    return cause < WALL_CAUSE_COUNT ? cause : WALL_STORAGE;
 }
 
 void wait_sampler_take(

@@ -34,6 +34,20 @@ static void without_a_sample_the_rest_is_not_known(void **state)
     assert_int_equal(sum_of(&account), 1000);
 }
 
+/* Of some it is known whether they were read for a call or for a page fault. */
+static void pages_are_divided_as_the_known_ones(void **state)
+{
+    (void)state;
+    const struct wall_samples samples = {
+        .ns = {[WALL_PAGING] = 30, [WALL_STORAGE] = 10}, .pages_ns = 40, .count = 8};
+    struct wall_account account = wall_account_of(1000, 200, 0, &samples);
+    assert_int_equal(account.ns[WALL_PAGING], 600);
+    assert_int_equal(account.ns[WALL_STORAGE], 200);
+    const struct wall_samples none = {.pages_ns = 40, .count = 1};
+    account = wall_account_of(1000, 200, 0, &none);
+    assert_int_equal(account.ns[WALL_STORAGE], 800);
+}
+
 /* A thread that began before it was first seen has run and waited for longer. */
 static void what_was_counted_is_never_more_than_the_whole(void **state)
 {
@@ -103,6 +117,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_rest_is_divided_as_samples_say),
+        cmocka_unit_test(pages_are_divided_as_the_known_ones),
         cmocka_unit_test(without_a_sample_the_rest_is_not_known),
         cmocka_unit_test(what_was_counted_is_never_more_than_the_whole),
         cmocka_unit_test(a_child_explains_waiting_for_it),
