@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "base/text.h"
 #include "bench/disturbances.h"
+#include "bench/run_counters.h"
 #include "bench/run_watch.h"
 #include "session/session_launch.h"
 
@@ -48,6 +49,8 @@ struct runner {
     bool has_begun;        /* commands of --setup have run */
     /* Of the current run: */
     int64_t exec_ns;
+    struct run_counters counters;
+    double counts[RUN_COUNTERS];
     bool is_warmup;
 };
 
@@ -194,6 +197,11 @@ static int run_line(
 
 /* ---- One run ---- */
 
+static void on_start(void *user, pid_t pid)
+{
+    run_counters_open(&((struct runner *)user)->counters, pid);
+}
+
 static void on_launch(void *user, pid_t pid, int64_t exec_ns)
 {
     struct runner *runner = user;
@@ -271,13 +279,17 @@ static int run_session(struct runner *runner, struct gput_session *session,
     if (watch->errors.write_fd >= 0)
         streams[2] = watch->errors.write_fd;
     CLEANUP_FREE char **environment = make_environment(command->environment);
-    const struct session_launch how = {
-        .streams = streams, .environment = environment, .launched = on_launch, .user = runner};
+    const struct session_launch how = {.streams = streams,
+        .environment = environment,
+        .starting = on_start,
+        .launched = on_launch,
+        .user = runner};
     if (runner->bench->options.input)
         lseek(runner->input_fd, 0, SEEK_SET);
     int code = session_launch(session, command->argv, &how, error);
     if (code == GPUT_OK)
         code = wait_for_run(runner, session, outcome, error);
+    run_counters_close(&runner->counters, runner->counts);
     int64_t seen_ns = clock_monotonic_ns(), ended_ns = run_watch_end(&runner->watch);
     TRY(code);
     outcome->wall_seconds =
@@ -339,6 +351,18 @@ static char *name_kept_file(const struct gput_bench *bench, size_t variant, size
     return str_steal(&path);
 }
 
+/* Why there are no counts, once. */
+static void note_missing_counters(struct runner *runner)
+{
+    static const enum bench_figure figures[] = {
+        BENCH_INSTRUCTIONS, BENCH_CYCLES, BENCH_CACHE_MISSES};
+    char **missing = runner->bench->data.missing;
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
+        if (isnan(runner->counts[i]) && !missing[figures[i]])
+            missing[figures[i]] = strdup(run_counters_reason(runner->counters.failure));
+    }
+}
+
 /* Runs a variant once, with what comes before and after it, and adds the run unless it is to be
  * forgotten. */
 static int run_variant(
@@ -366,9 +390,13 @@ static int run_variant(
             run->timed_out = outcome.timed_out;
             run->at_seconds = clock_seconds_of_ns(runner->exec_ns - bench->order.began_ns);
             run->figures[BENCH_WORK] = runner->watch.work_value;
+            run->figures[BENCH_INSTRUCTIONS] = runner->counts[RUN_INSTRUCTIONS];
+            run->figures[BENCH_CYCLES] = runner->counts[RUN_CYCLES];
+            run->figures[BENCH_CACHE_MISSES] = runner->counts[RUN_CACHE_MISSES];
             bench_fill_run(bench, outcome.results, outcome.wall_seconds, run);
             disturbances_fill(&before, &after, run);
             bench_fill_missing(bench, outcome.results);
+            note_missing_counters(runner);
             bench->order.next++;
         } else {
             code = error_memory(error);
@@ -462,7 +490,8 @@ static int clean_up(struct runner *runner, struct gput_error *error)
 
 int gput_bench_run(struct gput_bench *bench, struct gput_error *error)
 {
-    struct runner runner = {.bench = bench, .null_fd = -1, .input_fd = -1};
+    struct runner runner = {
+        .bench = bench, .null_fd = -1, .input_fd = -1, .counters = {.fds = {-1, -1, -1}}};
     struct gput_error failure;
     if (bench->data.n_variants == 0)
         return error_set(error, GPUT_ERROR_INVALID, "No command was given.");

@@ -40,7 +40,7 @@ struct bench_order {
 };
 
 struct gput_bench {
-    struct gput_bench_options options; /* texts are copies, owned */
+    struct gput_bench_options options;           /* texts are copies, owned */
     struct gput_session_options session_options; /* texts are the caller's */
     regex_t work;
     bool has_work;

@@ -16,6 +16,8 @@ struct session_launch {
     const int *streams;       /* three descriptors, 3 or more, that become its 0, 1 and 2; -1: the
                                  caller's */
     char *const *environment; /* "NAME=value", NULL at the end; GPUT_SESSION is added */
+    /* Called when there is a process that has not called execve() yet. NULL: not. */
+    void (*starting)(void *user, pid_t pid);
     /* Called once execve() has succeeded, before the first sample. `exec_ns`: the monotonic clock
      * just before. Nobody waits for `pid` during the call. */
     void (*launched)(void *user, pid_t pid, int64_t exec_ns);

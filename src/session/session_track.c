@@ -448,6 +448,8 @@ static int launch_and_track(struct gput_session *session, char *const argv[],
     free(environment);
     TRY(began);
     open_main_io(session, launch.pid);
+    if (how->starting)
+        how->starting(how->user, launch.pid);
     int64_t exec_ns = clock_monotonic_ns();
     TRY(launch_exec(&launch, error));
     if (how->launched)
