@@ -27,13 +27,14 @@ static const struct option options[OPTION_COUNT] = {
             "line per metric, as AIPowerMeter prints them; 'json' is for programs. Defaults to "
             "the format of the output's extension, else to 'summary'."},
     [OPTION_TRACKING_FORMAT] = {'f', "format", ARGUMENT_WORD, "format",
-        "summary text full json pickle prometheus",
+        "summary text full json pickle prometheus nextflow-trace snakemake-benchmark",
         .brief = "summary, text, full, json, pickle, prometheus",
         .help = "File format of the output. 'summary' is about ten lines for people, 'text' the "
                 "report of the older gpu_tracker, 'full' every figure with its source, in units "
                 "that fit. 'json' is the same for programs. 'pickle' is a stopped Tracker, which "
                 "the Python package "
-                "loads (only with -o). 'prometheus' is metrics for a textfile collector. Defaults "
+                "loads (only with -o). 'prometheus' is metrics for a textfile collector. "
+                "'nextflow-trace' and 'snakemake-benchmark' are what these engines read. Defaults "
                 "to 'summary' on the screen; with -o to the format of the file's extension (.json, "
                 ".pkl, .prom), else to 'full'. With gpu-tracker -e it defaults to 'text'."},
     [OPTION_QUIET] = {'q', "quiet", ARGUMENT_NONE, .newer = true,

@@ -39,6 +39,8 @@ static const struct {
     {"pickle", GPUT_FORMAT_PICKLE, ".pkl"},
     {"pickle", GPUT_FORMAT_PICKLE, ".pickle"},
     {"prometheus", GPUT_FORMAT_PROMETHEUS, ".prom"},
+    {"nextflow-trace", GPUT_FORMAT_NEXTFLOW_TRACE, NULL},
+    {"snakemake-benchmark", GPUT_FORMAT_SNAKEMAKE_BENCHMARK, NULL},
     {"full", GPUT_FORMAT_FULL, NULL},
     {"summary", GPUT_FORMAT_SUMMARY, NULL},
     {"svg", GPUT_FORMAT_SVG, ".svg"},

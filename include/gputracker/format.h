@@ -40,9 +40,11 @@ enum gput_format {
     GPUT_FORMAT_PNG,  /**< likewise, as a raster image */
     GPUT_FORMAT_MARKDOWN,
     GPUT_FORMAT_ASCIIDOC,
-    GPUT_FORMAT_HTML,      /**< a page that needs no other file */
-    GPUT_FORMAT_HYPERFINE, /**< of a benchmark: the JSON that hyperfine exports */
-    GPUT_FORMAT_BENCHER,   /**< of a benchmark: Bencher Metric Format, JSON */
+    GPUT_FORMAT_HTML,                /**< a page that needs no other file */
+    GPUT_FORMAT_HYPERFINE,           /**< of a benchmark: the JSON that hyperfine exports */
+    GPUT_FORMAT_BENCHER,             /**< of a benchmark: Bencher Metric Format, JSON */
+    GPUT_FORMAT_NEXTFLOW_TRACE,      /**< of a session: the .command.trace of Nextflow */
+    GPUT_FORMAT_SNAKEMAKE_BENCHMARK, /**< of a session: the table of Snakemake's `benchmark:` */
 };
 
 #ifdef __cplusplus

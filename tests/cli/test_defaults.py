@@ -115,7 +115,7 @@ class Defaults(CommandTest):
             ('{"quiet": "yes"}', f'Config file {self.file}: "quiet" must be true or false.'),
             ('{"format": true}', f'Config file {self.file}: "format" must be a string or a number.'),
             ('{"format": {}}', f'Config file {self.file}: "format" must be a string, a number, true, false, or an array of these.'),
-            ('{"format": "xml"}', '"xml" is not a valid format. Valid values are "summary", "text", "full", "json", "pickle" or "prometheus".'),
+            ('{"format": "xml"}', '"xml" is not a valid format. Valid values are "summary", "text", "full", "json", "pickle", "prometheus", "nextflow-trace" or "snakemake-benchmark".'),
         ]
         for content, message in cases:
             self.file.write_text(content)

@@ -253,6 +253,39 @@ class Together(HistoryTest):
         self.assertEqual(len(self.waiting()), 2)
 
 
+class Ranks(HistoryTest):
+    def rank(self, rank, *command, size=3, job="47", **rest):
+        slurm = {"SLURM_JOB_ID": job, "SLURM_STEP_ID": "0", "SLURM_PROCID": str(rank), "SLURM_STEP_NUM_TASKS": str(size), "SLURM_LOCALID": str(rank)}
+        self.track(*(command or ["true"]), options=["--history"], more={name: value for name, value in slurm.items() if value}, **rest)
+
+    def test_the_last_rank_adds_one_row_for_all(self):
+        for rank in 2, 0:
+            self.rank(rank)
+            self.assertEqual(self.rows(), [])
+        self.rank(1, "sh", "-c", "exit 3", status=3)
+        row, = self.rows()
+        self.assertEqual((row["ranks"], row["world_size"], row["nodes"], row["job_id"], row["exit_status"]), (3, 3, 1, "47", 3))
+        self.assertEqual(row["name"], "true")
+        self.assertGreater(row["node_ram_bytes"], 2 * row["ram_bytes"] / 2)
+        self.assertEqual(row["processes"], 3)
+        self.assertEqual(list((self.place / "history.jobs").iterdir()), [])
+        self.assertIn("true", self.history().stdout)
+
+    def test_ranks_that_end_at_once_add_one_row(self):
+        environment = self.environment | {"SLURM_JOB_ID": "48", "SLURM_STEP_ID": "0", "SLURM_STEP_NUM_TASKS": "8"}
+        trackers = [
+            self.start_command("run", "-q", "--history", "--", "true", env=environment | {"SLURM_PROCID": str(rank), "SLURM_LOCALID": str(rank)})
+            for rank in range(8)
+        ]
+        self.assertEqual([self.finish(tracker) for tracker in trackers], [("", "")] * 8)
+        self.assertEqual([row["ranks"] for row in self.rows()], [8])
+
+    def test_a_job_without_all_of_its_ranks_has_no_row(self):
+        self.rank(0)
+        self.rank(1)
+        self.assertEqual(self.rows(), [])
+
+
 class Databases(HistoryTest):
     """Those of other versions, and damaged ones."""
 

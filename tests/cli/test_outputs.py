@@ -12,7 +12,7 @@ REPLACES = r"^gpu-tracker: -o \S+ is (the same file as|a part of) .*, which it w
 
 class Extensions(CommandTest):
     def test_one_of_a_format_that_it_does_not_get_is_said(self):
-        of_run = "summary text full json pickle prometheus"
+        of_run = "summary text full json pickle prometheus nextflow-trace snakemake-benchmark"
         for name, arguments, formats in (
             ("y.yml", ["run", "-q", "-o", "y.yml", "true"], of_run),
             ("y.csv", ["run", "-q", "-o", "y.csv", "true"], f"{of_run}; --tf y.csv keeps the samples"),

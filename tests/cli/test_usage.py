@@ -413,8 +413,8 @@ class WrongUse(CommandTest):
     def test_a_wrong_value_names_the_option_and_the_valid_ones(self):
         units = "Valid values are bytes, kilobytes, megabytes, gigabytes, terabytes"
         cases = [
-            (["-f", "xml"], '"xml" is not a valid format. Valid values are "summary", "text", "full", "json", "pickle" or "prometheus".'),
-            (["-f", "jsno"], '"jsno" is not a valid format: did you mean json? Valid values are "summary", "text", "full", "json", "pickle" or "prometheus".'),
+            (["-f", "xml"], '"xml" is not a valid format. Valid values are "summary", "text", "full", "json", "pickle", "prometheus", "nextflow-trace" or "snakemake-benchmark".'),
+            (["-f", "jsno"], '"jsno" is not a valid format: did you mean json? Valid values are "summary", "text", "full", "json", "pickle", "prometheus", "nextflow-trace" or "snakemake-benchmark".'),
             (["--ru", "miles"], f'"miles" is not a valid RAM unit. {units}'),
             (["--gru=miles"], f'"miles" is not a valid GPU RAM unit. {units}'),
             (["--tu=miles"], '"miles" is not a valid time unit. Valid values are seconds, minutes, hours, days'),

@@ -81,13 +81,17 @@ static enum run_end end_of(const struct gput_table *table, size_t row)
 /*
  * What a run needs of a limit of RAM. The peak is at least `seen`. It is at most what the kernel's
  * figures allow, and a limit never needs more than what the kernel charged to a group of exactly
- * these processes. A bound that is far away is not taken; the size counts such runs.
+ * these processes. A bound that is far away is not taken; the size counts such runs. Of a job it is
+ * the sum of the ranks on the fullest machine.
  */
 static double ram_of(struct gput_size *size, const struct gput_table *table, size_t row)
 {
     double seen = number_of(table, row, "ram_bytes");
     double at_most = number_of(table, row, "ram_at_most_bytes");
     double charged = number_of(table, row, "group_ram_bytes");
+    double of_ranks = number_of(table, row, "node_ram_bytes");
+    if (!isnan(of_ranks))
+        return of_ranks;
     if (charged >= seen && !(at_most <= charged))
         at_most = charged;
     if (at_most <= USEFUL_BOUND * seen)

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "files/history/history_database.h"
 #include "files/history/history_folder.h"
+#include "files/history/history_job.h"
 #include "files/history/history_row.h"
 #include "files/results/results_read.h"
 #include "model/results.h"
@@ -167,6 +168,11 @@ int gput_history_add(const char *path, const struct gput_results *results,
         return error_set(error, GPUT_ERROR_INVALID, "These results are of no session.");
     TRY(history_folder_init(&folder, path, error));
     TRY(history_folder_make(path, error));
+    bool is_rank = strcmp(results->identity.ranks_of, "main") == 0;
+    enum history_job_part part;
+    TRY(history_job_add(&folder, &row, is_rank ? results->identity.rank : NAN, &part, error));
+    if (part == HISTORY_WAITS)
+        return GPUT_OK;
     if (!folder.is_network && add_to_database(&folder, &row, &why) == GPUT_OK)
         return GPUT_OK;
     return add_to_files(&folder, &row, error);
@@ -251,6 +257,7 @@ static int gather(const struct history_folder *folder, const struct gput_history
     if (access(folder->rows, F_OK) != 0)
         return GPUT_OK;
     silent.warn = NULL;
+    history_job_forget_old(folder);
     TRY(history_database_open_patiently(folder->database, &database, error));
     TRY(history_database_begin(database, error));
     TRY(visit_waiting(folder, query, add_waiting, database, error));

@@ -75,6 +75,7 @@
     TEXT(JOB_NAME, "job_name", "job.job_name", "the scheduler's name of the job") \
     NUMBER(TIME_LIMIT, "time_limit_seconds", "seconds", "job.time_limit_seconds", "wall time that the scheduler allows the job") \
     WHOLE(RANKS, "ranks", NULL, NULL, "ranks whose figures these are together; missing: it is no rank") \
+    NUMBER(NODE_RAM, "node_ram_bytes", "bytes", NULL, "of a job: sum of the peaks of the ranks of the fullest machine, an upper bound of their RAM together") \
     WHOLE(WORLD_SIZE, "world_size", NULL, "job.world_size", "ranks of the job") \
     TEXT(NODE, "node", "job.node", "the machine's name in the job") \
     WHOLE(NODES, "nodes", NULL, "job.node_count", "machines of the job") \

@@ -14,6 +14,7 @@
 #include "views/output/results_doc.h"
 #include "views/output/results_progress.h"
 #include "views/output/results_summary.h"
+#include "views/output/workflow_formats.h"
 
 #include "model/results.h"
 #include "model/results_lines.h"
@@ -110,6 +111,8 @@ static const struct report_format {
     {GPUT_FORMAT_JSON, "JSON", write_json},
     {GPUT_FORMAT_PROMETHEUS, "Prometheus", write_prometheus},
     {GPUT_FORMAT_OPENMETRICS, "OpenMetrics", write_openmetrics},
+    {GPUT_FORMAT_NEXTFLOW_TRACE, "Nextflow's trace", nextflow_trace_write},
+    {GPUT_FORMAT_SNAKEMAKE_BENCHMARK, "Snakemake's benchmark", snakemake_benchmark_write},
 };
 
 static const struct gput_results_render_options usual = {.size = sizeof usual};

@@ -449,7 +449,7 @@ static void other_formats_are_refused(void **state)
     assert_null(text);
     assert_string_equal(error.message,
         "A report does not have this format. It has text, full, summary, line, JSON, "
-        "Prometheus, OpenMetrics.");
+        "Prometheus, OpenMetrics, Nextflow's trace, Snakemake's benchmark.");
 }
 
 static void every_state_of_a_source_has_a_name(void **state)
