@@ -1,5 +1,7 @@
 /* gpu-tracker history: which sessions ran on this machine, and what they used. */
+#include "base/array.h"
 #include "base/cleanup.h"
+#include "base/doc.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/human.h"
@@ -20,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -332,6 +335,14 @@ static void explain_nothing(const struct request *request)
     }
 }
 
+/* Whether an operand is a folder of results: not a name such as "train", which may be one, too. */
+static bool names_folder(const char *operand)
+{
+    struct stat info;
+    return (strchr(operand, '/') || strcmp(operand, ".") == 0 || strcmp(operand, "..") == 0) &&
+           stat(operand, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
 /* Shows sessions: a line each, or all that is known of them. */
 static int show(const struct arguments *arguments, bool is_full, struct gput_error *error)
 {
@@ -340,26 +351,33 @@ static int show(const struct arguments *arguments, bool is_full, struct gput_err
     struct output output = {.is_full = is_full, .path = arguments_value(arguments, OPTION_OUTPUT)};
     TRY(report_read_format(
         arguments, OPTION_HISTORY_FORMAT, output.path, GPUT_FORMAT_TEXT, &output.format, error));
-    TRY(read_request(&request, arguments, is_full, error));
+    bool is_folder = !is_full && arguments->n_operands > 0 && names_folder(arguments->operands[0]);
+    TRY(read_request(&request, arguments, is_full || is_folder, error));
     if (is_full && !request.query.n_numbers && !request.query.name)
         return error_set(error, GPUT_ERROR_INVALID,
             "show needs the number of a session: gpu-tracker history show 12");
     bool is_short = output.format == GPUT_FORMAT_TEXT && !is_full;
     if (is_short && !arguments_have(arguments, OPTION_HISTORY_LAST))
         request.query.last = SHOWN_ROWS;
-    if (access(request.folder, F_OK) != 0) {
+    if (!is_folder && access(request.folder, F_OK) != 0) {
         explain_nothing(&request);
         return GPUT_OK;
     }
     TRY(begin_output(&output, error));
-    TRY(gput_history_read(request.folder, &request.query, write_part, &output, error));
+    if (is_folder)
+        TRY(gput_history_read_files((const char *const *)arguments->operands, 1, &request.query,
+            write_part, &output, error));
+    else
+        TRY(gput_history_read(request.folder, &request.query, write_part, &output, error));
     TRY(end_output(&output, error));
     if (output.n_rows == 0 && is_full)
         return error_set(error, GPUT_ERROR_NOT_FOUND,
             "The history has no such session. gpu-tracker history shows their numbers.");
-    if (output.n_rows == 0)
+    if (output.n_rows == 0 && is_folder)
+        message_note("no session is so in that folder: it has no report in JSON of one.");
+    else if (output.n_rows == 0)
         explain_nothing(&request);
-    else if (is_short && output.n_rows == SHOWN_ROWS &&
+    else if (is_short && !is_folder && output.n_rows == SHOWN_ROWS &&
              !arguments_have(arguments, OPTION_HISTORY_LAST) && isatty(STDOUT_FILENO))
         message_note("these are the last 50 sessions; -n 0 shows all.");
     return GPUT_OK;
@@ -411,7 +429,93 @@ static int forget(const struct arguments *arguments, struct gput_error *error)
     return GPUT_OK;
 }
 
-static int run(const struct arguments *arguments, struct gput_error *error)
+/* ---- Reports and comparisons of sessions by their numbers ---- */
+
+/* The files of sessions, as operands of another command. */
+struct session_files {
+    bool is_one_each; /* one of each session, a report in JSON if there is one; else all of them */
+    char **paths;     /* NULL at the end; owned, as are the texts */
+    size_t count;
+};
+
+static void session_files_finish(struct session_files *files)
+{
+    for (size_t i = 0; i < files->count; i++)
+        free(files->paths[i]);
+    free(files->paths);
+}
+
+static int add_path(struct session_files *files, const char *path, struct gput_error *error)
+{
+    if (!ARRAY_RESIZE(files->paths, files->count + 2))
+        return error_memory(error);
+    files->paths[files->count] = strdup(path);
+    if (!files->paths[files->count])
+        return error_memory(error);
+    files->paths[++files->count] = NULL;
+    return GPUT_OK;
+}
+
+/* Adds the files of a session that are still there. */
+static int add_session(struct session_files *files, const struct gput_table *table, size_t row,
+    struct gput_error *error)
+{
+    CLEANUP(doc_destroy_pointer) struct doc *list = NULL;
+    const char *text = text_of(table, row, "files");
+    const char *best = NULL;
+    if (text[0])
+        TRY(doc_read_json(text, strlen(text), "the list of files", &list, error));
+    for (const struct doc *file = list ? list->first : NULL; file; file = file->next) {
+        const char *path = doc_string(file);
+        if (!path || text_ends_with(path, ".html") || access(path, R_OK) != 0)
+            continue;
+        if (!best || text_ends_with(path, ".json"))
+            best = path;
+        if (!files->is_one_each)
+            TRY(add_path(files, path, error));
+    }
+    if (!best)
+        return error_set(error, GPUT_ERROR_NOT_FOUND,
+            "Session %.0f has no file that is still there. gpu-tracker run --tf and -o write "
+            "files.",
+            number_of(table, row, "number"));
+    return files->is_one_each ? add_path(files, best, error) : GPUT_OK;
+}
+
+static int add_sessions(void *user, struct gput_tables *part, struct gput_error *error)
+{
+    const struct gput_table *table = gput_tables_get(part, 0);
+    int code = GPUT_OK;
+    for (size_t row = 0; row < gput_table_row_count(table) && code == GPUT_OK; row++)
+        code = add_session(user, table, row, error);
+    gput_tables_destroy(part);
+    return code;
+}
+
+/* Runs report or compare with the files of the sessions that are named. */
+static int run_other(const struct arguments *arguments, int *status, struct gput_error *error)
+{
+    CLEANUP(request_finish) struct request request = {.numbers = NULL};
+    const char *word = arguments->operands[0];
+    CLEANUP(session_files_finish)
+    struct session_files files = {.is_one_each = strcmp(word, "compare") == 0};
+    TRY(read_request(&request, arguments, 1, error));
+    if (request.query.n_numbers < (files.is_one_each ? 2 : 1))
+        return error_set(error, GPUT_ERROR_INVALID,
+            "%s needs numbers of sessions: gpu-tracker "
+            "history %s 12 13",
+            word, word);
+    TRY(gput_history_read(request.folder, &request.query, add_sessions, &files, error));
+    if (files.count == 0)
+        return error_set(error, GPUT_ERROR_NOT_FOUND,
+            "The history has no such session. gpu-tracker history shows their numbers.");
+    struct arguments other = {
+        .command = command_find(word), .operands = files.paths, .n_operands = (int)files.count};
+    *status = other.command->function(&other);
+    return GPUT_OK;
+}
+
+static int run(const struct arguments *arguments, int *status, struct gput_error *error)
 {
     const char *word = arguments->n_operands ? arguments->operands[0] : "";
     int format;
@@ -420,11 +524,15 @@ static int run(const struct arguments *arguments, struct gput_error *error)
         return turn(arguments, strcmp(word, "on") == 0, error);
     if (strcmp(word, "forget") == 0)
         return forget(arguments, error);
+    if (strcmp(word, "report") == 0 || strcmp(word, "compare") == 0)
+        return run_other(arguments, status, error);
     return show(arguments, strcmp(word, "show") == 0, error);
 }
 
 int cmd_history(const struct arguments *arguments)
 {
     struct gput_error error;
-    return message_exit_status(run(arguments, &error), &error, EXIT_FAILURE);
+    int status = EXIT_SUCCESS;
+    int code = run(arguments, &status, &error);
+    return code == GPUT_OK ? status : message_exit_status(code, &error, EXIT_FAILURE);
 }

@@ -35,13 +35,16 @@ static int add_part(void *user, struct gput_tables *part, struct gput_error *err
     return code;
 }
 
-/* Whether the operands are files of sessions, not a command: each is a report in JSON. */
+/* Whether the operands are files of sessions, not a command: each is a report in JSON, or a folder.
+ */
 static bool are_sessions(const struct arguments *arguments)
 {
     for (int i = 0; i < arguments->n_operands; i++) {
         struct stat info;
         const char *path = arguments->operands[i];
-        if (!text_ends_with(path, ".json") || stat(path, &info) != 0 || !S_ISREG(info.st_mode))
+        bool is_there = stat(path, &info) == 0;
+        if (!is_there ||
+            !(S_ISDIR(info.st_mode) || (S_ISREG(info.st_mode) && text_ends_with(path, ".json"))))
             return false;
     }
     return arguments->n_operands > 0;
@@ -146,7 +149,7 @@ static int run(const struct arguments *arguments, struct gput_error *error)
     TRY(gput_size_create(&options, &size, error));
     if (are_files)
         TRY(gput_history_read_files((const char *const *)arguments->operands,
-            (size_t)arguments->n_operands, add_part, size, error));
+            (size_t)arguments->n_operands, NULL, add_part, size, error));
     else
         TRY(add_history(size, arguments, &name, error));
     int code = gput_size_compute(size, error);

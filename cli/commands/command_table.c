@@ -238,13 +238,16 @@ static const struct command commands[] = {
                     "gpu-tracker history -f csv -o sessions.csv\n"
                     "gpu-tracker history show 2",
         .function = cmd_history,
-        .usage = "[OPTIONS] [NAME | show N... | on | off | forget [N...|NAME|all]]",
+        .usage = "[OPTIONS] [NAME | DIR/ | show N... | report N... | compare N N... | on | off | "
+                 "forget [N...|NAME|all]]",
         .summary = "Show what ran on this machine, and what it used.",
         .help =
             "Shows the sessions of this user on this machine, one a line, the last one at the end: "
             "when, how long, CPU time, peak RAM, GPU RAM, how it ended, and the command. With NAME "
-            "only those whose command has that in its name. 'show N' shows all that is known of "
-            "session N.\n"
+            "only those whose command has that in its name; with DIR/ those whose reports are in "
+            "that "
+            "folder. 'show N' shows all that is known of session N, 'report N' writes its HTML "
+            "report, and 'compare N M' compares two, where their files are still there.\n"
             "\n"
             "Nothing is kept until you say so. 'on' keeps every session from now on, of run, "
             "attach and gpu-tracker -e; 'off' ends that. One session: gpu-tracker run --history. "

@@ -111,12 +111,16 @@ GPUT_API int gput_history_read(const char *folder, const struct gput_history_que
 
 /**
  * Reads sessions from their reports in JSON, and what was kept of killed ones, as if they were in a
- * history; their numbers are those of the files, from 1. A command's name is as the report has it.
+ * history. A folder stands for all reports in it and below, in the order of their names; of several
+ * of one session the first counts. Numbers are those of the sessions, from 1. A command's name is
+ * as the report has it. `query` may be NULL; its `last` is not followed.
  *
- * Errors: those of the receiver, and of gput_results_load().
+ * Errors: those of the receiver, and of gput_results_load() for a file that is named itself. One in
+ * a folder that cannot be read is a warning.
  */
 GPUT_API int gput_history_read_files(const char *const *paths, size_t count,
-    gput_table_receiver *receive, void *user, struct gput_error *error);
+    const struct gput_history_query *query, gput_table_receiver *receive, void *user,
+    struct gput_error *error);
 
 /** Removes sessions from the history and overwrites what was there; their own files stay.
  * *n_removed is how many. Errors: as of gput_history_read(). */

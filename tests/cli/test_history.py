@@ -166,6 +166,26 @@ class Shown(HistoryTest):
         done = self.run_command("history", "show", "9")
         self.assert_fails(done, 1, "The history has no such session. gpu-tracker history shows their numbers.")
 
+    def test_reports_of_a_folder_are_shown_as_a_history(self):
+        (self.folder / "results" / "deep").mkdir(parents=True)
+        for name in "a.json", "deep/b.json":
+            self.track("sleep", "0", options=["-o", f"results/{name}"])
+        (self.folder / "results" / "copy.json").write_bytes((self.folder / "results" / "a.json").read_bytes())
+        (self.folder / "results" / "other.json").write_text('{"a": 1}')
+        self.assertEqual([(row["number"], row["name"]) for row in self.rows("results/")], [(1, "sleep"), (2, "sleep")])
+        self.assertEqual(self.rows("results/", "nothing"), [])
+
+    def test_reports_and_comparisons_by_number(self):
+        for name in "a", "b":
+            self.track("sleep", "0.01", options=["--history", "-o", f"{name}.json", "--tf", f"{name}.csv"])
+        self.assertRegex(self.history("compare", "4", "5").stdout, r"a\.json +.*b\.json")
+        (self.folder / "a.json").unlink()
+        (self.folder / "a.csv").unlink()
+        done = self.run_command("history", "compare", "4", "5")
+        self.assert_fails(done, 1, "Session 4 has no file that is still there. gpu-tracker run --tf and -o write files.")
+        self.assert_fails(self.run_command("history", "compare", "5"), 1, "compare needs numbers of sessions: gpu-tracker history compare 12 13")
+        self.assert_fails(self.run_command("history", "report", "99"), 1, "The history has no such session. gpu-tracker history shows their numbers.")
+
     def test_what_cannot_be_read_is_said(self):
         for arguments, message in (
             (["--since", "soon"], "--since=soon is not a valid time. It is how long ago, such as 90m, 12h, 30d or 4w, or a date, such as 2026-11-29."),

@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/names.h"
 #include "base/sized.h"
 #include "base/table.h"
 #include "base/text.h"
@@ -423,28 +424,90 @@ int gput_history_read(const char *path, const struct gput_history_query *given,
     return code;
 }
 
-int gput_history_read_files(const char *const *paths, size_t count, gput_table_receiver *receive,
-    void *user, struct gput_error *error)
+/* What reports in files go through. */
+struct file_reading {
+    struct part part;
+    struct gput_history_query query;
+    struct names seen; /* ids of sessions */
+    int64_t n_sessions;
+};
+
+/* Reads the session of a file, unless another file had it. */
+static int read_file(struct file_reading *reading, const char *path, struct gput_error *error)
 {
-    const struct history_filter all = {.since_seconds = NAN};
-    struct part part = {.filter = &all, .receive = receive, .user = user};
-    int code = begin_part(&part, error);
-    for (size_t i = 0; i < count && code == GPUT_OK; i++) {
-        CLEANUP(history_row_finish) struct history_row row;
-        struct gput_results results = {0};
-        history_row_init(&row);
-        code = results_read(paths[i], &results, NULL, error);
-        if (code == GPUT_OK)
-            code = history_row_fill(&row, &results, error);
-        if (code == GPUT_OK && !history_row_set_text(&row, HISTORY_NAME, results.identity.command))
-            code = error_memory(error);
-        results_finish(&results);
-        if (code == GPUT_OK)
-            code = put_row(&part, (int64_t)i + 1, &row, error);
+    CLEANUP(history_row_finish) struct history_row row;
+    struct gput_results results = {0};
+    history_row_init(&row);
+    int code = results_read(path, &results, NULL, error);
+    if (code == GPUT_OK)
+        code = history_row_fill(&row, &results, error);
+    if (code == GPUT_OK && !history_row_set_text(&row, HISTORY_NAME, results.identity.command))
+        code = error_memory(error);
+    results_finish(&results);
+    const char *id = history_text(&row, HISTORY_SESSION_ID);
+    if (code != GPUT_OK || (id && names_find(&reading->seen, id, strlen(id)) != NAMES_NONE))
+        return code;
+    if (id && names_add(&reading->seen, id, strlen(id)) == NAMES_NONE)
+        return error_memory(error);
+    reading->n_sessions++;
+    return history_filter_passes(reading->part.filter, &row)
+               ? put_row(&reading->part, reading->n_sessions, &row, error)
+               : GPUT_OK;
+}
+
+/* Folders in folders that are read. */
+#define MAX_DEPTH 16
+
+/* Reads all reports of a folder. One that is damaged is named; the others are read. */
+static int read_folder(
+    struct file_reading *reading, const char *path, int depth, struct gput_error *error)
+{
+    struct dirent **entries;
+    int count = scandir(path, &entries, file_is_visible, file_by_name), code = GPUT_OK;
+    if (count < 0)
+        return error_set_errno(error, errno, "Cannot read the folder %s", path);
+    for (int i = 0; i < count; i++) {
+        CLEANUP_STR struct str name = {0};
+        struct stat info;
+        str_printf(&name, "%s/%s", path, entries[i]->d_name);
+        free(entries[i]);
+        if (code != GPUT_OK || name.failed || lstat(name.data, &info) != 0)
+            continue;
+        if (S_ISDIR(info.st_mode) && depth < MAX_DEPTH)
+            code = read_folder(reading, name.data, depth + 1, error);
+        else if (S_ISREG(info.st_mode) && results_is_report(name.data))
+            code = read_file(reading, name.data, error);
+        if (code == GPUT_ERROR_FORMAT || code == GPUT_ERROR_PERMISSION) {
+            if (reading->query.warn)
+                reading->query.warn(reading->query.user, error->message);
+            code = GPUT_OK;
+        }
     }
-    if (code == GPUT_OK && (part.n_rows > 0 || part.n_seen == 0))
-        code = pass_part(&part, error);
-    gput_tables_destroy(part.tables);
+    free(entries);
+    return code;
+}
+
+int gput_history_read_files(const char *const *paths, size_t count,
+    const struct gput_history_query *query, gput_table_receiver *receive, void *user,
+    struct gput_error *error)
+{
+    struct file_reading reading = {.query = gput_history_query_default()};
+    struct gput_error own;
+    error = error ? error : &own;
+    TRY(sized_read(&reading.query, sizeof reading.query, query, error));
+    const struct history_filter filter = filter_of(&reading.query);
+    reading.part = (struct part){.filter = &filter, .receive = receive, .user = user};
+    int code = begin_part(&reading.part, error);
+    for (size_t i = 0; i < count && code == GPUT_OK; i++) {
+        struct stat info;
+        bool is_folder = stat(paths[i], &info) == 0 && S_ISDIR(info.st_mode);
+        code = is_folder ? read_folder(&reading, paths[i], 0, error)
+                         : read_file(&reading, paths[i], error);
+    }
+    if (code == GPUT_OK && (reading.part.n_rows > 0 || reading.part.n_seen == 0))
+        code = pass_part(&reading.part, error);
+    gput_tables_destroy(reading.part.tables);
+    names_finish(&reading.seen);
     return code;
 }
 
