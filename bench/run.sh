@@ -58,6 +58,7 @@ run() {
     scaling) title own "How costs grow"; python3 bench/scaling.py "$build" ;;
     fleet) title own "Many ranks on engines"; "${BENCH_PYTHON:-python3}" bench/fleet.py "$build" ${BENCH_FULL:+64 156250 15625} ;;
     engines) title own "One large session on engines"; "${BENCH_PYTHON:-python3}" bench/engines.py "$build" ${BENCH_FULL:+1e7 1e6} ;;
+    history) title own "The history"; python3 bench/history.py "$build" ${BENCH_FULL:+1000} ;;
     size) title own "What to ask for"; "$bench/bench-size" ;;
     push) title own "Metrics that are sent"; python3 bench/push.py "$build" ;;
     trace) title own "Traces as PyTorch's profiler writes them"; trace ;;

@@ -259,7 +259,7 @@ static int gather(const struct history_folder *folder, const struct gput_history
         return GPUT_OK;
     silent.warn = NULL;
     history_job_forget_old(folder);
-    TRY(history_database_open_patiently(folder->database, &database, error));
+    TRY(history_database_open_patiently(folder->database, folder->is_network, &database, error));
     TRY(history_database_begin(database, error));
     TRY(visit_waiting(folder, query, add_waiting, database, error));
     TRY(history_database_commit(database, error));
@@ -375,9 +375,8 @@ static int read_all(const struct history_folder *folder, const struct gput_histo
 {
     struct gput_error why;
     bool is_damaged, are_waiting = false;
-    if (folder->is_network || gather(folder, query, &why) != GPUT_OK) {
-        if (!folder->is_network)
-            warn(query, "Sessions of the history that have no number yet", why.message);
+    if (gather(folder, query, &why) != GPUT_OK) {
+        warn(query, "Sessions of the history that have no number yet", why.message);
         are_waiting = true;
     }
     int code =
@@ -526,6 +525,6 @@ int gput_history_forget(const char *path, const struct gput_history_query *given
     TRY(gather(&folder, &query, error));
     if (access(folder.database, F_OK) != 0)
         return GPUT_OK;
-    TRY(history_database_open_patiently(folder.database, &database, error));
+    TRY(history_database_open_patiently(folder.database, folder.is_network, &database, error));
     return history_database_forget(database, &filter, n_removed, error);
 }

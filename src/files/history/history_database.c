@@ -108,7 +108,8 @@ static bool has_all_columns(struct history_database *database)
 }
 
 /* Makes an open database ready for rows. */
-static int prepare(struct history_database *database, int busy_ms, struct gput_error *error)
+static int prepare(
+    struct history_database *database, int busy_ms, bool is_network, struct gput_error *error)
 {
     sqlite3 *sqlite = database->sqlite;
     sqlite3_busy_timeout(sqlite, busy_ms);
@@ -120,7 +121,7 @@ static int prepare(struct history_database *database, int busy_ms, struct gput_e
             "%s is of a newer gpu-tracker, which alone can add rows to it.", database->path);
     /* A commit is then one write to the log, without waiting for the disk. Closing leaves the log
      * as it is: the next one to have a thousand pages, or a reader, copies it. */
-    if (version == 0)
+    if (version == 0 && !is_network)
         TRY(sqlite_file_run(sqlite, "PRAGMA journal_mode=WAL", database->path, error));
     sqlite3_exec(sqlite, "PRAGMA synchronous=NORMAL", NULL, NULL, NULL);
     sqlite3_db_config(sqlite, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
@@ -128,8 +129,8 @@ static int prepare(struct history_database *database, int busy_ms, struct gput_e
 }
 
 /* Opens the database, or makes it, readable by its user alone. */
-static int open_to_write(
-    const char *path, int busy_ms, struct history_database **database, struct gput_error *error)
+static int open_to_write(const char *path, int busy_ms, bool is_network,
+    struct history_database **database, struct gput_error *error)
 {
     *database = NULL;
     TRY(sqlite_library_load(error));
@@ -149,7 +150,7 @@ static int open_to_write(
     else
         chmod(path, 0600);
     if (code == GPUT_OK)
-        code = prepare(made, busy_ms, error);
+        code = prepare(made, busy_ms, is_network, error);
     if (code == GPUT_OK)
         *database = made;
     else
@@ -160,13 +161,13 @@ static int open_to_write(
 int history_database_open(
     const char *path, struct history_database **database, struct gput_error *error)
 {
-    return open_to_write(path, END_BUSY_MS, database, error);
+    return open_to_write(path, END_BUSY_MS, false, database, error);
 }
 
 int history_database_open_patiently(
-    const char *path, struct history_database **database, struct gput_error *error)
+    const char *path, bool is_network, struct history_database **database, struct gput_error *error)
 {
-    return open_to_write(path, READER_BUSY_MS, database, error);
+    return open_to_write(path, READER_BUSY_MS, is_network, database, error);
 }
 
 void history_database_close(struct history_database *database)

@@ -21,9 +21,10 @@ struct history_database;
 int history_database_open(
     const char *path, struct history_database **database, struct gput_error *error);
 
-/* The same, waiting longer: for somebody who reads. */
-int history_database_open_patiently(
-    const char *path, struct history_database **database, struct gput_error *error);
+/* The same, waiting longer: for somebody who reads. `is_network`: a database that is made has no
+ * write-ahead log, which needs memory that all its users share. */
+int history_database_open_patiently(const char *path, bool is_network,
+    struct history_database **database, struct gput_error *error);
 
 /* NULL is fine. */
 void history_database_close(struct history_database *database);
