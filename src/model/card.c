@@ -179,8 +179,8 @@ const char *card_value_text(enum card_figure figure, double value, char text[CAR
 bool card_trouble(const struct card_reading *reading, int index, char *text, size_t size)
 {
     const double *values = reading->values;
-    double reasons = values[CARD_SLOWDOWN_REASONS];
-    unsigned throttles = isnan(reasons) ? 0 : (unsigned)reasons & CARD_THROTTLES;
+    double slowdown = values[CARD_SLOWDOWN_REASONS];
+    unsigned throttles = isnan(slowdown) ? 0 : (unsigned)slowdown & CARD_THROTTLES;
     char words[CARD_REASONS_SIZE];
     text[0] = '\0';
     switch (index) {
