@@ -8,7 +8,9 @@
 /* Intervals of samples below this make no more moments. */
 #define SHORTEST_INTERVAL_NS (NS_PER_SECOND / 10)
 /* A period is at most this part of the time so far. */
-#define PERIOD_PART 64
+#define PERIOD_PART 32
+/* A moment costs so much for a process that sleeps, and a period is longer by the more. */
+#define PERIOD_OF_PROCESS_NS (NS_PER_SECOND / 2000)
 /* A GPU below this is idle. */
 #define IDLE_GPU_PERCENT 5.0
 
@@ -21,13 +23,16 @@ static double next_random(struct wait_sampler *waits)
     return (double)((waits->random * UINT64_C(2685821657736338717)) >> 11) * 0x1p-53;
 }
 
-static void begin_period(struct wait_sampler *waits, int64_t start_ns)
+static void begin_period(struct wait_sampler *waits, size_t processes, int64_t start_ns)
 {
     int64_t longest_ns =
         waits->interval_ns > SHORTEST_INTERVAL_NS ? waits->interval_ns : SHORTEST_INTERVAL_NS;
     int64_t period_ns = (start_ns - waits->start_ns) / PERIOD_PART;
-    if (period_ns < SHORTEST_PERIOD_NS)
-        period_ns = SHORTEST_PERIOD_NS;
+    int64_t shortest_ns = (int64_t)processes * PERIOD_OF_PROCESS_NS;
+    if (shortest_ns < SHORTEST_PERIOD_NS)
+        shortest_ns = SHORTEST_PERIOD_NS;
+    if (period_ns < shortest_ns)
+        period_ns = shortest_ns;
     waits->period_start_ns = start_ns;
     waits->period_ns = period_ns < longest_ns ? period_ns : longest_ns;
     waits->due_ns = start_ns + (int64_t)((double)waits->period_ns * next_random(waits));
@@ -38,7 +43,7 @@ void wait_sampler_init(struct wait_sampler *waits, int64_t start_ns, int64_t int
     *waits = (struct wait_sampler){.start_ns = start_ns,
         .interval_ns = interval_ns,
         .random = (uint64_t)clock_monotonic_ns() | 1};
-    begin_period(waits, start_ns);
+    begin_period(waits, 1, start_ns);
 }
 
 void wait_sampler_stop(struct wait_sampler *waits)
@@ -69,5 +74,5 @@ void wait_sampler_take(
         waits->while_gpu_idle.count++;
     }
     /* After a pause (the machine was suspended) it goes on from now. */
-    begin_period(waits, next_ns + period_ns > now_ns ? next_ns : now_ns);
+    begin_period(waits, tree->count, next_ns + period_ns > now_ns ? next_ns : now_ns);
 }

@@ -1,5 +1,6 @@
 #include "views/output/results_advice.h"
 
+#include "analysis/why/why_rules.h"
 #include "base/human.h"
 #include "base/text.h"
 
@@ -21,6 +22,7 @@
 #define MIN_SHORT_LIVED_SECONDS 1 /* a command that is short itself is not waste */
 #define NOTABLE_PERCENT 20.0
 #define LATE_PERCENT 5.0
+#define MAX_TIME_ADVICE 2 /* of where its time went; gpu-tracker why has more */
 #define BUSY 0.9 /* of the cores: no others were to be had */
 
 struct advice {
@@ -155,6 +157,15 @@ static void add_waste(struct advice *advice)
             100 * fmin((double)late / (double)ticks, 1));
 }
 
+/* Adds what it waited for. */
+static void add_time_went(struct advice *advice)
+{
+    char texts[WHY_MAX_ADVICE][WHY_TEXT_SIZE];
+    size_t count = why_advice(advice->results, texts);
+    for (size_t i = 0; i < count && i < MAX_TIME_ADVICE; i++)
+        add(advice, "%s", texts[i]);
+}
+
 size_t results_advice(const struct gput_results *results, char texts[MAX_ADVICE][ADVICE_SIZE])
 {
     const struct gput_accounting *accounting = &results->accounting;
@@ -174,5 +185,7 @@ size_t results_advice(const struct gput_results *results, char texts[MAX_ADVICE]
         add_unused_cores(&advice);
     if (results->elapsed_seconds >= MIN_SECONDS)
         add_waste(&advice);
+    if (results->elapsed_seconds >= MIN_SECONDS)
+        add_time_went(&advice);
     return advice.count;
 }
