@@ -57,6 +57,27 @@ class Bottlenecks(CommandTest):
         self.assertGreater(went["timer_seconds"], 0.5 * main_thread["child_seconds"] - went["cpu_wait_seconds"] - went["unknown_seconds"])
 
 
+    def test_quota(self):
+        """A control group of its own, which may have a fifth of a core."""
+        group = pathlib.Path(f"/sys/fs/cgroup/cpu/gpu-tracker-test-{os.getpid()}")
+        try:
+            group.mkdir()
+        except OSError as error:
+            self.skipTest(f"no control group of CPU time can be made: {error}")
+        self.addCleanup(group.rmdir)
+        (group / "cpu.cfs_period_us").write_text("100000")
+        (group / "cpu.cfs_quota_us").write_text("20000")
+        script = f'echo $$ > {group}/cgroup.procs; exec "$@"'
+        report, truth, _ = run(self.folder, COMMAND, PROGRAM, "compute", SECONDS, 0.1, as_user=["sh", "-c", script, "sh"])
+        held = int((group / "cpu.stat").read_text().split("throttled_time ")[1].split()[0]) / 1e9
+        went = report["time_went"]
+        told = f"{held} s held by the group, {went}, {truth}"
+        self.assertLessEqual(went["quota_seconds"], held, told)
+        # The group has the tracker in it, too: as little as that uses, it may have been held.
+        self.assertGreaterEqual(went["quota_seconds"], 0.5 * held, told)
+        self.assertGreater(went["quota_seconds"], 0, told)
+
+
 def add_tests():
     for name in PROGRAMS:
         def with_rights(self, name=name):

@@ -18,12 +18,15 @@ struct why_case {
     char *text;
 };
 
+/* A quota is a cause of its own: what remains are the cores that it shares with others. */
 static void explain_cpu(const struct why_case *why)
 {
+    bool has_quota = why->results->allowed.quota_cores > 0;
+    double cores = has_quota ? why->results->static_data.system_core_count : why->cores;
     text_fit(why->text, WHY_TEXT_SIZE,
         "It waited for a CPU for %.0f %% of its time: the %g core%s were in use. Fewer threads or "
         "programs at once, or more cores.",
-        why->percent, why->cores, why->cores == 1 ? "" : "s");
+        why->percent, cores, cores == 1 ? "" : "s");
 }
 
 static void explain_quota(const struct why_case *why)
