@@ -75,6 +75,8 @@ class Bottlenecks(CommandTest):
         self.assertLessEqual(went["quota_seconds"], held, told)
         # The group has the tracker in it, too: as little as that uses, it may have been held.
         self.assertGreaterEqual(went["quota_seconds"], 0.5 * held, told)
+        if held == 0:
+            self.skipTest("others left it less than its quota")
         self.assertGreater(went["quota_seconds"], 0, told)
 
 

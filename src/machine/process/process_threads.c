@@ -153,7 +153,9 @@ struct wall_account process_thread_account(
     int64_t began_ns = has_start ? process->start.at_ns : thread->began_ns;
     int64_t wall_ns = list->seen_ns - began_ns;
     if (thread->has_record && !process_is_old(process))
-        wall_ns = thread->lived_ns;
+        wall_ns = thread->lived_ns + (thread->wait_ns > thread->record_wait_ns
+                                             ? thread->wait_ns - thread->record_wait_ns
+                                             : 0);
     return wall_account_of(
         wall_ns > 0 ? wall_ns : 0, thread->run_ns, thread->wait_ns, &thread->samples);
 }
@@ -281,5 +283,6 @@ void process_threads_add_record(
     times->uncertain += thread->has_record;
     thread->has_record = true;
     thread->lived_ns = (int64_t)exit->elapsed_ns;
+    thread->record_wait_ns = (int64_t)exit->delays.cpu_ns;
     raise_times(thread, exit->cpu_ns, exit->delays.cpu_ns, times);
 }

@@ -179,6 +179,32 @@ static void a_reused_id_is_another_thread(void **state)
     finish(&stage);
 }
 
+/* The record is made before a thread gives its memory up, and is read again as a zombie. */
+static void what_it_waits_while_it_ends_is_beyond_its_record(void **state)
+{
+    (void)state;
+    struct stage stage;
+    begin(&stage, 1);
+    stage.view.has_exit_records = true;
+    put_thread(&stage, PID, "100 30 2\n");
+    read_again(&stage);
+    const struct taskstats_exit exit = {.thread = PID,
+        .process = PID,
+        .cpu_ns = 100,
+        .elapsed_ns = 1000,
+        .delays = {.has_cpu = true, .cpu_ns = 200}};
+    process_threads_add_record(&stage.process, &exit, &stage.times);
+    const struct thread *thread = &stage.process.threads->threads[0];
+    assert_int_equal(process_thread_account(&stage.process, thread).wall_ns, 1000);
+    put_thread(&stage, PID, "100 700 3\n");
+    read_again(&stage);
+    thread = &stage.process.threads->threads[0];
+    struct wall_account account = process_thread_account(&stage.process, thread);
+    assert_int_equal(account.wall_ns, 1500);
+    assert_int_equal(account.ns[WALL_UNKNOWN], 700);
+    finish(&stage);
+}
+
 /* It had another id before, under which it was counted. */
 static void a_first_thread_that_is_another_one_makes_it_uncertain(void **state)
 {
@@ -255,6 +281,7 @@ int main(void)
         cmocka_unit_test(a_record_that_comes_late_is_awaited),
         cmocka_unit_test(a_reused_id_is_another_thread),
         cmocka_unit_test(a_first_thread_that_is_another_one_makes_it_uncertain),
+        cmocka_unit_test(what_it_waits_while_it_ends_is_beyond_its_record),
         cmocka_unit_test(a_kernel_that_counts_nothing_is_noticed),
         cmocka_unit_test(without_descriptors_files_are_opened_each_time),
         cmocka_unit_test(between_ticks_several_threads_wait_for_the_next_one),
