@@ -89,7 +89,7 @@ class Faults(GpuCheckTest):
     def test_refuses_a_trial_that_does_not_exist(self):
         done = self.check("memori")
         self.assertEqual(done.returncode, 2)
-        self.assertIn("memory, peaks, use, driver or front-ends", done.stderr)
+        self.assertIn("memory, peaks, use, driver, card or front-ends", done.stderr)
 
     def test_load_refuses_wrong_steps(self):
         for steps in ["hold"], ["hold", "x"], ["fly"], ["release"], ["children", "2", "wait", "1"]:
