@@ -8,7 +8,7 @@ import subprocess
 
 # The name of each, and what of the results is of its main thread alone.
 PROGRAMS = {
-    "compute": "time_went", "core": "time_went", "pipe": "time_went", "socket": "time_went", "poll": "time_went", "sleep": "time_went",
+    "compute": "time_went", "core": "main_thread", "pipe": "time_went", "socket": "time_went", "poll": "time_went", "sleep": "time_went",
     "mutex": "time_went", "flock": "time_went", "child": "main_thread", "forks": "main_thread", "stopped": "time_went",
     "storage": "time_went", "mapped": "time_went"}
 COUNTED = {"computing", "cpu_wait", "quota"}
@@ -31,12 +31,12 @@ def said_of(report, section):
     wall = report[section]
     said = {name[:-len("_seconds")]: value for name, value in wall.items() if name.endswith("_seconds")}
     said = shares(said, wall["seconds"])
-    sampled = sum(value for cause, value in said.items() if cause not in COUNTED | {"unknown"})
+    rest = sum(value for cause, value in said.items() if cause not in COUNTED)
     widths = {}
     for cause, value in said.items():
-        part = value / sampled if sampled else 0
-        widths[cause] = 0 if cause in COUNTED else sampled * max(1.96 * (max(part * (1 - part), 0) / max(wall["samples"], 1)) ** 0.5,
-                                                                 1.5 / max(wall["samples"], 1))
+        part = value / rest if rest else 0
+        widths[cause] = 0 if cause in COUNTED else rest * min(1, max(1.96 * (max(part * (1 - part), 0) / max(wall["samples"], 1)) ** 0.5,
+                                                                     1.5 / max(wall["samples"], 1)))
     return said, widths
 
 
