@@ -122,9 +122,9 @@ class TrackingPickle(CommandTest):
         done = self.run_command("run", "-f", "csv", "true")
         self.assertIn("-f has no format csv; --tf x.csv keeps the samples", done.stderr)
         self.assertEqual((done.returncode, done.stdout), (125, ""))
-        of_results = '"summary", "text", "full", "json", "pickle" or "prometheus"'
         done = self.run_command("show", "-f", "csv", "x")
-        self.assert_fails(done, 1, f'"csv" is not a valid format. Valid values are {of_results}.')
+        self.assertIn('"csv" is not a valid format. Valid values are "summary", "text", ', done.stderr)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
         done = self.run_command("doctor", "-f", "csv")
         self.assert_fails(done, 1, '"csv" is not a valid format. Valid values are "text" or "json".')
         done = self.run_command("doctor", "-f", "pickle")

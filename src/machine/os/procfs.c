@@ -246,7 +246,9 @@ int procfs_read_bounded(struct bounded_calls *calls, const char *root, pid_t pid
     if (!reading)
         return error_memory(error);
     /* Whoever holds one of the two locks need not hold the other. */
-    bool needs_memory = strcmp(file, "stat") != 0 && strcmp(file, "io") != 0;
+    const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
+    bool needs_memory =
+        strcmp(name, "stat") != 0 && strcmp(name, "io") != 0 && strcmp(name, "syscall") != 0;
     if (!bounded_calls_make(calls, needs_memory ? pid : -(long)pid, &reading->call))
         return procfs_set_unanswered(root, pid, file, error);
     int code = reading->code;

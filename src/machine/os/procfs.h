@@ -87,9 +87,9 @@ int procfs_set_failure(
 /*
  * The same of a file that may make its reader wait for ever: of one that takes a lock of the
  * process (cmdline, environ, maps, smaps, smaps_rollup, numa_maps, mem: that of its memory map; io,
- * stat: in recent kernels, or during an execve(), another) while that waits for storage or a
- * driver. Only statm, status, children and schedstat never wait. GPUT_ERROR_IO: it does not answer.
- * `calls` NULL: without a bound.
+ * stat, syscall: in recent kernels, or during an execve(), another) while that waits for storage or
+ * a driver. Only statm, status, children, schedstat and wchan never wait. GPUT_ERROR_IO: it does
+ * not answer. `calls` NULL: without a bound.
  */
 int procfs_read_bounded(struct bounded_calls *calls, const char *root, pid_t pid, const char *file,
     struct str *text, struct gput_error *error);

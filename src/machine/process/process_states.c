@@ -1,5 +1,7 @@
 #include "machine/process/process_states.h"
 
+#include "base/cleanup.h"
+#include "base/str.h"
 #include "machine/os/cpu_clock.h"
 #include "machine/os/proc_stat.h"
 #include "machine/os/procfs.h"
@@ -8,29 +10,38 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Reads a file of a thread, whose descriptor is kept while that is allowed. */
-static int read_file(const struct process *process, const struct thread *thread, const char *file,
-    int *kept_fd, struct process_view *view, char text[static 256])
+/* Reads wchan of a thread, which never waits. Its descriptor is kept while that is allowed. */
+static int read_channel(const struct process *process, struct thread *thread,
+    struct process_view *view, char text[static 256])
 {
     char name[64];
-    if (kept_fd && *kept_fd >= 0)
-        return procfs_reread(*kept_fd, text, 256, NULL);
-    snprintf(name, sizeof name, "task/%d/%s", (int)thread->id, file);
-    if (!kept_fd || view->free_files == 0)
+    snprintf(name, sizeof name, "task/%d/wchan", (int)thread->id);
+    if (thread->wchan_fd < 0 && view->free_files == 0)
         return procfs_read(view->procfs_root, process->pid, name, text, 256, NULL, NULL);
-    TRY(procfs_open(view->procfs_root, process->pid, name, kept_fd, NULL));
-    view->free_files--;
-    return procfs_reread(*kept_fd, text, 256, NULL);
+    if (thread->wchan_fd < 0) {
+        TRY(procfs_open(view->procfs_root, process->pid, name, &thread->wchan_fd, NULL));
+        view->free_files--;
+    }
+    return procfs_reread(thread->wchan_fd, text, 256, NULL);
+}
+
+/* Reads stat or syscall of a thread, which make their reader wait during an execve(). */
+static int read_bounded(const struct process *process, const struct thread *thread,
+    const char *file, struct process_view *view, struct str *text)
+{
+    char name[64];
+    snprintf(name, sizeof name, "task/%d/%s", (int)thread->id, file);
+    return procfs_read_bounded(view->calls, view->procfs_root, process->pid, name, text, NULL);
 }
 
 /* Where the function that it sleeps in is not shown, its state still is. */
 static enum wall_cause cause_by_state(
     const struct process *process, const struct thread *thread, struct process_view *view)
 {
-    char text[256];
+    CLEANUP_STR struct str text = {0};
     struct proc_stat stat;
-    if (read_file(process, thread, "stat", NULL, view, text) != GPUT_OK ||
-        proc_stat_parse(text, &stat) != GPUT_OK)
+    if (read_bounded(process, thread, "stat", view, &text) != GPUT_OK ||
+        proc_stat_parse(str_text(&text), &stat) != GPUT_OK)
         return WALL_UNKNOWN;
     enum wall_cause cause = wait_cause_of_state(stat.state);
     return cause == WALL_OTHER ? WALL_UNKNOWN : cause;
@@ -39,27 +50,28 @@ static enum wall_cause cause_by_state(
 static enum wall_cause read_cause(
     struct process *process, struct thread *thread, struct process_view *view)
 {
-    char channel[256], call[256] = "";
+    CLEANUP_STR struct str call = {0};
+    char channel[256];
     struct process_threads *list = process->threads;
     if (list->states == PROCESS_STATES_REFUSED)
         return cause_by_state(process, thread, view);
-    if (read_file(process, thread, "wchan", &thread->wchan_fd, view, channel) != GPUT_OK)
+    if (read_channel(process, thread, view, channel) != GPUT_OK)
         return WALL_UNKNOWN;
     enum wall_cause cause = wait_cause_of_channel(channel);
     if (cause != WALL_COMPUTING)
         list->states = PROCESS_STATES_KNOWN;
     if (cause == WALL_COMPUTING && list->states == PROCESS_STATES_NEW) {
         /* "0" is also what those read who may not know. */
-        int code = read_file(process, thread, "syscall", NULL, view, call);
+        int code = read_bounded(process, thread, "syscall", view, &call);
         list->states =
             code == GPUT_ERROR_PERMISSION ? PROCESS_STATES_REFUSED : PROCESS_STATES_KNOWN;
         return code == GPUT_OK ? cause : cause_by_state(process, thread, view);
     }
     if (cause != WALL_CAUSE_COUNT)
         return cause;
-    if (read_file(process, thread, "syscall", NULL, view, call) != GPUT_OK)
+    if (read_bounded(process, thread, "syscall", view, &call) != GPUT_OK)
         return WALL_OTHER;
-    return wait_cause_of_call(channel, call);
+    return wait_cause_of_call(channel, str_text(&call));
 }
 
 /* Only those that sleep divide what is not counted. */
