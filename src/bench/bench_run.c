@@ -17,7 +17,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
-#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -191,7 +190,7 @@ static int run_line(
     }
     if (status == 0 || runner->is_stopped)
         return GPUT_OK;
-    poll(NULL, 0, 20); /* the thread reads what it printed */
+    run_watch_end(&runner->watch);
     return set_failure(runner, nouns[line], text, status, false, error);
 }
 
@@ -202,11 +201,11 @@ static void on_start(void *user, pid_t pid)
     run_counters_open(&((struct runner *)user)->counters, pid);
 }
 
-static void on_launch(void *user, pid_t pid, int64_t exec_ns)
+static void on_launch(void *user, pid_t pid, int64_t exec_ns, int64_t ended_ns)
 {
     struct runner *runner = user;
     runner->exec_ns = exec_ns;
-    run_watch_begin(&runner->watch, pid);
+    run_watch_begin(&runner->watch, pid, ended_ns);
 }
 
 /* The environment with that of the variant, whose names come first. NULL: as it is, or no memory.

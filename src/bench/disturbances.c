@@ -70,6 +70,8 @@ void disturbances_open(
     *disturbances = (struct disturbances){.procfs_root = procfs_root ? procfs_root : "/proc",
         .sysfs_root = sysfs_root ? sysfs_root : "/sys",
         .ticks_per_second = (double)sysconf(_SC_CLK_TCK)};
+    disturbances->stat_fd = -1;
+    procfs_open(disturbances->procfs_root, PROCFS_SYSTEM, "stat", &disturbances->stat_fd, NULL);
     open_throttle_files(disturbances);
     open_quota_files(disturbances);
 }
@@ -80,9 +82,10 @@ void disturbances_finish(struct disturbances *disturbances)
         close(disturbances->throttle_fds[i]);
     for (size_t i = 0; i < disturbances->n_quota_fds; i++)
         close(disturbances->quota_fds[i]);
+    file_close_fd(&disturbances->stat_fd);
     free(disturbances->throttle_fds);
     free(disturbances->quota_fds);
-    *disturbances = (struct disturbances){0};
+    *disturbances = (struct disturbances){.stat_fd = -1};
 }
 
 /* The number after a name at the beginning of a line; NaN: there is none. */
@@ -114,7 +117,8 @@ void disturbances_read(const struct disturbances *disturbances, struct disturban
     struct system_stat stat;
     *counts = (struct disturbance_counts){
         NAN, NAN, NAN, NAN, clock_seconds_of_ns(clock_process_cpu_ns())};
-    if (system_stat_read(disturbances->procfs_root, &stat, NULL) == GPUT_OK) {
+    if (file_reread(disturbances->stat_fd, text, sizeof text) > 0 &&
+        system_stat_parse(text, &stat) == GPUT_OK) {
         counts->busy_seconds = (double)stat.busy_ticks / disturbances->ticks_per_second;
         counts->steal_seconds = (double)stat.steal_ticks / disturbances->ticks_per_second;
     }

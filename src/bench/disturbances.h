@@ -12,6 +12,7 @@
 /* What to read. */
 struct disturbances {
     const char *procfs_root, *sysfs_root; /* borrowed */
+    int stat_fd;                          /* /proc/stat */
     int *throttle_fds;                    /* counts of slowed-down CPUs */
     size_t n_throttle_fds;
     int *quota_fds; /* cpu.stat of our control group and those above it */

@@ -57,6 +57,14 @@ static void drain(struct run_watch *watch, struct run_stream *stream)
     }
 }
 
+static void drain_all(struct run_watch *watch)
+{
+    pthread_mutex_lock(&watch->lock);
+    drain(watch, &watch->output);
+    drain(watch, &watch->errors);
+    pthread_mutex_unlock(&watch->lock);
+}
+
 static void *watch_runs(void *user)
 {
     struct run_watch *watch = user;
@@ -68,8 +76,7 @@ static void *watch_runs(void *user)
         if (poll(fds, sizeof fds / sizeof *fds, -1) < 0)
             continue;
         int64_t now_ns = clock_monotonic_ns();
-        drain(watch, &watch->output);
-        drain(watch, &watch->errors);
+        drain_all(watch);
         if (process_fd >= 0 && fds[1].revents) {
             watch->ended_ns = now_ns;
             process_fd = -1;
@@ -121,6 +128,7 @@ int run_watch_init(struct run_watch *watch, bool captures_output, bool captures_
     watch->work = work;
     watch->work_value = NAN;
     sem_init(&watch->is_over, 0, 0);
+    pthread_mutex_init(&watch->lock, NULL);
     watch->is_open = true;
     int code = open_stream(&watch->output, captures_output, error);
     if (code == GPUT_OK)
@@ -159,18 +167,25 @@ void run_watch_finish(struct run_watch *watch)
     for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
         file_close_fd(fds[i]);
     sem_destroy(&watch->is_over);
+    pthread_mutex_destroy(&watch->lock);
 }
 
 void run_watch_clear(struct run_watch *watch)
 {
+    drain_all(watch); /* what others print late */
+    pthread_mutex_lock(&watch->lock);
     watch->output.line_length = watch->output.written = 0;
     watch->errors.line_length = watch->errors.written = 0;
     watch->work_value = NAN;
     watch->ended_ns = 0;
+    pthread_mutex_unlock(&watch->lock);
 }
 
-void run_watch_begin(struct run_watch *watch, pid_t pid)
+void run_watch_begin(struct run_watch *watch, pid_t pid, int64_t ended_ns)
 {
+    watch->ended_ns = ended_ns;
+    if (ended_ns > 0)
+        return;
     watch->process_fd = (int)syscall(SYS_pidfd_open, pid, 0);
     if (watch->process_fd >= 0)
         send_to_thread(watch, watch->process_fd);
@@ -178,17 +193,20 @@ void run_watch_begin(struct run_watch *watch, pid_t pid)
 
 int64_t run_watch_end(struct run_watch *watch)
 {
-    if (watch->process_fd < 0)
-        return 0;
-    while (sem_wait(&watch->is_over) != 0 && errno == EINTR)
-        ;
-    file_close_fd(&watch->process_fd);
+    if (watch->process_fd >= 0) {
+        while (sem_wait(&watch->is_over) != 0 && errno == EINTR)
+            ;
+        file_close_fd(&watch->process_fd);
+    }
+    drain_all(watch);
+    pthread_mutex_lock(&watch->lock);
     if (watch->work) { /* a last line without its end */
         if (watch->output.line_length > 0)
             search_line(watch, &watch->output);
         if (watch->errors.line_length > 0)
             search_line(watch, &watch->errors);
     }
+    pthread_mutex_unlock(&watch->lock);
     return watch->ended_ns;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 
+#include <pthread.h>
 #include <regex.h>
 #include <semaphore.h>
 #include <stdbool.h>
@@ -33,6 +34,7 @@ struct run_watch {
     double work_value;   /* the last number found; NaN: none */
 
     pthread_t thread;
+    pthread_mutex_t lock; /* of both streams and the value */
     bool has_thread, is_open;
     int wake[2];    /* a pipe: the descriptor of the next process, or -1 to end */
     int process_fd; /* a pidfd; -1: none */
@@ -49,10 +51,11 @@ void run_watch_finish(struct run_watch *watch);
 /* Forgets the run before. */
 void run_watch_clear(struct run_watch *watch);
 
-/* Begins with a process that nobody has waited for. Without pidfds nothing is watched. */
-void run_watch_begin(struct run_watch *watch, pid_t pid);
+/* Begins with a process that nobody has waited for. `ended_ns`: when it ended, if it already has,
+ * so that the thread need not wake; else 0. Without pidfds nothing is watched. */
+void run_watch_begin(struct run_watch *watch, pid_t pid, int64_t ended_ns);
 
-/* To be called once after run_watch_begin(), when the process has ended: reads the rest of what it
+/* To be called once after a run, when the process has ended: reads the rest of what it
  * printed. Returns when it ended (monotonic clock); 0: not known. */
 int64_t run_watch_end(struct run_watch *watch);
 

@@ -19,8 +19,9 @@ struct session_launch {
     /* Called when there is a process that has not called execve() yet. NULL: not. */
     void (*starting)(void *user, pid_t pid);
     /* Called once execve() has succeeded, before the first sample. `exec_ns`: the monotonic clock
-     * just before. Nobody waits for `pid` during the call. */
-    void (*launched)(void *user, pid_t pid, int64_t exec_ns);
+     * just before; `ended_ns`: when the command ended, where it already has; else 0. Nobody waits
+     * for `pid` during the call. */
+    void (*launched)(void *user, pid_t pid, int64_t exec_ns, int64_t ended_ns);
     void *user;
 };
 

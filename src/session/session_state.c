@@ -14,6 +14,9 @@
  * are apart. */
 #define SET_CLOCK_SECONDS 0.1
 
+/* How long is waited where the kernel does not tell the end of a process. */
+#define CHECK_MS 1
+
 int session_check_owner(const struct gput_session *session, struct gput_error *error)
 {
     if (session->owner == getpid())
@@ -78,4 +81,11 @@ bool session_main_has_ended(const struct gput_session *session)
     /* Its pid was reused; or its parent has not collected it. */
     return stat.start_time_ticks != session->target.main_start_ticks ||
            (stat.state == 'Z' && stat.thread_count <= 1);
+}
+
+bool session_await_end(const struct gput_session *session, int timeout_ms)
+{
+    struct pollfd ended = {.fd = session->target.pid_fd, .events = POLLIN};
+    poll(&ended, 1, ended.fd >= 0 || timeout_ms < CHECK_MS ? timeout_ms : CHECK_MS);
+    return session_main_has_ended(session);
 }

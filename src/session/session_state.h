@@ -114,6 +114,9 @@ void session_make_results(struct gput_session *session, struct gput_results *res
 /* True when main has ended; it is not collected yet. */
 bool session_main_has_ended(const struct gput_session *session);
 
+/* The same, after `timeout_ms` at most: as soon as it has ended. */
+bool session_await_end(const struct gput_session *session, int timeout_ms);
+
 /* Our threads other than the sampling one, and their CPU time so far. */
 unsigned session_own_threads(const struct gput_session *session);
 int64_t session_own_threads_cpu_ns(const struct gput_session *session);

@@ -29,6 +29,11 @@
 /* The caller's function may need what threads have as a rule. */
 #define CALLBACK_STACK_BYTES ((size_t)8 << 20)
 
+/* The thread that samples is started when a command has not ended after this time, at most; where
+ * ticks are close, after this part of their interval. */
+#define MAX_SHORT_MS 10
+#define SHORT_PART 10
+
 enum moment { FIRST, TICK, LAST };
 
 /* ---- sources -> sampler ---- */
@@ -300,8 +305,9 @@ static int64_t limit_due_ns(void *user)
     return limits_due_ns(&session->limits);
 }
 
-/* When read_counters() is due: at a moment at which it is seen what threads sleep in, for counters of energy that could wrap until the next tick, for a
- * control group whose memory had peaks between ticks, or for RAM of a command that has just begun.
+/* When read_counters() is due: at a moment at which it is seen what threads sleep in, for counters
+ * of energy that could wrap until the next tick, for a control group whose memory had peaks between
+ * ticks, or for RAM of a command that has just begun.
  */
 static int64_t counters_due_ns(void *user)
 {
@@ -343,6 +349,13 @@ static void read_counters(void *user)
     }
 }
 
+/* Whether a launched command ends before the first samples are due. */
+static bool is_short(const struct gput_session *session)
+{
+    int64_t most_ms = session->settings.interval_ns / SHORT_PART / NS_PER_MS;
+    return session_await_end(session, most_ms < MAX_SHORT_MS ? (int)most_ms : MAX_SHORT_MS);
+}
+
 void session_start_ticks(struct gput_session *session)
 {
     const struct schedule_job job = {.begin = follow_events,
@@ -359,8 +372,8 @@ void session_start_ticks(struct gput_session *session)
     limits_begin(&session->limits);
     take_sample(session, FIRST);
     session->early_ns = next_early_ns(session, clock_monotonic_ns());
-    /* The command was shorter than that: the thread would have the last sample to take alone. */
-    if (session->settings.mode == SESSION_LAUNCHED && session_main_has_ended(session)) {
+    /* The command is short: the thread would have the last sample to take alone. */
+    if (session->settings.mode == SESSION_LAUNCHED && is_short(session)) {
         schedule_start_ended(&session->schedule, &job);
         return;
     }

@@ -17,7 +17,6 @@
 #include "session/session_launch.h"
 
 #include <math.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +28,9 @@
 /* Records of processes that ended, for the table of processes: the largest. */
 #define MAX_ENDED 2000
 
+/* execve() and the loader have done their work by then: a process that is read earlier may be in
+ * execve(), and is then read by another thread. */
+#define MAX_EXEC_MS 1
 /* A command that has ended by then is too short for what takes longer itself. */
 #define MAX_SHORT_MS 10
 /* How often it is looked whether a driver has answered. */
@@ -268,14 +270,6 @@ static pid_t network_pid(const struct gput_session *session)
     return session->settings.has_own_procfs ? getpid() : 1;
 }
 
-/* Whether the command has ended, after `timeout_ms` at most. */
-static bool await_end(const struct gput_session *session, int timeout_ms)
-{
-    struct pollfd ended = {.fd = session->target.pid_fd, .events = POLLIN};
-    poll(&ended, 1, ended.fd >= 0 ? timeout_ms : GPU_CHECK_MS);
-    return session_main_has_ended(session);
-}
-
 /*
  * Of a launched command, while it runs: opening a driver's library takes tens of milliseconds. One
  * that has ended before this begins cannot have used a GPU: that takes longer, too. False: it has
@@ -290,32 +284,39 @@ static bool start_gpus(struct gput_session *session)
     /* Joules of the CPU count from here on, not from the first sample. */
     if (!session->node.is_shared || session->node.reads)
         energy_meter_update_counters(&session->sampler.energy, clock_monotonic_ns());
-    if (await_end(session, MAX_SHORT_MS))
+    if (session_await_end(session, MAX_SHORT_MS))
         return false;
     gpu_set_start(gpus);
     int64_t deadline_ns = clock_monotonic_ns() + GPU_OPEN_WAIT_NS;
     bool has_ended = false;
     while (!gpu_set_has_started(gpus) && !has_ended && clock_monotonic_ns() < deadline_ns)
-        has_ended = await_end(session, GPU_CHECK_MS);
+        has_ended = session_await_end(session, GPU_CHECK_MS);
     gpu_set_await_start(gpus, 0);
     session_allowed_read_gpus(&session->settings, environment_own_variable, NULL);
     session_allowed_expect(&session->settings);
     return !has_ended;
 }
 
-static int track(struct gput_session *session, pid_t pid, struct gput_error *error)
+/* What tells the end of the process, and the traffic before it did anything. */
+static void open_target(struct gput_session *session, pid_t pid)
 {
     session->target.pid = pid;
     file_close_fd(&session->target.pid_fd); /* of an attempt before */
     bool is_visible = pid != 0 && session->settings.has_own_procfs;
     session->target.pid_fd = is_visible ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+    system_counters_finish(&session->ledger.system_counters);
+    system_counters_begin(&session->ledger.system_counters, session->settings.options.procfs_root,
+        network_pid(session));
+}
+
+static int track(struct gput_session *session, pid_t pid, struct gput_error *error)
+{
+    if (session->settings.mode != SESSION_LAUNCHED)
+        open_target(session, pid);
     join_node(session);
     TRY(start_sampler(session, error));
     const struct process *main = process_tree_main(&session->sampler.tree);
     session->target.main_start_ticks = main ? main->polled->stat.start_time_ticks : 0;
-    system_counters_finish(&session->ledger.system_counters);
-    system_counters_begin(&session->ledger.system_counters, session->settings.options.procfs_root,
-        network_pid(session));
     /* not earlier: after a failure only that is reported */
     if (start_gpus(session))
         session_settings_warn_of_gpus(
@@ -443,8 +444,7 @@ static int launch_and_track(struct gput_session *session, char *const argv[],
     free(whole); /* its strings are the kernel's */
     if (!environment)
         return error_memory(error);
-    int began = launch_begin(
-        argv, environment, &session->target.cgroup, &options, &launch, error);
+    int began = launch_begin(argv, environment, &session->target.cgroup, &options, &launch, error);
     free(environment);
     TRY(began);
     open_main_io(session, launch.pid);
@@ -452,8 +452,10 @@ static int launch_and_track(struct gput_session *session, char *const argv[],
         how->starting(how->user, launch.pid);
     int64_t exec_ns = clock_monotonic_ns();
     TRY(launch_exec(&launch, error));
+    open_target(session, launch.pid);
+    bool has_ended = session_await_end(session, MAX_EXEC_MS);
     if (how->launched)
-        how->launched(how->user, launch.pid, exec_ns);
+        how->launched(how->user, launch.pid, exec_ns, has_ended ? clock_monotonic_ns() : 0);
     session->target.argv = argv;
     int code = track(session, launch.pid, error);
     session->target.argv = NULL;

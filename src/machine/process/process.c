@@ -275,7 +275,8 @@ static int read_first(
     uint64_t resident, file;
     TRY(read_statm(process, view, &resident, &file));
     /* A vfork child, too, as far as is known. */
-    bool is_like_parent = !parent || parent->polled->virtual_pages == polled->virtual_pages;
+    bool is_like_parent = parent ? parent->polled->virtual_pages == polled->virtual_pages
+                                 : process->pid != view->launched;
     TRY(read_stat(process, view, is_like_parent || may_be_in_exec(process), &stat));
     polled->exec_generation = stat.start_stack_address;
     update_stat(process, &stat);

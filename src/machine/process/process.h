@@ -352,6 +352,7 @@ struct process_view {
     bool has_hugetlb;      /* the machine has pages of hugetlbfs: processes may use some */
     bool has_exit_records; /* of every thread that ends (taskstats) */
     unsigned free_files;   /* how many more descriptors may be cached */
+    pid_t launched; /* this process has called execve() for us: it shares no memory; 0: none */
 };
 
 /* The view of a procfs root: the caller sets `free_files` and `calls`. */

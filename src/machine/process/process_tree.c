@@ -507,6 +507,7 @@ int process_tree_init(
     tree->view.has_hugetlb = options->has_hugetlb;
     tree->view.has_exit_records = options->has_exit_records;
     tree->view.calls = options->calls;
+    tree->view.launched = options->main_is_old ? 0 : options->main;
     /* In a procfs of another namespace, that pid is another process's. */
     tree->own_pid = tree->view.has_cpu_clocks ? getpid() : 0;
     open_loadavg(tree, options->procfs_root);
