@@ -70,7 +70,7 @@ struct gpu_feed {
     struct reading *late_list; /* it came, and is to be published; owned */
     uint64_t taken_version;    /* of the list as of the last update */
     struct list_budget budget;
-    struct gpu_feed_view latest;
+    struct gpu_feed_view *latest; /* owned; NULL: the source is absent */
 };
 
 void gpu_feed_view_finish(struct gpu_feed_view *view)
@@ -115,7 +115,9 @@ static void destroy(struct gpu_feed *feed)
 {
     if (feed->state)
         feed->source->close(feed->state);
-    gpu_process_list_finish(&feed->latest.processes);
+    if (feed->latest)
+        gpu_process_list_finish(&feed->latest->processes);
+    free(feed->latest);
     reading_free(feed->late_list);
     free(feed->tracked.pids);
     free((char *)feed->options.procfs_root);
@@ -127,9 +129,10 @@ static void destroy(struct gpu_feed *feed)
     free(feed);
 }
 
-struct gpu_feed *gpu_feed_create(
-    const struct gpu_source *source, const struct gpu_source_options *options, bool synchronous)
+struct gpu_feed *gpu_feed_create(const struct gpu_source *source,
+    const struct gpu_source_options *options, bool synchronous, struct gpu_source_status *status)
 {
+    *status = (struct gpu_source_status){.name = source->name};
     struct gpu_feed *feed = calloc(1, sizeof *feed);
     if (!feed)
         return NULL;
@@ -138,13 +141,18 @@ struct gpu_feed *gpu_feed_create(
     thread_condition_init(&feed->done);
     feed->source = source;
     feed->synchronous = synchronous;
-    struct gpu_feed_view *latest = &feed->latest;
-    latest->status.name = source->name;
-    if (!copy_options(&feed->options, options)) {
+    bool has_memory = copy_options(&feed->options, options);
+    if (has_memory)
+        feed->state = source->probe(&feed->options, status);
+    /* What is known of GPUs has 200 kB, which most machines need for one source at most. */
+    bool is_absent = has_memory && !feed->state && status->state == GPU_SOURCE_ABSENT;
+    feed->latest = has_memory && !is_absent ? calloc(1, sizeof *feed->latest) : NULL;
+    struct gpu_feed_view *latest = feed->latest;
+    if (!latest) {
         destroy(feed);
         return NULL;
     }
-    feed->state = source->probe(&feed->options, &latest->status);
+    latest->status = *status;
     feed->finished = !feed->state;
     if (feed->state) {
         latest->opening = true;
@@ -154,20 +162,12 @@ struct gpu_feed *gpu_feed_create(
     return feed;
 }
 
-bool gpu_feed_is_absent(const struct gpu_feed *feed, struct gpu_source_status *status)
-{
-    if (!feed->finished || feed->latest.status.state != GPU_SOURCE_ABSENT)
-        return false;
-    *status = feed->latest.status;
-    return true;
-}
-
 /* ---- the driver's side: begins and ends with the lock held, which is released during calls ----
  */
 
 static bool open_source(struct gpu_feed *feed)
 {
-    struct gpu_feed_view *latest = &feed->latest;
+    struct gpu_feed_view *latest = feed->latest;
     struct gpu_source_status status = latest->status;
     pthread_mutex_unlock(&feed->lock);
     CLEANUP_FREE struct gpu_device *devices = calloc(GPU_MAX_DEVICES, sizeof *devices);
@@ -198,7 +198,7 @@ static void read_devices(struct gpu_feed *feed, struct reading *reading, bool wh
 {
     bool skipped[GPU_MAX_DEVICES];
     const char *why_skipped = feed->why_skipped;
-    uint32_t n_devices = feed->latest.n_devices;
+    uint32_t n_devices = feed->latest->n_devices;
     memcpy(skipped, feed->skipped, sizeof skipped);
     pthread_mutex_unlock(&feed->lock);
     for (uint32_t i = 0; i < n_devices; i++) {
@@ -216,7 +216,7 @@ static void read_devices(struct gpu_feed *feed, struct reading *reading, bool wh
  * was taken. */
 static bool is_list_due(const struct gpu_feed *feed, const struct reading *reading)
 {
-    const struct gpu_feed_view *latest = &feed->latest;
+    const struct gpu_feed_view *latest = feed->latest;
     int64_t now_ns = clock_monotonic_ns();
     bool is_due = now_ns >= latest->processes_start_ns + MIN_PAUSE_NS;
     for (uint32_t i = 0; i < latest->n_devices; i++) {
@@ -233,7 +233,7 @@ static bool is_list_due(const struct gpu_feed *feed, const struct reading *readi
  * the list came late, so that another thread reads by now, which will publish it. */
 static bool read_list(struct gpu_feed *feed, struct reading *reading, bool whole)
 {
-    uint32_t n_devices = feed->latest.n_devices;
+    uint32_t n_devices = feed->latest->n_devices;
     const struct gpu_source *source = feed->source;
     if (!copy_pids(&reading->tracked, feed->tracked.pids, feed->tracked.count))
         reading->tracked.count = 0;
@@ -273,7 +273,7 @@ static bool read_list(struct gpu_feed *feed, struct reading *reading, bool whole
 /* Publishes the list of `from`. */
 static void publish_list(struct gpu_feed *feed, struct reading *from)
 {
-    struct gpu_feed_view *latest = &feed->latest;
+    struct gpu_feed_view *latest = feed->latest;
     struct gpu_process_list old = latest->processes;
     latest->processes = from->list;
     from->list = old;
@@ -287,7 +287,7 @@ static void publish_list(struct gpu_feed *feed, struct reading *from)
 /* Answers what was requested so far. False: another thread does. */
 static bool answer(struct gpu_feed *feed, struct reading *reading)
 {
-    struct gpu_feed_view *latest = &feed->latest;
+    struct gpu_feed_view *latest = feed->latest;
     uint64_t asked = feed->asked;
     enum gpu_feed_request wanted = feed->wanted;
     bool whole = feed->synchronous || wanted == GPU_FEED_ALL;
@@ -333,15 +333,15 @@ static void *answer_requests(void *argument)
     feed->thread_id = (pid_t)syscall(SYS_gettid); /* glibc has gettid() since 2.30 only */
     if (!reading) {
         feed->finished = true;
-        gpu_source_status_set(&feed->latest.status, GPU_SOURCE_FAILED, "", "out of memory");
+        gpu_source_status_set(&feed->latest->status, GPU_SOURCE_FAILED, "", "out of memory");
     }
     while (!feed->closing && !feed->finished) {
         /* A list that was requested while an earlier one was late is read once that has come. */
         bool lacks_list =
-            feed->latest.opened && feed->wanted != GPU_FEED_FIGURES && !feed->is_list_late;
+            feed->latest->opened && feed->wanted != GPU_FEED_FIGURES && !feed->is_list_late;
         if (feed->answered == feed->asked && !feed->late_list && !lacks_list) {
             pthread_cond_wait(&feed->wake, &feed->lock);
-        } else if (!feed->latest.opened && !open_source(feed)) {
+        } else if (!feed->latest->opened && !open_source(feed)) {
             feed->answered = feed->asked;
             pthread_cond_broadcast(&feed->done);
         } else if (!answer(feed, reading)) {
@@ -378,7 +378,7 @@ static bool start_thread(struct gpu_feed *feed)
 static void answer_synchronously(struct gpu_feed *feed)
 {
     struct reading *reading = calloc(1, sizeof *reading);
-    if (reading && (feed->latest.opened || open_source(feed)))
+    if (reading && (feed->latest->opened || open_source(feed)))
         answer(feed, reading);
     reading_free(reading);
 }
@@ -395,9 +395,9 @@ void gpu_feed_start(struct gpu_feed *feed)
             answer_synchronously(feed);
         } else if (!start_thread(feed)) {
             feed->finished = true;
-            feed->latest.opening = false;
+            feed->latest->opening = false;
             gpu_source_status_set(
-                &feed->latest.status, GPU_SOURCE_FAILED, "", "no thread could be started for it");
+                &feed->latest->status, GPU_SOURCE_FAILED, "", "no thread could be started for it");
         }
     }
     pthread_mutex_unlock(&feed->lock);
@@ -463,7 +463,7 @@ void gpu_feed_update(struct gpu_feed *feed, struct gpu_feed_view *view)
     /* Held for copying alone. A view that stayed as it was would be one without GPUs at first, and
      * later one from before the list that was waited for. */
     pthread_mutex_lock(&feed->lock);
-    const struct gpu_feed_view *latest = &feed->latest;
+    const struct gpu_feed_view *latest = feed->latest;
     uint32_t count = latest->n_devices;
     view->status = latest->status;
     view->opening = latest->opening;
@@ -504,7 +504,7 @@ void gpu_feed_await(struct gpu_feed *feed, int64_t deadline_ns)
 {
     bool in_time = true;
     pthread_mutex_lock(&feed->lock);
-    while (in_time && feed->latest.opened && !feed->finished && feed->answered < feed->asked &&
+    while (in_time && feed->latest->opened && !feed->finished && feed->answered < feed->asked &&
            !feed->is_overdue)
         in_time = await_news(feed, deadline_ns);
     if (!in_time)
@@ -516,7 +516,7 @@ void gpu_feed_await_list(struct gpu_feed *feed, int64_t deadline_ns)
 {
     bool in_time = true;
     pthread_mutex_lock(&feed->lock);
-    while (in_time && feed->latest.opened && !feed->finished &&
+    while (in_time && feed->latest->opened && !feed->finished &&
            feed->list_answered < feed->list_asked && !feed->is_list_overdue)
         in_time = await_news(feed, deadline_ns);
     feed->is_list_overdue |= !in_time;
@@ -527,9 +527,9 @@ static bool has_answered(const struct gpu_feed *feed)
 {
     if (feed->finished)
         return true;
-    if (feed->latest.opening || feed->answered < feed->asked)
+    if (feed->latest->opening || feed->answered < feed->asked)
         return false;
-    return !feed->latest.opened || feed->list_answered >= feed->list_asked;
+    return !feed->latest->opened || feed->list_answered >= feed->list_asked;
 }
 
 bool gpu_feed_await_all(struct gpu_feed *feed, int64_t deadline_ns)

@@ -46,15 +46,11 @@ struct gpu_feed_view {
 void gpu_feed_view_finish(struct gpu_feed_view *view);
 
 /*
- * Probes the source. A feed is created even when the source has no GPU: gpu_feed_update() then
- * gives the reason. NULL without memory.
+ * Probes the source; `status` then is what it said. NULL with GPU_SOURCE_ABSENT where the source
+ * has no GPU here, NULL with any other state without memory.
  */
-struct gpu_feed *gpu_feed_create(
-    const struct gpu_source *source, const struct gpu_source_options *options, bool synchronous);
-
-/* Whether the source has no GPU here, as its probe said; `status` then says why, and the feed can
- * be closed. Before it is started. */
-bool gpu_feed_is_absent(const struct gpu_feed *feed, struct gpu_source_status *status);
+struct gpu_feed *gpu_feed_create(const struct gpu_source *source,
+    const struct gpu_source_options *options, bool synchronous, struct gpu_source_status *status);
 
 /* Opens the source and takes first figures, in the background unless synchronous. */
 void gpu_feed_start(struct gpu_feed *feed);

@@ -255,14 +255,14 @@ static int create_feeds(struct gpu_set *set)
                 "not read: only GPUs of %s were asked for", gpu_vendor_name(set->vendor));
             continue;
         }
-        member->feed = gpu_feed_create(source, &options, set->synchronous);
-        if (!member->feed)
-            return GPUT_ERROR_MEMORY;
-        if (gpu_feed_is_absent(member->feed, &set->statuses[i])) {
-            gpu_feed_close(member->feed, 0);
-            member->feed = NULL;
+        struct gpu_source_status status;
+        member->feed = gpu_feed_create(source, &options, set->synchronous, &status);
+        if (!member->feed && status.state == GPU_SOURCE_ABSENT) {
+            set->statuses[i] = status;
             continue;
         }
+        if (!member->feed)
+            return GPUT_ERROR_MEMORY;
         member->view = calloc(1, sizeof *member->view);
         if (!member->view)
             return GPUT_ERROR_MEMORY;

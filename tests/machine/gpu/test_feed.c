@@ -92,7 +92,8 @@ static struct gpu_feed *start(void)
     atomic_store(&is_held, false);
     atomic_store(&ram_before, 0);
     atomic_store(&ram_after, 0);
-    struct gpu_feed *feed = gpu_feed_create(&source, &options, false);
+    struct gpu_source_status status;
+    struct gpu_feed *feed = gpu_feed_create(&source, &options, false, &status);
     assert_non_null(feed);
     gpu_feed_start(feed);
     assert_true(gpu_feed_await_all(feed, clock_monotonic_ns() + FOR_EVER));
