@@ -17,6 +17,13 @@ NAME = re.compile(r"\bgputracker_\w+")
 DASHBOARD = json.loads((SOURCE / "packaging/grafana/gpu-tracker.json").read_text())
 # What Grafana fills in.
 VARIABLES = {"$__rate_interval": "10s", "$__range": "1h", "$job": ".*", "$instance": ".*"}
+# What the first of two cards says of itself.
+CARD = """
+value nvmlDeviceGetEnforcedPowerLimit 300000
+value nvmlDeviceGetTemperature/0 61
+value nvmlDeviceGetClockInfo/0 1755
+""" + "".join(f"value field/{field} 0\n" for field in (74, 76, 251, 252, 253, 197, 198, 138, 139))
+GPUS = "driver 580.95.05\n" + TWO_GPUS.replace("\ngpu GPU-bbbb", CARD + "gpu GPU-bbbb")
 # Served where a command may use less than the machine has; tests/views/output has them.
 OF_SOME_MACHINES = {"gputracker_allowed_cores", "gputracker_allowed_memory_bytes"}
 # Known when the command has ended; tests/views/output and test_push.py have them.
@@ -70,12 +77,12 @@ class Metrics(ServeTest):
         battery.mkdir(parents=True)
         for name, text in ("type", "Battery"), ("status", "Discharging"), ("power_now", "12500000"):
             (battery / name).write_text(text + "\n")
-        (self.folder / "scenario").write_text("\n".join(line for line in TWO_GPUS.splitlines() if "{" not in line))
+        (self.folder / "scenario").write_text("\n".join(line for line in GPUS.splitlines() if "{" not in line))
         self.environment = machine.environment() | {
             "GPUT_NVML": str(BUILD / "tests" / "fake-nvml" / "libfake-nvml.so"), "FAKE_NVML_SCENARIO": str(self.folder / "scenario"),
             "SLURM_JOB_ID": "4711"}
         move = machine.move(1000, package_0=60, package_1=40, package_0_0=8, package_1_0=3, package_0_1=30, package_0_2=5, package_2=99)
-        self.command = python(COMMAND + MOVE, TWO_GPUS, *move)
+        self.command = python(COMMAND + MOVE, GPUS, *move)
         self.process, *self.address = self.start_serving("run", "--st", "0.1", "--carbon-intensity", "360", "--", *self.command)
         self.addCleanup(self.finish, self.process)
         self.addCleanup(self.process.terminate)
