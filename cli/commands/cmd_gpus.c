@@ -107,6 +107,11 @@ static int watch(struct gput_gpus *gpus, const struct shown *shown, struct gput_
         next.tv_nsec += (long)((shown->interval_seconds - whole) * 1e9);
         next.tv_sec += next.tv_nsec / 1000000000;
         next.tv_nsec %= 1000000000;
+        /* After a pause (Ctrl+Z, a driver that hung) it goes on from now. */
+        struct timespec now;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        if (now.tv_sec > next.tv_sec || (now.tv_sec == next.tv_sec && now.tv_nsec > next.tv_nsec))
+            next = now;
         while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL) != 0)
             ;
         TRY(gput_gpus_update(gpus, error));

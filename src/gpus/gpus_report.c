@@ -96,10 +96,11 @@ static void add_gpus(struct gput_tables *tables, const struct gput_gpus *gpus)
         put_text(table, gpu_vendor_name(devices[i].vendor));
         put_text(table, devices[i].pci_address);
         put_text(table, devices[i].source);
-        if (devices[i].missing[GPU_PROCESS_RAM][0] && !count_processes(gpus, i))
+        size_t n_processes = count_processes(gpus, i) + sample->n_unattributed;
+        if (devices[i].missing[GPU_PROCESS_RAM][0] && !n_processes)
             table_put_missing(table);
         else
-            table_put_int(table, (int64_t)count_processes(gpus, i));
+            table_put_int(table, (int64_t)n_processes);
         table_put_double(table, sample->ram_used_bytes);
         table_put_double(table, devices[i].ram_capacity_bytes);
         table_put_double(table, sample->utilization_percent);
@@ -229,6 +230,17 @@ static void write_gpu(
     write_troubles(gpu_set_card(gpus->set, index), text);
 }
 
+/* Puts a command line on one line: its own lines could be taken for rows. */
+static void put_command(struct text_grid *grid, const char *command)
+{
+    CLEANUP_STR struct str line = {0};
+    str_append(&line, command ? command : "n/a");
+    for (size_t i = 0; i < line.length; i++)
+        if (strchr("\n\r\t", line.data[i]))
+            line.data[i] = ' ';
+    text_grid_put(grid, line.failed ? "n/a" : str_text(&line));
+}
+
 static void write_processes(
     const struct gput_gpus *gpus, const struct gpu_device *device, uint32_t index, struct str *text)
 {
@@ -255,7 +267,7 @@ static void write_processes(
         else
             snprintf(cell, sizeof cell, "%.0f %%", percent);
         text_grid_put(&grid, cell);
-        text_grid_put(&grid, process->command ? process->command : "n/a");
+        put_command(&grid, process->command);
     }
     if (count)
         text_grid_write(&grid, text);

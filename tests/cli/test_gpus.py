@@ -7,6 +7,7 @@ import os
 import signal
 import sqlite3
 import subprocess
+import time
 
 from command import BUILD, COMMAND, SOURCE, CommandTest, main, python
 from fake_gpu import IN_USE, WAIT, GpuTest
@@ -111,6 +112,17 @@ class Gpus(CommandTest):
     def test_a_process_of_another_container_is_counted_and_not_named(self):
         text = self.gpus(scenario="gpu GPU-aaaa\nmemory 16000000000 0 9000000000\ncompute 4194304 9000000000\n")
         self.assertIn("\n  and 1 of no visible process (another container's)\n", text)
+        card, = json.loads(self.gpus("--table", "gpus", "-f", "json", scenario="gpu GPU-aaaa\nmemory 16000000000 0 9000000000\ncompute 4194304 9000000000\n"))
+        self.assertEqual(card["n_processes"], 1)
+
+    def test_a_command_of_several_lines_is_no_row_of_its_own(self):
+        command = python("import time\ntime.sleep(600)", "a\n  1  root  9 GB  9 %  forged\tb")
+        self.sleeper = subprocess.Popen(command)
+        self.addCleanup(self.sleeper.wait)
+        self.addCleanup(self.sleeper.kill)
+        lines = self.gpus(scenario=CARD).splitlines()
+        self.assertEqual(len(lines), 8, lines)
+        self.assertTrue(lines[7].endswith("import time time.sleep(600) a   1  root  9 GB  9 %  forged b"), lines)
 
     def test_only_the_wanted_cards_are_shown(self):
         text = self.gpus("--guuids", "GPU-bbbb")
@@ -165,6 +177,19 @@ class Gpus(CommandTest):
             else:
                 self.assertFalse(any(line.startswith(first) for line in lines))
                 self.assertEqual({line.split(",")[3] for line in lines}, {str(self.sleeper.pid)})
+
+    def test_watching_makes_up_for_no_pause(self):
+        options = ["--watch", "--interval", "0.1", "-f", "csv"]
+        with subprocess.Popen([COMMAND, "gpus", *options], env=self.environment(CARD), stdout=subprocess.PIPE, text=True) as watching:
+            for _ in range(2):
+                watching.stdout.readline()
+            watching.send_signal(signal.SIGSTOP)
+            time.sleep(2.5)
+            watching.send_signal(signal.SIGCONT)
+            moments = [float(watching.stdout.readline().split(",")[0]) for _ in range(20)]
+            watching.kill()
+            watching.stdout.read()
+        self.assertGreater(moments[-1] - moments[2], 1.5)  # 17 intervals, however late each is
 
     def test_bad_options_say_what_is_wrong(self):
         for options, message in (["--interval", "0"], "--interval is a number of seconds from 0.1 to 86400"), \
