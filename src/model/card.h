@@ -54,6 +54,9 @@ enum card_figure {
 enum card_kind {
     CARD_GAUGE,   /* a value of the moment */
     CARD_COUNTER, /* counts up from an arbitrary start, and may be reset: use differences */
+    /* Likewise, but begins anew by itself, possibly several times between two readings: the
+     * differences are less than what there was, or equal to it. */
+    CARD_SHORT_COUNTER,
     CARD_LIMIT,   /* stays as it is, as a rule */
     CARD_STATE,   /* a number that stands for a word */
     CARD_REASONS, /* a set of enum card_reason, one bit each */

@@ -138,7 +138,8 @@ void gpu_metrics_add_slowed(struct gpu_metrics_slowed *slowed, const void *table
         if (!read_number(table, length, layout->ticks + 4 + 4 * i, 4, &counts[i]))
             return;
     uint32_t passed = (uint32_t)ticks - slowed->ticks;
-    if (slowed->has_before && passed > 0 && clock_ns > slowed->clock_ns) {
+    bool was_reset = passed > UINT32_MAX / 2; /* it went back, not round */
+    if (slowed->has_before && passed > 0 && !was_reset && clock_ns > slowed->clock_ns) {
         double seconds[COUNTERS], whole = (double)(clock_ns - slowed->clock_ns) * 1e-9;
         for (size_t i = 0; i < COUNTERS; i++)
             seconds[i] =

@@ -14,12 +14,13 @@
 static void add_value(
     struct card_usage *usage, struct card_value *value, double figure, enum card_kind kind)
 {
+    bool counts = kind == CARD_COUNTER || kind == CARD_SHORT_COUNTER;
     if (value->count == 0) {
         value->first = value->min = value->max = figure;
-    } else if (kind == CARD_COUNTER && figure < value->last) {
-        value->counted += figure; /* since the reset */
-        usage->was_reset = true;
-    } else if (kind == CARD_COUNTER) {
+    } else if (counts && figure < value->last) {
+        value->counted += figure; /* since it began anew */
+        usage->was_reset |= kind == CARD_COUNTER;
+    } else if (counts) {
         value->counted += figure - value->last;
     }
     value->min = fmin(value->min, figure);
@@ -74,6 +75,17 @@ double card_usage_counted(const struct card_usage *usage, enum card_figure figur
     return value->count > 1 && !value->is_missing ? value->counted : NAN;
 }
 
+bool card_usage_is_contradicted(const struct card_usage *usage)
+{
+    for (int i = 0; i < CARD_REASON_COUNT; i++) {
+        enum card_figure counter = card_reason_counter((enum card_reason)i);
+        if (counter != CARD_FIGURE_COUNT && usage->n_throttled[i] > 1 &&
+            card_usage_counted(usage, counter) < MIN_SLOWED_SECONDS)
+            return true;
+    }
+    return false;
+}
+
 static void append(char *text, size_t size, const char *separator, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
@@ -115,8 +127,8 @@ void card_usage_describe_slowdowns(const struct card_usage *usage, char *text, s
     }
     for (int i = 0; i < CARD_REASON_COUNT; i++) {
         enum card_figure counter = card_reason_counter((enum card_reason)i);
-        bool is_counted =
-            counter != CARD_FIGURE_COUNT && !isnan(card_usage_counted(usage, counter));
+        bool is_counted = counter != CARD_FIGURE_COUNT &&
+                          card_usage_counted(usage, counter) >= MIN_SLOWED_SECONDS;
         if (!is_counted && (CARD_THROTTLES >> i & 1) && usage->n_throttled[i])
             append(text, size, ", ", "%s in %llu of %llu readings",
                 card_reasons_text(1u << i, name), (unsigned long long)usage->n_throttled[i],

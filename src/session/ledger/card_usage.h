@@ -33,13 +33,18 @@ double card_usage_min(const struct card_usage *usage, enum card_figure figure);
 double card_usage_mean(const struct card_usage *usage, enum card_figure figure);
 double card_usage_last(const struct card_usage *usage, enum card_figure figure);
 /* What a counter counted; NaN with fewer than two readings, and where the last one lacks it. After
- * a reset it is at least that. */
+ * a reset, and of a CARD_SHORT_COUNTER, it is at least that. */
 double card_usage_counted(const struct card_usage *usage, enum card_figure figure);
+
+/* Whether the driver gave a reason in several readings while its counter of that reason stood
+ * still. */
+bool card_usage_is_contradicted(const struct card_usage *usage);
 
 /*
  * Writes what slowed the card although it had work, each reason with its time, the longest first:
  * "power_cap 12.3 s, thermal 0.5 s". Where the driver does not count: with the share of readings
- * that gave the reason, "power_cap in 3 of 40 readings". "nothing" where the driver says so; "": it is not known.
+ * that gave the reason, "power_cap in 3 of 40 readings". "nothing" where the driver says so; "": it
+ * is not known.
  */
 void card_usage_describe_slowdowns(const struct card_usage *usage, char *text, size_t size);
 

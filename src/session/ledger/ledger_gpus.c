@@ -300,22 +300,34 @@ static void add_driver_sources(const struct ledger *ledger, struct gput_results 
     }
 }
 
-/* Of the time for which cards were slowed: exact where the driver counted from the start on. */
+/* Of the time for which cards were slowed: exact where the driver counted the time itself (amdgpu
+ * counts its controller's ticks) from the start on. */
 static void add_slowdown_source(const struct ledger *ledger, struct gput_results *results)
 {
-    bool is_counted = false, has_reasons = false, was_late = false;
+    bool is_counted = false, has_reasons = false, was_late = false, is_made_of_ticks = false,
+         is_contradicted = false;
     for (size_t i = 0; i < ledger->gpu_usage.n_devices && i < results->n_gpus; i++) {
         const struct card_usage *card = &ledger->gpu_usage.devices[i].card;
         bool counts = !isnan(card_usage_counted(card, CARD_POWER_CAP_SECONDS)) ||
                       !isnan(card_usage_counted(card, CARD_THERMAL_SECONDS));
         is_counted |= counts;
         has_reasons |= card->n_with_reasons > 0;
+        is_made_of_ticks |= counts && strcmp(results->gpus[i].vendor, "nvidia") != 0;
+        is_contradicted |= card_usage_is_contradicted(card);
         was_late |= counts && (!(results->gpus[i].first_reading_seconds <= 0) || card->was_reset);
     }
     if (is_counted && was_late)
         results_add_source(results, "gpu_slowdowns", GPUT_SOURCE_SAMPLED,
             "at least: counted by the driver from its first reading on (first_reading_seconds), "
             "and from a reset on");
+    else if (is_counted && is_contradicted)
+        results_add_source(results, "gpu_slowdowns", GPUT_SOURCE_SAMPLED,
+            "at least: a counter of the driver stood still while it gave that reason (slowed_by)");
+    else if (is_made_of_ticks)
+        results_add_source(results, "gpu_slowdowns", GPUT_SOURCE_SAMPLED,
+            "the driver counts ticks of the card's controller by reason: shares of the time "
+            "between two readings; of several parts that were too hot, the one that was so "
+            "longest");
     else if (is_counted)
         results_add_source(results, "gpu_slowdowns", GPUT_SOURCE_EXACT,
             "counted by the driver in nanoseconds, by reason");

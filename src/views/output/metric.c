@@ -145,8 +145,8 @@ static const struct metric prometheus_gpus[] = {
         "Time for which the chip slowed itself because of heat.", NULL),
     ROW("gputracker_gpu_slowed_by_power_brake_seconds", METRIC_COUNTER, "power_brake_seconds",
         "Time for which the power supply slowed the GPU.", NULL),
-    ROW("gputracker_gpu_pcie_transmitted_bytes", METRIC_COUNTER, "pcie_transmitted_bytes", "Bytes sent over PCIe.", NULL),
-    ROW("gputracker_gpu_pcie_received_bytes", METRIC_COUNTER, "pcie_received_bytes", "Bytes received over PCIe.", NULL),
+    ROW("gputracker_gpu_pcie_transmitted_bytes", METRIC_COUNTER, "pcie_transmitted_bytes", "Bytes sent over PCIe, at least.", NULL),
+    ROW("gputracker_gpu_pcie_received_bytes", METRIC_COUNTER, "pcie_received_bytes", "Bytes received over PCIe, at least.", NULL),
     ROW("gputracker_gpu_nvlink_transmitted_bytes", METRIC_COUNTER, "nvlink_transmitted_bytes", "Bytes sent over NVLink.", NULL),
     ROW("gputracker_gpu_nvlink_received_bytes", METRIC_COUNTER, "nvlink_received_bytes", "Bytes received over NVLink.", NULL),
 };
@@ -213,9 +213,9 @@ static const struct metric opentelemetry_gpus[] = {
     OTEL_OF("hw.gpu.slowed", METRIC_COUNTER, "s", "hw.gpu.slowdown.reason", "power_brake", "power_brake_seconds",
         "Time for which the GPU was slowed."),
     OTEL_OF("hw.gpu.io", METRIC_COUNTER, "By", "network.io.direction", "transmit", "pcie_transmitted_bytes",
-        "Bytes over PCIe."),
+        "Bytes over PCIe, at least."),
     OTEL_OF("hw.gpu.io", METRIC_COUNTER, "By", "network.io.direction", "receive", "pcie_received_bytes",
-        "Bytes over PCIe."),
+        "Bytes over PCIe, at least."),
 };
 /* clang-format on */
 

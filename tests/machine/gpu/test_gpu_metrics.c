@@ -97,6 +97,14 @@ static void adds_up_for_how_long_a_card_was_slowed(void **state)
     assert_true(fabs(reading.values[CARD_POWER_CAP_SECONDS] - 0.5) < 1e-9);
     assert_true(fabs(reading.values[CARD_THERMAL_SECONDS] - 1) < 1e-9);
     assert_true(reading.values[CARD_HARDWARE_THERMAL_SECONDS] == 0);
+    put(24, 8, 4000000000); /* the card was reset: nothing is known of this second */
+    put(32, 4, 50);
+    put(40, 4, 0);
+    put(44, 4, 0);
+    put(52, 4, 0);
+    gpu_metrics_add_slowed(&slowed, table, 256, &reading);
+    assert_true(fabs(reading.values[CARD_POWER_CAP_SECONDS] - 0.5) < 1e-9);
+    assert_true(fabs(reading.values[CARD_THERMAL_SECONDS] - 1) < 1e-9);
     begin(1, 3); /* has no such counters */
     card_reading_clear(&reading, "not read");
     gpu_metrics_add_slowed(&slowed, table, 256, &reading);

@@ -53,6 +53,21 @@ static void counters_count_from_the_first_reading_and_over_a_reset(void **state)
         "loaded again");
 }
 
+static void bytes_of_pcie_begin_anew_without_a_reset_of_the_card(void **state)
+{
+    (void)state;
+    static struct card_usage usage;
+    char text[200];
+    add(&usage, CARD_PCIE_TRANSMITTED, 4e9, CARD_PCIE_RECEIVED, 1e9);
+    add(&usage, CARD_PCIE_TRANSMITTED, 1e9, CARD_PCIE_RECEIVED, 2e9); /* after 2^32 */
+    add(&usage, CARD_PCIE_TRANSMITTED, 2e9, CARD_PCIE_RECEIVED, 3e9);
+    assert_true(card_usage_counted(&usage, CARD_PCIE_TRANSMITTED) == 2e9); /* at least */
+    assert_true(card_usage_counted(&usage, CARD_PCIE_RECEIVED) == 2e9);
+    assert_false(usage.was_reset);
+    card_usage_describe_health(&usage, text, sizeof text);
+    assert_string_equal(text, "");
+}
+
 static void a_counter_that_is_withdrawn_gives_nothing_and_readings_take_its_place(void **state)
 {
     (void)state;
@@ -64,6 +79,24 @@ static void a_counter_that_is_withdrawn_gives_nothing_and_readings_take_its_plac
     assert_true(isnan(card_usage_counted(&usage, CARD_POWER_CAP_SECONDS)));
     card_usage_describe_slowdowns(&usage, text, sizeof text);
     assert_string_equal(text, "power_cap in 2 of 3 readings");
+}
+
+static void a_counter_that_stands_still_while_its_reason_is_given_does_not_say_nothing(void **state)
+{
+    (void)state;
+    static struct card_usage usage;
+    char text[200];
+    add(&usage, CARD_POWER_CAP_SECONDS, 5, CARD_SLOWDOWN_REASONS, 0);
+    add(&usage, CARD_POWER_CAP_SECONDS, 5, CARD_SLOWDOWN_REASONS, 1u << CARD_REASON_POWER_CAP);
+    assert_false(card_usage_is_contradicted(&usage));
+    add(&usage, CARD_POWER_CAP_SECONDS, 5, CARD_SLOWDOWN_REASONS, 1u << CARD_REASON_POWER_CAP);
+    assert_true(card_usage_is_contradicted(&usage));
+    card_usage_describe_slowdowns(&usage, text, sizeof text);
+    assert_string_equal(text, "power_cap in 2 of 3 readings");
+    add(&usage, CARD_POWER_CAP_SECONDS, 6, CARD_SLOWDOWN_REASONS, 1u << CARD_REASON_POWER_CAP);
+    assert_false(card_usage_is_contradicted(&usage));
+    card_usage_describe_slowdowns(&usage, text, sizeof text);
+    assert_string_equal(text, "power_cap 1 s");
 }
 
 static void slowdowns_are_named_the_longest_first(void **state)
@@ -97,7 +130,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_known_before_a_reading),
         cmocka_unit_test(counters_count_from_the_first_reading_and_over_a_reset),
+        cmocka_unit_test(bytes_of_pcie_begin_anew_without_a_reset_of_the_card),
         cmocka_unit_test(a_counter_that_is_withdrawn_gives_nothing_and_readings_take_its_place),
+        cmocka_unit_test(
+            a_counter_that_stands_still_while_its_reason_is_given_does_not_say_nothing),
         cmocka_unit_test(slowdowns_are_named_the_longest_first),
         cmocka_unit_test(gauges_have_extremes_and_a_mean),
     };
