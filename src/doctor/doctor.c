@@ -343,7 +343,6 @@ static const struct check {
 
 _Static_assert(sizeof checks / sizeof *checks <= DOCTOR_MAX_SOURCES, "space for each source");
 
-/* Copies what is known of each GPU. */
 /* Writes what is wrong with a card now: "slowed by thermal; the driver asks for gpu_reset". */
 static void describe_health(const struct card_reading *card, char *text, size_t size)
 {
@@ -356,6 +355,7 @@ static void describe_health(const struct card_reading *card, char *text, size_t 
     }
 }
 
+/* Copies what is known of each GPU. */
 static int list_gpus(const struct view *view, struct gput_doctor *doctor, struct gput_error *error)
 {
     size_t count;
