@@ -1,5 +1,6 @@
 #include <gputracker/history.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/names.h"
@@ -231,39 +232,49 @@ static int visit_waiting(const struct history_folder *folder,
     return code;
 }
 
+/* The rows that a reader adds, and their files. */
+struct gathered {
+    struct history_database *database;
+    char **paths; /* and each of them; owned */
+    size_t count;
+};
+
+static void gathered_finish(struct gathered *gathered)
+{
+    for (size_t i = 0; i < gathered->count; i++)
+        free(gathered->paths[i]);
+    free(gathered->paths);
+}
+
 static int add_waiting(
     void *user, const char *path, const struct history_row *row, struct gput_error *error)
 {
-    (void)path;
-    return history_database_add(user, row, error);
-}
-
-static int remove_waiting(
-    void *user, const char *path, const struct history_row *row, struct gput_error *error)
-{
-    (void)user;
-    (void)row;
-    (void)error;
-    unlink(path);
+    struct gathered *gathered = user;
+    CLEANUP_FREE char *copy = strdup(path);
+    TRY(history_database_add(gathered->database, row, error));
+    if (!copy || !ARRAY_EXTEND(gathered->paths, gathered->count))
+        return error_memory(error);
+    gathered->paths[gathered->count++] = STEAL(copy);
     return GPUT_OK;
 }
 
-/* Adds the rows that wait to the database, all or none of them, and then removes their files. A
- * row whose file was not removed is known by its session's id. */
+/* Adds the rows that wait to the database, all or none of them, and then removes their files: those
+ * that came meanwhile stay. A row whose file was not removed is known by its session's id. */
 static int gather(const struct history_folder *folder, const struct gput_history_query *query,
     struct gput_error *error)
 {
     CLEANUP(history_database_close_pointer) struct history_database *database = NULL;
-    struct gput_history_query silent = *query;
+    CLEANUP(gathered_finish) struct gathered gathered = {0};
     if (access(folder->rows, F_OK) != 0)
         return GPUT_OK;
-    silent.warn = NULL;
     history_job_forget_old(folder);
     TRY(history_database_open_patiently(folder->database, folder->is_network, &database, error));
+    gathered.database = database;
     TRY(history_database_begin(database, error));
-    TRY(visit_waiting(folder, query, add_waiting, database, error));
+    TRY(visit_waiting(folder, query, add_waiting, &gathered, error));
     TRY(history_database_commit(database, error));
-    visit_waiting(folder, &silent, remove_waiting, NULL, error);
+    for (size_t i = 0; i < gathered.count; i++)
+        unlink(gathered.paths[i]);
     rmdir(folder->rows);
     return GPUT_OK;
 }
