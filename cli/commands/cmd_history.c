@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/human.h"
+#include "base/screen.h"
 #include "base/str.h"
 #include "base/text.h"
 #include "base/utf8.h"
@@ -19,6 +20,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,6 +142,25 @@ static int read_request(
 
 /* ---- Lines for people ---- */
 
+/* The name of a signal that ends programs: sigabbrev_np() is newer than the systems that this runs
+ * on. */
+static const char *name_of_signal(int number)
+{
+    static const struct {
+        int number;
+        const char *name;
+    } names[] = {{SIGHUP, "SIGHUP"}, {SIGINT, "SIGINT"}, {SIGQUIT, "SIGQUIT"}, {SIGILL, "SIGILL"},
+        {SIGTRAP, "SIGTRAP"}, {SIGABRT, "SIGABRT"}, {SIGBUS, "SIGBUS"}, {SIGFPE, "SIGFPE"},
+        {SIGKILL, "SIGKILL"}, {SIGUSR1, "SIGUSR1"}, {SIGSEGV, "SIGSEGV"}, {SIGUSR2, "SIGUSR2"},
+        {SIGPIPE, "SIGPIPE"}, {SIGALRM, "SIGALRM"}, {SIGTERM, "SIGTERM"}, {SIGXCPU, "SIGXCPU"},
+        {SIGXFSZ, "SIGXFSZ"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (names[i].number == number)
+            return names[i].name;
+    }
+    return NULL;
+}
+
 /* How a session ended, in a word or two. */
 static const char *end_of(const struct gput_table *table, size_t row, char text[32])
 {
@@ -149,8 +170,10 @@ static const char *end_of(const struct gput_table *table, size_t row, char text[
         snprintf(text, 32, "limit: %s", limit);
     else if (number_of(table, row, "oom_killed") > 0)
         snprintf(text, 32, "out of memory");
+    else if (signal > 0 && name_of_signal((int)signal))
+        snprintf(text, 32, "%s", name_of_signal((int)signal));
     else if (signal > 0)
-        snprintf(text, 32, "SIG%s", sigabbrev_np((int)signal) ? sigabbrev_np((int)signal) : "?");
+        snprintf(text, 32, "signal %.0f", signal);
     else if (isnan(status))
         snprintf(text, 32, "n/a");
     else if (status == 0)
@@ -158,6 +181,18 @@ static const char *end_of(const struct gput_table *table, size_t row, char text[
     else
         snprintf(text, 32, "exit %.0f", status);
     return text;
+}
+
+/* Appends a text of a program or a launcher in one line. */
+static void append_text(struct str *text, const char *value)
+{
+    size_t start = text->length;
+    str_append(text, value);
+    for (size_t i = start; i < text->length; i++) {
+        if (text->data[i] == '\n' || text->data[i] == '\t')
+            text->data[i] = '?';
+    }
+    screen_sanitize(text, start);
 }
 
 /* When a session began, in the time of this place. */
@@ -197,13 +232,15 @@ static void append_line(struct str *text, const struct gput_table *table, size_t
         snprintf(id, sizeof id, "%.0f", number);
     human_seconds(number_of(table, row, "wall_seconds"), wall);
     const char *used = figure_of(table, row, "cpu_seconds", human_seconds_of_figure, cpu);
-    str_printf(text, "%5s  %-16s  %*s  %*s  %8s  %8s  %-13s  %s\n", id, when_of(table, row, when),
+    str_printf(text, "%5s  %-16s  %*s  %*s  %8s  %8s  %-13s  ", id, when_of(table, row, when),
         utf8_field(wall, 11), wall, utf8_field(used, 10), used,
         figure_of(table, row, "ram_bytes", human_bytes, ram),
         number_of(table, row, "gpus") == 0
             ? "-"
             : figure_of(table, row, "gpu_ram_bytes", human_bytes, gpu),
-        end_of(table, row, end), text_of(table, row, "name"));
+        end_of(table, row, end));
+    append_text(text, text_of(table, row, "name"));
+    str_append_char(text, '\n');
 }
 
 /* Appends a value of a session as people read it. */
@@ -215,7 +252,7 @@ static void append_value(
     char figure[HUMAN_SIZE];
     double value = number_of(table, row, name);
     if (gput_table_column_type(table, column) == GPUT_COLUMN_TEXT)
-        str_append(text, text_of(table, row, name));
+        append_text(text, text_of(table, row, name));
     else if (unit && strcmp(unit, "bytes") == 0)
         str_append(text, human_bytes(value, figure));
     else if (unit && strcmp(unit, "joules") == 0)
@@ -359,16 +396,14 @@ static int show(const struct arguments *arguments, bool is_full, struct gput_err
     bool is_short = output.format == GPUT_FORMAT_TEXT && !is_full;
     if (is_short && !arguments_have(arguments, OPTION_HISTORY_LAST))
         request.query.last = SHOWN_ROWS;
-    if (!is_folder && access(request.folder, F_OK) != 0) {
-        explain_nothing(&request);
-        return GPUT_OK;
-    }
     TRY(begin_output(&output, error));
     if (is_folder)
         TRY(gput_history_read_files((const char *const *)arguments->operands, 1, &request.query,
             write_part, &output, error));
-    else
+    else if (access(request.folder, F_OK) == 0)
         TRY(gput_history_read(request.folder, &request.query, write_part, &output, error));
+    else /* a table without rows, from no file at all */
+        TRY(gput_history_read_files(NULL, 0, NULL, write_part, &output, error));
     TRY(end_output(&output, error));
     if (output.n_rows == 0 && is_full)
         return error_set(error, GPUT_ERROR_NOT_FOUND,

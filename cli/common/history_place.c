@@ -1,6 +1,7 @@
 #include "common/history_place.h"
 
 #include "base/error.h"
+#include "common/environment.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,10 @@ int history_place_find(char path[PATH_MAX], struct gput_error *error)
     const char *named = secure_getenv("GPUT_HISTORY"), *state = secure_getenv("XDG_STATE_HOME");
     const char *home = secure_getenv("HOME");
     int length = -1;
+    if (environment_is_untrusted())
+        return error_set(error, GPUT_ERROR_PERMISSION,
+            "This gpu-tracker has capabilities of its file (setcap), so it follows no path of the "
+            "environment and has no history. 'sudo setcap -r' on the file takes them away.");
     if (named && named[0])
         length = snprintf(path, PATH_MAX, "%s", named);
     else if (state && state[0] == '/')

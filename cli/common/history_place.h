@@ -9,8 +9,7 @@
 #include <limits.h>
 
 /*
- * Finds the folder, which need not be there. The environment is followed also where this program
- * has rights of its file: whoever calls this has dropped them. GPUT_ERROR_NOT_FOUND: the
- * environment names no folder.
+ * Finds the folder, which need not be there. GPUT_ERROR_NOT_FOUND: the environment names no folder.
+ * GPUT_ERROR_PERMISSION: this program has rights of its file, so the environment is not followed.
  */
 int history_place_find(char path[PATH_MAX], struct gput_error *error);

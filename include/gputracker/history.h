@@ -97,7 +97,7 @@ static inline struct gput_history_query gput_history_query_default(void)
 }
 
 /**
- * Reads sessions in the order of their numbers, and adds those that wait to the database first.
+ * Reads sessions in the order of their starts, and adds those that wait to the database first.
  * `query` may be NULL. The receiver gets lists with one table, "sessions", of a thousand rows at
  * most, so that memory does not grow with the history; at least one, which may have no row. The
  * first column, "number", names a session from now on; it is missing where the database cannot be

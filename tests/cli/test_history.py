@@ -53,6 +53,9 @@ class Kept(HistoryTest):
         self.assertFalse((self.folder / "state").exists())
         said = self.history().stderr
         self.assertIn("gpu-tracker history on keeps them from now on", said)
+        self.assertEqual(json.loads(self.history("-f", "json").stdout), [])
+        self.assertRegex(self.history("-f", "csv").stdout, r"\Anumber,session_id,.*\n\Z")
+        self.assert_fails(self.run_command("history", "show", "1"), 1, "The history has no such session. gpu-tracker history shows their numbers.")
         self.history("on")
         self.assertIn("has no session yet", self.history().stderr)
         self.track("true")
@@ -151,6 +154,14 @@ class Shown(HistoryTest):
         self.assertEqual(self.names("--since", "1d"), ["true", "sleep", "expr"])
         self.assertEqual(self.names("--since", "2999-01-01"), [])
         self.assertIn("no session of the history is so", self.history("nothing").stderr)
+
+    def test_names_are_harmless_for_a_terminal(self):
+        script = self.folder / "a\nb\x1b[31mc"
+        script.symlink_to("/bin/true")
+        self.track(script, options=["--history"])
+        self.assertTrue(self.history().stdout.splitlines()[-1].endswith("/a?b?[31mc"))
+        self.assertRegex(self.history("show", "4").stdout, r"(?m)^name +/.*/a\?b\?\[31mc$")
+        self.assertEqual(self.names("4"), [str(script)])
 
     def test_all_columns_as_csv_and_json(self):
         self.history("-o", "x.csv")

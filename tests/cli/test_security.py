@@ -55,6 +55,14 @@ class Capabilities(CommandTest):
         self.assertEqual(json.loads(done.stdout)["sources"]["procfs"]["state"], "available")
         self.assertIn("GPUT_PROCFS, GPUT_SYSFS", done.stderr)
 
+    def test_no_history_is_kept_and_that_is_said(self):
+        done = self.run_as_nobody("run", "-q", "--", "true", GPUT_HISTORY=str(self.folder / "history"))
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("follows no path of the environment: GPUT_HISTORY.", done.stderr)
+        done = self.run_as_nobody("history", "on", HOME=str(self.folder))
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("has capabilities of its file (setcap), so it follows no path of the environment and has no history", done.stderr)
+
     def test_no_config_of_the_environment_is_followed(self):
         (self.folder / "config.json").write_text('{"output": "made-by-config.json"}')
         done = self.run_as_nobody("run", "--", "true", GPUT_CONFIG=str(self.folder / "config.json"))
