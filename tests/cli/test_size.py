@@ -76,6 +76,36 @@ class Size(HistoryTest):
         self.assertEqual(figures["ram_bytes"]["runs_ended_early"], 1)
         self.assertIn("the highest took at least 15 GB, and 1 was ended before it had enough.", done.stderr)
 
+    def test_one_that_a_limit_of_the_tracker_ended_wanted_more_than_it_had(self):
+        """The limit is below what its control group was allowed, of which that says nothing."""
+        self.runs(3, exit_status=137, limit_passed="ram", limit_enforced=1, ram_bytes=1e9, ram_at_most_bytes=1e9, allowed_ram_bytes=6.4e10)
+        figures, said = self.figures("simulate"), self.size("simulate").stderr
+        self.assertEqual(figures["ram_bytes"]["highest_seen"], 1e9)
+        self.assertLess(figures["ram_bytes"]["value"], 3.1e9)
+        self.assertEqual(figures["ram_bytes"]["basis"], "guess")
+        self.assertIn("the highest took at least 1 GB, and 3 were ended before they had enough. That is a guess: what they wanted is not known.", said)
+        self.assertNotIn("RAM: 95 %", said)
+
+    def test_no_machine_gives_more_than_it_has(self):
+        self.runs(20, max_cores=71.5, machine_cores=64, machine_ram_bytes=6e10)
+        self.runs(1, exit_status=137, oom_killed=1, allowed_ram_bytes=9e10, machine_ram_bytes=6e10)
+        self.assertEqual(self.figures("simulate")["request"]["cores"], 64)
+        self.assertEqual(self.figures("simulate")["ram_bytes"]["highest_seen"], 6e10)
+
+    def test_what_is_not_bounded_is_said(self):
+        self.runs(3, ram_at_most_bytes=None)
+        self.assertIn("in 3 of the runs nothing says how much higher a peak between two samples may have been", self.size("simulate").stderr)
+
+    def test_ranks_of_jobs_are_no_runs(self):
+        """What a job needs of a machine is more than that of one of its ranks."""
+        self.runs(8, world_size=8, ram_bytes=1e9)
+        done = self.run_command("size", "simulate")
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("There is no run to go by: 8 sessions are ranks of jobs. gpu-tracker job says", done.stderr)
+        self.runs(20)
+        self.assertEqual(self.size("simulate").stdout, "--mem=9G --cpus-per-task=4 --time=00:55:00\n")
+        self.assertIn("8 more are ranks of jobs and are left out", self.size("simulate").stderr)
+
     def test_failed_runs_are_left_out(self):
         self.runs(20)
         self.runs(3, exit_status=1, ram_bytes=9e12)
@@ -126,6 +156,10 @@ class Size(HistoryTest):
         self.runs(2, exit_status=1)
         done = self.run_command("size", "simulate")
         self.assertIn("of 2, none ended well or lacked memory or time", done.stderr)
+        self.runs(2, name="silent", **dict.fromkeys(["ram_bytes", "ram_at_most_bytes", "wall_seconds", "cpu_seconds", "max_cores"]))
+        done = self.run_command("size", "silent")
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("none of 2 says how much RAM, time or cores it took.", done.stderr)
         for arguments, message in (
             (["--share", "100"], "--share=100 is not a valid share. It is how many of 100 runs are to fit: 50 or more, below 100."),
             (["--size-of", "gone"], "--size-of=gone is not a file whose size could be read."),

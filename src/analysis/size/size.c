@@ -94,9 +94,10 @@ static double ram_of(struct gput_size *size, const struct gput_table *table, siz
         return of_ranks;
     if (charged >= seen && !(at_most <= charged))
         at_most = charged;
-    if (at_most <= USEFUL_BOUND * seen)
+    if (isnan(seen) || at_most <= USEFUL_BOUND * seen)
         return fmax(seen, at_most);
     size->n_loose++;
+    size->n_unbounded += isnan(at_most);
     size->loose_bytes = fmax(size->loose_bytes, at_most);
     return seen;
 }
@@ -122,9 +123,13 @@ static int add_run(struct gput_size *size, const struct gput_table *table, size_
     double wall = number_of(table, row, "wall_seconds"), cpu = number_of(table, row, "cpu_seconds");
     double cores = fmax(number_of(table, row, "max_cores"), cpu / wall);
     double start = number_of(table, row, "start_seconds");
+    double allowed = fmin(number_of(table, row, "allowed_ram_bytes"),
+        number_of(table, row, "machine_ram_bytes")); /* of --limit nothing but what it had */
     bool is_cut = end != RUN_ENDED_WELL, lacks_memory = false;
-    if (end == RUN_LACKED_RAM)
-        ram = fmax(ram, number_of(table, row, "allowed_ram_bytes"));
+    if (end == RUN_LACKED_RAM && !(number_of(table, row, "limit_enforced") > 0))
+        ram = fmax(ram, allowed);
+    if (!isnan(cores)) /* clocks of a short sample may say more than there are */
+        cores = fmin(cores, number_of(table, row, "machine_cores"));
     const struct size_value values[] = {
         [SIZE_RAM] = {ram, is_cut, input},
         [SIZE_WALL] = {wall, is_cut, input},
@@ -147,6 +152,10 @@ int gput_size_add(
     for (size_t row = 0; row < gput_table_row_count(sessions); row++) {
         const char *name = text_of(sessions, row, "name");
         enum run_end end = end_of(sessions, row);
+        if (number_of(sessions, row, "world_size") > 1) {
+            size->n_ranks++;
+            continue;
+        }
         if (size->n_runs + size->n_failed == 0)
             text_fit(size->name, sizeof size->name, "%s", name);
         else if (strcmp(size->name, name) != 0)
@@ -185,6 +194,11 @@ static void describe_runs(struct gput_size *size)
         str_printf(text, "; %zu more failed and %s left out", size->n_failed,
             size->n_failed == 1 ? "is" : "are");
     str_append(text, ".\n");
+    if (size->n_ranks)
+        str_printf(text,
+            "%zu %s of jobs and %s left out: gpu-tracker job says what to ask for all of a job.\n",
+            size->n_ranks, size->n_ranks == 1 ? "more is a rank" : "more are ranks",
+            size->n_ranks == 1 ? "is" : "are");
 }
 
 /* Says what a bound rests on. */
@@ -195,15 +209,21 @@ static void describe_bound(struct gput_size *size, const char *noun, const struc
     char value[HUMAN_SIZE], seen[HUMAN_SIZE];
     if (bound->basis == SIZE_BASIS_NONE)
         return;
-    str_printf(text, "%s: %g %% of runs like these take at most %s; the highest took %s%s", noun,
-        size->share * 100, write(bound->value, value), bound->is_seen_censored ? "at least " : "",
-        write(bound->seen, seen));
+    if (bound->n_censored == bound->n_values)
+        str_printf(text, "%s: %s is asked for; the highest took at least %s", noun,
+            write(bound->value, value), write(bound->seen, seen));
+    else
+        str_printf(text, "%s: %g %% of runs like these take at most %s; the highest took %s%s",
+            noun, size->share * 100, write(bound->value, value),
+            bound->is_seen_censored ? "at least " : "", write(bound->seen, seen));
     if (bound->n_censored)
         str_printf(text, ", and %zu %s ended before %s", bound->n_censored,
             bound->n_censored == 1 ? "was" : "were",
             bound->n_censored == 1 ? "it had enough" : "they had enough");
     str_append(text, ".");
-    if (bound->basis == SIZE_BASIS_GUESS)
+    if (bound->n_censored == bound->n_values)
+        str_append(text, " That is a guess: what they wanted is not known.");
+    else if (bound->basis == SIZE_BASIS_GUESS)
         str_printf(text,
             " That is a guess by %zu %s: their spread is assumed. From %zu runs on "
             "nothing is.",
@@ -229,11 +249,16 @@ static void describe(struct gput_size *size)
     const struct size_bound *ram = &size->bounds[SIZE_RAM];
     describe_runs(size);
     describe_bound(size, "RAM", ram, human_bytes);
-    if (size->n_loose && isfinite(size->loose_bytes) && size->loose_bytes > ram->value)
+    if (isfinite(size->loose_bytes) && size->loose_bytes > ram->value)
         str_printf(&size->evidence,
             "RAM: in %zu of the runs a peak between two samples may have been higher, up to %s; "
             "--st 0.1 sees more of it.\n",
-            size->n_loose, human_bytes(size->loose_bytes, bytes));
+            size->n_loose - size->n_unbounded, human_bytes(size->loose_bytes, bytes));
+    if (size->n_unbounded)
+        str_printf(&size->evidence,
+            "RAM: in %zu of the runs nothing says how much higher a peak between two samples may "
+            "have been; --st 0.1 misses less of it.\n",
+            size->n_unbounded);
     if (ram->value > size->machine_ram_bytes)
         str_printf(&size->evidence, "RAM: the machine of the last run has %s in all.\n",
             human_bytes(size->machine_ram_bytes, bytes));
@@ -248,6 +273,11 @@ static void describe(struct gput_size *size)
 
 int gput_size_compute(struct gput_size *size, struct gput_error *error)
 {
+    if (size->n_runs == 0 && size->n_failed == 0 && size->n_ranks > 0)
+        return error_set(error, GPUT_ERROR_NOT_FOUND,
+            "There is no run to go by: %zu %s of jobs. gpu-tracker job says what to ask for all of "
+            "a job.",
+            size->n_ranks, size->n_ranks == 1 ? "session is a rank" : "sessions are ranks");
     if (size->n_runs == 0 && size->n_failed == 0)
         return error_set(error, GPUT_ERROR_NOT_FOUND, "There is no run to go by.");
     if (size->n_runs == 0)
@@ -260,6 +290,13 @@ int gput_size_compute(struct gput_size *size, struct gput_error *error)
         TRY(size_bound_compute(size->runs.values[quantity] + first, count - first, size->share,
             size->input_bytes, &size->bounds[quantity], error));
     }
+    bool is_known = false;
+    for (int quantity = SIZE_RAM; quantity <= SIZE_CORES; quantity++)
+        is_known |= size->bounds[quantity].basis != SIZE_BASIS_NONE;
+    if (!is_known)
+        return error_set(error, GPUT_ERROR_NOT_FOUND,
+            "There is no run to go by: none of %zu says how much RAM, time or cores it took.",
+            size->n_runs);
     /* How many cores and GPUs it uses does not scatter: what was used most is asked for. */
     size->bounds[SIZE_CORES].value = size->bounds[SIZE_CORES].seen;
     size->bounds[SIZE_GPUS].value = size->bounds[SIZE_GPUS].seen;

@@ -30,9 +30,11 @@ struct gput_size {
     struct size_bound bounds[SIZE_QUANTITY_COUNT];
     size_t n_runs;            /* that count */
     size_t n_failed;          /* that are left out */
+    size_t n_ranks;           /* that are parts of jobs, and left out, too */
     bool has_several;         /* commands */
     size_t n_loose;           /* whose peak of RAM may have been far higher than what was seen */
-    double loose_bytes;       /* how high it may have been */
+    double loose_bytes;       /* how high it may have been; NaN: nothing says */
+    size_t n_unbounded;       /* of them, those whose peak nothing limits */
     double first_seconds;     /* when the first one began, since the epoch; NaN: not known */
     double last_seconds;      /* and the last one */
     double input_bytes;       /* that was asked for; NaN: none */

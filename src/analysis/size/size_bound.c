@@ -201,7 +201,10 @@ static double bound_of_alike(
     *basis = SIZE_BASIS_ORDER;
     if (!isnan(bound))
         return bound;
-    *basis = count < 3 ? SIZE_BASIS_GUESS : SIZE_BASIS_LOGNORMAL;
+    size_t n_known = 0;
+    for (size_t i = 0; i < count; i++)
+        n_known += !sorted[i].is_censored;
+    *basis = count < 3 || n_known == 0 ? SIZE_BASIS_GUESS : SIZE_BASIS_LOGNORMAL;
     bound = bound_by_lognormal(sorted, count, share);
     if (count < FEW_RUNS)
         bound = fmin(bound, MAX_OF_FEW * sorted[count - 1].value);

@@ -22,7 +22,7 @@ struct size_value {
 /* What a bound rests on, from the weakest to the strongest. */
 enum size_basis {
     SIZE_BASIS_NONE,      /* there is no value: no bound */
-    SIZE_BASIS_GUESS,     /* one or two runs: their spread is assumed */
+    SIZE_BASIS_GUESS,     /* one or two runs, or only censored ones: their spread is assumed */
     SIZE_BASIS_LOGNORMAL, /* few runs, or censored ones at the top: a log-normal spread is assumed
                            */
     SIZE_BASIS_ORDER,     /* enough runs that nothing has to be assumed but that they are alike */
