@@ -105,6 +105,8 @@ class Size(HistoryTest):
         self.runs(20)
         self.assertEqual(self.size("simulate").stdout, "--mem=9G --cpus-per-task=4 --time=00:55:00\n")
         self.assertIn("8 more are ranks of jobs and are left out", self.size("simulate").stderr)
+        self.runs(20, name="job", world_size=8, ranks=8, node_ram_bytes=3.2e10, gpus_used=1)
+        self.assertEqual(self.size("job").stdout, "--mem=30G --cpus-per-task=4 --time=00:55:00\n")
 
     def test_failed_runs_are_left_out(self):
         self.runs(20)

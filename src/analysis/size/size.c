@@ -90,8 +90,8 @@ static double ram_of(struct gput_size *size, const struct gput_table *table, siz
     double at_most = number_of(table, row, "ram_at_most_bytes");
     double charged = number_of(table, row, "group_ram_bytes");
     double of_ranks = number_of(table, row, "node_ram_bytes");
-    if (!isnan(of_ranks))
-        return of_ranks;
+    if (number_of(table, row, "ranks") > 1)
+        return of_ranks; /* the largest rank says nothing of them together */
     if (charged >= seen && !(at_most <= charged))
         at_most = charged;
     if (isnan(seen) || at_most <= USEFUL_BOUND * seen)
@@ -134,7 +134,10 @@ static int add_run(struct gput_size *size, const struct gput_table *table, size_
         [SIZE_RAM] = {ram, is_cut, input},
         [SIZE_WALL] = {wall, is_cut, input},
         [SIZE_CORES] = {cores, false, NAN},
-        [SIZE_GPUS] = {number_of(table, row, "gpus_used"), false, NAN},
+        /* Of a job it is known of each rank alone, and GPUs are asked for by machine. */
+        [SIZE_GPUS] = {number_of(table, row, "ranks") > 1 ? NAN
+                                                          : number_of(table, row, "gpus_used"),
+            false, NAN},
         [SIZE_GPU_RAM] = {number_of(table, row, "gpu_ram_bytes"), is_cut, input},
     };
     for (int quantity = 0; quantity < SIZE_QUANTITY_COUNT; quantity++)
@@ -152,7 +155,9 @@ int gput_size_add(
     for (size_t row = 0; row < gput_table_row_count(sessions); row++) {
         const char *name = text_of(sessions, row, "name");
         enum run_end end = end_of(sessions, row);
-        if (number_of(sessions, row, "world_size") > 1) {
+        /* What a machine needs is for all ranks on it, as the row of a whole job says. */
+        if (number_of(sessions, row, "world_size") > 1 &&
+            isnan(number_of(sessions, row, "ranks"))) {
             size->n_ranks++;
             continue;
         }

@@ -95,7 +95,7 @@ static void add_figures(struct history_row *job, const struct history_row *rank)
  * are. The peaks of ranks need not coincide, and ranks share pages: their sum is an upper bound. */
 static void set_node_figures(struct history_row *job, const struct history_row *ranks, size_t count)
 {
-    double most = NAN, n_nodes = 0;
+    double most = 0, n_nodes = 0;
     for (size_t i = 0; i < count; i++) {
         const char *host = history_text(&ranks[i], HISTORY_BOOT_ID);
         double sum = 0;
@@ -108,7 +108,7 @@ static void set_node_figures(struct history_row *job, const struct history_row *
             sum += history_number(&ranks[j], HISTORY_RAM);
         }
         n_nodes += is_first;
-        most = fmax(most, sum);
+        most = sum > most || isnan(sum) ? sum : most; /* of one that is not known, none is */
     }
     job->values[HISTORY_NODE_RAM].number = most;
     job->values[HISTORY_RAM_AT_MOST].number = NAN;
