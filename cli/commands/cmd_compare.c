@@ -1,6 +1,7 @@
 /* gpu-tracker compare: the results of several runs side by side. */
 #include "base/error.h"
 #include "base/human.h"
+#include "base/limit_rule.h"
 #include "base/screen.h"
 #include "base/text.h"
 #include "common/message.h"
@@ -9,6 +10,7 @@
 
 #include <gputracker/jobs.h>
 #include <gputracker/table.h>
+#include <gputracker/words.h>
 
 #include <errno.h>
 #include <math.h>
@@ -18,6 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define EXIT_RULE_BROKEN 3
 #define LABEL_WIDTH 14
 #define VALUE_WIDTH 22
 #define NAME_SIZE 80
@@ -36,19 +39,22 @@ static const char *write_whole(double number, char *text)
 
 /* What is compared: columns of the table "ranks", which has a row a file. */
 static const struct figure {
-    const char *label, *column;
+    const char *label, *column, *word; /* the word of --fail-if */
     const char *(*write)(double value, char *text);
     bool is_code; /* no change of it is a percentage */
 } figures[] = {
-    {"Wall time", "seconds", human_seconds, false},
-    {"CPU time", "cpu_seconds", human_seconds, false},
-    {"Cores used", "busy_cores", human_cores, false},
-    {"RAM peak", "max_ram_bytes", human_bytes, false},
-    {"GPU RAM peak", "max_gpu_ram_bytes", human_bytes, false},
-    {"GPU use", "gpu_percent", write_percent, false},
-    {"Energy", "energy_joules", human_joules, false},
-    {"Exit status", "exit_status", write_whole, true},
+    {"Wall time", "seconds", "wall", human_seconds, false},
+    {"CPU time", "cpu_seconds", "cpu", human_seconds, false},
+    {"Cores used", "busy_cores", "cores", human_cores, false},
+    {"RAM peak", "max_ram_bytes", "ram", human_bytes, false},
+    {"GPU RAM peak", "max_gpu_ram_bytes", "gpu_ram", human_bytes, false},
+    {"GPU use", "gpu_percent", "gpu", write_percent, false},
+    {"Read", "read_bytes", "read", human_bytes, false},
+    {"Written", "written_bytes", "written", human_bytes, false},
+    {"Energy", "energy_joules", "energy", human_joules, false},
+    {"Exit status", "exit_status", "exit_status", write_whole, true},
 };
+#define N_FIGURES (sizeof figures / sizeof *figures)
 
 /* The column of that name; their number: there is none. */
 static size_t column_of(const struct gput_table *ranks, const char *name)
@@ -145,7 +151,7 @@ static void print_all(FILE *file, const struct gput_table *ranks, char *const *p
         print_text(file, paths[i]);
     fputc('\n', file);
     print_commands(file, ranks, rows, count);
-    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+    for (size_t i = 0; i < N_FIGURES; i++)
         print_figure(file, ranks, &figures[i], rows, count);
 }
 
@@ -167,8 +173,98 @@ static int find_rows(const struct gput_table *ranks, const struct arguments *arg
     return GPUT_OK;
 }
 
+static int refuse_rule(const char *text, const char *why, struct gput_error *error)
+{
+    return error_set(error, GPUT_ERROR_INVALID,
+        "The rule \"%.150s\" is not valid: %s. A rule is like \"ram > +5%%\" or \"wall > 2.5\".",
+        text, why);
+}
+
+/* Reads the figure and the limit of a rule. */
+static int read_rule(const char *text, const struct figure **figure, struct limit_rule *rule,
+    struct gput_error *error)
+{
+    const char *at = text + strspn(text, " \t");
+    size_t length = strcspn(at, " \t<>");
+    *figure = NULL;
+    for (size_t i = 0; i < N_FIGURES && !*figure; i++) {
+        if (strlen(figures[i].word) == length && memcmp(figures[i].word, at, length) == 0)
+            *figure = &figures[i];
+    }
+    if (*figure) {
+        const char *why = limit_rule_parse(at + length, rule);
+        return why ? refuse_rule(text, why, error) : GPUT_OK;
+    }
+    char word[64], why[GPUT_NEAREST_SIZE + 128], near[GPUT_NEAREST_SIZE], words[256] = "";
+    text_fit(word, sizeof word, "%.*s", (int)(length < 60 ? length : 60), at);
+    for (size_t i = 0; i < N_FIGURES; i++) {
+        size_t used = strlen(words);
+        snprintf(words + used, sizeof words - used, "%s%s", i > 0 ? " " : "", figures[i].word);
+    }
+    gput_nearest_words(words, word, near);
+    text_fit(why, sizeof why, "there is no figure \"%.60s\"; %s%.100s", word,
+        near[0] ? "did you mean " : "there are ", near[0] ? near : words);
+    return refuse_rule(text, why, error);
+}
+
+/* Checks a rule for each file after the first. Errors: GPUT_ERROR_STATE where a file lacks the
+ * figure, GPUT_ERROR_INVALID. */
+static int check_rule(const struct gput_table *ranks, const struct arguments *arguments,
+    const size_t *rows, const char *text, bool *holds, struct gput_error *error)
+{
+    struct limit_rule rule;
+    const struct figure *figure;
+    TRY(read_rule(text, &figure, &rule, error));
+    double first = value_of(ranks, rows[0], figure->column);
+    int lacking = rule.is_percent && isnan(first) ? 0 : -1;
+    for (int i = 1; i < arguments->n_operands; i++) {
+        double value = value_of(ranks, rows[i], figure->column);
+        double change = value == first ? 0
+                        : first != 0   ? 100 * (value - first) / fabs(first)
+                                       : copysign(INFINITY, value);
+        char shown[HUMAN_SIZE], before[HUMAN_SIZE];
+        if (isnan(value))
+            lacking = lacking < 0 ? i : lacking;
+        if (isnan(value) || (rule.is_percent && isnan(first)) ||
+            !limit_rule_holds(&rule, rule.is_percent ? change : value))
+            continue;
+        *holds = true;
+        error_set(error, GPUT_ERROR_STATE, "%.150s: %.200s has %s, %.200s has %s", text,
+            arguments->operands[i], figure->write(value, shown), arguments->operands[0],
+            figure->write(first, before));
+        return GPUT_OK;
+    }
+    if (lacking < 0)
+        return GPUT_OK;
+    return error_set(error, GPUT_ERROR_STATE,
+        "The rule \"%.150s\" cannot be checked: %.200s has no such figure.", text,
+        arguments->operands[lacking]);
+}
+
+/* Checks all rules, and says which are broken or cannot be checked; `*status` is that of the
+ * program then. */
+static int check_rules(const struct gput_table *ranks, const struct arguments *arguments,
+    const size_t *rows, int *status, struct gput_error *error)
+{
+    size_t position = 0;
+    const char *rule;
+    while ((rule = arguments_next(arguments, OPTION_COMPARED_FAIL_IF, &position)) != NULL) {
+        bool holds = false;
+        int code = check_rule(ranks, arguments, rows, rule, &holds, error);
+        if (code != GPUT_OK && code != GPUT_ERROR_STATE)
+            return code;
+        if (code != GPUT_OK || holds)
+            message_error(error);
+        if (holds)
+            *status = EXIT_RULE_BROKEN;
+        else if (code != GPUT_OK && *status == EXIT_SUCCESS)
+            *status = EXIT_FAILURE;
+    }
+    return GPUT_OK;
+}
+
 static int render(struct gput_tables *tables, const struct arguments *arguments,
-    enum gput_format format, char **bytes, size_t *length, struct gput_error *error)
+    enum gput_format format, int *status, char **bytes, size_t *length, struct gput_error *error)
 {
     const struct gput_table *ranks = gput_tables_find(tables, "ranks");
     size_t count = (size_t)arguments->n_operands;
@@ -176,6 +272,8 @@ static int render(struct gput_tables *tables, const struct arguments *arguments,
     if (!rows)
         return error_memory(error);
     int code = find_rows(ranks, arguments, rows, error);
+    if (code == GPUT_OK)
+        code = check_rules(ranks, arguments, rows, status, error);
     FILE *file = code == GPUT_OK ? open_memstream(bytes, length) : NULL;
     if (file) {
         print_all(file, ranks, arguments->operands, rows, count);
@@ -207,7 +305,7 @@ static int refuse_folders(const struct arguments *arguments, struct gput_error *
     return GPUT_OK;
 }
 
-static int compare(const struct arguments *arguments, struct gput_error *error)
+static int compare(const struct arguments *arguments, int *status, struct gput_error *error)
 {
     TRY(refuse_folders(arguments, error));
     const char *output = arguments_value(arguments, OPTION_OUTPUT);
@@ -223,7 +321,7 @@ static int compare(const struct arguments *arguments, struct gput_error *error)
         (const char *const *)arguments->operands, (size_t)arguments->n_operands, &jobs, error));
     int code = gput_jobs_tables(jobs, &tables, error);
     if (code == GPUT_OK)
-        code = render(tables, arguments, format, &bytes, &length, error);
+        code = render(tables, arguments, format, status, &bytes, &length, error);
     if (code == GPUT_OK)
         code = report_write_bytes(output, STDOUT_FILENO, bytes, length, error);
     free(bytes);
@@ -235,5 +333,6 @@ static int compare(const struct arguments *arguments, struct gput_error *error)
 int cmd_compare(const struct arguments *arguments)
 {
     struct gput_error error;
-    return message_exit_status(compare(arguments, &error), &error, EXIT_FAILURE);
+    int status = EXIT_SUCCESS, code = compare(arguments, &status, &error);
+    return code == GPUT_OK ? status : message_exit_status(code, &error, EXIT_FAILURE);
 }

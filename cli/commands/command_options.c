@@ -93,7 +93,7 @@ const struct option_group bench_groups[] = {
     {NULL, {OPTION_END}},
 };
 const enum option_id compare_runs_options[] = {
-    COMMON_OPTIONS, OPTION_OUTPUT, OPTION_COMPARED_FORMAT, OPTION_END};
+    COMMON_OPTIONS, OPTION_OUTPUT, OPTION_COMPARED_FORMAT, OPTION_COMPARED_FAIL_IF, OPTION_END};
 const enum option_id job_options[] = {COMMON_OPTIONS, OPTION_OUTPUT, OPTION_JOB_FORMAT,
     OPTION_JOB_TABLE, OPTION_HTML_REPORT, OPTION_END};
 const enum option_id history_options[] = {COMMON_OPTIONS, OPTION_OUTPUT, OPTION_HISTORY_FORMAT,

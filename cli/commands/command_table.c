@@ -197,15 +197,18 @@ static const struct command commands[] = {
         .name = "compare",
         .topic = TOPIC_REPORT,
         .examples = "gpu-tracker compare old.json new.json\n"
+                    "gpu-tracker compare --fail-if 'ram > +5%' old.json new.json\n"
                     "gpu-tracker compare -f csv -o runs.csv old.json new.json train.sqlite",
         .function = cmd_compare,
         .usage = "[OPTIONS] FILE FILE...",
         .summary = "Compare the results of several runs.",
         .help =
-            "Shows wall time, CPU time, peaks of RAM and GPU RAM and energy of several runs side "
-            "by side, each with its change from the first. A FILE is what 'gpu-tracker run -o "
-            "x.json' or '--tf' writes. 'gpu-tracker sub-track compare' compares code blocks, and "
-            "checks rules for CI; 'gpu-tracker report' shows the curves of runs over each other.",
+            "Shows wall time, CPU time, peaks of RAM and GPU RAM, bytes and energy of several runs "
+            "side by side, each with its change from the first. A FILE is what 'gpu-tracker run "
+            "-o x.json' or '--tf' writes. The exit status is 3 when a rule of --fail-if is broken, "
+            "and 1 when one cannot be checked. 'gpu-tracker sub-track compare' compares code "
+            "blocks, 'gpu-tracker bench' runs commands repeatedly, and 'gpu-tracker report' shows "
+            "the curves of runs over each other.",
         .options = compare_runs_options,
         .operands = {ARGUMENT_FILE, 2, -1},
     },

@@ -390,6 +390,13 @@ static const struct option options[OPTION_COUNT] = {
         .help = "Exit with status 3 when a session other than the first breaks a rule such as "
                 "'max main_ram > +5%' or 'mean compute_time in train > 2.5'. Can be given several "
                 "times. A change within the noise of several runs breaks no rule."},
+    [OPTION_COMPARED_FAIL_IF] = {0, "fail-if", ARGUMENT_TEXT, "rule", .repeatable = true,
+        .newer = true, .brief = "Exit with 3 for such as 'wall > +5%'",
+        .help = "Exit with status 3 when a run other than the first breaks a rule such as 'wall > "
+                "+5%', 'cpu > 2.5' (seconds) or 'written > 1e9' (bytes). The figures are wall, "
+                "cpu, cores, ram, gpu_ram, gpu, read, written, energy and exit_status. A rule "
+                "whose figure a run lacks is an error, with status 1. Can be given several "
+                "times."},
     [OPTION_COMBINED_FILE] = {0, "stf", ARGUMENT_FILE, "sub-track-file",
         .other_names = "sub-tracking-file",
         .help = "The sub-tracking file to create; it must not exist."},

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/limit_rule.h"
 #include "base/number.h"
 #include "base/random.h"
 #include "base/sized.h"
@@ -256,8 +257,7 @@ int gput_bench_render(const struct gput_bench *bench,
 
 struct rule {
     enum bench_figure figure;
-    bool is_above, is_or_at, is_percent;
-    double limit;
+    struct limit_rule limit;
 };
 
 static int refuse_rule(const char *rule, const char *why, struct gput_error *error)
@@ -291,29 +291,8 @@ static int parse_rule(const char *text, struct rule *rule, struct gput_error *er
     rule->figure = bench_figure_find(word);
     if (rule->figure == BENCH_FIGURE_COUNT)
         return refuse_figure(text, word, error);
-    if (*at != '<' && *at != '>')
-        return refuse_rule(text, "> or < has to follow the figure", error);
-    rule->is_above = *at == '>';
-    rule->is_or_at = at[1] == '=';
-    at += 1 + rule->is_or_at;
-    at += strspn(at, " \t");
-    at += *at == '+';
-    const char *end = number_parse_double(at, at + strlen(at), &rule->limit);
-    if (!end || isnan(rule->limit))
-        return refuse_rule(text, "its limit is not a number", error);
-    end += strspn(end, " \t");
-    rule->is_percent = *end == '%';
-    end += rule->is_percent;
-    return end[strspn(end, " \t")] == '\0'
-               ? GPUT_OK
-               : refuse_rule(text, "something follows its limit", error);
-}
-
-static bool breaks(const struct rule *rule, double value)
-{
-    if (value == rule->limit)
-        return rule->is_or_at;
-    return rule->is_above ? value > rule->limit : value < rule->limit;
+    const char *why = limit_rule_parse(at, &rule->limit);
+    return why ? refuse_rule(text, why, error) : GPUT_OK;
 }
 
 /* Checks changes. Returns how many there were; `*holds` and `message` as of gput_bench_check(). */
@@ -330,7 +309,7 @@ static size_t check_changes(const struct rule *rule, const char *text,
             continue;
         n_checked++;
         bool is_claimed = strcmp(verdict, "less") == 0 || strcmp(verdict, "more") == 0;
-        *holds = breaks(rule, is_claimed ? percent : 0);
+        *holds = limit_rule_holds(&rule->limit, is_claimed ? percent : 0);
         if (*holds)
             text_fit(message, size,
                 "\"%.150s\" holds: %.200s has %+.1f %% (%.1f to %.1f) from %.200s", text,
@@ -354,7 +333,7 @@ static size_t check_values(const struct rule *rule, const char *text, const stru
         if (isnan(mean))
             continue;
         n_checked++;
-        *holds = breaks(rule, mean);
+        *holds = limit_rule_holds(&rule->limit, mean);
         if (*holds)
             text_fit(message, size, "\"%.150s\" holds: %.200s has %g", text,
                 doc_get_string(row, "name"), mean);
@@ -372,7 +351,7 @@ int gput_bench_check(const struct gput_bench *bench, const char *rule, bool *hol
     TRY(make_document(bench, &document, error));
     const struct doc *baseline = doc_get(document, "baseline");
     size_t n_checked;
-    if (parsed.is_percent)
+    if (parsed.limit.is_percent)
         n_checked = check_changes(&parsed, rule,
             doc_get(baseline ? baseline : document, "comparisons"), holds, message, size);
     else
@@ -385,8 +364,8 @@ int gput_bench_check(const struct gput_bench *bench, const char *rule, bool *hol
     const char *missing = bench->data.missing[parsed.figure];
     return error_set(error, GPUT_ERROR_STATE, "The rule \"%.150s\" cannot be checked: %s%.200s.",
         rule,
-        parsed.is_percent && !has_other
+        parsed.limit.is_percent && !has_other
             ? "there is nothing to compare with: give a second command, or --baseline FILE"
             : "there are too few runs, or none has the figure",
-        missing && (has_other || !parsed.is_percent) ? missing : "");
+        missing && (has_other || !parsed.limit.is_percent) ? missing : "");
 }

@@ -291,6 +291,27 @@ class RulesWithoutFigures(CompareTest):
                          (1, 'gpu-tracker: The rule "max main_ram > +5%" cannot be checked: there is one session alone.\n'))
 
 
+class EnergyRules(CompareTest):
+    def test_joules_that_no_or_only_the_first_session_has(self):
+        for name in "none", "some":
+            self.results(f"{name}.json")
+        content = json.loads((self.folder / "some.json").read_text())
+        content["energy"] = {"unit": "joules", "gpu": 522.0}
+        (self.folder / "some.json").write_text(json.dumps(content))
+        rule = "max energy_gpu > +5%"
+        for first, second, lacking in ("none", "none", "A"), ("some", "none", "B"), ("none", "some", "A"):
+            done = self.compare("-m", f"A={first}.json", "-m", f"B={second}.json", "--fail-if", rule)
+            self.assertEqual((done.returncode, done.stderr), (1, f'gpu-tracker: The rule "{rule}" cannot be checked: {lacking} has no such figure.\n'))
+        done = self.compare("-m", "A=some.json", "-m", "B=some.json", "--fail-if", rule)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_compute_time_without_code_blocks(self):
+        self.results("a.json", blocks=())
+        self.results("b.json", 7, blocks=())
+        done = self.compare("-m", "A=a.json", "-m", "B=b.json", "--fail-if", "max compute_time > +5%")
+        self.assertEqual((done.returncode, done.stderr), (1, 'gpu-tracker: The rule "max compute_time > +5%" cannot be checked: there are no code blocks.\n'))
+
+
 class Runs(CommandTest):
     """What run -o wrote, side by side."""
 
@@ -316,6 +337,30 @@ class Runs(CommandTest):
         self.assertNotIn("Command", rows)
         table = self.run_command("compare", "a.json", "b.json", "-f", "csv").stdout.splitlines()
         self.assertEqual((len(table), "max_ram_bytes" in table[0]), (3, True))
+
+    def check(self, *rules, files=("a.json", "b.json")):
+        done = self.run_command("compare", *files, *(word for rule in rules for word in ("--fail-if", rule)))
+        return done.returncode, done.stderr
+
+    def test_rules_are_of_whole_runs(self):
+        status, message = self.check("ram > +5%")
+        self.assertEqual(status, 3)
+        self.assertRegex(message, r"^gpu-tracker: ram > \+5%: b.json has [0-9.]+ MB, a.json has [0-9.]+ MB\n$")
+        for rule, status in (("ram > +1000%", 0), ("ram > 1e8", 3), ("wall < 1e6", 3), ("cpu > 0", 3), ("read > 1e12", 0), ("written >= 0", 3), ("exit_status > 0", 0)):
+            self.assertEqual((rule, self.check(rule)[0]), (rule, status))
+
+    def test_rules_that_meet_no_figure_are_errors(self):
+        for rule in "energy > +5%", "energy > 100":
+            for name in "a.json", "b.json":
+                content = json.loads((self.folder / name).read_text())
+                content.get("energy", {}).clear()
+                (self.folder / name).write_text(json.dumps(content))
+            self.assertEqual((self.check(rule)[0], "cannot be checked: " in self.check(rule)[1]), (1, True))
+        self.assertEqual(self.check("energy > +5%", "ram > +5%")[0], 3)
+        for rule, words in ("rma > 5", '"rma"; did you mean ram'), ("ram = 5", "> or < has to follow"), ("ram > 5 x", "something follows"), ("zzzzzz > 1", "there are wall cpu"):
+            status, message = self.check(rule)
+            self.assertEqual(status, 1)
+            self.assertIn(words, message)
 
     def test_commands_that_differ_are_named(self):
         self.assertEqual(self.run_command("run", "-q", "-o", "c.json", "--", "true").returncode, 0)

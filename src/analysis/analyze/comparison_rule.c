@@ -4,6 +4,7 @@
 #include "analysis/analyze/comparison.h"
 
 #include "base/cleanup.h"
+#include "base/limit_rule.h"
 #include "base/number.h"
 #include "base/str.h"
 #include "base/text.h"
@@ -17,14 +18,10 @@
 
 #define COMPUTE_TIME "compute_time" /* of code blocks */
 
-enum operator{ ABOVE, ABOVE_OR_AT, BELOW, BELOW_OR_AT };
-
 struct rule {
     struct comparison_figure figure;
     bool all_blocks; /* the compute time of each code block */
-    enum operator operator;
-    double limit;
-    bool percent; /* the limit is a change */
+    struct limit_rule limit;
 };
 
 struct parser {
@@ -100,24 +97,6 @@ static int read_block(struct parser *parser, const char *at, const char *end, st
     return found == 1 ? GPUT_OK : refuse(parser, "there is no such code block");
 }
 
-/* Reads the operator and the limit, which may be a change in percent. */
-static int read_limit(struct parser *parser, const char *at, struct rule *rule)
-{
-    bool or_at = at[1] == '=';
-    rule->operator= * at == '>' ? (or_at ? ABOVE_OR_AT : ABOVE) : (or_at ? BELOW_OR_AT : BELOW);
-    at = skip_blanks(at + 1 + or_at);
-    if (*at == '+')
-        at++;
-    const char *end = number_parse_double(at, at + strlen(at), &rule->limit);
-    if (!end || isnan(rule->limit))
-        return refuse(parser, "its limit is not a number");
-    end = skip_blanks(end);
-    rule->percent = *end == '%';
-    return *skip_blanks(end + rule->percent) == '\0'
-               ? GPUT_OK
-               : refuse(parser, "something follows its limit");
-}
-
 /* Refuses a measurement that there is not, and says which name is near. */
 static int refuse_measurement(struct parser *parser, const char *word)
 {
@@ -170,19 +149,9 @@ static bool breaks(const struct rule *rule, const struct comparison_value *first
 {
     bool is_from_0 = first->value == 0 && value->value != 0 && !isnan(value->value);
     double change = is_from_0 ? copysign(INFINITY, value->value) : value->change;
-    double figure = rule->percent ? change : value->value;
-    if (rule->percent && value->noise)
+    if (rule->limit.is_percent && value->noise)
         return false;
-    switch (rule->operator) { /* false for NaN */
-    case ABOVE:
-        return figure > rule->limit;
-    case ABOVE_OR_AT:
-        return figure >= rule->limit;
-    case BELOW:
-        return figure < rule->limit;
-    default:
-        return figure <= rule->limit;
-    }
+    return limit_rule_holds(&rule->limit, rule->limit.is_percent ? change : value->value);
 }
 
 /* In that the limit is given, too; with a blank before it. */
@@ -224,7 +193,7 @@ static int check_known(
 {
     const struct gput_comparison *comparison = parser->comparison;
     const char *block = rule->all_blocks ? comparison->block_names[rule->figure.block] : "";
-    for (size_t i = rule->percent ? 0 : 1; i < comparison->n_sessions; i++)
+    for (size_t i = rule->limit.is_percent ? 0 : 1; i < comparison->n_sessions; i++)
         if (isnan(values[i].value))
             return error_set(parser->error, GPUT_ERROR_STATE,
                 "The rule \"%.150s\" cannot be checked: %.150s has no such figure%s%.150s%s.",
@@ -247,7 +216,9 @@ int gput_comparison_check(const struct gput_comparison *comparison, const char *
     if (!limit)
         return refuse(&parser, "it has no >, >=, < or <=");
     TRY(read_figure(&parser, limit, &rule));
-    TRY(read_limit(&parser, limit, &rule));
+    const char *why = limit_rule_parse(limit, &rule.limit);
+    if (why)
+        return refuse(&parser, why);
     size_t n_figures = rule.all_blocks ? comparison->n_blocks : 1;
     if (comparison->n_sessions < 2 || n_figures == 0)
         return error_set(error, GPUT_ERROR_STATE, "The rule \"%.150s\" cannot be checked: %s.",

@@ -58,6 +58,7 @@ struct jobs_rank {
     uint64_t cgroup;                                       /* a hash */
     double max_ram_bytes, allowed_ram_bytes, max_gpu_ram_bytes;
     double ram_of_limit_bytes; /* of the peak: results_ram_of_limit() */
+    double read_bytes, written_bytes;
     double group_ram_bytes,
         slurm_ram_bytes;                   /* of its control groups; of all its job's ranks there */
     double gpu_percent, gpus, system_gpus; /* of those that it sees; all of its machine */

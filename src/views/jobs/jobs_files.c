@@ -90,6 +90,8 @@ static void put_together(struct jobs_rank *rank, struct jobs_rank *from)
         rank->ram_of_limit_bytes = from->ram_of_limit_bytes;
     }
     take(&rank->max_gpu_ram_bytes, from->max_gpu_ram_bytes);
+    take(&rank->read_bytes, from->read_bytes);
+    take(&rank->written_bytes, from->written_bytes);
     take(&rank->gpu_percent, from->gpu_percent);
 }
 

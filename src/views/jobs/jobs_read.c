@@ -52,10 +52,11 @@ static struct jobs_rank *add_rank(struct gput_jobs *jobs, const char *path)
         &rank->shared_cores, &rank->slurm_cores, &rank->system_cores, &rank->system_busy_cores,
         &rank->max_ram_bytes, &rank->allowed_ram_bytes, &rank->group_ram_bytes,
         &rank->slurm_ram_bytes, &rank->ram_of_limit_bytes, &rank->max_gpu_ram_bytes,
-        &rank->gpu_percent, &rank->gpus, &rank->system_gpus, &rank->energy_joules,
-        &rank->machine_joules, &rank->node_seconds, &rank->samples, &rank->rows_lost,
-        &rank->oom_killed, &rank->limit, &rank->time_limit_seconds, &rank->first_sample,
-        &rank->busy_cores, &rank->efficiency_percent, &rank->waited_seconds};
+        &rank->read_bytes, &rank->written_bytes, &rank->gpu_percent, &rank->gpus,
+        &rank->system_gpus, &rank->energy_joules, &rank->machine_joules, &rank->node_seconds,
+        &rank->samples, &rank->rows_lost, &rank->oom_killed, &rank->limit,
+        &rank->time_limit_seconds, &rank->first_sample, &rank->busy_cores,
+        &rank->efficiency_percent, &rank->waited_seconds};
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
         *figures[i] = NAN;
     jobs->failed |= !rank->path;
@@ -178,6 +179,8 @@ static void take_figures(
         mean_cores * results->elapsed_seconds);
     rank->max_ram_bytes = results->max[GPUT_COMBINED_RAM];
     rank->ram_of_limit_bytes = results_ram_of_limit(results, rank->max_ram_bytes);
+    rank->read_bytes = results->accounting.read_bytes;
+    rank->written_bytes = results->accounting.write_bytes;
     rank->gpus = results->static_data.n_expected_gpus;
     rank->system_gpus = results->static_data.system_gpu_count;
     rank->max_gpu_ram_bytes = rank->gpus > 0 ? results->max[GPUT_COMBINED_GPU_RAM] : NAN;

@@ -54,6 +54,8 @@ static const struct column rank_columns[] = {
     WHOLE(struct jobs_rank, gpus, "that it sees"),
     OF_RANK(gpu_percent, "percent", "mean use of them"),
     BYTES(struct jobs_rank, max_gpu_ram_bytes, "peak"),
+    BYTES(struct jobs_rank, read_bytes, "read, cached or not; not what sockets received by recv()"),
+    BYTES(struct jobs_rank, written_bytes, "written; not what sockets sent by send()"),
     OF_RANK(energy_joules, "joules", "its share, where its tracker read the machine"),
     OF_RANK(waited_seconds, "seconds", "in calls of MPI where regions say it; else in which it used less CPU than the busiest rank, or its own share of cores; missing: a rank that looks busy may spin"),
     COUNT(struct jobs_rank, "is_straggler", is_straggler, "1: it ran or worked far longer than the median"),
