@@ -21,7 +21,8 @@
  *             command and stays next to it: signals, Ctrl-C, job control; signals.c has signals as
  *             plain data, and dying or stopping of one; display.h is what is on the terminal
  *             meanwhile: progress.c a line, live/ a view; held_messages.c: messages that wait
- *             while the terminal is not free; kept_history.c keeps the session at its end; report.c writes the report, html_report.c that of
+ *             while the terminal is not free; kept_history.c keeps the session at its end; report.c
+ * writes the report, html_report.c that of
  *             --report; notes.c: sentences for both.
  * regions/    run --regions: region_recording.c, with region_sources.c, region_program.c and
  *             region_logs.c.
@@ -31,13 +32,13 @@
  * output/     what those that read files write with: analysis_output.c (analyses, comparisons),
  *             tables.c, python_package.c with table_files.c (Parquet and Arrow) and pickles.c,
  *             perfetto.c, fix_script.c (doctor's
- *             remedies); named_sessions.c: SESSION and NAME=SESSION; newest_file.c: what is read where
- *             no file is named; output_files.c: where a command writes is nowhere that it reads, or
+ *             remedies); named_sessions.c: SESSION and NAME=SESSION; newest_file.c: what is read
+ * where no file is named; output_files.c: where a command writes is nowhere that it reads, or
  *             writes otherwise.
  * common/     what all use: message.c and screen.c (errors and warnings, a line each; writing to
  *             what people read), environment.c (which paths of the environment are followed, and
- *             with which rights), history_place.c (where the history is), temporary_folder.c, own_stack.c (the stack, where the limit
- *             leaves too little).
+ *             with which rights), history_place.c (where the history is), temporary_folder.c,
+ * own_stack.c (the stack, where the limit leaves too little).
  */
 #include "base/error.h"
 #include "common/environment.h"

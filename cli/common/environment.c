@@ -26,7 +26,8 @@ const char *environment_path(const char *name)
 static void warn_of_ignored(void)
 {
     static const char *const names[] = {"GPUT_BLOCKS_FILE", "GPUT_COLLECTORS", "GPUT_CONFIG",
-        "GPUT_HISTORY", "GPUT_NVML", "GPUT_PROCFS", "GPUT_PYTHON", "GPUT_REPORT_PAGE", "GPUT_SYSFS"};
+        "GPUT_HISTORY", "GPUT_NVML", "GPUT_PROCFS", "GPUT_PYTHON", "GPUT_REPORT_PAGE",
+        "GPUT_SYSFS"};
     char list[256] = "", line[MESSAGE_LINE_SIZE];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *value = getenv(names[i]);

@@ -71,8 +71,8 @@ static bool has_extension(const char *path, const char *extension)
 }
 
 /* Extensions of formats that no option of a format has. */
-static const char *const other_extensions[] = {".yml", ".yaml", ".toml", ".xml", ".jsonl",
-    ".tsv", ".xlsx", ".parquet", ".arrow", ".sqlite"};
+static const char *const other_extensions[] = {
+    ".yml", ".yaml", ".toml", ".xml", ".jsonl", ".tsv", ".xlsx", ".parquet", ".arrow", ".sqlite"};
 
 static bool has_extension_of_format(const char *path)
 {

@@ -65,7 +65,8 @@ GPUT_API const char *gput_doctor_source_remedy(const struct gput_doctor *doctor,
 
 /**
  * The findings as tables: "sources" (name, state, gives, reason, remedy) and "gpus" (uuid, name,
- * vendor, pci_address, source, ram_capacity_bytes, missing, health), each with a row for what was found.
+ * vendor, pci_address, source, ram_capacity_bytes, missing, health), each with a row for what was
+ * found.
  *
  * On success the caller frees `*tables` by gput_tables_destroy(). Errors: GPUT_ERROR_MEMORY.
  */

@@ -44,9 +44,8 @@ GPUT_API int gput_jobs_create(
 GPUT_API void gput_jobs_destroy(struct gput_jobs *jobs);
 
 /**
- * The tables "jobs", "machines", "ranks", "allocations" (all that ran under one id of a scheduler) and
- * "findings" in base units. Ranks, machines and findings
- * have the number of their job, from 0.
+ * The tables "jobs", "machines", "ranks", "allocations" (all that ran under one id of a scheduler)
+ * and "findings" in base units. Ranks, machines and findings have the number of their job, from 0.
  *
  * On success the caller frees `*tables` by gput_tables_destroy(). Errors: GPUT_ERROR_MEMORY.
  */
@@ -54,9 +53,9 @@ GPUT_API int gput_jobs_tables(
     const struct gput_jobs *jobs, struct gput_tables **tables, struct gput_error *error);
 
 /**
- * The table "sessions": a row for each of the ranks, with all that its report or tracking file says of
- * the whole session: what it is, what it was allowed, its files, and its figures in base units (bytes,
- * seconds, joules). The columns have the names that a tracking file has for them
+ * The table "sessions": a row for each of the ranks, with all that its report or tracking file says
+ * of the whole session: what it is, what it was allowed, its files, and its figures in base units
+ * (bytes, seconds, joules). The columns have the names that a tracking file has for them
  * ("max_combined_ram_bytes"). Figures of a session that was killed are missing. The files are read
  * again: what is gone by then has a row of missing cells.
  *

@@ -14,8 +14,8 @@ struct proc_smaps_rollup {
     bool has_pss_parts; /* Linux 5.4: the next two are known */
     uint64_t pss_anonymous_bytes;
     uint64_t pss_file_bytes; /* of files and shared memory */
-    uint64_t private_bytes; /* clean and dirty */
-    uint64_t shared_bytes;  /* clean and dirty */
+    uint64_t private_bytes;  /* clean and dirty */
+    uint64_t shared_bytes;   /* clean and dirty */
     uint64_t anonymous_bytes;
     uint64_t private_hugetlb_bytes;
     uint64_t shared_hugetlb_bytes;

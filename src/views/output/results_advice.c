@@ -23,7 +23,7 @@
 #define NOTABLE_PERCENT 20.0
 #define LATE_PERCENT 5.0
 #define MAX_TIME_ADVICE 2 /* of where its time went; gpu-tracker why has more */
-#define BUSY 0.9 /* of the cores: no others were to be had */
+#define BUSY 0.9          /* of the cores: no others were to be had */
 
 struct advice {
     const struct gput_results *results;
