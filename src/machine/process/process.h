@@ -150,7 +150,8 @@ struct thread {
     unsigned char cause;    /* enum wall_cause, as of the last moment; process_states */
     int64_t began_ns;       /* not later than the first reading; of the first thread: not known */
     int64_t lived_ns;       /* by its exit record */
-    int64_t record_wait_ns; /* likewise; what it waited while it ended is beyond that */
+    /* Likewise; what it ran and waited for while it ended is beyond that. */
+    int64_t record_run_ns, record_wait_ns;
     struct wall_samples samples;
 };
 

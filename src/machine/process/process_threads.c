@@ -7,6 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* What an exit record lacks of the CPU time: since the last tick of the scheduler. */
+#define RECORD_LAG_NS 10000000
+
 void run_queue_times_add(struct run_queue_times *times, const struct run_queue_times *more)
 {
     times->run_ns += more->run_ns;
@@ -145,6 +148,11 @@ struct process_threads *process_threads_of(struct process *process)
     return process->threads;
 }
 
+static int64_t above_zero(int64_t ns)
+{
+    return ns > 0 ? ns : 0;
+}
+
 struct wall_account process_thread_account(
     const struct process *process, const struct thread *thread)
 {
@@ -153,11 +161,9 @@ struct wall_account process_thread_account(
     int64_t began_ns = has_start ? process->start.at_ns : thread->began_ns;
     int64_t wall_ns = list->seen_ns - began_ns;
     if (thread->has_record && !process_is_old(process))
-        wall_ns = thread->lived_ns + (thread->wait_ns > thread->record_wait_ns
-                                             ? thread->wait_ns - thread->record_wait_ns
-                                             : 0);
-    return wall_account_of(
-        wall_ns > 0 ? wall_ns : 0, thread->run_ns, thread->wait_ns, &thread->samples);
+        wall_ns = thread->lived_ns + above_zero(thread->wait_ns - thread->record_wait_ns) +
+                  above_zero(thread->run_ns - thread->record_run_ns - RECORD_LAG_NS);
+    return wall_account_of(above_zero(wall_ns), thread->run_ns, thread->wait_ns, &thread->samples);
 }
 
 /* Keeps the account of one that ended, and drops it. */
@@ -283,6 +289,7 @@ void process_threads_add_record(
     times->uncertain += thread->has_record;
     thread->has_record = true;
     thread->lived_ns = (int64_t)exit->elapsed_ns;
-    thread->record_wait_ns = (int64_t)exit->delays.cpu_ns;
+    thread->record_run_ns = (int64_t)exit->cpu_ns - thread->before_run_ns;
+    thread->record_wait_ns = (int64_t)exit->delays.cpu_ns - thread->before_wait_ns;
     raise_times(thread, exit->cpu_ns, exit->delays.cpu_ns, times);
 }

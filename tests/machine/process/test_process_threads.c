@@ -108,6 +108,30 @@ static void what_was_before_tracking_does_not_count(void **state)
     finish(&stage);
 }
 
+/* It gives up its memory: that is no part of what it slept before. The record lacks up to 10 ms. */
+static void what_a_thread_runs_after_its_record_is_of_its_life(void **state)
+{
+    (void)state;
+    struct stage stage;
+    begin(&stage, 1);
+    put_thread(&stage, PID, "100 30 2\n");
+    read_again(&stage);
+    const struct taskstats_exit exit = {.thread = PID,
+        .process = PID,
+        .cpu_ns = 120,
+        .elapsed_ns = 100000000,
+        .delays = {.has_cpu = true, .cpu_ns = 40}};
+    process_threads_add_record(&stage.process, &exit, &stage.times);
+    put_thread(&stage, PID, "30000120 340 4\n");
+    read_again(&stage);
+    assert_times(&stage, 30000120, 340);
+    const struct thread *thread = &stage.process.threads->threads[0];
+    struct wall_account account = process_thread_account(&stage.process, thread);
+    assert_int_equal(account.wall_ns, 120000300);
+    assert_int_equal(account.ns[WALL_UNKNOWN], 89999840);
+    finish(&stage);
+}
+
 static void threads_that_end_keep_theirs(void **state)
 {
     (void)state;
@@ -276,6 +300,7 @@ int main(void)
         cmocka_unit_test(the_figure_of_one_thread_follows_its_file),
         cmocka_unit_test(one_that_has_not_run_is_not_read),
         cmocka_unit_test(what_was_before_tracking_does_not_count),
+        cmocka_unit_test(what_a_thread_runs_after_its_record_is_of_its_life),
         cmocka_unit_test(threads_that_end_keep_theirs),
         cmocka_unit_test(a_record_replaces_what_was_read),
         cmocka_unit_test(a_record_that_comes_late_is_awaited),
