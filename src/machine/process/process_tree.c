@@ -17,6 +17,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* A moment at which it is seen what threads sleep in costs at most as much as so many processes. */
+#define MAX_SAMPLED 50
+
 struct process *process_tree_get(const struct process_tree *tree, pid_t pid)
 {
     struct process *process = process_table_get(&tree->table, pid);
@@ -94,8 +97,15 @@ void process_tree_read_threads(struct process_tree *tree, bool is_brief, int64_t
 
 void process_tree_sample_states(struct process_tree *tree, int64_t weight_ns)
 {
-    for (size_t i = 0; i < tree->count; i++)
-        process_states_sample(tree->processes[i], &tree->view, weight_ns);
+    size_t n_turns = (tree->count + MAX_SAMPLED - 1) / MAX_SAMPLED;
+    size_t turn = n_turns > 0 ? tree->turn++ % n_turns : 0;
+    for (size_t i = 0; i < tree->count; i++) {
+        struct process *process = tree->processes[i];
+        if (process->is_main)
+            process_states_sample(process, &tree->view, weight_ns);
+        else if (i % n_turns == turn)
+            process_states_sample(process, &tree->view, weight_ns * (int64_t)n_turns);
+    }
 }
 
 void process_tree_read_collected(struct process_tree *tree)

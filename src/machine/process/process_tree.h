@@ -68,6 +68,7 @@ struct process_tree {
     uint64_t seen;       /* distinct processes so far, main included */
     struct removed_cpu removed;
     struct run_queue_times run_queue; /* by readings of threads */
+    size_t turn;                      /* of processes whose states are sampled */
     int loadavg_fd;                   /* -1: not available */
     int own_children_fd;              /* of the calling process; -1: not open */
     pid_t last_pid;                   /* last pid allocated before the last reading of children */
@@ -117,7 +118,8 @@ int process_tree_adopt(struct process_tree *tree, pid_t pid);
  */
 void process_tree_read_threads(struct process_tree *tree, bool is_brief, int64_t now_ns);
 
-/* A moment that stands for so much time: what threads sleep in. */
+/* A moment that stands for so much time: what threads sleep in. Where there are many processes, it
+ * sees main and a part of the others, which stand for all of these. */
 void process_tree_sample_states(struct process_tree *tree, int64_t weight_ns);
 
 /*

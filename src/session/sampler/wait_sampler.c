@@ -5,8 +5,8 @@
 #include <math.h>
 
 #define SHORTEST_PERIOD_NS (NS_PER_SECOND / 50)
-/* Intervals of samples below this make no more moments. */
-#define SHORTEST_INTERVAL_NS (NS_PER_SECOND / 10)
+/* Intervals of samples below this make no more moments: a period is as long after 13 s only. */
+#define SHORTEST_INTERVAL_NS (NS_PER_SECOND / 5 * 2)
 /* A period is at most this part of the time so far. */
 #define PERIOD_PART 32
 /* A moment costs so much for a process that sleeps, and a period is longer by the more. */

@@ -1,9 +1,9 @@
 /*
  * At which moments it is seen what threads sleep in. There is one moment in each period, at a
  * random time of it: at a fixed interval, a program that does something as regularly would be seen
- * doing always the same. Periods grow with the session, from a fiftieth of a second to the interval
- * of samples, and each moment stands for its period: short commands are not seen less than long
- * ones.
+ * doing always the same. Periods grow with the session, from a fiftieth of a second to 0.4 s or the
+ * interval of samples where that is longer, and each moment stands for its period: short commands
+ * are not seen less than long ones.
  */
 #pragma once
 

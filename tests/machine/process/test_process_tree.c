@@ -337,9 +337,40 @@ static void a_last_pid_of_0_is_ignored(void **state)
     waitpid(child, NULL, 0);
 }
 
+/* Of many, each moment sees main and a part of the others, which stand for all. */
+static void of_many_processes_a_moment_sees_a_part(void **state)
+{
+    (void)state;
+    enum { N_CHILDREN = 120, N_MOMENTS = 30 };
+    struct fake_process child = {.parent = 10, .utime = 1};
+    fake_put(&fake, (struct fake_process){.pid = 10, .parent = 1, .utime = 1});
+    fake_write(&fake, "1 1 1\n", "10/task/10/schedstat");
+    fake_write(&fake, "do_wait", "10/task/10/wchan");
+    for (child.pid = 11; child.pid < 11 + N_CHILDREN; child.pid++) {
+        fake_put(&fake, child);
+        fake_write(&fake, "1 1 1\n", "%d/task/%d/schedstat", child.pid, child.pid);
+        fake_write(&fake, "hrtimer_nanosleep", "%d/task/%d/wchan", child.pid, child.pid);
+    }
+    init_fake_tree(10, false);
+    process_tree_read_threads(&tree, false, 1);
+    for (int i = 0; i < N_MOMENTS; i++)
+        process_tree_sample_states(&tree, 7);
+
+    uint64_t n_samples = 0;
+    for (size_t i = 0; i < tree.count; i++) {
+        const struct process *process = tree.processes[i];
+        const struct wall_samples *samples = &process->threads->threads[0].samples;
+        n_samples += samples->count;
+        assert_int_equal(samples->ns[process->is_main ? WALL_CHILD : WALL_TIMER], N_MOMENTS * 7);
+        assert_int_equal(samples->count, process->is_main ? N_MOMENTS : N_MOMENTS / 3);
+    }
+    assert_int_equal(n_samples, N_MOMENTS + N_CHILDREN * N_MOMENTS / 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(of_many_processes_a_moment_sees_a_part),
         TEST(without_main_there_is_no_tree),
         TEST(finds_children_of_every_thread),
         TEST(without_children_files_every_process_is_asked_for_its_parent),
