@@ -161,6 +161,42 @@ class Job(JobTest):
         self.assertEqual([rank["path"] for rank in read["ranks"]], ["./r.r0.json", "./r.r1.json"])
         self.assertEqual([finding["job"] for finding in read["findings"] if finding["kind"] == "launcher"], [None])
 
+    def went(self, seconds, **causes):
+        """Where the time of a rank's main thread went."""
+        names = [name for name in json.loads(self.report)["time_went"] if name.endswith("_seconds")]
+        parts = {name: causes.get(name.removesuffix("_seconds"), 0) for name in names}
+        return {"time_went": parts | {"seconds": seconds, "samples": 200, "computing_seconds": seconds - sum(parts.values())}}
+
+    def test_a_straggler_has_its_reason(self):
+        for rank in range(4):
+            is_slow = rank == 2
+            seconds = 150 if is_slow else 100
+            waits = {"cpu_wait": 61.5} if is_slow else {"cpu_wait": 3, "pipe": 5}
+            self.rank(rank, machine=f"n{rank}", seconds=seconds, system_percent=780 if is_slow else 100, members=self.went(seconds, **waits))
+        findings = self.findings()
+        reason = "waiting for a CPU for 41 % of its time (1 min 2 s), the others for 3 % (3 s)"
+        self.assertIn(f"rank 2 on n2: 2 min 30 s, 1 min 30 s of CPU time; {reason}", findings["stragglers"])
+        self.assertIn(f"1 rank was held up far longer than the others, which may wait for it: rank 2 on n2: {reason}", findings["held_ranks"])
+        self.assertIn("All programs there used 7.8 of 8 cores", findings["held_ranks"])
+        read = self.job()
+        self.assertEqual([round(rank["cpu_wait_percent"]) for rank in read["ranks"]], [3, 3, 41, 3])
+        self.assertEqual([rank["time_went_pipe_seconds"] for rank in read["ranks"]], [5, 5, 0, 5])
+        text = self.run_command(".").stdout
+        self.assertRegex(text, r"\n   rank  machine .* CPU wait .*\n")
+        self.assertRegex(text, r"\n      2  n2 .* 41 % .* straggler\n")
+
+    def test_a_rank_of_which_it_is_not_known_where_the_time_went_has_no_reason(self):
+        for rank in range(3):
+            went = self.went(100, cpu_wait=1 if rank else 60)
+            unknown = {name: None for name in went["time_went"]}
+            self.rank(rank, seconds=100 if rank else 150, members=went if rank else {"time_went": unknown})
+        findings = self.findings()
+        self.assertIn("stragglers", findings)
+        self.assertNotIn("waiting for a CPU", findings["stragglers"])
+        self.assertNotIn("held_ranks", findings)
+        self.assertEqual([rank["cpu_wait_percent"] for rank in self.job()["ranks"]], [None, 1, 1])
+        self.assertNotIn("CPU wait", self.run_command(".").stdout)
+
     def test_who_is_slow_and_who_waits(self):
         for rank in range(4):
             self.rank(rank, cpu=95 if rank == 2 else 20)

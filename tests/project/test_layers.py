@@ -43,7 +43,7 @@ MAY_INCLUDE = {
         "base", "model", "machine/rank", "files", "analysis/blocks", "analysis/analyze", "views/plot", "views/output", "views/report/document",
         "views/report/loaders", "views/report/export",
     },
-    "views/jobs": {"base", "model", "files", "views/output"},
+    "views/jobs": {"base", "model", "files", "analysis/why", "views/output"},
     "services/push": {"base", "model", "files", "views/output"},
     "services/serve": {"base"},
     "config": {"base", "model", "analysis/analyze"},

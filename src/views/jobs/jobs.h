@@ -52,7 +52,8 @@ struct jobs_rank {
     double start, end; /* seconds since the epoch, by its machine's clock until that is corrected */
     double first_sample; /* time of it, never corrected: it tells its tracking file from others */
     double seconds, cpu_seconds;
-    double mpi_seconds; /* in calls of MPI that wait, where regions were recorded */
+    double mpi_seconds;         /* in calls of MPI that wait, where regions were recorded */
+    struct gput_wall time_went; /* of its report, or its results so far */
     double cores, shared_cores, slurm_cores, system_cores; /* shared: those of its control groups */
     double system_busy_cores;                              /* of all processes of its machine */
     uint64_t cgroup;                                       /* a hash */
@@ -302,6 +303,22 @@ void jobs_add_allocations(struct gput_jobs *jobs);
 
 /* jobs_advice.c: findings of a job. */
 void jobs_advise(struct gput_jobs *jobs, const struct jobs_job *job);
+
+/* jobs_why.c: where the time of all ranks of a job went, as far as it is known. */
+struct jobs_walls {
+    struct gput_wall sum; /* without `samples` */
+    size_t count;         /* of ranks */
+};
+struct jobs_walls jobs_add_walls(const struct gput_jobs *jobs, const struct jobs_job *job);
+/* Appends what took more of the rank's time than of the others' time; nothing where that is not
+ * known. */
+void jobs_say_slower(
+    const struct jobs_rank *rank, const struct jobs_walls *walls, struct str *text);
+/* Finds ranks that waited for a CPU, storage or memory far longer than the others. */
+void jobs_find_held(struct gput_jobs *jobs, const struct jobs_job *job);
+/* The percentage of its time for which a rank waited for a CPU, a quota included; NaN: not known.
+ */
+double jobs_cpu_wait_percent(const struct jobs_rank *rank);
 
 /* jobs_text.c: a summary for people. */
 void jobs_write_text(const struct gput_jobs *jobs, struct str *text);

@@ -481,6 +481,7 @@ static void find_stragglers(struct gput_jobs *jobs, const struct jobs_job *job, 
 {
     CLEANUP_STR struct str list = {0};
     size_t named = 0;
+    struct jobs_walls walls = jobs_add_walls(jobs, job);
     for (size_t i = job->first; i < end_of(job); i++) {
         char name[96], seconds[HUMAN_SIZE], cpu[HUMAN_SIZE];
         const struct jobs_rank *rank = &jobs->ranks[i];
@@ -490,6 +491,7 @@ static void find_stragglers(struct gput_jobs *jobs, const struct jobs_job *job, 
         str_printf(&list, "%s%s: %s, %s of CPU time", named > 1 ? "; " : "", name,
             human_seconds(rank->seconds + rank->tried_seconds, seconds),
             human_seconds(rank->cpu_seconds + rank->tried_cpu_seconds, cpu));
+        jobs_say_slower(rank, &walls, &list);
     }
     if (named > 0)
         FIND("stragglers", str_text(&list), "%zu %s%s far longer than the others", named, job->noun,
@@ -569,6 +571,7 @@ void jobs_advise(struct gput_jobs *jobs, const struct jobs_job *job)
     find_idle_gpus(jobs, job, index);
     find_unknown_gpus(jobs, job, index);
     find_stragglers(jobs, job, index);
+    jobs_find_held(jobs, job);
     find_imbalance(jobs, job, index);
     find_waiting(jobs, job, index);
 }

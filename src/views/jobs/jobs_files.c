@@ -82,6 +82,8 @@ static void put_together(struct jobs_rank *rank, struct jobs_rank *from)
     take(&rank->seconds, from->seconds);
     take(&rank->cpu_seconds, from->cpu_seconds);
     take(&rank->mpi_seconds, from->mpi_seconds);
+    if (isnan(rank->time_went.seconds))
+        rank->time_went = from->time_went;
     take(&rank->system_busy_cores, from->system_busy_cores);
     rank->ram_is_at_least &= from->ram_is_at_least || isnan(from->max_ram_bytes);
     if (isnan(rank->max_ram_bytes)) {

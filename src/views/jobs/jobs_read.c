@@ -59,6 +59,9 @@ static struct jobs_rank *add_rank(struct gput_jobs *jobs, const char *path)
         &rank->efficiency_percent, &rank->waited_seconds};
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
         *figures[i] = NAN;
+    rank->time_went.seconds = rank->time_went.samples = NAN;
+    for (int i = 0; i < WALL_CAUSE_COUNT; i++)
+        rank->time_went.seconds_of[i] = NAN;
     jobs->failed |= !rank->path;
     jobs->n_ranks++;
     return rank;
@@ -173,6 +176,7 @@ static void take_figures(
     const struct gput_energy *energy = &results->energy;
     double mean_cores = results->mean[GPUT_CPU_COMBINED_SUM] / 100;
     rank->seconds = results->elapsed_seconds;
+    rank->time_went = results->time_went;
     rank->system_busy_cores = results->mean[GPUT_CPU_SYSTEM_SUM] / 100;
     rank->cpu_seconds = known(
         known(results->accounting.kernel_cpu_seconds, results->accounting.sampled_cpu_seconds),

@@ -9,6 +9,11 @@ static const char *stopped_by(const void *item)
     return jobs_stopped_by(item);
 }
 
+static double cpu_wait_percent(const void *item)
+{
+    return jobs_cpu_wait_percent(item);
+}
+
 /* clang-format off */
 #define NUMBER(type, member, unit, meaning) {#member, unit, meaning, GPUT_COLUMN_DOUBLE, COLUMN_OF(type, member)}
 #define WHOLE(type, member, meaning) {#member, NULL, meaning, GPUT_COLUMN_INT, COLUMN_OF(type, member)}
@@ -18,6 +23,11 @@ static const char *stopped_by(const void *item)
 #define OF_RANK(member, unit, meaning) NUMBER(struct jobs_rank, member, unit, meaning)
 #define OF_JOB(member, unit, meaning) NUMBER(struct jobs_job, member, unit, meaning)
 #define OF_MACHINE(member, unit, meaning) NUMBER(struct jobs_machine, member, unit, meaning)
+
+/* A column of each cause that wall time goes to. */
+#define TIME_WENT(ID, name, word, meaning) \
+    {"time_went_" #name "_seconds", "seconds", "in which the main thread, or the child that it waited for, " meaning, GPUT_COLUMN_DOUBLE, \
+        COLUMN_OF(struct jobs_rank, time_went.seconds_of[WALL_##ID])},
 
 static const struct column rank_columns[] = {
     COUNT(struct jobs_rank, "job", job, "number of its job"),
@@ -58,6 +68,8 @@ static const struct column rank_columns[] = {
     BYTES(struct jobs_rank, written_bytes, "written; not what sockets sent by send()"),
     OF_RANK(energy_joules, "joules", "its share, where its tracker read the machine"),
     OF_RANK(waited_seconds, "seconds", "in calls of MPI where regions say it; else in which it used less CPU than the busiest rank, or its own share of cores; missing: a rank that looks busy may spin"),
+    {"cpu_wait_percent", "percent", "of its time for which the main thread was ready to run and waited for a CPU, or was held by a CPU quota", GPUT_COLUMN_DOUBLE, .number = cpu_wait_percent},
+    WALL_CAUSES(TIME_WENT)
     COUNT(struct jobs_rank, "is_straggler", is_straggler, "1: it ran or worked far longer than the median"),
     WHOLE(struct jobs_rank, samples, "that were read"),
     WHOLE(struct jobs_rank, rows_lost, "that could not be written to its tracking file"),

@@ -21,6 +21,8 @@
 #define MAX_CLOCKS 3
 /* Columns of a duration. */
 #define TIME_WIDTH 11
+/* Where all ranks waited for a CPU for less than this, no column says it. */
+#define MIN_CPU_WAIT_PERCENT 5.0
 /* Columns of the whole. */
 #define BAR_WIDTH 20
 
@@ -34,7 +36,7 @@ struct layout {
     int number_width, machine_width;
     bool has_same_names; /* base names do not distinguish files */
     size_t common;       /* bytes that all paths begin with, up to a folder's end */
-    bool has_gpu, has_waited;
+    bool has_gpu, has_waited, has_cpu_wait;
     bool has_commands; /* of a list whose sessions ran different programs */
 };
 
@@ -66,6 +68,7 @@ static struct layout lay_out(const struct gput_jobs *jobs, const struct jobs_job
             layout.machine_width = length < MAX_MACHINE_WIDTH ? length : MAX_MACHINE_WIDTH;
         layout.has_gpu |= !isnan(rank->gpu_percent);
         layout.has_waited |= !isnan(rank->waited_seconds);
+        layout.has_cpu_wait |= jobs_cpu_wait_percent(rank) >= MIN_CPU_WAIT_PERCENT;
         layout.has_commands |=
             job->is_list && strcmp(rank->command, jobs->ranks[job->first].command) != 0;
     }
@@ -79,6 +82,8 @@ static void write_header(const struct jobs_job *job, const struct layout *layout
         layout->machine_width, "machine", TIME_WIDTH, "wall time", TIME_WIDTH, "CPU time", "RAM");
     if (layout->has_gpu)
         str_printf(text, " %5s", "GPU");
+    if (layout->has_cpu_wait)
+        str_printf(text, " %8s", "CPU wait");
     if (layout->has_waited)
         str_printf(text, " %*s", TIME_WIDTH, "waited");
     str_append(text, "  end\n");
@@ -88,7 +93,7 @@ static void write_header(const struct jobs_job *job, const struct layout *layout
 static void write_rank(const struct jobs_rank *rank, const struct layout *layout, struct str *text)
 {
     char number[24], seconds[HUMAN_SIZE], cpu[HUMAN_SIZE], ram[HUMAN_SIZE], waited[HUMAN_SIZE];
-    char gpu[24] = "n/a";
+    char gpu[24] = "n/a", cpu_wait[24] = "n/a";
     snprintf(number, sizeof number, "%.20s",
         rank->ranks[0]  ? rank->ranks
         : rank->task[0] ? rank->task
@@ -97,6 +102,8 @@ static void write_rank(const struct jobs_rank *rank, const struct layout *layout
         snprintf(number, sizeof number, "%.0f", rank->rank);
     if (!isnan(rank->gpu_percent))
         snprintf(gpu, sizeof gpu, "%.0f %%", rank->gpu_percent);
+    if (!isnan(jobs_cpu_wait_percent(rank)))
+        snprintf(cpu_wait, sizeof cpu_wait, "%.0f %%", jobs_cpu_wait_percent(rank));
     human_seconds(rank->seconds, seconds);
     human_seconds(rank->cpu_seconds, cpu);
     human_seconds(rank->waited_seconds, waited);
@@ -105,6 +112,8 @@ static void write_rank(const struct jobs_rank *rank, const struct layout *layout
         seconds, utf8_field(cpu, TIME_WIDTH), cpu, human_bytes(rank->max_ram_bytes, ram));
     if (layout->has_gpu)
         str_printf(text, " %5s", gpu);
+    if (layout->has_cpu_wait)
+        str_printf(text, " %8s", cpu_wait);
     if (layout->has_waited)
         str_printf(text, " %*s", utf8_field(waited, TIME_WIDTH), waited);
     str_append(text, "  ");
