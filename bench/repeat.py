@@ -2,7 +2,7 @@
 
 Prints rows as bench.h says: a run of `true` beside hyperfine's; then how often equal commands are called different, and how often
 a difference is found, under a load that changes. hyperfine 2 is that of PyPI, in an environment of its own below the build folder.
-BENCH_FULL=1 makes 200 comparisons of 10 runs each.
+BENCH_FULL=1 makes 60 comparisons of 10 runs each; BENCH_COMPARISONS=200 as many.
 """
 
 import json
@@ -20,7 +20,7 @@ BUILD = pathlib.Path(sys.argv[1]).resolve()
 COMMAND = BUILD / "gpu-tracker"
 PACKAGE = "astral-dev-toolchain-hyperfine==2.0.0"
 FULL = os.environ.get("BENCH_FULL") == "1"
-COMPARISONS = int(os.environ.get("BENCH_COMPARISONS", 200 if FULL else 20))
+COMPARISONS = int(os.environ.get("BENCH_COMPARISONS", 60 if FULL else 20))
 RUNS = 10
 FIGURES = "wall_seconds", "wall_without_wait_seconds", "cpu_seconds", "ram_bytes", "minor_page_faults"
 # A program whose work and memory are arguments: CPU loops and megabytes that are touched.
