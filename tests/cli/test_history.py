@@ -285,8 +285,9 @@ class Together(HistoryTest):
 
 
 class Ranks(HistoryTest):
-    def rank(self, rank, *command, size=3, job="47", **rest):
-        slurm = {"SLURM_JOB_ID": job, "SLURM_STEP_ID": "0", "SLURM_PROCID": str(rank), "SLURM_STEP_NUM_TASKS": str(size), "SLURM_LOCALID": str(rank)}
+    def rank(self, rank, *command, size=3, job="47", restarts=None, **rest):
+        slurm = {"SLURM_JOB_ID": job, "SLURM_STEP_ID": "0", "SLURM_PROCID": str(rank), "SLURM_STEP_NUM_TASKS": str(size), "SLURM_LOCALID": str(rank),
+                 "SLURM_RESTART_COUNT": restarts}  # fmt: skip
         self.track(*(command or ["true"]), options=["--history"], more={name: value for name, value in slurm.items() if value}, **rest)
 
     def test_the_last_rank_adds_one_row_for_all(self):
@@ -310,6 +311,15 @@ class Ranks(HistoryTest):
         ]
         self.assertEqual([self.finish(tracker) for tracker in trackers], [("", "")] * 8)
         self.assertEqual([row["ranks"] for row in self.rows()], [8])
+
+    def test_ranks_of_a_job_that_was_started_again_are_not_mixed_with_those_before(self):
+        self.rank(0)
+        self.rank(1, "sleep", "0")  # and the tracker of rank 2 was killed
+        self.rank(2, restarts="1")
+        self.assertEqual(self.rows(), [])
+        self.rank(0, restarts="1")
+        self.rank(1, restarts="1")
+        self.assertEqual([(row["ranks"], row["name"]) for row in self.rows()], [(3, "true")])
 
     def test_a_job_without_all_of_its_ranks_has_no_row(self):
         self.rank(0)

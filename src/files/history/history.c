@@ -172,7 +172,8 @@ int gput_history_add(const char *path, const struct gput_results *results,
     TRY(history_folder_make(path, error));
     bool is_rank = strcmp(results->identity.ranks_of, "main") == 0;
     enum history_job_part part;
-    TRY(history_job_add(&folder, &row, is_rank ? results->identity.rank : NAN, &part, error));
+    TRY(history_job_add(&folder, &row, is_rank ? results->identity.rank : NAN,
+        results->identity.restarts, &part, error));
     if (part == HISTORY_WAITS)
         return GPUT_OK;
     if (!folder.is_network && add_to_database(&folder, &row, &why) == GPUT_OK)

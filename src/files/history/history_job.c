@@ -27,9 +27,10 @@ static void append_plain(struct str *path, const char *text)
     }
 }
 
-/* Composes the folder of the job; false: the ranks have no id in common. */
-static bool compose_folder(
-    struct str *path, const struct history_folder *folder, const struct history_row *row)
+/* Composes the folder of the job; false: the ranks have no id in common. A job that was started
+ * again has another one: rows of ranks that ended before are not of it. */
+static bool compose_folder(struct str *path, const struct history_folder *folder,
+    const struct history_row *row, double restarts)
 {
     static const enum history_column_id ids[] = {
         HISTORY_LAUNCHER, HISTORY_JOB_ID, HISTORY_TASK, HISTORY_STEP, HISTORY_RUN};
@@ -39,6 +40,8 @@ static bool compose_folder(
         str_append_char(path, '.');
     }
     str_printf(path, "%.0f", history_number(row, HISTORY_WORLD_SIZE));
+    if (restarts > 0)
+        str_printf(path, ".again%.0f", restarts);
     return history_text(row, HISTORY_JOB_ID) || history_text(row, HISTORY_RUN);
 }
 
@@ -213,14 +216,15 @@ static int complete(const char *path, struct history_row *row, enum history_job_
 }
 
 int history_job_add(const struct history_folder *folder, struct history_row *row, double rank,
-    enum history_job_part *part, struct gput_error *error)
+    double restarts, enum history_job_part *part, struct gput_error *error)
 {
     CLEANUP_STR struct str path = {0}, name = {0}, text = {0};
     *part = HISTORY_NO_RANK;
     if (isnan(rank) || history_number(row, HISTORY_WORLD_SIZE) <= 1)
         return GPUT_OK;
     *part = HISTORY_WAITS;
-    if (isnan(history_number(row, HISTORY_WORLD_SIZE)) || !compose_folder(&path, folder, row))
+    if (isnan(history_number(row, HISTORY_WORLD_SIZE)) ||
+        !compose_folder(&path, folder, row, restarts))
         return GPUT_OK;
     str_printf(&name, "%s/%08.0f" ROW_EXTENSION, str_text(&path), rank);
     history_row_write(row, &text);

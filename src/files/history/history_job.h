@@ -18,9 +18,10 @@ enum history_job_part {
 };
 
 /* Leaves a rank's row for the others, or makes it the job's. `rank`: its number; NaN: it is none.
- * Errors: those of the system. */
+ * `restarts`: how often its job was started again before; NaN: not known. Errors: those of the
+ * system. */
 int history_job_add(const struct history_folder *folder, struct history_row *row, double rank,
-    enum history_job_part *part, struct gput_error *error);
+    double restarts, enum history_job_part *part, struct gput_error *error);
 
 /* Removes what was left by jobs of which a rank never came, for 30 days. */
 void history_job_forget_old(const struct history_folder *folder);
