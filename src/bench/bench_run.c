@@ -337,15 +337,39 @@ static void report_progress(struct runner *runner, size_t variant, size_t block)
     bench->options.progress(bench->options.user, &progress);
 }
 
-/* The file of a run that is kept: "2-new.csv". */
+/* Appends the name of a variant as a part of a file name. */
+static void append_file_name(struct str *text, const char *name)
+{
+    size_t start = text->length;
+    for (const char *at = name; *at && text->length - start < 200; at++)
+        str_append_char(text, strchr("/ '\"\\\n\t", *at) ? '_' : *at);
+}
+
+/* Variants before it whose file names would be the same. */
+static size_t count_namesakes(const struct gput_bench *bench, size_t variant)
+{
+    size_t count = 0;
+    CLEANUP_STR struct str name = {0};
+    append_file_name(&name, bench->data.variants[variant].name);
+    for (size_t i = 0; i < variant; i++) {
+        CLEANUP_STR struct str other = {0};
+        append_file_name(&other, bench->data.variants[i].name);
+        count += strcmp(str_text(&name), str_text(&other)) == 0;
+    }
+    return count;
+}
+
+/* The file of a run that is kept: "2-new.csv", of a second variant with that name "2-new.2.csv". */
 static char *name_kept_file(const struct gput_bench *bench, size_t variant, size_t block)
 {
     struct str path = {0};
     if (!bench->options.keep_folder)
         return NULL;
+    size_t n_namesakes = count_namesakes(bench, variant);
     str_printf(&path, "%s/%zu-", bench->options.keep_folder, block + 1);
-    for (const char *at = bench->data.variants[variant].name; *at && path.length < 200; at++)
-        str_append_char(&path, strchr("/ '\"\\\n\t", *at) ? '_' : *at);
+    append_file_name(&path, bench->data.variants[variant].name);
+    if (n_namesakes > 0)
+        str_printf(&path, ".%zu", n_namesakes + 1);
     str_append(&path, ".csv");
     return str_steal(&path);
 }

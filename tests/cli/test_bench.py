@@ -107,6 +107,11 @@ class Runs(BenchTest):
         found = self.result("--min-time", "0", "--precision", "1000%", "true")
         self.assertEqual((found["bench"]["stopped_by"], found["variants"][0]["runs"]), ("precision", 5))
 
+    def test_kept_runs_of_one_name_are_files_of_their_own(self):
+        self.bench("-r", "2", "--keep", "runs", "-n", "a/b", "true", "-n", "a_b", "true")
+        names = sorted(path.name for path in (self.folder / "runs").glob("*.csv"))
+        self.assertEqual(names, ["1-a_b.2.csv", "1-a_b.csv", "2-a_b.2.csv", "2-a_b.csv"])
+
     def test_samples_of_each_run_can_be_kept(self):
         self.bench("-r", "2", "--keep", "runs", "-n", "a/b", "sleep 0.3")
         self.assertEqual(sorted(path.name for path in (self.folder / "runs").glob("*b.csv")), ["1-a_b.csv", "2-a_b.csv"])
