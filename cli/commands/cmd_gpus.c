@@ -132,7 +132,7 @@ static int show(const struct arguments *arguments, bool *has_failed, struct gput
     TRY(gput_gpus_create(&options, &gpus, error));
     int code = shown.watches ? watch(gpus, &shown, error) : write_once(gpus, &shown, true, error);
     const char *why = gput_gpus_missing(gpus, has_failed);
-    if (code == GPUT_OK && *has_failed && shown.format != GPUT_FORMAT_TEXT)
+    if (code == GPUT_OK && why && *has_failed && shown.format != GPUT_FORMAT_TEXT)
         message_note(why);
     gput_gpus_destroy(gpus);
     return code;

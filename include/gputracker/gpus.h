@@ -44,7 +44,7 @@ GPUT_API void gput_gpus_destroy(struct gput_gpus *gpus);
 GPUT_API int gput_gpus_update(struct gput_gpus *gpus, struct gput_error *error);
 
 /** Why there is no GPU, as one sentence; NULL when there is one. Belongs to `gpus`. `*is_failure`
- * (may be NULL): there is one that cannot be read. */
+ * (may be NULL): there is one that cannot be read, is lost, or whose driver does not answer. */
 GPUT_API const char *gput_gpus_missing(const struct gput_gpus *gpus, bool *is_failure);
 
 /**

@@ -20,8 +20,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How long to wait for a slow driver. */
-#define TIMEOUT_SECONDS 10.0
+/* How long to wait for a slow driver. What it answered meanwhile (a list may hang alone) is not too
+ * old then. */
+#define TIMEOUT_SECONDS 5.0
+#define MAX_AGE_SECONDS (TIMEOUT_SECONDS + 3)
 /* Longer command lines are cut. */
 #define MAX_COMMAND_BYTES 4096
 
@@ -155,6 +157,7 @@ int gput_gpus_create(
         .nvml_path = options.nvml_path,
         .brand = options.gpu_brand,
         .uuids = options.gpu_uuids,
+        .max_age_seconds = MAX_AGE_SECONDS,
         .each_process = true,
     };
     TRY(gpu_set_open(&gpu_options, &made->set, error));
@@ -177,7 +180,12 @@ void gput_gpus_destroy(struct gput_gpus *gpus)
 const char *gput_gpus_missing(const struct gput_gpus *gpus, bool *is_failure)
 {
     const char *why = gpu_set_missing(gpus->set);
+    size_t count;
+    const struct gpu_device *devices = gpu_set_devices(gpus->set, &count);
+    bool is_unread = why && !gpu_set_is_empty(gpus->set);
+    for (size_t i = 0; i < count; i++)
+        is_unread |= devices[i].selected && gpu_set_is_unread(gpus->set, i);
     if (is_failure)
-        *is_failure = why && !gpu_set_is_empty(gpus->set);
+        *is_failure = is_unread;
     return why ? gpus->missing : NULL;
 }

@@ -190,8 +190,8 @@ bool card_trouble(const struct card_reading *reading, int index, char *text, siz
         return true;
     case 1:
         if (values[CARD_ECC_UNCORRECTED] > 0)
-            text_fit(text, size, "%.0f memory errors that could not be corrected (ECC)",
-                values[CARD_ECC_UNCORRECTED]);
+            text_fit(text, size, "%.0f memory error%s that could not be corrected (ECC)",
+                values[CARD_ECC_UNCORRECTED], values[CARD_ECC_UNCORRECTED] == 1 ? "" : "s");
         return true;
     case 2:
         if (values[CARD_REMAPPING_PENDING] > 0)

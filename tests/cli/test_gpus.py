@@ -154,9 +154,16 @@ class Gpus(CommandTest):
         self.assertIsNone(refused["temperature_celsius"])
         self.assertIn("temperature_celsius: the NVIDIA driver denies permission", refused["missing"])
         self.assertEqual(refused["graphics_clock_mhz"], 1755)
-        lost = json.loads(self.gpus("--table", "gpus", "-f", "json", scenario=CARD + "code nvmlDeviceGetMemoryInfo_v2 15\n"))[0]
+        lost = json.loads(self.gpus("--table", "gpus", "-f", "json", status=1, scenario=CARD + "code nvmlDeviceGetMemoryInfo_v2 15\n"))[0]
         self.assertIsNone(lost["temperature_celsius"])
         self.assertIn("the GPU was lost", lost["missing"])
+
+    def test_a_driver_that_hangs_is_a_failure_and_a_list_that_hangs_costs_the_list_alone(self):
+        text = self.gpus(status=1, scenario="delay_ms nvmlDeviceGetTemperature 60000\n" + CARD)
+        self.assertIn("RAM n/a (the driver has not answered yet)", text)
+        text = self.gpus(scenario="delay_ms nvmlDeviceGetComputeRunningProcesses_v3 60000\n" + CARD)
+        self.assertIn("RAM 12.3 GB of 141 GB · busy 87 %", text)
+        self.assertIn("processes: n/a (the driver has not answered yet)", text)
 
     def test_an_older_driver_has_what_it_has(self):
         card = json.loads(self.gpus("--table", "gpus", "-f", "json", GPUT_NVML=str(BUILD / "tests" / "fake-nvml" / "libfake-nvml-minimal.so")))[0]
@@ -259,7 +266,7 @@ class Sessions(GpuTest):
             command = python(CHANGES, ";".join(before), ";".join(after)) if wanted else python(WAIT + "wait(0.5)")
             done = self.gpu_tracker("run", "--st", "0.05", "--", *command)
             self.assertEqual("slowed by power_cap 600 ms" in done.stderr, wanted, done.stderr)
-            self.assertEqual("health: 1 rows of memory were replaced" in done.stderr, wanted, done.stderr)
+            self.assertEqual("health: 1 row of memory was replaced" in done.stderr, wanted, done.stderr)
 
     def test_a_counter_that_contradicts_the_reasons_is_withdrawn(self):
         # The driver says that the power limit slows the card, and its counter stands still.

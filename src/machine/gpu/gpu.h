@@ -244,6 +244,10 @@ double gpu_set_capacity_bytes(const struct gpu_set *set);
  */
 const struct card_reading *gpu_set_card(const struct gpu_set *set, size_t device);
 
+/* Whether the last gpu_set_sample() has nothing of a device because it is lost, or its driver does
+ * not answer. */
+bool gpu_set_is_unread(const struct gpu_set *set, size_t device);
+
 /* Why there is no device, as one sentence for a warning; NULL when there is one. Valid as long as
  * the set. */
 const char *gpu_set_missing(const struct gpu_set *set);

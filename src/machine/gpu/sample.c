@@ -422,6 +422,12 @@ static void fill_sample(struct gpu_set *set, const struct gpu_tree *tree, struct
         update_process_ram(set, tree, now);
 }
 
+bool gpu_set_is_unread(const struct gpu_set *set, size_t device)
+{
+    const char *reason = set->cards[device].missing[CARD_TEMPERATURE];
+    return set->lost[device] || reason == gpu_waiting_reason || reason == stale_reason;
+}
+
 void gpu_set_sample(struct gpu_set *set, const struct gpu_tree *tree, struct gpu_sample *sample)
 {
     if (set->owner != getpid()) {

@@ -142,14 +142,15 @@ void card_usage_describe_health(const struct card_usage *usage, char *text, size
 {
     static const struct {
         enum card_figure figure;
-        const char *words;
+        const char *one, *several;
     } counted[] = {
-        {CARD_ECC_UNCORRECTED, "new memory errors that could not be corrected"},
-        {CARD_ECC_CORRECTED, "memory errors were corrected"},
-        {CARD_RETIRED_PAGES, "pages of memory were retired"},
-        {CARD_REMAPPED_ROWS, "rows of memory were replaced"},
-        {CARD_NVLINK_ERRORS, "errors of NVLink"},
-        {CARD_PCIE_REPLAYS, "packets were sent again over PCIe"},
+        {CARD_ECC_UNCORRECTED, "new memory error that could not be corrected",
+            "new memory errors that could not be corrected"},
+        {CARD_ECC_CORRECTED, "memory error was corrected", "memory errors were corrected"},
+        {CARD_RETIRED_PAGES, "page of memory was retired", "pages of memory were retired"},
+        {CARD_REMAPPED_ROWS, "row of memory was replaced", "rows of memory were replaced"},
+        {CARD_NVLINK_ERRORS, "error of NVLink", "errors of NVLink"},
+        {CARD_PCIE_REPLAYS, "packet was sent again over PCIe", "packets were sent again over PCIe"},
     };
     const struct card_value *values = usage->values;
     char word[CARD_REASONS_SIZE];
@@ -157,7 +158,8 @@ void card_usage_describe_health(const struct card_usage *usage, char *text, size
     for (size_t i = 0; i < sizeof counted / sizeof *counted; i++) {
         double count = card_usage_counted(usage, counted[i].figure);
         if (count > 0)
-            append(text, size, "; ", "%.0f %s", count, counted[i].words);
+            append(text, size, "; ", "%.0f %s", count,
+                count == 1 ? counted[i].one : counted[i].several);
     }
     if (values[CARD_REMAPPING_PENDING].last > values[CARD_REMAPPING_PENDING].first)
         append(text, size, "; ", "rows of memory wait for a reset to be replaced");

@@ -49,7 +49,7 @@ static void counters_count_from_the_first_reading_and_over_a_reset(void **state)
     assert_true(card_usage_counted(&usage, CARD_POWER_CAP_SECONDS) == 4);
     card_usage_describe_health(&usage, text, sizeof text);
     assert_string_equal(text,
-        "1 new memory errors that could not be corrected; the card was reset, or its driver was "
+        "1 new memory error that could not be corrected; the card was reset, or its driver was "
         "loaded again");
 }
 
