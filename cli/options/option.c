@@ -272,6 +272,10 @@ static const struct option options[OPTION_COUNT] = {
     [OPTION_GPUS_TABLE] = {0, "table", ARGUMENT_WORD, "name", "gpus processes", .newer = true,
         .help = "Show only this table: 'gpus', with all figures of each card, or 'processes'. CSV "
                 "is one table: by default that of the processes."},
+    [OPTION_GPU_PARTS] = {0, "parts", ARGUMENT_NONE, .newer = true,
+        .help = "Show how busy parts of the chip are, too: processors, tensor cores, arithmetic, "
+                "memory, links (NVIDIA, from Hopper on). They are means of the time between two "
+                "readings. DCGM reads the same counters, and may miss values meanwhile."},
     [OPTION_WATCH] = {0, "watch", ARGUMENT_NONE, .newer = true,
         .help = "Read them again and again, until Ctrl+C."},
     [OPTION_WATCH_INTERVAL] = {0, "interval", ARGUMENT_TEXT, "seconds", .newer = true,

@@ -24,6 +24,10 @@
  * old then. */
 #define TIMEOUT_SECONDS 5.0
 #define MAX_AGE_SECONDS (TIMEOUT_SECONDS + 3)
+/* Likewise for parts of the chip, after figures that came: these are to be of this moment. */
+#define PARTS_TIMEOUT_SECONDS 2.0
+/* Between two samples of parts of the chip. */
+#define PARTS_INTERVAL_NS 250000000
 /* Longer command lines are cut. */
 #define MAX_COMMAND_BYTES 4096
 
@@ -126,7 +130,7 @@ int gput_gpus_update(struct gput_gpus *gpus, struct gput_error *error)
             .n_descendants = pids.count,
             .generation = (uint64_t)clock_monotonic_ns()};
         gpu_set_request_lists(gpus->set, &tree, true);
-        gpu_set_await_all(gpus->set, TIMEOUT_SECONDS);
+        gpu_set_await_all(gpus->set, gpus->with_parts ? PARTS_TIMEOUT_SECONDS : TIMEOUT_SECONDS);
         gpu_set_sample(gpus->set, &tree, &gpus->sample);
         describe_absence(gpus);
         clock_gettime(CLOCK_REALTIME, &now);
@@ -139,8 +143,8 @@ int gput_gpus_update(struct gput_gpus *gpus, struct gput_error *error)
 
 CLEANUP_DEFINE(struct gput_gpus, gput_gpus_destroy)
 
-int gput_gpus_create(
-    const struct gput_session_options *given, struct gput_gpus **gpus, struct gput_error *error)
+int gput_gpus_create(const struct gput_session_options *given, bool with_parts,
+    struct gput_gpus **gpus, struct gput_error *error)
 {
     struct gput_session_options options;
     struct gput_limits limits;
@@ -159,9 +163,17 @@ int gput_gpus_create(
         .uuids = options.gpu_uuids,
         .max_age_seconds = MAX_AGE_SECONDS,
         .each_process = true,
+        .parts = with_parts,
     };
     TRY(gpu_set_open(&gpu_options, &made->set, error));
     TRY(gput_gpus_update(made, error));
+    made->with_parts = with_parts;
+    if (with_parts) {
+        const struct timespec pause = {0, PARTS_INTERVAL_NS};
+        TRY(gput_gpus_update(made, error));
+        nanosleep(&pause, NULL);
+        TRY(gput_gpus_update(made, error));
+    }
     *gpus = STEAL(made);
     return GPUT_OK;
 }

@@ -16,13 +16,19 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MISSING_SIZE 1024
+#define MISSING_SIZE 2048
 
 /* ---- Tables ---- */
 
 static void put_text(struct gput_table *table, const char *text)
 {
     table_put_text(table, text && text[0] ? text : NULL);
+}
+
+/* Whether a figure has a column: parts of the chip have one where they were asked for. */
+static bool has_column(const struct gput_gpus *gpus, int figure)
+{
+    return gpus->with_parts || card_figures[figure].kind != CARD_PART;
 }
 
 static void add_number(struct gput_table *table, const char *name, const char *unit)
@@ -54,7 +60,7 @@ static void explain(
 {
     char card[MISSING_SIZE];
     gpu_device_explain(device, GPU_FIGURE_COUNT, text, MISSING_SIZE);
-    card_explain(gpu_set_card(gpus->set, index), card, sizeof card);
+    card_explain(gpu_set_card(gpus->set, index), gpus->with_parts, card, sizeof card);
     size_t length = strlen(text);
     if (card[0])
         text_fit(text + length, MISSING_SIZE - length, "%s%s", length ? "; " : "", card);
@@ -77,6 +83,8 @@ static void add_gpus(struct gput_tables *tables, const struct gput_gpus *gpus)
     add_number(table, "power_watts", NULL);
     for (int i = 0; i < CARD_FIGURE_COUNT; i++) {
         const struct card_figure_info *figure = &card_figures[i];
+        if (!has_column(gpus, i))
+            continue;
         table_add_column(table, figure->name,
             card_figure_is_text((enum card_figure)i) ? GPUT_COLUMN_TEXT : GPUT_COLUMN_DOUBLE);
         if (figure->unit)
@@ -107,6 +115,8 @@ static void add_gpus(struct gput_tables *tables, const struct gput_gpus *gpus)
         table_put_double(table, sample->power_watts);
         for (int j = 0; j < CARD_FIGURE_COUNT; j++) {
             enum card_figure figure = (enum card_figure)j;
+            if (!has_column(gpus, j))
+                continue;
             if (card_figure_is_text(figure))
                 put_text(table, card_value_text(figure, card->values[j], text));
             else
@@ -191,6 +201,26 @@ static void add_link(struct str *line, const double *values)
         str_printf(line, " (of %.0f x%.0f)", most, widest);
 }
 
+/* How busy parts of the chip are, where that was asked for; else why that is not known. */
+static void write_parts(const struct card_reading *card, struct str *text)
+{
+    static const struct {
+        enum card_figure figure;
+        const char *name;
+    } parts[] = {{CARD_SM_ACTIVE, "SM"}, {CARD_SM_OCCUPANCY, "occupancy"},
+        {CARD_TENSOR_ACTIVE, "tensor"}, {CARD_DRAM_BANDWIDTH, "memory"}, {CARD_FP64_ACTIVE, "FP64"},
+        {CARD_FP32_ACTIVE, "FP32"}, {CARD_FP16_ACTIVE, "FP16"}};
+    CLEANUP_STR struct str line = {0};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (!isnan(card->values[parts[i].figure]))
+            add_part(&line, "%s %.0f %%", parts[i].name, card->values[parts[i].figure]);
+    if (line.length)
+        str_printf(text, "  parts: %s\n", str_text(&line));
+    else if (card->missing[CARD_SM_ACTIVE])
+        str_printf(text, "  parts: n/a (%s)\n", card->missing[CARD_SM_ACTIVE]);
+    text->failed |= line.failed;
+}
+
 /* What a card is slowed by, and what is wrong with it: nothing where nothing is. */
 static void write_troubles(const struct card_reading *card, struct str *text)
 {
@@ -227,6 +257,8 @@ static void write_gpu(
     add_link(&line, values);
     str_printf(text, "  %s\n", line.length ? str_text(&line) : "no figures");
     text->failed |= line.failed;
+    if (gpus->with_parts)
+        write_parts(gpu_set_card(gpus->set, index), text);
     write_troubles(gpu_set_card(gpus->set, index), text);
 }
 

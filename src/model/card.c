@@ -93,6 +93,29 @@ const struct card_figure_info card_figures[CARD_FIGURE_COUNT] = {
     [CARD_POWER_BRAKE_SECONDS] = {"power_brake_seconds", "seconds",
         "slowed by a signal of the power supply", CARD_COUNTER, "hw.gpu.throttled.power_brake", 1,
         "s"},
+    [CARD_SM_ACTIVE] = {"sm_active_percent", "percent", "processors (SM) that had work", CARD_PART,
+        "hw.gpu.sm.active", 0.01, "1"},
+    [CARD_SM_OCCUPANCY] = {"sm_occupancy_percent", "percent",
+        "warps in the processors, of those that fit", CARD_PART, "hw.gpu.sm.occupancy", 0.01, "1"},
+    [CARD_TENSOR_ACTIVE] = {"tensor_active_percent", "percent",
+        "share of time in which tensor cores worked", CARD_PART, "hw.gpu.tensor.active", 0.01, "1"},
+    [CARD_FP64_ACTIVE] = {"fp64_active_percent", "percent",
+        "share of time with arithmetic of 64 bits", CARD_PART, "hw.gpu.fp64.active", 0.01, "1"},
+    [CARD_FP32_ACTIVE] = {"fp32_active_percent", "percent",
+        "share of time with arithmetic of 32 bits", CARD_PART, "hw.gpu.fp32.active", 0.01, "1"},
+    [CARD_FP16_ACTIVE] = {"fp16_active_percent", "percent",
+        "share of time with arithmetic of 16 bits", CARD_PART, "hw.gpu.fp16.active", 0.01, "1"},
+    [CARD_DRAM_BANDWIDTH] = {"dram_bandwidth_percent", "percent",
+        "bandwidth of the memory in use, of the highest", CARD_PART, "hw.gpu.dram.bandwidth", 0.01,
+        "1"},
+    [CARD_PCIE_TRANSMIT_RATE] = {"pcie_transmit_bytes_per_second", "bytes per second",
+        "rate of sending over PCIe", CARD_PART, "hw.gpu.pcie.transmit_rate", 1, "By/s"},
+    [CARD_PCIE_RECEIVE_RATE] = {"pcie_receive_bytes_per_second", "bytes per second",
+        "rate of receiving over PCIe", CARD_PART, "hw.gpu.pcie.receive_rate", 1, "By/s"},
+    [CARD_NVLINK_TRANSMIT_RATE] = {"nvlink_transmit_bytes_per_second", "bytes per second",
+        "rate of sending over NVLink", CARD_PART, "hw.gpu.nvlink.transmit_rate", 1, "By/s"},
+    [CARD_NVLINK_RECEIVE_RATE] = {"nvlink_receive_bytes_per_second", "bytes per second",
+        "rate of receiving over NVLink", CARD_PART, "hw.gpu.nvlink.receive_rate", 1, "By/s"},
 };
 
 void card_reading_clear(struct card_reading *reading, const char *reason)
@@ -216,16 +239,19 @@ bool card_trouble(const struct card_reading *reading, int index, char *text, siz
     }
 }
 
-void card_explain(const struct card_reading *reading, char *text, size_t size)
+void card_explain(const struct card_reading *reading, bool with_parts, char *text, size_t size)
 {
-    bool is_named[CARD_FIGURE_COUNT] = {false};
+    bool is_named[CARD_FIGURE_COUNT];
     text[0] = '\0';
+    for (int i = 0; i < CARD_FIGURE_COUNT; i++)
+        is_named[i] = card_figures[i].kind == CARD_PART && !with_parts;
     for (int figure = 0; figure < CARD_FIGURE_COUNT; figure++) {
         const char *reason = reading->missing[figure], *separator = text[0] ? "; " : "";
         if (is_named[figure] || !reason)
             continue;
         for (int same = figure; same < CARD_FIGURE_COUNT; same++) {
-            if (!reading->missing[same] || strcmp(reading->missing[same], reason) != 0)
+            if (is_named[same] || !reading->missing[same] ||
+                strcmp(reading->missing[same], reason) != 0)
                 continue;
             size_t length = strlen(text);
             text_fit(text + length, size - length, "%s%s", separator, card_figures[same].name);

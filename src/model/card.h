@@ -48,6 +48,18 @@ enum card_figure {
     CARD_THERMAL_SECONDS,
     CARD_HARDWARE_THERMAL_SECONDS,
     CARD_POWER_BRAKE_SECONDS,
+    /* Parts of the chip: only where they are asked for. */
+    CARD_SM_ACTIVE,
+    CARD_SM_OCCUPANCY,
+    CARD_TENSOR_ACTIVE,
+    CARD_FP64_ACTIVE,
+    CARD_FP32_ACTIVE,
+    CARD_FP16_ACTIVE,
+    CARD_DRAM_BANDWIDTH,
+    CARD_PCIE_TRANSMIT_RATE,
+    CARD_PCIE_RECEIVE_RATE,
+    CARD_NVLINK_TRANSMIT_RATE,
+    CARD_NVLINK_RECEIVE_RATE,
     CARD_FIGURE_COUNT,
 };
 
@@ -60,6 +72,7 @@ enum card_kind {
     CARD_LIMIT,   /* stays as it is, as a rule */
     CARD_STATE,   /* a number that stands for a word */
     CARD_REASONS, /* a set of enum card_reason, one bit each */
+    CARD_PART,    /* of a part of the chip: a mean of the time since the reading before */
 };
 
 /* Why a card runs slower than it could: bits of CARD_SLOWDOWN_REASONS. */
@@ -127,5 +140,6 @@ bool card_figure_is_text(enum card_figure figure);
 bool card_trouble(const struct card_reading *reading, int index, char *text, size_t size);
 
 /* Writes which figures are missing and why: "fan_percent: not supported by this GPU; …", as much as
- * fits. Figures that are missing for the same reason share it. */
-void card_explain(const struct card_reading *reading, char *text, size_t size);
+ * fits. Figures that are missing for the same reason share it. `with_parts`: those of parts of the
+ * chip, too. */
+void card_explain(const struct card_reading *reading, bool with_parts, char *text, size_t size);

@@ -43,6 +43,16 @@ value field/4 2
 value field/230 1
 value field/138 2048
 """
+PARTS = """value nvmlGpmQueryDeviceSupport 1
+value gpm/2 31
+value gpm/3 20
+value gpm/5 4
+value gpm/10 12
+value gpm/12 25
+value gpm/20 100
+value gpm/60 2
+value gpm/61 3
+"""
 BARE = "gpu GPU-bbbb\nname NVIDIA B\nmemory 8000000000 0 0\n"
 NO_GPU = {"GPUT_NVML": "/nonexistent", "GPUT_SYSFS": "/nonexistent"}
 
@@ -100,6 +110,59 @@ class Gpus(CommandTest):
         process, = both["processes"]
         self.assertEqual((process["gpu"], process["uuid"], process["pid"], process["ram_bytes"], process["sm_percent"], process["command"]),
                          (0, "GPU-aaaa", self.sleeper.pid, 10200000000, 85, "sleep 600"))
+
+    def parts(self, *options, scenario):
+        done = self.run_command("gpus", "--parts", *options, env=self.environment(scenario))
+        self.assertEqual((done.returncode, done.stderr),
+                         (0, "gpu-tracker: --parts reads the counters that DCGM reads, which may miss values meanwhile\n"))
+        return done.stdout
+
+    def cards_with_parts(self, scenario):
+        return json.loads(self.parts("--table", "gpus", "-f", "json", scenario=scenario))
+
+    def test_parts_of_the_chip_are_shown_where_they_are_asked_for(self):
+        text = self.parts(scenario=CARD + PARTS + BARE)
+        self.assertIn("\n  parts: SM 31 % · occupancy 20 % · tensor 4 % · memory 12 % · FP32 25 %\n", text)
+        self.assertIn("\n  parts: n/a (NVIDIA GPUs count it from Hopper on, and not all of them)\n", text)
+        card, bare = self.cards_with_parts(CARD + PARTS + BARE)
+        self.assertEqual((card["sm_active_percent"], card["dram_bandwidth_percent"], card["pcie_transmit_bytes_per_second"],
+                          card["nvlink_transmit_bytes_per_second"], card["nvlink_receive_bytes_per_second"], card["fp64_active_percent"]),
+                         (31, 12, 100 * 2**20, 3 * 2**20, 2 * 2**20, None))
+        self.assertRegex(card["missing"], r"fp64_active_percent, fp16_active_percent.*: not supported by this GPU")
+        self.assertNotIn("sm_active_percent", card["missing"])
+        self.assertIsNone(bare["sm_active_percent"])
+        self.assertRegex(bare["missing"], r"sm_active_percent, sm_occupancy_percent[^:]*: NVIDIA GPUs count it from Hopper on")
+
+    def test_parts_that_were_not_asked_for_are_not_read(self):
+        log = self.folder / "calls"
+        card = json.loads(self.gpus("--table", "gpus", "-f", "json", scenario=CARD + PARTS, FAKE_NVML_LOG=str(log)))[0]
+        self.assertNotIn("sm_active_percent", card)
+        self.assertNotIn("sm_active_percent", card["missing"])
+        self.assertIn("nvmlDeviceGetTemperature", log.read_text())
+        self.assertNotIn("Gpm", log.read_text())
+
+    def test_parts_that_are_refused_cost_themselves_alone_and_say_why(self):
+        for line, reason in ("code nvmlGpmSampleGet 4\n", "the NVIDIA driver denies permission"), \
+                ("code nvmlGpmQueryDeviceSupport 25\n", "this NVIDIA driver expects another version of the call"), \
+                ("code nvmlGpmMetricsGet 10\n", "the NVIDIA driver timed out"), \
+                ("delay_ms nvmlGpmSampleGet 600000\n", "the NVIDIA driver has not given two samples of it yet"):
+            card, _ = self.cards_with_parts(line + CARD + PARTS + BARE)
+            self.assertIsNone(card["sm_active_percent"])
+            self.assertRegex(card["missing"], rf"sm_active_percent, [^:]*nvlink_receive_bytes_per_second: {reason}")
+            self.assertEqual((card["temperature_celsius"], card["n_processes"]), (61, 1), line)
+
+    def test_a_driver_without_counters_of_parts_and_one_with_nonsense(self):
+        environment = self.environment(CARD) | {"GPUT_NVML": str(BUILD / "tests" / "fake-nvml" / "libfake-nvml-minimal.so")}
+        done = self.run_command("gpus", "--parts", env=environment)
+        self.assertIn("\n  parts: n/a (this NVIDIA driver has no such function)\n", done.stdout)
+        card, = self.cards_with_parts(CARD + PARTS.replace("gpm/2 31", "gpm/2 4294967295"))
+        self.assertEqual((card["sm_active_percent"], card["sm_occupancy_percent"]), (None, 20))
+        self.assertIn("sm_active_percent: the NVIDIA driver has no figure now", card["missing"])
+
+    def test_each_mig_instance_has_parts_of_its_own(self):
+        slices = "".join(f"mig MIG-{name}\nmemory 40000000000 0 0\nvalue gpm/2 {sm}\n" for name, sm in (("a", 11), ("b", 22)))
+        cards = self.cards_with_parts("gpu GPU-aaaa\nmemory 80000000000 0 0\nvalue nvmlGpmQueryDeviceSupport 1\nvalue gpm/2 99\n" + slices)
+        self.assertEqual([(card["uuid"], card["sm_active_percent"]) for card in cards], [("MIG-a", 11), ("MIG-b", 22)])
 
     def test_csv_has_a_row_for_each_process_or_for_each_card(self):
         row, = csv.DictReader(io.StringIO(self.gpus("-f", "csv")))

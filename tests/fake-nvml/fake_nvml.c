@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -449,6 +450,122 @@ nvmlReturn_t nvmlDeviceGetBAR1MemoryInfo(nvmlDevice_t handle, struct memory_v1 *
 {
     *memory = (struct memory_v1){.total = 1ull << 38};
     return answer("nvmlDeviceGetBAR1MemoryInfo", handle, -1, &memory->used);
+}
+
+/* ---- GPM: samples know their GPU, and how many were taken before ---- */
+
+struct gpm_sample {
+    nvmlDevice_t device;
+    unsigned long long number, time_ns;
+};
+
+struct gpm_support {
+    unsigned version, is_supported;
+};
+
+struct gpm_metric {
+    unsigned metric;
+    int code;
+    double value;
+    char *names[3];
+};
+
+struct gpm_request {
+    unsigned version, count;
+    struct gpm_sample *before, *now;
+    struct gpm_metric metrics[];
+};
+
+EXPORT nvmlReturn_t nvmlGpmQueryDeviceSupport(nvmlDevice_t handle, struct gpm_support *support);
+nvmlReturn_t nvmlGpmQueryDeviceSupport(nvmlDevice_t handle, struct gpm_support *support)
+{
+    struct device *device;
+    int code = begin_on("nvmlGpmQueryDeviceSupport", handle, &device);
+    if (code == SUCCESS && support->version != 1)
+        code = ARGUMENT_VERSION_MISMATCH;
+    if (code == SUCCESS)
+        support->is_supported = value_of(device, "nvmlGpmQueryDeviceSupport") != NULL;
+    return end(code);
+}
+
+EXPORT nvmlReturn_t nvmlGpmSampleAlloc(struct gpm_sample **sample);
+nvmlReturn_t nvmlGpmSampleAlloc(struct gpm_sample **sample)
+{
+    int code = begin("nvmlGpmSampleAlloc");
+    *sample = code == SUCCESS ? calloc(1, sizeof **sample) : NULL;
+    return end(code == SUCCESS && !*sample ? UNKNOWN : code);
+}
+
+EXPORT nvmlReturn_t nvmlGpmSampleFree(struct gpm_sample *sample);
+nvmlReturn_t nvmlGpmSampleFree(struct gpm_sample *sample)
+{
+    int code = begin("nvmlGpmSampleFree");
+    free(sample);
+    return end(code);
+}
+
+/* The counters of a device, now. */
+static void take_gpm_sample(nvmlDevice_t handle, struct gpm_sample *sample)
+{
+    static unsigned long long n_taken;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    *sample = (struct gpm_sample){handle, ++n_taken,
+        (unsigned long long)now.tv_sec * 1000000000 + (unsigned long long)now.tv_nsec};
+}
+
+EXPORT nvmlReturn_t nvmlGpmSampleGet(nvmlDevice_t handle, struct gpm_sample *sample);
+nvmlReturn_t nvmlGpmSampleGet(nvmlDevice_t handle, struct gpm_sample *sample)
+{
+    struct device *device;
+    int code = begin_on("nvmlGpmSampleGet", handle, &device);
+    if (code == SUCCESS)
+        take_gpm_sample(handle, sample);
+    return end(code);
+}
+
+/* The number of an instance of the fake is its index from 1 on. */
+EXPORT nvmlReturn_t nvmlDeviceGetGpuInstanceId(nvmlDevice_t handle, unsigned *instance);
+nvmlReturn_t nvmlDeviceGetGpuInstanceId(nvmlDevice_t handle, unsigned *instance)
+{
+    struct device *device;
+    int code = begin_on("nvmlDeviceGetGpuInstanceId", handle, &device);
+    *instance = (unsigned)((uintptr_t)handle % 0x10);
+    return end(code);
+}
+
+EXPORT nvmlReturn_t nvmlGpmMigSampleGet(
+    nvmlDevice_t handle, unsigned instance, struct gpm_sample *sample);
+nvmlReturn_t nvmlGpmMigSampleGet(nvmlDevice_t handle, unsigned instance, struct gpm_sample *sample)
+{
+    struct device *device;
+    int code = begin_on("nvmlGpmMigSampleGet", handle, &device);
+    if (code == SUCCESS)
+        take_gpm_sample(
+            make_handle((unsigned)((uintptr_t)handle / 0x10 % 0x100), instance), sample);
+    return end(code);
+}
+
+/* As the driver asks for, samples are 100 ms apart, and the earlier one is the first. */
+EXPORT nvmlReturn_t nvmlGpmMetricsGet(struct gpm_request *request);
+nvmlReturn_t nvmlGpmMetricsGet(struct gpm_request *request)
+{
+    const struct gpm_sample *before = request->before, *now = request->now;
+    struct device *device;
+    int code = begin_on("nvmlGpmMetricsGet", now->device, &device);
+    if (code == SUCCESS && request->version != 1)
+        code = ARGUMENT_VERSION_MISMATCH;
+    if (code == SUCCESS && (before->device != now->device || before->number >= now->number ||
+                               now->time_ns < before->time_ns + 100000000))
+        code = INVALID_ARGUMENT;
+    for (unsigned i = 0; i < request->count && code == SUCCESS; i++) {
+        char name[48];
+        snprintf(name, sizeof name, "gpm/%u", request->metrics[i].metric);
+        const unsigned long long *given = value_of(device, name);
+        request->metrics[i].code = given ? SUCCESS : NOT_SUPPORTED;
+        request->metrics[i].value = given ? (double)*given : 0;
+    }
+    return end(code);
 }
 
 EXPORT nvmlReturn_t nvmlDeviceGetComputeMode(nvmlDevice_t handle, unsigned *mode);

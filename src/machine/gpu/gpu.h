@@ -46,6 +46,7 @@ struct gpu_options {
      * header, on the caller's thread. NULL: none. */
     void (*warn)(void *user, const char *message);
     void *user;        /* passed to warn() */
+    bool parts;        /* also figures of parts of the chip, which others may miss meanwhile */
     bool each_process; /* gpu_set_process_ram() will be called */
     bool synchronous;  /* no threads: gpu_set_sample() calls the drivers. For tests */
     bool starts_later; /* see gpu_set_start() */

@@ -107,6 +107,8 @@ static void explain_absence(const struct gpu_source_options *options,
 static void nvml_close(void *opaque)
 {
     struct nvml_state *state = opaque;
+    for (uint32_t i = 0; i < state->n_gpus; i++)
+        nvml_gpm_destroy(state->gpus[i].parts);
     if (state->initialized && state->library.shutdown)
         state->library.shutdown();
     nvml_process_reader_finish(&state->reader);
@@ -175,6 +177,8 @@ static struct nvml_gpu *add_gpu(
     }
     struct nvml_gpu *gpu = &state->gpus[state->n_gpus++];
     nvml_gpu_init(gpu, &state->library, state->version, state->options.procfs_root, handle, parent);
+    if (state->options.parts)
+        gpu->parts = nvml_gpm_create(&state->library);
     return gpu;
 }
 
@@ -193,9 +197,13 @@ static void split_mig(struct nvml_state *state)
     for (unsigned i = 0; i < count; i++) {
         if (state->library.mig_by_index(handle, i, &instance) != NVML_SUCCESS)
             continue;
-        if (!replaced)
+        if (!replaced) {
+            nvml_gpm_destroy(parent->parts);
             memset(&state->gpus[--state->n_gpus], 0, sizeof *parent);
+        }
         struct nvml_gpu *gpu = add_gpu(state, instance, &device);
+        if (gpu && gpu->parts)
+            nvml_gpm_set_instance(gpu->parts, handle, instance);
         if (gpu && !replaced) {
             gpu->card = handle;
             gpu->device.is_card_leader = true;

@@ -112,6 +112,30 @@ struct nvml_field_value {
 #define NVML_SCOPE_GPU 0u
 #define NVML_SCOPE_MODULE 1u
 
+/* Counters of parts of the chip (GPM). */
+typedef struct nvml_gpm_sample_opaque *nvml_gpm_sample;
+
+struct nvml_gpm_support {
+    unsigned version, is_supported;
+};
+
+struct nvml_gpm_metric {
+    unsigned metric;
+    int code;
+    double value;
+    const char *short_name, *long_name, *unit;
+};
+
+/* NVIDIA's header has an array of all metrics that it knows: 98 at first, 333 in CUDA 13, and the
+ * version of the call is the same. A driver fills the first `n_metrics`. */
+#define NVML_GPM_MAX_METRICS 512
+struct nvml_gpm_request {
+    unsigned version, n_metrics;
+    nvml_gpm_sample before, now;
+    struct nvml_gpm_metric metrics[NVML_GPM_MAX_METRICS];
+};
+#define NVML_GPM_VERSION 1u /* of both */
+
 #define NVML_DRIVER_VERSION_SIZE 80
 
 static_assert(sizeof(struct nvml_memory) == 24, "nvmlMemory_t");
@@ -124,3 +148,5 @@ static_assert(sizeof(struct nvml_process_sample) == 32, "nvmlProcessUtilizationS
 static_assert(sizeof(struct nvml_process_utilization) == 40, "nvmlProcessUtilizationInfo_v1_t");
 static_assert(sizeof(struct nvml_processes_utilization) == 24, "nvmlProcessesUtilizationInfo_v1_t");
 static_assert(sizeof(struct nvml_field_value) == 40, "nvmlFieldValue_t");
+static_assert(sizeof(struct nvml_gpm_metric) == 40, "nvmlGpmMetric_t");
+static_assert(offsetof(struct nvml_gpm_request, metrics) == 24, "nvmlGpmMetricsGet_t");

@@ -313,6 +313,8 @@ static void read_figures(struct nvml_gpu *gpu, struct gpu_device_reading *readin
         read_card(gpu, reading);
     if (!gpu->trouble)
         read_card_figures(gpu, reading);
+    if (!gpu->trouble && gpu->parts)
+        nvml_gpm_read(gpu->parts, atomic_load(&gpu->handle), &reading->card);
 }
 
 /* Gets a new handle after the driver invalidated the old one. */

@@ -5,6 +5,7 @@
 
 #include "machine/gpu/call_pace.h"
 #include "machine/gpu/nvml_card.h"
+#include "machine/gpu/nvml_gpm.h"
 #include "machine/gpu/nvml_library.h"
 #include "machine/gpu/source.h"
 
@@ -30,6 +31,7 @@ struct nvml_gpu {
     int64_t energy_ns;    /* 0: it could not be read */
     bool reads_everything;
     struct nvml_card figures;
+    struct nvml_gpm *parts;     /* NULL: not asked for */
     double memory_busy_percent; /* with the utilization; NaN: unknown */
     unsigned skip, back_off;
     const char *trouble; /* why readings are skipped */

@@ -43,6 +43,12 @@ struct nvml_library {
     int (*clock_reasons)(nvml_device device, unsigned long long *reasons);
     int (*bar1)(nvml_device device, struct nvml_memory *total_free_used);
     nvml_get_engine *encoder, *decoder;
+    int (*gpm_support)(nvml_device device, struct nvml_gpm_support *support);
+    int (*gpm_alloc)(nvml_gpm_sample *sample);
+    int (*gpm_free)(nvml_gpm_sample sample);
+    int (*gpm_sample)(nvml_device device, nvml_gpm_sample sample);
+    int (*gpm_instance_sample)(nvml_device card, unsigned instance, nvml_gpm_sample sample);
+    int (*gpm_metrics)(struct nvml_gpm_request *request);
     nvml_list_processes *processes[NVML_PROCESS_KINDS][NVML_PROCESS_VERSIONS];
     int (*process_utilization)(nvml_device device, struct nvml_process_sample *samples,
         unsigned *count, unsigned long long last_seen_us);
@@ -50,6 +56,7 @@ struct nvml_library {
         nvml_device device, struct nvml_processes_utilization *utilization);
     int (*mig_mode)(nvml_device device, unsigned *current, unsigned *pending);
     int (*mig_count)(nvml_device device, unsigned *count);
+    nvml_get *mig_instance;
     int (*mig_by_index)(nvml_device device, unsigned index, nvml_device *instance);
     /* Never called; their presence shows the driver's age. */
     void (*confidential_memory)(void);

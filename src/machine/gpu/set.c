@@ -226,6 +226,7 @@ static int set_init(struct gpu_set *set, const struct gpu_options *options)
     set->user = options->user;
     set->synchronous = options->synchronous;
     set->each_process = options->each_process;
+    set->parts = options->parts;
     double interval = options->interval_seconds > 0 ? options->interval_seconds : 1;
     double max_age_seconds = options->max_age_seconds;
     if (max_age_seconds <= 0)
@@ -244,6 +245,7 @@ static int create_feeds(struct gpu_set *set)
         .nvml_path = set->nvml_path,
         .vendor = set->vendor,
         .wake = set->uuids != NULL,
+        .parts = set->parts,
     };
     for (size_t i = 0; i < GPU_SOURCE_COUNT; i++) {
         struct gpu_member *member = &set->members[i];

@@ -35,7 +35,7 @@ struct gpu_set {
     struct gpu_visible *visible; /* NULL: all of them; owned */
     enum gpu_vendor vendor;
     int64_t max_age_ns;
-    bool synchronous, each_process;
+    bool synchronous, each_process, parts;
     bool is_started;       /* the sources are opened, or are being opened */
     bool skips_unselected; /* to another tracker */
     void (*warn)(void *user, const char *message);

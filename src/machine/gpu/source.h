@@ -16,6 +16,7 @@ struct gpu_source_options {
     const char *sysfs_root;  /* never NULL */
     const char *nvml_path;   /* NULL: the driver's own */
     enum gpu_vendor vendor;  /* only this vendor's; GPU_VENDOR_OTHER: all */
+    bool parts;              /* also figures of parts of the chip */
     bool wake;               /* suspended GPUs may be resumed: the user named one */
 };
 

@@ -85,11 +85,12 @@ static const struct tracking_column gpu_columns[GPU_USE_COLUMNS] = {
     {"energy_joules", TRACKING_REAL},
 };
 
-/* Limits and states change too seldom for a row of each sample: reports have them. */
+/* Limits and states change too seldom for a row of each sample: reports have them. Sessions do not
+ * ask for parts of the chip. */
 static bool is_sampled(enum card_figure figure)
 {
     enum card_kind kind = card_figures[figure].kind;
-    return kind != CARD_LIMIT && kind != CARD_STATE;
+    return kind != CARD_LIMIT && kind != CARD_STATE && kind != CARD_PART;
 }
 
 /* The columns of use, then those of the card. Returns how many there are. */
