@@ -197,7 +197,7 @@ static const struct command commands[] = {
         .name = "compare",
         .topic = TOPIC_REPORT,
         .examples = "gpu-tracker compare old.json new.json\n"
-                    "gpu-tracker compare --fail-if 'ram > +5%' old.json new.json\n"
+                    "gpu-tracker compare --fail-if 'wall > 3600' old.json new.json\n"
                     "gpu-tracker compare -f csv -o runs.csv old.json new.json train.sqlite",
         .function = cmd_compare,
         .usage = "[OPTIONS] FILE FILE...",
