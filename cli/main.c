@@ -21,9 +21,9 @@
  *             command and stays next to it: signals, Ctrl-C, job control; signals.c has signals as
  *             plain data, and dying or stopping of one; display.h is what is on the terminal
  *             meanwhile: progress.c a line, live/ a view; held_messages.c: messages that wait
- *             while the terminal is not free; kept_history.c keeps the session at its end; report.c
- * writes the report, html_report.c that of
- *             --report; notes.c: sentences for both.
+ *             while the terminal is not free; kept_history.c keeps the session at its end,
+ *             log_to.c logs it to a tracker of experiments; report.c writes the report,
+ *             html_report.c that of --report; notes.c: sentences for both.
  * regions/    run --regions: region_recording.c, with region_sources.c, region_program.c and
  *             region_logs.c.
  * phases/     lines of a command's output that begin phases (--phase-token).

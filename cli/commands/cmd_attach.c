@@ -4,6 +4,7 @@
 #include "common/message.h"
 #include "common/screen.h"
 #include "options/arguments.h"
+#include "track/log_to.h"
 #include "track/report.h"
 #include "track/signals.h"
 #include "track/track.h"
@@ -100,6 +101,7 @@ static int print_report(struct gput_session *session, struct tracking *tracking,
         .stop_fd = end->stop_fd};
     code = track_write_reports(session, tracking, &report, results, tracking->quiet, error);
     kept_history_add(tracking, results, NULL, end->stop_fd);
+    log_to_write(tracking, results, end->stop_fd);
     gput_results_destroy(results);
     return code;
 }

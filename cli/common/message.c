@@ -65,6 +65,11 @@ void message_warning(void *user, const char *text)
     print_line(MESSAGE_WARNING, text, SCREEN_WAITS);
 }
 
+void message_note_until(const char *text, int stop_fd)
+{
+    print_line(MESSAGE_NOTE, text, stop_fd);
+}
+
 void message_warning_until(const char *text, int stop_fd)
 {
     print_line(MESSAGE_WARNING, text, stop_fd);

@@ -38,6 +38,7 @@ int message_exit_status(int code, const struct gput_error *error, int failed);
 /* The same while a session is tracked: waits no longer than until `stop_fd` can be read; see
  * screen.h. */
 void message_error_until(const struct gput_error *error, int stop_fd);
+void message_note_until(const char *text, int stop_fd);
 void message_warning_until(const char *text, int stop_fd);
 
 /* Prints a line of information, not of an error, on standard error. */

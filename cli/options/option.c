@@ -292,6 +292,12 @@ static const struct option options[OPTION_COUNT] = {
     [OPTION_SIZE_OF] = {0, "size-of", ARGUMENT_FILE, "file", .newer = true, .repeatable = true,
         .help = "Keep the size of this input file in the history, so that 'gpu-tracker size' can "
                 "tell what grows with it. Can be given several times: sizes are added."},
+    [OPTION_LOG_TO] = {0, "log-to", ARGUMENT_WORD, "tracker", "mlflow wandb trackio tensorboard",
+        .newer = true,
+        .help = "At the end, log curves and summary to 'mlflow', 'wandb', 'trackio' or "
+                "'tensorboard': into the run that its variables name (MLFLOW_RUN_ID, "
+                "WANDB_RUN_ID), else into one of its own. Needs the Python package, and that of "
+                "the tracker, in the Python that GPUT_PYTHON names."},
     [OPTION_HISTORY_FORMAT] = {'f', "format", ARGUMENT_WORD, "format", "text json csv",
         .help = "'text' is for people; 'json' and 'csv' have all columns, in bytes and seconds. "
                 "Defaults to the format of the output's extension, else to 'text'."},

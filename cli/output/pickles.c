@@ -29,7 +29,7 @@ int pickles_check(struct gput_error *error)
     static const char *const arguments[] = {"check", NULL};
     CLEANUP_FREE char *nothing = NULL;
     size_t length;
-    return python_package_run(&module, arguments, NULL, 0, &nothing, &length, error);
+    return python_package_run(&module, arguments, NULL, 0, -1, &nothing, &length, error);
 }
 
 int pickles_make(const char *kind, const char *json, size_t length, char **bytes,
@@ -38,7 +38,7 @@ int pickles_make(const char *kind, const char *json, size_t length, char **bytes
     char action[32];
     const char *const arguments[] = {action, NULL};
     snprintf(action, sizeof action, "write-%s", kind);
-    return python_package_run(&module, arguments, json, length, bytes, bytes_length, error);
+    return python_package_run(&module, arguments, json, length, -1, bytes, bytes_length, error);
 }
 
 /* ---- Copies ---- */
@@ -62,7 +62,7 @@ static int make_copy(
     CLEANUP_FREE char *json = NULL;
     CLEANUP_STR struct str copied = {0};
     size_t length;
-    TRY(python_package_run(&module, arguments, NULL, 0, &json, &length, error));
+    TRY(python_package_run(&module, arguments, NULL, 0, -1, &json, &length, error));
     TRY(temporary_folder_make(
         &copy->folder, environment_path("TMPDIR"), "a pickle as JSON", error));
     if (copy->folder.alive_fd >= 0) /* the folder stays where Python replaces this process */

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/memfd.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
@@ -34,6 +35,8 @@
 /* A program that is Python ends with that status. */
 #define PYTHON_QUESTION "raise SystemExit(86)"
 #define PYTHON_ANSWER 86
+
+#define END_MS 2000 /* that Python has to end when it is asked to */
 
 #define ARGUMENTS_BEFORE 3 /* Python, -c and the script */
 
@@ -211,15 +214,36 @@ static int refuse_with_reason(int fd, int status, struct gput_error *error)
         WEXITSTATUS(status));
 }
 
+/* Waits for Python, and returns its status. Once `stop_fd` can be read, Python is asked to end, and
+ * killed if it does not. */
+static int wait_for_end(pid_t child, int stop_fd)
+{
+    int status = 0;
+    int fd = stop_fd >= 0 ? (int)syscall(SYS_pidfd_open, child, 0) : -1;
+    if (fd >= 0) {
+        struct pollfd events[] = {{.fd = fd, .events = POLLIN}, {.fd = stop_fd, .events = POLLIN}};
+        while (poll(events, 2, -1) < 0 && errno == EINTR)
+            ;
+        if (!events[0].revents) {
+            kill(child, SIGTERM);
+            if (poll(events, 1, END_MS) <= 0)
+                kill(child, SIGKILL);
+        }
+        close(fd);
+    }
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    return status;
+}
+
 int python_package_run(const struct python_module *module, const char *const *arguments,
-    const char *input, size_t length, char **output, size_t *output_length,
+    const char *input, size_t length, int stop_fd, char **output, size_t *output_length,
     struct gput_error *error)
 {
     char script[SCRIPT_SIZE];
     CLEANUP_FREE const char **words = NULL;
     CLEANUP(close_streams) struct streams streams = {{-1, -1, -1}};
     pid_t child;
-    int status = 0;
     *output = NULL;
     TRY(make_command_line(module, arguments, script, &words, error));
     TRY(open_streams(&streams, input, length, error));
@@ -227,8 +251,7 @@ int python_package_run(const struct python_module *module, const char *const *ar
     int failure = start(words, &streams, &child);
     if (failure != 0)
         return refuse_python(module, words[0], failure, error);
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-        ;
+    int status = wait_for_end(child, stop_fd);
     if (status != 0)
         return refuse_with_reason(streams.fds[STDERR_FILENO], status, error);
     *output = read_stream(streams.fds[STDOUT_FILENO], output_length);

@@ -29,10 +29,11 @@ int python_package_execute(
 
 /*
  * Runs the same in another process and waits for it, with `input` (which may be NULL) as its
- * standard input. What it prints is the caller's `*output`, with a NUL after it.
+ * standard input. Python is ended once `stop_fd` can be read (-1: never). What it prints is the
+ * caller's `*output`, with a NUL after it.
  *
  * Errors: as above; GPUT_ERROR_FORMAT with what it said where it failed, GPUT_ERROR_IO.
  */
 int python_package_run(const struct python_module *module, const char *const *arguments,
-    const char *input, size_t length, char **output, size_t *output_length,
+    const char *input, size_t length, int stop_fd, char **output, size_t *output_length,
     struct gput_error *error);

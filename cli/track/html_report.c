@@ -18,14 +18,16 @@
 #define FILE_NAME "/samples.sqlite"
 
 /* A database has GPUs, energy and processes too. */
-static int make_temporary(struct html_report *html, struct gput_error *error)
+int html_report_keep_samples(
+    struct html_report *html, struct gput_session_options *options, struct gput_error *error)
 {
-    TRY(temporary_folder_make(
-        &html->folder, environment_path("TMPDIR"), "samples for --report without --tf", error));
+    TRY(temporary_folder_make(&html->folder, environment_path("TMPDIR"),
+        "samples for --report or --log-to without --tf", error));
     html->temporary = malloc(strlen(html->folder.path) + sizeof FILE_NAME);
     if (!html->temporary)
         return error_memory(error);
     sprintf(html->temporary, "%s" FILE_NAME, html->folder.path);
+    options->tracking_file = html->temporary;
     return GPUT_OK;
 }
 
@@ -116,11 +118,9 @@ int html_report_begin(struct html_report *html, const char *path, bool is_tried_
     if (code == GPUT_OK)
         code = html_report_check(path, error);
     if (code == GPUT_OK && !options->tracking_file)
-        code = make_temporary(html, error);
+        code = html_report_keep_samples(html, options, error);
     if (code != GPUT_OK)
         return code;
-    if (html->temporary)
-        options->tracking_file = html->temporary;
     html->samples = options->tracking_file;
     options->processes = true;
     return GPUT_OK;

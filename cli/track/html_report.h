@@ -41,6 +41,11 @@ int html_report_check(const char *path, struct gput_error *error);
 int html_report_begin(struct html_report *html, const char *path, bool is_tried_at_end,
     struct gput_session_options *options, struct gput_error *error);
 
+/* Has a session without a tracking file keep its samples in a temporary one, for what is made of
+ * them at its end. Errors: those of a temporary folder, GPUT_ERROR_MEMORY. */
+int html_report_keep_samples(
+    struct html_report *html, struct gput_session_options *options, struct gput_error *error);
+
 /* After the end of the session; nothing where no report is wanted. Waits for a reader as `report`
  * does. */
 int html_report_write(const struct html_report *html, const struct report *report,

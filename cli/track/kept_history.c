@@ -77,7 +77,7 @@ static int add(const struct tracking *tracking, const struct gput_results *resul
     }
     if (name.failed || arguments.failed)
         return error_memory(error);
-    if (tracking->options.tracking_file)
+    if (tracking->options.tracking_file && !tracking->html.temporary)
         files[count++] = tracking->options.tracking_file;
     if (report_is_file(tracking->output))
         files[count++] = tracking->output;

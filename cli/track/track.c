@@ -6,6 +6,7 @@
 #include "common/screen.h"
 #include "live/live.h"
 #include "track/launch.h"
+#include "track/log_to.h"
 #include "track/progress.h"
 #include "track/report.h"
 #include "track/signals.h"
@@ -128,8 +129,10 @@ static enum outcome print_outcome(struct gput_session *session, struct tracking 
         code = track_write_reports(session, tracking, &report, results, quiet, &error);
     if (code != GPUT_OK)
         message_error_until(&error, end->stop_fd);
-    if (results)
+    if (results) {
         kept_history_add(tracking, results, command, end->stop_fd);
+        log_to_write(tracking, results, end->stop_fd);
+    }
     gput_results_destroy(results);
     if (code == GPUT_ERROR_STATE && !tracking->output)
         return NO_READER;

@@ -7,6 +7,7 @@
 #include "common/screen.h"
 #include "options/arguments.h"
 #include "output/pickles.h"
+#include "track/log_to.h"
 #include "track/report.h"
 #include "track/tracking_files.h"
 
@@ -206,6 +207,7 @@ static int read_report(const struct arguments *arguments, bool is_older_form,
     tracking->is_older_form = is_older_form;
     tracking->units = report_units_asked_for(arguments);
     tracking->output = arguments_value(arguments, OPTION_OUTPUT);
+    tracking->log_to = arguments_value(arguments, OPTION_LOG_TO);
     tracking->quiet = arguments_have(arguments, OPTION_QUIET);
     tracking->shows_progress = arguments_have(arguments, OPTION_PROGRESS);
     tracking->shows_live = arguments_have(arguments, OPTION_LIVE);
@@ -256,6 +258,13 @@ static int begin_recordings(
         html_report_finish(&tracking->html);
     else
         TRY(code);
+    code = log_to_begin(tracking->log_to, &tracking->html, options, error);
+    if (code != GPUT_OK && are_many && code != GPUT_ERROR_MEMORY) {
+        tracking_files_warn_without(tracking, error, "--log-to");
+        tracking->log_to = NULL;
+    } else {
+        TRY(code);
+    }
     code = region_recording_begin(&tracking->regions, arguments, &tracking->outputs,
         tracking_files_samples(tracking), options, error);
     if (drop(tracking, code, "regions", OUTPUT_REGIONS, error))

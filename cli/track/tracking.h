@@ -24,6 +24,7 @@ struct tracking {
     struct report_units units;           /* of the report, as they were asked for */
     const char *output;                  /* path of the report; NULL: the screen */
     const char *html_path;               /* of --report; NULL: none is wanted */
+    const char *log_to;                  /* "mlflow" of --log-to; NULL: nowhere */
     struct html_report html;             /* next to it, at the end */
     struct region_recording regions;     /* of the command */
     struct torch_trace torch;            /* of the command */

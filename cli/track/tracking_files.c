@@ -313,8 +313,8 @@ bool tracking_files_do_without(void *user, const char *setting, const struct gpu
     bool has_page = is_samples && tracking->html.path;
     char name[64], what[96];
     snprintf(what, sizeof what, "%s%s",
-        has_page && tracking->html.temporary ? "" : option_name(option_of_setting(setting), name),
-        !has_page                  ? ""
+        is_samples && tracking->html.temporary ? "" : option_name(option_of_setting(setting), name),
+        !has_page                  ? is_samples && tracking->html.temporary ? "--log-to" : ""
         : tracking->html.temporary ? "--report"
                                    : " and --report");
     tracking_files_explain(tracking, explained.message, sizeof explained.message);
@@ -324,6 +324,8 @@ bool tracking_files_do_without(void *user, const char *setting, const struct gpu
         if (files[id].setting && strcmp(files[id].setting, setting) == 0)
             outputs_skip(&tracking->outputs, id);
     }
+    if (is_samples && tracking->html.temporary)
+        tracking->log_to = NULL;
     if (has_page) {
         outputs_skip(&tracking->outputs, OUTPUT_HTML);
         tracking->html.path = NULL;

@@ -12,6 +12,7 @@ from ._messages import log_warnings as _log_warnings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import tempfile
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any, Literal
     from ._usage import (
@@ -105,6 +106,8 @@ class Tracker:
         textfile_folder: a folder of node_exporter's textfile collector, which sessions may share: a file with the metrics of this one.
     limits: {"ram": "8GB", "gpu_ram": 2e9, "seconds": "2h", "cpu_seconds": 90}, any of them: when the tracked processes
         exceed one, there is a warning, and `limit_passed` is set. Sizes take B, KB, KiB and so on, times s, m, h, d.
+    log_to: "mlflow", "wandb", "trackio" or "tensorboard": where the curves and the summary are logged when tracking stops: into the run
+        that is active in this process or that the tool's variables name, else into one of its own (docs/log-to.md).
     enforce: end the tracked processes, with all they started, when a limit is exceeded: SIGTERM, and SIGKILL five
         seconds later for those that are left. It needs `process_id`, or `own_process`: a program that tracks itself is not ended.
 
@@ -157,6 +160,7 @@ class Tracker:
         remote_write: str | None = None,
         textfile_folder: str | os.PathLike[str] | None = None,
         push_timeout: float = 0,
+        log_to: Literal["mlflow", "wandb", "trackio", "tensorboard"] | None = None,
     ) -> None:
         _check_join(n_join_attempts, join_timeout)
         self.state = self.State.NEW
@@ -203,6 +207,8 @@ class Tracker:
         self._takes_free_names = _name_files(options)
         self._tracking_file = options["tracking_file"] and os.path.abspath(options["tracking_file"])
         self._keeps_samples = not own_process and not self._tracking_file
+        if log_to is not None:
+            self._prepare_log(log_to, options)
         if own_process:
             from ._own_process import OwnProcessSession
 
@@ -213,6 +219,8 @@ class Tracker:
             if self._keeps_samples:
                 options["keep_samples"] = _KEPT_SAMPLES
             self._session = self._create_session(options)
+        if log_to is not None:
+            self._logged_samples = options["tracking_file"]
         self._warn()
 
     # The class's, for trackers from older pickles.
@@ -220,6 +228,40 @@ class Tracker:
     _samples: Sequence[tuple[float, ...]] = ()
     _named: str | None = None  # the environment's variable while tracking runs
     _outer: str | None = None  # and before
+    _log_to: str | None = None
+    _logged_samples: str | None = None  # the tracking file, perhaps a temporary one
+    _temporary: tempfile.TemporaryDirectory[str] | None = None
+
+    def _prepare_log(self, target: str, options: dict[str, Any]) -> None:
+        """Raises where that cannot be logged to; samples of a session without a tracking file go to a temporary one."""
+        from ._log_to import check
+
+        check(target)
+        if not options["tracking_file"]:
+            import tempfile
+
+            self._temporary = tempfile.TemporaryDirectory(prefix="gpu-tracker-")
+            options["tracking_file"] = os.path.join(self._temporary.name, "samples.sqlite")
+        self._log_to = target
+
+    def _log(self) -> None:
+        """Logs the session that has ended. What the tracker of experiments does not take is a warning, as the figures are here."""
+        import json
+        import logging
+        import tempfile
+
+        from ._log_to import log
+
+        assert self._log_to is not None
+        try:
+            with tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8") as report:
+                json.dump(self._report, report)
+                report.flush()
+                place = log(self._log_to, report.name, self._logged_samples)
+            logging.getLogger("gpu_tracker").info("Logged to %s", place)
+        except Exception as error:
+            if not self._disable_logs:
+                _log_warnings([f"This session is not in {self._log_to}: {' '.join(str(error).split())[:600]}"])
 
     def _create_session(self, options: dict[str, Any]) -> _native.Session:
         """In a job a tracking file that is taken is not an error: it gets the next free name."""
@@ -324,6 +366,10 @@ class Tracker:
 
         assert self._report is not None
         self.resource_usage = resource_usage_of(self._report)
+        if self._log_to and not self._is_gone:
+            self._log()
+        if self._temporary:
+            self._temporary.cleanup()
 
     def _take_report(self) -> None:
         report = self._session.empty_report if self._is_gone else self._session.report
