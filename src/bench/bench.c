@@ -348,6 +348,11 @@ int gput_bench_check(const struct gput_bench *bench, const char *rule, bool *hol
     struct doc *document;
     *holds = false;
     TRY(parse_rule(rule, &parsed, error));
+    if (parsed.limit.is_percent && !bench->baseline_name && bench->data.n_variants == 1)
+        return error_set(error, GPUT_ERROR_INVALID,
+            "The rule \"%.150s\" cannot be checked: there is nothing to compare with: give a "
+            "second command, or --baseline FILE.",
+            rule);
     TRY(make_document(bench, &document, error));
     const struct doc *baseline = doc_get(document, "baseline");
     size_t n_checked;
@@ -360,12 +365,7 @@ int gput_bench_check(const struct gput_bench *bench, const char *rule, bool *hol
     doc_destroy(document);
     if (n_checked > 0)
         return GPUT_OK;
-    bool has_other = baseline || bench->data.n_variants > 1;
     const char *missing = bench->data.missing[parsed.figure];
     return error_set(error, GPUT_ERROR_STATE, "The rule \"%.150s\" cannot be checked: %s%.200s.",
-        rule,
-        parsed.limit.is_percent && !has_other
-            ? "there is nothing to compare with: give a second command, or --baseline FILE"
-            : "there are too few runs, or none has the figure",
-        missing && (has_other || !parsed.limit.is_percent) ? missing : "");
+        rule, "there are too few runs, or none has the figure", missing ? missing : "");
 }

@@ -148,9 +148,13 @@ static int set_failure(const struct runner *runner, const char *what, const char
     char shown[320];
     text_fit(shown, sizeof shown, "%s", tail + first);
     screen_clean(shown, strlen(shown));
+    bool is_command = strcmp(what, "The command") == 0 && !timed_out;
+    bool lacks_shell = is_command && !options->shell && strpbrk(command, "|<>;&$*");
     return error_set(error, GPUT_ERROR_STATE, "%s %s: %.200s%s%s%s", what, how, command,
         shown[0] ? "; its standard error ends with: " : "", shown,
-        strcmp(what, "The command") == 0 && !timed_out ? " (-i ignores failures)" : "");
+        lacks_shell  ? " (a line for a shell needs -S; -i ignores failures)"
+        : is_command ? " (-i ignores failures)"
+                     : "");
 }
 
 /* Runs a line by sh -c, and waits for it. A command that fails ends the benchmark. */

@@ -225,8 +225,16 @@ class Rules(BenchTest):
         self.bench("-r", "3", small, "--fail-if", "ram > 1000000", status=3)
         self.bench("-r", "4", small, large, "--fail-if", "ram < -5%")
 
+    def test_a_rule_with_nothing_to_compare_with_is_found_before_the_first_run(self):
+        done = self.bench("-r", "3", self.script("leaves", "open('ran', 'w')"), "--fail-if", "wall > +5%", status=1)
+        self.assertIn("there is nothing to compare with: give a second command, or --baseline FILE.", done.stderr)
+        self.assertFalse((self.folder / "ran").exists())
+
+    def test_a_line_for_a_shell_is_told_of_the_shell(self):
+        self.assertIn("(a line for a shell needs -S; -i", self.bench("-r", "3", "sh -c 'exit 2' | head", status=1).stderr)
+        self.assertNotIn("-S", self.bench("-r", "3", "false", status=1).stderr)
+
     def test_a_rule_that_meets_no_figure_is_an_error(self):
-        self.assertIn("nothing to compare with", self.bench("-r", "3", "true", "--fail-if", "wall > +5%", status=1).stderr)
         self.assertIn("cannot be checked", self.bench("-r", "3", "true", "--fail-if", "work > 5", status=1).stderr)
 
     def test_an_earlier_day_is_compared(self):

@@ -391,8 +391,9 @@ static void add_end_note(const struct builder *builder, struct doc *notes)
     double half = bench_half_width_percent(&summary);
     if (strcmp(stopped_by, "time") == 0 && !isnan(data->precision_percent))
         text_fit(text, sizeof text,
-            "The time (--max-time) was over before wall time and RAM were known to ± %g %%; wall "
-            "time is known to ± %.2g %%.",
+            "Time was up (--max-time) before wall time and RAM were known to ± %g %% "
+            "(--precision); "
+            "wall time is known to ± %.2g %%.",
             data->precision_percent, half);
     else if (strcmp(stopped_by, "interrupt") == 0)
         text_fit(text, sizeof text, "It was interrupted: these are the runs until then.");
@@ -421,7 +422,7 @@ static void add_noise_notes(const struct builder *builder, struct doc *notes)
         if (n_noticed == 0)
             continue;
         if (info->is_share)
-            text_fit(size, sizeof size, ", up to %.0f %%", 100 * most);
+            text_fit(size, sizeof size, ", up to %.0f %% of a run", 100 * most);
         if (n_left_out > 0)
             text_fit(left_out, sizeof left_out, "; %zu left out of the figures", n_left_out);
         text_fit(text, sizeof text, "Disturbed, %s: %zu of %zu runs%s%s. What would help: %s.",

@@ -178,7 +178,8 @@ static void add_null(const struct doc *document, struct str *text)
     double of_ram = ram ? doc_get_number(ram, "change_percent") : NAN;
     if (isnan(wall) || doc_get(document, "variants")->count < 2)
         return;
-    str_printf(text, "Equal runs of %s, one half against the other, differ by %.1f %% in wall time",
+    str_printf(text,
+        "One half of the runs of %s differs from the other half by %.1f %% in wall time",
         doc_get_string(doc_get(document, "variants")->first, "name"), fabs(wall));
     if (!isnan(of_ram))
         str_printf(text, " and %.1f %% in RAM", fabs(of_ram));
