@@ -11,6 +11,7 @@
 
 #include <gputracker/history.h>
 #include <gputracker/size.h>
+#include <gputracker/table.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -111,16 +112,44 @@ static int add_history(struct gput_size *size, const struct arguments *arguments
                                      : GPUT_OK;
 }
 
-/* Where there is nothing to go by: how there would be. */
-static void explain(const char *name, bool are_files)
+/* Receives a part of the history, and appends the name of its last session to `user`. */
+static int add_name(void *user, struct gput_tables *part, struct gput_error *error)
 {
-    char line[MESSAGE_LINE_SIZE / 2];
-    if (are_files)
-        return;
-    text_fit(line, sizeof line,
-        "the history has no run of %.200s that helps. gpu-tracker history on keeps those to come, "
-        "and gpu-tracker history shows what there is.",
-        name);
+    struct str *name = user;
+    const struct gput_table *table = gput_tables_get(part, 0);
+    size_t n_rows = gput_table_row_count(table);
+    for (size_t i = 0; n_rows > 0 && i < gput_table_column_count(table); i++) {
+        if (strcmp(gput_table_column_name(table, i), "name") != 0)
+            continue;
+        const char *text = gput_table_text(table, n_rows - 1, i);
+        str_clear(name);
+        str_append(name, text ? text : "");
+    }
+    gput_tables_destroy(part);
+    return name->failed ? error_memory(error) : GPUT_OK;
+}
+
+/* Where there is nothing to go by: how there would be, or the name of which `name` is a part. */
+static void explain(const char *name)
+{
+    CLEANUP_STR struct str longer = {0};
+    struct gput_error error;
+    char folder[PATH_MAX], line[MESSAGE_LINE_SIZE / 2];
+    struct gput_history_query query = gput_history_query_default();
+    query.name = name;
+    query.last = 1;
+    if (history_place_find(folder, &error) == GPUT_OK && access(folder, F_OK) == 0)
+        gput_history_read(folder, &query, add_name, &longer, &error);
+    if (longer.length > 0 && strcmp(str_text(&longer), name) != 0)
+        text_fit(line, sizeof line,
+            "the history has no run of %.200s alone, but of \"%.200s\": gpu-tracker size "
+            "\"%.200s\"",
+            name, str_text(&longer), str_text(&longer));
+    else
+        text_fit(line, sizeof line,
+            "the history has no run of %.200s that helps. gpu-tracker history on keeps those to "
+            "come, and gpu-tracker history shows what there is.",
+            name);
     message_note(line);
 }
 
@@ -153,8 +182,8 @@ static int run(const struct arguments *arguments, struct gput_error *error)
     else
         TRY(add_history(size, arguments, &name, error));
     int code = gput_size_compute(size, error);
-    if (code == GPUT_ERROR_NOT_FOUND)
-        explain(str_text(&name), are_files);
+    if (code == GPUT_ERROR_NOT_FOUND && !are_files)
+        explain(str_text(&name));
     TRY(code);
     TRY(gput_size_render(size, (enum gput_size_format)format, &text, NULL, error));
     if (format != GPUT_SIZE_FORMAT_TEXT)

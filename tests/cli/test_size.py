@@ -60,10 +60,10 @@ class Size(HistoryTest):
 
     def test_few_runs_are_said_to_be_few(self):
         self.runs(1)
-        self.assertIn("That is a guess by 1 run: their spread is assumed. From 19 runs on nothing is.", self.size("simulate").stderr)
+        self.assertIn("That is a guess from 1 run, with an assumed spread. From 19 runs on nothing is assumed.", self.size("simulate").stderr)
         self.runs(6)
-        self.assertIn("With 7 runs a log-normal spread is assumed; from 19 on nothing is.", self.size("simulate").stderr)
-        self.assertIn("from 99 on nothing is.", self.size("--share", "99", "simulate").stderr)
+        self.assertIn("With 7 runs a log-normal spread is assumed; from 19 runs on nothing is.", self.size("simulate").stderr)
+        self.assertIn("from 99 runs on nothing is.", self.size("--share", "99", "simulate").stderr)
 
     def test_a_run_that_lacked_memory_wanted_more(self):
         self.runs(8)
@@ -156,6 +156,7 @@ class Size(HistoryTest):
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertIn("the history has no run of ./never that helps", done.stderr)
         self.runs(2, exit_status=1)
+        self.assertIn('no run of simul alone, but of "./simulate": gpu-tracker size "./simulate"', self.run_command("size", "simul").stderr)
         done = self.run_command("size", "simulate")
         self.assertIn("of 2, none ended well or lacked memory or time", done.stderr)
         self.runs(2, name="silent", **dict.fromkeys(["ram_bytes", "ram_at_most_bytes", "wall_seconds", "cpu_seconds", "max_cores"]))
