@@ -1,6 +1,7 @@
 /* gpu-tracker why: where the time of a command went, or of sessions that were kept. */
 #include "base/error.h"
 #include "base/str.h"
+#include "base/text.h"
 #include "common/message.h"
 #include "common/screen.h"
 #include "options/arguments.h"
@@ -14,12 +15,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Files of sessions: each operand is a file that is not a program. */
+/* Files of sessions: each operand is a file that is not a program, or named as a report is. */
 static bool are_files(const struct arguments *arguments)
 {
     for (int i = 0; i < arguments->n_operands; i++) {
         struct stat info;
         const char *path = arguments->operands[i];
+        if (text_ends_with(path, ".json") && access(path, X_OK) != 0)
+            continue;
         if (stat(path, &info) != 0 || !S_ISREG(info.st_mode) || access(path, X_OK) == 0)
             return false;
     }

@@ -17,7 +17,7 @@ class Why(CommandTest):
         self.assertEqual(done.returncode, 3)
         self.assertEqual(done.stdout, "")
         self.assertRegex(done.stderr, r"^Where the time went  1\.\d+ s: the main thread, and its children while it waited for them\n")
-        self.assertRegex(done.stderr, r"\n  asleep \(timer\) +\d+ %  .* sampled, \+- ")
+        self.assertRegex(done.stderr, r"\n  asleep \(timer\) +\d+ %  .* sampled, ± ")
         self.assertRegex(done.stderr, r"\nMain thread alone  .*\n  asleep \(child\) ")
         self.assertRegex(done.stderr, r"\nPrograms, by time on a CPU: .*sleep \(1 process\)")
         self.assertRegex(done.stderr, r"\nAdvice\n  It slept for a time of its own choice for \d+ % of its time")
@@ -62,6 +62,11 @@ class Why(CommandTest):
         done = self.run_command("why", "x.json")
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertRegex(done.stderr, r"^gpu-tracker: .*x\.json")
+
+    def test_a_report_that_is_missing_is_no_command(self):
+        done = self.run_command("why", "missing.json")
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertRegex(done.stderr, r"^gpu-tracker: .*missing\.json.*No such file")
 
     def test_a_session_without_these_figures_says_so(self):
         self.run_command("run", "-f", "json", "-o", "old.json", "--", *SLEEPER)

@@ -36,7 +36,7 @@ static void write_shares(struct str *text, const struct gput_wall *wall)
         str_printf(text, "  %-20s %3.0f %%  %8s", why_word(shares[i].cause), shares[i].percent,
             human_seconds(wall->seconds_of[shares[i].cause], figure));
         if (shares[i].half_width > 0)
-            str_printf(text, "  sampled, +- %.*f points", shares[i].half_width < 1 ? 1 : 0,
+            str_printf(text, "  sampled, ± %.*f points", shares[i].half_width < 1 ? 1 : 0,
                 shares[i].half_width);
         str_append_char(text, '\n');
     }
@@ -71,8 +71,8 @@ static void write_advice(struct str *text, const struct gput_results *results)
     char texts[WHY_MAX_ADVICE][WHY_TEXT_SIZE];
     size_t count = why_advice(results, texts);
     if (!why_is_telling(&results->time_went))
-        str_append(text, "\nThe evidence is thin: it was short, or few samples were taken (--st "
-                         "takes more).\n");
+        str_append(text, "\nThe evidence is thin: the command was short, or there were few samples "
+                         "(--st 0.1 takes more).\n");
     for (size_t i = 0; i < count; i++)
         str_printf(text, "%s%s\n", i == 0 ? "\nAdvice\n  " : "  ", texts[i]);
 }
