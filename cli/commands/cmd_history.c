@@ -120,8 +120,8 @@ static int read_operands(
     }
     if (count > 1)
         return error_set(error, GPUT_ERROR_INVALID,
-            "Several sessions are named by their numbers, which gpu-tracker history shows first in "
-            "each line; \"%s\" is none.",
+            "\"%s\" is not the number of a session. Give one name, or numbers: the first column of "
+            "gpu-tracker history.",
             arguments->operands
                 [first + (read_number(arguments->operands[first], &request->numbers[0]) ? 1 : 0)]);
     request->query.name = arguments->operands[first];
@@ -361,7 +361,7 @@ static void explain_nothing(const struct request *request)
 {
     char line[MESSAGE_LINE_SIZE / 2];
     if (request->query.name || request->query.n_numbers || !isnan(request->query.since_seconds))
-        message_note("no session of the history is so. gpu-tracker history shows all.");
+        message_note("no session in the history matches. gpu-tracker history shows all.");
     else if (gput_history_is_on(request->folder))
         message_note("the history has no session yet: it keeps those that end from now on.");
     else {
@@ -409,7 +409,7 @@ static int show(const struct arguments *arguments, bool is_full, struct gput_err
         return error_set(error, GPUT_ERROR_NOT_FOUND,
             "The history has no such session. gpu-tracker history shows their numbers.");
     if (output.n_rows == 0 && is_folder)
-        message_note("no session is so in that folder: it has no report in JSON of one.");
+        message_note("no report in JSON in that folder matches.");
     else if (output.n_rows == 0)
         explain_nothing(&request);
     else if (is_short && !is_folder && output.n_rows == SHOWN_ROWS &&
@@ -430,8 +430,8 @@ static int turn(const struct arguments *arguments, bool on, struct gput_error *e
     TRY(gput_history_turn(folder, on, error));
     if (on)
         snprintf(line, sizeof line,
-            "sessions are kept from now on, in %s. gpu-tracker history shows them, gpu-tracker "
-            "history off ends that.",
+            "sessions are kept from now on, in %s. gpu-tracker history shows them; gpu-tracker "
+            "history off stops keeping them.",
             folder);
     else
         snprintf(line, sizeof line,

@@ -67,13 +67,14 @@ static const struct command commands[] = {
             "Runs a command as `run` does, and says at the end where its wall time went: "
             "computing, "
             "waiting for a CPU, held by a quota, waiting for storage or memory, or asleep in a "
-            "pipe, a socket, a lock, a child, a timer. Of the main thread, with what its children "
-            "did while it waited for them; of all other threads; and of the main thread while no "
-            "GPU was busy. With how far each share may be off, and advice.\n"
+            "pipe, a socket, a lock, a child, a timer. It divides the time of the main thread, "
+            "with "
+            "what its children did while it waited for them; that of all other threads; and that "
+            "of the main thread while no GPU was busy. Each share has its possible error. Advice "
+            "follows.\n"
             "\n"
-            "Of files that are not programs it says the same of the sessions that they keep: "
-            "reports "
-            "in JSON, and results files of sessions that were killed.",
+            "Given reports in JSON, or the files that killed sessions left, it says the same of "
+            "those sessions.",
         .options = why_options,
         .groups = why_groups,
         .takes_defaults = true,
@@ -157,7 +158,7 @@ static const struct command commands[] = {
                     "gpu-tracker show -f json .gpu-tracker_4711",
         .function = cmd_show,
         .usage = "[OPTIONS] [FILE]",
-        .summary = "Print the results of a killed session.",
+        .summary = "Print a report, or what a killed session left.",
         .help =
             "Prints the results so far that a session keeps while it runs, in a hidden file "
             "(.gpu-tracker_*) of its working directory (for a rank of a parallel job, in the "
@@ -178,13 +179,13 @@ static const struct command commands[] = {
         .usage = "[OPTIONS] COMMAND...",
         .summary = "Run commands repeatedly and compare what they use.",
         .help =
-            "Runs one command after --, or several, each as one string, which is split as that of "
-            "'gpu-tracker -e'; words like NAME=value before it are its environment. Each run is "
-            "tracked as by 'gpu-tracker run'. Commands run in blocks, each once a block in random "
-            "order, so that what changes on the machine meanwhile concerns all of them. The result "
-            "has the mean of each figure with its 95 % interval, and what differs from the first "
-            "command, in words. Beside that are equal runs of the first command against each "
-            "other, and what disturbed runs.\n"
+            "Runs one command after --, or several, each in quotes. A command in quotes is split "
+            "into words as a shell does, and NAME=value before it sets a variable; for pipes and "
+            "the like there is -S. Each run is tracked as by 'gpu-tracker run'. Commands run in "
+            "blocks, each once a block in random order, so that what changes on the machine "
+            "meanwhile concerns all of them. The result has the mean of each figure with its 95 % "
+            "interval, and what differs from the first command, in words. It also says by how much "
+            "equal runs of the first command differ, and what disturbed runs.\n"
             "\n"
             "Exit status: 0, or 3 when a rule of --fail-if holds, 1 when a run failed or a rule "
             "cannot be checked, 130 after Ctrl-C, which prints what there is.",
@@ -451,7 +452,7 @@ static const struct command commands[] = {
                     "gpu-tracker gpus --table gpus -f json -o cards.json",
         .function = cmd_gpus,
         .usage = "[OPTIONS]",
-        .summary = "Show who uses which GPU now, and how the cards are.",
+        .summary = "Show who uses which GPU now, and the state of the cards.",
         .help = "Lists the GPUs of all vendors with RAM, utilization, power and its limit, "
                 "temperature, clocks, PCIe link, what a card is slowed by and what is wrong with "
                 "it; and each process on them, with its user, GPU RAM and share of the "

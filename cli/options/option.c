@@ -15,7 +15,7 @@ static const struct option options[OPTION_COUNT] = {
                 "-a\". Quotes and backslashes inside mean what they mean to a shell; nothing is "
                 "expanded."},
     [OPTION_OUTPUT] = {'o', "output", ARGUMENT_FILE, "output",
-        .brief = "Write the results to a file: usage.json, x.prom",
+        .brief = "Write the results to a file: usage.json",
         .help = "File path to store the measurements in. If not set, they are printed to the "
                 "screen. \"-\" is the standard output."},
     [OPTION_FORMAT] = {'f', "format", ARGUMENT_WORD, "format", "text json",
@@ -270,17 +270,19 @@ static const struct option options[OPTION_COUNT] = {
         .help = "'text', 'json', 'csv', or a picture: 'svg', 'pdf' or 'png'. Defaults to the "
                 "format of the output's extension, else to 'text'."},
     [OPTION_GPUS_TABLE] = {0, "table", ARGUMENT_WORD, "name", "gpus processes", .newer = true,
+        .brief = "Show only this table: gpus or processes",
         .help = "Show only this table: 'gpus', with all figures of each card, or 'processes'. CSV "
                 "is one table: by default that of the processes."},
     [OPTION_GPU_PARTS] = {0, "parts", ARGUMENT_NONE, .newer = true,
+        .brief = "Show how busy parts of the chip are, too",
         .help = "Show how busy parts of the chip are, too: processors, tensor cores, arithmetic, "
                 "memory, links (NVIDIA, from Hopper on). They are means of the time between two "
                 "readings. DCGM reads the same counters, and may miss values meanwhile."},
-    [OPTION_WATCH] = {0, "watch", ARGUMENT_NONE, .newer = true,
-        .help = "Read them again and again, until Ctrl+C."},
+    [OPTION_WATCH] = {0, "watch", ARGUMENT_NONE, .newer = true, .help = "Repeat until Ctrl+C."},
     [OPTION_WATCH_INTERVAL] = {0, "interval", ARGUMENT_TEXT, "seconds", .newer = true,
-        .help = "How often --watch reads them. Defaults to 1."},
+        .help = "Seconds between two readings of --watch. Defaults to 1."},
     [OPTION_FIX_SCRIPT] = {0, "fix-script", ARGUMENT_NONE,
+        .brief = "Print a script that makes sources available",
         .help = "Print a shell script that makes unavailable sources available, instead of the "
                 "findings. Read it, then run it as root."},
     [OPTION_HISTORY] = {0, "history", ARGUMENT_NONE, .newer = true,
@@ -299,20 +301,26 @@ static const struct option options[OPTION_COUNT] = {
                 "WANDB_RUN_ID), else into one of its own. Needs the Python package, and that of "
                 "the tracker, in the Python that GPUT_PYTHON names."},
     [OPTION_HISTORY_FORMAT] = {'f', "format", ARGUMENT_WORD, "format", "text json csv",
+        .brief = "text, json or csv",
         .help = "'text' is for people; 'json' and 'csv' have all columns, in bytes and seconds. "
                 "Defaults to the format of the output's extension, else to 'text'."},
     [OPTION_HISTORY_SINCE] = {0, "since", ARGUMENT_TEXT, "time", .newer = true,
+        .brief = "Only of the last 30d, 12h, 90m, or since a date",
         .help = "Only sessions that began since then: 30d, 12h or 90m ago, or 2026-11-29."},
     [OPTION_HISTORY_LAST] = {'n', NULL, ARGUMENT_TEXT, "number", .newer = true,
-        .help = "Only the last sessions, so many. 0 is all. Defaults to 50 as text, else to all."},
+        .brief = "Only the last sessions, this many; 0 is all",
+        .help =
+            "Only the last sessions, this many. 0 is all. Defaults to 50 as text, else to all."},
     [OPTION_SIZE_FORMAT] = {'f', "format", ARGUMENT_WORD, "format",
-        "slurm pbs kubernetes json text",
+        "slurm pbs kubernetes json text", .brief = "slurm, pbs, kubernetes, json or text",
         .help = "'slurm' is options of sbatch in one line, 'pbs' those of qsub, 'kubernetes' the "
                 "resources of a container as YAML, 'json' all figures with their evidence, 'text' "
                 "is for people. Defaults to 'slurm'."},
     [OPTION_SIZE_SHARE] = {0, "share", ARGUMENT_TEXT, "percent", .newer = true,
+        .brief = "How many of 100 future runs are to fit: 95",
         .help = "How many of 100 future runs are to fit: 50 or more, below 100. Defaults to 95."},
     [OPTION_NEXT_SIZE_OF] = {0, "size-of", ARGUMENT_FILE, "file", .newer = true, .repeatable = true,
+        .brief = "An input file of the next run",
         .help = "An input file of the next run, where runs were kept with --size-of and take more "
                 "for larger inputs. Defaults to the files among the command's arguments."},
     [OPTION_LIMIT] = {0, "limit", ARGUMENT_TEXT, "name=amount", .repeatable = true, .newer = true,
@@ -338,16 +346,19 @@ static const struct option options[OPTION_COUNT] = {
                 "Defaults to the format of the output's extension (.json, .csv, .pkl, .svg, .pdf, "
                 ".png), else to 'summary' on a terminal and to 'text' elsewhere."},
     [OPTION_COMPARED_FORMAT] = {'f', "format", ARGUMENT_WORD, "format", "summary json csv",
+        .brief = "summary, json or csv",
         .help = "File format of the output: 'summary' is for people; 'json' and 'csv' have a row "
                 "per run, in base units. Defaults to the format of the output's extension, else to "
                 "'summary'."},
     [OPTION_JOB_FORMAT] = {'f', "format", ARGUMENT_WORD, "format", "summary json csv",
+        .brief = "summary, json or csv",
         .help = "File format of the output: 'summary' is for people, 'json' has jobs, machines, "
                 "ranks, allocations and findings, 'csv' has the ranks. Defaults to the format of "
                 "the output's "
                 "extension, else to 'summary'."},
     [OPTION_JOB_TABLE] = {0, "table", ARGUMENT_WORD, "name",
         "jobs machines ranks allocations sessions findings", .newer = true,
+        .brief = "Only this table: jobs, ranks, findings ...",
         .help = "Show only this table: 'jobs', 'machines', 'ranks', 'allocations', 'findings' or "
                 "'sessions', which has all figures of each session's end. "
                 "CSV holds one "
@@ -651,6 +662,7 @@ static const struct option options[OPTION_COUNT] = {
                 ".md, .adoc, .html) unless -f does. \"-\" is the standard output."},
     [OPTION_BENCH_FORMAT] = {'f', "format", ARGUMENT_WORD, "format",
         "text json csv markdown asciidoc html hyperfine bencher", .newer = true,
+        .brief = "text, json, csv, markdown, html, hyperfine ...",
         .help = "'text' is for people, 'json' has everything, 'csv' has a line for each run, "
                 "'markdown' and 'asciidoc' have a table, 'html' is a page with every run. "
                 "'hyperfine' is the JSON of hyperfine, 'bencher' that of Bencher. Defaults to the "

@@ -145,8 +145,8 @@ int newest_file_of_results(char **name, struct gput_error *error)
     TRY(find(has_name_of_results, is_any, "results kept", name, error));
     return *name ? GPUT_OK
                  : error_set(error, GPUT_ERROR_NOT_FOUND,
-                       "No session keeps results in the working directory (.gpu-tracker_*). Name "
-                       "their file, or a report in JSON: gpu-tracker show FILE");
+                       "The working directory has no results of a running or killed session "
+                       "(.gpu-tracker_*). Name a report in JSON: gpu-tracker show usage.json");
 }
 
 int newest_file_of_samples(const char *command, char **name, struct gput_error *error)

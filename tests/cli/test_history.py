@@ -153,7 +153,7 @@ class Shown(HistoryTest):
         self.assertEqual(self.names("-n", "2"), ["sleep", "expr"])
         self.assertEqual(self.names("--since", "1d"), ["true", "sleep", "expr"])
         self.assertEqual(self.names("--since", "2999-01-01"), [])
-        self.assertIn("no session of the history is so", self.history("nothing").stderr)
+        self.assertIn("no session in the history matches", self.history("nothing").stderr)
 
     def test_names_are_harmless_for_a_terminal(self):
         script = self.folder / "a\nb\x1b[31mc"
@@ -204,7 +204,7 @@ class Shown(HistoryTest):
             (["show"], "show needs the number of a session: gpu-tracker history show 12"),
             (["forget"], "What is to be forgotten? gpu-tracker history forget 12, forget NAME, or forget all"),
             (["on", "now"], 'on takes no "now": it is for all sessions.'),
-            (["1", "sleep"], 'Several sessions are named by their numbers, which gpu-tracker history shows first in each line; "sleep" is none.'),
+            (["1", "sleep"], '"sleep" is not the number of a session. Give one name, or numbers: the first column of gpu-tracker history.'),
         ):  # fmt: skip
             self.assert_fails(self.run_command("history", *arguments), 1, message)
 

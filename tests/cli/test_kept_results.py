@@ -61,8 +61,8 @@ class KeptResults(CommandTest):
     def test_without_a_name_the_newest_is_shown(self):
         done = self.run_command("show")
         self.assert_fails(
-            done, 1, "No session keeps results in the working directory (.gpu-tracker_*). Name their file, or a report "
-            "in JSON: gpu-tracker show FILE")
+            done, 1, "The working directory has no results of a running or killed session (.gpu-tracker_*). Name a report "
+            "in JSON: gpu-tracker show usage.json")
         self.kill_half_way()
         (killed,) = self.folder.glob(".gpu-tracker_*")
         os.utime(killed, (2000, 2000))
