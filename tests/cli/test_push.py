@@ -258,13 +258,18 @@ class RemoteWrite(PushTest):
         self.assertEqual((path, head["Content-Encoding"], head["X-Prometheus-Remote-Write-Version"]), ("/api/v1/write", "snappy", "0.1.0"))
         series = read_remote_write(body)
         whose = {"instance": session_name(self.results["identity"]), "job": "train", "job_id": "77"}
+        causes = set()
         for labels in map(dict, series):
-            if labels.pop("__name__") == "gputracker_session_info":
+            name = labels.pop("__name__")
+            if name == "gputracker_time_went_seconds":
+                causes.add(labels.pop("cause"))
+            if name == "gputracker_session_info":
                 known = self.results["identity"]
                 more = {name: str(known[name]) for name in ("host", "boot_id", "clock", "user", "pid", "command", "version", "cgroup")}
                 self.assertEqual({name: labels.get(name) for name in whose | more}, whose | more)
             else:
                 self.assertEqual(labels, whose)
+        self.assertLessEqual({"computing", "cpu_wait", "pipe", "unknown"}, causes)
         samples = {dict(labels)["__name__"]: found for labels, found in series.items()}
         self.assertEqual(len(samples["gputracker_combined_memory_bytes"]), 2)
         first, last = samples["gputracker_elapsed_seconds_total"]

@@ -39,11 +39,11 @@ class Ended(PushTest):
         return done
 
     def samples(self, server):
-        """Metric -> [(value, milliseconds)] in the order in which they came, of the only session."""
+        """Metric, with its cause if it has one -> [(value, milliseconds)] in the order in which they came, of the only session."""
         found = {}
         for _, _, body in server.requests:
             for labels, samples in read_remote_write(body).items():
-                found.setdefault(dict(labels)["__name__"], []).extend(samples)
+                found.setdefault(dict(labels)["__name__"] + dict(labels).get("cause", ""), []).extend(samples)
         return found
 
     def test_samples_have_their_times(self):

@@ -192,10 +192,15 @@ static void write_series(struct encoder *encoder, const char *name, size_t serie
 {
     struct str *message = encoder->message;
     size_t before = message->length, n = 0;
-    size_t begin = protobuf_begin(message, REQUEST_SERIES);
     const struct push *push = encoder->push;
     struct label_list *list = &encoder->list;
+    const struct metric *metric = gpu < 0 ? push->series[series].metric : NULL;
+    if (metric && metric->attribute && labels_get(&push->settings.labels, metric->attribute))
+        return; /* all of that name would be one series */
+    size_t begin = protobuf_begin(message, REQUEST_SERIES);
     list_labels(encoder, name);
+    if (metric && metric->attribute)
+        add_label(list, metric->attribute, metric->word);
     if (gpu >= 0) {
         snprintf(encoder->own.gpu, sizeof encoder->own.gpu, "%u", (unsigned)gpu);
         add_own(push, list, "gpu", encoder->own.gpu);

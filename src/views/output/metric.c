@@ -27,6 +27,11 @@ static bool has_process(const struct gput_results *results)
 /* ---- Prometheus ---- */
 
 #define ROW(name, kind, column, help, applies) {name, kind, column, help, applies, NULL, NULL, NULL, NULL, NULL}
+/* Rows of one name, which a label distinguishes. Shares of a time are divided anew at each sample, so none of them is a
+ * counter: they add up. */
+#define TIME_WENT(ID, cause, word, meaning) \
+    {"gputracker_time_went_seconds", METRIC_SUM, "time_went." #cause "_seconds", \
+        "What the time of the main thread, or of the child that it waits for, went to so far.", NULL, NULL, "cause", #cause, NULL, NULL},
 #define PROCESSES(who, whose) \
     ROW("gputracker_" who "_memory_bytes", METRIC_GAUGE, "now." who "_ram", "RAM of " whose ", each page once.", NULL), \
     ROW("gputracker_" who "_private_memory_bytes", METRIC_GAUGE, "now." who "_private_ram", "RAM that only " whose " used.", NULL), \
@@ -107,6 +112,7 @@ static const struct metric prometheus[] = {
     ROW("gputracker_combined_co2e_grams", METRIC_COUNTER, "energy.co2e_grams", "CO2 equivalents of that energy.", NULL),
     ROW("gputracker_processes", METRIC_COUNTER, "accounting.processes.seen",
         "Processes known of since the start, the main process included.", has_process),
+    WALL_CAUSES(TIME_WENT)
     ROW("gputracker_tracker_cpu_seconds", METRIC_COUNTER, "tracker.cpu_seconds", "CPU time of gpu-tracker itself.", NULL),
     ROW("gputracker_tracker_memory_bytes", METRIC_GAUGE, "tracker.rss_bytes", "RAM of gpu-tracker itself.", NULL),
     ROW("gputracker_tracker_ticks", METRIC_COUNTER, "tracker.ticks", "Samples taken.", has_ticks),

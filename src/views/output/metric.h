@@ -24,10 +24,10 @@ struct metric {
     const char *column; /* of the results, or of a GPU (model/results_columns.h) */
     const char *help;
     bool (*applies)(const struct gput_results *results); /* NULL: always */
-    /* OpenTelemetry's: */
-    const char *unit;             /* of UCUM */
-    const char *attribute, *word; /* what distinguishes rows of one name; NULL: nothing */
-    const char *hw_id, *hw_type;  /* of the part of the machine; NULL: none, or a GPU */
+    const char *unit;                                    /* OpenTelemetry's, of UCUM */
+    const char *attribute, *word; /* label that distinguishes rows of one name; NULL: nothing */
+    const char *hw_id, *hw_type;  /* OpenTelemetry's, of the part of the machine; NULL: none, or a
+                                     GPU */
 };
 
 struct metric_table {
@@ -37,6 +37,7 @@ struct metric_table {
     size_t gpu_count;
 };
 
+/* Rows with the same name follow each other. */
 const struct metric_table *metrics_of_prometheus(void);
 
 /* Rows with the same name follow each other. What the conventions have no name for is not in it. */

@@ -20,7 +20,8 @@ struct writer {
     const struct labels *labels; /* of all samples */
     bool is_openmetrics;
     struct str *text;
-    size_t n_labels; /* of this sample so far */
+    size_t n_labels;  /* of this sample so far */
+    const char *head; /* the name that was described last; NULL: none */
 };
 
 /* In OpenMetrics a counter's family has the name without _total. */
@@ -91,14 +92,21 @@ static void write_gpu_labels(struct writer *writer, uint32_t index)
     write_label(writer, "uuid", writer->results->gpus[index].uuid);
 }
 
-/* Writes a figure of the session, where it is known. */
+/* Writes a figure of the session, where it is known. Rows of one name are described once. Where the
+ * user gave a label of the name that distinguishes them, they would be one series: they are left
+ * out. */
 static void write_metric(struct writer *writer, const struct metric *metric)
 {
     double value = metric_value(metric, writer->results);
-    if (!isfinite(value))
+    bool is_same = metric->attribute && labels_get(writer->labels, metric->attribute);
+    if (!isfinite(value) || is_same)
         return;
-    write_head(writer, metric);
+    if (!writer->head || strcmp(writer->head, metric->name) != 0)
+        write_head(writer, metric);
+    writer->head = metric->name;
     begin_metric(writer, metric);
+    if (metric->attribute)
+        append_label(writer, metric->attribute, metric->word);
     end_sample(writer, value);
 }
 

@@ -32,6 +32,7 @@ static struct gput_results no_results(void)
     results.allowed = (struct gput_allowed){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
     identity_forget(&results.identity);
     results.tracker.rss_bytes = NAN;
+    clear(results.time_went.seconds_of, WALL_CAUSE_COUNT);
     return results;
 }
 
@@ -81,6 +82,9 @@ static struct gput_results make_results(void)
     results.energy.descendants = 30;
     results.energy.combined = 330;
     results.energy.co2e_grams = 0.033;
+    results.time_went.seconds_of[WALL_COMPUTING] = 40.5;
+    results.time_went.seconds_of[WALL_CPU] = 49.75;
+    results.time_went.seconds_of[WALL_PIPE] = 10;
     results.tracker.cpu_seconds = 0.0125;
     results.tracker.rss_bytes = 3645440;
     results.tracker.ticks = 1000;
@@ -168,6 +172,13 @@ static void labels_of_the_user_go_first(void **state)
     assert_non_null(strstr(text, "gputracker_build_info{job=\"train\",version=\"\\\"x\\\"\"} 1\n"));
     assert_non_null(strstr(text, "\ngputracker_system_cores{job=\"train\",version="));
     assert_non_null(strstr(text, ",gpu=\"0\",uuid=\"GPU-1\"} 250.5\n"));
+    assert_non_null(strstr(text, ",cause=\"cpu_wait\"} 49.75\n"));
+    free(text);
+    options.labels = "cause=x"; /* which would make one series of them */
+    assert_int_equal(
+        gput_results_render(&results, &options, GPUT_FORMAT_PROMETHEUS, &text, NULL, NULL),
+        GPUT_OK);
+    assert_null(strstr(text, "gputracker_time_went_seconds"));
     free(text);
 }
 
