@@ -146,10 +146,10 @@ struct thread {
     int64_t before_run_ns, before_wait_ns;
     int64_t run_ns, wait_ns; /* since tracking began */
 
-    int wchan_fd;           /* -1: it is not open */
-    unsigned char cause;    /* enum wall_cause, as of the last moment; process_states */
-    int64_t began_ns;       /* not later than the first reading; of the first thread: not known */
-    int64_t lived_ns;       /* by its exit record */
+    int wchan_fd;        /* -1: it is not open */
+    unsigned char cause; /* enum wall_cause, as of the last moment; process_states */
+    int64_t began_ns;    /* not later than the first reading; of the first thread: not known */
+    int64_t lived_ns;    /* by its exit record */
     /* Likewise; what it ran and waited for while it ended is beyond that. */
     int64_t record_run_ns, record_wait_ns;
     struct wall_samples samples;
