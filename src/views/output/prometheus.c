@@ -262,7 +262,7 @@ static void write_page(const struct gput_results *results, const char *label_lis
 {
     CLEANUP(labels_finish) struct labels labels = {0};
     struct gput_error error;
-    struct writer writer = {results, &labels, format == GPUT_FORMAT_OPENMETRICS, text, 0};
+    struct writer writer = {results, &labels, format == GPUT_FORMAT_OPENMETRICS, .text = text};
     const struct metric_table *table = metrics_of_prometheus();
     if (labels_add_list(&labels, label_list, LABELS_OF_PROMETHEUS, &error) != GPUT_OK)
         text->failed |= error.code == GPUT_ERROR_MEMORY;
