@@ -70,14 +70,16 @@ uint32_t names_find(const struct names *names, const char *text, size_t length)
 {
     if (names->slot_count == 0)
         return NAMES_NONE;
-    length = strnlen(text, length);
+    length = text ? strnlen(text, length) : 0;
+    text = text ? text : "";
     uint32_t number = *slot_of(names, text, length, names_hash(text, length));
     return number ? number - 1 : NAMES_NONE;
 }
 
 uint32_t names_add(struct names *names, const char *text, size_t length)
 {
-    length = strnlen(text, length); /* texts end with a NUL, so none can be in them */
+    length = text ? strnlen(text, length) : 0; /* texts end with a NUL, so none can be in them */
+    text = text ? text : "";
     uint64_t hash = names_hash(text, length);
     if (names->count * 2 >= names->slot_count && !grow_slots(names))
         return NAMES_NONE;

@@ -81,7 +81,7 @@ MISTAKES = [
     (["compare", "none.json", "none.json"], "none.json: No such file"),
     (["report"], "name what to show: gpu-tracker report SESSION"),
     (["report", "none.csv"], "none.csv"),
-    (["show"], "gpu-tracker show FILE"),
+    (["show"], "gpu-tracker show usage.json"),
     (["show", "plain"], "plain is not a resource usage file or report of gpu-tracker."),
     (["sub-track"], "combine, analyze, compare"),
     (["sub-track", "compare"], "-m"),
