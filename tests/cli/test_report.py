@@ -32,7 +32,7 @@ class WithoutASession(ReportTest):
         for name, age in (("older.csv", 1000), ("t.sqlite", 2000)):
             write_tracking(self.folder / name, [row(1), row(2)])
             os.utime(self.folder / name, (age, age))
-        done = self.run_command("report")
+        done = self.run_command("report", env=self.environment)
         said = "gpu-tracker: using t.sqlite, the newest tracking file here\n"
         self.assertEqual((done.returncode, done.stderr), (0, said + "gpu-tracker: Wrote report.html (-o chooses another name).\n"))
         self.assertEqual([session["name"] for session in Report(self.folder / "report.html").sessions], ["t.sqlite"])
