@@ -119,8 +119,9 @@ class KnownFigures(ConsumerTest):
         main, threads = names.index("main_ram"), names.index("main_n_threads")
         # From when it has reached 50 MB: that is long after its first thread ended. RAM of the moment at which it ends may be missing.
         rows = rows[next(i for i, row in enumerate(rows) if float(row[main] or 0) > 50):]
-        *before, last = rows  # likewise of the moment at which the process ends
-        self.assertGreaterEqual(min(float(row[main]) for row in [*before, *[last] * bool(last[main])]), 50)
+        while not rows[-1][main]:  # likewise while the process ends, which takes long on a busy machine
+            rows.pop()
+        self.assertGreaterEqual(min(float(row[main]) for row in rows), 50)
         self.assertEqual({row[threads] for row in rows}, {"1"})
         self.assertGreaterEqual(report["max_ram"]["main"]["total_rss"], 70)
         # The 70 MB of before the fork count once.
