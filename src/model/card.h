@@ -1,7 +1,7 @@
 /*
  * Figures of a graphics card itself: clocks, temperatures, limits, links, health. One table
- * describes each of them once; readers fill a struct card_reading, and tables, files, metrics and
- * reports walk over the table.
+ * describes each of them once; readers fill a struct card_reading, and tables and files walk over
+ * the table.
  */
 #pragma once
 
@@ -99,10 +99,6 @@ struct card_figure_info {
     const char *unit; /* NULL: a count, a state */
     const char *meaning;
     enum card_kind kind;
-    /* The name of its metric by OpenTelemetry, "hw.gpu.…" where that has one. */
-    const char *metric;
-    double metric_factor; /* from the figure to the metric's base unit */
-    const char *metric_unit;
 };
 
 extern const struct card_figure_info card_figures[CARD_FIGURE_COUNT];
