@@ -30,15 +30,15 @@
  * torch/      run --torch-trace: torch_trace.c, with torch_schedule.c and torch_protocol.c.
  * live/       the live view.
  * output/     what those that read files write with: analysis_output.c (analyses, comparisons),
- *             tables.c, python_package.c with table_files.c (Parquet and Arrow) and pickles.c,
- *             perfetto.c, fix_script.c (doctor's
- *             remedies); named_sessions.c: SESSION and NAME=SESSION; newest_file.c: what is read
- * where no file is named; output_files.c: where a command writes is nowhere that it reads, or
+ *             tables.c, rules.c (--fail-if), python_package.c with table_files.c (Parquet and
+ *             Arrow) and pickles.c, perfetto.c, fix_script.c (doctor's remedies);
+ *             named_sessions.c: SESSION and NAME=SESSION; newest_file.c: what is read where no
+ *             file is named; output_files.c: where a command writes is nowhere that it reads, or
  *             writes otherwise.
  * common/     what all use: message.c and screen.c (errors and warnings, a line each; writing to
  *             what people read), environment.c (which paths of the environment are followed, and
  *             with which rights), history_place.c (where the history is), temporary_folder.c,
- * own_stack.c (the stack, where the limit leaves too little).
+ *             own_stack.c (the stack, where the limit leaves too little).
  */
 #include "base/error.h"
 #include "common/environment.h"

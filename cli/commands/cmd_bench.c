@@ -9,6 +9,7 @@
 #include "common/message.h"
 #include "common/screen.h"
 #include "options/arguments.h"
+#include "output/rules.h"
 #include "track/report.h"
 #include "track/signals.h"
 
@@ -20,7 +21,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define EXIT_RULE_BROKEN 3
 #define MAX_COUNT 1000000
 
 /* The signal that ended it. A handler has nowhere else to put it. */
@@ -220,27 +220,9 @@ static int write_results(const struct arguments *arguments, const struct gput_be
     return report_write_bytes(output, STDOUT_FILENO, bytes, length, error);
 }
 
-/* A line for each rule that holds, or cannot be checked. */
-static int check_rules(const struct arguments *arguments, const struct gput_bench *bench,
-    int *status, struct gput_error *error)
+static int check_rule(const void *bench, const char *rule, bool *holds, struct gput_error *said)
 {
-    size_t position = 0;
-    const char *rule;
-    while ((rule = arguments_next(arguments, OPTION_BENCH_FAIL_IF, &position)) != NULL) {
-        struct gput_error message = {0};
-        bool holds;
-        int code =
-            gput_bench_check(bench, rule, &holds, message.message, sizeof message.message, error);
-        if (code != GPUT_OK && code != GPUT_ERROR_STATE)
-            return code;
-        if (code != GPUT_OK || holds)
-            message_error(holds ? &message : error);
-        if (holds)
-            *status = EXIT_RULE_BROKEN;
-        else if (code != GPUT_OK && *status == EXIT_SUCCESS)
-            *status = EXIT_FAILURE;
-    }
-    return GPUT_OK;
+    return gput_bench_check(bench, rule, holds, said->message, sizeof said->message, said);
 }
 
 /* Rules are read before the first run: a slip in one is no reason to run for an hour. */
@@ -282,7 +264,7 @@ static int run(const struct arguments *arguments, struct gput_bench *bench,
         return GPUT_OK;
     TRY(written);
     if (code == GPUT_OK && stop_signal == 0)
-        TRY(check_rules(arguments, bench, status, error));
+        TRY(rules_check(arguments, OPTION_BENCH_FAIL_IF, check_rule, bench, status, error));
     return GPUT_OK;
 }
 

@@ -3,9 +3,11 @@
 #include "base/human.h"
 #include "base/limit_rule.h"
 #include "base/screen.h"
+#include "base/table_cells.h"
 #include "base/text.h"
 #include "common/message.h"
 #include "options/arguments.h"
+#include "output/rules.h"
 #include "track/report.h"
 
 #include <gputracker/jobs.h>
@@ -20,7 +22,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define EXIT_RULE_BROKEN 3
 #define LABEL_WIDTH 14
 #define VALUE_WIDTH 22
 #define NAME_SIZE 80
@@ -56,39 +57,11 @@ static const struct figure {
 };
 #define N_FIGURES (sizeof figures / sizeof *figures)
 
-/* The column of that name; their number: there is none. */
-static size_t column_of(const struct gput_table *ranks, const char *name)
-{
-    size_t column = 0, count = gput_table_column_count(ranks);
-    while (column < count && strcmp(gput_table_column_name(ranks, column), name) != 0)
-        column++;
-    return column;
-}
-
-static double value_of(const struct gput_table *ranks, size_t row, const char *name)
-{
-    size_t column = column_of(ranks, name);
-    if (column == gput_table_column_count(ranks) || gput_table_is_missing(ranks, row, column))
-        return NAN;
-    return gput_table_column_type(ranks, column) == GPUT_COLUMN_INT
-               ? (double)gput_table_int(ranks, row, column)
-               : gput_table_double(ranks, row, column);
-}
-
-/* The text of a column; "": there is none. */
-static const char *text_of(const struct gput_table *ranks, size_t row, const char *name)
-{
-    size_t column = column_of(ranks, name);
-    const char *text =
-        column < gput_table_column_count(ranks) ? gput_table_text(ranks, row, column) : NULL;
-    return text ? text : "";
-}
-
 /* The row of a file; the files may have been sorted. */
 static size_t row_of(const struct gput_table *ranks, const char *path)
 {
     size_t row = 0, count = gput_table_row_count(ranks);
-    while (row < count && strcmp(text_of(ranks, row, "path"), path) != 0)
+    while (row < count && strcmp(table_cells_text_of(ranks, row, "path"), path) != 0)
         row++;
     return row;
 }
@@ -97,16 +70,16 @@ static size_t row_of(const struct gput_table *ranks, const char *path)
 static void print_figure(FILE *file, const struct gput_table *ranks, const struct figure *figure,
     const size_t *rows, size_t count)
 {
-    double first = value_of(ranks, rows[0], figure->column);
+    double first = table_cells_number_of(ranks, rows[0], figure->column);
     bool is_known = false;
     for (size_t i = 0; i < count; i++)
-        is_known |= !isnan(value_of(ranks, rows[i], figure->column));
+        is_known |= !isnan(table_cells_number_of(ranks, rows[i], figure->column));
     if (!is_known)
         return;
     fprintf(file, "%-*s", LABEL_WIDTH, figure->label);
     for (size_t i = 0; i < count; i++) {
         char text[HUMAN_SIZE], change[32] = "", whole[96];
-        double value = value_of(ranks, rows[i], figure->column);
+        double value = table_cells_number_of(ranks, rows[i], figure->column);
         if (i > 0 && first > 0 && !isnan(value) && !figure->is_code)
             snprintf(change, sizeof change, " (%+.1f %%)", 100 * (value - first) / first);
         snprintf(whole, sizeof whole, "%s%s", figure->write(value, text), change);
@@ -129,15 +102,15 @@ static void print_text(FILE *file, const char *text)
 static void print_commands(
     FILE *file, const struct gput_table *ranks, const size_t *rows, size_t count)
 {
-    const char *first = text_of(ranks, rows[0], "command");
+    const char *first = table_cells_text_of(ranks, rows[0], "command");
     size_t i = 1;
-    while (i < count && strcmp(text_of(ranks, rows[i], "command"), first) == 0)
+    while (i < count && strcmp(table_cells_text_of(ranks, rows[i], "command"), first) == 0)
         i++;
     if (i == count)
         return;
     fprintf(file, "%-*s", LABEL_WIDTH, "Command");
     for (i = 0; i < count; i++) {
-        const char *command = text_of(ranks, rows[i], "command");
+        const char *command = table_cells_text_of(ranks, rows[i], "command");
         print_text(file, *command ? command : "n/a");
     }
     fputc('\n', file);
@@ -207,18 +180,28 @@ static int read_rule(const char *text, const struct figure **figure, struct limi
     return refuse_rule(text, why, error);
 }
 
+/* The files that are compared: a row of `ranks` each, in the order of the operands. */
+struct compared {
+    const struct gput_table *ranks;
+    const struct arguments *arguments;
+    const size_t *rows;
+};
+
 /* Checks a rule for each file after the first. Errors: GPUT_ERROR_STATE where a file lacks the
  * figure, GPUT_ERROR_INVALID. */
-static int check_rule(const struct gput_table *ranks, const struct arguments *arguments,
-    const size_t *rows, const char *text, bool *holds, struct gput_error *error)
+static int check_rule(const void *subject, const char *text, bool *holds, struct gput_error *error)
 {
+    const struct compared *compared = subject;
+    const struct gput_table *ranks = compared->ranks;
+    const struct arguments *arguments = compared->arguments;
+    const size_t *rows = compared->rows;
     struct limit_rule rule;
     const struct figure *figure;
     TRY(read_rule(text, &figure, &rule, error));
-    double first = value_of(ranks, rows[0], figure->column);
+    double first = table_cells_number_of(ranks, rows[0], figure->column);
     int lacking = rule.is_percent && isnan(first) ? 0 : -1;
     for (int i = 1; i < arguments->n_operands; i++) {
-        double value = value_of(ranks, rows[i], figure->column);
+        double value = table_cells_number_of(ranks, rows[i], figure->column);
         double change = value == first ? 0
                         : first != 0   ? 100 * (value - first) / fabs(first)
                                        : copysign(INFINITY, value);
@@ -241,28 +224,6 @@ static int check_rule(const struct gput_table *ranks, const struct arguments *ar
         arguments->operands[lacking]);
 }
 
-/* Checks all rules, and says which are broken or cannot be checked; `*status` is that of the
- * program then. */
-static int check_rules(const struct gput_table *ranks, const struct arguments *arguments,
-    const size_t *rows, int *status, struct gput_error *error)
-{
-    size_t position = 0;
-    const char *rule;
-    while ((rule = arguments_next(arguments, OPTION_COMPARED_FAIL_IF, &position)) != NULL) {
-        bool holds = false;
-        int code = check_rule(ranks, arguments, rows, rule, &holds, error);
-        if (code != GPUT_OK && code != GPUT_ERROR_STATE)
-            return code;
-        if (code != GPUT_OK || holds)
-            message_error(error);
-        if (holds)
-            *status = EXIT_RULE_BROKEN;
-        else if (code != GPUT_OK && *status == EXIT_SUCCESS)
-            *status = EXIT_FAILURE;
-    }
-    return GPUT_OK;
-}
-
 static int render(struct gput_tables *tables, const struct arguments *arguments,
     enum gput_format format, int *status, char **bytes, size_t *length, struct gput_error *error)
 {
@@ -273,7 +234,8 @@ static int render(struct gput_tables *tables, const struct arguments *arguments,
         return error_memory(error);
     int code = find_rows(ranks, arguments, rows, error);
     if (code == GPUT_OK)
-        code = check_rules(ranks, arguments, rows, status, error);
+        code = rules_check(arguments, OPTION_COMPARED_FAIL_IF, check_rule,
+            &(struct compared){ranks, arguments, rows}, status, error);
     FILE *file = code == GPUT_OK ? open_memstream(bytes, length) : NULL;
     if (file) {
         print_all(file, ranks, arguments->operands, rows, count);

@@ -7,6 +7,7 @@
 #include "base/human.h"
 #include "base/screen.h"
 #include "base/str.h"
+#include "base/table_cells.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "common/history_place.h"
@@ -30,33 +31,6 @@
 
 /* Rows that the screen gets unless -n says otherwise. */
 #define SHOWN_ROWS 50
-
-/* ---- Cells of a table by the names of their columns ---- */
-
-static size_t column_of(const struct gput_table *table, const char *name)
-{
-    size_t column = 0, count = gput_table_column_count(table);
-    while (column < count && strcmp(gput_table_column_name(table, column), name) != 0)
-        column++;
-    return column;
-}
-
-static double number_of(const struct gput_table *table, size_t row, const char *name)
-{
-    size_t column = column_of(table, name);
-    if (gput_table_is_missing(table, row, column))
-        return NAN;
-    return gput_table_column_type(table, column) == GPUT_COLUMN_INT
-               ? (double)gput_table_int(table, row, column)
-               : gput_table_double(table, row, column);
-}
-
-/* "": it is missing. */
-static const char *text_of(const struct gput_table *table, size_t row, const char *name)
-{
-    const char *text = gput_table_text(table, row, column_of(table, name));
-    return text ? text : "";
-}
 
 /* ---- Options and operands ---- */
 
@@ -164,11 +138,12 @@ static const char *name_of_signal(int number)
 /* How a session ended, in a word or two. */
 static const char *end_of(const struct gput_table *table, size_t row, char text[32])
 {
-    double status = number_of(table, row, "exit_status"), signal = number_of(table, row, "signal");
-    const char *limit = text_of(table, row, "limit_passed");
-    if (number_of(table, row, "limit_enforced") > 0)
+    double status = table_cells_number_of(table, row, "exit_status"),
+           signal = table_cells_number_of(table, row, "signal");
+    const char *limit = table_cells_text_of(table, row, "limit_passed");
+    if (table_cells_number_of(table, row, "limit_enforced") > 0)
         snprintf(text, 32, "limit: %s", limit);
-    else if (number_of(table, row, "oom_killed") > 0)
+    else if (table_cells_number_of(table, row, "oom_killed") > 0)
         snprintf(text, 32, "out of memory");
     else if (signal > 0 && name_of_signal((int)signal))
         snprintf(text, 32, "%s", name_of_signal((int)signal));
@@ -198,7 +173,7 @@ static void append_text(struct str *text, const char *value)
 /* When a session began, in the time of this place. */
 static const char *when_of(const struct gput_table *table, size_t row, char text[32])
 {
-    double seconds = number_of(table, row, "start_seconds");
+    double seconds = table_cells_number_of(table, row, "start_seconds");
     time_t moment = isnan(seconds) ? 0 : (time_t)seconds;
     struct tm local;
     if (isnan(seconds) || !localtime_r(&moment, &local) ||
@@ -211,7 +186,7 @@ static const char *when_of(const struct gput_table *table, size_t row, char text
 static const char *figure_of(const struct gput_table *table, size_t row, const char *name,
     const char *(*write)(double, char *), char *text)
 {
-    double value = number_of(table, row, name);
+    double value = table_cells_number_of(table, row, name);
     if (isnan(value))
         return "n/a";
     return value == 0 ? "-" : write(value, text);
@@ -226,20 +201,20 @@ static void append_head(struct str *text)
 static void append_line(struct str *text, const struct gput_table *table, size_t row)
 {
     char when[32], wall[HUMAN_SIZE], cpu[HUMAN_SIZE], ram[HUMAN_SIZE], gpu[HUMAN_SIZE], end[32];
-    double number = number_of(table, row, "number");
+    double number = table_cells_number_of(table, row, "number");
     char id[32] = "-";
     if (!isnan(number))
         snprintf(id, sizeof id, "%.0f", number);
-    human_seconds(number_of(table, row, "wall_seconds"), wall);
+    human_seconds(table_cells_number_of(table, row, "wall_seconds"), wall);
     const char *used = figure_of(table, row, "cpu_seconds", human_seconds_of_figure, cpu);
     str_printf(text, "%5s  %-16s  %*s  %*s  %8s  %8s  %-13s  ", id, when_of(table, row, when),
         utf8_field(wall, 11), wall, utf8_field(used, 10), used,
         figure_of(table, row, "ram_bytes", human_bytes, ram),
-        number_of(table, row, "gpus") == 0
+        table_cells_number_of(table, row, "gpus") == 0
             ? "-"
             : figure_of(table, row, "gpu_ram_bytes", human_bytes, gpu),
         end_of(table, row, end));
-    append_text(text, text_of(table, row, "name"));
+    append_text(text, table_cells_text_of(table, row, "name"));
     str_append_char(text, '\n');
 }
 
@@ -250,9 +225,9 @@ static void append_value(
     const char *unit = gput_table_column_unit(table, column);
     const char *name = gput_table_column_name(table, column);
     char figure[HUMAN_SIZE];
-    double value = number_of(table, row, name);
+    double value = table_cells_number_of(table, row, name);
     if (gput_table_column_type(table, column) == GPUT_COLUMN_TEXT)
-        append_text(text, text_of(table, row, name));
+        append_text(text, table_cells_text_of(table, row, name));
     else if (unit && strcmp(unit, "bytes") == 0)
         str_append(text, human_bytes(value, figure));
     else if (unit && strcmp(unit, "joules") == 0)
@@ -496,7 +471,7 @@ static int add_session(struct session_files *files, const struct gput_table *tab
     struct gput_error *error)
 {
     CLEANUP(doc_destroy_pointer) struct doc *list = NULL;
-    const char *text = text_of(table, row, "files");
+    const char *text = table_cells_text_of(table, row, "files");
     const char *best = NULL;
     if (text[0])
         TRY(doc_read_json(text, strlen(text), "the list of files", &list, error));
@@ -513,7 +488,7 @@ static int add_session(struct session_files *files, const struct gput_table *tab
         return error_set(error, GPUT_ERROR_NOT_FOUND,
             "Session %.0f has no file that is still there. gpu-tracker run --tf and -o write "
             "files.",
-            number_of(table, row, "number"));
+            table_cells_number_of(table, row, "number"));
     return files->is_one_each ? add_path(files, best, error) : GPUT_OK;
 }
 

@@ -1,5 +1,6 @@
 /* gpu-tracker job: the results of many ranks as one job. */
 #include "base/error.h"
+#include "base/table_cells.h"
 #include "common/environment.h"
 #include "common/message.h"
 #include "options/arguments.h"
@@ -30,29 +31,14 @@ struct lanes {
     bool lack_some; /* ranks of the job */
 };
 
-static size_t column_of(const struct gput_table *table, const char *name)
-{
-    size_t column = 0;
-    while (strcmp(gput_table_column_name(table, column), name) != 0)
-        column++;
-    return column;
-}
-
 static double double_of(const struct gput_table *table, size_t row, const char *name)
 {
-    return gput_table_double(table, row, column_of(table, name));
-}
-
-/* "": it is missing. */
-static const char *text_of(const struct gput_table *table, size_t row, const char *name)
-{
-    const char *text = gput_table_text(table, row, column_of(table, name));
-    return text ? text : "";
+    return gput_table_double(table, row, table_cells_find(table, name));
 }
 
 static int64_t int_of(const struct gput_table *table, size_t row, const char *name)
 {
-    return gput_table_int(table, row, column_of(table, name));
+    return gput_table_int(table, row, table_cells_find(table, name));
 }
 
 static bool stands_out(const struct gput_table *ranks, size_t row)
@@ -70,10 +56,11 @@ static size_t machine_of(
     const struct gput_table *machines, const struct gput_table *ranks, size_t rank)
 {
     size_t row = 0, rows = gput_table_row_count(machines);
-    while (row < rows &&
-           (int_of(machines, row, "job") != int_of(ranks, rank, "job") ||
-               strcmp(text_of(machines, row, "machine"), text_of(ranks, rank, "machine")) != 0 ||
-               strcmp(text_of(machines, row, "boot_id"), text_of(ranks, rank, "boot_id")) != 0))
+    while (row < rows && (int_of(machines, row, "job") != int_of(ranks, rank, "job") ||
+                             strcmp(table_cells_text_of(machines, row, "machine"),
+                                 table_cells_text_of(ranks, rank, "machine")) != 0 ||
+                             strcmp(table_cells_text_of(machines, row, "boot_id"),
+                                 table_cells_text_of(ranks, rank, "boot_id")) != 0))
         row++;
     return row;
 }
@@ -82,22 +69,23 @@ static size_t machine_of(
 static void describe_clock(const struct gput_table *machines, size_t row, char *text, size_t size)
 {
     char by[96];
-    const char *block = text_of(machines, row, "clock_block");
-    const char *source = text_of(machines, row, "clock_source");
+    const char *block = table_cells_text_of(machines, row, "clock_block");
+    const char *source = table_cells_text_of(machines, row, "clock_source");
     double offset = double_of(machines, row, "clock_offset_seconds");
     double doubt = double_of(machines, row, "clock_doubt_seconds");
     bool is_corrected = int_of(machines, row, "clock_is_corrected") == 1;
     snprintf(by, sizeof by, block[0] ? "%s of block \"%s\"" : "%s", source, block);
     if (strcmp(source, "reference") == 0)
-        snprintf(text, size, "of %s: the reference clock", text_of(machines, row, "machine"));
+        snprintf(text, size, "of %s: the reference clock",
+            table_cells_text_of(machines, row, "machine"));
     else if (isnan(offset))
-        snprintf(text, size, "of %s: not compared", text_of(machines, row, "machine"));
+        snprintf(text, size, "of %s: not compared", table_cells_text_of(machines, row, "machine"));
     else if (is_corrected)
         snprintf(text, size, "of %s, corrected by %.3f s: to within %.3f s, by %s",
-            text_of(machines, row, "machine"), -offset, doubt, by);
+            table_cells_text_of(machines, row, "machine"), -offset, doubt, by);
     else
         snprintf(text, size, "of %s, not corrected: %.3f s ahead, to within %.3f s, by %s",
-            text_of(machines, row, "machine"), offset, doubt, by);
+            table_cells_text_of(machines, row, "machine"), offset, doubt, by);
 }
 
 static void add_clock(struct lanes *lanes, size_t at, const struct gput_table *machines,
@@ -123,7 +111,7 @@ static void add_lane(struct lanes *lanes, const struct gput_tables *tables, size
     if (rank >= 0)
         snprintf(lanes->names[at], sizeof lanes->names[at], "rank %lld", (long long)rank);
     lanes->sessions[at] = gput_report_session_default();
-    lanes->sessions[at].path = gput_table_text(ranks, row, column_of(ranks, "path"));
+    lanes->sessions[at].path = gput_table_text(ranks, row, table_cells_find(ranks, "path"));
     lanes->sessions[at].name = rank >= 0 ? lanes->names[at] : NULL;
     add_clock(lanes, at, gput_tables_find(tables, "machines"), ranks, row);
     lanes->list[at] = &lanes->sessions[at];
@@ -160,9 +148,9 @@ static void choose_lanes(const struct gput_tables *tables, struct lanes *lanes)
 static void add_reports(struct lanes *lanes, const struct gput_table *ranks)
 {
     for (size_t row = 0; row < gput_table_row_count(ranks); row++) {
-        const char *report = text_of(ranks, row, "report");
+        const char *report = table_cells_text_of(ranks, row, "report");
         for (size_t i = 0; i < lanes->count && report[0]; i++) {
-            if (strcmp(lanes->sessions[i].path, text_of(ranks, row, "path")) != 0)
+            if (strcmp(lanes->sessions[i].path, table_cells_text_of(ranks, row, "path")) != 0)
                 continue;
             size_t at = lanes->count + lanes->n_reports++;
             lanes->sessions[at] = gput_report_session_default();
@@ -210,10 +198,11 @@ static void add_notes(struct notes *notes, const struct gput_tables *tables, boo
     size_t left_out = 0;
     for (size_t row = 0; row < gput_table_row_count(findings); row++) {
         if (int_of(findings, row, "job") > 0 ||
-            (!lack_some && strcmp(text_of(findings, row, "kind"), "clock") == 0))
+            (!lack_some && strcmp(table_cells_text_of(findings, row, "kind"), "clock") == 0))
             continue;
         if (notes->count < MAX_NOTES - 1)
-            add_note(notes, text_of(findings, row, "text"), text_of(findings, row, "evidence"));
+            add_note(notes, table_cells_text_of(findings, row, "text"),
+                table_cells_text_of(findings, row, "evidence"));
         else
             left_out++;
     }

@@ -4,14 +4,13 @@
 #include "options/arguments.h"
 #include "output/analysis_output.h"
 #include "output/pickles.h"
+#include "output/rules.h"
 #include "track/report.h"
 
 #include <gputracker/comparison.h>
 
 #include <stdlib.h>
 #include <string.h>
-
-#define EXIT_RULE_BROKEN 3
 
 /* The files to compare: the config's, and over them those of -m. */
 struct session_list {
@@ -113,27 +112,11 @@ static int list_sessions(const struct arguments *arguments,
     return code;
 }
 
-/* Prints a line for each rule that is broken, or cannot be checked, of which *status is made. */
-static int check_rules(const struct arguments *arguments, const struct gput_comparison *comparison,
-    int *status, struct gput_error *error)
+static int check_rule(
+    const void *comparison, const char *rule, bool *holds, struct gput_error *said)
 {
-    size_t position = 0;
-    const char *rule;
-    while ((rule = arguments_next(arguments, OPTION_FAIL_IF, &position)) != NULL) {
-        struct gput_error message = {0};
-        bool holds;
-        int code = gput_comparison_check(
-            comparison, rule, &holds, message.message, sizeof message.message, error);
-        if (code != GPUT_OK && code != GPUT_ERROR_STATE)
-            return code;
-        if (code != GPUT_OK || holds)
-            message_error(holds ? &message : error);
-        if (holds)
-            *status = EXIT_RULE_BROKEN;
-        else if (code != GPUT_OK && *status == EXIT_SUCCESS)
-            *status = EXIT_FAILURE;
-    }
-    return GPUT_OK;
+    return gput_comparison_check(
+        comparison, rule, holds, said->message, sizeof said->message, said);
 }
 
 static int render(const struct arguments *arguments, const struct gput_comparison *comparison,
@@ -179,7 +162,7 @@ static int compare(const struct arguments *arguments, const struct gput_comparis
     struct gput_comparison *comparison;
     int code = gput_comparison_create(list->items, list->count, &options, &comparison, error);
     if (code == GPUT_OK)
-        code = check_rules(arguments, comparison, status, error);
+        code = rules_check(arguments, OPTION_FAIL_IF, check_rule, comparison, status, error);
     if (code == GPUT_OK)
         code = render(arguments, comparison, &options, format, error);
     gput_comparison_destroy(comparison);

@@ -30,3 +30,13 @@ const char *table_cells_text(const struct gput_table *table, size_t row, size_t 
         return "";
     return gput_table_text(table, row, column);
 }
+
+double table_cells_number_of(const struct gput_table *table, size_t row, const char *name)
+{
+    return table_cells_number(table, row, table_cells_find(table, name));
+}
+
+const char *table_cells_text_of(const struct gput_table *table, size_t row, const char *name)
+{
+    return table_cells_text(table, row, table_cells_find(table, name));
+}

@@ -18,3 +18,7 @@ double table_cells_number(const struct gput_table *table, size_t row, size_t col
 
 /* A text, "" when it is missing. Valid as long as the table. */
 const char *table_cells_text(const struct gput_table *table, size_t row, size_t column);
+
+/* The same of the column of that name. */
+double table_cells_number_of(const struct gput_table *table, size_t row, const char *name);
+const char *table_cells_text_of(const struct gput_table *table, size_t row, const char *name);

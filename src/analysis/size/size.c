@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/human.h"
 #include "base/sized.h"
+#include "base/table_cells.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -26,31 +27,6 @@ void gput_size_options_init(struct gput_size_options *options, size_t size)
 
 /* ---- The runs ---- */
 
-static size_t column_of(const struct gput_table *table, const char *name)
-{
-    size_t column = 0, count = gput_table_column_count(table);
-    while (column < count && strcmp(gput_table_column_name(table, column), name) != 0)
-        column++;
-    return column;
-}
-
-static double number_of(const struct gput_table *table, size_t row, const char *name)
-{
-    size_t column = column_of(table, name);
-    if (gput_table_is_missing(table, row, column))
-        return NAN;
-    return gput_table_column_type(table, column) == GPUT_COLUMN_INT
-               ? (double)gput_table_int(table, row, column)
-               : gput_table_double(table, row, column);
-}
-
-/* "": it is missing. */
-static const char *text_of(const struct gput_table *table, size_t row, const char *name)
-{
-    const char *text = gput_table_text(table, row, column_of(table, name));
-    return text ? text : "";
-}
-
 /* How a run ended, as far as it matters for what it wanted. */
 enum run_end {
     RUN_ENDED_WELL,
@@ -61,17 +37,18 @@ enum run_end {
 
 static enum run_end end_of(const struct gput_table *table, size_t row)
 {
-    double status = number_of(table, row, "exit_status"), signal = number_of(table, row, "signal");
-    double wall = number_of(table, row, "wall_seconds");
-    double time_limit = number_of(table, row, "time_limit_seconds");
-    const char *limit = text_of(table, row, "limit_passed");
-    if (number_of(table, row, "limit_enforced") > 0)
+    double status = table_cells_number_of(table, row, "exit_status"),
+           signal = table_cells_number_of(table, row, "signal");
+    double wall = table_cells_number_of(table, row, "wall_seconds");
+    double time_limit = table_cells_number_of(table, row, "time_limit_seconds");
+    const char *limit = table_cells_text_of(table, row, "limit_passed");
+    if (table_cells_number_of(table, row, "limit_enforced") > 0)
         return strcmp(limit, "ram") == 0       ? RUN_LACKED_RAM
                : strcmp(limit, "seconds") == 0 ? RUN_LACKED_TIME
                                                : RUN_FAILED;
     if (status == 0 && !(signal > 0))
         return RUN_ENDED_WELL;
-    if (number_of(table, row, "oom_killed") > 0)
+    if (table_cells_number_of(table, row, "oom_killed") > 0)
         return RUN_LACKED_RAM;
     bool is_ended_by_other = signal == SIGTERM || signal == SIGKILL || status == 128 + SIGTERM ||
                              status == 128 + SIGKILL;
@@ -86,11 +63,11 @@ static enum run_end end_of(const struct gput_table *table, size_t row)
  */
 static double ram_of(struct gput_size *size, const struct gput_table *table, size_t row)
 {
-    double seen = number_of(table, row, "ram_bytes");
-    double at_most = number_of(table, row, "ram_at_most_bytes");
-    double charged = number_of(table, row, "group_ram_bytes");
-    double of_ranks = number_of(table, row, "node_ram_bytes");
-    if (number_of(table, row, "ranks") > 1)
+    double seen = table_cells_number_of(table, row, "ram_bytes");
+    double at_most = table_cells_number_of(table, row, "ram_at_most_bytes");
+    double charged = table_cells_number_of(table, row, "group_ram_bytes");
+    double of_ranks = table_cells_number_of(table, row, "node_ram_bytes");
+    if (table_cells_number_of(table, row, "ranks") > 1)
         return of_ranks; /* the largest rank says nothing of them together */
     if (charged >= seen && !(at_most <= charged))
         at_most = charged;
@@ -119,32 +96,35 @@ static void add_value(struct size_evidence *runs, enum size_quantity quantity,
 static int add_run(struct gput_size *size, const struct gput_table *table, size_t row,
     enum run_end end, struct gput_error *error)
 {
-    double input = number_of(table, row, "input_bytes"), ram = ram_of(size, table, row);
-    double wall = number_of(table, row, "wall_seconds"), cpu = number_of(table, row, "cpu_seconds");
-    double cores = fmax(number_of(table, row, "max_cores"), cpu / wall);
-    double start = number_of(table, row, "start_seconds");
-    double allowed = fmin(number_of(table, row, "allowed_ram_bytes"),
-        number_of(table, row, "machine_ram_bytes")); /* of --limit nothing but what it had */
+    double input = table_cells_number_of(table, row, "input_bytes"), ram = ram_of(size, table, row);
+    double wall = table_cells_number_of(table, row, "wall_seconds"),
+           cpu = table_cells_number_of(table, row, "cpu_seconds");
+    double cores = fmax(table_cells_number_of(table, row, "max_cores"), cpu / wall);
+    double start = table_cells_number_of(table, row, "start_seconds");
+    double allowed = fmin(table_cells_number_of(table, row, "allowed_ram_bytes"),
+        table_cells_number_of(
+            table, row, "machine_ram_bytes")); /* of --limit nothing but what it had */
     bool is_cut = end != RUN_ENDED_WELL, lacks_memory = false;
-    if (end == RUN_LACKED_RAM && !(number_of(table, row, "limit_enforced") > 0))
+    if (end == RUN_LACKED_RAM && !(table_cells_number_of(table, row, "limit_enforced") > 0))
         ram = fmax(ram, allowed);
     if (!isnan(cores)) /* clocks of a short sample may say more than there are */
-        cores = fmin(cores, number_of(table, row, "machine_cores"));
+        cores = fmin(cores, table_cells_number_of(table, row, "machine_cores"));
     const struct size_value values[] = {
         [SIZE_RAM] = {ram, is_cut, input},
         [SIZE_WALL] = {wall, is_cut, input},
         [SIZE_CORES] = {cores, false, NAN},
         /* Of a job it is known of each rank alone, and GPUs are asked for by machine. */
-        [SIZE_GPUS] = {number_of(table, row, "ranks") > 1 ? NAN
-                                                          : number_of(table, row, "gpus_used"),
+        [SIZE_GPUS] = {table_cells_number_of(table, row, "ranks") > 1
+                           ? NAN
+                           : table_cells_number_of(table, row, "gpus_used"),
             false, NAN},
-        [SIZE_GPU_RAM] = {number_of(table, row, "gpu_ram_bytes"), is_cut, input},
+        [SIZE_GPU_RAM] = {table_cells_number_of(table, row, "gpu_ram_bytes"), is_cut, input},
     };
     for (int quantity = 0; quantity < SIZE_QUANTITY_COUNT; quantity++)
         add_value(&size->runs, (enum size_quantity)quantity, values[quantity], &lacks_memory);
     size->first_seconds = fmin(size->first_seconds, start);
     size->last_seconds = fmax(size->last_seconds, start);
-    size->machine_ram_bytes = number_of(table, row, "machine_ram_bytes");
+    size->machine_ram_bytes = table_cells_number_of(table, row, "machine_ram_bytes");
     size->n_runs++;
     return lacks_memory ? error_memory(error) : GPUT_OK;
 }
@@ -153,11 +133,11 @@ int gput_size_add(
     struct gput_size *size, const struct gput_table *sessions, struct gput_error *error)
 {
     for (size_t row = 0; row < gput_table_row_count(sessions); row++) {
-        const char *name = text_of(sessions, row, "name");
+        const char *name = table_cells_text_of(sessions, row, "name");
         enum run_end end = end_of(sessions, row);
         /* What a machine needs is for all ranks on it, as the row of a whole job says. */
-        if (number_of(sessions, row, "world_size") > 1 &&
-            isnan(number_of(sessions, row, "ranks"))) {
+        if (table_cells_number_of(sessions, row, "world_size") > 1 &&
+            isnan(table_cells_number_of(sessions, row, "ranks"))) {
             size->n_ranks++;
             continue;
         }
