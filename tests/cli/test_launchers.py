@@ -116,9 +116,12 @@ class Mpi(WithMpi):
         self.assertEqual([job["ranks"] for job in self.job()["jobs"]], [2, 2])
 
     def start(self, words, cleanup):
-        """A process, which ends with `cleanup`, and the file of its messages."""
+        """A process with a TMPDIR of its own, which ends with `cleanup`, and the file of its messages.
+        Two of Open MPI that start at once in one TMPDIR both make ompi.HOST.0, and one of them fails."""
+        own = {"TMPDIR": tempfile.mkdtemp(dir=self.folder_of_folders or "/tmp", prefix="m")}
+        cleanup.callback(shutil.rmtree, own["TMPDIR"], ignore_errors=True)
         handle, path = tempfile.mkstemp(dir=self.folder, suffix=".messages")
-        run = cleanup.enter_context(subprocess.Popen(words, cwd=self.folder, env=self.environment, stderr=handle))
+        run = cleanup.enter_context(subprocess.Popen(words, cwd=self.folder, env=self.environment | own, stderr=handle))
         os.close(handle)
         cleanup.callback(run.terminate)
         return run, pathlib.Path(path)
