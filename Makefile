@@ -26,6 +26,8 @@ configure: deps
 	@test -f $(BUILD)/build.ninja || { echo "Configuring $(BUILD)/" >&2 && \
 		meson setup $(BUILD) --prefix=$(PREFIX) --libdir=$(LIBDIR) -Dwerror=$(WERROR) $(MESON_FLAGS) >/dev/null; } || \
 		{ cat $(BUILD)/meson-logs/meson-log.txt; exit 1; }
+	@# A folder that is there keeps its options, but for one that is asked for.
+	@test "$(origin WERROR)" = file || meson configure $(BUILD) -Dwerror=$(WERROR)
 
 deps: ## install the Debian packages that are missing
 	@tools/install-deps.sh
