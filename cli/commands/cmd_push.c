@@ -1,4 +1,5 @@
 /* gpu-tracker push: sessions that have ended, sent to stores of metrics. */
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "common/message.h"
 #include "options/arguments.h"
@@ -31,27 +32,31 @@ static void warn_of_session(void *user, const char *text)
         message_warning(NULL, text);
 }
 
+/* Lists what the operands name. A URL among them belongs to an option, whose value has a default.
+ */
 static int find_sessions(
     const struct arguments *arguments, struct gput_tables **tables, struct gput_error *error)
 {
     size_t count = (size_t)arguments->n_operands;
-    struct gput_report_session *sessions = calloc(count, sizeof *sessions);
-    const struct gput_report_session **list = calloc(count, sizeof *list);
+    CLEANUP_FREE struct gput_report_session *sessions = calloc(count, sizeof *sessions);
+    CLEANUP_FREE const struct gput_report_session **list = calloc(count, sizeof *list);
     struct gput_report_options options = gput_report_options_default();
-    int code = sessions && list ? GPUT_OK : error_memory(error);
-    for (size_t i = 0; code == GPUT_OK && i < count; i++) {
+    if (!sessions || !list)
+        return error_memory(error);
+    for (size_t i = 0; i < count; i++) {
+        const char *path = arguments->operands[i];
+        if (strncmp(path, "http://", 7) == 0 || strncmp(path, "https://", 8) == 0)
+            return error_set(error, GPUT_ERROR_INVALID,
+                "%s is no session. A receiver is given with an equals sign: --otlp=%s.", path,
+                path);
         sessions[i] = gput_report_session_default();
-        sessions[i].path = arguments->operands[i];
+        sessions[i].path = path;
         list[i] = &sessions[i];
     }
     options.sessions = list;
     options.n_sessions = count;
     options.warn = message_warning;
-    if (code == GPUT_OK)
-        code = gput_report_files(&options, tables, error);
-    free(sessions);
-    free(list);
-    return code;
+    return gput_report_files(&options, tables, error);
 }
 
 /* Whether a row is a session with metrics, and no copy of another. */

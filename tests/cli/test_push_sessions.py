@@ -292,6 +292,7 @@ class Ended(PushTest):
         (self.folder / "notes.json").write_text("{}")
         for words, said in [(["s"], "No receiver was given"), (["none.csv", "--remote-write", "http://127.0.0.1:1"], "none.csv"),
                             (["notes.json", "--remote-write", "http://127.0.0.1:1"], "notes.json"),
+                            (["s", "--otlp", "http://127.0.0.1:1"], "--otlp=http://127.0.0.1:1."),
                             (["s", "--remote-write", "x", "--push-interval", "soon"], "--push-interval=soon is not a valid interval")]:
             self.assertIn(said, self.push(*words, status=1).stderr)
 
