@@ -3,7 +3,10 @@
  */
 #include "doctor/findings.h"
 
+#include "base/cleanup.h"
 #include "base/error.h"
+#include "base/file.h"
+#include "base/str.h"
 #include "base/text.h"
 #include "machine/energy/battery.h"
 #include "machine/energy/energy_counters.h"
@@ -320,25 +323,30 @@ static void check_battery(const struct view *view, struct gput_doctor_source *so
 
 /* ---- everything ---- */
 
+/* What the summary says something about. */
+enum topic { TOPIC_NONE, TOPIC_CPU, TOPIC_RAM, TOPIC_GPU, TOPIC_ENERGY };
+
 static const struct check {
     const char *name, *gives;
     void (*check)(const struct view *view, struct gput_doctor_source *source);
+    enum topic topic;
 } checks[] = {
-    {"procfs", "processes, RSS, threads, CPU and RAM of the system", check_procfs},
-    {"children", "the tree of processes", check_children},
-    {"memory_maps", "private and shared RAM", check_memory_maps},
-    {"cpu_clocks", "CPU time in nanoseconds", check_cpu_clocks},
-    {"cgroup", "limits; CPU time and RAM peak of a whole command", check_cgroup},
-    {"nvml", "NVIDIA GPUs", check_gpus},
-    {"amdgpu", "AMD GPUs", check_gpus},
-    {"kfd", "GPU RAM of ROCm processes", check_kfd},
-    {"drm", "Intel and other GPUs", check_gpus},
-    {"rapl", "energy of CPU packages and DRAM", check_rapl},
-    {"perf_energy", "the same by perf events", check_perf_energy},
-    {"block_counters", "instructions, cycles and cache misses of code blocks", check_counters},
-    {"block_peaks", "the peak of RSS within code blocks", check_block_peaks},
-    {"block_gpu_time", "GPU time of code blocks", check_block_gpu_time},
-    {"battery", "power of a machine that runs on its battery", check_battery},
+    {"procfs", "processes, RSS, threads, CPU and RAM of the system", check_procfs, TOPIC_RAM},
+    {"children", "the tree of processes", check_children, TOPIC_NONE},
+    {"memory_maps", "private and shared RAM", check_memory_maps, TOPIC_NONE},
+    {"cpu_clocks", "CPU time in nanoseconds", check_cpu_clocks, TOPIC_CPU},
+    {"cgroup", "limits; CPU time and RAM peak of a whole command", check_cgroup, TOPIC_NONE},
+    {"nvml", "NVIDIA GPUs", check_gpus, TOPIC_GPU},
+    {"amdgpu", "AMD GPUs", check_gpus, TOPIC_GPU},
+    {"kfd", "GPU RAM of ROCm processes", check_kfd, TOPIC_NONE},
+    {"drm", "Intel and other GPUs", check_gpus, TOPIC_GPU},
+    {"rapl", "energy of CPU packages and DRAM", check_rapl, TOPIC_ENERGY},
+    {"perf_energy", "the same by perf events", check_perf_energy, TOPIC_ENERGY},
+    {"block_counters", "instructions, cycles and cache misses of code blocks", check_counters,
+        TOPIC_NONE},
+    {"block_peaks", "the peak of RSS within code blocks", check_block_peaks, TOPIC_NONE},
+    {"block_gpu_time", "GPU time of code blocks", check_block_gpu_time, TOPIC_NONE},
+    {"battery", "power of a machine that runs on its battery", check_battery, TOPIC_NONE},
 };
 
 _Static_assert(sizeof checks / sizeof *checks <= DOCTOR_MAX_SOURCES, "space for each source");
@@ -377,6 +385,91 @@ static int list_gpus(const struct view *view, struct gput_doctor *doctor, struct
     return GPUT_OK;
 }
 
+/* Returns the best state of the sources of a topic. `*closed`: the first that could be opened. */
+static enum gput_doctor_state topic_state(
+    const struct gput_doctor *doctor, enum topic topic, const struct gput_doctor_source **closed)
+{
+    enum gput_doctor_state best = GPUT_DOCTOR_UNAVAILABLE;
+    *closed = NULL;
+    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
+        const struct gput_doctor_source *source = &doctor->sources[i];
+        if (checks[i].topic != topic)
+            continue;
+        best = source->state < best ? source->state : best;
+        if (!*closed && source->state == GPUT_DOCTOR_UNAVAILABLE && source->remedy[0])
+            *closed = source;
+    }
+    return best;
+}
+
+/* Returns whether this is a virtual machine, as far as the processor says so. */
+static bool is_virtual_machine(const char *procfs_root)
+{
+    char path[4096];
+    CLEANUP_STR struct str text = {0};
+    snprintf(path, sizeof path, "%s/cpuinfo", procfs_root);
+    return file_read_bounded(path, 1 << 20, &text, NULL) == GPUT_OK &&
+           strstr(str_text(&text), " hypervisor") != NULL;
+}
+
+/* Writes which GPUs there are: "NVIDIA H200", "8 x NVIDIA H200", "NVIDIA A and 1 more". */
+static void name_gpus(const struct gput_doctor *doctor, char *text, size_t size)
+{
+    uint32_t same = 0;
+    for (uint32_t i = 0; i < doctor->n_gpus; i++)
+        same += strcmp(doctor->gpus[i].name, doctor->gpus[0].name) == 0;
+    if (doctor->n_gpus == 1)
+        text_fit(text, size, "%s", doctor->gpus[0].name);
+    else if (same == doctor->n_gpus)
+        text_fit(text, size, "%u x %s", same, doctor->gpus[0].name);
+    else
+        text_fit(text, size, "%s and %u more", doctor->gpus[0].name, doctor->n_gpus - 1);
+}
+
+/* Writes where joules come from, or why there are none. */
+static const char *describe_energy(
+    const struct view *view, const struct gput_doctor *doctor, char *text, size_t size)
+{
+    size_t count, with_power = 0;
+    const struct gput_doctor_source *closed;
+    const struct gpu_device *devices = gpu_set_devices(view->gpus, &count);
+    for (size_t i = 0; i < count; i++)
+        with_power += !devices[i].missing[GPU_POWER][0] || !devices[i].missing[GPU_ENERGY][0];
+    enum gput_doctor_state cpu = topic_state(doctor, TOPIC_ENERGY, &closed);
+    if (cpu == GPUT_DOCTOR_AVAILABLE)
+        return "yes";
+    if (cpu == GPUT_DOCTOR_PARTLY)
+        return "partly";
+    snprintf(text, size, "%s%s%s", with_power ? "of GPUs" : "",
+        with_power && closed ? "; CPU: " : "", closed ? "needs rights, see " : "");
+    if (closed)
+        strncat(text, closed->name, size - strlen(text) - 1);
+    if (text[0])
+        return text;
+    return is_virtual_machine(view->procfs_root) ? "not on this VM" : "not on this machine";
+}
+
+/* Answers in one sentence what can be measured here. */
+static void summarize(const struct view *view, struct gput_doctor *doctor)
+{
+    static const char *const words[] = {"yes", "partly", "no"};
+    const struct gput_doctor_source *closed;
+    enum gput_doctor_state cpu = topic_state(doctor, TOPIC_CPU, &closed),
+                           ram = topic_state(doctor, TOPIC_RAM, &closed);
+    char cpu_text[24] = "", gpu[128] = "none found", energy[64];
+    if (cpu != ram)
+        snprintf(cpu_text, sizeof cpu_text, ": %s. ", words[cpu]);
+    enum gput_doctor_state gpus = topic_state(doctor, TOPIC_GPU, &closed);
+    if (doctor->n_gpus > 0)
+        name_gpus(doctor, gpu, sizeof gpu);
+    else if (closed)
+        snprintf(gpu, sizeof gpu, "driver does not work, see %s", closed->name);
+    text_fit(doctor->summary, sizeof doctor->summary, "CPU%sRAM: %s. GPU: %s%s. Energy: %s.",
+        cpu_text[0] ? cpu_text : ", ", words[ram], gpu,
+        doctor->n_gpus > 0 && gpus == GPUT_DOCTOR_PARTLY ? " (partly)" : "",
+        describe_energy(view, doctor, energy, sizeof energy));
+}
+
 /* Opens all sources as a session would, and checks each of them. */
 static int examine(
     const struct gput_session_options *given, struct gput_doctor *doctor, struct gput_error *error)
@@ -412,6 +505,8 @@ static int examine(
         checks[i].check(&view, source);
     }
     int code = list_gpus(&view, doctor, error);
+    if (code == GPUT_OK)
+        summarize(&view, doctor);
     gpu_set_close(view.gpus);
     return code;
 }

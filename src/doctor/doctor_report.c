@@ -113,6 +113,7 @@ static int write_json(const struct gput_doctor *doctor, enum gput_ram_unit ram_u
     struct str *text, struct gput_error *error)
 {
     struct doc *root = doc_create_object();
+    doc_add_string(root, "summary", doctor->summary);
     struct doc *sources = doc_add_object(root, "sources");
     for (uint32_t i = 0; i < doctor->n_sources; i++) {
         const struct gput_doctor_source *source = &doctor->sources[i];
@@ -174,11 +175,12 @@ static size_t longest_name(const struct gput_doctor *doctor)
     return longest;
 }
 
-/* Writes the sources and the GPUs for people to read. */
+/* Writes the answer in one sentence, then the sources and the GPUs. */
 static void write_text(
     const struct gput_doctor *doctor, enum gput_ram_unit ram_unit, struct str *text)
 {
     size_t width = longest_name(doctor) + 2;
+    str_printf(text, "%s\n\n", doctor->summary);
     for (uint32_t i = 0; i < doctor->n_sources; i++) {
         const struct gput_doctor_source *source = &doctor->sources[i];
         size_t state_width = strlen(gput_doctor_state_name(GPUT_DOCTOR_UNAVAILABLE)) + 2;
@@ -193,8 +195,6 @@ static void write_text(
         }
     }
 
-    if (!doctor->n_gpus)
-        str_append(text, "\nNo GPU was found.\n");
     for (uint32_t i = 0; i < doctor->n_gpus; i++) {
         const struct gput_doctor_gpu *gpu = &doctor->gpus[i];
         char capacity[NUMBER_TEXT_SIZE];

@@ -41,7 +41,25 @@ class Doctor(CommandTest):
         self.assertEqual(findings["sources"]["nvml"]["state"], "unavailable")
         self.assertEqual(findings["sources"]["nvml"]["reason"], "no NVIDIA driver: there is no file /nonexistent")
         self.assertEqual(findings["sources"]["amdgpu"]["reason"], "no AMD GPU in /nonexistent/class/drm")
-        self.assertIn("\nNo GPU was found.\n", self.doctor(**NO_GPU))
+        self.assertRegex(self.doctor(**NO_GPU), r"^CPU, RAM: yes\. GPU: none found\. Energy: .*\.\n\nprocfs ")
+
+    def test_the_first_line_answers_in_one_sentence(self):
+        gpu = "gpu GPU-{0}\nname NVIDIA {1}\nmemory 16000000000 0 0\n"
+        for scenario, answer in (
+            (gpu.format("a", "H200"), "GPU: NVIDIA H200. Energy: of GPUs."),
+            (gpu.format("a", "H200") + gpu.format("b", "H200"), "GPU: 2 x NVIDIA H200. Energy: of GPUs."),
+            (gpu.format("a", "H200") + gpu.format("b", "T4"), "GPU: NVIDIA H200 and 1 more. Energy: of GPUs."),
+            (gpu.format("a", "H200") + "code nvmlDeviceGetPowerUsage 3\ncode nvmlDeviceGetTotalEnergyConsumption 3\n",
+             "GPU: NVIDIA H200. Energy: not on this "),
+            ("code nvmlInit 18\n", "GPU: driver does not work, see nvml. Energy: not on this "),
+        ):
+            summary = self.findings(scenario=scenario)["summary"]
+            self.assertTrue(summary.startswith("CPU, RAM: yes. " + answer), summary)
+            self.assertTrue(self.doctor("-o", "d.txt", scenario=scenario) == "")
+            self.assertEqual((self.folder / "d.txt").read_text().splitlines()[0], summary)
+        machine = self.folder / "proc"
+        machine.mkdir()
+        self.assertTrue(self.findings(GPUT_PROCFS=str(machine), **NO_GPU)["summary"].startswith("CPU, RAM: no. GPU: none found. "))
 
     def test_a_script_has_the_commands_that_open_what_is_closed(self):
         packages = self.folder / "sys" / "class" / "powercap"
@@ -91,7 +109,7 @@ class Doctor(CommandTest):
         terminal = ViewTerminal(["doctor"], self.folder, columns=60, **NO_GPU)
         self.addCleanup(terminal.close)
         self.assertEqual(terminal.end(), 0)
-        begin = terminal.written.index(b"processes, RSS, threads")
+        begin = len(terminal.written.split(b"processes, RSS, threads")[0].split(b"\n")[-1])
         self.assertRegex(terminal.written, b"CPU( and)?\r\n {%d}(and )?RAM of the system\r\n" % begin)
 
     def test_a_driver_that_fails_comes_with_the_way_out(self):
