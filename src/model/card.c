@@ -107,6 +107,7 @@ void card_reading_clear(struct card_reading *reading, const char *reason)
         reading->values[i] = NAN;
         reading->missing[i] = reason;
     }
+    reading->n_counter_changes = 0;
 }
 
 static const struct {
@@ -182,6 +183,19 @@ const char *card_value_text(enum card_figure figure, double value, char text[CAR
     return text;
 }
 
+/* Performance states from this one on are those of a GPU that computes nothing. */
+#define FIRST_RESTING_STATE 5
+
+bool card_rests(const struct card_reading *reading)
+{
+    const double *values = reading->values;
+    double state = values[CARD_PERFORMANCE_STATE], given = values[CARD_SLOWDOWN_REASONS];
+    bool is_idle = !isnan(given) && ((unsigned)given >> CARD_REASON_IDLE & 1);
+    if (isnan(state) && isnan(given))
+        return values[CARD_PCIE_GENERATION] < values[CARD_MAX_PCIE_GENERATION];
+    return is_idle || state >= FIRST_RESTING_STATE;
+}
+
 bool card_trouble(const struct card_reading *reading, int index, char *text, size_t size)
 {
     const double *values = reading->values;
@@ -213,7 +227,7 @@ bool card_trouble(const struct card_reading *reading, int index, char *text, siz
                 card_value_text(CARD_RECOVERY_ACTION, values[CARD_RECOVERY_ACTION], words));
         return true;
     case 5:
-        if (values[CARD_PCIE_WIDTH] < values[CARD_MAX_PCIE_WIDTH])
+        if (values[CARD_PCIE_WIDTH] < values[CARD_MAX_PCIE_WIDTH] && !card_rests(reading))
             text_fit(text, size, "its PCIe link has %.0f of %.0f lanes", values[CARD_PCIE_WIDTH],
                 values[CARD_MAX_PCIE_WIDTH]);
         return true;

@@ -107,6 +107,9 @@ extern const struct card_figure_info card_figures[CARD_FIGURE_COUNT];
 struct card_reading {
     double values[CARD_FIGURE_COUNT];
     const char *missing[CARD_FIGURE_COUNT]; /* static text: why it is NaN; NULL: it is not */
+    /* How often counters of slowed time were exchanged for others: those from before cannot be
+     * compared with them. */
+    unsigned n_counter_changes;
 };
 
 /* Makes all figures NaN, each for that reason (static text). */
@@ -127,6 +130,10 @@ const char *card_value_text(enum card_figure figure, double value, char text[CAR
 
 /* Whether the figure is shown as a text: a state or reasons. */
 bool card_figure_is_text(enum card_figure figure);
+
+/* Whether nothing runs on a card, as far as it says so. Its link saves power then: it is slower,
+ * and on some cards narrower. */
+bool card_rests(const struct card_reading *reading);
 
 /*
  * Writes what is wrong with a card at this moment, one thing for each index from 0 on: "slowed by

@@ -123,7 +123,7 @@ class Doctor(CommandTest):
 
     def test_what_is_wrong_with_a_card_is_said(self):
         gpu = "gpu GPU-aaaa\nmemory 16000000000 0 0\n"
-        wrong = "value nvmlDeviceGetCurrentClocksEventReasons 0x21\nvalue field/230 1\nvalue field/144 1\nvalue nvmlDeviceGetCurrPcieLinkWidth 8\n" \
+        wrong = "value nvmlDeviceGetCurrentClocksEventReasons 0x20\nvalue field/230 1\nvalue field/144 1\nvalue nvmlDeviceGetCurrPcieLinkWidth 8\n" \
             "value nvmlDeviceGetMaxPcieLinkWidth 16\n"
         health = "slowed by thermal; rows of memory wait to be replaced: the card needs a reset; the driver asks for gpu_reset; " \
             "its PCIe link has 8 of 16 lanes"

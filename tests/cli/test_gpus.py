@@ -277,7 +277,7 @@ class Gpus(CommandTest):
         self.assertIn(4242, [process["pid"] for process in text["processes"]])
 
 
-# Once the driver has been asked for a while, the counters move and the link gets narrower. The reasons change with them.
+# Once the driver has been asked for a while, the counters move.
 CHANGES = WAIT + """
 import sys
 path, before, after = os.environ["FAKE_NVML_SCENARIO"], *sys.argv[1:]
@@ -306,13 +306,13 @@ class Sessions(GpuTest):
         return self.tracked(*options, command=command)
 
     def test_counters_are_exact_and_what_got_worse_is_said(self):
-        gpu, report = self.changed(("field/74 1500000000", "field/74 2100000000"), ("field/4 2", "field/4 5"), ("LinkWidth 8", "LinkWidth 4"),
+        gpu, report = self.changed(("field/74 1500000000", "field/74 2100000000"), ("field/4 2", "field/4 5"),
                                    ("Temperature/0 61", "Temperature/0 83"), options=["--tf", "t.sqlite"])
         self.assertAlmostEqual(gpu["power_cap_seconds"], 0.6)
         self.assertEqual([gpu[name] for name in ("sync_boost_seconds", "thermal_seconds", "hardware_thermal_seconds", "power_brake_seconds")], [0.0] * 4)
         self.assertEqual((gpu["slowed_by"], gpu["max_temperature_celsius"], gpu["power_limit_watts"], gpu["graphics_clock_limit_mhz"]),
                          ("power_cap 600 ms", 83.0, 700.0, 1980.0))
-        self.assertEqual(gpu["health"], "3 new memory errors that could not be corrected; PCIe link from x8 to x4")
+        self.assertEqual(gpu["health"], "3 new memory errors that could not be corrected")
         self.assertIn(report["sources"]["gpu_slowdowns"]["state"], ("exact", "sampled"))
         with sqlite3.connect(self.folder / "t.sqlite") as database:
             columns = [row[1] for row in database.execute("PRAGMA table_info(gpu_data)")]
@@ -334,7 +334,7 @@ class Sessions(GpuTest):
     def test_a_counter_that_contradicts_the_reasons_is_withdrawn(self):
         # The driver says that the power limit slows the card, and its counter stands still.
         self.write(OF_SESSION.replace("EventReasons 0", "EventReasons 0x4"))
-        report, _ = self.tracked(command=python(WAIT + "wait(1.5)"))
+        report, _ = self.tracked(command=python(WAIT + "wait(4)"))
         gpu = report["gpus"][0]
         self.assertIsNone(gpu["power_cap_seconds"])
         self.assertRegex(gpu["slowed_by"], r"\Apower_cap in (\d+) of \1 readings\Z")
@@ -364,10 +364,12 @@ class Sessions(GpuTest):
         self.assertNotIn("gpu_slowdowns", report["sources"])
 
     def test_a_counter_that_is_reset_is_said(self):
-        gpu, report = self.changed(("field/74 1500000000", "field/74 100000000"))
-        self.assertAlmostEqual(gpu["power_cap_seconds"], 0.1)
-        self.assertEqual(gpu["health"], "the card was reset, or its driver was loaded again")
-        self.assertEqual(report["sources"]["gpu_slowdowns"]["state"], "sampled")
+        for others, health in ((), "the counter power_cap_seconds began anew"), \
+                ([("field/4 2", "field/4 0")], "the card was reset, or its driver was loaded again"):
+            gpu, report = self.changed(("field/74 1500000000", "field/74 100000000"), *others)
+            self.assertAlmostEqual(gpu["power_cap_seconds"], 0.1)
+            self.assertEqual(gpu["health"], health)
+            self.assertEqual(report["sources"]["gpu_slowdowns"]["state"], "sampled")
 
     def test_a_call_that_hangs_delays_nothing(self):
         self.write(OF_SESSION + "")

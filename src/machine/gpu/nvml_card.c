@@ -13,12 +13,10 @@
 /* Never again, unless everything is read. */
 #define ONCE_NS INT64_MAX
 
-/* A counter of slowed time that stands still between two readings that far apart, both of which
- * give its reason, contradicts it; so often before it is not believed. */
-#define MIN_CHECK_NS (NS_PER_SECOND / 5)
-#define MAX_CONTRADICTIONS 3
 /* A counter cannot count more time than passed, but may be renewed at longer intervals. */
 #define MAX_LEAP_SECONDS 2.0
+/* One that stands still for longer while each reading gives its reason is not believed. */
+#define MAX_STILL_NS (3 * NS_PER_SECOND)
 
 /* Thermal (driver), thermal (chip), power brake: three fields in a row. Drivers that know the later
  * ones have something else at the earlier ones. */
@@ -208,23 +206,40 @@ static int ask_fields(const struct nvml_card *card, nvml_device handle, const st
     return card->library->field_values(handle, (int)count, values);
 }
 
+/*
+ * A figure is the sum of those of its fields that the card has. These are the ones that answer when
+ * all are known for the first time: if one fails later, the figure is missing, because a smaller
+ * sum would look like a counter that began anew.
+ */
 static int read_fields(struct nvml_card *card, nvml_device handle, const struct call *call)
 {
     struct nvml_field_value values[MAX_FIELDS];
     bool is_supported = false;
     int code = ask_fields(card, handle, call->fields, call->n_fields, values);
-    for (size_t i = 0; i < call->n_fields; i++)
-        set(card, call->fields[i].figure, code == NVML_SUCCESS ? NVML_NOT_SUPPORTED : code, NAN);
-    for (size_t i = 0; i < call->n_fields && code == NVML_SUCCESS; i++) {
-        const struct field *field = &call->fields[i];
-        double number = nvml_field_number(&values[i]);
-        double *sum = &card->reading.values[field->figure];
-        is_supported |= values[i].code != NVML_NOT_SUPPORTED;
-        if (values[i].code == NVML_SUCCESS && !isnan(number) && number >= 0)
-            set(card, field->figure, NVML_SUCCESS,
-                (isnan(*sum) ? 0 : *sum) + number * field->factor);
-        else if (isnan(*sum) && values[i].code != NVML_SUCCESS)
-            set(card, field->figure, values[i].code, NAN);
+    for (size_t i = 0; i < call->n_fields;) {
+        enum card_figure figure = call->fields[i].figure;
+        uint16_t *summed = &card->summed[figure], answered = 0;
+        double sum = 0;
+        int failure = code;
+        for (; i < call->n_fields && call->fields[i].figure == figure; i++) {
+            uint16_t bit = (uint16_t)(1u << i);
+            bool is_summed = *summed & bit;
+            if (code != NVML_SUCCESS || (*summed && !is_summed) ||
+                (values[i].code == NVML_NOT_SUPPORTED && !is_summed))
+                continue;
+            double number = nvml_field_number(&values[i]);
+            is_supported |= values[i].code != NVML_NOT_SUPPORTED;
+            if (values[i].code == NVML_SUCCESS && number >= 0)
+                answered |= bit;
+            else
+                failure = values[i].code == NVML_SUCCESS ? NVML_NO_DATA : values[i].code;
+            sum += number * call->fields[i].factor;
+        }
+        if (failure == NVML_SUCCESS && !answered)
+            failure = NVML_NOT_SUPPORTED;
+        if (failure == NVML_SUCCESS)
+            *summed = answered;
+        set(card, figure, failure, sum);
     }
     return code == NVML_SUCCESS && !is_supported ? NVML_NOT_SUPPORTED : code;
 }
@@ -259,28 +274,38 @@ static void choose_thermal_fields(struct nvml_card *card, nvml_device handle)
         card->other_thermal_field = other;
 }
 
-/* Whether the counter of a reason agrees with the reasons that the driver gives. */
+/*
+ * Whether the counter of a reason agrees with the reasons that the driver gives: it counts no more
+ * time than passed, and does not stand still while each reading gives its reason. Drivers may renew
+ * it at longer intervals, which is allowed for.
+ */
 static bool agrees(struct nvml_slowed *slowed, double seconds, bool is_active, int64_t now_ns)
 {
-    double passed = clock_seconds_of_ns(now_ns - slowed->before_ns);
     double counted = seconds - slowed->before;
-    bool has_before = !isnan(slowed->before);
-    if (has_before && now_ns - slowed->before_ns < MIN_CHECK_NS)
-        return true; /* later, against the reading before */
-    if (has_before && counted > passed + MAX_LEAP_SECONDS)
-        slowed->n_contradictions = MAX_CONTRADICTIONS;
-    else if (has_before && counted == 0 && slowed->was_active && is_active)
-        slowed->n_contradictions++;
-    else
-        slowed->n_contradictions = 0;
+    bool has_leapt = counted > clock_seconds_of_ns(now_ns - slowed->before_ns) + MAX_LEAP_SECONDS;
+    if (counted != 0 || !is_active) /* so of the first reading, too */
+        slowed->still_since_ns = now_ns;
     slowed->before = seconds;
     slowed->before_ns = now_ns;
-    slowed->was_active = is_active;
-    return slowed->n_contradictions < MAX_CONTRADICTIONS;
+    return !has_leapt && now_ns - slowed->still_since_ns < MAX_STILL_NS;
 }
 
 static const char refuted_reason[] =
     "the driver's counter contradicts the reasons for slowdowns that it gives";
+
+/* Reads the other three fields of thermal slowdowns from now on. Their counters begin elsewhere. */
+static void change_thermal_fields(struct nvml_card *card)
+{
+    card->first_thermal_field = card->other_thermal_field;
+    card->other_thermal_field = 0;
+    for (size_t i = FIRST_THERMAL; i < sizeof slowed_fields / sizeof *slowed_fields; i++) {
+        set(card, slowed_fields[i].figure, NVML_NO_DATA, NAN);
+        card->summed[slowed_fields[i].figure] = 0;
+    }
+    for (int i = 0; i < CARD_REASON_COUNT; i++)
+        card->slowed[i].before = NAN;
+    card->reading.n_counter_changes++;
+}
 
 /* Withdraws counters that contradict the reasons; other fields are tried first. */
 static void check_slowed(struct nvml_card *card)
@@ -298,10 +323,7 @@ static void check_slowed(struct nvml_card *card)
             bool is_thermal = i == CARD_REASON_THERMAL || i == CARD_REASON_HARDWARE_THERMAL ||
                               i == CARD_REASON_POWER_BRAKE;
             if (is_thermal && card->other_thermal_field) {
-                card->first_thermal_field = card->other_thermal_field;
-                card->other_thermal_field = 0;
-                for (int j = 0; j < CARD_REASON_COUNT; j++)
-                    card->slowed[j] = (struct nvml_slowed){.before = NAN};
+                change_thermal_fields(card);
                 return;
             }
             slowed->is_refuted = true;

@@ -28,14 +28,16 @@ struct nvml_card {
         bool is_forgotten; /* this GPU or driver does not support it */
     } calls[NVML_CARD_CALLS];
 
+    /* Of each figure that fields have: those that this card has, one bit each; 0: not known. */
+    uint16_t summed[CARD_FIGURE_COUNT];
+
     /* Counters of slowed time, and whether they can be believed. */
     unsigned first_thermal_field; /* of three in a row; 0: not decided yet */
     unsigned other_thermal_field; /* those to try when they contradict the reasons; 0: none */
     struct nvml_slowed {
         double before; /* the counter as of the reading before; NaN: there was none */
         int64_t before_ns;
-        bool was_active; /* its reason was given then */
-        unsigned n_contradictions;
+        int64_t still_since_ns; /* its reason was given since then, and the counter stood still */
         bool is_refuted;
     } slowed[CARD_REASON_COUNT];
 };

@@ -1,5 +1,6 @@
 #include "session/ledger/card_usage.h"
 
+#include "base/clock.h"
 #include "base/human.h"
 #include "base/text.h"
 
@@ -11,34 +12,75 @@
 /* A counter that was not slowed for so long was not slowed: drivers count ends of programs. */
 #define MIN_SLOWED_SECONDS 0.001
 
-static void add_value(
-    struct card_usage *usage, struct card_value *value, double figure, enum card_kind kind)
+/* No link of a card is that fast, in bytes per second: a counter that leaps so far was set anew. */
+#define MAX_BYTES_PER_SECOND 1e13
+/* A link has woken, and its figure was renewed, when a card has worked for so long. */
+#define WORKING_NS (2 * NS_PER_SECOND)
+
+/* Adds what a counter counted since the reading before. */
+static void add_counted(
+    struct card_value *value, double figure, const struct card_figure_info *info, int64_t read_ns)
 {
-    bool counts = kind == CARD_COUNTER || kind == CARD_SHORT_COUNTER;
-    if (value->count == 0) {
-        value->first = value->min = value->max = figure;
-    } else if (counts && figure < value->last) {
-        value->counted += figure; /* since it began anew */
-        usage->was_reset |= kind == CARD_COUNTER;
-    } else if (counts) {
-        value->counted += figure - value->last;
+    double counted = figure - value->last;
+    double seconds = clock_seconds_of_ns(read_ns - value->last_ns);
+    bool is_leap = info->unit && strcmp(info->unit, "bytes") == 0 &&
+                   counted > MAX_BYTES_PER_SECOND * (seconds + 1);
+    if (counted < 0) {
+        value->counted += figure;
+        value->began_anew = true;
+    } else if (!is_leap) {
+        value->counted += counted;
     }
+}
+
+static void add_value(
+    struct card_value *value, double figure, const struct card_figure_info *info, int64_t read_ns)
+{
+    if (value->count == 0)
+        value->first = value->min = value->max = figure;
+    else if (info->kind == CARD_COUNTER || info->kind == CARD_SHORT_COUNTER)
+        add_counted(value, figure, info, read_ns);
     value->min = fmin(value->min, figure);
     value->max = fmax(value->max, figure);
     value->sum += figure;
     value->last = figure;
+    value->last_ns = read_ns;
     value->count++;
 }
 
-void card_usage_add(struct card_usage *usage, const struct card_reading *reading)
+/* A card that rests saves power on its link, and one that has just begun to work may do so still.
+ */
+static void add_link(struct card_usage *usage, const struct card_reading *reading, int64_t read_ns)
 {
+    double width = reading->values[CARD_PCIE_WIDTH];
+    bool is_slower =
+        reading->values[CARD_PCIE_GENERATION] < usage->values[CARD_PCIE_GENERATION].max;
+    bool says_state = !isnan(reading->values[CARD_PERFORMANCE_STATE]);
+    if (card_rests(reading) || (is_slower && !says_state) || !usage->rested_ns)
+        usage->rested_ns = read_ns;
+    if (isnan(width))
+        return;
+    usage->widest_link = fmax(usage->widest_link, width);
+    if (read_ns - usage->rested_ns >= WORKING_NS)
+        usage->working_link = width;
+}
+
+void card_usage_add(struct card_usage *usage, const struct card_reading *reading, int64_t read_ns)
+{
+    if (reading->n_counter_changes > usage->n_counter_changes)
+        for (int i = 0; i < CARD_REASON_COUNT; i++)
+            if (card_reason_counter((enum card_reason)i) != CARD_FIGURE_COUNT)
+                usage->values[card_reason_counter((enum card_reason)i)] = (struct card_value){0};
+    if (reading->n_counter_changes > usage->n_counter_changes)
+        usage->n_counter_changes = reading->n_counter_changes;
     for (int i = 0; i < CARD_FIGURE_COUNT; i++) {
         usage->values[i].is_missing = isnan(reading->values[i]);
         if (usage->values[i].is_missing)
             continue;
-        add_value(usage, &usage->values[i], reading->values[i], card_figures[i].kind);
+        add_value(&usage->values[i], reading->values[i], &card_figures[i], read_ns);
         usage->has = true;
     }
+    add_link(usage, reading, read_ns);
     double reasons = reading->values[CARD_SLOWDOWN_REASONS];
     if (isnan(reasons))
         return;
@@ -73,6 +115,16 @@ double card_usage_counted(const struct card_usage *usage, enum card_figure figur
 {
     const struct card_value *value = &usage->values[figure];
     return value->count > 1 && !value->is_missing ? value->counted : NAN;
+}
+
+bool card_usage_is_partial(const struct card_usage *usage)
+{
+    bool is_partial = usage->n_counter_changes > 0;
+    for (int i = 0; i < CARD_REASON_COUNT; i++) {
+        enum card_figure counter = card_reason_counter((enum card_reason)i);
+        is_partial |= counter != CARD_FIGURE_COUNT && usage->values[counter].began_anew;
+    }
+    return is_partial;
 }
 
 bool card_usage_is_contradicted(const struct card_usage *usage)
@@ -169,9 +221,19 @@ void card_usage_describe_health(const struct card_usage *usage, char *text, size
         values[CARD_RECOVERY_ACTION].last > 0)
         append(text, size, "; ", "the driver asks for %s",
             card_value_text(CARD_RECOVERY_ACTION, values[CARD_RECOVERY_ACTION].last, word));
-    if (values[CARD_PCIE_WIDTH].last < values[CARD_PCIE_WIDTH].first)
-        append(text, size, "; ", "PCIe link from x%.0f to x%.0f", values[CARD_PCIE_WIDTH].first,
-            values[CARD_PCIE_WIDTH].last);
-    if (usage->was_reset)
+    if (usage->working_link > 0 && usage->working_link < usage->widest_link)
+        append(text, size, "; ", "PCIe link from x%.0f to x%.0f", usage->widest_link,
+            usage->working_link);
+    int n_anew = 0, anew = 0;
+    for (int i = 0; i < CARD_FIGURE_COUNT; i++) {
+        if (!values[i].began_anew || card_figures[i].kind == CARD_SHORT_COUNTER)
+            continue;
+        n_anew++;
+        anew = i;
+    }
+    /* One alone may have been cleared by somebody. */
+    if (n_anew == 1)
+        append(text, size, "; ", "the counter %s began anew", card_figures[anew].name);
+    else if (n_anew > 1)
         append(text, size, "; ", "the card was reset, or its driver was loaded again");
 }

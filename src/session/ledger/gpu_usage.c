@@ -106,7 +106,7 @@ void gpu_usage_add(struct gpu_usage *usage, const struct gpu_sample *sample, dou
 void gpu_usage_add_card(struct gpu_usage *usage, size_t device, const struct card_reading *reading)
 {
     if (device < usage->n_devices)
-        card_usage_add(&usage->devices[device].card, reading);
+        card_usage_add(&usage->devices[device].card, reading, usage->devices[device].last_read_ns);
 }
 
 const struct card_usage *gpu_usage_card(const struct gpu_usage *usage, size_t device)

@@ -314,7 +314,8 @@ static void add_slowdown_source(const struct ledger *ledger, struct gput_results
         has_reasons |= card->n_with_reasons > 0;
         is_made_of_ticks |= counts && strcmp(results->gpus[i].vendor, "nvidia") != 0;
         is_contradicted |= card_usage_is_contradicted(card);
-        was_late |= counts && (!(results->gpus[i].first_reading_seconds <= 0) || card->was_reset);
+        was_late |= counts &&
+                    (!(results->gpus[i].first_reading_seconds <= 0) || card_usage_is_partial(card));
     }
     if (is_counted && was_late)
         results_add_source(results, "gpu_slowdowns", GPUT_SOURCE_SAMPLED,

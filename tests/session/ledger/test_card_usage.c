@@ -1,3 +1,4 @@
+#include "base/clock.h"
 #include "session/ledger/card_usage.h"
 #include "testing.h"
 
@@ -14,11 +15,19 @@ static struct card_reading reading_of(
     return reading;
 }
 
+/* Each reading is a second after the one before. */
+static void add_reading(struct card_usage *usage, const struct card_reading *reading)
+{
+    static int64_t now_ns;
+    now_ns += NS_PER_SECOND;
+    card_usage_add(usage, reading, now_ns);
+}
+
 static void add(struct card_usage *usage, enum card_figure a, double a_value, enum card_figure b,
     double b_value)
 {
     struct card_reading reading = reading_of(a, a_value, b, b_value);
-    card_usage_add(usage, &reading);
+    add_reading(usage, &reading);
 }
 
 static void nothing_is_known_before_a_reading(void **state)
@@ -63,9 +72,47 @@ static void bytes_of_pcie_begin_anew_without_a_reset_of_the_card(void **state)
     add(&usage, CARD_PCIE_TRANSMITTED, 2e9, CARD_PCIE_RECEIVED, 3e9);
     assert_true(card_usage_counted(&usage, CARD_PCIE_TRANSMITTED) == 2e9); /* at least */
     assert_true(card_usage_counted(&usage, CARD_PCIE_RECEIVED) == 2e9);
-    assert_false(usage.was_reset);
+    assert_false(card_usage_is_partial(&usage));
     card_usage_describe_health(&usage, text, sizeof text);
     assert_string_equal(text, "");
+}
+
+static void bytes_that_leap_further_than_a_link_can_carry_do_not_count(void **state)
+{
+    (void)state;
+    static struct card_usage usage;
+    add(&usage, CARD_NVLINK_TRANSMITTED, 1e9, CARD_NVLINK_RECEIVED, 1e9);
+    add(&usage, CARD_NVLINK_TRANSMITTED, 1e18, CARD_NVLINK_RECEIVED, 5e11);
+    add(&usage, CARD_NVLINK_TRANSMITTED, 1e18 + 2048, CARD_NVLINK_RECEIVED, 5e11);
+    assert_true(card_usage_counted(&usage, CARD_NVLINK_TRANSMITTED) == 2048);
+    assert_true(card_usage_counted(&usage, CARD_NVLINK_RECEIVED) == 4.99e11);
+}
+
+static void one_counter_that_begins_anew_is_no_reset_of_the_card(void **state)
+{
+    (void)state;
+    static struct card_usage usage;
+    char text[200];
+    add(&usage, CARD_NVLINK_ERRORS, 7, CARD_ECC_CORRECTED, 2);
+    add(&usage, CARD_NVLINK_ERRORS, 0, CARD_ECC_CORRECTED, 2);
+    card_usage_describe_health(&usage, text, sizeof text);
+    assert_string_equal(text, "the counter nvlink_errors began anew");
+    assert_false(card_usage_is_partial(&usage)); /* of slowed time */
+}
+
+static void counters_that_were_exchanged_count_from_then_on(void **state)
+{
+    (void)state;
+    static struct card_usage usage;
+    struct card_reading reading = reading_of(CARD_THERMAL_SECONDS, 5, CARD_POWER_CAP_SECONDS, 1);
+    add_reading(&usage, &reading);
+    reading.n_counter_changes = 1;
+    reading.values[CARD_THERMAL_SECONDS] = 100;
+    add_reading(&usage, &reading);
+    reading.values[CARD_THERMAL_SECONDS] = 103;
+    add_reading(&usage, &reading);
+    assert_true(card_usage_counted(&usage, CARD_THERMAL_SECONDS) == 3);
+    assert_true(card_usage_is_partial(&usage));
 }
 
 static void a_counter_that_is_withdrawn_gives_nothing_and_readings_take_its_place(void **state)
@@ -114,15 +161,45 @@ static void gauges_have_extremes_and_a_mean(void **state)
 {
     (void)state;
     static struct card_usage usage;
-    char text[200];
-    add(&usage, CARD_GRAPHICS_CLOCK, 1980, CARD_PCIE_WIDTH, 16);
-    add(&usage, CARD_GRAPHICS_CLOCK, 1200, CARD_PCIE_WIDTH, 8);
+    add(&usage, CARD_GRAPHICS_CLOCK, 1980, CARD_TEMPERATURE, 50);
+    add(&usage, CARD_GRAPHICS_CLOCK, 1200, CARD_TEMPERATURE, 60);
     assert_true(card_usage_max(&usage, CARD_GRAPHICS_CLOCK) == 1980);
     assert_true(card_usage_min(&usage, CARD_GRAPHICS_CLOCK) == 1200);
     assert_true(card_usage_mean(&usage, CARD_GRAPHICS_CLOCK) == 1590);
     assert_true(card_usage_last(&usage, CARD_GRAPHICS_CLOCK) == 1200);
+}
+
+/* A link of a card that rests may be narrower, and one of a card that has just begun to work. */
+static void a_link_is_narrower_where_the_card_has_worked_for_some_time(void **state)
+{
+    (void)state;
+    static const struct {
+        double p_state; /* of three readings with the narrow link */
+        int n_readings;
+        const char *health;
+    } rows[] = {{8, 5, ""}, {0, 2, ""}, {0, 4, "PCIe link from x16 to x8"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct card_usage usage = {0};
+        char text[200];
+        for (int j = 0; j < 5; j++)
+            add(&usage, CARD_PCIE_WIDTH, 16, CARD_PERFORMANCE_STATE, 0);
+        add(&usage, CARD_PCIE_WIDTH, 8, CARD_PERFORMANCE_STATE, 8);
+        for (int j = 1; j < rows[i].n_readings; j++)
+            add(&usage, CARD_PCIE_WIDTH, 8, CARD_PERFORMANCE_STATE, rows[i].p_state);
+        card_usage_describe_health(&usage, text, sizeof text);
+        assert_string_equal(text, rows[i].health);
+    }
+}
+
+static void a_link_that_saves_power_by_its_generation_is_not_narrower(void **state)
+{
+    (void)state;
+    static struct card_usage usage;
+    char text[200];
+    for (int i = 0; i < 10; i++)
+        add(&usage, CARD_PCIE_WIDTH, i < 5 ? 16 : 1, CARD_PCIE_GENERATION, i < 5 ? 4 : 1);
     card_usage_describe_health(&usage, text, sizeof text);
-    assert_string_equal(text, "PCIe link from x16 to x8");
+    assert_string_equal(text, "");
 }
 
 int main(void)
@@ -136,6 +213,11 @@ int main(void)
             a_counter_that_stands_still_while_its_reason_is_given_does_not_say_nothing),
         cmocka_unit_test(slowdowns_are_named_the_longest_first),
         cmocka_unit_test(gauges_have_extremes_and_a_mean),
+        cmocka_unit_test(bytes_that_leap_further_than_a_link_can_carry_do_not_count),
+        cmocka_unit_test(one_counter_that_begins_anew_is_no_reset_of_the_card),
+        cmocka_unit_test(counters_that_were_exchanged_count_from_then_on),
+        cmocka_unit_test(a_link_is_narrower_where_the_card_has_worked_for_some_time),
+        cmocka_unit_test(a_link_that_saves_power_by_its_generation_is_not_narrower),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
