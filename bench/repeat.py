@@ -1,8 +1,12 @@
-"""What `gpu-tracker bench` costs and finds: repeat.py BUILD
+"""What `gpu-tracker bench` costs and finds: repeat.py BUILD [PART…]
 
-Prints rows as bench.h says: a run of `true` beside hyperfine's; then how often equal commands are called different, and how often
-a difference is found, under a load that changes. hyperfine 2 is that of PyPI, in an environment of its own below the build folder.
-BENCH_FULL=1 makes 60 comparisons of 10 runs each; BENCH_COMPARISONS=200 as many.
+Prints rows as bench.h says, of all parts or those that are named:
+
+cost     a run of `true` beside hyperfine's. hyperfine 2 is that of PyPI, in an environment of its own below the build folder
+equal    how often equal commands are called different, under a load that changes
+found    how often a difference is found. Where others use the machine, run this part with a real-time priority (chrt -f 5)
+
+BENCH_FULL=1 makes 200 comparisons of 10 runs each; BENCH_COMPARISONS=60 as many.
 """
 
 import json
@@ -20,9 +24,9 @@ BUILD = pathlib.Path(sys.argv[1]).resolve()
 COMMAND = BUILD / "gpu-tracker"
 PACKAGE = "astral-dev-toolchain-hyperfine==2.0.0"
 FULL = os.environ.get("BENCH_FULL") == "1"
-COMPARISONS = int(os.environ.get("BENCH_COMPARISONS", 60 if FULL else 20))
+COMPARISONS = int(os.environ.get("BENCH_COMPARISONS", 200 if FULL else 20))
 RUNS = 10
-FIGURES = "wall_seconds", "wall_without_wait_seconds", "cpu_seconds", "ram_bytes", "minor_page_faults"
+PARTS = "cost", "equal", "found"
 # A program whose work and memory are arguments: CPU loops and megabytes that are touched.
 PROGRAM = """
 #include <stdlib.h>
@@ -115,27 +119,32 @@ def verdicts(folder, base, other, load):
 
 
 def share(folder, base, other, load, claims):
+    """Of each figure that is compared: in how many percent of the comparisons its verdict is one of `claims`."""
     found = [verdicts(folder, base, other, load) for _ in range(COMPARISONS)]
-    return {figure: 100 * sum(one.get(figure) in claims for one in found) / len(found) for figure in FIGURES}
+    figures = dict.fromkeys(figure for one in found for figure in one)
+    return {figure: 100 * sum(one.get(figure) in claims for one in found) / len(found) for figure in figures}
 
 
 def main():
+    parts = sys.argv[2:] or PARTS
     random.seed(1)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         (folder / "work.c").write_text(PROGRAM)
         work = folder / "work"
         subprocess.run(["cc", "-O1", "-o", work, folder / "work.c"], check=True)
-        peer = hyperfine()
+        peer = hyperfine() if "cost" in parts else None
         if peer:
             compare_costs(peer, folder)
         base = f"{work} 20000000 20"
-        for figure, percent in share(folder, base, base, Load(), ("less", "more")).items():
-            row(f"equal commands called different, {figure}, changing load", "%", percent, "-", None, "5")
-        for what, other, figure in (("CPU", f"{work} 20400000 20", "cpu_seconds"), ("RAM", f"{work} 20000000 20.45", "ram_bytes")):
-            row(f"+2 % {what} found in {RUNS} runs", "%", share(folder, base, other, None, ("more",))[figure], "-", None, "95")
-        base, other = f"{work} 20000000 20 50000", f"{work} 20000000 20 56000"
-        row(f"+5 % wall time found in {RUNS} runs", "%", share(folder, base, other, None, ("more",))["wall_seconds"], "-", None, "95")
+        if "equal" in parts:
+            for figure, percent in share(folder, base, base, Load(), ("less", "more")).items():
+                row(f"equal commands called different, {figure}, changing load", "%", percent, "-", None, "5")
+        slept = f"{work} 20000000 20 50000", f"{work} 20000000 20 56000"
+        for what, pair, figure in (("+2 % CPU", (base, f"{work} 20400000 20"), "cpu_seconds"), ("+2 % RAM", (base, f"{work} 20000000 20.45"), "ram_bytes"),
+                                   ("+5 % wall time", slept, "wall_seconds")):  # fmt: skip
+            if "found" in parts:
+                row(f"{what} found in {RUNS} runs", "%", share(folder, *pair, None, ("more",))[figure], "-", None, "95")
 
 
 main()
