@@ -40,7 +40,7 @@ MAY_INCLUDE = {
     },
     "views/report/export": {"base", "views/report/document"},
     "views/report": {
-        "base", "model", "machine/rank", "files", "analysis/blocks", "analysis/analyze", "views/plot", "views/output", "views/report/document",
+        "base", "model", "machine/rank", "files", "analysis/blocks", "analysis/analyze", "analysis/why", "views/plot", "views/output", "views/report/document",
         "views/report/loaders", "views/report/export",
     },
     "views/jobs": {"base", "model", "files", "analysis/why", "views/output"},

@@ -117,12 +117,12 @@ export class App {
         this.#lanes = this.#makeLanes();
         this.#selected = null;
         this.#drawings = [new Overview(this.#view, overviewLines(this.#panels, report.sessions.length > 1), this.#lanes.flatMap((lanes) => lanes.options.bars.lanes.map((lane) => lane.rows[0]!))), ...this.#charts, ...this.#makeHeats(), ...this.#lanes];
-        const unused = this.#charts.filter(({ panel }) => panel.isUnused);
+        const folded = this.#charts.filter(({ panel }) => panel.folded);
         this.#stage.node.append(...this.#drawings.map(({ node }) => node));
-        if (unused.length) {
-            const folded = element("details", { class: "unused" }, element("summary", {}, `${unused.map(({ panel }) => panel.title).join(", ")}: not used`));
-            unused[0]!.node.before(folded);
-            folded.append(...unused.map(({ node }) => node));
+        if (folded.length) {
+            const place = element("details", { class: "unused" }, element("summary", {}, folded.map(({ panel }, i) => panel.title + (panel.folded === folded[i + 1]?.panel.folded ? ", " : `: ${panel.folded} · `)).join("").replace(/ · $/, "")));
+            this.#charts.at(-1)!.node.after(place);
+            place.append(...folded.map(({ node }) => node));
         }
         this.#view.onRange(() => this.#keeper.keep());
         this.#view.onCursor(() => this.#keeper.keep());
@@ -144,13 +144,13 @@ export class App {
         const several = report.sessions.length > 1;
         const session = this.#current;
         return [
-            makeHeader(report, { theme: () => this.#switchTheme(), help: () => this.#help.showModal() }),
+            makeHeader(report, { theme: () => this.#switchTheme(), help: () => this.#help.showModal(), copyLink: () => this.#copyLink() }),
             notesOf(report.notes, "advice", "What was found"),
             warningsOf(report),
             !several && this.#cards(),
             !several && adviceOf(session),
             several && this.#comparison(),
-            this.#drawings.length > 1 && element("section", { class: "over-time", "aria-labelledby": "h-time" }, this.#toolbar(), this.#stage.node, this.#details),
+            this.#drawings.length > 1 && this.#overTime(),
             several && this.#sessionChoice(),
             several && this.#cards(),
             several && adviceOf(session),
@@ -160,8 +160,32 @@ export class App {
     }
 
     #cards(): Child {
-        const cards = this.#current.cards ?? cardsOfTables(this.#current);
-        return cards.length ? makeCards(cards, this.#panels, this.#session) : null;
+        const session = this.#current;
+        const cards = session.cards ?? cardsOfTables(session);
+        return cards.length ? makeCards(cards, this.#panels, this.#session, session.time_went) : null;
+    }
+
+    /** Curves of one or two samples show nothing that the figures above do not say. */
+    #overTime(): HTMLElement {
+        const { sessions } = this.#payload.report;
+        const isShort = sessions.every(({ times = [], cards, calls, training }) => cards && !calls && !training && times.every(({ count }) => count <= 2));
+        const charts = element("section", { class: "over-time", "aria-labelledby": "h-time" }, this.#toolbar(), this.#stage.node, this.#details);
+        return isShort ? element("details", { class: "part short" }, element("summary", {}, "Curves: it ended after one or two samples"), charts) : charts;
+    }
+
+    /** The address has the view. */
+    #copyLink(): void {
+        this.#keeper.write();
+        void navigator.clipboard.writeText(location.href).then(
+            () => this.#say("Copied a link to this view."),
+            () => this.#say("The browser does not let this page copy: the link is in the address bar."),
+        );
+    }
+
+    #say(text: string): void {
+        this.#live.textContent = upright(text);
+        this.#live.classList.add("toast");
+        setTimeout(() => this.#live.classList.remove("toast"), 2500);
     }
 
     #comparison(): HTMLElement {
@@ -245,8 +269,7 @@ export class App {
             this.#blocksSection(session),
             this.#processesSection(session),
             session.tables?.length ? section("tables", "Figures", ...session.tables.map((table) => makeTable(table.id?.startsWith("profile_") ? readableTable(table) : table))) : null,
-            session.sources?.length ? sourcesSection(session) : null,
-            session.summary ? section("summary", "Summary as text", element("pre", { tabindex: 0, role: "group", "aria-label": "Summary as text" }, session.summary)) : null,
+            session.sources?.length || session.summary ? element("div", { class: "part last" }, sourcesOf(session), summaryOf(session)) : null,
         ];
     }
 
@@ -332,7 +355,7 @@ export class App {
             add("calls", title, hint, bars, (index) => [bars.name(index), whenText(bars.range(index)), bars.where!(index)]);
         }
         const list = session.process_list;
-        if (list) {
+        if (list && !isOnlyMain(session, columns)) {
             const bars = processBars(list, columns, shift, full);
             add("processes", "Processes", "from start to end", bars, (index) => processWords(list, columns, bars, index));
         }
@@ -468,6 +491,11 @@ export class App {
     }
 }
 
+/** What the only process used is what the session used: it has no lane and no row. */
+function isOnlyMain({ process_list: list, identity, cards }: Session, columns: Columns): boolean {
+    return list?.pid.count === 1 && columns.values(list.pid)[0] === identity?.pid && !!cards;
+}
+
 /** From the first to the last thing that is on the time axis. */
 function wholeRange(panels: Panel[], sessions: Session[], columns: Columns, shifts: number[]): Range {
     let from = Infinity;
@@ -537,13 +565,17 @@ function notesOf(texts: string[] | undefined, kind: string, label: string): Chil
     return element("section", { class: kind, "aria-label": label }, element("ul", {}, ...texts.map((text) => element("li", {}, element("bdi", {}, text)))));
 }
 
-/** Where each figure comes from; what was not to be had, first, with the reason. */
-function sourcesSection(session: Session): HTMLElement {
-    const sources = session.sources!;
+/** Where each figure comes from, and why some are missing, folded to one line. */
+function sourcesOf({ sources = [] }: Session): Child {
+    if (!sources.length) return null;
     const missing = sources.filter((source) => source.state === "unavailable").length;
     const table = makeTable({ title: "Sources", columns: [{ name: "Source" }, { name: "State" }, { name: "Why" }], rows: sources.map((source) => [source.name, source.state, source.reason ?? ""]) }, { rowsShown: 60, titleHidden: true });
-    const words = missing ? `${missing} of ${sources.length} were not available, and why` : `${sources.length} sources, all available`;
-    return section("sources", "Where the figures come from", element("details", { open: missing > 0 && sources.length <= 12 }, element("summary", {}, words), table));
+    const words = missing ? `${missing} of ${sources.length} sources were not available, and why` : `${sources.length} sources, all available`;
+    return element("details", { class: "sources" }, element("summary", {}, `Where the figures come from: ${words}`), table);
+}
+
+function summaryOf({ summary }: Session): Child {
+    return summary ? element("details", { class: "summary" }, element("summary", {}, "Summary as text"), element("pre", { tabindex: 0, role: "group", "aria-label": "Summary as text" }, summary)) : null;
 }
 
 function calendarDay(unixSeconds: number): string {

@@ -1,11 +1,12 @@
 // Numbers first: a card for each main figure, with its bounds, its limit, how it was measured and its curve in small.
 
-import { element, svg } from "./dom";
+import { type Child, element, svg } from "./dom";
 import { withoutMode } from "./lane";
 import type { Line } from "./line";
 import type { Panel } from "./panels";
-import type { Card, Session } from "./report";
+import type { Card, Session, TimeWent } from "./report";
 import { sparkline } from "./sparkline";
+import { timeWentBar } from "./time-went";
 import { figure } from "./units";
 
 /** Which chart a card's figure comes from, by words in its id; the first that fits. */
@@ -23,7 +24,6 @@ const CHARTS: [RegExp, string][] = [
 const MAX_PER_ROW = 6;
 
 const STATES: Record<string, string> = {
-    exact: "counted by the kernel or the device",
     sampled: "the highest or mean of what was sampled",
 };
 
@@ -83,22 +83,52 @@ function traceCards(session: Session): Card[] {
     );
 }
 
-export function makeCards(all: Card[], panels: Panel[], session: number): HTMLElement {
+/** The main figures as tiles, all others as a list; where none is a main one, each is a small tile. */
+export function makeCards(all: Card[], panels: Panel[], session: number, timeWent: TimeWent[] = []): HTMLElement {
     const cards = withNotes(all.filter((card) => cardValue(card) !== "n/a"));
     const missing = all.filter((card) => cardValue(card) === "n/a");
-    const node = element("div", { class: "cards", role: "list", "aria-label": "Main figures" }, ...cards.map((card) => makeCard(card, curveOf(card, panels, session))));
+    const main = cards.filter((card) => card.is_main);
+    const tiles = main.length ? main : cards;
+    const others = cards.filter((card) => !tiles.includes(card));
+    const node = element("div", { class: main.length ? "cards main" : "cards", role: "list", "aria-label": "Main figures" }, ...tiles.map((card) => makeCard(card, card.id === "wall" && timeWent.length ? timeWentBar(timeWent) : sparklineOf(card, panels, session))));
     // Rows of nearly the same length: eight cards are four and four, not six and two.
-    const rows = Math.ceil(cards.length / MAX_PER_ROW);
-    node.style.setProperty("--per-row", String(Math.ceil(cards.length / Math.max(1, rows))));
-    return element("div", {}, cards.length > 0 && node, ...missing.map((card) => element("p", { class: "hint missing", "data-card": card.id }, `${card.label}: not available, ${card.reason ?? "no source had it"}`)));
+    const rows = Math.ceil(tiles.length / MAX_PER_ROW);
+    node.style.setProperty("--per-row", String(Math.ceil(tiles.length / Math.max(1, rows))));
+    return element(
+        "div",
+        {},
+        cards.length > 0 && node,
+        others.length > 0 && element("div", { class: "more-figures", role: "list", "aria-label": "More figures" }, ...others.map(makeFigure)),
+        ...missing.map((card) => element("p", { class: "hint missing", "data-card": card.id }, `${card.label}: not available, ${card.reason ?? "no source had it"}`)),
+    );
 }
 
-/** How much of the CPU time samples saw is said of that. */
+/** Samples that saw nearly all of the CPU time need no word. */
+const SEEN_PERCENT = 99;
+
+/** One tile has the CPU time, the cores that it makes, and how much of it samples saw. */
 function withNotes(cards: Card[]): Card[] {
-    const seen = cards.find(({ id }) => id === "cpu_captured");
-    const cpu = cards.find(({ id }) => id === "cpu");
-    if (!seen || !cpu) return cards;
-    return cards.filter((card) => card !== seen).map((card) => (card === cpu ? { ...card, note: `${cardValue(seen)} of it seen in samples` } : card));
+    const [seen, cpu, cores] = ["cpu_captured", "cpu", "cores"].map((id) => cards.find((card) => card.id === id));
+    if (!cpu) return cards;
+    const note = seen && Number(seen.value) < SEEN_PERCENT ? `${cardValue(seen)} of it seen in samples` : undefined;
+    return cards.filter((card) => card !== seen && (card !== cores || !cpu.is_main)).map((card) => (card === cpu ? { ...card, note, limited: cpu.is_main ? cores : undefined } : card));
+}
+
+/** A figure of the list: label, value, and what is to be said of it. */
+function makeFigure(card: Card): HTMLElement {
+    const share = typeof card.value === "number" && card.limit ? `${figure((card.value / card.limit) * 100, "percent")} of ${figure(card.limit, card.unit)}` : "";
+    const note = [card.note ?? boundsText(card), share].filter(Boolean).join(", ");
+    return element("div", { class: "figure", role: "listitem", "data-card": card.id }, element("span", { class: "label" }, card.label), " ", element("span", { class: "number" }, cardValue(card)), " ", note ? element("span", { class: "note" }, note) : stateOf(card));
+}
+
+/** Nothing is said of what was counted: it is what it says. */
+function stateOf({ state, reason }: Card): Child {
+    return state && state !== "exact" ? element("span", { class: "state", title: [STATES[state], reason].filter(Boolean).join("; ") }, state) : null;
+}
+
+function sparklineOf(card: Card, panels: Panel[], session: number): Child {
+    const curve = curveOf(card, panels, session);
+    return curve && (sparkline(curve) as unknown as Node | null);
 }
 
 function curveOf(card: Card, panels: Panel[], session: number): Line | null {
@@ -117,15 +147,15 @@ function cardValue(card: Card): string {
     return card.state === "unavailable" || card.value === null ? "n/a" : figure(card.value, card.unit);
 }
 
-function makeCard(card: Card, curve: Line | null): HTMLElement {
+function makeCard(card: Card, picture: Child): HTMLElement {
     return element(
         "div",
         { class: "card", role: "listitem", "data-card": card.id },
-        element("div", { class: "card-head" }, element("span", { class: "label" }, card.label), card.state && element("span", { class: "state", title: [STATES[card.state], card.reason].filter(Boolean).join("; ") }, card.state)),
+        element("div", { class: "card-head" }, element("span", { class: "label" }, card.label), stateOf(card)),
         element("div", { class: "number" }, cardValue(card)),
         element("div", { class: "note" }, card.note ?? boundsText(card)),
-        limitMeter(card),
-        curve && sparkline(curve),
+        limitMeter(card.limited ?? card),
+        picture,
     );
 }
 
@@ -138,12 +168,12 @@ function boundsText(card: Card): string {
     return "";
 }
 
-/** How near the limit the figure came, as a bar and in words. */
-function limitMeter(card: Card): HTMLElement | null {
-    if (typeof card.value !== "number" || !card.limit) return null;
-    const share = card.value / card.limit;
-    const near = share >= 0.9;
+/** How near the limit the figure came, as a bar and in words. All cores in use is as it should be, all RAM is not. */
+function limitMeter({ value, limit, unit }: Card): HTMLElement | null {
+    if (typeof value !== "number" || !limit) return null;
+    const share = value / limit;
+    const near = share >= 0.9 && unit === "bytes";
     const bar = svg("svg", { class: near ? "meter near" : "meter", viewBox: "0 0 100 4", preserveAspectRatio: "none", "aria-hidden": "true" }, svg("rect", { class: "whole", width: 100, height: 4 }), svg("rect", { class: "part", width: Math.min(100, share * 100), height: 4 }));
-    const words = `${figure(share * 100, "percent")} of ${figure(card.limit, card.unit)}${near ? ", near the limit" : ""}`;
+    const words = unit === "cores" ? `${figure(value, unit).replace(/\s*cores/, "")} of ${figure(limit, unit)}` : `${figure(share * 100, "percent")} of ${figure(limit, unit)}${near ? ", near the limit" : ""}`;
     return element("div", { class: "limit" }, bar as unknown as Node, element("span", {}, words));
 }

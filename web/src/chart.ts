@@ -2,21 +2,21 @@
 
 import { FAINT, GREY } from "./colours";
 import { drawCurves, heightOf, type Drawn } from "./curves";
-import { boxOf, element, listen, replaceChildren } from "./dom";
-import { Legend } from "./legend";
+import { boxOf, button, element, listen, replaceChildren } from "./dom";
+import { Legend, swatch } from "./legend";
 import type { Line, LineStyle } from "./line";
 import type { Panel } from "./panels";
 import { momentAt, positionOf } from "./plot-area";
 import type { Points } from "./reduce";
 import { Sight } from "./sight";
+import { saveChart } from "./save-chart";
 import { foldedTable, headings, makeTable } from "./tables";
 import { figure, moment } from "./units";
-import { upright } from "./upright";
 import type { View } from "./view";
 
 const TABLE_ROWS = 24;
 
-/** Of more curves than this the one under the pointer is named. */
+/** Of more curves than this the one under the pointer is named, not all. */
 const MANY = 8;
 
 /** So many pixels from a curve the pointer is at it. */
@@ -30,7 +30,8 @@ export class Chart {
     readonly #canvas = element("canvas", { "aria-hidden": "true" });
     readonly #limitNote: HTMLElement;
     readonly #legend: Legend;
-    readonly #nameOfPointed = element("span", { class: "pointed", "aria-hidden": "true", hidden: true });
+    /** Follows the pointer. */
+    readonly #tip = element("div", { class: "pointed", "aria-hidden": "true", hidden: true });
     readonly #table: HTMLDetailsElement;
     #pointed: { line: Line; style: LineStyle } | null = null;
     #drawn: Drawn | null = null;
@@ -55,10 +56,11 @@ export class Chart {
             "section",
             { class: "chart", "aria-label": `${panel.title} over time`, "data-panel": panel.id },
             element("header", {}, title, this.#legend.node, this.#limitNote),
-            element("div", { class: "plot", "data-plot": "chart" }, this.#canvas, this.#nameOfPointed),
+            button("Save", () => saveChart(panel, this.#shownLines(), view, this.#width), { class: "save no-print", title: "Save this chart as a picture", "aria-label": `Save ${panel.title} as a picture` }),
+            element("div", { class: "plot", "data-plot": "chart" }, this.#canvas, this.#tip),
             this.#table,
         );
-        if (panel.lines.length > MANY) this.#pointAtNearest();
+        this.#followPointer();
         view.onRange(() => this.invalidate());
         view.onCursor(() => this.#sight.isIn && this.#showFigures());
         this.#sight = new Sight(this.node, () => this.draw());
@@ -118,31 +120,43 @@ export class Chart {
         if (this.#pointed) this.#pointed.line.style = this.#pointed.style;
         this.#pointed = line && { line, style: line.style };
         if (line) line.style = { ...line.style, colour: line.style.colour === FAINT ? GREY : line.style.colour, width: 3 };
-        this.#nameOfPointed.hidden = true;
+        this.#tip.hidden = true;
         this.invalidate();
     }
 
-    /** Says which of many curves is under the pointer. */
-    #pointAtNearest(): void {
+    /** Says at the pointer what all curves are at its moment; of many, which one is under it. */
+    #followPointer(): void {
         listen(this.#canvas, "pointermove", (event) => {
             if (!this.#drawn || event.buttons) return;
             const box = boxOf(this.#canvas);
-            const at = momentAt(this.#view, event.clientX - box.left, this.#width);
-            const { vertical } = this.#drawn;
-            const slack = (2 / this.#width) * this.#view.span;
-            const away = (line: Line): number => {
-                const { min, max } = line.extremes(Math.max(0, line.moments.indexAt(at - slack) - 1), line.moments.indexAt(at + slack));
-                const y = event.clientY - box.top;
-                return Math.max(0, heightOf(vertical, max) - y, y - heightOf(vertical, min));
-            };
-            const near = this.#shownLines().filter((line) => away(line) < REACH).sort((a, b) => away(a) - away(b))[0] ?? null;
-            this.#point(near);
-            this.#nameOfPointed.hidden = !near;
-            if (!near) return;
-            this.#nameOfPointed.textContent = upright(`${near.label} ${figure(near.valueAt(at), near.unit)}`);
-            this.#nameOfPointed.style.transform = `translate(${Math.min(event.clientX - box.left + 12, box.width - this.#nameOfPointed.offsetWidth - 8)}px, ${event.clientY - box.top + 14}px)`;
+            const [x, y] = [event.clientX - box.left, event.clientY - box.top];
+            const at = momentAt(this.#view, x, this.#width);
+            let lines = this.#shownLines();
+            if (this.panel.lines.length > MANY) {
+                const near = this.#nearest(lines, at, y);
+                this.#point(near);
+                lines = near ? [near] : [];
+            }
+            const rows = lines.map((line) => ({ line, value: line.valueAt(at) })).filter(({ value }) => value === value);
+            this.#tip.hidden = !rows.length || at < this.#view.from || at > this.#view.to;
+            replaceChildren(this.#tip, ...rows.map(({ line, value }) => element("div", {}, rows.length > 1 && (swatch(line.style) as unknown as Node), `${line.label} ${figure(value, line.unit)}`)));
+            const left = x + 16 + this.#tip.offsetWidth > box.width ? x - 12 - this.#tip.offsetWidth : x + 12;
+            this.#tip.style.transform = `translate(${Math.max(0, left)}px, ${y + 14}px)`;
         });
-        listen(this.#canvas, "pointerleave", () => this.#point(null));
+        listen(this.#canvas, "pointerleave", () => {
+            this.#tip.hidden = true;
+            if (this.panel.lines.length > MANY) this.#point(null);
+        });
+    }
+
+    #nearest(lines: Line[], at: number, y: number): Line | null {
+        const { vertical } = this.#drawn!;
+        const slack = (2 / this.#width) * this.#view.span;
+        const away = (line: Line): number => {
+            const { min, max } = line.extremes(Math.max(0, line.moments.indexAt(at - slack) - 1), line.moments.indexAt(at + slack));
+            return Math.max(0, heightOf(vertical, max) - y, y - heightOf(vertical, min));
+        };
+        return lines.filter((line) => away(line) < REACH).sort((a, b) => away(a) - away(b))[0] ?? null;
     }
 
     #fillTable(): void {

@@ -2,7 +2,7 @@
 
 import { lineColour, themeColour } from "./colours";
 import type { Line } from "./line";
-import { fitCanvas, GUTTER, HEIGHT, positionOf, RIGHT } from "./plot-area";
+import { fitCanvas, gutter, HEIGHT, isNarrow, positionOf, RIGHT } from "./plot-area";
 import { emptyRaster, type Raster, rgbOf } from "./raster";
 import { reduceLine, type Points } from "./reduce";
 import { roundStep, ticks, timeStep } from "./ticks";
@@ -39,13 +39,13 @@ export function drawCurves(canvas: HTMLCanvasElement, width: number, view: View,
     const points = new Map(lines.map((line) => [line, reduceLine(line, view.from, view.to, columns, view.isMoving)]));
     context.save();
     context.beginPath();
-    context.rect(GUTTER, 0, width - GUTTER - RIGHT, HEIGHT);
+    context.rect(gutter(width), 0, width - gutter(width) - RIGHT, HEIGHT);
     context.clip();
     // The first line is the strongest and lies on top.
     drawLines(context, width, view, vertical, [...lines].reverse(), points);
     // All of a device in use is good news as often as bad.
     for (const limit of limits) if (limit <= vertical.high && !isWhole(limit, unit)) drawLimit(context, width - RIGHT - 4, width, heightOf(vertical, limit), 10, `limit ${figure(limit, unit)}`, themeColour(unit === "percent" ? "muted" : "alarm"));
-    peaks.forEach(({ peak, style }, i) => drawLimit(context, width - RIGHT - 4 - 230 * (i + 1), width, heightOf(vertical, peak!), -7, `peak ${figure(peak, unit)}, between samples`, lineColour(style.colour)));
+    peaks.forEach(({ peak, style }, i) => drawLimit(context, width - RIGHT - 4 - (isNarrow(width) ? 0 : 230 * (i + 1)), width, heightOf(vertical, peak!), -7, `peak ${figure(peak, unit)}, between samples`, lineColour(style.colour)));
     context.restore();
     if (unit !== "count") drawPeak(context, width, view, vertical, lines);
     return { vertical, points, farLimits: limits.filter((limit) => limit > vertical.high) };
@@ -87,12 +87,12 @@ function drawGrid(context: CanvasRenderingContext2D, width: number, view: View, 
         context.fillRect(Math.round(positionOf(view, time, width)), TOP, 1, BOTTOM - TOP);
     }
     const values = vertical.ticks;
-    for (const value of values) context.fillRect(GUTTER, Math.round(heightOf(vertical, value)), width - GUTTER - RIGHT, 1);
+    for (const value of values) context.fillRect(gutter(width), Math.round(heightOf(vertical, value)), width - gutter(width) - RIGHT, 1);
     context.font = `11px ${themeColour("font")}`;
     context.fillStyle = themeColour("muted");
     context.textAlign = "right";
     context.textBaseline = "middle";
-    axisLabels(values, unit).forEach((text, i) => context.fillText(text, GUTTER - 8, heightOf(vertical, values[i]!)));
+    axisLabels(values, unit).forEach((text, i) => context.fillText(text, gutter(width) - 8, heightOf(vertical, values[i]!)));
 }
 
 interface Point {
@@ -109,7 +109,7 @@ interface PlotPixels {
 
 function plotPixels(width: number): PlotPixels {
     const ratio = devicePixelRatio || 1;
-    const left = Math.round(GUTTER * ratio);
+    const left = Math.round(gutter(width) * ratio);
     return { ratio, left, width: Math.max(1, Math.round((width - RIGHT) * ratio) - left) };
 }
 
@@ -268,7 +268,7 @@ function drawLimit(context: CanvasRenderingContext2D, right: number, width: numb
     context.lineWidth = 1;
     context.setLineDash([7, 4]);
     context.beginPath();
-    context.moveTo(GUTTER, Math.round(y) + 0.5);
+    context.moveTo(gutter(width), Math.round(y) + 0.5);
     context.lineTo(width - RIGHT, Math.round(y) + 0.5);
     context.stroke();
     context.setLineDash([]);

@@ -57,10 +57,10 @@ export class PlaceKeeper {
 
     keep(): void {
         clearTimeout(this.#timer);
-        this.#timer = setTimeout(() => this.#write(), 200);
+        this.#timer = setTimeout(() => this.write(), 200);
     }
 
-    #write(): void {
+    write(): void {
         const fragment = formatPlace(this.#read());
         // What was entered just now goes first: its event is still to come.
         if (fragment === location.hash || location.hash !== this.#written) return;

@@ -13,6 +13,7 @@ const FIRST_DAY = 10 * 365.25 * 86400;
 interface HeaderActions {
     theme: () => void;
     help: () => void;
+    copyLink: () => void;
 }
 
 export function makeHeader(report: Report, actions: HeaderActions): HTMLElement {
@@ -30,7 +31,7 @@ export function makeHeader(report: Report, actions: HeaderActions): HTMLElement 
             "div",
             { class: "page-top" },
             element("p", { class: "eyebrow" }, one?.kind ? `gpu-tracker report · ${KINDS[one.kind] ?? one.kind}` : "gpu-tracker report"),
-            element("div", { class: "page-actions no-print" }, button("Dark or light", actions.theme, { class: "plain", id: "theme" }), button("Keys", actions.help, { class: "plain", id: "keys" })),
+            element("div", { class: "page-actions no-print" }, location.protocol !== "about:" && button("Copy link", actions.copyLink, { class: "plain", id: "link", title: "A link to what is in sight" }), button("Dark or light", actions.theme, { class: "plain", id: "theme" }), button("Keys", actions.help, { class: "plain", id: "keys" })),
         ),
         element("h1", { class: one?.identity?.command ? "command" : undefined, tabindex: -1 }, element("bdi", {}, title)),
         one && element("p", { class: "facts-line" }, ...sessionFacts(one)),

@@ -4,7 +4,7 @@ import { scaleColour, themeColour } from "./colours";
 import { element, listen, replaceChildren } from "./dom";
 import { fitted } from "./lanes";
 import type { Line } from "./line";
-import { fitCanvas, GUTTER, INSET, RIGHT } from "./plot-area";
+import { fitCanvas, gutter, INSET, RIGHT } from "./plot-area";
 import { Sight } from "./sight";
 import { foldedTable, headings, makeTable } from "./tables";
 import { figure } from "./units";
@@ -82,7 +82,7 @@ export class HeatMap {
         const colours = Array.from({ length: 65 }, (_, i) => scaleColour(i / 64));
         this.#rows.forEach((row, i) => {
             context.fillStyle = themeColour("muted");
-            context.fillText(fitted(context, row.label, GUTTER - INSET - 6), INSET, i * ROW + ROW / 2);
+            context.fillText(fitted(context, row.label, gutter(this.#width) - INSET - 6), INSET, i * ROW + ROW / 2);
             this.#drawRow(context, row.line, i * ROW, colours);
         });
         this.#showValues();
@@ -91,7 +91,7 @@ export class HeatMap {
 
     /** The mean of each column of pixels; a column without a sample has the sample before it. */
     #drawRow(context: CanvasRenderingContext2D, line: Line, y: number, colours: string[]): void {
-        const width = this.#width - GUTTER - RIGHT;
+        const width = this.#width - gutter(this.#width) - RIGHT;
         const { from, span } = this.#view;
         let first = line.moments.indexAt(from);
         let start = 0;
@@ -99,7 +99,7 @@ export class HeatMap {
         const paint = (end: number): void => {
             if (colour < 0 || end <= start) return;
             context.fillStyle = colours[colour]!;
-            context.fillRect(GUTTER + start, y, end - start, ROW - 2);
+            context.fillRect(gutter(this.#width) + start, y, end - start, ROW - 2);
         };
         for (let x = 0; x < width; x++) {
             const until = from + ((x + 1) / width) * span;

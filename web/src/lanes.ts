@@ -4,7 +4,7 @@
 import { COLOUR_COUNT, lineColour, themeColour } from "./colours";
 import { boxOf, element, listen } from "./dom";
 import type { Bars, Lane, Row } from "./lane";
-import { fitCanvas, GUTTER, INSET, momentAt, RIGHT } from "./plot-area";
+import { fitCanvas, gutter, INSET, isNarrow, momentAt, RIGHT } from "./plot-area";
 import { Sight } from "./sight";
 import { figure } from "./units";
 import { upright } from "./upright";
@@ -39,9 +39,10 @@ export class Lanes {
     readonly #scroller: HTMLElement;
     readonly #canvas: HTMLCanvasElement;
     readonly #tooltip: HTMLElement;
-    readonly #placed: PlacedRow[] = [];
-    readonly #laneTops: number[] = [];
-    readonly #height: number;
+    readonly #spacer = element("div", { class: "spacer" });
+    #placed: PlacedRow[] = [];
+    #laneTops: number[] = [];
+    #height = 0;
     #width = 0;
     #selected: number | null = null;
     #drawn = 0;
@@ -50,18 +51,15 @@ export class Lanes {
     constructor(view: View, options: LanesOptions) {
         this.options = options;
         this.#view = view;
-        this.#height = this.#placeRows();
         this.#canvas = element("canvas", { "aria-hidden": "true" });
         this.#tooltip = element("div", { class: "tooltip", hidden: true, "aria-hidden": "true" });
-        const spacer = element("div", { class: "spacer" });
-        spacer.style.height = `${this.#height}px`;
         this.#scroller = element(
             "div",
             { class: "lanes-scroll", "data-plot": "lanes", tabindex: 0, role: "group", "aria-label": `${options.title}. Arrow keys go from bar to bar, Enter zooms to the chosen one. The table below has the same.` },
             this.#canvas,
-            spacer,
+            this.#spacer,
         );
-        this.#scroller.style.height = `${Math.min(TALLEST, this.#height)}px`;
+        this.#placeRows();
         this.node = element("section", { class: "lanes", "aria-label": `${options.title} over time`, "data-lanes": options.id }, element("header", {}, element("h3", {}, options.title), element("span", { class: "hint" }, options.hint)), this.#scroller, this.#tooltip);
         this.#listen();
         view.onRange(() => this.invalidate());
@@ -69,7 +67,9 @@ export class Lanes {
     }
 
     resize(width: number): void {
+        const isOther = isNarrow(width) !== isNarrow(this.#width);
         this.#width = width;
+        if (isOther) this.#placeRows();
         this.invalidate();
     }
 
@@ -117,7 +117,7 @@ export class Lanes {
         const merged = themeColour("merged");
         context.save();
         context.beginPath();
-        context.rect(GUTTER, 0, this.#width - GUTTER - RIGHT, height);
+        context.rect(gutter(this.#width), 0, this.#width - gutter(this.#width) - RIGHT, height);
         context.clip();
         for (const placed of this.#placed) {
             const y = placed.top - top;
@@ -126,21 +126,27 @@ export class Lanes {
         context.restore();
     }
 
-    #placeRows(): number {
+    /** Names of lanes are left of the axis, or where there is no space above their rows. */
+    #placeRows(): void {
         let top = 4;
+        this.#placed = [];
+        this.#laneTops = [];
         this.options.bars.lanes.forEach((lane, i) => {
             this.#laneTops.push(top);
+            if (isNarrow(this.#width)) top += ROW;
             for (const row of lane.rows) {
                 this.#placed.push({ row, top, lane: i });
                 top += ROW;
             }
             top += LANE_GAP;
         });
-        return top;
+        this.#height = top;
+        this.#spacer.style.height = `${top}px`;
+        this.#scroller.style.height = `${Math.min(TALLEST, top)}px`;
     }
 
     #x(moment: number): number {
-        return GUTTER + ((moment - this.#view.from) / this.#view.span) * (this.#width - GUTTER - RIGHT);
+        return gutter(this.#width) + ((moment - this.#view.from) / this.#view.span) * (this.#width - gutter(this.#width) - RIGHT);
     }
 
     #drawLabels(context: CanvasRenderingContext2D, top: number, height: number): void {
@@ -148,17 +154,21 @@ export class Lanes {
         context.fillStyle = themeColour("muted");
         this.options.bars.lanes.forEach((lane, i) => {
             const y = this.#laneTops[i]! - top;
-            if (y > height || y < -ROW * lane.rows.length - LANE_GAP) return;
+            if (y > height || y < -ROW * (lane.rows.length + 1) - LANE_GAP) return;
             if (i > 0) {
                 context.beginPath();
                 context.moveTo(0, Math.round(y - LANE_GAP / 2) + 0.5);
                 context.lineTo(this.#width - RIGHT, Math.round(y - LANE_GAP / 2) + 0.5);
                 context.stroke();
             }
+            if (isNarrow(this.#width)) {
+                const { process, thread } = lane.place ?? { process: lane.label, thread: "" };
+                return context.fillText(fitted(context, [process, thread].filter(Boolean).join(" · "), this.#width - INSET - RIGHT), INSET, y + ROW / 2);
+            }
             // Stays in sight while a tall lane is scrolled.
             const space = y + (lane.rows.length - 1) * ROW;
             const lines = labelLines(lane, this.options.bars.lanes[i - 1]);
-            lines.forEach((line, l) => context.fillText(fitted(context, line, GUTTER - INSET - 6), INSET, Math.max(y, Math.min(0, space)) + ROW * (l + 0.5)));
+            lines.forEach((line, l) => context.fillText(fitted(context, line, gutter(this.#width) - INSET - 6), INSET, Math.max(y, Math.min(0, space)) + ROW * (l + 0.5)));
         });
     }
 
@@ -193,7 +203,7 @@ export class Lanes {
                 continue;
             }
             flush();
-            this.#drawBar(context, indices[i]!, Math.max(left, GUTTER - 2), Math.min(end, right + 2), y, height, ink);
+            this.#drawBar(context, indices[i]!, Math.max(left, gutter(this.#width) - 2), Math.min(end, right + 2), y, height, ink);
         }
         flush();
     }
@@ -225,7 +235,7 @@ export class Lanes {
         const box = boxOf(this.#scroller);
         const y = event.clientY - box.top + this.#scroller.scrollTop;
         const x = event.clientX - box.left;
-        if (x < GUTTER || x > this.#width - RIGHT) return null;
+        if (x < gutter(this.#width) || x > this.#width - RIGHT) return null;
         const placed = this.#placed.find((candidate) => y >= candidate.top && y < candidate.top + ROW);
         return placed ? this.#nearest(placed.row, x) : null;
     }
@@ -233,7 +243,7 @@ export class Lanes {
     /** The bar under a position, or one within two pixels of it. */
     #nearest(row: Row, x: number): number | null {
         const moment = momentAt(this.#view, x, this.#width);
-        const slack = (2 / (this.#width - GUTTER - RIGHT)) * this.#view.span;
+        const slack = (2 / (this.#width - gutter(this.#width) - RIGHT)) * this.#view.span;
         const at = firstEnding(row.stops, moment);
         let best: number | null = null;
         let distance = slack;

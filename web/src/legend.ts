@@ -120,7 +120,7 @@ function highest(lines: Line[], from: number, to: number): number {
 }
 
 /** A piece of the line as it is drawn: colour and dashes. */
-function swatch(style: LineStyle): SVGElement {
+export function swatch(style: LineStyle): SVGElement {
     return svg(
         "svg",
         { class: "swatch", width: 20, height: 10, viewBox: "0 0 20 10", "aria-hidden": "true" },

@@ -93,6 +93,8 @@ interface LineProperties {
     place: string;
     /** Throughout. */
     isZero: boolean;
+    /** Its value, where it never changes. */
+    constant?: number;
     /** Of several sessions: by what its session is compared in its chart. */
     isMain: boolean;
     /** Those that are drawn with it, being equal. */

@@ -1,15 +1,18 @@
-// The strip above the charts: the whole session in small with the part that is shown, and the ruler of time.
+// The strip above the charts: the whole session in small, with its own moments and the part that is shown; below it the ruler of that part.
 
 import { lineColour, themeColour } from "./colours";
 import { boxOf, element, listen } from "./dom";
 import type { Row } from "./lane";
 import type { Line } from "./line";
-import { fitCanvas, GUTTER, RIGHT } from "./plot-area";
-import { drawRuler } from "./ruler";
+import { fitCanvas, gutter, momentAt, positionOf, RIGHT } from "./plot-area";
+import { drawMoments, drawRuler } from "./ruler";
 import { isDark } from "./theme";
 import type { View } from "./view";
 
 const STRIP = 34;
+
+/** Between the strip and the ruler, where lines lead from the part in the strip to the charts. */
+const FUNNEL = 9;
 
 export class Overview {
     readonly node: HTMLElement;
@@ -45,27 +48,32 @@ export class Overview {
     }
 
     #wholeX(time: number): number {
-        const { full } = this.#view;
-        return GUTTER + ((time - full.from) / (full.to - full.from)) * (this.#width - GUTTER - RIGHT);
+        return positionOf(this.#view.full, time, this.#width);
     }
 
     #drawStrip(): void {
-        const width = this.#width - GUTTER - RIGHT;
         // What lies below stays as it is while the view changes.
         const silhouettes = this.#silhouettes();
-        const context = fitCanvas(this.#strip, this.#width, STRIP);
+        const context = fitCanvas(this.#strip, this.#width, STRIP + FUNNEL);
+        const [left, right] = [gutter(this.#width), this.#width - RIGHT];
         context.drawImage(silhouettes, 0, 0, this.#width, STRIP);
         const from = this.#wholeX(this.#view.from);
         const to = Math.max(from + 2, this.#wholeX(this.#view.to));
         context.fillStyle = themeColour("shade");
-        context.fillRect(GUTTER, 0, from - GUTTER, STRIP);
-        context.fillRect(to, 0, GUTTER + width - to, STRIP);
+        context.fillRect(left, 0, from - left, STRIP);
+        context.fillRect(to, 0, right - to, STRIP);
         context.strokeStyle = themeColour("edge");
-        context.strokeRect(GUTTER + 0.5, 0.5, width - 1, STRIP - 1);
+        context.strokeRect(left + 0.5, 0.5, right - left - 1, STRIP - 1);
         if (this.#view.isFull) return;
-        context.fillStyle = themeColour("accent");
+        drawMoments(context, this.#view.full, this.#width, STRIP - 16, 9.5);
+        context.fillStyle = context.strokeStyle = themeColour("accent");
         context.fillRect(from - 1, 0, 2, STRIP);
         context.fillRect(to - 1, 0, 2, STRIP);
+        context.globalAlpha = 0.12;
+        context.beginPath();
+        for (const [x, y] of [[from, STRIP], [to, STRIP], [right, STRIP + FUNNEL], [left, STRIP + FUNNEL]] as const) context.lineTo(x, y);
+        context.fill();
+        context.globalAlpha = 1;
     }
 
     #silhouettes(): HTMLCanvasElement {
@@ -76,21 +84,21 @@ export class Overview {
         const highest = (line: Line): number => line.extremes(0, line.times.length).max || 0;
         for (const line of this.#lines) {
             const top = Math.max(...this.#lines.filter((other) => other.unit === line.unit).map(highest));
-            if (top > 0) this.#drawSilhouette(context, line, top, this.#width - GUTTER - RIGHT);
+            if (top > 0) this.#drawSilhouette(context, line, top, gutter(this.#width), this.#width - gutter(this.#width) - RIGHT);
         }
-        if (this.#rows.length) this.#drawBusy(context, this.#width - GUTTER - RIGHT);
+        if (this.#rows.length) this.#drawBusy(context, gutter(this.#width), this.#width - gutter(this.#width) - RIGHT);
         this.#kept = { key, canvas };
         return canvas;
     }
 
     /** The highest value of each pixel, as an area. */
-    #drawSilhouette(context: CanvasRenderingContext2D, line: Line, top: number, width: number): void {
+    #drawSilhouette(context: CanvasRenderingContext2D, line: Line, top: number, left: number, width: number): void {
         const { full } = this.#view;
         context.fillStyle = lineColour(line.style.colour);
         // Many areas over each other are as dark as two.
         context.globalAlpha = Math.min(0.4, 0.8 / this.#lines.length);
         context.beginPath();
-        context.moveTo(GUTTER, STRIP);
+        context.moveTo(left, STRIP);
         let height = 0;
         let first = line.moments.indexAt(full.from);
         for (let x = 0; x < width; x++) {
@@ -98,29 +106,29 @@ export class Overview {
             const end = line.endAt(until);
             height = ((end > first ? line.extremes(first, end).max : line.heldAt(first)) / top) * (STRIP - 4) || 0;
             first = line.moments.indexAt(until);
-            context.lineTo(GUTTER + x, STRIP - height);
+            context.lineTo(left + x, STRIP - height);
         }
-        context.lineTo(GUTTER + width, STRIP - height);
-        context.lineTo(GUTTER + width, STRIP);
+        context.lineTo(left + width, STRIP - height);
+        context.lineTo(left + width, STRIP);
         context.fill();
         context.globalAlpha = 1;
     }
 
     /** How much of each pixel's time the bars of the rows take, together. */
-    #drawBusy(context: CanvasRenderingContext2D, width: number): void {
+    #drawBusy(context: CanvasRenderingContext2D, left: number, width: number): void {
         const pixels = Math.max(1, Math.round(width));
         const busy = new Float64Array(pixels);
         for (const { starts, stops } of this.#rows) {
             for (let i = 0; i < starts.length; i++) {
-                const from = Math.max(0, this.#wholeX(starts[i]!) - GUTTER);
-                const to = Math.min(pixels, this.#wholeX(stops[i]!) - GUTTER);
+                const from = Math.max(0, this.#wholeX(starts[i]!) - left);
+                const to = Math.min(pixels, this.#wholeX(stops[i]!) - left);
                 for (let x = Math.floor(from); x < to; x++) busy[x]! += Math.min(to, x + 1) - Math.max(from, x);
             }
         }
         const most = busy.reduce((high, value) => Math.max(high, value), 0);
         context.fillStyle = lineColour(0);
         context.globalAlpha = 0.4;
-        busy.forEach((value, x) => context.fillRect(GUTTER + x, STRIP, 1, (-value / (most || 1)) * (STRIP - 4)));
+        busy.forEach((value, x) => context.fillRect(left + x, STRIP, 1, (-value / (most || 1)) * (STRIP - 4)));
         context.globalAlpha = 1;
     }
 
@@ -153,8 +161,7 @@ export class Overview {
     }
 
     #wholeTime(x: number): number {
-        const { full } = this.#view;
-        return full.from + ((x - GUTTER) / (this.#width - GUTTER - RIGHT)) * (full.to - full.from);
+        return momentAt(this.#view.full, x, this.#width);
     }
 
     #dragTo(x: number): void {

@@ -6,6 +6,7 @@ import type { Columns } from "./columns";
 import { Line, Moments, type LineStyle } from "./line";
 import { endOf, runsOf, sessionLabels } from "./names";
 import type { Report, Series, Session } from "./report";
+import { figure } from "./units";
 
 export interface Panel {
     id: string;
@@ -14,21 +15,21 @@ export interface Panel {
     lines: Line[];
     /** What the chart leaves out. */
     note?: string;
-    /** Of GPUs that were there, and were not used. */
-    isUnused?: boolean;
+    /** What a chart that says nothing more is folded to: of a GPU that was not used, of curves that never change. */
+    folded?: string;
     /** Lines that the legend shows as one, besides each alone. */
     together?: { label: string; lines: Line[] }[];
 }
 
 /** In the order in which the page shows them. */
 const GROUPS: [string, string][] = [
-    ["ram", "RAM"],
+    ["gpu", "GPU utilization"],
     ["gpu_ram", "GPU RAM"],
+    ["ram", "RAM"],
     ["cpu", "CPU"],
     ["cpu_hardware", "CPU"],
     ["cpu_time", "CPU time per second"],
     ["shares", "Shares of all CPU time and RAM in use"],
-    ["gpu", "GPU utilization"],
     ["threads", "Threads"],
     ["processes", "Processes"],
     ["io", "I/O"],
@@ -101,11 +102,21 @@ export function makePanels(report: Report, columns: Columns, alignment: Alignmen
     if (sessions.length === 1) found.forEach((panel) => styleScopes(panel, sessions[0]!.series ?? []));
     else found.forEach((panel) => chooseTotals(panel, labels));
     for (const panel of found) {
+        // Of what was not used a chart of what was says nothing.
+        if (panel.lines.some((line) => line.shownAtFirst && !line.isZero)) for (const line of panel.lines) line.shownAtFirst &&= !line.isZero || line.isMain;
         for (const line of panel.lines) line.shown = line.shownAtFirst;
-        panel.isUnused = /^gpu(_ram)?:/.test(panel.id) && panel.lines.every((line) => line.isZero || !line.shown);
+        panel.folded = foldedText(panel, sessions);
     }
     nameUnits(found);
     return found;
+}
+
+/** What is said in place of a chart that would be empty or a level line. */
+function foldedText({ id, unit, lines }: Panel, sessions: Session[]): string | undefined {
+    if (/^gpu(_ram)?:/.test(id) && lines.every((line) => line.isZero || !line.shown)) return "not used";
+    const shown = lines.filter((line) => line.shown);
+    if (sessions.length > 1 || shown.some((line) => line.constant === undefined || line.peak)) return undefined;
+    return `${[...new Set(shown.map((line) => figure(line.constant, unit)))].join(", ")} throughout`;
 }
 
 /** Of all cores or devices instead of one: the same curve on another scale. */
@@ -178,6 +189,7 @@ function makeLine(series: Series, session: number, of: Session, labels: string[]
             session,
             place: `${of.times?.[time]?.offset} ${values.offset} ${values.value}`,
             isZero: series.max === 0,
+            constant: values.encoding === "constant" ? (values.value ?? undefined) : undefined,
             isMain: series.is_main ?? false,
             limit: series.limit ?? null,
             peak: peakOf(series, of),

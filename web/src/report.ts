@@ -37,8 +37,20 @@ export interface Card {
     limit?: number | null;
     state?: string;
     reason?: string | null;
-    /** Of the page: what is said in place of bounds. */
+    /** One of the few that say most of the session. */
+    is_main?: boolean;
+    /** Of the page: what is said in place of bounds, and the figure whose limit is drawn in place of its own. */
     note?: string;
+    limited?: Card;
+}
+
+/** Where the time of some threads went: causes, the largest share first. */
+export interface TimeWent {
+    id: string;
+    title: string;
+    seconds: number;
+    /** The percent are within half_width of the truth in 95 of 100 cases; without it they were counted. */
+    shares: { cause: string; label: string; percent: number; seconds: number; half_width?: number }[];
 }
 
 export interface Source {
@@ -157,6 +169,7 @@ export interface Session {
     advice?: string[];
     gpus?: { uuid?: string; name?: string }[];
     cards?: Card[];
+    time_went?: TimeWent[];
     sources?: Source[];
     times?: Column[];
     series?: Series[];

@@ -5,27 +5,35 @@ import { element } from "./dom";
 import { fitCanvas, INSET, positionOf } from "./plot-area";
 import { ticks, timeStep } from "./ticks";
 import { figure, moment } from "./units";
-import type { View } from "./view";
+import type { Range, View } from "./view";
 
-const RULER = 22;
+/** Its height in CSS pixels. */
+export const RULER = 22;
 
+/** The axis of the charts. */
 export function drawRuler(canvas: HTMLCanvasElement, view: View, width: number): void {
     const context = fitCanvas(canvas, width, RULER);
-    const { from, to, span } = view;
-    const step = timeStep(span, width / 110);
-    context.font = `11px ${themeColour("font")}`;
+    drawMoments(context, view, width, 0, 11);
+    context.textAlign = "left";
+    context.fillText(view.isFull ? "" : figure(view.span, "seconds"), INSET, 16);
+}
+
+/** Ticks at a height, with their moments below. */
+export function drawMoments(context: CanvasRenderingContext2D, range: Range, width: number, top: number, size: number): void {
+    const { from, to } = range;
+    const step = timeStep(to - from, width / 110);
+    context.font = `${size}px ${themeColour("font")}`;
     context.fillStyle = themeColour("muted");
     context.textAlign = "center";
+    context.textBaseline = "alphabetic";
     for (const time of ticks(from, to, step)) {
-        const x = positionOf(view, time, width);
+        const x = positionOf(range, time, width);
         const text = moment(time, step);
         const half = context.measureText(text).width / 2;
         if (x + half > width) continue;
-        context.fillRect(Math.round(x), 0, 1, 4);
-        context.fillText(text, x, 16);
+        context.fillRect(Math.round(x), top, 1, 4);
+        context.fillText(text, x, top + size + 5);
     }
-    context.textAlign = "left";
-    context.fillText(view.isFull ? "" : figure(span, "seconds"), INSET, 16);
 }
 
 /** On paper no strip stays in sight: each chart has an axis of its own, made when the page is printed. */

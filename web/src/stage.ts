@@ -1,7 +1,7 @@
 // The area of charts and lanes: one cursor, one selection, and the pointer's and the keys' way along the time axis.
 
 import { boxOf, element, listen } from "./dom";
-import { GUTTER, momentAt, positionOf, RIGHT } from "./plot-area";
+import { gutter, momentAt, positionOf, RIGHT } from "./plot-area";
 import { moment } from "./units";
 import type { View } from "./view";
 
@@ -54,7 +54,7 @@ export class Stage {
     #onPlot(event: Event): HTMLElement | null {
         const plot = (event.target as Element).closest<HTMLElement>("[data-plot]");
         const x = (event as MouseEvent).clientX - this.#left().left;
-        return plot && x >= GUTTER - 2 && x <= this.#left().width - RIGHT + 2 ? plot : null;
+        return plot && x >= gutter(this.#left().width) - 2 && x <= this.#left().width - RIGHT + 2 ? plot : null;
     }
 
     #press(event: PointerEvent): void {
@@ -100,7 +100,7 @@ export class Stage {
 
     #showSelection(a: number, b: number): void {
         const width = this.#left().width;
-        const left = Math.max(GUTTER, positionOf(this.#view, Math.min(a, b), width));
+        const left = Math.max(gutter(this.#left().width), positionOf(this.#view, Math.min(a, b), width));
         const right = Math.min(width - RIGHT, positionOf(this.#view, Math.max(a, b), width));
         this.#selection.hidden = false;
         this.#selection.style.left = `${left}px`;

@@ -1,6 +1,6 @@
 // Tables that sort by a click, search, and show long lists in parts.
 
-import { button, element, listen, replaceChildren } from "./dom";
+import { append, button, type Child, element, listen, replaceChildren } from "./dom";
 import type { Table, TableColumn } from "./report";
 import { figure } from "./units";
 
@@ -23,6 +23,16 @@ interface TableOptions {
     fixed?: boolean;
     /** Column and direction (1 or -1) at first. */
     sort?: [number, 1 | -1];
+}
+
+/** A longer name may not fit: its end stays in sight, which often distinguishes it, and dots stand for its middle. */
+const LONG = 30;
+const END = 12;
+
+function cutInTheMiddle(text: string): Child[] {
+    const points = [...text];
+    if (points.length <= LONG) return [text];
+    return [element("span", { class: "cut" }, element("span", {}, points.slice(0, -END).join("")), element("span", {}, points.slice(-END).join("")))];
 }
 
 const ROWS_SHOWN = 25;
@@ -95,7 +105,7 @@ class TableView {
         const head = element("tr", {}, ...table.columns.map((column, i) => this.#head(column, i)));
         const sheet = element("table", {}, element("caption", { class: options.titleHidden ? "hidden-text" : undefined }, table.title), element("thead", {}, head), this.#body);
         const scroller = element("div", { class: "table-scroll", tabindex: 0, role: "group", "aria-label": table.title }, sheet);
-        this.node = element("div", { class: "table" }, table.rows.length > SEARCH_FROM && !options.fixed && !options.unsearched && this.#searchField(), scroller, this.#more);
+        this.node = element("div", { class: options.fixed ? "table turned" : "table" }, table.rows.length > SEARCH_FROM && !options.fixed && !options.unsearched && this.#searchField(), scroller, this.#more);
         this.#arrange();
     }
 
@@ -179,8 +189,10 @@ class TableView {
     /** Names of any length and script: whole in the title, isolated from the text around. */
     #first(index: number, text: string): Node {
         const { onPick, pickLabel } = this.#options;
-        if (!onPick || pickLabel?.(index) === "") return element("bdi", { title: text.length > 60 ? text : undefined }, text);
-        return button(text, () => onPick(index), { class: "pick", title: pickLabel?.(index) ?? text });
+        if (!onPick || pickLabel?.(index) === "") return element("bdi", { title: text.length > LONG ? text : undefined }, ...cutInTheMiddle(text));
+        const pick = button("", () => onPick(index), { class: "pick", title: pickLabel?.(index) ?? text });
+        append(pick, ...cutInTheMiddle(text));
+        return pick;
     }
 }
 

@@ -1,6 +1,7 @@
 // The page as it is read: on paper, by keys, and what its legends and curves say of moments and intervals.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { ask, BLUE, Browser, chartBox, close, isDrawnAt, rgb, settle, waitForView } from "./browser.mjs";
 import * as samples from "./samples.mjs";
@@ -185,9 +186,88 @@ test("draws equal curves once and says so, and folds GPUs that were not used", a
     assert.equal(await page.locator(".unused").count(), 0);
     await close(page);
     const idle = await browser.open(browser.write("idle", withGpus(8, false)));
-    assert.equal(await idle.textContent(".unused > summary"), "GPU RAM, GPU utilization: not used");
+    assert.equal(await idle.textContent(".unused > summary"), "GPU utilization, GPU RAM: not used");
     assert.ok(!(await idle.isVisible('[data-panel="gpu_ram:bytes"]')));
     await idle.click(".unused > summary");
     assert.ok(await idle.isVisible('[data-panel="gpu_ram:bytes"]'));
     await close(idle);
+});
+
+test("says most in few large figures, and where the time went as one bar", async () => {
+    const page = await browser.open(single);
+    assert.deepEqual(await page.$$eval(".cards.main .card", (cards) => cards.map((card) => card.dataset.card)), ["wall", "cpu_time", "combined_ram"]);
+    assert.ok((await page.$$eval(".more-figures .figure", (figures) => figures.map((figure) => figure.dataset.card))).includes("energy"));
+    const wall = page.locator('[data-card="wall"]');
+    assert.match((await wall.locator(".stacked-legend").textContent()).replaceAll("\u00a0", " "), /^58 % computing31\.6 % asleep \(pipe\)10 % waiting for a CPU$/);
+    const widths = await wall.locator(".stacked span").evaluateAll((parts) => parts.map((part) => part.getBoundingClientRect().width));
+    assert.ok(Math.abs(widths[0] / widths[1] - 58 / 31.6) < 0.05, String(widths));
+    await wall.locator("summary").click();
+    assert.match((await wall.locator("table").textContent()).replaceAll("\u00a0", " "), /the commandstorage0\.40 %.*main thread aloneasleep \(child\)100 %/);
+    await close(page);
+});
+
+test("is short where the session was, and says it of curves that never change", async () => {
+    const brief = samples.singleRun({ samples: 2 });
+    const [session] = brief.report.sessions;
+    for (const key of ["calls", "blocks", "process_list"]) delete session[key];
+    const short = await browser.open(browser.write("short", brief));
+    assert.equal(await short.isVisible(".over-time"), false);
+    await short.click(".short > summary");
+    assert.ok(await short.isVisible(".over-time canvas >> nth=0"));
+    await close(short);
+
+    const level = samples.singleRun();
+    const threads = level.report.sessions[0].series.find(({ group }) => group === "threads");
+    threads.values = level.encoder.constant(7, threads.values.count);
+    const page = await browser.open(browser.write("level", level));
+    assert.equal(await page.textContent(".unused > summary"), "Threads: 7 throughout");
+    assert.equal(await page.isVisible('[data-panel="threads:count"]'), false);
+    assert.ok(await page.isVisible('[data-panel="ram:bytes"]'));
+    await close(page);
+});
+
+test("follows the pointer with the figures of the curves under it", async () => {
+    const page = await browser.open(single);
+    const box = await chartBox(page, "ram:bytes");
+    await page.mouse.move(box.x + 500, box.y + 60);
+    await settle(page);
+    const tip = page.locator('[data-panel="ram:bytes"] .pointed');
+    assert.match(await tip.textContent(), /Combined [\d.]+.GB.*Main [\d.]+.GB/);
+    const first = await tip.boundingBox();
+    await page.mouse.move(box.x + 700, box.y + 60);
+    await settle(page);
+    assert.ok(Math.abs((await tip.boundingBox()).x - first.x - 200) < 2);
+    await page.mouse.move(box.x + box.width - 20, box.y + 60);
+    await settle(page);
+    const last = await tip.boundingBox();
+    assert.ok(last.x + last.width <= box.x + box.width - 20, "left of the pointer where there is no space at its right");
+    await close(page);
+});
+
+test("saves a chart as a picture, and copies a link to what is in sight", async () => {
+    const page = await browser.open(single);
+    await browser.context.grantPermissions(["clipboard-read", "clipboard-write"]);
+    const download = page.waitForEvent("download");
+    await page.click('[data-panel="ram:bytes"] .save');
+    assert.equal((await download).suggestedFilename(), "ram.png");
+    const picture = readFileSync(await (await download).path());
+    assert.equal(picture.subarray(1, 4).toString(), "PNG");
+    assert.ok(picture.readUInt32BE(16) > 800 && picture.readUInt32BE(20) > 170, "as wide as the chart, with its axis");
+    await page.locator(".stage").press("+");
+    await settle(page);
+    await page.click("#link");
+    await page.waitForSelector(".toast");
+    assert.match(await page.evaluate(() => navigator.clipboard.readText()), /^file:.*#t=[\d.]+_[\d.]+$/);
+    await close(page);
+});
+
+test("names lanes above their bars where there is no space beside them", async () => {
+    const page = await browser.open(single, { width: 390 });
+    const left = (await ask(page, "pixelOf", "ram:bytes", 0, 0)) ?? (await chartBox(page, "ram:bytes"), await ask(page, "pixelOf", "ram:bytes", 0, 0));
+    assert.ok(left.x <= 60, `the axis begins at ${left.x} px`);
+    const lanes = page.locator('[data-lanes="calls"] .lanes-scroll');
+    const height = (await lanes.boundingBox()).height;
+    await page.setViewportSize({ width: 1280, height: 900 });
+    await page.waitForFunction((before) => document.querySelector('[data-lanes="calls"] .lanes-scroll').clientHeight < before, height);
+    await close(page);
 });

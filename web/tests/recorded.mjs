@@ -127,8 +127,8 @@ export class Recorder {
     #simulatedGpu() {
         writeFileSync(this.#path("scenario.txt"), "driver 580.1\ngpu GPU-simulated\nsimulated\n");
         return {
-            GPUT_NVML: join(this.build, "tests", "gpu", "libfake-nvml.so"),
-            GPU_CHECK_CUDA: join(this.build, "tests", "gpu", "libfake-cuda.so"),
+            GPUT_NVML: join(this.build, "tests", "fake-nvml", "libfake-nvml.so"),
+            GPU_CHECK_CUDA: join(this.build, "tests", "fake-nvml", "libfake-cuda.so"),
             FAKE_NVML_SCENARIO: this.#path("scenario.txt"),
             FAKE_GPU_STATE: this.#path("gpu-state"),
             PATH: `${join(this.build, "tools", "gpu-check")}:${process.env.PATH}`,

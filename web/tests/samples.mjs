@@ -16,10 +16,10 @@ const START = 1_790_000_000;
 
 function cards({ wall, ram, cpu, limit = 16e9 }) {
     return [
-        { id: "wall", label: "Wall time", value: wall, unit: "seconds", state: "exact" },
-        { id: "cpu_time", label: "CPU time", value: wall * cpu, unit: "seconds", state: "exact" },
+        { id: "wall", label: "Wall time", value: wall, unit: "seconds", is_main: true },
+        { id: "cpu_time", label: "CPU time", value: wall * cpu, unit: "seconds", state: "exact", is_main: true },
         { id: "cores", label: "Cores used", value: cpu, unit: "cores", limit: 8, state: "exact" },
-        { id: "combined_ram", label: "RAM, peak", value: ram, unit: "bytes", at_least: ram, at_most: ram * 1.012, limit, state: "sampled" },
+        { id: "combined_ram", label: "RAM, peak", value: ram, unit: "bytes", at_least: ram, at_most: ram * 1.012, limit, state: "sampled", is_main: true },
         { id: "gpu_ram", label: "GPU RAM, peak", value: null, unit: "bytes", state: "unavailable", reason: "no driver of a GPU was found" },
         { id: "read", label: "Read", value: 3.2e9, unit: "bytes", state: "exact" },
         { id: "threads", label: "Threads, most", value: 18, unit: "", state: "sampled" },
@@ -33,6 +33,11 @@ const SOURCES = [
     { name: "gpu", state: "unavailable", reason: "libnvidia-ml.so.1: no such file" },
     { name: "rapl", state: "unavailable", reason: "/sys/class/powercap/intel-rapl:0/energy_uj: permission denied; sudo chmod a+r opens it" },
 ];
+
+const timeWent = (wall) => [
+    { id: "time_went", title: "the command", seconds: wall, shares: [["computing", "computing", 58], ["pipe", "asleep (pipe)", 31.6, 2], ["cpu_wait", "waiting for a CPU", 10], ["storage", "storage", 0.4, 0.2]] },
+    { id: "main_thread", title: "main thread alone", seconds: wall, shares: [["child", "asleep (child)", 100, 1]] },
+].map((account) => ({ ...account, shares: account.shares.map(([cause, label, percent, half_width]) => ({ cause, label, percent, seconds: (wall * percent) / 100, half_width })) }));
 
 const SUMMARY = "gpu-tracker: python train.py\n  Time             3 min 12 s  exit status 0\n  RAM              4.12 GB  peak, 26 % of the limit\n";
 
@@ -73,6 +78,7 @@ export function singleRun({ samples = 1900, interval = 0.1, seed = 7 } = {}) {
         summary: SUMMARY,
         advice: ["4.1 of 8 cores were used in the mean.", "RAM stayed at 31 % of its limit."],
         cards: cards({ wall, ram: 5_012_345_678, cpu: 4.1 }),
+        time_went: timeWent(wall),
         sources: SOURCES,
         times: [encoder.delta(time, 1e-6)],
         series: [

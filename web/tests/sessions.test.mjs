@@ -251,7 +251,7 @@ test("shows in the strip above the charts also the session that ends last", asyn
         const copy = document.createElement("canvas");
         [copy.width, copy.height] = [canvas.width, canvas.height];
         copy.getContext("2d").drawImage(canvas, 0, 0);
-        return copy.getContext("2d").getImageData(Math.round(canvas.width * 0.95), canvas.height - 4, 1, 1).data[3];
+        return copy.getContext("2d").getImageData(Math.round(canvas.width * 0.95), Math.round(canvas.height * 0.7), 1, 1).data[3];
     });
     assert.ok(alpha > 20, `${alpha}`);
     await close(page);

@@ -1,5 +1,6 @@
 #include "views/report/report_cards.h"
 
+#include "analysis/why/why_shares.h"
 #include "views/output/results_advice.h"
 
 #include <stdio.h>
@@ -12,9 +13,10 @@ struct card {
     const char *source; /* in the results, which says how far it can be trusted; NULL: none does */
     const char *bounded_by; /* of a peak or a lower bound: what says its bounds, "": its source;
                                NULL: it has no bounds */
+    bool is_main;           /* one of the few that say most of the session */
 };
 
-static const struct card no_card = {NULL, NULL, NULL, NAN, NAN, NAN, NAN, NULL, NULL};
+static const struct card no_card = {NULL, NULL, NULL, NAN, NAN, NAN, NAN, NULL, NULL, false};
 
 static const char of_samples[] = "the highest of the samples; it may have been higher between them";
 
@@ -78,6 +80,8 @@ static void add_card(struct report_session *session, const struct card *card)
         doc_add_string(object, "state", state);
     if (reason)
         doc_add_string(object, "reason", reason);
+    if (card->is_main)
+        doc_add_bool(object, "is_main", true);
 }
 
 /* Adds a card of a figure without bounds. */
@@ -93,11 +97,23 @@ static void add_figure(struct report_session *session, const char *id, const cha
     add_card(session, &card);
 }
 
+/* Adds the card of the wall time, which is a main figure of every session. */
+static void add_wall(struct report_session *session, double seconds)
+{
+    struct card card = no_card;
+    card.id = "wall";
+    card.label = "Wall time";
+    card.unit = "seconds";
+    card.value = seconds;
+    card.is_main = true;
+    add_card(session, &card);
+}
+
 /* The same; `is_at_least`: what was not seen may come on top. */
 static void add_counted(struct report_session *session, const char *id, const char *label,
     const char *unit, double value, const char *source, bool is_at_least)
 {
-    struct card card = {id, label, unit, value, NAN, NAN, NAN, source, NULL};
+    struct card card = {id, label, unit, value, NAN, NAN, NAN, source, NULL, false};
     if (is_at_least) {
         card.at_least = value;
         card.bounded_by = "";
@@ -120,9 +136,10 @@ static double limit_of_cores(const struct gput_static_data *data)
 
 /* Adds a card of the highest of the samples. */
 static void add_highest(struct report_session *session, const char *id, const char *label,
-    const char *unit, double highest, double limit)
+    const char *unit, double highest, double limit, bool is_main)
 {
     struct card card = no_card;
+    card.is_main = is_main;
     card.id = id;
     card.label = label;
     card.unit = unit;
@@ -145,30 +162,41 @@ static void add_mean_cores(
     add_card(session, &card);
 }
 
-/* Of all GPUs together: there are no figures of each. */
+/* Whether a GPU held memory of the session or worked for it: the main figures are of GPUs then. */
+static bool has_used_gpu(const double *max)
+{
+    return max[GPUT_COMBINED_GPU_RAM] > 0;
+}
+
+/* Adds cards of all GPUs together. */
 static void add_all_gpus(struct report_session *session, const struct gput_static_data *data,
     const double *max, const double *mean)
 {
+    struct card busy = no_card;
     if (!(data->system_gpu_count > 0))
         return;
+    busy.id = "gpu_busy";
+    busy.label = "Mean GPU utilization";
+    busy.unit = "percent";
+    busy.value = mean[GPUT_GPU_HARDWARE_UTILIZATION];
+    busy.is_main = has_used_gpu(max);
+    add_card(session, &busy);
     add_highest(session, "gpu_ram", "GPU RAM peak", "bytes", max[GPUT_COMBINED_GPU_RAM],
-        data->gpu_ram_system_capacity_bytes);
-    add_figure(session, "gpu_busy", "Mean GPU utilization", "percent",
-        mean[GPUT_GPU_HARDWARE_UTILIZATION], NULL);
+        data->gpu_ram_system_capacity_bytes, has_used_gpu(max));
 }
 
 /* ---- From results ---- */
 
 /* The results of a killed session are older than its last samples. */
 static void add_peak(struct report_session *session, const char *id, const char *label,
-    const struct gput_peak *peak, enum gput_measurement_id measurement, double limit)
+    const struct gput_peak *peak, enum gput_measurement_id measurement, double limit, bool is_main)
 {
     double seen = fmax(figures_of(session)->max[measurement], peak->bytes);
     double value = session->has_samples ? fmax(seen, session->max[measurement]) : seen;
     double at_most =
         value > seen || peak->at_most_bytes > value * GPUT_USEFUL_BOUND ? NAN : peak->at_most_bytes;
     const struct card card = {id, label, "bytes", value, value, at_most, limit, "ram",
-        value > seen ? of_samples : peak->source};
+        value > seen ? of_samples : peak->source, is_main};
     add_card(session, &card);
 }
 
@@ -188,6 +216,7 @@ static void add_cpu(struct report_session *session)
     if (is_of_samples) /* it was killed, or is of another user's process: the summary has it, too */
         seconds = accounting->sampled_cpu_seconds;
     time.id = "cpu";
+    time.is_main = !has_used_gpu(results->max);
     time.label = is_of_samples ? "CPU time, at least" : "CPU time";
     time.unit = "seconds";
     time.value = seconds;
@@ -212,20 +241,29 @@ static void add_cpu(struct report_session *session)
             accounting->captured_percent, "cpu_time");
 }
 
-/* Adds cards of one GPU. */
-static void add_gpu(struct report_session *session, uint32_t index, const struct gput_gpu *gpu)
+/* Adds cards of one GPU; `is_main`: it is the only one. */
+static void add_gpu(
+    struct report_session *session, uint32_t index, const struct gput_gpu *gpu, bool is_main)
 {
     char id[32], label[160];
+    snprintf(id, sizeof id, "gpu%u_busy", index);
+    snprintf(label, sizeof label, "GPU %u mean utilization", index);
+    struct card busy = no_card;
+    busy.id = id;
+    busy.label = label;
+    busy.unit = "percent";
+    busy.value = gpu->mean_utilization_percent;
+    busy.source = "gpu";
+    busy.is_main = is_main;
+    add_card(session, &busy);
     snprintf(id, sizeof id, "gpu%u_ram", index);
     snprintf(label, sizeof label, "GPU %u RAM, %s", index, gpu->name);
     const struct card ram = {id, label, "bytes", gpu->max_combined_ram_bytes,
         gpu->max_combined_ram_bytes, gpu->max_combined_ram_at_most_bytes, gpu->ram_capacity_bytes,
         "process_gpu_ram",
-        "what the driver reported for processes when it was read, up to what was in use in total"};
+        "what the driver reported for processes when it was read, up to what was in use in total",
+        is_main};
     add_card(session, &ram);
-    snprintf(id, sizeof id, "gpu%u_busy", index);
-    snprintf(label, sizeof label, "GPU %u mean utilization", index);
-    add_figure(session, id, label, "percent", gpu->mean_utilization_percent, "gpu");
     snprintf(id, sizeof id, "gpu%u_power", index);
     snprintf(label, sizeof label, "GPU %u mean power", index);
     add_figure(session, id, label, "watts", gpu->mean_power_watts, "gpu");
@@ -269,18 +307,22 @@ static double limit_of_ram(const struct gput_results *results, double ram_bytes)
 static void add_from_results(struct report_session *session)
 {
     const struct gput_results *results = figures_of(session);
-    add_figure(session, "wall", "Wall time", "seconds", results->elapsed_seconds, NULL);
-    add_cpu(session);
-    add_peak(session, "ram", "RAM peak", &results->peaks.combined, GPUT_COMBINED_RAM,
-        limit_of_ram(results, results->max[GPUT_COMBINED_RAM]));
-    if (results->accounting.processes_seen != 1) /* that of one process is the same */
-        add_peak(session, "ram_main", "RAM peak of main", &results->peaks.main, GPUT_MAIN_RAM, NAN);
-    if (results->n_gpus == 0)
+    uint32_t n_selected = 0;
+    for (uint32_t i = 0; i < results->n_gpus; i++)
+        n_selected += results->gpus[i].selected;
+    add_wall(session, results->elapsed_seconds);
+    if (results->n_gpus == 0 || n_selected > 1)
         add_all_gpus(session, &results->static_data, results->max, results->mean);
     for (uint32_t i = 0; i < results->n_gpus; i++) {
         if (results->gpus[i].selected)
-            add_gpu(session, i, &results->gpus[i]);
+            add_gpu(session, i, &results->gpus[i], n_selected == 1 && has_used_gpu(results->max));
     }
+    add_cpu(session);
+    add_peak(session, "ram", "RAM peak", &results->peaks.combined, GPUT_COMBINED_RAM,
+        limit_of_ram(results, results->max[GPUT_COMBINED_RAM]), !has_used_gpu(results->max));
+    if (results->accounting.processes_seen != 1) /* that of one process is the same */
+        add_peak(session, "ram_main", "RAM peak of main", &results->peaks.main, GPUT_MAIN_RAM, NAN,
+            false);
 
     const struct gput_energy *energy = &figures_of(session)->energy;
     double machine = energy->machine.total;
@@ -317,22 +359,73 @@ static void add_sources(struct report_session *session)
 static void add_from_samples(struct report_session *session)
 {
     const struct gput_static_data *data = &session->static_data;
-    add_figure(session, "wall", "Wall time", "seconds", report_session_seconds(session), NULL);
-    add_counted(session, "cpu", "CPU time, at least", "seconds",
-        session->mean[GPUT_CPU_COMBINED_SUM] / 100 * report_session_seconds(session), NULL, true);
+    struct card cpu = no_card;
+    add_wall(session, report_session_seconds(session));
+    add_all_gpus(session, data, session->max, session->mean);
+    cpu.id = "cpu";
+    cpu.label = "CPU time, at least";
+    cpu.unit = "seconds";
+    cpu.value = cpu.at_least =
+        session->mean[GPUT_CPU_COMBINED_SUM] / 100 * report_session_seconds(session);
+    cpu.bounded_by = "";
+    cpu.is_main = !has_used_gpu(session->max);
+    add_card(session, &cpu);
     add_highest(session, "ram", "RAM peak", "bytes", session->max[GPUT_COMBINED_RAM],
         session->described ? limit_of_ram(session->described, session->max[GPUT_COMBINED_RAM])
-                           : allowed_or(data->allowed_ram_bytes, data->ram_system_capacity_bytes));
-    add_highest(session, "ram_main", "RAM peak of main", "bytes", session->max[GPUT_MAIN_RAM], NAN);
+                           : allowed_or(data->allowed_ram_bytes, data->ram_system_capacity_bytes),
+        !has_used_gpu(session->max));
+    add_highest(
+        session, "ram_main", "RAM peak of main", "bytes", session->max[GPUT_MAIN_RAM], NAN, false);
     add_mean_cores(session, data, session->mean);
-    add_all_gpus(session, data, session->max, session->mean);
+}
+
+/* Adds where the time of some threads went, the largest share first. */
+static void add_account(
+    struct doc *list, const char *id, const char *title, const struct gput_wall *wall)
+{
+    struct why_share shares[WALL_CAUSE_COUNT];
+    size_t count = why_shares(wall, shares);
+    if (count == 0)
+        return;
+    struct doc *account = doc_add_object(list, NULL);
+    doc_add_string(account, "id", id);
+    doc_add_string(account, "title", title);
+    doc_add_double(account, "seconds", wall->seconds);
+    struct doc *items = doc_add_array(account, "shares");
+    for (size_t i = 0; i < count; i++) {
+        static const char *const ids[] = {
+#define CAUSE_ID(ID, name, word, meaning) #name,
+            WALL_CAUSES(CAUSE_ID)
+#undef CAUSE_ID
+        };
+        struct doc *share = doc_add_object(items, NULL);
+        doc_add_string(share, "cause", ids[shares[i].cause]);
+        doc_add_string(share, "label", why_word(shares[i].cause));
+        doc_add_double(share, "percent", shares[i].percent);
+        doc_add_double(share, "seconds", wall->seconds_of[shares[i].cause]);
+        if (shares[i].half_width > 0)
+            doc_add_double(share, "half_width", shares[i].half_width);
+    }
+}
+
+/* Adds where the wall time went, unless too little is known of it: a short command's is not. */
+static void add_time_went(struct report_session *session, const struct gput_results *results)
+{
+    if (!why_is_telling(&results->time_went))
+        return;
+    struct doc *list = doc_add_array(session->doc, "time_went");
+    add_account(list, "time_went", "the command", &results->time_went);
+    add_account(list, "main_thread", "main thread alone", &results->main_thread);
+    add_account(list, "other_threads", "all other threads", &results->other_threads);
+    add_account(list, "gpu_idle", "main thread while no GPU was busy", &results->gpu_idle);
 }
 
 int report_cards_add(struct report_session *session, struct gput_error *error)
 {
-    if (figures_of(session))
+    if (figures_of(session)) {
         add_from_results(session);
-    else if (session->has_samples)
+        add_time_went(session, figures_of(session));
+    } else if (session->has_samples)
         add_from_samples(session);
     if (!session->results)
         return GPUT_OK;

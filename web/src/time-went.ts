@@ -1,0 +1,39 @@
+// Where the time went: one stacked bar with its legend, and all shares as a table.
+
+import { colourVariable, GREY } from "./colours";
+import { element } from "./dom";
+import type { TimeWent } from "./report";
+import { foldedTable, headings, makeTable } from "./tables";
+import { figure } from "./units";
+
+/** Causes by their colour: what works, what waits for others, what waits for devices, what sleeps. */
+const COLOURS: Record<string, number> = { computing: 0, cpu_wait: 1, quota: 4, storage: 3, paging: 6, gpu: 2 };
+
+/** Shares below this are in the table alone. */
+const SHOWN_PERCENT = 0.5;
+
+/** A bar of parts next to each other, each with its share of the whole in percent, and their legend. */
+export function stackedBar(parts: { label: string; percent: number; colour: number }[]): HTMLElement[] {
+    const bar = element("div", { class: "stacked", "aria-hidden": "true" });
+    for (const { label, percent, colour } of parts) {
+        const part = element("span", { title: `${label} ${figure(percent, "percent")}` });
+        part.style.flexGrow = String(percent);
+        part.style.background = colourVariable(colour);
+        bar.append(part);
+    }
+    const legend = element("ul", { class: "stacked-legend" }, ...parts.map(({ label, percent, colour }) => {
+        const swatch = element("i", { "aria-hidden": "true" });
+        swatch.style.background = colourVariable(colour);
+        return element("li", {}, swatch, element("strong", {}, figure(percent, "percent")), ` ${label}`);
+    }));
+    return [bar, legend];
+}
+
+/** The account of the command; below it those of its threads. */
+export function timeWentBar(accounts: TimeWent[]): HTMLElement {
+    const shown = accounts[0]!.shares.filter(({ percent }) => percent >= SHOWN_PERCENT);
+    const parts = shown.map(({ cause, label, percent }) => ({ label, percent, colour: COLOURS[cause] ?? GREY }));
+    const rows = accounts.flatMap(({ title, seconds, shares }) => shares.map((share) => [title, share.label, share.percent, share.seconds, share.half_width ? `sampled, ± ${figure(share.half_width)} points of ${figure(seconds, "seconds")}` : "counted"]));
+    const columns = [...headings("Of|Cause"), ...headings("Share", 0, "percent"), ...headings("Time", 0, "seconds"), { name: "How it is known" }];
+    return element("div", { class: "time-went" }, ...stackedBar(parts), foldedTable("where the time went", makeTable({ title: "Where the time went", columns, rows }, { titleHidden: true, unsearched: true, rowsShown: 60 })));
+}
