@@ -118,41 +118,6 @@ static double block_figure(const struct gput_analysis *analysis,
     return column->is_max ? figures->max : figures->mean;
 }
 
-/* Chooses the columns of which some block has a figure. Where the terminal is too narrow for all of
- * them, the last ones are skipped. */
-static void choose_columns(struct summary *summary)
-{
-    const struct gput_analysis *analysis = summary->analysis;
-    unsigned width = summary->options.width;
-    size_t used = (4 + analysis->has_energy + 1) * FIGURE_WIDTH + FIGURE_MIN_NAME;
-    for (size_t i = 0; i < BLOCK_COLUMN_COUNT; i++) {
-        const struct block_column *column = &block_columns[i];
-        bool has_figures = summary->options.all &&
-                           (column->measurement || analysis_shows_exact(analysis, column->exact));
-        for (size_t block = 0; block < analysis->n_blocks; block++)
-            has_figures |= !is_nothing(block_figure(analysis, &analysis->blocks[block], column));
-        summary->shows[i] = (width == 0 || used <= width) && has_figures;
-        used += summary->shows[i] ? FIGURE_WIDTH : 0;
-    }
-}
-
-/* Puts the cell of a column in the unit that it has. */
-static void put_block_figure(
-    struct summary *summary, const struct gput_code_block *block, const struct block_column *column)
-{
-    char cell[HUMAN_SIZE];
-    const char *unit = column->measurement ? NULL : gput_exact_figure_unit(column->exact);
-    double value = block_figure(summary->analysis, block, column);
-    if (column->measurement)
-        put(summary, column->measurement, value);
-    else if (!unit)
-        figure_put(summary->text, human_count(value, cell));
-    else if (strcmp(unit, "bytes") == 0)
-        figure_put(summary->text, human_bytes(value, cell));
-    else
-        figure_put(summary->text, human_seconds_of_figure(value, cell));
-}
-
 /* Puts the cells of a block or a part; returns how many there are. Of energy it is what the tracked
  * processes used, or the machine where that is not known. */
 static size_t put_block_figures(struct summary *summary, const struct gput_code_block *block)
@@ -168,7 +133,19 @@ static size_t put_block_figures(struct summary *summary, const struct gput_code_
     for (size_t i = 0; i < BLOCK_COLUMN_COUNT; i++) {
         if (!summary->shows[i])
             continue;
-        put_block_figure(summary, block, &block_columns[i]);
+        /* Put the cell of a column in the unit that it has. */
+        const struct block_column *column = &block_columns[i];
+        char cell[HUMAN_SIZE];
+        const char *unit = column->measurement ? NULL : gput_exact_figure_unit(column->exact);
+        double value = block_figure(summary->analysis, block, column);
+        if (column->measurement)
+            put(summary, column->measurement, value);
+        else if (!unit)
+            figure_put(summary->text, human_count(value, cell));
+        else if (strcmp(unit, "bytes") == 0)
+            figure_put(summary->text, human_bytes(value, cell));
+        else
+            figure_put(summary->text, human_seconds_of_figure(value, cell));
         count++;
     }
     if (summary->analysis->has_energy) {
@@ -180,21 +157,6 @@ static size_t put_block_figures(struct summary *summary, const struct gput_code_
     return count;
 }
 
-/* Names a part by whose calls it has. */
-static void name_part(const struct gput_code_block *part, char *name, size_t size)
-{
-    if (part->rank >= 0)
-        snprintf(name, size, "  rank %lld", (long long)part->rank);
-    else if (part->process_id < 0)
-        snprintf(name, size, "  no rank");
-    else if (part->thread_id < 0)
-        snprintf(name, size, "  process %lld", (long long)part->process_id);
-    else
-        snprintf(name, size, "  process %lld, thread %lld%s%s", (long long)part->process_id,
-            (long long)part->thread_id, part->thread_name ? " " : "",
-            part->thread_name ? part->thread_name : "");
-}
-
 /* Puts the row of a block, and those of its parts. */
 static void put_block(struct summary *summary, const struct gput_code_block *block)
 {
@@ -203,7 +165,17 @@ static void put_block(struct summary *summary, const struct gput_code_block *blo
     for (size_t i = 0; i < block->n_parts; i++) {
         char name[320];
         const struct gput_code_block *part = &block->parts[i];
-        name_part(part, name, sizeof name);
+        /* Names a part by whose calls it has. */
+        if (part->rank >= 0)
+            snprintf(name, sizeof name, "  rank %lld", (long long)part->rank);
+        else if (part->process_id < 0)
+            snprintf(name, sizeof name, "  no rank");
+        else if (part->thread_id < 0)
+            snprintf(name, sizeof name, "  process %lld", (long long)part->process_id);
+        else
+            snprintf(name, sizeof name, "  process %lld, thread %lld%s%s",
+                (long long)part->process_id, (long long)part->thread_id,
+                part->thread_name ? " " : "", part->thread_name ? part->thread_name : "");
         put_block_figures(summary, part);
         figure_put_name(summary->text, count, name, NULL, summary->options.width);
     }
@@ -249,7 +221,19 @@ static void write_blocks(struct summary *summary)
         outside += analysis->blocks[i].num_outside_calls;
     }
     qsort(sorted, analysis->n_blocks, sizeof *sorted, longest_first);
-    choose_columns(summary);
+    /* Choose the columns of which some block has a figure. Where the terminal is too narrow for all
+     * of them, the last ones are skipped. */
+    unsigned width = summary->options.width;
+    size_t used = (4 + analysis->has_energy + 1) * FIGURE_WIDTH + FIGURE_MIN_NAME;
+    for (size_t i = 0; i < BLOCK_COLUMN_COUNT; i++) {
+        const struct block_column *column = &block_columns[i];
+        bool has_figures = summary->options.all &&
+                           (column->measurement || analysis_shows_exact(analysis, column->exact));
+        for (size_t block = 0; block < analysis->n_blocks; block++)
+            has_figures |= !is_nothing(block_figure(analysis, &analysis->blocks[block], column));
+        summary->shows[i] = (width == 0 || used <= width) && has_figures;
+        used += summary->shows[i] ? FIGURE_WIDTH : 0;
+    }
     for (size_t i = 0; i < BLOCK_COLUMN_COUNT; i++)
         if (summary->shows[i])
             titles[n_titles++] = block_columns[i].title;

@@ -39,19 +39,6 @@ static bool is_used(const struct picture *picture)
     return false;
 }
 
-/* "4.2 GB (-25.0 %)" */
-static void describe(const struct picture *picture, const struct comparison_value *value,
-    const char *measurement, struct str *text)
-{
-    char figure[HUMAN_SIZE], change[HUMAN_SIZE];
-    str_append(text, figure_text(comparison_base(picture->comparison)->static_data, measurement,
-                         value->value, figure));
-    if (value->noise)
-        str_printf(text, " (%s, within noise)", human_change(value->change, change));
-    else if (!isnan(value->change) && value->change != 0)
-        str_printf(text, " (%s)", human_change(value->change, change));
-}
-
 /* Adds a bar a session, with its interval where several runs have one. */
 static int add_bars(struct picture *picture, struct bars_panel *panel, const char *measurement,
     struct gput_error *error)
@@ -60,7 +47,14 @@ static int add_bars(struct picture *picture, struct bars_panel *panel, const cha
     for (size_t i = 0; i < picture->comparison->n_sessions && !has_failed; i++) {
         const struct comparison_value *value = &picture->values[i];
         struct str text = {0};
-        describe(picture, value, measurement, &text);
+        /* "4.2 GB (-25.0 %)" */
+        char figure[HUMAN_SIZE], change[HUMAN_SIZE];
+        str_append(&text, figure_text(comparison_base(picture->comparison)->static_data,
+                              measurement, value->value, figure));
+        if (value->noise)
+            str_printf(&text, " (%s, within noise)", human_change(value->change, change));
+        else if (!isnan(value->change) && value->change != 0)
+            str_printf(&text, " (%s)", human_change(value->change, change));
         const struct bar bar = {.label = picture->comparison->sessions[i].name,
             .text = text.data,
             .look = (unsigned)i,

@@ -207,28 +207,6 @@ static struct doc *create_document(struct report *report)
 
 /* ---- Text, as the older gpu_tracker prints it ---- */
 
-/* Writes "+5.3 %", with a note where the runs' spread explains it; "n/a" when it is unknown. */
-static void put_change(struct text_grid *grid, const struct doc *change, const struct doc *runs)
-{
-    char cell[NUMBER_TEXT_SIZE + 16] = "n/a";
-    const struct doc *noise = doc_get(runs, "within_noise");
-    if (!isnan(doc_number(change)))
-        text_fit(cell, sizeof cell, "%+.2f %%%s", doc_number(change),
-            noise && noise->boolean ? " (noise)" : "");
-    text_grid_put(grid, cell);
-}
-
-/* Writes what lies to either side of the mean of several runs. */
-static void put_interval(struct text_grid *grid, double value, const struct doc *runs)
-{
-    char cell[2 + NUMBER_TEXT_SIZE] = "+-";
-    if (isnan(doc_get_number(runs, "low")))
-        strcpy(cell, "n/a");
-    else
-        number_format_rounded(doc_get_number(runs, "high") - value, 8, cell + 2);
-    text_grid_put(grid, cell);
-}
-
 /* Writes a figure of all sessions as a line, and one more for changes and for intervals. */
 static void write_values(struct place place, size_t indent, struct str *text)
 {
@@ -250,14 +228,29 @@ static void write_values(struct place place, size_t indent, struct str *text)
         text_grid_put(&grid, "change");
     const struct doc *runs = place.runs ? place.runs->first : NULL;
     for (const struct doc *change = place.changes ? place.changes->first : NULL; change;
-         change = change->next, runs = runs ? runs->next : NULL)
-        put_change(&grid, change, runs);
+         change = change->next, runs = runs ? runs->next : NULL) {
+        /* Write "+5.3 %", with a note where the runs' spread explains it; "n/a" when it is unknown.
+         */
+        char cell[NUMBER_TEXT_SIZE + 16] = "n/a";
+        const struct doc *noise = doc_get(runs, "within_noise");
+        if (!isnan(doc_number(change)))
+            text_fit(cell, sizeof cell, "%+.2f %%%s", doc_number(change),
+                noise && noise->boolean ? " (noise)" : "");
+        text_grid_put(&grid, cell);
+    }
     if (place.runs)
         text_grid_put(&grid, "95 %");
     runs = place.runs ? place.runs->first : NULL;
     for (const struct doc *value = place.values->first; value && runs;
-         value = value->next, runs = runs->next)
-        put_interval(&grid, doc_number(value), runs);
+         value = value->next, runs = runs->next) {
+        /* Write what lies to either side of the mean of several runs. */
+        char cell[2 + NUMBER_TEXT_SIZE] = "+-";
+        if (isnan(doc_get_number(runs, "low")))
+            strcpy(cell, "n/a");
+        else
+            number_format_rounded(doc_get_number(runs, "high") - doc_number(value), 8, cell + 2);
+        text_grid_put(&grid, cell);
+    }
     text_grid_write(&grid, text);
 }
 
@@ -320,20 +313,6 @@ static void write_text(struct report *report, struct str *text)
 
 /* ---- Every format ---- */
 
-/* Writes one line a figure and session. */
-static int render_csv(const struct gput_comparison *comparison,
-    const struct gput_comparison_options *options, char **bytes, size_t *length,
-    struct gput_error *error)
-{
-    struct gput_tables *tables;
-    TRY(gput_comparison_tables(comparison, options, &tables, error));
-    int code = gput_tables_select(tables, "comparison", error);
-    if (code == GPUT_OK)
-        code = gput_tables_render(tables, GPUT_FORMAT_CSV, bytes, length, error);
-    gput_tables_destroy(tables);
-    return code;
-}
-
 int gput_comparison_render(const struct gput_comparison *comparison,
     const struct gput_comparison_options *given, enum gput_format format, char **bytes,
     size_t *length, struct gput_error *error)
@@ -341,8 +320,16 @@ int gput_comparison_render(const struct gput_comparison *comparison,
     struct gput_comparison_options options;
     *bytes = NULL;
     TRY(comparison_options_read(given, &options, error));
-    if (format == GPUT_FORMAT_CSV)
-        return render_csv(comparison, &options, bytes, length, error);
+    if (format == GPUT_FORMAT_CSV) {
+        /* Write one line a figure and session. */
+        struct gput_tables *tables;
+        TRY(gput_comparison_tables(comparison, &options, &tables, error));
+        int code = gput_tables_select(tables, "comparison", error);
+        if (code == GPUT_OK)
+            code = gput_tables_render(tables, GPUT_FORMAT_CSV, bytes, length, error);
+        gput_tables_destroy(tables);
+        return code;
+    }
     if (drawing_has_format(format))
         return comparison_render_picture(comparison, &options, format, bytes, length, error);
     if (format != GPUT_FORMAT_TEXT && format != GPUT_FORMAT_JSON)

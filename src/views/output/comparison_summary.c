@@ -35,22 +35,6 @@ struct summary {
     size_t n_little;
 };
 
-/* How far a figure changed at most: infinite where the first session has 0 and another one more,
- * negative within the noise, -1 where nothing is known. */
-static double rank_of(const struct comparison_value *values, size_t count)
-{
-    double max = -1;
-    for (size_t i = 1; i < count; i++) {
-        double change = fabs(values[i].change);
-        if (isnan(change) && values[0].value == 0 && values[i].value != 0)
-            change = INFINITY;
-        if (values[i].noise)
-            change = -0.5;
-        max = change > max ? change : max;
-    }
-    return max;
-}
-
 /* Whether a figure changed, but by too little to matter. */
 static bool is_little(const struct summary *summary, const struct compared *row)
 {
@@ -82,7 +66,17 @@ static void add_row(struct summary *summary, const char *measurement, size_t blo
         summary->n_nothing++;
         return;
     }
-    double rank = rank_of(values, n);
+    /* Find how far the figure changed at most: infinite from 0, negative within the noise, -1 if
+     * unknown. */
+    double rank = -1;
+    for (size_t i = 1; i < n; i++) {
+        double change = fabs(values[i].change);
+        if (isnan(change) && values[0].value == 0 && values[i].value != 0)
+            change = INFINITY;
+        if (values[i].noise)
+            change = -0.5;
+        rank = change > rank ? change : rank;
+    }
     struct compared *row = &summary->rows[summary->n_rows];
     *row = (struct compared){measurement ? measurement : "compute_time", block, STEAL(values),
         summary->n_rows, rank, false};
@@ -135,25 +129,12 @@ static void put_change(struct summary *summary, const struct compared *row, size
     figure_put(summary->text, cell);
 }
 
-/* Puts the values and changes of a figure, and its name: "train: combined_ram". */
-static void put_row(struct summary *summary, const struct compared *row)
+/* Writes the rows, what changed most first, and what is to be said of all. */
+static void write_table(struct summary *summary)
 {
-    char cell[HUMAN_SIZE];
-    size_t n = summary->comparison->n_sessions;
-    const struct doc *units = comparison_base(summary->comparison)->static_data;
-    for (size_t i = 0; i < n; i++) {
-        figure_put(summary->text, figure_text(units, row->measurement, row->values[i].value, cell));
-        if (i > 0)
-            put_change(summary, row, i);
-    }
-    const char *block =
-        row->block == COMPARISON_OVERALL ? NULL : summary->comparison->block_names[row->block];
-    figure_put_name(summary->text, 2 * n - 1, block, row->measurement, summary->options.width);
-}
-
-/* Puts what the table is of, and the names of the sessions. */
-static void put_head(struct summary *summary)
-{
+    if (summary->n_rows > 0)
+        qsort(summary->rows, summary->n_rows, sizeof *summary->rows, by_change_descending);
+    /* Put what the table is of, and the names of the sessions. */
     const struct gput_comparison *comparison = summary->comparison;
     bool has_noise = false;
     for (size_t i = 0; i < summary->n_rows; i++)
@@ -169,11 +150,32 @@ static void put_head(struct summary *summary)
     }
     figure_put_name(
         summary->text, 2 * comparison->n_sessions - 1, NULL, "figure", summary->options.width);
-}
-
-/* Says of each session which calls its files lack. */
-static void write_lost_calls(struct summary *summary)
-{
+    for (size_t i = 0; i < summary->n_rows; i++) {
+        /* Put the values and changes of a figure, and its name: "train: combined_ram". */
+        const struct compared *row = &summary->rows[i];
+        char cell[HUMAN_SIZE];
+        size_t n = summary->comparison->n_sessions;
+        const struct doc *units = comparison_base(summary->comparison)->static_data;
+        for (size_t k = 0; k < n; k++) {
+            figure_put(
+                summary->text, figure_text(units, row->measurement, row->values[k].value, cell));
+            if (k > 0)
+                put_change(summary, row, k);
+        }
+        const char *block =
+            row->block == COMPARISON_OVERALL ? NULL : summary->comparison->block_names[row->block];
+        figure_put_name(summary->text, 2 * n - 1, block, row->measurement, summary->options.width);
+    }
+    if (summary->n_little > 0)
+        str_printf(summary->text,
+            "%zu figure%s changed by less than 1 MB, or 1 %% of a core or GPU: they follow the "
+            "others\n",
+            summary->n_little, summary->n_little == 1 ? "" : "s");
+    if (summary->n_nothing > 0)
+        str_printf(summary->text, "%zu figure%s 0 or unknown in all sessions (--all shows %s)\n",
+            summary->n_nothing, summary->n_nothing == 1 ? " is" : "s are",
+            summary->n_nothing == 1 ? "it" : "them");
+    /* Says of each session which calls its files lack. */
     for (size_t i = 0; i < summary->comparison->n_sessions; i++) {
         const struct comparison_session *session = &summary->comparison->sessions[i];
         struct lost_calls lost = comparison_lost_calls(session);
@@ -186,26 +188,6 @@ static void write_lost_calls(struct summary *summary)
         else if (lost.at_least)
             str_printf(summary->text, "Calls of %s may be missing in %s.\n", session->name, where);
     }
-}
-
-/* Writes the rows, what changed most first, and what is to be said of all. */
-static void write_table(struct summary *summary)
-{
-    if (summary->n_rows > 0)
-        qsort(summary->rows, summary->n_rows, sizeof *summary->rows, by_change_descending);
-    put_head(summary);
-    for (size_t i = 0; i < summary->n_rows; i++)
-        put_row(summary, &summary->rows[i]);
-    if (summary->n_little > 0)
-        str_printf(summary->text,
-            "%zu figure%s changed by less than 1 MB, or 1 %% of a core or GPU: they follow the "
-            "others\n",
-            summary->n_little, summary->n_little == 1 ? "" : "s");
-    if (summary->n_nothing > 0)
-        str_printf(summary->text, "%zu figure%s 0 or unknown in all sessions (--all shows %s)\n",
-            summary->n_nothing, summary->n_nothing == 1 ? " is" : "s are",
-            summary->n_nothing == 1 ? "it" : "them");
-    write_lost_calls(summary);
 }
 
 int gput_comparison_summarize(const struct gput_comparison *comparison,

@@ -75,29 +75,6 @@ static size_t format_number(const struct doc *doc, char *number)
     return number_format_double(places <= 15 ? number_round(value, places) : value, number);
 }
 
-/* Writes a value that has none below it. */
-static void write_scalar(const struct doc *doc, struct str *text)
-{
-    char number[NUMBER_TEXT_SIZE];
-    switch (doc->kind) {
-    case DOC_BOOL:
-        str_append(text, doc->boolean ? "yes" : "no");
-        break;
-    case DOC_INT:
-        str_append_int64(text, doc->integer);
-        break;
-    case DOC_DOUBLE:
-        str_append_bytes(text, number, format_number(doc, number));
-        break;
-    case DOC_STRING:
-        str_append(text, doc->string);
-        break;
-    default:
-        str_append(text, "n/a");
-        break;
-    }
-}
-
 /* Writes the members or items of a value, one a line, and what is below them further to the
  * right. */
 static void write_children(const struct doc *parent, size_t indent, struct str *text)
@@ -118,7 +95,25 @@ static void write_children(const struct doc *parent, size_t indent, struct str *
             write_children(child, indent + INDENT, text);
         } else {
             str_append_char(text, ' ');
-            write_scalar(child, text);
+            /* Write a value that has none below it. */
+            char number[NUMBER_TEXT_SIZE];
+            switch (child->kind) {
+            case DOC_BOOL:
+                str_append(text, child->boolean ? "yes" : "no");
+                break;
+            case DOC_INT:
+                str_append_int64(text, child->integer);
+                break;
+            case DOC_DOUBLE:
+                str_append_bytes(text, number, format_number(child, number));
+                break;
+            case DOC_STRING:
+                str_append(text, child->string);
+                break;
+            default:
+                str_append(text, "n/a");
+                break;
+            }
             str_append_char(text, '\n');
         }
     }

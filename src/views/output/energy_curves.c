@@ -96,19 +96,14 @@ static void write_json(const struct curves *curves, struct str *text)
 
 /* ---- the picture ---- */
 
-/* What a unit is of, for the heading of a chart. */
-static const char *quantity_of(const struct energy_curve *curve)
-{
-    const char *unit = curve->metric.unit ? curve->metric.unit : "";
-    return strcmp(unit, "watts") == 0   ? "Power"
-           : strcmp(unit, "bytes") == 0 ? "Memory"
-                                        : curve->metric.name;
-}
-
 /* The panel of what a curve is of, made when it is its first; NULL without memory. */
 static struct chart_panel *panel_of(struct chart *chart, const struct energy_curve *curve)
 {
-    const char *name = quantity_of(curve);
+    /* Name the panel by what the unit measures. */
+    const char *unit = curve->metric.unit ? curve->metric.unit : "";
+    const char *name = strcmp(unit, "watts") == 0   ? "Power"
+                       : strcmp(unit, "bytes") == 0 ? "Memory"
+                                                    : curve->metric.name;
     for (size_t i = 0; i < chart->panel_count; i++) {
         if (strcmp(chart->panels[i].name, name) == 0)
             return &chart->panels[i];
@@ -135,28 +130,23 @@ static int add_line(struct chart *chart, const struct energy_curve *curve, int64
     return GPUT_OK;
 }
 
-/* The first and the last moment of all; none: the first is after the last. */
-static void find_times(const struct curves *curves, int64_t *first_us, int64_t *last_us)
-{
-    *first_us = INT64_MAX;
-    *last_us = INT64_MIN;
-    for (size_t i = 0; i < curves->count; i++) {
-        const struct energy_curve *curve = &curves->list[i];
-        for (size_t k = 0; k < curve->count; k++) {
-            int64_t time_us = curve->points[k].time_us;
-            *first_us = time_us < *first_us ? time_us : *first_us;
-            *last_us = time_us > *last_us ? time_us : *last_us;
-        }
-    }
-}
-
 static int draw(const struct curves *curves, enum gput_format format, char **bytes, size_t *length,
     struct gput_error *error)
 {
     struct chart chart = {.start = 0};
     int64_t first_us, last_us;
     int code = GPUT_OK;
-    find_times(curves, &first_us, &last_us);
+    /* Find the first and the last moment of all points. */
+    first_us = INT64_MAX;
+    last_us = INT64_MIN;
+    for (size_t i = 0; i < curves->count; i++) {
+        const struct energy_curve *curve = &curves->list[i];
+        for (size_t k = 0; k < curve->count; k++) {
+            int64_t time_us = curve->points[k].time_us;
+            first_us = time_us < first_us ? time_us : first_us;
+            last_us = time_us > last_us ? time_us : last_us;
+        }
+    }
     chart.end = last_us > first_us ? (double)(last_us - first_us) / 1e6 : 0;
     for (size_t i = 0; i < curves->count && code == GPUT_OK; i++)
         code = add_line(&chart, &curves->list[i], first_us, error);

@@ -152,29 +152,6 @@ static void write_domains(struct overview *overview)
     }
 }
 
-static void put_gpu(struct overview *overview, const char *device, bool has_share)
-{
-    struct gput_energy_metric power = gput_energy_metric_default(),
-                              use = gput_energy_metric_default(),
-                              memory = gput_energy_metric_default(),
-                              share = gput_energy_metric_default();
-    char label[64], cell[HUMAN_SIZE];
-    if (!find_of(overview, gpu_power, device, &power))
-        power.total = power.average = power.max = NAN;
-    snprintf(label, sizeof label, "GPU %s", device);
-    bool has_use = find_of(overview, gpu_use, device, &use);
-    put_label(overview, label);
-    put_joules(overview, power.total);
-    put_watts(overview, power.average);
-    put_watts(overview, power.max);
-    put_percent(overview, has_use ? use.average : NAN);
-    put_cell(overview,
-        human_bytes(find_of(overview, gpu_memory, device, &memory) ? memory.max : NAN, cell));
-    if (has_share)
-        put_joules(overview, find_of(overview, gpu_share, device, &share) ? share.total : NAN);
-    str_append_char(overview->text, '\n');
-}
-
 /* Whether a metric before number `end` is of the same device. */
 static bool is_repeated(const struct overview *overview, size_t end, const char *device)
 {
@@ -203,7 +180,27 @@ static void write_gpus(struct overview *overview)
         if (!has_head)
             put_head(overview, "GPUs", has_share ? with_share : columns);
         has_head = true;
-        put_gpu(overview, metric.device, has_share);
+        struct gput_energy_metric power = gput_energy_metric_default(),
+                                  use = gput_energy_metric_default(),
+                                  memory = gput_energy_metric_default(),
+                                  share = gput_energy_metric_default();
+        char label[64], cell[HUMAN_SIZE];
+        if (!find_of(overview, gpu_power, metric.device, &power))
+            power.total = power.average = power.max = NAN;
+        snprintf(label, sizeof label, "GPU %s", metric.device);
+        bool has_use = find_of(overview, gpu_use, metric.device, &use);
+        put_label(overview, label);
+        put_joules(overview, power.total);
+        put_watts(overview, power.average);
+        put_watts(overview, power.max);
+        put_percent(overview, has_use ? use.average : NAN);
+        put_cell(overview,
+            human_bytes(
+                find_of(overview, gpu_memory, metric.device, &memory) ? memory.max : NAN, cell));
+        if (has_share)
+            put_joules(
+                overview, find_of(overview, gpu_share, metric.device, &share) ? share.total : NAN);
+        str_append_char(overview->text, '\n');
     }
 }
 
@@ -246,9 +243,15 @@ static void put_usage(struct overview *overview, const struct usage *usage)
     }
 }
 
-/* GPU memory that the command's processes hold, a row for each GPU. */
-static void put_held_memory(struct overview *overview)
+static void write_command(struct overview *overview)
 {
+    size_t start = overview->text->length;
+    overview->label_width = MAX_LABEL;
+    str_append(overview->text, "\nThe command\n");
+    size_t body = overview->text->length;
+    for (size_t i = 0; i < sizeof usages / sizeof usages[0]; i++)
+        put_usage(overview, &usages[i]);
+    /* GPU memory that the command's processes hold, a row for each GPU. */
     struct gput_energy_metric metric = gput_energy_metric_default();
     for (size_t i = 0; i < gput_energy_recording_metric_count(overview->recording); i++) {
         const char *name = gput_energy_recording_metric_name(overview->recording, i);
@@ -260,17 +263,6 @@ static void put_held_memory(struct overview *overview)
         put_cell(overview, human_bytes(metric.average, figure));
         str_printf(overview->text, "  on average, at most %s\n", human_bytes(metric.max, max));
     }
-}
-
-static void write_command(struct overview *overview)
-{
-    size_t start = overview->text->length;
-    overview->label_width = MAX_LABEL;
-    str_append(overview->text, "\nThe command\n");
-    size_t body = overview->text->length;
-    for (size_t i = 0; i < sizeof usages / sizeof usages[0]; i++)
-        put_usage(overview, &usages[i]);
-    put_held_memory(overview);
     if (overview->text->length == body && !overview->text->failed) {
         overview->text->length = start;
         overview->text->data[start] = '\0';

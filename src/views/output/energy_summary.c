@@ -17,9 +17,13 @@ static bool is_power(const struct gput_energy_metric *metric)
     return metric->unit && strcmp(metric->unit, "watts") == 0;
 }
 
-static void add_metrics(const struct gput_energy_recording *recording,
-    const struct gput_energy_window *window, struct doc *root)
+static void write_json(const struct gput_energy_recording *recording,
+    const struct gput_energy_window *window, struct str *text)
 {
+    const struct energy_record *record = recording->record;
+    struct doc *root = doc_create_object();
+    const struct energy_total total = energy_recording_total_of(recording, window);
+    columns_add_to_doc(energy_total_columns, ENERGY_TOTAL_COLUMNS, &total, root);
     struct doc *metrics = doc_add_object(root, "metrics");
     size_t count = gput_energy_recording_metric_count(recording);
     for (size_t i = 0; i < count; i++) {
@@ -30,16 +34,6 @@ static void add_metrics(const struct gput_energy_recording *recording,
         columns_add_to_doc(
             energy_metric_columns, ENERGY_METRIC_COLUMNS, &metric, doc_add_object(metrics, name));
     }
-}
-
-static void write_json(const struct gput_energy_recording *recording,
-    const struct gput_energy_window *window, struct str *text)
-{
-    const struct energy_record *record = recording->record;
-    struct doc *root = doc_create_object();
-    const struct energy_total total = energy_recording_total_of(recording, window);
-    columns_add_to_doc(energy_total_columns, ENERGY_TOTAL_COLUMNS, &total, root);
-    add_metrics(recording, window, root);
     if (root && record->metadata)
         doc_add_copy(root, "metadata", record->metadata);
     if (root && record->model)

@@ -31,16 +31,6 @@ struct sum {
     struct str files; /* a line for each dump, as pstats has it */
 };
 
-/* "Tue Aug  4 23:56:16 2020    path" */
-static void note_file(struct sum *sum, const char *path)
-{
-    struct stat info;
-    char date[32] = "";
-    if (stat(path, &info) == 0 && ctime_r(&info.st_mtime, date))
-        date[strcspn(date, "\n")] = '\0';
-    str_printf(&sum->files, "%s    %s\n", date, path);
-}
-
 /* One that cannot be read leaves the sum as it was. */
 static int add_file(struct sum *sum, const struct python_profile *profile, struct gput_error *error)
 {
@@ -54,8 +44,14 @@ static int add_file(struct sum *sum, const struct python_profile *profile, struc
         code =
             cprofile_add(&sum->cprofile, str_text(&content), content.length, profile->path, error);
         sum->dumps += code == GPUT_OK;
-        if (code == GPUT_OK)
-            note_file(sum, profile->path);
+        if (code == GPUT_OK) {
+            /* "Tue Aug  4 23:56:16 2020    path" */
+            struct stat info;
+            char date[32] = "";
+            if (stat(profile->path, &info) == 0 && ctime_r(&info.st_mtime, date))
+                date[strcspn(date, "\n")] = '\0';
+            str_printf(&sum->files, "%s    %s\n", date, profile->path);
+        }
     }
     str_finish(&content);
     return code;
@@ -77,23 +73,6 @@ static void warn_of_skipped(
     warn(options, &text);
 }
 
-/* A file that was named, not found in a folder, is never skipped without a warning. */
-static void warn_of_other_kind(
-    const struct python_profiles *profiles, bool dumps, const struct gput_python_options *options)
-{
-    static const char *const kinds[] = {"dumps of cProfile", "sessions of pyinstrument"};
-    for (size_t i = 0; options->warn && i < profiles->count; i++) {
-        const struct python_profile *profile = profiles->profiles + i;
-        struct str text = {0};
-        if (!profile->named || profile->pyinstrument != dumps)
-            continue;
-        str_printf(&text,
-            "%s is skipped: %s are not added up with %s; \"--profiler %s\" shows them",
-            profile->path, kinds[dumps], kinds[!dumps], dumps ? "pyinstrument" : "cprofile");
-        warn(options, &text);
-    }
-}
-
 /* Adds up the files of one kind, dumps of cProfile when there are any, else sessions. Those that
  * cannot be read are skipped, unless that leaves nothing. */
 static int add_files(const struct python_profiles *profiles, struct sum *sum,
@@ -105,7 +84,18 @@ static int add_files(const struct python_profiles *profiles, struct sum *sum,
         dumps = dumps || !profiles->profiles[i].pyinstrument;
     if (options->pyinstrument)
         dumps = false;
-    warn_of_other_kind(profiles, dumps, options);
+    /* Warn of files of the other kind that were named, not found in a folder. */
+    static const char *const kinds[] = {"dumps of cProfile", "sessions of pyinstrument"};
+    for (size_t i = 0; options->warn && i < profiles->count; i++) {
+        const struct python_profile *profile = profiles->profiles + i;
+        struct str text = {0};
+        if (!profile->named || profile->pyinstrument != dumps)
+            continue;
+        str_printf(&text,
+            "%s is skipped: %s are not added up with %s; \"--profiler %s\" shows them",
+            profile->path, kinds[dumps], kinds[!dumps], dumps ? "pyinstrument" : "cprofile");
+        warn(options, &text);
+    }
     for (size_t i = 0; i < profiles->count; i++) {
         /* pstats.Stats(a, b, c) adds a, then c, then b: the order of equals depends on it. */
         const struct python_profile *next = profiles->profiles + (i ? profiles->count - i : 0);
@@ -136,20 +126,15 @@ static void put_text(struct gput_table *table, const char *text)
     table_put_text(table, text[0] ? text : NULL);
 }
 
-/* An integer; missing if a profile begins before the first step, or lasts to the end of the
- * program. */
-static void put_step(struct gput_table *table, double step)
-{
-    if (isfinite(step) && step >= 0)
-        table_put_int(table, (int64_t)step);
-    else
-        table_put_missing(table);
-}
-
 static void put_moment(struct gput_table *table, const struct profile_moment *moment)
 {
     put_text(table, moment->mode);
-    put_step(table, moment->step);
+    /* The step is missing if a profile begins before the first one, or lasts to the end of the
+     * program. */
+    if (isfinite(moment->step) && moment->step >= 0)
+        table_put_int(table, (int64_t)moment->step);
+    else
+        table_put_missing(table);
     put_text(table, moment->phase);
     table_put_double(table, moment->time_us);
 }

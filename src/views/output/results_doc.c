@@ -116,17 +116,6 @@ static void extend_label(struct doc *line, const char *more)
     line->failed |= label.failed;
 }
 
-/* Adds a whole number. In the sections that older reports have, an unknown one is 0. */
-static void add_whole(struct doc *parent, const struct results_line *line, double value)
-{
-    if (fabs(value) < 0x1p53)
-        doc_add_int(parent, line->key, (int64_t)value);
-    else if (line->section->is_in_older && line->shown != SHOWN_GPU_COUNT && isnan(value))
-        doc_add_int(parent, line->key, 0);
-    else
-        doc_add_double(parent, line->key, value);
-}
-
 /* Adds a number in the unit of its section. A figure that the older report has is there, and 0,
  * where it is unknown; RAM and GPUs are null, and all is where another tracker read it. */
 static void add_number(
@@ -166,7 +155,13 @@ static void add_line(const struct view *view, struct doc *parent, const struct r
         add_number(view, parent, line, value);
     } else if (line->shown == SHOWN_WHOLE || line->shown == SHOWN_WHOLE_AT_LEAST ||
                line->shown == SHOWN_GPU_COUNT) {
-        add_whole(parent, line, value);
+        /* Add a whole number. In the sections that older reports have, an unknown one is 0. */
+        if (fabs(value) < 0x1p53)
+            doc_add_int(parent, line->key, (int64_t)value);
+        else if (line->section->is_in_older && line->shown != SHOWN_GPU_COUNT && isnan(value))
+            doc_add_int(parent, line->key, 0);
+        else
+            doc_add_double(parent, line->key, value);
     } else {
         add_number(view, parent, line, value);
     }

@@ -70,21 +70,6 @@ static struct form find_form(const struct summary *summary)
     return form;
 }
 
-/* What slowed a card, and what got worse on it: only where something did. */
-static void write_troubles(struct summary *summary, const struct gput_gpu *gpu)
-{
-    const struct {
-        const char *what, *text;
-    } troubles[] = {
-        {"slowed by", strcmp(gpu->slowed_by, "nothing") == 0 ? "" : gpu->slowed_by},
-        {"health:", gpu->health},
-    };
-    for (size_t i = 0; i < sizeof troubles / sizeof *troubles; i++) {
-        if (troubles[i].text[0])
-            summary_row(summary, "", "", "%s %s", troubles[i].what, troubles[i].text);
-    }
-}
-
 /* Writes the row of a GPU. */
 static void write_gpu(struct summary *summary, uint32_t index, const struct form *form)
 {
@@ -97,7 +82,17 @@ static void write_gpu(struct summary *summary, uint32_t index, const struct form
     describe(summary->results, gpu, form, &text);
     summary_row(summary, label, figure, "%s", str_text(&text));
     summary->text->failed |= text.failed;
-    write_troubles(summary, gpu);
+    /* Say what slowed the card, and what got worse on it. */
+    const struct {
+        const char *what, *text;
+    } troubles[] = {
+        {"slowed by", strcmp(gpu->slowed_by, "nothing") == 0 ? "" : gpu->slowed_by},
+        {"health:", gpu->health},
+    };
+    for (size_t i = 0; i < sizeof troubles / sizeof *troubles; i++) {
+        if (troubles[i].text[0])
+            summary_row(summary, "", "", "%s %s", troubles[i].what, troubles[i].text);
+    }
 }
 
 /* Of reports that have no single GPU, as those of the older gpu_tracker. */

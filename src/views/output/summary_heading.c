@@ -62,27 +62,6 @@ static void write_process(struct summary *summary)
     append_heading(summary, &line, pid);
 }
 
-/* Appends "; job 4711, rank 3 of 4 (Open MPI)". */
-static void append_place(const struct gput_identity *identity, struct str *line)
-{
-    const char *separator = "; ";
-    if (identity->job_id[0]) {
-        str_printf(line, "; job %s", identity->job_id);
-        separator = ", ";
-    } else if (identity->task[0]) {
-        str_printf(line, "; task %s", identity->task);
-        separator = ", ";
-    }
-    if (identity->ranks[0]) {
-        bool are_several = strpbrk(identity->ranks, "-,") != NULL;
-        str_printf(line, "%srank%s %s", separator, are_several ? "s" : "", identity->ranks);
-        if (!isnan(identity->world_size))
-            str_printf(line, " of %.0f", identity->world_size);
-    }
-    if (identity->launcher[0])
-        str_printf(line, " (%s)", identity->launcher);
-}
-
 /* Writes "  Host       node1; job 4711, rank 3 of 4 (Open MPI); 2026-01-31T23:59:59Z": of a rank,
  * and in what is kept. On a screen one knows. */
 static void write_host(struct summary *summary)
@@ -93,7 +72,23 @@ static void write_host(struct summary *summary)
                                   !identity->task[0] && !identity->ranks[0]))
         return;
     append_in_line(identity->host, &line);
-    append_place(identity, &line);
+    /* Append "; job 4711, rank 3 of 4 (Open MPI)". */
+    const char *separator = "; ";
+    if (identity->job_id[0]) {
+        str_printf(&line, "; job %s", identity->job_id);
+        separator = ", ";
+    } else if (identity->task[0]) {
+        str_printf(&line, "; task %s", identity->task);
+        separator = ", ";
+    }
+    if (identity->ranks[0]) {
+        bool are_several = strpbrk(identity->ranks, "-,") != NULL;
+        str_printf(&line, "%srank%s %s", separator, are_several ? "s" : "", identity->ranks);
+        if (!isnan(identity->world_size))
+            str_printf(&line, " of %.0f", identity->world_size);
+    }
+    if (identity->launcher[0])
+        str_printf(&line, " (%s)", identity->launcher);
     if (identity->start[0])
         str_printf(&line, "; %.19sZ", identity->start);
     screen_sanitize(&line, 0);

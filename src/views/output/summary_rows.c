@@ -61,32 +61,6 @@ void summary_append_wrapped(struct summary *summary, const char *text, size_t co
     str_append(summary->text, text);
 }
 
-/* What belongs to the figure of a row. */
-static void append_detail(struct summary *summary, const char *text)
-{
-    if (is_narrow(summary)) {
-        str_printf(summary->text, "\n%*s", NARROW_COLUMN, "");
-        summary_append_wrapped(summary, text, NARROW_COLUMN);
-    } else {
-        str_append(summary->text, "  ");
-        summary_append_wrapped(summary, text, DETAIL_COLUMN);
-    }
-}
-
-/* Appends a label, its figure in bold, and what belongs to it. */
-static void append_row(
-    struct summary *summary, const char *label, const char *figure, const struct str *detail)
-{
-    str_printf(summary->text, "  %-*s ", SUMMARY_LABEL_WIDTH, label);
-    summary_color(summary, SUMMARY_BOLD);
-    str_printf(summary->text, "%*s", utf8_field(figure, FIGURE_WIDTH), figure);
-    summary_color(summary, SUMMARY_PLAIN);
-    if (detail->length)
-        append_detail(summary, str_text(detail));
-    str_append_char(summary->text, '\n');
-    summary->text->failed |= detail->failed;
-}
-
 void summary_row(
     struct summary *summary, const char *label, const char *figure, const char *format, ...)
 {
@@ -96,7 +70,24 @@ void summary_row(
     str_print_list(&detail, format, arguments);
     va_end(arguments);
     screen_sanitize(&detail, 0);
-    append_row(summary, label, figure, &detail);
+    /* Append a label, its figure in bold, and what belongs to it. */
+    str_printf(summary->text, "  %-*s ", SUMMARY_LABEL_WIDTH, label);
+    summary_color(summary, SUMMARY_BOLD);
+    str_printf(summary->text, "%*s", utf8_field(figure, FIGURE_WIDTH), figure);
+    summary_color(summary, SUMMARY_PLAIN);
+    if (detail.length) {
+        /* Append the detail of the figure. */
+        const char *text = str_text(&detail);
+        if (is_narrow(summary)) {
+            str_printf(summary->text, "\n%*s", NARROW_COLUMN, "");
+            summary_append_wrapped(summary, text, NARROW_COLUMN);
+        } else {
+            str_append(summary->text, "  ");
+            summary_append_wrapped(summary, text, DETAIL_COLUMN);
+        }
+    }
+    str_append_char(summary->text, '\n');
+    summary->text->failed |= detail.failed;
     str_finish(&detail);
 }
 

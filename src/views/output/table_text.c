@@ -163,36 +163,6 @@ static void cut_texts(struct grid *grid, size_t end, size_t least, size_t screen
     }
 }
 
-/* What a row is: texts, and the integers next to them. No more than half of the screen. */
-static size_t count_keys(struct grid *grid, size_t screen)
-{
-    size_t texts = 0, end = 0;
-    for (; end < grid->columns && gput_table_column_type(grid->table, end) != GPUT_COLUMN_DOUBLE;
-         end++)
-        if (gput_table_column_type(grid->table, end) == GPUT_COLUMN_TEXT)
-            texts = end + 1;
-    cut_texts(grid, end, MIN_TEXT_OF_BLOCKS, screen / 3);
-    size_t least = texts > 1 && width_of(grid, 0, texts) <= screen / 2 ? texts : 1;
-    while (end > least && width_of(grid, 0, end) > screen / 2)
-        end--;
-    return end;
-}
-
-/* Chooses widths for several blocks of columns: of the keys, and of texts that no block could
- * hold. */
-static void fit_blocks(struct grid *grid, const size_t *widths, size_t screen)
-{
-    size_t n_keys = count_keys(grid, screen);
-    memcpy(grid->widths, widths, sizeof grid->widths);
-    cut_texts(grid, n_keys, MIN_TEXT_OF_BLOCKS, screen / 3);
-    size_t used = width_of(grid, 0, n_keys) + GAP;
-    size_t left = screen > used + MIN_TEXT ? screen - used : MIN_TEXT;
-    for (size_t column = n_keys; column < grid->columns; column++)
-        if (grid->widths[column] > left && may_be_cut(grid->table, column))
-            grid->widths[column] = left;
-    grid->n_keys = n_keys;
-}
-
 /* Chooses widths for a screen. Returns whether all columns fit side by side. */
 static bool fit(struct grid *grid, const size_t *widths, size_t screen)
 {
@@ -203,7 +173,26 @@ static bool fit(struct grid *grid, const size_t *widths, size_t screen)
     if (width_of(grid, 0, grid->columns) <= screen)
         return true;
     memcpy(grid->widths, widths, sizeof grid->widths);
-    fit_blocks(grid, widths, screen);
+    /* Choose widths for several blocks of columns. Each repeats the keys: texts and the integers
+     * next to them, on at most half of the screen. */
+    size_t texts = 0, n_keys = 0;
+    for (; n_keys < grid->columns &&
+           gput_table_column_type(grid->table, n_keys) != GPUT_COLUMN_DOUBLE;
+         n_keys++)
+        if (gput_table_column_type(grid->table, n_keys) == GPUT_COLUMN_TEXT)
+            texts = n_keys + 1;
+    cut_texts(grid, n_keys, MIN_TEXT_OF_BLOCKS, screen / 3);
+    size_t least = texts > 1 && width_of(grid, 0, texts) <= screen / 2 ? texts : 1;
+    while (n_keys > least && width_of(grid, 0, n_keys) > screen / 2)
+        n_keys--;
+    memcpy(grid->widths, widths, sizeof grid->widths);
+    cut_texts(grid, n_keys, MIN_TEXT_OF_BLOCKS, screen / 3);
+    size_t used = width_of(grid, 0, n_keys) + GAP;
+    size_t left = screen > used + MIN_TEXT ? screen - used : MIN_TEXT;
+    for (size_t column = n_keys; column < grid->columns; column++)
+        if (grid->widths[column] > left && may_be_cut(grid->table, column))
+            grid->widths[column] = left;
+    grid->n_keys = n_keys;
     return false;
 }
 

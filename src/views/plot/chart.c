@@ -23,11 +23,6 @@ static double width_of(const struct chart *chart)
     return chart->width > 0 ? chart->width : chart->is_inline ? CHART_INLINE_WIDTH : CHART_WIDTH;
 }
 
-static double column_width(const struct chart *chart)
-{
-    return chart->is_inline ? CHART_INLINE_COLUMN_WIDTH : CHART_COLUMN_WIDTH;
-}
-
 struct chart_line *chart_add_line(
     const struct chart *chart, struct chart_panel *panel, const char *label, unsigned look)
 {
@@ -39,7 +34,8 @@ struct chart_line *chart_add_line(
     struct chart_line *line = &panel->lines[panel->count++];
     *line = (struct chart_line){.label = copy, .look = look, .limit = NAN};
     curve_init(&line->curve, chart->start, chart->end,
-        (unsigned)ceil(width_of(chart) / column_width(chart)));
+        (unsigned)ceil(
+            width_of(chart) / (chart->is_inline ? CHART_INLINE_COLUMN_WIDTH : CHART_COLUMN_WIDTH)));
     return line;
 }
 

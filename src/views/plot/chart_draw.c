@@ -160,18 +160,6 @@ static double add_entry(
     return LEGEND_LINE + GAP + width + LEGEND_GAP;
 }
 
-/* Writes "RAM (GB)", with the limit if all lines have the same and it is out of sight. */
-static void write_heading(const struct layout *layout, size_t index, struct str *text)
-{
-    const struct chart_panel *panel = &layout->chart->panels[index];
-    const struct axis *axis = &layout->axes[index];
-    str_append(text, panel->name);
-    if (*axis->unit)
-        str_printf(text, " (%s)", axis->unit);
-    if (have_one_limit(panel))
-        append_limit(layout, index, &panel->lines[0], ", ", text);
-}
-
 /* Returns the number of lines above a panel: its name, then its legend where it fits. Draws them
  * below `y` unless that is NaN. */
 static size_t add_heading(struct layout *layout, size_t index, double y)
@@ -179,7 +167,13 @@ static size_t add_heading(struct layout *layout, size_t index, double y)
     const struct chart_panel *panel = &layout->chart->panels[index];
     CLEANUP_STR struct str text = {0};
     size_t lines = 1, count = has_legend(layout, index) ? panel->count : 0;
-    write_heading(layout, index, &text);
+    /* Write "RAM (GB)", with the limit if all lines have the same and it is out of sight. */
+    const struct axis *axis = &layout->axes[index];
+    str_append(&text, panel->name);
+    if (*axis->unit)
+        str_printf(&text, " (%s)", axis->unit);
+    if (have_one_limit(panel))
+        append_limit(layout, index, &panel->lines[0], ", ", &text);
     layout->failed |= text.failed;
     double begin = layout->left + drawing_text_width(str_text(&text), FONT) + 2 * LEGEND_GAP;
     double x = begin;
@@ -320,23 +314,6 @@ static double draw_panel(struct layout *layout, size_t index, double y)
 
 /* ---- Rows and time ---- */
 
-/* Draws the calls of a code block. */
-static void draw_row(struct layout *layout, const struct chart_row *row, double y)
-{
-    struct drawing_style style = style_of(layout->chart, row->look, 0);
-    double top = y + (ROW_HEIGHT - ROW_BOX) / 2;
-    char *label = chart_cut(row->label, FONT, layout->left - GAP - MARGIN);
-    add_text(layout, layout->left - GAP, y + ROW_HEIGHT / 2 + FONT * 0.35, DRAWING_STOP,
-        layout->ink, label ? label : "");
-    free(label);
-    for (size_t i = 0; i < row->count; i++) {
-        double x = place_x(layout, row->spans[i].start);
-        double width = place_x(layout, row->spans[i].stop) - x;
-        drawing_add_box(layout->drawing, (struct drawing_point){x, top},
-            fmax(width, CHART_COLUMN_WIDTH), ROW_BOX, &style, NULL);
-    }
-}
-
 /* Draws the axis of time. */
 static void draw_time(struct layout *layout, double y)
 {
@@ -410,16 +387,6 @@ static void make_axes(struct layout *layout, double panel_height)
         (size_t)fmax((layout->right - layout->left) / TIME_DISTANCE, 1));
 }
 
-/* Returns the height of everything but the panels themselves. */
-static double fixed_height(struct layout *layout)
-{
-    const struct chart *chart = layout->chart;
-    double height = 2 * MARGIN + title_height(chart) + TICK + FONT + LINE_HEIGHT;
-    for (size_t i = 0; i < chart->panel_count; i++)
-        height += LINE_HEIGHT * (double)add_heading(layout, i, NAN) + GAP + PANEL_GAP;
-    return height + ROW_HEIGHT * (double)chart->row_count - (chart->row_count ? 0 : PANEL_GAP);
-}
-
 /* Axes depend on the height of panels, and that on what stands above them. */
 static int lay_out(struct layout *layout, struct gput_error *error)
 {
@@ -430,7 +397,12 @@ static int lay_out(struct layout *layout, struct gput_error *error)
                                        : CHART_WIDTH;
     layout->panel_height = usual_panel_height(chart);
     make_axes(layout, layout->panel_height);
-    double fixed = fixed_height(layout);
+    /* Compute the height of everything but the panels. */
+    double height = 2 * MARGIN + title_height(chart) + TICK + FONT + LINE_HEIGHT;
+    for (size_t i = 0; i < chart->panel_count; i++)
+        height += LINE_HEIGHT * (double)add_heading(layout, i, NAN) + GAP + PANEL_GAP;
+    double fixed =
+        height + ROW_HEIGHT * (double)chart->row_count - (chart->row_count ? 0 : PANEL_GAP);
     layout->height = chart->height > 0 ? chart->height : fixed + count * layout->panel_height;
     if (chart->height > 0 && count > 0)
         layout->panel_height = (chart->height - fixed) / count;
@@ -454,8 +426,22 @@ static void draw(struct layout *layout)
             DRAWING_START, TITLE_FONT, layout->ink, chart->title);
     for (size_t i = 0; i < chart->panel_count; i++)
         y = draw_panel(layout, i, y);
-    for (size_t i = 0; i < chart->row_count; i++, y += ROW_HEIGHT)
-        draw_row(layout, &chart->rows[i], y);
+    for (size_t i = 0; i < chart->row_count; i++, y += ROW_HEIGHT) {
+        /* Draw the calls of a code block. */
+        const struct chart_row *row = &chart->rows[i];
+        struct drawing_style style = style_of(layout->chart, row->look, 0);
+        double top = y + (ROW_HEIGHT - ROW_BOX) / 2;
+        char *label = chart_cut(row->label, FONT, layout->left - GAP - MARGIN);
+        add_text(layout, layout->left - GAP, y + ROW_HEIGHT / 2 + FONT * 0.35, DRAWING_STOP,
+            layout->ink, label ? label : "");
+        free(label);
+        for (size_t k = 0; k < row->count; k++) {
+            double x = place_x(layout, row->spans[k].start);
+            double width = place_x(layout, row->spans[k].stop) - x;
+            drawing_add_box(layout->drawing, (struct drawing_point){x, top},
+                fmax(width, CHART_COLUMN_WIDTH), ROW_BOX, &style, NULL);
+        }
+    }
     draw_time(layout, chart->row_count ? y : y - PANEL_GAP);
 }
 
@@ -466,16 +452,6 @@ static double max_of(const struct chart_panel *panel)
     for (size_t i = 0; i < panel->count; i++)
         max = fmax(max, panel->lines[i].curve.highest);
     return max;
-}
-
-/* Appends how long the chart is, as " over 90 s". */
-static void describe_time(const struct chart *chart, struct str *text)
-{
-    struct axis time;
-    char value[AXIS_TEXT_SIZE];
-    axis_make_time(&time, chart->start, chart->end, 1);
-    str_printf(
-        text, " over %s", axis_value((chart->end - chart->start) / time.scale, time.unit, value));
 }
 
 /* Returns whether all curves are there; one fails when memory runs out. */
@@ -512,7 +488,11 @@ int chart_draw(const struct chart *chart, struct drawing *drawing, struct gput_e
         str_printf(&title, "%s%s", i ? ", " : "", chart->panels[i].name);
     for (size_t i = 0; i < chart->row_count && chart->panel_count == 0; i++)
         str_printf(&title, "%s%s", i ? ", " : "", chart->rows[i].label);
-    describe_time(chart, &title);
+    /* Append how long the chart is, as " over 90 s". */
+    struct axis time;
+    axis_make_time(&time, chart->start, chart->end, 1);
+    str_printf(
+        &title, " over %s", axis_value((chart->end - chart->start) / time.scale, time.unit, value));
     for (size_t i = 0; i < chart->panel_count; i++) {
         double max = max_of(&chart->panels[i]);
         if (!isnan(max))
