@@ -85,23 +85,6 @@ static bool is_object(const struct doc *value)
     return value && value->kind == DOC_OBJECT;
 }
 
-/* Older versions of the Python tool store and show the extremes of thread counts as integers. */
-static int mark_integers(struct analysis_reader *reader, const struct doc *overall)
-{
-    unsigned char *integers = calloc(overall->count, 1);
-    if (!integers)
-        return error_memory(reader->error);
-    reader->analysis->overall_integers = integers;
-    for (const struct doc *row = overall->first; row; row = row->next, integers++) {
-        for (int i = GPUT_STATISTIC_MIN; i <= GPUT_STATISTIC_STD; i++) {
-            const struct doc *cell = doc_get(row, gput_statistic_name((enum gput_statistic)i));
-            if (cell && cell->kind == DOC_INT && fabs((double)cell->integer) < 0x1p53)
-                *integers |= (unsigned char)(1u << i);
-        }
-    }
-    return GPUT_OK;
-}
-
 /* Reads the figures of the session, whose measurements are those of all blocks. */
 static int read_overall(struct analysis_reader *reader, const struct doc *root)
 {
@@ -124,7 +107,20 @@ static int read_overall(struct analysis_reader *reader, const struct doc *root)
     for (const struct doc *child = overall->first; child; child = child->next)
         reader->analysis->overall[i++] = statistics_at(child);
     read_missing(reader->analysis, root, reader->analysis->overall);
-    return mark_integers(reader, overall);
+    /* Older versions of the Python tool store and show the extremes of thread counts as integers.
+     */
+    unsigned char *integers = calloc(overall->count, 1);
+    if (!integers)
+        return error_memory(reader->error);
+    reader->analysis->overall_integers = integers;
+    for (const struct doc *row = overall->first; row; row = row->next, integers++) {
+        for (int k = GPUT_STATISTIC_MIN; k <= GPUT_STATISTIC_STD; k++) {
+            const struct doc *cell = doc_get(row, gput_statistic_name((enum gput_statistic)k));
+            if (cell && cell->kind == DOC_INT && fabs((double)cell->integer) < 0x1p53)
+                *integers |= (unsigned char)(1u << k);
+        }
+    }
+    return GPUT_OK;
 }
 
 /* Copies what the session says of itself; what is neither a number nor a text is null. */

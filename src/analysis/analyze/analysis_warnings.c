@@ -48,10 +48,12 @@ static void warn_of_calls(const struct gput_analysis *analysis,
     pass(options, &about_open);
 }
 
-/* Warns of samples that lie before the sample before them, and of values that some of them lack. */
-static void warn_of_samples(const struct gput_analysis *analysis,
-    const struct gput_analysis_options *options, uint64_t n_backward_rows)
+void analysis_warn_of_gaps(const struct gput_analysis *analysis,
+    const struct gput_analysis_options *options, const struct call_table *calls,
+    uint64_t n_backward_rows)
 {
+    warn_of_calls(analysis, options, calls);
+    /* Warn of samples that are earlier than the one before them, and of values that some lack. */
     CLEANUP_STR struct str names = {0}, about_order = {0}, about_values = {0};
     unsigned long long n_rows = analysis->num_timepoints;
     if (n_backward_rows > 0)
@@ -72,12 +74,4 @@ static void warn_of_samples(const struct gput_analysis *analysis,
             "others, and none where those are all 0.",
             n_rows, options->tracking_file, str_text(&names));
     pass(options, &about_values);
-}
-
-void analysis_warn_of_gaps(const struct gput_analysis *analysis,
-    const struct gput_analysis_options *options, const struct call_table *calls,
-    uint64_t n_backward_rows)
-{
-    warn_of_calls(analysis, options, calls);
-    warn_of_samples(analysis, options, n_backward_rows);
 }

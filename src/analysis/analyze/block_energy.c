@@ -218,21 +218,6 @@ static void fill_session(const struct walk *walk, struct session_energy *session
     }
 }
 
-/* Makes figures unknown: one that was never known for all targets; one that was first known late
- * for targets that began before that; otherwise for targets with a call that ended before. */
-static void clear_unknown(const struct walk *walk, size_t n_targets)
-{
-    for (int i = 0; i < FIGURES; i++) {
-        double until = unknown_with_parts(walk, i);
-        for (size_t t = 0; t < n_targets; t++) {
-            const struct running *running = &walk->running[t];
-            double earliest = is_late(walk, until) ? running->first : running->first_stop;
-            if (!running->seen || isnan(walk->last[i]) || earliest <= until)
-                walk->targets[t][i] = NAN;
-        }
-    }
-}
-
 int block_energy_compute(const struct sweep_input *input, const struct energy_points *points,
     struct session_energy *session, double (*targets)[FIGURES], struct gput_error *error)
 {
@@ -245,7 +230,17 @@ int block_energy_compute(const struct sweep_input *input, const struct energy_po
     memset(targets, 0, input->n_targets * sizeof *targets);
     int code = walk_curve(&walk, input, error);
     fill_session(&walk, session);
-    clear_unknown(&walk, input->n_targets);
+    /* Make figures unknown: one that was never known for all targets; one that was first known late
+     * for targets that began before that; otherwise for targets with a call that ended before. */
+    for (int i = 0; i < FIGURES; i++) {
+        double until = unknown_with_parts(&walk, i);
+        for (size_t t = 0; t < input->n_targets; t++) {
+            const struct running *running = &walk.running[t];
+            double earliest = is_late(&walk, until) ? running->first : running->first_stop;
+            if (!running->seen || isnan(walk.last[i]) || earliest <= until)
+                walk.targets[t][i] = NAN;
+        }
+    }
     free(walk.running);
     return code;
 }

@@ -65,24 +65,6 @@ static bool is_set_back(const struct call_lane *lane)
     return set_back;
 }
 
-/* Removes calls that stop before they start, and counts them: how long they took is not known. */
-static void drop_backward_calls(struct call_table *table, struct call_lane *lane)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < lane->count; i += 2) {
-        bool has_stop = i + 1 < lane->count;
-        if (has_stop && lane->times[i + 1] < lane->times[i]) {
-            table->n_backward++;
-            continue;
-        }
-        for (size_t k = i; k < i + 1 + has_stop; k++, kept++) {
-            lane->times[kept] = lane->times[k];
-            lane->positions[kept] = lane->positions[k];
-        }
-    }
-    lane->count = kept;
-}
-
 /* Sorts the marks of a lane by time, unless the system's time was set back meanwhile. */
 static int sort_marks(struct call_table *table, struct call_lane *lane, struct gput_error *error)
 {
@@ -99,7 +81,20 @@ static int sort_marks(struct call_table *table, struct call_lane *lane, struct g
             .position = lane->positions[i]};
     qsort(marks, lane->count, sizeof *marks, by_thread ? compare_by_order : compare_by_position);
     if (!take_turns(marks, lane->count) && is_set_back(lane)) {
-        drop_backward_calls(table, lane);
+        /* Remove and count calls that stop before they start: how long they took is not known. */
+        size_t kept = 0;
+        for (size_t i = 0; i < lane->count; i += 2) {
+            bool has_stop = i + 1 < lane->count;
+            if (has_stop && lane->times[i + 1] < lane->times[i]) {
+                table->n_backward++;
+                continue;
+            }
+            for (size_t k = i; k < i + 1 + has_stop; k++, kept++) {
+                lane->times[kept] = lane->times[k];
+                lane->positions[kept] = lane->positions[k];
+            }
+        }
+        lane->count = kept;
         free(marks);
         return GPUT_OK;
     }
@@ -136,23 +131,6 @@ static int refuse_pair(const struct call_table *table, const struct call_lane *f
         "Sub-tracking file is invalid. Detected timestamp pair (%s, %s) of process ID %lld with a "
         "start time greater than the stop time.",
         start_text, stop_text, (long long)first->process_id);
-}
-
-/* Of an odd number of marks, more of them starts: the first one that another follows, which may be
- * the one that was noted as open. */
-static int refuse_lone_start(
-    const struct call_table *table, const struct call_lane *lane, struct gput_error *error)
-{
-    char text[NUMBER_TEXT_SIZE];
-    size_t i = 0;
-    while (i + 1 < lane->count &&
-           (lane->positions[i] == SUB_TRACKING_STOP || lane->positions[i + 1] == SUB_TRACKING_STOP))
-        i++;
-    return error_set(error, GPUT_ERROR_FORMAT,
-        "Sub-tracking file is invalid. Code block \"%.200s\" of process ID %lld starts at %s "
-        "without a stop.",
-        sub_tracking_names_text(table->names, lane->name), (long long)lane->process_id,
-        time_text(table, lane->times[i], text));
 }
 
 /* A stop that is skipped. */
@@ -289,12 +267,39 @@ static int pair_brackets(struct call_table *table, struct call_lane *lane, struc
     return GPUT_OK;
 }
 
-/* Of lanes without thread ids: a last start has no stop yet. Where open calls are kept, a program
- * that was killed may have left more of them, under calls that came after, and a file may lack the
- * start of some stop; of such a lane, what is not like brackets is not known. */
-static int set_open_apart(
+/* An odd mark has none to pair with in its own lane, where the Python tool takes the next one's. */
+static int pair_odd_mark(struct call_table *table, struct call_lane *lane,
+    const struct call_lane *end, struct gput_error *error)
+{
+    double odd = lane->times[lane->count - 1];
+    for (const struct call_lane *next = lane + 1; next < end; next++) {
+        if (next->count > 0)
+            return refuse_pair(table, lane, next, odd, next->times[0], error);
+    }
+    if (2 * count_stops(lane) < lane->count) {
+        /* There are more starts than stops: find the first start that another start follows. It may
+         * be the one that was noted as open. */
+        char text[NUMBER_TEXT_SIZE];
+        size_t i = 0;
+        while (i + 1 < lane->count && (lane->positions[i] == SUB_TRACKING_STOP ||
+                                          lane->positions[i + 1] == SUB_TRACKING_STOP))
+            i++;
+        return error_set(error, GPUT_ERROR_FORMAT,
+            "Sub-tracking file is invalid. Code block \"%.200s\" of process ID %lld starts at %s "
+            "without a stop.",
+            sub_tracking_names_text(table->names, lane->name), (long long)lane->process_id,
+            time_text(table, lane->times[i], text));
+    }
+    lane->n_calls = 0;
+    return pair_brackets(table, lane, error);
+}
+
+/* Pairs the marks of one block without thread ids, two by two across all of its lanes. */
+static int pair_two_by_two(
     struct call_table *table, struct call_lane *lanes, size_t n_lanes, struct gput_error *error)
 {
+    /* A last start has no stop yet. Where open calls are kept, a killed program may have left more
+     * of them, and a file may lack starts: such a lane is paired like brackets. */
     for (size_t l = 0; l < n_lanes; l++) {
         struct call_lane *lane = &lanes[l];
         size_t stops = count_stops(lane);
@@ -307,29 +312,6 @@ static int set_open_apart(
             TRY(note_open(table, lane, lane->times[--lane->count], error));
         }
     }
-    return GPUT_OK;
-}
-
-/* An odd mark has none to pair with in its own lane, where the Python tool takes the next one's. */
-static int pair_odd_mark(struct call_table *table, struct call_lane *lane,
-    const struct call_lane *end, struct gput_error *error)
-{
-    double odd = lane->times[lane->count - 1];
-    for (const struct call_lane *next = lane + 1; next < end; next++) {
-        if (next->count > 0)
-            return refuse_pair(table, lane, next, odd, next->times[0], error);
-    }
-    if (2 * count_stops(lane) < lane->count)
-        return refuse_lone_start(table, lane, error);
-    lane->n_calls = 0;
-    return pair_brackets(table, lane, error);
-}
-
-/* Pairs the marks of one block without thread ids, two by two across all of its lanes. */
-static int pair_two_by_two(
-    struct call_table *table, struct call_lane *lanes, size_t n_lanes, struct gput_error *error)
-{
-    TRY(set_open_apart(table, lanes, n_lanes, error));
     for (size_t l = 0; l < n_lanes; l++) {
         struct call_lane *lane = &lanes[l];
         size_t doubtful = 0;

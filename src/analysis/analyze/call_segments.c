@@ -147,22 +147,6 @@ static void enter(struct walk *walk, const struct call *call)
     walk->hash += hash_of(block);
 }
 
-/* Removes the blocks whose last call has stopped. */
-static void leave(struct walk *walk, double moment)
-{
-    double origin = walk->table->origin;
-    for (size_t i = 0; i < walk->n_running;) {
-        uint32_t block = walk->running[i];
-        if (call_segments_after(origin, walk->latest_stop[block]) > moment) {
-            i++;
-            continue;
-        }
-        walk->runs[block] = false;
-        walk->hash -= hash_of(block);
-        walk->running[i] = walk->running[--walk->n_running];
-    }
-}
-
 /* When a block is entered or left next; infinity: never. */
 static double next_moment(const struct walk *walk)
 {
@@ -199,7 +183,18 @@ static int walk_calls(struct walk *walk, struct gput_error *error)
         while (walk->next < table->n_calls &&
                call_segments_from(table->origin, table->calls[walk->next].start) <= moment)
             enter(walk, &table->calls[walk->next++]);
-        leave(walk, moment);
+        /* Remove the blocks whose last call has stopped. */
+        double origin = walk->table->origin;
+        for (size_t i = 0; i < walk->n_running;) {
+            uint32_t block = walk->running[i];
+            if (call_segments_after(origin, walk->latest_stop[block]) > moment) {
+                i++;
+                continue;
+            }
+            walk->runs[block] = false;
+            walk->hash -= hash_of(block);
+            walk->running[i] = walk->running[--walk->n_running];
+        }
         TRY(pass_segment(walk, moment, error));
     }
     return GPUT_OK;

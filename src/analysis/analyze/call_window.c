@@ -28,26 +28,6 @@ static bool is_known(const struct call_window *window, const struct call_table *
     return false;
 }
 
-/* Keeps the calls that reach into the window, and notes where each lane has calls. */
-static void keep_calls(const struct call_window *window, struct call_table *table,
-    unsigned char *places, struct call_window_rest *rest)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < table->n_calls; i++) {
-        const struct call call = table->calls[i];
-        double start = table->origin + call.start, stop = table->origin + call.stop;
-        double seconds = start > window->to    ? start - window->to
-                         : stop < window->from ? stop - window->from
-                                               : 0;
-        places[call.lane] |= seconds == 0 ? INSIDE : OUTSIDE;
-        if (seconds == 0)
-            table->calls[kept++] = call;
-        else
-            count(rest, seconds);
-    }
-    table->n_calls = kept;
-}
-
 /* Keeps the open calls that may reach into the window: those of a process that is known there. */
 static void keep_open_calls(const struct call_window *window, struct call_table *table,
     const unsigned char *places, struct call_window_rest *rest)
@@ -74,7 +54,21 @@ int call_window_apply(const struct call_window *window, struct call_table *table
     CLEANUP_FREE unsigned char *places = calloc(table->n_lanes + 1, sizeof *places);
     if (!places)
         return error_memory(error);
-    keep_calls(window, table, places, rest);
+    /* Keep the calls that reach into the window, and note which lanes have some. */
+    size_t kept = 0;
+    for (size_t i = 0; i < table->n_calls; i++) {
+        const struct call call = table->calls[i];
+        double start = table->origin + call.start, stop = table->origin + call.stop;
+        double seconds = start > window->to    ? start - window->to
+                         : stop < window->from ? stop - window->from
+                                               : 0;
+        places[call.lane] |= seconds == 0 ? INSIDE : OUTSIDE;
+        if (seconds == 0)
+            table->calls[kept++] = call;
+        else
+            count(rest, seconds);
+    }
+    table->n_calls = kept;
     keep_open_calls(window, table, places, rest);
 
     /* Exact figures are sums over all calls of a lane, those outside, too. */

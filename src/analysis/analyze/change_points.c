@@ -33,18 +33,6 @@ struct division {
 
 /* ---- Noise ---- */
 
-/* Makes each value the median of those around it. */
-static void smooth(double *values, size_t n, double *copy)
-{
-    memcpy(copy, values, n * sizeof *copy);
-    for (size_t i = WINDOW / 2; i + WINDOW / 2 < n; i++) {
-        double window[WINDOW];
-        memcpy(window, &copy[i - WINDOW / 2], sizeof window);
-        qsort(window, WINDOW, sizeof *window, doubles_compare);
-        values[i] = window[WINDOW / 2];
-    }
-}
-
 /* What is noise at least; 0: the series never changes. */
 static double least_noise(const struct change_series *series, size_t n)
 {
@@ -167,7 +155,14 @@ int change_points_find(struct change_series *series, size_t n_series, size_t n,
                       division.totals;
     for (size_t s = 0; has_memory && s < n_series; s++) {
         double scale = least_noise(&series[s], n);
-        smooth(series[s].values, n, scratch);
+        /* Make each value the median of those around it. */
+        memcpy(scratch, series[s].values, n * sizeof *scratch);
+        for (size_t i = WINDOW / 2; i + WINDOW / 2 < n; i++) {
+            double window[WINDOW];
+            memcpy(window, &scratch[i - WINDOW / 2], sizeof window);
+            qsort(window, WINDOW, sizeof *window, doubles_compare);
+            series[s].values[i] = window[WINDOW / 2];
+        }
         if (scale > 0)
             add_up(&division.sums[division.n_series++ * (n + 1)], series[s].values, n, scale);
     }

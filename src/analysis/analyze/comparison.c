@@ -229,21 +229,6 @@ bool comparison_are_integers(const struct comparison_value *values, size_t count
     return i == count;
 }
 
-/* Mean of a session's runs, and the variance of that mean (NaN for a single run). */
-static double mean_of_runs(const struct gput_comparison *comparison,
-    const struct comparison_session *session, const struct comparison_figure *figure,
-    double *variance)
-{
-    double n = (double)session->n_runs, sum = 0, squares = 0;
-    for (size_t k = 0; k < session->n_runs; k++)
-        sum += value_in_run(comparison, session->runs[k], figure);
-    double mean = sum / n;
-    for (size_t k = 0; k < session->n_runs; k++)
-        squares += pow(value_in_run(comparison, session->runs[k], figure) - mean, 2);
-    *variance = session->n_runs > 1 ? squares / (n - 1) / n : NAN;
-    return mean;
-}
-
 /* Whether two means do not differ at the 95 % level (Welch's test). False when unknown. */
 static bool is_noise(
     double difference, double variance_a, size_t runs_a, double variance_b, size_t runs_b)
@@ -257,12 +242,6 @@ static bool is_noise(
     return fabs(difference) <= student_quantile_975(freedom) * sqrt(variance);
 }
 
-/* No measurement is negative: an interval that is cut at 0 covers as much. */
-static double low_end(double value, double half)
-{
-    return half > value && value >= 0 ? 0 : value - half;
-}
-
 void comparison_values(const struct gput_comparison *comparison,
     const struct comparison_figure *figure, struct comparison_value *values)
 {
@@ -270,15 +249,24 @@ void comparison_values(const struct gput_comparison *comparison,
     for (size_t i = 0; i < comparison->n_sessions; i++) {
         const struct comparison_session *session = &comparison->sessions[i];
         double variance;
-        double value = mean_of_runs(comparison, session, figure, &variance);
+        /* Compute the mean of a session's runs, and the variance of that mean (NaN for a single
+         * run). */
+        double n = (double)session->n_runs, sum = 0, squares = 0;
+        for (size_t k = 0; k < session->n_runs; k++)
+            sum += value_in_run(comparison, session->runs[k], figure);
+        double value = sum / n;
+        for (size_t k = 0; k < session->n_runs; k++)
+            squares += pow(value_in_run(comparison, session->runs[k], figure) - value, 2);
+        variance = session->n_runs > 1 ? squares / (n - 1) / n : NAN;
         double half = student_quantile_975((double)session->n_runs - 1) * sqrt(variance);
         if (i == 0)
             first_variance = variance;
         double first = i == 0 ? value : values[0].value;
+        /* No measurement is negative: an interval that is cut at 0 covers as much. */
         values[i] = (struct comparison_value){
             .session = i,
             .value = value,
-            .low = low_end(value, half),
+            .low = half > value && value >= 0 ? 0 : value - half,
             .high = value + half,
             .change = first != 0   ? (value - first) / fabs(first) * 100
                       : value == 0 ? 0

@@ -74,25 +74,6 @@ static void put_part(const struct writer *writer, size_t block)
             put_figure(writer, comparison_energy_measurements[i], block);
 }
 
-/* Puts a row a session that lost calls, named otherwise where there may be more. */
-static void put_lost_calls(const struct writer *writer)
-{
-    for (size_t i = 0; i < writer->comparison->n_sessions; i++) {
-        const struct comparison_session *session = &writer->comparison->sessions[i];
-        struct lost_calls lost = comparison_lost_calls(session);
-        const struct row row = {
-            .measurement = lost.at_least ? "lost_calls_at_least" : "lost_calls",
-            .statistic = "total",
-            .session = session->name,
-            .runs = (double)session->n_runs,
-            .within_noise = NAN,
-            .value = {.value = (double)lost.count, .low = NAN, .high = NAN, .change = NAN},
-        };
-        if (lost_calls_any(&lost))
-            table_put_columns(writer->table, columns, COLUMN_COUNT(columns), &row);
-    }
-}
-
 int gput_comparison_tables(const struct gput_comparison *comparison,
     const struct gput_comparison_options *given, struct gput_tables **tables,
     struct gput_error *error)
@@ -112,7 +93,21 @@ int gput_comparison_tables(const struct gput_comparison *comparison,
     put_part(&writer, COMPARISON_OVERALL);
     for (size_t block = 0; block < comparison->n_blocks; block++)
         put_part(&writer, block);
-    put_lost_calls(&writer);
+    /* Put a row for each session that lost calls; "at least" where there may be more. */
+    for (size_t i = 0; i < writer.comparison->n_sessions; i++) {
+        const struct comparison_session *session = &writer.comparison->sessions[i];
+        struct lost_calls lost = comparison_lost_calls(session);
+        const struct row row = {
+            .measurement = lost.at_least ? "lost_calls_at_least" : "lost_calls",
+            .statistic = "total",
+            .session = session->name,
+            .runs = (double)session->n_runs,
+            .within_noise = NAN,
+            .value = {.value = (double)lost.count, .low = NAN, .high = NAN, .change = NAN},
+        };
+        if (lost_calls_any(&lost))
+            table_put_columns(writer.table, columns, COLUMN_COUNT(columns), &row);
+    }
 
     /* Thread counts of the older gpu_tracker's results: integers there, they are shown as such. */
     struct gput_table *whole = tables_add(building, "whole_numbers");

@@ -39,27 +39,23 @@ struct bins {
     double end;             /* the time of the last sample */
 };
 
-/* Makes one bin of every two, so that as many more samples have space. */
-static void merge_pairs(struct bins *bins)
-{
-    for (size_t i = 0; i < bins->count / 2; i++) {
-        bins->begin[i] = bins->begin[2 * i];
-        for (size_t s = 0; s < SERIES; s++) {
-            double one = bins->values[s][2 * i], other = bins->values[s][2 * i + 1];
-            bins->values[s][i] = isnan(one) ? other : isnan(other) ? one : (one + other) / 2;
-        }
-    }
-    bins->count /= 2;
-    bins->per_bin *= 2;
-}
-
 /* Adds a sample to the last bin, which becomes a mean when it has all of its samples. */
 static void add_row(struct bins *bins, const struct tracking_row *row)
 {
     if (!isfinite(row->timestamp) || (bins->end > 0 && row->timestamp < bins->end))
         return; /* the system's time was set back */
-    if (bins->in_last == 0 && bins->count == CHANGE_POINTS_VALUES)
-        merge_pairs(bins);
+    if (bins->in_last == 0 && bins->count == CHANGE_POINTS_VALUES) {
+        /* Make one bin of every two, so that as many more samples have space. */
+        for (size_t i = 0; i < bins->count / 2; i++) {
+            bins->begin[i] = bins->begin[2 * i];
+            for (size_t s = 0; s < SERIES; s++) {
+                double one = bins->values[s][2 * i], other = bins->values[s][2 * i + 1];
+                bins->values[s][i] = isnan(one) ? other : isnan(other) ? one : (one + other) / 2;
+            }
+        }
+        bins->count /= 2;
+        bins->per_bin *= 2;
+    }
     if (bins->in_last == 0)
         bins->begin[bins->count] = row->timestamp;
     for (size_t s = 0; s < SERIES; s++) {
@@ -142,28 +138,6 @@ static int add_phase(
     return sub_tracking_writer_add(marks->writer, rows, 2, marks->names, error);
 }
 
-/* Writes a file of the phases between the changes. */
-static int write_phases(const char *path, int64_t process_id, const struct bins *bins,
-    const size_t *changes, size_t n_changes, struct gput_error *error)
-{
-    struct marks marks = {.names = sub_tracking_names_create(), .process_id = process_id};
-    if (!marks.names)
-        return error_memory(error);
-    int code = sub_tracking_writer_create(path, 0, &marks.writer, error);
-    double begin = bins->begin[0];
-    for (size_t i = 0; code == GPUT_OK && i <= n_changes; i++) {
-        double end = i < n_changes ? bins->begin[changes[i]] : bins->end;
-        code = add_phase(&marks, i + 1, begin, end, error);
-        begin = end;
-    }
-    if (code == GPUT_OK)
-        code = sub_tracking_writer_finish(marks.writer, error);
-    else if (marks.writer)
-        sub_tracking_writer_abandon(marks.writer);
-    sub_tracking_names_destroy(marks.names);
-    return code;
-}
-
 /* ---- Everything ---- */
 
 static void bins_finish(struct bins *bins)
@@ -196,7 +170,23 @@ int gput_sub_tracking_derive(const char *output, const char *tracking_file, int6
     TRY(change_points_find(series, n_series, bins.count, changes, &count, error));
     if (count == 0)
         return GPUT_OK;
-    TRY(write_phases(output, process_id, &bins, changes, count, error));
+    /* Write a file of the phases between the changes. */
+    struct marks marks = {.names = sub_tracking_names_create(), .process_id = process_id};
+    if (!marks.names)
+        return error_memory(error);
+    int code = sub_tracking_writer_create(output, 0, &marks.writer, error);
+    double begin = bins.begin[0];
+    for (size_t i = 0; code == GPUT_OK && i <= count; i++) {
+        double end = i < count ? bins.begin[changes[i]] : bins.end;
+        code = add_phase(&marks, i + 1, begin, end, error);
+        begin = end;
+    }
+    if (code == GPUT_OK)
+        code = sub_tracking_writer_finish(marks.writer, error);
+    else if (marks.writer)
+        sub_tracking_writer_abandon(marks.writer);
+    sub_tracking_names_destroy(marks.names);
+    TRY(code);
     *n_phases = count + 1;
     return GPUT_OK;
 }

@@ -99,27 +99,6 @@ static bool add_mark(struct open_calls *calls, const struct sub_tracking_mark *m
     return true;
 }
 
-/* Puts a row for each call that is open at the end. */
-static void put_calls(
-    struct open_calls *calls, const struct sub_tracking_names *names, struct gput_tables *tables)
-{
-    int64_t time;
-    struct gput_table *table = tables_add(tables, "open_calls");
-    table_add_columns_of(table, GPUT_COLUMN_INT, "process_id", "thread_id", NULL);
-    table_add_column(table, "code_block_name", GPUT_COLUMN_TEXT);
-    table_add_column(table, "start", GPUT_COLUMN_DOUBLE);
-    table_set_unit(table, "seconds since the epoch");
-    for (uint32_t i = 0; i < calls->count; i++) {
-        struct open_lane *lane = &calls->lanes[i];
-        while (open_starts_pop_latest(&lane->starts, &time)) {
-            table_put_int(table, lane->process_id);
-            table_put_known(table, lane->thread_id);
-            table_put_text(table, sub_tracking_names_text(names, lane->name));
-            table_put_double(table, sub_tracking_seconds_of_ns(time));
-        }
-    }
-}
-
 static void open_calls_finish(struct open_calls *calls)
 {
     for (uint32_t i = 0; i < calls->count; i++)
@@ -161,6 +140,21 @@ int gput_recorded_open_calls(
             if (!add_mark(&reading.calls, &marks[i]))
                 return error_memory(error);
     } while (count > 0);
-    put_calls(&reading.calls, reading.names, reading.tables);
+    /* Put a row for each call that is open at the end. */
+    int64_t time;
+    struct gput_table *table = tables_add(reading.tables, "open_calls");
+    table_add_columns_of(table, GPUT_COLUMN_INT, "process_id", "thread_id", NULL);
+    table_add_column(table, "code_block_name", GPUT_COLUMN_TEXT);
+    table_add_column(table, "start", GPUT_COLUMN_DOUBLE);
+    table_set_unit(table, "seconds since the epoch");
+    for (uint32_t i = 0; i < reading.calls.count; i++) {
+        struct open_lane *lane = &reading.calls.lanes[i];
+        while (open_starts_pop_latest(&lane->starts, &time)) {
+            table_put_int(table, lane->process_id);
+            table_put_known(table, lane->thread_id);
+            table_put_text(table, sub_tracking_names_text(reading.names, lane->name));
+            table_put_double(table, sub_tracking_seconds_of_ns(time));
+        }
+    }
     return tables_finish_building(STEAL(reading.tables), tables, error);
 }

@@ -94,27 +94,6 @@ static enum gput_column_type cell_type(const char *text, int64_t *integer, doubl
     return GPUT_COLUMN_TEXT;
 }
 
-/* Adds what the file says of its session, each value by its type. */
-static void add_static_data(struct gput_tables *tables, const struct tracking_reader *reader)
-{
-    size_t count;
-    const struct tracking_static_cell *cells = tracking_reader_static_cells(reader, &count);
-    struct gput_table *table = tables_add_record(tables, "static_data");
-    int64_t integer;
-    double number;
-    for (size_t i = 0; i < count; i++)
-        table_add_column(table, cells[i].name, cell_type(cells[i].text, &integer, &number));
-    for (size_t i = 0; i < count; i++) {
-        enum gput_column_type type = cell_type(cells[i].text, &integer, &number);
-        if (type == GPUT_COLUMN_INT)
-            table_put_int(table, integer);
-        else if (type == GPUT_COLUMN_DOUBLE)
-            table_put_double(table, number);
-        else
-            table_put_text(table, cells[i].text[0] ? cells[i].text : NULL);
-    }
-}
-
 /* ---- Samples ---- */
 
 /* A file being read. */
@@ -231,7 +210,23 @@ int gput_recorded_samples(const char *path, const struct gput_recorded_options *
     if (!reading.tables)
         return error_memory(error);
     add_samples(&reading, reading.tables);
-    add_static_data(reading.tables, reading.reader);
+    /* Add what the file says of its session, each value by its type. */
+    size_t count;
+    const struct tracking_static_cell *cells = tracking_reader_static_cells(reading.reader, &count);
+    struct gput_table *table = tables_add_record(reading.tables, "static_data");
+    int64_t integer;
+    double number;
+    for (size_t i = 0; i < count; i++)
+        table_add_column(table, cells[i].name, cell_type(cells[i].text, &integer, &number));
+    for (size_t i = 0; i < count; i++) {
+        enum gput_column_type type = cell_type(cells[i].text, &integer, &number);
+        if (type == GPUT_COLUMN_INT)
+            table_put_int(table, integer);
+        else if (type == GPUT_COLUMN_DOUBLE)
+            table_put_double(table, number);
+        else
+            table_put_text(table, cells[i].text[0] ? cells[i].text : NULL);
+    }
     if (options.spans)
         TRY(join_spans(&options, &reading.spans, error));
     TRY(read_rows(&reading, error));

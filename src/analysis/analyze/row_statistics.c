@@ -27,74 +27,58 @@ static bool any_missing(const double *values)
     return false;
 }
 
-/* From here on each column has its own count. */
-static void run_become_ragged(struct row_run *run)
-{
-    for (int c = 0; c < ROW_COLUMNS; c++)
-        run->count[c] = run->rows;
-    run->uniform = false;
-}
-
-/* Adds a value to a column that has a count of its own (Welford, relative to its first value). */
-static void run_add_column(struct row_run *run, int c, double value)
-{
-    if (run->count[c] == 0) {
-        run->origin[c] = run->min[c] = run->max[c] = value;
-        run->mean[c] = run->squares[c] = run->sum[c] = 0;
-    }
-    run->count[c] += 1;
-    run->sum[c] += value;
-    double x = value - run->origin[c];
-    double before = x - run->mean[c];
-    run->mean[c] += before / run->count[c];
-    run->squares[c] += before * (x - run->mean[c]);
-    run->min[c] = value < run->min[c] ? value : run->min[c];
-    run->max[c] = value > run->max[c] ? value : run->max[c];
-}
-
-/* Begins all columns with the first row. */
-static void run_add_first(struct row_run *run, const double *values)
-{
-    memcpy(run->origin, values, sizeof run->origin);
-    memcpy(run->sum, values, sizeof run->sum);
-    memcpy(run->min, values, sizeof run->min);
-    memcpy(run->max, values, sizeof run->max);
-    memset(run->mean, 0, sizeof run->mean);
-    memset(run->squares, 0, sizeof run->squares);
-}
-
-/* The fast path of rows: no branches, one division a row. */
-static void run_add_uniform(struct row_run *run, const double *restrict values, double share)
-{
-    for (int c = 0; c < ROW_COLUMNS; c++) {
-        double value = values[c];
-        double x = value - run->origin[c];
-        double before = x - run->mean[c];
-        double mean = run->mean[c] + before * share;
-        run->mean[c] = mean;
-        run->squares[c] += before * (x - mean);
-        run->sum[c] += value;
-        run->min[c] = value < run->min[c] ? value : run->min[c];
-        run->max[c] = value > run->max[c] ? value : run->max[c];
-    }
-}
-
 void row_run_add(struct row_run *run, const double *values)
 {
-    if (run->uniform && any_missing(values))
-        run_become_ragged(run);
+    if (run->uniform && any_missing(values)) {
+        /* From here on each column has its own count. */
+        for (int c = 0; c < ROW_COLUMNS; c++)
+            run->count[c] = run->rows;
+        run->uniform = false;
+    }
     if (run->rows < ROW_KEPT_MAX)
         memcpy(run->kept[(size_t)run->rows], values, sizeof run->kept[0]);
     run->rows += 1;
     if (!run->uniform) {
         for (int c = 0; c < ROW_COLUMNS; c++) {
-            if (!isnan(values[c]))
-                run_add_column(run, c, values[c]);
+            if (!isnan(values[c])) {
+                /* Add a value to a column that has a count of its own (Welford, relative to its
+                 * first value). */
+                double value = values[c];
+                if (run->count[c] == 0) {
+                    run->origin[c] = run->min[c] = run->max[c] = value;
+                    run->mean[c] = run->squares[c] = run->sum[c] = 0;
+                }
+                run->count[c] += 1;
+                run->sum[c] += value;
+                double x = value - run->origin[c];
+                double before = x - run->mean[c];
+                run->mean[c] += before / run->count[c];
+                run->squares[c] += before * (x - run->mean[c]);
+                run->min[c] = value < run->min[c] ? value : run->min[c];
+                run->max[c] = value > run->max[c] ? value : run->max[c];
+            }
         }
     } else if (run->rows == 1) {
-        run_add_first(run, values);
+        /* Begin all columns with the first row. */
+        memcpy(run->origin, values, sizeof run->origin);
+        memcpy(run->sum, values, sizeof run->sum);
+        memcpy(run->min, values, sizeof run->min);
+        memcpy(run->max, values, sizeof run->max);
+        memset(run->mean, 0, sizeof run->mean);
+        memset(run->squares, 0, sizeof run->squares);
     } else {
-        run_add_uniform(run, values, 1.0 / run->rows);
+        /* The fast path of rows: no branches, one division a row. */
+        for (int c = 0; c < ROW_COLUMNS; c++) {
+            double value = values[c];
+            double x = value - run->origin[c];
+            double before = x - run->mean[c];
+            double mean = run->mean[c] + before * (1.0 / run->rows);
+            run->mean[c] = mean;
+            run->squares[c] += before * (x - mean);
+            run->sum[c] += value;
+            run->min[c] = value < run->min[c] ? value : run->min[c];
+            run->max[c] = value > run->max[c] ? value : run->max[c];
+        }
     }
 }
 
@@ -128,31 +112,26 @@ static void total_merge_column(struct row_total *total, const struct row_run *ru
     total->max[c] = run->max[c] > total->max[c] ? run->max[c] : total->max[c];
 }
 
-/* The same for all columns when no value is missing on either side. */
-static void total_merge_uniform(
-    struct row_total *restrict total, const struct row_run *restrict run, double before)
-{
-    double n = run->rows;
-    double share = 1.0 / before;
-    double weight = before * n / (before + n);
-    for (int c = 0; c < ROW_COLUMNS; c++) {
-        double offset = (run->origin[c] - total->origin[c]) + run->mean[c];
-        double distance = offset - total->offsets[c] * share;
-        total->squares[c] += run->squares[c] + distance * distance * weight;
-        total->offsets[c] += offset * n;
-        total->sum[c] = compensated_add(total->sum[c], run->sum[c], &total->sum_error[c]);
-        total->min[c] = run->min[c] < total->min[c] ? run->min[c] : total->min[c];
-        total->max[c] = run->max[c] > total->max[c] ? run->max[c] : total->max[c];
-        total->count[c] += n;
-    }
-}
-
 void row_total_merge(struct row_total *total, const struct row_run *run)
 {
     if (run->rows == 0)
         return;
     if (run->uniform && !total->missing && total->rows > 0) {
-        total_merge_uniform(total, run, (double)total->rows);
+        /* The same for all columns when no value is missing on either side. */
+        double before = (double)total->rows;
+        double n = run->rows;
+        double share = 1.0 / before;
+        double weight = before * n / (before + n);
+        for (int c = 0; c < ROW_COLUMNS; c++) {
+            double offset = (run->origin[c] - total->origin[c]) + run->mean[c];
+            double distance = offset - total->offsets[c] * share;
+            total->squares[c] += run->squares[c] + distance * distance * weight;
+            total->offsets[c] += offset * n;
+            total->sum[c] = compensated_add(total->sum[c], run->sum[c], &total->sum_error[c]);
+            total->min[c] = run->min[c] < total->min[c] ? run->min[c] : total->min[c];
+            total->max[c] = run->max[c] > total->max[c] ? run->max[c] : total->max[c];
+            total->count[c] += n;
+        }
     } else {
         for (int c = 0; c < ROW_COLUMNS; c++)
             total_merge_column(total, run, c, run->uniform ? run->rows : run->count[c]);

@@ -7,14 +7,6 @@
 #define MAX_STEPS 200
 #define MIN_VALUE 1e-300
 
-/* The first terms of the expansion around the normal distribution (Cornish and Fisher). */
-static double expansion(double n)
-{
-    const double z = 1.9599639845400545, z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z;
-    return z + (z3 + z) / (4 * n) + (5 * z5 + 16 * z3 + 3 * z) / (96 * n * n) +
-           (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * n * n * n);
-}
-
 static double away_from_zero(double value)
 {
     return fabs(value) < MIN_VALUE ? MIN_VALUE : value;
@@ -78,7 +70,10 @@ double student_quantile_975(double degrees_of_freedom)
     double n = degrees_of_freedom;
     if (!(n >= 1))
         return NAN;
-    double t = expansion(n);
+    /* The first terms of the expansion around the normal distribution (Cornish and Fisher). */
+    const double z = 1.9599639845400545, z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z;
+    double t = z + (z3 + z) / (4 * n) + (5 * z5 + 16 * z3 + 3 * z) / (96 * n * n) +
+               (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * n * n * n);
     if (n > MANY_DEGREES)
         return t;
     /* Newton's method. The expansion is below the quantile and the tail is convex there, so no step

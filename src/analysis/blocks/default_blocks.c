@@ -21,14 +21,6 @@ static struct {
     struct gput_error failure; /* of opening */
 } process_log = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Who starts a program that changes its user or has capabilities must not say where it writes:
- * there none is set. */
-static bool is_set(const char *variable)
-{
-    const char *value = secure_getenv(variable);
-    return value && *value && strcmp(value, "0") != 0;
-}
-
 /* Returns the value of a variable; NULL: it is not set, or empty. */
 static const char *root_of(const char *variable)
 {
@@ -42,7 +34,9 @@ static int open_default(
 {
     process_log.failure = (struct gput_error){0};
     struct gput_blocks_options used = gput_blocks_options_default();
-    used.overwrite = is_set("GPUT_BLOCKS_OVERWRITE");
+    /* secure_getenv(): whoever starts a setuid program must not choose what it overwrites. */
+    const char *value = secure_getenv("GPUT_BLOCKS_OVERWRITE");
+    used.overwrite = value && *value && strcmp(value, "0") != 0;
     used.procfs_root = root_of("GPUT_PROCFS");
     used.sysfs_root = root_of("GPUT_SYSFS");
     gput_blocks_options_read_exact(&used, secure_getenv("GPUT_BLOCK_EXACT"), NULL);

@@ -293,33 +293,28 @@ static void free_memory(struct event_sorter *sorter)
     sorter->entries = sorter->scratch = NULL;
 }
 
-/* Takes the next record of all runs in the file. */
-static int next_merged(struct event_sorter *sorter, bool first, struct sorted_record *record,
-    bool *there, struct gput_error *error)
-{
-    const void *next;
-    if (first) {
-        TRY(spill(sorter, error));
-        free_memory(sorter);
-        TRY(sorted_runs_first(sorter->runs, sorter->memory_bytes, &next, error));
-    } else
-        TRY(sorted_runs_next(sorter->runs, &next, error));
-    *there = next != NULL;
-    if (!next)
-        return GPUT_OK;
-    const struct record_head *head = next;
-    *record =
-        (struct sorted_record){head->start_ns, head->duration_ns, (uint32_t)head->length, head + 1};
-    return GPUT_OK;
-}
-
 int event_sorter_next(struct event_sorter *sorter, struct sorted_record *record, bool *there,
     struct gput_error *error)
 {
     bool first = !sorter->taking;
     sorter->taking = true;
-    if (sorted_runs_count(sorter->runs) > 0)
-        return next_merged(sorter, first, record, there, error);
+    if (sorted_runs_count(sorter->runs) > 0) {
+        /* Take the next record of all runs in the file. */
+        const void *next;
+        if (first) {
+            TRY(spill(sorter, error));
+            free_memory(sorter);
+            TRY(sorted_runs_first(sorter->runs, sorter->memory_bytes, &next, error));
+        } else
+            TRY(sorted_runs_next(sorter->runs, &next, error));
+        *there = next != NULL;
+        if (!next)
+            return GPUT_OK;
+        const struct record_head *head = next;
+        *record = (struct sorted_record){
+            head->start_ns, head->duration_ns, (uint32_t)head->length, head + 1};
+        return GPUT_OK;
+    }
     if (first)
         sort_entries(sorter);
     *there = sorter->taken < sorter->count;

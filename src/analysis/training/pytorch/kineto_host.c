@@ -58,21 +58,6 @@ static void close_operator(struct host *host)
         host->open[host->depth - 1].inner_ns += total;
 }
 
-/* Opens an operator. One that overlaps the end of another is not inside it. */
-static int open_operator(struct host *host, const struct gpu_span *span, struct gput_error *error)
-{
-    while (host->depth > 0 && host->open[host->depth - 1].end_ns < span->end_ns)
-        close_operator(host);
-    while (host->depth > 0 && host->open[host->depth - 1].end_ns <= span->start_ns)
-        close_operator(host);
-    if (!ARRAY_RESERVE(host->open, host->depth, host->open_capacity))
-        return error_memory(error);
-    host->sums[span->name].open++;
-    host->open[host->depth++] = (struct open_operator){
-        .name = span->name, .start_ns = span->start_ns, .end_ns = span->end_ns};
-    return GPUT_OK;
-}
-
 /* ---- Threads ---- */
 
 /* Orders slices by thread and start; an outer slice comes before those within it. */
@@ -116,7 +101,17 @@ static int add_to_thread(struct host *host, const struct gpu_span *span, struct 
     thread->gaps += gap > 0;
     thread->longest_gap_ns = gap > thread->longest_gap_ns ? gap : thread->longest_gap_ns;
     span_cover_add(&thread->operators, span);
-    return open_operator(host, span, error);
+    /* Open an operator. One that overlaps the end of another is not inside it. */
+    while (host->depth > 0 && host->open[host->depth - 1].end_ns < span->end_ns)
+        close_operator(host);
+    while (host->depth > 0 && host->open[host->depth - 1].end_ns <= span->start_ns)
+        close_operator(host);
+    if (!ARRAY_RESERVE(host->open, host->depth, host->open_capacity))
+        return error_memory(error);
+    host->sums[span->name].open++;
+    host->open[host->depth++] = (struct open_operator){
+        .name = span->name, .start_ns = span->start_ns, .end_ns = span->end_ns};
+    return GPUT_OK;
 }
 
 /* Orders threads by rank. Those whose rank is unknown come last. */

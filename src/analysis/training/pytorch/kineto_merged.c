@@ -109,25 +109,6 @@ bool kineto_merged_count_unknown(struct kineto_merged *merged, const struct trac
     return is_counted;
 }
 
-/* Events without a category are listed by the names of their processes, which may follow them. */
-static bool count_unnamed(struct kineto_merged *merged)
-{
-    bool is_counted = true;
-    for (uint32_t i = 0; i < merged->process_count; i++) {
-        const struct kineto_process *process = &merged->processes[i];
-        struct str text = {0};
-        if (process->unnamed == 0 || process->is_ours)
-            continue;
-        str_append(&text, "no category");
-        if (process->name)
-            str_printf(&text, ", in the process \"%s\"", process->name);
-        is_counted &= !text.failed &&
-                      kineto_ranks_count_unknown(merged->ranks, str_text(&text), process->unnamed);
-        str_finish(&text);
-    }
-    return is_counted;
-}
-
 /* Frees the processes of a trace. */
 static void merged_finish(struct kineto_merged *merged)
 {
@@ -156,7 +137,22 @@ int kineto_merged_read(struct kineto_ranks *ranks, uint32_t number, kineto_visit
             TRY(visit(user, &merged, &event, error));
         event_stream_report_progress(stream, report);
     }
-    if (!count_unnamed(&merged))
+    /* Events without a category are listed by the names of their processes, which may follow them.
+     */
+    bool is_counted = true;
+    for (uint32_t i = 0; i < merged.process_count; i++) {
+        const struct kineto_process *process = &merged.processes[i];
+        struct str text = {0};
+        if (process->unnamed == 0 || process->is_ours)
+            continue;
+        str_append(&text, "no category");
+        if (process->name)
+            str_printf(&text, ", in the process \"%s\"", process->name);
+        is_counted &= !text.failed &&
+                      kineto_ranks_count_unknown(merged.ranks, str_text(&text), process->unnamed);
+        str_finish(&text);
+    }
+    if (!is_counted)
         return error_memory(error);
 
     /* Add the file to the report. Its header has the rank, unless it is a merged timeline. */
