@@ -66,29 +66,6 @@ static bool put_value(struct gput_table *table, sqlite3_stmt *rows, int column)
     return true;
 }
 
-/* Reads the rows of a table. */
-static int read_rows(sqlite3 *database, const char *path, const char *name, sqlite3_stmt *rows,
-    struct gput_table *table, struct gput_error *error)
-{
-    int result, columns = sqlite3_column_count(rows);
-    for (unsigned long long row = 1; (result = sqlite3_step(rows)) == SQLITE_ROW; row++) {
-        for (int i = 0; i < columns; i++) {
-            if (put_value(table, rows, i))
-                continue;
-            const char *column = sqlite3_column_name(rows, i);
-            if (!column || sqlite_file_lacks_memory(database))
-                return error_memory(error);
-            return error_set(error, GPUT_ERROR_FORMAT,
-                "Tracking file %s is invalid: table %s, row %llu: %s is not what its column is "
-                "declared to be.",
-                path, name, row, column);
-        }
-        TRY(table_pass_full(table, error));
-    }
-    return result == SQLITE_DONE ? table_pass_rest(table, error)
-                                 : sqlite_file_error(database, "read", path, error);
-}
-
 static void finalize(sqlite3_stmt **statement)
 {
     sqlite3_finalize(*statement);
@@ -115,7 +92,24 @@ static int read_table(sqlite3 *database, const char *path, const char *name,
         if (unit)
             table_set_unit(table, unit);
     }
-    return read_rows(database, path, name, rows, table, error);
+    /* Read the rows of a table. */
+    int result, columns = sqlite3_column_count(rows);
+    for (unsigned long long row = 1; (result = sqlite3_step(rows)) == SQLITE_ROW; row++) {
+        for (int i = 0; i < columns; i++) {
+            if (put_value(table, rows, i))
+                continue;
+            const char *column = sqlite3_column_name(rows, i);
+            if (!column || sqlite_file_lacks_memory(database))
+                return error_memory(error);
+            return error_set(error, GPUT_ERROR_FORMAT,
+                "Tracking file %s is invalid: table %s, row %llu: %s is not what its column is "
+                "declared to be.",
+                path, name, row, column);
+        }
+        TRY(table_pass_full(table, error));
+    }
+    return result == SQLITE_DONE ? table_pass_rest(table, error)
+                                 : sqlite_file_error(database, "read", path, error);
 }
 
 int sqlite_tables_read(sqlite3 *database, const char *path, const struct gput_static_data *data,

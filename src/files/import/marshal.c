@@ -34,17 +34,6 @@ static size_t left(const struct reader *reader)
     return (size_t)(reader->end - reader->at);
 }
 
-/* Adds a value, which is not read yet. */
-static int add_value(struct reader *reader, uint32_t *place)
-{
-    struct marshal *marshal = reader->marshal;
-    if (!ARRAY_EXTEND(marshal->values, marshal->value_count))
-        return error_memory(reader->error);
-    *place = marshal->value_count++;
-    marshal->values[*place] = (struct marshal_value){.kind = MARSHAL_NONE};
-    return GPUT_OK;
-}
-
 /* Adds an item of a tuple or a dict, which has nothing yet. */
 static int add_item(struct reader *reader, uint32_t *place)
 {
@@ -230,7 +219,11 @@ static int read_value(struct reader *reader, int depth, uint32_t *place)
         return reader->marshal->values[*place].whole ? GPUT_OK : damaged(reader);
     }
 
-    TRY(add_value(reader, place));
+    /* Add a value, which is not read yet. */
+    if (!ARRAY_EXTEND(marshal->values, marshal->value_count))
+        return error_memory(reader->error);
+    *place = marshal->value_count++;
+    marshal->values[*place] = (struct marshal_value){.kind = MARSHAL_NONE};
     if (code & FLAG_REFERENCE) {
         if (!ARRAY_EXTEND(marshal->references, marshal->reference_count))
             return error_memory(reader->error);

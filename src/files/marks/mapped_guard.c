@@ -48,17 +48,6 @@ static bool replace_page(uintptr_t address)
                -1, 0) != MAP_FAILED;
 }
 
-/* Calls the handler that was there before. */
-static void hand_on(int number, siginfo_t *info, void *context)
-{
-    if (before.sa_flags & SA_SIGINFO)
-        before.sa_sigaction(number, info, context);
-    else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN)
-        before.sa_handler(number);
-    else
-        sigaction(number, &before, NULL); /* the fault is raised again, with its default action */
-}
-
 /* Handles SIGBUS: a page that is gone becomes memory of the process, and its file is marked as cut.
  */
 static void on_fault(int number, siginfo_t *info, void *context)
@@ -72,8 +61,16 @@ static void on_fault(int number, siginfo_t *info, void *context)
         atomic_store(&part->was_cut, true);
     if (cut)
         atomic_store(cut, true);
-    if (!is_replaced)
-        hand_on(number, info, context);
+    if (!is_replaced) {
+        /* Call the handler that was there before. */
+        if (before.sa_flags & SA_SIGINFO)
+            before.sa_sigaction(number, info, context);
+        else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN)
+            before.sa_handler(number);
+        else
+            sigaction(
+                number, &before, NULL); /* the fault is raised again, with its default action */
+    }
     errno = saved;
 }
 

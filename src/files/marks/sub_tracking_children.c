@@ -21,16 +21,6 @@ struct parts {
     const char *extension;
 };
 
-static struct parts split(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    const char *name = slash ? slash + 1 : path;
-    const char *extension = strrchr(name, '.');
-    if (!extension)
-        extension = name + strlen(name);
-    return (struct parts){path, (int)(name - path), name, (size_t)(extension - name), extension};
-}
-
 /* Reads "-4711" and returns what follows; NULL when there is none. */
 static const char *skip_number(const char *text, int64_t *number)
 {
@@ -167,7 +157,13 @@ static char *describe(const struct parts *parts, const struct children *children
 
 char *sub_tracking_children_warning(const char *path, int64_t first_mark_ns)
 {
-    struct parts parts = split(path);
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    const char *extension = strrchr(name, '.');
+    if (!extension)
+        extension = name + strlen(name);
+    struct parts parts =
+        (struct parts){path, (int)(name - path), name, (size_t)(extension - name), extension};
     struct children children = find(&parts, first_mark_ns);
     char *warning = children.count > 0 ? describe(&parts, &children) : NULL;
     for (size_t i = 0; i < children.count; i++)

@@ -43,29 +43,6 @@ static const char *extension_of(const char *path)
     return dot && dot != name ? dot : "";
 }
 
-/* Refuses an output that exists, and files whose format is not allowed. */
-static int check_paths(const char *output, const struct combination *work, struct gput_error *error)
-{
-    struct stat status;
-    enum sub_tracking_format format;
-    TRY(sub_tracking_format_of(output, &format, error));
-    /* An empty one is what a tracker that was killed left of its claim to the name. */
-    if (lstat(output, &status) == 0 && (!S_ISREG(status.st_mode) || status.st_size > 0))
-        return error_set(error, GPUT_ERROR_EXISTS,
-            "Cannot create sub-tracking file %s. File already exists.", output);
-    const char *extension = extension_of(output);
-    for (size_t i = 0; i < work->n_paths; i++) {
-        const char *path = work->paths[i];
-        if (work->options->mix)
-            TRY(sub_tracking_format_of(path, &format, error));
-        else if (strcmp(extension_of(path), extension) != 0)
-            return error_set(error, GPUT_ERROR_INVALID,
-                "File %s does not end with the same extension as %s. Must end in \"%s\".", path,
-                output, extension);
-    }
-    return GPUT_OK;
-}
-
 static uint64_t bytes_of(const struct sub_tracking_reader *reader)
 {
     uint64_t done, total;
@@ -103,10 +80,16 @@ static void report_progress(
     work->options->progress(work->options->user, share < 1 ? share : 1);
 }
 
-/* Copies the rows of a file, and what it says besides. */
-static int copy_rows(struct combination *work, struct sub_tracking_reader *reader,
-    const struct sub_tracking_names *names, struct gput_error *error)
+/* Copies a file. Each has its own name table, so that memory is bounded by the names of one file.
+ */
+static int copy_file(struct combination *work, const char *path, struct gput_error *error)
 {
+    CLEANUP_NAMES struct sub_tracking_names *names = sub_tracking_names_create();
+    CLEANUP_READER struct sub_tracking_reader *reader = NULL;
+    if (!names)
+        return error_memory(error);
+    TRY(sub_tracking_reader_open(path, names, &reader, error));
+    /* Copy the rows of a file, and what it says besides. */
     size_t count;
     do {
         TRY(sub_tracking_reader_pass(reader, work->writer, work->options->cores, &count, error));
@@ -122,19 +105,6 @@ static int copy_rows(struct combination *work, struct sub_tracking_reader *reade
     const char *warning = sub_tracking_reader_warning(reader);
     if (warning && work->options->warn)
         work->options->warn(work->options->user, warning);
-    return GPUT_OK;
-}
-
-/* Copies a file. Each has its own name table, so that memory is bounded by the names of one file.
- */
-static int copy_file(struct combination *work, const char *path, struct gput_error *error)
-{
-    CLEANUP_NAMES struct sub_tracking_names *names = sub_tracking_names_create();
-    CLEANUP_READER struct sub_tracking_reader *reader = NULL;
-    if (!names)
-        return error_memory(error);
-    TRY(sub_tracking_reader_open(path, names, &reader, error));
-    TRY(copy_rows(work, reader, names, error));
     work->bytes_done += bytes_of(reader);
     return GPUT_OK;
 }
@@ -147,7 +117,24 @@ int gput_sub_tracking_combine(const char *output, const char *const *paths, size
     TRY(sized_read(&options, sizeof options, given, error));
     if (n_paths == 0)
         return error_set(error, GPUT_ERROR_INVALID, "There are no sub-tracking files to combine.");
-    TRY(check_paths(output, &work, error));
+    /* Refuse an output that exists, and files whose format is not allowed. */
+    struct stat status;
+    enum sub_tracking_format format;
+    TRY(sub_tracking_format_of(output, &format, error));
+    /* An empty one is what a tracker that was killed left of its claim to the name. */
+    if (lstat(output, &status) == 0 && (!S_ISREG(status.st_mode) || status.st_size > 0))
+        return error_set(error, GPUT_ERROR_EXISTS,
+            "Cannot create sub-tracking file %s. File already exists.", output);
+    const char *extension = extension_of(output);
+    for (size_t i = 0; i < work.n_paths; i++) {
+        const char *path = work.paths[i];
+        if (work.options->mix)
+            TRY(sub_tracking_format_of(path, &format, error));
+        else if (strcmp(extension_of(path), extension) != 0)
+            return error_set(error, GPUT_ERROR_INVALID,
+                "File %s does not end with the same extension as %s. Must end in \"%s\".", path,
+                output, extension);
+    }
     unsigned columns;
     TRY(survey(&work, &columns, error));
     TRY(sub_tracking_writer_create(output, columns, &work.writer, error));

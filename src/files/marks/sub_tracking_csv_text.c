@@ -102,41 +102,36 @@ void sub_tracking_csv_append_header(struct str *text, const struct sub_tracking_
     str_append_char(text, '\n');
 }
 
-/* Appends a field of a row; nothing where it is unknown. */
-static void append_field(struct str *text, enum sub_tracking_column column,
-    const struct sub_tracking_mark *row, const char *name, size_t name_length)
-{
-    switch (column) {
-    case SUB_TRACKING_PROCESS_ID:
-        str_append_int64(text, row->process_id);
-        break;
-    case SUB_TRACKING_NAME:
-        csv_append_cell(text, name, name_length);
-        break;
-    case SUB_TRACKING_POSITION:
-        str_append_char(text, (char)('0' + row->position));
-        break;
-    case SUB_TRACKING_TIMESTAMP:
-        if (str_reserve(text, SUB_TRACKING_TIME_TEXT_SIZE))
-            text->length += sub_tracking_format_timestamp(row, text->data + text->length);
-        break;
-    case SUB_TRACKING_OTHER_COLUMN:
-        break;
-    default: {
-        int64_t figure = *sub_tracking_column_figure((struct sub_tracking_mark *)row, column);
-        if (figure != SUB_TRACKING_UNKNOWN)
-            str_append_int64(text, figure);
-    }
-    }
-}
-
 void sub_tracking_csv_append_row(struct str *text, const struct sub_tracking_csv_layout *layout,
     const struct sub_tracking_mark *row, const char *name, size_t name_length)
 {
     for (unsigned i = 0; i < layout->count; i++) {
         if (i > 0)
             str_append_char(text, ',');
-        append_field(text, layout->fields[i], row, name, name_length);
+        /* Append a field of a row; nothing where it is unknown. */
+        switch (layout->fields[i]) {
+        case SUB_TRACKING_PROCESS_ID:
+            str_append_int64(text, row->process_id);
+            break;
+        case SUB_TRACKING_NAME:
+            csv_append_cell(text, name, name_length);
+            break;
+        case SUB_TRACKING_POSITION:
+            str_append_char(text, (char)('0' + row->position));
+            break;
+        case SUB_TRACKING_TIMESTAMP:
+            if (str_reserve(text, SUB_TRACKING_TIME_TEXT_SIZE))
+                text->length += sub_tracking_format_timestamp(row, text->data + text->length);
+            break;
+        case SUB_TRACKING_OTHER_COLUMN:
+            break;
+        default: {
+            int64_t figure =
+                *sub_tracking_column_figure((struct sub_tracking_mark *)row, layout->fields[i]);
+            if (figure != SUB_TRACKING_UNKNOWN)
+                str_append_int64(text, figure);
+        }
+        }
     }
     str_append_char(text, '\n');
 }
@@ -151,23 +146,18 @@ static const char *skip_blanks(const char *text, const char *end)
     return text;
 }
 
-/* Parses the common case of parse_whole(): a few digits and the end of the field. NULL for all
- * others. */
-static const char *parse_digits(const char *text, const char *end, int64_t *value)
+/* Parses an integer; also as "12.0", which some tools write. */
+static const char *parse_whole(const char *text, const char *end, int64_t *value)
 {
+    /* Parse the common case of parse_whole(): a few digits and the end of the field. NULL for all
+     * others. */
     const char *stop = end - text > 18 ? text + 18 : end;
     int64_t number = 0;
     const char *at = text;
     for (unsigned digit; at < stop && (digit = (unsigned)(*at - '0')) < 10; at++)
         number = number * 10 + digit;
     *value = number;
-    return at > text && (at == end || *at == ',') ? at : NULL;
-}
-
-/* Parses an integer; also as "12.0", which some tools write. */
-static const char *parse_whole(const char *text, const char *end, int64_t *value)
-{
-    const char *after = parse_digits(text, end, value);
+    const char *after = at > text && (at == end || *at == ',') ? at : NULL;
     if (after)
         return after;
     text = number_parse_int64(skip_blanks(text, end), end, value);

@@ -219,18 +219,6 @@ static off_t end_of_lines(const struct csv_writer *writer, off_t size)
     return 0;
 }
 
-/* Writes the header again, when nothing is left of the file. */
-static void begin_again(struct csv_writer *writer)
-{
-    struct str header = {0};
-    sub_tracking_csv_append_header(&header, &writer->layout);
-    writer->end = 0;
-    if (!header.failed && ftruncate(writer->fd, 0) == 0 &&
-        write_line(writer, &header, 0, NULL) == GPUT_OK)
-        writer->end = (off_t)header.length;
-    str_finish(&header);
-}
-
 /* Repairs a file that another program has truncated: removes what is left of a line, and the line
  * that was appended to it. Counts a lost call until `until_ns`: at least a mark of it was there. */
 static void repair(struct csv_writer *writer, int64_t until_ns)
@@ -264,8 +252,16 @@ static void repair(struct csv_writer *writer, int64_t until_ns)
     writer->torn_bytes = (size_t)(status.st_size - end);
     remove_torn(writer);
     writer->end = end;
-    if (end == 0)
-        begin_again(writer);
+    if (end == 0) {
+        /* Write the header again, when nothing is left of the file. */
+        struct str header = {0};
+        sub_tracking_csv_append_header(&header, &writer->layout);
+        writer->end = 0;
+        if (!header.failed && ftruncate(writer->fd, 0) == 0 &&
+            write_line(writer, &header, 0, NULL) == GPUT_OK)
+            writer->end = (off_t)header.length;
+        str_finish(&header);
+    }
 }
 
 /* ---- Lost calls ---- */
@@ -456,30 +452,6 @@ static void csv_forget(struct sub_tracking_writer *base)
 
 /* ---- A single mark ---- */
 
-/* Finds how many bytes a truncated row at the end has; 0 for a header. Its name may have line ends,
- * but rows that a damaged quote has joined with it stay. */
-static int find_torn_row(const struct sub_tracking_csv_layout *layout, const char *path,
-    size_t *bytes, struct gput_error *error)
-{
-    struct csv_reader *reader;
-    struct csv_record record;
-    bool end = false;
-    int code = GPUT_OK;
-    *bytes = 0;
-    TRY(csv_reader_open(path, &reader, error));
-    for (size_t records = 0; code == GPUT_OK && !end; records++) {
-        code = csv_reader_next(reader, &record, &end, error);
-        if (code == GPUT_OK && !end && !record.terminated && records > 0)
-            *bytes = sub_tracking_csv_row_joins(layout, record.text, record.end)
-                         ? (size_t)(record.end - 1 -
-                                    (char *)memrchr(
-                                        record.text, '\n', (size_t)(record.end - record.text)))
-                         : (size_t)(record.end - record.text);
-    }
-    csv_reader_close(reader);
-    return code;
-}
-
 /* Makes the locked file end in a complete line: removes a row without a line end, which no reader
  * counts. */
 static int end_last_line(const struct sub_tracking_csv_layout *layout, int fd, const char *path,
@@ -489,7 +461,25 @@ static int end_last_line(const struct sub_tracking_csv_layout *layout, int fd, c
     size_t torn_bytes;
     if (pread(fd, &last, 1, size - 1) != 1 || last == '\n')
         return GPUT_OK;
-    TRY(find_torn_row(layout, path, &torn_bytes, error));
+    /* Find how many bytes a truncated row at the end has; 0 for a header. Its name may have line
+     * ends, but rows that a damaged quote has joined with it stay. */
+    struct csv_reader *reader;
+    struct csv_record record;
+    bool end = false;
+    int code = GPUT_OK;
+    torn_bytes = 0;
+    TRY(csv_reader_open(path, &reader, error));
+    for (size_t records = 0; code == GPUT_OK && !end; records++) {
+        code = csv_reader_next(reader, &record, &end, error);
+        if (code == GPUT_OK && !end && !record.terminated && records > 0)
+            torn_bytes = sub_tracking_csv_row_joins(layout, record.text, record.end)
+                             ? (size_t)(record.end - 1 -
+                                        (char *)memrchr(
+                                            record.text, '\n', (size_t)(record.end - record.text)))
+                             : (size_t)(record.end - record.text);
+    }
+    csv_reader_close(reader);
+    TRY(code);
     if (torn_bytes == 0)
         str_append_char(text, '\n');
     else if (ftruncate(fd, size - (off_t)torn_bytes) != 0)

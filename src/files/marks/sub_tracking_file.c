@@ -121,25 +121,6 @@ static bool take_row(struct sub_tracking_reader *reader, const struct sub_tracki
     return true;
 }
 
-/* Takes the rows that are not a block's out of those that were read; `*count` is how many others
- * there are. */
-static int take_apart(struct sub_tracking_reader *reader, struct sub_tracking_mark *rows,
-    size_t *count, struct gput_error *error)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < *count; i++) {
-        if (!is_apart(reader, rows[i].name)) {
-            if (kept != i)
-                rows[kept] = rows[i];
-            kept++;
-        } else if (!take_row(reader, &rows[i])) {
-            return error_memory(error);
-        }
-    }
-    *count = kept;
-    return GPUT_OK;
-}
-
 /* Warns at the end of the file of calls that are not in it. */
 static int warn_of_lost(struct sub_tracking_reader *reader, struct gput_error *error)
 {
@@ -168,7 +149,19 @@ static int read_rows(struct sub_tracking_reader *reader, struct sub_tracking_mar
         *count = 0;
         TRY(reader->methods->next(reader, rows, capacity, count, error));
         bool is_end = *count == 0;
-        TRY(take_apart(reader, rows, count, error));
+        /* Take out the rows that are not marks of a block; `*count` becomes the number of the
+         * others. */
+        size_t kept = 0;
+        for (size_t i = 0; i < *count; i++) {
+            if (!is_apart(reader, rows[i].name)) {
+                if (kept != i)
+                    rows[kept] = rows[i];
+                kept++;
+            } else if (!take_row(reader, &rows[i])) {
+                return error_memory(error);
+            }
+        }
+        *count = kept;
         if (is_end || *count > 0)
             return GPUT_OK;
     }

@@ -198,25 +198,6 @@ static void report_losses(struct log_reader *reader)
             rows_were);
 }
 
-/* Loads the next chunk of marks; the state of a chunk begins anew. */
-static int next_marks_chunk(struct log_reader *reader, bool *found, struct gput_error *error)
-{
-    for (*found = false; !*found && reader->chunk < reader->n_chunks; reader->chunk++) {
-        uint32_t kind;
-        TRY(chunk_kind(reader, reader->chunk, &kind, error));
-        if (kind < BLOCK_LOG_MARKS || kind > BLOCK_LOG_GPU_MARKS)
-            continue;
-        TRY(load_chunk(reader, reader->chunk, error));
-        reader->kind = kind;
-        reader->process_id = reader->header.process_id;
-        reader->thread_id = SUB_TRACKING_UNKNOWN;
-        reader->time_ns = 0;
-        reader->started_ns = SUB_TRACKING_UNKNOWN;
-        *found = true;
-    }
-    return GPUT_OK;
-}
-
 /* Takes bytes of the chunk. False: it has ended. */
 static bool take(struct log_reader *reader, void *bytes, size_t length)
 {
@@ -302,7 +283,20 @@ static int log_next(struct sub_tracking_reader *base, struct sub_tracking_mark *
             continue;
         }
         bool found;
-        TRY(next_marks_chunk(reader, &found, error));
+        /* Load the next chunk of marks; the state of a chunk begins anew. */
+        for (found = false; !found && reader->chunk < reader->n_chunks; reader->chunk++) {
+            uint32_t kind;
+            TRY(chunk_kind(reader, reader->chunk, &kind, error));
+            if (kind < BLOCK_LOG_MARKS || kind > BLOCK_LOG_GPU_MARKS)
+                continue;
+            TRY(load_chunk(reader, reader->chunk, error));
+            reader->kind = kind;
+            reader->process_id = reader->header.process_id;
+            reader->thread_id = SUB_TRACKING_UNKNOWN;
+            reader->time_ns = 0;
+            reader->started_ns = SUB_TRACKING_UNKNOWN;
+            found = true;
+        }
         if (!found) {
             if (*count == 0)
                 report_losses(reader);

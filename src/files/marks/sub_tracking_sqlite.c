@@ -34,27 +34,6 @@ static int64_t select_number(sqlite3 *database, const char *sql, int64_t otherwi
     return number;
 }
 
-/* Finds the columns of the table by their names; the first of a name counts. */
-static int find_columns(struct sqlite_reader *reader, struct gput_error *error)
-{
-    unsigned have = 0;
-    for (unsigned i = 0; i < SUB_TRACKING_COLUMN_COUNT; i++)
-        reader->fields[i] = -1;
-    int count = sqlite3_column_count(reader->select);
-    for (int i = 0; i < count; i++) {
-        const char *name = sqlite3_column_name(reader->select, i);
-        if (!name)
-            return error_memory(error);
-        enum sub_tracking_column column = sub_tracking_column_find(name, strlen(name));
-        if (column == SUB_TRACKING_OTHER_COLUMN || have & 1u << column)
-            continue;
-        reader->fields[column] = i;
-        have |= 1u << column;
-        reader->base.columns |= sub_tracking_column_bit(column);
-    }
-    return sub_tracking_require_columns(&reader->base, have, error);
-}
-
 /* Opens the file. One of which pages are missing, because it was truncated, has the others. */
 static int open_database(struct sqlite_reader *reader, struct gput_error *error)
 {
@@ -107,7 +86,23 @@ static int sqlite_open(struct sub_tracking_reader *base, struct gput_error *erro
     if (!has_data)
         return sub_tracking_invalid(base, error, "it has no table \"data\".");
     TRY(prepare_select(reader, error));
-    TRY(find_columns(reader, error));
+    /* Find the columns of the table by their names; the first of each name counts. */
+    unsigned have = 0;
+    for (unsigned i = 0; i < SUB_TRACKING_COLUMN_COUNT; i++)
+        reader->fields[i] = -1;
+    int count = sqlite3_column_count(reader->select);
+    for (int i = 0; i < count; i++) {
+        const char *name = sqlite3_column_name(reader->select, i);
+        if (!name)
+            return error_memory(error);
+        enum sub_tracking_column column = sub_tracking_column_find(name, strlen(name));
+        if (column == SUB_TRACKING_OTHER_COLUMN || have & 1u << column)
+            continue;
+        reader->fields[column] = i;
+        have |= 1u << column;
+        reader->base.columns |= sub_tracking_column_bit(column);
+    }
+    TRY(sub_tracking_require_columns(&reader->base, have, error));
     /* For progress only: rows are rarely deleted from such tables. */
     reader->rows_total =
         (uint64_t)select_number(reader->database, "SELECT max(rowid) FROM data", 0);

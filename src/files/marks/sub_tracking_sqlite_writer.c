@@ -318,17 +318,6 @@ static bool make_space(struct sqlite_writer *writer)
     return sqlite_file_make_space(writer->database);
 }
 
-/* Notes a failure; returns its code, or that of a limit of file sizes. */
-static int mark_failed(struct sqlite_writer *writer, int code, struct gput_error *error)
-{
-    int64_t now_ns = clock_monotonic_ns();
-    if (now_ns >= writer->retry_ns)
-        writer->retry_ns = now_ns + RETRY_NS;
-    if (writer->limit_bytes != NO_LIMIT && sqlite_file_is_at_limit(writer->database))
-        return error_set_errno(error, EFBIG, "Cannot write %s", writer->base.path);
-    return code;
-}
-
 /* Writes a mark, with the lock held, SIGXFSZ blocked, and the database open. */
 static int write_mark(struct sqlite_writer *writer, const struct block_name *name,
     const struct sub_tracking_mark *row, struct gput_error *error)
@@ -340,8 +329,15 @@ static int write_mark(struct sqlite_writer *writer, const struct block_name *nam
         TRY(check_index(writer, error));
         code = insert_mark(writer, name, row, error);
     }
-    if (code != GPUT_OK)
-        return mark_failed(writer, code, error);
+    if (code != GPUT_OK) {
+        /* Note when to retry. The limit of file sizes has an error of its own. */
+        int64_t now_ns = clock_monotonic_ns();
+        if (now_ns >= writer->retry_ns)
+            writer->retry_ns = now_ns + RETRY_NS;
+        if (writer->limit_bytes != NO_LIMIT && sqlite_file_is_at_limit(writer->database))
+            return error_set_errno(error, EFBIG, "Cannot write %s", writer->base.path);
+        return code;
+    }
     if (writer->lost_written != writer->lost.calls)
         write_lost(writer, RESERVE_KEPT_BYTES);
     /* It was used, or there was too little space for it so far. */

@@ -155,20 +155,6 @@ static int finish_json(struct energy_recording_writer *writer, struct gput_error
 
 /* ---- power_metrics.sqlite ---- */
 
-/* Finds the number of the next segment. */
-static int find_segment(struct energy_recording_writer *writer, struct gput_error *error)
-{
-    sqlite3_stmt *statement;
-    TRY(sqlite_file_prepare(writer->database,
-        "SELECT coalesce(max(segment) + 1, 0) FROM power_metrics", writer->path, &statement,
-        error));
-    int result = sqlite3_step(statement);
-    writer->segment = sqlite3_column_int64(statement, 0);
-    sqlite3_finalize(statement);
-    return result == SQLITE_ROW ? GPUT_OK
-                                : sqlite_file_error(writer->database, "read", writer->path, error);
-}
-
 /* Opens the database, and finds the number of its next segment. */
 static int open_database(struct energy_recording_writer *writer, struct gput_error *error)
 {
@@ -179,7 +165,16 @@ static int open_database(struct energy_recording_writer *writer, struct gput_err
         "CREATE TABLE IF NOT EXISTS power_metrics (date TEXT NOT NULL, segment INTEGER NOT NULL, "
         "device TEXT NOT NULL, name TEXT NOT NULL, key TEXT, value REAL)",
         writer->path, error));
-    TRY(find_segment(writer, error));
+    /* Find the number of the next segment. */
+    sqlite3_stmt *statement;
+    TRY(sqlite_file_prepare(writer->database,
+        "SELECT coalesce(max(segment) + 1, 0) FROM power_metrics", writer->path, &statement,
+        error));
+    int result = sqlite3_step(statement);
+    writer->segment = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    if (result != SQLITE_ROW)
+        return sqlite_file_error(writer->database, "read", writer->path, error);
     return sqlite_file_prepare(writer->database,
         "INSERT INTO power_metrics (date, segment, device, name, key, value) "
         "VALUES (?, ?, ?, ?, ?, ?)",

@@ -160,19 +160,6 @@ static void read_mpi_seconds(const struct doc *blocks, struct gput_results *resu
     }
 }
 
-/* What a report that the Python package made of the older gpu_tracker's pickle does not have. */
-static void complete_older(struct gput_results *results)
-{
-    static const char reason[] = "not in this file";
-    const struct gput_peak unknown = {NAN, NAN, "not in this file"};
-    results->peaks.main = results->peaks.descendants = results->peaks.combined = unknown;
-    results->peaks.control_group = results->peaks.limit_group = unknown;
-    text_fit(results->accounting.processes_missed_reason,
-        sizeof results->accounting.processes_missed_reason, reason);
-    text_fit(results->accounting.oom_killed_reason, sizeof results->accounting.oom_killed_reason,
-        reason);
-}
-
 bool results_doc_is_report(const struct doc *doc)
 {
     const struct doc *ram = doc->kind == DOC_OBJECT ? doc_get(doc, "max_ram") : NULL;
@@ -189,7 +176,16 @@ int results_read_doc(const struct doc *doc, struct gput_results *results, struct
     const struct doc *regions = doc_get(doc, "regions");
     read_mpi_seconds(regions ? doc_get(regions, "code_blocks") : NULL, results);
     TRY(read_sources(doc_get(doc, "sources"), results, error));
-    if (!results_are_own(results))
-        complete_older(results);
+    if (!results_are_own(results)) {
+        /* Set missing what reports of the older gpu_tracker's pickles lack. */
+        static const char reason[] = "not in this file";
+        const struct gput_peak unknown = {NAN, NAN, "not in this file"};
+        results->peaks.main = results->peaks.descendants = results->peaks.combined = unknown;
+        results->peaks.control_group = results->peaks.limit_group = unknown;
+        text_fit(results->accounting.processes_missed_reason,
+            sizeof results->accounting.processes_missed_reason, reason);
+        text_fit(results->accounting.oom_killed_reason,
+            sizeof results->accounting.oom_killed_reason, reason);
+    }
     return read_gpus(doc_get(doc, "gpus"), results, error);
 }

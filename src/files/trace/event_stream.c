@@ -487,26 +487,6 @@ static int start(struct event_stream *stream, struct gput_error *error)
     return GPUT_OK;
 }
 
-/*
- * Reads to the end after a whole trace, so that the checksum of compressed data is verified, and
- * counts what follows, from its first byte that is not white space. What is not a trace may have no
- * end.
- */
-static int drain(struct event_stream *stream, struct gput_error *error)
-{
-    struct text_window *window = &stream->window;
-    bool more = !stream->counts.truncated && !stream->not_a_trace;
-    while (more) {
-        if (stream->counts.after == 0)
-            window->at = json_skip_space(window->at);
-        if (stream->is_whole)
-            stream->counts.after += (uint64_t)(window->end - window->at);
-        window->at = window->end;
-        TRY(text_window_fill(window, &more, error));
-    }
-    return GPUT_OK;
-}
-
 int event_stream_next(
     struct event_stream *stream, struct trace_event *event, bool *there, struct gput_error *error)
 {
@@ -518,8 +498,24 @@ int event_stream_next(
             TRY(next_member(stream, error));
         else
             TRY(start(stream, error));
-        if (stream->place == AT_END)
-            return drain(stream, error);
+        if (stream->place == AT_END) {
+            /*
+             * Read to the end after a whole trace, so that the checksum of compressed data is
+             * verified, and counts what follows, from its first byte that is not white space. What
+             * is not a trace may have no end.
+             */
+            struct text_window *window = &stream->window;
+            bool more = !stream->counts.truncated && !stream->not_a_trace;
+            while (more) {
+                if (stream->counts.after == 0)
+                    window->at = json_skip_space(window->at);
+                if (stream->is_whole)
+                    stream->counts.after += (uint64_t)(window->end - window->at);
+                window->at = window->end;
+                TRY(text_window_fill(window, &more, error));
+            }
+            return GPUT_OK;
+        }
     }
     return GPUT_OK;
 }

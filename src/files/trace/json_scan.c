@@ -416,19 +416,6 @@ bool json_double(const struct json_value *value, double *number)
            isfinite(*number);
 }
 
-/* Scales a number with an exponent, as json_scaled_int64() does. */
-static bool scaled_by_double(const struct json_value *value, int places, int64_t *number)
-{
-    double real;
-    if (!json_double(value, &real))
-        return false;
-    real *= pow(10, places);
-    if (!(fabs(real) < 0x1p63))
-        return false;
-    *number = (int64_t)real;
-    return true;
-}
-
 /* Adds a digit at the end of a number; false: it is too large. */
 static bool add_digit(uint64_t *sum, unsigned digit)
 {
@@ -459,8 +446,17 @@ static bool scaled_with_care(const struct json_value *value, int places, int64_t
     }
     while (fraction && at < end && is_digit(*at))
         at++;
-    if (at < end)
-        return scaled_by_double(value, places, number);
+    if (at < end) {
+        /* Scale a number with an exponent, as json_scaled_int64() does. */
+        double real;
+        if (!json_double(value, &real))
+            return false;
+        real *= pow(10, places);
+        if (!(fabs(real) < 0x1p63))
+            return false;
+        *number = (int64_t)real;
+        return true;
+    }
     *number = negative ? -(int64_t)sum : (int64_t)sum;
     return true;
 }

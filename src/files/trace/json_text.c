@@ -69,53 +69,43 @@ void json_append_string(const struct json_value *string, struct str *text)
         str_append_bytes(text, string->text, string->length);
 }
 
-/* Copies a container and makes every NaN null. */
-static void write_without_nan(const struct json_value *value, struct str *text)
-{
-    struct json_value key, inner;
-    struct json_walk walk = json_walk(value);
-    bool object = value->kind == JSON_OBJECT;
-    const char *separator = "";
-    str_append_char(text, object ? '{' : '[');
-    while (object ? json_walk_member(&walk, &key, &inner) : json_walk_item(&walk, &inner)) {
-        str_append(text, separator);
-        separator = ", ";
-        if (object) {
-            json_write_value(&key, text);
-            str_append(text, ": ");
-        }
-        json_write_value(&inner, text);
-    }
-    str_append_char(text, object ? '}' : ']');
-}
-
-/* Copies a value without line breaks and indentation. They stand only between the tokens of a
- * container. */
-static void write_on_one_line(const struct json_value *value, struct str *text)
-{
-    const char *at = value->text, *end = at + value->length;
-    while (at < end) {
-        const char *line_break = memchr(at, '\n', (size_t)(end - at));
-        const char *stop = line_break ? line_break : end;
-        if (value->flags & JSON_NOT_ASCII)
-            utf8_append(at, (size_t)(stop - at), text);
-        else
-            str_append_bytes(text, at, (size_t)(stop - at));
-        at = json_skip_space(stop);
-    }
-}
-
 void json_write_value(const struct json_value *value, struct str *text)
 {
     bool nested = value->kind == JSON_OBJECT || value->kind == JSON_ARRAY;
     if (value->kind == JSON_NONE || value->kind == JSON_NAN) {
         str_append(text, "null");
     } else if (nested && value->flags & JSON_HAS_NAN) {
-        write_without_nan(value, text); /* at most JSON_MAX_DEPTH deep */
+        /* Copy a container, with null for each NaN. */
+        struct json_value key, inner;
+        struct json_walk walk = json_walk(value);
+        bool object = value->kind == JSON_OBJECT;
+        const char *separator = "";
+        str_append_char(text, object ? '{' : '[');
+        while (object ? json_walk_member(&walk, &key, &inner) : json_walk_item(&walk, &inner)) {
+            str_append(text, separator);
+            separator = ", ";
+            if (object) {
+                json_write_value(&key, text);
+                str_append(text, ": ");
+            }
+            json_write_value(&inner, text);
+        }
+        str_append_char(text, object ? '}' : ']'); /* at most JSON_MAX_DEPTH deep */
     } else {
         if (value->kind == JSON_STRING)
             str_append_char(text, '"');
-        write_on_one_line(value, text);
+        /* Copy a value without line breaks and indentation. They stand only between the tokens of a
+         * container. */
+        const char *at = value->text, *end = at + value->length;
+        while (at < end) {
+            const char *line_break = memchr(at, '\n', (size_t)(end - at));
+            const char *stop = line_break ? line_break : end;
+            if (value->flags & JSON_NOT_ASCII)
+                utf8_append(at, (size_t)(stop - at), text);
+            else
+                str_append_bytes(text, at, (size_t)(stop - at));
+            at = json_skip_space(stop);
+        }
         if (value->kind == JSON_STRING)
             str_append_char(text, '"');
     }

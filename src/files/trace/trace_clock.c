@@ -48,21 +48,6 @@ static int by_start(const void *left, const void *right)
     return ORDER(a->first_ns, b->first_ns);
 }
 
-/* Asks whether an input belongs to one that had ended long before. */
-static void warn_of_gap(const struct trace_clock *clock, const struct trace_clock *before,
-    const struct read_report *report)
-{
-    struct str text = {0};
-    str_printf(&text, "%s begins ", clock->name);
-    append_length(clock->first_ns - before->last_ns, &text);
-    str_printf(&text, " after %s ended (", before->name);
-    append_moment(clock->first_ns, &text);
-    str_append(&text, " and ");
-    append_moment(before->last_ns, &text);
-    str_append(&text, " UTC): are they of one run, and on one clock?");
-    read_report_warn_text(report, &text);
-}
-
 /* Warns of inputs that begin long after all before them have ended. */
 static void warn_of_gaps(
     const struct trace_clock *clocks, size_t count, const struct read_report *report)
@@ -73,8 +58,18 @@ static void warn_of_gaps(
         const struct trace_clock *clock = &clocks[i];
         if (clock->absolute == 0)
             continue;
-        if (last && clock->first_ns - last->last_ns > HOUR_NS && gaps++ < MAX_GAPS)
-            warn_of_gap(clock, last, report);
+        if (last && clock->first_ns - last->last_ns > HOUR_NS && gaps++ < MAX_GAPS) {
+            /* Ask whether an input belongs to one that had ended long before. */
+            struct str text = {0};
+            str_printf(&text, "%s begins ", clock->name);
+            append_length(clock->first_ns - last->last_ns, &text);
+            str_printf(&text, " after %s ended (", last->name);
+            append_moment(clock->first_ns, &text);
+            str_append(&text, " and ");
+            append_moment(last->last_ns, &text);
+            str_append(&text, " UTC): are they of one run, and on one clock?");
+            read_report_warn_text(report, &text);
+        }
         if (!last || clock->last_ns > last->last_ns)
             last = clock;
     }

@@ -110,25 +110,6 @@ static char *node_name(const char *text, size_t length)
     return node;
 }
 
-/* Adds a file of events, "<end of the last event, us>_<node>_<suffix>". */
-static int add_events_file(struct trace_root *root, const char *path, const char *name,
-    const char *suffix, struct gput_error *error)
-{
-    uint64_t time_us = 0;
-    const char *end = name + strlen(name);
-    const char *node = number_parse_uint64(name, end, &time_us);
-    if (!node || *node != '_') {
-        node = end;
-        time_us = 0;
-    } else {
-        node++;
-    }
-    TRY(add_file(root, TRACE_FILE_EVENTS, path, node_name(node, strcspn(node, "_")), error));
-    root->files[root->count - 1].time_us = (int64_t)(time_us & INT64_MAX);
-    root->files[root->count - 1].suffix = suffix;
-    return GPUT_OK;
-}
-
 bool trace_root_metadata_times(const char *name, int64_t *start_us, int64_t *end_us)
 {
     const char *end = strrchr(name, '_'), *start = end;
@@ -179,8 +160,23 @@ static int add_framework_file(
 
     for (size_t i = 0; i + 1 < trace_suffix_count; i++) {
         size_t start = strlen(name) - strlen(trace_suffixes[i]);
-        if (text_ends_with(name, trace_suffixes[i]) && start > 0 && name[start - 1] == '_')
-            return add_events_file(root, path, name, trace_suffixes[i], error);
+        if (text_ends_with(name, trace_suffixes[i]) && start > 0 && name[start - 1] == '_') {
+            /* Add a file of events, "<end of the last event, us>_<node>_<suffix>". */
+            uint64_t time_us = 0;
+            const char *end = name + strlen(name);
+            const char *node = number_parse_uint64(name, end, &time_us);
+            if (!node || *node != '_') {
+                node = end;
+                time_us = 0;
+            } else {
+                node++;
+            }
+            TRY(add_file(
+                root, TRACE_FILE_EVENTS, path, node_name(node, strcspn(node, "_")), error));
+            root->files[root->count - 1].time_us = (int64_t)(time_us & INT64_MAX);
+            root->files[root->count - 1].suffix = trace_suffixes[i];
+            return GPUT_OK;
+        }
     }
     if (!text_ends_with(name, ".trace.json.gz"))
         return GPUT_OK;

@@ -127,39 +127,6 @@ static int create_csv(const struct tracking_format *format, const char *path,
     return code;
 }
 
-/* Formats a row in the columns of the file, with its line end; a figure that is not known is an
- * empty cell. Returns its length. */
-static size_t format_row(
-    const struct tracking_file *file, const struct gput_sample *sample, char *text)
-{
-    char *at = text;
-    for (size_t i = 0; i < TRACKING_COLUMNS; i++) {
-        int place = tracking_columns[i];
-        bool is_time = place == TRACKING_TIMESTAMP;
-        double value = is_time ? tracking_timestamp(sample) : sample->values[place];
-        if (i > 0)
-            *at++ = ',';
-        if (!is_time && tracking_column_of(place).kind == TRACKING_INTEGER && fabs(value) < 0x1p53)
-            at += number_format_int64((int64_t)value, at);
-        else if (!isnan(value))
-            at += number_format_double(is_time ? value : value * file->factors[place], at);
-    }
-    *at++ = '\n';
-    return (size_t)(at - text);
-}
-
-/* Gives up the rows that wait. Of one that is in the file in part, that part is removed again. */
-static void lose_rows(struct csv_writer *writer)
-{
-    struct stat status;
-    for (size_t i = 0; i < writer->length; i++)
-        writer->base.rows_lost += writer->rows[i] == '\n';
-    if (writer->torn > 0 && fstat(writer->fd, &status) == 0 && S_ISREG(status.st_mode) &&
-        status.st_size >= (off_t)writer->torn)
-        (void)!ftruncate(writer->fd, status.st_size - (off_t)writer->torn);
-    writer->length = writer->torn = 0;
-}
-
 /* Writes the gathered rows in one piece, as far as possible. What is left waits for the next call
  * if its failure may pass, and is lost otherwise, or where `gives_up` says so. */
 static int write_rows(struct csv_writer *writer, bool gives_up, struct gput_error *error)
@@ -177,7 +144,15 @@ static int write_rows(struct csv_writer *writer, bool gives_up, struct gput_erro
     memmove(writer->rows, writer->rows + written, writer->length);
     if (writer->length == 0 || (!gives_up && file_failure_may_pass(reason)))
         return GPUT_OK;
-    lose_rows(writer);
+    /* Give up the rows that wait. Of one that is in the file in part, that part is removed again.
+     */
+    struct stat status;
+    for (size_t i = 0; i < writer->length; i++)
+        writer->base.rows_lost += writer->rows[i] == '\n';
+    if (writer->torn > 0 && fstat(writer->fd, &status) == 0 && S_ISREG(status.st_mode) &&
+        status.st_size >= (off_t)writer->torn)
+        (void)!ftruncate(writer->fd, status.st_size - (off_t)writer->torn);
+    writer->length = writer->torn = 0;
     return error_set_errno(error, reason, "Cannot write %s", writer->base.path);
 }
 
@@ -197,7 +172,23 @@ static int write_csv_row(struct tracking_file *file, const struct gput_sample *s
         TRY(put_static_data(file, false, error));
     if (writer->length + TRACKING_COLUMNS * (NUMBER_TEXT_SIZE + 1) > sizeof writer->rows)
         code = write_rows(writer, true, error);
-    writer->length += format_row(file, sample, writer->rows + writer->length);
+    /* Format a row in the columns of the file, with its line end. An unknown figure is an empty
+     * cell. */
+    char *text = writer->rows + writer->length;
+    char *at = text;
+    for (size_t i = 0; i < TRACKING_COLUMNS; i++) {
+        int place = tracking_columns[i];
+        bool is_time = place == TRACKING_TIMESTAMP;
+        double value = is_time ? tracking_timestamp(sample) : sample->values[place];
+        if (i > 0)
+            *at++ = ',';
+        if (!is_time && tracking_column_of(place).kind == TRACKING_INTEGER && fabs(value) < 0x1p53)
+            at += number_format_int64((int64_t)value, at);
+        else if (!isnan(value))
+            at += number_format_double(is_time ? value : value * file->factors[place], at);
+    }
+    *at++ = '\n';
+    writer->length += (size_t)(at - text);
     if (!file->gathers_rows || !writer->is_regular)
         return write_rows(writer, true, error);
     return code;

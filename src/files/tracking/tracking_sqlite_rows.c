@@ -210,29 +210,25 @@ struct sqlite_ranges *sqlite_ranges_create(
     return NULL;
 }
 
-/* Gives ranges to threads as long as there is space. The first one begins at the lowest row id that
- * there can be. */
-static void give_ranges(struct sqlite_ranges *ranges)
-{
-    struct range *range;
-    while (ranges->next_id <= ranges->last_id && (range = ordered_jobs_space(ranges->jobs))) {
-        int64_t first = ranges->next_id > 0 ? ranges->next_id : 1;
-        bool is_last = ranges->last_id - first < RANGE_IDS;
-        range->ranges = ranges;
-        range->first = ranges->next_id;
-        range->last = is_last ? ranges->last_id : first + RANGE_IDS - 1;
-        ranges->next_id = range->last + 1;
-        ordered_jobs_give(ranges->jobs);
-    }
-}
-
 size_t sqlite_ranges_take(
     struct sqlite_ranges *ranges, struct tracking_row *rows, size_t capacity, int64_t *next)
 {
     size_t count = 0;
     while (count < capacity) {
         if (!ranges->taken) {
-            give_ranges(ranges);
+            /* Give ranges to threads as long as there is space. The first one begins at the lowest
+             * row id that there can be. */
+            struct range *range;
+            while (
+                ranges->next_id <= ranges->last_id && (range = ordered_jobs_space(ranges->jobs))) {
+                int64_t first = ranges->next_id > 0 ? ranges->next_id : 1;
+                bool is_last = ranges->last_id - first < RANGE_IDS;
+                range->ranges = ranges;
+                range->first = ranges->next_id;
+                range->last = is_last ? ranges->last_id : first + RANGE_IDS - 1;
+                ranges->next_id = range->last + 1;
+                ordered_jobs_give(ranges->jobs);
+            }
             ranges->taken = ranges->have_ended ? NULL : ordered_jobs_take(ranges->jobs);
             ranges->n_given = 0;
         }
