@@ -64,18 +64,6 @@ enum gput_code error_code_of_errno(int errno_value)
     }
 }
 
-/* Writes the reason in words; for a file that is too large, it names the limit. */
-static void describe(int errno_value, char *text, size_t size)
-{
-    struct rlimit limit;
-    if (errno_value == EFBIG && getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
-        limit.rlim_cur != RLIM_INFINITY)
-        text_fit(text, size, "%s (ulimit -f allows %llu bytes)", strerror(errno_value),
-            (unsigned long long)limit.rlim_cur);
-    else
-        text_fit(text, size, "%s", strerror(errno_value));
-}
-
 /* Sets the message, followed by the reason of the kernel in words. */
 static void set_errno(struct gput_error *error, enum gput_code code, int errno_value,
     const char *format, va_list arguments)
@@ -86,7 +74,14 @@ static void set_errno(struct gput_error *error, enum gput_code code, int errno_v
     error->errno_value = errno_value;
     /* A long path is truncated rather than the reason. */
     char reason[128];
-    describe(errno_value, reason, sizeof reason);
+    /* Write the reason in words; for a file that is too large, it names the limit. */
+    struct rlimit limit;
+    if (errno_value == EFBIG && getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+        limit.rlim_cur != RLIM_INFINITY)
+        text_fit(reason, sizeof reason, "%s (ulimit -f allows %llu bytes)", strerror(errno_value),
+            (unsigned long long)limit.rlim_cur);
+    else
+        text_fit(reason, sizeof reason, "%s", strerror(errno_value));
     size_t size = sizeof error->message;
     text_fit_list(error->message, size - strlen(": ") - strlen(reason), format, arguments);
     size_t length = strlen(error->message);

@@ -14,14 +14,6 @@
 
 #define RETRY_NS 100000000
 
-/* Fails because a file is longer than it may be. */
-static int too_long(const char *name, size_t max_bytes, struct gput_error *error)
-{
-    return error_set(error, GPUT_ERROR_INVALID,
-        "%s is longer than %zu %s, too long for such a file. Please name another one.", name,
-        max_bytes >> (max_bytes >> 20 ? 20 : 10), max_bytes >> 20 ? "MB" : "kB");
-}
-
 /* Reads a descriptor to its end, up to a maximum. */
 static int read_to_end(
     int fd, const char *name, size_t max_bytes, struct str *content, struct gput_error *error)
@@ -38,8 +30,11 @@ static int read_to_end(
             return error_set_errno(error, errno, "Cannot read %s", name);
         content->length += (size_t)got;
         content->data[content->length] = '\0';
+        /* Fail because a file is longer than it may be. */
         if (content->length - before > max_bytes)
-            return too_long(name, max_bytes, error);
+            return error_set(error, GPUT_ERROR_INVALID,
+                "%s is longer than %zu %s, too long for such a file. Please name another one.",
+                name, max_bytes >> (max_bytes >> 20 ? 20 : 10), max_bytes >> 20 ? "MB" : "kB");
         if (got == 0)
             return GPUT_OK;
     }

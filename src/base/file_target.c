@@ -35,17 +35,6 @@ char *file_target_folder(const char *path)
     return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
 }
 
-/* Returns the path of `name` relative to the folder of `path`. NULL: out of memory. */
-static char *name_from(const char *path, const char *name)
-{
-    struct str full = {0};
-    const char *slash = name[0] == '/' ? NULL : strrchr(path, '/');
-    if (slash)
-        str_append_bytes(&full, path, (size_t)(slash - path) + 1);
-    str_append(&full, name);
-    return str_steal(&full);
-}
-
 /* Applies the kernel's rule for links in shared folders. A link whose status cannot be read is not
  * followed. */
 static bool may_follow(const char *path, const struct stat *link)
@@ -103,7 +92,13 @@ static int follow_links(const char *path, struct target *target, struct gput_err
         }
         link[length] = '\0';
         target->direct = is_of_the_system(target->path);
-        char *next = name_from(target->path, link);
+        /* A relative link starts at the folder of the link. */
+        struct str full = {0};
+        const char *slash = link[0] == '/' ? NULL : strrchr(target->path, '/');
+        if (slash)
+            str_append_bytes(&full, target->path, (size_t)(slash - target->path) + 1);
+        str_append(&full, link);
+        char *next = str_steal(&full);
         free(target->path);
         target->path = next;
     }

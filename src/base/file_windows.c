@@ -109,17 +109,6 @@ int file_windows_create(int fd, unsigned cores, const struct file_window_class *
     return code;
 }
 
-/* Allocates the buffers of a job when it is used first. False: out of memory. */
-static bool prepare(struct file_windows *windows, struct window_job *job)
-{
-    job->windows = windows;
-    if (!job->buffer)
-        job->buffer = malloc(1 + WINDOW_SIZE + OVERLAP + FILE_WINDOW_PADDING);
-    if (!job->window)
-        job->window = calloc(1, windows->class->size);
-    return job->buffer && job->window;
-}
-
 /* Has all threads busy with what stands at `at` and after it. */
 static void give(struct file_windows *windows, uint64_t at)
 {
@@ -127,7 +116,13 @@ static void give(struct file_windows *windows, uint64_t at)
     if (windows->next < at)
         windows->next = at;
     while (windows->next < windows->size && (job = ordered_jobs_space(windows->jobs)) != NULL) {
-        if (!prepare(windows, job))
+        /* Allocate the buffers of a job when it is used first. False: out of memory. */
+        job->windows = windows;
+        if (!job->buffer)
+            job->buffer = malloc(1 + WINDOW_SIZE + OVERLAP + FILE_WINDOW_PADDING);
+        if (!job->window)
+            job->window = calloc(1, windows->class->size);
+        if (!(job->buffer && job->window))
             return;
         job->window->at = windows->next;
         job->window->is_known = windows->next == at;

@@ -351,18 +351,6 @@ static const struct check {
 
 _Static_assert(sizeof checks / sizeof *checks <= DOCTOR_MAX_SOURCES, "space for each source");
 
-/* Writes what is wrong with a card now: "slowed by thermal; the driver asks for gpu_reset". */
-static void describe_health(const struct card_reading *card, char *text, size_t size)
-{
-    char trouble[CARD_REASONS_SIZE];
-    text[0] = '\0';
-    for (int i = 0; card_trouble(card, i, trouble, sizeof trouble); i++) {
-        size_t length = strlen(text);
-        if (trouble[0])
-            text_fit(text + length, size - length, "%s%s", length ? "; " : "", trouble);
-    }
-}
-
 /* Copies what is known of each GPU. */
 static int list_gpus(const struct view *view, struct gput_doctor *doctor, struct gput_error *error)
 {
@@ -380,7 +368,17 @@ static int list_gpus(const struct view *view, struct gput_doctor *doctor, struct
         snprintf(gpu->vendor, sizeof gpu->vendor, "%s", gpu_vendor_name(devices[i].vendor));
         gpu->ram_capacity_bytes = devices[i].ram_capacity_bytes;
         gpu_device_explain(&devices[i], GPU_FIGURE_COUNT, gpu->missing, sizeof gpu->missing);
-        describe_health(gpu_set_card(view->gpus, i), gpu->health, sizeof gpu->health);
+        /* Write what is wrong with a card now: "slowed by thermal; the driver asks for gpu_reset".
+         */
+        char trouble[CARD_REASONS_SIZE];
+        gpu->health[0] = '\0';
+        for (int k = 0; card_trouble((gpu_set_card(view->gpus, i)), k, trouble, sizeof trouble);
+             k++) {
+            size_t length = strlen(gpu->health);
+            if (trouble[0])
+                text_fit(gpu->health + length, sizeof gpu->health - length, "%s%s",
+                    length ? "; " : "", trouble);
+        }
     }
     return GPUT_OK;
 }

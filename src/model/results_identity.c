@@ -77,29 +77,25 @@ size_t results_session_columns(struct results_identity_column columns[RESULTS_SE
     return add_columns(columns, count, RESULTS_SESSION_COLUMNS, true);
 }
 
-static void add(const struct results_identity_column *identity, const struct gput_results *results,
-    struct doc *object)
-{
-    const struct results_column *column = identity->column;
-    double number = results_column_number(column, results);
-    const char *text = results_column_text(column, results);
-    bool is_whole = number == floor(number) && fabs(number) < 0x1p53;
-    if (column->kind == RESULTS_TEXT && *text)
-        doc_add_string(object, identity->name, text);
-    else if (column->kind != RESULTS_TEXT && is_whole)
-        doc_add_int(object, identity->name, (int64_t)number);
-    else if (column->kind != RESULTS_TEXT && isfinite(number))
-        doc_add_double(object, identity->name, number);
-}
-
 /* Adds figures or identity to an object, but for what it has already. */
 static void add_all(const struct gput_results *results, bool are_figures, struct doc *object)
 {
     struct results_identity_column columns[RESULTS_SESSION_COLUMNS];
     size_t count = add_columns(columns, 0, RESULTS_SESSION_COLUMNS, are_figures);
     for (size_t i = 0; i < count; i++) {
-        if (!doc_get(object, columns[i].name))
-            add(&columns[i], results, object);
+        if (!doc_get(object, columns[i].name)) {
+            const struct results_identity_column *identity = &columns[i];
+            const struct results_column *column = identity->column;
+            double number = results_column_number(column, results);
+            const char *text = results_column_text(column, results);
+            bool is_whole = number == floor(number) && fabs(number) < 0x1p53;
+            if (column->kind == RESULTS_TEXT && *text)
+                doc_add_string(object, identity->name, text);
+            else if (column->kind != RESULTS_TEXT && is_whole)
+                doc_add_int(object, identity->name, (int64_t)number);
+            else if (column->kind != RESULTS_TEXT && isfinite(number))
+                doc_add_double(object, identity->name, number);
+        }
     }
 }
 

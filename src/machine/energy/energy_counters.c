@@ -231,23 +231,6 @@ static const char *fault_of(const struct energy_counter *counter, enum energy_do
                               : "does not advance and is skipped";
 }
 
-/* Writes "package", and which one where there are several. */
-static void name_counter(const struct energy_counters *energy, size_t i, char *name, size_t size)
-{
-    enum energy_domain domain = domain_of(energy, i);
-    size_t same = 0;
-    for (size_t k = 0; k < counter_count(energy); k++)
-        same += domain_of(energy, k) == domain;
-    uint32_t package =
-        energy->uses_perf ? energy->perf.counters[i].package : energy->powercap.zones[i].package;
-    bool is_mmio = !energy->uses_perf && energy->powercap.zones[i].is_mmio;
-    if (same > 1)
-        snprintf(
-            name, size, "%s %u%s", energy_domain_name(domain), package, is_mmio ? " (mmio)" : "");
-    else
-        snprintf(name, size, "%s", energy_domain_name(domain));
-}
-
 void energy_counters_explain(const struct energy_counters *energy, char *text, size_t size)
 {
     struct fault_list faults;
@@ -266,7 +249,19 @@ void energy_counters_explain(const struct energy_counters *energy, char *text, s
         char name[32];
         const struct powercap_zone *zone = energy->uses_perf ? NULL : &energy->powercap.zones[i];
         const char *fault = fault_of(&energy->counters[i], domain_of(energy, i));
-        name_counter(energy, i, name, sizeof name);
+        /* Write "package", and which one where there are several. */
+        enum energy_domain domain = domain_of(energy, i);
+        size_t same = 0;
+        for (size_t k = 0; k < counter_count(energy); k++)
+            same += domain_of(energy, k) == domain;
+        uint32_t package = energy->uses_perf ? energy->perf.counters[i].package
+                                             : energy->powercap.zones[i].package;
+        bool is_mmio = !energy->uses_perf && energy->powercap.zones[i].is_mmio;
+        if (same > 1)
+            snprintf(name, sizeof name, "%s %u%s", energy_domain_name(domain), package,
+                is_mmio ? " (mmio)" : "");
+        else
+            snprintf(name, sizeof name, "%s", energy_domain_name(domain));
         if (zone && zone->fd < 0)
             snprintf(line, sizeof line, "the %s counter cannot be read (%s) and is skipped", name,
                 strerror(zone->open_errno));

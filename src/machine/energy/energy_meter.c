@@ -80,18 +80,6 @@ static double share(double part, double whole)
     return part < whole ? part / whole : 1;
 }
 
-/* Sets the sums of our shares. They are not known where GPUs have 0 joules and too much that may be
- * of tracked processes is unattributed. */
-static void publish_shares(struct energy_meter *meter)
-{
-    struct gput_energy *energy = &meter->energy;
-    bool is_little = meter->unshared_joules <= MAX_UNSHARED * energy->machine.gpu;
-    bool is_hidden = !(meter->gpu_share > 0) && meter->unshared_joules > 0 && !is_little;
-    energy->main = is_hidden ? NAN : meter->main_share;
-    energy->descendants = is_hidden ? NAN : meter->descendants_share;
-    energy->combined = energy->main + energy->descendants;
-}
-
 /* Adds shares of some joules to main and the descendants; together never more than all. Returns
  * their sum; NaN: not known. */
 static double attribute(struct energy_meter *meter, double joules, double main, double descendants)
@@ -106,23 +94,6 @@ static double attribute(struct energy_meter *meter, double joules, double main, 
     number_add_known(&meter->main_share, joules * main);
     number_add_known(&meter->descendants_share, joules * descendants);
     return joules * (main + descendants);
-}
-
-/* Shares the joules of the packages out by CPU time, and those of DRAM by RAM in use. */
-static void attribute_cpu(
-    struct energy_meter *meter, const struct energy_shares *now, const struct interval *interval)
-{
-    const struct energy_shares *since = &meter->since;
-    double main = now->main_cpu_seconds - since->main_cpu_seconds;
-    double descendants = now->descendants_cpu_seconds - since->descendants_cpu_seconds;
-    double all = main + descendants + now->other_cpu_seconds - since->other_cpu_seconds;
-    number_add_known(&meter->package_share, attribute(meter, interval->domains[ENERGY_PACKAGE],
-                                                share(main, all), share(descendants, all)));
-
-    double combined_ram = share(now->combined_ram_bytes, now->machine_ram_bytes);
-    double main_ram = fmin(share(now->main_ram_bytes, now->machine_ram_bytes), combined_ram);
-    number_add_known(&meter->dram_share,
-        attribute(meter, interval->domains[ENERGY_DRAM], main_ram, combined_ram - main_ram));
 }
 
 /* ---- GPUs ---- */
@@ -155,23 +126,6 @@ static void take_back_shares(struct energy_meter *meter, double joules, double a
     meter->descendants_share -= combined - main;
 }
 
-/* Returns the joules of a GPU since the last call; NaN: not known. */
-static double gpu_joules(
-    struct energy_meter *meter, const struct energy_shares *now, size_t i, int64_t now_ns)
-{
-    const struct gpu_device *device = &now->gpu_devices[i];
-    const struct gpu_device_sample *sample = &now->gpus->devices[i];
-    struct gpu_energy_reading reading = {.read_ns = sample->read_ns,
-        .power_watts = device->power_is_counted ? NAN : sample->power_watts,
-        .energy_joules = sample->energy_joules,
-        .energy_ns = sample->energy_ns};
-    if (device->is_card_leader) {
-        reading.power_watts = sample->card_power_watts;
-        reading.energy_joules = sample->card_energy_joules;
-    }
-    return gpu_energy_advance(&meter->gpus[i], &reading, now_ns);
-}
-
 /* Reads and shares out the joules of all GPUs. MIG instances of a card have no energy of their own,
  * and that of a GPU in the CPU's package is counted there. */
 static void read_gpus(struct energy_meter *meter, const struct energy_shares *now,
@@ -185,7 +139,17 @@ static void read_gpus(struct energy_meter *meter, const struct energy_shares *no
         bool is_in_package = device->in_package && energy_counters_have_package(&meter->cpu);
         if (device->mig ? !device->is_card_leader : is_in_package)
             continue;
-        double joules = gpu_joules(meter, now, i, now_ns);
+        /* Compute the joules of the GPU since the last call; NaN where they are not known. */
+        const struct gpu_device_sample *sample = &now->gpus->devices[i];
+        struct gpu_energy_reading reading = {.read_ns = sample->read_ns,
+            .power_watts = device->power_is_counted ? NAN : sample->power_watts,
+            .energy_joules = sample->energy_joules,
+            .energy_ns = sample->energy_ns};
+        if (device->is_card_leader) {
+            reading.power_watts = sample->card_power_watts;
+            reading.energy_joules = sample->card_energy_joules;
+        }
+        double joules = gpu_energy_advance(&meter->gpus[i], &reading, now_ns);
         meter->gpu_is_lost |= meter->gpus[i].is_lost;
         if (isnan(joules))
             continue;
@@ -225,7 +189,13 @@ static void add_interval(struct energy_meter *meter, const struct interval *inte
         number_add_known(&total, interval->gpu);
     }
     number_add_known(&energy->machine.total, total);
-    publish_shares(meter);
+    /* Set the sums of our shares. They are unknown where GPUs have 0 joules and too much is
+     * unattributed. */
+    bool is_little = meter->unshared_joules <= MAX_UNSHARED * energy->machine.gpu;
+    bool is_hidden = !(meter->gpu_share > 0) && meter->unshared_joules > 0 && !is_little;
+    energy->main = is_hidden ? NAN : meter->main_share;
+    energy->descendants = is_hidden ? NAN : meter->descendants_share;
+    energy->combined = energy->main + energy->descendants;
 
     /* Partly known intervals are no peak, nor is the increase of a counter while it could not be
      * read, which comes at once. */
@@ -269,7 +239,18 @@ void energy_meter_read(struct energy_meter *meter, const struct energy_shares *n
     if (seconds > 0 && meter->has_battery && !meter->skips_cpu)
         battery_read(meter->sysfs_root, &watts, NULL);
     if (has_cpu) {
-        attribute_cpu(meter, now, &interval);
+        /* Share the joules of the packages out by CPU time, and those of DRAM by RAM in use. */
+        const struct energy_shares *since = &meter->since;
+        double main = now->main_cpu_seconds - since->main_cpu_seconds;
+        double descendants = now->descendants_cpu_seconds - since->descendants_cpu_seconds;
+        double all = main + descendants + now->other_cpu_seconds - since->other_cpu_seconds;
+        number_add_known(&meter->package_share, attribute(meter, interval.domains[ENERGY_PACKAGE],
+                                                    share(main, all), share(descendants, all)));
+
+        double combined_ram = share(now->combined_ram_bytes, now->machine_ram_bytes);
+        double main_ram = fmin(share(now->main_ram_bytes, now->machine_ram_bytes), combined_ram);
+        number_add_known(&meter->dram_share,
+            attribute(meter, interval.domains[ENERGY_DRAM], main_ram, combined_ram - main_ram));
         meter->since = *now; /* shares of the first interval are since the start of the session */
     }
     add_interval(meter, &interval, watts * seconds, seconds);

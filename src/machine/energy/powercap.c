@@ -107,25 +107,6 @@ static bool is_counted_already(
     return zone->is_mmio && zone->is_part;
 }
 
-/* Opens the counters of the zones, without those that are counted already. */
-static void open_zones(struct powercap *powercap)
-{
-    struct powercap_zone *zones = powercap->zones;
-    size_t found = powercap->count, kept = 0;
-    if (found > 1)
-        qsort(zones, found, sizeof *zones, in_order);
-    for (size_t i = 0; i < found; i++) {
-        if (is_counted_already(zones, kept, &zones[i]))
-            continue;
-        struct powercap_zone *zone = &zones[kept++];
-        *zone = zones[i];
-        powercap->n_unnamed += zone->is_unnamed;
-        zone->fd = zone->is_unnamed ? -1 : open(zone->path, O_RDONLY | O_CLOEXEC);
-        zone->open_errno = zone->fd < 0 && !zone->is_unnamed ? errno : 0;
-    }
-    powercap->count = kept - powercap->n_unnamed;
-}
-
 int powercap_open(const char *sysfs_root, struct powercap *powercap)
 {
     char folder[256];
@@ -150,7 +131,21 @@ int powercap_open(const char *sysfs_root, struct powercap *powercap)
     closedir(directory);
     if (powercap->folder_errno)
         powercap->count = 0; /* some of a machine's counters are not its energy */
-    open_zones(powercap);
+    /* Open the counters of the zones, without those that are counted already. */
+    struct powercap_zone *zones = powercap->zones;
+    size_t found = powercap->count, kept = 0;
+    if (found > 1)
+        qsort(zones, found, sizeof *zones, in_order);
+    for (size_t i = 0; i < found; i++) {
+        if (is_counted_already(zones, kept, &zones[i]))
+            continue;
+        struct powercap_zone *zone = &zones[kept++];
+        *zone = zones[i];
+        powercap->n_unnamed += zone->is_unnamed;
+        zone->fd = zone->is_unnamed ? -1 : open(zone->path, O_RDONLY | O_CLOEXEC);
+        zone->open_errno = zone->fd < 0 && !zone->is_unnamed ? errno : 0;
+    }
+    powercap->count = kept - powercap->n_unnamed;
     return code;
 }
 

@@ -71,21 +71,6 @@ static uint32_t depth_of(const struct proc_status *ours, const struct proc_statu
     return depth;
 }
 
-/* Uses a procfs mount when its namespace is further out than the best so far. */
-static void consider(struct outer_procfs *outer, const char *procfs_root,
-    const struct proc_status *ours, struct mountinfo_piece mount_point)
-{
-    struct proc_status seen;
-    char *root = mountinfo_unescape(mount_point);
-    uint32_t depth = root && read_self(root, &seen) ? depth_of(ours, &seen) : 0;
-    if (depth > outer->depth && is_same_process(procfs_root, ours->pid, root, seen.pid)) {
-        free(outer->root);
-        *outer = (struct outer_procfs){.root = root, .depth = depth};
-    } else {
-        free(root);
-    }
-}
-
 void outer_procfs_find(const char *procfs_root, struct outer_procfs *outer)
 {
     struct proc_status ours;
@@ -96,8 +81,19 @@ void outer_procfs_find(const char *procfs_root, struct outer_procfs *outer)
         procfs_read_all(procfs_root, PROCFS_SYSTEM, "self/mountinfo", &text, NULL) == GPUT_OK) {
         const char *position = str_text(&text), *end = position + text.length;
         while (mountinfo_next(&position, end, &entry))
-            if (mountinfo_is(entry.type, "proc") && mountinfo_is(entry.root, "/"))
-                consider(outer, procfs_root, &ours, entry.mount_point);
+            if (mountinfo_is(entry.type, "proc") && mountinfo_is(entry.root, "/")) {
+                /* Use a procfs mount when its namespace is further out than the best so far. */
+                struct proc_status seen;
+                char *root = mountinfo_unescape(entry.mount_point);
+                uint32_t depth = root && read_self(root, &seen) ? depth_of(&ours, &seen) : 0;
+                if (depth > outer->depth &&
+                    is_same_process(procfs_root, ours.pid, root, seen.pid)) {
+                    free(outer->root);
+                    *outer = (struct outer_procfs){.root = root, .depth = depth};
+                } else {
+                    free(root);
+                }
+            }
     }
     str_finish(&text);
 }

@@ -240,17 +240,6 @@ static int read_answer(int fd, uint16_t *family)
     return length < 0 ? errno : EPROTO;
 }
 
-/* "0-127": records are sent for the CPUs that were requested, of threads that ended there. */
-static int possible_cpus(char text[256], struct gput_error *error)
-{
-    struct str content = {0};
-    int code = file_read(POSSIBLE_CPUS, &content, error);
-    if (code == GPUT_OK)
-        text_fit(text, 256, "%.*s", (int)strcspn(str_text(&content), "\n"), str_text(&content));
-    str_finish(&content);
-    return code;
-}
-
 static int request_records(int fd, const char *cpus)
 {
     uint16_t family = 0;
@@ -287,7 +276,13 @@ int taskstats_open(struct taskstats_socket *taskstats, struct gput_error *error)
 {
     char cpus[256];
     *taskstats = (struct taskstats_socket){.fd = -1};
-    TRY(possible_cpus(cpus, error));
+    /* "0-127": records are sent for the CPUs that were requested, of threads that ended there. */
+    struct str content = {0};
+    int code = file_read(POSSIBLE_CPUS, &content, error);
+    if (code == GPUT_OK)
+        text_fit(cpus, 256, "%.*s", (int)strcspn(str_text(&content), "\n"), str_text(&content));
+    str_finish(&content);
+    TRY(code);
     *taskstats = (struct taskstats_socket){
         .fd = socket(PF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_GENERIC)};
     if (taskstats->fd < 0)

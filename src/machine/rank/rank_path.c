@@ -148,15 +148,17 @@ static char *with_suffix(const char *path, const char *suffix)
     return insert_suffix(path, suffix, extension_of(path));
 }
 
-static bool stays(const char *name)
+static int expand_name(const struct gput_rank *rank, const char *name, char **path, struct use *use,
+    struct gput_error *error)
 {
-    return strcmp(name, "-") == 0 || text_begins_with(name, "/dev/");
-}
-
-/* Of %n: the lowest number for which there is no file yet. */
-static int expand_to_free(const struct gput_rank *rank, const char *name, char **path,
-    struct use *use, struct gput_error *error)
-{
+    *use = (struct use){false, true, true, true};
+    if (!name[0])
+        return error_set(error, GPUT_ERROR_INVALID, "The name of a file is empty.");
+    if (strcmp(name, "-") == 0 || text_begins_with(name, "/dev/")) {
+        *path = strdup(name);
+        return *path ? GPUT_OK : error_memory(error);
+    }
+    /* For %n, find the lowest number of which there is no file. */
     for (long number = 0;; number++) {
         struct str text = {0};
         int code = expand(rank, name, number, &text, use, error);
@@ -169,19 +171,6 @@ static int expand_to_free(const struct gput_rank *rank, const char *name, char *
             return code;
         free(*path);
     }
-}
-
-static int expand_name(const struct gput_rank *rank, const char *name, char **path, struct use *use,
-    struct gput_error *error)
-{
-    *use = (struct use){false, true, true, true};
-    if (!name[0])
-        return error_set(error, GPUT_ERROR_INVALID, "The name of a file is empty.");
-    if (stays(name)) {
-        *path = strdup(name);
-        return *path ? GPUT_OK : error_memory(error);
-    }
-    return expand_to_free(rank, name, path, use, error);
 }
 
 int gput_rank_expand(

@@ -78,12 +78,6 @@ static struct lookup *create_lookup(const struct push_url *url)
     return NULL;
 }
 
-/* Starts the thread of a lookup. Without it the caller waits as long as the lookup takes. */
-static bool start(struct lookup *lookup)
-{
-    return thread_start(NULL, THREAD_STACK_BYTES, look_up, lookup) == 0;
-}
-
 #define MAX_ANSWER_BYTES ((size_t)64 << 10)
 /* How soon it is noticed that it has to end earlier. */
 #define LOOK_MS 50
@@ -143,7 +137,8 @@ static int connect_host(const struct http_post *post, int *fd, struct gput_error
         struct lookup *lookup = create_lookup(post->url);
         if (!lookup)
             return error_memory(error);
-        if (!start(lookup))
+        /* Start the thread of a lookup. Without it the caller waits as long as the lookup takes. */
+        if (thread_start(NULL, THREAD_STACK_BYTES, look_up, lookup) != 0)
             look_up(lookup);
 
         /* Wait for the lookup. When the time is over, its thread frees it. */

@@ -200,17 +200,6 @@ static int post(struct push *push, size_t count, struct http_answer *answer, str
     return code;
 }
 
-/* Counts the figures that the receiver refused, and keeps its reason. */
-static void note_refused(struct push *push, const struct str *body)
-{
-    char why[200] = "";
-    uint64_t refused = push->protocol->refused ? push->protocol->refused(body, why, sizeof why) : 0;
-    push->refused += refused;
-    if (refused > 0)
-        text_fit(push->problem, sizeof push->problem, "%s refused some figures: %s",
-            push->settings.url.text, why[0] ? why : "it gives no reason");
-}
-
 /* Returns a random number from 0 to 1, so that senders do not send at the same moment. */
 static double jitter(void)
 {
@@ -235,7 +224,14 @@ static bool send_batch(struct push *push)
     if (is_taken) {
         push->failures = 0;
         push->sent += count;
-        note_refused(push, &body);
+        /* Count the figures that the receiver refused, and keeps its reason. */
+        char why[200] = "";
+        uint64_t refused =
+            push->protocol->refused ? push->protocol->refused(&body, why, sizeof why) : 0;
+        push->refused += refused;
+        if (refused > 0)
+            text_fit(push->problem, sizeof push->problem, "%s refused some figures: %s",
+                push->settings.url.text, why[0] ? why : "it gives no reason");
         drop_first(push, count);
     } else if (code != GPUT_OK) {
         text_fit(push->problem, sizeof push->problem, "%s", error.message);

@@ -186,41 +186,31 @@ static void add_point(struct points *points, const struct metric *metric,
     points->n++;
 }
 
-/* Adds the points of a series of the whole session. */
-static void add_series(struct points *points, size_t series)
-{
-    const struct push *push = points->push;
-    for (size_t i = 0; i < points->count; i++) {
-        const struct push_sample *sample = push_at(push, i);
-        add_point(
-            points, push->series[series].metric, sample, push_value(push, sample, series), NULL);
-    }
-}
-
-/* Adds the points of a series for each GPU. */
-static void add_gpu_series(struct points *points, size_t series)
-{
-    const struct push *push = points->push;
-    for (uint32_t gpu = 0; gpu < push->results.n_gpus; gpu++) {
-        for (size_t i = 0; i < points->count; i++) {
-            const struct push_sample *sample = push_at(push, i);
-            add_point(points, push->gpu_series[series].metric, sample,
-                push_gpu_value(push, sample, gpu, series), &push->results.gpus[gpu]);
-        }
-    }
-}
-
 /* Points of all series with that name, of the machine and of GPUs. */
 static void add_points(struct points *points, const char *name)
 {
     const struct push *push = points->push;
     for (size_t i = 0; i < push->n_series; i++) {
-        if (strcmp(push->series[i].name, name) == 0)
-            add_series(points, i);
+        if (strcmp(push->series[i].name, name) == 0) {
+            /* Add the points of a series of the whole session. */
+            for (size_t k = 0; k < points->count; k++) {
+                const struct push_sample *sample = push_at(push, k);
+                add_point(
+                    points, push->series[i].metric, sample, push_value(push, sample, i), NULL);
+            }
+        }
     }
     for (size_t i = 0; i < push->n_gpu_series; i++) {
-        if (strcmp(push->gpu_series[i].name, name) == 0)
-            add_gpu_series(points, i);
+        if (strcmp(push->gpu_series[i].name, name) == 0) {
+            /* Add the points of a series for each GPU. */
+            for (uint32_t gpu = 0; gpu < push->results.n_gpus; gpu++) {
+                for (size_t k = 0; k < points->count; k++) {
+                    const struct push_sample *sample = push_at(push, k);
+                    add_point(points, push->gpu_series[i].metric, sample,
+                        push_gpu_value(push, sample, gpu, i), &push->results.gpus[gpu]);
+                }
+            }
+        }
     }
 }
 

@@ -451,9 +451,10 @@ static bool has_end(const struct replay *replay)
     return !isnan(replay->end.elapsed_seconds);
 }
 
-/* Reads what the file says of its session. Figures of the end are sent at the end. */
-static int read_known(struct replay *replay, struct tracking_reader *reader, const char *path)
+/* Sends all samples of a tracking file, then its further tables. */
+static int send_file(struct replay *replay, struct tracking_reader *reader, const char *path)
 {
+    /* Read what the file says of its session. Figures of the end are sent at the end. */
     struct gput_results read = {0}, *results = &replay->results;
     results_forget(&read);
     int code = tracking_identity_of(reader, path, &read, replay->error);
@@ -467,13 +468,7 @@ static int read_known(struct replay *replay, struct tracking_reader *reader, con
         replay->end.static_data = *tracking_reader_static_data(reader);
         complete_end(&replay->end);
     }
-    return code;
-}
-
-/* Sends all samples of a tracking file, then its further tables. */
-static int send_file(struct replay *replay, struct tracking_reader *reader, const char *path)
-{
-    TRY(read_known(replay, reader, path));
+    TRY(code);
     const char *start = replay->results.identity.start;
     replay->results.static_data = *tracking_reader_static_data(reader);
     replay->known = replay->results.identity;
