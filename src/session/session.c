@@ -30,27 +30,6 @@ static int read_static_data(struct gput_session *session, struct gput_error *err
     return GPUT_OK;
 }
 
-/* Initializes the parts, and tells each what it reads of others. From then on the session can be
- * destroyed. */
-static void begin_parts(struct gput_session *session)
-{
-    struct ledger *ledger = &session->ledger;
-    session->target.pid_fd = session->target.io_fd = -1;
-    session_events_init(&session->events);
-    ledger_init(ledger);
-    node_reader_init(&session->node);
-    latest_init(&session->latest);
-    ledger->settings = &session->settings;
-    ledger->snapshot = &session->sampler.snapshot;
-    ledger->events = &session->events;
-    ledger->cgroup = &session->target.cgroup;
-    ledger->node = &session->node;
-    session->limits.settings = &session->settings;
-    session->limits.ledger = ledger;
-    session->limits.tree = &session->sampler.tree;
-    session->limits.cgroup = &session->target.cgroup;
-}
-
 /* Does what can fail: reads the options and the machine, and opens the outputs. */
 static int prepare(struct gput_session *session, const struct gput_session_options *options,
     struct gput_error *error)
@@ -76,7 +55,23 @@ int gput_session_create(const struct gput_session_options *options, struct gput_
     struct sigaction action;
     created->ignores_sigchld =
         sigaction(SIGCHLD, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
-    begin_parts(created);
+    /* Initialize the parts, and tells each what it reads of others. From then on the session can be
+     * destroyed. */
+    struct ledger *ledger = &created->ledger;
+    created->target.pid_fd = created->target.io_fd = -1;
+    session_events_init(&created->events);
+    ledger_init(ledger);
+    node_reader_init(&created->node);
+    latest_init(&created->latest);
+    ledger->settings = &created->settings;
+    ledger->snapshot = &created->sampler.snapshot;
+    ledger->events = &created->events;
+    ledger->cgroup = &created->target.cgroup;
+    ledger->node = &created->node;
+    created->limits.settings = &created->settings;
+    created->limits.ledger = ledger;
+    created->limits.tree = &created->sampler.tree;
+    created->limits.cgroup = &created->target.cgroup;
     int code = prepare(created, options, error);
     if (code != GPUT_OK) {
         gput_session_destroy(created);

@@ -47,25 +47,7 @@ static bool none_started(struct gput_session *session)
     return !any_started;
 }
 
-/* What is special about the sample of that moment. */
-static struct sampler_tick tick_of(struct gput_session *session, enum moment moment)
-{
-    bool is_inside = session->settings.mode == SESSION_SELF;
-    return (struct sampler_tick){
-        .is_baseline = moment == FIRST,
-        .is_last = moment == LAST,
-        /* A command that has just started holds no GPU RAM, and must not be delayed. */
-        .awaits_lists = session->settings.mode != SESSION_LAUNCHED,
-        .none_started = none_started(session),
-        .orphans_ns = session->ledger.collected.orphans_ns,
-        /* All but the first are taken in the thread that only samples, where there is one. */
-        .is_in_main = is_inside && moment != FIRST && session->schedule.had_thread,
-        .own_threads = is_inside ? session_own_threads(session) : 0,
-        .own_threads_cpu_ns = session_own_threads_cpu_ns(session),
-    };
-}
-
-/* Memory of the control group: the RAM meter gets what it has in place of exact readings. */
+/* Reads the memory of the control group, which the RAM meter uses in place of exact readings. */
 static void read_group(struct gput_session *session)
 {
     struct ram_between *between = &session->ledger.between;
@@ -85,7 +67,20 @@ static const struct snapshot *take_snapshot(struct gput_session *session, enum m
     session_events_read(&session->events);
     if (is_launched)
         session_reap_orphans(session);
-    struct sampler_tick tick = tick_of(session, moment);
+    /* Describe what is special about a sample of this moment. */
+    bool is_inside = session->settings.mode == SESSION_SELF;
+    struct sampler_tick tick = (struct sampler_tick){
+        .is_baseline = moment == FIRST,
+        .is_last = moment == LAST,
+        /* A command that has just started holds no GPU RAM, and must not be delayed. */
+        .awaits_lists = session->settings.mode != SESSION_LAUNCHED,
+        .none_started = none_started(session),
+        .orphans_ns = session->ledger.collected.orphans_ns,
+        /* All but the first are taken in the thread that only samples, where there is one. */
+        .is_in_main = is_inside && moment != FIRST && session->schedule.had_thread,
+        .own_threads = is_inside ? session_own_threads(session) : 0,
+        .own_threads_cpu_ns = session_own_threads_cpu_ns(session),
+    };
     if (moment == TICK)
         node_reader_update(&session->node, clock_monotonic_ns());
     if (session->node.is_shared)
@@ -179,10 +174,34 @@ static void feed_ledger(
 
 /* ---- ledger -> sinks ---- */
 
-/* Makes the results so far, as often as they are worth their cost. A session that had no tick
- * before its end needs none. */
-static void publish_results(struct gput_session *session, const struct snapshot *snapshot)
+/* Takes a sample and hands it on. The very first one, in the caller's thread, has no interval
+ * before it and is not a row of files. */
+static void take_sample(struct gput_session *session, enum moment moment)
 {
+    const struct snapshot *snapshot = take_snapshot(session, moment);
+    warn_of_files(session, snapshot->tree);
+    warn_of_unanswered(session, snapshot->tree);
+    bool with_counts = counts_are_due(session, snapshot, moment);
+    feed_ledger(session, snapshot, with_counts);
+    if (session->settings.options.snapshots) {
+        /* Hand a copy of the snapshot to other threads of the program. */
+        double elapsed_seconds =
+            clock_seconds_of_ns(snapshot->taken_ns - session->settings.start_ns);
+        struct gput_snapshot *copy = snapshot_copy(
+            snapshot, session->ledger.cost.ticks, elapsed_seconds, session->latest.snapshot);
+        if (copy)
+            latest_set_snapshot(&session->latest, copy);
+    }
+    sinks_sample(&session->sinks, snapshot);
+    if (with_counts) {
+        ledger_update_bytes(&session->ledger);
+        if (ledger_has_bytes_so_far(&session->ledger))
+            sinks_bytes(&session->sinks, snapshot, &session->ledger.bytes_so_far);
+    }
+    if (moment != FIRST && session->schedule.had_thread)
+        tracker_cost_note_thread(&session->ledger.cost);
+    /* Make the results so far, as often as they are worth their cost. A session that had no tick
+     * before its end needs none. */
     int64_t since_ns = session->results_ns;
     if (since_ns ? snapshot->taken_ns - since_ns < RESULTS_INTERVAL_NS : snapshot->is_last)
         return;
@@ -196,38 +215,6 @@ static void publish_results(struct gput_session *session, const struct snapshot 
     sinks_results(&session->sinks, results);
     if (!snapshot->is_baseline)
         session->results_ns = snapshot->taken_ns;
-}
-
-/* Hands a copy of the snapshot to other threads of the program. */
-static void publish_snapshot(struct gput_session *session, const struct snapshot *snapshot)
-{
-    double elapsed_seconds = clock_seconds_of_ns(snapshot->taken_ns - session->settings.start_ns);
-    struct gput_snapshot *copy = snapshot_copy(
-        snapshot, session->ledger.cost.ticks, elapsed_seconds, session->latest.snapshot);
-    if (copy)
-        latest_set_snapshot(&session->latest, copy);
-}
-
-/* Takes a sample and hands it on. The very first one, in the caller's thread, has no interval
- * before it and is not a row of files. */
-static void take_sample(struct gput_session *session, enum moment moment)
-{
-    const struct snapshot *snapshot = take_snapshot(session, moment);
-    warn_of_files(session, snapshot->tree);
-    warn_of_unanswered(session, snapshot->tree);
-    bool with_counts = counts_are_due(session, snapshot, moment);
-    feed_ledger(session, snapshot, with_counts);
-    if (session->settings.options.snapshots)
-        publish_snapshot(session, snapshot);
-    sinks_sample(&session->sinks, snapshot);
-    if (with_counts) {
-        ledger_update_bytes(&session->ledger);
-        if (ledger_has_bytes_so_far(&session->ledger))
-            sinks_bytes(&session->sinks, snapshot, &session->ledger.bytes_so_far);
-    }
-    if (moment != FIRST && session->schedule.had_thread)
-        tracker_cost_note_thread(&session->ledger.cost);
-    publish_results(session, snapshot);
 }
 
 /* ---- between ticks ---- */

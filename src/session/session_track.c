@@ -36,11 +36,17 @@
 /* How often it is looked whether a driver has answered. */
 #define GPU_CHECK_MS 1
 
-/* The control groups of the process, and the container that they and its mounts name. A command
- * that is launched has ours: a group that we make is not where it would be else. */
-static void read_groups(struct gput_session *session, pid_t pid)
+/* What the process may use, before files say it. A command that is launched has our limits; the
+ * groups are kept for it. */
+static void read_limits(struct gput_session *session, pid_t pid)
 {
     struct session_target *target = &session->target;
+    struct session_settings *settings = &session->settings;
+    const char *procfs = settings->options.procfs_root;
+    struct environment environment = {0};
+    bool has_own_environment = settings->mode != SESSION_ATTACHED;
+    /* Read the control groups of the process, and the container that they and its mounts name. A
+     * launched command has ours: without us it would not be in a group that we make. */
     const struct gput_session_options *options = &session->settings.options;
     struct cgroup_texts texts;
     cgroup_finish(&target->launch_cgroup);
@@ -53,18 +59,6 @@ static void read_groups(struct gput_session *session, pid_t pid)
     else
         container_parse(str_text(&texts.groups), str_text(&texts.mounts), &target->container);
     cgroup_texts_finish(&texts);
-}
-
-/* What the process may use, before files say it. A command that is launched has our limits; the
- * groups are kept for it. */
-static void read_limits(struct gput_session *session, pid_t pid)
-{
-    struct session_target *target = &session->target;
-    struct session_settings *settings = &session->settings;
-    const char *procfs = settings->options.procfs_root;
-    struct environment environment = {0};
-    bool has_own_environment = settings->mode != SESSION_ATTACHED;
-    read_groups(session, pid);
     if (!has_own_environment)
         environment_read(settings->calls, procfs, pid, &environment, NULL);
     session_allowed_read(settings, pid, &target->launch_cgroup,
@@ -166,27 +160,6 @@ static struct sampler_options sampler_options_of(struct gput_session *session)
         .known_cpu_ns = ledger_auto_reaped_cpu_ns,
         .user = &session->ledger,
     };
-}
-
-static int start_sampler(struct gput_session *session, struct gput_error *error)
-{
-    const struct sampler_options options = sampler_options_of(session);
-    start_log(session);
-    if (session->has_sampler)
-        sampler_finish(&session->sampler); /* of an attempt before */
-    session->has_sampler = false;
-    TRY(sampler_init(&session->sampler, &options, &session->system, error));
-    session->has_sampler = true;
-    /* Main must be known before the first event is read: it may have children already. */
-    process_log_scan(&session->ledger.log, clock_monotonic_ns());
-    if (session->settings.mode == SESSION_LAUNCHED && session->ledger.log.main) {
-        session->ledger.log.main->start.at_ns = session->settings.start_ns;
-        struct baseline *baseline = process_add_baseline(session->ledger.log.main);
-        if (!baseline)
-            return error_memory(error);
-        baseline->counts.write_call_bytes = session->target.cgroup.entry_bytes;
-    }
-    return GPUT_OK;
 }
 
 /*
@@ -314,7 +287,22 @@ static int track(struct gput_session *session, pid_t pid, struct gput_error *err
     if (session->settings.mode != SESSION_LAUNCHED)
         open_target(session, pid);
     join_node(session);
-    TRY(start_sampler(session, error));
+    const struct sampler_options options = sampler_options_of(session);
+    start_log(session);
+    if (session->has_sampler)
+        sampler_finish(&session->sampler); /* of an attempt before */
+    session->has_sampler = false;
+    TRY(sampler_init(&session->sampler, &options, &session->system, error));
+    session->has_sampler = true;
+    /* Main must be known before the first event is read: it may have children already. */
+    process_log_scan(&session->ledger.log, clock_monotonic_ns());
+    if (session->settings.mode == SESSION_LAUNCHED && session->ledger.log.main) {
+        session->ledger.log.main->start.at_ns = session->settings.start_ns;
+        struct baseline *baseline = process_add_baseline(session->ledger.log.main);
+        if (!baseline)
+            return error_memory(error);
+        baseline->counts.write_call_bytes = session->target.cgroup.entry_bytes;
+    }
     const struct process *main = process_tree_main(&session->sampler.tree);
     session->target.main_start_ticks = main ? main->polled->stat.start_time_ticks : 0;
     /* not earlier: after a failure only that is reported */
@@ -412,24 +400,6 @@ int gput_session_track_machine(struct gput_session *session, struct gput_error *
     return track(session, 0, error);
 }
 
-static void make_cgroup(struct gput_session *session)
-{
-    struct session_target *target = &session->target;
-    if (target->has_cgroups)
-        own_cgroup_create(&target->cgroup, &target->launch_cgroup, getpid());
-    else
-        text_fit(target->cgroup.why_not, sizeof target->cgroup.why_not,
-            "this kernel has no control groups");
-    cgroup_finish(&target->launch_cgroup);
-}
-
-/* Once the process has ended only root may open it; a descriptor stays readable. */
-static void open_main_io(struct gput_session *session, pid_t pid)
-{
-    file_close_fd(&session->target.io_fd);
-    procfs_open(session->settings.options.procfs_root, pid, "io", &session->target.io_fd, NULL);
-}
-
 static int launch_and_track(struct gput_session *session, char *const argv[],
     const struct session_launch *how, struct gput_error *error)
 {
@@ -447,7 +417,10 @@ static int launch_and_track(struct gput_session *session, char *const argv[],
     int began = launch_begin(argv, environment, &session->target.cgroup, &options, &launch, error);
     free(environment);
     TRY(began);
-    open_main_io(session, launch.pid);
+    /* Open it now: once the process has ended only root may, but a descriptor stays readable. */
+    file_close_fd(&session->target.io_fd);
+    procfs_open(
+        session->settings.options.procfs_root, launch.pid, "io", &session->target.io_fd, NULL);
     if (how->starting)
         how->starting(how->user, launch.pid);
     int64_t exec_ns = clock_monotonic_ns();
@@ -478,7 +451,13 @@ int session_launch(struct gput_session *session, char *const argv[],
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     collected_begin_fork(&session->ledger.collected, session->settings.options.procfs_root);
 
-    make_cgroup(session);
+    struct session_target *target = &session->target;
+    if (target->has_cgroups)
+        own_cgroup_create(&target->cgroup, &target->launch_cgroup, getpid());
+    else
+        text_fit(target->cgroup.why_not, sizeof target->cgroup.why_not,
+            "this kernel has no control groups");
+    cgroup_finish(&target->launch_cgroup);
     int code = session_files_check(error);
     if (code != GPUT_OK) {
         own_cgroup_remove(&session->target.cgroup);

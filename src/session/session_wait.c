@@ -77,19 +77,6 @@ static void add_own_counts(struct gput_session *session)
     sinks_subtract_thread_counts(&session->sinks, counts);
 }
 
-/* Of a process that was not launched the kernel may have announced how it ended. */
-static void end_identity(struct gput_session *session)
-{
-    const struct collected *collected = &session->ledger.collected;
-    const struct process *main = session->ledger.log.main;
-    int status = STATUS_UNKNOWN;
-    if (session->settings.mode == SESSION_LAUNCHED && collected->has_main_usage)
-        status = collected->main_status;
-    else if (session->settings.mode == SESSION_ATTACHED && main && main->end.has_status)
-        status = main->end.status;
-    session_identity_end(&session->ledger.identity, status);
-}
-
 /* Whether some process of a launched command is about to end, as far as is known after so many
  * pauses: without its exit record neither totals nor bounds of peaks are proven. */
 static bool awaits_ends(struct gput_session *session, int pauses)
@@ -123,7 +110,15 @@ static void end_counting(struct gput_session *session)
     process_log_read_counts(&session->ledger.log);
     add_own_counts(session);
     ledger_close(&session->ledger);
-    end_identity(session);
+    /* Of a process that was not launched, the kernel may have announced how it ended. */
+    const struct collected *collected = &session->ledger.collected;
+    const struct process *main = session->ledger.log.main;
+    int status = STATUS_UNKNOWN;
+    if (session->settings.mode == SESSION_LAUNCHED && collected->has_main_usage)
+        status = collected->main_status;
+    else if (session->settings.mode == SESSION_ATTACHED && main && main->end.has_status)
+        status = main->end.status;
+    session_identity_end(&session->ledger.identity, status);
     ledger_end(&session->ledger, session->schedule.had_thread + session_own_threads(session));
 }
 

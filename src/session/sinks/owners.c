@@ -129,14 +129,6 @@ static void read_job(const struct owners *owners, pid_t pid, char *job, size_t s
     environment_finish(&environment);
 }
 
-static void read_user(struct owners *owners, uid_t uid, char *name, size_t size)
-{
-    if (!owners->are_users_current)
-        passwd_users_update(&owners->users, passwd_path);
-    owners->are_users_current = true;
-    passwd_users_name(&owners->users, uid, name, size);
-}
-
 static void find_owners(struct owners *owners, struct owned_process *owned)
 {
     struct proc_status status;
@@ -146,7 +138,10 @@ static void find_owners(struct owners *owners, struct owned_process *owned)
     owned->job = SIZE_MAX;
     if (proc_status_read(owners->procfs_root, owned->pid, &status, NULL) != GPUT_OK)
         return;
-    read_user(owners, status.uid, user, sizeof user);
+    if (!owners->are_users_current)
+        passwd_users_update(&owners->users, passwd_path);
+    owners->are_users_current = true;
+    passwd_users_name(&owners->users, status.uid, user, sizeof user);
     owned->user = find_owner(owners, false, user, "");
     read_job(owners, owned->pid, job, sizeof job);
     if (job[0])
@@ -167,18 +162,6 @@ static const struct owned_process *find_owned(const struct owners *owners, pid_t
     return owners->n_processes
                ? bsearch(&wanted, owners->processes, owners->n_processes, sizeof wanted, by_pid)
                : NULL;
-}
-
-static void begin_snapshot(struct owners *owners)
-{
-    owners->snapshots++;
-    owners->are_users_current = false;
-    for (size_t i = 0; i < 2 * OWNERS_MAX; i++) {
-        struct owner *owner = &owners->list[i];
-        owner->figures.processes = owner->figures.ram_bytes = owner->figures.gpus = 0;
-        owner->figures.gpu_ram_bytes = owner->figures.gpu_utilization = 0;
-        owner->shares_gpus = false;
-    }
 }
 
 static void add_process(
@@ -240,8 +223,27 @@ static void add_gpu(
     }
 }
 
-static void add_gpus(struct owners *owners, const struct snapshot *snapshot)
+void owners_add(struct owners *owners, const struct snapshot *snapshot)
 {
+    const struct process_tree *tree = snapshot->listed;
+    struct owned_process *owned = calloc(tree->count + 1, sizeof *owned);
+    if (!owned)
+        return;
+    pthread_mutex_lock(&owners->lock);
+    owners->snapshots++;
+    owners->are_users_current = false;
+    for (size_t i = 0; i < 2 * OWNERS_MAX; i++) {
+        struct owner *owner = &owners->list[i];
+        owner->figures.processes = owner->figures.ram_bytes = owner->figures.gpus = 0;
+        owner->figures.gpu_ram_bytes = owner->figures.gpu_utilization = 0;
+        owner->shares_gpus = false;
+    }
+    for (size_t i = 0; i < tree->count; i++)
+        add_to_owners(owners, tree->processes[i], &owned[i]);
+    qsort(owned, tree->count, sizeof *owned, by_pid);
+    free(owners->processes);
+    owners->processes = owned;
+    owners->n_processes = tree->count;
     size_t count = 0;
     const struct gpu_use *uses = snapshot->gpus ? gpu_set_uses(snapshot->gpus, &count) : NULL;
     /* They ascend by device; those that the set had no space for come last. */
@@ -258,23 +260,6 @@ static void add_gpus(struct owners *owners, const struct snapshot *snapshot)
         if (owners->list[i].shares_gpus || snapshot->gpu.n_devices == 0)
             owners->list[i].figures.gpu_utilization = NAN;
     }
-}
-
-void owners_add(struct owners *owners, const struct snapshot *snapshot)
-{
-    const struct process_tree *tree = snapshot->listed;
-    struct owned_process *owned = calloc(tree->count + 1, sizeof *owned);
-    if (!owned)
-        return;
-    pthread_mutex_lock(&owners->lock);
-    begin_snapshot(owners);
-    for (size_t i = 0; i < tree->count; i++)
-        add_to_owners(owners, tree->processes[i], &owned[i]);
-    qsort(owned, tree->count, sizeof *owned, by_pid);
-    free(owners->processes);
-    owners->processes = owned;
-    owners->n_processes = tree->count;
-    add_gpus(owners, snapshot);
     pthread_mutex_unlock(&owners->lock);
 }
 

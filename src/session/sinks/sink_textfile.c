@@ -68,30 +68,26 @@ static int write_file(const struct textfile_output *output, const struct gput_re
     return code;
 }
 
-static void remove_stale(const char *folder)
-{
-    DIR *entries = opendir(folder);
-    struct dirent *entry;
-    struct stat info;
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    while (entries && (entry = readdir(entries))) {
-        if (text_begins_with(entry->d_name, FILE_BEGIN) &&
-            text_ends_with(entry->d_name, FILE_END) &&
-            fstatat(dirfd(entries), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
-            S_ISREG(info.st_mode) && now.tv_sec - info.st_mtim.tv_sec > STALE_SECONDS)
-            unlinkat(dirfd(entries), entry->d_name, 0);
-    }
-    if (entries)
-        closedir(entries);
-}
-
 static void keep(
     struct sink_writer *writer, struct textfile_output *output, const struct gput_results *results)
 {
     struct gput_error error;
-    if (!output->has_file)
-        remove_stale(output->folder);
+    if (!output->has_file) {
+        DIR *entries = opendir(output->folder);
+        struct dirent *entry;
+        struct stat info;
+        struct timespec now;
+        clock_gettime(CLOCK_REALTIME, &now);
+        while (entries && (entry = readdir(entries))) {
+            if (text_begins_with(entry->d_name, FILE_BEGIN) &&
+                text_ends_with(entry->d_name, FILE_END) &&
+                fstatat(dirfd(entries), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+                S_ISREG(info.st_mode) && now.tv_sec - info.st_mtim.tv_sec > STALE_SECONDS)
+                unlinkat(dirfd(entries), entry->d_name, 0);
+        }
+        if (entries)
+            closedir(entries);
+    }
     output->has_file = true;
     if (write_file(output, results, &error) == GPUT_OK || output->has_warned)
         return;

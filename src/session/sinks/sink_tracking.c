@@ -139,30 +139,25 @@ static int write_gpu(struct tracking_output *output, const struct tracking_row_i
     return tracking_file_write_table_row(output->file, output->gpu_table, values, now_ns, error);
 }
 
-/* `joules`: since the start. */
-static void put_gpu(struct sink *sink, const struct snapshot *snapshot, const char *uuid,
-    size_t index, double joules)
-{
-    const struct gpu_device_sample *device = &snapshot->gpu.devices[index];
-    double factor = gput_ram_unit_factor(sink->settings->options.gpu_ram_unit);
-    struct tracking_row_item item = {.kind = GPU_ROW,
-        .gpu.values = {tracking_timestamp(&snapshot->sample), [UUID_COLUMN] = NAN,
-            device->ram_used_bytes * factor, device->utilization_percent,
-            device->main_ram_bytes * factor, device->descendants_ram_bytes * factor,
-            device->combined_ram_bytes * factor, device->main_sm_percent,
-            device->descendants_sm_percent, device->power_watts, joules}};
-    memcpy(item.gpu.uuid, uuid, sizeof item.gpu.uuid);
-    memcpy(item.gpu.card, gpu_set_card(snapshot->gpus, index)->values, sizeof item.gpu.card);
-    sink_put(sink, &item);
-}
-
 static void put_gpus(struct sink *sink, const struct snapshot *snapshot)
 {
     size_t count;
     const struct gpu_device *devices = gpu_set_devices(snapshot->gpus, &count);
-    for (size_t i = 0; i < snapshot->gpu.n_devices && i < count; i++)
-        put_gpu(sink, snapshot, devices[i].uuid, i,
-            devices[i].mig ? NAN : energy_meter_gpu_joules(snapshot->energy, i));
+    for (size_t i = 0; i < snapshot->gpu.n_devices && i < count; i++) {
+        /* `joules`: since the start. */
+        double joules = devices[i].mig ? NAN : energy_meter_gpu_joules(snapshot->energy, i);
+        const struct gpu_device_sample *device = &snapshot->gpu.devices[i];
+        double factor = gput_ram_unit_factor(sink->settings->options.gpu_ram_unit);
+        struct tracking_row_item item = {.kind = GPU_ROW,
+            .gpu.values = {tracking_timestamp(&snapshot->sample), [UUID_COLUMN] = NAN,
+                device->ram_used_bytes * factor, device->utilization_percent,
+                device->main_ram_bytes * factor, device->descendants_ram_bytes * factor,
+                device->combined_ram_bytes * factor, device->main_sm_percent,
+                device->descendants_sm_percent, device->power_watts, joules}};
+        memcpy(item.gpu.uuid, devices[i].uuid, sizeof item.gpu.uuid);
+        memcpy(item.gpu.card, gpu_set_card(snapshot->gpus, i)->values, sizeof item.gpu.card);
+        sink_put(sink, &item);
+    }
 }
 
 /* ---- totals since the start: energy, and bytes read and written ---- */

@@ -102,34 +102,6 @@ static void flush(struct sink_writer *writer)
         writer->job->flush(writer, writer->output);
 }
 
-/* With the lock held, which is released meanwhile. */
-static void write_items(struct sink_writer *writer, struct items *items)
-{
-    struct items taken = writer->waiting;
-    writer->waiting = *items;
-    for (size_t i = 0; i < taken.count; i++) {
-        pthread_mutex_unlock(&writer->lock);
-        writer->job->write(writer, writer->output, taken.bytes + i * writer->job->item_size);
-        if (i + 1 == taken.count)
-            flush(writer);
-        pthread_mutex_lock(&writer->lock);
-        writer->completed++;
-    }
-    taken.count = 0;
-    *items = taken;
-    atomic_store(&writer->cpu_ns, clock_thread_cpu_ns());
-}
-
-/* All items are written. */
-static void complete_drain(struct sink_writer *writer)
-{
-    if (writer->is_inside)
-        writer->counts = session_counts_of_thread();
-    atomic_store(&writer->cpu_ns, clock_thread_cpu_ns());
-    writer->is_draining = false;
-    pthread_cond_signal(&writer->done);
-}
-
 static bool is_urgent(const struct sink_writer *writer)
 {
     return writer->is_draining || writer->is_ending ||
@@ -141,19 +113,6 @@ static void rest(struct sink_writer *writer, int64_t until_ns)
     struct timespec until = clock_timespec_of_ns(until_ns);
     while (!is_urgent(writer) && clock_monotonic_ns() < until_ns)
         pthread_cond_timedwait(&writer->wake, &writer->lock, &until);
-}
-
-/* Waits until there is something to do, and then for more that may come soon. Where several came
- * at once, some will come while it rests, and need not wake it. */
-static void await_items(struct sink_writer *writer, bool came_soon, int64_t rest_until_ns)
-{
-    if (came_soon)
-        rest(writer, rest_until_ns);
-    writer->is_idle = true;
-    while (writer->waiting.count == 0 && !is_urgent(writer))
-        pthread_cond_wait(&writer->wake, &writer->lock);
-    writer->is_idle = false;
-    rest(writer, rest_until_ns);
 }
 
 static void *run(void *user)
@@ -169,12 +128,39 @@ static void *run(void *user)
     pthread_sigmask(SIG_UNBLOCK, &fault, NULL);
     pthread_mutex_lock(&writer->lock);
     while (writer->waiting.count > 0 || !writer->is_ending) {
-        await_items(writer, came_soon, rest_until_ns);
+        /* Wait until there is something to do, and then for more that may come soon. Where several
+         * came at once, some will come while it rests, and need not wake it. */
+        if (came_soon)
+            rest(writer, rest_until_ns);
+        writer->is_idle = true;
+        while (writer->waiting.count == 0 && !is_urgent(writer))
+            pthread_cond_wait(&writer->wake, &writer->lock);
+        writer->is_idle = false;
+        rest(writer, rest_until_ns);
         came_soon = writer->waiting.count > 1;
-        write_items(writer, &items);
+        /* Write the items; the lock is released meanwhile. */
+        struct items taken = writer->waiting;
+        writer->waiting = items;
+        for (size_t i = 0; i < taken.count; i++) {
+            pthread_mutex_unlock(&writer->lock);
+            writer->job->write(writer, writer->output, taken.bytes + i * writer->job->item_size);
+            if (i + 1 == taken.count)
+                flush(writer);
+            pthread_mutex_lock(&writer->lock);
+            writer->completed++;
+        }
+        taken.count = 0;
+        items = taken;
+        atomic_store(&writer->cpu_ns, clock_thread_cpu_ns());
         rest_until_ns = clock_monotonic_ns() + REST_NS;
-        if (writer->is_draining && writer->waiting.count == 0)
-            complete_drain(writer);
+        if (writer->is_draining && writer->waiting.count == 0) {
+            /* Tell the session that all items are written. */
+            if (writer->is_inside)
+                writer->counts = session_counts_of_thread();
+            atomic_store(&writer->cpu_ns, clock_thread_cpu_ns());
+            writer->is_draining = false;
+            pthread_cond_signal(&writer->done);
+        }
     }
     pthread_mutex_unlock(&writer->lock);
     free(items.bytes);
@@ -198,17 +184,6 @@ void sink_writer_start(struct sink_writer *writer, bool is_inside)
 }
 
 /* ---- the session's side ---- */
-
-static void write_here(struct sink_writer *writer, const void *item)
-{
-    struct file_limit limit;
-    file_limit_block_signal(&limit);
-    /* Items are the caller's, and theirs are written to. */
-    memcpy(writer->waiting.bytes, item, writer->job->item_size);
-    writer->job->write(writer, writer->output, writer->waiting.bytes);
-    flush(writer);
-    file_limit_unblock_signal(&limit);
-}
 
 /* Space for one more item. */
 static bool make_space(struct sink_writer *writer)
@@ -234,7 +209,13 @@ bool sink_writer_put(struct sink_writer *writer, const void *item)
     if (!writer->has_thread) {
         if (!make_space(writer))
             return false;
-        write_here(writer, item);
+        struct file_limit limit;
+        file_limit_block_signal(&limit);
+        /* Items are the caller's, and theirs are written to. */
+        memcpy(writer->waiting.bytes, item, writer->job->item_size);
+        writer->job->write(writer, writer->output, writer->waiting.bytes);
+        flush(writer);
+        file_limit_unblock_signal(&limit);
         return true;
     }
     pthread_mutex_lock(&writer->lock);
