@@ -242,20 +242,14 @@ static bool payload_of(const struct event_attributes *event, double *value)
     }
 }
 
-static void add_payload(
-    struct region_domain *domain, const struct event_attributes *event, const char *text)
-{
-    double value;
-    if (event && event->size >= sizeof *event && payload_of(event, &value))
-        region_value_add(&nvtx, regions_name(&nvtx, domain, text ? text : ""), "payload", value);
-}
-
 /* The text of a range that begins, whose payload is added up. */
 static const char *begin_of(struct region_domain *domain, const struct event_attributes *event,
     char buffer[REGION_NAME_MAX])
 {
     const char *text = with_category(domain, event, message_of(event, buffer), buffer);
-    add_payload(domain, event, text);
+    double value;
+    if (event && event->size >= sizeof *event && payload_of(event, &value))
+        region_value_add(&nvtx, regions_name(&nvtx, domain, text ? text : ""), "payload", value);
     return text;
 }
 

@@ -60,17 +60,6 @@ static bool is_nameless(const char *name)
     return strncmp(name, outlined[0], strlen(outlined[0])) == 0;
 }
 
-/* As C++ is written, where the program has its library; else the name itself. To be freed. */
-static char *demangled(const char *name)
-{
-    typedef char *demangle_function(const char *, char *, size_t *, int *);
-    demangle_function *demangle = (demangle_function *)dlsym(RTLD_DEFAULT, "__cxa_demangle");
-    int status = -1;
-    char *text =
-        demangle && strncmp(name, "_Z", 2) == 0 ? demangle(name, NULL, NULL, &status) : NULL;
-    return text ? text : strdup(name);
-}
-
 static char *make_name(const void *address)
 {
     char name[512];
@@ -80,7 +69,13 @@ static char *make_name(const void *address)
         if (suffix && suffix > name)
             *suffix = '\0';
     }
-    return demangled(name);
+    /* Demangle names of C++ where the program has its library. The caller frees the text. */
+    typedef char *demangle_function(const char *, char *, size_t *, int *);
+    demangle_function *demangle = (demangle_function *)dlsym(RTLD_DEFAULT, "__cxa_demangle");
+    int status = -1;
+    char *text =
+        demangle && strncmp(name, "_Z", 2) == 0 ? demangle(name, NULL, NULL, &status) : NULL;
+    return text ? text : strdup(name);
 }
 
 /* Threads that ask at once both look it up; one name stays unused. */
@@ -149,30 +144,6 @@ static struct worker *this_worker(void)
     return NULL;
 }
 
-static void join_team(struct worker *worker, struct team *team)
-{
-    atomic_store(&worker->state, WORKER_ENDS_ITSELF);
-    worker->name = team->name;
-    worker->next = atomic_load(&team->workers);
-    while (!atomic_compare_exchange_weak(&team->workers, &worker->next, worker))
-        ;
-}
-
-/* By the thread that began the region, when all have arrived. */
-static void end_workers(struct team *team)
-{
-    struct worker *next;
-    for (struct worker *worker = atomic_load(&team->workers); worker; worker = next) {
-        int expected = WORKER_ARRIVED;
-        next = worker->next;
-        if (!atomic_compare_exchange_strong(&worker->state, &expected, WORKER_ENDING))
-            continue;
-        region_pop_of(&ompt, sync_domain, &worker->arrival);
-        region_pop_of(&ompt, task, &worker->arrival);
-        atomic_store(&worker->state, WORKER_ENDED);
-    }
-}
-
 /* Whether the calling thread is to end its range itself. `worker` NULL: it began the region. */
 static bool ends_itself(struct worker *worker)
 {
@@ -230,7 +201,18 @@ static void parallel_end(
     struct worker *mine = this_worker();
     struct team *team = mine ? mine->begun : NULL;
     if (team) {
-        end_workers(team);
+        /* The thread that began the region ends the ranges of all threads, once they have arrived.
+         */
+        struct worker *next;
+        for (struct worker *worker = atomic_load(&team->workers); worker; worker = next) {
+            int expected = WORKER_ARRIVED;
+            next = worker->next;
+            if (!atomic_compare_exchange_strong(&worker->state, &expected, WORKER_ENDING))
+                continue;
+            region_pop_of(&ompt, sync_domain, &worker->arrival);
+            region_pop_of(&ompt, task, &worker->arrival);
+            atomic_store(&worker->state, WORKER_ENDED);
+        }
         mine->begun = team->outer;
     }
     region_pop(&ompt, parallel);
@@ -241,8 +223,13 @@ static void begin_task(union ompt_data *of_parallel, union ompt_data *of_task, u
 {
     struct team *team = of_parallel ? of_parallel->pointer : NULL;
     struct worker *worker = team && of_task && index > 0 ? this_worker() : NULL;
-    if (worker)
-        join_team(worker, team);
+    if (worker) {
+        atomic_store(&worker->state, WORKER_ENDS_ITSELF);
+        worker->name = team->name;
+        worker->next = atomic_load(&team->workers);
+        while (!atomic_compare_exchange_weak(&team->workers, &worker->next, worker))
+            ;
+    }
     if (of_task)
         of_task->pointer = worker;
     region_push(&ompt, task, team ? team->name : name_of(NULL));

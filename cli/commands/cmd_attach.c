@@ -129,28 +129,23 @@ static int no_process(struct gput_error *error)
         error, GPUT_ERROR_INVALID, "No process was given. Usage: gpu-tracker attach [OPTIONS] PID");
 }
 
-/* Reads the process and --for; the config may name the process too. */
-static int read_arguments(const struct arguments *arguments, const struct tracking *tracking,
-    pid_t *pid, double *for_seconds, struct gput_error *error)
-{
-    const char *text = arguments_value(arguments, OPTION_FOR);
-    *for_seconds = 0;
-    if (text && !tracking_read_number(text, 0.001, for_seconds))
-        return error_set(error, GPUT_ERROR_INVALID,
-            "--for=%s is not a valid duration. It is a number of seconds, 0.001 or more, such as "
-            "90.",
-            text);
-    *pid = tracking->process_id;
-    TRY(tracking_read_pid(arguments, pid, error));
-    return *pid != 0 ? GPUT_OK : no_process(error);
-}
-
 static int attach(const struct arguments *arguments, struct tracking *tracking,
     struct attach_end *end, struct gput_error *error)
 {
     pid_t pid;
     double for_seconds;
-    TRY(read_arguments(arguments, tracking, &pid, &for_seconds, error));
+    /* Read the process and --for; the config may name the process too. */
+    const char *text = arguments_value(arguments, OPTION_FOR);
+    for_seconds = 0;
+    if (text && !tracking_read_number(text, 0.001, &for_seconds))
+        return error_set(error, GPUT_ERROR_INVALID,
+            "--for=%s is not a valid duration. It is a number of seconds, 0.001 or more, such as "
+            "90.",
+            text);
+    pid = tracking->process_id;
+    TRY(tracking_read_pid(arguments, &pid, error));
+    if (pid == 0)
+        return no_process(error);
     struct gput_session *session = NULL;
     tracking->options.gpu_optional = true;
     int code = tracking_files_create_session(tracking, &session, error);

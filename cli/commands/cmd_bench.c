@@ -37,18 +37,6 @@ static bool is_to_stop(void *user)
     return stop_signal != 0;
 }
 
-/* Ctrl-C ends the run, and what there is is printed. A signal that is ignored stays so. */
-static void catch_signals(void)
-{
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    struct sigaction action = {.sa_handler = note_signal}, before;
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-            sigaction(numbers[i], &action, NULL);
-    }
-    signals_survive_closed_pipes();
-}
-
 /* ---- Options ---- */
 
 static int read_number(const struct arguments *arguments, enum option_id id, double least,
@@ -141,30 +129,6 @@ static int add_parameters(
     return GPUT_OK;
 }
 
-/* What follows "--" is one command; all other operands are one each. */
-static int add_commands(
-    const struct arguments *arguments, struct gput_bench *bench, struct gput_error *error)
-{
-    size_t position = 0;
-    int n_strings =
-        arguments->n_before_dashes < 0 ? arguments->n_operands : arguments->n_before_dashes;
-    bool has_last = n_strings < arguments->n_operands;
-    bool names_all = n_strings + has_last > 1 && arguments_have(arguments, OPTION_BENCH_PARAMETER);
-    for (int i = 0; i < n_strings; i++) {
-        const char *name = arguments_next(arguments, OPTION_BENCH_NAME, &position);
-        TRY(gput_bench_add_command(bench, name || !names_all ? name : arguments->operands[i],
-            arguments->operands[i], error));
-    }
-    if (has_last)
-        TRY(gput_bench_add_argv(bench, arguments_next(arguments, OPTION_BENCH_NAME, &position),
-            arguments->operands + n_strings, error));
-    const char *left = arguments_next(arguments, OPTION_BENCH_NAME, &position);
-    if (left)
-        return error_set(error, GPUT_ERROR_INVALID,
-            "The name \"%.100s\" has no command: give a command for each --name.", left);
-    return GPUT_OK;
-}
-
 /* ---- While it runs ---- */
 
 /* A line that the next one replaces: where it is, and the mean so far. */
@@ -190,12 +154,6 @@ static void show_progress(void *user, const struct gput_bench_progress *progress
     char text[320];
     text_fit(text, sizeof text, "\r\033[K%s", line);
     screen_write(STDERR_FILENO, text, strlen(text), SCREEN_NEVER_WAITS);
-}
-
-static void clear_progress(const struct gput_bench_options *options)
-{
-    if (options->progress)
-        screen_write(STDERR_FILENO, "\r\033[K", 4, SCREEN_NEVER_WAITS);
 }
 
 /* ---- Results ---- */
@@ -248,13 +206,39 @@ static int run(const struct arguments *arguments, struct gput_bench *bench,
     struct gput_error failure;
     const char *baseline = arguments_value(arguments, OPTION_BENCH_BASELINE);
     TRY(add_parameters(arguments, bench, error));
-    TRY(add_commands(arguments, bench, error));
+    /* Add the commands: each operand is one, and all that follows "--" is one more. */
+    size_t position = 0;
+    int n_strings =
+        arguments->n_before_dashes < 0 ? arguments->n_operands : arguments->n_before_dashes;
+    bool has_last = n_strings < arguments->n_operands;
+    bool names_all = n_strings + has_last > 1 && arguments_have(arguments, OPTION_BENCH_PARAMETER);
+    for (int i = 0; i < n_strings; i++) {
+        const char *name = arguments_next(arguments, OPTION_BENCH_NAME, &position);
+        TRY(gput_bench_add_command(bench, name || !names_all ? name : arguments->operands[i],
+            arguments->operands[i], error));
+    }
+    if (has_last)
+        TRY(gput_bench_add_argv(bench, arguments_next(arguments, OPTION_BENCH_NAME, &position),
+            arguments->operands + n_strings, error));
+    const char *left = arguments_next(arguments, OPTION_BENCH_NAME, &position);
+    if (left)
+        return error_set(error, GPUT_ERROR_INVALID,
+            "The name \"%.100s\" has no command: give a command for each --name.", left);
     if (baseline)
         TRY(gput_bench_load_baseline(bench, baseline, error));
     TRY(check_rule_texts(arguments, bench, error));
-    catch_signals();
+    /* Ctrl-C ends the run, and the results so far are printed. A signal that is ignored stays
+     * ignored. */
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action = {.sa_handler = note_signal}, before;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            sigaction(numbers[i], &action, NULL);
+    }
+    signals_survive_closed_pipes();
     int code = gput_bench_run(bench, &failure);
-    clear_progress(options);
+    if (options->progress)
+        screen_write(STDERR_FILENO, "\r\033[K", 4, SCREEN_NEVER_WAITS);
     if (code != GPUT_OK) {
         message_error(&failure);
         *status = EXIT_FAILURE;

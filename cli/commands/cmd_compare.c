@@ -57,15 +57,6 @@ static const struct figure {
 };
 #define N_FIGURES (sizeof figures / sizeof *figures)
 
-/* The row of a file; the files may have been sorted. */
-static size_t row_of(const struct gput_table *ranks, const char *path)
-{
-    size_t row = 0, count = gput_table_row_count(ranks);
-    while (row < count && strcmp(table_cells_text_of(ranks, row, "path"), path) != 0)
-        row++;
-    return row;
-}
-
 /* One row, unless no file has the figure. */
 static void print_figure(FILE *file, const struct gput_table *ranks, const struct figure *figure,
     const size_t *rows, size_t count)
@@ -116,24 +107,17 @@ static void print_commands(
     fputc('\n', file);
 }
 
-static void print_all(FILE *file, const struct gput_table *ranks, char *const *paths,
-    const size_t *rows, size_t count)
-{
-    fprintf(file, "%-*s", LABEL_WIDTH, "");
-    for (size_t i = 0; i < count; i++)
-        print_text(file, paths[i]);
-    fputc('\n', file);
-    print_commands(file, ranks, rows, count);
-    for (size_t i = 0; i < N_FIGURES; i++)
-        print_figure(file, ranks, &figures[i], rows, count);
-}
-
 /* Each file has a row of its own. Errors: GPUT_ERROR_INVALID. */
 static int find_rows(const struct gput_table *ranks, const struct arguments *arguments,
     size_t *rows, struct gput_error *error)
 {
     for (int i = 0; i < arguments->n_operands; i++) {
-        rows[i] = row_of(ranks, arguments->operands[i]);
+        /* Find the row of the file: rows may be sorted. */
+        size_t row = 0, count = gput_table_row_count(ranks);
+        while (row < count &&
+               strcmp(table_cells_text_of(ranks, row, "path"), arguments->operands[i]) != 0)
+            row++;
+        rows[i] = row;
         if (access(arguments->operands[i], R_OK) != 0)
             return error_set(error, GPUT_ERROR_NOT_FOUND, "Cannot read %.400s: %s",
                 arguments->operands[i], strerror(errno));
@@ -238,7 +222,13 @@ static int render(struct gput_tables *tables, const struct arguments *arguments,
             &(struct compared){ranks, arguments, rows}, status, error);
     FILE *file = code == GPUT_OK ? open_memstream(bytes, length) : NULL;
     if (file) {
-        print_all(file, ranks, arguments->operands, rows, count);
+        fprintf(file, "%-*s", LABEL_WIDTH, "");
+        for (size_t i = 0; i < count; i++)
+            print_text(file, arguments->operands[i]);
+        fputc('\n', file);
+        print_commands(file, ranks, rows, count);
+        for (size_t i = 0; i < N_FIGURES; i++)
+            print_figure(file, ranks, &figures[i], rows, count);
         if (fclose(file) != 0)
             code = error_memory(error);
     } else if (code == GPUT_OK) {
@@ -253,9 +243,9 @@ static int render(struct gput_tables *tables, const struct arguments *arguments,
     return gput_tables_render(tables, format, bytes, length, error);
 }
 
-/* Errors: GPUT_ERROR_INVALID. */
-static int refuse_folders(const struct arguments *arguments, struct gput_error *error)
+static int compare(const struct arguments *arguments, int *status, struct gput_error *error)
 {
+    /* Refuse folders: each operand is one file. */
     struct stat info;
     for (int i = 0; i < arguments->n_operands; i++) {
         const char *path = arguments->operands[i];
@@ -264,12 +254,6 @@ static int refuse_folders(const struct arguments *arguments, struct gput_error *
                 "%.300s is a folder: name files. gpu-tracker job %.300s shows a folder", path,
                 path);
     }
-    return GPUT_OK;
-}
-
-static int compare(const struct arguments *arguments, int *status, struct gput_error *error)
-{
-    TRY(refuse_folders(arguments, error));
     const char *output = arguments_value(arguments, OPTION_OUTPUT);
     enum gput_format format;
     struct gput_jobs *jobs;

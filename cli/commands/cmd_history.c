@@ -43,19 +43,6 @@ static bool read_number(const char *word, int64_t *number)
     return end > word && !*end && value > 0;
 }
 
-/* Reads -n. Errors: GPUT_ERROR_INVALID. */
-static int read_last(const char *text, uint64_t *last, struct gput_error *error)
-{
-    char *end;
-    unsigned long long value = text ? strtoull(text, &end, 10) : 0;
-    if (text && (end == text || *end || strchr(text, '-')))
-        return error_set(error, GPUT_ERROR_INVALID,
-            "-n %s is not a number of sessions. It is a whole number; 0 is all.", text);
-    if (text)
-        *last = value;
-    return GPUT_OK;
-}
-
 /* What the command reads or forgets. */
 struct request {
     char folder[PATH_MAX];
@@ -74,10 +61,24 @@ static void warn(void *user, const char *text)
     message_warning(NULL, text);
 }
 
-/* Reads the operands from `first` on as numbers of sessions, or as one name. */
-static int read_operands(
+static int read_request(
     struct request *request, const struct arguments *arguments, int first, struct gput_error *error)
 {
+    TRY(history_place_find(request->folder, error));
+    request->query = gput_history_query_default();
+    request->query.warn = warn;
+    TRY(arguments_read_since(
+        arguments, OPTION_HISTORY_SINCE, &request->query.since_seconds, error));
+    /* Read -n. */
+    const char *text = arguments_value(arguments, OPTION_HISTORY_LAST);
+    char *end;
+    unsigned long long value = text ? strtoull(text, &end, 10) : 0;
+    if (text && (end == text || *end || strchr(text, '-')))
+        return error_set(error, GPUT_ERROR_INVALID,
+            "-n %s is not a number of sessions. It is a whole number; 0 is all.", text);
+    if (text)
+        request->query.last = value;
+    /* Read the operands from `first` on as numbers of sessions, or as one name. */
     int count = arguments->n_operands - first;
     if (count <= 0)
         return GPUT_OK;
@@ -100,18 +101,6 @@ static int read_operands(
                 [first + (read_number(arguments->operands[first], &request->numbers[0]) ? 1 : 0)]);
     request->query.name = arguments->operands[first];
     return GPUT_OK;
-}
-
-static int read_request(
-    struct request *request, const struct arguments *arguments, int first, struct gput_error *error)
-{
-    TRY(history_place_find(request->folder, error));
-    request->query = gput_history_query_default();
-    request->query.warn = warn;
-    TRY(arguments_read_since(
-        arguments, OPTION_HISTORY_SINCE, &request->query.since_seconds, error));
-    TRY(read_last(arguments_value(arguments, OPTION_HISTORY_LAST), &request->query.last, error));
-    return read_operands(request, arguments, first, error);
 }
 
 /* ---- Lines for people ---- */
@@ -190,12 +179,6 @@ static const char *figure_of(const struct gput_table *table, size_t row, const c
     if (isnan(value))
         return "n/a";
     return value == 0 ? "-" : write(value, text);
-}
-
-static void append_head(struct str *text)
-{
-    str_printf(text, "%5s  %-16s  %11s  %10s  %8s  %8s  %-13s  %s\n", "", "Began", "Took", "CPU",
-        "RAM", "GPU RAM", "End", "Command");
 }
 
 static void append_line(struct str *text, const struct gput_table *table, size_t row)
@@ -302,8 +285,10 @@ static int write_part(void *user, struct gput_tables *part, struct gput_error *e
     if (output->writer) {
         code = gput_table_writer_add(output->writer, table, &text, error);
     } else {
-        if (count && !output->is_full && output->n_rows == 0)
-            append_head(&output->text);
+        if (count && !output->is_full && output->n_rows == 0) {
+            str_printf(&output->text, "%5s  %-16s  %11s  %10s  %8s  %8s  %-13s  %s\n", "", "Began",
+                "Took", "CPU", "RAM", "GPU RAM", "End", "Command");
+        }
         for (size_t row = 0; row < count; row++) {
             if (output->is_full)
                 append_all(&output->text, table, row);
@@ -319,16 +304,6 @@ static int write_part(void *user, struct gput_tables *part, struct gput_error *e
         code = write_text(output, text, error);
     gput_tables_destroy(part);
     return code;
-}
-
-static int end_output(struct output *output, struct gput_error *error)
-{
-    const char *text;
-    if (output->writer) {
-        TRY(gput_table_writer_end(output->writer, &text, error));
-        TRY(write_text(output, text, error));
-    }
-    return output->file.path ? file_writing_end(&output->file, error) : GPUT_OK;
 }
 
 /* What to do where there is nothing to show. */
@@ -379,7 +354,12 @@ static int show(const struct arguments *arguments, bool is_full, struct gput_err
         TRY(gput_history_read(request.folder, &request.query, write_part, &output, error));
     else /* a table without rows, from no file at all */
         TRY(gput_history_read_files(NULL, 0, NULL, write_part, &output, error));
-    TRY(end_output(&output, error));
+    const char *text;
+    if (output.writer) {
+        TRY(gput_table_writer_end(output.writer, &text, error));
+        TRY(write_text(&output, text, error));
+    }
+    TRY(output.file.path ? file_writing_end(&output.file, error) : GPUT_OK);
     if (output.n_rows == 0 && is_full)
         return error_set(error, GPUT_ERROR_NOT_FOUND,
             "The history has no such session. gpu-tracker history shows their numbers.");

@@ -65,9 +65,16 @@ static size_t machine_of(
     return row;
 }
 
-/* How far off it is, by what, and how sure that is. */
-static void describe_clock(const struct gput_table *machines, size_t row, char *text, size_t size)
+static void add_clock(struct lanes *lanes, size_t at, const struct gput_table *machines,
+    const struct gput_table *ranks, size_t rank)
 {
+    size_t row = machine_of(machines, ranks, rank), rows = gput_table_row_count(machines);
+    bool are_several = rows > 1 && int_of(machines, 1, "job") == 0; /* of the job that is shown */
+    if (row >= rows || !are_several)
+        return;
+    /* Describe how far off the clock is, by which code block, and how certain that is. */
+    char *text = lanes->clocks[at];
+    size_t size = sizeof lanes->clocks[at];
     char by[96];
     const char *block = table_cells_text_of(machines, row, "clock_block");
     const char *source = table_cells_text_of(machines, row, "clock_source");
@@ -86,36 +93,12 @@ static void describe_clock(const struct gput_table *machines, size_t row, char *
     else
         snprintf(text, size, "of %s, not corrected: %.3f s ahead, to within %.3f s, by %s",
             table_cells_text_of(machines, row, "machine"), offset, doubt, by);
-}
-
-static void add_clock(struct lanes *lanes, size_t at, const struct gput_table *machines,
-    const struct gput_table *ranks, size_t rank)
-{
-    size_t row = machine_of(machines, ranks, rank), rows = gput_table_row_count(machines);
-    bool are_several = rows > 1 && int_of(machines, 1, "job") == 0; /* of the job that is shown */
-    if (row >= rows || !are_several)
-        return;
-    describe_clock(machines, row, lanes->clocks[at], sizeof lanes->clocks[at]);
     lanes->sessions[at].clock_note = lanes->clocks[at];
     if (int_of(machines, row, "clock_is_corrected") == 1)
         lanes->sessions[at].clock_offset_seconds = double_of(machines, row, "clock_offset_seconds");
 }
 
 /* ---- Lanes ---- */
-
-static void add_lane(struct lanes *lanes, const struct gput_tables *tables, size_t row)
-{
-    const struct gput_table *ranks = gput_tables_find(tables, "ranks");
-    size_t at = lanes->count++;
-    int64_t rank = int_of(ranks, row, "rank");
-    if (rank >= 0)
-        snprintf(lanes->names[at], sizeof lanes->names[at], "rank %lld", (long long)rank);
-    lanes->sessions[at] = gput_report_session_default();
-    lanes->sessions[at].path = gput_table_text(ranks, row, table_cells_find(ranks, "path"));
-    lanes->sessions[at].name = rank >= 0 ? lanes->names[at] : NULL;
-    add_clock(lanes, at, gput_tables_find(tables, "machines"), ranks, row);
-    lanes->list[at] = &lanes->sessions[at];
-}
 
 /* Ranks of the first job, in their order: names of two jobs would be the same. */
 static void choose_lanes(const struct gput_tables *tables, struct lanes *lanes)
@@ -131,8 +114,17 @@ static void choose_lanes(const struct gput_tables *tables, struct lanes *lanes)
         bool is_next =
             !is_out && (rest <= space || others * space / rest != (others + 1) * space / rest);
         others += !is_out;
-        if (is_out || is_next)
-            add_lane(lanes, tables, row);
+        if (is_out || is_next) {
+            size_t at = lanes->count++;
+            int64_t rank = int_of(ranks, row, "rank");
+            if (rank >= 0)
+                snprintf(lanes->names[at], sizeof lanes->names[at], "rank %lld", (long long)rank);
+            lanes->sessions[at] = gput_report_session_default();
+            lanes->sessions[at].path = gput_table_text(ranks, row, table_cells_find(ranks, "path"));
+            lanes->sessions[at].name = rank >= 0 ? lanes->names[at] : NULL;
+            add_clock(lanes, at, gput_tables_find(tables, "machines"), ranks, row);
+            lanes->list[at] = &lanes->sessions[at];
+        }
     }
     lanes->lack_some = lanes->count < count;
     if (lanes->lack_some) {
@@ -213,9 +205,10 @@ static void add_notes(struct notes *notes, const struct gput_tables *tables, boo
     }
 }
 
-static int write_tables(
-    const struct gput_tables *tables, const char *path, struct gput_error *error)
+static int write_html(const struct gput_jobs *jobs, const char *path, struct gput_error *error)
 {
+    struct gput_tables *tables;
+    TRY(gput_jobs_tables(jobs, &tables, error));
     struct lanes lanes = {.count = 0};
     struct notes notes = {.count = 0};
     struct gput_report_options options = gput_report_options_default();
@@ -236,14 +229,7 @@ static int write_tables(
     snprintf(
         title, sizeof title, "%s%s", is_list ? "Sessions" : "Job ", is_list || !job ? "" : job);
     options.title = title;
-    return gput_report_write(&options, path, error);
-}
-
-static int write_html(const struct gput_jobs *jobs, const char *path, struct gput_error *error)
-{
-    struct gput_tables *tables;
-    TRY(gput_jobs_tables(jobs, &tables, error));
-    int code = write_tables(tables, path, error);
+    int code = gput_report_write(&options, path, error);
     gput_tables_destroy(tables);
     return code;
 }

@@ -36,14 +36,6 @@ static int make_lists(
     return error_memory(error);
 }
 
-static void free_lists(struct work *work)
-{
-    free(work->figures);
-    free(work->names);
-    free(work->marks);
-    named_sessions_free(&work->sessions);
-}
-
 /* ---- Values ---- */
 
 /* Seconds; *value stays as it is when the option was not given. */
@@ -60,15 +52,6 @@ static int read_seconds(const struct arguments *arguments, enum option_id id, co
         "--%s=%.64s is not a number of seconds after the beginning of the session.", name, text);
 }
 
-static double mm_of_unit(const char *unit)
-{
-    return strcmp(unit, "mm") == 0   ? 1
-           : strcmp(unit, "cm") == 0 ? 10
-           : strcmp(unit, "in") == 0 ? 25.4
-           : strcmp(unit, "pt") == 0 ? 25.4 / 72
-                                     : NAN;
-}
-
 /* Digits and a point at *text, which moves after them; NaN: there are none. strtod() alone would
  * take "0x50" for one number. */
 static double read_length(const char **text)
@@ -82,38 +65,6 @@ static double read_length(const char **text)
     double length = strtod(digits, &end);
     *text += count;
     return *end ? NAN : length;
-}
-
-/* "88x50mm", "3.5in" */
-static int read_size(
-    const struct arguments *arguments, struct gput_plot_options *options, struct gput_error *error)
-{
-    const char *text = arguments_value(arguments, OPTION_PLOT_SIZE), *at = text;
-    if (!text)
-        return GPUT_OK;
-    double width = read_length(&at), height = 0;
-    bool has_height = *at == 'x';
-    if (has_height) {
-        at++;
-        height = read_length(&at);
-    }
-    double unit = mm_of_unit(at);
-    options->width_mm = width * unit;
-    options->height_mm = height * unit;
-    if (options->width_mm > 0 && (!has_height || options->height_mm > 0))
-        return GPUT_OK;
-    return error_set(error, GPUT_ERROR_INVALID,
-        "--size=%.64s is not a size. Give the width, and the height if you like, in mm, cm, in or "
-        "pt: --size=88x50mm.",
-        text);
-}
-
-static int read_values(
-    const struct arguments *arguments, struct gput_plot_options *options, struct gput_error *error)
-{
-    TRY(read_seconds(arguments, OPTION_PLOT_START, "start", &options->start_seconds, error));
-    TRY(read_seconds(arguments, OPTION_PLOT_END, "end", &options->end_seconds, error));
-    return read_size(arguments, options, error);
 }
 
 /* ---- The command ---- */
@@ -138,7 +89,31 @@ static int read_options(const struct arguments *arguments, struct work *work,
     options->warn = analysis_warn;
     options->progress = analysis_show_progress;
     options->user = &work->shown;
-    return read_values(arguments, options, error);
+    TRY(read_seconds(arguments, OPTION_PLOT_START, "start", &options->start_seconds, error));
+    TRY(read_seconds(arguments, OPTION_PLOT_END, "end", &options->end_seconds, error));
+    /* Read a size such as "88x50mm" or "3.5in". */
+    const char *text = arguments_value(arguments, OPTION_PLOT_SIZE), *at = text;
+    if (!text)
+        return GPUT_OK;
+    double width = read_length(&at), height = 0;
+    bool has_height = *at == 'x';
+    if (has_height) {
+        at++;
+        height = read_length(&at);
+    }
+    double unit = strcmp(at, "mm") == 0   ? 1
+                  : strcmp(at, "cm") == 0 ? 10
+                  : strcmp(at, "in") == 0 ? 25.4
+                  : strcmp(at, "pt") == 0 ? 25.4 / 72
+                                          : NAN;
+    options->width_mm = width * unit;
+    options->height_mm = height * unit;
+    if (options->width_mm > 0 && (!has_height || options->height_mm > 0))
+        return GPUT_OK;
+    return error_set(error, GPUT_ERROR_INVALID,
+        "--size=%.64s is not a size. Give the width, and the height if you like, in mm, cm, in or "
+        "pt: --size=88x50mm.",
+        text);
 }
 
 int cmd_plot(const struct arguments *arguments)
@@ -158,6 +133,9 @@ int cmd_plot(const struct arguments *arguments)
     if (code == GPUT_OK && !path)
         output_files_say(unnamed);
     free(name);
-    free_lists(&work);
+    free(work.figures);
+    free(work.names);
+    free(work.marks);
+    named_sessions_free(&work.sessions);
     return message_exit_status(code, &error, EXIT_FAILURE);
 }

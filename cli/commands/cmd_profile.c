@@ -23,12 +23,6 @@ struct list {
     size_t count;
 };
 
-static void list_finish(struct list *list)
-{
-    free(list->text);
-    free(list->items);
-}
-
 static int list_read(const struct arguments *arguments, enum option_id id, struct list *list,
     struct gput_error *error)
 {
@@ -212,15 +206,6 @@ static void warn(void *user, const char *message)
     analysis_warn(&((struct showing *)user)->percent, message);
 }
 
-static void lists_finish(struct lists *lists)
-{
-    for (int i = 0; i < LISTS; i++)
-        list_finish(&lists->of[i]);
-    free(lists->ranges);
-    free(lists->moments);
-    free(lists->intervals);
-}
-
 int cmd_profile(const struct arguments *arguments)
 {
     struct showing showing = {.stream = {.arguments = arguments}};
@@ -246,6 +231,12 @@ int cmd_profile(const struct arguments *arguments)
                                      : tables_write(arguments, tables, &error);
     tables_stream_finish(&showing.stream);
     gput_tables_destroy(tables);
-    lists_finish(&lists);
+    for (int i = 0; i < LISTS; i++) {
+        free(lists.of[i].text);
+        free(lists.of[i].items);
+    }
+    free(lists.ranges);
+    free(lists.moments);
+    free(lists.intervals);
     return message_exit_status(code, &error, usage ? EXIT_USAGE : EXIT_FAILURE);
 }

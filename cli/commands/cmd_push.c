@@ -59,14 +59,6 @@ static int find_sessions(
     return gput_report_files(&options, tables, error);
 }
 
-/* Whether a row is a session with metrics, and no copy of another. */
-static bool is_to_be_sent(const struct gput_table *sessions, size_t row)
-{
-    const char *kind = gput_table_text(sessions, row, KIND_COLUMN);
-    return !gput_table_text(sessions, row, ORIGINAL_COLUMN) && kind &&
-           (strcmp(kind, "tracking") == 0 || strcmp(kind, "results") == 0);
-}
-
 /* Warns of a row that has no metrics. Of copies the list of sessions has warned. */
 static void say_left_out(const struct gput_table *sessions, size_t row)
 {
@@ -127,7 +119,10 @@ static int send_all(const struct gput_tables *found, const struct gput_push_opti
     options.warn = warn_of_session;
     options.user = &sent;
     for (size_t row = 0; row < rows; row++) {
-        bool is_sent = is_to_be_sent(sessions, row);
+        /* Only sessions with metrics are sent, and no copies of them. */
+        const char *kind = gput_table_text(sessions, row, KIND_COLUMN);
+        bool is_sent = !gput_table_text(sessions, row, ORIGINAL_COLUMN) && kind &&
+                       (strcmp(kind, "tracking") == 0 || strcmp(kind, "results") == 0);
         sent.sessions += is_sent;
         not_tried += is_sent && sent.gone;
         if (!is_sent)

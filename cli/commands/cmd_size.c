@@ -51,10 +51,22 @@ static bool are_sessions(const struct arguments *arguments)
     return arguments->n_operands > 0;
 }
 
-/* The sizes of the next run's inputs together: of --size-of, else of the files among the command's
- * arguments; NaN: there are none. Errors: GPUT_ERROR_NOT_FOUND. */
-static int read_inputs(const struct arguments *arguments, double *bytes, struct gput_error *error)
+static int read_options(
+    const struct arguments *arguments, struct gput_size_options *options, struct gput_error *error)
 {
+    const char *text = arguments_value(arguments, OPTION_SIZE_SHARE);
+    char *end;
+    double percent = text ? strtod(text, &end) : 95;
+    if (text && (end == text || *end || !(percent >= 50 && percent < 100)))
+        return error_set(error, GPUT_ERROR_INVALID,
+            "--share=%s is not a valid share. It is how many of 100 runs are to fit: 50 or more, "
+            "below 100.",
+            text);
+    *options = gput_size_options_default();
+    options->share = percent / 100;
+    /* Add up the sizes of the next run's inputs: of --size-of, else of the files among the
+     * command's arguments. NaN: there are none. */
+    double *bytes = &options->input_bytes;
     struct stat info;
     size_t position = 0;
     const char *path;
@@ -73,22 +85,6 @@ static int read_inputs(const struct arguments *arguments, double *bytes, struct 
             *bytes = (isnan(*bytes) ? 0 : *bytes) + (double)info.st_size;
     }
     return GPUT_OK;
-}
-
-static int read_options(
-    const struct arguments *arguments, struct gput_size_options *options, struct gput_error *error)
-{
-    const char *text = arguments_value(arguments, OPTION_SIZE_SHARE);
-    char *end;
-    double percent = text ? strtod(text, &end) : 95;
-    if (text && (end == text || *end || !(percent >= 50 && percent < 100)))
-        return error_set(error, GPUT_ERROR_INVALID,
-            "--share=%s is not a valid share. It is how many of 100 runs are to fit: 50 or more, "
-            "below 100.",
-            text);
-    *options = gput_size_options_default();
-    options->share = percent / 100;
-    return read_inputs(arguments, &options->input_bytes, error);
 }
 
 /* Adds the runs of the history whose command is the one that is named. */
@@ -153,18 +149,6 @@ static void explain(const char *name)
     message_note(line);
 }
 
-static void print_evidence(const struct gput_size *size)
-{
-    char line[MESSAGE_LINE_SIZE];
-    const char *at = gput_size_evidence(size);
-    while (*at) {
-        size_t length = strcspn(at, "\n");
-        text_fit(line, sizeof line, "%.*s", (int)length, at);
-        message_note(line);
-        at += length + (at[length] == '\n');
-    }
-}
-
 static int run(const struct arguments *arguments, struct gput_error *error)
 {
     CLEANUP(gput_size_destroy_pointer) struct gput_size *size = NULL;
@@ -186,8 +170,16 @@ static int run(const struct arguments *arguments, struct gput_error *error)
         explain(str_text(&name));
     TRY(code);
     TRY(gput_size_render(size, (enum gput_size_format)format, &text, NULL, error));
-    if (format != GPUT_SIZE_FORMAT_TEXT)
-        print_evidence(size);
+    if (format != GPUT_SIZE_FORMAT_TEXT) {
+        char line[MESSAGE_LINE_SIZE];
+        const char *at = gput_size_evidence(size);
+        while (*at) {
+            size_t length = strcspn(at, "\n");
+            text_fit(line, sizeof line, "%.*s", (int)length, at);
+            message_note(line);
+            at += length + (at[length] == '\n');
+        }
+    }
     return report_write_text(NULL, STDOUT_FILENO, text, error);
 }
 

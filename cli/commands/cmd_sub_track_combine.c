@@ -33,21 +33,17 @@ static int combine(const struct arguments *arguments, const char *output, const 
     return code;
 }
 
-static int missing(void)
-{
-    struct gput_error error;
-    error_set(&error, GPUT_ERROR_INVALID,
-        "A file to make and paths to combine are needed. Usage: gpu-tracker sub-track combine "
-        "--stf=<sub-track-file> -p <file-path>...");
-    message_error(&error);
-    return EXIT_USAGE;
-}
-
 int cmd_sub_track_combine(const struct arguments *arguments)
 {
     const char *output = arguments_value(arguments, OPTION_COMBINED_FILE);
-    if (!output || (!arguments_have(arguments, OPTION_PART) && arguments->n_operands == 0))
-        return missing();
+    if (!output || (!arguments_have(arguments, OPTION_PART) && arguments->n_operands == 0)) {
+        struct gput_error error;
+        error_set(&error, GPUT_ERROR_INVALID,
+            "A file to make and paths to combine are needed. Usage: gpu-tracker sub-track combine "
+            "--stf=<sub-track-file> -p <file-path>...");
+        message_error(&error);
+        return EXIT_USAGE;
+    }
     struct gput_error error;
     size_t max_paths = arguments->n_uses + (size_t)arguments->n_operands;
     const char **paths = calloc(max_paths, sizeof *paths);

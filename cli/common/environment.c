@@ -22,27 +22,6 @@ const char *environment_path(const char *name)
     return value && value[0] ? value : NULL;
 }
 
-/* Names the variables that are set and not followed: a missing GPU would be a riddle otherwise. */
-static void warn_of_ignored(void)
-{
-    static const char *const names[] = {"GPUT_BLOCKS_FILE", "GPUT_COLLECTORS", "GPUT_CONFIG",
-        "GPUT_HISTORY", "GPUT_NVML", "GPUT_PROCFS", "GPUT_PYTHON", "GPUT_REPORT_PAGE",
-        "GPUT_SYSFS"};
-    char list[256] = "", line[MESSAGE_LINE_SIZE];
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *value = getenv(names[i]);
-        size_t used = strlen(list);
-        if (value && value[0])
-            snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", names[i]);
-    }
-    snprintf(line, sizeof line,
-        "This gpu-tracker has capabilities of its file (setcap), so it follows no path of the "
-        "environment: %s. 'sudo setcap -r' on the file takes them away.",
-        list);
-    if (list[0])
-        message_warning(NULL, line);
-}
-
 void environment_drop_rights(void)
 {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -60,6 +39,23 @@ int environment_check_rights(bool needs_rights, struct gput_error *error)
         return GPUT_OK;
     if (!needs_rights)
         environment_drop_rights();
-    warn_of_ignored();
+    /* Name the variables that are set but ignored: otherwise nobody would know why a GPU is
+     * missing. */
+    static const char *const names[] = {"GPUT_BLOCKS_FILE", "GPUT_COLLECTORS", "GPUT_CONFIG",
+        "GPUT_HISTORY", "GPUT_NVML", "GPUT_PROCFS", "GPUT_PYTHON", "GPUT_REPORT_PAGE",
+        "GPUT_SYSFS"};
+    char list[256] = "", line[MESSAGE_LINE_SIZE];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *value = getenv(names[i]);
+        size_t used = strlen(list);
+        if (value && value[0])
+            snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", names[i]);
+    }
+    snprintf(line, sizeof line,
+        "This gpu-tracker has capabilities of its file (setcap), so it follows no path of the "
+        "environment: %s. 'sudo setcap -r' on the file takes them away.",
+        list);
+    if (list[0])
+        message_warning(NULL, line);
     return GPUT_OK;
 }

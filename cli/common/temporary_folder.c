@@ -28,23 +28,6 @@ static void remove_files(const char *path)
 
 /* ---- The process that outlives this one ---- */
 
-/* Does nothing until no process holds the other end of the pipe. */
-static void guard(const char *path, int fd)
-{
-    char byte;
-    int null = open("/dev/null", O_RDWR);
-    sigset_t all;
-    sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, NULL);
-    setsid(); /* what the terminal sends is not for it */
-    prctl(PR_SET_NAME, "gpu-tracker-tmp");
-    for (int i = 0; null >= 0 && i <= STDERR_FILENO; i++)
-        dup2(null, i);
-    while (read(fd, &byte, 1) < 0 && errno == EINTR)
-        ;
-    remove_files(path);
-}
-
 /* Forked twice: a child of this process would be taken for one of the command's. */
 static void start_guard(struct temporary_folder *folder)
 {
@@ -54,8 +37,21 @@ static void start_guard(struct temporary_folder *folder)
     pid_t child = fork();
     if (child == 0) {
         close(ends[1]);
-        if (fork() == 0)
-            guard(folder->path, ends[0]);
+        if (fork() == 0) {
+            /* Do nothing until no process holds the other end of the pipe. */
+            char byte;
+            int null = open("/dev/null", O_RDWR);
+            sigset_t all;
+            sigfillset(&all);
+            sigprocmask(SIG_SETMASK, &all, NULL);
+            setsid(); /* what the terminal sends is not for it */
+            prctl(PR_SET_NAME, "gpu-tracker-tmp");
+            for (int i = 0; null >= 0 && i <= STDERR_FILENO; i++)
+                dup2(null, i);
+            while (read(ends[0], &byte, 1) < 0 && errno == EINTR)
+                ;
+            remove_files(folder->path);
+        }
         _exit(0);
     }
     while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)

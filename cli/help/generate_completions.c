@@ -153,32 +153,6 @@ static void put_bash_help(FILE *file)
     fputs("            *) options= ;;\n            esac\n        fi\n", file);
 }
 
-static void put_bash_command(FILE *file, const struct command *command)
-{
-    fprintf(file, "    '%s')\n        case $previous in\n", command->name);
-    for (const enum option_id *id = command->options; *id != OPTION_END; id++)
-        put_bash_option(file, option(*id));
-    fputs("        esac\n        options='", file);
-    for (const enum option_id *id = command->options; *id != OPTION_END; id++) {
-        put_names(file, option(*id), " ");
-        fputc(' ', file);
-    }
-    fputs("'\n", file);
-    if (!command->name[0]) {
-        fputs("        [[ $current == -* ]] || options='", file);
-        put_first_words(file);
-        fputs("'\n", file);
-    }
-    if (command->operands.kind == ARGUMENT_HELP)
-        put_bash_help(file);
-    const char *kind = !command->name[0]                            ? "words"
-                       : command->operands.kind == ARGUMENT_HELP    ? "words"
-                       : command->operands.kind == ARGUMENT_COMMAND ? "command"
-                       : command->operands.kind == ARGUMENT_FILE    ? "file"
-                                                                    : "";
-    fprintf(file, "        kind=%s\n        ;;\n", kind);
-}
-
 /* The first word of a family: what may follow it. */
 static void put_bash_family(FILE *file, const struct command *commands, int count, int first)
 {
@@ -205,7 +179,29 @@ void generate_bash(FILE *file)
     for (int i = 0; i < count; i++) {
         if (second_word(commands[i].name) && is_first_of_family(commands, i))
             put_bash_family(file, commands, count, i);
-        put_bash_command(file, &commands[i]);
+        const struct command *command = &commands[i];
+        fprintf(file, "    '%s')\n        case $previous in\n", command->name);
+        for (const enum option_id *id = command->options; *id != OPTION_END; id++)
+            put_bash_option(file, option(*id));
+        fputs("        esac\n        options='", file);
+        for (const enum option_id *id = command->options; *id != OPTION_END; id++) {
+            put_names(file, option(*id), " ");
+            fputc(' ', file);
+        }
+        fputs("'\n", file);
+        if (!command->name[0]) {
+            fputs("        [[ $current == -* ]] || options='", file);
+            put_first_words(file);
+            fputs("'\n", file);
+        }
+        if (command->operands.kind == ARGUMENT_HELP)
+            put_bash_help(file);
+        const char *kind = !command->name[0]                            ? "words"
+                           : command->operands.kind == ARGUMENT_HELP    ? "words"
+                           : command->operands.kind == ARGUMENT_COMMAND ? "command"
+                           : command->operands.kind == ARGUMENT_FILE    ? "file"
+                                                                        : "";
+        fprintf(file, "        kind=%s\n        ;;\n", kind);
     }
     fputs(bash_tail, file);
 }
@@ -279,13 +275,6 @@ static void put_zsh_command(FILE *file, const struct command *command)
         fputs("        '*: :'\n", file);
 }
 
-static void put_zsh_case(FILE *file, const struct command *command)
-{
-    fprintf(file, "'%s')\n", command->name);
-    put_zsh_command(file, command);
-    fputs("    ;;\n", file);
-}
-
 /* A family: what may follow, then the command of two words. */
 static void put_zsh_family(FILE *file, const struct command *commands, int count, int first)
 {
@@ -332,8 +321,11 @@ void generate_zsh(FILE *file)
     for (int i = 0; i < count; i++) {
         if (second_word(commands[i].name) && is_first_of_family(commands, i))
             put_zsh_family(file, commands, count, i);
-        else if (commands[i].name[0] && !second_word(commands[i].name))
-            put_zsh_case(file, &commands[i]);
+        else if (commands[i].name[0] && !second_word(commands[i].name)) {
+            fprintf(file, "'%s')\n", commands[i].name);
+            put_zsh_command(file, &commands[i]);
+            fputs("    ;;\n", file);
+        }
     }
     fputs("esac\n", file);
 }

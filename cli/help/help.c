@@ -33,9 +33,10 @@ void help_option_usage(const struct option *option, char *buffer, size_t size)
         option->long_name ? option->long_name : "", argument);
 }
 
-/* Lists the longer names of an option, after its help. */
-static void append_other_names(const struct option *option, char *text, size_t size)
+void help_option_text(const struct option *option, char *text, size_t size)
 {
+    snprintf(text, size, "%s", option->help);
+    /* List the longer names of an option, after its help. */
     const char *at = option->other_names ? option->other_names : "";
     const char *before = " Also ";
     while (*at) {
@@ -45,12 +46,6 @@ static void append_other_names(const struct option *option, char *text, size_t s
         before = ", ";
         at += length + (at[length] == ' ');
     }
-}
-
-void help_option_text(const struct option *option, char *text, size_t size)
-{
-    snprintf(text, size, "%s", option->help);
-    append_other_names(option, text, size);
 }
 
 /* A term and after it, from `column` on, its text; on a line of its own when the term is long. */
@@ -114,49 +109,6 @@ static void print_commands_of(FILE *file, enum topic_id id)
     }
 }
 
-/* Ours first, then the form of the older command, whose users expect its options here. */
-static void print_program(FILE *file, const struct command *program)
-{
-    fputs(
-        "gpu-tracker shows what a command, and all that it starts, really uses.\n\nUsage:\n", file);
-    print_usage(file, command_find("run"));
-    fputs("    gpu-tracker COMMAND [OPTIONS] ...\n", file);
-    print_usage(file, program);
-    fputs("    gpu-tracker -h | --help\n    gpu-tracker -v | --version\n"
-          "\nCommands (shorter: gpu-tracker help; each has its own: gpu-tracker COMMAND -h):\n",
-        file);
-    for (int id = 0; id < TOPIC_COUNT; id++) {
-        fprintf(file, "  %s\n", topic((enum topic_id)id)->summary);
-        print_commands_of(file, (enum topic_id)id);
-    }
-    fputs("\ngpu-tracker -e is the form of the older gpu_tracker:\n", file);
-    wrap_text(file, program->help, 0, 0, HELP_WIDTH);
-    print_options(file, program->options);
-}
-
-/* "run, attach" and of families "mark start, stop; sub-track combine, analyze, compare": the first
- * word once. */
-static void list_commands_of(enum topic_id id, char *list, size_t size)
-{
-    int count;
-    const struct command *commands = command_table(&count), *before = NULL;
-    list[0] = '\0';
-    for (int i = 0; i < count; i++) {
-        const char *name = commands[i].name;
-        if (commands[i].topic != id || !name[0])
-            continue;
-        size_t used = strlen(list), first = strcspn(name, " ");
-        bool is_word = name[first] == '\0',
-             is_next = before && !is_word && strncmp(before->name, name, first + 1) == 0;
-        snprintf(list + used, size - used, "%s%s",
-            !before                                              ? ""
-            : is_next || (is_word && !strchr(before->name, ' ')) ? ", "
-                                                                 : "; ",
-            is_next ? name + first + 1 : name);
-        before = &commands[i];
-    }
-}
-
 void help_print_topics(FILE *file)
 {
     fputs("gpu-tracker shows what a command, and all that it starts, really uses.\nExamples:\n",
@@ -165,7 +117,25 @@ void help_print_topics(FILE *file)
     fputs("\nTopics (gpu-tracker help TOPIC) and commands (gpu-tracker help COMMAND):\n", file);
     for (int id = 0; id < TOPIC_COUNT; id++) {
         char list[512];
-        list_commands_of((enum topic_id)id, list, sizeof list);
+        /* List the commands: "run, attach". A family has its first word once: "mark start, stop".
+         */
+        int count;
+        const struct command *commands = command_table(&count), *before = NULL;
+        list[0] = '\0';
+        for (int i = 0; i < count; i++) {
+            const char *name = commands[i].name;
+            if (commands[i].topic != ((enum topic_id)id) || !name[0])
+                continue;
+            size_t used = strlen(list), first = strcspn(name, " ");
+            bool is_word = name[first] == '\0',
+                 is_next = before && !is_word && strncmp(before->name, name, first + 1) == 0;
+            snprintf(list + used, sizeof list - used, "%s%s",
+                !before                                              ? ""
+                : is_next || (is_word && !strchr(before->name, ' ')) ? ", "
+                                                                     : "; ",
+                is_next ? name + first + 1 : name);
+            before = &commands[i];
+        }
         print_entry(file, topic((enum topic_id)id)->name, topic((enum topic_id)id)->summary,
             TOPIC_TEXT_COLUMN);
         fprintf(file, "%*s", TOPIC_TEXT_COLUMN, "");
@@ -247,7 +217,23 @@ void help_words(char words[HELP_WORDS_SIZE])
 void help_print(FILE *file, const struct command *command)
 {
     if (!command->name[0]) {
-        print_program(file, command);
+        /* Print our form first, then that of the older command, whose users expect its options
+         * here. */
+        fputs("gpu-tracker shows what a command, and all that it starts, really uses.\n\nUsage:\n",
+            file);
+        print_usage(file, command_find("run"));
+        fputs("    gpu-tracker COMMAND [OPTIONS] ...\n", file);
+        print_usage(file, command);
+        fputs("    gpu-tracker -h | --help\n    gpu-tracker -v | --version\n"
+              "\nCommands (shorter: gpu-tracker help; each has its own: gpu-tracker COMMAND -h):\n",
+            file);
+        for (int id = 0; id < TOPIC_COUNT; id++) {
+            fprintf(file, "  %s\n", topic((enum topic_id)id)->summary);
+            print_commands_of(file, (enum topic_id)id);
+        }
+        fputs("\ngpu-tracker -e is the form of the older gpu_tracker:\n", file);
+        wrap_text(file, command->help, 0, 0, HELP_WIDTH);
+        print_options(file, command->options);
         return;
     }
     fputs("Usage:\n", file);

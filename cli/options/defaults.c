@@ -133,20 +133,6 @@ static int visit(void *user, const char *name, const char *value, struct gput_er
     return arguments_add(arguments, id, value ? value : "", error);
 }
 
-/* Without -o, --summary on the command line goes before a format of the file. */
-static int prefer_summary(struct arguments *arguments, size_t n_given, struct gput_error *error)
-{
-    bool has_summary = false, has_format = false;
-    for (size_t i = 0; i < n_given; i++) {
-        has_summary |= arguments->uses[i].id == OPTION_SUMMARY;
-        has_format |= arguments->uses[i].id == OPTION_TRACKING_FORMAT;
-    }
-    if (!has_summary || has_format || arguments_have(arguments, OPTION_OUTPUT) ||
-        !arguments_have(arguments, OPTION_TRACKING_FORMAT))
-        return GPUT_OK;
-    return arguments_add(arguments, OPTION_TRACKING_FORMAT, "summary", error);
-}
-
 int defaults_read(struct arguments *arguments, struct gput_error *error)
 {
     char path[PATH_MAX];
@@ -155,5 +141,14 @@ int defaults_read(struct arguments *arguments, struct gput_error *error)
         return GPUT_OK;
     struct defaults defaults = {arguments, arguments->n_uses, path};
     TRY(gput_config_visit(path, visit, &defaults, error));
-    return prefer_summary(arguments, defaults.n_given, error);
+    /* Without -o, --summary on the command line overrides a format of the file. */
+    bool has_summary = false, has_format = false;
+    for (size_t i = 0; i < defaults.n_given; i++) {
+        has_summary |= arguments->uses[i].id == OPTION_SUMMARY;
+        has_format |= arguments->uses[i].id == OPTION_TRACKING_FORMAT;
+    }
+    if (!has_summary || has_format || arguments_have(arguments, OPTION_OUTPUT) ||
+        !arguments_have(arguments, OPTION_TRACKING_FORMAT))
+        return GPUT_OK;
+    return arguments_add(arguments, OPTION_TRACKING_FORMAT, "summary", error);
 }

@@ -56,36 +56,6 @@ static int next_word(int argc, char **argv, int from)
     return 0;
 }
 
-/* Appends the second words of the commands whose first is `family`: "combine, analyze". */
-static void list_family(const char *family, char *list, size_t size)
-{
-    int count;
-    const struct command *commands = command_table(&count);
-    list[0] = '\0';
-    for (int i = 0; i < count; i++) {
-        if (!command_is_of_family(&commands[i], family))
-            continue;
-        size_t used = strlen(list);
-        snprintf(list + used, size - used, "%s%s", used ? ", " : "",
-            commands[i].name + strlen(family) + 1);
-    }
-}
-
-/* The first words of all commands, each once, with a blank between two. */
-static void list_commands(char *list, size_t size)
-{
-    int count;
-    const struct command *commands = command_table(&count);
-    list[0] = '\0';
-    for (int i = 0; i < count; i++) {
-        char word[32];
-        snprintf(word, sizeof word, "%.*s", (int)strcspn(commands[i].name, " "), commands[i].name);
-        size_t used = strlen(list);
-        if (word[0] && choice_find(list, word) < 0)
-            snprintf(list + used, size - used, "%s%s", used ? " " : "", word);
-    }
-}
-
 bool parse_is_program(const char *name)
 {
     const char *folders = getenv("PATH");
@@ -106,7 +76,17 @@ bool parse_is_program(const char *name)
 static int unknown_command(char **line, struct gput_error *error)
 {
     char list[256], question[NEAREST_QUESTION_SIZE], all[160] = "";
-    list_commands(list, sizeof list);
+    /* List the first words of all commands, each once. */
+    int count;
+    const struct command *commands = command_table(&count);
+    list[0] = '\0';
+    for (int i = 0; i < count; i++) {
+        char word[32];
+        snprintf(word, sizeof word, "%.*s", (int)strcspn(commands[i].name, " "), commands[i].name);
+        size_t used = strlen(list);
+        if (word[0] && choice_find(list, word) < 0)
+            snprintf(list + used, sizeof list - used, "%s%s", used ? " " : "", word);
+    }
     suggest_command(list, *line, question);
     for (size_t i = 0; line[i]; i++) {
         size_t used = strlen(all);
@@ -148,7 +128,17 @@ static int find_command(int argc, char **argv, struct arguments *arguments,
         return GPUT_OK;
 
     char family[256];
-    list_family(first, family, sizeof family);
+    /* Append the second words of the commands whose first is `family`: "combine, analyze". */
+    int count;
+    const struct command *commands = command_table(&count);
+    family[0] = '\0';
+    for (int i = 0; i < count; i++) {
+        if (!command_is_of_family(&commands[i], first))
+            continue;
+        size_t used = strlen(family);
+        snprintf(family + used, sizeof family - used, "%s%s", used ? ", " : "",
+            commands[i].name + strlen(first) + 1);
+    }
     if (!family[0])
         return unknown_command(argv + words->first, error);
     words->second = next_word(argc, argv, words->first + 1);
@@ -187,19 +177,6 @@ static void list_options(const enum option_id *ids, char *list, size_t size)
         size_t used = strlen(list);
         snprintf(
             list + used, size - used, "%s%s", used ? " " : "", option_name(option(*ids), buffer));
-    }
-}
-
-/* Appends the longer names, which a slip may be nearer to. */
-static void list_other_names(const enum option_id *ids, char *list, size_t size)
-{
-    for (; *ids != OPTION_END; ids++) {
-        const char *at = option(*ids)->other_names ? option(*ids)->other_names : "";
-        while (*at) {
-            size_t used = strlen(list), length = strcspn(at, " ");
-            snprintf(list + used, size - used, " --%.*s", (int)length, at);
-            at += length + (at[length] == ' ');
-        }
     }
 }
 
@@ -321,25 +298,30 @@ static bool is_execute(const char *name)
     return option_find_long(execute, name + 2, strlen(name + 2), &id, &id) == OPTION_FOUND;
 }
 
-/* Other programs show details with -v: to print the version instead would lose a job. */
-static int refuse_short_version(const struct command *command, struct gput_error *error)
-{
-    bool has_details = option_is_among(command->options, OPTION_TRACKING_FORMAT);
-    return error_set(error, GPUT_ERROR_INVALID, "-v is the version: gpu-tracker --version.%s",
-        has_details ? " Details of a run: -f full." : "");
-}
-
 static int unknown_option(struct arguments *arguments, const char *name, struct gput_error *error)
 {
-    if (strcmp(name, "-v") == 0)
-        return refuse_short_version(arguments->command, error);
+    if (strcmp(name, "-v") == 0) {
+        /* Other programs show details with -v: to print the version instead would lose a job. */
+        bool has_details = option_is_among(arguments->command->options, OPTION_TRACKING_FORMAT);
+        return error_set(error, GPUT_ERROR_INVALID, "-v is the version: gpu-tracker --version.%s",
+            has_details ? " Details of a run: -f full." : "");
+    }
     if (arguments->command->instead && is_execute(name))
         return error_set(
             error, GPUT_ERROR_INVALID, "Unknown option %s. %s", name, arguments->command->instead);
     char all[OPTIONS_TEXT_SIZE], list[OPTIONS_TEXT_SIZE], near[GPUT_NEAREST_SIZE];
     char question[NEAREST_QUESTION_SIZE];
     list_options(arguments->command->options, list, sizeof list);
-    list_other_names(arguments->command->options, list, sizeof list);
+    /* Append the longer names too: a typing error may be nearer to them. */
+    const enum option_id *ids = arguments->command->options;
+    for (; *ids != OPTION_END; ids++) {
+        const char *at = option(*ids)->other_names ? option(*ids)->other_names : "";
+        while (*at) {
+            size_t used = strlen(list), length = strcspn(at, " ");
+            snprintf(list + used, sizeof list - used, " --%.*s", (int)length, at);
+            at += length + (at[length] == ' ');
+        }
+    }
     suggest_option(arguments->command->options, list, name, near);
     nearest_question_of(near, question);
     if (near[0])
@@ -429,11 +411,16 @@ static void add_operands(struct arguments *arguments, char **texts, int count)
     arguments->n_operands += count;
 }
 
-static int parse_all(int argc, char **argv, const struct command_words *words,
-    struct arguments *arguments, struct gput_error *error)
+int parse_arguments(int argc, char **argv, struct arguments *arguments, struct gput_error *error)
 {
+    *arguments = (struct arguments){.n_before_dashes = -1};
+    struct command_words words;
+    TRY(find_command(argc, argv, arguments, &words, error));
+    arguments->operands = calloc((size_t)argc + 1, sizeof *arguments->operands);
+    if (!arguments->operands)
+        return error_memory(error);
     for (int i = 1; i < argc; i++) {
-        if (i == words->first || i == words->second)
+        if (i == words.first || i == words.second)
             continue;
         bool ends_options = strcmp(argv[i], "--") == 0;
         if (ends_options || (!is_option(argv[i]) && arguments->command->takes_a_command)) {
@@ -454,17 +441,6 @@ static int parse_all(int argc, char **argv, const struct command_words *words,
             i++;
     }
     return GPUT_OK;
-}
-
-int parse_arguments(int argc, char **argv, struct arguments *arguments, struct gput_error *error)
-{
-    *arguments = (struct arguments){.n_before_dashes = -1};
-    struct command_words words;
-    TRY(find_command(argc, argv, arguments, &words, error));
-    arguments->operands = calloc((size_t)argc + 1, sizeof *arguments->operands);
-    if (!arguments->operands)
-        return error_memory(error);
-    return parse_all(argc, argv, &words, arguments, error);
 }
 
 /* What the usage calls the operand at `index`, without what follows it: "FILE" of "FILE...". */

@@ -89,24 +89,21 @@ static const char *target_of(struct place *place)
     return place->target;
 }
 
-/* Of two files that are not there yet: the same name in the same folder. */
-static bool would_be_same(struct place *place, struct place *other)
-{
-    char folder[PATH_MAX], other_folder[PATH_MAX];
-    const char *name, *other_name;
-    struct stat info, other_info;
-    return split_path(target_of(place), folder, &name) &&
-           split_path(target_of(other), other_folder, &other_name) &&
-           strcmp(name, other_name) == 0 && stat(folder, &info) == 0 &&
-           stat(other_folder, &other_info) == 0 && info.st_dev == other_info.st_dev &&
-           info.st_ino == other_info.st_ino;
-}
-
 /* By whatever name. Pipes and devices may be named as often as one likes. */
 static bool is_same_file(struct place *place, struct place *other)
 {
-    if (!place->is_there && !other->is_there)
-        return would_be_same(place, other);
+    if (!place->is_there && !other->is_there) {
+        /* Files that do not exist yet are the same if they have the same name in the same folder.
+         */
+        char folder[PATH_MAX], other_folder[PATH_MAX];
+        const char *name, *other_name;
+        struct stat info, other_info;
+        return split_path(target_of(place), folder, &name) &&
+               split_path(target_of(other), other_folder, &other_name) &&
+               strcmp(name, other_name) == 0 && stat(folder, &info) == 0 &&
+               stat(other_folder, &other_info) == 0 && info.st_dev == other_info.st_dev &&
+               info.st_ino == other_info.st_ino;
+    }
     return place->is_there && other->is_there && S_ISREG(place->info.st_mode) &&
            place->info.st_dev == other->info.st_dev && place->info.st_ino == other->info.st_ino;
 }
@@ -243,14 +240,6 @@ static int expand(struct arguments *arguments, struct gput_rank **rank, enum opt
     return code;
 }
 
-static bool has_option(const struct command *command, enum option_id wanted)
-{
-    const enum option_id *id = command->options;
-    while (*id != OPTION_END && *id != wanted)
-        id++;
-    return *id == wanted;
-}
-
 int output_files_find_free(
     const struct arguments *arguments, const char *path, char **name, struct gput_error *error)
 {
@@ -271,7 +260,7 @@ int output_files_expand(struct arguments *arguments, struct gput_error *error)
 {
     struct gput_rank *rank = NULL;
     int code = GPUT_OK;
-    if (has_option(arguments->command, OPTION_TRACKING_FILE))
+    if (option_is_among(arguments->command->options, OPTION_TRACKING_FILE))
         return GPUT_OK;
     for (size_t i = 0; code == GPUT_OK && i < COUNT(outputs); i++)
         code = expand(arguments, &rank, outputs[i], error);

@@ -130,23 +130,6 @@ static void close_streams(const struct streams *streams)
             close(streams->fds[fd]);
 }
 
-/* Makes them, the first with that content. */
-static int open_streams(
-    struct streams *streams, const char *input, size_t length, struct gput_error *error)
-{
-    bool is_made = true;
-    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
-        streams->fds[fd] = (int)syscall(SYS_memfd_create, "gpu-tracker", MFD_CLOEXEC);
-        is_made = is_made && streams->fds[fd] >= 0;
-    }
-    if (!is_made)
-        return error_set(
-            error, GPUT_ERROR_IO, "Cannot pass figures to Python: %s.", strerror(errno));
-    TRY(file_write_fd(streams->fds[STDIN_FILENO], "figures for Python", input, length, error));
-    lseek(streams->fds[STDIN_FILENO], 0, SEEK_SET);
-    return GPUT_OK;
-}
-
 /* What was written to a file in memory, with a NUL after it: the caller's. NULL: out of memory. */
 static char *read_stream(int fd, size_t *length)
 {
@@ -246,7 +229,17 @@ int python_package_run(const struct python_module *module, const char *const *ar
     pid_t child;
     *output = NULL;
     TRY(make_command_line(module, arguments, script, &words, error));
-    TRY(open_streams(&streams, input, length, error));
+    /* Make the three files in memory; the first one has the input. */
+    bool is_made = true;
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        streams.fds[fd] = (int)syscall(SYS_memfd_create, "gpu-tracker", MFD_CLOEXEC);
+        is_made = is_made && streams.fds[fd] >= 0;
+    }
+    if (!is_made)
+        return error_set(
+            error, GPUT_ERROR_IO, "Cannot pass figures to Python: %s.", strerror(errno));
+    TRY(file_write_fd(streams.fds[STDIN_FILENO], "figures for Python", input, length, error));
+    lseek(streams.fds[STDIN_FILENO], 0, SEEK_SET);
     CLEANUP(restore_children) void (*before)(int) = signal(SIGCHLD, SIG_DFL);
     int failure = start(words, &streams, &child);
     if (failure != 0)

@@ -106,22 +106,6 @@ static void add_number(struct region_logs_summary *summary, struct region_value 
         number->max = double_of(row->max);
 }
 
-/* Adds up the numbers that one process recorded. */
-static void read_values(int folder, const char *name, struct region_logs_summary *summary)
-{
-    struct region_values *values = malloc(sizeof *values);
-    int fd = openat(folder, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
-    bool is_whole = values && fd >= 0 && read(fd, values, sizeof *values) == sizeof *values;
-    if (is_whole && memcmp(values->magic, REGION_VALUES_MAGIC, sizeof values->magic) == 0 &&
-        values->version == REGION_VALUES_VERSION) {
-        for (uint32_t i = 0; i < values->used && i < REGION_VALUES_MAX; i++)
-            add_number(summary, &values->rows[i]);
-    }
-    if (fd >= 0)
-        close(fd);
-    free(values);
-}
-
 static int by_sum(const void *left, const void *right)
 {
     const struct region_number *a = left, *b = right;
@@ -189,8 +173,21 @@ static int read_folder(const char *folder, struct logs *logs, struct region_logs
         }
         if (ends_with(entry->d_name, ".status"))
             read_status(dirfd(opened), entry->d_name, summary);
-        else if (ends_with(entry->d_name, ".values"))
-            read_values(dirfd(opened), entry->d_name, summary);
+        else if (ends_with(entry->d_name, ".values")) {
+            /* Add up the numbers that one process recorded. */
+            struct region_values *values = malloc(sizeof *values);
+            int fd = openat(
+                dirfd(opened), entry->d_name, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
+            bool is_whole = values && fd >= 0 && read(fd, values, sizeof *values) == sizeof *values;
+            if (is_whole && memcmp(values->magic, REGION_VALUES_MAGIC, sizeof values->magic) == 0 &&
+                values->version == REGION_VALUES_VERSION) {
+                for (uint32_t i = 0; i < values->used && i < REGION_VALUES_MAX; i++)
+                    add_number(summary, &values->rows[i]);
+            }
+            if (fd >= 0)
+                close(fd);
+            free(values);
+        }
     }
     if (opened)
         closedir(opened);

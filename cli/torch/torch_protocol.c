@@ -19,16 +19,6 @@ static enum torch_message_kind kind_of(const unsigned char *text)
     return TORCH_OTHER;
 }
 
-/* Reads {i32 device, i32 process, i64 job}. */
-static bool read_context(const unsigned char *content, size_t length, struct torch_message *message)
-{
-    if (length < 16)
-        return false;
-    memcpy(message->processes, content + 4, 4);
-    message->n_processes = 1;
-    return true;
-}
-
 /* Reads {i32 type, i32 count, i64 job, i32 processes[count]}. */
 static bool read_request(const unsigned char *content, size_t length, struct torch_message *message)
 {
@@ -56,8 +46,14 @@ bool torch_message_parse(const void *bytes, size_t length, struct torch_message 
     if (size != length - HEAD_SIZE)
         return false;
     message->kind = kind_of(head + 8);
-    if (message->kind == TORCH_CONTEXT)
-        return read_context(head + HEAD_SIZE, length - HEAD_SIZE, message);
+    if (message->kind == TORCH_CONTEXT) {
+        /* A context is {i32 device, i32 process, i64 job}. */
+        if ((length - HEAD_SIZE) < 16)
+            return false;
+        memcpy(message->processes, (head + HEAD_SIZE) + 4, 4);
+        message->n_processes = 1;
+        return true;
+    }
     return message->kind == TORCH_OTHER ||
            read_request(head + HEAD_SIZE, length - HEAD_SIZE, message);
 }

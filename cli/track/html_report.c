@@ -126,23 +126,6 @@ int html_report_begin(struct html_report *html, const char *path, bool is_tried_
     return GPUT_OK;
 }
 
-/* "train.py --epochs 3", for the title: arguments without their folders; "sleep, pid 4711" of a
- * process that was attached to. */
-static void name_session(
-    const char *const *command, const struct gput_results *results, char *name, size_t size)
-{
-    const char *program = gput_results_text(results, "identity.command");
-    size_t used = 0;
-    name[0] = '\0';
-    if (!command && program && program[0])
-        snprintf(name, size, "%s, pid %.0f", program, gput_results_number(results, "identity.pid"));
-    for (; command && *command && used < size; command++) {
-        const char *slash = strrchr(*command, '/');
-        used += (size_t)snprintf(
-            name + used, size - used, "%s%s", used ? " " : "", slash ? slash + 1 : *command);
-    }
-}
-
 static void warn(void *user, const char *text)
 {
     const struct report *report = user;
@@ -162,7 +145,20 @@ int html_report_write(const struct html_report *html, const struct report *repor
     struct gput_error ignored; /* a report without processes is one */
     if (!html->path)
         return GPUT_OK;
-    name_session(report->file_command, results, name, sizeof name);
+    /* Make the title: "train.py --epochs 3", without the folders of arguments, or "sleep, pid 4711"
+     * after attaching. */
+    const char *const *command = report->file_command;
+    const char *program = gput_results_text(results, "identity.command");
+    size_t used = 0;
+    name[0] = '\0';
+    if (!command && program && program[0])
+        snprintf(name, sizeof name, "%s, pid %.0f", program,
+            gput_results_number(results, "identity.pid"));
+    for (; command && *command && used < sizeof name; command++) {
+        const char *slash = strrchr(*command, '/');
+        used += (size_t)snprintf(
+            name + used, sizeof name - used, "%s%s", used ? " " : "", slash ? slash + 1 : *command);
+    }
     gput_session_processes(session, &processes, &ignored);
     known.processes = processes;
     known.command = report->file_command;

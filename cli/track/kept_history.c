@@ -42,23 +42,6 @@ void kept_history_finish(struct kept_history *history)
     *history = (struct kept_history){0};
 }
 
-/* Joins words with blanks. */
-static void join(struct str *text, const char *const *words)
-{
-    for (size_t i = 0; words[i]; i++)
-        str_printf(text, "%s%s", i ? " " : "", words[i]);
-}
-
-/* Joins the words of a command line as a shell reads them. */
-static void join_command(struct str *text, const char *const *words)
-{
-    for (size_t i = 0; words[i]; i++) {
-        if (i)
-            str_append_char(text, ' ');
-        str_append_shell_word(text, words[i]);
-    }
-}
-
 static int add(const struct tracking *tracking, const struct gput_results *results,
     const char *const *command, struct gput_error *error)
 {
@@ -70,8 +53,15 @@ static int add(const struct tracking *tracking, const struct gput_results *resul
     bool is_asked = tracking->options.command_lines;
     if (command) {
         command_name_of(command, words);
-        join(&name, words);
-        join_command(&arguments, command);
+        /* Join words with blanks. */
+        for (size_t i = 0; words[i]; i++)
+            str_printf(&name, "%s%s", i ? " " : "", words[i]);
+        /* Join the words of a command line as a shell reads them. */
+        for (size_t i = 0; command[i]; i++) {
+            if (i)
+                str_append_char(&arguments, ' ');
+            str_append_shell_word(&arguments, command[i]);
+        }
     } else {
         str_append(is_asked ? &arguments : &name, gput_results_text(results, "identity.command"));
     }

@@ -146,12 +146,6 @@ static void follow_stop(struct follower *follower)
     follower->stopped_by = 0;
 }
 
-static void abandon(struct follower *follower, int number)
-{
-    follower->end->abandoned = true;
-    follower->end->killed_by = number;
-}
-
 /*
  * A limit of CPU time (`ulimit -t`) is for each process: the command has its own, and gpu-tracker's
  * is for the tracker's work. We go on to a second before the hard limit, at which the kernel kills,
@@ -171,36 +165,18 @@ static bool raise_cpu_limit(void)
     return setrlimit(RLIMIT_CPU, &limit) == 0;
 }
 
-static void handle_interrupt(struct follower *follower)
-{
-    int64_t now = clock_monotonic_ms();
-    if (follower->interrupt_ms && now - follower->interrupt_ms < SECOND_INTERRUPT_MS)
-        abandon(follower, SIGINT);
-    follower->interrupt_ms = now;
-}
-
-/*
- * Takes the SIGINTs that come at the same moment as one that was handled: all that are there when
- * that moment is over, however late this thread runs. A busy machine may run it long after the
- * second one came.
- */
-static void take_same_interrupts(void)
-{
-    const struct timespec moment = {.tv_nsec = SAME_INTERRUPT_MS * 1000000L}, none = {0};
-    sigset_t interrupt;
-    sigemptyset(&interrupt);
-    sigaddset(&interrupt, SIGINT);
-    nanosleep(&moment, NULL);
-    while (sigtimedwait(&interrupt, NULL, &none) == SIGINT)
-        ;
-}
-
 static void handle_signal(struct follower *follower, const struct signal_event *event)
 {
     if (signals_asks_to_end(event->number) && !is_command_or_descendant(follower, event->sender))
         follower->end->asked_by = event->number;
-    if (event->number == SIGINT)
-        handle_interrupt(follower);
+    if (event->number == SIGINT) {
+        int64_t now = clock_monotonic_ms();
+        if (follower->interrupt_ms && now - follower->interrupt_ms < SECOND_INTERRUPT_MS) {
+            follower->end->abandoned = true;
+            follower->end->killed_by = SIGINT;
+        }
+        follower->interrupt_ms = now;
+    }
     if (event->number == SIGXCPU && event->from_terminal && !raise_cpu_limit())
         follower->end->goes_on = follower->end->abandoned = true;
     if (is_stop_signal(event->number))
@@ -209,8 +185,20 @@ static void handle_signal(struct follower *follower, const struct signal_event *
         return;
     if (is_to_be_forwarded(follower, event))
         signals_forward(event, follower->pid);
-    if (event->number == SIGINT)
-        take_same_interrupts();
+    if (event->number == SIGINT) {
+        /*
+         * Take the SIGINTs that come at the same moment as one that was handled: all that are there
+         * when that moment is over, however late this thread runs. A busy machine may run it long
+         * after the second one came.
+         */
+        const struct timespec moment = {.tv_nsec = SAME_INTERRUPT_MS * 1000000L}, none = {0};
+        sigset_t interrupt;
+        sigemptyset(&interrupt);
+        sigaddset(&interrupt, SIGINT);
+        nanosleep(&moment, NULL);
+        while (sigtimedwait(&interrupt, NULL, &none) == SIGINT)
+            ;
+    }
 }
 
 /* Waits until the command ended or is abandoned. */

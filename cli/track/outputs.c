@@ -328,23 +328,6 @@ void outputs_skip(struct outputs *outputs, enum output_id id)
         *outputs->list[id].path = id == OUTPUT_RESULTS ? "" : NULL;
 }
 
-/* Of what cannot be claimed, for which a rank runs its command all the same. A report is tried in
- * any case. */
-static void take_failure(struct outputs *outputs, enum output_id id, int failure)
-{
-    struct output *output = &outputs->list[id];
-    bool are_many = outputs_are_many(outputs);
-    output->has_rank = false;
-    if (id == OUTPUT_POWER && are_many)
-        warn(outputs, "%.400s: %.200s (the command runs without it).", output->place,
-            strerror(failure));
-    else if (id == OUTPUT_SAMPLES || (are_many && id != OUTPUT_REPORT))
-        warn(outputs, "%.400s: %.200s. It is tried again at the end.", output->place,
-            strerror(failure));
-    if (id == OUTPUT_POWER && are_many)
-        outputs_skip(outputs, id);
-}
-
 /* Gives an output the number that its session has by now, and finds out whether the wanted name is
  * taken, too, for what is said. Returns false if there is no memory. */
 static bool take_number_of_session(struct outputs *outputs, enum output_id id)
@@ -375,8 +358,20 @@ int outputs_take(struct outputs *outputs, enum output_id id, output_maker *make,
                 "File %.400s already exists. --overwrite replaces it.", output->place);
         } else {
             output->is_claimed = true;
-            if (failure && !make)
-                take_failure(outputs, id, failure);
+            if (failure && !make) {
+                /* Warn that the name cannot be claimed. A rank runs its command all the same, and a
+                 * report is tried in any case. */
+                bool are_many = outputs_are_many(outputs);
+                output->has_rank = false;
+                if (id == OUTPUT_POWER && are_many)
+                    warn(outputs, "%.400s: %.200s (the command runs without it).", output->place,
+                        strerror(failure));
+                else if (id == OUTPUT_SAMPLES || (are_many && id != OUTPUT_REPORT))
+                    warn(outputs, "%.400s: %.200s. It is tried again at the end.", output->place,
+                        strerror(failure));
+                if (id == OUTPUT_POWER && are_many)
+                    outputs_skip(outputs, id);
+            }
             if (make)
                 code = make(user, error);
             output->is_made = make && code == GPUT_OK;

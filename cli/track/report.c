@@ -54,16 +54,6 @@ static const struct {
 };
 #define FORMATS (sizeof formats / sizeof *formats)
 
-/* Positions in the list of words of an option differ from command to command. */
-static enum gput_format format_of(const char *word)
-{
-    for (size_t i = 0; i < FORMATS; i++) {
-        if (strcmp(formats[i].word, word) == 0)
-            return formats[i].format;
-    }
-    return GPUT_FORMAT_TEXT;
-}
-
 static bool has_extension(const char *path, const char *extension)
 {
     size_t length = strlen(path), wanted = strlen(extension);
@@ -104,8 +94,14 @@ enum gput_format report_format(const struct arguments *arguments, enum option_id
 {
     const char *word = arguments_value(arguments, id);
     enum gput_format format;
-    if (word)
-        return format_of(word);
+    if (word) {
+        /* Find the format by its word: its position in the list differs from command to command. */
+        for (size_t i = 0; i < FORMATS; i++) {
+            if (strcmp(formats[i].word, word) == 0)
+                return formats[i].format;
+        }
+        return GPUT_FORMAT_TEXT;
+    }
     return report_is_file(output) && find_format_of_path(output, id, &format) ? format : usual;
 }
 
@@ -133,38 +129,7 @@ static const struct {
 };
 #define OTHERS (sizeof others / sizeof *others)
 
-/* Which option makes what a file's ending asks for: appends `; --report a.html writes the page`. */
-static void add_other_option(
-    const struct arguments *arguments, const char *output, char *text, size_t size)
-{
-    for (size_t i = 0; i < OTHERS; i++) {
-        char name[64];
-        size_t used = strlen(text);
-        if (has_extension(output, others[i].extension) &&
-            option_is_among(arguments->command->options, others[i].id))
-            snprintf(text + used, size - used, "; %s %.200s %s",
-                option_name(option(others[i].id), name), output, others[i].effect);
-    }
-}
-
-/* Refuses a format that is not one of -f but what another option writes; GPUT_OK for any other. */
-static int refuse_other_format(
-    const struct arguments *arguments, enum option_id id, struct gput_error *error)
-{
-    const char *word = arguments_value(arguments, id);
-    for (size_t i = 0; word && i < OTHERS; i++) {
-        char name[64];
-        if (strcasecmp(word, others[i].extension + 1) == 0 &&
-            choice_find(option(id)->words, others[i].extension + 1) < 0 &&
-            option_is_among(arguments->command->options, others[i].id))
-            return error_set(error, GPUT_ERROR_INVALID,
-                "-f has no format %.64s; %s x%s %s, also next to a report in another format", word,
-                option_name(option(others[i].id), name), others[i].extension, others[i].effect);
-    }
-    return GPUT_OK;
-}
-
-/* Whoever names a file for a format that it cannot get. */
+/* Warns of a file name whose extension promises a format that -f does not have. */
 static void warn_of_extension(
     const struct arguments *arguments, enum option_id id, const char *output)
 {
@@ -176,7 +141,16 @@ static void warn_of_extension(
         return;
     snprintf(text, sizeof text, "%s is written as text: -f has no format for %s, only %s", output,
         strrchr(output, '.'), option(id)->words);
-    add_other_option(arguments, output, text, sizeof text);
+    /* Name the option that writes what the extension asks for: "; --report a.html writes the page".
+     */
+    for (size_t i = 0; i < OTHERS; i++) {
+        char name[64];
+        size_t used = strlen(text);
+        if (has_extension(output, others[i].extension) &&
+            option_is_among(arguments->command->options, others[i].id))
+            snprintf(text + used, sizeof text - used, "; %s %.200s %s",
+                option_name(option(others[i].id), name), output, others[i].effect);
+    }
     message_warning(NULL, text);
 }
 
@@ -184,7 +158,17 @@ int report_read_format(const struct arguments *arguments, enum option_id id, con
     enum gput_format usual, enum gput_format *format, struct gput_error *error)
 {
     int choice;
-    TRY(refuse_other_format(arguments, id, error));
+    /* Refuse a format that only another option writes. */
+    const char *word = arguments_value(arguments, id);
+    for (size_t i = 0; word && i < OTHERS; i++) {
+        char name[64];
+        if (strcasecmp(word, others[i].extension + 1) == 0 &&
+            choice_find(option(id)->words, others[i].extension + 1) < 0 &&
+            option_is_among(arguments->command->options, others[i].id))
+            return error_set(error, GPUT_ERROR_INVALID,
+                "-f has no format %.64s; %s x%s %s, also next to a report in another format", word,
+                option_name(option(others[i].id), name), others[i].extension, others[i].effect);
+    }
     TRY(arguments_read_choice(arguments, id, "format", &choice, error));
     *format = report_format(arguments, id, output, usual);
     warn_of_extension(arguments, id, output);

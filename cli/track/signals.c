@@ -232,18 +232,6 @@ bool signals_asks_to_end(int number)
     return false;
 }
 
-/* Adds the end of the time for waiting to `stops`. Other threads block all signals. */
-static void begin_last_seconds(sigset_t *stops)
-{
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGALRM);
-    sigaddset(stops, SIGALRM);
-    pthread_sigmask(SIG_BLOCK, &set, NULL);
-    signal(SIGALRM, SIG_DFL); /* if it was ignored */
-    alarm(LAST_SECONDS);
-}
-
 int signals_release(struct signals *signals, int *asked_by)
 {
     struct signal_event forgotten;
@@ -261,8 +249,16 @@ int signals_release(struct signals *signals, int *asked_by)
         if (!is_ignored(stopping[i]))
             sigaddset(&stops, stopping[i]);
     }
-    if (asked_by && *asked_by)
-        begin_last_seconds(&stops);
+    if (asked_by && *asked_by) {
+        /* Stop waiting after some seconds, too. Other threads block all signals. */
+        sigset_t set;
+        sigemptyset(&set);
+        sigaddset(&set, SIGALRM);
+        sigaddset(&stops, SIGALRM);
+        pthread_sigmask(SIG_BLOCK, &set, NULL);
+        signal(SIGALRM, SIG_DFL); /* if it was ignored */
+        alarm(LAST_SECONDS);
+    }
     if (signalfd(stop_fd, &stops, SFD_CLOEXEC | SFD_NONBLOCK) >= 0)
         return stop_fd;
     signals_close_stop(stop_fd);

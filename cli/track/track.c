@@ -22,44 +22,21 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The status of a command in one number, as Python's subprocess has it: -9 is "killed by 9". */
-static int status_code(int status)
-{
-    return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
-}
-
-/* Next to a report that goes to the standard output, and to nowhere else, it would be part of it.
- */
-static void announce(int status, const char *output, int stop_fd)
-{
-    char line[128];
-    snprintf(line, sizeof line,
-        "Resource tracking complete. Process completed with status code: %d\n",
-        status_code(status));
-    int fd = output && strcmp(output, "-") == 0 ? STDERR_FILENO : STDOUT_FILENO;
-    screen_write(fd, line, strlen(line), stop_fd);
-}
-
-/* Next to a report on the standard output, and not within it. */
-static void write_summary(struct gput_session *session, const struct tracking *tracking,
-    const struct report *report, const struct gput_results *results)
-{
-    struct report summary = *report;
-    struct gput_error ignored; /* a screen without a reader is not a failure */
-    summary.format = GPUT_FORMAT_SUMMARY;
-    summary.path = NULL;
-    if (strcmp(tracking->output, "-") == 0)
-        summary.screen_fd = STDERR_FILENO;
-    report_write_session(&summary, session, results, tracking->lists_processes, &ignored);
-}
-
 int track_write_reports(struct gput_session *session, const struct tracking *tracking,
     const struct report *report, const struct gput_results *results, bool quiet,
     struct gput_error *error)
 {
     int code = GPUT_OK;
-    if (tracking->also_summarizes && tracking->output)
-        write_summary(session, tracking, report, results);
+    if (tracking->also_summarizes && tracking->output) {
+        /* Write the summary beside a report on standard output, not into it. */
+        struct report summary = *report;
+        struct gput_error ignored; /* a screen without a reader is not a failure */
+        summary.format = GPUT_FORMAT_SUMMARY;
+        summary.path = NULL;
+        if (strcmp(tracking->output, "-") == 0)
+            summary.screen_fd = STDERR_FILENO;
+        report_write_session(&summary, session, results, tracking->lists_processes, &ignored);
+    }
     if (tracking->output || !quiet)
         code = report_write_session(report, session, results, tracking->lists_processes, error);
     int html_code = html_report_write(&tracking->html, report, session, results, error);
@@ -98,8 +75,17 @@ static enum outcome print_outcome(struct gput_session *session, struct tracking 
     if (gput_session_stop(session, &error) != GPUT_OK)
         message_error_until(&error, end->stop_fd);
     held_messages_print(&tracking->messages, end->stop_fd);
-    if (style->announces && !end->abandoned)
-        announce(end->status, tracking->output, end->stop_fd);
+    if (style->announces && !end->abandoned) {
+        /* Write the line to stderr where stdout has the report alone. The status is that of
+         * Python's subprocess: -9 is "killed by signal 9". */
+        char line[128];
+        snprintf(line, sizeof line,
+            "Resource tracking complete. Process completed with status code: %d\n",
+            WIFSIGNALED(end->status) ? -WTERMSIG(end->status) : WEXITSTATUS(end->status));
+        int fd =
+            tracking->output && strcmp(tracking->output, "-") == 0 ? STDERR_FILENO : STDOUT_FILENO;
+        screen_write(fd, line, strlen(line), end->stop_fd);
+    }
     const char *const *command = (const char *const *)argv;
     const char *name[COMMAND_NAME_WORDS];
     int code = gput_session_results(session, &results, &error);
@@ -149,13 +135,6 @@ static int failure_status(const struct gput_error *error, const struct track_sty
     default:
         return style->failed_status;
     }
-}
-
-static void error_of_own_time(struct gput_error *error)
-{
-    error_set(error, GPUT_ERROR_STATE,
-        "gpu-tracker's own CPU time (ulimit -t) is exhausted: the report ends here. The command "
-        "goes on.");
 }
 
 /* Waits for a command that goes on after its report. `stop`: what ended waiting for a reader, if
@@ -248,15 +227,6 @@ static void end_shown(struct shown *shown, int stop_fd)
     progress_end(&shown->progress, stop_fd);
 }
 
-/* "python train.py --epochs 3" */
-static void compose_title(char *const argv[], char *title, size_t size)
-{
-    size_t used = 0;
-    title[0] = '\0';
-    for (int i = 0; argv[i] && used < size; i++)
-        used += (size_t)snprintf(title + used, size - used, i ? " %s" : "%s", argv[i]);
-}
-
 static int start(struct gput_session *session, struct shown *shown, struct output_relay *relay,
     char *const argv[], struct signals *signals, struct gput_error *error)
 {
@@ -268,7 +238,11 @@ static int start(struct gput_session *session, struct shown *shown, struct outpu
     live_take_streams(shown->live);
     if (code == GPUT_OK)
         output_relay_begin(relay, gput_session_pid(session));
-    compose_title(argv, title, sizeof title);
+    /* Make the title: "python train.py --epochs 3". */
+    size_t used = 0;
+    title[0] = '\0';
+    for (int i = 0; argv[i] && used < sizeof title; i++)
+        used += (size_t)snprintf(title + used, sizeof title - used, i ? " %s" : "%s", argv[i]);
     if (code == GPUT_OK)
         live_begin(shown->live, session, title);
     if (code != GPUT_OK) {
@@ -328,7 +302,9 @@ static int track_in_session(struct gput_session *session, struct tracking *track
     }
     bool limited;
     if (end.goes_on) {
-        error_of_own_time(&error);
+        error_set(&error, GPUT_ERROR_STATE,
+            "gpu-tracker's own CPU time (ulimit -t) is exhausted: the report ends here. The "
+            "command goes on.");
         message_error_until(&error, end.stop_fd);
     }
     enum outcome outcome = print_outcome(session, tracking, argv, &end, style, &limited);
@@ -355,16 +331,6 @@ static void share_memory_of_threads(void)
 #endif
 }
 
-/* What is known of the session before it tracks a command. */
-static void set_options(struct tracking *tracking, const struct track_style *style)
-{
-    tracking->leaves_warnings_to_report = tracking->format == GPUT_FORMAT_JSON &&
-                                          !tracking->output && !style->quiet &&
-                                          style->screen_fd == STDERR_FILENO;
-    tracking->options.no_other_children = true;
-    tracking->options.gpu_optional = !style->is_older_form;
-}
-
 int track_command(
     const struct arguments *arguments, char *const argv[], const struct track_style *style)
 {
@@ -380,7 +346,11 @@ int track_command(
     }
     tracking_warn_of_process(&tracking);
     tracking_name_marks(&tracking);
-    set_options(&tracking, style);
+    /* Set what is known of the session before it tracks a command. */
+    tracking.leaves_warnings_to_report = tracking.format == GPUT_FORMAT_JSON && !tracking.output &&
+                                         !style->quiet && style->screen_fd == STDERR_FILENO;
+    tracking.options.no_other_children = true;
+    tracking.options.gpu_optional = !style->is_older_form;
     int status = style->failed_status;
     int killed_by = 0;
     struct output_relay relay;

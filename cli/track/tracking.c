@@ -99,28 +99,6 @@ static int read_labels(
 /* Bytes; below that a unit was forgotten. */
 #define MIN_RAM_LIMIT 4096
 
-/* One limit of each kind: of two, it is not clear which one is meant. */
-static int read_limit(const char *text, struct gput_limits *given, struct gput_error *error)
-{
-    struct gput_limits one = gput_limits_default();
-    int code = gput_limits_parse(text, &one, error);
-    for (int kind = 0; code == GPUT_OK && kind < GPUT_LIMIT_KIND_COUNT; kind++) {
-        if (!(one.values[kind] > 0))
-            continue;
-        bool is_ram = kind == GPUT_LIMIT_RAM || kind == GPUT_LIMIT_GPU_RAM;
-        if (is_ram && one.values[kind] < MIN_RAM_LIMIT)
-            return error_set(error, GPUT_ERROR_INVALID,
-                "The limit %.64s is of %g bytes, less than any program needs. With a unit: "
-                "%.64sGB",
-                text, one.values[kind], text);
-        if (given->values[kind] > 0)
-            return error_set(error, GPUT_ERROR_INVALID, "The limit of %s is given twice.",
-                gput_limit_kind_name((enum gput_limit_kind)kind));
-        given->values[kind] = one.values[kind];
-    }
-    return code;
-}
-
 /* What is given here goes before what the configuration file says. */
 static int read_limits(
     const struct arguments *arguments, struct gput_limits *limits, struct gput_error *error)
@@ -129,7 +107,24 @@ static int read_limits(
     size_t position = 0;
     const char *text;
     while ((text = arguments_next(arguments, OPTION_LIMIT, &position))) {
-        TRY(read_limit(text, &given, error));
+        /* Allow one limit of each kind: of two, it is unclear which one is meant. */
+        struct gput_limits one = gput_limits_default();
+        int code = gput_limits_parse(text, &one, error);
+        for (int kind = 0; code == GPUT_OK && kind < GPUT_LIMIT_KIND_COUNT; kind++) {
+            if (!(one.values[kind] > 0))
+                continue;
+            bool is_ram = kind == GPUT_LIMIT_RAM || kind == GPUT_LIMIT_GPU_RAM;
+            if (is_ram && one.values[kind] < MIN_RAM_LIMIT)
+                return error_set(error, GPUT_ERROR_INVALID,
+                    "The limit %.64s is of %g bytes, less than any program needs. With a unit: "
+                    "%.64sGB",
+                    text, one.values[kind], text);
+            if (given.values[kind] > 0)
+                return error_set(error, GPUT_ERROR_INVALID, "The limit of %s is given twice.",
+                    gput_limit_kind_name((enum gput_limit_kind)kind));
+            given.values[kind] = one.values[kind];
+        }
+        TRY(code);
     }
     bool has_some = false;
     for (int kind = 0; kind < GPUT_LIMIT_KIND_COUNT; kind++) {
@@ -180,25 +175,6 @@ void tracking_name_marks(struct tracking *tracking)
     tracking->marks = path;
     if (is_shown)
         tracking->live_marks = path;
-}
-
-/* Sets the options of the session that no option of the command names. */
-static void set_session_options(const struct arguments *arguments, struct tracking *tracking)
-{
-    struct gput_session_options *options = &tracking->options;
-    options->keep_resource_usage_file = true;
-    options->raise_nofile_limit = true;
-    options->processes |= options->command_lines;
-    tracking->disable_logs |= arguments_have(arguments, OPTION_DISABLE_LOGS);
-    options->warn = tracking->disable_logs ? NULL : warn;
-    options->user = tracking;
-    options->do_without = tracking_files_do_without;
-    tracking->live_marks = environment_path("GPUT_BLOCKS_FILE");
-    if (arguments_have(arguments, OPTION_LIVE_MARKS))
-        tracking->live_marks = arguments_value(arguments, OPTION_LIVE_MARKS);
-    options->procfs_root = environment_path("GPUT_PROCFS");
-    options->sysfs_root = environment_path("GPUT_SYSFS");
-    options->nvml_path = environment_path("GPUT_NVML");
 }
 
 static int read_report(const struct arguments *arguments, bool is_older_form,
@@ -290,7 +266,20 @@ static int read_everything(const struct arguments *arguments, bool is_older_form
     TRY(read_labels(arguments, tracking, error));
     TRY(read_limits(arguments, &tracking->limits, error));
     TRY(kept_history_begin(&tracking->history, arguments, error));
-    set_session_options(arguments, tracking);
+    /* Set the options of the session that no option of the command names. */
+    options->keep_resource_usage_file = true;
+    options->raise_nofile_limit = true;
+    options->processes |= options->command_lines;
+    tracking->disable_logs |= arguments_have(arguments, OPTION_DISABLE_LOGS);
+    options->warn = tracking->disable_logs ? NULL : warn;
+    options->user = tracking;
+    options->do_without = tracking_files_do_without;
+    tracking->live_marks = environment_path("GPUT_BLOCKS_FILE");
+    if (arguments_have(arguments, OPTION_LIVE_MARKS))
+        tracking->live_marks = arguments_value(arguments, OPTION_LIVE_MARKS);
+    options->procfs_root = environment_path("GPUT_PROCFS");
+    options->sysfs_root = environment_path("GPUT_SYSFS");
+    options->nvml_path = environment_path("GPUT_NVML");
     if (tracking->shows_live && !arguments_have(arguments, OPTION_SLEEP_TIME) &&
         !arguments_have(arguments, OPTION_TRACKING_CONFIG))
         options->sleep_time_seconds = LIVE_SECONDS;

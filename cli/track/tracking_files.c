@@ -148,20 +148,6 @@ static void keep_next_to_files(struct tracking *tracking)
         options->resource_usage_file = tracking->kept;
 }
 
-/* Takes the names that are given for files which the command makes itself. */
-static void read_names(const struct arguments *arguments, struct tracking *tracking)
-{
-    bool has_regions = arguments_have(arguments, OPTION_REGIONS) ||
-                       arguments_have(arguments, OPTION_PHASE_TOKEN) ||
-                       arguments_have(arguments, OPTION_PHASES);
-    tracking->html_path = arguments_value(arguments, OPTION_HTML_REPORT);
-    if (has_regions)
-        tracking->regions.path = arguments_value(arguments, OPTION_REGION_FILE);
-    if (arguments_have(arguments, OPTION_TORCH_TRACE))
-        tracking->torch.path = arguments_value(arguments, OPTION_TORCH_TRACE_FILE);
-    tracking->spool_root = arguments_value(arguments, OPTION_SPOOL);
-}
-
 /* Whether a tracking file has a name that says its format. The library says the same, without the
  * way out. */
 static int check_tracking_file(const char *path, struct gput_error *error)
@@ -192,7 +178,16 @@ int tracking_files_name(
     outputs->is_older_form = tracking->is_older_form;
     outputs->warn = warn;
     outputs->user = tracking;
-    read_names(arguments, tracking);
+    /* Take the names that are given for files which the command makes itself. */
+    bool has_regions = arguments_have(arguments, OPTION_REGIONS) ||
+                       arguments_have(arguments, OPTION_PHASE_TOKEN) ||
+                       arguments_have(arguments, OPTION_PHASES);
+    tracking->html_path = arguments_value(arguments, OPTION_HTML_REPORT);
+    if (has_regions)
+        tracking->regions.path = arguments_value(arguments, OPTION_REGION_FILE);
+    if (arguments_have(arguments, OPTION_TORCH_TRACE))
+        tracking->torch.path = arguments_value(arguments, OPTION_TORCH_TRACE_FILE);
+    tracking->spool_root = arguments_value(arguments, OPTION_SPOOL);
     if (!tracking->is_older_form)
         TRY(check_tracking_file(tracking->options.tracking_file, error));
     outputs->list[OUTPUT_RESULTS].path = &tracking->options.resource_usage_file;
