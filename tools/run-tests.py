@@ -5,8 +5,8 @@ programs run, those first that these changes touch.
 
 A program that is named runs once, however often it is named; one that does not run, or a harness that breaks off, ends this with 1.
 
-LOG is the testlog.json of a run elsewhere: only the programs run of which something was skipped there, or that it lacks; all without such
-a file. Most tests wait for something, so more run at once than there are processors.
+LOG is the testlog.json of a run elsewhere: only what was skipped or failed there runs, and the programs that it lacks; all without such
+a file. A program in Python (tests/tap.py) runs the tests alone that were skipped, any other runs whole. Most tests wait for something, so more run at once than there are processors.
 
 A program that failed runs once more at the end, alone; CI waits first until the machine does nothing else. If it passes then, it does not fail the run: it is listed as FLAKY. That is a
 defect of the product or of the test, to be fixed before anything else. More than three of them fail the run.
@@ -71,9 +71,17 @@ def programs_of(build):
 
 
 def left_by(build, log):
-    """The programs of which a run elsewhere says less than that all of it passed."""
-    passed = {name for name, ((passed, failed, skipped), _) in read_log(log).items() if passed and not failed and not skipped}
-    return sorted(programs_of(build) - passed)
+    """The programs of which a run elsewhere says less than that all of it passed: {name: the tests that it skipped; none for the whole program}."""
+    left = dict.fromkeys(sorted(programs_of(build)), ())
+    for test in map(json.loads, log.read_text().splitlines()):
+        (passed, failed, skipped), name = count(test), test["name"].split(" / ")[-1]
+        if not passed or failed:
+            continue
+        if not skipped:
+            left.pop(name, None)
+        elif name in left:
+            left[name] = re.findall(r"(?m)^ok \d+ - (\S+).*# SKIP", test["stdout"])
+    return left
 
 
 def complaints(test):
@@ -164,7 +172,11 @@ def main():
         elsewhere = [pathlib.Path(word.partition("=")[2]) for word in words if word.startswith("--left-by=")]
         words = ["--no-rebuild", *(word for word in words if not word.startswith("--left-by="))]
         for log in elsewhere:
-            words += left_by(build, log) if log.exists() else []
+            left = left_by(build, log) if log.exists() else {}
+            words += left
+            only = pathlib.Path(build).resolve() / "meson-logs" / "only.json"
+            only.write_text(json.dumps(left))
+            os.environ["GPUT_ONLY_TESTS"] = str(only)
     names, options = names_and_options(words)
     status, results = run_batches(build, options, in_order(build, names, options))
     broke_off = status and not any(failed for (_, failed, _), _ in results.values())

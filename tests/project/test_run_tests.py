@@ -44,6 +44,41 @@ class LeftBy(unittest.TestCase):
             with self.subTest(result=result):
                 self.assertIn("cli/run", self.left_by(**{"cli/run": (result, text)}))
 
+    def test_of_what_was_skipped_in_part_the_tests_are_named(self):
+        text = "ok 1 - A.test_a\nok 2 - A.test_b # SKIP not root\nok 3 - B.test_c (name='x') # SKIP no npm\n"
+        self.assertEqual(self.left_by(**{"cli/run": ("OK", text)})["cli/run"], ["A.test_b", "B.test_c"])
+        for result, text in ("FAIL", "ok 1 - a # SKIP no npm\nnot ok 2 - b\n"), ("OK", "ok 1 - a\n# skipped: b\n"):
+            self.assertFalse(self.left_by(**{"cli/run": (result, text)})["cli/run"], "it is to run whole")
+
+
+class Only(unittest.TestCase):
+    """What tests/tap.py runs of a program when tests are named."""
+
+    def run_script(self, only):
+        with tempfile.TemporaryDirectory() as folder:
+            script = pathlib.Path(folder, "cli", "test_it.py")
+            script.parent.mkdir()
+            script.write_text("import sys, unittest\nsys.path.insert(0, sys.argv.pop())\nimport tap\n"
+                              "class A(unittest.TestCase):\n"
+                              "    @classmethod\n    def setUpClass(cls): cls.made = True\n"
+                              "    def test_a(self): pass\n    def test_b(self): self.assertTrue(self.made)\n"
+                              "class B(unittest.TestCase):\n    def test_a(self): pass\n"
+                              "tap.main()\n")  # fmt: skip
+            wanted = pathlib.Path(folder, "only.json")
+            wanted.write_text(json.dumps(only))
+            done = subprocess.run([sys.executable, script, TOOLS.parent / "tests"], env=os.environ | {"GPUT_ONLY_TESTS": str(wanted)},
+                                  capture_output=True, text=True, timeout=60)  # fmt: skip
+            return sorted(line.partition(" - ")[2] for line in done.stdout.splitlines() if line.startswith("ok"))
+
+    def test_tests_that_are_named_run_alone(self):
+        self.assertEqual(self.run_script({"cli/it": ["A.test_b"]}), ["A.test_b"])
+        self.assertEqual(self.run_script({"cli/it": ["A.test_b", "A.test_b", "B.test_a"]}), ["A.test_b", "B.test_a"])
+
+    def test_all_run_where_none_is_named_or_one_is_unknown(self):
+        for only in {}, {"cli/it": []}, {"cli/run": ["A.test_b"]}, {"cli/it": ["A.test_b", "(__main__.B)"]}:
+            with self.subTest(only=only):
+                self.assertEqual(self.run_script(only), ["A.test_a", "A.test_b", "B.test_a"])
+
 
 class Order(unittest.TestCase):
     def in_order(self, names, options, touched):
