@@ -4,6 +4,7 @@
 #include "machine/os/procfs.h"
 #include "machine/os/schedstat.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -56,6 +57,33 @@ static void raise_times(
         times->wait_ns += waited_ns - thread->wait_ns;
         thread->wait_ns = waited_ns;
     }
+}
+
+/*
+ * Linux since 6.12 counts a whole sleep as waiting for a CPU where it moves a thread that has just
+ * fallen asleep to another CPU (a delayed dequeue). Takes back what the samples contradict: most of
+ * the wait, and more than four of their standard errors.
+ */
+static void drop_false_wait(
+    const struct process *process, struct thread *thread, uint64_t run_ns, uint64_t wait_ns)
+{
+    const struct wall_samples *samples = &thread->samples;
+    int64_t waited_ns = (int64_t)wait_ns - thread->before_wait_ns;
+    double slept_ns = (double)samples->pages_ns;
+    bool has_unseen_end = thread->has_record && process_is_old(process);
+    if (samples->count == 0 || waited_ns <= thread->wait_ns || has_unseen_end)
+        return;
+    for (int i = WALL_FIRST_SAMPLED; i < WALL_UNKNOWN; i++)
+        slept_ns += (double)samples->ns[i];
+    int64_t wall_ns = process_thread_account(process, thread).wall_ns;
+    slept_ns *= (double)wall_ns / (slept_ns + (double)samples->ns[WALL_COMPUTING]);
+    double error_ns = slept_ns / sqrt((double)samples->count);
+    int64_t false_ns =
+        (int64_t)run_ns - thread->before_run_ns + waited_ns + (int64_t)slept_ns - wall_ns;
+    if (false_ns <= waited_ns / 2 || (double)false_ns <= 4 * error_ns)
+        return;
+    int64_t new_ns = waited_ns - thread->wait_ns;
+    thread->before_wait_ns += false_ns < new_ns ? false_ns : new_ns;
 }
 
 /*
@@ -133,6 +161,7 @@ static void read_thread(const struct process *process, struct thread *thread, bo
     } else if ((int64_t)now.run_ns - thread->before_run_ns < thread->run_ns) {
         follow_id(thread, process->pid, &now, times);
     }
+    drop_false_wait(process, thread, now.run_ns, now.wait_ns);
     raise_times(thread, now.run_ns, now.wait_ns, times);
 }
 
@@ -290,6 +319,7 @@ void process_threads_add_record(
     thread->has_record = true;
     thread->lived_ns = (int64_t)exit->elapsed_ns;
     thread->record_run_ns = (int64_t)exit->cpu_ns - thread->before_run_ns;
+    drop_false_wait(process, thread, exit->cpu_ns, exit->delays.cpu_ns);
     thread->record_wait_ns = (int64_t)exit->delays.cpu_ns - thread->before_wait_ns;
     raise_times(thread, exit->cpu_ns, exit->delays.cpu_ns, times);
 }

@@ -108,6 +108,39 @@ static void what_was_before_tracking_does_not_count(void **state)
     finish(&stage);
 }
 
+static void a_sleep_that_the_kernel_counts_as_waiting_is_dropped(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t slept_ns, wait_ns, expected_ns;
+    } cases[] = {{1400000000, 1500000000, 100000000}, {700000000, 800000000, 800000000}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct stage stage;
+        char text[64];
+        begin(&stage, 1);
+        put_thread(&stage, PID, "1000 30 2\n");
+        read_again(&stage);
+        stage.process.threads->threads[0].samples =
+            (struct wall_samples){.ns[WALL_TIMER] = cases[i].slept_ns,
+                .ns[WALL_COMPUTING] = 1500000000 - cases[i].slept_ns,
+                .count = (uint64_t)cases[i].slept_ns / 20000000};
+        snprintf(text, sizeof text, "1000 %lld 3\n", (long long)cases[i].wait_ns);
+        put_thread(&stage, PID, text);
+        stage.now_ns = 1500000000 - 1001;
+        read_again(&stage);
+        assert_in_range(stage.times.wait_ns, cases[i].expected_ns - 2000, cases[i].expected_ns);
+        int64_t before_ns = stage.times.wait_ns;
+        const struct taskstats_exit exit = {.thread = PID,
+            .process = PID,
+            .cpu_ns = 1000,
+            .elapsed_ns = 1500000000,
+            .delays = {.has_cpu = true, .cpu_ns = (uint64_t)cases[i].wait_ns + 5}};
+        process_threads_add_record(&stage.process, &exit, &stage.times);
+        assert_times(&stage, 1000, before_ns + 5);
+        finish(&stage);
+    }
+}
+
 /* It gives up its memory: that is no part of what it slept before. The record lacks up to 10 ms. */
 static void what_a_thread_runs_after_its_record_is_of_its_life(void **state)
 {
@@ -300,6 +333,7 @@ int main(void)
         cmocka_unit_test(the_figure_of_one_thread_follows_its_file),
         cmocka_unit_test(one_that_has_not_run_is_not_read),
         cmocka_unit_test(what_was_before_tracking_does_not_count),
+        cmocka_unit_test(a_sleep_that_the_kernel_counts_as_waiting_is_dropped),
         cmocka_unit_test(what_a_thread_runs_after_its_record_is_of_its_life),
         cmocka_unit_test(threads_that_end_keep_theirs),
         cmocka_unit_test(a_record_replaces_what_was_read),
