@@ -46,8 +46,9 @@ void session_leave_wall_clock(struct gput_session *session)
     session->has_wall_clock = false;
 }
 
-unsigned session_own_threads(const struct gput_session *session)
+unsigned session_own_threads(void *caller)
 {
+    const struct gput_session *session = caller;
     return session_events_has_thread(&session->events) + sinks_threads(&session->sinks) +
            bounded_calls_threads(session->settings.calls) + gpu_set_threads(session->settings.gpus);
 }

@@ -118,7 +118,7 @@ bool session_main_has_ended(const struct gput_session *session);
 bool session_await_end(const struct gput_session *session, int timeout_ms);
 
 /* Our threads other than the sampling one, and their CPU time so far. */
-unsigned session_own_threads(const struct gput_session *session);
+unsigned session_own_threads(void *session);
 int64_t session_own_threads_cpu_ns(const struct gput_session *session);
 
 /*

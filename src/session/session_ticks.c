@@ -78,7 +78,6 @@ static const struct snapshot *take_snapshot(struct gput_session *session, enum m
         .orphans_ns = session->ledger.collected.orphans_ns,
         /* All but the first are taken in the thread that only samples, where there is one. */
         .is_in_main = is_inside && moment != FIRST && session->schedule.had_thread,
-        .own_threads = is_inside ? session_own_threads(session) : 0,
         .own_threads_cpu_ns = session_own_threads_cpu_ns(session),
     };
     if (moment == TICK)

@@ -158,6 +158,7 @@ static struct sampler_options sampler_options_of(struct gput_session *session)
         .gpus = session->settings.gpus,
         .sysfs_root = session->settings.options.sysfs_root,
         .known_cpu_ns = ledger_auto_reaped_cpu_ns,
+        .own_threads = session->settings.mode == SESSION_SELF ? session_own_threads : NULL,
         .user = &session->ledger,
     };
 }

@@ -51,6 +51,7 @@ struct gpu_feed {
     pthread_cond_t done;  /* from it */
     unsigned n_threads;   /* one; while a list is late two */
     pid_t thread_id;      /* of the last that was started; 0: it did not run yet */
+    pid_t ended_id;       /* of one that ends, and may not be gone yet; 0: none */
     bool is_left;         /* the last thread frees the feed */
     bool closing;
     bool finished; /* no more figures will come */
@@ -358,6 +359,7 @@ static void *answer_requests(void *argument)
         feed->source->close(state);
         pthread_mutex_lock(&feed->lock);
     }
+    feed->ended_id = (pid_t)syscall(SYS_gettid);
     bool is_owner = --feed->n_threads == 0 && feed->is_left;
     pthread_cond_broadcast(&feed->done);
     pthread_mutex_unlock(&feed->lock);
@@ -407,6 +409,10 @@ unsigned gpu_feed_threads(struct gpu_feed *feed)
 {
     pthread_mutex_lock(&feed->lock);
     unsigned n_threads = feed->n_threads;
+    if (feed->ended_id && syscall(SYS_tgkill, getpid(), feed->ended_id, 0) == 0)
+        n_threads++;
+    else
+        feed->ended_id = 0;
     pthread_mutex_unlock(&feed->lock);
     return n_threads;
 }

@@ -88,7 +88,7 @@ void gpu_feed_await_list(struct gpu_feed *feed, int64_t deadline_ns);
  * true when they are. */
 bool gpu_feed_await_all(struct gpu_feed *feed, int64_t deadline_ns);
 
-/* How many threads it has. */
+/* How many threads it has, with one that has ended its work and is not gone yet. */
 unsigned gpu_feed_threads(struct gpu_feed *feed);
 
 /* Asks the thread to end, and does not wait. */

@@ -142,6 +142,12 @@ static void put_ram(struct sampler *sampler)
             values[GPUT_COMBINED_SHARED_RAM] = NAN;
 }
 
+static unsigned own_threads(const struct sampler *sampler)
+{
+    const struct sampler_options *options = &sampler->options;
+    return options->own_threads ? options->own_threads(options->tree.caller) : 0;
+}
+
 static void put_threads(struct sampler *sampler, unsigned own)
 {
     uint64_t main = 0, descendants = 0;
@@ -174,9 +180,13 @@ static void sample_processes(
     struct sampler *sampler, const struct sampler_tick *tick, int64_t now_ns)
 {
     struct snapshot *snapshot = &sampler->snapshot;
+    /* One of our threads may start or end meanwhile: rather too few of main's for a sample than too
+     * many at its peak. */
+    unsigned before = own_threads(sampler);
     if (scan_and_measure_ram(sampler, tick->none_started, now_ns)) {
+        unsigned after = own_threads(sampler);
         put_ram(sampler);
-        put_threads(sampler, tick->own_threads + tick->is_in_main);
+        put_threads(sampler, (after > before ? after : before) + tick->is_in_main);
     }
     snapshot->own_cpu_ns = tick->is_in_main ? clock_thread_cpu_ns() + tick->own_threads_cpu_ns : 0;
     cpu_totals_update(&snapshot->totals, &sampler->tree, tick->orphans_ns, snapshot->own_cpu_ns);

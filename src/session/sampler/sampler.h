@@ -30,6 +30,9 @@ struct sampler_options {
     /* A lower bound of the CPU time of all processes from another source; called after each scan.
      * NULL: none. */
     int64_t (*known_cpu_ns)(const void *user);
+    /* How many threads of main only track, without the calling one: asked before and after each
+     * scan, with `tree.caller`. NULL: none. */
+    unsigned (*own_threads)(void *caller);
     const void *user; /* its argument */
 };
 
@@ -68,8 +71,7 @@ struct sampler_tick {
 
     /* Threads of main that only track are not counted. */
     bool is_in_main;            /* the calling thread is one of them; its CPU time is not, either */
-    unsigned own_threads;       /* others of them */
-    int64_t own_threads_cpu_ns; /* their CPU time */
+    int64_t own_threads_cpu_ns; /* of the others of them */
 };
 
 /*

@@ -103,11 +103,12 @@ int schedule_start(struct schedule *schedule, int64_t start_ns, int64_t interval
     schedule->job = *job;
     schedule->start_ns = start_ns;
     schedule->interval_ns = interval_ns;
+    schedule->has_thread = schedule->had_thread = true; /* its first tick may look */
     int failure = thread_start(&schedule->thread, job->stack_bytes, run, schedule);
-    if (failure)
-        return error_set_errno(error, failure, "Cannot start the sampling thread");
-    schedule->has_thread = schedule->had_thread = true;
-    return GPUT_OK;
+    if (!failure)
+        return GPUT_OK;
+    schedule->has_thread = schedule->had_thread = false;
+    return error_set_errno(error, failure, "Cannot start the sampling thread");
 }
 
 void schedule_start_ended(struct schedule *schedule, const struct schedule_job *job)

@@ -71,6 +71,32 @@ static void threads_add_up_without_the_trackers_own(void **state)
     close_stage(&stage);
 }
 
+static unsigned one_that_starts(void *n_asked)
+{
+    return (*(int *)n_asked)++ > 0;
+}
+
+static unsigned one_that_ends(void *n_asked)
+{
+    return (*(int *)n_asked)++ == 0;
+}
+
+static void a_thread_of_the_tracker_that_starts_or_ends_during_a_scan_is_not_counted(void **state)
+{
+    (void)state;
+    unsigned (*const cases[])(void *) = {one_that_starts, one_that_ends};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct stage stage;
+        int n_asked = 0;
+        open_stage(&stage);
+        stage.sampler.options.own_threads = cases[i];
+        stage.sampler.options.tree.caller = &n_asked;
+        sampler_take_sample(&stage.sampler, &(struct sampler_tick){0});
+        assert_true(value(&stage, GPUT_MAIN_THREADS) == 2);
+        close_stage(&stage);
+    }
+}
+
 static void zombies_have_no_threads_and_no_memory(void **state)
 {
     (void)state;
@@ -255,6 +281,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_add_up_without_the_trackers_own),
+        cmocka_unit_test(a_thread_of_the_tracker_that_starts_or_ends_during_a_scan_is_not_counted),
         cmocka_unit_test(zombies_have_no_threads_and_no_memory),
         cmocka_unit_test(ram_of_a_process_without_pages_is_missing),
         cmocka_unit_test(unreadable_figures_are_missing),
