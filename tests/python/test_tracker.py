@@ -137,8 +137,9 @@ class Results(package.PackageTest):
         self.assert_raises(RuntimeError, "Cannot stop tracking when tracking has already stopped.", loaded.stop)
 
     def test_loads_what_the_command_pickled(self):
-        command = [os.environ["GPUT_COMMAND"], "run", "--disable-logs", "-f", "pickle", "-o", "t.pkl", "sleep", "0.1"]
-        subprocess.run(command, check=True)
+        command = [os.environ["GPUT_COMMAND"], "run", "--disable-logs", "--st=0.02", "--tf=t.csv", "-f", "pickle", "-o", "t.pkl"]
+        until_its_ram_is_known = "import time\nwhile open('t.csv').read().count('\\n') < 6: time.sleep(0.01)"
+        subprocess.run([*command, sys.executable, "-c", until_its_ram_is_known], check=True)
         with open("t.pkl", "rb") as file:
             tracker = pickle.load(file)
         self.assertIs(type(tracker), gput.Tracker)
