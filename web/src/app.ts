@@ -19,7 +19,7 @@ import { type Alignment, makePanels, naturalAlignment, offsets, type Panel, sess
 import type { Payload } from "./payload";
 import { processDetails, processTable, processWords } from "./processes";
 import type { Column, Report, Session } from "./report";
-import { addSums, comparisonTable, rankRows, sessionKey, sessionTable } from "./sessions";
+import { addSums, comparisonTable, figuresTable, rankRows, sessionKey, sessionTable } from "./sessions";
 import { type Straggler, stragglerOf } from "./stragglers";
 import { addPaperAxis } from "./ruler";
 import { runsTable } from "./runs";
@@ -39,6 +39,9 @@ const CALLS: Record<string, [string, string]> = {
     profile: ["Events", NESTED],
     python: ["Stacks", "how long functions took in their callers, the longest first: not when they ran"],
 };
+
+/** So many sessions fit next to each other. */
+const FEW = 4;
 
 /** Pixels of the charts on paper, upright or not. */
 const PAPER_WIDTH = 860;
@@ -194,13 +197,15 @@ export class App {
         const straggler = this.#straggler;
         const labels = sessionLabels(sessions);
         const runs = runsOf(sessions);
+        // The sums of ranks come first.
+        const sums = Number(areRanks(sessions));
         return section(
             "compare",
             areRanks(sessions) ? "Ranks" : "Comparison",
             sessionKey(sessions, this.#styles, straggler),
             straggler && element("p", { class: "straggler" }, straggler.text),
-            runs ? runsTable(runs, figures, means) : makeTable(sessionTable(sessions, figures), { rowsShown: 30, unsearched: sessions.length <= 30, marked: straggler?.session, onPick: (row) => row < sessions.length && this.#chooseSession(row), pickLabel: (row) => (row < sessions.length ? `Show the details of ${labels[row]!}` : "") }),
-            !runs && !areRanks(sessions) && element("p", { class: "hint single" }, "One run of each: whether a difference is more than chance cannot be said. Several runs of one name (before=1.csv before=2.csv) give each an interval."),
+            runs ? runsTable(runs, figures, means) : !areRanks(sessions) && sessions.length <= FEW ? figuresTable(sessions, figures) : makeTable(sessionTable(sessions, figures), { rowsShown: 30, unsearched: sessions.length <= 30, marked: straggler && straggler.session >= 0 ? straggler.session + sums : null, onPick: (row) => this.#chooseSession(row - sums), pickLabel: (row) => (row < sums ? "" : `Show the details of ${labels[row - sums]!}`) }),
+            !runs && !areRanks(sessions) && element("p", { class: "hint single" }, "One run each: significance unknown. Several runs of one name (before=1.csv before=2.csv) give each an interval."),
             comparison?.length ? element("div", { class: "folded" }, ...comparison.map((table) => comparisonTable(table, sessions)).map((table) => element("details", { open: table.rows.length <= 12 }, element("summary", {}, table.title), makeTable(table, { titleHidden: true })))) : null,
         );
     }

@@ -33,6 +33,8 @@ export function drawCurves(canvas: HTMLCanvasElement, width: number, view: View,
     const limits = [...new Set(lines.flatMap((line) => line.limit ?? []))];
     // When it was is not known: it is of the whole.
     const peaks = lines.filter((line) => view.isFull && line.peak);
+    // Runs of one thing come to nearly the same peak.
+    const named = new Map(peaks.map(({ peak, style }) => [`peak ${figure(peak, unit)}, between samples`, { peak, style }]));
     const vertical = verticalRange(view, lines, limits, unit, Math.max(0, ...peaks.map((line) => line.peak!)));
     drawGrid(context, width, view, vertical, unit);
     const columns = Math.max(50, plotPixels(width).width);
@@ -45,7 +47,7 @@ export function drawCurves(canvas: HTMLCanvasElement, width: number, view: View,
     drawLines(context, width, view, vertical, [...lines].reverse(), points);
     // All of a device in use is good news as often as bad.
     for (const limit of limits) if (limit <= vertical.high && !isWhole(limit, unit)) drawLimit(context, width - RIGHT - 4, width, heightOf(vertical, limit), 10, `limit ${figure(limit, unit)}`, themeColour(unit === "percent" ? "muted" : "alarm"));
-    peaks.forEach(({ peak, style }, i) => drawLimit(context, width - RIGHT - 4 - (isNarrow(width) ? 0 : 230 * (i + 1)), width, heightOf(vertical, peak!), -7, `peak ${figure(peak, unit)}, between samples`, lineColour(style.colour)));
+    [...named].forEach(([text, { peak, style }], i) => drawLimit(context, width - RIGHT - 4 - (isNarrow(width) ? 0 : 230 * (i + 1)), width, heightOf(vertical, peak!), -7, text, lineColour(style.colour)));
     context.restore();
     if (unit !== "count") drawPeak(context, width, view, vertical, lines);
     return { vertical, points, farLimits: limits.filter((limit) => limit > vertical.high) };

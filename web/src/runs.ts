@@ -3,8 +3,7 @@
 import { element } from "./dom";
 import type { Runs } from "./names";
 import type { MainFigure, Mean } from "./report";
-import { signedPercent } from "./sessions";
-import { makeTable } from "./tables";
+import { changesTable, signedPercent } from "./sessions";
 import { figure } from "./units";
 
 /** "2.19 s ± 1.4 %" */
@@ -32,8 +31,8 @@ export function runsTable(runs: Runs[], figures: MainFigure[], means: (Mean | nu
         const [first, ...others] = means[i]!.map((mean) => [mean && meanText(mean, unit), mean && changeText(mean)]);
         return [label, first![0]!, ...others.flat()];
     });
-    const [first, ...others] = runs;
-    const number = (name: string): { name: string; type: "number" } => ({ name, type: "number" });
-    const table = makeTable({ title: "Means of the runs, and their change against the first", columns: [{ name: "Figure" }, number(first!.name), ...others.flatMap(({ name }) => [number(name), number("Change")])], rows });
+    const [first, ...others] = runs.map(({ name }) => name);
+    const changes = means.map((row) => row.slice(1).map((mean) => (mean?.change && !mean.change.is_noise ? mean.change.percent : null)));
+    const table = changesTable("Means of the runs, and their change against the first", first!, others, rows, changes);
     return element("div", {}, table, element("p", { class: "hint" }, "± is the half of the 95 % interval of a mean (Student) or of a change (Welch). Not distinguishable: the spread of the runs explains the difference."));
 }

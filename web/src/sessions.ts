@@ -9,9 +9,10 @@ import { areRanks, rankLabel, runsOf, sessionLabels, sessionName } from "./names
 import { type Panel, seriesLabel } from "./panels";
 import type { MainFigure, Session, Table } from "./report";
 import type { Straggler } from "./stragglers";
+import { makeTable } from "./tables";
 import { figure } from "./units";
 
-/** Main figures of all sessions, each with its change against the first, or of ranks against their median. */
+/** Ranks, or more sessions than fit next to each other: a row each, with its change against the first or the median. */
 export function sessionTable(sessions: Session[], figures: MainFigure[]): Table {
     const ranks = areRanks(sessions);
     const rows = sessionLabels(sessions).map((label, index) => [
@@ -21,12 +22,30 @@ export function sessionTable(sessions: Session[], figures: MainFigure[]): Table 
             return typeof value === "string" ? value : withChange(value, !ranks && index === 0 ? null : base, unit);
         }),
     ]);
-    if (ranks) rows.push(["All together", ...figures.map(togetherText)]);
+    if (ranks) rows.unshift(["All together", ...figures.map(togetherText)]);
     return {
         title: ranks ? "Ranks, and their difference from the median" : "Sessions, and their change against the first",
         columns: [{ name: ranks ? "Rank" : "Session" }, ...figures.map(({ label }) => ({ name: label, type: "number" as const }))],
         rows,
     };
+}
+
+/** A few sessions next to each other: a row a figure, what changed most first. */
+export function figuresTable(sessions: Session[], figures: MainFigure[]): HTMLElement {
+    const [first, ...others] = sessionLabels(sessions);
+    const changes = figures.map(({ values, base }) => values.slice(1).map((value) => (typeof value === "number" ? changeOf(value, base) : null)));
+    const rows = figures.map(({ label, unit, values }, i) => {
+        const texts = values.map((value) => (typeof value === "string" ? value : figure(value, unit, true)));
+        return [label, texts[0]!, ...texts.slice(1).flatMap((text, k) => [text, changes[i]![k] == null ? null : signedPercent(changes[i]![k]!)])];
+    });
+    return changesTable("Sessions, and their change against the first", first!, others, rows, changes);
+}
+
+/** Figures of the first and of each other with its change, as a text and as a bar to the left or right. */
+export function changesTable(title: string, first: string, others: string[], rows: (string | null)[][], changes: (number | null)[][]): HTMLElement {
+    const number = (name: string): { name: string; type: "number" } => ({ name, type: "number" });
+    const columns = [{ name: "Figure" }, number(first), ...others.flatMap((name) => [number(name), { name: "Change" }])];
+    return makeTable({ title, columns, rows }, { rowsShown: rows.length, unsearched: true, change: (row, column) => (column > 2 && column % 2 ? (changes[row]![(column - 3) / 2] ?? 0) : null) });
 }
 
 /** The long table of a comparison, a row a measurement and a column a session, in units and with the change; what no session shows is skipped. */
@@ -69,11 +88,14 @@ function togetherText({ together, unit }: MainFigure): string {
     return { sum: text, longest: `${text}, the longest`, at_most: `at most ${text}`, mean: `${text} on average` }[together.is];
 }
 
+/** In percent. Unlike sessions have none. */
+function changeOf(value: number, base: number | null): number | null {
+    return !base || value > 1e4 * base ? null : (value / base - 1) * 100;
+}
+
 function withChange(value: number | null, base: number | null, unit: string): string {
-    const text = figure(value, unit, true);
-    // Unlike sessions.
-    if (!base || value === null || value > 1e4 * base) return text;
-    return `${text} (${signedPercent((value / base - 1) * 100)})`;
+    const change = value === null ? null : changeOf(value, base);
+    return figure(value, unit, true) + (change === null ? "" : ` (${signedPercent(change)})`);
 }
 
 export function signedPercent(change: number): string {

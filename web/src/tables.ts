@@ -15,10 +15,12 @@ interface TableOptions {
     rowsShown?: number;
     /** The heading above says the title already. */
     titleHidden?: boolean;
+    /** A change in percent of a cell, which is drawn as a bar from its middle to the left or right. */
+    change?: (row: number, column: number) => number | null | undefined;
     /** Short names of which each is in sight. */
     unsearched?: boolean;
     /** The row that the text above is about. */
-    marked?: number;
+    marked?: number | null;
     /** In the order that it has, and whole. */
     fixed?: boolean;
     /** Column and direction (1 or -1) at first. */
@@ -178,9 +180,11 @@ class TableView {
                 cell.classList.add("with-bar");
                 cell.append(bar);
             }
+            const change = this.#options.change?.(index, c);
+            if (typeof change === "number") cell.append(changeBar(change));
             // A figure and its change: figures stand below each other.
-            const [main, change] = isNumeric(column) ? text.split(/(?= \()/) : [text];
-            cell.append(element("span", { class: "text" }, isNumeric(column) ? threeDigits(main!) : main, change && element("span", { class: "change" }, change)));
+            const [main, more] = isNumeric(column) ? text.split(/(?= \()/) : [text];
+            cell.append(element("span", { class: "text" }, isNumeric(column) ? threeDigits(main!) : main, more && element("span", { class: "change" }, more)));
             return cell;
         });
         return element("tr", { class: index === this.#options.marked ? "marked" : undefined }, ...cells);
@@ -194,6 +198,16 @@ class TableView {
         append(pick, ...cutInTheMiddle(text));
         return pick;
     }
+}
+
+/** Twice as much, or nothing left, is a whole half of the bar. */
+function changeBar(change: number): HTMLElement {
+    const share = Math.min(50, Math.abs(change) / 2);
+    const bar = element("span", { class: change > 0 ? "change-bar up" : "change-bar", "aria-hidden": "true" }, element("i"));
+    const part = bar.firstChild as HTMLElement;
+    part.style.width = `${share}%`;
+    part.style.left = `${change > 0 ? 50 : 50 - share}%`;
+    return bar;
 }
 
 /** Missing last in both directions. */

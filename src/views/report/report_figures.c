@@ -18,6 +18,9 @@ struct figure {
     const struct doc *card; /* the first of its kind; NULL: the wall time, or how sessions ended */
     const char *id, *label, *unit;
     const struct doc **values; /* one a session; NULL: it lacks it; owned */
+    bool is_main;              /* one of the few that say most of a session */
+    double change;             /* the largest against the first, in percent; 0: none, or noise */
+    size_t place;              /* before they are sorted */
 };
 
 struct figures {
@@ -75,11 +78,13 @@ static const struct doc *find_value(const struct doc *session, const struct figu
     return value && value->kind != DOC_NULL ? value : NULL;
 }
 
-/* Adds a figure that some session has. */
+/* Adds a figure, unless no session has anything of it. */
 static int add_figure(struct figures *figures, struct figure figure, struct gput_error *error)
 {
-    bool is_known = false;
+    bool is_telling = false;
     size_t i = 0;
+    figure.is_main =
+        !figure.card ? strcmp(figure.id, "wall") == 0 : doc_get(figure.card, "is_main") != NULL;
     figure.values = calloc(figures->sessions->count, sizeof *figure.values);
     if (!figure.values || !ARRAY_EXTEND(figures->items, figures->count)) {
         free(figure.values);
@@ -87,9 +92,10 @@ static int add_figure(struct figures *figures, struct figure figure, struct gput
     }
     for (const struct doc *session = figures->sessions->first; session; session = session->next) {
         figure.values[i] = find_value(session, &figure);
-        is_known |= figure.values[i++] != NULL;
+        const struct doc *value = figure.values[i++];
+        is_telling |= value && !(is_number(value) && doc_number(value) == 0);
     }
-    if (is_known)
+    if (is_telling)
         figures->items[figures->count++] = figure;
     else
         free(figure.values);
@@ -109,7 +115,8 @@ static int list_cards(struct figures *figures, struct gput_error *error)
             size_t k = 0;
             while (k < n_kinds && !is_same_kind(card, kinds[k]))
                 k++;
-            if (k < n_kinds)
+            /* How much of the CPU time samples saw says nothing of the programs. */
+            if (k < n_kinds || strcmp(doc_get_string(card, "id"), "cpu_captured") == 0)
                 continue;
             if (!ARRAY_EXTEND(kinds, n_kinds))
                 return error_memory(error);
@@ -382,56 +389,115 @@ static struct mean mean_of(
     return mean;
 }
 
-/* The change against the first mean and its 95 % interval (Welch), in percent. */
-static void add_change(struct doc *object, const struct mean *first, const struct mean *mean)
+/* The change of a mean against the first one, in percent. */
+struct change {
+    double percent;
+    double half; /* of its 95 % interval (Welch); NaN: one run */
+    bool is_noise;
+};
+
+static struct change change_of(const struct mean *first, const struct mean *mean)
 {
     double variance = first->variance + mean->variance;
-    double difference = mean->value - first->value, half = variance == 0 ? 0 : NAN;
-    struct doc *change = doc_add_object(object, "change");
+    double difference = mean->value - first->value;
+    struct change change = {
+        .percent = (mean->value / first->value - 1) * 100, .half = variance == 0 ? 0 : NAN};
     if (first->value == 0) {
-        doc_add_double(change, "percent", mean->value == 0 ? 0 : NAN);
-        doc_add_double(change, "half", 0);
-        return;
-    }
-    bool is_noise = false;
-    if (variance > 0) {
+        change.percent = mean->value == 0 ? 0 : NAN;
+    } else if (variance > 0) {
         double freedom =
             student_welch_freedom(first->variance, first->runs, mean->variance, mean->runs);
         double quantile = student_quantile_975(freedom), ratio = mean->value / first->value;
-        is_noise = fabs(difference) <= quantile * sqrt(variance);
+        change.is_noise = fabs(difference) <= quantile * sqrt(variance);
         /* Of a quotient: the variances of both, as shares. */
-        half = quantile * sqrt(mean->variance + first->variance * ratio * ratio) /
-               fabs(first->value) * 100;
+        change.half = quantile * sqrt(mean->variance + first->variance * ratio * ratio) /
+                      fabs(first->value) * 100;
     }
-    doc_add_double(change, "percent", (mean->value / first->value - 1) * 100);
-    doc_add_double(change, "half", half);
-    doc_add_bool(change, "is_noise", is_noise);
+    return change;
+}
+
+/* Which sessions are runs of one thing: those of one name. */
+struct groups {
+    uint32_t *of; /* one a session; owned */
+    uint32_t count;
+};
+
+static int find_groups(struct groups *groups, const struct doc *sessions, struct gput_error *error)
+{
+    CLEANUP(names_finish) struct names names = {0};
+    size_t i = 0;
+    groups->of = calloc(sessions->count, sizeof *groups->of);
+    if (!groups->of)
+        return error_memory(error);
+    for (const struct doc *session = sessions->first; session; session = session->next, i++) {
+        const char *name = doc_get_string(session, "name");
+        groups->of[i] = names_add(&names, name, strlen(name));
+        if (groups->of[i] == NAMES_NONE)
+            return error_memory(error);
+    }
+    groups->count = names.count;
+    return GPUT_OK;
+}
+
+/* The largest change of a figure that is more than chance; 0: there is none. */
+static double largest_change(
+    const struct figure *figure, const struct groups *groups, size_t n_sessions)
+{
+    struct mean first = mean_of(figure, groups->of, n_sessions, 0);
+    double largest = 0;
+    for (uint32_t group = 1; group < groups->count; group++) {
+        struct mean mean = mean_of(figure, groups->of, n_sessions, group);
+        struct change change = change_of(&first, &mean);
+        if (!change.is_noise)
+            largest = fmax(largest, fabs(change.percent));
+    }
+    return largest;
+}
+
+static int compare_changes(const void *left, const void *right)
+{
+    const struct figure *a = left, *b = right;
+    if (a->is_main != b->is_main)
+        return a->is_main ? -1 : 1;
+    if (a->change != b->change)
+        return a->change > b->change ? -1 : 1;
+    return (a->place > b->place) - (a->place < b->place);
+}
+
+/* Sorts the main figures, then the others, by how much they changed: what a comparison is read for
+ * comes first. */
+static void sort_by_change(struct figures *figures, const struct groups *groups)
+{
+    for (size_t i = 0; i < figures->count; i++) {
+        struct figure *figure = &figures->items[i];
+        figure->place = i;
+        figure->change = largest_change(figure, groups, figures->sessions->count);
+    }
+    if (figures->count > 0)
+        qsort(figures->items, figures->count, sizeof *figures->items, compare_changes);
+}
+
+static void add_change(struct doc *object, const struct mean *first, const struct mean *mean)
+{
+    struct change change = change_of(first, mean);
+    struct doc *item = doc_add_object(object, "change");
+    doc_add_double(item, "percent", change.percent);
+    doc_add_double(item, "half", change.half);
+    doc_add_bool(item, "is_noise", change.is_noise);
 }
 
 /* One list of means for each figure: a mean for each thing that was run, in the order in which the
  * sessions have them. */
-static int add_means(struct doc *findings, const struct figures *figures, struct gput_error *error)
+static void add_means(
+    struct doc *findings, const struct figures *figures, const struct groups *groups)
 {
-    CLEANUP(names_finish) struct names names = {0};
-    size_t n_sessions = figures->sessions->count, i = 0;
-    CLEANUP_FREE uint32_t *groups = calloc(n_sessions, sizeof *groups);
-    for (const struct doc *session = figures->sessions->first; session && groups;
-         session = session->next, i++) {
-        const char *name = doc_get_string(session, "name");
-        groups[i] = names_add(&names, name, strlen(name));
-        if (groups[i] == NAMES_NONE)
-            return error_memory(error);
-    }
-    if (!groups)
-        return error_memory(error);
-    if (names.count == n_sessions)
-        return GPUT_OK;
+    size_t n_sessions = figures->sessions->count;
     struct doc *list = doc_add_array(findings, "means");
     for (size_t k = 0; k < figures->count; k++) {
         struct doc *means = doc_add_array(list, NULL);
         struct mean first = {.value = NAN};
-        for (uint32_t group = 0; group < names.count; group++) {
-            struct mean mean = mean_of(&figures->items[k], groups, n_sessions, group);
+        for (uint32_t group = 0; group < groups->count; group++) {
+            struct mean mean = mean_of(&figures->items[k], groups->of, n_sessions, group);
             if (isnan(mean.value)) {
                 doc_add_null(means, NULL);
                 continue;
@@ -449,39 +515,65 @@ static int add_means(struct doc *findings, const struct figures *figures, struct
                 add_change(object, &first, &mean);
         }
     }
+}
+
+/* Takes out what repeats another figure. */
+static void drop_repeated(struct figures *figures)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < figures->count; i++) {
+        struct figure figure = figures->items[i];
+        if (repeats_total(figures, &figure))
+            free(figure.values);
+        else
+            figures->items[kept++] = figure;
+    }
+    figures->count = kept;
+}
+
+static int add_figures(
+    struct doc *findings, const struct figures *figures, struct gput_error *error)
+{
+    struct doc *list = doc_add_array(findings, "figures");
+    for (size_t i = 0; i < figures->count; i++) {
+        const struct figure *figure = &figures->items[i];
+        double base;
+        TRY(find_base(figures, figure, &base, error));
+        struct doc *object = doc_add_object(list, NULL);
+        doc_add_string(object, "label", figure->label);
+        doc_add_string(object, "unit", figure->unit);
+        doc_add_double(object, "base", base);
+        struct doc *values = doc_add_array(object, "values");
+        for (size_t k = 0; k < figures->sessions->count; k++) {
+            if (figure->values[k])
+                doc_add_copy(values, NULL, figure->values[k]);
+            else
+                doc_add_null(values, NULL);
+        }
+        if (figures->are_ranks)
+            TRY(add_together(object, figures, figure, error));
+    }
     return GPUT_OK;
+}
+
+static void groups_finish(struct groups *groups)
+{
+    free(groups->of);
 }
 
 int report_figures_add(
     struct doc *findings, const struct doc *sessions, bool are_ranks, struct gput_error *error)
 {
     CLEANUP(figures_finish) struct figures figures = {.sessions = sessions, .are_ranks = are_ranks};
+    CLEANUP(groups_finish) struct groups groups = {0};
     TRY(list_cards(&figures, error));
-    struct doc *list = doc_add_array(findings, "figures");
-    for (size_t i = 0; i < figures.count; i++) {
-        const struct figure *figure = &figures.items[i];
-        double base;
-        if (repeats_total(&figures, figure)) {
-            free(figure->values);
-            memmove(&figures.items[i], &figures.items[i + 1],
-                (--figures.count - i) * sizeof *figures.items);
-            i--;
-            continue;
-        }
-        TRY(find_base(&figures, figure, &base, error));
-        struct doc *object = doc_add_object(list, NULL);
-        doc_add_string(object, "label", figure->label);
-        doc_add_string(object, "unit", figure->unit);
-        doc_add_double(object, "base", base);
-        struct doc *values = doc_add_array(object, "values");
-        for (size_t k = 0; k < sessions->count; k++) {
-            if (figure->values[k])
-                doc_add_copy(values, NULL, figure->values[k]);
-            else
-                doc_add_null(values, NULL);
-        }
-        if (are_ranks)
-            TRY(add_together(object, &figures, figure, error));
-    }
-    return are_ranks ? GPUT_OK : add_means(findings, &figures, error);
+    drop_repeated(&figures);
+    if (are_ranks)
+        return add_figures(findings, &figures, error);
+    TRY(find_groups(&groups, sessions, error));
+    sort_by_change(&figures, &groups);
+    TRY(add_figures(findings, &figures, error));
+    if (groups.count < sessions->count)
+        add_means(findings, &figures, &groups);
+    return GPUT_OK;
 }
