@@ -69,11 +69,12 @@ static void print_figure(FILE *file, const struct gput_table *ranks, const struc
         return;
     fprintf(file, "%-*s", LABEL_WIDTH, figure->label);
     for (size_t i = 0; i < count; i++) {
-        char text[HUMAN_SIZE], change[32] = "", whole[96];
+        char text[HUMAN_SIZE], change[HUMAN_SIZE], whole[2 * HUMAN_SIZE + 4];
         double value = table_cells_number_of(ranks, rows[i], figure->column);
+        snprintf(whole, sizeof whole, "%s", figure->write(value, text));
         if (i > 0 && first > 0 && !isnan(value) && !figure->is_code)
-            snprintf(change, sizeof change, " (%+.1f %%)", 100 * (value - first) / first);
-        snprintf(whole, sizeof whole, "%s%s", figure->write(value, text), change);
+            snprintf(whole, sizeof whole, "%s (%s)", text,
+                human_change(100 * (value - first) / first, change));
         fprintf(file, "  %*s", VALUE_WIDTH, whole);
     }
     fputc('\n', file);

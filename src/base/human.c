@@ -95,8 +95,12 @@ const char *human_grams(double grams, char *text)
 
 const char *human_change(double percent, char *text)
 {
-    if (percent != 0 && fabs(percent) < 0.05)
+    if (!isfinite(percent))
+        text_fit(text, HUMAN_SIZE, "n/a");
+    else if (percent != 0 && fabs(percent) < 0.05)
         text_fit(text, HUMAN_SIZE, "< 0.1 %%");
+    else if (percent >= HUMAN_TIMES_PERCENT)
+        text_fit(text, HUMAN_SIZE, percent < 895 ? "%.1f times" : "%.0f times", 1 + percent / 100);
     else
         text_fit(text, HUMAN_SIZE, "%+.1f %%", percent);
     return text;

@@ -32,7 +32,9 @@ const char *human_joules(double joules, char *text);
 /* "6.4 W", "310 W", "1.2 kW". */
 const char *human_watts(double watts, char *text);
 
-/* "+3.2 %"; "< 0.1 %" of what would be rounded to nothing. */
+/* "+3.2 %"; "< 0.1 %" of what would be rounded to nothing; "21 times" from HUMAN_TIMES_PERCENT on.
+ */
+#define HUMAN_TIMES_PERCENT 200
 const char *human_change(double percent, char *text);
 
 /* CPU time by wall time: "0", "under 0.01", "0.03", "3.6". */

@@ -91,6 +91,10 @@ static void no_change_is_minus_nothing(void **state)
     assert_string_equal(human_change(-0.06, text), "-0.1 %");
     assert_string_equal(human_change(-0.04, text), "< 0.1 %");
     assert_string_equal(human_change(0, text), "+0.0 %");
+    assert_string_equal(human_change(199.9, text), "+199.9 %");
+    assert_string_equal(human_change(280, text), "3.8 times");
+    assert_string_equal(human_change(1968, text), "21 times");
+    assert_string_equal(human_change(NAN, text), "n/a");
 }
 
 static void few_cores_keep_a_digit(void **state)

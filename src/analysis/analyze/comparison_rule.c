@@ -4,6 +4,7 @@
 #include "analysis/analyze/comparison.h"
 
 #include "base/cleanup.h"
+#include "base/human.h"
 #include "base/limit_rule.h"
 #include "base/number.h"
 #include "base/str.h"
@@ -173,12 +174,13 @@ static void describe(const struct gput_comparison *comparison, const char *rule,
     char *message, size_t size)
 {
     char first[NUMBER_TEXT_SIZE + 32], value[NUMBER_TEXT_SIZE + 32], change[64] = "";
+    char percent[HUMAN_SIZE];
     number_format_rounded(values[0].value, 8, first);
     number_format_rounded(values[i].value, 8, value);
     append_unit(comparison, figure->measurement, first, sizeof first);
     append_unit(comparison, figure->measurement, value, sizeof value);
     if (!isnan(values[i].change))
-        text_fit(change, sizeof change, " (%+.2f %%)", values[i].change);
+        text_fit(change, sizeof change, " (%s)", human_change(values[i].change, percent));
     bool whole = figure->block == COMPARISON_OVERALL;
     snprintf(message, size, "%s: %s%s%s%s has %s, %s has %s%s", rule,
         whole ? "" : "in code block \"", whole ? "" : comparison->block_names[figure->block],

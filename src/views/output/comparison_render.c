@@ -2,6 +2,7 @@
 
 #include "analysis/analyze/analysis_columns.h"
 #include "base/cleanup.h"
+#include "base/human.h"
 #include "base/number.h"
 #include "base/screen.h"
 #include "base/text.h"
@@ -229,12 +230,13 @@ static void write_values(struct place place, size_t indent, struct str *text)
     const struct doc *runs = place.runs ? place.runs->first : NULL;
     for (const struct doc *change = place.changes ? place.changes->first : NULL; change;
          change = change->next, runs = runs ? runs->next : NULL) {
-        /* Write "+5.3 %", with a note where the runs' spread explains it; "n/a" when it is unknown.
+        /* Write "+5.3 %" or "21 times", with a note where the runs' spread explains it; "n/a" when
+         * it is unknown.
          */
-        char cell[NUMBER_TEXT_SIZE + 16] = "n/a";
+        char cell[HUMAN_SIZE + 16] = "n/a", percent[HUMAN_SIZE];
         const struct doc *noise = doc_get(runs, "within_noise");
         if (!isnan(doc_number(change)))
-            text_fit(cell, sizeof cell, "%+.2f %%%s", doc_number(change),
+            text_fit(cell, sizeof cell, "%s%s", human_change(doc_number(change), percent),
                 noise && noise->boolean ? " (noise)" : "");
         text_grid_put(&grid, cell);
     }

@@ -241,19 +241,19 @@ static void rules_hold_or_not(void **state)
     assert_int_equal(match(comparison, NULL), GPUT_OK);
     assert_rule(comparison, "mean main_ram > +20.1%", "");
     assert_rule(comparison, "mean main_ram > +19.9%",
-        "mean main_ram > +19.9%: B has 12.0, A has 10.0 (+20.00 %)");
+        "mean main_ram > +19.9%: B has 12.0, A has 10.0 (+20.0 %)");
     assert_rule(
-        comparison, "max main_ram>=13", "max main_ram>=13: B has 13.0, A has 11.0 (+18.18 %)");
+        comparison, "max main_ram>=13", "max main_ram>=13: B has 13.0, A has 11.0 (+18.2 %)");
     assert_rule(comparison, "min main_ram <= -1 %", "");
     assert_rule(comparison, "std main_ram < 0.5", "");
     assert_rule(
-        comparison, "std main_ram <= 0.5", "std main_ram <= 0.5: B has 0.5, A has 0.5 (+0.00 %)");
+        comparison, "std main_ram <= 0.5", "std main_ram <= 0.5: B has 0.5, A has 0.5 (+0.0 %)");
     assert_rule(comparison, "mean compute_time > 5",
-        "mean compute_time > 5: in code block \"a\" B has 6.0 seconds, A has 5.0 seconds (+20.00 "
+        "mean compute_time > 5: in code block \"a\" B has 6.0 seconds, A has 5.0 seconds (+20.0 "
         "%)");
     assert_rule(comparison, "mean compute_time in f->g > 5",
         "mean compute_time in f->g > 5: in code block \"f->g\" B has 6.0 seconds, A has 5.0 "
-        "seconds (+20.00 %)");
+        "seconds (+20.0 %)");
     assert_rule(comparison, "mean main_ram in a > 12", "");
     gput_comparison_destroy(comparison);
 }
