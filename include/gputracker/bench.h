@@ -168,8 +168,9 @@ GPUT_API int gput_bench_load_baseline(
  *
  * A change holds where it is claimed at all: its verdict is less or more. `*holds`: whether it does
  * for some variant; `message`, of `size` bytes, then names it and its figures. Errors:
- * GPUT_ERROR_INVALID (an invalid rule, or a change with nothing to compare with; known before the
- * first run), GPUT_ERROR_STATE (nothing can be checked: no run has the figure).
+ * GPUT_ERROR_INVALID (an invalid rule, a change with nothing to compare with or of fewer than three
+ * runs; known before the first run), GPUT_ERROR_STATE (no run has the figure, or the runs vary too
+ * much to say whether a change is beyond the limit).
  */
 GPUT_API int gput_bench_check(const struct gput_bench *bench, const char *rule, bool *holds,
     char *message, size_t size, struct gput_error *error);

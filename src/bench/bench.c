@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/human.h"
 #include "base/limit_rule.h"
 #include "base/number.h"
 #include "base/random.h"
@@ -295,50 +296,85 @@ static int parse_rule(const char *text, struct rule *rule, struct gput_error *er
     return why ? refuse_rule(text, why, error) : GPUT_OK;
 }
 
-/* Checks changes. Returns how many there were; `*holds` and `message` as of gput_bench_check(). */
-static size_t check_changes(const struct rule *rule, const char *text,
-    const struct doc *comparisons, bool *holds, char *message, size_t size)
+/* A rule, the results that it is checked against, and what it is to say. */
+struct rule_check {
+    const struct rule *rule;
+    const char *text;
+    bool *holds;
+    char *message; /* of `size` bytes */
+    size_t size;
+    size_t n_rows;               /* that have the figure */
+    const struct doc *undecided; /* the first row that the runs do not decide; NULL: none */
+};
+
+/* Checks changes. A difference that is not beyond doubt decides nothing where it is beyond the
+ * limit. */
+static void check_changes(struct rule_check *check, const struct doc *comparisons)
 {
-    size_t n_checked = 0;
-    for (const struct doc *row = comparisons ? comparisons->first : NULL; row && !*holds;
-         row = row->next) {
+    const struct limit_rule *limit = &check->rule->limit;
+    for (const struct doc *row = comparisons->first; row && !*check->holds; row = row->next) {
         const char *verdict = doc_get_string(row, "verdict");
         double percent = doc_get_number(row, "change_percent");
-        if (strcmp(doc_get_string(row, "figure"), bench_figures[rule->figure].key) != 0 ||
-            strcmp(verdict, "unknown") == 0)
+        char change[HUMAN_SIZE], low[HUMAN_SIZE], high[HUMAN_SIZE];
+        if (strcmp(doc_get_string(row, "figure"), bench_figures[check->rule->figure].key) != 0)
             continue;
-        n_checked++;
+        check->n_rows++;
         bool is_claimed = strcmp(verdict, "less") == 0 || strcmp(verdict, "more") == 0;
-        *holds = limit_rule_holds(&rule->limit, is_claimed ? percent : 0);
-        if (*holds)
-            text_fit(message, size,
-                "\"%.150s\" holds: %.200s has %+.1f %% (%.1f to %.1f) from %.200s", text,
-                doc_get_string(row, "name"), percent, doc_get_number(row, "low_percent"),
-                doc_get_number(row, "high_percent"), doc_get_string(row, "base"));
+        double widest = fmax(
+            fabs(doc_get_number(row, "low_percent")), fabs(doc_get_number(row, "high_percent")));
+        bool is_same = strcmp(verdict, "same") == 0 && widest < BENCH_WIDE_PERCENT;
+        *check->holds = limit_rule_holds(limit, is_claimed ? percent : 0);
+        if (*check->holds)
+            text_fit(check->message, check->size,
+                "\"%.150s\" holds: %.200s has %s (%s to %s) against %.200s", check->text,
+                doc_get_string(row, "name"), human_change(percent, change),
+                human_change(doc_get_number(row, "low_percent"), low),
+                human_change(doc_get_number(row, "high_percent"), high),
+                doc_get_string(row, "base"));
+        else if (!is_claimed && !is_same && !check->undecided &&
+                 (isnan(percent) || limit_rule_holds(limit, percent)))
+            check->undecided = row;
     }
-    return n_checked;
 }
 
 /* The same of values. */
-static size_t check_values(const struct rule *rule, const char *text, const struct doc *variants,
-    bool *holds, char *message, size_t size)
+static void check_values(struct rule_check *check, const struct doc *variants)
 {
-    size_t n_checked = 0;
-    const char *key = bench_figures[rule->figure].key;
-    for (const struct doc *row = variants ? variants->first : NULL; row && !*holds;
-         row = row->next) {
-        const struct doc *figures = doc_get(row, "figures");
-        const struct doc *figure = figures ? doc_get(figures, key) : NULL;
-        double mean = figure ? doc_get_number(figure, "mean") : NAN;
-        if (isnan(mean))
-            continue;
-        n_checked++;
-        *holds = limit_rule_holds(&rule->limit, mean);
-        if (*holds)
-            text_fit(message, size, "\"%.150s\" holds: %.200s has %g", text,
-                doc_get_string(row, "name"), mean);
+    const struct bench_figure_info *info = &bench_figures[check->rule->figure];
+    for (const struct doc *row = variants->first; row && !*check->holds; row = row->next) {
+        const struct doc *summary = doc_get(doc_get(row, "figures"), info->key);
+        double mean = summary ? doc_get_number(summary, "mean") : NAN;
+        char value[HUMAN_SIZE];
+        check->n_rows += summary != NULL;
+        *check->holds = limit_rule_holds(&check->rule->limit, mean);
+        if (*check->holds)
+            text_fit(check->message, check->size, "\"%.150s\" holds: %.200s has %s", check->text,
+                doc_get_string(row, "name"),
+                human_of_unit(bench_unit_name(info->unit), mean, value));
+        else if (isnan(mean) && summary)
+            check->undecided = row;
     }
-    return n_checked;
+}
+
+/* Says why a rule could not be checked: a rule that is not decided is not kept, either. */
+static int refuse_undecided(
+    const struct gput_bench *bench, const struct rule_check *check, struct gput_error *error)
+{
+    const struct doc *row = check->undecided;
+    const char *reason = bench->data.missing[check->rule->figure];
+    const char *words = row && doc_get(row, "words") ? doc_get_string(row, "words") : NULL;
+    if (words)
+        return error_set(error, GPUT_ERROR_STATE,
+            "The rule \"%.150s\" is not decided: %.100s: %.160s. More runs (-r), or fewer other "
+            "programs meanwhile, would tell.",
+            check->text, doc_get_string(row, "name"), words);
+    if (check->n_rows == 0 && check->rule->limit.is_percent && bench->baseline_name && !reason)
+        return error_set(error, GPUT_ERROR_STATE,
+            "The rule \"%.150s\" cannot be checked: %.200s has no such command, or no such figure.",
+            check->text, bench->baseline_name);
+    return error_set(error, GPUT_ERROR_STATE,
+        "The rule \"%.150s\" cannot be checked: %.100s has no such figure%s%.200s.", check->text,
+        row ? doc_get_string(row, "name") : "the result", reason ? ": " : "", reason ? reason : "");
 }
 
 int gput_bench_check(const struct gput_bench *bench, const char *rule, bool *holds, char *message,
@@ -346,26 +382,28 @@ int gput_bench_check(const struct gput_bench *bench, const char *rule, bool *hol
 {
     struct rule parsed;
     struct doc *document;
+    struct rule_check check = {&parsed, rule, holds, message, size, 0, NULL};
     *holds = false;
     TRY(parse_rule(rule, &parsed, error));
-    if (parsed.limit.is_percent && !bench->baseline_name && bench->data.n_variants == 1)
+    bool is_change = parsed.limit.is_percent;
+    if (is_change && !bench->baseline_name && bench->data.n_variants == 1)
         return error_set(error, GPUT_ERROR_INVALID,
             "The rule \"%.150s\" cannot be checked: there is nothing to compare with: give a "
             "second command, or --baseline FILE.",
             rule);
+    if (is_change && bench->options.n_runs > 0 && bench->options.n_runs < BENCH_MIN_BLOCKS)
+        return error_set(error, GPUT_ERROR_INVALID,
+            "The rule \"%.150s\" cannot be checked: a change needs at least %d runs (-r) of each "
+            "command.",
+            rule, BENCH_MIN_BLOCKS);
     TRY(make_document(bench, &document, error));
     const struct doc *baseline = doc_get(document, "baseline");
-    size_t n_checked;
-    if (parsed.limit.is_percent)
-        n_checked = check_changes(&parsed, rule,
-            doc_get(baseline ? baseline : document, "comparisons"), holds, message, size);
+    if (is_change)
+        check_changes(&check, doc_get(baseline ? baseline : document, "comparisons"));
     else
-        n_checked =
-            check_values(&parsed, rule, doc_get(document, "variants"), holds, message, size);
+        check_values(&check, doc_get(document, "variants"));
+    bool is_decided = *holds || (check.n_rows > 0 && !check.undecided);
+    int code = is_decided ? GPUT_OK : refuse_undecided(bench, &check, error);
     doc_destroy(document);
-    if (n_checked > 0)
-        return GPUT_OK;
-    const char *missing = bench->data.missing[parsed.figure];
-    return error_set(error, GPUT_ERROR_STATE, "The rule \"%.150s\" cannot be checked: %s%.200s.",
-        rule, "there are too few runs, or none has the figure", missing ? missing : "");
+    return code;
 }

@@ -198,6 +198,7 @@ static char *substitute(const struct combination *combination, const char *text)
                 break;
         }
         if (*text == '{' && i < n_scans) {
+            combination->bench->scans[i].is_used = true;
             str_append(&result, value_of(combination, i));
             text += length + 2;
         } else {

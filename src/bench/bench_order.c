@@ -107,13 +107,13 @@ bool gput_bench_next(struct gput_bench *bench, size_t *variant)
 
 /* ---- What a session says of its run ---- */
 
-/* The reason of a source, NULL where it has none. */
+/* Why a source has nothing; NULL: it has, or there is no such source. */
 static const char *reason_of(const struct gput_results *results, const char *source)
 {
     for (size_t i = 0; source && i < gput_results_source_count(results); i++) {
-        const char *reason = gput_results_source_reason(results, i);
-        if (strcmp(gput_results_source_name(results, i), source) == 0 && reason && *reason)
-            return reason;
+        if (strcmp(gput_results_source_name(results, i), source) == 0 &&
+            gput_results_source_state(results, i) == GPUT_SOURCE_UNAVAILABLE)
+            return gput_results_source_reason(results, i);
     }
     return NULL;
 }
@@ -137,12 +137,6 @@ static void set_per_work(double *figures)
     figures[BENCH_RAM_PER_WORK] = figures[BENCH_RAM] / work;
 }
 
-/* Where only the tree's wait is known to be at least so much, the wall time without it is not. */
-static double wait_of(const struct gput_results *results)
-{
-    return gput_results_number(results, "accounting.run_queue.wait_seconds");
-}
-
 void bench_fill_run(const struct gput_bench *bench, const struct gput_results *results,
     double wall_seconds, struct bench_run *run)
 {
@@ -157,7 +151,7 @@ void bench_fill_run(const struct gput_bench *bench, const struct gput_results *r
     if (gput_results_gpu_count(results) > 0)
         figures[BENCH_GPU_TIME] = gput_results_mean(results, GPUT_GPU_SUM_UTILIZATION) / 100 *
                                   gput_results_seconds(results);
-    figures[BENCH_WAIT] = wait_of(results);
+    figures[BENCH_WAIT] = gput_results_number(results, "accounting.run_queue.wait_seconds");
     figures[BENCH_WALL_WITHOUT_WAIT] =
         without_wait(figures[BENCH_WALL], figures[BENCH_CPU], figures[BENCH_WAIT]);
     set_per_work(figures);
@@ -167,6 +161,10 @@ void bench_fill_missing(struct gput_bench *bench, const struct gput_results *res
 {
     for (size_t i = 0; i < BENCH_FIGURE_COUNT; i++) {
         const char *reason = reason_of(results, bench_figures[i].source);
+        if (!reason)
+            reason = reason_of(results, bench_figures[i].needs);
+        if (i == BENCH_RAM && isnan(gput_results_number(results, bench_figures[i].column)))
+            reason = gput_results_text(results, "peaks.main_source");
         if (bench->data.missing[i] || !reason)
             continue;
         bench->data.missing[i] = strdup(reason);

@@ -515,6 +515,14 @@ static int clean_up(struct runner *runner, struct gput_error *error)
     return code;
 }
 
+static bool has_work(const struct bench_data *data)
+{
+    size_t i = 0;
+    while (i < data->n_runs && isnan(data->runs[i].figures[BENCH_WORK]))
+        i++;
+    return i < data->n_runs;
+}
+
 int gput_bench_run(struct gput_bench *bench, struct gput_error *error)
 {
     struct runner runner = {
@@ -527,6 +535,12 @@ int gput_bench_run(struct gput_bench *bench, struct gput_error *error)
             return error_set(error, GPUT_ERROR_INVALID,
                 "The variant %.200s is no command: its runs are added by gput_bench_add_run().",
                 bench->data.variants[i].name);
+    }
+    for (size_t i = 0; i < bench->n_scans; i++) {
+        if (!bench->scans[i].is_used)
+            return error_set(error, GPUT_ERROR_INVALID,
+                "No command has {%.100s}: write the parameter in braces where its value belongs.",
+                bench->scans[i].name);
     }
     int code = begin_runner(&runner, error);
     if (code == GPUT_OK)
@@ -547,6 +561,10 @@ int gput_bench_run(struct gput_bench *bench, struct gput_error *error)
     } else if (runner.is_stopped) {
         bench->data.stopped_by = "interrupt";
     }
+    if (bench->has_work && bench->data.n_runs > 0 && !has_work(&bench->data))
+        warn(bench,
+            "No line of the output matches --work, so nothing is per unit of work. It is an "
+            "extended regular expression, for one line of the standard output or error.");
     if (bench->order.began_ns > 0)
         bench->data.seconds = clock_seconds_of_ns(clock_monotonic_ns() - bench->order.began_ns);
     return code;

@@ -18,6 +18,7 @@ struct bench_scan {
     char *name;
     char **values;
     size_t n_values;
+    bool is_used; /* some command has it in braces */
 };
 
 /* How a variant is run; of the same index as in `data`. */

@@ -103,6 +103,14 @@ class Runs(BenchTest):
         self.assertEqual(figures["work"]["mean"], 200)
         self.assertAlmostEqual(figures["ram_bytes_per_work"]["mean"], figures["ram_bytes"]["mean"] / 200, delta=1)
 
+    def test_a_pattern_that_matches_nothing_is_said(self):
+        self.assertIn("No line of the output matches --work", self.bench("-r", "1", "--work", "tokens: ([0-9]+)", "echo").stderr)
+
+    def test_a_command_that_becomes_another_one_is_said_to_have_changed(self):
+        changes = self.script("changes", "import os\nn = os.path.exists('n') and os.path.getsize('n')\nopen('n', 'a').write('x')\nx = bytearray((5, 80)[n >= 6] * 10**6)")
+        self.assertRegex(self.bench("-r", "12", changes).stdout, r"\./changes changed while it was measured: RAM peak is [0-9.]+ times as much in its later runs\.")
+        self.assertNotIn("changed while", self.bench("-r", "12", self.script("same", GROW.format(5))).stdout)
+
     def test_output_is_shown_where_it_is_asked_for(self):
         self.assertNotIn("hello", self.bench("-r", "1", "-n", "a", "echo hello").stdout)
         self.assertIn("hello\n", self.bench("-r", "1", "-n", "a", "--show-output", "echo hello").stdout)
@@ -156,7 +164,7 @@ class Failures(BenchTest):
     def test_bad_options_are_named(self):
         for arguments, expected in ((("-r", "0", "true"), "--runs"), (("-r", "1.5", "true"), "whole number"), (("-P", "a=1..", "true"), "no end"),
                                     (("-P", "a=1..1e9", "true"), "more than 1000"), (("-P", "a", "true"), "not a parameter"),
-                                    (("-P", "a=3..1", "true"), "has to rise"), (("-P", "a=1,2", "-P", "b=1", "--pair", "true"), "same number"),
+                                    (("-P", "a=3..1", "true"), "has to rise"), (("-P", "a=1,2", "echo {b}"), "No command has {a}"), (("-P", "a=1,2", "-P", "b=1", "--pair", "true"), "same number"),
                                     (("--work", "tokens", "true"), "no group"), (("--work", "(", "true"), "regular expression"),
                                     (("--input", "missing", "true"), "missing"), (("",), "Empty command"), (("-n", "a", "-n", "b", "true"), '"b"'),
                                     (("--baseline", "missing.json", "true"), "missing.json"), (("--fail-if", "nonsense > 1", "true"), "nonsense"),
@@ -241,14 +249,27 @@ class Rules(BenchTest):
         self.assertNotIn("-S", self.bench("-r", "3", "false", status=1).stderr)
 
     def test_a_rule_that_meets_no_figure_is_an_error(self):
-        self.assertIn("cannot be checked", self.bench("-r", "3", "true", "--fail-if", "work > 5", status=1).stderr)
+        self.assertIn("cannot be checked: the result has no such figure", self.bench("-r", "3", "true", "--fail-if", "work > 5", status=1).stderr)
+
+    def test_a_change_of_too_few_runs_is_refused_before_the_first_one(self):
+        done = self.bench("-r", "2", self.script("leaves", "open('ran', 'w')"), "true", "--fail-if", "wall > +5%", status=1)
+        self.assertIn("a change needs at least 3 runs (-r)", done.stderr)
+        self.assertFalse((self.folder / "ran").exists())
+
+    def test_a_rule_that_the_runs_do_not_decide_is_not_kept(self):
+        changing = self.script("changing", "import os\nn = os.path.exists('n') and os.path.getsize('n')\nopen('n', 'a').write('x')\nx = bytearray((5, 80)[n % 2] * 10**6)")
+        same = self.script("same", GROW.format(5))
+        done = self.bench("-r", "4", same, changing, "--fail-if", "ram > +50%", status=1)
+        self.assertIn('The rule "ram > +50%" is not decided: ./changing: ', done.stderr)
+        self.assertIn("as much is possible. More runs (-r)", done.stderr)
+        self.bench("-r", "4", same, same, "--fail-if", "ram > +50%")
 
     def test_an_earlier_day_is_compared(self):
         small, large = self.script("small", GROW.format(10)), self.script("large", GROW.format(60))
         self.bench("-r", "4", "-q", "-o", "main.json", "-n", "program", small)
         done = self.bench("-r", "4", "--baseline", "main.json", "-n", "program", large, "--fail-if", "ram > +5%", status=3)
         self.assertIn("against main.json", done.stdout)
-        self.assertRegex(done.stdout, r"RAM peak .* % more")
+        self.assertRegex(done.stdout, r"RAM peak .* times as much")
         other = json.loads((self.folder / "main.json").read_text())
         other["machine"]["kernel"] = "Linux 2.6"
         (self.folder / "main.json").write_text(json.dumps(other))

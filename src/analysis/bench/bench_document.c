@@ -1,5 +1,6 @@
 #include "analysis/bench/bench_document.h"
 
+#include "base/human.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -8,56 +9,66 @@
 #include <sys/wait.h>
 
 #define DOCUMENT_VERSION 1
-/* An interval that wide is no "same". */
-#define WIDE_PERCENT 20
 #define BENCH_WORDS_SIZE 160
+/* A command is said to have changed meanwhile from here on. */
+#define DRIFT_RUNS 4 /* in each half */
+#define DRIFT_P 0.001
+#define DRIFT_PERCENT 5
 
-/* Percent with as many digits as say something: "0.03", "0.4", "12". */
-static void format_percent(double percent, char text[32])
+/* Percent with as many digits as say something: "0.03", "0.4", "12". Returns `text`. */
+static const char *format_percent(double percent, char text[32])
 {
     double size = fabs(percent);
     text_fit(text, 32, size < 0.0995 ? "%.2f" : size < 9.95 ? "%.1f" : "%.0f", size);
+    return text;
+}
+
+/* "5.1 % less", "21 times as much". Returns `text`. */
+static const char *format_change(double percent, char text[BENCH_WORDS_SIZE])
+{
+    char size[HUMAN_SIZE];
+    if (percent >= HUMAN_TIMES_PERCENT) {
+        text_fit(text, BENCH_WORDS_SIZE, "%s as much", human_change(percent, size));
+    } else {
+        format_percent(percent, size);
+        text_fit(text, BENCH_WORDS_SIZE, "%s %% %s", size, percent < 0 ? "less" : "more");
+    }
+    return text;
 }
 
 /* "same within 0.4 %", "5.1 % less, ± 0.6": the verdict in words. Returns `text`. */
 static const char *words_of(
     const struct bench_change *change, enum bench_verdict verdict, char text[BENCH_WORDS_SIZE])
 {
-    char size[32], half[32], widest[32];
+    char size[BENCH_WORDS_SIZE], half[32], low[HUMAN_SIZE], high[HUMAN_SIZE];
     double most = fmax(fabs(change->low), fabs(change->high));
-    format_percent(change->percent, size);
-    format_percent((change->high - change->low) / 2, half);
-    format_percent(most, widest);
-    const char *direction = change->percent < 0 ? "less" : "more";
+    bool is_times = change->percent >= HUMAN_TIMES_PERCENT;
+    format_change(change->percent, size);
+    format_percent((change->high - change->low) / (is_times ? 200 : 2), half);
     switch (verdict) {
     case BENCH_SAME:
         if (most == 0)
             text_fit(text, BENCH_WORDS_SIZE, "the same");
-        else if (most >= WIDE_PERCENT)
-            text_fit(
-                text, BENCH_WORDS_SIZE, "no difference seen, but up to %s %% is possible", widest);
+        else if (most >= BENCH_WIDE_PERCENT)
+            text_fit(text, BENCH_WORDS_SIZE, "no difference seen, but up to %s is possible",
+                format_change(change->high >= -change->low ? change->high : change->low, size));
         else
-            text_fit(text, BENCH_WORDS_SIZE, "same within %s %%", widest);
+            text_fit(text, BENCH_WORDS_SIZE, "same within %s %%", format_percent(most, half));
         break;
     case BENCH_LESS:
     case BENCH_MORE:
-        if (change->low == change->high)
-            text_fit(text, BENCH_WORDS_SIZE, "%s %% %s", size, direction);
-        else
-            text_fit(text, BENCH_WORDS_SIZE, "%s %% %s, ± %s", size, direction, half);
+        text_fit(text, BENCH_WORDS_SIZE, strcmp(half, "0.00") == 0 ? "%s" : "%s, ± %s", size, half);
         break;
     case BENCH_PERHAPS:
-        text_fit(text, BENCH_WORDS_SIZE,
-            "perhaps %s %% %s (%+.1f to %+.1f %%): more runs would tell", size, direction,
-            change->low, change->high);
+        text_fit(text, BENCH_WORDS_SIZE, "perhaps %s (%s to %s): more runs would tell", size,
+            human_change(change->low, low), human_change(change->high, high));
         break;
     case BENCH_NOISY:
-        text_fit(text, BENCH_WORDS_SIZE, "cannot tell: %s %% %s, but equal runs differed as much",
-            size, direction);
+        text_fit(text, BENCH_WORDS_SIZE, "cannot tell: %s, but equal runs differed as much", size);
         break;
     case BENCH_UNKNOWN:
         if (change->n < 3 && !isnan(change->percent))
-            text_fit(text, BENCH_WORDS_SIZE, "%s %% %s, of too few runs to tell", size, direction);
+            text_fit(text, BENCH_WORDS_SIZE, "%s, of too few runs to tell", size);
         else
             text_fit(text, BENCH_WORDS_SIZE, "cannot be compared");
         break;
@@ -320,29 +331,39 @@ static void add_baseline(struct builder *builder, const char *name)
 
 /* ---- What disturbed the runs ---- */
 
+/* Of one cause: the runs in which it is known and noticed, and those left out for it. */
+struct cause_count {
+    size_t n_known, n_noticed, n_left_out;
+    double most; /* 0: in none */
+};
+
+static struct cause_count count_cause(const struct bench_data *data, enum bench_cause cause)
+{
+    struct cause_count count = {0};
+    for (size_t i = 0; i < data->n_runs; i++) {
+        double value = data->runs[i].causes[cause];
+        count.n_known += !isnan(value);
+        count.n_noticed += value >= bench_causes[cause].noticeable;
+        count.n_left_out += data->runs[i].left_out == cause;
+        count.most = fmax(count.most, value);
+    }
+    return count;
+}
+
 static void add_causes(struct builder *builder)
 {
-    const struct bench_data *data = builder->data;
     struct doc *array = doc_add_array(builder->root, "causes");
     for (size_t i = 0; i < BENCH_CAUSE_COUNT; i++) {
         const struct bench_cause_info *info = &bench_causes[i];
-        size_t n_noticed = 0, n_left_out = 0, n_known = 0;
-        double most = 0;
-        for (size_t k = 0; k < data->n_runs; k++) {
-            double value = data->runs[k].causes[i];
-            n_known += !isnan(value);
-            n_noticed += value >= info->noticeable;
-            n_left_out += data->runs[k].left_out == (enum bench_cause)i;
-            most = fmax(most, value);
-        }
+        struct cause_count count = count_cause(builder->data, (enum bench_cause)i);
         struct doc *row = doc_add_object(array, NULL);
         doc_add_string(row, "cause", info->key);
         doc_add_string(row, "label", info->label);
         doc_add_bool(row, "is_share", info->is_share);
-        doc_add_int(row, "runs_known", (int64_t)n_known);
-        doc_add_int(row, "runs_disturbed", (int64_t)n_noticed);
-        doc_add_int(row, "runs_left_out", (int64_t)n_left_out);
-        doc_add_double(row, "most", n_known > 0 ? most : NAN);
+        doc_add_int(row, "runs_known", (int64_t)count.n_known);
+        doc_add_int(row, "runs_disturbed", (int64_t)count.n_noticed);
+        doc_add_int(row, "runs_left_out", (int64_t)count.n_left_out);
+        doc_add_double(row, "most", count.n_known > 0 ? count.most : NAN);
         doc_add_string(row, "remedy", info->remedy);
     }
 }
@@ -409,34 +430,52 @@ static void add_end_note(const struct builder *builder, struct doc *notes)
 static void add_noise_notes(const struct builder *builder, struct doc *notes)
 {
     const struct bench_data *data = builder->data;
+    char text[512];
     for (size_t i = 0; i < BENCH_CAUSE_COUNT; i++) {
         const struct bench_cause_info *info = &bench_causes[i];
-        size_t n_noticed = 0, n_left_out = 0;
-        double most = 0;
-        for (size_t k = 0; k < data->n_runs; k++) {
-            n_noticed += data->runs[k].causes[i] >= info->noticeable;
-            n_left_out += data->runs[k].left_out == (enum bench_cause)i;
-            most = fmax(most, data->runs[k].causes[i]);
-        }
-        char text[512], size[64] = "", left_out[64] = "";
-        if (n_noticed == 0)
+        struct cause_count count = count_cause(data, (enum bench_cause)i);
+        char size[64] = "", left_out[64] = "";
+        if (count.n_noticed == 0)
             continue;
         if (info->is_share)
-            text_fit(size, sizeof size, ", up to %.0f %% of a run", 100 * most);
-        if (n_left_out > 0)
-            text_fit(left_out, sizeof left_out, "; %zu left out of the figures", n_left_out);
+            text_fit(size, sizeof size, ", up to %.0f %% of a run", 100 * count.most);
+        if (count.n_left_out > 0)
+            text_fit(left_out, sizeof left_out, "; %zu left out of the figures", count.n_left_out);
         text_fit(text, sizeof text, "Disturbed, %s: %zu of %zu runs%s%s. What would help: %s.",
-            info->label, n_noticed, data->n_runs, size, left_out, info->remedy);
+            info->label, count.n_noticed, data->n_runs, size, left_out, info->remedy);
         doc_add_string(notes, NULL, text);
     }
     if (bench_null_is_loud(&builder->nulls[BENCH_WALL])) {
-        char text[512];
         const struct bench_change *null = &builder->nulls[BENCH_WALL];
         text_fit(text, sizeof text,
             "The machine is too busy for small differences of wall time: equal runs of %.100s "
             "differed by %.1f %%.",
             data->variants[0].name, fabs(null->percent));
         doc_add_string(notes, NULL, text);
+    }
+}
+
+/* Whether a command itself became another one meanwhile: the later half of its runs against the
+ * earlier one. Nothing of wall time, which others disturb. */
+static void add_drift_notes(const struct builder *builder, struct doc *notes)
+{
+    static const enum bench_figure figures[] = {BENCH_CPU, BENCH_RAM};
+    const struct bench_data *data = builder->data;
+    for (size_t i = 0; i < data->n_variants; i++) {
+        for (size_t k = 0; k < sizeof figures / sizeof *figures; k++) {
+            struct bench_change change;
+            char text[512], words[BENCH_WORDS_SIZE];
+            size_t n = bench_data_values(data, i, figures[k], builder->base), half = n / 2;
+            bench_compare_groups(builder->base, half, builder->base + half, n - half, &change);
+            if (half < DRIFT_RUNS || !(change.p_value < DRIFT_P) ||
+                fabs(change.percent) < DRIFT_PERCENT)
+                continue;
+            text_fit(text, sizeof text,
+                "%.100s changed while it was measured: %s is %s in its later runs.",
+                data->variants[i].name, bench_figures[figures[k]].label,
+                format_change(change.percent, words));
+            doc_add_string(notes, NULL, text);
+        }
     }
 }
 
@@ -463,6 +502,7 @@ struct doc *bench_document(
     struct doc *notes = doc_add_array(builder.root, "notes");
     add_end_note(&builder, notes);
     add_noise_notes(&builder, notes);
+    add_drift_notes(&builder, notes);
     if (doc_failed(builder.root)) {
         doc_destroy(builder.root);
         return NULL;

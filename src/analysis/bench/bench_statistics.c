@@ -19,7 +19,6 @@
 #define N_RANDOM_PERMUTATIONS 10000
 /* Where Student's probability is higher, that of permutations is not asked for. */
 #define PERMUTED_BELOW_P 0.1
-#define MIN_BLOCKS 3
 
 static int compare_doubles(const void *a, const void *b)
 {
@@ -239,12 +238,12 @@ void bench_compare_null(const double *values, size_t count, struct bench_change 
 
 bool bench_null_is_loud(const struct bench_change *null)
 {
-    return null->n >= MIN_BLOCKS && null->p_value <= CLAIM_P;
+    return null->n >= BENCH_MIN_BLOCKS && null->p_value <= CLAIM_P;
 }
 
 enum bench_verdict bench_judge(const struct bench_change *change, const struct bench_change *null)
 {
-    if (isnan(change->percent) || isnan(change->p_value) || change->n < MIN_BLOCKS)
+    if (isnan(change->percent) || isnan(change->p_value) || change->n < BENCH_MIN_BLOCKS)
         return BENCH_UNKNOWN;
     if (null && bench_null_is_loud(null)) {
         double loudest = fmax(fabs(null->low), fabs(null->high));

@@ -24,6 +24,9 @@ void bench_summarize(const double *values, size_t count, struct bench_summary *s
 double bench_half_width_percent(const struct bench_summary *summary);
 
 /* How much one variant differs from another. */
+#define BENCH_MIN_BLOCKS 3    /* fewer say nothing of a difference */
+#define BENCH_WIDE_PERCENT 20 /* an interval that wide is no "same" */
+
 struct bench_change {
     size_t n;         /* blocks in which both are known; of groups, the smaller one */
     double percent;   /* NaN: not known, as where one is 0 and the other is not */
