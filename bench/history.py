@@ -35,6 +35,16 @@ def measure_row(tracker, environment, rounds=100):
     print(f"| added by its row, ms: median, 90 % | {statistics.median(added):.2f}, {added[rounds * 9 // 10]:.2f} |")
 
 
+def measure(command, environment, name):
+    """Prints the seconds and the memory of a command."""
+    begun = time.perf_counter()
+    child = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, _, usage = os.wait4(child.pid, 0)
+    elapsed = time.perf_counter() - begun
+    cpu = usage.ru_utime + usage.ru_stime
+    print(f"| {name} of {ROWS:,}: s, CPU s, MB | {elapsed:.2f}, {cpu:.2f}, {usage.ru_maxrss / 1024:.0f} |")
+
+
 def measure_list(tracker, environment, folder):
     """Seconds and memory of a list of many sessions."""
     path, = folder.glob("history.*.sqlite")
@@ -48,12 +58,26 @@ def measure_list(tracker, environment, folder):
         )
     database.close()
     for arguments in ["history"], ["history", "-n", "0"], ["history", "-f", "csv"], ["size", "true"]:
-        begun = time.perf_counter()
-        child = subprocess.Popen([tracker, *arguments], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        _, _, usage = os.wait4(child.pid, 0)
-        elapsed = time.perf_counter() - begun
-        cpu = usage.ru_utime + usage.ru_stime
-        print(f"| {' '.join(arguments)} of {ROWS:,}: s, CPU s, MB | {elapsed:.2f}, {cpu:.2f}, {usage.ru_maxrss / 1024:.0f} |")
+        measure([tracker, *arguments], environment, " ".join(arguments))
+
+
+def measure_folder(tracker, environment, folder):
+    """Seconds and memory of a list of many reports, beside reading their first bytes in Python."""
+    results = folder / "results"
+    results.mkdir()
+    subprocess.run([tracker, "run", "-q", "-o", str(results / "0.json"), "--tf", str(folder / "0.csv"), "sleep", "0"], env=environment, check=True)
+    report = (results / "0.json").read_text()
+    identity = json.loads(report)["identity"]
+    for i in range(1, ROWS):
+        text = report.replace(f'"pid": {identity["pid"]}', f'"pid": {i + 10}').replace(identity["session_id"], f"s{i}")
+        (results / f"{i}.json").write_text(text)
+    begun = time.process_time()
+    for entry in os.scandir(results):
+        with open(entry, "rb", buffering=0) as file:
+            file.read(8192)
+    print(f"| floor: the first 8 kB of {ROWS:,} reports read by Python: CPU s | {time.process_time() - begun:.2f} |")
+    for arguments in [], ["--sort", "ram"], ["-n", "0"]:
+        measure([tracker, "history", f"{results}/", *arguments], environment, f"history DIR {' '.join(arguments)}")
 
 
 def measure_crowd(tracker, environment, folder, count):
@@ -80,6 +104,7 @@ def main():
         measure_row(tracker, environment)
         measure_crowd(tracker, environment, folder, count)
         measure_list(tracker, environment, folder)
+        measure_folder(tracker, environment, folder)
 
 
 if __name__ == "__main__":

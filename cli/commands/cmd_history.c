@@ -64,6 +64,9 @@ static void warn(void *user, const char *text)
 static int read_request(
     struct request *request, const struct arguments *arguments, int first, struct gput_error *error)
 {
+    static const char *const sort_columns[] = {"start_seconds", "wall_seconds", "cpu_seconds",
+        "ram_bytes", "gpu_ram_bytes", "energy_joules"}; /* as the words of --sort */
+    int sort = 0;
     TRY(history_place_find(request->folder, error));
     request->query = gput_history_query_default();
     request->query.warn = warn;
@@ -78,6 +81,8 @@ static int read_request(
             "-n %s is not a number of sessions. It is a whole number; 0 is all.", text);
     if (text)
         request->query.last = value;
+    TRY(arguments_read_choice(arguments, OPTION_HISTORY_SORT, "order", &sort, error));
+    request->query.sort = sort_columns[sort];
     /* Read the operands from `first` on as numbers of sessions, or as one name. */
     int count = arguments->n_operands - first;
     if (count <= 0)
@@ -207,6 +212,7 @@ static void append_value(
 {
     const char *unit = gput_table_column_unit(table, column);
     const char *name = gput_table_column_name(table, column);
+    const char *meaning = gput_table_column_meaning(table, column);
     char figure[HUMAN_SIZE];
     double value = table_cells_number_of(table, row, name);
     if (gput_table_column_type(table, column) == GPUT_COLUMN_TEXT)
@@ -217,22 +223,49 @@ static void append_value(
         str_append(text, human_joules(value, figure));
     else if (unit && strcmp(unit, "seconds") == 0 && strcmp(name, "start_seconds") != 0)
         str_append(text, human_seconds(value, figure));
+    else if (meaning && text_begins_with(meaning, "1: "))
+        str_append(text, value == 1 ? "yes" : "no");
     else if (gput_table_column_type(table, column) == GPUT_COLUMN_INT)
         str_printf(text, "%.0f", value);
     else
         str_printf(text, "%.3g", value);
 }
 
+/* Writes the name of a column as words: "gpu_ram_bytes" is "GPU RAM". */
+static const char *label_of(const struct gput_table *table, size_t column, char label[64])
+{
+    static const char *const acronyms[] = {"cpu", "gpu", "gpus", "ram", "oom", "id"};
+    const char *unit = gput_table_column_unit(table, column);
+    text_fit(label, 64, "%s", gput_table_column_name(table, column));
+    if (unit && text_ends_with(label, unit) && strlen(label) > strlen(unit))
+        label[strlen(label) - strlen(unit) - 1] = '\0'; /* with its underscore */
+    for (char *word = label; *word;) {
+        size_t length = strcspn(word, "_");
+        for (size_t i = 0; i < sizeof acronyms / sizeof *acronyms; i++) {
+            if (strlen(acronyms[i]) == length && memcmp(word, acronyms[i], length) == 0)
+                for (size_t k = 0; k < length && word[k] != 's'; k++)
+                    word[k] = (char)(word[k] - 'a' + 'A');
+        }
+        word += length;
+        if (*word)
+            *word++ = ' ';
+    }
+    if (label[0] >= 'a' && label[0] <= 'z')
+        label[0] = (char)(label[0] - 'a' + 'A');
+    return label;
+}
+
 /* Appends all that is known of a session, a line each. */
 static void append_all(struct str *text, const struct gput_table *table, size_t row)
 {
+    char label[64];
     if (text->length)
         str_append_char(text, '\n');
     for (size_t column = 0; column < gput_table_column_count(table); column++) {
         const char *name = gput_table_column_name(table, column);
         if (gput_table_is_missing(table, row, column) || strcmp(name, "start_seconds") == 0)
             continue;
-        str_printf(text, "%-22s  ", name);
+        str_printf(text, "%-18s  ", label_of(table, column, label));
         append_value(text, table, row, column);
         str_append_char(text, '\n');
     }
@@ -364,10 +397,11 @@ static int show(const struct arguments *arguments, bool is_full, struct gput_err
         return error_set(error, GPUT_ERROR_NOT_FOUND,
             "The history has no such session. gpu-tracker history shows their numbers.");
     if (output.n_rows == 0 && is_folder)
-        message_note("no report in JSON in that folder matches.");
+        message_note("no session in that folder matches: no report in JSON, tracking file or "
+                     "manifest (.session.json).");
     else if (output.n_rows == 0)
         explain_nothing(&request);
-    else if (is_short && !is_folder && output.n_rows == SHOWN_ROWS &&
+    else if (is_short && output.n_rows == SHOWN_ROWS &&
              !arguments_have(arguments, OPTION_HISTORY_LAST) && isatty(STDOUT_FILENO))
         message_note("these are the last 50 sessions; -n 0 shows all.");
     return GPUT_OK;

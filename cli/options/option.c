@@ -311,6 +311,11 @@ static const struct option options[OPTION_COUNT] = {
         .brief = "Only the last sessions, this many; 0 is all",
         .help =
             "Only the last sessions, this many. 0 is all. Defaults to 50 as text, else to all."},
+    [OPTION_HISTORY_SORT] = {0, "sort", ARGUMENT_WORD, "by", "began took cpu ram gpu-ram energy",
+        .newer = true, .brief = "began, took, cpu, ram, gpu-ram or energy; the largest are last",
+        .help =
+            "Sort by 'began', 'took', 'cpu', 'ram', 'gpu-ram' or 'energy'. The largest are last, "
+            "and -n takes these. Defaults to 'began'."},
     [OPTION_SIZE_FORMAT] = {'f', "format", ARGUMENT_WORD, "format",
         "slurm pbs kubernetes json text", .brief = "slurm, pbs, kubernetes, json or text",
         .help = "'slurm' is options of sbatch in one line, 'pbs' those of qsub, 'kubernetes' the "

@@ -83,6 +83,9 @@ struct gput_history_query {
     void *user; /**< passed to `warn` */
     /** `name` is the whole name, in which folders do not count: ./train.py is train.py. */
     bool is_whole_name;
+    /** The column of a figure to sort by, as "ram_bytes"; those that lack it come first, and `last`
+     * takes the largest. NULL: by their start. */
+    const char *sort;
 };
 
 /** Sets the defaults in a struct of that size; for gput_history_query_default(). */
@@ -97,7 +100,7 @@ static inline struct gput_history_query gput_history_query_default(void)
 }
 
 /**
- * Reads sessions in the order of their starts, and adds those that wait to the database first.
+ * Reads sessions in their order, and adds those that wait to the database first.
  * `query` may be NULL. The receiver gets lists with one table, "sessions", of a thousand rows at
  * most, so that memory does not grow with the history; at least one, which may have no row. The
  * first column, "number", names a session from now on; it is missing where the database cannot be
@@ -110,10 +113,10 @@ GPUT_API int gput_history_read(const char *folder, const struct gput_history_que
     gput_table_receiver *receive, void *user, struct gput_error *error);
 
 /**
- * Reads sessions from their reports in JSON, and what was kept of killed ones, as if they were in a
- * history. A folder stands for all reports in it and below, in the order of their names; of several
- * of one session the first counts. Numbers are those of the sessions, from 1. A command's name is
- * as the report has it. `query` may be NULL; its `last` is not followed.
+ * Reads sessions from what they wrote, as if they were in a history: reports in JSON, what was kept
+ * of killed ones, tracking files, and manifests (".session.json"). A folder stands for all of them
+ * in it and below. Several files of a session are one row, whose column "files" lists them. Numbers
+ * are places in the order. A command's name is as the report has it. `query` may be NULL.
  *
  * Errors: those of the receiver, and of gput_results_load() for a file that is named itself. One in
  * a folder that cannot be read is a warning.

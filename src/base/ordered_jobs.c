@@ -139,7 +139,7 @@ void ordered_jobs_destroy(struct ordered_jobs *jobs)
     for (unsigned i = 0; i < jobs->worker_count; i++)
         pthread_join(jobs->workers[i].thread, NULL);
 
-    for (unsigned i = 0; jobs->all && i < jobs->capacity; i++)
+    for (unsigned i = 0; jobs->all && jobs->class->finish && i < jobs->capacity; i++)
         jobs->class->finish(jobs->all + i * jobs->class->size);
     pthread_cond_destroy(&jobs->given_some);
     pthread_cond_destroy(&jobs->done_some);

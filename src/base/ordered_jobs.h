@@ -28,7 +28,7 @@ struct job_class {
     size_t size; /* of a job; it begins as zeroes, and is used again */
     /* `thread` is below the number of threads; each is one at a time. */
     void (*run)(void *job, unsigned thread);
-    void (*finish)(void *job); /* frees what it holds */
+    void (*finish)(void *job); /* frees what it holds; NULL: it holds nothing */
 };
 
 /* `threads` includes the caller; where fewer can be had, these do it all. At most `waiting` jobs

@@ -56,7 +56,7 @@ static bool has_gpus(const struct gput_results *results)
     return results->n_gpus > 0;
 }
 
-const struct results_section results_sections[] = {
+const struct results_section results_sections[RESULTS_SECTION_COUNT] = {
     {"max_ram", RAM_UNIT, true, NULL},
     {"max_gpu_ram", GPU_RAM_UNIT, true, NULL},
     {"cpu_utilization", NO_UNIT, true, NULL},
@@ -77,7 +77,6 @@ const struct results_section results_sections[] = {
     {"tracker", NO_UNIT, false, results_are_own},
     {"energy", ENERGY_UNIT, false, has_energy},
 };
-const size_t results_section_count = COUNT_OF(results_sections);
 
 /* ---- Lines that name their column ---- */
 

@@ -1,6 +1,6 @@
 /*
  * The lines of a report: what is written as a document (views/output/results_doc.h) and read back
- * from one (files/results/results_read_doc.h).
+ * from one (files/results/results_read_json.h).
  *
  * A line shows a column of the results (results_columns.h) at a path. First those that name their
  * column (results_lines.c): all of the sections that the older gpu_tracker has, and measurements.
@@ -35,8 +35,8 @@ struct results_line {
 };
 
 /* In the order of a report. */
-extern const struct results_section results_sections[];
-extern const size_t results_section_count;
+#define RESULTS_SECTION_COUNT 19
+extern const struct results_section results_sections[RESULTS_SECTION_COUNT];
 
 /* The lines of a section; calls `visit` with each. */
 void results_lines_visit(const struct results_section *section,

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import pathlib
 import re
 import signal
 import sqlite3
@@ -160,7 +161,7 @@ class Shown(HistoryTest):
         script.symlink_to("/bin/true")
         self.track(script, options=["--history"])
         self.assertTrue(self.history().stdout.splitlines()[-1].endswith("/a?b?[31mc"))
-        self.assertRegex(self.history("show", "4").stdout, r"(?m)^name +/.*/a\?b\?\[31mc$")
+        self.assertRegex(self.history("show", "4").stdout, r"(?m)^Name +/.*/a\?b\?\[31mc$")
         self.assertEqual(self.names("4"), [str(script)])
 
     def test_all_columns_as_csv_and_json(self):
@@ -171,20 +172,63 @@ class Shown(HistoryTest):
 
     def test_all_that_is_known_of_one(self):
         text = self.history("show", "2").stdout
-        self.assertRegex(text, r"(?m)^name +sleep$")
-        self.assertRegex(text, r"(?m)^ram_bytes +[\d.]+ MB$")
+        self.assertRegex(text, r"(?m)^Name +sleep$")
+        self.assertRegex(text, r"(?m)^RAM +[\d.]+ MB$")
+        self.assertRegex(text, r"(?m)^CPU is exact +(yes|no)$")
+        self.assertRegex(text, r"(?m)^Machine RAM +[\d.]+ GB$")
+        self.assertNotIn("_", re.sub("(?m)  .*", "", text))
         self.assertNotIn("n/a", text)
         done = self.run_command("history", "show", "9")
         self.assert_fails(done, 1, "The history has no such session. gpu-tracker history shows their numbers.")
 
-    def test_reports_of_a_folder_are_shown_as_a_history(self):
-        (self.folder / "results" / "deep").mkdir(parents=True)
-        for name in "a.json", "deep/b.json":
-            self.track("sleep", "0", options=["-o", f"results/{name}"])
-        (self.folder / "results" / "copy.json").write_bytes((self.folder / "results" / "a.json").read_bytes())
-        (self.folder / "results" / "other.json").write_text('{"a": 1}')
-        self.assertEqual([(row["number"], row["name"]) for row in self.rows("results/")], [(1, "sleep"), (2, "sleep")])
+    def test_they_are_sorted_by_a_figure_and_the_largest_are_last(self):
+        self.track("python3", "-c", "x = b'x' * 30_000_000", options=["--history"])
+        self.track("true", options=["--history"])
+        rows = self.rows("--sort", "ram")
+        self.assertEqual([row["ram_bytes"] for row in rows], sorted(row["ram_bytes"] for row in rows))
+        self.assertEqual(self.names("--sort", "ram", "-n", "1"), ["python3"])
+        self.assertEqual([row["number"] for row in self.rows("--sort", "began")], [1, 2, 3, 4, 5])
+        valid = 'Valid values are "began", "took", "cpu", "ram", "gpu-ram" or "energy".'
+        self.assert_fails(self.run_command("history", "--sort", "age"), 1, f'"age" is not a valid order. {valid}')
+
+    def test_sessions_of_a_folder_are_shown_as_a_history(self):
+        """Each once, by whatever it wrote; in the order of their starts, not of their names."""
+        results = self.folder / "results"
+        (results / "deep").mkdir(parents=True)
+        for seconds, *options in (
+            ("0.01", "-o", "results/z.json"),
+            ("0.02", "-o", "results/deep/b.json", "--tf", "results/a.csv"),
+            ("0.03", "--tf", "results/samples.csv"),
+            ("0.04", "--tf", "results/samples.sqlite"),
+        ):  # fmt: skip
+            self.track("sleep", seconds, options=options)
+        (results / "copy.json").write_bytes((results / "z.json").read_bytes())
+        (results / "other.json").write_text('{"a": 1}')
+        (results / "other.csv").write_text("a,b\n1,2\n")
+        rows = self.rows("results/")
+        self.assertEqual([row["number"] for row in rows], [1, 2, 3, 4])
+        self.assertEqual([row["start"] for row in rows], sorted(row["start"] for row in rows))
+        self.assertTrue(all(row["wall_seconds"] > 0 and row["exit_status"] == 0 and row["ram_bytes"] > 0 for row in rows))
+        self.assertEqual([sorted(os.path.basename(path) for path in json.loads(row["files"])) for row in rows],
+                         [["copy.json", "z.json"], ["a.csv", "b.json"], ["samples.csv"], ["samples.sqlite"]])  # fmt: skip
+        self.assertEqual([row["number"] for row in self.rows("results/", "-n", "2")], [3, 4])
+        longest = self.rows("results/", "--sort", "took", "-n", "1")
+        self.assertEqual(longest[0]["wall_seconds"], max(row["wall_seconds"] for row in rows))
         self.assertEqual(self.rows("results/", "nothing"), [])
+
+    def test_what_is_damaged_or_gone_in_a_folder_costs_nothing_else(self):
+        (self.folder / "results").mkdir()
+        for name in "a", "b", "c":
+            self.track("sleep", "0", options=["-o", f"results/{name}.json", "--tf", f"results/{name}.csv"])
+        (self.folder / "results" / "a.csv").unlink()
+        (self.folder / "results" / "a.json").unlink()  # its manifest has the figures
+        for name in "b.csv", "b.csv.session.json":
+            (self.folder / "results" / name).unlink()
+        report = (self.folder / "results" / "b.json").read_bytes()
+        (self.folder / "results" / "b.json").write_bytes(report[: len(report) // 8])
+        done = self.history("-f", "json", "results/")
+        self.assertEqual([row["wall_seconds"] > 0 for row in json.loads(done.stdout)], [True, True])
+        self.assertRegex(done.stderr, r"\Agpu-tracker: warning: results/b\.json is not valid JSON .*\n\Z")
 
     def test_reports_and_comparisons_by_number(self):
         for name in "a", "b":
@@ -257,6 +301,22 @@ class Together(HistoryTest):
         database.execute("ROLLBACK")
         self.assertEqual([(row["number"], row["name"]) for row in self.rows()], [(1, "true"), (2, "sleep")])
         self.assertEqual(self.waiting(), [])
+
+    def test_no_session_copies_a_long_log_into_the_database(self):
+        """That waits for the disk: a reader does it."""
+        self.track("true", options=["--history"])
+        other = sqlite3.connect(self.database(), isolation_level=None)
+        self.addCleanup(other.close)
+        other.execute("PRAGMA wal_autocheckpoint=0")
+        other.execute("CREATE TABLE filling (bytes)")
+        other.execute("INSERT INTO filling VALUES (zeroblob(2000000))")
+        log = pathlib.Path(f"{self.database()}-wal")
+        size = self.database().stat().st_size
+        self.track("sleep", "0", options=["--history"])
+        self.assertEqual([json.loads(path.read_text())["name"] for path in self.waiting()], ["sleep"])
+        self.assertEqual(self.database().stat().st_size, size)
+        self.assertEqual(self.names(), ["true", "sleep"])
+        self.assertEqual((self.waiting(), log.stat().st_size), ([], 0))
 
     def test_a_row_waits_in_a_file_where_there_is_no_sqlite(self):
         (self.folder / "lib").mkdir()

@@ -1,7 +1,7 @@
 /* Any bytes as a trace file: plain or packed, whole or broken. */
+#include "base/json_text.h"
 #include "base/str.h"
 #include "files/trace/event_stream.h"
-#include "files/trace/json_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

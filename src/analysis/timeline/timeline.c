@@ -1,7 +1,7 @@
 #include "analysis/timeline/timeline.h"
 
+#include "base/json_scan.h"
 #include "base/number.h"
-#include "files/trace/json_scan.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,12 +1,12 @@
 #include "analysis/timeline/output_file.h"
 #include "analysis/timeline/timeline.h"
 #include "base/cleanup.h"
+#include "base/json_scan.h"
 #include "base/json_string.h"
 #include "base/number.h"
 #include "base/ordered_jobs.h"
 #include "base/str.h"
 #include "base/utf8.h"
-#include "files/trace/json_scan.h"
 #include "files/trace/merged_mark.h"
 
 #include <inttypes.h>

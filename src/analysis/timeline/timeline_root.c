@@ -3,10 +3,10 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/json_string.h"
+#include "base/json_text.h"
 #include "base/names.h"
 #include "base/order.h"
 #include "files/trace/framework_events.h"
-#include "files/trace/json_text.h"
 #include "files/trace/system_metrics.h"
 
 #include <math.h>

@@ -3,10 +3,10 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json_scan.h"
+#include "base/json_text.h"
 #include "files/trace/byte_source.h"
 #include "files/trace/event_stream.h"
-#include "files/trace/json_scan.h"
-#include "files/trace/json_text.h"
 #include "files/trace/merged_mark.h"
 #include "files/trace/pending_events.h"
 

@@ -37,8 +37,7 @@ void catalogue_file_init(
         .first_sample = NAN};
 }
 
-/* Takes over what a manifest says of the session. */
-static void set_manifest(struct catalogue_file *file, const struct gput_results *results)
+void catalogue_file_set(struct catalogue_file *file, const struct gput_results *results)
 {
     const struct gput_identity *identity = &results->identity;
     file->pid = identity->pid;
@@ -61,7 +60,7 @@ void catalogue_read_results(struct catalogue_file *file)
 {
     struct gput_results results = {0};
     if (results_read(file->path, &results, NULL, NULL) == GPUT_OK)
-        set_manifest(file, &results);
+        catalogue_file_set(file, &results);
     results_finish(&results);
 }
 
@@ -76,7 +75,7 @@ void catalogue_read_samples(struct catalogue_file *file)
         return;
     results_forget(&described);
     if (tracking_identity_of(reader, file->path, &described, NULL) == GPUT_OK)
-        set_manifest(file, &described);
+        catalogue_file_set(file, &described);
     if (tracking_reader_next(reader, &row, 1, &count, NULL) == GPUT_OK && count == 1)
         file->first_sample = file->start = file->end = row.timestamp;
     file->extent = stat(file->path, &info) == 0 ? (double)info.st_size : 0;

@@ -22,6 +22,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "model/results.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,7 +43,7 @@ struct catalogue_file {
     const char *path; /* the caller's */
     enum catalogue_kind kind;
     size_t folder;       /* equal for files of one folder; 0: named by itself */
-    char session[128];   /* its identity: equal for one session only */
+    char session[88];    /* its identity: equal for one session only */
     double rank;         /* by its manifest, else by its name: of the caller */
     double pid;          /* the process that was tracked, or the first that marked */
     double start, end;   /* of the session by results; of first and last sample or mark of others */
@@ -58,6 +59,9 @@ struct catalogue_file {
 /* Nothing is known of the file. */
 void catalogue_file_init(
     struct catalogue_file *file, const char *path, enum catalogue_kind kind, size_t folder);
+
+/* Sets what results out of the file say of its session. */
+void catalogue_file_set(struct catalogue_file *file, const struct gput_results *results);
 
 /* Read what a file says, without all of its samples. Of what cannot be read nothing is known. */
 void catalogue_read_results(struct catalogue_file *file);

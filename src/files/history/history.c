@@ -3,15 +3,14 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "base/names.h"
 #include "base/sized.h"
-#include "base/table.h"
 #include "base/text.h"
 #include "files/history/history_database.h"
+#include "files/history/history_files.h"
 #include "files/history/history_folder.h"
 #include "files/history/history_job.h"
+#include "files/history/history_part.h"
 #include "files/history/history_row.h"
-#include "files/results/results_read.h"
 #include "model/results.h"
 
 #include <errno.h>
@@ -24,9 +23,6 @@
 
 /* A file of one row, however long its texts are. */
 #define MAX_ROW_BYTES (1 << 20)
-
-/* Rows of a table that a reader gets at once. */
-#define PART_ROWS 1000
 
 /* The ending of the file of a row that waits. */
 #define ROW_EXTENSION ".json"
@@ -277,6 +273,7 @@ static int gather(const struct history_folder *folder, const struct gput_history
     for (size_t i = 0; i < gathered.count; i++)
         unlink(gathered.paths[i]);
     rmdir(folder->rows);
+    history_database_shorten_log(database);
     return GPUT_OK;
 }
 
@@ -288,88 +285,49 @@ void gput_history_query_init(struct gput_history_query *query, size_t size)
     sized_init(query, size, &defaults, sizeof defaults);
 }
 
-static struct history_filter filter_of(const struct gput_history_query *query)
+/* Makes the filter of a query. Errors: GPUT_ERROR_INVALID (a column to sort by). */
+static int filter_of(
+    const struct gput_history_query *query, struct history_filter *filter, struct gput_error *error)
 {
-    return (struct history_filter){.name = query->name,
+    enum history_column_id sort =
+        query->sort ? history_column_find(query->sort) : HISTORY_START_SECONDS;
+    if (sort == HISTORY_COLUMN_COUNT || history_columns[sort].type == GPUT_COLUMN_TEXT)
+        return error_set(error, GPUT_ERROR_INVALID,
+            "Sessions cannot be sorted by %s: it is no figure of theirs.", query->sort);
+    *filter = (struct history_filter){.name = query->name,
         .since_seconds = query->since_seconds,
         .numbers = query->numbers,
         .n_numbers = query->n_numbers,
         .last = query->last,
+        .sort = sort,
         .is_whole_name = query->is_whole_name};
-}
-
-/* The table that is being filled for the receiver. */
-struct part {
-    struct gput_tables *tables;
-    struct gput_table *table;
-    const struct history_filter *filter;
-    gput_table_receiver *receive;
-    void *user;
-    size_t n_rows;   /* of the part */
-    uint64_t n_seen; /* of all parts */
-};
-
-static int begin_part(struct part *part, struct gput_error *error)
-{
-    part->tables = tables_create();
-    part->n_rows = 0;
-    if (!part->tables)
-        return error_memory(error);
-    part->table = tables_add(part->tables, "sessions");
-    table_add_column(part->table, "number", GPUT_COLUMN_INT);
-    for (int id = 0; id < HISTORY_COLUMN_COUNT; id++) {
-        const struct column column = {.name = history_columns[id].name,
-            .unit = history_columns[id].unit,
-            .meaning = history_columns[id].meaning,
-            .type = history_columns[id].type};
-        table_add_columns(part->table, "", NULL, &column, 1);
-    }
     return GPUT_OK;
 }
 
-/* Passes the part to the receiver, and begins another one. */
-static int pass_part(struct part *part, struct gput_error *error)
-{
-    struct gput_tables *tables;
-    TRY(tables_finish_building(STEAL(part->tables), &tables, error));
-    TRY(part->receive(part->user, tables, error));
-    return begin_part(part, error);
-}
+/* What reads rows, and where they go. */
+struct reading {
+    struct history_part part;
+    struct history_filter filter;
+};
 
 static int put_row(
     void *user, int64_t number, const struct history_row *row, struct gput_error *error)
 {
-    struct part *part = user;
-    if (part->filter->is_whole_name && !history_filter_passes(part->filter, row))
+    struct reading *reading = user;
+    if (reading->filter.is_whole_name && !history_filter_passes(&reading->filter, row))
         return GPUT_OK;
-    if (number > 0)
-        table_put_int(part->table, number);
-    else
-        table_put_missing(part->table);
-    for (int id = 0; id < HISTORY_COLUMN_COUNT; id++) {
-        double value = history_columns[id].type == GPUT_COLUMN_TEXT ? NAN : row->values[id].number;
-        if (history_columns[id].type == GPUT_COLUMN_TEXT)
-            table_put_text(part->table, row->values[id].text);
-        else if (!isfinite(value))
-            table_put_missing(part->table);
-        else if (history_columns[id].type == GPUT_COLUMN_INT)
-            table_put_int(part->table, (int64_t)value);
-        else
-            table_put_double(part->table, value);
-    }
-    part->n_seen++;
-    return ++part->n_rows < PART_ROWS ? GPUT_OK : pass_part(part, error);
+    return history_part_put(&reading->part, number, row, error);
 }
 
 /* Passes on a row that could not be added to the database; it has no number yet. */
 static int put_waiting(
     void *user, const char *path, const struct history_row *row, struct gput_error *error)
 {
-    struct part *part = user;
+    struct reading *reading = user;
     (void)path;
-    if (part->filter->n_numbers || !history_filter_passes(part->filter, row))
+    if (reading->filter.n_numbers || !history_filter_passes(&reading->filter, row))
         return GPUT_OK;
-    return put_row(part, 0, row, error);
+    return history_part_put(&reading->part, 0, row, error);
 }
 
 /* Says what could not be done, and how the history is read without it. */
@@ -383,7 +341,7 @@ static void warn(const struct gput_history_query *query, const char *what, const
 
 /* Reads the rows of the database and those that wait. */
 static int read_all(const struct history_folder *folder, const struct gput_history_query *query,
-    struct part *part, struct gput_error *error)
+    struct reading *reading, struct gput_error *error)
 {
     struct gput_error why;
     bool is_damaged, are_waiting = false;
@@ -391,8 +349,8 @@ static int read_all(const struct history_folder *folder, const struct gput_histo
         warn(query, "Sessions of the history that have no number yet", why.message);
         are_waiting = true;
     }
-    int code =
-        history_database_read(folder->database, part->filter, put_row, part, &is_damaged, error);
+    int code = history_database_read(
+        folder->database, &reading->filter, put_row, reading, &is_damaged, error);
     if (code == GPUT_ERROR_FORMAT || code == GPUT_ERROR_UNSUPPORTED) {
         warn(query, "The database of the history is left out", error->message);
         code = GPUT_OK;
@@ -401,7 +359,7 @@ static int read_all(const struct history_folder *folder, const struct gput_histo
             "the database is damaged: rows are missing that could not be read");
     }
     if (code == GPUT_OK && are_waiting)
-        code = visit_waiting(folder, query, put_waiting, part, error);
+        code = visit_waiting(folder, query, put_waiting, reading, error);
     return code;
 }
 
@@ -424,101 +382,30 @@ int gput_history_read(const char *path, const struct gput_history_query *given,
     CLEANUP(history_folder_finish) struct history_folder folder = {0};
     struct gput_history_query query;
     TRY(begin_query(path, given, &query, &folder, error));
-    struct history_filter filter = filter_of(&query);
-    struct part part = {.filter = &filter, .receive = receive, .user = user};
-    int code = begin_part(&part, error);
+    struct reading reading;
+    TRY(filter_of(&query, &reading.filter, error));
+    TRY(history_part_begin(&reading.part, receive, user, error));
+    int code = read_all(&folder, &query, &reading, error);
     if (code == GPUT_OK)
-        code = read_all(&folder, &query, &part, error);
-    if (code == GPUT_OK && (part.n_rows > 0 || part.n_seen == 0))
-        code = pass_part(&part, error);
-    gput_tables_destroy(part.tables);
-    return code;
-}
-
-/* What reports in files go through. */
-struct file_reading {
-    struct part part;
-    struct gput_history_query query;
-    struct names seen; /* ids of sessions */
-    int64_t n_sessions;
-};
-
-/* Reads the session of a file, unless another file had it. */
-static int read_file(struct file_reading *reading, const char *path, struct gput_error *error)
-{
-    CLEANUP(history_row_finish) struct history_row row;
-    struct gput_results results = {0};
-    history_row_init(&row);
-    int code = results_read(path, &results, NULL, error);
-    if (code == GPUT_OK)
-        code = history_row_fill(&row, &results, error);
-    if (code == GPUT_OK && !history_row_set_text(&row, HISTORY_NAME, results.identity.command))
-        code = error_memory(error);
-    results_finish(&results);
-    const char *id = history_text(&row, HISTORY_SESSION_ID);
-    if (code != GPUT_OK || (id && names_find(&reading->seen, id, strlen(id)) != NAMES_NONE))
-        return code;
-    if (id && names_add(&reading->seen, id, strlen(id)) == NAMES_NONE)
-        return error_memory(error);
-    reading->n_sessions++;
-    return history_filter_passes(reading->part.filter, &row)
-               ? put_row(&reading->part, reading->n_sessions, &row, error)
-               : GPUT_OK;
-}
-
-/* Folders in folders that are read. */
-#define MAX_DEPTH 16
-
-/* Reads all reports of a folder. One that is damaged is named; the others are read. */
-static int read_folder(
-    struct file_reading *reading, const char *path, int depth, struct gput_error *error)
-{
-    struct dirent **entries;
-    int count = scandir(path, &entries, file_is_visible, file_by_name), code = GPUT_OK;
-    if (count < 0)
-        return error_set_errno(error, errno, "Cannot read the folder %s", path);
-    for (int i = 0; i < count; i++) {
-        CLEANUP_STR struct str name = {0};
-        struct stat info;
-        str_printf(&name, "%s/%s", path, entries[i]->d_name);
-        free(entries[i]);
-        if (code != GPUT_OK || name.failed || lstat(name.data, &info) != 0)
-            continue;
-        if (S_ISDIR(info.st_mode) && depth < MAX_DEPTH)
-            code = read_folder(reading, name.data, depth + 1, error);
-        else if (S_ISREG(info.st_mode) && results_is_report(name.data))
-            code = read_file(reading, name.data, error);
-        if (code == GPUT_ERROR_FORMAT || code == GPUT_ERROR_PERMISSION) {
-            if (reading->query.warn)
-                reading->query.warn(reading->query.user, error->message);
-            code = GPUT_OK;
-        }
-    }
-    free(entries);
+        code = history_part_end(&reading.part, error);
+    history_part_finish(&reading.part);
     return code;
 }
 
 int gput_history_read_files(const char *const *paths, size_t count,
-    const struct gput_history_query *query, gput_table_receiver *receive, void *user,
+    const struct gput_history_query *given, gput_table_receiver *receive, void *user,
     struct gput_error *error)
 {
-    struct file_reading reading = {.query = gput_history_query_default()};
-    struct gput_error own;
-    error = error ? error : &own;
-    TRY(sized_read(&reading.query, sizeof reading.query, query, error));
-    const struct history_filter filter = filter_of(&reading.query);
-    reading.part = (struct part){.filter = &filter, .receive = receive, .user = user};
-    int code = begin_part(&reading.part, error);
-    for (size_t i = 0; i < count && code == GPUT_OK; i++) {
-        struct stat info;
-        bool is_folder = stat(paths[i], &info) == 0 && S_ISDIR(info.st_mode);
-        code = is_folder ? read_folder(&reading, paths[i], 0, error)
-                         : read_file(&reading, paths[i], error);
-    }
-    if (code == GPUT_OK && (reading.part.n_rows > 0 || reading.part.n_seen == 0))
-        code = pass_part(&reading.part, error);
-    gput_tables_destroy(reading.part.tables);
-    names_finish(&reading.seen);
+    struct gput_history_query query = gput_history_query_default();
+    struct history_part part;
+    TRY(sized_read(&query, sizeof query, given, error));
+    struct history_filter filter;
+    TRY(filter_of(&query, &filter, error));
+    TRY(history_part_begin(&part, receive, user, error));
+    int code = history_files_read(paths, count, &query, &filter, &part, error);
+    if (code == GPUT_OK)
+        code = history_part_end(&part, error);
+    history_part_finish(&part);
     return code;
 }
 
@@ -532,7 +419,8 @@ int gput_history_forget(const char *path, const struct gput_history_query *given
     struct gput_history_query query;
     *n_removed = 0;
     TRY(begin_query(path, given, &query, &folder, error));
-    struct history_filter filter = filter_of(&query);
+    struct history_filter filter;
+    TRY(filter_of(&query, &filter, error));
     filter.is_whole_name = false;
     TRY(gather(&folder, &query, error));
     if (access(folder.database, F_OK) != 0)

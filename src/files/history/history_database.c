@@ -16,6 +16,10 @@
 #define END_BUSY_MS 3
 #define READER_BUSY_MS 5000
 
+/* Log of writes that only a reader copies into the database, as that waits for the disk. Beyond
+ * this rows wait in files: opening a database reads its log. */
+#define MAX_LOG_BYTES (1 << 20)
+
 #define TABLE "sessions"
 
 /* PRAGMA user_version: a newer form, which this version must not write. */
@@ -119,11 +123,12 @@ static int prepare(
     if (version > FORM_VERSION)
         return error_set(error, GPUT_ERROR_FORMAT,
             "%s is of a newer gpu-tracker, which alone can add rows to it.", database->path);
-    /* A commit is then one write to the log, without waiting for the disk. Closing leaves the log
-     * as it is: the next one to have a thousand pages, or a reader, copies it. */
+    /* A commit is then one write to the log, without waiting for the disk. Neither it nor closing
+     * copies the log into the database, but for a reader's. */
     if (version == 0 && !is_network)
         TRY(sqlite_file_run(sqlite, "PRAGMA journal_mode=WAL", database->path, error));
-    sqlite3_exec(sqlite, "PRAGMA synchronous=NORMAL", NULL, NULL, NULL);
+    sqlite3_exec(
+        sqlite, "PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=0", NULL, NULL, NULL);
     sqlite3_db_config(sqlite, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     return version == 0 || !has_all_columns(database) ? make_columns(database, error) : GPUT_OK;
 }
@@ -161,6 +166,14 @@ static int open_to_write(const char *path, int busy_ms, bool is_network,
 int history_database_open(
     const char *path, struct history_database **database, struct gput_error *error)
 {
+    CLEANUP_STR struct str log = {0};
+    struct stat info;
+    *database = NULL;
+    str_printf(&log, "%s-wal", path);
+    if (log.failed)
+        return error_memory(error);
+    if (stat(log.data, &info) == 0 && info.st_size > MAX_LOG_BYTES)
+        return error_set(error, GPUT_ERROR_IO, "%s is long: a reader has to shorten it.", log.data);
     return open_to_write(path, END_BUSY_MS, false, database, error);
 }
 
@@ -190,6 +203,11 @@ int history_database_begin(struct history_database *database, struct gput_error 
 int history_database_commit(struct history_database *database, struct gput_error *error)
 {
     return sqlite_file_run(database->sqlite, "COMMIT", database->path, error);
+}
+
+void history_database_shorten_log(struct history_database *database)
+{
+    sqlite3_wal_checkpoint_v2(database->sqlite, "main", SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
 }
 
 /* Prepares the insert of a row with all columns. */
@@ -253,17 +271,22 @@ static bool is_same_name(const char *left, const char *right)
     return !*left && !*right;
 }
 
-bool history_filter_passes(const struct history_filter *filter, const struct history_row *row)
+bool history_filter_passes_session(
+    const struct history_filter *filter, const char *name, double start_seconds)
 {
-    const char *name = history_text(row, HISTORY_NAME);
     if (filter->name && !name)
         return false;
     if (filter->name && filter->is_whole_name && !is_same_name(name, filter->name))
         return false;
     if (filter->name && !filter->is_whole_name && !strstr(name, filter->name))
         return false;
-    return isnan(filter->since_seconds) ||
-           history_number(row, HISTORY_START_SECONDS) >= filter->since_seconds;
+    return isnan(filter->since_seconds) || start_seconds >= filter->since_seconds;
+}
+
+bool history_filter_passes(const struct history_filter *filter, const struct history_row *row)
+{
+    return history_filter_passes_session(
+        filter, history_text(row, HISTORY_NAME), history_number(row, HISTORY_START_SECONDS));
 }
 
 /* Appends " WHERE …" for what is set of a filter, as far as the table has the columns. */
@@ -291,30 +314,40 @@ static void bind_condition(sqlite3_stmt *statement, const struct history_filter 
 
 /* ---- Reading ---- */
 
-/* Composes the SELECT of the columns that the table has; the others are NULL. */
-static int compose_select(struct history_database *database, const struct history_filter *filter,
-    struct str *sql, struct gput_error *error)
+/* Appends the SELECT of the columns that the table has; the others are NULL. */
+static void append_select(
+    struct str *sql, const bool found[HISTORY_COLUMN_COUNT], const struct history_filter *filter)
 {
-    bool found[HISTORY_COLUMN_COUNT];
-    TRY(find_columns(database, found, error));
     str_append(sql, "SELECT number");
     for (int id = 0; id < HISTORY_COLUMN_COUNT; id++)
         str_printf(sql, ",%s", found[id] ? history_columns[id].name : "NULL");
     str_append(sql, " FROM " TABLE);
     append_condition(sql, filter);
-    return sql->failed ? error_memory(error) : GPUT_OK;
+}
+
+/* Appends what rows are sorted by; `direction`: "" or " DESC", in which missing ones are last. */
+static void append_keys(struct str *sql, const bool found[HISTORY_COLUMN_COUNT],
+    const struct history_filter *filter, const char *direction)
+{
+    str_append(sql, " ORDER BY ");
+    if (found[filter->sort])
+        str_printf(sql, "%s%s,", history_columns[filter->sort].name, direction);
+    if (found[HISTORY_START_SECONDS])
+        str_printf(sql, "start_seconds%s,", direction);
+    str_printf(sql, "number%s", direction);
 }
 
 /* Appends the order of rows, and which are the last ones. */
-static void append_order(struct str *sql, const struct history_filter *filter)
+static void append_order(
+    struct str *sql, const bool found[HISTORY_COLUMN_COUNT], const struct history_filter *filter)
 {
     if (filter->last) {
         str_append(sql, " AND number IN (SELECT number FROM " TABLE);
         append_condition(sql, filter);
-        str_printf(sql, " ORDER BY start_seconds DESC, number DESC LIMIT %llu)",
-            (unsigned long long)filter->last);
+        append_keys(sql, found, filter, " DESC");
+        str_printf(sql, " LIMIT %llu)", (unsigned long long)filter->last);
     }
-    str_append(sql, " ORDER BY start_seconds, number");
+    append_keys(sql, found, filter, "");
 }
 
 /* Reads the row that a statement is at. */
@@ -377,9 +410,11 @@ static int pass_rows(
 static int read_table(struct passing *passing, struct gput_error *error)
 {
     CLEANUP_STR struct str sql = {0};
-    TRY(compose_select(passing->database, passing->filter, &sql, error));
+    bool found[HISTORY_COLUMN_COUNT];
+    TRY(find_columns(passing->database, found, error));
+    append_select(&sql, found, passing->filter);
     size_t length = sql.length;
-    append_order(&sql, passing->filter);
+    append_order(&sql, found, passing->filter);
     if (sql.failed)
         return error_memory(error);
     TRY(pass_rows(passing, sql.data, false, error));
@@ -387,8 +422,7 @@ static int read_table(struct passing *passing, struct gput_error *error)
         return GPUT_OK;
     sql.data[length] = '\0';
     TRY(pass_rows(passing, sql.data, false, error));
-    str_clear(&sql);
-    TRY(compose_select(passing->database, passing->filter, &sql, error));
+    sql.length = length;
     str_append(&sql, " ORDER BY number DESC");
     return sql.failed ? error_memory(error) : pass_rows(passing, sql.data, true, error);
 }
@@ -437,6 +471,6 @@ int history_database_forget(struct history_database *database, const struct hist
     sqlite3_finalize(statement);
     /* What is in the log is in the file then, and nowhere else. */
     if (code == GPUT_OK)
-        sqlite3_wal_checkpoint_v2(database->sqlite, "main", SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+        history_database_shorten_log(database);
     return code;
 }

@@ -14,8 +14,8 @@ struct history_database;
 
 /*
  * Opens a database for adding rows, or makes it. Waits for other writers for a few milliseconds
- * alone, so that no end of a session is delayed. The caller closes it by history_database_close().
- * Errors: GPUT_ERROR_UNSUPPORTED (no SQLite), GPUT_ERROR_IO (it is locked), GPUT_ERROR_FORMAT (it
+ * alone, and never for the disk, so that no end of a session is delayed. The caller closes it by history_database_close().
+ * Errors: GPUT_ERROR_UNSUPPORTED (no SQLite), GPUT_ERROR_IO (it is locked, or its log is long), GPUT_ERROR_FORMAT (it
  * is damaged, or of a newer form), those of the system.
  */
 int history_database_open(
@@ -34,6 +34,9 @@ void history_database_close(struct history_database *database);
 int history_database_begin(struct history_database *database, struct gput_error *error);
 int history_database_commit(struct history_database *database, struct gput_error *error);
 
+/* Copies the log of writes into the database, which waits for the disk. */
+void history_database_shorten_log(struct history_database *database);
+
 /* Adds a row; a session that is there already stays as it is. Errors: as of opening. */
 int history_database_add(
     struct history_database *database, const struct history_row *row, struct gput_error *error);
@@ -44,11 +47,12 @@ struct history_filter {
     double since_seconds;   /* since the epoch; NaN: any */
     const int64_t *numbers; /* any of these; NULL: any */
     size_t n_numbers;
-    uint64_t last;      /* only the last rows; 0: all */
-    bool is_whole_name; /* `name` is all of it, but for folders; not with `last` */
+    uint64_t last;               /* only the last rows in their order; 0: all */
+    enum history_column_id sort; /* a figure that they are sorted by; missing ones are the first */
+    bool is_whole_name;          /* `name` is all of it, but for folders; not with `last` */
 };
 
-/* Receives a row, in the order of their numbers, during the call. `number` is 0 for one that waits.
+/* Receives a row, during the call. `number` is 0 for one that waits.
  */
 typedef int history_receiver(
     void *user, int64_t number, const struct history_row *row, struct gput_error *error);
@@ -68,3 +72,6 @@ int history_database_forget(struct history_database *database, const struct hist
 /* Whether a row passes a filter, but for its number and place. What receives rows of a database has
  * to ask for names that are whole. */
 bool history_filter_passes(const struct history_filter *filter, const struct history_row *row);
+/* The same by what the filter asks for. `name` may be NULL. */
+bool history_filter_passes_session(
+    const struct history_filter *filter, const char *name, double start_seconds);

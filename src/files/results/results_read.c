@@ -5,10 +5,10 @@
 #include "base/file.h"
 #include "files/results/results_codec.h"
 #include "files/results/results_file.h"
-#include "files/results/results_read_doc.h"
 
 #include <ctype.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A report that another program wrote again, its members in another order, is at most as large. Of
  * other documents, such as traces, no more is read: each value takes 100 bytes of memory. */
@@ -16,6 +16,9 @@
 
 /* What is in neither form is read no further than this to say what it is. */
 #define OTHER_MAX_BYTES ((size_t)16 << 20)
+
+/* Reports have their sections up to "files" within this. */
+#define IDENTITY_BYTES 8192
 
 /* A pickle of protocol 2 and later begins with this byte. */
 #define PICKLE_START '\x80'
@@ -57,44 +60,94 @@ static int refuse(const char *path, struct gput_error *error)
     return error_set(error, GPUT_ERROR_UNSUPPORTED, "%.400s is not a report of gpu-tracker.", path);
 }
 
-static int parse_report(const char *path, const struct str *content, struct gput_results *results,
-    struct gput_error *error)
+int results_reader_init(struct results_reader *reader, struct gput_error *error)
+{
+    *reader = (struct results_reader){.content = {0}};
+    return results_line_table_init(&reader->table, error);
+}
+
+void results_reader_finish(struct results_reader *reader)
+{
+    str_finish(&reader->content);
+    results_line_table_finish(&reader->table);
+}
+
+/* Explains why a text is no JSON. */
+static int refuse_json(const char *path, const struct str *content, struct gput_error *error)
 {
     CLEANUP(doc_destroy_pointer) struct doc *doc = NULL;
-    struct gput_error reason;
     int code = doc_read_json(str_text(content), content->length, path, &doc, error);
     /* A log may have one document a line, as recordings of power do. */
     if (code == GPUT_ERROR_FORMAT && !begins_as_report(str_text(content), content->length))
         return refuse(path, error);
     TRY(code);
-    if (!results_doc_is_report(doc))
+    return error_set(error, GPUT_ERROR_FORMAT, "%.400s is nested too deeply for a report.", path);
+}
+
+static int parse_report(struct results_reader *reader, const char *path,
+    struct gput_results *results, struct gput_error *error)
+{
+    struct gput_error reason;
+    struct str *content = &reader->content;
+    size_t length = content->length;
+    str_append_repeated(content, '\0', JSON_PADDING);
+    if (content->failed)
+        return error_memory(error);
+    content->length = length;
+    int code = results_read_json(&reader->table, content->data, length, false, results, &reason);
+    if (code == GPUT_ERROR_FORMAT)
+        return refuse_json(path, content, error);
+    if (code == GPUT_ERROR_UNSUPPORTED)
         return refuse(path, error);
-    code = results_read_doc(doc, results, &reason);
     if (code == GPUT_OK || code == GPUT_ERROR_MEMORY)
         return code == GPUT_OK ? code : error_memory(error);
     return error_set(error, GPUT_ERROR_FORMAT, "%.400s: %s", path, reason.message);
 }
 
-int results_read(const char *path, struct gput_results *results, enum results_form *form,
-    struct gput_error *error)
+int results_reader_read(struct results_reader *reader, const char *path,
+    struct gput_results *results, enum results_form *form, struct gput_error *error)
 {
     char begin[64];
-    CLEANUP_STR struct str content = {0};
+    struct str *content = &reader->content;
     size_t length = file_read_beginning(path, begin, sizeof begin);
     if (length > 0 && form_of(begin, length) == RESULTS_NONE) /* it may be large */
         return refuse(path, error);
     bool is_ours = form_of(begin, length) == RESULTS_KEPT || begins_as_report(begin, length);
+    str_restart(content);
     int code =
-        file_read_bounded(path, is_ours ? RESULTS_MAX_BYTES : REORDERED_MAX_BYTES, &content, error);
+        file_read_bounded(path, is_ours ? RESULTS_MAX_BYTES : REORDERED_MAX_BYTES, content, error);
     if (code == GPUT_ERROR_INVALID && !is_ours)
         code = refuse(path, error);
-    enum results_form found = form_of(str_text(&content), content.length);
+    enum results_form found = form_of(str_text(content), content->length);
     if (form)
         *form = found;
     TRY(code);
-    return found == RESULTS_KEPT     ? results_file_parse(path, &content, results, error)
-           : found == RESULTS_REPORT ? parse_report(path, &content, results, error)
+    return found == RESULTS_KEPT     ? results_file_parse(path, content, results, error)
+           : found == RESULTS_REPORT ? parse_report(reader, path, results, error)
                                      : refuse(path, error);
+}
+
+int results_read(const char *path, struct gput_results *results, enum results_form *form,
+    struct gput_error *error)
+{
+    CLEANUP(results_reader_finish) struct results_reader reader;
+    TRY(results_reader_init(&reader, error));
+    return results_reader_read(&reader, path, results, form, error);
+}
+
+int results_reader_read_identity(struct results_reader *reader, const char *path,
+    struct gput_results *results, struct gput_error *error)
+{
+    char begin[IDENTITY_BYTES + JSON_PADDING];
+    size_t length = file_read_beginning(path, begin, IDENTITY_BYTES);
+    memset(begin + length, 0, JSON_PADDING);
+    if (begins_as_report(begin, length)) {
+        if (results_read_json(&reader->table, begin, length, true, results, NULL) == GPUT_OK)
+            return GPUT_OK;
+        results_finish(results);
+        *results = (struct gput_results){0};
+    }
+    return results_reader_read(reader, path, results, NULL, error);
 }
 
 /* Says of a file in neither form what it is: too large, a pickle or anything else. */

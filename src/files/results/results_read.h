@@ -1,10 +1,11 @@
 /*
  * Results from a file, in either form: what a session kept while it ran (results_file.h), or its
- * report as JSON (results_read_doc.h). The beginning of the file says which.
+ * report as JSON (results_read_json.h). The beginning of the file says which.
  */
 #pragma once
 
 #include "base/error.h"
+#include "files/results/results_read_json.h"
 #include "model/results.h"
 
 #include <stdbool.h>
@@ -27,6 +28,25 @@ enum results_form {
  */
 int results_read(const char *path, struct gput_results *results, enum results_form *form,
     struct gput_error *error);
+
+/* Reads many files: what they share is made once. One for each thread. */
+struct results_reader {
+    struct results_line_table table;
+    struct str content;
+};
+
+/* To be freed by results_reader_finish(), also after a failure. Errors: GPUT_ERROR_MEMORY. */
+int results_reader_init(struct results_reader *reader, struct gput_error *error);
+void results_reader_finish(struct results_reader *reader);
+
+/* As results_read(). */
+int results_reader_read(struct results_reader *reader, const char *path,
+    struct gput_results *results, enum results_form *form, struct gput_error *error);
+
+/* The same, but of a report the beginning alone: whose results they are, when that was, and how
+ * long it took. */
+int results_reader_read_identity(struct results_reader *reader, const char *path,
+    struct gput_results *results, struct gput_error *error);
 
 /* Whether a file begins as every report in JSON does. False, too, where it cannot be read. */
 bool results_is_report(const char *path);

@@ -1,6 +1,6 @@
 #include "files/trace/event_shapes.h"
 
-#include "files/trace/json_fast.h"
+#include "base/json_fast.h"
 
 #include <stdlib.h>
 

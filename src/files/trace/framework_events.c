@@ -1,10 +1,10 @@
 #include "files/trace/framework_events.h"
 
 #include "base/array.h"
+#include "base/json_text.h"
 #include "base/names.h"
 #include "base/str.h"
 #include "files/trace/event_stream.h"
-#include "files/trace/json_text.h"
 #include "files/trace/pending_events.h"
 
 #include <inttypes.h>

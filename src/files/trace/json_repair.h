@@ -4,8 +4,8 @@
  */
 #pragma once
 
+#include "base/json_scan.h"
 #include "base/str.h"
-#include "files/trace/json_scan.h"
 
 /* Scans the value that begins at `*at`, and moves `*at` after it, as json_scan_value() does. */
 typedef enum json_status json_scan_function(void *user, const char **at, const char *end);

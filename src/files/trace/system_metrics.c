@@ -1,7 +1,7 @@
 #include "files/trace/system_metrics.h"
 
+#include "base/json_text.h"
 #include "base/str.h"
-#include "files/trace/json_text.h"
 #include "files/trace/text_window.h"
 
 #include <inttypes.h>

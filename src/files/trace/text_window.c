@@ -1,7 +1,7 @@
 #include "files/trace/text_window.h"
 
 #include "base/array.h"
-#include "files/trace/json_scan.h"
+#include "base/json_scan.h"
 
 #include <stdlib.h>
 

@@ -327,7 +327,7 @@ struct doc *results_doc(const struct gput_results *results, bool only_older,
 {
     const struct view view = view_of(results, only_older ? NULL : options);
     struct doc *root = doc_create_object();
-    for (size_t i = 0; i < results_section_count; i++) {
+    for (size_t i = 0; i < RESULTS_SECTION_COUNT; i++) {
         const struct results_section *section = &results_sections[i];
         if ((only_older && !section->is_in_older) ||
             (section->applies && !section->applies(results)))

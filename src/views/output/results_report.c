@@ -78,7 +78,7 @@ static void write_json(const struct gput_results *results,
     struct doc *doc = whole_doc(results, options, &blocks);
     for (struct doc *section = doc && options->has_older_zeroes ? doc->first : NULL; section;
          section = section->next)
-        for (size_t i = 0; i < results_section_count; i++)
+        for (size_t i = 0; i < RESULTS_SECTION_COUNT; i++)
             if (results_sections[i].is_in_older &&
                 strcmp(results_sections[i].key, section->key) == 0)
                 set_zeroes(section);

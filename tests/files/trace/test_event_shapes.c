@@ -1,6 +1,6 @@
 #include "files/trace/event_shapes.h"
 
-#include "padded.h"
+#include "base/padded.h"
 #include "testing.h"
 
 #include <stdio.h>

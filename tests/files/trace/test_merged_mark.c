@@ -1,7 +1,7 @@
 #include "base/file.h"
-#include "files/trace/json_text.h"
+#include "base/json_text.h"
+#include "base/padded.h"
 #include "files/trace/merged_mark.h"
-#include "files/trace/padded.h"
 #include "testing.h"
 
 #include <unistd.h>

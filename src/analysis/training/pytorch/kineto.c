@@ -4,9 +4,9 @@
 #include "analysis/training/pytorch/kineto_merged.h"
 #include "analysis/training/row_sorter.h"
 #include "base/cleanup.h"
+#include "base/json_text.h"
 #include "base/order.h"
 #include "base/str.h"
-#include "files/trace/json_text.h"
 
 #include <math.h>
 #include <string.h>

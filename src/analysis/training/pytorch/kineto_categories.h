@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "files/trace/json_scan.h"
+#include "base/json_scan.h"
 
 enum kineto_kind {
     KINETO_KERNEL,     /* a GPU computes or communicates */

@@ -4,10 +4,10 @@
 #include "analysis/training/pytorch/kineto_merged.h"
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/json_text.h"
 #include "base/names.h"
 #include "base/order.h"
 #include "base/str.h"
-#include "files/trace/json_text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/json_text.h"
 #include "base/str.h"
-#include "files/trace/json_text.h"
 #include "files/trace/merged_mark.h"
 
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 #include "analysis/training/sagemaker/profile_frame.h"
 
 #include "base/cleanup.h"
+#include "base/json_text.h"
 #include "base/order.h"
 #include "base/str.h"
 #include "files/trace/framework_events.h"
-#include "files/trace/json_text.h"
 #include "files/trace/system_metrics.h"
 #include "files/trace/trace_clock.h"
 

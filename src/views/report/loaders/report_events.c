@@ -1,8 +1,8 @@
 #include "views/report/loaders/report_events.h"
 
 #include "base/array.h"
-#include "files/trace/json_scan.h"
-#include "files/trace/json_text.h"
+#include "base/json_scan.h"
+#include "base/json_text.h"
 #include "views/report/document/report_calls.h"
 
 #include <inttypes.h>

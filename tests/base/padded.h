@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "files/trace/json_scan.h"
+#include "base/json_scan.h"
 
 #include <stdlib.h>
 

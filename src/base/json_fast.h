@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "files/trace/json_scan.h"
+#include "base/json_scan.h"
 
 #ifdef __SSE2__
 #include <emmintrin.h>

@@ -3,8 +3,8 @@
  */
 #pragma once
 
+#include "base/json_scan.h"
 #include "base/str.h"
-#include "files/trace/json_scan.h"
 
 /*
  * Appends a string's text with its escapes resolved. Lone surrogates, NUL and bytes that are

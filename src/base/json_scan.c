@@ -1,7 +1,7 @@
-#include "files/trace/json_scan.h"
+#include "base/json_scan.h"
 
+#include "base/json_fast.h"
 #include "base/number.h"
-#include "files/trace/json_fast.h"
 
 #include <endian.h>
 #include <math.h>

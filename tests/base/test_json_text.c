@@ -1,6 +1,6 @@
 #include "base/json_string.h"
-#include "files/trace/json_text.h"
-#include "files/trace/padded.h"
+#include "base/json_text.h"
+#include "base/padded.h"
 #include "testing.h"
 
 /* Scans `json`, hands it to `append`, and compares what comes out. */
@@ -73,5 +73,5 @@ int main(void)
         cmocka_unit_test(writes_values_as_strict_json_on_one_line),
         cmocka_unit_test(writes_strings_with_escapes),
     };
-    return cmocka_run_group_tests_name("files/trace/json_text", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("base/json_text", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-#include "files/trace/json_text.h"
+#include "base/json_text.h"
 
 #include "base/utf8.h"
 

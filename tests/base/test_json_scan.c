@@ -1,5 +1,5 @@
-#include "files/trace/json_scan.h"
-#include "files/trace/padded.h"
+#include "base/json_scan.h"
+#include "base/padded.h"
 #include "testing.h"
 
 /* Scans the first `length` bytes of a text. */
@@ -201,5 +201,5 @@ int main(void)
         cmocka_unit_test(scales_decimals_without_rounding),
         cmocka_unit_test(reads_whole_numbers_from_numbers_and_strings),
     };
-    return cmocka_run_group_tests_name("files/trace/json_scan", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("base/json_scan", tests, NULL, NULL);
 }
