@@ -43,13 +43,14 @@ def _own_number(procfs: str) -> int:
 class OwnProcessSession:
     """Has the methods of _native.Session that a Tracker uses."""
 
-    def __init__(self, options: dict[str, Any], warnings: list[str], attempts: int, timeout: float) -> None:
+    def __init__(self, options: dict[str, Any], warnings: list[str], attempts: int, timeout: float, keeps_history: bool) -> None:
         """warnings: those that a session in this process has of these options."""
         self._warnings = warnings
         self._reported = set(warnings)
         self._options = options
         self._attempts = attempts
         self._timeout = timeout
+        self._keeps_history = keeps_history
         name = options["resource_usage_file"] or f".gpu-tracker_{uuid.uuid4()}.json"
         self._report_file = os.path.abspath(name)
         self._so_far = f"{self._report_file}.so-far"
@@ -63,7 +64,7 @@ class OwnProcessSession:
         from .__main__ import COMMAND
 
         words = [str(COMMAND), "attach", "-f", "json", "-o", _literal(self._report_file), "--tconfig=/dev/stdin"]
-        words += ["--resource-usage-file", _literal(self._so_far)]
+        words += ["--history" if self._keeps_history else "--no-history", "--resource-usage-file", _literal(self._so_far)]
         words += [f"{word}={_literal(self._options[name])}" for name, word in _PATHS.items() if word and self._options[name] is not None]
         return [*words, str(pid)]
 

@@ -108,6 +108,8 @@ class Tracker:
         exceed one, there is a warning, and `limit_passed` is set. Sizes take B, KB, KiB and so on, times s, m, h, d.
     log_to: "mlflow", "wandb", "trackio" or "tensorboard": where the curves and the summary are logged when tracking stops: into the run
         that is active in this process or that the tool's variables name, else into one of its own (docs/log-to.md).
+    history: keep a row of the session for `gpu-tracker history`; None: if `gpu-tracker history on` was said or GPUT_HISTORY is set,
+        and this is not inside of another session.
     enforce: end the tracked processes, with all they started, when a limit is exceeded: SIGTERM, and SIGKILL five
         seconds later for those that are left. It needs `process_id`, or `own_process`: a program that tracks itself is not ended.
 
@@ -161,6 +163,7 @@ class Tracker:
         textfile_folder: str | os.PathLike[str] | None = None,
         push_timeout: float = 0,
         log_to: Literal["mlflow", "wandb", "trackio", "tensorboard"] | None = None,
+        history: bool | None = None,
     ) -> None:
         _check_join(n_join_attempts, join_timeout)
         self.state = self.State.NEW
@@ -209,12 +212,15 @@ class Tracker:
         self._keeps_samples = not own_process and not self._tracking_file
         if log_to is not None:
             self._prepare_log(log_to, options)
+        from . import _history
+
+        self._keeps_history = _history.is_kept(history)
         if own_process:
             from ._own_process import OwnProcessSession
 
             # A session that never begins checks all options and leaves no files.
             warnings = _create_session(options).take_warnings()
-            self._session: Any = OwnProcessSession(options, warnings, n_join_attempts, join_timeout)
+            self._session: Any = OwnProcessSession(options, warnings, n_join_attempts, join_timeout, self._keeps_history)
         else:
             if self._keeps_samples:
                 options["keep_samples"] = _KEPT_SAMPLES
@@ -228,6 +234,7 @@ class Tracker:
     _samples: Sequence[tuple[float, ...]] = ()
     _named: str | None = None  # the environment's variable while tracking runs
     _outer: str | None = None  # and before
+    _keeps_history = False
     _log_to: str | None = None
     _logged_samples: str | None = None  # the tracking file, perhaps a temporary one
     _temporary: tempfile.TemporaryDirectory[str] | None = None
@@ -359,6 +366,7 @@ class Tracker:
             self._session.stop()
         self._leave_environment()
         self._take_report()
+        self._keep_in_history()
         self._warn()
         self._session = None
         self.state = self.State.STOPPED
@@ -370,6 +378,20 @@ class Tracker:
             self._log()
         if self._temporary:
             self._temporary.cleanup()
+
+    def _keep_in_history(self) -> None:
+        """Of `own_process` that process does it."""
+        if not self._keeps_history or self._is_gone or not isinstance(self._session, _native.Session):
+            return
+        from . import _history
+
+        name = _history.own_name() if self._process_id in (0, os.getpid()) else None
+        files = [self._tracking_file] if self._tracking_file else []
+        try:
+            self._session.keep(_history.place(), name, *files)
+        except OSError as error:
+            if not self._disable_logs:
+                _log_warnings([f"This session is not in the history: {error}"])
 
     def _take_report(self) -> None:
         report = self._session.empty_report if self._is_gone else self._session.report

@@ -1,6 +1,8 @@
 /* gpu_tracker._native.Session: a session of libgputracker. */
 #include "session_arguments.h"
 
+#include <gputracker/history.h>
+
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -258,6 +260,38 @@ static PyObject *session_report(PyObject *object, PyObject *args)
     return text;
 }
 
+/* keep(folder, name, files): a row in the history of a folder. */
+static PyObject *session_keep(PyObject *object, PyObject *args)
+{
+    struct session *self = (struct session *)object;
+    struct gput_history_entry entry = gput_history_entry_default();
+    const char *files[4] = {NULL};
+    PyObject *folder;
+    if (!PyArg_ParseTuple(args, "O&z|zzz", PyUnicode_FSConverter, &folder, &entry.name, &files[0],
+            &files[1], &files[2]))
+        return NULL;
+    if (!enter(self)) {
+        Py_DECREF(folder);
+        return NULL;
+    }
+    struct gput_results *results = NULL;
+    struct gput_error error;
+    int code;
+    const char *path = PyBytes_AsString(folder);
+    entry.files = files;
+    Py_BEGIN_ALLOW_THREADS;
+    code = gput_session_results(self->session, &results, &error);
+    if (code == GPUT_OK) {
+        if (!entry.name)
+            entry.name = gput_results_text(results, "identity.command");
+        code = gput_history_add(path, results, &entry, &error);
+        gput_results_destroy(results);
+    }
+    Py_END_ALLOW_THREADS;
+    Py_DECREF(folder);
+    return leave(self, code, &error);
+}
+
 struct gput_results *native_session_results(PyObject *other, PyObject *session)
 {
     PyObject *type = PyObject_GetAttrString(PyType_GetModule(Py_TYPE(other)), "Session");
@@ -347,6 +381,8 @@ static PyMethodDef session_methods[] = {
         "report(format): the figures so far, as a dictionary or text."},
     {"processes", session_processes, METH_NOARGS,
         "{name: Table} of the processes so far, if they were asked for."},
+    {"keep", session_keep, METH_VARARGS,
+        "keep(folder, name, *files): adds the session to the history of a folder."},
     {"empty_report", session_empty_report, METH_VARARGS,
         "empty_report(format): of a process that was gone."},
     {"address", session_address, METH_NOARGS, "Where metrics are served, or None."},
@@ -411,7 +447,20 @@ static PyObject *load_results(PyObject *module, PyObject *args)
     return result;
 }
 
+/* history_is_on(folder) */
+static PyObject *history_is_on(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *folder;
+    if (!PyArg_ParseTuple(args, "O&", PyUnicode_FSConverter, &folder))
+        return NULL;
+    bool is_on = gput_history_is_on(PyBytes_AsString(folder));
+    Py_DECREF(folder);
+    return PyBool_FromLong(is_on);
+}
+
 static PyMethodDef functions[] = {
+    {"history_is_on", history_is_on, METH_VARARGS,
+        "history_is_on(folder): whether sessions are to be kept there."},
     {"load_results", load_results, METH_VARARGS,
         "load_results(path) -> {name: Table}: a report, or results that a session kept."},
     {"load_report", load_report, METH_VARARGS,

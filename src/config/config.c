@@ -171,15 +171,13 @@ static int check_time(struct gput_config *config, const struct doc *value, struc
     return want(doc_number(value) > 0, value, "a number of seconds above 0", error);
 }
 
-/* Refuses what a session cannot do by itself: the command and Python's Tracker log it at its end.
- */
-static int refuse_log_to(
-    struct gput_config *config, const struct doc *value, struct gput_error *error)
+/* Refuses what a session cannot do by itself: the command and Python's Tracker do it at its end. */
+static int refuse(struct gput_config *config, const struct doc *value, struct gput_error *error)
 {
     (void)config;
     return error_set(error, GPUT_ERROR_INVALID,
-        "%s is not read from a config file: use --log-to, or log_to of Python's Tracker",
-        value->key);
+        "%s is not read from such a file: use --%s, or %s of Python's Tracker", value->key,
+        strcmp(value->key, "log_to") == 0 ? "log-to" : value->key, value->key);
 }
 
 static const struct member {
@@ -194,7 +192,8 @@ static const struct member {
     {"own_process", check_flag, true},
     {"n_join_attempts", check_count, true},
     {"join_timeout", check_time, true},
-    {"log_to", refuse_log_to, true},
+    {"log_to", refuse, true},
+    {"history", refuse, true},
 };
 #define N_OTHERS (sizeof others / sizeof others[0])
 
