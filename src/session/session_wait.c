@@ -77,6 +77,13 @@ static void add_own_counts(struct gput_session *session)
     sinks_subtract_thread_counts(&session->sinks, counts);
 }
 
+/* Also those that end, and that cannot be collected yet. */
+static bool has_children(void)
+{
+    siginfo_t info;
+    return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+}
+
 /* Whether some process of a launched command is about to end, as far as is known after so many
  * pauses: without its exit record neither totals nor bounds of peaks are proven. */
 static bool awaits_ends(struct gput_session *session, int pauses)
@@ -84,9 +91,12 @@ static bool awaits_ends(struct gput_session *session, int pauses)
     struct process_log *log = &session->ledger.log;
     if (process_log_end_unannounced(log))
         return true;
-    return session->settings.mode == SESSION_LAUNCHED && session->ledger.collected.has_main_usage &&
-           session->events.has_exit_records && pauses < MAX_PAUSES_FOR_LIVING &&
-           process_log_descendants(log).living > 0;
+    if (session->settings.mode != SESSION_LAUNCHED || !session->ledger.collected.has_main_usage ||
+        !session->events.has_exit_records || pauses >= MAX_PAUSES_FOR_LIVING)
+        return false;
+    /* The kernel announces the end of an orphan before we can collect it. */
+    return process_log_descendants(log).living > 0 ||
+           (session->settings.options.no_other_children && has_children());
 }
 
 /* Reads the last events and exit records, and the system's figures. Three times: a process is
