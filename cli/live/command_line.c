@@ -75,6 +75,52 @@ static ssize_t read_bounded(const char *procfs, pid_t pid, char *text, size_t si
     return got;
 }
 
+/* Whether a program runs scripts: "python3.11", "bash" …. */
+static bool is_interpreter(const char *program, size_t length)
+{
+    static const char *const names[] = {
+        "python", "pypy", "bash", "sh", "dash", "zsh", "perl", "ruby", "node", "Rscript", "julia"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        size_t n = strlen(names[i]);
+        if (length >= n && strncmp(program, names[i], n) == 0 &&
+            strspn(program + n, "0123456789.") == length - n)
+            return true;
+    }
+    return false;
+}
+
+/* Takes the folder off a word of a text. */
+static void drop_folder(char *word)
+{
+    const char *slash = word[0] == '/' || strncmp(word, "./", 2) == 0
+                            ? memrchr(word, '/', strcspn(word, " "))
+                            : NULL;
+    if (slash && slash[1] && slash[1] != ' ')
+        memmove(word, slash + 1, strlen(slash + 1) + 1);
+}
+
+void command_line_clean(char *text)
+{
+    char *to = text;
+    for (const char *from = text; *from; from++) {
+        char byte = (unsigned char)*from < ' ' ? ' ' : *from;
+        if (byte != ' ' || (to > text && to[-1] != ' '))
+            *to++ = byte;
+    }
+    *to = '\0';
+    drop_folder(text);
+    size_t length = strcspn(text, " ");
+    if (!is_interpreter(text, length))
+        return;
+    /* Behind options of one letter without a value of their own, as "-u". */
+    char *word = text + length;
+    while (word[0] == ' ' && word[1] == '-' && word[2] != 'c' && word[2] != 'm' &&
+           strcspn(word + 1, " ") == 2)
+        word += 3;
+    if (word[0] == ' ')
+        drop_folder(word + 1);
+}
+
 char *command_line_read(const char *procfs, pid_t pid)
 {
     char text[1025];
@@ -87,7 +133,6 @@ char *command_line_read(const char *procfs, pid_t pid)
     for (size_t i = 0; i < length; i++)
         text[i] = text[i] == '\0' ? ' ' : text[i];
     text[length] = '\0';
-    /* Where the program is says less than what follows it. */
-    const char *slash = text[0] == '/' ? memrchr(text, '/', strcspn(text, " ")) : NULL;
-    return strdup(slash && slash[1] && slash[1] != ' ' ? slash + 1 : text);
+    command_line_clean(text);
+    return strdup(text);
 }

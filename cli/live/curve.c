@@ -28,6 +28,18 @@ static const struct curve_point *point(const struct curve *curve, size_t index)
     return &curve->points[(curve->first + index) % CURVE_SAMPLES];
 }
 
+double live_curve_value(const struct curve *curve, double back)
+{
+    if (curve->count == 0)
+        return NAN;
+    double wanted = point(curve, curve->count - 1)->seconds - back;
+    for (size_t i = curve->count; i-- > 0;) {
+        if (point(curve, i)->seconds <= wanted + ROUNDING_SECONDS)
+            return point(curve, i)->value;
+    }
+    return NAN;
+}
+
 /* Intervals without a sample of their own have the value before them. */
 static void fill_gaps(const struct curve *curve, double width, double first, double *values,
     const bool *has_sample, int count)
@@ -45,7 +57,8 @@ static void fill_gaps(const struct curve *curve, double width, double first, dou
     }
 }
 
-void live_curve_reduce(const struct curve *curve, double span, double *values, int count)
+void live_curve_reduce(
+    const struct curve *curve, double span, double back, double *values, int count)
 {
     bool has_sample[MAX_COLUMNS] = {false};
     for (int i = 0; i < count; i++)
@@ -53,26 +66,18 @@ void live_curve_reduce(const struct curve *curve, double span, double *values, i
     if (curve->count == 0 || count <= 0 || count > MAX_COLUMNS)
         return;
     double width = span / count;
-    double last = floor(point(curve, curve->count - 1)->seconds / width);
+    double last = floor((point(curve, curve->count - 1)->seconds - back) / width);
     double first = last - count + 1;
     for (size_t i = curve->count; i-- > 0;) {
         double at = floor(point(curve, i)->seconds / width) - first;
         if (at < 0)
             break;
+        if (at >= count)
+            continue;
         values[(int)at] = fmax(values[(int)at], point(curve, i)->value);
         has_sample[(int)at] = true;
     }
     fill_gaps(curve, width, first, values, has_sample, count);
-}
-
-static uint32_t glyph(const struct grid *grid, int level)
-{
-    static const char ascii[] = " .:-=+*#@";
-    if (grid->is_ascii)
-        return (uint32_t)ascii[level];
-    if (grid->is_coarse && level > 0)
-        level = level <= LEVELS / 2 ? LEVELS / 2 : LEVELS;
-    return level == 0 ? ' ' : 0x2580u + (unsigned)level;
 }
 
 /* What is above 0 shows. */
@@ -89,13 +94,13 @@ void live_curve_draw(const struct curve *curve, struct grid *grid, const struct 
     double values[MAX_COLUMNS];
     int columns = place->columns < MAX_COLUMNS ? place->columns : MAX_COLUMNS;
     double full = place->full;
-    live_curve_reduce(curve, place->span, values, columns);
+    live_curve_reduce(curve, place->span, place->back, values, columns);
     for (int i = 0; isnan(place->full) && i < columns; i++)
         full = fmax(full, values[i]);
     for (int i = 0; i < columns; i++) {
-        int level = level_of(values[i], full, place->rows * LEVELS);
+        int level = level_of(values[i], full, place->rows * LEVELS - 1);
         for (int row = place->rows; row-- > 0 && level > 0; level -= LEVELS)
-            grid_put(grid, place->row + row, place->column + i,
-                glyph(grid, level < LEVELS ? level : LEVELS), place->style);
+            meter_put(grid, place->row + row, place->column + i, place->palette, values[i] / full,
+                level < LEVELS ? level : LEVELS);
     }
 }

@@ -2,6 +2,7 @@
 
 #include "base/utf8.h"
 
+#include <stdio.h>
 #include <string.h>
 
 size_t keys_add(struct keys *keys, const char *bytes, size_t length)
@@ -58,11 +59,31 @@ static uint32_t key_of_number(char digit)
     }
 }
 
+/* A report of the mouse (SGR): "<button;column;row", then M, or m when a button is released. */
+static uint32_t key_of_mouse(struct keys *keys, const char *text)
+{
+    int button, column, row;
+    char end;
+    if (sscanf(text, "<%d;%d;%d%c", &button, &column, &row, &end) != 4 || end != 'M')
+        return KEY_OTHER;
+    keys->column = column - 1;
+    keys->row = row - 1;
+    return button == 0    ? KEY_CLICK
+           : button == 64 ? KEY_WHEEL_UP
+           : button == 65 ? KEY_WHEEL_DOWN
+                          : KEY_OTHER;
+}
+
 /* CSI: parameters, then a letter. */
-static uint32_t key_of_sequence(const char *text, size_t length)
+static uint32_t key_of_sequence(struct keys *keys, const char *text, size_t length)
 {
     static const char synchronized[] = "?2026;";
-    char last = text[length - 1];
+    char last = text[length - 1], mouse[40];
+    if (text[0] == '<' && length < sizeof mouse) {
+        memcpy(mouse, text, length);
+        mouse[length] = '\0';
+        return key_of_mouse(keys, mouse);
+    }
     if (last == 'y' && length > sizeof synchronized &&
         memcmp(text, synchronized, sizeof synchronized - 1) == 0) {
         char state = text[sizeof synchronized - 1];
@@ -92,7 +113,7 @@ static uint32_t next_escape(struct keys *keys, bool is_over)
     if (second == '[') {
         size_t length = sequence_length(keys->bytes + 2, keys->length - 2);
         if (length > 0)
-            return take(keys, 2 + length, key_of_sequence(keys->bytes + 2, length));
+            return take(keys, 2 + length, key_of_sequence(keys, keys->bytes + 2, length));
     } else if (second != 'O') {
         return take(keys, 1, KEY_ESCAPE);
     }

@@ -22,7 +22,10 @@ enum key {
     KEY_PAGE_DOWN,
     KEY_HOME,
     KEY_END,
-    KEY_OTHER,            /* one that means nothing here */
+    KEY_OTHER, /* one that means nothing here */
+    KEY_CLICK, /* the mouse: where, the keys say */
+    KEY_WHEEL_UP,
+    KEY_WHEEL_DOWN,
     KEY_HAS_SYNCHRONIZED, /* answer: the terminal draws whole frames (mode 2026) */
 };
 
@@ -30,6 +33,7 @@ enum key {
 struct keys {
     char bytes[64];
     size_t length;
+    int row, column; /* of the last key that is the mouse's, from 0 on */
 };
 
 /* Adds what was read; returns how much of it was taken. */

@@ -3,9 +3,9 @@
 #define MIN_TABLE_ROWS 3
 /* From this height on there are headings and lines between the parts. */
 #define SPACIOUS_ROWS 16
-#define NAME_COLUMNS 8
+/* From this width on figures of the machine are beside the others. */
+#define WIDE_COLUMNS 120
 #define VALUE_COLUMNS 10
-#define NOTE_COLUMNS 16
 
 static int least(int a, int b)
 {
@@ -30,7 +30,7 @@ static int figure_rows(int figures, int left)
 {
     if (figures == 0)
         return 1;
-    return most(1, least(3, 1 + left / 3 / figures));
+    return most(1, least(5, 1 + left / 3 / figures));
 }
 
 /* Places the parts one below the other. `table`: rows of the table, its heading included. */
@@ -41,7 +41,12 @@ static void place(struct layout *layout, bool has_heading, int table, bool has_s
         layout->heading_row = row++;
     layout->figures_row = row;
     int tall = layout->figures - layout->flat_figures;
-    layout->gpus_row = layout->figures_row + tall * layout->figure_rows + layout->flat_figures;
+    row += tall * layout->figure_rows + layout->flat_figures;
+    if (layout->machine_row >= 0)
+        layout->machine_row = row++;
+    if (layout->activity_row >= 0)
+        layout->activity_row = row++;
+    layout->gpus_row = row;
     layout->blocks_row = layout->gpus_row + layout->gpus;
     layout->table_row = layout->blocks_row + layout->blocks;
     layout->table_rows = most(table - 1, 0);
@@ -53,7 +58,12 @@ static void place(struct layout *layout, bool has_heading, int table, bool has_s
 
 struct layout layout_make(int columns, int rows, const struct layout_needs *needs)
 {
-    struct layout layout = {.heading_row = -1, .separator_row = -1, .footer_row = rows - 1};
+    struct layout layout = {.heading_row = -1,
+        .separator_row = -1,
+        .machine_row = -1,
+        .activity_row = -1,
+        .footer_row = rows - 1,
+        .main_columns = columns};
     layout.is_too_small = columns < LAYOUT_MIN_COLUMNS || rows < LAYOUT_MIN_ROWS;
     if (layout.is_too_small)
         return layout;
@@ -64,12 +74,22 @@ struct layout layout_make(int columns, int rows, const struct layout_needs *need
     int separator = needs->has_output && is_spacious ? take(&left, 1) : 0;
     layout.figures = take(&left, needs->figures);
     int heading = is_spacious ? take(&left, 1) : 0;
+    bool is_wide = columns >= WIDE_COLUMNS && needs->beside > 0;
+    if (is_spacious && needs->has_activity)
+        layout.activity_row += take(&left, 1);
+    if (is_spacious && needs->beside > 0 && !is_wide)
+        layout.machine_row += take(&left, 1);
     layout.gpus = take(&left, least(needs->gpus, most(1, left / 2)));
     layout.blocks = take(&left, least(needs->blocks, most(1, left / 3)));
     layout.flat_figures = needs->last_is_flat && layout.figures == needs->figures;
     int tall = layout.figures - layout.flat_figures;
     layout.figure_rows = is_spacious ? figure_rows(tall, left) : 1;
     left -= tall * (layout.figure_rows - 1);
+    int area = tall * layout.figure_rows + layout.flat_figures + heading;
+    if (is_wide && area >= 3) {
+        layout.main_columns = columns * 3 / 5;
+        layout.beside_rows = most(1, area / needs->beside);
+    }
     if (needs->has_output && !needs->output_is_empty)
         output += take(&left, most(left / 2, left - most(needs->processes - MIN_TABLE_ROWS, 0)));
     table += left;
@@ -82,25 +102,32 @@ struct layout layout_make(int columns, int rows, const struct layout_needs *need
     return layout;
 }
 
-struct layout_figure layout_make_figure(int columns)
+struct layout_figure layout_make_figure(int columns, bool is_beside)
 {
-    struct layout_figure figure = {.now = NAME_COLUMNS + VALUE_COLUMNS};
-    figure.peak = figure.now + (columns >= 40 ? VALUE_COLUMNS : 0);
-    figure.note_columns = columns >= 70 ? NOTE_COLUMNS : 0;
+    bool has_curve = columns >= 60;
+    struct layout_figure figure = {.now = (is_beside ? 13 : 8) + VALUE_COLUMNS};
+    figure.peak = figure.now + (has_curve && !is_beside ? VALUE_COLUMNS : 0);
+    figure.bar = figure.peak + 2;
+    figure.note_columns = columns >= 70 && !is_beside ? 16 : 0;
     figure.note = columns - figure.note_columns;
-    figure.curve = figure.peak + 2;
-    figure.curve_columns = most(0, figure.note - (figure.note_columns > 0 ? 2 : 0) - figure.curve);
+    int space = most(0, figure.note - figure.bar - (figure.note_columns > 0 ? 2 : 0));
+    figure.bar_columns = has_curve   ? (columns >= 100 ? 20 : 10)
+                         : is_beside ? least(10, space)
+                                     : space;
+    figure.curve = figure.bar + figure.bar_columns + (has_curve ? 2 : 0);
+    figure.curve_columns = most(0, space - (figure.curve - figure.bar));
     return figure;
 }
 
-struct layout_table layout_make_table(int columns, bool has_gpus)
+struct layout_table layout_make_table(int columns, bool has_gpus, bool has_activity)
 {
     /* The narrowest terminal on which each is shown. */
     static const struct {
         int width, columns;
     } wanted[TABLE_COMMAND] = {
         [TABLE_PID] = {7, 0},
-        [TABLE_STATE] = {2, 60},
+        [TABLE_DOING] = {9, 60},
+        [TABLE_BAR] = {11, 100},
         [TABLE_CPU] = {7, 0},
         [TABLE_RAM] = {9, 36},
         [TABLE_GPU_RAM] = {9, 56},
@@ -110,7 +137,8 @@ struct layout_table layout_make_table(int columns, bool has_gpus)
     struct layout_table table = {0};
     int at = 0;
     for (int i = 0; i < TABLE_COMMAND; i++) {
-        bool is_shown = columns >= wanted[i].columns && (i != TABLE_GPU_RAM || has_gpus);
+        bool is_shown = columns >= wanted[i].columns && (i != TABLE_GPU_RAM || has_gpus) &&
+                        (i != TABLE_BAR || has_activity);
         table.start[i] = at;
         table.width[i] = is_shown ? wanted[i].width : 0;
         at += table.width[i];

@@ -11,6 +11,8 @@ enum { LAYOUT_MIN_COLUMNS = 20, LAYOUT_MIN_ROWS = 5 };
 /* What there is to be shown. */
 struct layout_needs {
     int figures, gpus, blocks;
+    int beside;           /* figures of the machine, its cores counted as one */
+    bool has_activity;    /* it is known what processes do */
     int processes;        /* the most so far: a table that only grows does not jump */
     bool last_is_flat;    /* one row is enough for the last figure */
     bool has_output;      /* of the command, on this terminal */
@@ -23,7 +25,11 @@ struct layout {
     int figures_row, figures; /* the first row, and how many are shown */
     int figure_rows;          /* rows of each, but of those at the end that have one */
     int flat_figures;
-    int heading_row; /* above the figures; -1: none */
+    int heading_row;  /* above the figures; -1: none */
+    int main_columns; /* of figures; the rest is for those beside */
+    int beside_rows;  /* of each figure beside; 0: there is no space for them */
+    int machine_row;  /* one line of the machine in place of these; -1: none */
+    int activity_row; /* -1: none */
     int gpus_row, gpus;
     int blocks_row, blocks;
     int table_row, table_rows; /* its heading, and the rows of processes below that */
@@ -37,16 +43,19 @@ struct layout layout_make(int columns, int rows, const struct layout_needs *need
 /* The columns of a line of a figure. */
 struct layout_figure {
     int now, peak; /* where these end */
+    int bar, bar_columns;
     int curve, curve_columns;
     int note, note_columns;
 };
 
-struct layout_figure layout_make_figure(int columns);
+/* `is_beside`: it has a longer name, and no peak and no note. */
+struct layout_figure layout_make_figure(int columns, bool is_beside);
 
 /* The columns of the table of processes, from left to right; 0 wide: not shown. */
 enum table_column {
     TABLE_PID,
-    TABLE_STATE,
+    TABLE_DOING,
+    TABLE_BAR,
     TABLE_CPU,
     TABLE_RAM,
     TABLE_GPU_RAM,
@@ -60,4 +69,4 @@ struct layout_table {
     int start[TABLE_COLUMNS], width[TABLE_COLUMNS];
 };
 
-struct layout_table layout_make_table(int columns, bool has_gpus);
+struct layout_table layout_make_table(int columns, bool has_gpus, bool has_activity);

@@ -10,11 +10,13 @@
 #include "frame.h"
 #include "guard.h"
 #include "keys.h"
+#include "machine.h"
 #include "process_signal.h"
 #include "terminal.h"
 #include "view.h"
 
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +29,11 @@
 #define OUTPUT_MS 100
 /* Between two attempts to get a snapshot that is due. */
 #define RETRY_MS 50
+/* Of what was earlier a snapshot is kept for each of so many seconds, and of so many processes in
+ * all. */
+#define KEPT_SECONDS 5
+#define KEPT_SNAPSHOTS (BACK_SECONDS / KEPT_SECONDS)
+#define KEPT_PROCESSES 50000
 #define SHOW_MS 200
 /* What follows an escape character comes at once, if it is part of a key. */
 #define ESCAPE_MS 50
@@ -38,11 +45,14 @@ struct live {
     struct guard guard;
     struct keys keys;
     struct view view;
+    struct machine machine;
     struct open_blocks blocks;
     struct grid shown, wanted;
     struct frame_options frame;
-    struct gput_session *session;   /* borrowed */
-    struct gput_snapshot *snapshot; /* that of the view; owned */
+    struct gput_session *session;               /* borrowed */
+    struct gput_snapshot *snapshot;             /* the latest; owned */
+    struct gput_snapshot *kept[KEPT_SNAPSHOTS]; /* earlier ones, oldest first; owned */
+    size_t n_kept;
     const char *procfs;
     int poll_fd;
     uint32_t watched;      /* events of the terminal in poll_fd */
@@ -76,6 +86,7 @@ static void prepare_view(struct live *live)
     view->output = has_output ? &live->output.transcript : NULL;
     view->processes.is_tree = !live->options.is_machine;
     view->processes.read_command = read_command;
+    live->machine.procfs = live->procfs;
     view->processes.user = live;
     live->blocks.path = live->options.sub_tracking_file;
     view->blocks = &live->blocks;
@@ -108,9 +119,12 @@ static int open_streams(struct live *live, struct gput_error *error)
 static void free_live(struct live *live)
 {
     gput_snapshot_release(live->snapshot);
+    for (size_t i = 0; i < live->n_kept; i++)
+        gput_snapshot_release(live->kept[i]);
     command_output_close(&live->output);
     terminal_close(&live->terminal);
     view_finish(&live->view);
+    machine_finish(&live->machine);
     open_blocks_finish(&live->blocks);
     grid_finish(&live->shown);
     grid_finish(&live->wanted);
@@ -240,21 +254,67 @@ static void note_hang_up(struct live *live)
 
 /* ---- figures ---- */
 
+/* Keeps one for those who look back, in any case if it is held; the oldest ones make space. */
+static void keep_snapshot(struct live *live, struct gput_snapshot *snapshot, bool is_held)
+{
+    double now = gput_snapshot_elapsed_seconds(snapshot);
+    size_t processes = gput_snapshot_process_count(snapshot), dropped = 0;
+    for (size_t i = 0; i < live->n_kept; i++)
+        processes += gput_snapshot_process_count(live->kept[i]);
+    if (live->n_kept > 0 && !is_held &&
+        now - gput_snapshot_elapsed_seconds(live->kept[live->n_kept - 1]) < KEPT_SECONDS) {
+        gput_snapshot_release(snapshot);
+        return;
+    }
+    while (live->n_kept - dropped == KEPT_SNAPSHOTS ||
+           (dropped < live->n_kept && processes > KEPT_PROCESSES)) {
+        processes -= gput_snapshot_process_count(live->kept[dropped]);
+        gput_snapshot_release(live->kept[dropped++]);
+    }
+    live->n_kept -= dropped;
+    memmove(live->kept, live->kept + dropped, live->n_kept * sizeof live->kept[0]);
+    live->kept[live->n_kept++] = snapshot;
+}
+
+/* Shows the processes of the moment that is looked at: of the last snapshot before it, with means
+ * since the one before that. */
+static void show_moment(struct live *live)
+{
+    const struct view_figures *figures = &live->view.figures;
+    double wanted = figures->elapsed_seconds - figures->back_seconds;
+    size_t i = live->n_kept;
+    while (
+        i > 0 && figures->back_seconds > 0 &&
+        gput_snapshot_elapsed_seconds(i < live->n_kept ? live->kept[i] : live->snapshot) > wanted)
+        i--;
+    const struct gput_snapshot *shown = i < live->n_kept ? live->kept[i] : live->snapshot;
+    double seconds = NAN;
+    if (i > 0) {
+        seconds =
+            gput_snapshot_elapsed_seconds(shown) - gput_snapshot_elapsed_seconds(live->kept[i - 1]);
+        process_rows_take(&live->view.processes, live->kept[i - 1], NAN);
+    }
+    process_rows_take(&live->view.processes, shown, seconds);
+}
+
 static void take_snapshot(struct live *live, struct gput_snapshot *snapshot)
 {
     struct gput_results *results = NULL;
     double before = live->view.figures.elapsed_seconds;
     gput_session_results_so_far(live->session, &results, NULL);
-    view_figures_add(&live->view.figures, snapshot, results);
+    machine_read(&live->machine, (double)clock_monotonic_ms() / 1000);
+    view_figures_add(&live->view.figures, snapshot, results, &live->machine);
     gput_results_destroy(results);
     live->has_changed = true;
-    if (live->view.is_paused) {
-        gput_snapshot_release(snapshot);
-        return;
-    }
-    process_rows_take(&live->view.processes, snapshot, live->view.figures.elapsed_seconds - before);
-    gput_snapshot_release(live->snapshot);
+    struct gput_snapshot *last = live->snapshot;
     live->snapshot = snapshot;
+    if (!live->view.figures.is_held)
+        process_rows_take(
+            &live->view.processes, snapshot, live->view.figures.elapsed_seconds - before);
+    if (last)
+        keep_snapshot(live, last, live->view.processes.snapshot == last);
+    if (live->view.figures.is_held)
+        show_moment(live); /* what was shown may have been dropped */
 }
 
 static void update_figures(struct live *live, int64_t now)
@@ -300,12 +360,16 @@ static void take_key(struct live *live, uint32_t key)
         return;
     }
     live->has_changed = true;
-    switch (view_key(&live->view, key)) {
+    switch (view_key(&live->view, key, live->keys.row, live->keys.column)) {
     case VIEW_CLOSE:
         close_view(live);
         break;
     case VIEW_REDRAW:
         live->knows_screen = false;
+        break;
+    case VIEW_GO_BACK:
+        if (live->snapshot)
+            show_moment(live);
         break;
     case VIEW_SEND_SIGNAL:
         send_signal(live);
@@ -482,6 +546,8 @@ void live_begin(struct live *live, struct gput_session *session, const char *tit
     live->show_ms = clock_monotonic_ms() + SHOW_MS;
     snprintf(live->view.title, sizeof live->view.title, "%s%s%s", title, command ? "  " : "",
         command ? command : "");
+    if (!command)
+        command_line_clean(live->view.title);
     free(command);
 }
 

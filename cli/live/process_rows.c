@@ -19,6 +19,7 @@ struct process_node {
     uint32_t first_child;   /* in `order`, with n_children */
     uint32_t n_children, n_below;
     bool is_shown, is_added;
+    struct activity activity;
     double cpu_average, private_ram, most_shared_ram, gpu_ram, cpu_seconds, key;
     uint32_t threads;
 };
@@ -76,6 +77,22 @@ static bool is_parent_of_kernel_threads(const struct gput_snapshot_process *proc
            strcmp(process->name, "kthreadd") == 0;
 }
 
+/* The mean of the last seconds, of a rate that was `mean` before. */
+static double averaged(double mean, double rate, double share)
+{
+    return isnan(mean) ? rate : mean + (rate - mean) * share;
+}
+
+static void average_activity(
+    const struct process_note *before, double seconds, double share, struct process_note *note)
+{
+    const struct activity *was = &before->seconds, *is = &note->seconds, *mean = &before->activity;
+    note->activity = (struct activity){
+        averaged(mean->computing, (is->computing - was->computing) / seconds, share),
+        averaged(mean->cpu_wait, (is->cpu_wait - was->cpu_wait) / seconds, share),
+        averaged(mean->storage, (is->storage - was->storage) / seconds, share)};
+}
+
 /* What was known moves to the new note; a program that called execve() has another command. Scripts
  * that start each other can have one name: the command is read until it is twice the same. */
 static void take_note(struct process_rows *rows, const struct gput_snapshot_process *process,
@@ -84,12 +101,17 @@ static void take_note(struct process_rows *rows, const struct gput_snapshot_proc
     struct process_note *before = find_note(rows, process->pid, process->start_ticks);
     double cpu = isnan(process->cpu_percent) ? 0 : process->cpu_percent;
     *note = (struct process_note){.id = {process->pid, process->start_ticks}, .cpu_average = cpu};
+    note->seconds = (struct activity){
+        process->computing_seconds, process->cpu_wait_seconds, process->storage_seconds};
+    note->activity = (struct activity){NAN, NAN, NAN};
     memcpy(note->name, process->name, sizeof note->name);
     note->is_folded = is_parent_of_kernel_threads(process);
     if (!before)
         return;
-    double share = 1 - exp(-seconds / AVERAGED_SECONDS);
+    double share = isnan(seconds) ? 1 : 1 - exp(-seconds / AVERAGED_SECONDS);
     note->cpu_average = before->cpu_average + (cpu - before->cpu_average) * share;
+    if (seconds > 0)
+        average_activity(before, seconds, share, note);
     note->is_folded = before->is_folded;
     if (strcmp(note->name, before->name) != 0)
         return;
@@ -199,6 +221,7 @@ static void fill_node(struct process_rows *rows, const struct gput_snapshot_proc
         .cpu_seconds = process->cpu_seconds,
         .threads = process->threads};
     node->cpu_average = node->note->cpu_average;
+    node->activity = node->note->activity;
     node->is_shown = passes(rows, node);
 }
 
@@ -224,6 +247,16 @@ static uint32_t find_parent(const struct process_rows *rows, const struct proces
     return is_there && &rows->nodes[low] != node ? (uint32_t)low : NO_PARENT;
 }
 
+/* Of those that are not known the others say something. */
+static void add_activity(struct activity *sum, const struct activity *more)
+{
+    if (isnan(more->computing))
+        return;
+    sum->computing = known(sum->computing) + more->computing;
+    sum->cpu_wait = known(sum->cpu_wait) + more->cpu_wait;
+    sum->storage = known(sum->storage) + more->storage;
+}
+
 static void add_to_parent(struct process_node *parent, const struct process_node *node)
 {
     parent->n_below += 1 + node->n_below;
@@ -233,6 +266,7 @@ static void add_to_parent(struct process_node *parent, const struct process_node
     parent->private_ram += node->private_ram;
     parent->most_shared_ram = fmax(parent->most_shared_ram, node->most_shared_ram);
     parent->threads += node->threads;
+    add_activity(&parent->activity, &node->activity);
     if (!isnan(node->gpu_ram))
         parent->gpu_ram = known(parent->gpu_ram) + node->gpu_ram;
 }
@@ -354,11 +388,13 @@ static void fill_row(const struct process_node *node, bool is_folded, struct pro
         .ram_bytes = process->ram_bytes,
         .gpu_ram_bytes = process->gpu_ram_bytes,
         .cpu_seconds = process->cpu_seconds,
+        .activity = node->note->activity,
         .threads = process->threads,
         .has_children = node->n_children > 0};
     if (!is_folded || node->n_children == 0)
         return;
     row->folded = node->n_below;
+    row->activity = node->activity;
     row->cpu_percent = node->cpu_average;
     row->ram_bytes = node->private_ram + node->most_shared_ram;
     row->ram_is_least = node->most_shared_ram > 0;
@@ -453,6 +489,37 @@ void process_rows_arrange(struct process_rows *rows)
     else
         list_flat(rows, first_root);
     find_selection(rows);
+}
+
+const char *process_row_doing(const struct process_row *row)
+{
+    static const struct {
+        char state;
+        const char *word;
+    } states[] = {{'R', "running"}, {'D', "storage"}, {'T', "stopped"}, {'t', "stopped"},
+        {'Z', "ended"}, {'X', "ended"}, {'I', "idle"}};
+    static const char *const words[][2] = {
+        {"computing", "running"}, {"cpu_wait", "CPU wait"}, {"gpu", "GPU"}, {"other", "asleep"}};
+    char state = row->process->state;
+    /* What it waits for is known of one that is awake or sleeps. */
+    const char *activity = state == 'R' || state == 'S' ? row->process->activity : NULL;
+    const char *word = activity && strcmp(activity, "unknown") != 0 ? activity : "asleep";
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strcmp(word, words[i][0]) == 0)
+            word = words[i][1];
+    for (size_t i = 0; i < sizeof states / sizeof states[0]; i++)
+        if (strcmp(word, "asleep") == 0 && states[i].state == state)
+            word = states[i].word;
+    bool waits = row->activity.cpu_wait > row->activity.computing;
+    return waits && strcmp(word, "running") == 0 ? "CPU wait" : word;
+}
+
+struct activity process_rows_activity(const struct process_rows *rows)
+{
+    struct activity sum = {NAN, NAN, NAN};
+    for (size_t i = 0; i < rows->n_notes; i++)
+        add_activity(&sum, &rows->notes[i].activity);
+    return sum;
 }
 
 const struct process_row *process_rows_selected(const struct process_rows *rows)

@@ -6,6 +6,8 @@
  */
 #pragma once
 
+#include "meter.h"
+
 #include <gputracker/snapshot.h>
 
 #include <stdbool.h>
@@ -33,7 +35,9 @@ struct process_id {
 /* What is remembered of a process from one snapshot to the next. */
 struct process_note {
     struct process_id id;
-    double cpu_average; /* of the last seconds, shown and sorted by: rows do not jump */
+    double cpu_average;       /* of the last seconds, shown and sorted by: rows do not jump */
+    struct activity seconds;  /* of its threads, as of the last snapshot */
+    struct activity activity; /* of the last seconds; NaN: not known */
     bool is_folded;
     char name[48];
     char *command;     /* owned; NULL: not read yet */
@@ -46,6 +50,7 @@ struct process_row {
     struct process_note *note;
     /* Its own figures; of a folded one those of its subtree. */
     double cpu_percent, ram_bytes, gpu_ram_bytes, cpu_seconds;
+    struct activity activity;
     uint32_t threads;
     bool ram_is_least; /* the subtree's RAM is that or more: what its processes share counts once */
     unsigned depth;
@@ -82,7 +87,8 @@ struct process_rows {
 void process_rows_finish(struct process_rows *rows);
 
 /* Takes the processes of a snapshot, which must live until the next one is taken. `seconds` have
- * passed since the one before. False without memory: the rows are then empty. */
+ * passed since the one before; NaN: it is not a later one, and means begin anew. False without
+ * memory: the rows are then empty. */
 bool process_rows_take(
     struct process_rows *rows, const struct gput_snapshot *snapshot, double seconds);
 
@@ -91,6 +97,12 @@ void process_rows_arrange(struct process_rows *rows);
 
 /* Its command line, else its name. Belongs to the rows. */
 const char *process_rows_command(struct process_rows *rows, const struct process_row *row);
+
+/* What it does, in a word: "running", "storage", "pipe" …. Static text. */
+const char *process_row_doing(const struct process_row *row);
+
+/* What all processes of the snapshot do; NaN: not known. */
+struct activity process_rows_activity(const struct process_rows *rows);
 
 /* The selected row, or NULL. */
 const struct process_row *process_rows_selected(const struct process_rows *rows);

@@ -13,6 +13,10 @@ const char *quantity_text(enum quantity quantity, double value, char *text)
     switch (quantity) {
     case QUANTITY_BYTES:
         return human_bytes_of_column(value, text);
+    case QUANTITY_RATE:
+        human_bytes_of_column(value, text);
+        strncat(text, "/s", QUANTITY_SIZE - strlen(text) - 1);
+        return text;
     case QUANTITY_WATTS:
         return human_watts_of_column(value, text);
     case QUANTITY_JOULES:

@@ -12,6 +12,7 @@
 /* What a figure is of. */
 enum quantity {
     QUANTITY_BYTES,
+    QUANTITY_RATE,    /* bytes a second */
     QUANTITY_CORES,   /* from percent of one core */
     QUANTITY_PERCENT, /* without decimals */
     QUANTITY_WATTS,

@@ -14,9 +14,12 @@
 
 /* What it receives to show the view, and to be as before. The other screen, which is erased again:
  * terminals that have one screen alone (the console of Linux, GNU screen by default) would keep it;
- * without cursor; lines do not wrap; text is not reordered from right to left. */
-#define TERMINAL_ENTER "\033[?1049h\033[?25l\033[?7l\033[8l"
-#define TERMINAL_LEAVE "\033[0m\033[1;1H\033[J\033[8h\033[?7h\033[?25h\033[?1049l"
+ * without cursor; lines do not wrap; text is not reordered from right to left; the mouse is
+ * reported.
+ */
+#define TERMINAL_ENTER "\033[?1049h\033[?25l\033[?7l\033[8l\033[?1000h\033[?1006h"
+#define TERMINAL_LEAVE                                                                             \
+    "\033[?1006l\033[?1000l\033[0m\033[1;1H\033[J\033[8h\033[?7h\033[?25h\033[?1049l"
 
 struct terminal {
     int fd; /* of our own: what is set for it is not set for others */

@@ -1,7 +1,5 @@
 #include "view.h"
 
-#include "layout.h"
-
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -18,128 +16,245 @@ void view_finish(struct view *view)
     process_rows_finish(&view->processes);
 }
 
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
 /* ---- the upper part ---- */
 
 static void draw_title(const struct view *view, struct grid *grid)
 {
     char right[64], time[QUANTITY_SIZE];
-    const char *state = view->is_paused ? "paused  " : view->has_ended ? "ended  " : "";
-    snprintf(
-        right, sizeof right, "%s%s", state, quantity_elapsed(view->figures.elapsed_seconds, time));
+    double seconds = view->figures.elapsed_seconds - view->figures.back_seconds;
+    const char *state = view->figures.is_held ? "held  " : view->has_ended ? "ended  " : "";
+    snprintf(right, sizeof right, "%s%s", state, quantity_elapsed(seconds, time));
     int width = (int)strlen(right) + 1;
     grid_fill(grid, 0, 0, grid->columns, STYLE_REVERSE, ' ');
     grid_text(grid, 0, 1, grid->columns - width - 2, STYLE_REVERSE | STYLE_BOLD, view->title);
     grid_text(grid, 0, grid->columns - width, width, STYLE_REVERSE, right);
 }
 
-static void draw_heading(const struct layout_figure *at, struct grid *grid, int row)
+static void draw_heading(const struct view *view, struct grid *grid, int row, int columns)
 {
-    grid_text_right(grid, row, 0, at->now, STYLE_GRAY, "now");
-    if (at->peak > at->now)
-        grid_text_right(grid, row, at->now, at->peak - at->now, STYLE_GRAY, "peak");
-    grid_text(grid, row, at->curve, at->curve_columns, STYLE_GRAY, "last minute");
+    struct layout_figure at = layout_make_figure(columns, false);
+    char when[48], time[QUANTITY_SIZE];
+    snprintf(when, sizeof when, "last minute");
+    if (view->figures.back_seconds > 0)
+        snprintf(when, sizeof when, "minute up to %s ago",
+            quantity_elapsed(view->figures.back_seconds, time));
+    grid_text_right(
+        grid, row, 0, at.now, STYLE_GRAY, view->figures.back_seconds > 0 ? "then" : "now");
+    if (at.peak > at.now)
+        grid_text_right(grid, row, at.now, at.peak - at.now, STYLE_GRAY, "peak");
+    grid_text(grid, row, at.bar, at.bar_columns, STYLE_GRAY, "of all");
+    grid_text(grid, row, at.curve, at.curve_columns, STYLE_GRAY, when);
 }
 
-/* Green, then yellow, then red as what there is becomes scarce. */
-static unsigned style_of_share(double value, double full)
-{
-    double share = full > 0 ? value / full : 0;
-    return share > 0.9 ? STYLE_RED : share > 0.7 ? STYLE_YELLOW : STYLE_GREEN;
-}
-
-/* RAM near its limit is trouble; a busy processor is not. Others have colours to be found by. */
-static unsigned style_of(const struct figure *figure, enum figure_id id)
-{
-    static const unsigned styles[FIGURE_COUNT] = {[FIGURE_CPU] = STYLE_GREEN,
-        [FIGURE_GPU] = STYLE_CYAN,
-        [FIGURE_POWER] = STYLE_MAGENTA,
-        [FIGURE_THREADS] = STYLE_GRAY};
-    bool is_scarce = id == FIGURE_RAM || id == FIGURE_GPU_RAM;
-    return is_scarce ? style_of_share(figure->curve.now, figure->full) : styles[id];
-}
-
-/* Of the machine what there is, else what was the most so far: a low figure must not fill its curve
- * because the last minute had no higher one. */
+/* The upper end of its curve: all there is, else what was the most so far. A low figure must not
+ * fill its curve because the last minute had no higher one. */
 static double full_of(const struct view_figures *figures, enum figure_id id)
 {
     const struct figure *figure = &figures->figures[id];
-    bool is_share = figures->is_machine || figure_quantity(id) == QUANTITY_PERCENT;
-    if (is_share && figure->full > 0)
+    if (figure->full > 0 && !figures->is_zoomed)
         return figure->full;
     return fmax(figure->peak, id == FIGURE_CPU ? MIN_FULL_CPU_PERCENT : 0);
 }
 
-static void draw_figure(
-    const struct view_figures *figures, enum figure_id id, struct grid *grid, int row, int rows)
+/* Draws a line from `column` on. */
+static void draw_figure(const struct view_figures *figures, enum figure_id id, struct grid *grid,
+    int row, int rows, int column, const struct layout_figure *at)
 {
     const struct figure *figure = &figures->figures[id];
-    struct layout_figure at = layout_make_figure(grid->columns);
     char text[QUANTITY_SIZE], note[48];
     enum quantity quantity = figure_quantity(id);
-    grid_text(grid, row, 0, at.now, STYLE_CYAN, figure_name(figures, id));
+    double value = figure_value(figures, id);
     int name_end = (int)strlen(figure_name(figures, id)) + 1;
-    grid_text_right(grid, row, name_end, at.now - name_end, STYLE_BOLD,
-        quantity_text(quantity, figure->curve.now, text));
-    if (at.peak > at.now)
-        grid_text_right(grid, row, at.now, at.peak - at.now, STYLE_PLAIN,
+    grid_text(grid, row, column, at->now, STYLE_CYAN, figure_name(figures, id));
+    grid_text_right(grid, row, column + name_end, at->now - name_end, STYLE_BOLD,
+        quantity_text(quantity, value, text));
+    if (at->peak > at->now)
+        grid_text_right(grid, row, column + at->now, at->peak - at->now, STYLE_PLAIN,
             quantity_text(quantity, figure->peak, text));
+    if (figure->full > 0)
+        meter_draw(
+            grid, row, column + at->bar, at->bar_columns, figure_palette(id), value / figure->full);
     struct curve_place place = {.row = row,
-        .column = at.curve,
-        .columns = at.curve_columns,
+        .column = column + at->curve,
+        .columns = at->curve_columns,
         .rows = rows,
         .span = SPAN_SECONDS,
+        .back = figures->back_seconds,
         .full = full_of(figures, id),
-        .style = style_of(figure, id)};
+        .palette = figure_palette(id)};
     live_curve_draw(&figure->curve, grid, &place);
     figure_note(figures, id, note, sizeof note);
-    grid_text(grid, row, at.note, at.note_columns, STYLE_PLAIN, note);
+    grid_text(grid, row, column + at->note, at->note_columns, STYLE_PLAIN, note);
 }
 
 static void draw_figures(const struct view *view, const struct layout *layout, struct grid *grid)
 {
     int row = layout->figures_row, left = layout->figures;
-    struct layout_figure at = layout_make_figure(grid->columns);
+    struct layout_figure at = layout_make_figure(layout->main_columns, false);
     if (layout->heading_row >= 0)
-        draw_heading(&at, grid, layout->heading_row);
-    for (int id = 0; id < FIGURE_COUNT && left > 0; id++) {
+        draw_heading(view, grid, layout->heading_row, layout->main_columns);
+    for (int id = 0; id < FIGURE_MAIN_COUNT && left > 0; id++) {
         if (!figure_is_shown(&view->figures, (enum figure_id)id))
             continue;
         int rows = left > layout->flat_figures ? layout->figure_rows : 1;
-        draw_figure(&view->figures, (enum figure_id)id, grid, row, rows);
+        draw_figure(&view->figures, (enum figure_id)id, grid, row, rows, 0, &at);
         row += rows;
         left--;
     }
 }
 
+/* Each core is one glyph, as high as it is busy. Returns the columns that they take. */
+static int draw_cores(
+    const struct view_figures *figures, struct grid *grid, int row, int column, int columns)
+{
+    size_t count = figures->n_cores < (size_t)columns ? figures->n_cores : (size_t)columns;
+    for (size_t i = 0; i < count; i++) {
+        double share = figures->cores[i] / 100;
+        meter_put(
+            grid, row, column + (int)i, PALETTE_USE, share, share > 0 ? 1 + (int)(share * 6) : 1);
+    }
+    return (int)count;
+}
+
+/* What the machine does, right of the figures. */
+static void draw_beside(const struct view *view, const struct layout *layout, struct grid *grid)
+{
+    int row = layout->heading_row >= 0 ? layout->heading_row : layout->figures_row;
+    int column = layout->main_columns + 2, columns = grid->columns - column;
+    struct layout_figure at = layout_make_figure(columns, true);
+    if (layout->beside_rows == 0)
+        return;
+    if (view->figures.n_cores > 0) {
+        grid_text(grid, row, column, at.now, STYLE_CYAN, "Cores");
+        draw_cores(&view->figures, grid, row, column + 13, columns - 13);
+        row += layout->beside_rows;
+    }
+    for (int id = FIGURE_MAIN_COUNT; id < FIGURE_COUNT; id++) {
+        if (!figure_is_shown(&view->figures, (enum figure_id)id))
+            continue;
+        draw_figure(
+            &view->figures, (enum figure_id)id, grid, row, layout->beside_rows, column, &at);
+        row += layout->beside_rows;
+    }
+}
+
+/* The same in one line, as far as there is space. */
+static void draw_machine_line(const struct view_figures *figures, struct grid *grid, int row)
+{
+    int column = 0;
+    if (figures->n_cores > 0 && figures->n_cores <= (size_t)grid->columns / 4) {
+        column = grid_text(grid, row, 0, grid->columns, STYLE_CYAN, "Cores ");
+        column += draw_cores(figures, grid, row, column, grid->columns - column) + 2;
+    }
+    for (int id = FIGURE_MAIN_COUNT; id < FIGURE_COUNT; id++) {
+        char value[QUANTITY_SIZE];
+        const char *name = figure_name(figures, (enum figure_id)id);
+        double now = figure_value(figures, (enum figure_id)id);
+        quantity_text(figure_quantity((enum figure_id)id), now, value);
+        if (!figure_is_shown(figures, (enum figure_id)id) ||
+            column + (int)(strlen(name) + strlen(value)) + 1 > grid->columns)
+            continue;
+        bool is_wait = figure_palette((enum figure_id)id) == PALETTE_WAIT;
+        column += grid_text(grid, row, column, grid->columns, STYLE_CYAN, name) + 1;
+        column += grid_text(grid, row, column, grid->columns,
+                      is_wait ? meter_style(PALETTE_WAIT, now / 100) : STYLE_PLAIN, value) +
+                  2;
+    }
+}
+
+/* What all tracked processes do, as a bar and in words. */
+static void draw_activity(struct activity activity, struct grid *grid, int row)
+{
+    struct activity shares = activity_shares(activity);
+    const struct {
+        const char *word;
+        double share;
+    } parts[] = {{"computing", shares.computing}, {"waiting for a CPU", shares.cpu_wait},
+        {"storage", shares.storage},
+        {"asleep", 1 - shares.computing - shares.cpu_wait - shares.storage}};
+    int bar = grid->columns >= 100 ? 20 : grid->columns >= 60 ? 16 : 10, column = 8 + bar + 2;
+    grid_text(grid, row, 0, 8, STYLE_CYAN, "Doing");
+    meter_draw_activity(grid, row, 8, bar, activity);
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        char text[48];
+        if (!(parts[i].share >= 0.005))
+            continue;
+        snprintf(text, sizeof text, "%.0f %% %s", 100 * parts[i].share, parts[i].word);
+        column += grid_text(grid, row, column, grid->columns - column, STYLE_PLAIN, text) + 2;
+    }
+}
+
+/* Temperature, clock and what slows the card, as far as they are known. */
+static void describe_card(const struct gpu_figure *gpu, bool is_ascii, char *text, size_t size)
+{
+    char watts[2 * QUANTITY_SIZE + 4];
+    if (gpu->watts_limit > 0)
+        quantity_share(QUANTITY_WATTS, gpu->watts, gpu->watts_limit, watts, sizeof watts);
+    else
+        quantity_text(QUANTITY_WATTS, gpu->watts, watts);
+    int length = snprintf(text, size, "%s", watts);
+    if (gpu->celsius > 0)
+        length += snprintf(text + length, size - (size_t)length, "  %.0f %sC", gpu->celsius,
+            is_ascii ? "" : "\u00b0");
+    if (gpu->clock_mhz > 0)
+        snprintf(text + length, size - (size_t)length, "  %.2f GHz", gpu->clock_mhz / 1000);
+}
+
+/* Its use and its RAM with their last minute, then the card, then who uses it. */
 static void draw_gpu(const struct view *view, size_t index, struct grid *grid, int row)
 {
     const struct gpu_figure *gpu = &view->figures.gpus[index];
-    struct layout_figure at = layout_make_figure(grid->columns);
-    char text[QUANTITY_SIZE], ram[2 * QUANTITY_SIZE + 4], watts[QUANTITY_SIZE], note[400];
+    struct layout_figure at = layout_make_figure(grid->columns, false);
+    char text[QUANTITY_SIZE], note[128], ram[2 * QUANTITY_SIZE + 4];
+    double back = view->figures.back_seconds, use = live_curve_value(&gpu->utilization, back),
+           bytes = live_curve_value(&gpu->ram, back);
     snprintf(note, sizeof note, "GPU %zu", index);
     grid_text(grid, row, 0, at.now, STYLE_CYAN, note);
     int name_end = (int)strlen(note) + 1;
     grid_text_right(grid, row, name_end, at.now - name_end, STYLE_BOLD,
-        quantity_text(QUANTITY_PERCENT, gpu->utilization.now, text));
+        quantity_text(QUANTITY_PERCENT, use, text));
     if (at.peak > at.now)
         grid_text_right(grid, row, at.now, at.peak - at.now, STYLE_PLAIN,
             quantity_text(QUANTITY_PERCENT, gpu->utilization.peak, text));
-    quantity_share(QUANTITY_BYTES, gpu->ram_bytes, gpu->capacity_bytes, ram, sizeof ram);
-    snprintf(note, sizeof note, "%s  %s  %s%s%s", ram,
-        quantity_text(QUANTITY_WATTS, gpu->watts, watts), gpu->users[0] ? gpu->users : gpu->name,
-        gpu->users[0] ? "  " : "", gpu->users[0] ? gpu->name : "");
-    int space = grid->columns - at.curve;
-    int curve = space >= 60 ? 24 : space >= 40 ? 10 : 0;
+    int column = at.bar, curve = grid->columns >= 150 ? 30 : grid->columns >= 100 ? 16 : 0;
+    int columns = curve > 0 ? curve : grid->columns >= 80 ? 10 : 0;
     struct curve_place place = {.row = row,
-        .column = at.curve,
-        .columns = curve,
+        .column = column,
+        .columns = columns,
         .rows = 1,
         .span = SPAN_SECONDS,
+        .back = back,
         .full = 100,
-        .style = STYLE_CYAN};
+        .palette = PALETTE_USE};
     live_curve_draw(&gpu->utilization, grid, &place);
-    int note_at = at.curve + curve + (curve > 0 ? 2 : 0);
-    grid_text(grid, row, note_at, grid->columns - note_at, STYLE_PLAIN, note);
+    column += columns > 0 ? columns + 2 : 0;
+    quantity_share(QUANTITY_BYTES, bytes, gpu->capacity_bytes, ram, sizeof ram);
+    column += grid_text(grid, row, column, grid->columns - column,
+                  meter_style(PALETTE_SCARCE, bytes / gpu->capacity_bytes), ram) +
+              2;
+    place.column = column;
+    place.columns = curve;
+    place.full = gpu->capacity_bytes;
+    place.palette = PALETTE_SCARCE;
+    live_curve_draw(&gpu->ram, grid, &place);
+    column += curve > 0 ? curve + 2 : 0;
+    describe_card(gpu, grid->is_ascii, note, sizeof note);
+    bool is_hot = gpu->celsius > gpu->slowdown_celsius - 5;
+    column += grid_text(grid, row, column, grid->columns - column,
+                  is_hot ? STYLE_YELLOW : STYLE_PLAIN, note) +
+              2;
+    if (gpu->slowed_by[0]) {
+        snprintf(note, sizeof note, "slowed by %.100s", gpu->slowed_by);
+        column += grid_text(grid, row, column, grid->columns - column, STYLE_RED, note) + 2;
+    }
+    if (gpu->users[0])
+        column += grid_text(grid, row, column, grid->columns - column, STYLE_PLAIN, gpu->users) + 2;
+    grid_text(grid, row, column, grid->columns - column, STYLE_GRAY, gpu->name);
 }
 
 static void draw_blocks(const struct view *view, const struct layout *layout, struct grid *grid)
@@ -169,13 +284,15 @@ static void draw_table_heading(
     const struct view *view, const struct layout_table *table, struct grid *grid, int row)
 {
     static const char *const names[TABLE_COLUMNS] = {
-        "PID", "S", "CPU %", "RAM", "GPU RAM", "Thr", "CPU time", "Command"};
+        "PID", "Doing", "", "CPU %", "RAM", "GPU RAM", "Thr", "CPU time", "Command"};
     static const int sorts[TABLE_COLUMNS] = {
-        SORT_PID, -1, SORT_CPU, SORT_RAM, SORT_GPU_RAM, -1, SORT_TIME, SORT_NAME};
+        SORT_PID, -1, -1, SORT_CPU, SORT_RAM, SORT_GPU_RAM, -1, SORT_TIME, SORT_NAME};
     for (int i = 0; i < TABLE_COLUMNS; i++) {
         unsigned style = sorts[i] == (int)view->processes.sort ? STYLE_BOLD : STYLE_GRAY;
         if (i == TABLE_COMMAND)
             grid_text(grid, row, table->start[i], table->width[i], style, names[i]);
+        else if (i == TABLE_DOING && table->width[i] > 0)
+            grid_text(grid, row, table->start[i] + 1, table->width[i] - 1, style, names[i]);
         else
             grid_text_right(grid, row, table->start[i], table->width[i], style, names[i]);
     }
@@ -213,8 +330,25 @@ static void draw_command(
         used += grid_text(grid, y, x + used, width - used, STYLE_CYAN, folded);
     }
     const char *command = process_rows_command(&view->processes, row);
-    grid_text(grid, y, x + used, width - used,
-        row->process->threads == 0 ? STYLE_GRAY : STYLE_PLAIN, command);
+    bool lives = row->process->threads > 0;
+    grid_text(grid, y, x + used, width - used, lives ? STYLE_PLAIN : STYLE_GRAY, command);
+    if (lives) /* the program stands out from its arguments */
+        grid_restyle(
+            grid, y, x + used, least((int)strcspn(command, " "), width - used), STYLE_BOLD);
+}
+
+/* A word of what a process does, in the colours of the bar. */
+static unsigned style_of_doing(const char *doing)
+{
+    static const struct {
+        const char *word;
+        unsigned style;
+    } words[] = {{"running", STYLE_GREEN}, {"CPU wait", STYLE_RED}, {"quota", STYLE_RED},
+        {"storage", STYLE_YELLOW}, {"paging", STYLE_YELLOW}, {"stopped", STYLE_MAGENTA}};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strcmp(words[i].word, doing) == 0)
+            return words[i].style;
+    return STYLE_GRAY;
 }
 
 static void draw_process(struct view *view, const struct process_row *row,
@@ -222,7 +356,7 @@ static void draw_process(struct view *view, const struct process_row *row,
 {
     char text[TABLE_COMMAND][QUANTITY_SIZE + 1];
     snprintf(text[TABLE_PID], sizeof text[0], "%d", (int)row->process->pid);
-    snprintf(text[TABLE_STATE], sizeof text[0], "%c", row->process->state);
+    text[TABLE_BAR][0] = '\0';
     snprintf(
         text[TABLE_CPU], sizeof text[0], isnan(row->cpu_percent) ? "-" : "%.1f", row->cpu_percent);
     quantity_text(QUANTITY_BYTES, row->ram_bytes, text[TABLE_RAM]);
@@ -231,7 +365,16 @@ static void draw_process(struct view *view, const struct process_row *row,
     quantity_text(QUANTITY_BYTES, row->gpu_ram_bytes, text[TABLE_GPU_RAM]);
     snprintf(text[TABLE_THREADS], sizeof text[0], "%u", row->threads);
     quantity_text(QUANTITY_SECONDS, row->cpu_seconds, text[TABLE_TIME]);
+    const char *doing = process_row_doing(row);
+    if (table->width[TABLE_DOING] > 0)
+        grid_text(grid, y, table->start[TABLE_DOING] + 1, table->width[TABLE_DOING] - 1,
+            style_of_doing(doing), doing);
+    if (table->width[TABLE_BAR] > 0)
+        meter_draw_activity(
+            grid, y, table->start[TABLE_BAR] + 1, table->width[TABLE_BAR] - 1, row->activity);
     for (int i = 0; i < TABLE_COMMAND; i++) {
+        if (i == TABLE_DOING || i == TABLE_BAR)
+            continue;
         bool is_idle = (i == TABLE_CPU && !(row->cpu_percent >= 0.05)) ||
                        (i == TABLE_GPU_RAM && !(row->gpu_ram_bytes > 0));
         if (table->width[i] > 1)
@@ -261,7 +404,8 @@ static void draw_processes(struct view *view, const struct layout *layout, struc
     view->page = layout->table_rows;
     if (layout->table_rows <= 0)
         return;
-    struct layout_table table = layout_make_table(grid->columns, view->figures.n_gpus > 0);
+    struct layout_table table = view->table = layout_make_table(
+        grid->columns, view->figures.n_gpus > 0, !isnan(process_rows_activity(rows).computing));
     draw_table_heading(view, &table, grid, layout->table_row);
     keep_selection_in_view(view);
     for (int i = 0; i < layout->table_rows && view->top + (size_t)i < rows->count; i++) {
@@ -322,23 +466,27 @@ static void prompt(struct grid *grid, int row, const char *question, const char 
 }
 
 /* Keys with what they do, as many as there is space for. */
-static void draw_keys(const struct view *view, struct grid *grid, int row)
+static void draw_keys(struct view *view, struct grid *grid, int row)
 {
     const char *sort = process_sort_name(view->processes.sort);
     const struct {
         const char *key, *meaning, *value;
         bool is_shown;
+        uint32_t pressed;
     } keys[] = {
-        {"q", view->runs_command ? "close" : "quit", "", true},
-        {"?", "help", "", true},
-        {"s", "sort: ", sort, true},
-        {"t", view->processes.is_tree ? "flat" : "tree", "", true},
-        {"/", "filter", "", true},
-        {"K", "signal", "", true},
-        {"i", "input", "", view->takes_input},
-        {"o", "output", "", view->output != NULL},
-        {"p", view->is_paused ? "go on" : "pause", "", true},
+        {"q", view->runs_command ? "close" : "quit", "", true, 'q'},
+        {"?", "help", "", true, '?'},
+        {"s", "sort: ", sort, true, 's'},
+        {"t", view->processes.is_tree ? "flat" : "tree", "", true, 't'},
+        {"/", "filter", "", true, '/'},
+        {"<", "earlier", "", true, '<'},
+        {">", "later", "", view->figures.is_held, '>'},
+        {"p", view->figures.is_held ? "go on" : "hold", "", true, 'p'},
+        {"K", "signal", "", true, 'K'},
+        {"i", "input", "", view->takes_input, 'i'},
+        {"o", "output", "", view->output != NULL, 'o'},
     };
+    view->n_footer = 0;
     int at = 0;
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         char text[48];
@@ -348,6 +496,7 @@ static void draw_keys(const struct view *view, struct grid *grid, int row)
             continue;
         at += grid_text(grid, row, at, grid->columns - at, STYLE_CYAN, keys[i].key);
         at += grid_text(grid, row, at, grid->columns - at, STYLE_PLAIN, text) + 2;
+        view->footer[view->n_footer++] = (struct footer_key){at, keys[i].pressed};
     }
 }
 
@@ -362,7 +511,7 @@ static void ask_signal(const struct view *view, int columns, char *question, siz
         snprintf(question, size, "Signal %d? y TERM  9 KILL  2 INT", pid);
 }
 
-static void draw_footer(const struct view *view, struct grid *grid, int row)
+static void draw_footer(struct view *view, struct grid *grid, int row)
 {
     char question[160];
     switch (view->mode) {
@@ -401,7 +550,10 @@ static void draw_help(struct view *view, struct grid *grid)
         {"space", "fold or unfold a process"},
         {"/", "show processes with a text"},
         {"K x", "signal a selected process"},
-        {"p", "pause the view"},
+        {"< >", "look back ten minutes"},
+        {"p", "hold the view; go on"},
+        {"z", "curves up to their peak"},
+        {"mouse", "select, sort, scroll"},
         {"o", "output: large, to scroll"},
         {"i", "type a line to the command"},
         {"Ctrl-L", "draw everything anew"},
@@ -431,13 +583,17 @@ void view_draw(struct view *view, struct grid *grid)
         .has_output = view->output != NULL,
         .output_is_empty = view->output && transcript_is_empty(view->output),
         .output_is_large = view->output_is_large};
+    struct activity activity = process_rows_activity(&view->processes);
+    needs.has_activity = !isnan(activity.computing);
+    needs.beside = view->figures.n_cores > 0;
     for (int id = 0; id < FIGURE_COUNT; id++)
-        needs.figures += figure_is_shown(&view->figures, (enum figure_id)id);
+        *(id < FIGURE_MAIN_COUNT ? &needs.figures : &needs.beside) +=
+            figure_is_shown(&view->figures, (enum figure_id)id);
     view->most_processes =
         view->processes.total > view->most_processes ? view->processes.total : view->most_processes;
     needs.processes = view->most_processes < INT_MAX ? (int)view->most_processes : INT_MAX;
     needs.last_is_flat = figure_is_shown(&view->figures, FIGURE_THREADS);
-    struct layout layout = layout_make(grid->columns, grid->rows, &needs);
+    struct layout layout = view->layout = layout_make(grid->columns, grid->rows, &needs);
     grid_clear(grid);
     if (layout.is_too_small) {
         grid_text(grid, 0, 0, grid->columns, STYLE_PLAIN, "too small");
@@ -449,6 +605,11 @@ void view_draw(struct view *view, struct grid *grid)
     }
     draw_title(view, grid);
     draw_figures(view, &layout, grid);
+    draw_beside(view, &layout, grid);
+    if (layout.machine_row >= 0)
+        draw_machine_line(&view->figures, grid, layout.machine_row);
+    if (layout.activity_row >= 0)
+        draw_activity(activity, grid, layout.activity_row);
     for (int i = 0; i < layout.gpus; i++)
         draw_gpu(view, (size_t)i, grid, layout.gpus_row + i);
     draw_blocks(view, &layout, grid);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "grid.h"
+#include "layout.h"
 #include "open_blocks.h"
 #include "process_rows.h"
 #include "transcript.h"
@@ -26,6 +27,7 @@ enum view_action {
     VIEW_NOTHING,
     VIEW_CLOSE,
     VIEW_REDRAW,      /* the terminal may show something else */
+    VIEW_GO_BACK,     /* to the snapshot of figures.back_seconds ago */
     VIEW_SEND_SIGNAL, /* `signal_number` to `signalled` */
     VIEW_SEND_INPUT,  /* `input` to the command */
 };
@@ -40,7 +42,6 @@ struct view {
     bool runs_command;                /* closing the view does not end the program */
     bool takes_input;                 /* the command's standard input is this terminal */
     bool has_ended;                   /* what is tracked has */
-    bool is_paused;
     bool output_is_large;
 
     enum view_mode mode;
@@ -52,8 +53,15 @@ struct view {
     char message[160]; /* in the footer until the next key */
     int help_top,
         help_next; /* the first line of the help that is shown, and of its next page; 0: no other */
-    size_t top;    /* the first row of processes that is shown */
-    int page;      /* how many are */
+    struct layout layout; /* as it was drawn */
+    struct layout_table table;
+    struct footer_key {
+        int end; /* the column after it */
+        uint32_t key;
+    } footer[12]; /* what a click does there; as it was drawn */
+    size_t n_footer;
+    size_t top; /* the first row of processes that is shown */
+    int page;   /* how many are */
     size_t most_processes;
     size_t output_up;    /* lines of output below what is shown of it; 0: its end is */
     int output_page;     /* rows that it has */
@@ -64,4 +72,5 @@ void view_finish(struct view *view);
 
 void view_draw(struct view *view, struct grid *grid);
 
-enum view_action view_key(struct view *view, uint32_t key);
+/* `row` and `column` are those of a key that is the mouse's. */
+enum view_action view_key(struct view *view, uint32_t key, int row, int column);

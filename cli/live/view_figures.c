@@ -5,26 +5,48 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A figure: where it comes from and how it is shown. */
 struct kind {
     const char *name;
     enum quantity quantity;
+    enum palette palette;
     int tracked, machine; /* enum gput_measurement_id; NO_MEASUREMENT: no such one */
+    size_t member;        /* of struct machine_figures, for the figures beside */
 };
 
 enum { NO_MEASUREMENT = -1 };
 
+#define OF_MACHINE(name, quantity, palette, member)                                                \
+    {                                                                                              \
+        name, quantity, palette, NO_MEASUREMENT, NO_MEASUREMENT,                                   \
+            offsetof(struct machine_figures, member)                                               \
+    }
+
 static const struct kind kinds[FIGURE_COUNT] = {
-    [FIGURE_CPU] = {"CPU", QUANTITY_CORES, GPUT_CPU_COMBINED_SUM, GPUT_CPU_SYSTEM_SUM},
-    [FIGURE_RAM] = {"RAM", QUANTITY_BYTES, GPUT_COMBINED_RAM, GPUT_SYSTEM_RAM},
-    [FIGURE_GPU] = {"GPU", QUANTITY_PERCENT, GPUT_GPU_SUM_UTILIZATION, GPUT_GPU_SUM_UTILIZATION},
-    [FIGURE_GPU_RAM] = {"GPU RAM", QUANTITY_BYTES, GPUT_COMBINED_GPU_RAM, GPUT_SYSTEM_GPU_RAM},
-    [FIGURE_POWER] = {"Power", QUANTITY_WATTS, NO_MEASUREMENT, NO_MEASUREMENT},
-    [FIGURE_THREADS] = {"Threads", QUANTITY_COUNT, GPUT_COMBINED_THREADS, NO_MEASUREMENT},
+    [FIGURE_CPU] = {"CPU", QUANTITY_CORES, PALETTE_USE, GPUT_CPU_COMBINED_SUM, GPUT_CPU_SYSTEM_SUM,
+        0},
+    [FIGURE_RAM] = {"RAM", QUANTITY_BYTES, PALETTE_SCARCE, GPUT_COMBINED_RAM, GPUT_SYSTEM_RAM, 0},
+    [FIGURE_GPU] = {"GPU", QUANTITY_PERCENT, PALETTE_USE, GPUT_GPU_SUM_UTILIZATION,
+        GPUT_GPU_SUM_UTILIZATION, 0},
+    [FIGURE_GPU_RAM] = {"GPU RAM", QUANTITY_BYTES, PALETTE_SCARCE, GPUT_COMBINED_GPU_RAM,
+        GPUT_SYSTEM_GPU_RAM, 0},
+    [FIGURE_POWER] = {"Power", QUANTITY_WATTS, PALETTE_PLAIN, NO_MEASUREMENT, NO_MEASUREMENT, 0},
+    [FIGURE_THREADS] = {"Threads", QUANTITY_COUNT, PALETTE_PLAIN, GPUT_COMBINED_THREADS,
+        NO_MEASUREMENT, 0},
+    [FIGURE_CPU_WAIT] = OF_MACHINE("CPU wait", QUANTITY_PERCENT, PALETTE_WAIT, cpu_wait_percent),
+    [FIGURE_STORAGE_WAIT] =
+        OF_MACHINE("Storage wait", QUANTITY_PERCENT, PALETTE_WAIT, storage_wait_percent),
+    [FIGURE_MEMORY_WAIT] =
+        OF_MACHINE("Memory wait", QUANTITY_PERCENT, PALETTE_WAIT, memory_wait_percent),
+    [FIGURE_SWAP] = OF_MACHINE("Swap", QUANTITY_BYTES, PALETTE_SCARCE, swap_bytes),
+    [FIGURE_DISK] = OF_MACHINE("Disks", QUANTITY_RATE, PALETTE_PLAIN, disk_bytes_a_second),
+    [FIGURE_NETWORK] = OF_MACHINE("Network", QUANTITY_RATE, PALETTE_PLAIN, network_bytes_a_second),
 };
 
 void view_figures_finish(struct view_figures *figures)
 {
     free(figures->gpus);
+    free(figures->cores);
     *figures = (struct view_figures){0};
 }
 
@@ -37,6 +59,16 @@ const char *figure_name(const struct view_figures *figures, enum figure_id id)
 enum quantity figure_quantity(enum figure_id id)
 {
     return kinds[id].quantity;
+}
+
+enum palette figure_palette(enum figure_id id)
+{
+    return kinds[id].palette;
+}
+
+double figure_value(const struct view_figures *figures, enum figure_id id)
+{
+    return live_curve_value(&figures->figures[id].curve, figures->back_seconds);
 }
 
 static int measurement_of(const struct view_figures *figures, enum figure_id id)
@@ -96,7 +128,6 @@ static void read_capacities(struct view_figures *figures, const struct gput_resu
 {
     double cores = gput_results_number(results, "static_data.system_core_count");
     double ram = gput_results_number(results, "static_data.ram_system_capacity_bytes");
-    figures->cores = cores;
     if (!figures->is_machine) {
         cores = lower(gput_results_number(results, "allowed.cores"), cores);
         ram = lower(gput_results_number(results, "allowed.ram_bytes"), ram);
@@ -107,7 +138,6 @@ static void read_capacities(struct view_figures *figures, const struct gput_resu
         100 * gput_results_number(results, "static_data.n_expected_gpus");
     figures->figures[FIGURE_GPU_RAM].full =
         gput_results_number(results, "static_data.gpu_ram_system_capacity_bytes");
-    figures->figures[FIGURE_POWER].full = figures->figures[FIGURE_THREADS].full = NAN;
     figures->joules = gput_results_energy(results, energy_of(figures));
 }
 
@@ -141,10 +171,15 @@ static void name_users(
 static void add_gpu(struct gpu_figure *figure, const struct gput_snapshot_gpu *gpu, double seconds)
 {
     snprintf(figure->name, sizeof figure->name, "%s", gpu->name);
-    figure->ram_bytes = gpu->ram_bytes;
     figure->capacity_bytes = gpu->ram_capacity_bytes;
     figure->watts = gpu->power_watts;
+    figure->watts_limit = gpu->power_limit_watts;
+    figure->celsius = gpu->temperature_celsius;
+    figure->slowdown_celsius = gpu->slowdown_celsius;
+    figure->clock_mhz = gpu->clock_mhz;
+    memcpy(figure->slowed_by, gpu->slowed_by, sizeof figure->slowed_by);
     live_curve_add(&figure->utilization, seconds, gpu->utilization_percent);
+    live_curve_add(&figure->ram, seconds, gpu->ram_bytes);
 }
 
 static void add_gpus(struct view_figures *figures, const struct gput_snapshot *snapshot)
@@ -174,16 +209,44 @@ static void find_share(struct view_figures *figures, const struct gput_snapshot 
     figures->figures[FIGURE_POWER] = (struct figure){0};
 }
 
-void view_figures_add(struct view_figures *figures, const struct gput_snapshot *snapshot,
-    const struct gput_results *results)
+/* Those that are beside, and the cores. */
+static void add_machine(struct view_figures *figures, const struct machine *machine)
 {
+    for (int id = FIGURE_MAIN_COUNT; id < FIGURE_COUNT; id++) {
+        struct figure *figure = &figures->figures[id];
+        double value;
+        memcpy(&value, (const char *)&machine->now + kinds[id].member, sizeof value);
+        live_curve_add(&figure->curve, figures->elapsed_seconds, value);
+        figure->peak = figure->curve.peak;
+        figure->is_known |= !isnan(value);
+        figure->full = kinds[id].quantity == QUANTITY_PERCENT ? 100 : NAN;
+    }
+    figures->figures[FIGURE_SWAP].full = machine->now.swap_capacity_bytes;
+    double *cores = realloc(figures->cores, (machine->n_cores + 1) * sizeof *cores);
+    if (!cores)
+        return;
+    if (machine->n_cores > 0)
+        memcpy(cores, machine->core_percents, machine->n_cores * sizeof *cores);
+    figures->cores = cores;
+    figures->n_cores = machine->n_cores;
+}
+
+void view_figures_add(struct view_figures *figures, const struct gput_snapshot *snapshot,
+    const struct gput_results *results, const struct machine *machine)
+{
+    double before = figures->elapsed_seconds;
     figures->elapsed_seconds = gput_snapshot_elapsed_seconds(snapshot);
+    if (figures->is_held) /* the moment that is looked at stays, as long as it is kept */
+        figures->back_seconds =
+            fmin(figures->back_seconds + figures->elapsed_seconds - before, BACK_SECONDS);
     find_share(figures, snapshot);
     figures->processes = gput_snapshot_process_count(snapshot);
     if (results)
         read_capacities(figures, results);
-    for (int id = 0; id < FIGURE_COUNT; id++)
+    for (int id = 0; id < FIGURE_MAIN_COUNT; id++)
         add_figure(figures, (enum figure_id)id, snapshot, results);
+    if (machine)
+        add_machine(figures, machine);
     add_gpus(figures, snapshot);
 }
 
@@ -196,7 +259,7 @@ void figure_note(const struct view_figures *figures, enum figure_id id, char *te
         snprintf(text, size, "of %g cores", full / 100);
     else if (id == FIGURE_GPU && full > 100)
         snprintf(text, size, "of %g GPUs", full / 100);
-    else if ((id == FIGURE_RAM || id == FIGURE_GPU_RAM) && full > 0)
+    else if (figure_quantity(id) == QUANTITY_BYTES && full > 0)
         snprintf(text, size, "of %s", quantity_text(QUANTITY_BYTES, full, amount));
     else if (id == FIGURE_POWER && isfinite(figures->joules))
         snprintf(text, size, "%s so far", quantity_text(QUANTITY_JOULES, figures->joules, amount));
@@ -208,6 +271,8 @@ void figure_note(const struct view_figures *figures, enum figure_id id, char *te
 /* Where there is one GPU, it has a row of its own that says more. */
 bool figure_is_shown(const struct view_figures *figures, enum figure_id id)
 {
+    if (id == FIGURE_SWAP)
+        return figures->figures[id].full > 0;
     bool is_of_gpus = id == FIGURE_GPU || id == FIGURE_GPU_RAM;
     if (id == FIGURE_CPU || id == FIGURE_RAM)
         return true;

@@ -1,16 +1,20 @@
 /*
- * What the upper part of the view shows: each figure now, its peak, and its last minute; those of
- * each GPU; and how long all of it has lasted.
+ * What the upper part of the view shows: each figure now, its peak, and its last minutes; those of
+ * each GPU and of the machine; and how long all of it has lasted.
  */
 #pragma once
 
 #include "curve.h"
+#include "machine.h"
 #include "quantity.h"
 
 #include <gputracker/results.h>
 #include <gputracker/snapshot.h>
 
 #include <stdbool.h>
+
+/* How far one can look back. */
+#define BACK_SECONDS 600
 
 enum figure_id {
     FIGURE_CPU,
@@ -19,6 +23,14 @@ enum figure_id {
     FIGURE_GPU_RAM,
     FIGURE_POWER,
     FIGURE_THREADS,
+    FIGURE_MAIN_COUNT,
+    /* Of the machine, beside them. */
+    FIGURE_CPU_WAIT = FIGURE_MAIN_COUNT,
+    FIGURE_STORAGE_WAIT,
+    FIGURE_MEMORY_WAIT,
+    FIGURE_SWAP,
+    FIGURE_DISK,
+    FIGURE_NETWORK,
     FIGURE_COUNT,
 };
 
@@ -31,8 +43,9 @@ struct figure {
 
 struct gpu_figure {
     char name[96];
-    double ram_bytes, capacity_bytes, watts;
-    struct curve utilization;
+    double capacity_bytes, watts, watts_limit, celsius, slowdown_celsius, clock_mhz;
+    char slowed_by[160]; /* "": by nothing */
+    struct curve utilization, ram;
     char users[160]; /* those that hold its RAM: "python 4711 12 GB, …" */
 };
 
@@ -44,19 +57,28 @@ struct view_figures {
     size_t n_gpus, gpu_capacity;
     double elapsed_seconds, joules;
     bool knows_share; /* the power of the tracked processes; else that of the machine is shown */
-    double cores;     /* of the machine */
     size_t processes;
+    size_t n_cores;      /* whose use follows */
+    double *cores;       /* in percent; owned */
+    double back_seconds; /* figures are shown as of that long ago */
+    bool is_held;        /* what is shown stays, also where nothing is known of earlier */
+    bool is_zoomed;      /* curves are as high as their peak, not as what there is */
 };
 
 void view_figures_finish(struct view_figures *figures);
 
-/* Adds what a session saw at a tick; `results` are those so far, or NULL. */
+/* Adds what a session saw at a tick; `results` are those so far, `machine` is as of then; or NULL.
+ */
 void view_figures_add(struct view_figures *figures, const struct gput_snapshot *snapshot,
-    const struct gput_results *results);
+    const struct gput_results *results, const struct machine *machine);
 
 /* "CPU", "RAM" …, and what its values are. Static. */
 const char *figure_name(const struct view_figures *figures, enum figure_id id);
 enum quantity figure_quantity(enum figure_id id);
+enum palette figure_palette(enum figure_id id);
+
+/* The value that is shown: now, or as of the moment that is looked at. */
+double figure_value(const struct view_figures *figures, enum figure_id id);
 
 /* A few words on it: "of 8 cores", "412 J". "": nothing to say. */
 void figure_note(const struct view_figures *figures, enum figure_id id, char *text, size_t size);

@@ -3,9 +3,14 @@
 
 #include "keys.h"
 
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+
+/* How far a key looks back, and a step of the wheel moves. */
+#define BACK_STEP_SECONDS 15
+#define WHEEL_ROWS 3
 
 /* Appends what was typed, or takes the last character away. */
 static void edit(char *text, size_t size, uint32_t key)
@@ -104,6 +109,19 @@ static void move(struct view *view, uint32_t key)
     }
 }
 
+/* Shows what was `seconds` earlier, or later; from now on, all goes on. */
+static enum view_action look_back(struct view *view, double seconds)
+{
+    struct view_figures *figures = &view->figures;
+    double most = figures->elapsed_seconds < BACK_SECONDS ? figures->elapsed_seconds : BACK_SECONDS;
+    double back = figures->back_seconds + seconds;
+    figures->back_seconds = back > most ? most : back;
+    figures->is_held = back > 0.5;
+    if (!figures->is_held)
+        figures->back_seconds = 0;
+    return VIEW_GO_BACK;
+}
+
 static void escape(struct view *view)
 {
     view->processes.filter[0] = '\0';
@@ -168,8 +186,18 @@ static enum view_action normal_key(struct view *view, uint32_t key)
         view->mode = VIEW_FILTER;
         break;
     case 'p':
-        view->is_paused = !view->is_paused;
+        view->figures.is_held = !view->figures.is_held;
+        view->figures.back_seconds = 0;
+        return VIEW_GO_BACK;
+    case 'z':
+        view->figures.is_zoomed = !view->figures.is_zoomed;
         break;
+    case '<':
+    case ',':
+        return look_back(view, BACK_STEP_SECONDS);
+    case '>':
+    case '.':
+        return look_back(view, -BACK_STEP_SECONDS);
     case 'o':
         view->output_is_large = view->output && !view->output_is_large;
         view->output_up = 0;
@@ -186,9 +214,52 @@ static enum view_action normal_key(struct view *view, uint32_t key)
     return VIEW_NOTHING;
 }
 
-enum view_action view_key(struct view *view, uint32_t key)
+/* A click on a process selects it, on a heading sorts by it, on a key of the footer presses it. */
+static enum view_action click(struct view *view, int row, int column)
+{
+    static const int sorts[TABLE_COLUMNS] = {[TABLE_PID] = 1 + SORT_PID,
+        [TABLE_CPU] = 1 + SORT_CPU,
+        [TABLE_RAM] = 1 + SORT_RAM,
+        [TABLE_GPU_RAM] = 1 + SORT_GPU_RAM,
+        [TABLE_TIME] = 1 + SORT_TIME,
+        [TABLE_COMMAND] = 1 + SORT_NAME};
+    const struct layout *layout = &view->layout;
+    int below = row - layout->table_row - 1;
+    if (row == layout->footer_row) {
+        for (size_t i = 0; i < view->n_footer; i++)
+            if (column < view->footer[i].end)
+                return normal_key(view, view->footer[i].key);
+    } else if (row == layout->table_row && layout->table_rows > 0) {
+        int at = TABLE_COLUMNS - 1;
+        while (at > 0 && (view->table.width[at] == 0 || column < view->table.start[at]))
+            at--;
+        if (sorts[at] > 0)
+            sort_by(view, sorts[at] - 1 - (int)view->processes.sort);
+    } else if (below >= 0 && below < layout->table_rows &&
+               view->top + (size_t)below < view->processes.count) {
+        process_rows_move(&view->processes, LONG_MIN / 2);
+        process_rows_move(&view->processes, (long)view->top + below);
+    }
+    return VIEW_NOTHING;
+}
+
+/* Above the processes the wheel moves through time, else through what is below it. */
+static enum view_action wheel(struct view *view, bool up, int row)
+{
+    if (row < view->layout.table_row)
+        return look_back(view, up ? BACK_STEP_SECONDS : -BACK_STEP_SECONDS);
+    for (int i = 0; i < WHEEL_ROWS; i++)
+        move(view, up ? KEY_UP : KEY_DOWN);
+    return VIEW_NOTHING;
+}
+
+enum view_action view_key(struct view *view, uint32_t key, int row, int column)
 {
     view->message[0] = '\0';
+    if (view->mode == VIEW_NORMAL && key == KEY_CLICK)
+        return click(view, row, column);
+    if (view->mode == VIEW_NORMAL && (key == KEY_WHEEL_UP || key == KEY_WHEEL_DOWN))
+        return wheel(view, key == KEY_WHEEL_UP, row);
     switch (view->mode) {
     case VIEW_FILTER:
         return filter_key(view, key);

@@ -85,6 +85,13 @@ struct gput_snapshot_process {
                                    `command_lines` are set, and it was read */
     /** Field 22 of /proc/PID/stat: proves that a pid is still this process. */
     uint64_t start_ticks;
+    /** Where the time of its threads went since tracking began, in seconds of all of them together.
+     * The kernel counts the first two; storage (and paging) is sampled. NaN where nobody looks: of
+     * a session that measures the machine alone. */
+    double computing_seconds, cpu_wait_seconds, storage_seconds;
+    /** What it did when it was last looked at: "computing" where any of its threads ran, else what
+     * the first one waits for: "cpu_wait", "storage", "pipe", "lock" …. NULL: not known. Static. */
+    const char *activity;
 };
 
 /** How many processes there are: living ones, and those that have ended and were not waited for. */
@@ -109,6 +116,11 @@ struct gput_snapshot_gpu {
     double main_sm_percent;        /**< share of its processors (SM, CU, EU) used by main */
     double descendants_sm_percent; /**< and by its descendants */
     double power_watts;            /**< NaN of a MIG instance: power is that of its card */
+    /** Of the card that it is, or is a part of; NaN: not known. */
+    double clock_mhz, max_clock_mhz;
+    double temperature_celsius, slowdown_celsius; /**< now, and where the chip slows itself down */
+    double power_limit_watts;
+    char slowed_by[160]; /**< "power_cap+thermal"; "" while nothing slows it, or it is not known */
 };
 
 /** How many GPUs there are; MIG instances are GPUs of their own. */

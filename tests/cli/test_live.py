@@ -42,7 +42,8 @@ class Live(CommandTest):
         self.assertTrue(terminal.screen.other)
         self.assertIn("python", terminal.screen.lines()[0])
         terminal.expect(r"^RAM +\d+\.?\d* [kM]B")
-        terminal.expect(r"^ +\d+ [RS] +[0-9.]+ +[0-9.]+ [kM]B .*python")
+        terminal.expect(r"^ +\d+ [a-zA-Z ]+ [0-9.]+ +[0-9.]+ [kM]B .*python")
+        terminal.expect(r"^Doing .* asleep")
         terminal.send("i")
         terminal.expect("To the command:")
         terminal.send("hello\r")
@@ -124,9 +125,9 @@ class Live(CommandTest):
         sleepers = [subprocess.Popen(["sleep", "1000.2505" if n == 250 else "1000"]) for n in range(500)]
         try:
             terminal = self.view("live", "--st", "0.1", columns=200, rows=60)
-            terminal.expect(r"^Threads +\d+ +\d+ .* (?:[5-9]\d\d|\d{4,}) processes$")
+            terminal.expect(r"^Threads +\d+ +\d+ .* (?:[5-9]\d\d|\d{4,}) processes")
             terminal.send("/1000.2505\r")  # what no other command line of the machine has in it
-            terminal.expect(rf"^ *{sleepers[250].pid} S .* sleep 1000.2505$")
+            terminal.expect(rf"^ *{sleepers[250].pid} asleep .* sleep 1000.2505$")
             terminal.send("j")
             terminal.send("K")
             terminal.expect(rf"^Send SIGTERM to {sleepers[250].pid} sleep\?")
@@ -164,7 +165,7 @@ class Live(CommandTest):
         process = subprocess.Popen([*python(code), *names])
         try:
             terminal = self.view("live", "--st", "0.1", process.pid, columns=300)
-            terminal.expect(r"\?\]0;title\? 中文 אב x+~$")  # the screen fails on what it does not know
+            terminal.expect(r"python\S* .*\]0;title 中文 אב x+~$")  # the screen fails on what it does not know
             terminal.send("q")
             self.assertEqual(terminal.end(), 0)
         finally:
@@ -198,15 +199,33 @@ class Live(CommandTest):
         self.assertEqual(terminal.end(), 7)
 
     def test_terminals_of_few_glyphs_or_colours_get_no_others(self):
-        for term, glyphs, has_colours in ("linux", "▄█", True), ("vt100", "▁▂▃▄▅▆▇█", False):
+        for term, glyphs, has_colours in ("linux", "▄█", True), ("vt100", "▁▂▃▄▅▆▇█▏▎▍▌▋▊▉▒▓", False):
             with self.subTest(term=term):
                 terminal = self.view("live", "--st", "0.1", os.getpid(), TERM=term)
-                terminal.expect("^RAM.*█")
+                terminal.expect("^Threads.*[▇█]")
                 terminal.send("q")
                 self.assertEqual(terminal.end(), 0)
                 drawn = re.findall("[\u2580-\u259f]", terminal.written.decode())
                 self.assertLessEqual(set(drawn), set(glyphs))
                 self.assertEqual(any(re.search(rb"(^|;)[39]\dm$", s) for s in terminal.screen.sequences), has_colours)
+
+    def test_the_mouse_and_a_look_back(self):
+        terminal = self.view("live", "--st", "0.1", os.getpid())
+        terminal.expect(r"^Threads.*[▇█]")
+        self.assertIn(b"\033[?1000h\033[?1006h", terminal.written)
+        heading = next(i for i, line in enumerate(terminal.screen.lines()) if "PID Doing" in line)
+        terminal.send(f"\033[<0;{terminal.screen.lines()[heading].index('RAM') + 2};{heading + 1}M")
+        terminal.expect("sort: RAM")
+        terminal.send("\033[<64;1;2M")
+        terminal.expect("^ Process .* held +")
+        terminal.expect(r"^ +then .*minute up to")
+        terminal.expect(r"^ +\d+ .*python")
+        terminal.send(">")
+        terminal.expect(r"^ +now +peak")
+        terminal.send("q")
+        self.assertEqual(terminal.end(), 0)
+        self.assertIn(b"\033[?1006l\033[?1000l", terminal.written)
+        self.assert_restored(terminal)
 
     def test_frames_are_drawn_at_once_where_the_terminal_can(self):
         terminal = self.view("live", "--st", "0.1", answers=b"\033[?2026;2$y\033[?62c")

@@ -62,6 +62,22 @@ static void answers_of_the_terminal_are_understood(void **state)
     assert_int_equal(keys_next(&keys, false), KEY_NONE);
 }
 
+static void the_mouse_is_a_key_with_a_place(void **state)
+{
+    (void)state;
+    add("\033[<0;12;3M\033[<0;12;3m\033[<64;1;200M\033[<65;1;1M\033[<2;1;1M\033[<0;;M");
+    assert_int_equal(keys_next(&keys, false), KEY_CLICK);
+    assert_int_equal(keys.column, 11);
+    assert_int_equal(keys.row, 2);
+    assert_int_equal(keys_next(&keys, false), KEY_OTHER);
+    assert_int_equal(keys_next(&keys, false), KEY_WHEEL_UP);
+    assert_int_equal(keys.row, 199);
+    assert_int_equal(keys_next(&keys, false), KEY_WHEEL_DOWN);
+    assert_int_equal(keys_next(&keys, false), KEY_OTHER);
+    assert_int_equal(keys_next(&keys, false), KEY_OTHER);
+    assert_int_equal(keys_next(&keys, false), KEY_NONE);
+}
+
 static void rubbish_ends(void **state)
 {
     (void)state;
@@ -85,6 +101,7 @@ int main(void)
         cmocka_unit_test_setup(a_sequence_may_come_in_parts, set_up),
         cmocka_unit_test_setup(an_escape_alone_is_one_when_nothing_follows, set_up),
         cmocka_unit_test_setup(answers_of_the_terminal_are_understood, set_up),
+        cmocka_unit_test_setup(the_mouse_is_a_key_with_a_place, set_up),
         cmocka_unit_test_setup(rubbish_ends, set_up),
     };
     return cmocka_run_group_tests_name("live/keys", tests, NULL, NULL);

@@ -27,6 +27,12 @@ static void check(int columns, int rows, const struct layout_needs *needs)
     assert_true(layout.figure_rows >= 1);
     take(layout.figures_row,
         (layout.figures - layout.flat_figures) * layout.figure_rows + layout.flat_figures, rows);
+    take(layout.machine_row, layout.machine_row >= 0, rows);
+    take(layout.activity_row, layout.activity_row >= 0, rows);
+    int heading = layout.heading_row >= 0;
+    assert_true(
+        layout.beside_rows * needs->beside <= heading + layout.figure_rows * layout.figures ||
+        layout.beside_rows == 1);
     take(layout.gpus_row, layout.gpus, rows);
     take(layout.blocks_row, layout.blocks, rows);
     take(layout.table_row, layout.table_rows > 0 ? 1 + layout.table_rows : 0, rows);
@@ -47,10 +53,12 @@ static void parts_never_overlap(void **state)
                 .gpus = (n >> 2 & 3) * (n >> 2 & 3) * 7,
                 .blocks = (n >> 4 & 3) * 4,
                 .processes = n % 5 * 9,
+                .beside = n % 3 * 3,
+                .has_activity = n & 2,
                 .last_is_flat = n & 1,
                 .has_output = n >> 6 & 1,
                 .output_is_large = n >> 7 & 1};
-            check(80, rows, &needs);
+            check(n & 1 ? 80 : 200, rows, &needs);
         }
 }
 
@@ -88,17 +96,21 @@ static void columns_fit_every_width(void **state)
     (void)state;
     for (int columns = LAYOUT_MIN_COLUMNS; columns <= 300; columns++) {
         for (int gpus = 0; gpus < 2; gpus++) {
-            struct layout_table table = layout_make_table(columns, gpus);
+            struct layout_table table = layout_make_table(columns, gpus, columns & 1);
             for (int i = 1; i < TABLE_COLUMNS; i++)
                 assert_true(table.start[i] >= table.start[i - 1] + table.width[i - 1]);
             assert_true(table.start[TABLE_COMMAND] + table.width[TABLE_COMMAND] <= columns);
             assert_true(columns < 30 || table.width[TABLE_COMMAND] >= 12);
             assert_true(gpus || table.width[TABLE_GPU_RAM] == 0);
         }
-        struct layout_figure figure = layout_make_figure(columns);
-        assert_true(figure.now <= figure.peak && figure.peak < figure.curve);
-        assert_true(figure.curve + figure.curve_columns <= figure.note);
-        assert_true(figure.note + figure.note_columns <= columns);
+        for (int is_beside = 0; is_beside < 2; is_beside++) {
+            struct layout_figure figure = layout_make_figure(columns, is_beside);
+            assert_true(figure.now <= figure.peak && figure.peak < figure.bar);
+            assert_true(figure.bar + figure.bar_columns <= figure.curve);
+            assert_true(
+                figure.curve_columns == 0 || figure.curve + figure.curve_columns <= figure.note);
+            assert_true(figure.note + figure.note_columns <= columns);
+        }
     }
 }
 

@@ -14,12 +14,18 @@ static struct grid grid;
 static struct gput_snapshot snapshot;
 static struct gput_snapshot_process processes[500];
 static struct gput_snapshot_gpu gpus[3];
+#define UNKNOWN                                                                                    \
+    {                                                                                              \
+        .now = { NAN, NAN, NAN, NAN, NAN, NAN, NAN }                                               \
+    }
+
+static struct machine machine = UNKNOWN;
 static struct gput_results results = {.max = 5e9, .joules = 1234, .cores = 8, .ram = 16e9};
 
 static void take(double seconds)
 {
     snapshot.elapsed_seconds = seconds;
-    view_figures_add(&view.figures, &snapshot, &results);
+    view_figures_add(&view.figures, &snapshot, &results, &machine);
     process_rows_take(&view.processes, &snapshot, 0.5);
 }
 
@@ -39,7 +45,10 @@ static int set_up(void **state)
         gpus[i] = (struct gput_snapshot_gpu){.utilization_percent = 93,
             .ram_bytes = 12e9,
             .ram_capacity_bytes = 80e9,
-            .power_watts = 345};
+            .power_watts = 345,
+            .power_limit_watts = NAN,
+            .temperature_celsius = NAN,
+            .clock_mhz = NAN};
         strcpy(gpus[i].name, "NVIDIA H200");
     }
     for (int i = 0; i < 500; i++) {
@@ -51,7 +60,10 @@ static int set_up(void **state)
             .ram_bytes = 1e6 * i,
             .private_ram_bytes = 5e5 * i,
             .gpu_ram_bytes = i % 2 ? NAN : 3e9,
-            .threads = 1};
+            .threads = 1,
+            .computing_seconds = NAN,
+            .cpu_wait_seconds = NAN,
+            .storage_seconds = NAN};
         snprintf(processes[i].name, sizeof processes[i].name, "%s", names[i % 6]);
     }
     take(1);
@@ -123,27 +135,143 @@ static void without_a_share_the_power_is_the_machines(void **state)
     assert_true(shows("Power            -    45.0 W"));
 }
 
-/* The last character of a figure's curve, in the lowest of its rows. */
+/* A character of a figure's curve: the last one, in the lowest of its rows. */
 static uint32_t last_of_curve(int figure)
 {
-    struct layout_figure at = layout_make_figure(grid.columns);
     view_draw(&view, &grid);
-    return grid.cells[(2 + figure) * grid.columns + at.curve + at.curve_columns - 1].code;
+    struct layout_figure at = layout_make_figure(view.layout.main_columns, false);
+    int row = view.layout.figures_row + (figure + 1) * view.layout.figure_rows - 1;
+    return grid.cells[row * grid.columns + at.curve + at.curve_columns - 1].code;
 }
 
-static void little_does_not_fill_its_curve(void **state)
+static void a_full_curve_and_bar_are_all_there_is(void **state)
 {
     (void)state;
-    results.max = 250;
+    results.max = snapshot.sample.values[GPUT_CPU_COMBINED_SUM] = 800;
     take(2);
-    results.max = 5e9;
-    assert_int_equal(last_of_curve(FIGURE_CPU), 0x2588);
-    results.max = 250;
+    assert_int_equal(last_of_curve(FIGURE_CPU), view.layout.figure_rows > 1 ? 0x2588 : 0x2587);
+    assert_true(shows("CPU           8.00      8.00  ##########"));
     snapshot.sample.values[GPUT_CPU_COMBINED_SUM] = 0.2;
     take(100);
-    results.max = 5e9;
-    assert_true(shows("CPU           0.00"));
+    assert_true(shows("CPU           0.00      8.00  #####"));
     assert_int_equal(last_of_curve(FIGURE_CPU), 0x2581);
+    assert_int_equal(view.layout.figure_rows, 1);
+    assert_int_equal(last_of_curve(FIGURE_RAM), 0x2581); /* 1 of 16 GB, and never more */
+    snapshot.sample.values[GPUT_COMBINED_RAM] = 9e8;
+    take(101);
+    view_key(&view, 'z', 0, 0);
+    results.max = 5e9;
+    assert_int_equal(last_of_curve(FIGURE_RAM), 0x2587);
+}
+
+static void the_card_says_how_hot_and_fast_it_is_and_what_slows_it(void **state)
+{
+    (void)state;
+    gpus[0].power_limit_watts = 700;
+    gpus[0].temperature_celsius = 64;
+    gpus[0].slowdown_celsius = 90;
+    gpus[0].clock_mhz = 1980;
+    strcpy(gpus[0].slowed_by, "power_cap");
+    take(2);
+    assert_true(grid_resize(&grid, 220, 30));
+    assert_true(shows("345 of 700 W  64 #C  1.98 GHz  slowed by power_cap  NVIDIA H200"));
+    assert_true(shows("  345 W  NVIDIA H200"));
+}
+
+static void what_the_machine_does_is_beside_or_in_one_line(void **state)
+{
+    (void)state;
+    double cores[] = {0, 100};
+    machine = (struct machine){.core_percents = cores,
+        .n_cores = 2,
+        .now = {.swap_bytes = 1e9,
+            .swap_capacity_bytes = 4e9,
+            .disk_bytes_a_second = 12e6,
+            .network_bytes_a_second = NAN,
+            .cpu_wait_percent = 45,
+            .storage_wait_percent = 0,
+            .memory_wait_percent = NAN}};
+    take(2);
+    assert_true(shows("Cores ##  CPU wait 45 %  Storage wait 0 %  Swap 1.00 GB  Disks 12.0 MB/s"));
+    assert_true(grid_resize(&grid, 200, 60));
+    assert_true(shows("Storage wait        0 %"));
+    assert_true(shows("Swap            1.00 GB"));
+    assert_false(shows("Memory wait"));
+    assert_false(shows("Network"));
+    machine = (struct machine)UNKNOWN;
+}
+
+static void what_processes_do_is_a_bar_and_words(void **state)
+{
+    (void)state;
+    assert_false(shows("asleep"));
+    for (int i = 0; i < 500; i++)
+        processes[i].computing_seconds = processes[i].cpu_wait_seconds =
+            processes[i].storage_seconds = 0;
+    take(2);
+    processes[0].computing_seconds = processes[0].cpu_wait_seconds = 0.25;
+    processes[0].activity = "computing";
+    processes[1].activity = "pipe";
+    processes[1].state = 'S';
+    processes[2].state = 'D';
+    snapshot.n_processes = 3;
+    for (int i = 0; i < 100; i++) { /* means of some seconds */
+        processes[0].computing_seconds += 0.125;
+        processes[0].cpu_wait_seconds += 0.25;
+        take(3 + i);
+    }
+    assert_true(shows("25 % computing  50 % waiting for a CPU  25 % asleep"));
+    assert_true(shows("100 CPU wait"));
+    assert_true(shows("101 pipe"));
+    assert_true(shows("102 storage"));
+    processes[1].activity = NULL;
+    processes[0].activity = NULL;
+}
+
+static void one_can_look_back_and_go_on(void **state)
+{
+    (void)state;
+    for (int i = 2; i <= 100; i++) {
+        snapshot.sample.values[GPUT_CPU_COMBINED_SUM] = 10 * i;
+        take(i);
+    }
+    assert_true(shows("CPU          10.00"));
+    assert_int_equal(view_key(&view, '<', 0, 0), VIEW_GO_BACK);
+    assert_true(shows("CPU           8.50"));
+    assert_true(shows("held  1 min 25 s"));
+    take(120); /* and the moment stays */
+    assert_true(shows("CPU           8.50"));
+    assert_int_equal(view_key(&view, KEY_WHEEL_UP, 1, 0), VIEW_GO_BACK);
+    assert_true(shows("CPU           7.00"));
+    for (int i = 0; i < 10; i++)
+        view_key(&view, '>', 0, 0);
+    assert_true(shows("  2 min"));
+    assert_false(shows("held"));
+    view_key(&view, 'p', 0, 0);
+    take(130);
+    assert_true(shows("held  2 min"));
+    view_key(&view, 'p', 0, 0);
+    assert_true(shows("  2 min 10 s"));
+}
+
+static void the_mouse_selects_sorts_scrolls_and_presses_keys(void **state)
+{
+    (void)state;
+    view_draw(&view, &grid);
+    int table = view.layout.table_row;
+    view_key(&view, KEY_CLICK, table + 3, 10);
+    assert_int_equal(view.processes.selected, 2);
+    view_key(&view, KEY_WHEEL_DOWN, table + 1, 10);
+    assert_int_equal(view.processes.selected, 5);
+    view_key(&view, KEY_CLICK, table, view.table.start[TABLE_RAM] + 2);
+    assert_int_equal(view.processes.sort, SORT_RAM);
+    view_key(&view, KEY_CLICK, table, view.table.start[TABLE_DOING] + 2);
+    assert_int_equal(view.processes.sort, SORT_RAM);
+    view_key(&view, KEY_CLICK, grid.rows - 1, 9);
+    assert_int_equal(view.mode, VIEW_HELP);
+    view_key(&view, 'q', 0, 0);
+    assert_int_equal(view_key(&view, KEY_CLICK, grid.rows - 1, 0), VIEW_CLOSE);
+    assert_int_equal(view_key(&view, KEY_CLICK, 500, 500), VIEW_NOTHING);
 }
 
 static void each_gpu_says_who_uses_it(void **state)
@@ -154,7 +282,7 @@ static void each_gpu_says_who_uses_it(void **state)
     strcpy(processes[1].name, "worker");
     snapshot.users = users;
     take(2);
-    assert_true(grid_resize(&grid, 150, 30));
+    assert_true(grid_resize(&grid, 220, 30));
     assert_true(shows("345 W  python 100 8.00 GB, worker 101 2.50 GB  NVIDIA H200"));
     assert_true(shows("345 W  NVIDIA H200"));
     snapshot.n_gpus = 1;
@@ -206,42 +334,42 @@ static void keys_sort_filter_and_fold(void **state)
 {
     (void)state;
     assert_true(shows("sort: CPU"));
-    view_key(&view, 's');
+    view_key(&view, 's', 0, 0);
     assert_true(shows("sort: RAM"));
-    view_key(&view, KEY_LEFT);
+    view_key(&view, KEY_LEFT, 0, 0);
     assert_true(shows("sort: CPU"));
-    view_key(&view, '/');
-    view_key(&view, '1');
-    view_key(&view, '0');
-    view_key(&view, '9');
-    view_key(&view, '9');
-    view_key(&view, KEY_BACKSPACE);
+    view_key(&view, '/', 0, 0);
+    view_key(&view, '1', 0, 0);
+    view_key(&view, '0', 0, 0);
+    view_key(&view, '9', 0, 0);
+    view_key(&view, '9', 0, 0);
+    view_key(&view, KEY_BACKSPACE, 0, 0);
     assert_true(shows("Filter: 109"));
-    view_key(&view, KEY_ENTER);
+    view_key(&view, KEY_ENTER, 0, 0);
     assert_true(shows("(1 of 500)"));
-    view_key(&view, KEY_ESCAPE);
+    view_key(&view, KEY_ESCAPE, 0, 0);
     assert_int_equal(view.processes.count, 500);
-    view_key(&view, 't');
-    view_key(&view, 'j');
-    view_key(&view, ' ');
+    view_key(&view, 't', 0, 0);
+    view_key(&view, 'j', 0, 0);
+    view_key(&view, ' ', 0, 0);
     assert_true(view.processes.count < 500);
     assert_true(shows("[+"));
-    view_key(&view, '?');
+    view_key(&view, '?', 0, 0);
     assert_true(shows("Any key: back"));
-    view_key(&view, 'q');
-    assert_int_equal(view_key(&view, 'q'), VIEW_CLOSE);
+    view_key(&view, 'q', 0, 0);
+    assert_int_equal(view_key(&view, 'q', 0, 0), VIEW_CLOSE);
 }
 
 static void help_has_pages_where_it_is_higher_than_the_screen(void **state)
 {
     (void)state;
     static const char *const all[] = {"q ", "select a process", "sort by next, by previous",
-        "fold or unfold a process", "signal a selected process", "pause the view", "Ctrl-L",
+        "fold or unfold a process", "signal a selected process", "hold the view; go on", "Ctrl-L",
         "a folded one: that or more", "not known"};
     size_t n_shown = 0, n_pages = 1;
     assert_true(grid_resize(&grid, 40, 10));
-    view_key(&view, '?');
-    for (; shows("Any key: more"); view_key(&view, 'n'), n_pages++) {
+    view_key(&view, '?', 0, 0);
+    for (; shows("Any key: more"); view_key(&view, 'n', 0, 0), n_pages++) {
         for (size_t i = 0; i < sizeof all / sizeof *all; i++)
             n_shown += shows(all[i]);
     }
@@ -249,12 +377,12 @@ static void help_has_pages_where_it_is_higher_than_the_screen(void **state)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         n_shown += shows(all[i]);
     assert_int_equal(n_shown, sizeof all / sizeof *all);
-    assert_int_equal(n_pages, 2);
-    view_key(&view, 'n');
+    assert_int_equal(n_pages, 3);
+    view_key(&view, 'n', 0, 0);
     assert_true(shows("sort: CPU"));
-    view_key(&view, '?');
+    view_key(&view, '?', 0, 0);
     assert_true(shows("Any key: more"));
-    view_key(&view, KEY_ESCAPE);
+    view_key(&view, KEY_ESCAPE, 0, 0);
     assert_true(shows("sort: CPU"));
 }
 
@@ -266,7 +394,7 @@ static void a_deep_tree_has_branches_in_a_narrow_column(void **state)
     view.processes.is_tree = true;
     grid_resize(&grid, 40, 24);
     take(2);
-    view_key(&view, KEY_END);
+    view_key(&view, KEY_END, 0, 0);
     view_draw(&view, &grid);
     /* Its own branch, then its name. */
     bool found = false;
@@ -279,25 +407,25 @@ static void a_deep_tree_has_branches_in_a_narrow_column(void **state)
 static void a_signal_needs_a_selection_and_a_yes(void **state)
 {
     (void)state;
-    assert_int_equal(view_key(&view, 'K'), VIEW_NOTHING);
+    assert_int_equal(view_key(&view, 'K', 0, 0), VIEW_NOTHING);
     assert_true(shows("Select a process first"));
-    view_key(&view, KEY_DOWN);
-    view_key(&view, 'K');
+    view_key(&view, KEY_DOWN, 0, 0);
+    view_key(&view, 'K', 0, 0);
     assert_true(shows("Send SIGTERM to 100 python?  y yes  9 SIGKILL  2 SIGINT  other keys: no"));
     grid_resize(&grid, 40, 10);
     assert_true(shows("Signal 100? y TERM  9 KILL  2 INT"));
     grid_resize(&grid, 80, 24);
     take(2); /* rows may change meanwhile */
-    assert_int_equal(view_key(&view, 'n'), VIEW_NOTHING);
-    view_key(&view, 'K');
-    assert_int_equal(view_key(&view, KEY_ENTER), VIEW_NOTHING);
-    view_key(&view, 'x');
-    assert_int_equal(view_key(&view, 'y'), VIEW_SEND_SIGNAL);
+    assert_int_equal(view_key(&view, 'n', 0, 0), VIEW_NOTHING);
+    view_key(&view, 'K', 0, 0);
+    assert_int_equal(view_key(&view, KEY_ENTER, 0, 0), VIEW_NOTHING);
+    view_key(&view, 'x', 0, 0);
+    assert_int_equal(view_key(&view, 'y', 0, 0), VIEW_SEND_SIGNAL);
     assert_int_equal(view.signal_number, SIGTERM);
     assert_int_equal(view.signalled.pid, 100);
     assert_int_equal(view.signalled.start_ticks, 7);
-    view_key(&view, 'K');
-    assert_int_equal(view_key(&view, '9'), VIEW_SEND_SIGNAL);
+    view_key(&view, 'K', 0, 0);
+    assert_int_equal(view_key(&view, '9', 0, 0), VIEW_SEND_SIGNAL);
     assert_int_equal(view.signal_number, SIGKILL);
 }
 
@@ -307,7 +435,7 @@ static void the_selection_is_always_in_view(void **state)
     static const uint32_t keys[] = {
         KEY_END, KEY_UP, KEY_PAGE_UP, KEY_HOME, KEY_PAGE_DOWN, KEY_DOWN, KEY_END};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        view_key(&view, keys[i]);
+        view_key(&view, keys[i], 0, 0);
         view_draw(&view, &grid);
         assert_true(view.top <= view.processes.selected);
         assert_true(view.processes.selected < view.top + (size_t)view.page);
@@ -317,7 +445,7 @@ static void the_selection_is_always_in_view(void **state)
     take(3);
     view_draw(&view, &grid);
     assert_int_equal(view.top, 0);
-    view_key(&view, KEY_ESCAPE);
+    view_key(&view, KEY_ESCAPE, 0, 0);
     assert_null(process_rows_selected(&view.processes));
 }
 
@@ -331,25 +459,25 @@ static void large_output_is_scrolled_and_stays_there(void **state)
         char line[16];
         transcript_add(&transcript, line, (size_t)snprintf(line, sizeof line, "line %d\r\n", i));
     }
-    view_key(&view, KEY_UP);
+    view_key(&view, KEY_UP, 0, 0);
     assert_true(shows("line 199"));
-    view_key(&view, 'o');
+    view_key(&view, 'o', 0, 0);
     assert_true(shows("line 199"));
-    view_key(&view, 'k');
+    view_key(&view, 'k', 0, 0);
     assert_true(shows("1 line below"));
     assert_false(shows("line 199"));
     transcript_add(&transcript, "more\r\n", 6);
     assert_true(shows("line 198"));
     assert_false(shows("more"));
-    view_key(&view, KEY_HOME);
+    view_key(&view, KEY_HOME, 0, 0);
     assert_true(shows("line 100"));
-    view_key(&view, KEY_PAGE_DOWN);
+    view_key(&view, KEY_PAGE_DOWN, 0, 0);
     assert_false(shows("line 100"));
-    view_key(&view, KEY_END);
+    view_key(&view, KEY_END, 0, 0);
     assert_true(shows("more"));
     assert_false(shows("below"));
-    view_key(&view, 'k');
-    view_key(&view, 'o');
+    view_key(&view, 'k', 0, 0);
+    view_key(&view, 'o', 0, 0);
     assert_true(shows("more"));
     transcript_finish(&transcript);
     view.output = NULL;
@@ -358,15 +486,15 @@ static void large_output_is_scrolled_and_stays_there(void **state)
 static void a_line_is_typed_for_the_command(void **state)
 {
     (void)state;
-    view_key(&view, 'i'); /* its input is not this terminal */
+    view_key(&view, 'i', 0, 0); /* its input is not this terminal */
     assert_int_equal(view.mode, VIEW_NORMAL);
     view.takes_input = true;
-    view_key(&view, 'i');
-    view_key(&view, 'q');
-    view_key(&view, 0xE9);
-    view_key(&view, '\033' - 1);
+    view_key(&view, 'i', 0, 0);
+    view_key(&view, 'q', 0, 0);
+    view_key(&view, 0xE9, 0, 0);
+    view_key(&view, '\033' - 1, 0, 0);
     assert_true(shows("To the command: q"));
-    assert_int_equal(view_key(&view, KEY_ENTER), VIEW_SEND_INPUT);
+    assert_int_equal(view_key(&view, KEY_ENTER, 0, 0), VIEW_SEND_INPUT);
     assert_string_equal(view.input, "q\xc3\xa9");
 }
 
@@ -377,7 +505,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(figures_have_now_and_peak),
         TEST(without_a_share_the_power_is_the_machines),
-        TEST(little_does_not_fill_its_curve),
+        TEST(a_full_curve_and_bar_are_all_there_is),
+        TEST(the_card_says_how_hot_and_fast_it_is_and_what_slows_it),
+        TEST(what_the_machine_does_is_beside_or_in_one_line),
+        TEST(what_processes_do_is_a_bar_and_words),
+        TEST(one_can_look_back_and_go_on),
+        TEST(the_mouse_selects_sorts_scrolls_and_presses_keys),
         TEST(each_gpu_says_who_uses_it),
         TEST(what_is_not_known_is_a_dash),
         TEST(every_size_is_drawn_harmlessly),

@@ -4,6 +4,8 @@
 #include "base/order.h"
 #include "base/str.h"
 #include "base/utf8.h"
+#include "machine/process/process_threads.h"
+#include "model/card.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -108,6 +110,32 @@ static void copy_cpu(const struct snapshot *snapshot, const struct process *proc
         copy->process.cpu_percent = used_ns > 0 ? 100 * (double)used_ns / (double)interval_ns : 0;
 }
 
+/* Adds up what its threads did. Processes that are only listed have no account. */
+static void copy_account(const struct process *process, struct gput_snapshot_process *copy)
+{
+    static const char *const names[] = {
+#define WALL_CAUSE_NAME(ID, name, word, meaning) #name,
+        WALL_CAUSES(WALL_CAUSE_NAME)
+#undef WALL_CAUSE_NAME
+    };
+    const struct process_threads *list = process->threads;
+    copy->computing_seconds = copy->cpu_wait_seconds = copy->storage_seconds = NAN;
+    if (!list || list->began_ns == 0)
+        return;
+    struct wall_account account = list->ended;
+    for (size_t i = 0; i < list->count; i++) {
+        struct wall_account thread = process_thread_account(process, &list->threads[i]);
+        wall_account_add(&account, &thread);
+    }
+    copy->computing_seconds = clock_seconds_of_ns(account.ns[WALL_COMPUTING]);
+    copy->cpu_wait_seconds = clock_seconds_of_ns(account.ns[WALL_CPU] + account.ns[WALL_QUOTA]);
+    copy->storage_seconds = clock_seconds_of_ns(account.ns[WALL_STORAGE] + account.ns[WALL_PAGING]);
+    if (list->has_causes && list->count > 0) {
+        unsigned cause = list->any_ran ? WALL_COMPUTING : list->threads[0].cause;
+        copy->activity = names[cause < WALL_CAUSE_COUNT ? cause : WALL_PAGING];
+    }
+}
+
 /* Command lines are gathered in one text, here as offsets from 1. */
 static void copy_process(const struct snapshot *snapshot, const struct gput_snapshot *before,
     size_t i, struct gput_snapshot *to, struct str *command_lines)
@@ -126,6 +154,7 @@ static void copy_process(const struct snapshot *snapshot, const struct gput_snap
         .start_ticks = process->polled->stat.start_time_ticks};
     command_lines->failed |= !copy_name(process->polled->stat.name, &copy->process);
     copy_memory(process, &copy->process);
+    copy_account(process, &copy->process);
     copy_cpu(snapshot, process, before, find_before(before, process, i), copy);
     const char *command = process->program.command;
     if (!command)
@@ -157,6 +186,22 @@ static bool copy_processes(
 
 /* ---- GPUs ---- */
 
+/* The figures of the card that people watch. */
+static void copy_card(const struct card_reading *card, struct gput_snapshot_gpu *gpu)
+{
+    char reasons[CARD_REASONS_SIZE];
+    double slowed = card->values[CARD_SLOWDOWN_REASONS];
+    gpu->clock_mhz = card->values[CARD_GRAPHICS_CLOCK];
+    gpu->max_clock_mhz = card->values[CARD_MAX_GRAPHICS_CLOCK];
+    gpu->temperature_celsius = card->values[CARD_TEMPERATURE];
+    gpu->slowdown_celsius = card->values[CARD_SLOWDOWN_TEMPERATURE];
+    gpu->power_limit_watts = card->values[CARD_POWER_LIMIT];
+    unsigned throttles = isnan(slowed) ? 0 : (unsigned)slowed & CARD_THROTTLES;
+    if (throttles)
+        snprintf(
+            gpu->slowed_by, sizeof gpu->slowed_by, "%s", card_reasons_text(throttles, reasons));
+}
+
 static bool copy_gpus(const struct snapshot *snapshot, struct gput_snapshot *copy)
 {
     const struct gpu_sample *sample = &snapshot->gpu;
@@ -178,6 +223,7 @@ static bool copy_gpus(const struct snapshot *snapshot, struct gput_snapshot *cop
             .main_sm_percent = device->main_sm_percent,
             .descendants_sm_percent = device->descendants_sm_percent,
             .power_watts = device->power_watts};
+        copy_card(gpu_set_card(snapshot->gpus, i), gpu);
         memcpy(gpu->uuid, devices[i].uuid, sizeof gpu->uuid);
         memcpy(gpu->name, devices[i].name, sizeof gpu->name);
     }

@@ -2,6 +2,9 @@
 
 #include <gputracker/snapshot.h>
 
+#include <math.h>
+#include <string.h>
+
 static struct gput_session *create_with_snapshots(double seconds)
 {
     struct gput_session_options options = options_every(seconds);
@@ -105,6 +108,9 @@ static void processes_have_what_they_used_since_the_snapshot_before(void **state
     assert_true(main->private_ram_bytes > 0);
     assert_true(gput_snapshot_elapsed_seconds(second) > gput_snapshot_elapsed_seconds(first));
     assert_true(gput_snapshot_sample(second)->time_ns > gput_snapshot_sample(first)->time_ns);
+    assert_true(main->computing_seconds > 0 && main->cpu_wait_seconds >= 0);
+    assert_true(child->computing_seconds >= 0 && !isnan(child->storage_seconds));
+    assert_true(!child->activity || strcmp(child->activity, "computing") != 0);
     /* Its own figures add up to the sample's. */
     assert_true(gput_snapshot_sample(second)->values[GPUT_COMBINED_THREADS] ==
                 main->threads + child->threads);
