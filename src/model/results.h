@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "model/card_results.h"
 #include "model/energy.h"
 #include "model/identity_list.h"
 #include "model/wall_causes.h"
@@ -113,16 +114,10 @@ struct gput_gpu {
     double mean_descendants_sm_percent;
     double max_power_watts;
     double mean_power_watts;
-    /* Of the card itself (model/card.h). Counters since the first reading. */
-    double power_limit_watts;
-    double min_graphics_clock_mhz, mean_graphics_clock_mhz;
-    double graphics_clock_limit_mhz;
-    double max_temperature_celsius, max_memory_temperature_celsius;
-    double max_memory_busy_percent, max_encoder_percent, max_decoder_percent;
-    double power_cap_seconds, sync_boost_seconds, thermal_seconds, hardware_thermal_seconds,
-        power_brake_seconds;
-    double pcie_transmitted_bytes, pcie_received_bytes;
-    double nvlink_transmitted_bytes, nvlink_received_bytes;
+    /* Of the card itself. Counters since the first reading. */
+#define MEMBER(member, FIGURE, how, unit, meaning) double member;
+    CARD_RESULTS(MEMBER)
+#undef MEMBER
     char slowed_by[160]; /* "power_cap 12.3 s", "nothing"; "": it is not known */
     char health[240];    /* what changed for the worse; "": nothing, or it is not known */
     /* When the driver was read for the first and the last time, in seconds after the start;
@@ -136,7 +131,9 @@ struct gput_gpu {
         double power_watts;
         double joules; /* since the start; counted by the device, else power integrated over time.
                           Not available for a MIG instance */
-        double graphics_clock_mhz, temperature_celsius;
+#define MEMBER(member, FIGURE, unit, meaning) double member;
+        CARD_RESULTS_NOW(MEMBER)
+#undef MEMBER
     } now;
     char missing[240]; /* figures that are missing, and why: "power: not supported by this GPU" */
 };

@@ -220,6 +220,8 @@ static const struct results_column record[] = {
 #define GPU_BYTES(key, meaning) GPU_AT(#key, GPU_RAM, key##_bytes, "bytes", meaning)
 /* Not in reports. */
 #define GPU_ALONE(member, unit, meaning) GPU_AT(NULL, NUMBER, member, unit, meaning)
+#define CARD(member, FIGURE, how, unit, meaning) GPU(member, unit, meaning),
+#define CARD_NOW(member, FIGURE, unit, meaning) GPU_ALONE(now.member, unit, meaning),
 static const struct results_column gpus[] = {
     GPU(uuid, NULL, "the driver's; where it has none, the PCI address"),
     GPU(name, NULL, "the product's name"),
@@ -240,24 +242,7 @@ static const struct results_column gpus[] = {
     GPU(mean_descendants_sm_percent, "percent", "share that its descendants kept busy (mean)"),
     GPU(max_power_watts, "watts", "power (maximum)"),
     GPU(mean_power_watts, "watts", "power (mean)"),
-    GPU(power_limit_watts, "watts", "limit of power that was enforced (last sample)"),
-    GPU(min_graphics_clock_mhz, "megahertz", "clock of its processors (minimum)"),
-    GPU(mean_graphics_clock_mhz, "megahertz", "clock of its processors (mean)"),
-    GPU(graphics_clock_limit_mhz, "megahertz", "highest clock that it allows"),
-    GPU(max_temperature_celsius, "degrees Celsius", "temperature of the chip (maximum)"),
-    GPU(max_memory_temperature_celsius, "degrees Celsius", "temperature of its memory (maximum)"),
-    GPU(max_memory_busy_percent, "percent", "share of time in which its memory was read or written (maximum)"),
-    GPU(max_encoder_percent, "percent", "use of its video encoders (maximum)"),
-    GPU(max_decoder_percent, "percent", "use of its video decoders (maximum)"),
-    GPU(power_cap_seconds, "seconds", "slowed by its power limit, as its driver counted"),
-    GPU(sync_boost_seconds, "seconds", "slowed to the clocks of other cards, as its driver counted"),
-    GPU(thermal_seconds, "seconds", "slowed by the driver because of heat, as it counted"),
-    GPU(hardware_thermal_seconds, "seconds", "slowed by the chip itself because of heat, as its driver counted"),
-    GPU(power_brake_seconds, "seconds", "slowed by a signal of the power supply, as its driver counted"),
-    GPU(pcie_transmitted_bytes, "bytes", "sent over PCIe by any process, at least: the driver's counter may begin anew between two readings"),
-    GPU(pcie_received_bytes, "bytes", "received over PCIe by any process, at least: the driver's counter may begin anew between two readings"),
-    GPU(nvlink_transmitted_bytes, "bytes", "sent over NVLink by any process"),
-    GPU(nvlink_received_bytes, "bytes", "received over NVLink by any process"),
+    CARD_RESULTS(CARD)
     GPU(slowed_by, NULL, "what slowed it although it had work, and for how long"),
     GPU(health, NULL, "what changed for the worse from the first reading to the last"),
     GPU(first_reading_seconds, "seconds", "when its figures were first read, after the start; negative: before it"),
@@ -266,8 +251,7 @@ static const struct results_column gpus[] = {
     GPU_ALONE(now.combined_ram_bytes, "bytes", "RAM that main and its descendants hold (last sample)"),
     GPU_ALONE(now.utilization_percent, "percent", "use of the GPU by any process (last sample)"),
     GPU_ALONE(now.power_watts, "watts", "power (last sample)"),
-    GPU_ALONE(now.graphics_clock_mhz, "megahertz", "clock of its processors (last sample)"),
-    GPU_ALONE(now.temperature_celsius, "degrees Celsius", "temperature of the chip (last sample)"),
+    CARD_RESULTS_NOW(CARD_NOW)
     GPU_AT("energy_joules", NUMBER, now.joules, "joules", "energy since the start"),
     GPU(missing, NULL, "figures that are missing, and why"),
 };

@@ -13,6 +13,7 @@
 #include "files/results/results_read.h"
 #include "files/tracking/tracking_identity.h"
 #include "files/tracking/tracking_reader.h"
+#include "model/card.h"
 #include "model/measurement_list.h"
 #include "model/results_columns.h"
 #include "model/results_identity.h"
@@ -293,8 +294,10 @@ static int take_gpu(struct replay *replay, const struct gput_table *table, size_
     gpu->now.combined_ram_bytes = ram_in_bytes(cell(table, row, "combined_ram"), unit);
     gpu->now.utilization_percent = cell(table, row, "utilization_percent");
     gpu->now.power_watts = cell(table, row, "power_watts");
-    gpu->now.temperature_celsius = cell(table, row, "temperature_celsius");
-    gpu->now.graphics_clock_mhz = cell(table, row, "graphics_clock_mhz");
+#define TAKE(member, FIGURE, unit, meaning)                                                        \
+    gpu->now.member = cell(table, row, card_figures[CARD_##FIGURE].name);
+    CARD_RESULTS_NOW(TAKE)
+#undef TAKE
     gpu->now.joules = highest(gpu->now.joules, cell(table, row, "energy_joules"));
     struct gput_gpu *end = find_gpu(&replay->end, uuid);
     if (end)

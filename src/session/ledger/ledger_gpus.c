@@ -83,26 +83,13 @@ static void fill_card(const struct ledger *ledger, size_t i, struct gput_gpu *gp
     const struct card_usage *card = gpu_usage_card(&ledger->gpu_usage, i);
     if (!card)
         card = &nothing;
-    gpu->power_limit_watts = card_usage_last(card, CARD_POWER_LIMIT);
-    gpu->min_graphics_clock_mhz = card_usage_min(card, CARD_GRAPHICS_CLOCK);
-    gpu->mean_graphics_clock_mhz = card_usage_mean(card, CARD_GRAPHICS_CLOCK);
-    gpu->graphics_clock_limit_mhz = card_usage_last(card, CARD_MAX_GRAPHICS_CLOCK);
-    gpu->max_temperature_celsius = card_usage_max(card, CARD_TEMPERATURE);
-    gpu->max_memory_temperature_celsius = card_usage_max(card, CARD_MEMORY_TEMPERATURE);
-    gpu->max_memory_busy_percent = card_usage_max(card, CARD_MEMORY_BUSY);
-    gpu->max_encoder_percent = card_usage_max(card, CARD_ENCODER);
-    gpu->max_decoder_percent = card_usage_max(card, CARD_DECODER);
-    gpu->power_cap_seconds = card_usage_counted(card, CARD_POWER_CAP_SECONDS);
-    gpu->sync_boost_seconds = card_usage_counted(card, CARD_SYNC_BOOST_SECONDS);
-    gpu->thermal_seconds = card_usage_counted(card, CARD_THERMAL_SECONDS);
-    gpu->hardware_thermal_seconds = card_usage_counted(card, CARD_HARDWARE_THERMAL_SECONDS);
-    gpu->power_brake_seconds = card_usage_counted(card, CARD_POWER_BRAKE_SECONDS);
-    gpu->pcie_transmitted_bytes = card_usage_counted(card, CARD_PCIE_TRANSMITTED);
-    gpu->pcie_received_bytes = card_usage_counted(card, CARD_PCIE_RECEIVED);
-    gpu->nvlink_transmitted_bytes = card_usage_counted(card, CARD_NVLINK_TRANSMITTED);
-    gpu->nvlink_received_bytes = card_usage_counted(card, CARD_NVLINK_RECEIVED);
-    gpu->now.graphics_clock_mhz = card_usage_last(card, CARD_GRAPHICS_CLOCK);
-    gpu->now.temperature_celsius = card_usage_last(card, CARD_TEMPERATURE);
+#define SET(member, FIGURE, how, unit, meaning) gpu->member = card_usage_##how(card, CARD_##FIGURE);
+#define SET_NOW(member, FIGURE, unit, meaning)                                                     \
+    gpu->now.member = card_usage_last(card, CARD_##FIGURE);
+    CARD_RESULTS(SET)
+    CARD_RESULTS_NOW(SET_NOW)
+#undef SET
+#undef SET_NOW
     card_usage_describe_slowdowns(card, gpu->slowed_by, sizeof gpu->slowed_by);
     card_usage_describe_health(card, gpu->health, sizeof gpu->health);
 }

@@ -1,0 +1,34 @@
+/*
+ * What results have of the figures of a card (card.h), one row each. The members of struct
+ * gput_gpu, the columns of results and what the ledger sets are made of these rows.
+ */
+#pragma once
+
+/* clang-format off */
+
+/* ROW(member, FIGURE, how, unit, meaning). `how`: a function of card_usage.h, card_usage_max() … */
+#define CARD_RESULTS(ROW) \
+    ROW(power_limit_watts, POWER_LIMIT, last, "watts", "limit of power that was enforced (last sample)") \
+    ROW(min_graphics_clock_mhz, GRAPHICS_CLOCK, min, "megahertz", "clock of its processors (minimum)") \
+    ROW(mean_graphics_clock_mhz, GRAPHICS_CLOCK, mean, "megahertz", "clock of its processors (mean)") \
+    ROW(graphics_clock_limit_mhz, MAX_GRAPHICS_CLOCK, last, "megahertz", "highest clock that it allows") \
+    ROW(max_temperature_celsius, TEMPERATURE, max, "degrees Celsius", "temperature of the chip (maximum)") \
+    ROW(max_memory_temperature_celsius, MEMORY_TEMPERATURE, max, "degrees Celsius", "temperature of its memory (maximum)") \
+    ROW(max_memory_busy_percent, MEMORY_BUSY, max, "percent", "share of time in which its memory was read or written (maximum)") \
+    ROW(max_encoder_percent, ENCODER, max, "percent", "use of its video encoders (maximum)") \
+    ROW(max_decoder_percent, DECODER, max, "percent", "use of its video decoders (maximum)") \
+    ROW(power_cap_seconds, POWER_CAP_SECONDS, counted, "seconds", "slowed by its power limit, as its driver counted") \
+    ROW(sync_boost_seconds, SYNC_BOOST_SECONDS, counted, "seconds", "slowed to the clocks of other cards, as its driver counted") \
+    ROW(thermal_seconds, THERMAL_SECONDS, counted, "seconds", "slowed by the driver because of heat, as it counted") \
+    ROW(hardware_thermal_seconds, HARDWARE_THERMAL_SECONDS, counted, "seconds", "slowed by the chip itself because of heat, as its driver counted") \
+    ROW(power_brake_seconds, POWER_BRAKE_SECONDS, counted, "seconds", "slowed by a signal of the power supply, as its driver counted") \
+    ROW(pcie_transmitted_bytes, PCIE_TRANSMITTED, counted, "bytes", "sent over PCIe by any process, at least: the driver's counter may begin anew between two readings") \
+    ROW(pcie_received_bytes, PCIE_RECEIVED, counted, "bytes", "received over PCIe by any process, at least: the driver's counter may begin anew between two readings") \
+    ROW(nvlink_transmitted_bytes, NVLINK_TRANSMITTED, counted, "bytes", "sent over NVLink by any process") \
+    ROW(nvlink_received_bytes, NVLINK_RECEIVED, counted, "bytes", "received over NVLink by any process")
+
+/* ROW(member, FIGURE, unit, meaning): members of `now`, of the last sample, which reports leave out. */
+#define CARD_RESULTS_NOW(ROW) \
+    ROW(graphics_clock_mhz, GRAPHICS_CLOCK, "megahertz", "clock of its processors (last sample)") \
+    ROW(temperature_celsius, TEMPERATURE, "degrees Celsius", "temperature of the chip (last sample)")
+/* clang-format on */
