@@ -23,7 +23,7 @@ struct shown {
     const char *output, *table;
     enum gput_format format;
     double interval_seconds;
-    bool watches, redraws, with_parts;
+    bool watches, redraws;
 };
 
 static int read_options(
@@ -33,8 +33,7 @@ static int read_options(
     *shown = (struct shown){.output = arguments_value(arguments, OPTION_TABLE_OUTPUT),
         .table = arguments_value(arguments, OPTION_GPUS_TABLE),
         .interval_seconds = DEFAULT_INTERVAL_SECONDS,
-        .watches = arguments_have(arguments, OPTION_WATCH),
-        .with_parts = arguments_have(arguments, OPTION_GPU_PARTS)};
+        .watches = arguments_have(arguments, OPTION_WATCH)};
     int table = 0; /* its name is what counts */
     TRY(arguments_read_choice(arguments, OPTION_GPUS_TABLE, "table", &table, error));
     TRY(tables_read_format(arguments, &shown->format, error));
@@ -125,14 +124,16 @@ static int show(const struct arguments *arguments, bool *has_failed, struct gput
     struct gput_gpus *gpus = NULL;
     struct shown shown;
     TRY(read_options(arguments, &shown, error));
-    if (shown.with_parts)
-        message_note("--parts reads the counters that DCGM reads, which may miss values meanwhile");
+    options.gpu_parts = arguments_have(arguments, OPTION_GPU_PARTS);
+    if (options.gpu_parts)
+        message_note(
+            "--gpu-parts reads the counters that DCGM reads, which may miss values meanwhile");
     options.procfs_root = environment_path("GPUT_PROCFS");
     options.sysfs_root = environment_path("GPUT_SYSFS");
     options.nvml_path = environment_path("GPUT_NVML");
     options.gpu_brand = arguments_value(arguments, OPTION_GPU_BRAND);
     options.gpu_uuids = arguments_value(arguments, OPTION_GPU_UUIDS);
-    TRY(gput_gpus_create(&options, shown.with_parts, &gpus, error));
+    TRY(gput_gpus_create(&options, &gpus, error));
     int code = shown.watches ? watch(gpus, &shown, error) : write_once(gpus, &shown, true, error);
     const char *why = gput_gpus_missing(gpus, has_failed);
     if (code == GPUT_OK && why && *has_failed && shown.format != GPUT_FORMAT_TEXT)

@@ -273,8 +273,8 @@ static const struct option options[OPTION_COUNT] = {
         .brief = "Show only this table: gpus or processes",
         .help = "Show only this table: 'gpus', with all figures of each card, or 'processes'. CSV "
                 "is one table: by default that of the processes."},
-    [OPTION_GPU_PARTS] = {0, "parts", ARGUMENT_NONE, .newer = true,
-        .brief = "Show how busy parts of the chip are, too",
+    [OPTION_GPU_PARTS] = {0, "gpu-parts", ARGUMENT_NONE, .setting = "gpu_parts", .newer = true,
+        .other_names = "parts", .brief = "Show how busy parts of the chip are, too",
         .help = "Show how busy parts of the chip are, too: processors, tensor cores, arithmetic, "
                 "memory, links (NVIDIA, from Hopper on). They are means of the time between two "
                 "readings. DCGM reads the same counters, and may miss values meanwhile."},

@@ -32,7 +32,7 @@ struct gput_config; /**< contents of a config file */
  * - n_expected_cores, gpu_uuids (an array of strings), gpu_brand, process_id, disable_logs;
  * - resource_usage_file, tracking_file, energy_folder, overwrite;
  * - listen, textfile_folder, otlp, remote_write, labels, push_interval, push_timeout;
- * - processes, command_lines, ram_mode ("adaptive", "exact" or "totals");
+ * - processes, command_lines, gpu_parts, ram_mode ("adaptive", "exact" or "totals");
  * - carbon_intensity: grams for a kWh, or the code of a country;
  * - limits: an object, as {"ram": "8GB", "seconds": 90} (see gput_limits_parse()); enforce;
  * - own_process, n_join_attempts, join_timeout: checked and ignored; log_to, history: null, else refused.

@@ -4,7 +4,7 @@
  *
  *     struct gput_gpus *gpus;
  *     char *text;
- *     if (gput_gpus_create(NULL, false, &gpus, &error) == GPUT_OK &&
+ *     if (gput_gpus_create(NULL, &gpus, &error) == GPUT_OK &&
  *         gput_gpus_render(gpus, GPUT_FORMAT_JSON, &text, NULL, &error) == GPUT_OK)
  *         puts(text);
  *     gput_gpus_destroy(gpus);
@@ -27,19 +27,19 @@ extern "C" {
 struct gput_gpus; /**< made by gput_gpus_create(); used by one thread at a time */
 
 /**
- * Opens the drivers and reads all GPUs once. Of `options` the roots, nvml_path, gpu_brand and
- * gpu_uuids are used; NULL: the defaults. Takes a moment, and seconds where a driver is slow.
+ * Opens the drivers and reads all GPUs once. Of `options` the roots, nvml_path, gpu_brand,
+ * gpu_uuids and gpu_parts are used; NULL: the defaults. Takes a moment, and seconds where a driver
+ * is slow.
  *
- * `with_parts`: also how busy parts of the chip are (processors, tensor cores, memory, links;
- * NVIDIA from Hopper on), as means of the time between two readings; the first one takes a quarter
- * of a second for it. DCGM and other readers of the same counters may miss values meanwhile.
+ * With gpu_parts figures of parts of the chip are means of the time between two readings; the first
+ * one takes a quarter of a second for it.
  *
  * On success the caller frees `*gpus` by gput_gpus_destroy(); on failure it is NULL. No GPU is not
  * an error. Errors: GPUT_ERROR_INVALID (the brand), GPUT_ERROR_NOT_FOUND (a UUID),
  * GPUT_ERROR_MEMORY.
  */
-GPUT_API int gput_gpus_create(const struct gput_session_options *options, bool with_parts,
-    struct gput_gpus **gpus, struct gput_error *error);
+GPUT_API int gput_gpus_create(
+    const struct gput_session_options *options, struct gput_gpus **gpus, struct gput_error *error);
 
 /** NULL is fine. */
 GPUT_API void gput_gpus_destroy(struct gput_gpus *gpus);

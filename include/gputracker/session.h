@@ -169,6 +169,11 @@ struct gput_session_options {
      * the name of the option ("tracking_file"; see gput_session_option_find()). True: the session
      * goes on without it. False: it is not created. NULL: likewise. */
     bool (*do_without)(void *user, const char *option, const struct gput_error *reason);
+
+    /** Also read how busy parts of the chip are (processors, tensor cores, memory, links; NVIDIA
+     * from Hopper on). DCGM and others that read the same counters may miss values meanwhile: there
+     * is a warning that says so. */
+    bool gpu_parts;
 };
 
 /** Sets the defaults in a struct of that size; for gput_session_options_default(). */

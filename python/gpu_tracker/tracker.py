@@ -93,6 +93,7 @@ class Tracker:
         while only one process is tracked.
     processes: keep a record of every process: see `processes`. command_lines: with their command lines, which may
         contain secrets.
+    gpu_parts: how busy parts of NVIDIA's chips are, from Hopper on: DCGM may miss values meanwhile, which a warning says.
     energy_unit: joules, watt-hours, kilowatt-hours; for `report` and `details`.
     carbon_intensity: grams of CO2 equivalent per kWh of the grid, or the code of a country ("FR", "FRA") for its mean
         over a year; the report then has the emissions.
@@ -164,6 +165,7 @@ class Tracker:
         push_timeout: float = 0,
         log_to: Literal["mlflow", "wandb", "trackio", "tensorboard"] | None = None,
         history: bool | None = None,
+        gpu_parts: bool = False,
     ) -> None:
         _check_join(n_join_attempts, join_timeout)
         self.state = self.State.NEW
@@ -191,6 +193,7 @@ class Tracker:
             "overwrite": overwrite,
             "resource_usage_file": _path(resource_usage_file),
             "ram_mode": ram_mode,
+            "gpu_parts": gpu_parts,
             "processes": processes or command_lines,
             "command_lines": command_lines,
             "energy_unit": "joules" if energy_unit is None else energy_unit,

@@ -143,8 +143,8 @@ int gput_gpus_update(struct gput_gpus *gpus, struct gput_error *error)
 
 CLEANUP_DEFINE(struct gput_gpus, gput_gpus_destroy)
 
-int gput_gpus_create(const struct gput_session_options *given, bool with_parts,
-    struct gput_gpus **gpus, struct gput_error *error)
+int gput_gpus_create(
+    const struct gput_session_options *given, struct gput_gpus **gpus, struct gput_error *error)
 {
     struct gput_session_options options;
     struct gput_limits limits;
@@ -163,12 +163,12 @@ int gput_gpus_create(const struct gput_session_options *given, bool with_parts,
         .uuids = options.gpu_uuids,
         .max_age_seconds = MAX_AGE_SECONDS,
         .each_process = true,
-        .parts = with_parts,
+        .parts = options.gpu_parts,
     };
     TRY(gpu_set_open(&gpu_options, &made->set, error));
     TRY(gput_gpus_update(made, error));
-    made->with_parts = with_parts;
-    if (with_parts) {
+    made->with_parts = options.gpu_parts;
+    if (options.gpu_parts) {
         const struct timespec pause = {0, PARTS_INTERVAL_NS};
         TRY(gput_gpus_update(made, error));
         nanosleep(&pause, NULL);

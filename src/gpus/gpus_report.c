@@ -202,23 +202,14 @@ static void add_link(struct str *line, const double *values)
 }
 
 /* How busy parts of the chip are, where that was asked for; else why that is not known. */
-static void write_parts(const struct card_reading *card, struct str *text)
+static void write_parts(const struct card_reading *card, double busy_percent, struct str *text)
 {
-    static const struct {
-        enum card_figure figure;
-        const char *name;
-    } parts[] = {{CARD_SM_ACTIVE, "SM"}, {CARD_SM_OCCUPANCY, "occupancy"},
-        {CARD_TENSOR_ACTIVE, "tensor"}, {CARD_DRAM_BANDWIDTH, "memory"}, {CARD_FP64_ACTIVE, "FP64"},
-        {CARD_FP32_ACTIVE, "FP32"}, {CARD_FP16_ACTIVE, "FP16"}};
-    CLEANUP_STR struct str line = {0};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (!isnan(card->values[parts[i].figure]))
-            add_part(&line, "%s %.0f %%", parts[i].name, card->values[parts[i].figure]);
-    if (line.length)
-        str_printf(text, "  parts: %s\n", str_text(&line));
+    char parts[CARD_REASONS_SIZE];
+    card_describe_parts(card->values, busy_percent, parts, sizeof parts);
+    if (parts[0])
+        str_printf(text, "  parts: %s\n", parts);
     else if (card->missing[CARD_SM_ACTIVE])
         str_printf(text, "  parts: n/a (%s)\n", card->missing[CARD_SM_ACTIVE]);
-    text->failed |= line.failed;
 }
 
 /* What a card is slowed by, and what is wrong with it: nothing where nothing is. */
@@ -258,7 +249,7 @@ static void write_gpu(
     str_printf(text, "  %s\n", line.length ? str_text(&line) : "no figures");
     text->failed |= line.failed;
     if (gpus->with_parts)
-        write_parts(gpu_set_card(gpus->set, index), text);
+        write_parts(gpu_set_card(gpus->set, index), sample->utilization_percent, text);
     write_troubles(gpu_set_card(gpus->set, index), text);
 }
 

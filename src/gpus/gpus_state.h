@@ -20,7 +20,7 @@ struct gpus_process {
 struct gput_gpus {
     char *procfs_root; /* owned */
     struct gpu_set *set;
-    bool with_parts; /* figures of parts of the chip, too; from the second reading on */
+    bool with_parts; /* gpu_parts: figures of parts of the chip, too; from the second reading on */
     struct gpu_sample sample;
     char missing[700];   /* why there is no GPU */
     double time_seconds; /* of it, since the epoch */

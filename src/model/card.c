@@ -183,6 +183,48 @@ const char *card_value_text(enum card_figure figure, double value, char text[CAR
     return text;
 }
 
+/*
+ * What limits a program on a GPU, as its parts show; NULL where they do not. Below half of the
+ * processors in use NVIDIA calls the use of a GPU ineffective: although something runs, kernels are
+ * too small for the chip, or the gaps between them too long. Programs do not reach the whole
+ * bandwidth or rate of arithmetic: from half on that is what they wait for.
+ */
+static const char *bound_of(const double *values, double busy_percent)
+{
+    double arithmetic = fmax(fmax(values[CARD_FP64_ACTIVE], values[CARD_FP32_ACTIVE]),
+        fmax(values[CARD_FP16_ACTIVE], values[CARD_TENSOR_ACTIVE])); /* which skips NaN */
+    if (values[CARD_DRAM_BANDWIDTH] >= 60)
+        return "memory-bound";
+    if (arithmetic >= 50)
+        return "compute-bound";
+    if (busy_percent < 50)
+        return "the GPU waits for the program";
+    if (isnan(busy_percent) || isnan(values[CARD_SM_ACTIVE]))
+        return NULL;
+    return values[CARD_SM_ACTIVE] < 50 ? "launch-bound" : "latency-bound";
+}
+
+void card_describe_parts(const double *values, double busy_percent, char *text, size_t size)
+{
+    static const struct {
+        enum card_figure figure;
+        const char *name;
+    } parts[] = {{CARD_SM_ACTIVE, "SM"}, {CARD_SM_OCCUPANCY, "occupancy"},
+        {CARD_TENSOR_ACTIVE, "tensor"}, {CARD_DRAM_BANDWIDTH, "memory"}, {CARD_FP64_ACTIVE, "FP64"},
+        {CARD_FP32_ACTIVE, "FP32"}, {CARD_FP16_ACTIVE, "FP16"}};
+    const char *bound = bound_of(values, busy_percent);
+    text[0] = '\0';
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        size_t length = strlen(text);
+        if (!isnan(values[parts[i].figure]))
+            text_fit(text + length, size - length, "%s%s %.0f %%", length ? ", " : "",
+                parts[i].name, values[parts[i].figure]);
+    }
+    size_t length = strlen(text);
+    if (length && bound)
+        text_fit(text + length, size - length, ": %s", bound);
+}
+
 /* Performance states from this one on are those of a GPU that computes nothing. */
 #define FIRST_RESTING_STATE 5
 

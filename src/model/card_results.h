@@ -25,10 +25,25 @@
     ROW(pcie_transmitted_bytes, PCIE_TRANSMITTED, counted, "bytes", "sent over PCIe by any process, at least: the driver's counter may begin anew between two readings") \
     ROW(pcie_received_bytes, PCIE_RECEIVED, counted, "bytes", "received over PCIe by any process, at least: the driver's counter may begin anew between two readings") \
     ROW(nvlink_transmitted_bytes, NVLINK_TRANSMITTED, counted, "bytes", "sent over NVLink by any process") \
-    ROW(nvlink_received_bytes, NVLINK_RECEIVED, counted, "bytes", "received over NVLink by any process")
+    ROW(nvlink_received_bytes, NVLINK_RECEIVED, counted, "bytes", "received over NVLink by any process") \
+    ROW(mean_sm_active_percent, SM_ACTIVE, mean, "percent", "processors (SM) that had work (mean)") \
+    ROW(mean_sm_occupancy_percent, SM_OCCUPANCY, mean, "percent", "warps in its processors, of those that fit (mean)") \
+    ROW(mean_tensor_active_percent, TENSOR_ACTIVE, mean, "percent", "share of time in which tensor cores worked (mean)") \
+    ROW(mean_fp64_active_percent, FP64_ACTIVE, mean, "percent", "share of time with arithmetic of 64 bits (mean)") \
+    ROW(mean_fp32_active_percent, FP32_ACTIVE, mean, "percent", "share of time with arithmetic of 32 bits (mean)") \
+    ROW(mean_fp16_active_percent, FP16_ACTIVE, mean, "percent", "share of time with arithmetic of 16 bits (mean)") \
+    ROW(mean_dram_bandwidth_percent, DRAM_BANDWIDTH, mean, "percent", "bandwidth of its memory in use, of the highest (mean)") \
+    ROW(mean_pcie_transmit_bytes_per_second, PCIE_TRANSMIT_RATE, mean, "bytes per second", "rate of sending over PCIe (mean)") \
+    ROW(mean_pcie_receive_bytes_per_second, PCIE_RECEIVE_RATE, mean, "bytes per second", "rate of receiving over PCIe (mean)") \
+    ROW(mean_nvlink_transmit_bytes_per_second, NVLINK_TRANSMIT_RATE, mean, "bytes per second", "rate of sending over NVLink (mean)") \
+    ROW(mean_nvlink_receive_bytes_per_second, NVLINK_RECEIVE_RATE, mean, "bytes per second", "rate of receiving over NVLink (mean)")
 
 /* ROW(member, FIGURE, unit, meaning): members of `now`, of the last sample, which reports leave out. */
 #define CARD_RESULTS_NOW(ROW) \
     ROW(graphics_clock_mhz, GRAPHICS_CLOCK, "megahertz", "clock of its processors (last sample)") \
-    ROW(temperature_celsius, TEMPERATURE, "degrees Celsius", "temperature of the chip (last sample)")
+    ROW(temperature_celsius, TEMPERATURE, "degrees Celsius", "temperature of the chip (last sample)") \
+    ROW(sm_active_percent, SM_ACTIVE, "percent", "processors (SM) that had work (last sample)") \
+    ROW(sm_occupancy_percent, SM_OCCUPANCY, "percent", "warps in its processors, of those that fit (last sample)") \
+    ROW(tensor_active_percent, TENSOR_ACTIVE, "percent", "share of time in which tensor cores worked (last sample)") \
+    ROW(dram_bandwidth_percent, DRAM_BANDWIDTH, "percent", "bandwidth of its memory in use, of the highest (last sample)")
 /* clang-format on */

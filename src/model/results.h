@@ -118,6 +118,8 @@ struct gput_gpu {
 #define MEMBER(member, FIGURE, how, unit, meaning) double member;
     CARD_RESULTS(MEMBER)
 #undef MEMBER
+    char parts[160]; /* "SM 31 %, tensor 4 %, memory 12 %: launch-bound"; "": not asked for, or it
+                        is not known */
     char slowed_by[160]; /* "power_cap 12.3 s", "nothing"; "": it is not known */
     char health[240];    /* what changed for the worse; "": nothing, or it is not known */
     /* When the driver was read for the first and the last time, in seconds after the start;

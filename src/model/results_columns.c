@@ -243,6 +243,7 @@ static const struct results_column gpus[] = {
     GPU(max_power_watts, "watts", "power (maximum)"),
     GPU(mean_power_watts, "watts", "power (mean)"),
     CARD_RESULTS(CARD)
+    GPU(parts, NULL, "how busy parts of the chip were, and what that says of the program"),
     GPU(slowed_by, NULL, "what slowed it although it had work, and for how long"),
     GPU(health, NULL, "what changed for the worse from the first reading to the last"),
     GPU(first_reading_seconds, "seconds", "when its figures were first read, after the start; negative: before it"),

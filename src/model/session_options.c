@@ -110,6 +110,7 @@ static const struct session_option list[] = {
         FROM(0.5, MAX_SECONDS)},
     {ROW("push_timeout", NUMBER, "time", "a number of seconds, 0.1 to 3600", push_timeout_seconds),
         FROM(0.1, 3600)},
+    {ROW("gpu_parts", FLAG, "flag", "true or false", gpu_parts)},
     {ROW("processes", FLAG, "flag", "true or false", processes)},
     {ROW("command_lines", FLAG, "flag", "true or false", command_lines)},
     {ROW("procfs_root", TEXT, "folder", "a string", procfs_root), .is_not_in_file = true},

@@ -114,7 +114,7 @@ class Gpus(CommandTest):
     def parts(self, *options, scenario):
         done = self.run_command("gpus", "--parts", *options, env=self.environment(scenario))
         self.assertEqual((done.returncode, done.stderr),
-                         (0, "gpu-tracker: --parts reads the counters that DCGM reads, which may miss values meanwhile\n"))
+                         (0, "gpu-tracker: --gpu-parts reads the counters that DCGM reads, which may miss values meanwhile\n"))
         return done.stdout
 
     def cards_with_parts(self, scenario):
@@ -122,7 +122,7 @@ class Gpus(CommandTest):
 
     def test_parts_of_the_chip_are_shown_where_they_are_asked_for(self):
         text = self.parts(scenario=CARD + PARTS + BARE)
-        self.assertIn("\n  parts: SM 31 % · occupancy 20 % · tensor 4 % · memory 12 % · FP32 25 %\n", text)
+        self.assertIn("\n  parts: SM 31 %, occupancy 20 %, tensor 4 %, memory 12 %, FP32 25 %: launch-bound\n", text)
         self.assertIn("\n  parts: n/a (NVIDIA GPUs count it from Hopper on, and not all of them)\n", text)
         card, bare = self.cards_with_parts(CARD + PARTS + BARE)
         self.assertEqual((card["sm_active_percent"], card["dram_bandwidth_percent"], card["pcie_transmit_bytes_per_second"],
@@ -330,6 +330,34 @@ class Sessions(GpuTest):
             done = self.gpu_tracker("run", "--st", "0.05", "--", *command)
             self.assertEqual("slowed by power_cap 600 ms" in done.stderr, wanted, done.stderr)
             self.assertEqual("health: 1 row of memory was replaced" in done.stderr, wanted, done.stderr)
+
+    def test_parts_of_the_chip_are_measured_where_a_session_asks_for_them(self):
+        done = {}
+        for option in "--gpu-parts", "-q":
+            self.write(OF_SESSION + PARTS)
+            files = ["--tf", "t.sqlite", "--overwrite", "-o", "out.json", "--summary"]
+            done[option] = self.gpu_tracker("run", "--st", "0.1", option, *files, "--", *python(WAIT + "wait(1.5)"))
+            with sqlite3.connect(self.folder / "t.sqlite") as database:
+                columns = [row[1] for row in database.execute("PRAGMA table_info(gpu_data)")]
+            report = json.loads((self.folder / "out.json").read_text())
+            gpu, = report["gpus"]
+            asked = option == "--gpu-parts"
+            self.assertEqual(("sm_active_percent" in columns, "gpu_parts" in report["sources"], gpu["mean_sm_active_percent"] is None),
+                             (asked, asked, not asked))
+            self.assertEqual(gpu["parts"], "SM 31 %, occupancy 20 %, tensor 4 %, memory 12 %, FP32 25 %: launch-bound" if asked else "")
+            self.assertEqual("DCGM" in done[option].stderr, asked)
+            self.assertEqual("parts: SM 31 %" in done[option].stderr, asked, done[option].stderr)
+            if asked:
+                self.assertEqual(report["sources"]["gpu_parts"]["state"], "sampled")
+                with sqlite3.connect(self.folder / "t.sqlite") as database:
+                    last = database.execute("SELECT tensor_active_percent, pcie_transmit_bytes_per_second, fp64_active_percent FROM gpu_data").fetchall()[-1]
+                self.assertEqual(last, (4.0, 100 * 1048576.0, None))
+
+    def test_parts_that_a_session_asks_for_and_a_driver_lacks_have_their_reason(self):
+        self.write(OF_SESSION)
+        report, _ = self.tracked("--gpu-parts")
+        self.assertEqual((report["gpus"][0]["parts"], report["sources"]["gpu_parts"]["state"]), ("", "unavailable"))
+        self.assertIn("NVIDIA", report["sources"]["gpu_parts"]["reason"])
 
     def test_a_counter_that_contradicts_the_reasons_is_withdrawn(self):
         # The driver says that the power limit slows the card, and its counter stands still.

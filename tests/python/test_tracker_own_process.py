@@ -55,7 +55,7 @@ class OwnProcess(package.PackageTest):
         os.chmod("command", 0o755)
         given = {
             "sleep_time": 0.25, "ram_unit": "bytes", "gpu_ram_unit": "kilobytes", "time_unit": "days", "n_expected_cores": 3,
-            "ram_mode": "totals", "processes": True, "command_lines": True, "energy_unit": "watt-hours", "carbon_intensity": 0.0,
+            "ram_mode": "totals", "processes": True, "command_lines": True, "gpu_parts": True, "energy_unit": "watt-hours", "carbon_intensity": 0.0,
             "listen": "127.0.0.1:0", "limits": {"ram": "8GB", "seconds": 90}, "enforce": True, "otlp": "http://127.0.0.1:1",
             "push_interval": 2.5, "push_timeout": 1.5, "remote_write": "http://127.0.0.1:1/write", "textfile_folder": os.getcwd(), "overwrite": True,
         }  # fmt: skip

@@ -90,6 +90,10 @@ static void fill_card(const struct ledger *ledger, size_t i, struct gput_gpu *gp
     CARD_RESULTS_NOW(SET_NOW)
 #undef SET
 #undef SET_NOW
+    double means[CARD_FIGURE_COUNT];
+    for (int figure = 0; figure < CARD_FIGURE_COUNT; figure++)
+        means[figure] = card_usage_mean(card, (enum card_figure)figure);
+    card_describe_parts(means, gpu->mean_utilization_percent, gpu->parts, sizeof gpu->parts);
     card_usage_describe_slowdowns(card, gpu->slowed_by, sizeof gpu->slowed_by);
     card_usage_describe_health(card, gpu->health, sizeof gpu->health);
 }
@@ -324,10 +328,30 @@ static void add_slowdown_source(const struct ledger *ledger, struct gput_results
             "the reasons that the driver gave when it was read; it does not count the time");
 }
 
+/* Of parts of the chip, where the session asks for them: why they are missing on all GPUs. */
+static void add_parts_source(const struct ledger *ledger, struct gput_results *results)
+{
+    const char *missing = "no GPU was read";
+    bool is_there = false;
+    if (!ledger->settings->options.gpu_parts)
+        return;
+    for (uint32_t i = 0; i < results->n_gpus; i++) {
+        const char *why = gpu_set_card(ledger->settings->gpus, i)->missing[CARD_SM_ACTIVE];
+        is_there |= results->gpus[i].parts[0] != '\0';
+        missing = why ? why : missing;
+    }
+    results_add_source(results, "gpu_parts",
+        is_there ? GPUT_SOURCE_SAMPLED : GPUT_SOURCE_UNAVAILABLE, "%s",
+        is_there ? "counters of the NVIDIA driver (GPM): means of the times between two readings; "
+                   "other readers, as DCGM, may have missed values"
+                 : missing);
+}
+
 void ledger_add_gpu_sources(const struct ledger *ledger, struct gput_results *results)
 {
     add_driver_sources(ledger, results);
     add_list_source(ledger, results);
     add_slowdown_source(ledger, results);
+    add_parts_source(ledger, results);
     add_gpu_ram_source(ledger, results);
 }

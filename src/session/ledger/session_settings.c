@@ -100,12 +100,24 @@ int session_settings_open_gpus(struct session_settings *settings, struct gput_er
         .brand = settings->options.gpu_brand,
         .uuids = settings->options.gpu_uuids,
         .interval_seconds = settings->options.sleep_time_seconds,
+        .parts = settings->options.gpu_parts,
         .each_process =
             settings->options.processes || settings->options.snapshots || settings->options.owners,
         .starts_later = !needs_gpus_first(settings),
         .warn = warn_of_gpus,
         .user = settings};
-    return gpu_set_open(&options, &settings->gpus, error);
+    TRY(gpu_set_open(&options, &settings->gpus, error));
+    size_t count;
+    const struct gpu_source_status *sources = gpu_set_sources(settings->gpus, &count);
+    for (size_t i = 0; i < count && options.parts; i++) {
+        bool may_have = sources[i].state == GPU_SOURCE_AVAILABLE ||
+                        sources[i].state == GPU_SOURCE_PARTIAL ||
+                        sources[i].state == GPU_SOURCE_OPENING;
+        if (may_have && strcmp(sources[i].name, "nvml") == 0)
+            session_warn(settings, "Parts of the chip are measured by counters that DCGM reads, "
+                                   "too: it may miss values meanwhile.");
+    }
+    return GPUT_OK;
 }
 
 int session_settings_init(struct session_settings *settings,

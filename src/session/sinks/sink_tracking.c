@@ -21,7 +21,7 @@ struct tracking_output {
     struct tracking_file *file;
     char *path;                                /* owned */
     enum gput_ram_unit ram_unit, gpu_ram_unit; /* of the file */
-    bool has_gpu_table;
+    bool has_gpu_table, has_parts;             /* of the chip, which the session asks for */
     unsigned gpu_table;
     struct totals_table {
         bool is_there;
@@ -85,21 +85,21 @@ static const struct tracking_column gpu_columns[GPU_USE_COLUMNS] = {
     {"energy_joules", TRACKING_REAL},
 };
 
-/* Limits and states change too seldom for a row of each sample: reports have them. Sessions do not
- * ask for parts of the chip. */
-static bool is_sampled(enum card_figure figure)
+/* Limits and states change too seldom for a row of each sample: reports have them. */
+static bool is_sampled(const struct tracking_output *output, int figure)
 {
     enum card_kind kind = card_figures[figure].kind;
-    return kind != CARD_LIMIT && kind != CARD_STATE && kind != CARD_PART;
+    return kind != CARD_LIMIT && kind != CARD_STATE && (kind != CARD_PART || output->has_parts);
 }
 
 /* The columns of use, then those of the card. Returns how many there are. */
-static size_t list_gpu_columns(struct tracking_column columns[GPU_COLUMNS])
+static size_t list_gpu_columns(
+    const struct tracking_output *output, struct tracking_column columns[GPU_COLUMNS])
 {
     size_t count = GPU_USE_COLUMNS;
     memcpy(columns, gpu_columns, sizeof gpu_columns);
     for (int i = 0; i < CARD_FIGURE_COUNT; i++)
-        if (is_sampled((enum card_figure)i))
+        if (is_sampled(output, i))
             columns[count++] = (struct tracking_column){card_figures[i].name,
                 card_figure_is_text((enum card_figure)i) ? TRACKING_TEXT : TRACKING_REAL};
     return count;
@@ -111,7 +111,7 @@ static int add_gpu_table(struct tracking_output *output, struct gput_error *erro
     struct tracking_column columns[GPU_COLUMNS];
     if (output->has_gpu_table)
         return GPUT_OK;
-    size_t count = list_gpu_columns(columns);
+    size_t count = list_gpu_columns(output, columns);
     TRY(tracking_file_add_table(
         output->file, "gpu_data", columns, count, &output->gpu_table, error));
     output->has_gpu_table = true;
@@ -130,7 +130,7 @@ static int write_gpu(struct tracking_output *output, const struct tracking_row_i
             i == UUID_COLUMN ? tracking_text(item->gpu.uuid) : tracking_real(item->gpu.values[i]);
     for (int i = 0; i < CARD_FIGURE_COUNT; i++) {
         double value = item->gpu.card[i];
-        if (!is_sampled((enum card_figure)i))
+        if (!is_sampled(output, i))
             continue;
         values[count++] = !card_figure_is_text((enum card_figure)i) ? tracking_real(value)
                           : isnan(value)                            ? tracking_text(NULL)
@@ -424,7 +424,8 @@ static int open_output(struct sink *sink, struct tracking_output *output, struct
     const struct session_settings *settings = sink->settings;
     *output = (struct tracking_output){.path = strdup(sink->option),
         .ram_unit = settings->options.ram_unit,
-        .gpu_ram_unit = settings->options.gpu_ram_unit};
+        .gpu_ram_unit = settings->options.gpu_ram_unit,
+        .has_parts = settings->options.gpu_parts};
     if (!output->path)
         return error_memory(error);
     return tracking_file_create(

@@ -155,6 +155,10 @@ static const struct metric prometheus_gpus[] = {
     ROW("gputracker_gpu_pcie_received_bytes", METRIC_COUNTER, "pcie_received_bytes", "Bytes received over PCIe, at least.", NULL),
     ROW("gputracker_gpu_nvlink_transmitted_bytes", METRIC_COUNTER, "nvlink_transmitted_bytes", "Bytes sent over NVLink.", NULL),
     ROW("gputracker_gpu_nvlink_received_bytes", METRIC_COUNTER, "nvlink_received_bytes", "Bytes received over NVLink.", NULL),
+    ROW("gputracker_gpu_sm_active_ratio", METRIC_GAUGE, "now.sm_active_percent", "Processors of the GPU that had work.", NULL),
+    ROW("gputracker_gpu_sm_occupancy_ratio", METRIC_GAUGE, "now.sm_occupancy_percent", "Warps in its processors, of those that fit.", NULL),
+    ROW("gputracker_gpu_tensor_active_ratio", METRIC_GAUGE, "now.tensor_active_percent", "Share of time in which tensor cores worked.", NULL),
+    ROW("gputracker_gpu_dram_bandwidth_ratio", METRIC_GAUGE, "now.dram_bandwidth_percent", "Bandwidth of its memory in use.", NULL),
 };
 
 /* ---- OpenTelemetry ---- */
@@ -208,6 +212,10 @@ static const struct metric opentelemetry_gpus[] = {
     OTEL("hw.temperature", METRIC_GAUGE, "Cel", "now.temperature_celsius", "Temperature of the chip."),
     OTEL("hw.gpu.power.limit", METRIC_GAUGE, "W", "power_limit_watts", "Limit of the GPU's power."),
     OTEL("hw.gpu.clock", METRIC_GAUGE, "MHz", "now.graphics_clock_mhz", "Clock of the GPU's processors."),
+    OTEL_OF("hw.gpu.part.utilization", METRIC_GAUGE, "1", "hw.gpu.part", "sm", "now.sm_active_percent",
+        "Use of parts of the chip, 1 being all of the time."),
+    OTEL_OF("hw.gpu.part.utilization", METRIC_GAUGE, "1", "hw.gpu.part", "tensor", "now.tensor_active_percent", ""),
+    OTEL_OF("hw.gpu.part.utilization", METRIC_GAUGE, "1", "hw.gpu.part", "dram", "now.dram_bandwidth_percent", ""),
     OTEL_OF("hw.gpu.slowed", METRIC_COUNTER, "s", "hw.gpu.slowdown.reason", "power_cap", "power_cap_seconds",
         "Time for which the GPU was slowed."),
     OTEL_OF("hw.gpu.slowed", METRIC_COUNTER, "s", "hw.gpu.slowdown.reason", "sync_boost", "sync_boost_seconds",

@@ -82,10 +82,11 @@ static void write_gpu(struct summary *summary, uint32_t index, const struct form
     describe(summary->results, gpu, form, &text);
     summary_row(summary, label, figure, "%s", str_text(&text));
     summary->text->failed |= text.failed;
-    /* Say what slowed the card, and what got worse on it. */
+    /* Say how busy parts of the chip were, if asked; what slowed the card, what got worse on it. */
     const struct {
         const char *what, *text;
     } troubles[] = {
+        {"parts:", gpu->parts},
         {"slowed by", strcmp(gpu->slowed_by, "nothing") == 0 ? "" : gpu->slowed_by},
         {"health:", gpu->health},
     };
