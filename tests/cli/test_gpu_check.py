@@ -43,22 +43,23 @@ class Agrees(GpuCheckTest):
 
     def test_figures_of_the_card_agree_and_one_that_does_not_differs(self):
         card = "value nvmlDeviceGetClockInfo/0 1755\nvalue nvmlDeviceGetTemperature/0 61\nvalue nvmlDeviceGetEnforcedPowerLimit 700000\n" \
-            "value field/74 1500000000\nvalue field/138 2048\nvalue field/251 7\n"
+            "value field/74 1500000000\nvalue field/138 2048\nvalue field/251 7\n" \
+            "value nvmlGpmQueryDeviceSupport 1\nvalue gpm/2 31\nvalue gpm/20 100\n"
         done = self.check("card", scenario=SCENARIO + card)
         self.assert_nothing_differs(done)
         rows = {row["figure"]: row for row in self.table()}
-        for figure, value in ("graphics_clock_mhz", 1755), ("power_limit_watts", 700), ("power_cap_seconds", 1.5), ("nvlink_transmitted_bytes", 2**21):
+        for figure, value in ("graphics_clock_mhz", 1755), ("power_limit_watts", 700), ("power_cap_seconds", 1.5), ("sm_active_percent", 31), ("nvlink_transmitted_bytes", 2**21):
             self.assertEqual((rows[figure]["verdict"], rows[figure]["ours"], rows[figure]["driver"]), ("agrees", value, value))
         self.assertEqual((rows["fan_percent"]["verdict"], rows["field 251"]["ours"]), ("skipped", 7))
         self.assertGreaterEqual(rows["temperature_celsius: median of a call"]["ours"], 0)
         # A tracker whose driver says something else than the one that is read.
         other = pathlib.Path(self.folder, "other.txt")
-        other.write_text((SCENARIO + card).replace("1755", "300").replace("/74 15", "/74 95"))
+        other.write_text((SCENARIO + card).replace("1755", "300").replace("/74 15", "/74 95").replace("gpm/2 31", "gpm/2 91"))
         tracker = pathlib.Path(self.folder, "tracker")
         tracker.write_text(f'#!/bin/sh\nFAKE_NVML_SCENARIO="{other}" exec "{command.COMMAND}" "$@"\n')
         tracker.chmod(0o755)
         self.check("card", scenario=SCENARIO + card, tracker=tracker)
-        self.assertEqual(self.verdicts("differs"), {"graphics_clock_mhz", "power_cap_seconds"})
+        self.assertEqual(self.verdicts("differs"), {"graphics_clock_mhz", "power_cap_seconds", "sm_active_percent"})
 
     @unittest.skipIf(command.SANITIZED, "Python cannot load an extension that is built with AddressSanitizer")
     def test_front_ends_and_pytorch_agree(self):

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { MAX_SAMPLES = 4096 };
 
@@ -336,6 +337,41 @@ double nvml_reference_field(struct nvml_reference *nvml, unsigned field, unsigne
     default:
         return NAN;
     }
+}
+
+void nvml_reference_parts(
+    struct nvml_reference *nvml, const unsigned *metrics, size_t count, double *values)
+{
+    int (*allocate)(void **), (*release)(void *), (*take)(void *, void *), (*compute)(void *);
+    struct {
+        unsigned version, count;
+        void *before, *now;
+        struct {
+            unsigned metric;
+            int code;
+            double value;
+            char *names[3];
+        } metrics[MAX_PARTS];
+    } request = {.version = 1, .count = (unsigned)count};
+    const struct timespec pause = {0, 250000000};
+    for (size_t i = 0; i < count; i++) {
+        values[i] = NAN;
+        request.metrics[i].metric = metrics[i];
+    }
+    if (!find_function(nvml, "nvmlGpmSampleAlloc", &allocate) ||
+        !find_function(nvml, "nvmlGpmSampleFree", &release) ||
+        !find_function(nvml, "nvmlGpmSampleGet", &take) ||
+        !find_function(nvml, "nvmlGpmMetricsGet", &compute) || allocate(&request.before) != 0)
+        return;
+    if (allocate(&request.now) == 0) {
+        bool is_taken = take(nvml->card, request.before) == 0;
+        nanosleep(&pause, NULL);
+        if (is_taken && take(nvml->card, request.now) == 0 && compute(&request) == 0)
+            for (size_t i = 0; i < count; i++)
+                values[i] = request.metrics[i].code == 0 ? request.metrics[i].value : NAN;
+        release(request.now);
+    }
+    release(request.before);
 }
 
 enum nvml_compute_mode nvml_reference_compute_mode(struct nvml_reference *nvml)

@@ -92,6 +92,12 @@ double nvml_reference_number(struct nvml_reference *nvml, const char *function, 
 /* The same of a field of nvmlDeviceGetFieldValues(). */
 double nvml_reference_field(struct nvml_reference *nvml, unsigned field, unsigned scope);
 
+/* How busy parts of the whole GPU are over a quarter of a second (GPM), by NVML's numbers of them.
+ * NaN: the driver does not say. */
+enum { MAX_PARTS = 16 };
+void nvml_reference_parts(
+    struct nvml_reference *nvml, const unsigned *metrics, size_t count, double *values);
+
 enum nvml_compute_mode nvml_reference_compute_mode(struct nvml_reference *nvml);
 /* Adds texts about the GPU's modes, none of which is changed here, to an object. */
 void nvml_reference_describe(struct nvml_reference *nvml, json_t *machine);

@@ -48,6 +48,27 @@ static const struct card_call {
 };
 enum { CALLS = sizeof calls / sizeof *calls };
 
+/* Parts of the chip, by NVML's numbers. Both readings are means of a quarter of a second of the
+ * same load, one after the other. */
+static const struct card_part {
+    const char *figure;
+    unsigned metric;
+    double factor, slack;
+} parts[] = {
+    {"sm_active_percent", 2, 1, 3},
+    {"sm_occupancy_percent", 3, 1, 3},
+    {"tensor_active_percent", 5, 1, 3},
+    {"dram_bandwidth_percent", 10, 1, 3},
+    {"fp64_active_percent", 11, 1, 3},
+    {"fp32_active_percent", 12, 1, 3},
+    {"fp16_active_percent", 13, 1, 3},
+    {"pcie_transmit_bytes_per_second", 20, 1048576, 1e8},
+    {"pcie_receive_bytes_per_second", 21, 1048576, 1e8},
+    {"nvlink_receive_bytes_per_second", 60, 1048576, 1e8},
+    {"nvlink_transmit_bytes_per_second", 61, 1048576, 1e8},
+};
+enum { PARTS = sizeof parts / sizeof *parts };
+
 /* Numbers of the counters of thermal slowdowns: which of them this driver has is what is to be
  * learnt. */
 static const int thermal_fields[] = {251, 252, 253, 269, 270, 271};
@@ -88,8 +109,8 @@ static void note_cost(struct check *check, const struct card_call *call)
 static json_t *read_row(struct check *check)
 {
     struct check_path path = check_path(check, "gpus.json");
-    const char *command[] = {
-        check->tracker, "gpus", "--table", "gpus", "-f", "json", "-o", path.text, NULL};
+    const char *command[] = {check->tracker, "gpus", "--gpu-parts", "--table", "gpus", "-f", "json",
+        "-o", path.text, NULL};
     unlink(path.text);
     int status = check_execute(check, command, 5);
     json_t *rows = json_load_file(path.text, 0, NULL), *row, *found = NULL;
@@ -121,6 +142,16 @@ static void compare(struct check *check, const json_t *row, const struct card_ca
                                            .ours = value,
                                            .reference = middle,
                                            .tolerance = call->slack + fabs(after - before)});
+}
+
+/* Parts of the chip next to the driver's counters, read before and after. */
+static void compare_parts(
+    struct check *check, const json_t *row, const double *before, const double *after)
+{
+    for (int i = 0; i < PARTS; i++) {
+        const struct card_call call = {.figure = parts[i].figure, .slack = parts[i].slack};
+        compare(check, row, &call, before[i] * parts[i].factor, after[i] * parts[i].factor);
+    }
 }
 
 /* The counters of thermal slowdowns under both of their numbers, as they are. */
@@ -155,7 +186,8 @@ static void keep_nvidia_smi(struct check *check)
 void trial_card(struct check *check)
 {
     static const char steps[] = "context busy 100 600000";
-    double before[CALLS], after[CALLS];
+    double before[CALLS], after[CALLS], parts_before[PARTS], parts_after[PARTS];
+    unsigned metrics[PARTS];
     pid_t load = -1;
     check_table_begin(&check->table, "The card: clocks, temperatures, links, health");
     if (check->has_context) {
@@ -163,13 +195,19 @@ void trial_card(struct check *check)
         check_await_steps(check, load, "context", 1);
     }
     keep_nvidia_smi(check);
+    for (int i = 0; i < PARTS; i++)
+        metrics[i] = parts[i].metric;
+    nvml_reference_parts(&check->nvml, metrics, PARTS, parts_before);
     for (int i = 0; i < CALLS; i++)
         before[i] = read_call(check, &calls[i]);
     json_t *row = read_row(check);
     for (int i = 0; i < CALLS; i++)
         after[i] = read_call(check, &calls[i]);
+    nvml_reference_parts(&check->nvml, metrics, PARTS, parts_after);
     for (int i = 0; row && i < CALLS; i++)
         compare(check, row, &calls[i], before[i], after[i]);
+    if (row && !check->nvml.is_mig) /* of an instance they are its own, not the card's */
+        compare_parts(check, row, parts_before, parts_after);
     json_decref(row);
     note_thermal_fields(check);
     for (int i = 0; i < CALLS; i++)
