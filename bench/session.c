@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "files/tracking/tracking_file.h"
-#include "machine/os/proc_statm.h"
+#include "machine/os/proc_stat.h"
 #include "session/sampler/sampler.h"
 
 #include <gputracker/gputracker.h>

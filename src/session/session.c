@@ -4,7 +4,6 @@
 #include "base/file.h"
 #include "base/wall_clock.h"
 #include "machine/os/cpu_count.h"
-#include "session/session_allowed.h"
 
 #include <signal.h>
 #include <stdlib.h>

@@ -4,19 +4,19 @@
  *
  *     sources -> sampler -> ledger -> sinks
  *
- *   session.c          creation, destruction
- *   session_files.c    descriptors: whether there are enough, and how many may be kept
- *   session_track.c    the four ways to begin
- *   session_allowed.c  what the tracked process may use of the machine
- *   session_ticks.c    what happens at a tick: the pipeline
- *   session_orphans.c  orphans of the command
- *   session_state.c    what several of these ask: main's end, our own threads, the clock
- *   session_wait.c     waiting, the last figures, stopping
- *   session_figures.c  what it gives to its caller, and results without a session
+ *   session.c        creation, destruction
+ *   session_track.c  the four ways to begin
+ *   session_ticks.c  what happens at a tick: the pipeline
+ *   session_wait.c   waiting, the last figures, stopping
+ *   session_state.c  what several of these ask: main's end, our own threads, the clock, limits of
+ *                    the process, orphans, descriptors; and what the session gives to its caller
  */
 #pragma once
 
-#include "machine/os/container.h"
+#include "base/error.h"
+#include "machine/os/cgroup.h"
+#include "machine/os/launcher.h"
+#include "machine/os/mountinfo.h"
 #include "session/ledger/ledger.h"
 #include "session/ledger/limits.h"
 #include "session/ledger/node_reader.h"
@@ -24,7 +24,7 @@
 #include "session/sampler/sampler.h"
 #include "session/sampler/schedule.h"
 #include "session/sampler/session_events.h"
-#include "session/sinks/latest.h"
+#include "session/sinks/sink.h"
 #include "session/sinks/sinks.h"
 
 #include <gputracker/session.h>
@@ -92,7 +92,7 @@ void session_end(struct gput_session *session, bool is_abandoned);
  * where none can be started. */
 void session_start_ticks(struct gput_session *session);
 
-/* session_orphans.c; the lock is held, or no thread runs */
+/* Orphans; the lock is held, or no thread runs */
 
 /* Collects orphans that have ended (launched sessions). */
 void session_reap_orphans(struct gput_session *session);
@@ -104,7 +104,7 @@ void session_open_orphans_io(struct process_tree *tree);
  * struct gput_session. */
 bool session_is_own_child(void *session, pid_t pid);
 
-/* session_figures.c; the lock is held, or no thread runs */
+/* Results; the lock is held, or no thread runs */
 
 /* The GPUs that `results` has memory for are used again. */
 void session_make_results(struct gput_session *session, struct gput_results *results);
@@ -132,3 +132,36 @@ void session_warn_of_set_clock(const struct gput_session *session);
 
 /* The session no longer needs its timestamps to be on one clock. */
 void session_leave_wall_clock(struct gput_session *session);
+
+/*
+ * What a process may use of the machine: control groups, CPU affinity, Slurm's allocation.
+ */
+
+/* Sets `settings->allowed`, and the least of it in the static data where that is less than the
+ * machine has. `cgroup`: the groups of the process. */
+void session_allowed_read(struct session_settings *settings, pid_t pid, const struct cgroup *cgroup,
+    launcher_variable *variable, void *environment);
+
+/* The same of GPUs alone, again when they were found later. Those that the caller named are not
+ * limited by what the process sees. */
+void session_allowed_read_gpus(
+    struct session_settings *settings, launcher_variable *variable, void *environment);
+
+/* Nothing limits. */
+void session_allowed_forget(struct session_settings *settings);
+
+/* Sets the cores that hardware percent is relative to: those asked for, else those allowed, rounded
+ * up to whole cores. */
+void session_allowed_expect(struct session_settings *settings);
+
+/*
+ * Descriptors of a session: whether there are enough to begin, and how many files of procfs may
+ * stay open, which takes half of what opening them again would.
+ */
+
+/* How many may be kept. Half of what may still be opened is left to the caller. With `raises_limit`
+ * the soft limit of this process is raised first, towards the hard one, and an eighth is left. */
+unsigned session_files_kept(bool raises_limit);
+
+/* Checked before a command is started: without them it could be started but not read. */
+int session_files_check(struct gput_error *error);

@@ -7,13 +7,11 @@
 #include "machine/os/cgroup.h"
 #include "machine/os/cpu_clock.h"
 #include "machine/os/environment.h"
-#include "machine/os/loadavg.h"
-#include "machine/os/proc_children.h"
+#include "machine/os/proc_list.h"
 #include "machine/os/proc_stat.h"
 #include "machine/os/procfs.h"
+#include "machine/os/system_stat.h"
 #include "machine/process/launch.h"
-#include "session/session_allowed.h"
-#include "session/session_files.h"
 #include "session/session_launch.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* /proc/PID/cgroup and /proc/PID/mountinfo, one after the other with an empty line between. */
-#include "machine/os/container.h"
+#include "machine/os/mountinfo.h"
 
 #include "fuzz_text.h"
 

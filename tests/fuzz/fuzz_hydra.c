@@ -1,5 +1,5 @@
 /* /proc/PID/cmdline of a proxy of Hydra. */
-#include "machine/os/hydra.h"
+#include "machine/os/launcher.h"
 
 #include "fuzz_text.h"
 

@@ -1,5 +1,5 @@
 /* /proc/loadavg: never past the end. */
-#include "machine/os/loadavg.h"
+#include "machine/os/system_stat.h"
 
 #include "fuzz_text.h"
 

@@ -1,5 +1,5 @@
 /* /proc/meminfo: never past the end, never more used than there is. */
-#include "machine/os/meminfo.h"
+#include "machine/os/system_stat.h"
 
 #include "fuzz_text.h"
 

@@ -1,5 +1,5 @@
 /* /proc/net/dev: never past the end. */
-#include "machine/os/network_traffic.h"
+#include "machine/os/system_stat.h"
 
 #include "fuzz_text.h"
 

@@ -1,5 +1,5 @@
 /* /proc/PID/task/TID/children: never past the end, never a pid below 1. */
-#include "machine/os/proc_children.h"
+#include "machine/os/proc_list.h"
 
 #include "fuzz_text.h"
 

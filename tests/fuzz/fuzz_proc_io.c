@@ -1,5 +1,5 @@
 /* /proc/PID/io: never past the end. */
-#include "machine/os/proc_io.h"
+#include "machine/os/task_counts.h"
 
 #include "fuzz_text.h"
 

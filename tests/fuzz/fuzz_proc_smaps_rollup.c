@@ -1,5 +1,5 @@
 /* /proc/PID/smaps_rollup: never past the end. */
-#include "machine/os/proc_smaps_rollup.h"
+#include "machine/os/proc_smaps.h"
 
 #include "fuzz_text.h"
 

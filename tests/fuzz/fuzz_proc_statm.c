@@ -1,5 +1,5 @@
 /* /proc/PID/statm: never past the end. */
-#include "machine/os/proc_statm.h"
+#include "machine/os/proc_stat.h"
 
 #include "fuzz_text.h"
 

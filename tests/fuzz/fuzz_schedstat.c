@@ -1,5 +1,5 @@
 /* /proc/PID/task/T/schedstat: never past the end. */
-#include "machine/os/schedstat.h"
+#include "machine/os/proc_stat.h"
 
 #include "fuzz_text.h"
 

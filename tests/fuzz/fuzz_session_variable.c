@@ -1,5 +1,5 @@
 /* GPUT_SESSION. */
-#include "machine/os/session_variable.h"
+#include "machine/os/environment.h"
 
 #include "fuzz_text.h"
 

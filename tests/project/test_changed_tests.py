@@ -33,7 +33,7 @@ class Chosen(unittest.TestCase):
         self.assertLess({"cli/analyze", "cli/run"}, self.touched("src/analysis/analyze/sweep.c"))
 
     def test_a_source_without_a_program_has_those_of_its_folder(self):
-        named = self.touched("src/session/session_figures.c")
+        named = self.touched("src/session/session_wait.c")
         self.assertLess({"session/session", "session/sampler/schedule"}, named)
         self.assertIn("session/sinks/sinks", self.touched("src/session/sinks/sink_push.c"))
         self.assertIn("session/ledger/ledger_totals", self.touched("src/session/ledger/ledger.h"))

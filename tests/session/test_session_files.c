@@ -1,4 +1,4 @@
-#include "session/session_files.h"
+#include "session/session_state.h"
 
 #include "machine/os/process_events.h"
 #include "session/sessions.h"

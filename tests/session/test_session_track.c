@@ -1,6 +1,6 @@
 #include "base/thread.h"
 #include "descriptors.h"
-#include "machine/os/proc_statm.h"
+#include "machine/os/proc_stat.h"
 #include "session/sessions.h"
 
 #include <fcntl.h>

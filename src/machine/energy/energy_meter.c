@@ -3,10 +3,12 @@
 #include "base/clock.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "machine/energy/battery.h"
+#include "machine/energy/powercap.h"
 #include "machine/process/fault_list.h"
 
 #include <math.h>
+#include <stdbool.h>
+#include <string.h>
 
 /* Counters that can wrap are read at least this often. */
 #define KEEP_UP_NS (60 * NS_PER_SECOND)
@@ -333,4 +335,164 @@ bool energy_meter_integrates_power(const struct energy_meter *meter)
             return true;
     }
     return false;
+}
+
+/* ---- Power between two readings ---- */
+
+/* ---- Now ---- */
+
+#define INTERVAL_NS NS_PER_SECOND
+#define FIRST_INTERVAL_NS (NS_PER_SECOND / 10)
+
+void energy_power_init(struct energy_power *power)
+{
+    *power = (struct energy_power){0};
+    for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++)
+        power->watts[i] = power->joules[i] = NAN;
+}
+
+/* Whether the power of some figure is known. */
+static bool is_known(const struct energy_power *power)
+{
+    for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++) {
+        if (!isnan(power->watts[i]))
+            return true;
+    }
+    return false;
+}
+
+void energy_power_add(
+    struct energy_power *power, const double joules[GPUT_ENERGY_FIGURE_COUNT], int64_t now_ns)
+{
+    int64_t passed_ns = now_ns - power->since_ns;
+    bool first = power->since_ns == 0;
+    if (!first && passed_ns < (is_known(power) ? INTERVAL_NS : FIRST_INTERVAL_NS))
+        return;
+    for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++) {
+        /* At the end they are less where too much was extrapolated: that is not a power. */
+        if (!first && !(joules[i] < power->joules[i]))
+            power->watts[i] =
+                (joules[i] - power->joules[i]) * (double)NS_PER_SECOND / (double)passed_ns;
+        power->known[i] |= !isnan(joules[i]);
+        /* A figure is first known at the end of its first interval. */
+        power->joules[i] = power->known[i] ? joules[i] : 0;
+    }
+    power->since_ns = now_ns;
+}
+
+/* ---- At most ---- */
+
+/* One second, so that ticks ten times as fast cover a burst of that length, whatever their phase.
+ */
+#define STRETCH_SECONDS 0.88
+
+void energy_peak_init(struct energy_peak *peak)
+{
+    *peak = (struct energy_peak){.watts = NAN};
+}
+
+void energy_peak_break(struct energy_peak *peak)
+{
+    peak->count = 0;
+}
+
+/* Returns the sum of values. */
+static double sum(const double *values, size_t count)
+{
+    double total = 0;
+    for (size_t i = 0; i < count; i++)
+        total += values[i];
+    return total;
+}
+
+void energy_peak_add(struct energy_peak *peak, double joules, double seconds)
+{
+    if (peak->count == ENERGY_PEAK_INTERVALS) {
+        peak->joules[peak->count - 1] += joules;
+        peak->seconds[peak->count - 1] += seconds;
+    } else {
+        peak->joules[peak->count] = joules;
+        peak->seconds[peak->count++] = seconds;
+    }
+
+    /* The shortest stretch that ends now and is long enough is kept. */
+    size_t first = 0;
+    while (first + 1 < peak->count &&
+           sum(peak->seconds + first + 1, peak->count - first - 1) >= STRETCH_SECONDS)
+        first++;
+    peak->count -= first;
+    memmove(peak->joules, peak->joules + first, peak->count * sizeof *peak->joules);
+    memmove(peak->seconds, peak->seconds + first, peak->count * sizeof *peak->seconds);
+
+    double length = sum(peak->seconds, peak->count);
+    double watts = sum(peak->joules, peak->count) / length;
+    bool is_long = length >= STRETCH_SECONDS;
+    if (length > 0 && (!peak->has_stretch || (is_long && watts > peak->watts)))
+        peak->watts = watts;
+    peak->has_stretch |= is_long;
+}
+
+/* ---- CPU time of others ---- */
+
+/* Older activity of others is little evidence for now. */
+#define MAX_STRETCH_NS (10 * NS_PER_SECOND)
+/* Half a tick, since seeing none is likely even when half a one was used: so shares of few ticks
+ * are too high as often as too low. */
+#define UNSEEN_SECONDS 0.005
+/* The weight of time in which the tracked ones were idle: as if they had used this many CPUs. */
+#define IDLE_WEIGHT 0.01
+
+/* Returns the reading at that place in the ring; 0 is the oldest. */
+static struct other_cpu_reading *reading(struct other_cpu *others, size_t i)
+{
+    return &others->readings[(others->first + i) % OTHER_CPU_READINGS];
+}
+
+static void drop_first(struct other_cpu *others)
+{
+    others->first = (others->first + 1) % OTHER_CPU_READINGS;
+    others->count--;
+}
+
+void other_cpu_begin(struct other_cpu *others, int64_t now_ns)
+{
+    *others = (struct other_cpu){0};
+    others->readings[0].time_ns = now_ns;
+    others->count = 1;
+}
+
+void other_cpu_read(
+    struct other_cpu *others, int64_t now_ns, double busy_seconds, double tracked_seconds)
+{
+    const struct other_cpu_reading *before = reading(others, others->count - 1);
+    if (now_ns <= before->time_ns)
+        return;
+    double interval = clock_seconds_of_ns(now_ns - before->time_ns);
+    double tracked = tracked_seconds - before->tracked_seconds;
+    double weight = tracked / interval + IDLE_WEIGHT;
+    const struct other_cpu_reading now = {.time_ns = now_ns,
+        .busy_seconds = busy_seconds,
+        .tracked_seconds = tracked_seconds,
+        .weighted_use =
+            before->weighted_use + weight * (busy_seconds - before->busy_seconds - tracked),
+        .weighted_time = before->weighted_time + weight * interval};
+    if (others->count == OTHER_CPU_READINGS)
+        drop_first(others);
+    *reading(others, others->count++) = now;
+
+    /* The shortest interval with enough ticks is kept, or the longest one; at least the last one.
+     */
+    while (others->count > 2 &&
+           (busy_seconds - reading(others, 1)->busy_seconds >= OTHER_CPU_ENOUGH_SECONDS ||
+               now_ns - reading(others, 0)->time_ns > MAX_STRETCH_NS))
+        drop_first(others);
+
+    const struct other_cpu_reading *start = reading(others, 0);
+    double use = now.weighted_use - start->weighted_use;
+    /* The machine's ticks can lag behind our own clocks. */
+    if (use < 0)
+        use = 0;
+    if (busy_seconds - start->busy_seconds < OTHER_CPU_ENOUGH_SECONDS)
+        use += weight * UNSEEN_SECONDS;
+    others->seconds += interval * use / (now.weighted_time - start->weighted_time);
 }

@@ -7,14 +7,57 @@
 #pragma once
 
 #include "machine/energy/energy_counters.h"
-#include "machine/energy/energy_power.h"
 #include "machine/energy/gpu_energy.h"
 #include "machine/gpu/gpu.h"
-
 #include "model/energy.h"
 
+#include <gputracker/energy.h>
+
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+/*
+ * Power: the mean of each figure of energy over the last second or so, and the highest mean over
+ * about a second. Shorter intervals would show when devices update their counters, which they do at
+ * times of their own.
+ */
+
+struct energy_power {
+    double watts[GPUT_ENERGY_FIGURE_COUNT]; /* NaN: not known */
+
+    int64_t since_ns;                        /* start of the interval being measured; 0: none yet */
+    double joules[GPUT_ENERGY_FIGURE_COUNT]; /* then */
+    bool known[GPUT_ENERGY_FIGURE_COUNT];    /* known at some time so far */
+};
+
+void energy_power_init(struct energy_power *power);
+
+/* Sets the joules so far (NaN: not known; none before it is first known). Power is known after 100
+ * ms, and then updated at most every second. */
+void energy_power_add(
+    struct energy_power *power, const double joules[GPUT_ENERGY_FIGURE_COUNT], int64_t now_ns);
+
+/* ---- The maximum ---- */
+
+/* Intervals of 0.1 s or more in a second, and a few more. */
+#define ENERGY_PEAK_INTERVALS 16
+
+struct energy_peak {
+    double watts; /* NaN: none yet. Until an interval is long enough, the mean so far */
+
+    bool has_stretch; /* some interval was long enough */
+    size_t count;     /* of the intervals up to now */
+    double joules[ENERGY_PEAK_INTERVALS], seconds[ENERGY_PEAK_INTERVALS];
+};
+
+void energy_peak_init(struct energy_peak *peak);
+
+/* Adds the interval that follows the last one. */
+void energy_peak_add(struct energy_peak *peak, double joules, double seconds);
+
+/* The next interval does not follow: between them joules are not known. */
+void energy_peak_break(struct energy_peak *peak);
 
 /* What shares are computed from, at one moment. CPU times are since the start of the session; other
  * figures are current. */
@@ -100,3 +143,42 @@ int64_t energy_meter_due_ns(const struct energy_meter *meter);
 
 /* Before the first energy_meter_read(), too: joules of the CPU then count from there. */
 void energy_meter_update_counters(struct energy_meter *meter, int64_t now_ns);
+
+/*
+ * CPU time of the processes that are not tracked: that of the machine minus that of the tracked
+ * ones.
+ *
+ * The kernel counts the machine's CPU time in clock ticks, mostly for the process that runs at the
+ * moment of a tick, and that of a tracked process in nanoseconds. So in a short interval the CPU
+ * time of tracked processes is known but not that of others: one tick is many times what a quiet
+ * process uses. Theirs is the mean rate over an interval up to now that has enough ticks. It is
+ * weighted by the CPU time of tracked processes, which makes it right also for processes that run
+ * in step with these, or alternate with them.
+ */
+
+/* CPU time of the machine with which that of the others is known to about 10 %: 100 ticks. */
+#define OTHER_CPU_ENOUGH_SECONDS 1.0
+/* Readings of 10 s at intervals of 0.1 s. */
+#define OTHER_CPU_READINGS 101
+
+struct other_cpu_reading {
+    int64_t time_ns;
+    double busy_seconds;    /* of the machine since the beginning */
+    double tracked_seconds; /* of the tracked processes */
+    /* Sums over the intervals since the beginning, each by what the tracked ones used in it. */
+    double weighted_use, weighted_time;
+};
+
+struct other_cpu {
+    double seconds; /* used by the others since the beginning, while the tracked ones ran */
+    /* A ring buffer; from the start of the interval to the last reading. */
+    struct other_cpu_reading readings[OTHER_CPU_READINGS];
+    size_t first, count;
+};
+
+/* The beginning: nothing was used yet. */
+void other_cpu_begin(struct other_cpu *others, int64_t now_ns);
+
+/* Adds what was used since the last reading. */
+void other_cpu_read(
+    struct other_cpu *others, int64_t now_ns, double busy_seconds, double tracked_seconds);

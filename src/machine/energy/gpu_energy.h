@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "machine/energy/energy_counter.h"
+#include "machine/energy/energy_counters.h"
 #include "machine/gpu/gpu.h"
 
 #include <stdbool.h>

@@ -60,3 +60,15 @@ void powercap_close(struct powercap *powercap);
 
 /* Reads the counter. Errors: GPUT_ERROR_PERMISSION (root alone may read it), GPUT_ERROR_IO. */
 int powercap_read(const struct powercap_zone *zone, uint64_t *energy_uj);
+
+/*
+ * Power drawn from batteries: <sysfs>/class/power_supply. While the machine runs on battery, it is
+ * the power of the whole machine.
+ */
+
+/*
+ * Watts drawn from all discharging batteries, except those of attached devices (mice, …). NaN: none
+ * discharges. Errors: GPUT_ERROR_UNSUPPORTED when the machine has no battery that gives its power;
+ * others when their folder cannot be read.
+ */
+int battery_read(const char *sysfs_root, double *watts, struct gput_error *error);

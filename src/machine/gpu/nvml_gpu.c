@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "machine/gpu/pci_address.h"
 #include "machine/gpu/unlisted.h"
-#include "machine/os/meminfo.h"
+#include "machine/os/system_stat.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "machine/gpu/source.h"
-#include "machine/os/outer_procfs.h"
+#include "machine/os/mountinfo.h"
 
 enum pid_owner {
     PID_OWNER_MAIN,

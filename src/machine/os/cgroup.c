@@ -2,7 +2,7 @@
 
 #include "machine/os/cpu_count.h"
 #include "machine/os/mountinfo.h"
-#include "machine/os/proc_children.h"
+#include "machine/os/proc_list.h"
 #include "machine/os/procfs.h"
 #include "machine/os/scan.h"
 

@@ -1,7 +1,11 @@
 #include "machine/os/launcher.h"
 
 #include "base/number.h"
+#include "base/str.h"
 #include "base/text.h"
+#include "machine/os/proc_stat.h"
+#include "machine/os/procfs.h"
+#include "machine/os/scan.h"
 
 #include <limits.h>
 #include <math.h>
@@ -29,7 +33,7 @@ static const struct launcher_row {
     /* Also sets PMI_RANK. */
     {"PALS", NULL, "PALS_RANKID", "PMI_SIZE", "PALS_LOCAL_RANKID", NULL, NULL, "PALS_NODEID", NULL,
         0, .run = "PALS_APID"},
-    /* Intel's alone calls its runs anything: see machine/os/hydra.h. */
+    /* Intel's alone calls its runs anything: see hydra_parse(). */
     {"MPICH", NULL, "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "PMI_HOSTNAME",
         NULL, NULL, 0, .run = "I_MPI_HYDRA_UUID"},
     {"MVAPICH", NULL, "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_LOCAL_RANK",
@@ -276,4 +280,75 @@ void launcher_parse(launcher_variable *variable, void *user, struct launcher *la
     launcher->restarts = number_of(variable, user, "TORCHELASTIC_RESTART_COUNT");
     if (launcher->restarts < 0)
         launcher->restarts = number_of(variable, user, "SLURM_RESTART_COUNT");
+}
+
+/* ---- Slurm ---- */
+
+#define MEBIBYTE 1048576.0
+
+/* Reads a number; NaN: not set, no number, or 0, which stands for all of the machine. */
+static double allowed_of(launcher_variable *variable, void *user, const char *name)
+{
+    uint64_t number;
+    const char *text = variable(user, name);
+    const char *end = text ? scan_uint64(text, &number) : NULL;
+    return end && *end == '\0' && number > 0 ? (double)number : NAN;
+}
+
+void slurm_parse(launcher_variable *variable, void *user, struct slurm_allocation *allocation)
+{
+    const char *step = variable(user, "SLURM_STEP_ID");
+    double of_node = allowed_of(variable, user, "SLURM_CPUS_ON_NODE");
+    double of_task = allowed_of(variable, user, "SLURM_CPUS_PER_TASK");
+    double ram = allowed_of(variable, user, "SLURM_MEM_PER_NODE");
+    double ram_of_core = allowed_of(variable, user, "SLURM_MEM_PER_CPU");
+    allocation->cores = step && of_task <= of_node ? of_task : of_node;
+    allocation->ram_bytes = MEBIBYTE * (isnan(ram) ? ram_of_core * of_node : ram);
+}
+
+/* ---- Hydra ---- */
+
+/* A rank may be started by scripts in scripts, but not by so many. */
+#define MAX_PARENTS 32
+
+static bool is_proxy(const char *program)
+{
+    const char *slash = strrchr(program, '/');
+    return strncmp(slash ? slash + 1 : program, "hydra_", 6) == 0;
+}
+
+bool hydra_parse(const char *line, size_t length, char *address, size_t size)
+{
+    const char *end = line + length;
+    bool is_next = false;
+    for (const char *word = line; word < end && memchr(word, '\0', (size_t)(end - word));
+         word += strlen(word) + 1) {
+        if (word == line && !is_proxy(word))
+            return false;
+        if (is_next && word[0]) {
+            text_fit(address, size, "%s", word);
+            return true;
+        }
+        is_next = strcmp(word, "--control-port") == 0;
+    }
+    return false;
+}
+
+int hydra_read(struct bounded_calls *calls, const char *root, pid_t pid, char *address, size_t size,
+    struct gput_error *error)
+{
+    struct str line = {0};
+    struct proc_stat stat = {.ppid = pid};
+    int code = GPUT_OK;
+    bool is_found = false;
+    for (int i = 0; i < MAX_PARENTS && stat.ppid > 1 && code == GPUT_OK && !is_found; i++) {
+        if (procfs_read_bounded(calls, root, stat.ppid, "cmdline", &line, error) == GPUT_OK)
+            is_found = hydra_parse(str_text(&line), line.length, address, size);
+        code = proc_stat_read_bounded(calls, root, stat.ppid, &stat, error);
+    }
+    str_finish(&line);
+    if (is_found || code != GPUT_OK)
+        return is_found ? GPUT_OK : code;
+    return error_set(
+        error, GPUT_ERROR_NOT_FOUND, "No proxy of Hydra started process %ld.", (long)pid);
 }

@@ -138,3 +138,47 @@ int proc_stat_read_bounded(struct bounded_calls *calls, const char *root, pid_t 
     str_finish(&text);
     return code;
 }
+
+/* ---- statm ---- */
+
+int proc_statm_parse(const char *text, struct proc_statm *statm)
+{
+    text = scan_uint64(text, &statm->virtual_pages);
+    if (!text || *text != ' ')
+        return GPUT_ERROR_FORMAT;
+    text = scan_uint64(text + 1, &statm->resident_pages);
+    if (!text || *text != ' ')
+        return GPUT_ERROR_FORMAT;
+    return scan_uint64(text + 1, &statm->shared_pages) ? GPUT_OK : GPUT_ERROR_FORMAT;
+}
+
+int proc_statm_read(const char *root, pid_t pid, struct proc_statm *statm, struct gput_error *error)
+{
+    char text[256];
+
+    TRY(procfs_read(root, pid, "statm", text, sizeof text, NULL, error));
+    if (proc_statm_parse(text, statm) != GPUT_OK)
+        return error_set(
+            error, GPUT_ERROR_FORMAT, "%s/%d/statm has an unexpected format.", root, (int)pid);
+    return GPUT_OK;
+}
+
+/* ---- schedstat ---- */
+
+int schedstat_parse(const char *text, struct schedstat *schedstat)
+{
+    text = scan_uint64(text, &schedstat->run_ns);
+    if (!text || *text != ' ')
+        return GPUT_ERROR_FORMAT;
+    text = scan_uint64(text + 1, &schedstat->wait_ns);
+    if (!text || *text != ' ')
+        return GPUT_ERROR_FORMAT;
+    return scan_uint64(text + 1, &schedstat->timeslices) ? GPUT_OK : GPUT_ERROR_FORMAT;
+}
+
+int schedstat_reread(int fd, struct schedstat *schedstat)
+{
+    char text[128];
+    TRY(procfs_reread(fd, text, sizeof text, NULL));
+    return schedstat_parse(text, schedstat);
+}

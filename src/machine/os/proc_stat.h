@@ -63,3 +63,41 @@ int proc_stat_read(const char *root, pid_t pid, struct proc_stat *stat, struct g
 /* The same with a bound (procfs_read_bounded()), for a process that may be in an execve(). */
 int proc_stat_read_bounded(struct bounded_calls *calls, const char *root, pid_t pid,
     struct proc_stat *stat, struct gput_error *error);
+
+/*
+ * /proc/PID/statm: RAM of a process in pages, in about a microsecond and without stalling it.
+ * Readable for any process without privileges; zombies and kernel threads have 0.
+ */
+
+struct proc_statm {
+    uint64_t virtual_pages;  /* the size of the address space */
+    uint64_t resident_pages; /* RSS; without hugetlb pages */
+    uint64_t shared_pages;   /* resident pages of files and shared memory, whether shared or not */
+};
+
+/* Returns GPUT_OK or GPUT_ERROR_FORMAT. */
+int proc_statm_parse(const char *text, struct proc_statm *statm);
+
+/* Errors: see machine/os/procfs.h; GPUT_ERROR_FORMAT. */
+int proc_statm_read(
+    const char *root, pid_t pid, struct proc_statm *statm, struct gput_error *error);
+
+/*
+ * /proc/PID/task/T/schedstat: how long a thread ran, and how long it was ready to run and waited
+ * for a CPU, to the nanosecond. Readable for any thread without privileges, also for a zombie. The
+ * wait is counted when it is over: of a thread that waits now, what it has waited so far is
+ * missing. /proc/PID/schedstat is that of the first thread alone.
+ */
+
+struct schedstat {
+    uint64_t run_ns;
+    uint64_t wait_ns; /* for a CPU */
+    uint64_t
+        timeslices; /* how often it got one; 0 with all others 0 where the kernel counts none */
+};
+
+/* Returns GPUT_OK or GPUT_ERROR_FORMAT. */
+int schedstat_parse(const char *text, struct schedstat *schedstat);
+
+/* Reads a descriptor that was kept. Errors: see machine/os/procfs.h; GPUT_ERROR_FORMAT. */
+int schedstat_reread(int fd, struct schedstat *schedstat);

@@ -3,7 +3,7 @@
 #include "machine/os/cgroup.h"
 #include "machine/os/cpu_clock.h"
 #include "machine/os/cpu_count.h"
-#include "machine/os/slurm.h"
+#include "machine/os/launcher.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,6 @@
 
 #include "base/array.h"
 #include "machine/os/proc_smaps.h"
-#include "machine/os/proc_smaps_rollup.h"
 #include "machine/process/bytes.h"
 
 #include <stdlib.h>

@@ -3,9 +3,8 @@
 #include "base/clock.h"
 #include "machine/os/cpu_clock.h"
 #include "machine/os/kcmp.h"
-#include "machine/os/proc_children.h"
+#include "machine/os/proc_list.h"
 #include "machine/os/proc_stat.h"
-#include "machine/os/proc_statm.h"
 #include "machine/os/proc_status.h"
 #include "machine/os/procfs.h"
 

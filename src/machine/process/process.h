@@ -407,7 +407,7 @@ void process_open_io(struct process *process, struct process_view *view);
 /* Reads statm again, after it was read exactly: zero where it has ended since. */
 void process_refresh(struct process *process, struct process_view *view);
 
-/* Appends the children of each of its threads. Errors: see machine/os/proc_children.h. */
+/* Appends the children of each of its threads. Errors: see machine/os/proc_list.h. */
 int process_read_children(
     struct process *process, struct process_view *view, struct pid_vector *children);
 

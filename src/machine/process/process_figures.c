@@ -2,10 +2,10 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "machine/os/proc_io.h"
 #include "machine/os/proc_stat.h"
 #include "machine/os/proc_status.h"
 #include "machine/os/procfs.h"
+#include "machine/os/task_counts.h"
 #include "machine/process/bytes.h"
 
 #include <stdlib.h>

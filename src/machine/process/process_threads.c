@@ -1,8 +1,8 @@
 #include "machine/process/process_threads.h"
 
 #include "base/array.h"
+#include "machine/os/proc_stat.h"
 #include "machine/os/procfs.h"
-#include "machine/os/schedstat.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,9 +3,9 @@
 #include "base/array.h"
 #include "base/file.h"
 #include "machine/os/kcmp.h"
-#include "machine/os/loadavg.h"
-#include "machine/os/proc_children.h"
+#include "machine/os/proc_list.h"
 #include "machine/os/procfs.h"
+#include "machine/os/system_stat.h"
 #include "machine/process/process_figures.h"
 #include "machine/process/process_states.h"
 

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "services/push/protobuf.h"
 #include "services/push/push.h"
-#include "views/output/session_labels.h"
+#include "views/output/labels.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -7,8 +7,8 @@
 #include "base/str.h"
 #include "services/push/protobuf.h"
 #include "services/push/push.h"
+#include "views/output/labels.h"
 #include "views/output/metric.h"
-#include "views/output/session_labels.h"
 
 #include <math.h>
 #include <stdbool.h>

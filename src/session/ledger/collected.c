@@ -1,6 +1,6 @@
 #include "session/ledger/collected.h"
 
-#include "machine/os/proc_statm.h"
+#include "machine/os/proc_stat.h"
 
 #include <errno.h>
 #include <sys/wait.h>

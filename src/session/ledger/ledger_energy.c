@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "machine/energy/other_cpu.h"
+#include "machine/energy/energy_meter.h"
 
 #include <math.h>
 #include <stdio.h>

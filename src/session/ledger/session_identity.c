@@ -8,7 +8,7 @@
 #include "base/wall_clock.h"
 #include "machine/os/cpu_count.h"
 #include "machine/os/environment.h"
-#include "machine/os/hydra.h"
+#include "machine/os/launcher.h"
 #include "machine/os/passwd.h"
 #include "machine/os/proc_status.h"
 #include "machine/os/procfs.h"

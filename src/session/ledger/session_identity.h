@@ -5,8 +5,8 @@
  */
 #pragma once
 
-#include "machine/os/container.h"
 #include "machine/os/launcher.h"
+#include "machine/os/mountinfo.h"
 #include "machine/process/process_log.h"
 #include "model/results.h"
 #include "session/ledger/session_settings.h"

@@ -7,7 +7,7 @@
 #include "base/bounded_calls.h"
 #include "machine/gpu/gpu.h"
 
-#include "machine/os/session_variable.h"
+#include "machine/os/environment.h"
 #include "model/results.h"
 
 #include <gputracker/session.h>

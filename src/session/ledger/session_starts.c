@@ -1,7 +1,6 @@
 #include "session/ledger/session_starts.h"
 
 #include "base/number.h"
-#include "machine/os/loadavg.h"
 #include "machine/os/procfs.h"
 #include "machine/os/system_stat.h"
 

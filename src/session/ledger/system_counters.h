@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "machine/os/network_traffic.h"
+#include "machine/os/system_stat.h"
 #include "model/results.h"
 
 #include <stdbool.h>

@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "machine/os/proc_statm.h"
+#include "machine/os/proc_stat.h"
 #include "machine/os/procfs.h"
 
 #include <math.h>

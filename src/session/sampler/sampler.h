@@ -5,7 +5,6 @@
 #pragma once
 
 #include "machine/energy/energy_meter.h"
-#include "machine/energy/other_cpu.h"
 #include "machine/process/process_tree.h"
 #include "machine/process/ram_meter.h"
 #include "session/sampler/cpu_percents.h"

@@ -1,9 +1,9 @@
 #include "session/sampler/session_counts.h"
 
 #include "base/clock.h"
-#include "machine/os/proc_io.h"
 #include "machine/os/proc_stat.h"
 #include "machine/os/procfs.h"
+#include "machine/os/task_counts.h"
 
 #include <stdlib.h>
 #include <sys/syscall.h>

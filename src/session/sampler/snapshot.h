@@ -5,7 +5,6 @@
 #pragma once
 
 #include "machine/energy/energy_meter.h"
-#include "machine/energy/energy_power.h"
 #include "machine/gpu/gpu.h"
 #include "machine/process/cpu_totals.h"
 #include "machine/process/process_tree.h"

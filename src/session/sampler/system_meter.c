@@ -2,7 +2,6 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "machine/os/meminfo.h"
 #include "machine/os/procfs.h"
 #include "machine/os/system_stat.h"
 

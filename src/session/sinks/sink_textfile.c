@@ -10,7 +10,6 @@
 #include "session/sinks/sink.h"
 #include "views/output/labels.h"
 #include "views/output/prometheus.h"
-#include "views/output/session_labels.h"
 
 #include <gputracker/file.h>
 

@@ -4,7 +4,6 @@
 #include "base/text.h"
 #include "views/output/labels.h"
 #include "views/output/metric.h"
-#include "views/output/session_labels.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -9,10 +9,8 @@
 #include "base/screen.h"
 #include "views/output/doc_text.h"
 #include "views/output/processes_report.h"
-#include "views/output/regions_report.h"
 #include "views/output/results_advice.h"
-#include "views/output/summary_gpus.h"
-#include "views/output/summary_heading.h"
+#include "views/output/results_doc.h"
 #include "views/output/summary_rows.h"
 
 #include <math.h>

@@ -5,7 +5,6 @@
 #pragma once
 
 #include "base/str.h"
-
 #include "model/results.h"
 
 #include <stdbool.h>
@@ -38,9 +37,13 @@ void summary_append_wrapped(struct summary *summary, const char *text, size_t co
 void summary_row(struct summary *summary, const char *label, const char *figure, const char *format,
     ...) __attribute__((format(printf, 4, 5)));
 
-/* Whether the detail of a row, which is made harmless, fits into one line. */
-bool summary_fits(const struct summary *summary, struct str *detail);
-
 /* The same row; where the detail does not fit, a shorter one. Frees both. */
 void summary_row_or_shorter(struct summary *summary, const char *label, const char *figure,
     struct str *detail, struct str *shorter);
+
+/* The lines of GPUs, all in one form: of many GPUs the first ones, and how many there are. */
+void summary_gpus_write(struct summary *summary);
+
+/* The head: "gpu-tracker: python train.py", and "  Host       node1; job 4711, rank 3 of 4" of a
+ * rank and in files. */
+void summary_heading_write(struct summary *summary);

@@ -1,4 +1,4 @@
-#include "machine/energy/battery.h"
+#include "machine/energy/powercap.h"
 
 #include "fake_sysfs.h"
 

@@ -1,4 +1,4 @@
-#include "machine/energy/energy_counter.h"
+#include "machine/energy/energy_counters.h"
 
 #include "base/clock.h"
 #include "testing.h"

@@ -1,5 +1,5 @@
 #include "base/clock.h"
-#include "machine/energy/energy_power.h"
+#include "machine/energy/energy_meter.h"
 #include "model/energy.h"
 #include "testing.h"
 

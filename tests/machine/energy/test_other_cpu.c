@@ -1,4 +1,4 @@
-#include "machine/energy/other_cpu.h"
+#include "machine/energy/energy_meter.h"
 
 #include "base/clock.h"
 #include "testing.h"

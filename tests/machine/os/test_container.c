@@ -1,4 +1,4 @@
-#include "machine/os/container.h"
+#include "machine/os/mountinfo.h"
 
 #include "testing.h"
 

@@ -1,4 +1,4 @@
-#include "machine/os/hydra.h"
+#include "machine/os/launcher.h"
 
 #include "testing.h"
 

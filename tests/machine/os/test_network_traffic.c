@@ -1,4 +1,4 @@
-#include "machine/os/network_traffic.h"
+#include "machine/os/system_stat.h"
 
 #include "base/str.h"
 #include "testing.h"

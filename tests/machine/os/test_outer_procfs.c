@@ -1,6 +1,6 @@
 /* Two procfs as files: that of a container, and the host's, which is mounted in it. */
 #include "fake_sysfs.h"
-#include "machine/os/outer_procfs.h"
+#include "machine/os/mountinfo.h"
 
 /* Field 22 of stat is the start time. */
 static void write_process(const char *root, int pid, const char *pids, long start, long space)

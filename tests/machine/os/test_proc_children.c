@@ -1,4 +1,4 @@
-#include "machine/os/proc_children.h"
+#include "machine/os/proc_list.h"
 
 #include "machine/os/procfs.h"
 #include "testing.h"

@@ -1,4 +1,4 @@
-#include "machine/os/proc_io.h"
+#include "machine/os/task_counts.h"
 
 #include "testing.h"
 

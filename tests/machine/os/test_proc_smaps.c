@@ -1,6 +1,5 @@
 #include "machine/os/proc_smaps.h"
 
-#include "machine/os/proc_smaps_rollup.h"
 #include "testing.h"
 
 #include <signal.h>

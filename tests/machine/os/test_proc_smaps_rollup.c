@@ -1,4 +1,4 @@
-#include "machine/os/proc_smaps_rollup.h"
+#include "machine/os/proc_smaps.h"
 
 #include "testing.h"
 

@@ -1,4 +1,4 @@
-#include "machine/os/proc_statm.h"
+#include "machine/os/proc_stat.h"
 
 #include "testing.h"
 

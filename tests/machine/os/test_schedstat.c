@@ -1,4 +1,4 @@
-#include "machine/os/schedstat.h"
+#include "machine/os/proc_stat.h"
 
 #include "testing.h"
 

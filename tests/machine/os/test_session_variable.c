@@ -1,4 +1,4 @@
-#include "machine/os/session_variable.h"
+#include "machine/os/environment.h"
 
 #include "testing.h"
 

@@ -1,4 +1,4 @@
-#include "machine/os/slurm.h"
+#include "machine/os/launcher.h"
 
 #include "testing.h"
 #include "variables.h"

@@ -1,6 +1,6 @@
 #include "base/clock.h"
 #include "session/sessions.h"
-#include "session/sinks/latest.h"
+#include "session/sinks/sink.h"
 
 static void results_so_far_say_what_is_known_now(void **state)
 {
