@@ -45,6 +45,39 @@ class Traces(ReportTest):
         names = [column["name"] for column in tables["trace_breakdown"]["columns"]]
         self.assertEqual(dict(zip(names, tables["trace_breakdown"]["rows"][0]))["compute_us"], 170)
 
+    def test_bars_of_gpus_add_up_to_their_time(self):
+        if not self.has_training():
+            self.skipTest("built without training profiles")
+        report = self.report(SOURCE / "tests/fixtures/trace-kineto/rank0.json")
+        for account in report.sessions[0]["time_went"]:
+            self.assertAlmostEqual(sum(share["seconds"] for share in account["shares"]), account["seconds"], delta=1e-9)
+            self.assertAlmostEqual(sum(share["percent"] for share in account["shares"]), 100, delta=1e-6)
+        computing = {share["cause"]: share["seconds"] for share in report.sessions[0]["time_went"][0]["shares"]}["computing"]
+        self.assertAlmostEqual(computing, 170e-6, delta=1e-9)
+
+    def test_a_launch_and_its_kernel_have_the_same_link(self):
+        events = [
+            {"ph": "X", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 10, "dur": 2, "args": {"correlation": 7}},
+            {"ph": "X", "name": "gemm", "pid": 0, "tid": 7, "ts": 20, "dur": 5, "args": {"stream": 7, "correlation": 7}},
+            {"ph": "X", "name": "wait", "pid": 1, "tid": 1, "ts": 30, "dur": 5, "args": {"note": "\"correlation\": 7"}},
+        ]
+        (self.folder / "launch.json").write_text(json.dumps(events))
+        report = self.report("launch.json")
+        self.assertEqual(report.column(report.sessions[0]["calls"]["link"]), [7, 7, None])
+        (self.folder / "other.json").write_text(json.dumps(events[2:]))
+        self.assertNotIn("link", self.report("other.json").sessions[0]["calls"])
+
+    def test_two_traces_are_compared_as_pytorch_diff_does(self):
+        if not self.has_training():
+            self.skipTest("built without training profiles")
+        names = ["rank0.json", "rank1.json"]
+        paths = [SOURCE / "tests/fixtures/trace-kineto" / name for name in names]
+        (table,) = self.report(*paths).document["comparison"]
+        wanted = json.loads(self.run_command("pytorch", "diff", *paths, "-f", "json").stdout)
+        columns = [column["name"] for column in table["columns"]]
+        self.assertEqual([dict(zip(columns, row)) for row in table["rows"]], wanted[:50])
+        self.assertTrue(wanted)
+
     def has_training(self):
         return self.run_command("profile", "job", "-h").returncode == 0
 

@@ -18,7 +18,7 @@ import { Overview } from "./overview";
 import { type Alignment, makePanels, naturalAlignment, offsets, type Panel, sessionStyles, styleSessions } from "./panels";
 import type { Payload } from "./payload";
 import { processDetails, processTable, processWords } from "./processes";
-import type { Column, Report, Session } from "./report";
+import type { Column, Report, Session, Table } from "./report";
 import { addSums, comparisonTable, figuresTable, rankRows, sessionKey, sessionTable } from "./sessions";
 import { type Straggler, stragglerOf } from "./stragglers";
 import { addPaperAxis } from "./ruler";
@@ -26,6 +26,7 @@ import { runsTable } from "./runs";
 import { Stage } from "./stage";
 import { makeTable } from "./tables";
 import { applyTheme, lightenForPaper, onSystemTheme, switchTheme } from "./theme";
+import { gpuBars } from "./time-went";
 import { phaseBars, readableTable, stepBars, stepFigures, stepWords, utilizationRows } from "./training";
 import { figure, moment } from "./units";
 import { upright } from "./upright";
@@ -165,7 +166,8 @@ export class App {
     #cards(): Child {
         const session = this.#current;
         const cards = session.cards ?? cardsOfTables(session);
-        return cards.length ? makeCards(cards, this.#panels, this.#session, session.time_went) : null;
+        if (cards.length) return makeCards(cards, this.#panels, this.#session, session.time_went);
+        return session.time_went ? gpuBars(session.time_went, session.tables?.find(isBreakdown)) : null;
     }
 
     /** Curves of one or two samples show nothing that the figures above do not say. */
@@ -206,7 +208,7 @@ export class App {
             straggler && element("p", { class: "straggler" }, straggler.text),
             runs ? runsTable(runs, figures, means) : !areRanks(sessions) && sessions.length <= FEW ? figuresTable(sessions, figures) : makeTable(sessionTable(sessions, figures), { rowsShown: 30, unsearched: sessions.length <= 30, marked: straggler && straggler.session >= 0 ? straggler.session + sums : null, onPick: (row) => this.#chooseSession(row - sums), pickLabel: (row) => (row < sums ? "" : `Show the details of ${labels[row - sums]!}`) }),
             !runs && !areRanks(sessions) && element("p", { class: "hint single" }, "One run each: significance unknown. Several runs of one name (before=1.csv before=2.csv) give each an interval."),
-            comparison?.length ? element("div", { class: "folded" }, ...comparison.map((table) => comparisonTable(table, sessions)).map((table) => element("details", { open: table.rows.length <= 12 }, element("summary", {}, table.title), makeTable(table, { titleHidden: true })))) : null,
+            comparison?.length ? element("div", { class: "folded" }, ...comparison.map((table) => comparisonTable(table, sessions)).map((table) => element("details", { open: table.rows.length <= 12 || table.id === "diff" }, element("summary", {}, table.title), makeTable(table, { titleHidden: true })))) : null,
         );
     }
 
@@ -273,7 +275,7 @@ export class App {
             figures && section("training", "Training steps", figures),
             this.#blocksSection(session),
             this.#processesSection(session),
-            session.tables?.length ? section("tables", "Figures", ...session.tables.map((table) => makeTable(table.id?.startsWith("profile_") ? readableTable(table) : table))) : null,
+            session.tables?.length ? section("tables", "Figures", ...session.tables.filter((table) => session.cards || !session.time_went || !isBreakdown(table)).map((table) => makeTable(table.id?.startsWith("profile_") ? readableTable(table) : table))) : null,
             session.sources?.length || session.summary ? element("div", { class: "part last" }, sourcesOf(session), summaryOf(session)) : null,
         ];
     }
@@ -495,6 +497,9 @@ export class App {
         });
     }
 }
+
+/** That of a trace, which is drawn as a bar for each GPU. */
+const isBreakdown = ({ id }: Table): boolean => id === "trace_breakdown";
 
 /** What the only process used is what the session used: it has no lane and no row. */
 function isOnlyMain({ process_list: list, identity, cards }: Session, columns: Columns): boolean {

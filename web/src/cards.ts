@@ -29,7 +29,7 @@ const STATES: Record<string, string> = {
 
 /** Of sessions whose figures are in tables: the figures that say most. */
 export function cardsOfTables(session: Session): Card[] {
-    const cards = [...profileCards(session), ...traceCards(session)];
+    const cards = profileCards(session);
     // Those of many GPUs or nodes are a table's.
     return cards.length <= 2 * MAX_PER_ROW ? cards : [];
 }
@@ -67,20 +67,6 @@ function profileCards(session: Session): Card[] {
         add(`${resource}_mean_${node}_${dimension}`, `Mean ${wordsOf(resource, dimension)}${severalNodes ? `, ${node}` : ""}`, row("utilization_mean"), "percent", { note: `median ${figure(number(row("utilization_p50")), "percent")}` });
     }
     return cards;
-}
-
-/** Of a trace with GPU events: how long each GPU computed, waited and communicated. */
-function traceCards(session: Session): Card[] {
-    const figures: [string, string, string][] = [["compute_%", "computes", "gpu_compute"], ["idle_%", "idle", "gpu_idle"], ["communication_us", "communicates", "gpu_communication"], ["communication_overlap_%", "communication hidden behind computing", "gpu_overlap"]];
-    const rows = rowsOf(session, "trace_breakdown");
-    if (rows.length > 2) return [];
-    return rows.flatMap((row) =>
-        figures.flatMap(([name, words, id]) => {
-            const value = row(name);
-            const gpu = String(row("gpu"));
-            return typeof value === "number" ? [{ id: `${id}_${gpu}`, label: `GPU ${gpu}: ${words}`, value, unit: name.endsWith("_us") ? "us" : "percent" }] : [];
-        }),
-    );
 }
 
 /** The main figures as tiles, all others as a list; where none is a main one, each is a small tile. */

@@ -15,6 +15,7 @@ const KEYS: [string, string][] = [
     ["← →", "move along the time axis"],
     ["Shift ← →", "move the cursor, and read out its figures"],
     ["+ −", "zoom in, zoom out"],
+    ["W S A D", "zoom in, zoom out, move"],
     ["0, Home, double click", "show the whole session"],
     ["Backspace", "back to what was shown before"],
     ["Drag", "zoom to a stretch"],
@@ -61,11 +62,16 @@ function keyAction(event: KeyboardEvent, view: View, help: HTMLDialogElement, ac
         case "ArrowLeft":
         case "ArrowRight":
             return event.shiftKey ? () => stepCursor(view, direction, actions) : () => view.pan(0.1 * direction);
+        case "a":
+        case "d":
+            return () => view.pan(event.key === "a" ? -0.1 : 0.1);
         case "+":
         case "=":
+        case "w":
             return () => view.zoom(1 / 1.5, view.cursor ?? undefined);
         case "-":
         case "_":
+        case "s":
             return () => view.zoom(1.5, view.cursor ?? undefined);
         case "0":
         case "Home":

@@ -29,6 +29,8 @@ export interface Bars {
     kind: (index: number) => number;
     /** Process and thread, where they are known. */
     where?: (index: number) => string;
+    /** What it launched, or what launched it. */
+    linked?: (index: number) => number[];
     /** Start, stop, and whether it was still open at the end of the data. */
     range: (index: number) => { start: number; stop: number; open: boolean };
 }
@@ -65,6 +67,7 @@ export function callBars(calls: Calls, columns: Columns, shift: number, end: num
     const processes = columns.values(calls.process);
     const threads = columns.values(calls.thread);
     const depths = columns.values(calls.depth);
+    const links = columns.values(calls.link);
     const range = (index: number): { start: number; stop: number; open: boolean } => {
         const stop = stops[index]!;
         const open = !(stop === stop);
@@ -99,6 +102,7 @@ export function callBars(calls: Calls, columns: Columns, shift: number, end: num
         name: (index) => `${calls.names[names[index]!] || NAMELESS}${stops[index] === stops[index] ? "" : " (still open)"}`,
         kind: (index) => names[index]!,
         where: (index) => placeText(placeOf(processes[index] ?? 0, threads[index] ?? 0), calls.thread !== undefined),
+        linked: (index) => Array.from(links.keys()).filter((other) => other !== index && links[other] === links[index]),
         range,
     };
 }

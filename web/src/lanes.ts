@@ -15,6 +15,9 @@ const LANE_GAP = 7;
 const TALLEST = 420;
 const TEXT_FROM = 26;
 
+/** Of a graph that launches thousands of kernels, as many arrows as can be told apart. */
+const MOST_LINKS = 20;
+
 interface PlacedRow {
     row: Row;
     top: number;
@@ -45,6 +48,7 @@ export class Lanes {
     #height = 0;
     #width = 0;
     #selected: number | null = null;
+    #linked: number[] = [];
     #drawn = 0;
     #stale = true;
 
@@ -60,7 +64,7 @@ export class Lanes {
             this.#spacer,
         );
         this.#placeRows();
-        this.node = element("section", { class: "lanes", "aria-label": `${options.title} over time`, "data-lanes": options.id }, element("header", {}, element("h3", {}, options.title), element("span", { class: "hint" }, options.hint)), this.#scroller, this.#tooltip);
+        this.node = element("section", { class: "lanes", "aria-label": `${options.title} over time`, "data-lanes": options.id }, element("header", {}, element("h3", {}, options.title), element("span", { class: "hint" }, options.hint), options.id === "calls" && this.#searchField()), this.#scroller, this.#tooltip);
         this.#listen();
         view.onRange(() => this.invalidate());
         this.#sight = new Sight(this.node, () => this.draw());
@@ -89,8 +93,48 @@ export class Lanes {
 
     select(index: number | null): void {
         this.#selected = index;
+        this.#linked = index === null ? [] : (this.options.bars.linked?.(index) ?? []).slice(0, MOST_LINKS);
         if (index !== null) this.#scrollTo(index);
         this.invalidate();
+    }
+
+    /** The next bar with a text in its name, in the order of their starts; counted in words. */
+    #find(text: string, step: 1 | -1): string {
+        const { name, range } = this.options.bars;
+        const words = text.toLowerCase();
+        const found = this.#placed.flatMap(({ row }) => [...row.indices].filter((index) => name(index).toLowerCase().includes(words))).sort((a, b) => range(a).start - range(b).start);
+        if (!words || !found.length) return words && "not found";
+        const at = found.indexOf(this.#selected ?? -1);
+        const next = at < 0 ? 0 : (at + step + found.length) % found.length;
+        this.options.onSelect(found[next]!);
+        return `${next + 1} of ${found.length}`;
+    }
+
+    #searchField(): HTMLElement {
+        const count = element("output", { class: "hint" });
+        const field = element("input", { type: "search", class: "find no-print", "aria-label": `Find in ${this.options.title}` });
+        field.placeholder = "Find, Enter for the next";
+        listen(field, "keydown", (event) => event.key === "Enter" && (count.textContent = this.#find(field.value, event.shiftKey ? -1 : 1)));
+        return element("span", {}, field, " ", count);
+    }
+
+    /** From a launch to what it launched. */
+    #drawLinks(context: CanvasRenderingContext2D, top: number): void {
+        const endOf = (index: number): { range: { start: number; stop: number }; y: number } => ({ range: this.options.bars.range(index), y: (this.#placed.find(({ row }) => row.indices.includes(index))?.top ?? 0) - top + ROW / 2 });
+        context.strokeStyle = context.fillStyle = themeColour("ink");
+        context.lineWidth = 1.5;
+        for (const other of this.#linked) {
+            const [from, to] = [endOf(this.#selected!), endOf(other)].sort((a, b) => a.range.start - b.range.start) as [ReturnType<typeof endOf>, ReturnType<typeof endOf>];
+            const [x1, x2] = [this.#x(from.range.stop), this.#x(to.range.start)];
+            const bend = Math.max(20, Math.abs(x2 - x1) / 2);
+            context.beginPath();
+            context.moveTo(x1, from.y);
+            context.bezierCurveTo(x1 + bend, from.y, x2 - bend, to.y, x2 - 4, to.y);
+            context.stroke();
+            context.beginPath();
+            for (const [x, y] of [[x2, to.y], [x2 - 7, to.y - 4], [x2 - 7, to.y + 4]] as const) context.lineTo(x, y);
+            context.fill();
+        }
     }
 
     /** Middle of a bar in page coordinates, if its row is in sight; for tests. */
@@ -123,6 +167,7 @@ export class Lanes {
             const y = placed.top - top;
             if (y > -ROW && y < height) this.#drawRow(context, placed.row, y, ink, merged);
         }
+        this.#drawLinks(context, top);
         context.restore();
     }
 

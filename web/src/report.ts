@@ -48,6 +48,7 @@ export interface Card {
 export interface TimeWent {
     id: string;
     title: string;
+    note?: string;
     seconds: number;
     /** The percent are within half_width of the truth in 95 of 100 cases; without it they were counted. */
     shares: { cause: string; label: string; percent: number; seconds: number; half_width?: number }[];
@@ -88,6 +89,8 @@ export interface Calls {
     process?: Column;
     thread?: Column;
     depth?: Column;
+    /** The same for a launch and what it launched. */
+    link?: Column;
 }
 
 export interface FourFigures {

@@ -2,12 +2,12 @@
 
 import { colourVariable, GREY } from "./colours";
 import { element } from "./dom";
-import type { TimeWent } from "./report";
+import type { Table, TimeWent } from "./report";
 import { foldedTable, headings, makeTable } from "./tables";
 import { figure } from "./units";
 
-/** Causes by their colour: what works, what waits for others, what waits for devices, what sleeps. */
-const COLOURS: Record<string, number> = { computing: 0, cpu_wait: 1, quota: 4, storage: 3, paging: 6, gpu: 2 };
+/** Causes by their colour: what works, what waits for others or for devices, grey what sleeps. */
+const COLOURS: Record<string, number> = { computing: 0, cpu_wait: 1, quota: 4, storage: 3, paging: 6, gpu: 2, communication: 1 };
 
 /** Shares below this are in the table alone. */
 const SHOWN_PERCENT = 0.5;
@@ -29,11 +29,19 @@ export function stackedBar(parts: { label: string; percent: number; colour: numb
     return [bar, legend];
 }
 
-/** The account of the command; below it those of its threads. */
+function barOf({ shares }: TimeWent): HTMLElement[] {
+    return stackedBar(shares.filter(({ percent }) => percent >= SHOWN_PERCENT).map(({ cause, label, percent }) => ({ label, percent, colour: COLOURS[cause] ?? GREY })));
+}
+
+/** The account of the command; folded, those of its threads. */
 export function timeWentBar(accounts: TimeWent[]): HTMLElement {
-    const shown = accounts[0]!.shares.filter(({ percent }) => percent >= SHOWN_PERCENT);
-    const parts = shown.map(({ cause, label, percent }) => ({ label, percent, colour: COLOURS[cause] ?? GREY }));
     const rows = accounts.flatMap(({ title, seconds, shares }) => shares.map((share) => [title, share.label, share.percent, share.seconds, share.half_width ? `sampled, ± ${figure(share.half_width)} points of ${figure(seconds, "seconds")}` : "counted"]));
     const columns = [...headings("Of|Cause"), ...headings("Share", 0, "percent"), ...headings("Time", 0, "seconds"), { name: "How it is known" }];
-    return element("div", { class: "time-went" }, ...stackedBar(parts), foldedTable("where the time went", makeTable({ title: "Where the time went", columns, rows }, { titleHidden: true, unsearched: true, rowsShown: 60 })));
+    return element("div", { class: "time-went" }, ...barOf(accounts[0]!), foldedTable("where the time went", makeTable({ title: "Where the time went", columns, rows }, { titleHidden: true, unsearched: true, rowsShown: 60 })));
+}
+
+/** A bar for each GPU of a trace. */
+export function gpuBars(accounts: TimeWent[], table?: Table): HTMLElement {
+    const bars = accounts.map((account) => element("div", { class: "account" }, element("h3", {}, `${account.title}, ${figure(account.seconds, "seconds")}`), ...barOf(account), account.note && element("p", { class: "hint" }, account.note)));
+    return element("section", { class: "card gpus", "aria-label": "What each GPU did" }, ...bars, table && foldedTable(table.title, makeTable(table, { titleHidden: true })));
 }

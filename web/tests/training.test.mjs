@@ -28,10 +28,60 @@ test("calls threads of a trace as the trace does, and sums up events of one name
 
 test("shows first what each GPU of a trace did", async () => {
     const made = samples.overlapping(6);
-    const names = ["gpu", "idle_%", "compute_%", "communication_us", "communication_overlap_%"];
-    made.report.sessions[0].tables = [{ id: "trace_breakdown", title: "What each GPU did", columns: names.map((name) => ({ name, type: "number", unit: name.endsWith("%") ? "percent" : name.endsWith("us") ? "microseconds" : "" })), rows: [[0, 10.25, 89.5, 13_255, null]] }];
-    const page = await browser.open(browser.write("trace-cards", made));
-    assert.deepEqual(await page.$$eval(".card", (cards) => cards.map((card) => card.textContent.replaceAll("\u00a0", " "))), ["GPU 0: computes89.5 %", "GPU 0: idle10.3 %", "GPU 0: communicates13.3 ms"]);
+    made.report.sessions[0].tables = [{ id: "trace_breakdown", title: "What each GPU did", columns: [{ name: "gpu" }], rows: [[0]] }];
+    const share = (cause, label, percent) => ({ cause, label, percent, seconds: percent / 100 });
+    made.report.sessions[0].time_went = [{ id: "gpu", title: "GPU 0", note: "98 % of its communication while it computed", seconds: 1, shares: [share("computing", "computing", 89.5), share("idle", "idle", 10.5)] }];
+    const page = await browser.open(browser.write("trace-bars", made));
+    assert.match((await page.textContent(".gpus")).replaceAll("\u00a0", " "), /^GPU 0, 1 s89\.5 % computing10\.5 % idle98 % of its communication while it computedTable/);
+    const [computing, idle] = await page.$$eval(".gpus .stacked span", (parts) => parts.map((part) => part.getBoundingClientRect().width));
+    assert.ok(Math.abs(computing / idle - 89.5 / 10.5) < 0.1, `${computing} ${idle}`);
+    assert.equal(await page.locator(".tables").textContent(), "Figures", "its table is at the bars");
+    await close(page);
+});
+
+test("finds events by name, draws an arrow from a launch to its kernel, and moves by W A S D", async () => {
+    const made = samples.overlapping(6);
+    const [session] = made.report.sessions;
+    session.kind = "trace";
+    session.calls.names = ["launch", "gemm kernel"];
+    session.calls.name = made.encoder.delta([0, 1, 0, 1, 0, 1]);
+    session.calls.link = made.encoder.f64([1, 1, NaN, NaN, NaN, NaN]);
+    const page = await browser.open(browser.write("find", made));
+    const dark = () => page.locator('[data-lanes="calls"] canvas').evaluate((canvas) => {
+        const copy = document.createElement("canvas");
+        [copy.width, copy.height] = [canvas.width, canvas.height];
+        const context = copy.getContext("2d", { willReadFrequently: true });
+        context.drawImage(canvas, 0, 0);
+        const { data } = context.getImageData(0, 0, canvas.width, canvas.height);
+        return data.reduce((count, byte, i) => count + (i % 4 === 0 && byte === 27 && data[i + 1] === 31 && data[i + 2] === 36 ? 1 : 0), 0);
+    });
+    const counts = [];
+    for (const words of ["1 of 3", "2 of 3"]) {
+        await page.fill(".find", "GEMM");
+        await page.press(".find", "Enter");
+        await settle(page);
+        assert.equal(await page.textContent(".lanes output"), words);
+        assert.equal(await page.textContent(".details h3"), "gemm kernel");
+        counts.push(await dark());
+    }
+    assert.ok(counts[0] > counts[1] + 20, `the first has an arrow: ${counts}`);
+    await page.fill(".find", "nothing of this name");
+    await page.press(".find", "Enter");
+    assert.equal(await page.textContent(".lanes output"), "not found");
+    await page.locator(".stage").press("0");
+    await settle(page);
+    const whole = await ask(page, "view");
+    await page.locator(".stage").press("w");
+    await settle(page);
+    const near = await ask(page, "view");
+    assert.ok(near.to - near.from < whole.to - whole.from);
+    await page.locator(".stage").press("d");
+    await settle(page);
+    assert.ok((await ask(page, "view")).from > near.from);
+    await page.locator(".stage").press("a");
+    await page.locator(".stage").press("s");
+    await settle(page);
+    assert.deepEqual(await ask(page, "view"), whole);
     await close(page);
 });
 

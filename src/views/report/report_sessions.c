@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "base/table.h"
 #include "views/report/document/report_processes.h"
+#include "views/report/loaders/report_kineto.h"
 #include "views/report/loaders/report_loader.h"
 #include "views/report/loaders/report_marks.h"
 #include "views/report/report_cards.h"
@@ -14,6 +15,7 @@
 
 #include <gputracker/processes.h>
 
+#include <string.h>
 #include <sys/wait.h>
 
 /* The share of the work that is done when all is read. */
@@ -134,6 +136,20 @@ static int add_session(struct report_payload *payload, const struct gput_report_
     return code;
 }
 
+/* Adds what two traces differ in, as `gpu-tracker pytorch diff` has it. */
+static int compare_traces(
+    struct report_payload *payload, const struct report_plan *plan, struct gput_error *error)
+{
+    const char *paths[2];
+    for (size_t i = 0; i < plan->count; i++) {
+        const struct report_loader *loader = plan->sessions[i].loader;
+        if (plan->count != 2 || !loader || strcmp(loader->kind, "trace") != 0)
+            return GPUT_OK; /* others are compared by their samples */
+        paths[i] = plan->sessions[i].path;
+    }
+    return report_kineto_add_difference(payload->root, paths, payload->spool.folder, error);
+}
+
 int report_sessions_add(struct report_payload *payload, const struct gput_report_options *options,
     const struct report_plan *plan, bool curves_only, struct gput_error *error)
 {
@@ -145,5 +161,8 @@ int report_sessions_add(struct report_payload *payload, const struct gput_report
     TRY(report_plan_ranks(plan, &ranks, error));
     for (size_t i = 0; i < plan->count; i++)
         TRY(add_session(payload, options, plan, i, curves_only, ranks, comparison, error));
-    return curves_only ? GPUT_OK : report_comparison_end(comparison, payload, options, error);
+    if (curves_only)
+        return GPUT_OK;
+    TRY(report_comparison_end(comparison, payload, options, error));
+    return compare_traces(payload, plan, error);
 }

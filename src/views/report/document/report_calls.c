@@ -9,6 +9,7 @@ void report_calls_init(struct report_calls *calls, struct report_session *sessio
     report_column_init(&calls->process, spool, REPORT_STEP_WHOLE);
     report_column_init(&calls->thread, spool, REPORT_STEP_WHOLE);
     report_column_init(&calls->depth, spool, REPORT_STEP_WHOLE);
+    report_column_init(&calls->link, spool, REPORT_STEP_WHOLE);
 }
 
 void report_calls_set_step(struct report_calls *calls, double step)
@@ -36,6 +37,8 @@ int report_calls_add(
     TRY(report_column_add(&calls->name, call->name, error));
     TRY(report_column_add(&calls->process, call->process, error));
     TRY(report_column_add(&calls->thread, (double)call->thread, error));
+    TRY(report_column_add(&calls->link, call->link ? (double)call->link : NAN, error));
+    calls->has_links |= call->link != 0;
     return report_column_add(&calls->depth, depth, error);
 }
 
@@ -81,13 +84,15 @@ int report_calls_end(struct report_calls *calls, const int64_t *pids, struct gpu
     TRY(report_payload_add_column(payload, object, "name", &calls->name, error));
     TRY(report_payload_add_column(payload, object, "process", &calls->process, error));
     TRY(report_payload_add_column(payload, object, "thread", &calls->thread, error));
+    if (calls->has_links)
+        TRY(report_payload_add_column(payload, object, "link", &calls->link, error));
     return report_payload_add_column(payload, object, "depth", &calls->depth, error);
 }
 
 void report_calls_finish(struct report_calls *calls)
 {
     struct report_column *columns[] = {&calls->start, &calls->stop, &calls->moments, &calls->name,
-        &calls->process, &calls->thread, &calls->depth};
+        &calls->process, &calls->thread, &calls->depth, &calls->link};
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         report_column_finish(columns[i]);
     names_finish(&calls->names);

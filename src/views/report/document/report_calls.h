@@ -13,7 +13,8 @@ struct report_calls {
     struct names names;     /* of what is called */
     struct names processes; /* their labels */
     struct report_lanes lanes;
-    struct report_column start, stop, name, process, thread, depth;
+    struct report_column start, stop, name, process, thread, depth, link;
+    bool has_links;
     struct report_column moments; /* each start and its stop, one after the other */
     struct doc *doc;              /* what report_calls_end() added, or NULL */
 };
@@ -28,6 +29,7 @@ struct report_call {
     int64_t thread;
     size_t track;       /* numbers threads, of all processes, from 0 */
     double start, stop; /* seconds of the session, whose start is known; infinity: not ended */
+    int64_t link;       /* the same for a launch and what it launched; 0: none is known */
 };
 
 /*

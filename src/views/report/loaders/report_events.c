@@ -103,6 +103,25 @@ static const char *label_of(const struct events *events, uint32_t thread)
 
 /* ---- Slices ---- */
 
+/* What a launch and its kernel have in common in traces of PyTorch: "correlation" of their
+ * arguments; 0: it is not there. */
+static int64_t correlation_of(const struct timeline_event *event)
+{
+    static const char key[] = "\"correlation\"";
+    struct json_value args, name, value;
+    const char *at = event->args.text;
+    int64_t number;
+    if (event->args.length == 0 || !memmem(at, event->args.length, key, sizeof key - 1) ||
+        json_scan_value(&at, at + event->args.length, &args) != JSON_OK || args.kind != JSON_OBJECT)
+        return 0;
+    struct json_walk walk = json_walk(&args);
+    while (json_walk_member(&walk, &name, &value)) {
+        if (json_is(&name, "correlation") && json_int64(&value, &number))
+            return number;
+    }
+    return 0;
+}
+
 /* Adds a slice as a call. */
 static int add_slice(
     struct events *events, const struct timeline_event *event, struct gput_error *error)
@@ -122,6 +141,7 @@ static int add_slice(
         .process = process,
         .thread = events->timeline.tracks.threads[event->thread].number,
         .track = event->thread,
+        .link = correlation_of(event),
         .start = seconds_of(events, event->start_ns),
         .stop = seconds_of(events, event->start_ns + event->duration_ns)};
     return report_calls_add(&events->calls, &call, error);

@@ -1,10 +1,14 @@
 #include "views/report/loaders/report_kineto.h"
 
 #include "analysis/training/pytorch/kineto_ranks.h"
+#include "base/table_cells.h"
 #include "base/text.h"
+#include "views/report/document/report_table.h"
 
 #include <gputracker/profile.h>
 
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define MAX_KERNELS 50
@@ -21,6 +25,55 @@ static const struct view {
     {GPUT_KINETO_KERNELS, "operators", "trace_operators", "Operators by their own time"},
     {GPUT_KINETO_IDLE, "gaps", "trace_gaps", "Time between operators"},
 };
+
+static double cell(const struct gput_table *table, size_t row, const char *column)
+{
+    size_t found = table_cells_find(table, column);
+    return found < gput_table_column_count(table) ? gput_table_double(table, row, found) : NAN;
+}
+
+static void add_share(
+    struct doc *shares, const char *cause, const char *label, double us, double all)
+{
+    if (!(us > 0))
+        return;
+    struct doc *share = doc_add_object(shares, NULL);
+    doc_add_string(share, "cause", cause);
+    doc_add_string(share, "label", label);
+    doc_add_double(share, "percent", 100 * us / all);
+    doc_add_double(share, "seconds", us * 1e-6);
+}
+
+/* Adds where the time of each GPU went: what it computed, what else it did while it computed
+ * nothing, and the rest. */
+static void add_accounts(struct report_session *session, const struct gput_table *table)
+{
+    struct doc *list = NULL;
+    for (size_t row = 0; row < gput_table_row_count(table); row++) {
+        double span = cell(table, row, "span_us");
+        double communication = cell(table, row, "communication_us");
+        double hidden = cell(table, row, "communication_overlap_%");
+        char text[128];
+        if (!(span > 0))
+            continue;
+        list = list ? list : doc_add_array(session->doc, "time_went");
+        struct doc *account = doc_add_object(list, NULL);
+        snprintf(text, sizeof text, "GPU %lld",
+            (long long)gput_table_int(table, row, table_cells_find(table, "gpu")));
+        doc_add_string(account, "id", "gpu");
+        doc_add_string(account, "title", text);
+        if (communication > 0 && !isnan(hidden)) {
+            snprintf(text, sizeof text, "%.0f %% of its communication while it computed", hidden);
+            doc_add_string(account, "note", text);
+        }
+        doc_add_double(account, "seconds", span * 1e-6);
+        struct doc *shares = doc_add_array(account, "shares");
+        add_share(shares, "computing", "computing", cell(table, row, "compute_us"), span);
+        add_share(shares, "communication", "communicating or copying alone",
+            cell(table, row, "non_compute_us"), span);
+        add_share(shares, "idle", "idle", cell(table, row, "idle_us"), span);
+    }
+}
 
 static void add_table(
     struct report_session *session, enum gput_kineto_view view, const struct gput_table *table)
@@ -55,7 +108,29 @@ int report_kineto_add(struct report_session *session, struct gput_error *error)
         if (code != GPUT_OK)
             return GPUT_OK; /* a trace of another program */
         add_table(session, (enum gput_kineto_view)view, gput_tables_get(tables, 0));
+        if (strcmp(gput_table_name(gput_tables_get(tables, 0)), "breakdown") == 0)
+            add_accounts(session, gput_tables_get(tables, 0));
         gput_tables_destroy(tables);
     }
+    return GPUT_OK;
+}
+
+int report_kineto_add_difference(
+    struct doc *root, const char *const paths[2], const char *folder, struct gput_error *error)
+{
+    struct gput_kineto_options options = gput_kineto_options_default();
+    struct gput_tables *tables;
+    options.paths = paths;
+    options.n_paths = 2;
+    options.limit = MAX_KERNELS;
+    options.temporary_folder = folder;
+    int code = gput_kineto_tables(GPUT_KINETO_DIFF, &options, &tables, error);
+    if (code != GPUT_OK)
+        return code == GPUT_ERROR_MEMORY ? code : GPUT_OK;
+    if (gput_table_row_count(gput_tables_get(tables, 0)) > 0)
+        report_table_add(doc_add_array(root, "comparison"), "diff",
+            "What there is more or less of: a is the first, b the second",
+            gput_tables_get(tables, 0), NULL, NULL);
+    gput_tables_destroy(tables);
     return GPUT_OK;
 }
