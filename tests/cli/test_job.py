@@ -167,6 +167,22 @@ class Job(JobTest):
         parts = {name: causes.get(name.removesuffix("_seconds"), 0) for name in names}
         return {"time_went": parts | {"seconds": seconds, "samples": 200, "computing_seconds": seconds - sum(parts.values())}}
 
+    def test_the_worst_ranks_come_first_and_all_fits_one_screen(self):
+        for rank in range(8):
+            self.rank(rank, world=8, seconds=200 if rank == 5 else 100, identity={"exit_status": int(rank == 6)})
+        text = self.run_command(".").stdout
+        self.assertEqual(re.findall(r"^ +(\d) +n1 ", text, re.M), list("65012347"))
+        for rank in range(8, 200):
+            self.rank(rank, world=200, seconds=100, machine=f"n{rank // 8}")
+        for path in self.folder.glob("r.r*.json"):
+            report = json.loads(path.read_text())
+            report["job"]["world_size"] = 200
+            path.write_text(json.dumps(report))
+        text = self.run_command(".").stdout
+        self.assertEqual(re.findall(r"^ +(\d) +n1 ", text, re.M), list("65"))
+        self.assertIn("and 198 more (-f csv lists all)", text)
+        self.assertLessEqual(len(text.splitlines()), 24)
+
     def test_a_straggler_has_its_reason(self):
         for rank in range(4):
             is_slow = rank == 2
@@ -267,7 +283,7 @@ class Job(JobTest):
             members = {"job": {"launcher": None, "job_id": None, "rank": None, "world_size": None, "node": "n1", "task": str(task)}}
             self.rank(task, name=f"usage.{'x' * task}.json", members=members, identity={"exit_status": 1 if task == 12 else 0})
         self.assertEqual([(rank["rank"], rank["task"]) for rank in self.job()["ranks"]], [(None, "3"), (None, "12")])
-        self.assertRegex(self.run_command(".").stdout, r"\n +3  n1 .*\n +12  n1 ")
+        self.assertRegex(self.run_command(".").stdout, r"\n +12  n1 .*\n +3  n1 ")
         self.assertIn("task 12 on n1: exit status 1", self.findings()["failed_ranks"])
 
     # ---- bad days ----

@@ -26,9 +26,15 @@
 /* Columns of the whole. */
 #define BAR_WIDTH 20
 
-static bool stands_out(const struct jobs_rank *rank)
+/* How much a rank stands out. The worst ones are listed first. */
+enum concern { UNCONCERNING, STRAGGLER, UNFINISHED, FAILED };
+
+static enum concern concern_of(const struct jobs_rank *rank)
 {
-    return rank->is_straggler || jobs_has_failed(rank) || jobs_is_unfinished(rank);
+    return jobs_has_failed(rank)      ? FAILED
+           : jobs_is_unfinished(rank) ? UNFINISHED
+           : rank->is_straggler       ? STRAGGLER
+                                      : UNCONCERNING;
 }
 
 /* The columns of a table of ranks that are not the same for all jobs: it is to fit a terminal. */
@@ -423,13 +429,15 @@ static void write_job(const struct gput_jobs *jobs, size_t index, struct str *te
 
     size_t listed = 0;
     struct layout layout = lay_out(jobs, job);
-    for (size_t i = job->first; i < job->first + job->count && listed < MAX_LISTED; i++) {
-        const struct jobs_rank *rank = jobs->order[i];
-        if (job->count > MAX_LISTED && !stands_out(rank))
-            continue;
-        if (listed++ == 0)
-            write_header(job, &layout, text);
-        write_rank(rank, &layout, text);
+    enum concern least = job->count > MAX_LISTED ? STRAGGLER : UNCONCERNING;
+    for (int concern = FAILED; concern >= (int)least; concern--) {
+        for (size_t i = job->first; i < job->first + job->count && listed < MAX_LISTED; i++) {
+            if ((int)concern_of(jobs->order[i]) != concern)
+                continue;
+            if (listed++ == 0)
+                write_header(job, &layout, text);
+            write_rank(jobs->order[i], &layout, text);
+        }
     }
     if (listed == 0)
         str_printf(
