@@ -11,18 +11,18 @@ if TYPE_CHECKING:
     from ._meter import Memory, Usage
     from .notebook import CellReport
 
-MB = 2**20
+MIB = 2**20
 _TABLE = "border-collapse:collapse;font-size:inherit;color:inherit"
 _CELL = 'style="text-align:right;padding:1px 0.7em"'
 
 
 def _size(value: float | None) -> str:
-    return "n/a" if value is None else f"{value / MB:,.0f}"
+    return "n/a" if value is None else f"{value / MIB:,.0f}"
 
 
 def _row(name: str, memory: Memory) -> str:
     cells = "".join(f"<td {_CELL}>{_size(value)}</td>" for value in (memory.consumed, memory.peaked, memory.used))
-    return f'<tr><th style="text-align:left">{name}, MB</th>{cells}</tr>'
+    return f'<tr><th style="text-align:left">{name}, MiB</th>{cells}</tr>'
 
 
 def _picture(usage: Usage) -> str:
@@ -32,9 +32,9 @@ def _picture(usage: Usage) -> str:
         return ""
     lines = []
     for column, name in ((1, "RAM"), (2, "GPU RAM")):
-        points = [(sample[0], figure / MB) for sample in samples if (figure := sample[column]) is not None]
+        points = [(sample[0], figure / MIB) for sample in samples if (figure := sample[column]) is not None]
         if len(points) >= 2 and any(value for _, value in points):
-            lines.append(("Memory", name, "MB", *zip(*points)))
+            lines.append(("Memory", name, "MiB", *zip(*points)))
     return curves(lines) if lines else ""
 
 
@@ -68,6 +68,6 @@ def html(report: CellReport) -> str:
         )
     else:
         body = ""
-        facts += [f"{name} {_size(memory.used)} MB" for name, memory in memories if memory.used]
+        facts += [f"{name} {_size(memory.used)} MiB" for name, memory in memories if memory.used]
     note = f"<div>GPU RAM of this process is not known: {escape(usage.why_no_gpu_ram)}</div>" if usage.why_no_gpu_ram else ""
     return f'<div class="gput-report" style="font-size:12px"><div>{escape(" · ".join(facts))}</div>{body}{note}</div>'

@@ -164,7 +164,7 @@ def _part_figure(name: str, value: float | None, unit: str | None) -> str:
 
 
 def tracker_rows(details: dict[str, Any]) -> list[tuple[str, str]]:
-    """What is known; a machine without a GPU has no row that says so."""
+    """What is known, and whether there is a GPU."""
     time = details["compute_time"]
     ram, gpu_ram = details["max_ram"], details["max_gpu_ram"]
     ram_factor, gpu_factor = _FACTORS[ram["unit"]], _FACTORS[gpu_ram["unit"]]
@@ -179,6 +179,8 @@ def tracker_rows(details: dict[str, Any]) -> list[tuple[str, str]]:
     if gpus["system_gpu_count"]:
         rows.append(("GPU RAM, peak", size(_known(gpu_ram["combined"]) * gpu_factor)))
         rows.append(("GPU", f"mean {_percent(_known(gpus['gpu_percentages']['mean_sum_percent']))}"))
+    else:
+        rows.append(("GPU", "none found"))
     energy = details.get("energy") or {}
     if energy.get("combined") is not None:
         rows.append(("Energy", f"{energy['combined']:.3g} {energy.get('unit', 'joules')}"))
@@ -189,12 +191,12 @@ def _known(value: float | None) -> float:
     return math.nan if value is None else float(value)
 
 
-def recorded_curves(tracking_file: _Path | None) -> str:
-    """A picture of what was used; none where the file is gone or has too few samples."""
+def recorded_curves(tracking_file: _Path | None, marks: Sequence[_Path] = ()) -> str:
+    """A picture of what was used; none where the file is gone or has too few samples. marks: files of code blocks that it has, too."""
     if tracking_file is None:
         return ""
     try:
-        return session(tracking_file)
+        return session(tracking_file, marks)
     except (OSError, ValueError):
         return ""
 
@@ -220,10 +222,10 @@ def analysis_html(results: dict[str, Any], tracking_file: _Path | None = None, s
     """results: as its to_json() gives them."""
     static = results["static_data"]
     rows = [(_MAIN[name], *_cells(name, results["overall"][name], static, ("mean", "max"))) for name in _MAIN if _is_used(results["overall"].get(name))]
-    curves = recorded_curves(tracking_file)
     marks = [] if sub_tracking_file is None else [sub_tracking_file]
+    curves = recorded_curves(tracking_file, marks)
     charts = _frame.charts([tracking_file], marks) if curves and tracking_file is not None else ""
-    return _page(_table(("Session", "Mean", "Highest"), rows), _block_table(results), curves, charts)
+    return _page(_table(("Session", "Mean", "Highest"), rows), curves, _block_table(results), charts)
 
 
 def _block_table(results: dict[str, Any]) -> str:

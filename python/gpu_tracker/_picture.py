@@ -11,7 +11,7 @@ from . import _native
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
 # Of a cell's report, in millimetres.
@@ -27,9 +27,11 @@ def curves(lines: Iterable[tuple[Any, ...]], is_small: bool = True) -> str:
     return image(svg)
 
 
-def session(tracking_file: str | os.PathLike[str]) -> str:
-    """What a session used; "" where its samples make no line. Raises OSError and ValueError."""
-    svg, _ = _native.plot((tracking_file,), is_inline=True)
+def session(tracking_file: str | os.PathLike[str], marks: Sequence[str | os.PathLike[str]] = ()) -> str:
+    """What a session used, with rows of the code blocks of `marks` below the curves; "" where its samples make no line.
+    Raises OSError and ValueError."""
+    options: dict[str, Any] = {"marks": list(marks), "blocks": True} if marks else {}
+    svg, _ = _native.plot((tracking_file,), is_inline=True, **options)
     return image(svg) if re.search(r' d="[^"]*L[^"]*"><title>', svg) else ""
 
 

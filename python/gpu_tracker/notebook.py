@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from ._bench import BenchResult
     from ._meter import Memory, Usage
 
-MB = 2**20
+MIB = 2**20
 
 
 def _figures_html(figures: Any) -> str:
@@ -114,7 +114,7 @@ class GroupedData(typing.NamedTuple):
 
 
 def _mb(value: float | None) -> int | None:
-    return None if value is None else round(value / MB)
+    return None if value is None else round(value / MIB)
 
 
 def _text_of(value: float | None) -> str:
@@ -142,7 +142,7 @@ class CellReport:
     @property
     def moved(self) -> bool:
         """Whether the cell did anything to memory that is worth more than one line."""
-        return any(abs(memory.consumed or 0) >= MB or (memory.peaked or 0) >= MB for _, memory in self.known_memories)
+        return any(abs(memory.consumed or 0) >= MIB or (memory.peaked or 0) >= MIB for _, memory in self.known_memories)
 
     def _memories(self) -> tuple[MemoryData, MemoryData]:
         ram, gpu = (
@@ -156,7 +156,7 @@ class CellReport:
 
     @property
     def data(self) -> typing.Any:  # Data, or GroupedData
-        """In MB of 2**20 bytes and seconds; None: not to be had."""
+        """In MiB and seconds; None: not to be had."""
         ram, gpu = self._memories()
         if self.grouped:
             return GroupedData(ram, gpu, TimeData(self.usage.seconds))
@@ -168,20 +168,20 @@ class CellReport:
         why = self.usage.why_no_gpu_ram
         where = "" if self.compact or self.number is None else f" (In [{self.number}])"
         if self.compact or self.calm and not (self.moved or why):
-            gpus = "n/a" if self.usage.gpu_ram.used is None else f"{'/'.join(gpu)} MB{_age(self.usage.gpu_ram)}"
+            gpus = "n/a" if self.usage.gpu_ram.used is None else f"{'/'.join(gpu)} MiB{_age(self.usage.gpu_ram)}"
             if why:
-                gpus += f" (all use: {'/'.join(self._device())} MB{_age(self.usage.device_ram)})"
+                gpus += f" (all use: {'/'.join(self._device())} MiB{_age(self.usage.device_ram)})"
             gpus = f" | GPU: {gpus}" if self.usage.has_gpu else ""
-            return f"CPU: {'/'.join(ram)} MB{gpus} | Time {self.usage.seconds:.3f}s{where} | (Consumed/Peaked/Used Total)"
+            return f"CPU: {'/'.join(ram)} MiB{gpus} | Time {self.usage.seconds:.3f}s{where} | (Consumed/Peaked/Used Total)"
         label = "CPU" if self.grouped else "Gen"
         lines = [f"RAM: Consumed Peaked  Used Total  in {self.usage.seconds:.3f}s{where}"]
         # ipygpulogger, whose text this is, did not run without a GPU.
         rows = [(label, ram), ("GPU", gpu)] if self.usage.has_gpu else [(label, ram)]
-        lines += [f"{name}:{row[0]:>9}{row[1]:>7}{row[2]:>7} MB" for name, row in rows]
+        lines += [f"{name}:{row[0]:>9}{row[1]:>7}{row[2]:>7} MiB" for name, row in rows]
         lines[-1] += _age(self.usage.gpu_ram)
         if why:
             device = self._device()
-            lines.append(f"All:{device[0]:>9}{device[1]:>7}{device[2]:>7} MB{_age(self.usage.device_ram)}  use of the GPUs by any process; of this process: {why}")
+            lines.append(f"All:{device[0]:>9}{device[1]:>7}{device[2]:>7} MiB{_age(self.usage.device_ram)}  use of the GPUs by any process; of this process: {why}")
         return "\n".join(lines)
 
     __repr__ = __str__

@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import operator
 import os
+import sys
 
 from . import _native
 from ._lazy import names_of as _names_of
@@ -439,7 +440,9 @@ class Tracker:
 
     def _warn(self) -> None:
         for message in self._session.take_warnings():
-            if not self._disable_logs:
+            # Notebooks show warnings in red, and what the tracker shows there says that there is no GPU.
+            is_shown = "ipykernel" in sys.modules and message.startswith("No GPU was found")
+            if not self._disable_logs and not is_shown:
                 _log_warnings([message])
 
     def _check_done(self) -> None:

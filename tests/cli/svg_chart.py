@@ -4,7 +4,7 @@ import re
 import xml.etree.ElementTree
 
 SVG = "{http://www.w3.org/2000/svg}"
-PREFIXES = {"": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "m": 1e-3, "µ": 1e-6}
+PREFIXES = {"": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "m": 1e-3, "µ": 1e-6, "Mi": 2**20}
 SECONDS = {"s": 1, "ms": 1e-3, "µs": 1e-6, "min": 60, "h": 3600, "d": 86400}
 TICK = re.compile(r"-?[0-9.]+$")
 

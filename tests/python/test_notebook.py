@@ -31,8 +31,8 @@ def run_shell():
 # Says "begun" and waits for an interrupt, in one statement. One long sleep would miss a signal that comes right before it: Python
 # runs a signal's handler between two steps of a program, and a sleep under way ends at those alone that come during it.
 WAIT = "import itertools, time; any(time.sleep(0.01) for _ in itertools.repeat(print('be' + 'gun', flush=True)))"
-THREE_LINES = r"RAM: Consumed Peaked  Used Total  in [\d.]+s(?: \(In \[\d+\]\))?\nGen: +-?\d+ +\d+ +\d+ MB\n(?:GPU: +\S+ +\S+ +\S+ MB\n)?"
-ONE_LINE = r"CPU: -?\d+/\d+/\d+ MB(?: \| GPU: (?:n/a|-?\d+/\d+/\d+ MB))? \| Time [\d.]+s(?: \(In \[\d+\]\))? \| \(Consumed/Peaked/Used Total\)\n"
+THREE_LINES = r"RAM: Consumed Peaked  Used Total  in [\d.]+s(?: \(In \[\d+\]\))?\nGen: +-?\d+ +\d+ +\d+ MiB\n(?:GPU: +\S+ +\S+ +\S+ MiB\n)?"
+ONE_LINE = r"CPU: -?\d+/\d+/\d+ MiB(?: \| GPU: (?:n/a|-?\d+/\d+/\d+ MiB))? \| Time [\d.]+s(?: \(In \[\d+\]\))? \| \(Consumed/Peaked/Used Total\)\n"
 REPORT = rf"(?:{THREE_LINES}|{ONE_LINE})"  # as the cell used next to nothing or not: how much moves differs with the machine
 
 
@@ -48,15 +48,15 @@ class HiddenGpu(ShellTest):
     def test_a_cell_whose_gpu_ram_the_driver_hides_says_so(self):
         with package.fake_gpu(self.folder, "memory 16000000000 0 9437184000\nutilization 40\n"):
             output = self.run_cells("%load_ext gpu_tracker", "1", "%%gput --compact --text\n1")
-        self.assertRegex(output, r"\nGPU: +n/a +n/a +n/a MB\nAll: +0 +0 +9000 MB  use of the GPUs by any process; of this process: the driver")
-        self.assertIn("| GPU: n/a (all use: 0/0/9000 MB) | Time ", output)
+        self.assertRegex(output, r"\nGPU: +n/a +n/a +n/a MiB\nAll: +0 +0 +9000 MiB  use of the GPUs by any process; of this process: the driver")
+        self.assertIn("| GPU: n/a (all use: 0/0/9000 MiB) | Time ", output)
 
 
 class NoGpu(ShellTest):
     def test_without_a_gpu_nothing_is_said_of_one(self):
         output = self.run_cells("%load_ext gpu_tracker", "block = bytearray(20 * 2**20)", "x = 1", environment={"GPUT_NVML": "/nonexistent", "GPUT_SYSFS": str(self.folder)})
-        self.assertRegex(output, r"\nGen: +-?\d+ +\d+ +\d+ MB\n")
-        self.assertRegex(output, r"CPU: -?\d+/\d+/\d+ MB \| Time .*\n$")
+        self.assertRegex(output, r"\nGen: +-?\d+ +\d+ +\d+ MiB\n")
+        self.assertRegex(output, r"CPU: -?\d+/\d+/\d+ MiB \| Time .*\n$")
         self.assertNotIn("GPU", output)
         self.assertNotIn("n/a", output)
 
@@ -249,7 +249,7 @@ class Terminal(package.PackageTest):
         child.sendline("%load_ext gpu_tracker")
         child.expect(r"In \[2\]: ")
         child.sendline("print('a' + 'b')")
-        child.expect(r"ab\r\n(?:CPU: \S+ MB \| Time|RAM: Consumed Peaked  Used Total  in) [\d.]+s \(In \[2\]\)")
+        child.expect(r"ab\r\n(?:CPU: \S+ MiB \| Time|RAM: Consumed Peaked  Used Total  in) [\d.]+s \(In \[2\]\)")
         self.assertNotIn("<", child.after)
         child.expect(r"In \[3\]: ")
         child.sendline(WAIT)
@@ -527,7 +527,7 @@ class GpuRam(ShellTest):
             "open('new', 'w').write('delay_ms nvmlDeviceGetComputeRunningProcesses_v3 600000\\n' + text)\n" \
             "os.rename('new', os.environ['FAKE_NVML_SCENARIO'])"
         output = self.output_of(hang)
-        self.assertRegex(output, r"GPU: +0 +0 +100 MB \(the driver's answer of \d+\.\d{3} s before the end\)\n")
+        self.assertRegex(output, r"GPU: +0 +0 +100 MiB \(the driver's answer of \d+\.\d{3} s before the end\)\n")
 
     def test_what_is_not_known_at_one_end_is_not_consumed(self):
         from gpu_tracker._meter import Memory

@@ -13,7 +13,7 @@ class Chart(package.PackageTest):
         machine = {
             "max_ram": {"combined": {"total_rss": kernel_peak}},
             "max_gpu_ram": {"combined": gpu_peak},
-            "sources": {"process_gpu_ram": {"reason": "not <known>; by any process, 9 MB"}} if gpu_peak is None else {},
+            "sources": {"process_gpu_ram": {"reason": "not <known>; by any process, 9 MiB"}} if gpu_peak is None else {},
             "compute_time": {"time": 2.0},
             "gpus": [{"last_reading_seconds": read_at}, {"last_reading_seconds": None}],
             "gpu_utilization": {"system_gpu_count": 1, "gpu_percentages": {"mean_sum_percent": 40.0}},
@@ -55,14 +55,14 @@ class Chart(package.PackageTest):
         report = self.report([(10, 1e8, 0.0), (11, 1e8, nan), (12, 1e8, 0.0)], gpu_peak=None)
         self.assertEqual(report.data[3:6], (None, None, None))
         self.assertEqual(str(report).splitlines()[2:], [
-            "GPU:      n/a    n/a    n/a MB", "All:        0      0    858 MB  use of the GPUs by any process; of this process: not <known>"])
+            "GPU:      n/a    n/a    n/a MiB", "All:        0      0    858 MiB  use of the GPUs by any process; of this process: not <known>"])
         html = report._repr_mimebundle_()["text/html"]
-        self.assertIn("GPU RAM of all 858 MB", html)
+        self.assertIn("GPU RAM of all 858 MiB", html)
         self.assertIn("GPU RAM of this process is not known: not &lt;known&gt;", html)
         report.compact = True
-        self.assertIn("GPU: n/a (all use: 0/0/858 MB) | Time", str(report))
+        self.assertIn("GPU: n/a (all use: 0/0/858 MiB) | Time", str(report))
         report = self.report([(10, 1e8, 0.0), (12, 1e8, 0.0)], gpu_peak=None, read_at=1.5)  # the driver did not answer at the end
-        self.assertIn("All:        0      0    858 MB (the driver's answer of 0.500 s before the end)  use of", str(report))
+        self.assertIn("All:        0      0    858 MiB (the driver's answer of 0.500 s before the end)  use of", str(report))
         self.assertIn("GPU RAM as of 0.500 s before the end", report._repr_mimebundle_()["text/html"])
         report = self.report([(10, 1e8, nan), (11, 1e8, 5e8), (12, 1e8, 2e8)])  # before the first list
         self.assertEqual(report.data[3:6], (None, 286, 191))
@@ -80,9 +80,9 @@ class Chart(package.PackageTest):
         report = self.report([(10, 100 * mb, 0), (11, 120 * mb, 0), (12.1, 300 * mb, 0), (12.2, 165 * mb, 0)])
         self.assertEqual(report.data[:3], (65, 0, 165))
         html = report._repr_mimebundle_()["text/html"]
-        self.assertIn('alt="RAM over 2 s, at most 165 MB"', html)
+        self.assertIn('alt="RAM over 2 s, at most 165 MiB"', html)
         line = package.chart_of(html).line()
-        self.assertAlmostEqual(line.points[-1][1], 165e6, delta=line.resolution[0])  # labelled MB
+        self.assertAlmostEqual(line.points[-1][1], 165 * mb, delta=line.resolution[0])  # labelled MiB
 
     def test_is_well_formed_and_bounded(self):
         import xml.etree.ElementTree
@@ -93,13 +93,13 @@ class Chart(package.PackageTest):
         self.assertLess(len(html), 12000)
         xml.etree.ElementTree.fromstring(picture)
         line = package.chart_of(html).line()  # of one panel and one line
-        self.assertAlmostEqual(max(line.values()), 2e8 / 1.048576, delta=line.resolution[0])  # the one high sample; in MB of 2**20 bytes
+        self.assertAlmostEqual(max(line.values()), 2e8, delta=line.resolution[0])  # the one high sample
         self.assertAlmostEqual(min(line.values()), 0, delta=line.resolution[0])  # and the one low sample
 
     def test_a_cell_that_used_next_to_nothing_has_one_line(self):
         mb = 2**20
         html = self.report([(10, 100 * mb, 0), (11, 100.4 * mb, 0), (12, 100.2 * mb, 0)])._repr_mimebundle_()["text/html"]
-        self.assertIn("In [3] · 2.000 s · CPU 1.500 s (75 %) · GPU 40 % · 12 J · RAM 100 MB<", html)
+        self.assertIn("In [3] · 2.000 s · CPU 1.500 s (75 %) · GPU 40 % · 12 J · RAM 100 MiB<", html)
         self.assertNotIn("<table", html)
         self.assertNotIn("<img", html)
 
