@@ -18,6 +18,8 @@
  */
 #pragma once
 
+#include "model/wall_causes.h"
+
 #include <gputracker/measurement.h>
 
 #include <stdbool.h>
@@ -26,6 +28,7 @@
 #define FROM_DRIVER "the GPU driver"
 #define FROM_CLOCKS "the CPU clock of each process"
 #define FROM_STAT "stat of each process"
+#define FROM_THREADS "schedstat, wchan and syscall of each thread"
 
 /* clang-format off */
 #define MEASUREMENTS_OF(X, ID, whose, of, who) \
@@ -44,6 +47,11 @@
     X(CPU_##ID##_HARDWARE, "cpu_" whose "_hardware_utilization_percent", PERCENT, INTERVAL, FROM_CLOCKS, "cpu_time", \
         "CPU" of ", of all cores", "cpu_hardware", whose, "CPU use of " who ", 100 being all expected cores")
 
+/* Where the time went: of main, with what its children did while it waited for them. */
+#define MEASUREMENT_OF_CAUSE(X, ID, name, word, meaning) \
+    X(TIME_##ID, "time_" #name "_percent", PERCENT, INTERVAL, FROM_THREADS, "time_went", \
+        word, "time_went", "main", "part of the time in which main, or what it waited for, " meaning)
+
 #define MEASUREMENTS(X) \
     MEASUREMENTS_OF(X, MAIN, "main", " of main", "the main process") \
     MEASUREMENTS_OF(X, DESCENDANTS, "descendants", " of descendants", "its descendants") \
@@ -59,7 +67,8 @@
     X(GPU_SUM_UTILIZATION, "gpu_sum_utilization_percent", PERCENT, MOMENT, FROM_DRIVER, "gpu", \
         "GPU utilization, sum", "gpu", "sum", "use of the selected GPUs, 100 being one of them") \
     X(GPU_HARDWARE_UTILIZATION, "gpu_hardware_utilization_percent", PERCENT, MOMENT, FROM_DRIVER, "gpu", \
-        "GPU utilization, mean", "gpu", "hardware", "use of the selected GPUs, 100 being all of them")
+        "GPU utilization, mean", "gpu", "hardware", "use of the selected GPUs, 100 being all of them") \
+    WALL_CAUSES_OF(MEASUREMENT_OF_CAUSE, X)
 /* clang-format on */
 
 /*
@@ -67,6 +76,7 @@
  * comes last, after the timestamp. Measurements that are not listed are in no tracking file.
  */
 /* clang-format off */
+#define COLUMN_OF_CAUSE(COLUMN, ID, name, word, meaning) COLUMN(TIME_##ID)
 #define TRACKING_FILE_COLUMNS(COLUMN, TIMESTAMP) \
     COLUMN(MAIN_RAM) \
     COLUMN(DESCENDANTS_RAM) \
@@ -89,7 +99,8 @@
     COLUMN(CPU_DESCENDANTS_HARDWARE) \
     COLUMN(CPU_COMBINED_SUM) \
     COLUMN(CPU_COMBINED_HARDWARE) \
-    TIMESTAMP()
+    TIMESTAMP() \
+    WALL_CAUSES_OF(COLUMN_OF_CAUSE, COLUMN)
 /* clang-format on */
 
 #define TRACKED_PLACE(ID) TRACKED_##ID,

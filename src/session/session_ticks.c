@@ -76,6 +76,7 @@ static const struct snapshot *take_snapshot(struct gput_session *session, enum m
         .awaits_lists = session->settings.mode != SESSION_LAUNCHED,
         .none_started = none_started(session),
         .orphans_ns = session->ledger.collected.orphans_ns,
+        .quota = ledger_quota_part(&session->ledger),
         /* All but the first are taken in the thread that only samples, where there is one. */
         .is_in_main = is_inside && moment != FIRST && session->schedule.had_thread,
         .own_threads_cpu_ns = session_own_threads_cpu_ns(session),

@@ -1,5 +1,6 @@
 """gpu-tracker report: the data in the HTML file is that of the files it was made from."""
 
+import csv
 import datetime
 import json
 import os
@@ -101,6 +102,13 @@ class Curves(ReportTest):
     def test_a_machine_without_gpus_has_no_curves_of_them(self):
         self.run_command("run", "--tf", "t.csv", "-q", "--", "true", check=True)
         self.assertFalse([name for name in self.report("t.csv").series() if "gpu" in name])
+
+    def test_causes_to_which_no_time_went_have_no_curve(self):
+        self.run_command("run", "--tf", "t.csv", "-q", "--st", "0.05", "--", "sleep", "0.3", check=True)
+        _, _, names, *rows = csv.reader((self.folder / "t.csv").read_text().splitlines())
+        there = [name for name in names if any(row[names.index(name)] not in ("", "0.0") for row in rows)]
+        self.assertEqual([name for name in self.report("t.csv").series() if name.startswith("time_")],
+                         [name for name in there if name.startswith("time_")])
 
     def test_without_scripts_the_page_names_a_command_that_takes_the_session(self):
         write_tracking(self.folder / "t.csv", [row(1), row(2)])

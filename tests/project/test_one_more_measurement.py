@@ -52,7 +52,7 @@ def with_steps(path):
         if file == path:
             assert text.count("\n" + line) == 1, f"{path} has no line, or several, that begin with {line}"
             text = text.replace("\n" + line, "\n" + addition + line)
-    return text.replace("    TIMESTAMP()\n    COLUMN", "    TIMESTAMP() \\\n    COLUMN")
+    return text.replace(", COLUMN)\n    COLUMN", ", COLUMN) \\\n    COLUMN")
 
 
 def copy_source():
@@ -117,7 +117,7 @@ class OneMoreMeasurement(unittest.TestCase):
     def test_it_is_in_the_file_and_in_what_is_made_of_it(self):
         self.track("new")
         with open(os.path.join(self.folder.name, "new.csv")) as file:
-            self.assertEqual(file.read().split("\n")[2].split(",")[-2:], ["timestamp", NAME])
+            self.assertEqual(file.read().split("\n")[2].split(",")[-1], NAME)
         self.assertIn(f'"{NAME}"', self.run_command("sub-track", "analyze", "--tf", "new.csv", "-f", "json"))
         self.run_command("plot", "new.csv", f"--figures={NAME}", "-o", "-")
 

@@ -1,5 +1,6 @@
 """Runs of programs with one known bottleneck: what they say of themselves, and what gpu-tracker says of them."""
 
+import csv
 import json
 import os
 import pathlib
@@ -40,12 +41,24 @@ def said_of(report, section):
     return said, widths
 
 
+def rows_of(path):
+    """Shares of the causes in a tracking file: means of its rows, each with the time since the row before."""
+    _, _, names, *rows = csv.reader(pathlib.Path(path).read_text().splitlines())
+    times = [float(row[names.index("timestamp")]) for row in rows]
+    columns = {name[len("time_"):-len("_percent")]: i for i, name in enumerate(names) if name.startswith("time_")}
+    # The first row is of the time since the start, which no row says: it is left out where there are others.
+    weights = [0 if len(times) > 1 else 1, *(after - before for before, after in zip(times, times[1:]))]
+    known = [(row, weight) for row, weight in zip(rows, weights) if row[columns["computing"]]]
+    whole = sum(weight for _, weight in known)
+    return {cause: sum(float(row[i]) * weight for row, weight in known) / whole for cause, i in columns.items()}
+
+
 def run(folder, command, program, name, seconds, interval, as_user=(), options=()):
     """The report of a run, and what the program says of itself: shares, of so many seconds. `as_user`: words that make it another user."""
     folder = pathlib.Path(folder)
-    for file in "truth", "report.json":
+    for file in "truth", "report.json", "rows.csv":
         (folder / file).unlink(missing_ok=True)
-    words = [*as_user, str(command), "run", "--disable-logs", "--st", str(interval), *options, "-f", "json", "-o", "report.json",
+    words = [*as_user, str(command), "run", "--disable-logs", "--st", str(interval), *options, "--tf", "rows.csv", "-f", "json", "-o", "report.json",
              "--", str(program), name, str(seconds), "truth"]
     subprocess.run(words, cwd=folder, check=True, capture_output=True)
     return json.loads((folder / "report.json").read_text()), *truth_of(folder / "truth")

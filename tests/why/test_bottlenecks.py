@@ -6,7 +6,7 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "cli"))
-from bottlenecks import COUNTED, PROGRAMS, first, run, said_of
+from bottlenecks import COUNTED, PROGRAMS, first, rows_of, run, said_of
 from command import AS_NOBODY, COMMAND, CommandTest, main
 
 PROGRAM = os.environ["GPUT_BOTTLENECK"]
@@ -14,6 +14,8 @@ SECONDS = 2
 # In points: what is counted, and what is sampled beyond its half-width. One run in thousands is beyond twice that.
 COUNTED_POINTS = 1
 SAMPLED_POINTS = 3
+# On a machine with far more to do than it has CPUs, of the few rows of two seconds.
+ROWS_POINTS = 15
 
 
 class Bottlenecks(CommandTest):
@@ -40,7 +42,20 @@ class Bottlenecks(CommandTest):
         second = max((share for cause, share in truth.items() if cause != first(truth)), default=0)
         if truth[first(truth)] - second > 10 + 2 * max(widths.values()) + 100 * max(outside, 0) / seconds:
             self.assertEqual(first(said), first(truth), told)
+        if interval < 1:
+            self.check_rows(report, widths if PROGRAMS[name] == "time_went" else said_of(report, "time_went")[1])
         return report
+
+    def check_rows(self, report, widths):
+        """The rows of the tracking file say the same, but for what no sample or exit record had told by then: of what waits for a CPU that
+        it has not got, and of children that it waits for, the least is known at a row."""
+        said, rows = said_of(report, "time_went")[0], rows_of(self.folder / "rows.csv")
+        self.assertAlmostEqual(sum(rows.values()), 100, delta=1)
+        unknown = rows["unknown"] + rows["child"]
+        for cause in set(said) - {"unknown", "child"}:
+            told, points = f"{cause}: rows {rows}, results {said}", ROWS_POINTS + 3 * widths[cause]
+            self.assertLessEqual(rows[cause], said[cause] + points, told)
+            self.assertGreaterEqual(rows[cause], said[cause] - points - unknown, told)
 
     def check_as_user(self, name, interval):
         if os.geteuid() != 0:

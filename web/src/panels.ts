@@ -30,6 +30,7 @@ const GROUPS: [string, string][] = [
     ["cpu_hardware", "CPU"],
     ["cpu_time", "CPU time per second"],
     ["shares", "Shares of all CPU time and RAM in use"],
+    ["time_went", "Where the time went"],
     ["threads", "Threads"],
     ["processes", "Processes"],
     ["io", "I/O"],

@@ -134,6 +134,13 @@ struct polled {
     struct environment_reading environment; /* kept by who reads it */
 };
 
+/* What was known of a thread at the tick before: where its time since then went is what came. */
+struct thread_before {
+    int64_t wall_ns, run_ns, wait_ns;
+    struct wall_samples samples;
+    enum wall_cause cause;
+};
+
 /* How long a thread ran, and how long it was ready to run and waited for a CPU (process_threads).
  */
 struct thread {
@@ -153,6 +160,7 @@ struct thread {
     /* Likewise; what it ran and waited for while it ended is beyond that. */
     int64_t record_run_ns, record_wait_ns;
     struct wall_samples samples;
+    struct thread_before before;
 };
 
 /* Whether it is known what its threads sleep in. */
@@ -181,6 +189,8 @@ struct process_threads {
     struct wall_account busiest;  /* of these, the one that ran most */
     struct wall_account living;   /* children that live, as last added up */
     struct wall_account children; /* processes that it started and that ended (process_accounts) */
+    /* Since the tick before: its leading thread, and its children. */
+    struct wall_account recent, recent_children;
 };
 
 /* What stays of the last poll when procfs has the process no more. */

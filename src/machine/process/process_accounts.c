@@ -1,5 +1,6 @@
 #include "machine/process/process_accounts.h"
 
+#include "machine/process/process_states.h"
 #include "machine/process/process_threads.h"
 
 #include <string.h>
@@ -83,6 +84,73 @@ struct wall_account process_path_account(
     return account;
 }
 
+/* What a thread does now. It is only read of a first thread that may do something else than at the
+ * last moment. `view` NULL: it has ended. */
+static enum wall_cause cause_now(
+    struct process *process, struct thread *thread, bool has_worked, struct process_view *view)
+{
+    enum wall_cause cause = (enum wall_cause)thread->cause;
+    if (!view || thread->id != process->pid || (!has_worked && cause != WALL_COMPUTING))
+        return cause;
+    return process_state_read(process, thread, view);
+}
+
+/*
+ * Where its time went since the tick before. Where no sample fell into that, what it does now says
+ * what it did when it did not run. If it is ready to run, that is what it did so far; or it waited
+ * for a CPU, if it never slept, or did next to nothing. The kernel counts a wait when it is over:
+ * `before` has it until then.
+ */
+static struct wall_account take_recent(
+    struct process *process, struct thread *thread, struct process_view *view)
+{
+    struct thread_before before = thread->before;
+    struct wall_samples samples = thread->samples;
+    int64_t wall_ns = process_thread_wall_ns(process, thread);
+    thread->before = (struct thread_before){wall_ns, thread->run_ns, thread->wait_ns, samples,
+        thread->cause == WALL_CAUSE_COUNT ? WALL_STORAGE : (enum wall_cause)thread->cause};
+    wall_ns -= before.wall_ns;
+    int64_t run_ns = thread->run_ns - before.run_ns, wait_ns = thread->wait_ns - before.wait_ns;
+    wait_ns = wait_ns > 0 ? wait_ns : 0;
+    int64_t worked_ns = run_ns + wait_ns;
+    if (samples.count > before.samples.count) {
+        wall_samples_subtract(&samples, &before.samples);
+    } else if (wall_ns > worked_ns) {
+        bool is_idle = (double)worked_ns < IDLE_PART * (double)wall_ns;
+        enum wall_cause cause = cause_now(process, thread, worked_ns > 0, view);
+        cause = cause == WALL_CAUSE_COUNT ? WALL_STORAGE : cause;
+        thread->before.cause = cause;
+        if (cause != WALL_COMPUTING) {
+            samples = (struct wall_samples){0};
+            samples.ns[cause] = 1;
+        } else if (process->threads->states == PROCESS_STATES_KNOWN &&
+                   (is_idle || samples.count == 0)) {
+            /* It may have slept until it was to run. */
+            int64_t rest_ns = wall_ns - worked_ns;
+            wait_ns += before.cause == WALL_COMPUTING ? rest_ns : rest_ns / 2;
+            samples = (struct wall_samples){0};
+            samples.ns[before.cause] = 1;
+        }
+    }
+    thread->before.wait_ns = before.wait_ns + wait_ns;
+    return wall_account_of(wall_ns, run_ns, wait_ns, &samples);
+}
+
+/* Of its leading thread, since this was asked last. */
+static struct wall_account recent_account(struct process *process, struct process_view *view)
+{
+    struct process_threads *list = process->threads;
+    struct wall_account first = {0}, busiest = {0};
+    for (size_t i = 0; i < list->count; i++) {
+        struct wall_account account = take_recent(process, &list->threads[i], view);
+        if (list->threads[i].id == process->pid)
+            first = account;
+        else if (worked_ns(&account) > worked_ns(&busiest))
+            busiest = account;
+    }
+    return only_joins(&first) && worked_ns(&busiest) > worked_ns(&first) ? busiest : first;
+}
+
 void process_account_close(struct process *process, struct process *parent)
 {
     struct process_threads *list = parent ? process_threads_of(parent) : NULL;
@@ -90,4 +158,50 @@ void process_account_close(struct process *process, struct process *parent)
         return;
     struct wall_account account = process_path_account(process, NULL);
     wall_account_add(&list->children, &account);
+    account = recent_account(process, NULL);
+    wall_account_explain_child(&account, &process->threads->recent_children);
+    wall_account_add(&list->recent_children, &account);
+}
+
+/* ---- the tree, since the tick before ---- */
+
+/* Its parent, where that waits for children: what this one does is then what its parent does. */
+static struct process_threads *waiting_parent(
+    const struct process_tree *tree, const struct process *process)
+{
+    struct process *parent =
+        process->is_main ? NULL : process_tree_get(tree, process_parent_pid(process));
+    bool waits = parent && parent->threads && parent->threads->recent.ns[WALL_CHILD] > 0;
+    return waits ? parent->threads : NULL;
+}
+
+struct wall_account process_tree_recent_account(struct process_tree *tree)
+{
+    struct process *main = process_tree_main(tree);
+    if (!main || !main->threads)
+        return (struct wall_account){0};
+    struct process_threads *first = main->threads;
+    first->recent = recent_account(main, &tree->view);
+    bool waits = first->recent.ns[WALL_CHILD] > 0;
+    /* The tree has parents before their children. */
+    for (size_t i = 0; waits && i < tree->count; i++) {
+        struct process *process = tree->processes[i];
+        if (process->is_main || !process->threads)
+            continue;
+        process->threads->recent = waiting_parent(tree, process)
+                                       ? recent_account(process, &tree->view)
+                                       : (struct wall_account){0};
+    }
+    for (size_t i = tree->count; waits && i-- > 0;) {
+        struct process_threads *list = tree->processes[i]->threads;
+        if (!list || list->recent.wall_ns == 0)
+            continue;
+        struct process_threads *parent = waiting_parent(tree, tree->processes[i]);
+        wall_account_explain_child(&list->recent, &list->recent_children);
+        list->recent_children = (struct wall_account){0};
+        if (parent)
+            wall_account_add(&parent->recent_children, &list->recent);
+    }
+    first->recent_children = (struct wall_account){0};
+    return first->recent;
 }

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "machine/process/process.h"
+#include "machine/process/process_tree.h"
 
 #include <stddef.h>
 
@@ -37,3 +37,8 @@ struct wall_account process_path_account(
 
 /* After its end: its parent (or NULL) has it among its children. */
 void process_account_close(struct process *process, struct process *parent);
+
+/* After a reading of threads (process_tree_read_threads()): what main did since this was asked
+ * last, with what its children did while it waited for them. No wall time: nothing is known of it.
+ */
+struct wall_account process_tree_recent_account(struct process_tree *tree);

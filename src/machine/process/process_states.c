@@ -47,7 +47,7 @@ static enum wall_cause cause_by_state(
     return cause == WALL_OTHER ? WALL_UNKNOWN : cause;
 }
 
-static enum wall_cause read_cause(
+enum wall_cause process_state_read(
     struct process *process, struct thread *thread, struct process_view *view)
 {
     CLEANUP_STR struct str call = {0};
@@ -110,7 +110,7 @@ void process_states_sample(struct process *process, struct process_view *view, i
         if (!thread->is_listed || thread->has_record)
             continue;
         if (!is_same)
-            thread->cause = (unsigned char)read_cause(process, thread, view);
+            thread->cause = (unsigned char)process_state_read(process, thread, view);
         list->any_ran |= thread->cause == WALL_COMPUTING;
         add_sample(thread, (enum wall_cause)thread->cause, weight_ns);
     }

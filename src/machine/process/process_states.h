@@ -6,6 +6,10 @@
 
 #include "machine/process/process.h"
 
+/* What a thread does now. WALL_CAUSE_COUNT: it waits for a page of a read or of a page fault. */
+enum wall_cause process_state_read(
+    struct process *process, struct thread *thread, struct process_view *view);
+
 /* The process as of a moment that stands for so much time. Needs a reading of its threads before
  * (process_threads.h). */
 void process_states_sample(struct process *process, struct process_view *view, int64_t weight_ns);

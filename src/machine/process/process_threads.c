@@ -182,8 +182,7 @@ static int64_t above_zero(int64_t ns)
     return ns > 0 ? ns : 0;
 }
 
-struct wall_account process_thread_account(
-    const struct process *process, const struct thread *thread)
+int64_t process_thread_wall_ns(const struct process *process, const struct thread *thread)
 {
     const struct process_threads *list = process->threads;
     bool has_start = thread->id == process->pid && !process_is_old(process);
@@ -192,7 +191,14 @@ struct wall_account process_thread_account(
     if (thread->has_record && !process_is_old(process))
         wall_ns = thread->lived_ns + above_zero(thread->wait_ns - thread->record_wait_ns) +
                   above_zero(thread->run_ns - thread->record_run_ns - RECORD_LAG_NS);
-    return wall_account_of(above_zero(wall_ns), thread->run_ns, thread->wait_ns, &thread->samples);
+    return above_zero(wall_ns);
+}
+
+struct wall_account process_thread_account(
+    const struct process *process, const struct thread *thread)
+{
+    return wall_account_of(
+        process_thread_wall_ns(process, thread), thread->run_ns, thread->wait_ns, &thread->samples);
 }
 
 /* Keeps the account of one that ended, and drops it. */

@@ -12,6 +12,14 @@ static struct wall_samples with_pages_divided(const struct wall_samples *samples
     return known;
 }
 
+void wall_samples_subtract(struct wall_samples *samples, const struct wall_samples *earlier)
+{
+    samples->count -= earlier->count;
+    samples->pages_ns -= earlier->pages_ns;
+    for (int i = 0; i < WALL_CAUSE_COUNT; i++)
+        samples->ns[i] -= earlier->ns[i];
+}
+
 struct wall_account wall_account_of(
     int64_t wall_ns, int64_t run_ns, int64_t wait_ns, const struct wall_samples *samples)
 {

@@ -21,6 +21,9 @@ struct wall_samples {
     uint64_t count;   /* of those at which it slept */
 };
 
+/* What was seen since an earlier moment. */
+void wall_samples_subtract(struct wall_samples *samples, const struct wall_samples *earlier);
+
 /*
  * The account of a thread that lived for `wall_ns`: what it ran and waited for a CPU is counted,
  * the rest is divided as the samples say. Where nothing was sampled that is WALL_UNKNOWN.

@@ -194,6 +194,9 @@ void ledger_fill_gpu_peaks(const struct ledger *ledger, struct gput_results *res
 /* After that: where the figures of GPUs come from, or why they are missing. */
 void ledger_add_gpu_sources(const struct ledger *ledger, struct gput_results *results);
 
+/* The part of the time that threads were ready to run for which a quota held them, of 1, as of the
+ * last update. */
+double ledger_quota_part(const struct ledger *ledger);
 void ledger_update_wall(struct ledger *ledger);
 void ledger_fill_wall(const struct ledger *ledger, struct gput_results *results);
 void ledger_add_wall_source(const struct ledger *ledger, struct gput_results *results);

@@ -102,8 +102,7 @@ static struct wall_account account_while_idle(
     return account;
 }
 
-/* The part of the time that threads were ready to run for which a quota held them. */
-static double quota_part(const struct ledger *ledger)
+double ledger_quota_part(const struct ledger *ledger)
 {
     struct run_queue_times times = process_log_run_queue(&ledger->log);
     double held = ledger->quota.held_seconds, waited = clock_seconds_of_ns(times.wait_ns);
@@ -128,7 +127,7 @@ void ledger_update_wall(struct ledger *ledger)
     if (ledger->snapshot->waits)
         wall->while_gpu_idle =
             account_while_idle(&ledger->snapshot->waits->while_gpu_idle, &wall->main_thread);
-    double part = quota_part(ledger);
+    double part = ledger_quota_part(ledger);
     wall_account_split_quota(&wall->main_thread, part);
     wall_account_split_quota(&wall->path, part);
     wall_account_split_quota(&wall->others, part);

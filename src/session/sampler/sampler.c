@@ -5,9 +5,13 @@
 #include "session/sampler/sampler.h"
 
 #include "base/wall_clock.h"
+#include "machine/process/process_accounts.h"
 
 #include <math.h>
 #include <stdlib.h>
+
+_Static_assert(GPUT_TIME_UNKNOWN - GPUT_TIME_COMPUTING == WALL_UNKNOWN && WALL_COMPUTING == 0,
+    "measurements of causes have the order of the causes");
 
 static bool has_process(const struct sampler *sampler)
 {
@@ -163,6 +167,18 @@ static void put_threads(struct sampler *sampler, unsigned own)
     sampler->snapshot.sample.values[GPUT_COMBINED_THREADS] = (double)(main + descendants);
 }
 
+/* Where the time since the sample before went, in tenths of a percent. */
+static void put_wall(struct sampler *sampler, double quota)
+{
+    double *values = &sampler->snapshot.sample.values[GPUT_TIME_COMPUTING];
+    struct wall_account account = process_tree_recent_account(&sampler->tree);
+    wall_account_split_quota(&account, quota);
+    for (int i = 0; i < WALL_CAUSE_COUNT; i++)
+        values[i] = account.wall_ns > 0
+                        ? round(1000 * (double)account.ns[i] / (double)account.wall_ns) / 10
+                        : NAN;
+}
+
 /* The totals lack auto-reaped children: they are in no parent's totals. */
 static void raise_descendants_cpu(struct sampler *sampler)
 {
@@ -195,6 +211,8 @@ static void sample_processes(
      * row. */
     if (!tick->is_baseline || sampler->options.tree.main_is_old)
         cpu_percents_put(&sampler->percents, snapshot->sample.values, &snapshot->totals, now_ns);
+    if (!tick->is_baseline)
+        put_wall(sampler, tick->quota);
 }
 
 void sampler_scan_between(struct sampler *sampler, bool none_started)

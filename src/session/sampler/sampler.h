@@ -67,6 +67,7 @@ struct sampler_tick {
     bool awaits_lists;
     bool none_started;  /* no process was started on the machine since the sample before */
     int64_t orphans_ns; /* CPU time that the calling process has collected from orphans */
+    double quota; /* part of the time waited for a CPU for which a quota held the command, of 1 */
 
     /* Threads of main that only track are not counted. */
     bool is_in_main;            /* the calling thread is one of them; its CPU time is not, either */

@@ -30,6 +30,7 @@ static const struct known_group {
     {"cpu_hardware", "CPU, of all cores", false},
     {"cpu_time", "CPU time per second", false},
     {"shares", "Shares of all CPU time and RAM in use", false},
+    {"time_went", "Where the time went", false},
     {"threads", "Threads", false},
     {"io", "I/O", false},
 };

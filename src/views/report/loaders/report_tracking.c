@@ -123,6 +123,12 @@ static bool is_of_no_gpu(const struct loading *loading, int id)
            !(loading->values[id].max > 0);
 }
 
+/* No time went to that cause. */
+static bool is_of_no_time(const struct loading *loading, int id)
+{
+    return id >= GPUT_TIME_COMPUTING && id <= GPUT_TIME_UNKNOWN && !(loading->values[id].max > 0);
+}
+
 /* For the cards of a session whose results are not known, and comparisons. What is of intervals has
  * the weight of these, as the means of results have. */
 static void note_figures(const struct loading *loading, int id)
@@ -167,7 +173,7 @@ static int add_curves(struct loading *loading, struct gput_error *error)
     TRY(report_session_add_time(loading->session, &loading->time, &time, error));
     for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++) {
         if (tracking_reader_has(loading->reader, (enum gput_measurement_id)i) &&
-            !is_of_no_gpu(loading, i))
+            !is_of_no_gpu(loading, i) && !is_of_no_time(loading, i))
             TRY(add_series(loading, i, time, error));
     }
     return GPUT_OK;
