@@ -10,6 +10,9 @@ import { build } from "esbuild";
 const here = dirname(fileURLToPath(import.meta.url));
 const target = resolve(process.argv[2] ?? join(here, "dist", "report.html"));
 
+/** Long names of properties that are neither in the data, nor the browser's, nor of the handle for tests: they are shortened. */
+const INTERNAL = /^(shownAtFirst|indexAt|extremes|invalidate|isMoving|heldAt|endAt|ofInterval|longLabel|sessionLabel|drawnAt|highestDrawn|isFull|boundaries|valueAt|rowsShown|titleHidden|unsearched|pickLabel|onPick|restyle|farLimits|refreshLegend|showFigures|moveCursor|onRange|onCursor|canGoBack|zoomTo|fillColumn|fillArea|drawOn|putOn|describe|onSelect|isZero)$/;
+
 /** One source file and all that it imports, minified, as text. */
 async function bundle(entry) {
     const result = await build({
@@ -17,6 +20,7 @@ async function bundle(entry) {
         absWorkingDir: here,
         bundle: true,
         minify: true,
+        mangleProps: INTERNAL,
         write: false,
         format: "iife",
         target: ["chrome108", "firefox115", "safari16.4"],

@@ -208,6 +208,19 @@ class Tables(ReportTest):
         self.assertEqual(found["gpu1_utilization_percent"][1], [None, 50, 50])
         self.assertNotIn("gpu0_power_watts", found)
 
+    def test_a_card_that_was_used_has_curves_of_its_clocks_temperature_and_slowed_time(self):
+        # The second counter is reset, and the second card is not used.
+        rows = [(START + second, f"GPU-{gpu}", 1 - gpu, 1410, 40 + second, seconds)
+                for second, seconds in enumerate([5, 5.25, 0, 1]) for gpu in range(2)]
+        columns = "timestamp REAL, uuid TEXT, combined_ram REAL, graphics_clock_mhz REAL, temperature_celsius REAL, power_cap_seconds REAL"
+        self.write([("gpu_data", columns, rows)])
+        report = self.report("t.sqlite")
+        found = report.series()
+        self.assertEqual(found["gpu0_graphics_clock_mhz"][1], [1.41e9] * 4)
+        self.assertEqual(found["gpu0_temperature_celsius"][1], [40, 41, 42, 43])
+        self.assertEqual(found["gpu0_power_cap_seconds"][1], [None, 25, None, 100])
+        self.assertEqual([name for name in found if name.startswith("gpu1")], ["gpu1_combined_ram"])
+
     def test_the_power_of_all_gpus_is_never_below_that_of_one(self):
         """Energy has a row a second, or means of it; the curves of the GPUs have a reading a sample."""
         watts = [(60, 100), (300, 100), (60, None), (60, 100)]

@@ -24,7 +24,11 @@ export interface Panel {
 /** In the order in which the page shows them. */
 const GROUPS: [string, string][] = [
     ["gpu", "GPU utilization"],
+    ["card_parts", "Parts of the GPU"],
     ["gpu_ram", "GPU RAM"],
+    ["card_slowed", "GPU slowed down"],
+    ["card_clock", "GPU clocks"],
+    ["card_temperature", "GPU temperature"],
     ["ram", "RAM"],
     ["cpu", "CPU"],
     ["cpu_hardware", "CPU"],
@@ -274,7 +278,7 @@ const GPU = /^gpu\d+$/;
 
 /** Nothing but memory of others and power at rest: the session and all others let it be. */
 function isUnused(gpu: string, series: Series[]): boolean {
-    const own = series.filter(({ id, scope }) => scope === gpu && !/_(ram_used|power_watts)$/.test(id));
+    const own = series.filter(({ id, scope, group }) => scope === gpu && !/^card/.test(group) && !/_(ram_used|power_watts)$/.test(id));
     return own.length > 0 && own.every(({ max, values }) => max === 0 || values.value === null);
 }
 

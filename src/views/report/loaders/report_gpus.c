@@ -7,20 +7,47 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What a column of the table is to its curve. */
+enum kind {
+    PLAIN,
+    RAM,    /* in the unit of the session */
+    MHZ,    /* megahertz, of hertz */
+    SLOWED, /* a counter of seconds; the curve is the share of the time since the row before */
+};
+
+/* Those of the card are of GPUs that the session used. */
 static const struct figure {
     const char *column, *label, *group, *unit;
-    double step;
+    enum kind kind;
 } figures[REPORT_GPU_FIGURES] = {
-    {"ram_used", "RAM in use", "gpu_ram", "bytes", REPORT_STEP_WHOLE},
-    {"main_ram", "RAM of main", "gpu_ram", "bytes", REPORT_STEP_WHOLE},
-    {"descendants_ram", "RAM of descendants", "gpu_ram", "bytes", REPORT_STEP_WHOLE},
-    {"combined_ram", "RAM of the session", "gpu_ram", "bytes", REPORT_STEP_WHOLE},
-    {"utilization_percent", "utilization", "gpu", "percent", REPORT_STEP_FRACTION},
-    {"main_sm_percent", "processors, main", "gpu", "percent", REPORT_STEP_FRACTION},
-    {"descendants_sm_percent", "processors, descendants", "gpu", "percent", REPORT_STEP_FRACTION},
-    {"power_watts", "power", "power", "watts", REPORT_STEP_FRACTION},
+    {"ram_used", "RAM in use", "gpu_ram", "bytes", RAM},
+    {"main_ram", "RAM of main", "gpu_ram", "bytes", RAM},
+    {"descendants_ram", "RAM of descendants", "gpu_ram", "bytes", RAM},
+    {"combined_ram", "RAM of the session", "gpu_ram", "bytes", RAM},
+    {"utilization_percent", "utilization", "gpu", "percent", PLAIN},
+    {"main_sm_percent", "processors, main", "gpu", "percent", PLAIN},
+    {"descendants_sm_percent", "processors, descendants", "gpu", "percent", PLAIN},
+    {"power_watts", "power", "power", "watts", PLAIN},
+    {"sm_active_percent", "processors with work", "card_parts", "percent", PLAIN},
+    {"sm_occupancy_percent", "occupancy", "card_parts", "percent", PLAIN},
+    {"tensor_active_percent", "tensor cores", "card_parts", "percent", PLAIN},
+    {"dram_bandwidth_percent", "memory bandwidth", "card_parts", "percent", PLAIN},
+    {"fp16_active_percent", "16 bits", "card_parts", "percent", PLAIN},
+    {"fp32_active_percent", "32 bits", "card_parts", "percent", PLAIN},
+    {"fp64_active_percent", "64 bits", "card_parts", "percent", PLAIN},
+    {"power_cap_seconds", "by the power limit", "card_slowed", "percent", SLOWED},
+    {"thermal_seconds", "by heat", "card_slowed", "percent", SLOWED},
+    {"hardware_thermal_seconds", "by heat, the chip itself", "card_slowed", "percent", SLOWED},
+    {"power_brake_seconds", "by the power supply", "card_slowed", "percent", SLOWED},
+    {"sync_boost_seconds", "to other cards' clocks", "card_slowed", "percent", SLOWED},
+    {"graphics_clock_mhz", "clock", "card_clock", "hertz", MHZ},
+    {"memory_clock_mhz", "clock of the memory", "card_clock", "hertz", MHZ},
+    {"temperature_celsius", "chip", "card_temperature", "celsius", PLAIN},
+    {"memory_temperature_celsius", "memory", "card_temperature", "celsius", PLAIN},
 };
-#define POWER (REPORT_GPU_FIGURES - 1)
+#define COMBINED_RAM 3
+#define MAIN_PERCENT 5
+#define POWER 7
 
 void report_gpus_init(struct report_gpus *gpus, struct report_session *session)
 {
@@ -29,11 +56,40 @@ void report_gpus_init(struct report_gpus *gpus, struct report_session *session)
     report_column_init(&gpus->power, &session->payload->spool, REPORT_STEP_FRACTION);
 }
 
+/* Percents and watts have fractions. */
+static double step_of(const struct figure *figure)
+{
+    bool is_whole = strcmp(figure->unit, "percent") != 0 && strcmp(figure->unit, "watts") != 0;
+    return is_whole ? REPORT_STEP_WHOLE : REPORT_STEP_FRACTION;
+}
+
 static void init_gpu(struct report_gpu *gpu, struct report_spool *spool)
 {
     report_column_init(&gpu->time, spool, REPORT_STEP_TIME);
-    for (int i = 0; i < REPORT_GPU_FIGURES; i++)
-        report_column_init(&gpu->values[i], spool, figures[i].step);
+    gpu->before_s = NAN;
+    for (int i = 0; i < REPORT_GPU_FIGURES; i++) {
+        report_column_init(&gpu->values[i], spool, step_of(&figures[i]));
+        gpu->counters_before[i] = NAN;
+    }
+}
+
+/* What the curve has of the value of a row. A counter that was reset leaves a gap. */
+static double value_of(
+    struct report_gpu *gpu, int figure, double value, double time_s, double ram_factor)
+{
+    switch (figures[figure].kind) {
+    case RAM:
+        return value * ram_factor;
+    case MHZ:
+        return value * 1e6;
+    case SLOWED: {
+        double slowed_s = value - gpu->counters_before[figure], span_s = time_s - gpu->before_s;
+        gpu->counters_before[figure] = value;
+        return slowed_s >= 0 && span_s > 0 ? fmin(100, 100 * slowed_s / span_s) : NAN;
+    }
+    default:
+        return value;
+    }
 }
 
 /* The GPU of a row, made when it is its first; NULL without memory. */
@@ -77,7 +133,7 @@ int report_gpus_add(
     struct report_gpus *gpus, const struct gput_table *part, struct gput_error *error)
 {
     size_t uuid = table_cells_find(part, "uuid"), time = table_cells_find(part, "timestamp");
-    double factor = 1 / gput_ram_unit_factor(gpus->session->static_data.gpu_ram_unit);
+    double ram_factor = 1 / gput_ram_unit_factor(gpus->session->static_data.gpu_ram_unit);
     size_t columns[REPORT_GPU_FIGURES];
     for (int i = 0; i < REPORT_GPU_FIGURES; i++)
         columns[i] = table_cells_find(part, figures[i].column);
@@ -92,10 +148,11 @@ int report_gpus_add(
         TRY(report_column_add(&gpu->time, time_s, error));
         TRY(add_power(gpus, time_s, table_cells_number(part, row, columns[POWER]), error));
         for (int i = 0; i < REPORT_GPU_FIGURES; i++) {
-            bool is_ram = figures[i].step == REPORT_STEP_WHOLE;
             double value = table_cells_number(part, row, columns[i]);
-            TRY(report_column_add(&gpu->values[i], is_ram ? value * factor : value, error));
+            TRY(report_column_add(
+                &gpu->values[i], value_of(gpu, i, value, time_s, ram_factor), error));
         }
+        gpu->before_s = time_s;
     }
     return GPUT_OK;
 }
@@ -109,6 +166,13 @@ static const struct gput_gpu *find_result(const struct report_gpus *gpus, const 
             return &results->gpus[i];
     }
     return NULL;
+}
+
+/* Whether the session had memory of a GPU, or worked on it. */
+static bool is_used(const struct report_gpu *gpu)
+{
+    return gpu->values[COMBINED_RAM].max > 0 || gpu->values[MAIN_PERCENT].max > 0 ||
+           gpu->values[MAIN_PERCENT + 1].max > 0;
 }
 
 /* Adds the curves of a GPU. */
@@ -131,8 +195,10 @@ static int add_gpu(struct report_gpus *gpus, uint32_t number, struct gput_error 
             .unit = figures[i].unit,
             .limit = i == 0 && result ? result->ram_capacity_bytes : NAN,
             .time = time,
+            .of_interval = figures[i].kind == SLOWED,
         };
-        if (!isnan(gpu->values[i].max))
+        bool is_of_card = strncmp(figures[i].group, "card_", 5) == 0;
+        if (!isnan(gpu->values[i].max) && (is_used(gpu) || !is_of_card))
             TRY(report_session_add_series(gpus->session, &series, &gpu->values[i], error));
     }
     return GPUT_OK;

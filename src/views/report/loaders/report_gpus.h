@@ -8,11 +8,12 @@
 #include "base/names.h"
 #include "views/report/document/report_session.h"
 
-#define REPORT_GPU_FIGURES 8
+#define REPORT_GPU_FIGURES 24
 
 struct report_gpu {
     struct report_column time;
     struct report_column values[REPORT_GPU_FIGURES];
+    double before_s, counters_before[REPORT_GPU_FIGURES]; /* the row before */
 };
 
 struct report_gpus {
