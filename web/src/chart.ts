@@ -82,7 +82,7 @@ export class Chart {
     draw(): void {
         if (!this.#stale || this.#width <= 0) return;
         this.#stale = false;
-        this.#drawn = drawCurves(this.#canvas, this.#width, this.#view, this.#shownLines(), this.panel.unit);
+        this.#drawn = drawCurves(this.#canvas, this.#width, this.#view, this.#shownLines(), this.panel.unit, this.panel.isStacked);
         const far = this.#drawn.farLimits.map((limit) => figure(limit, this.panel.unit));
         this.#limitNote.textContent = far.length ? `limit ${far.join(", ")}, above this chart` : "";
         this.#showFigures();

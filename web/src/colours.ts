@@ -10,6 +10,11 @@ export const GREY = COLOUR_COUNT - 1;
 /** Of the many that only make the background for a few. */
 export const FAINT = -1;
 
+/** What time went to. */
+const CAUSES: Record<string, number> = { computing: 0, cpu_wait: 1, communication: 1, gpu: 2, socket: 2, storage: 3, quota: 4, child: 4, pipe: 5, paging: 6, lock: 6, poll: GREY, idle: GREY };
+
+export const causeColour = (cause: string): number => CAUSES[cause] ?? FAINT;
+
 function nameOf(index: number): string {
     return index === FAINT ? "faint" : `c${index % COLOUR_COUNT}`;
 }

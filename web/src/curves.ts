@@ -28,13 +28,14 @@ export interface Drawn {
     farLimits: number[];
 }
 
-export function drawCurves(canvas: HTMLCanvasElement, width: number, view: View, lines: Line[], unit: string): Drawn {
+export function drawCurves(canvas: HTMLCanvasElement, width: number, view: View, lines: Line[], unit: string, isStacked = false): Drawn {
     const context = fitCanvas(canvas, width, HEIGHT);
     const limits = [...new Set(lines.flatMap((line) => line.limit ?? []))];
     // When it was is not known: it is of the whole.
     const peaks = lines.filter((line) => view.isFull && line.peak);
     // Runs of one thing come to nearly the same peak.
     const named = new Map(peaks.map(({ peak, style }) => [`peak ${figure(peak, unit)}, between samples`, { peak, style }]));
+    if (isStacked) return drawStacked(context, width, view, lines, unit);
     const vertical = verticalRange(view, lines, limits, unit, Math.max(0, ...peaks.map((line) => line.peak!)));
     drawGrid(context, width, view, vertical, unit);
     const columns = Math.max(50, plotPixels(width).width);
@@ -51,6 +52,26 @@ export function drawCurves(canvas: HTMLCanvasElement, width: number, view: View,
     context.restore();
     if (unit !== "count") drawPeak(context, width, view, vertical, lines);
     return { vertical, points, farLimits: limits.filter((limit) => limit > vertical.high) };
+}
+
+/** Shares of one whole, as areas on top of each other, the first at the bottom: the mean of each column of pixels. */
+function drawStacked(context: CanvasRenderingContext2D, width: number, view: View, lines: Line[], unit: string): Drawn {
+    const vertical = { low: 0, high: 100, ticks: [0, 50, 100] };
+    const left = gutter(width);
+    const columns = Math.floor(width - left - RIGHT);
+    drawGrid(context, width, view, vertical, unit);
+    const tops = new Array<number>(columns).fill(0);
+    for (const line of lines) {
+        context.fillStyle = lineColour(line.style.colour);
+        line.columnMeans(view, columns).forEach((share, x) => {
+            if (!(share > 0)) return;
+            const from = heightOf(vertical, tops[x]!);
+            tops[x]! += share;
+            const to = heightOf(vertical, Math.min(100, tops[x]!));
+            context.fillRect(left + x, to, 1, from - to);
+        });
+    }
+    return { vertical, points: new Map(), farLimits: [] };
 }
 
 /** Where a value is, from the top. */

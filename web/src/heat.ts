@@ -89,30 +89,22 @@ export class HeatMap {
         if (this.#table.open) this.#fillTable();
     }
 
-    /** The mean of each column of pixels; a column without a sample has the sample before it. */
+    /** The mean of each column of pixels; columns of one colour are one rectangle. */
     #drawRow(context: CanvasRenderingContext2D, line: Line, y: number, colours: string[]): void {
-        const width = this.#width - gutter(this.#width) - RIGHT;
-        const { from, span } = this.#view;
-        let first = line.moments.indexAt(from);
+        const left = gutter(this.#width);
+        const width = Math.floor(this.#width - left - RIGHT);
         let start = 0;
         let colour = -1;
-        const paint = (end: number): void => {
-            if (colour < 0 || end <= start) return;
-            context.fillStyle = colours[colour]!;
-            context.fillRect(gutter(this.#width) + start, y, end - start, ROW - 2);
-        };
-        for (let x = 0; x < width; x++) {
-            const until = from + ((x + 1) / width) * span;
-            const end = line.endAt(until);
-            const value = end > first ? line.mean(first, end) : line.heldAt(first);
-            first = line.moments.indexAt(until);
+        [...line.columnMeans(this.#view, width), NaN].forEach((value, x) => {
             const next = Number.isFinite(value) ? Math.round(Math.min(1, Math.max(0, value / this.#top)) * 64) : -1;
-            if (next === colour) continue;
-            paint(x);
+            if (next === colour && x < width) return;
+            if (colour >= 0) {
+                context.fillStyle = colours[colour]!;
+                context.fillRect(left + start, y, x - start, ROW - 2);
+            }
             start = x;
             colour = next;
-        }
-        paint(width);
+        });
     }
 
     #showValues(): void {

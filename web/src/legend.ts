@@ -58,8 +58,10 @@ export class Legend {
             if (!shown.length || (cursor !== null && shown.length > 1)) value.textContent = "";
             else if (cursor !== null) value.textContent = figure(shown[0]!.valueAt(cursor), shown[0]!.unit);
             else {
-                const max = highest(shown, from, to);
-                value.textContent = max === max ? `max ${figure(max, shown[0]!.unit)}` : "nothing here";
+                // Of shares of a whole the mean says most.
+                const { isStacked } = this.#panel;
+                const most = isStacked ? shown[0]!.summary(from, to).mean : highest(shown, from, to);
+                value.textContent = most === most ? `${isStacked ? "mean" : "max"} ${figure(most, shown[0]!.unit)}` : "nothing here";
             }
         }
     }
@@ -124,6 +126,6 @@ export function swatch(style: LineStyle): SVGElement {
     return svg(
         "svg",
         { class: "swatch", width: 20, height: 10, viewBox: "0 0 20 10", "aria-hidden": "true" },
-        svg("line", { x1: 0, y1: 5, x2: 20, y2: 5, stroke: colourVariable(style.colour), "stroke-width": 2, "stroke-dasharray": style.dash.join(" ") }),
+        svg("line", { x1: 0, y1: 5, x2: 20, y2: 5, stroke: colourVariable(style.colour), "stroke-width": Math.max(2, style.width - 1), "stroke-dasharray": style.dash.join(" ") }),
     );
 }

@@ -228,6 +228,18 @@ export class Line {
         return (sums[to]! - sums[from]!) / (weights[to]! - weights[from]!);
     }
 
+    /** The mean of each of some equal columns of a range; a column without a sample has the sample before it, NaN in a gap. */
+    columnMeans({ from, to }: { from: number; to: number }, columns: number): number[] {
+        let first = this.moments.indexAt(from);
+        return Array.from({ length: columns }, (_, x) => {
+            const until = from + ((x + 1) / columns) * (to - from);
+            const end = this.endAt(until);
+            const value = end > first ? this.mean(first, end) : this.heldAt(first);
+            first = this.moments.indexAt(until);
+            return value;
+        });
+    }
+
     #cumulate(): Sums {
         if (this.#sums) return this.#sums;
         const { values, times } = this;

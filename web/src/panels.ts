@@ -1,7 +1,7 @@
 // Which curves go into which chart: one chart for each group and unit of series.
 
 import { wordsOf } from "./cards";
-import { DASHES, FAINT, GREY } from "./colours";
+import { causeColour, DASHES, FAINT, GREY } from "./colours";
 import type { Columns } from "./columns";
 import { Line, Moments, type LineStyle } from "./line";
 import { endOf, runsOf, sessionLabels } from "./names";
@@ -15,6 +15,8 @@ export interface Panel {
     lines: Line[];
     /** What the chart leaves out. */
     note?: string;
+    /** Its curves are shares of one whole. */
+    isStacked?: boolean;
     /** What a chart that says nothing more is folded to: of a GPU that was not used, of curves that never change. */
     folded?: string;
     /** Lines that the legend shows as one, besides each alone. */
@@ -33,8 +35,8 @@ const GROUPS: [string, string][] = [
     ["cpu", "CPU"],
     ["cpu_hardware", "CPU"],
     ["cpu_time", "CPU time per second"],
-    ["shares", "Shares of all CPU time and RAM in use"],
     ["time_went", "Where the time went"],
+    ["shares", "Shares of all CPU time and RAM in use"],
     ["threads", "Threads"],
     ["processes", "Processes"],
     ["io", "I/O"],
@@ -104,7 +106,7 @@ export function makePanels(report: Report, columns: Columns, alignment: Alignmen
     });
     const found = [...panels.values()].filter((panel) => !isRescaled(panel, panels)).sort((a, b) => place(a, sessions) - place(b, sessions));
     for (const panel of found) panel.lines.sort((a, b) => scopeRank(a) - scopeRank(b) || a.session - b.session);
-    if (sessions.length === 1) found.forEach((panel) => styleScopes(panel, sessions[0]!.series ?? []));
+    if (sessions.length === 1) found.forEach((panel) => (panel.id.startsWith("time_went:") ? styleCauses(panel) : styleScopes(panel, sessions[0]!.series ?? [])));
     else found.forEach((panel) => chooseTotals(panel, labels));
     for (const panel of found) {
         // Of what was not used a chart of what was says nothing.
@@ -272,6 +274,12 @@ function styleScopes(panel: Panel, series: Series[]): void {
         line.style = { colour, dash: style ? [2, 2] : DASHES[Math.floor(next / GREY) % DASHES.length]!, width: 1.5, fill: panel.lines.length === 1 };
     });
     if (gpus.size > 1 && unused.length) panel.note = `${unused.length < gpus.size ? numbersOf(unused) : "GPUs"} not used`;
+}
+
+/** Areas on top of each other, in the colours that bars of the same causes have. */
+function styleCauses(panel: Panel): void {
+    panel.isStacked = true;
+    for (const line of panel.lines) line.style = { colour: causeColour(line.series.slice(5, -8)), dash: [], width: 9, fill: true };
 }
 
 const GPU = /^gpu\d+$/;

@@ -32,9 +32,9 @@ function placeEntries(context: CanvasRenderingContext2D, lines: Line[], view: Vi
     });
 }
 
-export function saveChart({ title, unit }: Panel, lines: Line[], view: View, width: number): void {
+export function saveChart({ title, unit, isStacked }: Panel, lines: Line[], view: View, width: number): void {
     const [picture, curves, ruler] = [0, 1, 2].map(() => document.createElement("canvas")) as [HTMLCanvasElement, HTMLCanvasElement, HTMLCanvasElement];
-    drawCurves(curves, width, view, lines, unit);
+    drawCurves(curves, width, view, lines, unit, isStacked);
     drawRuler(ruler, view, width);
     const font = themeColour("font");
     let context = fitCanvas(picture, width, 1);

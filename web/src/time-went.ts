@@ -1,13 +1,10 @@
 // Where the time went: one stacked bar with its legend, and all shares as a table.
 
-import { colourVariable, GREY } from "./colours";
+import { causeColour, colourVariable } from "./colours";
 import { element } from "./dom";
 import type { Table, TimeWent } from "./report";
 import { foldedTable, headings, makeTable } from "./tables";
 import { figure } from "./units";
-
-/** Causes by their colour: what works, what waits for others or for devices, grey what sleeps. */
-const COLOURS: Record<string, number> = { computing: 0, cpu_wait: 1, quota: 4, storage: 3, paging: 6, gpu: 2, communication: 1 };
 
 /** Shares below this are in the table alone. */
 const SHOWN_PERCENT = 0.5;
@@ -30,7 +27,7 @@ export function stackedBar(parts: { label: string; percent: number; colour: numb
 }
 
 function barOf({ shares }: TimeWent): HTMLElement[] {
-    return stackedBar(shares.filter(({ percent }) => percent >= SHOWN_PERCENT).map(({ cause, label, percent }) => ({ label, percent, colour: COLOURS[cause] ?? GREY })));
+    return stackedBar(shares.filter(({ percent }) => percent >= SHOWN_PERCENT).map(({ cause, label, percent }) => ({ label, percent, colour: causeColour(cause) })));
 }
 
 /** The account of the command; folded, those of its threads. */

@@ -271,3 +271,20 @@ test("names lanes above their bars where there is no space beside them", async (
     await page.waitForFunction((before) => document.querySelector('[data-lanes="calls"] .lanes-scroll').clientHeight < before, height);
     await close(page);
 });
+
+test("stacks the shares of where the time went, and says their means", async () => {
+    const made = samples.singleRun();
+    const [session] = made.report.sessions;
+    const count = session.times[0].count;
+    const share = (name, label, values) => ({ id: `time_${name}_percent`, label, group: "time_went", scope: "main", unit: "percent", of_interval: true, max: 80, values: made.encoder.delta(values, 0.001) });
+    // Half of the time, all of it; then all of the other.
+    const computing = Float64Array.from({ length: count }, (_, i) => (i < count / 2 ? 80 : 20));
+    session.series.push(share("computing", "computing", computing), share("pipe", "asleep (pipe)", computing.map((value) => 100 - value)));
+    const page = await browser.open(browser.write("stacked", made));
+    const id = "time_went:percent";
+    await chartBox(page, id);
+    const [blue, pipe] = [BLUE, rgb("#2f7fb3")];
+    for (const [time, value, colour] of [[20, 75, blue], [20, 85, pipe], [150, 15, blue], [150, 25, pipe]]) assert.ok(await isDrawnAt(page, id, time, value, colour, 0), `${time} s, ${value} %`);
+    assert.match((await page.textContent(`[data-panel="${id}"] .legend`)).replaceAll("\u00a0", " "), /computingmean 50 %asleep \(pipe\)mean 50 %/);
+    await close(page);
+});

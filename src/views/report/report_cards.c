@@ -408,9 +408,31 @@ static void add_account(
     }
 }
 
-/* Adds where the wall time went, unless too little is known of it: a short command's is not. */
+/* What the samples of a tracking file say of where the time went; no seconds: nothing. */
+static struct gput_wall wall_of_samples(const struct report_session *session)
+{
+    struct gput_wall wall = {.seconds = 0};
+    double seconds = report_session_seconds(session);
+    if (!session->has_samples || isnan(session->mean[GPUT_TIME_COMPUTING]))
+        return wall;
+    wall.seconds = seconds;
+    wall.samples = seconds / session->sample_seconds;
+    for (int i = 0; i < WALL_CAUSE_COUNT; i++)
+        wall.seconds_of[i] = fmax(0, session->mean[GPUT_TIME_COMPUTING + i]) * seconds / 100;
+    return wall;
+}
+
+/* Adds where the wall time went, unless too little is known of it: a short command's is not. NULL
+ * of results: samples say it. */
 static void add_time_went(struct report_session *session, const struct gput_results *results)
 {
+    struct gput_wall sampled = wall_of_samples(session);
+    if (!results || !(results->time_went.seconds > 0)) {
+        if (why_is_telling(&sampled))
+            add_account(
+                doc_add_array(session->doc, "time_went"), "time_went", "the command", &sampled);
+        return;
+    }
     if (!why_is_telling(&results->time_went))
         return;
     struct doc *list = doc_add_array(session->doc, "time_went");
@@ -424,9 +446,10 @@ int report_cards_add(struct report_session *session, struct gput_error *error)
 {
     if (figures_of(session)) {
         add_from_results(session);
-        add_time_went(session, figures_of(session));
-    } else if (session->has_samples)
+    } else if (session->has_samples) {
         add_from_samples(session);
+    }
+    add_time_went(session, figures_of(session));
     if (!session->results)
         return GPUT_OK;
     add_sources(session);
