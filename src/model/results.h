@@ -8,6 +8,7 @@
 #include "model/card_results.h"
 #include "model/energy.h"
 #include "model/identity_list.h"
+#include "model/pressures.h"
 #include "model/wall_causes.h"
 
 #include <gputracker/limits.h>
@@ -197,6 +198,13 @@ struct gput_accounting {
     double system_network_sent_bytes;
 };
 
+/* For how long tasks waited for a CPU, for memory or for storage: some of them, and all of those
+ * that could have run. By enum pressure_id. NaN: not known. */
+struct gput_pressure {
+    double some_seconds[PRESSURE_COUNT];
+    double full_seconds[PRESSURE_COUNT];
+};
+
 /* Where wall time went. NaN: not known. */
 struct gput_wall {
     double seconds;                      /* all of it */
@@ -208,6 +216,8 @@ struct gput_results {
     struct gput_static_data static_data;
     struct gput_identity identity;
     struct gput_allowed allowed;
+    /* Of all tasks of the machine, and of those of the command's own control group. */
+    struct gput_pressure system_pressure, group_pressure;
 
     /* Highest sampled figure, total RAM also what `peaks` say that it was; NaN when never read. */
     double max[GPUT_MEASUREMENT_COUNT];

@@ -96,6 +96,12 @@
     WALL_CAUSES(CAUSE) \
     AT(path ".samples", WHOLE, member.samples, NULL, "time_went", "samples that divide what is not counted"),
 
+#define PRESSURE_OF(path, member, tasks, ID, name, what) \
+    AT(path "." #name "_some_seconds", NUMBER, member.some_seconds[PRESSURE_##ID], "seconds", "pressure", "how long some tasks" tasks "waited for " what), \
+    AT(path "." #name "_full_seconds", NUMBER, member.full_seconds[PRESSURE_##ID], "seconds", "pressure", "how long all tasks" tasks "that could have run waited for " what),
+#define SYSTEM_PRESSURE(ID, name, what) PRESSURE_OF("pressure.system", system_pressure, " ", ID, name, what)
+#define GROUP_PRESSURE(ID, name, what) PRESSURE_OF("pressure.group", group_pressure, " of the command's control group ", ID, name, what)
+
 static const struct results_column record[] = {
     WORD(struct gput_results, static_data.ram_unit, RESULTS_RAM_UNIT, "unit in which reports show RAM"),
     WORD(struct gput_results, static_data.gpu_ram_unit, RESULTS_RAM_UNIT, "unit in which reports show GPU RAM"),
@@ -184,6 +190,8 @@ static const struct results_column record[] = {
     WALL_OF("other_threads", other_threads, OTHER_THREADS, "wall time of all other threads, together")
     WALL_OF("gpu_idle", gpu_idle, GPU_IDLE, "what the main thread did while no GPU was busy")
     AT("gpu_idle.known_seconds", NUMBER, gpu_known_seconds, "seconds", "time_went", "for how long it was known whether a GPU was busy"),
+    PRESSURES(SYSTEM_PRESSURE)
+    PRESSURES(GROUP_PRESSURE)
     AT("tracker.cpu_seconds", NUMBER, tracker.cpu_seconds, "seconds", NULL, "CPU time of the sampler itself"),
     AT("tracker.rss", RAM, tracker.rss_bytes, "bytes", NULL, "RAM of the tracking process"),
     AT("tracker.ticks", NUMBER, tracker.ticks, NULL, NULL, "samples that were taken"),

@@ -51,6 +51,12 @@ static bool has_gpu_idle(const struct gput_results *results)
     return results->gpu_known_seconds > 0;
 }
 
+static bool has_pressure(const struct gput_results *results)
+{
+    return results->system_pressure.some_seconds[PRESSURE_CPU] > 0 ||
+           results->group_pressure.some_seconds[PRESSURE_CPU] > 0;
+}
+
 static bool has_gpus(const struct gput_results *results)
 {
     return results->n_gpus > 0;
@@ -74,6 +80,7 @@ const struct results_section results_sections[RESULTS_SECTION_COUNT] = {
     {"main_thread", NO_UNIT, false, has_time_went},
     {"other_threads", NO_UNIT, false, has_time_went},
     {"gpu_idle", NO_UNIT, false, has_gpu_idle},
+    {"pressure", NO_UNIT, false, has_pressure},
     {"tracker", NO_UNIT, false, results_are_own},
     {"energy", ENERGY_UNIT, false, has_energy},
 };

@@ -1,6 +1,7 @@
 """gpu-tracker why: where the time of a command went, or of sessions that were kept."""
 
 import json
+import pathlib
 import os
 import re
 
@@ -56,6 +57,22 @@ class Why(CommandTest):
         for section in "time_went", "main_thread":
             parts = sum(value for name, value in report[section].items() if name.endswith("_seconds"))
             self.assertAlmostEqual(parts, report[section]["seconds"], delta=0.01 * report[section]["seconds"])
+
+    def test_pressure_is_what_the_kernel_counted_meanwhile(self):
+        files = {name: pathlib.Path("/proc/pressure", name) for name in ("cpu", "memory", "io")}
+        if not files["cpu"].exists():
+            self.skipTest("this kernel has no pressure stall information")
+        def total(name):
+            return int(files[name].read_text().split("some ")[1].split("total=")[1].split()[0]) / 1e6
+        before = {name: total(name) for name in files}
+        done = self.run_command("why", "-f", "json", "-o", "report.json", "--", *SLEEPER)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        pressure = json.loads((self.folder / "report.json").read_text())["pressure"]["system"]
+        self.assertIsNone(pressure["cpu_full_seconds"])
+        for name in files:
+            self.assertGreaterEqual(pressure[f"{name}_some_seconds"], 0)
+            self.assertLessEqual(pressure[f"{name}_some_seconds"], total(name) - before[name] + 1e-6)
+        self.assertRegex(done.stderr + self.run_command("why", "report.json").stdout, r"\nSome task waited for +a CPU +memory +storage\n(.*\n)?  of the machine ")
 
     def test_a_file_that_is_no_session_is_refused(self):
         (self.folder / "x.json").write_text("{}")

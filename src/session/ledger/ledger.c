@@ -105,9 +105,15 @@ void ledger_note_main_report(struct ledger *ledger)
     ledger->main_end_is_reported = true;
 }
 
+static void update_system(struct ledger *ledger)
+{
+    system_counters_update(&ledger->system_counters, ledger->settings->options.procfs_root,
+        ledger->cgroup ? ledger->cgroup->v2.path : NULL);
+}
+
 void ledger_end(struct ledger *ledger, unsigned own_threads)
 {
-    system_counters_update(&ledger->system_counters);
+    update_system(ledger);
     ledger->own_threads = own_threads;
     if (ledger->starts_before.is_known)
         session_starts_read(ledger->settings->options.procfs_root, &ledger->starts_after);
@@ -117,7 +123,7 @@ void ledger_end(struct ledger *ledger, unsigned own_threads)
 void ledger_update(struct ledger *ledger)
 {
     if (!ledger->has_ended)
-        system_counters_update(&ledger->system_counters);
+        update_system(ledger);
     oom_kills_update(
         &ledger->oom_kills, ledger->cgroup, ledger->log.ended_total, ledger->has_ended);
     limit_group_update(&ledger->limit_group);

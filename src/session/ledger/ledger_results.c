@@ -67,6 +67,7 @@ void ledger_results(const struct ledger *ledger, struct gput_results *results)
     }
     fill_cpu_means(ledger, results);
     struct exactness exactness = ledger_fill_accounting(ledger, &results->accounting);
+    system_counters_fill(&ledger->system_counters, results);
     ledger_fill_peaks(ledger, exactness.all_collected, results);
     if (ledger_has_bytes_so_far(ledger))
         session_accounting_set_bytes(&results->accounting, &ledger->bytes_so_far);

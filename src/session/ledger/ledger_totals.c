@@ -418,7 +418,6 @@ struct exactness ledger_fill_accounting(
 {
     struct exactness exactness = {0};
     session_accounting_clear(accounting);
-    system_counters_fill(&ledger->system_counters, accounting);
     if (ledger->settings->mode == SESSION_MACHINE)
         return exactness;
     accounting->sampled_cpu_seconds = clock_seconds_of_ns(

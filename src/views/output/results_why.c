@@ -66,6 +66,34 @@ static void write_gpus(struct str *text, const struct gput_results *results)
     }
 }
 
+/* How long some tasks waited, by the kernel. */
+static void write_pressure(
+    struct str *text, const char *whose, const struct gput_pressure *pressure)
+{
+    if (isnan(pressure->some_seconds[PRESSURE_CPU]))
+        return;
+    str_printf(text, "  %-20s", whose);
+    for (int i = 0; i < PRESSURE_COUNT; i++) {
+        char figure[HUMAN_SIZE];
+        str_printf(text, "  %8s",
+            isnan(pressure->some_seconds[i]) ? "n/a"
+                                             : human_seconds(pressure->some_seconds[i], figure));
+    }
+    str_append_char(text, '\n');
+}
+
+static void write_pressures(struct str *text, const struct gput_results *results)
+{
+    const struct gput_pressure *group = &results->group_pressure;
+    const struct gput_pressure *system = &results->system_pressure;
+    if (isnan(group->some_seconds[PRESSURE_CPU]) && isnan(system->some_seconds[PRESSURE_CPU]))
+        return;
+    str_printf(
+        text, "\n%-22s  %8s  %8s  %8s\n", "Some task waited for", "a CPU", "memory", "storage");
+    write_pressure(text, "of this command", group);
+    write_pressure(text, "of the machine", system);
+}
+
 static void write_advice(struct str *text, const struct gput_results *results)
 {
     char texts[WHY_MAX_ADVICE][WHY_TEXT_SIZE];
@@ -113,6 +141,7 @@ static void write_page(struct str *text, const struct gput_results *results)
     if (results->programs[0])
         str_printf(text, "\nPrograms, by time on a CPU: %s\n", results->programs);
     write_gpus(text, results);
+    write_pressures(text, results);
     write_advice(text, results);
     write_sources(text, results);
 }
