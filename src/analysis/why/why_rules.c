@@ -96,25 +96,39 @@ static void explain_stopped(const struct why_case *why)
         why->percent);
 }
 
-/* The rows: a cause, from which share of the time it is worth saying, and its sentence. */
+/*
+ * The rules, and all thresholds: a cause, from which share of the time of a session it is worth
+ * saying, its sentence, and how many points more than the other ranks of a job a rank has that it
+ * holds up. 0: programs choose to wait so, for each other.
+ */
 static const struct rule {
     enum wall_cause cause;
     double min_percent;
+    double held_points;
     void (*explain)(const struct why_case *why);
 } rules[] = {
-    {WALL_CPU, 20, explain_cpu},
-    {WALL_QUOTA, 10, explain_quota},
-    {WALL_STORAGE, 20, explain_storage},
-    {WALL_PAGING, 10, explain_paging},
-    {WALL_PIPE, 30, explain_supply},
-    {WALL_SOCKET, 30, explain_supply},
-    {WALL_LOCK, 30, explain_lock},
-    {WALL_TIMER, 50, explain_timer},
-    {WALL_STOPPED, 10, explain_stopped},
+    {WALL_CPU, 20, 20, explain_cpu},
+    {WALL_QUOTA, 10, 20, explain_quota},
+    {WALL_STORAGE, 20, 20, explain_storage},
+    {WALL_PAGING, 10, 20, explain_paging},
+    {WALL_PIPE, 30, 0, explain_supply},
+    {WALL_SOCKET, 30, 0, explain_supply},
+    {WALL_LOCK, 30, 0, explain_lock},
+    {WALL_TIMER, 50, 0, explain_timer},
+    {WALL_STOPPED, 10, 20, explain_stopped},
 };
 
-/* From which share of the time an idle GPU is worth saying. */
+/* Of the time for which GPUs were known, a part in which none was busy is worth saying from here. */
 #define MIN_IDLE_GPU_PERCENT 30.0
+
+double why_held_points(enum wall_cause cause)
+{
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        if (rules[i].cause == cause && rules[i].held_points > 0)
+            return rules[i].held_points;
+    }
+    return INFINITY;
+}
 
 /* While the GPU was idle, what did the main thread do? */
 static bool explain_idle_gpu(const struct gput_results *results, char text[WHY_TEXT_SIZE])

@@ -1,6 +1,7 @@
 /* Where the time of ranks went, against that of the others: why one of them is slow. */
 #include "views/jobs/jobs.h"
 
+#include "analysis/why/why_rules.h"
 #include "analysis/why/why_shares.h"
 #include "base/cleanup.h"
 #include "base/human.h"
@@ -8,8 +9,6 @@
 
 #include <math.h>
 
-/* A rank is held up where a cause took so much more of its time than of the others' time. */
-#define HELD_POINTS 20.0
 /* Of a list in a sentence. */
 #define MAX_NAMED 8
 
@@ -94,16 +93,15 @@ void jobs_say_slower(const struct jobs_rank *rank, const struct jobs_walls *wall
 /* The cause that holds a rank up: one of those that it did not choose. WALL_UNKNOWN: none. */
 static enum wall_cause cause_of_hold(const struct gput_wall *wall, const struct gput_wall *others)
 {
-    static const enum wall_cause holds[] = {
-        WALL_CPU, WALL_QUOTA, WALL_STORAGE, WALL_PAGING, WALL_STOPPED};
     enum wall_cause cause = WALL_UNKNOWN;
-    double most = HELD_POINTS;
-    for (size_t i = 0; i < sizeof holds / sizeof *holds; i++) {
-        double more = why_percent(wall, holds[i]) - why_percent(others, holds[i]);
-        if (!(more > most))
+    double most = 0;
+    for (int i = 0; i < WALL_CAUSE_COUNT; i++) {
+        enum wall_cause next = (enum wall_cause)i;
+        double more = why_percent(wall, next) - why_percent(others, next);
+        if (!(more > why_held_points(next) && more > most))
             continue;
         most = more;
-        cause = holds[i];
+        cause = next;
     }
     return cause;
 }
