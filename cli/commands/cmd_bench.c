@@ -15,6 +15,7 @@
 
 #include <gputracker/bench.h>
 
+#include <malloc.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -276,6 +277,11 @@ static int bench(const struct arguments *arguments, int *status, struct gput_err
 int cmd_bench(const struct arguments *arguments)
 {
     struct gput_error error;
+#ifdef M_MMAP_THRESHOLD
+    /* A session has some large structs of which it uses a part: fresh pages need no zeroing, and a
+     * heap that keeps them makes each fork dearer. */
+    mallopt(M_MMAP_THRESHOLD, 64 << 10);
+#endif
     int status = EXIT_SUCCESS;
     if (bench(arguments, &status, &error) != GPUT_OK) {
         message_error(&error);

@@ -138,25 +138,23 @@ void session_allowed_read_gpus(
         gpu_set_show(settings->gpus, NULL);
 }
 
-void session_allowed_read(struct session_settings *settings, pid_t pid, const struct cgroup *cgroup,
-    launcher_variable *variable, void *environment)
+void session_allowed_read(struct session_settings *settings, pid_t pid,
+    const struct cgroup_limits *limits, launcher_variable *variable, void *environment)
 {
     struct gput_allowed *allowed = &settings->allowed;
     struct gput_static_data *data = &settings->static_data;
     session_allowed_forget(settings);
-    struct cgroup_limits limits;
     struct slurm_allocation slurm;
     uint32_t affinity;
-    cgroup_limits_read(cgroup, &limits);
     slurm_parse(variable, environment, &slurm);
     if (cpu_count_allowed(settings->options.procfs_root, settings->has_own_procfs, pid, &affinity,
             NULL) == GPUT_OK)
         allowed->affinity_cores = affinity;
-    allowed->quota_cores = limits.cpu_cores;
-    allowed->cpuset_cores = limits.cpuset_cores;
-    allowed->memory_max_bytes = limits.memory_max_bytes;
-    allowed->swap_max_bytes = limits.swap_max_bytes;
-    allowed->pids_max = limits.pids_max;
+    allowed->quota_cores = limits->cpu_cores;
+    allowed->cpuset_cores = limits->cpuset_cores;
+    allowed->memory_max_bytes = limits->memory_max_bytes;
+    allowed->swap_max_bytes = limits->swap_max_bytes;
+    allowed->pids_max = limits->pids_max;
     allowed->slurm_cores = slurm.cores;
     allowed->slurm_ram_bytes = slurm.ram_bytes;
     if (settings->limits.values[GPUT_LIMIT_RAM] > 0)

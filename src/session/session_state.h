@@ -139,8 +139,8 @@ void session_leave_wall_clock(struct gput_session *session);
 
 /* Sets `settings->allowed`, and the least of it in the static data where that is less than the
  * machine has. `cgroup`: the groups of the process. */
-void session_allowed_read(struct session_settings *settings, pid_t pid, const struct cgroup *cgroup,
-    launcher_variable *variable, void *environment);
+void session_allowed_read(struct session_settings *settings, pid_t pid,
+    const struct cgroup_limits *limits, launcher_variable *variable, void *environment);
 
 /* The same of GPUs alone, again when they were found later. Those that the caller named are not
  * limited by what the process sees. */

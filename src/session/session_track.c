@@ -41,6 +41,7 @@ static void read_limits(struct gput_session *session, pid_t pid)
     struct session_target *target = &session->target;
     struct session_settings *settings = &session->settings;
     const char *procfs = settings->options.procfs_root;
+    struct cgroup_limits limits;
     struct environment environment = {0};
     bool has_own_environment = settings->mode != SESSION_ATTACHED;
     /* Read the control groups of the process, and the container that they and its mounts name. A
@@ -59,12 +60,13 @@ static void read_limits(struct gput_session *session, pid_t pid)
     cgroup_texts_finish(&texts);
     if (!has_own_environment)
         environment_read(settings->calls, procfs, pid, &environment, NULL);
-    session_allowed_read(settings, pid, &target->launch_cgroup,
+    cgroup_limits_read(&target->launch_cgroup, &limits);
+    session_allowed_read(settings, pid, &limits,
         has_own_environment ? environment_own_variable : environment_variable, &environment);
     environment_finish(&environment);
     oom_kills_begin(&session->ledger.oom_kills, &target->launch_cgroup.memory);
-    limit_group_begin(&session->ledger.limit_group, &target->launch_cgroup);
-    quota_group_begin(&session->ledger.quota, &target->launch_cgroup);
+    limit_group_begin(&session->ledger.limit_group, &target->launch_cgroup, &limits);
+    quota_group_begin(&session->ledger.quota, &target->launch_cgroup, &limits);
     if (settings->mode != SESSION_LAUNCHED)
         cgroup_finish(&target->launch_cgroup);
 }

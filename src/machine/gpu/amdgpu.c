@@ -76,15 +76,16 @@ static void find_parts(struct amdgpu_state *state, uint32_t index)
 static void *amdgpu_probe(
     const struct gpu_source_options *options, struct gpu_source_status *status)
 {
-    struct amdgpu_state *state = calloc(1, sizeof *state);
+    struct drm_gpus gpus;
+    bool has_found = drm_gpus_find(&gpus, options, is_amdgpu, "AMD", status);
+    struct amdgpu_state *state = has_found ? calloc(1, sizeof *state) : NULL;
     if (!state) {
-        gpu_source_status_set(status, GPU_SOURCE_FAILED, "", "out of memory");
+        if (has_found)
+            gpu_source_status_set(status, GPU_SOURCE_FAILED, "", "out of memory");
+        drm_gpus_finish(&gpus);
         return NULL;
     }
-    if (!drm_gpus_find(&state->gpus, options, is_amdgpu, "AMD", status)) {
-        amdgpu_close(state);
-        return NULL;
-    }
+    state->gpus = gpus;
     for (uint32_t i = 0; i < state->gpus.count; i++)
         find_parts(state, i);
     return state;

@@ -73,15 +73,16 @@ static bool have_energy(const char *folder, const char *name)
 static void *drm_probe(const struct gpu_source_options *options, struct gpu_source_status *status)
 {
     const char *whose = options->vendor == GPU_VENDOR_INTEL ? "Intel" : "Intel or other";
-    struct drm_state *state = calloc(1, sizeof *state);
+    struct drm_gpus gpus;
+    bool has_found = drm_gpus_find(&gpus, options, is_read_by_this_source, whose, status);
+    struct drm_state *state = has_found ? calloc(1, sizeof *state) : NULL;
     if (!state) {
-        gpu_source_status_set(status, GPU_SOURCE_FAILED, "", "out of memory");
+        if (has_found)
+            gpu_source_status_set(status, GPU_SOURCE_FAILED, "", "out of memory");
+        drm_gpus_finish(&gpus);
         return NULL;
     }
-    if (!drm_gpus_find(&state->gpus, options, is_read_by_this_source, whose, status)) {
-        drm_close(state);
-        return NULL;
-    }
+    state->gpus = gpus;
     for (uint32_t i = 0; i < state->gpus.count; i++) {
         struct drm_card *card = &state->gpus.cards[i];
         drm_card_find_sensors(card, have_energy);

@@ -61,7 +61,10 @@ static uint32_t place(struct gpu_set *set, const struct gpu_device *device, cons
         if (!taken[i] && strcmp(set->devices[i].source, device->source) == 0 &&
             same_address(&set->devices[i], device))
             return i;
-    return set->n_devices < GPU_MAX_DEVICES ? (uint32_t)set->n_devices++ : GPU_MAX_DEVICES;
+    if (set->n_devices == GPU_MAX_DEVICES)
+        return GPU_MAX_DEVICES;
+    card_reading_clear(&set->cards[set->n_devices], gpu_waiting_reason);
+    return (uint32_t)set->n_devices++;
 }
 
 /* After devices came, or what is to be selected changed. */
@@ -215,8 +218,6 @@ static void copy_text(char **to, const char *text, bool *failed)
 static int set_init(struct gpu_set *set, const struct gpu_options *options)
 {
     bool failed = false;
-    for (size_t i = 0; i < GPU_MAX_DEVICES; i++)
-        card_reading_clear(&set->cards[i], gpu_waiting_reason);
     set->owner = getpid();
     copy_text(&set->procfs_root, options->procfs_root ? options->procfs_root : "/proc", &failed);
     copy_text(&set->sysfs_root, options->sysfs_root ? options->sysfs_root : "/sys", &failed);

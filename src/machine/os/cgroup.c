@@ -258,7 +258,8 @@ static double memory_max(const struct cgroup_directory *group, const char *direc
 
 static double swap_max(const struct cgroup_directory *group, const char *directory)
 {
-    return group->is_v2 ? read_number(directory, "memory.swap.max") : NAN;
+    (void)group;
+    return read_number(directory, "memory.swap.max");
 }
 
 /* Parses "150000 100000": microseconds of CPU time in a period, and the period. */
@@ -338,35 +339,18 @@ static double tightest(const struct cgroup_directory *group, read_limit *read, s
 
 void cgroup_limits_read(const struct cgroup *cgroup, struct cgroup_limits *limits)
 {
-    *limits = (struct cgroup_limits){
-        .memory_max_bytes = tightest(&cgroup->memory, memory_max, NULL),
-        .swap_max_bytes = tightest(&cgroup->memory, swap_max, NULL),
-        .cpu_cores = tightest(&cgroup->cpu, cpu_cores, NULL),
-        .cpuset_cores = tightest(&cgroup->cpuset, cpuset_cores, NULL),
-        .pids_max = tightest(&cgroup->pids, pids_max, NULL),
-    };
+    *limits = (struct cgroup_limits){0};
+    limits->memory_max_bytes = tightest(&cgroup->memory, memory_max, &limits->memory_length);
+    limits->swap_max_bytes = cgroup->memory.is_v2 ? tightest(&cgroup->memory, swap_max, NULL) : NAN;
+    limits->cpu_cores = tightest(&cgroup->cpu, cpu_cores, &limits->cpu_length);
+    limits->cpuset_cores = tightest(&cgroup->cpuset, cpuset_cores, NULL);
+    limits->pids_max = tightest(&cgroup->pids, pids_max, NULL);
 }
 
-int cgroup_memory_limit_find(const struct cgroup *cgroup, struct cgroup_directory *directory)
+struct cgroup_directory cgroup_above(const struct cgroup_directory *group, size_t length)
 {
-    size_t length = 0;
-    *directory = (struct cgroup_directory){.is_v2 = cgroup->memory.is_v2};
-    tightest(&cgroup->memory, memory_max, &length);
-    if (length == 0)
-        return GPUT_OK;
-    directory->path = strndup(cgroup->memory.path, length);
-    return directory->path ? GPUT_OK : GPUT_ERROR_MEMORY;
-}
-
-int cgroup_quota_find(const struct cgroup *cgroup, struct cgroup_directory *directory)
-{
-    size_t length = 0;
-    *directory = (struct cgroup_directory){.is_v2 = cgroup->cpu.is_v2};
-    tightest(&cgroup->cpu, cpu_cores, &length);
-    if (length == 0)
-        return GPUT_OK;
-    directory->path = strndup(cgroup->cpu.path, length);
-    return directory->path ? GPUT_OK : GPUT_ERROR_MEMORY;
+    return (struct cgroup_directory){
+        .path = length > 0 ? strndup(group->path, length) : NULL, .is_v2 = group->is_v2};
 }
 
 /* ---- usage ---- */

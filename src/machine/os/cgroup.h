@@ -67,16 +67,16 @@ struct cgroup_limits {
     double cpu_cores;      /* quota / period: 1.5 is one and a half cores */
     double cpuset_cores;   /* number of CPUs that the group may run on */
     double pids_max;       /* processes and threads */
+    /* The groups that have the tightest limits: lengths of the paths of `memory` and `cpu`; 0: none
+     * has one. */
+    size_t memory_length, cpu_length;
 };
 
 void cgroup_limits_read(const struct cgroup *cgroup, struct cgroup_limits *limits);
 
-/* The group that has the tightest memory limit; path NULL: none has one. The caller frees the path.
- * Errors: GPUT_ERROR_MEMORY. */
-int cgroup_memory_limit_find(const struct cgroup *cgroup, struct cgroup_directory *directory);
-
-/* The group that has the tightest CPU quota; likewise. */
-int cgroup_quota_find(const struct cgroup *cgroup, struct cgroup_directory *directory);
+/* A group above this one, by the length of its path; path NULL: 0, or no memory. The caller frees
+ * the path. */
+struct cgroup_directory cgroup_above(const struct cgroup_directory *group, size_t length);
 
 /* For how long a quota held its threads, all its CPUs together, since the group was made. NaN: not
  * available. The text is cpu.stat. */

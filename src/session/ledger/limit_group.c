@@ -11,11 +11,12 @@ static void read_group(const struct limit_group *group, struct cgroup_usage *usa
     cgroup_usage_read(&cgroup, usage);
 }
 
-void limit_group_begin(struct limit_group *group, const struct cgroup *cgroup)
+void limit_group_begin(
+    struct limit_group *group, const struct cgroup *cgroup, const struct cgroup_limits *limits)
 {
     struct cgroup_usage usage;
     limit_group_finish(group);
-    cgroup_memory_limit_find(cgroup, &group->memory);
+    group->memory = cgroup_above(&cgroup->memory, limits->memory_length);
     read_group(group, &usage);
     group->before = group->peak = usage.memory_peak_bytes;
     group->highest = usage.memory_current_bytes;

@@ -16,7 +16,8 @@ struct limit_group {
 };
 
 /* Tracking begins. Without memory nothing is known. */
-void limit_group_begin(struct limit_group *group, const struct cgroup *cgroup);
+void limit_group_begin(
+    struct limit_group *group, const struct cgroup *cgroup, const struct cgroup_limits *limits);
 
 void limit_group_finish(struct limit_group *group);
 

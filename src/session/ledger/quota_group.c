@@ -3,10 +3,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-void quota_group_begin(struct quota_group *group, const struct cgroup *cgroup)
+void quota_group_begin(
+    struct quota_group *group, const struct cgroup *cgroup, const struct cgroup_limits *limits)
 {
     quota_group_finish(group);
-    cgroup_quota_find(cgroup, &group->cpu);
+    group->cpu = cgroup_above(&cgroup->cpu, limits->cpu_length);
     group->before_seconds = cgroup_throttled_read(&group->cpu);
     group->held_seconds = group->cpu.path ? group->before_seconds - group->before_seconds : NAN;
 }

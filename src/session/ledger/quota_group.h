@@ -15,7 +15,8 @@ struct quota_group {
 };
 
 /* Tracking begins. Without memory nothing is known. */
-void quota_group_begin(struct quota_group *group, const struct cgroup *cgroup);
+void quota_group_begin(
+    struct quota_group *group, const struct cgroup *cgroup, const struct cgroup_limits *limits);
 
 void quota_group_finish(struct quota_group *group);
 

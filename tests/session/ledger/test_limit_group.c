@@ -18,7 +18,9 @@ static void begin(struct limit_group *group, char path[static 128])
     snprintf(path, 128, "%s/slice/pod/box", fake_sysfs);
     const struct cgroup cgroup = {
         .memory = {.path = path, .mount_length = strlen(fake_sysfs), .is_v2 = true}};
-    limit_group_begin(group, &cgroup);
+    struct cgroup_limits limits;
+    cgroup_limits_read(&cgroup, &limits);
+    limit_group_begin(group, &cgroup, &limits);
 }
 
 static struct gput_peak filled(const struct limit_group *group, double own_bytes)
@@ -60,7 +62,7 @@ static void where_no_group_has_a_limit_nothing_is_compared(void **state)
 {
     (void)state;
     struct limit_group group = {0};
-    limit_group_begin(&group, &(struct cgroup){0});
+    limit_group_begin(&group, &(struct cgroup){0}, &(struct cgroup_limits){0});
     limit_group_update(&group);
     assert_true(isnan(filled(&group, 1500).bytes));
     assert_string_equal(filled(&group, 1500).source, "no control group has a limit");
