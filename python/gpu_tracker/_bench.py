@@ -175,7 +175,7 @@ def bench(
     subjects: functions without arguments, or commands (a text, split as a shell does; or its words), or dictionaries of names and these.
     runs: of each; None: until wall time and RAM are known to ± precision percent, for min_time to max_time seconds.
     warmup: runs before, that do not count.
-    number: calls of a function in a run; None: as many as take 20 ms or more, the same of all. Of several, time and energy are also per call ("per unit").
+    number: calls of a function in a run; None: as many as take 20 ms or more, the same of all. Of several, time and energy are also per call.
     parameters: {"threads": [1, 2, 4]} or {"threads": "1..8"}: values of {threads} in commands.
     baseline: a file that save() or `gpu-tracker bench -o x.json` wrote.
     The others are those of `gpu-tracker bench`, for commands.

@@ -156,6 +156,7 @@ int gput_bench_create(
     struct gput_bench *created = calloc(1, sizeof *created);
     if (!created)
         return error_memory(error);
+    created->disturbances.stat_fd = -1;
     int code = prepare(created, options, error);
     if (code == GPUT_OK)
         *bench = created;
@@ -177,6 +178,7 @@ void gput_bench_destroy(struct gput_bench *bench)
         regfree(&bench->work);
     free(bench->baseline_name);
     free(bench->order.places);
+    disturbances_finish(&bench->disturbances);
     free(bench);
 }
 
@@ -195,6 +197,9 @@ int gput_bench_add_run(struct gput_bench *bench, const struct gput_results *resu
         return error_memory(error);
     run->figures[BENCH_WORK] = work;
     bench_fill_run(bench, results, wall_seconds, run);
+    struct disturbance_counts after;
+    disturbances_read_thread(&bench->disturbances, &after);
+    disturbances_fill_own(&bench->before, &after, run);
     run->at_seconds = clock_seconds_of_ns(clock_monotonic_ns() - order->began_ns);
     order->next++;
     order->is_due = false;

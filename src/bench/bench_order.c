@@ -102,7 +102,13 @@ bool bench_order_next(struct gput_bench *bench, size_t *variant)
 
 bool gput_bench_next(struct gput_bench *bench, size_t *variant)
 {
-    return bench_order_next(bench, variant);
+    const struct gput_session_options *session = &bench->session_options;
+    if (!bench->data.has_calls)
+        disturbances_open(&bench->disturbances, session->procfs_root, session->sysfs_root);
+    bench->data.has_calls = true;
+    bool is_due = bench_order_next(bench, variant);
+    disturbances_read_thread(&bench->disturbances, &bench->before);
+    return is_due;
 }
 
 /* ---- What a session says of its run ---- */

@@ -41,7 +41,6 @@ extern char **environ;
 struct runner {
     struct gput_bench *bench;
     struct run_watch watch;
-    struct disturbances disturbances;
     struct gput_session_options session_options;
     int null_fd, input_fd; /* input_fd: the file of --input, or null_fd */
     bool is_stopped;       /* by the caller */
@@ -114,15 +113,15 @@ static int begin_runner(struct runner *runner, struct gput_error *error)
         return error_set_errno(error, errno, "Cannot read the input %.300s", options->input);
     if (options->keep_folder && mkdir(options->keep_folder, 0777) != 0 && errno != EEXIST)
         return error_set_errno(error, errno, "Cannot make the folder %.300s", options->keep_folder);
-    disturbances_open(&runner->disturbances, runner->session_options.procfs_root,
-        runner->session_options.sysfs_root);
+    disturbances_finish(&runner->bench->disturbances); /* of runs before */
+    disturbances_open(
+        &runner->bench->disturbances, options->session->procfs_root, options->session->sysfs_root);
     return GPUT_OK;
 }
 
 static void finish_runner(struct runner *runner)
 {
     run_watch_finish(&runner->watch);
-    disturbances_finish(&runner->disturbances);
     if (runner->input_fd != runner->null_fd)
         file_close_fd(&runner->input_fd);
     file_close_fd(&runner->null_fd);
@@ -403,9 +402,9 @@ static int run_variant(
     if (asks_to_stop(runner))
         return GPUT_OK;
     CLEANUP_FREE char *kept = runner->is_warmup ? NULL : name_kept_file(bench, variant, block);
-    disturbances_read(&runner->disturbances, &before);
+    disturbances_read(&bench->disturbances, &before);
     int code = run_once(runner, &bench->commands[variant], kept, &outcome, error);
-    disturbances_read(&runner->disturbances, &after);
+    disturbances_read(&bench->disturbances, &after);
     bool has_failed = code == GPUT_OK && (outcome.timed_out || outcome.status != 0);
     if (has_failed && !runner->is_stopped && !bench->options.ignore_failure)
         code = set_failure(runner, "The command", bench->data.variants[variant].command,

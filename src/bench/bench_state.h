@@ -5,6 +5,7 @@
 
 #include "analysis/bench/bench_data.h"
 #include "base/error.h"
+#include "bench/disturbances.h"
 
 #include <gputracker/bench.h>
 
@@ -52,6 +53,8 @@ struct gput_bench {
     struct bench_data baseline;
     char *baseline_name; /* NULL: there is none */
     struct bench_order order;
+    struct disturbances disturbances;        /* opened before the first run */
+    struct disturbance_counts before;        /* when the caller was told which variant is due */
     double shell_seconds, shell_cpu_seconds; /* what `sh -c ''` costs; 0 without --shell */
 };
 

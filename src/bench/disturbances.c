@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/number.h"
 #include "machine/os/cgroup.h"
+#include "machine/os/proc_stat.h"
 #include "machine/os/procfs.h"
 #include "machine/os/system_stat.h"
 
@@ -115,8 +116,9 @@ void disturbances_read(const struct disturbances *disturbances, struct disturban
 {
     char text[4096];
     struct system_stat stat;
-    *counts = (struct disturbance_counts){
-        NAN, NAN, NAN, NAN, clock_seconds_of_ns(clock_process_cpu_ns())};
+    *counts =
+        (struct disturbance_counts){NAN, NAN, NAN, NAN, clock_seconds_of_ns(clock_process_cpu_ns()),
+            NAN, clock_seconds_of_ns(clock_monotonic_ns())};
     if (file_reread(disturbances->stat_fd, text, sizeof text) > 0 &&
         system_stat_parse(text, &stat) == GPUT_OK) {
         counts->busy_seconds = (double)stat.busy_ticks / disturbances->ticks_per_second;
@@ -156,4 +158,30 @@ void disturbances_fill(const struct disturbance_counts *before,
         wall >= SHORTEST_STEAL_SECONDS ? share(steal, busy + steal) : NAN;
     run->causes[BENCH_CAUSE_THROTTLE] = after->throttle_events - before->throttle_events;
     run->causes[BENCH_CAUSE_PAGING] = run->figures[BENCH_MAJOR_FAULTS];
+}
+
+void disturbances_read_thread(
+    const struct disturbances *disturbances, struct disturbance_counts *counts)
+{
+    char text[128];
+    size_t length;
+    struct schedstat times;
+    disturbances_read(disturbances, counts);
+    if (procfs_read(disturbances->procfs_root, PROCFS_SYSTEM, "thread-self/schedstat", text,
+            sizeof text, &length, NULL) == GPUT_OK &&
+        schedstat_parse(text, &times) == GPUT_OK && times.timeslices > 0)
+        counts->thread_wait_seconds = clock_seconds_of_ns((int64_t)times.wait_ns);
+}
+
+void disturbances_fill_own(const struct disturbance_counts *before,
+    const struct disturbance_counts *after, struct bench_run *run)
+{
+    disturbances_fill(before, after, run);
+    /* The run's CPU time is that of this process. */
+    double others = after->busy_seconds - before->busy_seconds -
+                    (after->own_cpu_seconds - before->own_cpu_seconds);
+    run->figures[BENCH_OTHER_CPU] = isnan(others) ? NAN : fmax(0, others);
+    /* Of all the time between the readings: a session does not know how its own process waited. */
+    run->causes[BENCH_CAUSE_WAIT] = share(after->thread_wait_seconds - before->thread_wait_seconds,
+        after->at_seconds - before->at_seconds);
 }

@@ -26,6 +26,8 @@ struct disturbance_counts {
     double throttle_events;
     double quota_seconds; /* the most of any group */
     double own_cpu_seconds;
+    double thread_wait_seconds; /* of the calling thread, for a CPU; disturbances_read_thread() */
+    double at_seconds;          /* monotonic */
 };
 
 /* Finds the sources, which may all be missing. NULL: /proc and /sys. */
@@ -35,7 +37,15 @@ void disturbances_finish(struct disturbances *disturbances);
 
 void disturbances_read(const struct disturbances *disturbances, struct disturbance_counts *counts);
 
+/* With what the calling thread waited for a CPU. */
+void disturbances_read_thread(
+    const struct disturbances *disturbances, struct disturbance_counts *counts);
+
 /* Sets what happened between two readings: causes, and the CPU time of others. The figures of the
  * run are known. */
 void disturbances_fill(const struct disturbance_counts *before,
+    const struct disturbance_counts *after, struct bench_run *run);
+
+/* The same of a run in this process, in the calling thread. */
+void disturbances_fill_own(const struct disturbance_counts *before,
     const struct disturbance_counts *after, struct bench_run *run);

@@ -138,7 +138,7 @@ void session_leave_wall_clock(struct gput_session *session);
  */
 
 /* Sets `settings->allowed`, and the least of it in the static data where that is less than the
- * machine has. `cgroup`: the groups of the process. */
+ * machine has. `limits`: those of its control groups. */
 void session_allowed_read(struct session_settings *settings, pid_t pid,
     const struct cgroup_limits *limits, launcher_variable *variable, void *environment);
 

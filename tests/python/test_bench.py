@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import os
 import pathlib
 import sys
 import unittest
@@ -27,7 +28,9 @@ class Bench(package.PackageTest):
         self.assertEqual(len(result.runs), 8)
         self.assertEqual({row["base"] for row in result.comparisons}, {"one"})
         self.assertRegex(str(result), r"Wall time .*\n")
-        self.assertIn("wall per unit", str(result))
+        self.assertIn("wall per call", str(result))
+        if os.path.exists("/proc/thread-self/schedstat"):
+            self.assertTrue(all(0 <= run["causes"]["cpu_wait"] <= 1 for run in result.runs))
         self.assertIn("<pre>", result._repr_html_())
         self.assertEqual(repr(result), "<BenchResult of 2 variants, 8 runs>")
 

@@ -56,6 +56,7 @@ struct bench_data {
     char *version;
     uint64_t seed;
     bool is_in_order;
+    bool has_calls; /* units of work are calls of functions */
     unsigned n_warmups;
     double precision_percent; /* NaN: the number of runs was given */
     double seconds;           /* that all of it took */

@@ -146,7 +146,9 @@ static void add_figures(struct builder *builder)
             continue;
         struct doc *row = doc_add_object(builder->has_figure[i] ? figures : missing, NULL);
         doc_add_string(row, "figure", info->key);
-        doc_add_string(row, "label", info->label + strspn(info->label, " "));
+        const char *label =
+            data->has_calls && info->label_of_calls ? info->label_of_calls : info->label;
+        doc_add_string(row, "label", label + strspn(label, " "));
         if (!builder->has_figure[i]) {
             doc_add_string(row, "reason", data->missing[i]);
             continue;

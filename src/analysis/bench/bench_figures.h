@@ -52,8 +52,9 @@ struct bench_figure_info {
     const char *source;  /* of the results whose reason says why it is missing; NULL: `column`'s */
     const char *meaning; /* in a few words */
     const char
-        *needs;     /* a source without which there is none of it, where `source` gives no reason */
-    bool is_detail; /* text shows it only where variants differ in it */
+        *needs; /* a source without which there is none of it, where `source` gives no reason */
+    const char *label_of_calls; /* of functions, whose units of work are calls; NULL: the same */
+    bool is_detail;             /* text shows it only where variants differ in it */
     bool is_of_machine; /* what others did: it says nothing of the command, and has no verdict */
     bool is_optional;   /* that it is missing is no news */
     bool is_bound;      /* a limit of the figure before it, which has no verdict of its own */
