@@ -19,17 +19,18 @@ static bool is_identity(const struct results_column *column)
            is_in(column->path, "allowed.") || is_in(column->path, "files.");
 }
 
-/* Figures of the whole session. Where peaks and energy come from is not kept, nor what has a column
- * of its own (rows that were lost). */
+/* Figures of the whole session, and of the machine that they are of. Where peaks and energy come
+ * from is not kept, nor what has a column of its own (rows that were lost). */
 static bool is_figure(const struct results_column *column)
 {
-    static const char *const sections[] = {
-        "max.", "mean.", "peaks.", "gpu_peaks.", "accounting.", "energy.", "tracker."};
+    static const char *const sections[] = {"static_data.", "max.", "mean.", "peaks.", "gpu_peaks.",
+        "accounting.", "energy.", "tracker."};
     const char *name = column->description.name;
     bool is_figure = strcmp(name, "elapsed_seconds") == 0;
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
         is_figure |= text_begins_with(name, sections[i]);
-    return is_figure && (column->kind <= RESULTS_FLAG || is_in(column->path, "accounting.")) &&
+    return is_figure && !is_identity(column) &&
+           (column->kind <= RESULTS_FLAG || is_in(column->path, "accounting.")) &&
            strcmp(name, "tracker.rows_lost") != 0;
 }
 

@@ -97,6 +97,16 @@ class Catalogue(unittest.TestCase):
         read, said = self.assert_sessions(1)
         self.assertEqual((read["ranks"][0]["path"], said), ("./one.json", ""))
 
+    def test_a_session_that_wrote_no_file_which_says_whose_it_is_has_a_manifest(self):
+        """A text, or the page; where another file says it, there is none."""
+        for options in ["-o", "x.txt"], ["-q", "--report", "y.html"], ["-q", "-o", "z.txt", "--tf", "z.csv"], ["-q", "-o", "z.json"]:
+            self.run_command("run", *options, "--", "sleep", "0.1")
+        self.assertEqual(sorted(path.name for path in self.folder.glob("*.session.json")), ["x.txt.session.json", "y.html.session.json", "z.csv.session.json"])
+        read = json.loads(self.run_command("job", "-f", "json", ".").stdout)
+        self.assertEqual({(rank["path"], rank["exit_status"], rank["max_ram_bytes"] > 0) for rank in read["ranks"]},
+                         {(f"./{name}", 0, True) for name in ("x.txt.session.json", "y.html.session.json", "z.csv", "z.json")})  # fmt: skip
+        self.assertEqual(len(json.loads(self.run_command("history", "-f", "json", "./").stdout)), 4)
+
     def test_a_tracking_file_of_another_session_is_none_of_this_one(self):
         self.put("one.csv", "two.csv")
         self.put("one.json", "one.json")

@@ -220,7 +220,7 @@ class OutputFile(CommandTest):
         self.assertNotIn("the old one", path.read_text())
         self.assert_is_report(path.read_text())
         self.assertEqual(stat.S_IMODE(path.stat().st_mode), 0o640)
-        self.assert_folder_is("report")
+        self.assert_folder_is("report", "report.session.json")
 
     def test_the_old_one_stays_until_the_new_one_is_whole(self):
         (self.folder / "report").write_text("old")

@@ -7,6 +7,8 @@
 #include "files/tracking/tracking_sidecar.h"
 #include "model/results_identity.h"
 
+#include <gputracker/results.h>
+
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -108,6 +110,16 @@ int tracking_identity_write(struct tracking_file *file, const struct gput_result
 {
     return tracking_file_has_tables(file) ? write_table(file, results, has_ended, error)
                                           : write_file(file, results, has_ended, error);
+}
+
+int gput_results_write_manifest(
+    const struct gput_results *results, const char *path, struct gput_error *error)
+{
+    struct stat info;
+    if (lstat(path, &info) != 0 || !S_ISREG(info.st_mode))
+        return GPUT_OK;
+    TRY(tracking_sidecar_check(path, error));
+    return tracking_sidecar_write(path, NULL, results, true, results->tracker.rows_lost, error);
 }
 
 /* ---- Reading ---- */

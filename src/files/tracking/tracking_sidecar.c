@@ -12,7 +12,9 @@
 #include <unistd.h>
 
 #define MAX_BYTES ((size_t)1 << 20)
-#define FIRST_KEY "tracking_file"
+/* The first key says that it is one of ours, and names the file that it is of. */
+#define TRACKING_KEY "tracking_file"
+#define REPORT_KEY "report_file"
 
 /* Returns the path of the file next to a tracking file, which is the caller's; NULL: no memory. */
 static char *path_of(const char *tracking_file)
@@ -29,7 +31,8 @@ struct doc *tracking_sidecar_read(const char *tracking_file)
     struct doc *doc = NULL;
     if (path && file_read_regular(path, MAX_BYTES, &text, NULL) == GPUT_OK)
         doc_read_json(str_text(&text), text.length, path, &doc, NULL);
-    if (doc && (doc->kind != DOC_OBJECT || !doc_get(doc, FIRST_KEY))) { /* it is another one */
+    if (doc && (doc->kind != DOC_OBJECT || !(doc_get(doc, TRACKING_KEY) ||
+                                               doc_get(doc, REPORT_KEY)))) { /* it is another one */
         doc_destroy(doc);
         doc = NULL;
     }
@@ -74,7 +77,9 @@ int tracking_sidecar_write(const char *tracking_file, const struct gput_static_d
     CLEANUP(doc_destroy_pointer) struct doc *doc = doc_create_object();
     if (!path || !doc)
         return error_memory(error);
-    doc_add_string(doc, FIRST_KEY, file_base_name(tracking_file));
+    const struct tracking_format *format;
+    bool is_report = tracking_format_of(tracking_file, &format, NULL) != GPUT_OK;
+    doc_add_string(doc, is_report ? REPORT_KEY : TRACKING_KEY, file_base_name(tracking_file));
     struct doc *object = static_data ? doc_add_object(doc, "static_data") : NULL;
     for (size_t i = 0; object && i < TRACKING_STATIC_COLUMNS; i++) {
         struct tracking_value value = tracking_static_value(static_data, i);

@@ -243,6 +243,23 @@ static bool read_results(struct gput_jobs *jobs, const char *path, struct gput_e
     return code == GPUT_OK || code == GPUT_ERROR_UNSUPPORTED;
 }
 
+/* Adds a rank with the manifest of a report that does not say whose it is. False: it cannot be read. */
+static bool read_manifest(struct gput_jobs *jobs, const char *path)
+{
+    struct gput_results results = {0};
+    size_t length = strlen(path) - strlen(TRACKING_IDENTITY_EXTENSION);
+    CLEANUP_FREE char *described = strndup(path, length);
+    if (!described || text_ends_with(described, ".csv") || text_ends_with(described, ".sqlite"))
+        return true; /* it is read with the samples, whose name it may not have any more */
+    results_forget(&results);
+    if (!tracking_identity_read(described, &results))
+        return false;
+    take_results(jobs, path, JOBS_KEPT, &results);
+    if (jobs->n_ranks > 0 && results.identity.end[0])
+        jobs->ranks[jobs->n_ranks - 1].ram_is_at_least = false;
+    return true;
+}
+
 /* ---- Tracking files ---- */
 
 /* A disk that was full has no samples of the end, whose time is known all the same. How busy the
@@ -447,10 +464,11 @@ static void read_file(struct gput_jobs *jobs, const char *path, off_t size, int 
          is_read = true;
     const char *name = file_base_name(path);
     bool is_kept = text_begins_with(name, ".gpu-tracker_"), is_named = depth == 0;
-    if (text_ends_with(path, TRACKING_IDENTITY_EXTENSION) ||
-        (name[0] == '.' && !is_kept && !is_named))
+    if (name[0] == '.' && !is_kept && !is_named)
         return;
-    if (text_ends_with(path, SPOOL_NOTE_EXTENSION)) {
+    if (text_ends_with(path, TRACKING_IDENTITY_EXTENSION)) {
+        is_read = read_manifest(jobs, path);
+    } else if (text_ends_with(path, SPOOL_NOTE_EXTENSION)) {
         read_note(jobs, path, depth);
     } else if (size == 0 && is_samples && spool_note_of(path, &note)) {
         char *note_path; /* in a folder it is found by itself */
