@@ -1,12 +1,14 @@
 """Results in the forms of workflow engines, and an engine that reads them."""
 
+import csv
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 
-from command import COMMAND, CommandTest, main, python
+from command import COMMAND, SOURCE, CommandTest, main, python
 
 COLUMNS = ["s", "h:m:s", "max_rss", "max_vms", "max_uss", "max_pss", "io_in", "io_out", "mean_load", "cpu_time"]
 
@@ -65,6 +67,27 @@ class Snakemake(CommandTest):
         head, row = (self.folder / "tracked.tsv").read_text().splitlines()
         self.assertEqual(head.split("\t"), COLUMNS)
         self.assertGreater(float(row.split("\t")[2]), 100)
+
+
+class Nextflow(CommandTest):
+    """The recipe of docs/workflows.md."""
+
+    def test_its_own_report_has_the_peak_of_the_whole_tree(self):
+        if not shutil.which("nextflow"):
+            self.skipTest("Nextflow is not installed")
+        page = (SOURCE / "docs" / "workflows.md").read_text()
+        (self.folder / "nextflow.config").write_text(re.search(r"```groovy\n(.*?)```", page, re.S)[1].replace("'--history', ", ""))
+        (self.folder / "main.nf").write_text(
+            "process work {\n  output: stdout\n  script:\n  \"\"\"\n"
+            f"  {sys.executable} -c 'x = bytearray(100 << 20)'\n  \"\"\"\n}}\nworkflow {{ work() }}\n"
+        )
+        environment = os.environ | {"PATH": f"{os.path.dirname(COMMAND)}:{os.environ['PATH']}"}
+        done = subprocess.run(["nextflow", "run", "main.nf", "-with-trace", "trace.txt"], cwd=self.folder, env=environment, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        row, = csv.DictReader((self.folder / "trace.txt").open(), delimiter="\t")
+        number, unit = row["peak_rss"].split()
+        self.assertEqual((row["status"], unit), ("COMPLETED", "MB"))
+        self.assertGreater(float(number), 100)
 
 
 if __name__ == "__main__":
