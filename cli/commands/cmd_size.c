@@ -64,6 +64,12 @@ static int read_options(
             text);
     *options = gput_size_options_default();
     options->share = percent / 100;
+    text = arguments_value(arguments, OPTION_NEXT_RANKS);
+    if (text)
+        options->ranks = strtod(text, &end);
+    if (text && (end == text || *end || !(options->ranks >= 1)))
+        return error_set(error, GPUT_ERROR_INVALID,
+            "--ranks=%s is not a number of ranks: it is 1 or more.", text);
     /* Add up the sizes of the next run's inputs: of --size-of, else of the files among the
      * command's arguments. NaN: there are none. */
     double *bytes = &options->input_bytes;

@@ -328,6 +328,11 @@ static const struct option options[OPTION_COUNT] = {
         .brief = "An input file of the next run",
         .help = "An input file of the next run, where runs were kept with --size-of and take more "
                 "for larger inputs. Defaults to the files among the command's arguments."},
+    [OPTION_NEXT_RANKS] = {0, "ranks", ARGUMENT_TEXT, "number", .newer = true,
+        .brief = "Ranks of the next job",
+        .help = "Ranks of the next job, where jobs take more RAM or time with more ranks and no "
+                "run was "
+                "kept with --size-of. Defaults to the most that were seen."},
     [OPTION_LIMIT] = {0, "limit", ARGUMENT_TEXT, "name=amount", .repeatable = true, .newer = true,
         .brief = "Warn above ram=8GB, gpu_ram=, seconds=",
         .help = "Warn when the command and all it started exceed a limit: ram=8GB, gpu_ram=500MiB, "

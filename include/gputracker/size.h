@@ -46,6 +46,8 @@ struct gput_size_options {
     double share; /**< of future runs that are to fit; 0.95 */
     /** Size of the next run's inputs, where runs have had theirs kept; NaN: that of the largest. */
     double input_bytes;
+    /** Ranks of the next job, where none of the runs has inputs; NaN: the most that were seen. */
+    double ranks;
 };
 
 /** Sets the defaults in a struct of that size; for gput_size_options_default(). */

@@ -140,6 +140,16 @@ class Size(HistoryTest):
         self.assertIn("this is for 30 MB, larger than any that was seen.", self.size("--size-of", "big.in", "simulate").stderr)
         self.assertIn("the largest that was seen (--size-of FILE for another)", self.size("simulate").stderr)
 
+    def test_what_grows_is_for_the_ranks_of_the_next_job_where_no_run_has_an_input(self):
+        ranks = {"ranks": lambda number: 2 + number % 5, "world_size": lambda number: 2 + number % 5}
+        self.runs(20, **ranks, node_ram_bytes=lambda number: 2e9 * (2 + number % 5) + 1e6 * number)
+        read = self.figures("--ranks", "3", "simulate")["ram_bytes"]
+        self.assertEqual((read["grows_with_ranks"], read["grows_with_input"], read["for_ranks"]), (True, False, 3))
+        self.assertAlmostEqual(read["value"], 6e9, delta=1e8)
+        self.assertIn("It grows with the ranks: this is for 8, more than any that were seen.", self.size("--ranks", "8", "simulate").stderr)
+        self.assertIn("this is for 6, the most that were seen (--ranks N for another number)", self.size("simulate").stderr)
+        self.assert_fails(self.run_command("size", "--ranks", "none", "simulate"), 1, "--ranks=none is not a number of ranks: it is 1 or more.")
+
     def test_folders_do_not_count_in_a_name_and_parts_of_it_do(self):
         self.runs(2, name="python3 /home/x/train.py")
         self.runs(2, name="python3 other-train.py")

@@ -21,7 +21,7 @@
 void gput_size_options_init(struct gput_size_options *options, size_t size)
 {
     const struct gput_size_options defaults = {
-        .size = sizeof defaults, .share = 0.95, .input_bytes = NAN};
+        .size = sizeof defaults, .share = 0.95, .input_bytes = NAN, .ranks = NAN};
     sized_init(options, size, &defaults, sizeof defaults);
 }
 
@@ -97,6 +97,7 @@ static int add_run(struct gput_size *size, const struct gput_table *table, size_
     enum run_end end, struct gput_error *error)
 {
     double input = table_cells_number_of(table, row, "input_bytes"), ram = ram_of(size, table, row);
+    double ranks = table_cells_number_of(table, row, "ranks");
     double wall = table_cells_number_of(table, row, "wall_seconds"),
            cpu = table_cells_number_of(table, row, "cpu_seconds");
     double cores = fmax(table_cells_number_of(table, row, "max_cores"), cpu / wall);
@@ -110,16 +111,15 @@ static int add_run(struct gput_size *size, const struct gput_table *table, size_
     if (!isnan(cores)) /* clocks of a short sample may say more than there are */
         cores = fmin(cores, table_cells_number_of(table, row, "machine_cores"));
     const struct size_value values[] = {
-        [SIZE_RAM] = {ram, is_cut, input},
-        [SIZE_WALL] = {wall, is_cut, input},
-        [SIZE_CORES] = {cores, false, NAN},
+        [SIZE_RAM] = {ram, is_cut, input, ranks},
+        [SIZE_WALL] = {wall, is_cut, input, ranks},
+        [SIZE_CORES] = {cores, false, NAN, NAN},
         /* Of a job it is known of each rank alone, and GPUs are asked for by machine. */
-        [SIZE_GPUS] = {table_cells_number_of(table, row, "ranks") > 1
-                           ? NAN
-                           : table_cells_number_of(table, row, "gpus_used"),
-            false, NAN},
-        [SIZE_GPU_RAM] = {table_cells_number_of(table, row, "gpu_ram_bytes"), is_cut, input},
+        [SIZE_GPUS] = {ranks > 1 ? NAN : table_cells_number_of(table, row, "gpus_used"), false, NAN,
+            NAN},
+        [SIZE_GPU_RAM] = {table_cells_number_of(table, row, "gpu_ram_bytes"), is_cut, input, ranks},
     };
+    size->has_inputs |= !isnan(input);
     for (int quantity = 0; quantity < SIZE_QUANTITY_COUNT; quantity++)
         add_value(&size->runs, (enum size_quantity)quantity, values[quantity], &lacks_memory);
     size->first_seconds = fmin(size->first_seconds, start);
@@ -220,7 +220,12 @@ static void describe_bound(struct gput_size *size, const char *noun, const struc
     else if (bound->basis == SIZE_BASIS_LOGNORMAL)
         str_append(text, " What those that were ended wanted is not known: a log-normal spread is "
                          "assumed.");
-    if (bound->grows)
+    if (bound->grows && !size->has_inputs)
+        str_printf(text, " It grows with the ranks: this is for %.0f%s.", bound->covariate,
+            bound->is_beyond     ? ", more than any that were seen"
+            : isnan(size->ranks) ? ", the most that were seen (--ranks N for another number)"
+                                 : "");
+    else if (bound->grows)
         str_printf(text, " It grows with the input: this is for %s%s.",
             human_bytes(bound->covariate, value),
             bound->is_beyond           ? ", larger than any that was seen"
@@ -273,8 +278,11 @@ int gput_size_compute(struct gput_size *size, struct gput_error *error)
     for (int quantity = 0; quantity < SIZE_QUANTITY_COUNT; quantity++) {
         size_t count = size->runs.counts[quantity];
         size_t first = count > MAX_VALUES ? count - MAX_VALUES : 0;
-        TRY(size_bound_compute(size->runs.values[quantity] + first, count - first, size->share,
-            size->input_bytes, &size->bounds[quantity], error));
+        struct size_value *values = size->runs.values[quantity];
+        for (size_t i = 0; i < count && !size->has_inputs; i++)
+            values[i].covariate = values[i].ranks;
+        TRY(size_bound_compute(values + first, count - first, size->share,
+            size->has_inputs ? size->input_bytes : size->ranks, &size->bounds[quantity], error));
     }
     bool is_known = false;
     for (int quantity = SIZE_RAM; quantity <= SIZE_CORES; quantity++)
@@ -306,6 +314,7 @@ int gput_size_create(
         return error_memory(error);
     (*size)->share = options.share;
     (*size)->input_bytes = options.input_bytes;
+    (*size)->ranks = options.ranks;
     (*size)->first_seconds = (*size)->last_seconds = NAN;
     (*size)->loose_bytes = (*size)->machine_ram_bytes = NAN;
     (*size)->now_seconds = clock_seconds_of_ns(clock_realtime_ns());

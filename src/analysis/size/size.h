@@ -38,6 +38,8 @@ struct gput_size {
     double first_seconds;     /* when the first one began, since the epoch; NaN: not known */
     double last_seconds;      /* and the last one */
     double input_bytes;       /* that was asked for; NaN: none */
+    double ranks;             /* likewise */
+    bool has_inputs;          /* runs have sizes of inputs: they, not ranks, say what grows */
     double machine_ram_bytes; /* of the last run's machine; NaN: not known */
     double now_seconds;
     char name[256]; /* of the first run */

@@ -17,6 +17,7 @@ struct size_value {
     double value;     /* above 0 */
     bool is_censored; /* it would have been more than that */
     double covariate; /* what it may grow with; NaN: not known */
+    double ranks;     /* of the job: the covariate where no run has another; NaN: not known */
 };
 
 /* What a bound rests on, from the weakest to the strongest. */

@@ -72,8 +72,10 @@ static void write_kubernetes(const struct gput_size *size, struct str *text)
         str_printf(text, "    nvidia.com/gpu: \"%.0f\"\n", request.gpus);
 }
 
-static void add_bound(struct doc *root, const char *key, const struct size_bound *bound)
+static void add_bound(
+    struct doc *root, const char *key, const struct gput_size *size, enum size_quantity quantity)
 {
+    const struct size_bound *bound = &size->bounds[quantity];
     static const char *const bases[] = {
         [SIZE_BASIS_GUESS] = "guess",
         [SIZE_BASIS_LOGNORMAL] = "lognormal",
@@ -90,8 +92,10 @@ static void add_bound(struct doc *root, const char *key, const struct size_bound
     doc_add_int(object, "runs", (int64_t)bound->n_values);
     doc_add_int(object, "runs_ended_early", (int64_t)bound->n_censored);
     doc_add_int(object, "runs_needed_without_assumption", (int64_t)bound->n_needed);
-    doc_add_bool(object, "grows_with_input", bound->grows);
-    doc_add_double(object, "for_input_bytes", bound->covariate);
+    doc_add_bool(object, "grows_with_input", bound->grows && size->has_inputs);
+    doc_add_double(object, "for_input_bytes", size->has_inputs ? bound->covariate : NAN);
+    doc_add_bool(object, "grows_with_ranks", bound->grows && !size->has_inputs);
+    doc_add_double(object, "for_ranks", size->has_inputs ? NAN : bound->covariate);
 }
 
 static void write_json(const struct gput_size *size, struct str *text)
@@ -109,11 +113,11 @@ static void write_json(const struct gput_size *size, struct str *text)
     doc_add_double(asked, "seconds", request.seconds);
     doc_add_double(asked, "cores", request.cores);
     doc_add_double(asked, "gpus", request.gpus);
-    add_bound(root, "ram_bytes", &size->bounds[SIZE_RAM]);
-    add_bound(root, "wall_seconds", &size->bounds[SIZE_WALL]);
-    add_bound(root, "cores", &size->bounds[SIZE_CORES]);
-    add_bound(root, "gpus", &size->bounds[SIZE_GPUS]);
-    add_bound(root, "gpu_ram_bytes", &size->bounds[SIZE_GPU_RAM]);
+    add_bound(root, "ram_bytes", size, SIZE_RAM);
+    add_bound(root, "wall_seconds", size, SIZE_WALL);
+    add_bound(root, "cores", size, SIZE_CORES);
+    add_bound(root, "gpus", size, SIZE_GPUS);
+    add_bound(root, "gpu_ram_bytes", size, SIZE_GPU_RAM);
     doc_finish_json(root, text);
     str_append_char(text, '\n');
 }

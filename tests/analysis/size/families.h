@@ -70,7 +70,7 @@ static inline void make_series(
     for (size_t i = 0; i < count; i++) {
         double input = random_input(family, state), peak = random_peak(family, input, state);
         bool is_killed = family == FAMILY_KILLED && peak > limit;
-        values[i] = (struct size_value){is_killed ? limit : peak, is_killed, input};
+        values[i] = (struct size_value){is_killed ? limit : peak, is_killed, input, NAN};
     }
 }
 

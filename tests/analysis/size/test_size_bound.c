@@ -9,7 +9,7 @@ static struct size_bound bound_of(const double *seen, size_t count, size_t n_cen
     struct size_bound bound;
     struct gput_error error;
     for (size_t i = 0; i < count; i++)
-        values[i] = (struct size_value){seen[i], i >= count - n_censored, NAN};
+        values[i] = (struct size_value){seen[i], i >= count - n_censored, NAN, NAN};
     assert_int_equal(size_bound_compute(values, count, 0.95, NAN, &bound, &error), GPUT_OK);
     return bound;
 }
@@ -103,7 +103,7 @@ static struct size_bound bound_of_inputs(double slope, size_t count, double inpu
     struct gput_error error;
     for (size_t i = 0; i < count; i++)
         values[i] = (struct size_value){1e8 + slope * (double)(i + 1) * 1e6 + (double)(i % 3) * 1e5,
-            false, (double)(i + 1) * 1e6};
+            false, (double)(i + 1) * 1e6, NAN};
     assert_int_equal(size_bound_compute(values, count, 0.95, input, &bound, &error), GPUT_OK);
     return bound;
 }
