@@ -3,6 +3,7 @@
 #include "common/message.h"
 #include "common/screen.h"
 #include "live/live.h"
+#include "live/ranks_view.h"
 #include "options/arguments.h"
 #include "track/signals.h"
 #include "track/tracking_files.h"
@@ -113,6 +114,9 @@ int cmd_live(const struct arguments *arguments)
     struct gput_error error;
     struct tracking tracking;
     signals_survive_closed_pipes();
+    const char *job = arguments_value(arguments, OPTION_LIVE_JOB);
+    if (job)
+        return message_exit_status(ranks_view_run(job, &error), &error, EXIT_FAILURE);
     int code = tracking_read(arguments, false, &tracking, &error);
     if (code == GPUT_OK) {
         if (!arguments_have(arguments, OPTION_SLEEP_TIME))

@@ -64,8 +64,8 @@ const struct option_group serve_groups[] = {
     {"Power", {OPTION_ENERGY_FOLDER}},
     {NULL, {OPTION_END}},
 };
-const enum option_id live_options[] = {COMMON_OPTIONS, OPTION_LIVE_MARKS, OPTION_SLEEP_TIME,
-    OPTION_GPU_BRAND, OPTION_GPU_UUIDS, OPTION_DISABLE_LOGS, OPTION_END};
+const enum option_id live_options[] = {COMMON_OPTIONS, OPTION_LIVE_JOB, OPTION_LIVE_MARKS,
+    OPTION_SLEEP_TIME, OPTION_GPU_BRAND, OPTION_GPU_UUIDS, OPTION_DISABLE_LOGS, OPTION_END};
 const enum option_id attach_options[] = {
     COMMON_OPTIONS, OPTION_NO_CONFIG, OPTION_FOR, TRACKING_OPTIONS, OPTION_END};
 const enum option_id serve_options[] = {COMMON_OPTIONS, OPTION_SERVE_LISTEN, OPTION_OWNERS,

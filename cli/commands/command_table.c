@@ -105,14 +105,15 @@ static const struct command commands[] = {
         .topic = TOPIC_TRACK,
         .examples = "gpu-tracker live\n"
                     "gpu-tracker live 4711\n"
-                    "gpu-tracker live --st 2",
+                    "gpu-tracker live --job results",
         .function = cmd_live,
         .usage = "[OPTIONS] [PID]",
         .summary = "Watch a process, or the machine, on the terminal.",
         .help = "Shows what a running process and its descendants use, or, without PID, the "
                 "machine and all of its processes. Each figure, including GPUs and power, is shown "
-                "with its current value, its peak and its last minute. Processes can be sorted, "
-                "folded, filtered and sent signals. Kernel threads are one row, kthreadd, until it "
+                "with its current value, its peak and its last minute. --job shows the ranks of a "
+                "job instead. Processes can be sorted, folded, filtered and sent signals. Kernel "
+                "threads are one row, kthreadd, until it "
                 "is unfolded (space). '?' shows the keys, 'q' quits. Nothing is kept. 'gpu-tracker "
                 "run --live' shows the same for a command.",
         .options = live_options,

@@ -366,6 +366,9 @@ static const struct option options[OPTION_COUNT] = {
                 "ranks, allocations and findings, 'csv' has the ranks. Defaults to the format of "
                 "the output's "
                 "extension, else to 'summary'."},
+    [OPTION_LIVE_JOB] = {0, "job", ARGUMENT_FILE, "where", .newer = true,
+        .help = "Watch the ranks of a job, the worst first: the folder of their files (--tf, -o), "
+                "or the pages that they serve (--listen), as HOST:PORT,HOST:PORT."},
     [OPTION_JOB_TABLE] = {0, "table", ARGUMENT_WORD, "name",
         "jobs machines ranks allocations sessions findings", .newer = true,
         .brief = "Only this table: jobs, ranks, findings ...",

@@ -3,10 +3,11 @@
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 
-from command import PATIENCE, CommandTest, main, python, wait_until
+from command import COMMAND, PATIENCE, CommandTest, main, python, wait_until
 from terminal_screen import ENTER, LEAVE, ViewTerminal
 
 # Prints that many lines, waits for a line, prints on.
@@ -226,6 +227,65 @@ class Live(CommandTest):
         self.assertEqual(terminal.end(), 0)
         self.assertIn(b"\033[?1006l\033[?1000l", terminal.written)
         self.assert_restored(terminal)
+
+    # The ranks of a job
+
+    def rank_process(self, rank, *words, **environment):
+        environment = os.environ | {"SLURM_JOB_ID": "7", "SLURM_PROCID": str(rank), "SLURM_NTASKS": "2", "SLURM_LOCALID": str(rank),
+                                    "SLURM_NODEID": "0", "SLURM_JOB_NUM_NODES": "1"} | environment
+        process = subprocess.Popen([COMMAND, "run", *words], cwd=self.folder, env=environment, stdin=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        return process
+
+    def test_ranks_by_their_pages_and_one_that_never_answers(self):
+        ports = []
+        for rank in range(2):
+            process = self.rank_process(rank, "-q", "--st", "0.1", "--listen", "127.0.0.1:0", "--", "cat")
+            ports.append(re.search(r"http://127.0.0.1:(\d+)/", process.stderr.readline())[1])
+        with socket.create_server(("127.0.0.1", 0)) as silent, socket.create_server(("127.0.0.1", 0)) as closed:
+            dead = closed.getsockname()[1]
+            closed.close()
+            pages = [f"127.0.0.1:{port}" for port in (*ports, silent.getsockname()[1], dead)]
+            terminal = self.view("live", "--job", ",".join(pages), columns=120)
+            for page in pages[:2]:
+                terminal.expect(rf"^{page} +\S+ .* [0-9.]+ [kM]B .* s$")
+            terminal.expect(rf"^{pages[3]} .* silent: Connection refused$")
+            terminal.expect(rf"^{pages[2]} .* silent: no whole answer within 2 s$")
+            self.assertIn("4 ranks, 2 silent", terminal.screen.lines()[0])
+            terminal.expect(rf"^Rank 127.0.0.1:\d+ is silent: ")
+            terminal.send("q")
+            self.assertEqual(terminal.end(), 0)
+            self.assert_restored(terminal)
+
+    def test_ranks_by_their_files(self):
+        (self.folder / "job").mkdir()
+        ranks = [self.rank_process(rank, "-q", "-f", "json", "-o", f"job/r{rank}.json", "--", "sh", "-c",
+                                   f"touch ready{rank}; read line; exit {3 * rank}") for rank in range(2)]
+        for rank in range(2):
+            wait_until((self.folder / f"ready{rank}").exists)
+        for process in ranks:
+            process.communicate("\n")
+        terminal = self.view("live", "--job", "job", columns=100, rows=12)
+        terminal.expect(r"^1 .* failed: exit status 3$")
+        terminal.expect(r"^0 .* ended$")
+        terminal.expect(r"^Rank 1 on \S+ failed: exit status 3$")
+        self.assertIn("2 ranks, 1 failed", terminal.screen.lines()[0])
+        self.assertLess(*(next(i for i, line in enumerate(terminal.screen.lines()) if line.startswith(f"{rank} ")) for rank in (1, 0)))
+        terminal.resize(40, 10)
+        terminal.wait_for(lambda: terminal.screen.lines()[9].startswith("q quit"), "the last row")
+        terminal.kill(signal.SIGTERM)
+        self.assertEqual(terminal.end(), 0)
+        self.assert_restored(terminal)
+
+    def test_a_job_needs_a_place_and_a_terminal(self):
+        terminal = self.view("live", "--job", "nonsense")
+        self.assertEqual(terminal.end(), 1)
+        self.assertIn(b'"nonsense" is neither a folder nor HOST:PORT', terminal.written)
+        self.assertNotIn(ENTER, terminal.written)
+        self.assert_fails(self.run_command("live", "--job", "."), 1, "The live view cannot be shown: neither the standard error nor "
+                          "the standard output is a terminal. gpu-tracker job prints a summary.")
 
     def test_frames_are_drawn_at_once_where_the_terminal_can(self):
         terminal = self.view("live", "--st", "0.1", answers=b"\033[?2026;2$y\033[?62c")
