@@ -191,7 +191,7 @@ static int run_line(
         if (asks_to_stop(runner))
             kill(pid, SIGTERM);
     }
-    if (status == 0 || runner->is_stopped)
+    if (status == 0 || asks_to_stop(runner))
         return GPUT_OK;
     run_watch_end(&runner->watch);
     return set_failure(runner, nouns[line], text, status, false, error);
@@ -406,7 +406,8 @@ static int run_variant(
     int code = run_once(runner, &bench->commands[variant], kept, &outcome, error);
     disturbances_read(&bench->disturbances, &after);
     bool has_failed = code == GPUT_OK && (outcome.timed_out || outcome.status != 0);
-    if (has_failed && !runner->is_stopped && !bench->options.ignore_failure)
+    /* Ctrl-C ends the command, too: asked again, as it may have died before we looked. */
+    if (has_failed && !asks_to_stop(runner) && !bench->options.ignore_failure)
         code = set_failure(runner, "The command", bench->data.variants[variant].command,
             outcome.status, outcome.timed_out, error);
     if (code == GPUT_OK && !runner->is_stopped && !runner->is_warmup) {

@@ -186,6 +186,13 @@ class Failures(BenchTest):
                 self.assertIn("interrupted", output)
                 (self.folder / "pids").unlink()
 
+    def test_an_interrupt_that_the_command_gets_too_is_no_failure(self):
+        line = "echo x >> n; test $(wc -l < n) -lt 3 || { kill -INT $PPID; kill -INT $$; }"
+        done = self.run_command("bench", "-r", "9", "-S", line)
+        self.assertEqual((done.returncode, done.stderr), (-signal.SIGINT, ""))
+        self.assertIn("2 runs", done.stdout)
+        self.assertIn("It was interrupted", done.stdout)
+
     def test_a_daemon_does_not_hold_the_run(self):
         self.bench("-r", "2", "-S", "sleep 1000 & echo $! >> pids")
         for pid in (self.folder / "pids").read_text().split():
