@@ -11,6 +11,29 @@ import { writeProfile, writeTrace } from "./training-files.mjs";
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 
+const COLOURS = ["#1c1f24", "#e06c75", "#98c379", "#e5c07b", "#61afef", "#c678dd", "#56b6c2", "#dcdfe4", "#7f848e"];
+
+/** What a terminal shows, with its sequences for colours (SGR), as a page. */
+function terminalPage(text) {
+    let style = { colour: 7, bold: false, reverse: false };
+    const apply = (code) => {
+        if (code === 0) style = { colour: 7, bold: false, reverse: false };
+        else if (code === 1) style.bold = true;
+        else if (code === 7) style.reverse = true;
+        else if (code === 39) style.colour = 7;
+        else if (code >= 30 && code < 38) style.colour = code - 30;
+        else if (code >= 90 && code < 98) style.colour = 8;
+    };
+    const spans = text.split(/\x1b\[([0-9;]*)m/).map((part, i) => {
+        if (i % 2) return part.split(";").map(Number).forEach(apply) ?? "";
+        const [ink, paper] = style.reverse ? [COLOURS[0], COLOURS[style.colour]] : [COLOURS[style.colour], "transparent"];
+        const escaped = part.replace(/[\x0e\x0f]/g, "").replace(/&/g, "&amp;").replace(/</g, "&lt;");
+        return `<span style="color:${ink};background:${paper}${style.bold ? ";font-weight:bold" : ""}">${escaped}</span>`;
+    });
+    const page = `margin:0;padding:14px;background:${COLOURS[0]};font:15px/18px 'DejaVu Sans Mono',monospace`;
+    return `<!doctype html><meta charset="utf-8"><body style="${page}"><pre style="margin:0;font:inherit">${spans.join("")}</pre>`;
+}
+
 export class Recorder {
     constructor(build, folder) {
         this.build = resolve(build);
@@ -32,6 +55,24 @@ export class Recorder {
     #report(name, ...sessions) {
         const file = this.#path(`${name}.html`);
         execFileSync(this.command, ["report", ...sessions, "-o", file], { cwd: this.folder });
+        return file;
+    }
+
+    /** The live view of a program whose workers wait for a CPU, in tmux, as a page. */
+    async live() {
+        writeFileSync(this.#path("train.py"), [
+            "import multiprocessing, os, sys, time", "def burn():", "    while True: sum(range(10**5))", "def store():", "    while True:",
+            "        with open('checkpoint', 'wb') as file:", "            file.write(os.urandom(1 << 20)); file.flush(); os.fsync(file.fileno())",
+            "kept = []", "for worker in [burn] * (os.cpu_count() + 1) + [store]:", "    multiprocessing.Process(target=worker, daemon=True).start()",
+            "for step in range(300):", "    kept.append(bytearray(4 << 20))",
+            "    print(f'step {step:3}  loss {2 / (step + 1) ** 0.3:.3f}', flush=True)", "    time.sleep(0.2)"].join("\n"));
+        const tmux = (...words) => execFileSync("tmux", ["-L", `gput-${process.pid}`, ...words], { cwd: this.folder, encoding: "utf8", env: { ...process.env, LC_ALL: "C.UTF-8" } });
+        tmux("-f", "/dev/null", "new-session", "-d", "-x", "132", "-y", "34", `${this.command} run --live -- python3 train.py`);
+        await new Promise((resolve) => setTimeout(resolve, 45_000));
+        const text = tmux("capture-pane", "-p", "-e");
+        tmux("kill-server");
+        const file = this.#path("live.html");
+        writeFileSync(file, terminalPage(text));
         return file;
     }
 

@@ -5,6 +5,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { Browser, settle } from "./browser.mjs";
 import { Recorder } from "./recorded.mjs";
 
@@ -29,6 +30,14 @@ async function toBlocks(page) {
     await page.mouse.move(box.x + 640, box.y + 60);
 }
 
+/** A page that is no report. */
+async function openTerminal(file, height) {
+    const page = await browser.context.newPage();
+    await page.setViewportSize({ width: 1230, height });
+    await page.goto(pathToFileURL(file).href);
+    return page;
+}
+
 /** `act` brings the page into the state that is shown. */
 const PICTURES = [
     { name: "run", file: () => recorder.run(), height: 1520 },
@@ -38,6 +47,7 @@ const PICTURES = [
     { name: "trace", file: () => recorder.trace(), act: toStep },
     { name: "training", file: () => recorder.training(), height: 1490 },
     { name: "power", file: () => recorder.power() },
+    { name: "live", file: () => recorder.live(), isTerminal: true, height: 640 },
     { name: "gpu", file: () => recorder.gpu(), dark: true },
 ];
 
@@ -50,12 +60,12 @@ mkdirSync(folder, { recursive: true });
 const sessions = mkdtempSync(join(tmpdir(), "gput-pictures-"));
 const browser = await Browser.start();
 const recorder = new Recorder(build, sessions);
-for (const { name, file, dark, act, height = SIZE.height } of PICTURES.filter(({ name }) => !names.length || names.includes(name))) {
-    const page = await browser.open(await file(), { ...SIZE, height, dark });
+for (const { name, file, dark, act, isTerminal, height = SIZE.height } of PICTURES.filter(({ name }) => !names.length || names.includes(name))) {
+    const path = join(folder, `${name}.png`);
+    const page = await (isTerminal ? openTerminal(await file(), height) : browser.open(await file(), { ...SIZE, height, dark }));
     await act?.(page);
     await page.waitForTimeout(300);
-    await settle(page);
-    const path = join(folder, `${name}.png`);
+    if (!isTerminal) await settle(page);
     await page.screenshot({ path });
     await page.close();
     // Without pngquant (Debian's package of that name) they are right, but three times as large.
