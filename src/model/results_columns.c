@@ -91,6 +91,7 @@
 #define MAIN_THREAD(ID, name, word, meaning) WALL_COLUMN("main_thread", main_thread, ID, name, meaning)
 #define OTHER_THREADS(ID, name, word, meaning) WALL_COLUMN("other_threads", other_threads, ID, name, meaning)
 #define GPU_IDLE(ID, name, word, meaning) WALL_COLUMN("gpu_idle", gpu_idle, ID, name, meaning)
+#define GPU_IDLE_OTHERS(ID, name, word, meaning) WALL_COLUMN("gpu_idle_others", gpu_idle_others, ID, name, meaning)
 #define WALL_OF(path, member, CAUSE, meaning) \
     AT(path ".seconds", NUMBER, member.seconds, "seconds", "time_went", meaning), \
     WALL_CAUSES(CAUSE) \
@@ -189,6 +190,7 @@ static const struct results_column record[] = {
     WALL_OF("main_thread", main_thread, MAIN_THREAD, "wall time of the main thread")
     WALL_OF("other_threads", other_threads, OTHER_THREADS, "wall time of all other threads, together")
     WALL_OF("gpu_idle", gpu_idle, GPU_IDLE, "what the main thread did while no GPU was busy")
+    WALL_OF("gpu_idle_others", gpu_idle_others, GPU_IDLE_OTHERS, "what all other threads did while no GPU was busy, their times added up")
     AT("gpu_idle.known_seconds", NUMBER, gpu_known_seconds, "seconds", "time_went", "for how long it was known whether a GPU was busy"),
     PRESSURES(SYSTEM_PRESSURE)
     PRESSURES(GROUP_PRESSURE)

@@ -80,6 +80,7 @@ const struct results_section results_sections[RESULTS_SECTION_COUNT] = {
     {"main_thread", NO_UNIT, false, has_time_went},
     {"other_threads", NO_UNIT, false, has_time_went},
     {"gpu_idle", NO_UNIT, false, has_gpu_idle},
+    {"gpu_idle_others", NO_UNIT, false, has_gpu_idle},
     {"pressure", NO_UNIT, false, has_pressure},
     {"tracker", NO_UNIT, false, results_are_own},
     {"energy", ENERGY_UNIT, false, has_energy},

@@ -35,7 +35,7 @@ struct results_line {
 };
 
 /* In the order of a report. */
-#define RESULTS_SECTION_COUNT 20
+#define RESULTS_SECTION_COUNT 21
 extern const struct results_section results_sections[RESULTS_SECTION_COUNT];
 
 /* The lines of a section; calls `visit` with each. */

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Threads that use less did nothing. */
+#define IDLE_CORES 0.05
 /* Cores that are used by so much are all in use. */
 #define BUSY_PART 0.9
 
@@ -60,7 +62,7 @@ static void explain_supply(const struct why_case *why)
     bool is_pipe = why_percent(&why->results->time_went, WALL_PIPE) >=
                    why_percent(&why->results->time_went, WALL_SOCKET);
     const char *what = is_pipe ? "a pipe" : "a socket";
-    if (why->other_cores < 0.05)
+    if (why->other_cores < IDLE_CORES)
         text_fit(why->text, WHY_TEXT_SIZE,
             "It slept in %s for %.0f %% of its time, and nothing else of the command ran: it "
             "waited for another program or machine.",
@@ -118,7 +120,8 @@ static const struct rule {
     {WALL_STOPPED, 10, 20, explain_stopped},
 };
 
-/* Of the time for which GPUs were known, a part in which none was busy is worth saying from here. */
+/* Of the time for which GPUs were known, a part in which none was busy is worth saying from here.
+ */
 #define MIN_IDLE_GPU_PERCENT 30.0
 
 double why_held_points(enum wall_cause cause)
@@ -139,9 +142,13 @@ static bool explain_idle_gpu(const struct gput_results *results, char text[WHY_T
     if (!(percent >= MIN_IDLE_GPU_PERCENT) || !why_is_telling(idle))
         return false;
     why_sentence(idle, 3, did, sizeof did);
+    double cores = results->gpu_idle_others.seconds_of[WALL_COMPUTING] / idle->seconds;
+    char others[64] = "";
+    if (cores >= IDLE_CORES)
+        text_fit(others, sizeof others, " Its other threads and processes used %.1f cores.", cores);
     text_fit(text, WHY_TEXT_SIZE,
-        "The GPU was idle for %.0f %% of the time. Meanwhile the main thread was: %s.",
-        fmin(percent, 100), did);
+        "The GPU was idle for %.0f %% of the time. Meanwhile the main thread was: %s.%s",
+        fmin(percent, 100), did, others);
     return true;
 }
 

@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#define WHY_TEXT_SIZE 160
+#define WHY_TEXT_SIZE 240
 #define WHY_MAX_ADVICE 6
 
 /* Fills `texts` with the advice of the session, the largest share first, and returns how many there

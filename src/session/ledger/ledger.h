@@ -44,7 +44,7 @@
 /* Where wall time went, as of the last update (ledger_wall.c). */
 struct ledger_wall {
     struct wall_account path; /* of main, with what its children did while it waited for them */
-    struct wall_account main_thread, others, while_gpu_idle;
+    struct wall_account main_thread, others, while_gpu_idle, others_while_gpu_idle;
     char programs[512]; /* those that worked most */
 };
 

@@ -84,13 +84,13 @@ static void name_programs(struct program_accounts *programs, char *text, size_t 
 
 /* ---- all of it ---- */
 
-/* What main's leading thread did while no GPU was busy. At a moment it is not seen whether it ran
- * or waited for a CPU: in the proportion of all its time. */
+/* What threads did while no GPU was busy, of which all time is known. At a moment it is not seen
+ * whether it ran or waited for a CPU: in the proportion of all its time. */
 static struct wall_account account_while_idle(
-    const struct wall_samples *samples, const struct wall_account *main)
+    const struct wall_samples *samples, const struct wall_account *all)
 {
     struct wall_account account = {.samples = samples->count};
-    int64_t ran_ns = main->ns[WALL_COMPUTING], waited_ns = main->ns[WALL_CPU];
+    int64_t ran_ns = all->ns[WALL_COMPUTING], waited_ns = all->ns[WALL_CPU];
     for (int i = 0; i < WALL_CAUSE_COUNT; i++) {
         account.ns[i] = samples->ns[i];
         account.wall_ns += samples->ns[i];
@@ -127,11 +127,15 @@ void ledger_update_wall(struct ledger *ledger)
     if (ledger->snapshot->waits)
         wall->while_gpu_idle =
             account_while_idle(&ledger->snapshot->waits->while_gpu_idle, &wall->main_thread);
+    if (ledger->snapshot->waits)
+        wall->others_while_gpu_idle =
+            account_while_idle(&ledger->snapshot->waits->others_while_gpu_idle, &wall->others);
     double part = ledger_quota_part(ledger);
     wall_account_split_quota(&wall->main_thread, part);
     wall_account_split_quota(&wall->path, part);
     wall_account_split_quota(&wall->others, part);
     wall_account_split_quota(&wall->while_gpu_idle, part);
+    wall_account_split_quota(&wall->others_while_gpu_idle, part);
     name_programs(&programs, wall->programs, sizeof wall->programs);
 }
 
@@ -154,6 +158,7 @@ void ledger_fill_wall(const struct ledger *ledger, struct gput_results *results)
     results->main_thread = wall_of(&wall->main_thread);
     results->other_threads = wall_of(&wall->others);
     results->gpu_idle = wall_of(&wall->while_gpu_idle);
+    results->gpu_idle_others = wall_of(&wall->others_while_gpu_idle);
     int64_t gpu_ns = ledger->snapshot->waits ? ledger->snapshot->waits->gpu_ns : 0;
     results->gpu_known_seconds = gpu_ns > 0 ? clock_seconds_of_ns(gpu_ns) : NAN;
     text_fit(results->programs, sizeof results->programs, "%s", wall->programs);

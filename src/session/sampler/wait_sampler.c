@@ -62,6 +62,23 @@ static enum wall_cause cause_of_main(const struct process_tree *tree)
     return cause < WALL_CAUSE_COUNT ? cause : WALL_STORAGE;
 }
 
+/* What all threads but the first one of main do. */
+static void add_others(
+    const struct process_tree *tree, int64_t period_ns, struct wall_samples *samples)
+{
+    for (size_t i = 0; i < tree->count; i++) {
+        const struct process_threads *list = tree->processes[i]->threads;
+        for (size_t k = 0; list && list->has_causes && k < list->count; k++) {
+            const struct thread *thread = &list->threads[k];
+            if (!thread->is_listed || (tree->processes[i]->is_main && k == 0))
+                continue;
+            samples->ns[thread->cause < WALL_CAUSE_COUNT ? thread->cause : WALL_STORAGE] +=
+                period_ns;
+            samples->count++;
+        }
+    }
+}
+
 void wait_sampler_take(
     struct wait_sampler *waits, struct process_tree *tree, double gpu_percent, int64_t now_ns)
 {
@@ -72,6 +89,7 @@ void wait_sampler_take(
     if (gpu_percent < IDLE_GPU_PERCENT) {
         waits->while_gpu_idle.ns[cause_of_main(tree)] += period_ns;
         waits->while_gpu_idle.count++;
+        add_others(tree, period_ns, &waits->others_while_gpu_idle);
     }
     /* After a pause (the machine was suspended) it goes on from now. */
     begin_period(waits, tree->count, next_ns + period_ns > now_ns ? next_ns : now_ns);

@@ -17,8 +17,8 @@ struct wait_sampler {
     int64_t period_start_ns, period_ns;
     int64_t due_ns;  /* the moment in this period; INT64_MAX: nothing is seen */
     uint64_t random; /* state of the generator */
-    /* What the leading thread of main did while no GPU was busy. */
-    struct wall_samples while_gpu_idle;
+    /* What the first thread of main, and all other threads, did while no GPU was busy. */
+    struct wall_samples while_gpu_idle, others_while_gpu_idle;
     int64_t gpu_ns; /* of all moments at which it was known how busy GPUs are */
 };
 

@@ -64,6 +64,10 @@ static void write_gpus(struct str *text, const struct gput_results *results)
         str_append(text, "While no GPU was busy, the main thread:\n");
         write_shares(text, &results->gpu_idle);
     }
+    if (results->gpu_idle_others.seconds > 0) {
+        str_append(text, "and all other threads, their times added up:\n");
+        write_shares(text, &results->gpu_idle_others);
+    }
 }
 
 /* How long some tasks waited, by the kernel. */

@@ -124,6 +124,11 @@ static void an_idle_gpu_comes_first(void **state)
     assert_int_equal(why_advice(&results, texts), 2);
     assert_string_equal(texts[0], "The GPU was idle for 62 % of the time. Meanwhile the main "
                                   "thread was: 87 % asleep (socket), 13 % computing.");
+    results.gpu_idle_others.seconds_of[WALL_COMPUTING] = 18.6;
+    assert_int_equal(why_advice(&results, texts), 2);
+    assert_string_equal(texts[0],
+        "The GPU was idle for 62 % of the time. Meanwhile the main thread was: 87 % asleep "
+        "(socket), 13 % computing. Its other threads and processes used 3.0 cores.");
     results.gpu_idle.seconds = 2;
     assert_int_equal(why_advice(&results, texts), 1);
 }

@@ -103,6 +103,33 @@ static void an_idle_gpu_is_counted(void **state)
     assert_int_equal(waits.while_gpu_idle.ns[WALL_UNKNOWN], period_ns);
 }
 
+/* Of main, whose first thread reads a pipe, and a worker that computes in one of two threads. */
+static void other_threads_are_counted_while_a_gpu_is_idle(void **state)
+{
+    (void)state;
+    struct thread of_main[] = {{.cause = WALL_PIPE, .is_listed = true}};
+    struct thread of_worker[] = {{.cause = WALL_COMPUTING, .is_listed = true},
+        {.cause = WALL_CAUSE_COUNT, .is_listed = true}, {.cause = WALL_LOCK}};
+    struct process_threads lists[] = {{.threads = of_main, .count = 1, .has_causes = true},
+        {.threads = of_worker, .count = 3, .has_causes = true}};
+    struct polled polled[2] = {0};
+    struct process processes[] = {
+        {.is_main = true, .threads = &lists[0], .polled = &polled[0], .state = PROCESS_FOUND},
+        {.threads = &lists[1], .polled = &polled[1], .state = PROCESS_FOUND}};
+    polled[0].stat.state = polled[1].stat.state = 'X'; /* they are not read again */
+    struct process *list[] = {&processes[0], &processes[1]};
+    struct process_tree tree = {.processes = list, .count = 2};
+    struct wait_sampler waits;
+    wait_sampler_init(&waits, 0, NS_PER_SECOND);
+    int64_t period_ns = waits.period_ns;
+    wait_sampler_take(&waits, &tree, 0, waits.due_ns);
+    const struct wall_samples *others = &waits.others_while_gpu_idle;
+    assert_int_equal(others->count, 2);
+    assert_int_equal(others->ns[WALL_COMPUTING], period_ns);
+    assert_int_equal(others->ns[WALL_STORAGE], period_ns);
+    assert_int_equal(others->ns[WALL_PIPE] + others->ns[WALL_LOCK], 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -112,6 +139,7 @@ int main(void)
         cmocka_unit_test(many_processes_have_fewer_moments),
         cmocka_unit_test(after_a_pause_it_goes_on_from_now),
         cmocka_unit_test(an_idle_gpu_is_counted),
+        cmocka_unit_test(other_threads_are_counted_while_a_gpu_is_idle),
     };
     return cmocka_run_group_tests_name("session/sampler/wait_sampler", tests, NULL, NULL);
 }
