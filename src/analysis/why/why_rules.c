@@ -58,7 +58,9 @@ static void explain_paging(const struct why_case *why)
 /* What it waits for may be in its other threads and processes. */
 static void explain_supply(const struct why_case *why)
 {
-    bool are_busy = why->other_cores >= BUSY_PART * why->cores;
+    const struct gput_wall *others = &why->results->other_threads;
+    bool wait_too = others->seconds_of[WALL_CPU] > others->seconds_of[WALL_COMPUTING];
+    bool are_busy = why->other_cores >= BUSY_PART * why->cores || wait_too;
     bool is_pipe = why_percent(&why->results->time_went, WALL_PIPE) >=
                    why_percent(&why->results->time_went, WALL_SOCKET);
     const char *what = is_pipe ? "a pipe" : "a socket";
@@ -70,8 +72,9 @@ static void explain_supply(const struct why_case *why)
     else
         text_fit(why->text, WHY_TEXT_SIZE,
             "It slept in %s for %.0f %% of its time, while its other threads and processes used "
-            "%.1f of %g cores: %s",
+            "%.1f of %g cores%s: %s",
             what, why->percent, why->other_cores, why->cores,
+            wait_too ? ", and waited for a CPU for longer" : "",
             are_busy ? "more workers need more cores." : "more workers may feed it faster.");
 }
 

@@ -107,6 +107,10 @@ static void a_starved_main_is_told_of_its_workers(void **state)
     results.other_threads.seconds_of[WALL_COMPUTING] = 10;
     assert_int_equal(why_advice(&results, texts), 1);
     assert_non_null(strstr(texts[0], "used 1.0 of 4 cores: more workers may feed it faster."));
+    results.other_threads.seconds_of[WALL_CPU] = 20;
+    assert_int_equal(why_advice(&results, texts), 1);
+    assert_non_null(strstr(texts[0],
+        "used 1.0 of 4 cores, and waited for a CPU for longer: more workers need more cores."));
     results.other_threads.seconds_of[WALL_COMPUTING] = 0;
     assert_int_equal(why_advice(&results, texts), 1);
     assert_non_null(strstr(texts[0], "nothing else of the command ran"));
