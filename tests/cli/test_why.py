@@ -6,6 +6,7 @@ import os
 import re
 
 from command import CommandTest, main
+from fake_gpu import GpuTest
 
 SLEEPER = ["sh", "-c", "sleep 1.5"]
 
@@ -102,6 +103,32 @@ class Why(CommandTest):
         self.assertEqual(done.returncode, 127)
         self.assertIn("no-such-program", done.stderr)
         self.assertEqual(self.run_command("why").returncode, 2)
+
+
+class WhyOfGpus(GpuTest):
+    def explain(self, utilization):
+        self.write(f"gpu GPU-aaaa\nmemory 16000000000 0 9000000000\nutilization {utilization}\n")
+        done = self.gpu_tracker("why", "--st", "0.1", "-f", "json", "-o", "out.json", "--overwrite", "--", "sh", "-c", "sleep 1.5 | cat; exit")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report = json.loads((self.folder / "out.json").read_text())
+        return report, self.gpu_tracker("why", "out.json").stdout
+
+    def test_while_a_gpu_is_idle_all_threads_are_told_of(self):
+        report, page = self.explain(0)
+        main_thread, others = report["gpu_idle"], report["gpu_idle_others"]
+        self.assertGreater(main_thread["child_seconds"], 0.5 * main_thread["seconds"])
+        # At each moment there are both, one in a timer and one in a pipe, but while they start.
+        for cause in "timer", "pipe":
+            self.assertGreater(others[f"{cause}_seconds"], 0.25 * others["seconds"])
+            self.assertLess(others[f"{cause}_seconds"], 0.6 * others["seconds"])
+        self.assertRegex(page, r"\nWhile no GPU was busy, the main thread:\n  asleep \(child\) .*\n(  .*\n)*and all other threads, their times added up:\n  asleep ")
+        self.assertRegex(page, r"\nAdvice\n  The GPU was idle for \d+ % of the time\. Meanwhile the main thread was: ")
+
+    def test_while_a_gpu_is_busy_nothing_is(self):
+        report, page = self.explain(90)
+        # The first answer of the driver may come after the first moments.
+        self.assertLess(report["gpu_idle"]["seconds"] or 0, 0.5 * report["gpu_idle"]["known_seconds"])
+        self.assertNotIn("Advice\n  The GPU", page)
 
 
 if __name__ == "__main__":
