@@ -17,3 +17,11 @@ void random_fill(void *bytes, size_t size)
     (void)!read(fd, bytes, size);
     close(fd);
 }
+
+uint64_t random_next(uint64_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return *state;
+}

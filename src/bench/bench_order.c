@@ -6,6 +6,7 @@
 #include "analysis/bench/bench_statistics.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/random.h"
 #include "model/results.h"
 
 #include <math.h>
@@ -15,14 +16,6 @@
 /* By itself it never stops before: an interval of fewer runs is wide. */
 #define MIN_RUNS 5
 
-static uint64_t next_random(uint64_t *state)
-{
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    return *state;
-}
-
 /* Puts the variants of a block into a random order, each equally likely (Fisher and Yates). */
 static void shuffle(struct gput_bench *bench)
 {
@@ -30,7 +23,7 @@ static void shuffle(struct gput_bench *bench)
     for (size_t i = 0; i < bench->data.n_variants; i++)
         order->places[i] = i;
     for (size_t i = bench->data.n_variants; i > 1 && !bench->options.in_order; i--) {
-        size_t other = next_random(&order->state) % i, moved = order->places[i - 1];
+        size_t other = random_next(&order->state) % i, moved = order->places[i - 1];
         order->places[i - 1] = order->places[other];
         order->places[other] = moved;
     }

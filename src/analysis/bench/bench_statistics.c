@@ -3,6 +3,7 @@
 #include "analysis/analyze/student.h"
 #include "base/cleanup.h"
 #include "base/order.h"
+#include "base/random.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -75,14 +76,6 @@ double bench_half_width_percent(const struct bench_summary *summary)
     return summary->mean > 0 ? 100 * half / summary->mean : NAN;
 }
 
-static uint64_t next_random(uint64_t *state)
-{
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    return *state;
-}
-
 /* The sum of the differences, each with its sign turned where the bit of the block is set. */
 static double signed_sum(const double *differences, size_t count, uint64_t signs)
 {
@@ -110,7 +103,7 @@ static double permuted_p_value(const double *differences, size_t count)
         double sum = 0;
         for (size_t first = 0; first < count; first += 64) {
             size_t n = count - first < 64 ? count - first : 64;
-            sum += signed_sum(differences + first, n, next_random(&state));
+            sum += signed_sum(differences + first, n, random_next(&state));
         }
         n_extreme += fabs(sum) >= seen;
     }

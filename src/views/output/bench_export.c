@@ -64,7 +64,7 @@ struct markup {
     const char *special; /* characters that are escaped by a backslash */
 };
 
-static const struct markup markdown = {"\n\n",
+static const struct markup markdown = {"**\n\n",
     "| variant | mean (95 %) | spread | min | max | compared |\n|---|---:|---:|---:|---:|---|\n",
     "\n", "| ", " | ", " |\n", "|*_`<>\\"};
 static const struct markup asciidoc = {"\n",
@@ -81,29 +81,6 @@ static void add_escaped(struct str *text, const struct markup *markup, const cha
     }
 }
 
-/* A row: the variant, its figure, what the comparison says. */
-static void add_row(struct str *text, const struct markup *markup, const struct doc *document,
-    const struct doc *variant, int64_t number, const struct doc *figure)
-{
-    char cell[BENCH_MEAN_SIZE];
-    const char *key = doc_get_string(figure, "figure"), *unit = doc_string(doc_get(figure, "unit"));
-    const struct doc *summary = doc_get(doc_get(variant, "figures"), key);
-    double spread = doc_get_number(summary, "spread_percent");
-    str_append(text, markup->row_begin);
-    add_escaped(text, markup, doc_get_string(variant, "name"));
-    str_printf(text, "%s%s%s", markup->cell, bench_mean_text(summary, unit, cell), markup->cell);
-    if (isnan(spread))
-        str_append(text, "n/a");
-    else
-        str_printf(text, "%.1f %%", spread);
-    str_printf(
-        text, "%s%s", markup->cell, bench_figure_text(doc_get_number(summary, "min"), unit, cell));
-    str_printf(text, "%s%s%s", markup->cell,
-        bench_figure_text(doc_get_number(summary, "max"), unit, cell), markup->cell);
-    add_escaped(text, markup, bench_verdict_text(document, number, key));
-    str_append(text, markup->row_end);
-}
-
 static void add_tables(
     struct str *text, const struct markup *markup, const char *title, const struct doc *document)
 {
@@ -116,8 +93,17 @@ static void add_tables(
         str_printf(text, "%s%s%s%s", title, doc_get_string(figure, "label"), markup->title_end,
             markup->begin);
         for (const struct doc *variant = doc_get(document, "variants")->first; variant;
-             variant = variant->next)
-            add_row(text, markup, document, variant, number++, figure);
+             variant = variant->next) {
+            struct bench_row row;
+            bench_row_fill(document, variant, number++, figure, &row);
+            str_append(text, markup->row_begin);
+            add_escaped(text, markup, doc_get_string(variant, "name"));
+            for (size_t i = 0; i < BENCH_CELLS; i++) {
+                str_append(text, markup->cell);
+                add_escaped(text, markup, row.cells[i]);
+            }
+            str_append(text, markup->row_end);
+        }
         str_append(text, markup->end);
     }
     for (const struct doc *note = doc_get(document, "notes")->first; note; note = note->next)

@@ -272,27 +272,20 @@ static void add_svg(struct str *html, const struct doc *document, const struct d
 
 static void add_table(struct str *html, const struct doc *document, const struct doc *figure)
 {
-    char text[BENCH_MEAN_SIZE];
-    const char *key = doc_get_string(figure, "figure"), *unit = doc_string(doc_get(figure, "unit"));
     int64_t number = 0;
     str_append(html, "<table><tr><th>variant<th>mean (95 %)<th>spread<th>smallest<th>largest<th>"
                      "compared\n");
     for (const struct doc *variant = doc_get(document, "variants")->first; variant;
          variant = variant->next, number++) {
-        const struct doc *summary = doc_get(doc_get(variant, "figures"), key);
-        double spread = doc_get_number(summary, "spread_percent");
+        struct bench_row row;
+        bench_row_fill(document, variant, number, figure, &row);
         str_printf(
             html, "<tr><td><span class=swatch style=\"background:%s\"></span>", color_of(number));
         add_text(html, doc_get_string(variant, "name"));
-        str_printf(html, "<td>%s<td>", bench_mean_text(summary, unit, text));
-        if (isnan(spread))
-            str_append(html, "n/a");
-        else
-            str_printf(html, "%.1f %%", spread);
-        str_printf(
-            html, "<td>%s<td>", bench_figure_text(doc_get_number(summary, "min"), unit, text));
-        str_printf(html, "%s<td>", bench_figure_text(doc_get_number(summary, "max"), unit, text));
-        add_text(html, bench_verdict_text(document, number, key));
+        for (size_t i = 0; i < BENCH_CELLS; i++) {
+            str_append(html, "<td>");
+            add_text(html, row.cells[i]);
+        }
         str_append(html, "\n");
     }
     str_append(html, "</table>");

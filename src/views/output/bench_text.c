@@ -19,37 +19,11 @@ const char *bench_figure_text(double value, const char *unit, char *text)
     return human_count(value, text);
 }
 
-const char *bench_mean_text(const struct doc *summary, const char *unit, char text[BENCH_MEAN_SIZE])
-{
-    char mean[HUMAN_SIZE];
-    double value = summary ? doc_get_number(summary, "mean") : NAN;
-    double half =
-        summary ? (doc_get_number(summary, "high") - doc_get_number(summary, "low")) / 2 : NAN;
-    bench_figure_text(value, unit, mean);
-    if (isnan(half) || !(value > 0))
-        text_fit(text, BENCH_MEAN_SIZE, "%s", mean);
-    else
-        text_fit(text, BENCH_MEAN_SIZE, "%s ± %.*f %%", mean, half / value < 0.0995 ? 1 : 0,
-            100 * half / value);
-    return text;
-}
-
 /* The row of an array whose member `key` is `value`; NULL: there is none. */
 static const struct doc *find_row(const struct doc *array, const char *key, const char *value)
 {
     const struct doc *row = array ? array->first : NULL;
     while (row && strcmp(doc_get_string(row, key), value) != 0)
-        row = row->next;
-    return row;
-}
-
-/* The comparison of a variant in one figure; NULL: there is none. */
-static const struct doc *find_comparison(
-    const struct doc *comparisons, int64_t variant, const char *figure)
-{
-    const struct doc *row = comparisons ? comparisons->first : NULL;
-    while (row && (doc_get_int(row, "variant") != variant ||
-                      strcmp(doc_get_string(row, "figure"), figure) != 0))
         row = row->next;
     return row;
 }
@@ -89,13 +63,32 @@ static bool is_wide(const struct doc *summary, const struct doc *before)
     return before && doc_get_number(summary, "mean") > 1.01 * doc_get_number(before, "mean");
 }
 
-const char *bench_verdict_text(const struct doc *document, int64_t variant, const char *figure)
+void bench_row_fill(const struct doc *document, const struct doc *variant, int64_t number,
+    const struct doc *figure, struct bench_row *row)
 {
+    char mean[HUMAN_SIZE];
+    const char *key = doc_get_string(figure, "figure"), *unit = doc_string(doc_get(figure, "unit"));
+    const struct doc *summary = doc_get(doc_get(variant, "figures"), key);
     const struct doc *baseline = doc_get(document, "baseline");
-    const struct doc *row =
-        baseline ? find_comparison(doc_get(baseline, "comparisons"), variant, figure)
-                 : find_comparison(doc_get(document, "comparisons"), variant, figure);
-    return row ? doc_get_string(row, "words") : "";
+    double value = doc_get_number(summary, "mean");
+    double half = (doc_get_number(summary, "high") - doc_get_number(summary, "low")) / 2;
+    double spread = doc_get_number(summary, "spread_percent");
+    bench_figure_text(value, unit, mean);
+    if (isnan(half) || !(value > 0))
+        text_fit(row->texts[0], sizeof row->texts[0], "%s", mean);
+    else
+        text_fit(row->texts[0], sizeof row->texts[0], "%s ± %.*f %%", mean,
+            half / value < 0.0995 ? 1 : 0, 100 * half / value);
+    text_fit(row->texts[1], sizeof row->texts[1], isnan(spread) ? "n/a" : "%.1f %%", spread);
+    bench_figure_text(doc_get_number(summary, "min"), unit, row->texts[2]);
+    bench_figure_text(doc_get_number(summary, "max"), unit, row->texts[3]);
+    for (size_t i = 0; i < BENCH_CELLS - 1; i++)
+        row->cells[i] = row->texts[i];
+    const struct doc *compared = doc_get(baseline ? baseline : document, "comparisons")->first;
+    while (compared && (doc_get_int(compared, "variant") != number ||
+                           strcmp(doc_get_string(compared, "figure"), key) != 0))
+        compared = compared->next;
+    row->cells[BENCH_CELLS - 1] = compared ? doc_get_string(compared, "words") : "";
 }
 
 static void put_head(struct text_grid *grid, const struct doc *document)
@@ -111,23 +104,6 @@ static void put_head(struct text_grid *grid, const struct doc *document)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         text_grid_put(grid, names[i]);
     text_grid_put(grid, with);
-}
-
-static void put_figure(struct text_grid *grid, const struct doc *document, int64_t variant,
-    const struct doc *figure, const struct doc *summary)
-{
-    char text[BENCH_MEAN_SIZE], label[80];
-    const char *unit = doc_string(doc_get(figure, "unit"));
-    double spread = doc_get_number(summary, "spread_percent");
-    text_fit(label, sizeof label, "%s%s", is_true(figure, "is_part") ? "  " : "",
-        doc_get_string(figure, "label"));
-    text_grid_put(grid, label);
-    text_grid_put(grid, bench_mean_text(summary, unit, text));
-    text_fit(text, sizeof text, isnan(spread) ? "n/a" : "%.1f %%", spread);
-    text_grid_put(grid, text);
-    text_grid_put(grid, bench_figure_text(doc_get_number(summary, "min"), unit, text));
-    text_grid_put(grid, bench_figure_text(doc_get_number(summary, "max"), unit, text));
-    text_grid_put(grid, bench_verdict_text(document, variant, doc_get_string(figure, "figure")));
 }
 
 /* A table of one variant. */
@@ -160,8 +136,16 @@ static void add_variant(const struct doc *document, const struct doc *variant, i
         const struct doc *summary = doc_get(figures, doc_get_string(figure, "figure"));
         bool is_needed = summary && doc_get_int(summary, "n") > 0 &&
                          (!is_true(figure, "is_bound") || is_wide(summary, before));
-        if (is_needed && bench_is_shown(document, figure, options))
-            put_figure(&grid, document, number, figure, summary);
+        if (is_needed && bench_is_shown(document, figure, options)) {
+            struct bench_row row;
+            char label[80];
+            text_fit(label, sizeof label, "%s%s", is_true(figure, "is_part") ? "  " : "",
+                doc_get_string(figure, "label"));
+            text_grid_put(&grid, label);
+            bench_row_fill(document, variant, number, figure, &row);
+            for (size_t i = 0; i < BENCH_CELLS; i++)
+                text_grid_put(&grid, row.cells[i]);
+        }
         before = summary;
     }
     text_grid_write(&grid, text);

@@ -14,18 +14,22 @@
  * NULL. Returns `text`, of HUMAN_SIZE bytes. */
 const char *bench_figure_text(double value, const char *unit, char *text);
 
-/* "12.3 ms ± 0.4": the mean with half of its interval. `size`: 2 * HUMAN_SIZE. */
-#define BENCH_MEAN_SIZE 80
-const char *bench_mean_text(
-    const struct doc *summary, const char *unit, char text[BENCH_MEAN_SIZE]);
+/* What every table has of a variant and a figure: mean with interval, spread, smallest, largest,
+ * and the comparison with the baseline, or without one with the first variant; "" where there is
+ * none. */
+#define BENCH_CELLS 5
+struct bench_row {
+    char texts[BENCH_CELLS - 1][80];
+    const char *cells[BENCH_CELLS]; /* point into `texts`, and into the document */
+};
+
+/* `variant` is the one of that number. */
+void bench_row_fill(const struct doc *document, const struct doc *variant, int64_t number,
+    const struct doc *figure, struct bench_row *row);
 
 /* Whether text shows a figure. Details are shown where they differ: that may explain the rest. */
 bool bench_is_shown(const struct doc *document, const struct doc *figure,
     const struct gput_bench_render_options *options);
-
-/* What is said of a variant's figure in comparison: with the baseline, or without one with the
- * first variant. "" where there is no comparison. */
-const char *bench_verdict_text(const struct doc *document, int64_t variant, const char *figure);
 
 /* Appends everything as text. */
 void bench_text(
