@@ -667,8 +667,8 @@ static const struct option options[OPTION_COUNT] = {
         .newer = true, .brief = "Exit with 3 for such as 'ram > +5%'",
         .help = "Exit with status 3 when a rule holds, such as 'ram > +5%' or 'wall > 2.5'. A "
                 "change is from the baseline, or without one from the first command, and has to "
-                "be more than noise. A rule that meets no figure is an error. Can be given several "
-                "times."},
+                "be more than noise. A rule that meets no figure, or that the runs do not "
+                "decide, is an error (status 1). Can be given several times."},
     [OPTION_BENCH_OUTPUT] = {'o', "output", ARGUMENT_FILE, "file",
         .brief = "Also write the results to a file: x.json, x.html",
         .help = "Write the results to a file as well. Its extension sets the format (.json, .csv, "
