@@ -253,7 +253,7 @@ class Interrupts(CommandTest):
         self.assertEqual(process.returncode, -signal.SIGINT)
         self.assert_is_report((self.folder / "report").read_text())
         os.kill(command, 0)  # it is still there
-        self.assert_folder_is("report")
+        self.assert_folder_is("report", "report.session.json")
 
     def test_two_at_the_same_moment_are_one(self):
         while True:
