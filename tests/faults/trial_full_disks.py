@@ -7,6 +7,7 @@ import datetime
 import json
 import os
 import resource
+import shutil
 import sqlite3
 import subprocess
 import time
@@ -60,6 +61,30 @@ def run_on_full_disk(rounds):
             left = leftovers(disk, "filler", f"t.{extension}", "r.json", "t.sqlite-wal", "t.sqlite-shm")
             problem = problem or rows_problem(disk, f"t.{extension}", done.stderr)
             rounds.count_round(problem or (f"it left {left}" if left else ""), f"{extension}, round {number}")
+
+
+@trial("full disk", "run, the row of its history", 6, 200)
+def history_on_full_disk(rounds):
+    """The command keeps its status; a row that is missing was said, and those before it are there."""
+    with FullDisk(rounds.folder, "256k") as disk:
+        environment = os.environ | {"GPUT_HISTORY": str(disk / "history")}
+        n_rows = 0
+        for number in rounds:
+            if number % 6 == 0:
+                shutil.rmtree(disk / "history", ignore_errors=True)
+                n_rows = 0
+            fill_some(disk, rounds)
+            done = run("run", "-q", "--", "true", folder=rounds.folder, env=environment)
+            (disk / "filler").unlink()
+            read = run("history", "-f", "json", folder=rounds.folder, env=environment)
+            rows = json.loads(read.stdout or "[]")
+            n_rows += not done.stderr
+            problem = problem_of(done) or problem_of(read) or (read.stderr if "warning" in read.stderr else "")
+            if not problem and done.returncode != 0:
+                problem = f"exit status {done.returncode}: {done.stderr}"
+            if not problem and len(rows) != n_rows:
+                problem = f"{len(rows)} rows, and {n_rows} of which nothing was said: {done.stderr}"
+            rounds.count_round(problem, f"round {number}")
 
 
 @trial("full disk", "outputs of commands", 8, 200)

@@ -1,9 +1,11 @@
 """Processes in numbers: forks at full speed, and many at once."""
 
 import json
+import os
+import sqlite3
 import time
 
-from faults import CONSUMER, FORKER, main, problem_of, run, trial
+from faults import COMMAND, CONSUMER, FORKER, PATIENCE, main, problem_of, run, trial
 
 
 def track(rounds, least, *command, status=0):
@@ -59,6 +61,35 @@ def vforks(rounds):
 def many(rounds):
     script = f'i=0; while [ $i -lt {rounds.count} ]; do sleep 300 & i=$((i + 1)); all="$all $!"; done; sleep 1; kill $all; wait; exit 3'
     rounds.count_round(track(rounds, rounds.count + 2, "sh", "-c", script, status=3))
+
+
+@trial("swarm", "history, trackers that end at once, every fifth killed", 30, 1000)
+def history(rounds):
+    """No command is harmed, no row of one that was not killed is lost, and none is torn."""
+    folder = rounds.fresh()
+    environment = os.environ | {"GPUT_HISTORY": str(folder / "history")}
+    command = [COMMAND, "run", "-q", "--", "sh", "-c", "sleep 0.2; exit 3"]
+    trackers = [rounds.start(command, cwd=folder, env=environment) for _ in range(rounds.count)]
+    for tracker in trackers[::5]:
+        time.sleep(rounds.random.uniform(0, 0.4 / len(trackers)))
+        tracker.kill()
+    statuses = [tracker.wait(PATIENCE) for tracker in trackers]
+    done = run("history", "-f", "json", folder=folder, env=environment)
+    problem = problem_of(done) or done.stderr
+    rows = json.loads(done.stdout or "[]")
+    n_ended = sum(status == 3 for status in statuses)
+    if not problem and {status for number, status in enumerate(statuses) if number % 5} != {3}:
+        problem = f"exit statuses {sorted(set(statuses))}"
+    if not problem and not n_ended <= len({row["session_id"] for row in rows}) == len(rows) <= len(trackers):
+        problem = f"{len(rows)} rows of {n_ended} sessions"
+    if not problem and any(row["name"] != "sh" or row["exit_status"] != 3 for row in rows):
+        problem = "a row is torn"
+    (database,) = (folder / "history").glob("*.sqlite")
+    with sqlite3.connect(database) as opened:
+        found = opened.execute("PRAGMA integrity_check").fetchall()
+    opened.close()
+    rounds.note = f"{len(rows)} rows of {n_ended} that were not killed"
+    rounds.count_round(problem or ("" if found == [("ok",)] else f"the database is damaged: {found}"))
 
 
 if __name__ == "__main__":
