@@ -10,6 +10,8 @@
 #define FIRST_TICK_NS (NS_PER_SECOND / 20)
 /* A tick that begins this part of the interval after its deadline is late. */
 #define LATE_PART 10
+/* Longest wait by a clock that may be set. */
+#define SLICE_NS (NS_PER_SECOND / 10)
 
 /* Longer than a tick takes on the busiest machine. */
 #define PATIENCE_SECONDS 15
@@ -126,21 +128,39 @@ static void end_in_caller(struct schedule *schedule)
     pthread_mutex_unlock(&schedule->lock);
 }
 
-/* On the clock of pthread_mutex_timedlock(). */
-static struct timespec deadline_of(const struct schedule *schedule)
+/* Calls a function of pthreads that waits until a moment of the system's clock, until it succeeds
+ * or the patience is over. Somebody may set that clock meanwhile, so each call waits for a slice.
+ */
+static bool wait_in_slices(
+    struct schedule *schedule, int (*wait)(struct schedule *, const struct timespec *))
 {
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += schedule->patience_seconds;
-    return until;
+    int64_t end_ns = clock_monotonic_ns() + (int64_t)schedule->patience_seconds * NS_PER_SECOND;
+    do {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += SLICE_NS;
+        until.tv_sec += until.tv_nsec / NS_PER_SECOND;
+        until.tv_nsec %= NS_PER_SECOND;
+        if (wait(schedule, &until) == 0)
+            return true;
+    } while (clock_monotonic_ns() < end_ns);
+    return false;
+}
+
+static int wait_for_lock(struct schedule *schedule, const struct timespec *until)
+{
+    return pthread_mutex_timedlock(&schedule->lock, until);
+}
+
+static int wait_for_thread(struct schedule *schedule, const struct timespec *until)
+{
+    return pthread_timedjoin_np(schedule->thread, NULL, until);
 }
 
 bool schedule_lock(struct schedule *schedule)
 {
-    struct timespec until = deadline_of(schedule);
-    schedule->is_stuck =
-        (schedule->is_stuck ? pthread_mutex_trylock(&schedule->lock)
-                            : pthread_mutex_timedlock(&schedule->lock, &until)) != 0;
+    schedule->is_stuck = schedule->is_stuck ? pthread_mutex_trylock(&schedule->lock) != 0
+                                            : !wait_in_slices(schedule, wait_for_lock);
     return !schedule->is_stuck;
 }
 
@@ -160,8 +180,7 @@ bool schedule_stop(struct schedule *schedule)
     if (schedule_lock(schedule)) {
         pthread_cond_signal(&schedule->wake);
         schedule_unlock(schedule);
-        struct timespec until = deadline_of(schedule);
-        schedule->is_stuck = pthread_timedjoin_np(schedule->thread, NULL, &until) != 0;
+        schedule->is_stuck = !wait_in_slices(schedule, wait_for_thread);
     }
     if (schedule->is_stuck)
         pthread_detach(schedule->thread);

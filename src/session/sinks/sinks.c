@@ -3,9 +3,12 @@
 #include "base/file_limit.h"
 #include "model/session_options.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+/* How long a sampling thread that came back late is waited for, while it feeds the sinks. */
+enum { LAST_SAMPLE_MS = 1000 };
 
 static const struct sink_class *const classes[] = {
 #define SINK_CLASS(name) &sink_##name,
@@ -92,23 +95,36 @@ int sinks_begin(struct sinks *sinks, struct gput_error *error)
     return code;
 }
 
+/* Whether the state was IDLE, which it is not any more. */
+static bool leave_idle(struct sinks *sinks, int state)
+{
+    int idle = SINKS_ARE_IDLE;
+    return atomic_compare_exchange_strong(&sinks->state, &idle, state);
+}
+
 void sinks_sample(struct sinks *sinks, const struct snapshot *snapshot)
 {
+    if (!leave_idle(sinks, SINKS_ARE_FED))
+        return;
     for (size_t i = 0; i < sinks->count; i++) {
         struct sink *sink = sinks->sinks[i];
         if (sink->class->sample)
             sink->class->sample(sink, snapshot);
         sink_pass_warnings(sink);
     }
+    atomic_store(&sinks->state, SINKS_ARE_IDLE);
 }
 
 void sinks_results(struct sinks *sinks, const struct gput_results *results)
 {
+    if (!leave_idle(sinks, SINKS_ARE_FED))
+        return;
     for (size_t i = 0; i < sinks->count; i++) {
         struct sink *sink = sinks->sinks[i];
         if (sink->class->results)
             sink->class->results(sink, results);
     }
+    atomic_store(&sinks->state, SINKS_ARE_IDLE);
 }
 
 void sinks_stop(struct sinks *sinks)
@@ -139,9 +155,13 @@ bool sinks_close(struct sinks *sinks, const struct sink_end *end)
 {
     bool have_ended = true;
     struct file_limit limit;
-    if (sinks->are_closed)
+    if (atomic_load(&sinks->state) == SINKS_ARE_CLOSED)
         return true;
-    sinks->are_closed = true;
+    for (int i = 0; !leave_idle(sinks, SINKS_ARE_CLOSED); i++) {
+        if (i == LAST_SAMPLE_MS)
+            return false;
+        usleep(1000);
+    }
     file_limit_block_signal(&limit);
     for (size_t i = 0; i < sinks->count; i++) {
         struct sink *sink = sinks->sinks[i];
@@ -159,11 +179,14 @@ bool sinks_close(struct sinks *sinks, const struct sink_end *end)
 void sinks_bytes(
     struct sinks *sinks, const struct snapshot *snapshot, const struct task_counts *bytes)
 {
+    if (!leave_idle(sinks, SINKS_ARE_FED))
+        return;
     for (size_t i = 0; i < sinks->count; i++) {
         struct sink *sink = sinks->sinks[i];
         if (sink->wants_bytes)
             sink->class->bytes(sink, snapshot, bytes);
     }
+    atomic_store(&sinks->state, SINKS_ARE_IDLE);
 }
 
 unsigned sinks_threads(const struct sinks *sinks)

@@ -5,10 +5,14 @@
 
 #include "session/sinks/sink.h"
 
+#include <stdatomic.h>
+
 /* How many there are. */
 #define ONE_MORE(name) +1
 enum { SINK_COUNT = SINKS(ONE_MORE) };
 #undef ONE_MORE
+
+enum sinks_state { SINKS_ARE_IDLE, SINKS_ARE_FED, SINKS_ARE_CLOSED };
 
 /* All zeroes: none. */
 struct sinks {
@@ -16,7 +20,8 @@ struct sinks {
     size_t count;
     bool want_bytes;     /* some sink wants bytes read and written while processes run */
     bool want_processes; /* some sink wants the list of processes at its end */
-    bool are_closed;
+    atomic_int
+        state; /* enum sinks_state: a sampling thread that was left alone finds them closed */
 };
 
 /* Opens those that the options ask for. Options that sinks name are theirs from then on, also in
@@ -25,7 +30,7 @@ struct sinks {
 int sinks_open(struct sinks *sinks, struct session_settings *settings, struct latest *latest,
     struct gput_error *error);
 
-/* As the functions of struct sink_class, of all sinks. */
+/* As the functions of struct sink_class, of all sinks. Those that are closed take nothing. */
 int sinks_begin(struct sinks *sinks, struct gput_error *error);
 void sinks_sample(struct sinks *sinks, const struct snapshot *snapshot);
 void sinks_results(struct sinks *sinks, const struct gput_results *results);
@@ -35,7 +40,7 @@ void sinks_stop(struct sinks *sinks);
 int64_t sinks_cpu_ns(const struct sinks *sinks);
 
 /* Completes what they write; once, else it does nothing. False: a disk does not answer, and a
- * thread still uses what `end` points to. */
+ * thread still uses them, or what `end` points to. */
 bool sinks_close(struct sinks *sinks, const struct sink_end *end);
 
 /* How many threads they have of their own. */
