@@ -16,21 +16,31 @@
 #define N_COLORS 8
 #define N_TICKS 4
 
+/* Of one family with the page of reports: its fonts, colours and tiles (web/src/page.css). */
 static const char style[] =
-    "body{font:15px/1.45 system-ui,sans-serif;margin:2rem auto;max-width:60rem;padding:0 1rem;"
-    "color:#1b1f24;background:#fff}h1{font-size:1.4rem}h2{font-size:1.1rem;margin:2rem 0 .4rem}"
-    "table{border-collapse:collapse;margin:.4rem 0;width:100%}td,th{padding:.2rem .6rem;"
-    "text-align:right;border-bottom:1px solid #d7dbe0}td:first-child,th:first-child,td:last-child,"
-    "th:last-child{text-align:left}svg{width:100%;height:auto;font:11px system-ui,sans-serif}"
-    ".grid{stroke:#d7dbe0}.axis{fill:#57606a}.out{fill:none;stroke-width:1.5}.log{display:none}"
-    "body.is-log .log{display:inline}body.is-log .linear{display:none}code{font-size:.9em}"
-    ".swatch{display:inline-block;width:.8em;height:.8em;margin-right:.4em}"
-    "@media (prefers-color-scheme:dark){body{background:#14171b;color:#dde2e8}td,th{border-color:"
-    "#3a4149}.grid{stroke:#3a4149}.axis{fill:#a5aeb8}}";
+    ":root{--page:#f7f7f5;--surface:#fff;--ink:#1b1f24;--muted:#5a6370;--line:#e6e7e4;"
+    "--edge:#c9ccc8}@media (prefers-color-scheme:dark){:root{color-scheme:dark;--page:#101316;"
+    "--surface:#171b20;--ink:#e9ebee;--muted:#a0a9b5;--line:#262c33;--edge:#444c56}}"
+    "body{font:14px/1.5 system-ui,-apple-system,\"Segoe UI\",\"Noto Sans\",sans-serif;"
+    "font-variant-numeric:tabular-nums;margin:0 auto;max-width:1360px;padding:28px 40px;"
+    "color:var(--ink);background:var(--page)}.eyebrow,.facts,th{color:var(--muted);"
+    "font-size:12.5px;margin:0}h1{font-size:25px;line-height:1.25;margin:6px 0}"
+    "h2{font-size:17px;margin:36px 0 10px}.variants{list-style:none;padding:0}"
+    "table{border-collapse:collapse;margin:0 0 12px;width:100%;font-size:13px}"
+    "td,th{padding:4px 14px 4px 0;text-align:right;border-bottom:1px solid var(--line)}"
+    "th{font-weight:500;border-bottom-color:var(--edge)}td:first-child,th:first-child,"
+    "td:last-child,th:last-child{text-align:left}svg{display:block;box-sizing:border-box;"
+    "width:100%;height:auto;max-width:900px;font:11px system-ui,sans-serif;margin:0 0 12px;"
+    "padding:12px;background:var(--surface);border:1px solid var(--line);border-radius:8px}"
+    ".grid{stroke:var(--line)}.axis{fill:var(--muted)}.out{fill:none;stroke-width:1.5}"
+    ".log{display:none}body.is-log .log{display:inline}body.is-log .linear{display:none}"
+    "code{font:12.5px ui-monospace,\"DejaVu Sans Mono\",monospace}.note{padding:10px 16px;"
+    "border-left:3px solid #8a6d00;background:var(--surface);border-radius:0 8px 8px 0}"
+    ".swatch{display:inline-block;width:9px;height:9px;border-radius:2px;margin-right:8px}";
 
-/* Of Okabe and Ito: they differ for all eyes. */
+/* Of the page of reports: they differ for all eyes. */
 static const char *const colors[N_COLORS] = {
-    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#56b4e9", "#7f3c8d", "#666666"};
+    "#0b65c2", "#c8500a", "#0a8560", "#a8457f", "#8a6d00", "#2f7fb3", "#6a4fc0", "#5d6672"};
 
 static const char *color_of(int64_t variant)
 {
@@ -297,7 +307,7 @@ static void add_head(struct str *html, const struct doc *document)
     str_printf(html,
         "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport "
         "content=\"width=device-width\"><title>Benchmark</title><style>%s</style>"
-        "<h1>Benchmark</h1><p>",
+        "<p class=eyebrow>gpu-tracker bench</p><h1>Benchmark</h1><p class=facts>",
         style);
     const char *const texts[] = {doc_string(doc_get(head, "date")),
         doc_string(doc_get(machine, "name")), doc_string(doc_get(machine, "cpu_model")),
@@ -308,7 +318,7 @@ static void add_head(struct str *html, const struct doc *document)
         add_text(html, texts[i]);
         str_append(html, i + 1 < sizeof texts / sizeof *texts ? ", " : "");
     }
-    str_append(html, "</p><ul>");
+    str_append(html, "</p><ul class=variants>");
     for (const struct doc *variant = doc_get(document, "variants")->first; variant;
          variant = variant->next) {
         str_append(html, "<li>");
@@ -325,12 +335,13 @@ void bench_html(const struct doc *document, struct str *text)
     const struct gput_bench_render_options options = {0};
     add_head(text, document);
     for (const struct doc *note = doc_get(document, "notes")->first; note; note = note->next) {
-        str_append(text, "<p>");
+        str_append(text, "<p class=note>");
         add_text(text, doc_string(note));
         str_append(text, "</p>");
     }
-    str_append(text, "<p>Points are runs in their order, hollow ones were left out. To the right "
-                     "are means with 95 % intervals. The key L switches logarithmic axes.</p>");
+    str_append(text,
+        "<p class=facts>Points are runs in their order, hollow ones were left out. To the right "
+        "are means with 95 % intervals. The key L switches logarithmic axes.</p>");
     for (const struct doc *figure = doc_get(document, "figures")->first; figure;
          figure = figure->next) {
         if (!bench_is_shown(document, figure, &options))
