@@ -4,6 +4,7 @@
 #include "keys.h"
 
 #include <limits.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -113,7 +114,8 @@ static void move(struct view *view, uint32_t key)
 static enum view_action look_back(struct view *view, double seconds)
 {
     struct view_figures *figures = &view->figures;
-    double most = figures->elapsed_seconds < BACK_SECONDS ? figures->elapsed_seconds : BACK_SECONDS;
+    /* Of the first second there is no rate yet. */
+    double most = fmin(fmax(figures->elapsed_seconds - 1, 0), BACK_SECONDS);
     double back = figures->back_seconds + seconds;
     figures->back_seconds = back > most ? most : back;
     figures->is_held = back > 0.5;

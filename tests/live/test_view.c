@@ -247,6 +247,11 @@ static void one_can_look_back_and_go_on(void **state)
         view_key(&view, '>', 0, 0);
     assert_true(shows("  2 min"));
     assert_false(shows("held"));
+    view.figures.elapsed_seconds = 5;
+    view_key(&view, '<', 0, 0);
+    assert_true(shows("held  1 s")); /* not before the beginning */
+    view_key(&view, '>', 0, 0);
+    view.figures.elapsed_seconds = 120;
     view_key(&view, 'p', 0, 0);
     take(130);
     assert_true(shows("held  2 min"));
