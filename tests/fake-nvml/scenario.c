@@ -228,6 +228,8 @@ static void read_scenario(void)
             add_rule(scenario.codes, &scenario.n_codes, call, number);
         } else if (strcmp(key, "delay_ms") == 0 && sscanf(rest, "%47s %d", call, &number) == 2) {
             add_rule(scenario.delays, &scenario.n_delays, call, number);
+        } else if (strcmp(key, "busy_us") == 0 && sscanf(rest, "%47s %d", call, &number) == 2) {
+            add_rule(scenario.costs, &scenario.n_costs, call, number);
         }
     }
     if (file)
@@ -256,6 +258,13 @@ static void write_log(const char *call)
 /* The code under test calls from two threads. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+static long long thread_cpu_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return now.tv_sec * 1000000000LL + now.tv_nsec;
+}
+
 int begin(const char *call)
 {
     pthread_mutex_lock(&lock);
@@ -271,6 +280,11 @@ int begin(const char *call)
         pthread_mutex_lock(&lock);
         read_scenario();
     }
+    /* Take CPU time, as drivers do that wait for the GPU. */
+    int busy_us = rule_for(scenario.costs, scenario.n_costs, call);
+    for (long long end_ns = thread_cpu_ns() + busy_us * 1000LL;
+         busy_us && thread_cpu_ns() < end_ns;)
+        ;
     return code;
 }
 

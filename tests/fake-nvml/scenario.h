@@ -68,8 +68,8 @@ struct scenario {
     char driver[80];
     unsigned generation; /* of handles: older ones are stale */
     int grow;            /* entries that are added between two calls of a list */
-    int n_codes, n_delays, n_gpus;
-    struct rule codes[MAX_RULES], delays[MAX_RULES];
+    int n_codes, n_delays, n_costs, n_gpus;
+    struct rule codes[MAX_RULES], delays[MAX_RULES], costs[MAX_RULES];
     struct gpu gpus[MAX_GPUS];
 };
 

@@ -31,16 +31,13 @@ struct call {
     int (*read)(struct nvml_card *card, nvml_device handle, const struct call *call);
     enum card_figure figure;
     size_t function; /* offset in struct nvml_library */
-    unsigned type;   /* its second argument, where it has one */
-    double factor;   /* 0: as 1 */
+    enum { PLAIN, OF_TYPE, ENGINE } kind;
+    unsigned type; /* the second argument of one OF_TYPE */
+    unsigned max;  /* more is no figure; 0: anything is */
+    double factor; /* 0: as 1 */
     const struct field *fields;
     size_t n_fields;
 };
-
-static double factor_of(const struct call *call)
-{
-    return call->factor != 0 ? call->factor : 1;
-}
 
 static void set(struct nvml_card *card, enum card_figure figure, int code, double value)
 {
@@ -48,56 +45,26 @@ static void set(struct nvml_card *card, enum card_figure figure, int code, doubl
     card->reading.missing[figure] = code == NVML_SUCCESS ? NULL : nvml_code_text(code);
 }
 
-static void *function_of(const struct nvml_card *card, const struct call *call)
-{
-    void *function;
-    memcpy(&function, (const char *)card->library + call->function, sizeof function);
-    return function;
-}
-
 /* ---- calls of one figure ---- */
 
-static int read_plain(struct nvml_card *card, nvml_device handle, const struct call *call)
+/* Makes a call that gives one number, by its kind. */
+static int read_number(struct nvml_card *card, nvml_device handle, const struct call *call)
 {
-    unsigned value = 0;
-    void *symbol = function_of(card, call);
-    nvml_get *get;
-    memcpy(&get, &symbol, sizeof get);
-    int code = get ? get(handle, &value) : NVML_FUNCTION_NOT_FOUND;
-    set(card, call->figure, code, value * factor_of(call));
-    return code;
-}
-
-static int read_typed(struct nvml_card *card, nvml_device handle, const struct call *call)
-{
-    unsigned value = 0;
-    void *symbol = function_of(card, call);
-    nvml_get_typed *get;
-    memcpy(&get, &symbol, sizeof get);
-    int code = get ? get(handle, call->type, &value) : NVML_FUNCTION_NOT_FOUND;
-    set(card, call->figure, code, value * factor_of(call));
-    return code;
-}
-
-static int read_engine(struct nvml_card *card, nvml_device handle, const struct call *call)
-{
-    unsigned percent = 0, period_us = 0;
-    void *symbol = function_of(card, call);
-    nvml_get_engine *get;
-    memcpy(&get, &symbol, sizeof get);
-    int code = get ? get(handle, &percent, &period_us) : NVML_FUNCTION_NOT_FOUND;
-    if (code == NVML_SUCCESS && percent > 100)
+    const void *member = (const char *)card->library + call->function;
+    union {
+        nvml_get *plain;
+        nvml_get_typed *typed;
+        nvml_get_engine *engine;
+    } get;
+    unsigned value = 0, period_us;
+    memcpy(&get, member, sizeof get);
+    int code = !get.plain              ? NVML_FUNCTION_NOT_FOUND
+               : call->kind == PLAIN   ? get.plain(handle, &value)
+               : call->kind == OF_TYPE ? get.typed(handle, call->type, &value)
+                                       : get.engine(handle, &value, &period_us);
+    if (code == NVML_SUCCESS && call->max && value > call->max)
         code = NVML_NO_DATA;
-    set(card, call->figure, code, percent);
-    return code;
-}
-
-static int read_state(struct nvml_card *card, nvml_device handle, const struct call *call)
-{
-    int code = read_plain(card, handle, call);
-    /* 32: the driver does not know it. */
-    if (code == NVML_SUCCESS && card->reading.values[call->figure] > 15)
-        set(card, call->figure, NVML_NO_DATA, NAN);
+    set(card, call->figure, code, value * (call->factor != 0 ? call->factor : 1));
     return code;
 }
 
@@ -348,29 +315,32 @@ static int read_slowed(struct nvml_card *card, nvml_device handle, const struct 
 #define AT(member) .function = offsetof(struct nvml_library, member)
 #define FIELDS(list) .fields = (list), .n_fields = sizeof(list) / sizeof *(list)
 
+/* Counters are exact whenever they are read: at the start and the end everything is. */
 static const struct call calls[] = {
-    {FAST_NS, read_typed, CARD_GRAPHICS_CLOCK, AT(clock), .type = 0},
-    {FAST_NS, read_typed, CARD_TEMPERATURE, AT(temperature), .type = 0},
+    {FAST_NS, read_number, CARD_GRAPHICS_CLOCK, AT(clock), OF_TYPE, .type = 0},
     {FAST_NS, read_reasons, CARD_SLOWDOWN_REASONS, AT(clock_reasons)},
-    {FAST_NS, read_slowed, CARD_POWER_CAP_SECONDS, FIELDS(slowed_fields)},
-    {SLOW_NS, read_typed, CARD_MEMORY_CLOCK, AT(clock), .type = 2},
-    {SLOW_NS, read_state, CARD_PERFORMANCE_STATE, AT(performance_state)},
-    {SLOW_NS, read_plain, CARD_POWER_LIMIT, AT(power_limit), .factor = 1e-3},
-    {SLOW_NS, read_plain, CARD_FAN, AT(fan)},
-    {SLOW_NS, read_engine, CARD_ENCODER, AT(encoder)},
-    {SLOW_NS, read_engine, CARD_DECODER, AT(decoder)},
+    {SLOW_NS, read_number, CARD_TEMPERATURE, AT(temperature), OF_TYPE, .type = 0},
+    {SLOW_NS, read_slowed, CARD_POWER_CAP_SECONDS, FIELDS(slowed_fields)},
+    {SLOW_NS, read_number, CARD_MEMORY_CLOCK, AT(clock), OF_TYPE, .type = 2},
+    {SLOW_NS, read_number, CARD_PERFORMANCE_STATE, AT(performance_state), .max = 15},
+    {SLOW_NS, read_number, CARD_POWER_LIMIT, AT(power_limit), .factor = 1e-3},
+    {SLOW_NS, read_number, CARD_FAN, AT(fan)},
+    {SLOW_NS, read_number, CARD_ENCODER, AT(encoder), ENGINE, .max = 100},
+    {SLOW_NS, read_number, CARD_DECODER, AT(decoder), ENGINE, .max = 100},
     {SLOW_NS, read_bar1, CARD_BAR1_USED, AT(bar1)},
-    {SLOW_NS, read_plain, CARD_PCIE_GENERATION, AT(pcie_generation)},
-    {SLOW_NS, read_plain, CARD_PCIE_WIDTH, AT(pcie_width)},
+    {SLOW_NS, read_number, CARD_PCIE_GENERATION, AT(pcie_generation)},
+    {SLOW_NS, read_number, CARD_PCIE_WIDTH, AT(pcie_width)},
     {SLOW_NS, read_fields, CARD_MEMORY_TEMPERATURE, FIELDS(link_fields)},
     {ONCE_NS, read_fields, CARD_ECC_CORRECTED, FIELDS(health_fields)},
-    {ONCE_NS, read_typed, CARD_MAX_GRAPHICS_CLOCK, AT(max_clock), .type = 0},
-    {ONCE_NS, read_typed, CARD_MAX_MEMORY_CLOCK, AT(max_clock), .type = 2},
-    {ONCE_NS, read_typed, CARD_SLOWDOWN_TEMPERATURE, AT(temperature_threshold), .type = 1},
-    {ONCE_NS, read_typed, CARD_SHUTDOWN_TEMPERATURE, AT(temperature_threshold), .type = 0},
-    {ONCE_NS, read_plain, CARD_MAX_PCIE_GENERATION, AT(max_pcie_generation)},
-    {ONCE_NS, read_plain, CARD_MAX_PCIE_WIDTH, AT(max_pcie_width)},
-    {ONCE_NS, read_plain, CARD_COMPUTE_MODE, AT(compute_mode)},
+    {ONCE_NS, read_number, CARD_MAX_GRAPHICS_CLOCK, AT(max_clock), OF_TYPE, .type = 0},
+    {ONCE_NS, read_number, CARD_MAX_MEMORY_CLOCK, AT(max_clock), OF_TYPE, .type = 2},
+    {ONCE_NS, read_number, CARD_SLOWDOWN_TEMPERATURE, AT(temperature_threshold), OF_TYPE,
+        .type = 1},
+    {ONCE_NS, read_number, CARD_SHUTDOWN_TEMPERATURE, AT(temperature_threshold), OF_TYPE,
+        .type = 0},
+    {ONCE_NS, read_number, CARD_MAX_PCIE_GENERATION, AT(max_pcie_generation)},
+    {ONCE_NS, read_number, CARD_MAX_PCIE_WIDTH, AT(max_pcie_width)},
+    {ONCE_NS, read_number, CARD_COMPUTE_MODE, AT(compute_mode)},
 };
 #define N_CALLS (sizeof calls / sizeof *calls)
 
