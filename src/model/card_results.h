@@ -26,6 +26,9 @@
     ROW(pcie_received_bytes, PCIE_RECEIVED, counted, "bytes", "received over PCIe by any process, at least: the driver's counter may begin anew between two readings") \
     ROW(nvlink_transmitted_bytes, NVLINK_TRANSMITTED, counted, "bytes", "sent over NVLink by any process") \
     ROW(nvlink_received_bytes, NVLINK_RECEIVED, counted, "bytes", "received over NVLink by any process") \
+    ROW(ecc_corrected_errors, ECC_CORRECTED, counted, NULL, "memory errors that were corrected") \
+    ROW(ecc_uncorrected_errors, ECC_UNCORRECTED, counted, NULL, "memory errors that could not be corrected") \
+    ROW(xid_errors, XID_ERRORS, counted, NULL, "its errors in the kernel's log (NVIDIA's Xid)") \
     ROW(mean_sm_active_percent, SM_ACTIVE, mean, "percent", "processors (SM) that had work (mean)") \
     ROW(mean_sm_occupancy_percent, SM_OCCUPANCY, mean, "percent", "warps in its processors, of those that fit (mean)") \
     ROW(mean_tensor_active_percent, TENSOR_ACTIVE, mean, "percent", "share of time in which tensor cores worked (mean)") \

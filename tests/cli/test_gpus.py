@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 import signal
 import sqlite3
 import subprocess
@@ -132,6 +133,13 @@ class Gpus(CommandTest):
         self.assertNotIn("sm_active_percent", card["missing"])
         self.assertIsNone(bare["sm_active_percent"])
         self.assertRegex(bare["missing"], r"sm_active_percent, sm_occupancy_percent[^:]*: NVIDIA GPUs count it from Hopper on")
+
+    def test_every_figure_is_documented(self):
+        documented = set(re.findall(r"`([a-z0-9_]+)`", (SOURCE / "docs/gpus.md").read_text()))
+        card, *_ = self.cards_with_parts(CARD + PARTS)
+        figures = set(list(card)[list(card).index("graphics_clock_mhz"):])
+        self.assertGreater(len(figures), 50)
+        self.assertEqual(figures - documented, set())
 
     def test_parts_that_were_not_asked_for_are_not_read(self):
         log = self.folder / "calls"

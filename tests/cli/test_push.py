@@ -94,7 +94,7 @@ class Otlp(PushTest):
     def test_gpus(self):
         collector = self.receive()
         card = "value nvmlDeviceGetTemperature/0 61\nvalue nvmlDeviceGetEnforcedPowerLimit 700000\nvalue nvmlDeviceGetClockInfo/0 1755\n" \
-            "value field/74 0\nvalue field/197 4096\nvalue field/198 8192\n"
+            "value field/74 0\nvalue field/3 0\nvalue field/4 0\nvalue field/197 4096\nvalue field/198 8192\n"
         (self.folder / "scenario").write_text(TWO_GPUS.replace("{main}", "1").replace("{child}", "1").replace("gpu GPU-bbbb", card + "gpu GPU-bbbb"))
         self.track("--otlp=" + collector.url(), GPUT_NVML=str(BUILD / "tests" / "fake-nvml" / "libfake-nvml.so"), FAKE_NVML_SCENARIO=str(self.folder / "scenario"))
         resource, metrics = read_otlp(collector.requests[-1][2])

@@ -19,15 +19,16 @@ static const struct layout {
     uint16_t reasons; /* 64 bits that mean the same on all cards */
     uint16_t ticks;   /* of the controller; its five counters of slowed time follow */
     uint16_t clock;   /* when the driver made it, in nanoseconds */
+    uint16_t links;   /* kilobytes read over each XGMI link; those written follow */
 } layouts[] = {
-    {FORMAT_DISCRETE, 1, 24, 4, 8, 18, 54, 58, 74, 76, 0, 0, 32},
-    {FORMAT_DISCRETE, 2, 24, 4, 8, 18, 54, 58, 74, 76, 0, 0, 32},
-    {FORMAT_DISCRETE, 3, 24, 4, 8, 18, 54, 58, 74, 76, 112, 0, 32},
-    {FORMAT_DISCRETE, 4, 24, 4, 6, 14, 240, 0, 48, 50, 0, 0, 32},
-    {FORMAT_DISCRETE, 6, 16, 4, 6, 14, 0, 0, 60, 62, 0, 32, 24},
-    {FORMAT_DISCRETE, 7, 24, 4, 6, 14, 0, 0, 68, 70, 0, 40, 32},
-    {FORMAT_APU, 1, 0, 0, 0, 0, 76, 80, 0, 0, 0, 0, 0},
-    {FORMAT_APU, 2, 0, 0, 0, 0, 76, 80, 0, 0, 120, 0, 0},
+    {FORMAT_DISCRETE, 1, 24, 4, 8, 18, 54, 58, 74, 76, 0, 0, 32, 0},
+    {FORMAT_DISCRETE, 2, 24, 4, 8, 18, 54, 58, 74, 76, 0, 0, 32, 0},
+    {FORMAT_DISCRETE, 3, 24, 4, 8, 18, 54, 58, 74, 76, 112, 0, 32, 0},
+    {FORMAT_DISCRETE, 4, 24, 4, 6, 14, 240, 0, 48, 50, 0, 0, 32, 104},
+    {FORMAT_DISCRETE, 6, 16, 4, 6, 14, 0, 0, 60, 62, 0, 32, 24, 128},
+    {FORMAT_DISCRETE, 7, 24, 4, 6, 14, 0, 0, 68, 70, 0, 40, 32, 136},
+    {FORMAT_APU, 1, 0, 0, 0, 0, 76, 80, 0, 0, 0, 0, 0, 0},
+    {FORMAT_APU, 2, 0, 0, 0, 0, 76, 80, 0, 0, 120, 0, 0, 0},
 };
 
 static const struct layout *layout_of(const uint8_t *table, size_t length)
@@ -95,6 +96,23 @@ static int generation_of(uint64_t tenths_of_gigatransfers)
     return 0;
 }
 
+/* Counters of 64 bits, one for each XGMI link. */
+#define LINKS 8
+#define LINKS_SIZE (LINKS * 8)
+
+/* Adds up what went over the links that a card has. */
+static void add_links(struct card_reading *reading, enum card_figure figure, size_t offset,
+    const void *table, size_t length)
+{
+    uint64_t kilobytes;
+    double sum = NAN;
+    for (size_t i = 0; i < LINKS && offset; i++)
+        if (read_number(table, length, offset + 8 * i, 8, &kilobytes))
+            sum = (isnan(sum) ? 0 : sum) + (double)kilobytes * 1024;
+    if (!isnan(sum))
+        set(reading, figure, sum);
+}
+
 void gpu_metrics_fill(const void *table, size_t length, struct card_reading *reading)
 {
     const struct layout *layout = layout_of(table, length);
@@ -121,6 +139,9 @@ void gpu_metrics_fill(const void *table, size_t length, struct card_reading *rea
         set(reading, CARD_PCIE_GENERATION, generation_of(value));
     if (read_number(table, length, layout->reasons, 8, &value))
         set(reading, CARD_SLOWDOWN_REASONS, reasons_of(value));
+    add_links(reading, CARD_XGMI_READ, layout->links, table, length);
+    add_links(
+        reading, CARD_XGMI_WRITTEN, layout->links ? layout->links + LINKS_SIZE : 0, table, length);
 }
 
 /* The order of the counters after that of the ticks. */

@@ -9,6 +9,7 @@
 #include "machine/gpu/nvml_processes.h"
 #include "machine/gpu/pci_address.h"
 #include "machine/gpu/source.h"
+#include "machine/gpu/xid_log.h"
 #include "machine/os/procfs.h"
 
 #include <errno.h>
@@ -27,6 +28,7 @@ struct nvml_state {
     unsigned n_refused;    /* GPUs that cannot be used */
     unsigned n_skipped;    /* that do not fit */
     int refused_code;
+    struct xid_log xids; /* used by the thread that reads devices */
     struct nvml_process_reader reader;
     enum {
         FILES_UNKNOWN,
@@ -111,6 +113,7 @@ static void nvml_close(void *opaque)
         nvml_gpm_destroy(state->gpus[i].parts);
     if (state->initialized && state->library.shutdown)
         state->library.shutdown();
+    xid_log_close(&state->xids);
     nvml_process_reader_finish(&state->reader);
     nvml_library_close(&state->library);
     free(state->gpus);
@@ -130,6 +133,7 @@ static void *nvml_probe(const struct gpu_source_options *options, struct gpu_sou
         return NULL;
     }
     state->options = *options;
+    state->xids.fd = -1;
     if (nvml_library_open(&state->library, options->nvml_path, &error) != GPUT_OK) {
         explain_absence(options, &error, status);
         nvml_close(state);
@@ -255,6 +259,8 @@ static bool nvml_open(void *opaque, struct gpu_source_status *status)
     unsigned count = 0;
     if (!start(state, &count, status))
         return false;
+    if (state->xids.fd < 0)
+        xid_log_open(&state->xids, "/dev/kmsg");
     if (!find_gpus(state, count)) {
         if (state->n_refused)
             explain_init(state->refused_code, status);
@@ -285,6 +291,10 @@ static void nvml_read_device(
     struct nvml_state *state = opaque;
     state->gpus[index].n_gpus = state->n_gpus;
     nvml_gpu_read(&state->gpus[index], whole, reading);
+    if (index == 0)
+        xid_log_update(&state->xids);
+    if (!state->gpus[index].device.mig || state->gpus[index].device.is_card_leader)
+        xid_log_fill(&state->xids, state->gpus[index].device.pci_address, &reading->card);
 }
 
 static void nvml_read_ram(void *opaque, uint32_t index, struct gpu_device_reading *reading)

@@ -213,6 +213,10 @@ void card_usage_describe_health(const struct card_usage *usage, char *text, size
             append(text, size, "; ", "%.0f %s", count,
                 count == 1 ? counted[i].one : counted[i].several);
     }
+    double n_xids = card_usage_counted(usage, CARD_XID_ERRORS);
+    if (n_xids > 0)
+        append(text, size, "; ", "%.0f error%s in the kernel's log (the last: Xid %.0f)", n_xids,
+            n_xids == 1 ? "" : "s", values[CARD_LAST_XID].last);
     if (values[CARD_REMAPPING_PENDING].last > values[CARD_REMAPPING_PENDING].first)
         append(text, size, "; ", "rows of memory wait for a reset to be replaced");
     if (values[CARD_REMAPPING_FAILED].last > values[CARD_REMAPPING_FAILED].first)

@@ -53,6 +53,27 @@ static void reads_a_discrete_card(void **state)
     assert_true(isnan(filled(100).values[CARD_SLOWDOWN_REASONS])); /* cut */
 }
 
+static void adds_up_what_went_over_the_links_between_cards(void **state)
+{
+    (void)state;
+    static const struct {
+        uint8_t revision;
+        size_t offset;
+    } rows[] = {{4, 104}, {6, 128}, {7, 136}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        begin(1, rows[i].revision);
+        put(rows[i].offset, 8, 5);
+        put(rows[i].offset + 8, 8, UINT64_MAX); /* no such link */
+        put(rows[i].offset + 56, 8, 2);
+        put(rows[i].offset + 64, 8, 3);
+        struct card_reading reading = filled(400);
+        assert_true(reading.values[CARD_XGMI_READ] == 7 * 1024);
+        assert_true(reading.values[CARD_XGMI_WRITTEN] == 3 * 1024);
+    }
+    begin(1, 3);
+    assert_true(isnan(filled(400).values[CARD_XGMI_READ]));
+}
+
 static void an_unknown_version_gives_nothing(void **state)
 {
     (void)state;
@@ -115,6 +136,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_a_discrete_card),
+        cmocka_unit_test(adds_up_what_went_over_the_links_between_cards),
         cmocka_unit_test(an_unknown_version_gives_nothing),
         cmocka_unit_test(reads_the_energy_of_newer_cards),
         cmocka_unit_test(adds_up_for_how_long_a_card_was_slowed),

@@ -100,6 +100,17 @@ static void one_counter_that_begins_anew_is_no_reset_of_the_card(void **state)
     assert_false(card_usage_is_partial(&usage)); /* of slowed time */
 }
 
+static void errors_in_the_kernels_log_are_said_with_the_last_one(void **state)
+{
+    (void)state;
+    static struct card_usage usage;
+    char text[200];
+    add(&usage, CARD_XID_ERRORS, 0, CARD_TEMPERATURE, 50);
+    add(&usage, CARD_XID_ERRORS, 2, CARD_LAST_XID, 79);
+    card_usage_describe_health(&usage, text, sizeof text);
+    assert_string_equal(text, "2 errors in the kernel's log (the last: Xid 79)");
+}
+
 static void counters_that_were_exchanged_count_from_then_on(void **state)
 {
     (void)state;
@@ -215,6 +226,7 @@ int main(void)
         cmocka_unit_test(gauges_have_extremes_and_a_mean),
         cmocka_unit_test(bytes_that_leap_further_than_a_link_can_carry_do_not_count),
         cmocka_unit_test(one_counter_that_begins_anew_is_no_reset_of_the_card),
+        cmocka_unit_test(errors_in_the_kernels_log_are_said_with_the_last_one),
         cmocka_unit_test(counters_that_were_exchanged_count_from_then_on),
         cmocka_unit_test(a_link_is_narrower_where_the_card_has_worked_for_some_time),
         cmocka_unit_test(a_link_that_saves_power_by_its_generation_is_not_narrower),
