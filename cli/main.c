@@ -5,14 +5,14 @@
  * main() takes the command line apart and calls the function of the command. Its folders:
  *
  * commands/   command_table.c is the table of commands, command_options.c has which options each
- *             takes, and topic.c groups them by what one may want. cmd_*.c has one command each;
- *             command.c finds it, suggest.c finds those that a typo may mean.
+ *             takes. cmd_*.c has one command each; command.c finds it, and groups commands by what
+ *             one may want; suggest.c finds those that a typo may mean.
  * options/    option.c is the table of options. parse_arguments.c takes the command line apart by
- *             both tables into arguments.c; choice.c is a value that is a word out of a list;
- *             defaults.c is the user's config file; window.c: --start, --end and --steps.
- * help/       help.c and wrap.c: help and -h, in lines that fit a terminal. generate.c makes the
- *             man pages (generate_man.c) and completions (generate_completions.c) from the tables
- *             when the program is built.
+ *             both tables into arguments.c, which reads words out of a list and windows of time
+ *             (--start, --end, --steps), too; defaults.c is the user's config file.
+ * help/       help.c: help and -h, in lines that fit a terminal. generate.c makes the man pages
+ *             (generate_man.c) and completions (generate_completions.c) from the tables when the
+ *             program is built.
  * track/      those that track, run and attach. tracking.c makes the options of a session out of
  *             command line, config file and defaults; tracking_files.c has the names of its files,
  *             outputs.c leads from an option to a place, also of ranks; claim.c takes a name that
@@ -20,25 +20,25 @@
  *             track.c is a session from its options to the exit status; launch.c starts the
  *             command and stays next to it: signals, Ctrl-C, job control; signals.c has signals as
  *             plain data, and dying or stopping of one; display.h is what is on the terminal
- *             meanwhile: progress.c a line, live/ a view; held_messages.c: messages that wait
- *             while the terminal is not free; kept_history.c keeps the session at its end,
- *             log_to.c logs it to a tracker of experiments; report.c writes the report,
- *             html_report.c that of --report; notes.c: sentences for both.
+ *             meanwhile: progress.c a line, live/ a view; kept_history.c keeps the session at its
+ *             end, log_to.c logs it to a tracker of experiments; report.c writes the report,
+ *             html_report.c that of --report.
  * regions/    run --regions: region_recording.c, with region_sources.c, region_program.c and
  *             region_logs.c.
  * phases/     lines of a command's output that begin phases (--phase-token).
  * torch/      run --torch-trace: torch_trace.c, with torch_schedule.c and torch_protocol.c.
  * live/       the live view.
  * output/     what those that read files write with: analysis_output.c (analyses, comparisons),
- *             tables.c, rules.c (--fail-if), python_package.c with table_files.c (Parquet and
- *             Arrow) and pickles.c, perfetto.c, fix_script.c (doctor's remedies);
+ *             tables.c (also Parquet and Arrow), rules.c (--fail-if), python_package.c and
+ *             pickles.c, perfetto.c, fix_script.c (doctor's remedies);
  *             named_sessions.c: SESSION and NAME=SESSION; newest_file.c: what is read where no
  *             file is named; output_files.c: where a command writes is nowhere that it reads, or
  *             writes otherwise.
- * common/     what all use: message.c and screen.c (errors and warnings, a line each; writing to
- *             what people read), environment.c (which paths of the environment are followed, and
- *             with which rights), history_place.c (where the history is), temporary_folder.c,
- *             own_stack.c (the stack, where the limit leaves too little).
+ * common/     what all use: message.c and screen.c (errors, warnings and notes, a line each, also
+ *             those that wait until the terminal is free; writing to what people read),
+ *             environment.c (which paths of the environment are followed, and with which rights;
+ *             where the history is), temporary_folder.c, own_stack.c (the stack, where the limit
+ *             leaves too little).
  */
 #include "base/error.h"
 #include "common/environment.h"

@@ -1,7 +1,7 @@
 #include "regions.h"
 
 #include "analysis/blocks/blocks_state.h"
-#include "base/file_limit.h"
+#include "base/file.h"
 #include "files/marks/sub_tracking_labels.h"
 #include "machine/os/launcher.h"
 #include "region_thread.h"

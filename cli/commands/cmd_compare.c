@@ -3,7 +3,7 @@
 #include "base/human.h"
 #include "base/limit_rule.h"
 #include "base/screen.h"
-#include "base/table_cells.h"
+#include "base/table.h"
 #include "base/text.h"
 #include "common/message.h"
 #include "options/arguments.h"

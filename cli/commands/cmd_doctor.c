@@ -3,7 +3,7 @@
 #include "common/environment.h"
 #include "common/message.h"
 #include "common/screen.h"
-#include "help/wrap.h"
+#include "help/help.h"
 #include "options/arguments.h"
 #include "output/fix_script.h"
 #include "track/report.h"

@@ -1,8 +1,8 @@
 /* gpu-tracker help: the commands by topic, a topic, a family of commands, or one command. */
 #include "base/error.h"
 #include "base/nearest.h"
+#include "commands/command.h"
 #include "commands/suggest.h"
-#include "commands/topic.h"
 #include "common/message.h"
 #include "help/help.h"
 #include "options/arguments.h"

@@ -1,6 +1,6 @@
 /* gpu-tracker job: the results of many ranks as one job. */
 #include "base/error.h"
-#include "base/table_cells.h"
+#include "base/table.h"
 #include "common/environment.h"
 #include "common/message.h"
 #include "options/arguments.h"
@@ -158,13 +158,13 @@ static void add_reports(struct lanes *lanes, const struct gput_table *ranks)
 #define MAX_NOTES 64
 #define NOTE_SIZE 1024
 
-struct notes {
+struct lane_notes {
     char texts[MAX_NOTES][NOTE_SIZE];
     const char *list[MAX_NOTES];
     size_t count;
 };
 
-static void add_note(struct notes *notes, const char *text, const char *evidence)
+static void add_note(struct lane_notes *notes, const char *text, const char *evidence)
 {
     snprintf(notes->texts[notes->count], NOTE_SIZE, evidence[0] ? "%s: %s" : "%s", text, evidence);
     notes->list[notes->count] = notes->texts[notes->count];
@@ -173,7 +173,7 @@ static void add_note(struct notes *notes, const char *text, const char *evidence
 
 /* Of the job that is shown, and of the files. A clock is a note where its machine may have no lane.
  */
-static void add_notes(struct notes *notes, const struct gput_tables *tables, bool lack_some)
+static void add_notes(struct lane_notes *notes, const struct gput_tables *tables, bool lack_some)
 {
     const struct gput_table *findings = gput_tables_find(tables, "findings");
     size_t jobs = gput_table_row_count(gput_tables_find(tables, "jobs"));
@@ -210,7 +210,7 @@ static int write_html(const struct gput_jobs *jobs, const char *path, struct gpu
     struct gput_tables *tables;
     TRY(gput_jobs_tables(jobs, &tables, error));
     struct lanes lanes = {.count = 0};
-    struct notes notes = {.count = 0};
+    struct lane_notes notes = {.count = 0};
     struct gput_report_options options = gput_report_options_default();
     int shown = 0;
     choose_lanes(tables, &lanes);

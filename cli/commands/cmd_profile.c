@@ -5,8 +5,6 @@
 #include "common/environment.h"
 #include "common/message.h"
 #include "options/arguments.h"
-#include "options/choice.h"
-#include "options/window.h"
 #include "output/analysis_output.h"
 #include "output/tables.h"
 

@@ -3,7 +3,6 @@
 #include "base/number.h"
 #include "common/message.h"
 #include "options/arguments.h"
-#include "options/window.h"
 #include "output/analysis_output.h"
 #include "output/tables.h"
 #include "track/report.h"

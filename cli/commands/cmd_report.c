@@ -3,13 +3,12 @@
 #include "common/environment.h"
 #include "common/message.h"
 #include "options/arguments.h"
-#include "options/choice.h"
 #include "output/analysis_output.h"
 #include "output/named_sessions.h"
 #include "output/output_files.h"
 #include "output/perfetto.h"
 #include "output/pickles.h"
-#include "output/table_files.h"
+#include "output/tables.h"
 #include "track/html_report.h"
 
 #include <gputracker/report.h>

@@ -1,7 +1,6 @@
 /* gpu-tracker run: runs a command with its arguments and exits with its status. */
 #include "common/message.h"
 #include "options/arguments.h"
-#include "options/choice.h"
 #include "options/option.h"
 #include "options/parse_arguments.h"
 #include "track/track.h"

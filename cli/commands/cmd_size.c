@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "base/text.h"
-#include "common/history_place.h"
+#include "common/environment.h"
 #include "common/message.h"
 #include "options/arguments.h"
 #include "track/report.h"

@@ -4,7 +4,6 @@
 #include "common/message.h"
 #include "common/screen.h"
 #include "options/arguments.h"
-#include "options/window.h"
 #include "output/analysis_output.h"
 #include "track/report.h"
 

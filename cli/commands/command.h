@@ -10,7 +10,7 @@
 
 struct arguments;
 
-/* What one wants; described by topic.c. */
+/* What one wants; described by topic(). */
 enum topic_id {
     TOPIC_TRACK,
     TOPIC_REPORT,
@@ -97,3 +97,19 @@ int cmd_profile(const struct arguments *arguments);
 int cmd_profile_kineto(const struct arguments *arguments);
 int cmd_profile_python(const struct arguments *arguments);
 int cmd_timeline_merge(const struct arguments *arguments);
+
+/*
+ * The table of topics: what one may want, which commands do it, and examples to begin with.
+ */
+
+struct topic {
+    const char *name;     /* one word: "energy" */
+    const char *summary;  /* one line */
+    const char *examples; /* a line each: a command line, then "# what it does" where that helps */
+    const char *more;     /* where to read on */
+};
+
+const struct topic *topic(enum topic_id id);
+
+/* The row of that name, or NULL; *id is its number. */
+const struct topic *topic_find(const char *name, enum topic_id *id);

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/nearest.h"
-#include "options/choice.h"
+#include "options/arguments.h"
 
 /*
  * Writes `: did you mean sub-track analyze?`, or "." when no name is near. `words` are the names

@@ -7,6 +7,7 @@
 
 #include <gputracker/error.h>
 
+#include <limits.h>
 #include <stdbool.h>
 
 /* Whether the system gave this program rights that its user lacks (AT_SECURE). */
@@ -27,3 +28,14 @@ int environment_check_rights(bool needs_rights, struct gput_error *error);
 
 /* Gives all capabilities up, for good: of this process alone. */
 void environment_drop_rights(void);
+
+/*
+ * Where the history of this user is: GPUT_HISTORY, or gpu-tracker in $XDG_STATE_HOME or
+ * ~/.local/state.
+ */
+
+/*
+ * Finds the folder, which need not be there. GPUT_ERROR_NOT_FOUND: the environment names no folder.
+ * GPUT_ERROR_PERMISSION: this program has rights of its file, so the environment is not followed.
+ */
+int history_place_find(char path[PATH_MAX], struct gput_error *error);

@@ -2,7 +2,6 @@
 #include "help/generate.h"
 
 #include "commands/command.h"
-#include "commands/topic.h"
 #include "help/help.h"
 #include "options/option.h"
 

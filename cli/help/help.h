@@ -36,3 +36,13 @@ void help_option_text(const struct option *option, char *text, size_t size);
 
 /* "-o --output=<output>", at most `size` bytes. */
 void help_option_usage(const struct option *option, char *buffer, size_t size);
+
+/*
+ * Text in lines that are not longer than a terminal is wide.
+ */
+
+/*
+ * Writes lines of columns, which all have a line end. What does not fit goes on below the last
+ * column, which begins after the last two blanks of a line. Replaces the line ends in `text`.
+ */
+void wrap_columns(FILE *file, char *text, int width);

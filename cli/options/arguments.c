@@ -1,12 +1,15 @@
 #include "options/arguments.h"
 
 #include "base/error.h"
+#include "base/nearest.h"
 #include "base/number.h"
-#include "options/choice.h"
 
 #include <gputracker/cores.h>
+#include <gputracker/words.h>
 
 #include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -78,8 +81,13 @@ const char *arguments_next(const struct arguments *arguments, enum option_id id,
     return NULL;
 }
 
-int arguments_read_moment(const struct arguments *arguments, enum option_id id, const char *name,
-    int64_t *number, struct gput_error *error)
+/*
+ * A moment of a trace given to an option: microseconds since the epoch, or a step. *moment
+ * stays as it is when the option was not given. `name` is the option's, for the message. Errors:
+ * GPUT_ERROR_INVALID when it is not a whole number.
+ */
+static int arguments_read_moment(const struct arguments *arguments, enum option_id id,
+    const char *name, int64_t *number, struct gput_error *error)
 {
     const char *word = arguments_value(arguments, id);
     if (word && !number_read_int64(word, number))
@@ -141,4 +149,112 @@ int arguments_read_since(
         "%s=%s is not a valid time. It is how long ago, such as 90m, 12h, 30d or 4w, or a date, "
         "such as 2026-11-29.",
         option_name(option(id), name), text);
+}
+
+/* ---- Choices ---- */
+
+static const char *skip_word(const char *words)
+{
+    words += strcspn(words, " ");
+    return words + (*words == ' ');
+}
+
+int choice_find(const char *words, const char *word)
+{
+    size_t length = strlen(word);
+    for (int position = 0; *words; position++, words = skip_word(words)) {
+        if (length > 0 && strcspn(words, " ") == length && strncmp(words, word, length) == 0)
+            return position;
+    }
+    return -1;
+}
+
+/* Whether the words have a part of three letters or more in common: --limit-ram and --limit. */
+static bool have_a_part_in_common(
+    const char *word, size_t length, const char *candidate, size_t n_candidate)
+{
+    for (size_t i = 0, n = 0; i < length; i += n + 1) {
+        n = strcspn(word + i, "-");
+        for (size_t j = 0, m = 0; n > 2 && j < n_candidate; j += m + 1) {
+            m = strcspn(candidate + j, "- ");
+            if (m == n && strncmp(word + i, candidate + j, n) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+void choice_suggest_by_part(const char *words, const char *word, char text[GPUT_NEAREST_SIZE])
+{
+    size_t length = strlen(word);
+    text[0] = '\0';
+    for (int found = 0; *words && found < 2; words = skip_word(words)) {
+        size_t used = strlen(text), n = strcspn(words, " ");
+        if (have_a_part_in_common(word, length, words, n))
+            snprintf(text + used, GPUT_NEAREST_SIZE - used, "%s%.*s", found++ ? " or " : "", (int)n,
+                words);
+    }
+}
+
+/* "text json csv" as `"text", "json" or "csv"`. */
+static void quote_all(const char *words, char *list, size_t size)
+{
+    size_t used = 0;
+    for (bool first = true; *words && used + 1 < size; first = false) {
+        const char *next = skip_word(words);
+        const char *separator = first ? "" : *next ? ", " : " or ";
+        used += (size_t)snprintf(
+            list + used, size - used, "%s\"%.*s\"", separator, (int)strcspn(words, " "), words);
+        words = next;
+    }
+}
+
+int choice_read(
+    enum option_id id, const char *word, const char *noun, int *choice, struct gput_error *error)
+{
+    const char *words = option(id)->words;
+    *choice = choice_find(words, word);
+    if (*choice >= 0)
+        return GPUT_OK;
+    char list[256] = "", question[NEAREST_QUESTION_SIZE];
+    quote_all(words, list, sizeof list);
+    return error_set(error, GPUT_ERROR_INVALID,
+        "\"%.64s\" is not a valid %s%s Valid values are %s.", word, noun,
+        nearest_question(words, word, question), list);
+}
+
+/* ---- Windows of time ---- */
+
+int window_read_steps(
+    const struct arguments *arguments, struct window *window, struct gput_error *error)
+{
+    const char *text = arguments_value(arguments, OPTION_STEPS);
+    if (!text)
+        return GPUT_OK;
+    if (arguments_have(arguments, OPTION_START) || arguments_have(arguments, OPTION_STOP) ||
+        arguments_have(arguments, OPTION_UNIT))
+        return error_set(
+            error, GPUT_ERROR_INVALID, "--steps cannot be combined with --start, --end or --unit.");
+    const char *stop = text + strlen(text);
+    const char *end = number_parse_int64(text, stop, &window->start);
+    window->end = window->start;
+    if (end && *end == '-')
+        end = number_parse_int64(end + 1, stop, &window->end);
+    if (!end || *end || window->start < 0 || window->end < window->start)
+        return error_set(error, GPUT_ERROR_INVALID,
+            "--steps=%.64s names no steps. Give the first and the last one, as in --steps=10-12.",
+            text);
+    window->unit = GPUT_TIMELINE_STEP;
+    return GPUT_OK;
+}
+
+int window_read(const struct arguments *arguments, struct window *window, struct gput_error *error)
+{
+    *window = (struct window){GPUT_TIMELINE_TIME, INT64_MIN, INT64_MAX};
+    int choice = GPUT_TIMELINE_TIME;
+    TRY(arguments_read_choice(arguments, OPTION_UNIT, "unit", &choice, error));
+    window->unit = (enum gput_timeline_unit)choice;
+    TRY(arguments_read_moment(arguments, OPTION_START, "start", &window->start, error));
+    TRY(arguments_read_moment(arguments, OPTION_STOP, "end", &window->end, error));
+    return window_read_steps(arguments, window, error);
 }

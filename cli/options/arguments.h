@@ -3,10 +3,13 @@
  */
 #pragma once
 
+#include "base/nearest.h"
 #include "commands/command.h"
 #include "options/option.h"
 
 #include <gputracker/error.h>
+#include <gputracker/timeline.h>
+#include <gputracker/words.h>
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -54,14 +57,6 @@ const char *arguments_value(const struct arguments *arguments, enum option_id id
 const char *arguments_next(const struct arguments *arguments, enum option_id id, size_t *position);
 
 /*
- * A moment of a trace given to an option: microseconds since the epoch, or a step. *moment
- * stays as it is when the option was not given. `name` is the option's, for the message. Errors:
- * GPUT_ERROR_INVALID when it is not a whole number.
- */
-int arguments_read_moment(const struct arguments *arguments, enum option_id id, const char *name,
-    int64_t *moment, struct gput_error *error);
-
-/*
  * The moment given to an option: how long ago, as "30d", or a date, in seconds since the epoch.
  * *seconds stays as it is when the option was not given. Errors: GPUT_ERROR_INVALID.
  */
@@ -81,3 +76,46 @@ int arguments_read_choice(const struct arguments *arguments, enum option_id id, 
  */
 int arguments_read_cores(
     const struct arguments *arguments, unsigned *cores, struct gput_error *error);
+
+/*
+ * One word out of a list: the values of an option, commands, topics. What is not in the list is
+ * refused with the names nearest to it and all valid ones.
+ */
+
+/* Lists of words are texts with a blank between two: "text json csv". */
+
+/* The position of a word in a list; -1: it is not there. */
+int choice_find(const char *words, const char *word);
+
+/*
+ * Writes at most two words of the list that have a part between dashes in common with `word`, as
+ * --limit-ram and --limit have: "--limit or --limit-x". "" when there is none.
+ */
+void choice_suggest_by_part(const char *words, const char *word, char text[GPUT_NEAREST_SIZE]);
+
+/*
+ * Reads the word given to an option: *choice is its position in the option's list. `noun` is what
+ * messages call the value. Errors: GPUT_ERROR_INVALID, `"jsno" is not a valid format: did you mean
+ * "json"? Valid values are "text", "json" or "csv".`
+ */
+int choice_read(
+    enum option_id id, const char *word, const char *noun, int *choice, struct gput_error *error);
+
+/*
+ * The part of a trace or a training profile that a command reads: --start, --end, --steps.
+ */
+
+struct window {
+    enum gput_timeline_unit unit;
+    int64_t start; /* microseconds since the epoch, or the first step; INT64_MIN: no bound */
+    int64_t end;   /* as `start`; INT64_MAX: no bound */
+};
+
+/* Reads the options. With the older `--unit step`, --start and --end are steps. Errors:
+ * GPUT_ERROR_INVALID. */
+int window_read(const struct arguments *arguments, struct window *window, struct gput_error *error);
+
+/* --steps alone, "10-12" or "10": sets unit, start and end if it was given. Errors:
+ * GPUT_ERROR_INVALID, also where another option selects too. */
+int window_read_steps(
+    const struct arguments *arguments, struct window *window, struct gput_error *error);

@@ -4,7 +4,7 @@
 #include "base/nearest.h"
 #include "common/environment.h"
 #include "common/message.h"
-#include "options/choice.h"
+#include "options/arguments.h"
 
 #include <gputracker/config.h>
 

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/nearest.h"
 #include "commands/suggest.h"
-#include "options/choice.h"
+#include "options/arguments.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -9,7 +9,6 @@
 #include "regions/region_logs.h"
 #include "regions/region_program.h"
 #include "regions/region_sources.h"
-#include "track/notes.h"
 
 #include <gputracker/sub_tracking.h>
 

@@ -5,11 +5,11 @@
  */
 #pragma once
 
+#include "common/message.h"
 #include "common/temporary_folder.h"
 #include "options/arguments.h"
 #include "phases/output_relay.h"
 #include "regions/region_sources.h"
-#include "track/notes.h"
 #include "track/outputs.h"
 
 #include <gputracker/analysis.h>

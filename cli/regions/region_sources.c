@@ -4,7 +4,7 @@
 #include "base/nearest.h"
 #include "collector_folder.h"
 #include "common/environment.h"
-#include "options/choice.h"
+#include "options/arguments.h"
 
 #include <limits.h>
 #include <stdio.h>

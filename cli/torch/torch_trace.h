@@ -6,11 +6,11 @@
  */
 #pragma once
 
+#include "common/message.h"
 #include "common/temporary_folder.h"
 #include "options/arguments.h"
 #include "torch/torch_schedule.h"
 #include "track/display.h"
-#include "track/notes.h"
 #include "track/outputs.h"
 
 #include <gputracker/session.h>

@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "common/environment.h"
 #include "common/message.h"
-#include "options/choice.h"
+#include "options/arguments.h"
 #include "output/output_files.h"
 
 #include <gputracker/report.h>

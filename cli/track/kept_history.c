@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "common/environment.h"
-#include "common/history_place.h"
 #include "common/message.h"
 #include "track/report.h"
 #include "track/tracking.h"

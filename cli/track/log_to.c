@@ -3,7 +3,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "common/message.h"
-#include "options/choice.h"
+#include "options/arguments.h"
 #include "output/python_package.h"
 #include "track/tracking.h"
 

@@ -7,7 +7,6 @@
 #include "common/message.h"
 #include "common/screen.h"
 #include "options/arguments.h"
-#include "options/choice.h"
 #include "output/pickles.h"
 #include "track/claim.h"
 

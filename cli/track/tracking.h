@@ -3,10 +3,10 @@
  */
 #pragma once
 
+#include "common/message.h"
 #include "options/arguments.h"
 #include "regions/region_recording.h"
 #include "torch/torch_trace.h"
-#include "track/held_messages.h"
 #include "track/html_report.h"
 #include "track/kept_history.h"
 #include "track/outputs.h"

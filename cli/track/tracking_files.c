@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "common/message.h"
-#include "options/choice.h"
+#include "options/arguments.h"
 #include "output/output_files.h"
 #include "track/report.h"
 

@@ -7,6 +7,8 @@
 #include "base/str.h"
 
 #include <dirent.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* The one extension of ours with a dot in it, which names made of a file's name keep whole. */
@@ -124,3 +126,42 @@ int file_write_atomic(const char *path, const void *bytes, size_t length, struct
 /* The same, with a `stop_fd` as of file_writing_begin_until(). */
 int file_write_until(
     const char *path, const void *bytes, size_t length, int stop_fd, struct gput_error *error);
+
+/*
+ * Makes writing past RLIMIT_FSIZE an error instead of the end of the program: SIGXFSZ is blocked in
+ * the writing thread, and discarded if it was raised.
+ */
+
+struct file_limit {
+    sigset_t before; /* the thread's signal mask */
+    bool held;       /* there is a limit */
+    uint64_t bytes;  /* which then is this */
+    bool was_pending;
+};
+
+/* To be unblocked by the same thread. Without a limit this is one system call. */
+void file_limit_block_signal(struct file_limit *limit);
+
+/* Keeps errno. */
+void file_limit_unblock_signal(const struct file_limit *limit);
+
+/*
+ * A file that is open from reading to reading, inside of a program that is not ours. It may close
+ * descriptors that it does not know, and get their numbers for files of its own: device and inode
+ * say whether it is still ours.
+ */
+
+struct kept_file {
+    int fd; /* -1: not open */
+    uint64_t device, inode;
+};
+
+bool kept_file_open(struct kept_file *file, const char *path, int flags);
+
+/* Whether the descriptor is still that of this file. */
+bool kept_file_is_open(const struct kept_file *file);
+
+/* The descriptor, opened again where the program has closed it; -1: it cannot be. */
+int kept_file_fd(struct kept_file *file, const char *path, int flags);
+
+void kept_file_close(struct kept_file *file);

@@ -11,6 +11,8 @@
 
 #include <gputracker/table.h>
 
+#include <stddef.h>
+
 struct gput_tables *tables_create(void); /* NULL without memory */
 
 CLEANUP_DEFINE(struct gput_tables, gput_tables_destroy)
@@ -77,3 +79,22 @@ int table_take_rows(struct gput_table *table, struct gput_tables **part, struct 
 /* Returns the list, or destroys it when memory ran out somewhere. */
 int tables_finish_building(
     struct gput_tables *building, struct gput_tables **tables, struct gput_error *error);
+
+/*
+ * Cells of tables whose columns are found by name, for files that may lack some.
+ */
+#define TABLE_NO_COLUMN ((size_t)-1)
+
+/* The column of that name, or TABLE_NO_COLUMN. */
+size_t table_cells_find(const struct gput_table *table, const char *name);
+
+/* A number, whichever the type of its column; NaN when it is missing or a text, or there is no such
+ * column. */
+double table_cells_number(const struct gput_table *table, size_t row, size_t column);
+
+/* A text, "" when it is missing. Valid as long as the table. */
+const char *table_cells_text(const struct gput_table *table, size_t row, size_t column);
+
+/* The same of the column of that name. */
+double table_cells_number_of(const struct gput_table *table, size_t row, const char *name);
+const char *table_cells_text_of(const struct gput_table *table, size_t row, const char *name);

@@ -1,5 +1,4 @@
 /* The head of an HTTP request: never past the end, and a path and a host that lie inside. */
-#include "services/serve/host_name.h"
 #include "services/serve/http_request.h"
 
 #include <stdint.h>

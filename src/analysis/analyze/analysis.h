@@ -3,10 +3,11 @@
  */
 #pragma once
 
+#include "analysis/analyze/code_block.h"
+#include "base/column.h"
 #include "base/doc.h"
 #include "base/error.h"
-
-#include "analysis/analyze/code_block.h"
+#include "base/table.h"
 
 /* Calls that are not in the sub-tracking files. */
 struct lost_calls {
@@ -98,3 +99,35 @@ size_t analysis_find_measurement(const struct gput_analysis *analysis, const cha
 /* The unit of a measurement in the tracking file: "gigabytes", "percent". NULL: a count, an unknown
  * measurement, or an unknown unit. */
 const char *analysis_unit(const struct gput_analysis *analysis, const char *name);
+
+/*
+ * The figures of an analysis described once, for tables and for every format.
+ */
+#define STATISTICS_COLUMNS 4
+#define PERCENTILES_COLUMNS 3
+#define LOST_COLUMNS 2
+
+/* Of a struct gput_statistics: min, max, mean, std. */
+extern const struct column statistics_columns[STATISTICS_COLUMNS];
+
+/* Of a struct gput_percentiles: p50, p95, p99. */
+extern const struct column percentiles_columns[PERCENTILES_COLUMNS];
+
+/* Of a struct gput_code_block: how many samples and calls it has. Each is in every table and
+ * format; one that hides zero is not in the CSV, whose lines are of measurements. */
+extern const struct column block_columns[];
+extern const size_t n_block_columns;
+
+/* Of a struct lost_calls. */
+extern const struct column lost_columns[LOST_COLUMNS];
+
+/* The same in a document, and out of one. `says_no`: also that there are no more than these. */
+void lost_calls_add_to_doc(const struct lost_calls *lost, bool says_no, struct doc *object);
+struct lost_calls lost_calls_of_doc(const struct doc *object);
+
+/* The columns that say whose calls a part of a block has: process_id, thread_id, and where it is
+ * split so rank and, where there are some, thread_name; and category, where blocks have some.
+ * `block` NULL: the session. */
+void analysis_add_part_columns(const struct gput_analysis *analysis, struct gput_table *table);
+void analysis_put_part(const struct gput_analysis *analysis, struct gput_table *table,
+    const struct gput_code_block *block);

@@ -1,6 +1,6 @@
 #include "analysis/analyze/analysis_load.h"
 
-#include "analysis/analyze/analysis_columns.h"
+#include "analysis/analyze/analysis.h"
 #include "analysis/analyze/exact_figures.h"
 #include "base/cleanup.h"
 #include "base/file.h"

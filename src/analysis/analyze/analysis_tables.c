@@ -1,5 +1,4 @@
 #include "analysis/analyze/analysis.h"
-#include "analysis/analyze/analysis_columns.h"
 #include "base/table.h"
 
 #include <math.h>

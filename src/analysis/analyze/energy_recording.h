@@ -8,6 +8,9 @@
 
 #include <gputracker/energy_recording.h>
 
+#include <stddef.h>
+#include <stdint.h>
+
 struct gput_energy_recording {
     struct energy_record *record; /* owned */
 };
@@ -56,3 +59,16 @@ struct energy_curve {
  * name), GPUT_ERROR_MEMORY. */
 int energy_recording_points(const struct gput_energy_recording *recording, const char *name,
     const struct gput_energy_window *window, struct energy_curve *curve, struct gput_error *error);
+
+/*
+ * The integral of a curve over time, by trapezoids, segment by segment.
+ */
+
+struct energy_integral {
+    double total; /* NaN without a curve, or for a single moment */
+    double max;
+    double seconds; /* of the curve, segment by segment */
+    double single;  /* the value of the last point */
+    size_t points;  /* between the bounds */
+    size_t segments;
+};

@@ -6,7 +6,7 @@
 #include "analysis/blocks/block_counters.h"
 #include "analysis/blocks/process_peak.h"
 #include "base/error.h"
-#include "base/kept_file.h"
+#include "base/file.h"
 #include "files/marks/sub_tracking_file.h"
 #include "machine/gpu/own_gpu_time.h"
 

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "base/error.h"
-#include "base/kept_file.h"
+#include "base/file.h"
 
 #include <stdbool.h>
 #include <stddef.h>

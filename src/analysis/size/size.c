@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/human.h"
 #include "base/sized.h"
-#include "base/table_cells.h"
+#include "base/table.h"
 #include "base/text.h"
 
 #include <math.h>

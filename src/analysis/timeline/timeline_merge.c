@@ -10,7 +10,7 @@
 #include "base/str.h"
 #include "base/text.h"
 #include "files/results/results_read.h"
-#include "files/trace/trace_folder.h"
+#include "files/trace/trace_root.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -8,7 +8,6 @@
 #include "base/names.h"
 #include "base/str.h"
 #include "base/table.h"
-#include "base/table_cells.h"
 #include "base/text.h"
 #include "files/marks/open_starts.h"
 #include "files/marks/sub_tracking_file.h"

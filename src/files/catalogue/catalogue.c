@@ -7,7 +7,7 @@
 #include "files/marks/sub_tracking_file.h"
 #include "files/results/results_read.h"
 #include "files/tracking/tracking_identity.h"
-#include "files/tracking/tracking_samples.h"
+#include "files/tracking/tracking_reader.h"
 #include "model/results_identity.h"
 
 #include <ctype.h>

@@ -1,7 +1,7 @@
 #include "files/marks/block_log.h"
 
 #include "base/clock.h"
-#include "base/file_limit.h"
+#include "base/file.h"
 #include "files/marks/mapped_guard.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/file_limit.h"
+#include "base/file.h"
 #include "base/file_target.h"
 #include "base/number.h"
 #include "base/space_reserve.h"

@@ -1,6 +1,6 @@
 #include "files/marks/sub_tracking_writer.h"
 
-#include "base/file_limit.h"
+#include "base/file.h"
 #include "base/file_target.h"
 #include "base/wall_clock.h"
 #include "files/marks/block_path.h"

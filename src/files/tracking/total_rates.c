@@ -1,6 +1,6 @@
 #include "files/tracking/total_rates.h"
 
-#include "base/table_cells.h"
+#include "base/table.h"
 
 #include <math.h>
 

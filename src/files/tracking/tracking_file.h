@@ -14,7 +14,7 @@
  *
  * A row that cannot be written (a full disk) is lost completely: no part of it stays in the file.
  * Later rows are written again when possible.
- * The caller blocks SIGXFSZ where the size of files may be limited (base/file_limit.h).
+ * The caller blocks SIGXFSZ where the size of files may be limited (base/file.h).
  */
 #pragma once
 

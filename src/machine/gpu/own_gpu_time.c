@@ -2,7 +2,6 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/kept_file.h"
 #include "base/text.h"
 #include "machine/gpu/drm_card.h"
 #include "machine/gpu/fdinfo.h"

@@ -8,7 +8,6 @@
 #include "base/number.h"
 #include "base/sized.h"
 #include "base/table.h"
-#include "base/table_cells.h"
 #include "base/text.h"
 #include "files/results/results_read.h"
 #include "files/tracking/tracking_identity.h"

@@ -20,7 +20,7 @@ enum {
     HTTP_OK = 200,
     HTTP_BAD_REQUEST = 400,
     HTTP_METHOD_NOT_ALLOWED = 405,
-    HTTP_MISDIRECTED = 421, /* for a name that is not served: see host_name.h */
+    HTTP_MISDIRECTED = 421, /* for a name that is not served: see below */
     HTTP_BAD_VERSION = 505,
 };
 
@@ -29,3 +29,17 @@ enum {
  * it with; the request is filled in with HTTP_OK alone. What follows the head is ignored.
  */
 int http_request_parse(const char *bytes, size_t length, struct http_request *request);
+
+/*
+ * Which names a request may ask for. Somebody else's web page can have its own name lead to this
+ * machine (DNS rebinding). A browser would then let it read what is served here, but its request
+ * has that name.
+ */
+
+/*
+ * Whether a request with this Host field ("localhost:5001", "[::1]:5001", "trainer") is answered:
+ * where that is an address in numbers, "localhost" or one of `names`. These have commas between
+ * them; "*" is any name. Case and the port do not matter. An empty value is fine: browsers always
+ * send one.
+ */
+bool host_name_is_served(const char *host, size_t length, const char *names);

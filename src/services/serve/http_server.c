@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "base/thread.h"
-#include "services/serve/host_name.h"
+
 #include "services/serve/listen_socket.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "base/file_limit.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "base/thread.h"
 

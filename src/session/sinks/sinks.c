@@ -1,6 +1,6 @@
 #include "session/sinks/sinks.h"
 
-#include "base/file_limit.h"
+#include "base/file.h"
 #include "model/session_options.h"
 
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include "files/results/results_read.h"
 #include "files/spool_note.h"
 #include "files/tracking/tracking_identity.h"
-#include "files/tracking/tracking_samples.h"
+#include "files/tracking/tracking_reader.h"
 #include "model/results_columns.h"
 #include "model/results_identity.h"
 

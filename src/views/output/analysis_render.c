@@ -1,6 +1,6 @@
 #include "views/output/analysis_render.h"
 
-#include "analysis/analyze/analysis_columns.h"
+#include "analysis/analyze/analysis.h"
 #include "analysis/analyze/exact_figures.h"
 #include "base/cleanup.h"
 #include "base/number.h"

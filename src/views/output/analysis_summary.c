@@ -21,7 +21,7 @@ struct block_column {
     enum gput_exact_figure exact;
 };
 
-static const struct block_column block_columns[] = {
+static const struct block_column shown_columns[] = {
     {"CPU time", .exact = GPUT_EXACT_PROCESS_CPU_TIME},
     {"RSS peak", .exact = GPUT_EXACT_BLOCK_PEAK_RSS},
     {"instr.", .exact = GPUT_EXACT_INSTRUCTIONS},
@@ -33,14 +33,14 @@ static const struct block_column block_columns[] = {
     {"GPU RAM", "combined_gpu_ram", true, 0},
     {"GPU", "gpu_sum_utilization_percent", false, 0},
 };
-#define BLOCK_COLUMN_COUNT (sizeof block_columns / sizeof block_columns[0])
+#define BLOCK_COLUMN_COUNT (sizeof shown_columns / sizeof shown_columns[0])
 
 struct summary {
     const struct gput_analysis *analysis;
     struct gput_summary_options options;
     struct str *text;
     size_t max_blocks;              /* that are shown */
-    bool shows[BLOCK_COLUMN_COUNT]; /* of block_columns */
+    bool shows[BLOCK_COLUMN_COUNT]; /* of shown_columns */
 };
 
 /* Also where all that is known is 0. */
@@ -134,7 +134,7 @@ static size_t put_block_figures(struct summary *summary, const struct gput_code_
         if (!summary->shows[i])
             continue;
         /* Put the cell of a column in the unit that it has. */
-        const struct block_column *column = &block_columns[i];
+        const struct block_column *column = &shown_columns[i];
         char cell[HUMAN_SIZE];
         const char *unit = column->measurement ? NULL : gput_exact_figure_unit(column->exact);
         double value = block_figure(summary->analysis, block, column);
@@ -226,7 +226,7 @@ static void write_blocks(struct summary *summary)
     unsigned width = summary->options.width;
     size_t used = (4 + analysis->has_energy + 1) * FIGURE_WIDTH + FIGURE_MIN_NAME;
     for (size_t i = 0; i < BLOCK_COLUMN_COUNT; i++) {
-        const struct block_column *column = &block_columns[i];
+        const struct block_column *column = &shown_columns[i];
         bool has_figures = summary->options.all &&
                            (column->measurement || analysis_shows_exact(analysis, column->exact));
         for (size_t block = 0; block < analysis->n_blocks; block++)
@@ -236,7 +236,7 @@ static void write_blocks(struct summary *summary)
     }
     for (size_t i = 0; i < BLOCK_COLUMN_COUNT; i++)
         if (summary->shows[i])
-            titles[n_titles++] = block_columns[i].title;
+            titles[n_titles++] = shown_columns[i].title;
     if (analysis->has_energy)
         titles[n_titles++] = "energy";
     titles[n_titles] = NULL;

@@ -1,4 +1,4 @@
-#include "analysis/analyze/analysis_columns.h"
+#include "analysis/analyze/analysis.h"
 #include "analysis/analyze/comparison.h"
 #include "base/cleanup.h"
 #include "base/human.h"

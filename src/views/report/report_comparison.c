@@ -3,7 +3,7 @@
 #include "analysis/analyze/analysis.h"
 #include "analysis/analyze/comparison.h"
 #include "base/cleanup.h"
-#include "base/table_cells.h"
+#include "base/table.h"
 #include "model/measurement_list.h"
 #include "views/report/document/report_table.h"
 #include "views/report/loaders/report_analysis.h"

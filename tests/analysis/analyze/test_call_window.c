@@ -1,4 +1,4 @@
-#include "analysis/analyze/call_window.h"
+#include "analysis/analyze/call_table.h"
 
 #include "marks.h"
 

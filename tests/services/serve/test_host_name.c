@@ -1,4 +1,4 @@
-#include "services/serve/host_name.h"
+#include "services/serve/http_request.h"
 
 #include "testing.h"
 

@@ -1,5 +1,5 @@
 /* Tracking files of sessions. */
-#include "files/tracking/tracking_samples.h"
+#include "files/tracking/tracking_reader.h"
 #include "session/sessions.h"
 
 #include <stdatomic.h>

@@ -1,4 +1,4 @@
-#include "analysis/analyze/analysis_columns.h"
+#include "analysis/analyze/analysis.h"
 #include "analysis/analyze/analysis_load.h"
 #include "tables.h"
 #include "views/output/analysis_render.h"

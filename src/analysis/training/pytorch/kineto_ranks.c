@@ -4,7 +4,6 @@
 #include "base/cleanup.h"
 #include "base/order.h"
 #include "base/str.h"
-#include "files/trace/trace_folder.h"
 #include "files/trace/trace_root.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 #include "views/report/document/report_processes.h"
 
-#include "base/table_cells.h"
+#include "base/table.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "analysis/analyze/call_window.h"
+#include "analysis/analyze/call_table.h"
 #include "base/error.h"
 #include "views/report/document/report_session.h"
 

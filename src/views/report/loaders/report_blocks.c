@@ -2,8 +2,8 @@
 
 #include "analysis/analyze/analysis.h"
 #include "analysis/analyze/code_block.h"
-#include "analysis/analyze/duration_statistics.h"
 #include "analysis/analyze/exact_figures.h"
+#include "analysis/analyze/quantile_sketch.h"
 #include "base/cleanup.h"
 #include "views/report/loaders/report_analysis.h"
 

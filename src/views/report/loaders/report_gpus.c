@@ -1,7 +1,7 @@
 #include "views/report/loaders/report_gpus.h"
 
 #include "base/array.h"
-#include "base/table_cells.h"
+#include "base/table.h"
 
 #include <stdio.h>
 #include <stdlib.h>

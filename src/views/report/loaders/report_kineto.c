@@ -1,7 +1,7 @@
 #include "views/report/loaders/report_kineto.h"
 
 #include "analysis/training/pytorch/kineto_ranks.h"
-#include "base/table_cells.h"
+#include "base/table.h"
 #include "base/text.h"
 #include "views/report/document/report_table.h"
 

@@ -1,6 +1,5 @@
 /* Training profiles of SageMaker Debugger: events of the framework as calls, readings of the system
  * as curves, steps and phases, and the views of gputracker/profile.h as tables. */
-#include "base/table_cells.h"
 #include "views/report/loaders/report_events.h"
 #include "views/report/loaders/report_loader.h"
 #include "views/report/loaders/report_python.h"

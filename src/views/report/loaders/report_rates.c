@@ -1,6 +1,6 @@
 #include "views/report/loaders/report_rates.h"
 
-#include "base/table_cells.h"
+#include "base/table.h"
 
 #include <string.h>
 
