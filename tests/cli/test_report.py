@@ -103,6 +103,14 @@ class Curves(ReportTest):
         self.run_command("run", "--tf", "t.csv", "-q", "--", "true", check=True)
         self.assertFalse([name for name in self.report("t.csv").series() if "gpu" in name])
 
+    def test_a_tracking_file_says_where_the_time_went(self):
+        self.run_command("run", "--tf", "t.csv", "-q", "--st", "0.05", "--", "sleep", "1.5", check=True)
+        (account,) = self.report("t.csv").sessions[0]["time_went"]
+        self.assertAlmostEqual(sum(share["percent"] for share in account["shares"]), 100, delta=0.5)
+        self.assertEqual(account["shares"][0]["cause"], "timer")
+        self.run_command("run", "--tf", "short.csv", "-q", "--", "true", check=True)
+        self.assertNotIn("time_went", self.report("short.csv").sessions[0])
+
     def test_causes_to_which_no_time_went_have_no_curve(self):
         self.run_command("run", "--tf", "t.csv", "-q", "--st", "0.05", "--", "sleep", "0.3", check=True)
         _, _, names, *rows = csv.reader((self.folder / "t.csv").read_text().splitlines())
