@@ -364,6 +364,8 @@ void session_start_ticks(struct gput_session *session)
         schedule_start_ended(&session->schedule, &job);
         return;
     }
+    system_counters_begin_pressure(
+        &session->ledger.system_counters, session->settings.options.procfs_root);
     struct gput_error error;
     if (schedule_start(&session->schedule, session->settings.start_ns,
             session->settings.interval_ns, &job, &error) == GPUT_OK)

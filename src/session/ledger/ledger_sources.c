@@ -321,13 +321,15 @@ static void add_network_source(const struct ledger *ledger, struct gput_results 
             results, "network", GPUT_SOURCE_UNAVAILABLE, "net/dev of the process cannot be read");
 }
 
-static void add_pressure_source(struct gput_results *results)
+static void add_pressure_source(const struct ledger *ledger, struct gput_results *results)
 {
     bool has_system = !isnan(results->system_pressure.some_seconds[PRESSURE_CPU]);
     bool has_group = !isnan(results->group_pressure.some_seconds[PRESSURE_CPU]);
     if (!has_system && !has_group)
-        results_add_source(results, "pressure", GPUT_SOURCE_UNAVAILABLE,
-            "this kernel has no pressure stall information (CONFIG_PSI, psi=1)");
+        results_add_source(results, "pressure", GPUT_SOURCE_UNAVAILABLE, "%s",
+            ledger->system_counters.has_pressure
+                ? "this kernel has no pressure stall information (CONFIG_PSI, psi=1)"
+                : "it is not read for a command that ends within some 10 ms");
     else
         results_add_source(results, "pressure", GPUT_SOURCE_EXACT, "pressure stall information: %s",
             !has_group    ? "the whole system's; the command has no control group of its own"
@@ -385,7 +387,7 @@ void ledger_add_sources(
         add_files_source(ledger, results);
     }
     add_network_source(ledger, results);
-    add_pressure_source(results);
+    add_pressure_source(ledger, results);
     add_system_source(ledger, results);
     ledger_add_gpu_sources(ledger, results);
     ledger_add_energy_sources(ledger, results);

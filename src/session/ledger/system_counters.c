@@ -36,7 +36,13 @@ void system_counters_begin(
     if (procfs_open(procfs_root, pid, "net/dev", &system_counters->network_fd, NULL) == GPUT_OK)
         system_counters->has_traffic = network_traffic_reread(system_counters->network_fd,
                                            &system_counters->before) == GPUT_OK;
+}
+
+void system_counters_begin_pressure(
+    struct system_counters *system_counters, const char *procfs_root)
+{
     read_pressure(procfs_root, "pressure/", "", system_counters->pressure_before);
+    system_counters->has_pressure = true;
 }
 
 void system_counters_update(
@@ -45,6 +51,8 @@ void system_counters_update(
     if (system_counters->has_traffic)
         system_counters->has_traffic =
             network_traffic_reread(system_counters->network_fd, &system_counters->after) == GPUT_OK;
+    if (!system_counters->has_pressure)
+        return;
     read_pressure(procfs_root, "pressure/", "", system_counters->pressure);
     if (group)
         read_pressure(group, "", ".pressure", system_counters->of_group);
