@@ -138,7 +138,8 @@ def main():
             compare_costs(peer, folder)
         base = f"{work} 20000000 20"
         if "equal" in parts:
-            for figure, percent in share(folder, base, base, Load(), ("less", "more")).items():
+            short = f"{work} 2000000 5"
+            for figure, percent in share(folder, short, short, Load(), ("less", "more")).items():
                 row(f"equal commands called different, {figure}, changing load", "%", percent, "-", None, "5")
         slept = f"{work} 20000000 20 50000", f"{work} 20000000 20 56000"
         for what, pair, figure in (("+2 % CPU", (base, f"{work} 20400000 20"), "cpu_seconds"), ("+2 % RAM", (base, f"{work} 20000000 20.45"), "ram_bytes"),
