@@ -51,10 +51,15 @@ class Folders(ReportTest):
     def test_a_file_of_which_no_sample_can_be_read_is_an_error_by_itself_alone(self):
         job = self.folder / "job"
         job.mkdir()
-        self.run_command("run", "-q", "--st", "0.001", "--tf", job / "t.sqlite", "--", "sleep", "0.5")
-        (job / "cut.sqlite").write_bytes((job / "t.sqlite").read_bytes()[:33000])  # its tables without their rows
-        done = self.run_report("job/cut.sqlite", "-o", "report.html")
-        self.assertEqual(done.returncode, 1)
+        many = "until [ $(stat -c %s job/t.sqlite) -gt 100000 ]; do sleep 0.1; done"  # rows are behind the description of the tables then
+        self.run_command("run", "-q", "--st", "0.001", "--tf", job / "t.sqlite", "--", "sh", "-c", many)
+        whole = (job / "t.sqlite").read_bytes()
+        for size in range(20000, len(whole), 4096):  # up to its tables without their rows
+            (job / "cut.sqlite").write_bytes(whole[:size])
+            done = self.run_report("job/cut.sqlite", "-o", "report.html")
+            self.assertEqual(done.returncode, 1)
+            if "There is nothing to show." in done.stderr:
+                break
         self.assertIn("There is nothing to show.", done.stderr)
         self.assertFalse((self.folder / "report.html").exists())
         done = self.run_report("job", "-o", "report.html")

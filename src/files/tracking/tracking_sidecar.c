@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/str.h"
+#include "base/text.h"
 #include "files/tracking/tracking_format.h"
 #include "files/tracking/tracking_identity.h"
 #include "model/results_identity.h"
@@ -77,9 +78,9 @@ int tracking_sidecar_write(const char *tracking_file, const struct gput_static_d
     CLEANUP(doc_destroy_pointer) struct doc *doc = doc_create_object();
     if (!path || !doc)
         return error_memory(error);
-    const struct tracking_format *format;
-    bool is_report = tracking_format_of(tracking_file, &format, NULL) != GPUT_OK;
-    doc_add_string(doc, is_report ? REPORT_KEY : TRACKING_KEY, file_base_name(tracking_file));
+    bool is_tracking_file = text_ends_with(tracking_file, ".csv");
+    doc_add_string(
+        doc, is_tracking_file ? TRACKING_KEY : REPORT_KEY, file_base_name(tracking_file));
     struct doc *object = static_data ? doc_add_object(doc, "static_data") : NULL;
     for (size_t i = 0; object && i < TRACKING_STATIC_COLUMNS; i++) {
         struct tracking_value value = tracking_static_value(static_data, i);
