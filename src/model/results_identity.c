@@ -3,10 +3,14 @@
 #include "base/number.h"
 #include "base/text.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+
+/* No job has as many ranks. */
+#define MAX_RANK_DIGITS 7
 
 static bool is_in(const char *path, const char *section)
 {
@@ -133,4 +137,34 @@ double results_identity_seconds(const char *time)
     if (!rest || (*rest == '.' && !number_parse_double(rest, rest + strlen(rest), &fraction)))
         return NAN;
     return (double)timegm(&utc) + fraction;
+}
+
+/* ---- Names of files ---- */
+
+/* The number after a word, and after at most one of "-_.=" or a blank; NaN: none. */
+static double number_after(const char *at)
+{
+    uint64_t number;
+    if (*at && strchr("-_.= ", *at))
+        at++;
+    size_t digits = strspn(at, "0123456789");
+    bool is_number = digits <= MAX_RANK_DIGITS && !isalnum((unsigned char)at[digits]) &&
+                     number_parse_uint64(at, at + digits, &number);
+    return is_number ? (double)number : NAN;
+}
+
+double results_identity_rank_of(const char *name)
+{
+    static const char *const words[] = {"rank", "r"};
+    double rank = NAN;
+    for (const char *at = name; *at; at++) {
+        if (at > name && isalnum((unsigned char)at[-1]))
+            continue;
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+            double number =
+                text_begins_with(at, words[i]) ? number_after(at + strlen(words[i])) : NAN;
+            rank = isnan(number) ? rank : number;
+        }
+    }
+    return rank;
 }

@@ -42,3 +42,7 @@ void results_identity_read(const struct doc *object, struct gput_results *result
 
 /* A time as the identity has it, in seconds since the epoch; NaN: none. */
 double results_identity_seconds(const char *time);
+
+/* The rank in the name of a file: the number after "rank" or "r" as a word, 3 of "rank3.csv",
+ * "job-7.rank_3.csv", "run.r3.sqlite" and "rank=3". The last one counts. NaN: there is none. */
+double results_identity_rank_of(const char *name);

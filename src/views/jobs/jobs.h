@@ -349,8 +349,6 @@ void jobs_name_rank(const struct jobs_rank *rank, char *text, size_t size);
 /* Neither how its command ended nor that tracking did. A process that tracks itself goes on. */
 bool jobs_is_unfinished(const struct jobs_rank *rank);
 
-/* Where the identity has none: the number after "r" or "rank" in "usage.r3.json", or NaN. */
-double jobs_rank_of_name(const char *path);
 /* One of GNU parallel's jobs, or an element of an array: ranks of a job in one belong together. */
 bool jobs_is_task(const struct jobs_rank *rank);
 

@@ -1,13 +1,11 @@
 #include "views/jobs/jobs.h"
 
 #include "base/array.h"
-#include "base/file.h"
 #include "base/human.h"
 #include "base/number.h"
 #include "base/str.h"
 #include "base/text.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -102,22 +100,6 @@ bool jobs_is_unfinished(const struct jobs_rank *rank)
 bool jobs_is_task(const struct jobs_rank *rank)
 {
     return rank->task[0] && !(rank->world_size > 1);
-}
-
-double jobs_rank_of_name(const char *path)
-{
-    double rank = NAN;
-    for (const char *at = file_base_name(path); *at; at++) {
-        bool begins = !isalnum((unsigned char)*at) || at == file_base_name(path);
-        const char *word = at + !isalnum((unsigned char)*at);
-        size_t length = text_begins_with(word, "rank") ? 4 : *word == 'r';
-        size_t digits = strspn(word + length, "0123456789");
-        uint64_t number;
-        if (begins && length > 0 && digits > 0 && !isalnum((unsigned char)word[length + digits]) &&
-            number_parse_uint64(word + length, word + length + digits, &number))
-            rank = (double)number;
-    }
-    return rank;
 }
 
 const char *jobs_say_cores(double cores, char text[JOBS_CORES_SIZE])

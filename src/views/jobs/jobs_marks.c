@@ -6,8 +6,10 @@
 #include "views/jobs/jobs.h"
 
 #include "base/doubles.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "files/marks/sub_tracking_file.h"
+#include "model/results_identity.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -49,7 +51,7 @@ static size_t rank_of(
     const struct gput_jobs *jobs, const char *path, const struct sub_tracking_mark *first)
 {
     size_t by_both = JOBS_NO_RANK, by_one = JOBS_NO_RANK, count = 0;
-    double number = jobs_rank_of_name(path);
+    double number = results_identity_rank_of(file_base_name(path));
     for (size_t i = 0; i < jobs->n_ranks; i++) {
         const struct jobs_rank *rank = &jobs->ranks[i];
         bool is_process = rank->pid == (double)first->process_id, is_rank = rank->rank == number;

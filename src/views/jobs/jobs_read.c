@@ -100,7 +100,9 @@ static void take_identity(struct jobs_rank *rank, const struct gput_results *res
     rank->are_of_descendants = strcmp(identity->ranks_of, "descendants") == 0;
     if (isnan(identity->rank))
         COPY(rank->ranks, identity->ranks);
-    rank->rank = rank->ranks[0] ? NAN : known(identity->rank, jobs_rank_of_name(rank->path));
+    rank->rank = rank->ranks[0]
+                     ? NAN
+                     : known(identity->rank, results_identity_rank_of(file_base_name(rank->path)));
     rank->world_size = identity->world_size;
     jobs_take_name_of_pod(rank, identity->pod);
     rank->restarts = identity->restarts;
@@ -243,7 +245,8 @@ static bool read_results(struct gput_jobs *jobs, const char *path, struct gput_e
     return code == GPUT_OK || code == GPUT_ERROR_UNSUPPORTED;
 }
 
-/* Adds a rank with the manifest of a report that does not say whose it is. False: it cannot be read. */
+/* Adds a rank with the manifest of a report that does not say whose it is. False: it cannot be
+ * read. */
 static bool read_manifest(struct gput_jobs *jobs, const char *path)
 {
     struct gput_results results = {0};

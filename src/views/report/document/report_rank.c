@@ -1,50 +1,17 @@
 #include "views/report/document/report_rank.h"
 
 #include "base/cleanup.h"
-#include "base/number.h"
 #include "base/order.h"
+#include "model/results_identity.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* No job has as many. */
-#define MAX_DIGITS 7
-
-static bool is_word_byte(char byte)
-{
-    return isalnum((unsigned char)byte);
-}
-
-/* The number that follows a word, after at most one of "-_.=" or a blank; REPORT_NO_RANK: none. */
-static long number_after(const char *at)
-{
-    size_t digits;
-    if (*at && strchr("-_.= ", *at))
-        at++;
-    digits = strspn(at, "0123456789");
-    uint64_t number;
-    bool is_number = digits <= MAX_DIGITS && !is_word_byte(at[digits]) &&
-                     number_parse_uint64(at, at + digits, &number);
-    return is_number ? (long)number : REPORT_NO_RANK;
-}
-
 long report_rank_of(const char *name)
 {
-    static const char *const words[] = {"rank", "r"};
-    long rank = REPORT_NO_RANK;
-    for (const char *at = name; *at; at++) {
-        if (at > name && is_word_byte(at[-1]))
-            continue;
-        for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-            size_t length = strlen(words[i]);
-            long number =
-                strncmp(at, words[i], length) == 0 ? number_after(at + length) : REPORT_NO_RANK;
-            rank = number == REPORT_NO_RANK ? rank : number;
-        }
-    }
-    return rank;
+    double rank = results_identity_rank_of(name);
+    return isnan(rank) ? REPORT_NO_RANK : (long)rank;
 }
 
 static int compare(const void *left, const void *right)
