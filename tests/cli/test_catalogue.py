@@ -106,6 +106,8 @@ class Catalogue(unittest.TestCase):
         self.assertEqual({(rank["path"], rank["exit_status"], rank["max_ram_bytes"] > 0) for rank in read["ranks"]},
                          {(f"./{name}", 0, True) for name in ("x.txt.session.json", "y.html.session.json", "z.csv", "z.json")})  # fmt: skip
         self.assertEqual(len(json.loads(self.run_command("history", "-f", "json", "./").stdout)), 4)
+        table = json.loads(self.run_command("job", "--table", "sessions", "-f", "json", ".").stdout)
+        self.assertTrue(all(row["command"] == "sleep" and row["max_combined_ram_bytes"] > 0 for row in table), table)
 
     def test_a_tracking_file_of_another_session_is_none_of_this_one(self):
         self.put("one.csv", "two.csv")

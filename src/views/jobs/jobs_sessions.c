@@ -1,13 +1,17 @@
 /* All that is known of each session, as its report has it: one row each. */
 #include "views/jobs/jobs.h"
 
+#include "base/cleanup.h"
 #include "base/table.h"
+#include "base/text.h"
 #include "files/results/results_read.h"
 #include "files/tracking/tracking_identity.h"
 #include "model/results_columns.h"
 #include "model/results_identity.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* Of a cell that is a whole number. */
 static bool is_whole(const struct results_column *column)
@@ -23,6 +27,14 @@ static void read_session(const struct jobs_rank *rank, struct gput_results *resu
 {
     const char *path = rank->report ? rank->report : rank->path;
     struct tracking_reader *reader;
+    if (text_ends_with(path, TRACKING_IDENTITY_EXTENSION)) {
+        CLEANUP_FREE char *described =
+            strndup(path, strlen(path) - strlen(TRACKING_IDENTITY_EXTENSION));
+        results_forget(results);
+        if (described)
+            tracking_identity_read(described, results);
+        return;
+    }
     if (results_read(path, results, NULL, NULL) == GPUT_OK)
         return;
     results_finish(results);
