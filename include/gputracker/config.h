@@ -35,7 +35,8 @@ struct gput_config; /**< contents of a config file */
  * - processes, command_lines, gpu_parts, ram_mode ("adaptive", "exact" or "totals");
  * - carbon_intensity: grams for a kWh, or the code of a country;
  * - limits: an object, as {"ram": "8GB", "seconds": 90} (see gput_limits_parse()); enforce;
- * - own_process, n_join_attempts, join_timeout: checked and ignored; log_to, history: null, else refused.
+ * - own_process, n_join_attempts, join_timeout: checked and ignored; log_to, history: null, else
+ * refused.
  *
  * On success the caller frees `*config` by gput_config_destroy(); on failure it is NULL. Errors
  * name the file and the member. They are GPUT_ERROR_NOT_FOUND or another when the file cannot be

@@ -30,7 +30,7 @@ struct gput_doctor_gpu {
 #define DOCTOR_MAX_SOURCES 24
 
 struct gput_doctor {
-    char summary[240]; /* "CPU, RAM: yes. GPU: none found. Energy: not on this VM." */
+    char summary[240];           /* "CPU, RAM: yes. GPU: none found. Energy: not on this VM." */
     enum gput_ram_unit ram_unit; /* in which reports show GPU RAM */
     uint32_t n_sources;
     struct gput_doctor_source sources[DOCTOR_MAX_SOURCES];

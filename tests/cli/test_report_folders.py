@@ -51,7 +51,7 @@ class Folders(ReportTest):
     def test_a_file_of_which_no_sample_can_be_read_is_an_error_by_itself_alone(self):
         job = self.folder / "job"
         job.mkdir()
-        many = "until [ $(stat -c %s job/t.sqlite) -gt 100000 ]; do sleep 0.1; done"  # rows are behind the description of the tables then
+        many = "until [ $(stat -c %s job/t.sqlite) -gt 100000 ]; do sleep 0.1; done"  # rows follow the description of the tables then
         self.run_command("run", "-q", "--st", "0.001", "--tf", job / "t.sqlite", "--", "sh", "-c", many)
         whole = (job / "t.sqlite").read_bytes()
         for size in range(20000, len(whole), 4096):  # up to its tables without their rows

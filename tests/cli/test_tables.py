@@ -83,7 +83,7 @@ class Tables(CommandTest):
                 analysis["overall"]["cpu_main_sum_utilization_percent"][kind] = percent
             (self.folder / f"{name}.json").write_text(json.dumps(analysis))
         rows = self.rows("sub-track", "compare", "-m", "little=little.json", "-m", "more=more.json", "-f", "summary")
-        self.assertEqual(rows[2:5], ["1.02 GB 1.06 GB +3.9 % main_ram", "200 kB 900 kB +350.0 % descendants_ram",
+        self.assertEqual(rows[2:5], ["1.02 GB 1.06 GB +3.9 % main_ram", "200 kB 900 kB 4.5 times descendants_ram",
                                      "0.2 % 0.6 % +200.0 % cpu_main_sum_utilization_percent"])
         self.assertIn("2 figures changed by less than 1 MB, or 1 % of a core or GPU: they follow the others", rows)
 

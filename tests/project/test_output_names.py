@@ -23,9 +23,9 @@ from analysis_files import MEASUREMENTS, call, row, write_marks, write_tracking
 
 # Where the sources have the names that not every output has.
 WRITERS = [path for folder in ("analysis", "files/trace", "model", "views/jobs", "views/output") for path in (SOURCE / "src" / folder).rglob("*.c")]
-# Members that are named after what was measured: sessions, code blocks, measurements, ranges of a GPU's use.
+# Members that are named after what was measured: sessions, code blocks, measurements, ranges of a GPU's use, causes of waits.
 OF_THE_USER = {*MEASUREMENTS, "before", "after", "load", "train", "wait", "intel_power", "total_dram_power", "per_process_mem_use_abs"}
-RANGE = re.compile(r"\(\d+, \d+\)")
+RANGE_OR_CAUSE = re.compile(r"\(\d+, \d+\)|time_\w+_percent")
 # command: its runs, with the options that add names.
 RUNS = {
     "sub-track analyze": ["--tf t.csv --stf m.csv --details --by process", "--tf t.csv --stf m.csv --details --by process -f csv",
@@ -108,7 +108,7 @@ class OutputNames(unittest.TestCase):
                 found |= columns(self.run_command(f"{command} {run}"))
             else:
                 found |= members(json.loads(self.run_command(f"{command} -f json {run}")))
-        return {name for name in found - OF_THE_USER if not RANGE.fullmatch(name)}
+        return {name for name in found - OF_THE_USER if not RANGE_OR_CAUSE.fullmatch(name)}
 
     def setUp(self):
         done = subprocess.run([COMMAND, "profile", "job", str(FIXTURES / "trace-root")], capture_output=True, text=True)

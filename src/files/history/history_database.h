@@ -14,9 +14,10 @@ struct history_database;
 
 /*
  * Opens a database for adding rows, or makes it. Waits for other writers for a few milliseconds
- * alone, and never for the disk, so that no end of a session is delayed. The caller closes it by history_database_close().
- * Errors: GPUT_ERROR_UNSUPPORTED (no SQLite), GPUT_ERROR_IO (it is locked, or its log is long), GPUT_ERROR_FORMAT (it
- * is damaged, or of a newer form), those of the system.
+ * alone, and never for the disk, so that no end of a session is delayed. The caller closes it by
+ * history_database_close(). Errors: GPUT_ERROR_UNSUPPORTED (no SQLite), GPUT_ERROR_IO (it is
+ * locked, or its log is long), GPUT_ERROR_FORMAT (it is damaged, or of a newer form), those of the
+ * system.
  */
 int history_database_open(
     const char *path, struct history_database **database, struct gput_error *error);
