@@ -6,9 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Pages of the program and its libraries that a fork of ours maps until execve(): each page that it
- * touches brings some 15 around it. 850 kB were seen. */
-#define FORKED_FILE_BYTES (UINT64_C(1) << 20)
+/* Pages of libraries that a fork of ours usually maps; up to 850 kB were seen. That is the error of
+ * small commands, of which a larger bound here would leave no figure at all. */
+#define FORKED_FILE_BYTES (UINT64_C(512) << 10)
 
 void collected_begin_self(struct collected *collected)
 {
