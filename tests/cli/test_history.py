@@ -102,7 +102,8 @@ class Kept(HistoryTest):
         for command in (["true"], ["sh", "-c", "exit 3"], ["sh", "-c", "kill -KILL $$"]):
             self.run_command("run", "-q", "--history", "--", *command)
         self.run_command("run", "-q", "--history", "--limit", "ram=1MB", "--enforce", "--st", "0.01", "--", "sleep", "1000")
-        ends = re.findall(r"B +- +(\S.*?)  +\S+$", self.history().stdout, re.M)
+        header, *lines = self.history().stdout.splitlines()
+        ends = [line[header.index("End"):header.index("Command")].strip() for line in lines]
         self.assertEqual(ends, ["ok", "exit 3", "SIGKILL", "limit: ram"])
 
     def test_sizes_of_inputs(self):
