@@ -463,11 +463,24 @@ static int fill_blocks(struct work *work, struct call_sums *sums, struct gput_er
     return GPUT_OK;
 }
 
+/* Drops the measurements after the timestamp that no sample has: those of where the time went, in a
+ * program that tracks itself. */
+static void drop_unused(struct gput_analysis *analysis, const struct row_total *total)
+{
+    while (analysis->n_measurements > TRACKED_TIME && total && total->rows > 0 &&
+           total->count[analysis->n_measurements - 1] == 0) {
+        size_t last = --analysis->n_measurements;
+        free(analysis->measurements[last]);
+        analysis->measurements[last] = NULL;
+    }
+}
+
 /* Sets the figures of the session and of its blocks. */
 static int fill_results(struct work *work, struct gput_error *error)
 {
     struct gput_analysis *analysis = work->analysis;
     size_t n_targets = work->groups.count + work->n_parts;
+    drop_unused(analysis, sweep_session(work->sweep)->total);
     if (analysis->details) {
         analysis->overall_percentiles = analysis_create_percentiles(analysis->n_measurements);
         if (!analysis->overall_percentiles)
