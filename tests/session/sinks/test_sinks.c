@@ -93,7 +93,7 @@ static void results_stay_in_their_file_when_a_session_was_abandoned(void **state
 /* In a process that SIGXFSZ would end. Returns its exit status. */
 static int track_with_small_files(void)
 {
-    struct rlimit limit = {.rlim_cur = 1000, .rlim_max = RLIM_INFINITY};
+    struct rlimit limit = {.rlim_cur = 3000, .rlim_max = RLIM_INFINITY};
     struct gput_session_options options = options_every(0.01);
     char power[160];
     snprintf(power, sizeof power, "%s/power", folder);
