@@ -383,6 +383,8 @@ int gput_history_read(const char *path, const struct gput_history_query *given,
     struct gput_history_query query;
     TRY(begin_query(path, given, &query, &folder, error));
     struct reading reading;
+    struct gput_error own;
+    error = error ? error : &own; /* what fails may be a warning, in its words */
     TRY(filter_of(&query, &reading.filter, error));
     TRY(history_part_begin(&reading.part, receive, user, error));
     int code = read_all(&folder, &query, &reading, error);
@@ -398,8 +400,10 @@ int gput_history_read_files(const char *const *paths, size_t count,
 {
     struct gput_history_query query = gput_history_query_default();
     struct history_part part;
-    TRY(sized_read(&query, sizeof query, given, error));
     struct history_filter filter;
+    struct gput_error own;
+    error = error ? error : &own; /* what fails may be a warning, in its words */
+    TRY(sized_read(&query, sizeof query, given, error));
     TRY(filter_of(&query, &filter, error));
     TRY(history_part_begin(&part, receive, user, error));
     int code = history_files_read(paths, count, &query, &filter, &part, error);

@@ -33,7 +33,8 @@
 struct entry {
     double key; /* to sort by; NaN: not known */
     double start;
-    char *failure; /* why it cannot be read; owned */
+    struct gput_error *failure; /* why it cannot be read; owned */
+    bool lacks_memory;
     bool is_named; /* by the caller: it has to be a session */
     bool passes;   /* the filter */
 };
@@ -103,16 +104,20 @@ static int add_folder(struct found *found, const char *path, int depth, struct g
         str_printf(&name, "%s%s%s", path, text_ends_with(path, "/") ? "" : "/", list[i]->d_name);
         bool is_unknown = list[i]->d_type == DT_UNKNOWN;
         free(list[i]);
-        if (code != GPUT_OK || name.failed || (is_unknown && lstat(name.data, &info) != 0))
+        if (name.failed && code == GPUT_OK)
+            code = error_memory(error);
+        if (code != GPUT_OK || (is_unknown && lstat(name.data, &info) != 0))
             continue;
-        if (S_ISDIR(info.st_mode) && depth < MAX_DEPTH)
-            code = add_folder(found, name.data, depth + 1, error);
-        else if (S_ISREG(info.st_mode))
+        if (S_ISREG(info.st_mode))
             code = add_path(found, name.data, false, error);
-        if (code == GPUT_ERROR_PERMISSION && found->query->warn) {
+        if (!S_ISDIR(info.st_mode) || depth == MAX_DEPTH)
+            continue;
+        code = add_folder(found, name.data, depth + 1, error);
+        if (code == GPUT_OK || code == GPUT_ERROR_MEMORY)
+            continue;
+        if (code != GPUT_ERROR_NOT_FOUND && found->query->warn) /* it may be gone meanwhile */
             found->query->warn(found->query->user, error->message);
-            code = GPUT_OK;
-        }
+        code = GPUT_OK;
     }
     free(list);
     return code;
@@ -191,8 +196,12 @@ static void read_file(struct found *found, struct results_reader *reader, size_t
     } else {
         file->kind = CATALOGUE_OTHER;
         bool is_others = code == GPUT_ERROR_UNSUPPORTED || code == GPUT_ERROR_INVALID;
-        if (entry->is_named || (!is_others && code != GPUT_ERROR_NOT_FOUND))
-            entry->failure = strdup(why.message);
+        if (entry->is_named || (!is_others && code != GPUT_ERROR_NOT_FOUND)) {
+            entry->failure = malloc(sizeof why);
+            if (entry->failure)
+                *entry->failure = why;
+            entry->lacks_memory = !entry->failure || code == GPUT_ERROR_MEMORY;
+        }
     }
     results_finish(&results);
 }
@@ -222,8 +231,8 @@ static int read_files(struct found *found, struct gput_error *error)
         sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? (unsigned)CPU_COUNT(&allowed) : 1;
     unsigned threads = cores < MAX_THREADS ? cores : MAX_THREADS;
     threads = n_batches < threads ? (unsigned)n_batches : threads;
-    for (; found->n_readers < threads; found->n_readers++)
-        TRY(results_reader_init(&found->readers[found->n_readers], error));
+    while (found->n_readers < threads)
+        TRY(results_reader_init(&found->readers[found->n_readers++], error));
     TRY(ordered_jobs_create(threads, 1, &class, &jobs, error));
     for (size_t first = 0; first < found->count;) {
         struct batch *batch = ordered_jobs_space(jobs);
@@ -241,10 +250,12 @@ static int read_files(struct found *found, struct gput_error *error)
     ordered_jobs_destroy(jobs);
     for (size_t i = 0; i < found->count; i++) {
         const struct entry *entry = &found->entries[i];
+        if (entry->lacks_memory)
+            return error_memory(error);
         if (entry->failure && entry->is_named)
-            return error_set(error, GPUT_ERROR_FORMAT, "%s", entry->failure);
+            return error_copy(error, entry->failure);
         if (entry->failure && found->query->warn)
-            found->query->warn(found->query->user, entry->failure);
+            found->query->warn(found->query->user, entry->failure->message);
     }
     return GPUT_OK;
 }
@@ -275,7 +286,8 @@ static int by_key(const void *left, const void *right)
     ORDER_BY(!isnan(a->key), !isnan(b->key));
     if (!isnan(a->key))
         ORDER_BY(a->key, b->key);
-    if (!isnan(a->start) && !isnan(b->start))
+    ORDER_BY(!isnan(a->start), !isnan(b->start));
+    if (!isnan(a->start))
         ORDER_BY(a->start, b->start);
     return ORDER(a->first, b->first);
 }

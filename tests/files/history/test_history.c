@@ -8,6 +8,7 @@
 
 #include <gputracker/table.h>
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -112,6 +113,47 @@ static void on_a_network_file_system_rows_that_wait_are_shown_and_forgotten(void
     expect_rows(history, NULL, "two ");
 }
 
+static void count_warning(void *user, const char *text)
+{
+    (void)text;
+    ++*(size_t *)user;
+}
+
+static void a_folder_that_cannot_be_read_is_a_warning(void **state)
+{
+    struct gput_history_query query = gput_history_query_default();
+    CLEANUP_STR struct str names = {0};
+    char files[512], name[256] = "";
+    const char *path = files;
+    size_t n_warnings = 0;
+    (void)state;
+    snprintf(files, sizeof files, "%s/files", folder);
+    memset(name, 'd', sizeof name - 1);
+    assert_int_equal(mkdir(files, 0777), 0);
+    assert_int_equal(chdir(files), 0);
+    for (int i = 0; i < 16; i++) { /* the path of the last one is too long */
+        assert_int_equal(mkdir(name, 0777), 0);
+        assert_int_equal(chdir(name), 0);
+    }
+    assert_int_equal(chdir("/"), 0);
+    query.warn = count_warning;
+    query.user = &n_warnings;
+    assert_int_equal(gput_history_read_files(&path, 1, &query, receive, &names, NULL), GPUT_OK);
+    assert_int_equal(n_warnings, 1);
+}
+
+static void a_named_file_that_is_missing_is_reported_as_such(void **state)
+{
+    CLEANUP_STR struct str names = {0};
+    const char *path = "/nowhere/a.json";
+    struct gput_error error;
+    (void)state;
+    assert_int_equal(
+        gput_history_read_files(&path, 1, NULL, receive, &names, &error), GPUT_ERROR_NOT_FOUND);
+    assert_int_equal(error.code, GPUT_ERROR_NOT_FOUND);
+    assert_int_equal(error.errno_value, ENOENT);
+}
+
 static int make_folder(void **state)
 {
     (void)state;
@@ -131,6 +173,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_row_that_comes_while_others_are_gathered_is_not_lost),
         cmocka_unit_test(on_a_network_file_system_rows_that_wait_are_shown_and_forgotten),
+        cmocka_unit_test(a_folder_that_cannot_be_read_is_a_warning),
+        cmocka_unit_test(a_named_file_that_is_missing_is_reported_as_such),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
