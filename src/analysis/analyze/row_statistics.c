@@ -27,7 +27,7 @@ static bool any_missing(const double *values)
     return false;
 }
 
-void row_run_add(struct row_run *run, const double *values)
+void row_run_add(struct row_run *restrict run, const double *restrict values)
 {
     if (run->uniform && any_missing(values)) {
         /* From here on each column has its own count. */
@@ -68,11 +68,12 @@ void row_run_add(struct row_run *run, const double *values)
         memset(run->squares, 0, sizeof run->squares);
     } else {
         /* The fast path of rows: no branches, one division a row. */
+        double share = 1.0 / run->rows;
         for (int c = 0; c < ROW_COLUMNS; c++) {
             double value = values[c];
             double x = value - run->origin[c];
             double before = x - run->mean[c];
-            double mean = run->mean[c] + before * (1.0 / run->rows);
+            double mean = run->mean[c] + before * share;
             run->mean[c] = mean;
             run->squares[c] += before * (x - mean);
             run->sum[c] += value;
@@ -112,12 +113,12 @@ static void total_merge_column(struct row_total *total, const struct row_run *ru
     total->max[c] = run->max[c] > total->max[c] ? run->max[c] : total->max[c];
 }
 
-void row_total_merge(struct row_total *total, const struct row_run *run)
+void row_total_merge(struct row_total *restrict total, const struct row_run *restrict run)
 {
     if (run->rows == 0)
         return;
     if (run->uniform && !total->missing && total->rows > 0) {
-        /* The same for all columns when no value is missing on either side. */
+        /* Merge all columns at once: no value is missing on either side. */
         double before = (double)total->rows;
         double n = run->rows;
         double share = 1.0 / before;
