@@ -439,7 +439,7 @@ static int find_groups(struct groups *groups, const struct doc *sessions, struct
     return GPUT_OK;
 }
 
-/* The largest change of a figure that is more than chance; 0: there is none. */
+/* The largest change of a figure that is more than chance, infinite from 0; 0: there is none. */
 static double largest_change(
     const struct figure *figure, const struct groups *groups, size_t n_sessions)
 {
@@ -448,8 +448,9 @@ static double largest_change(
     for (uint32_t group = 1; group < groups->count; group++) {
         struct mean mean = mean_of(figure, groups->of, n_sessions, group);
         struct change change = change_of(&first, &mean);
+        bool is_from_zero = first.value == 0 && fabs(mean.value) > 0;
         if (!change.is_noise)
-            largest = fmax(largest, fabs(change.percent));
+            largest = fmax(largest, is_from_zero ? INFINITY : fabs(change.percent));
     }
     return largest;
 }

@@ -74,11 +74,49 @@ static void one_session_has_an_ending_and_nothing_to_compare(void **state)
     report_payload_finish(&payload);
 }
 
+/* A session with two figures beside its wall time. */
+static void add_session(struct doc *sessions, const char *name, double grown, double new)
+{
+    struct doc *session = doc_add_object(sessions, NULL);
+    doc_add_string(session, "name", name);
+    doc_add_double(doc_add_object(session, "identity"), "seconds", 10);
+    struct doc *cards = doc_add_array(session, "cards");
+    const double values[] = {grown, new};
+    for (int i = 0; i < 2; i++) {
+        struct doc *card = doc_add_object(cards, NULL);
+        doc_add_string(card, "id", i == 0 ? "grown" : "new");
+        doc_add_string(card, "label", i == 0 ? "Grown" : "New");
+        doc_add_string(card, "unit", "bytes");
+        doc_add_double(card, "value", values[i]);
+    }
+}
+
+static void a_figure_that_grew_from_0_changed_most(void **state)
+{
+    (void)state;
+    struct gput_error error;
+    struct report_payload payload;
+    assert_int_equal(report_payload_init(&payload, "/tmp", &error), GPUT_OK);
+    struct doc *sessions = doc_add_array(payload.root, "sessions");
+    add_session(sessions, "a", 100, 0);
+    add_session(sessions, "b", 300, 5);
+    assert_int_equal(report_findings_add(&payload, &error), GPUT_OK);
+    const struct doc *figures = doc_get(doc_get(payload.root, "findings"), "figures");
+    const struct doc *figure = figures->first;
+    while (figure && strcmp(doc_get_string(figure, "unit"), "bytes") != 0)
+        figure = figure->next;
+    assert_non_null(figure);
+    assert_string_equal(doc_get_string(figure, "label"), "New");
+    assert_string_equal(doc_get_string(figure->next, "label"), "Grown");
+    report_payload_finish(&payload);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_busiest_rank_is_that_of_the_highest_mean_by_time),
         cmocka_unit_test(one_session_has_an_ending_and_nothing_to_compare),
+        cmocka_unit_test(a_figure_that_grew_from_0_changed_most),
     };
     return cmocka_run_group_tests_name("views/report/report_findings", tests, NULL, NULL);
 }
