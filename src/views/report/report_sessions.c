@@ -141,9 +141,11 @@ static int compare_traces(
     struct report_payload *payload, const struct report_plan *plan, struct gput_error *error)
 {
     const char *paths[2];
-    for (size_t i = 0; i < plan->count; i++) {
+    if (plan->count != 2)
+        return GPUT_OK;
+    for (size_t i = 0; i < 2; i++) {
         const struct report_loader *loader = plan->sessions[i].loader;
-        if (plan->count != 2 || !loader || strcmp(loader->kind, "trace") != 0)
+        if (!loader || strcmp(loader->kind, "trace") != 0)
             return GPUT_OK; /* others are compared by their samples */
         paths[i] = plan->sessions[i].path;
     }

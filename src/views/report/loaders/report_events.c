@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/json_scan.h"
 #include "base/json_text.h"
+#include "base/number.h"
 #include "views/report/document/report_calls.h"
 
 #include <inttypes.h>
@@ -108,18 +109,16 @@ static const char *label_of(const struct events *events, uint32_t thread)
 static int64_t correlation_of(const struct timeline_event *event)
 {
     static const char key[] = "\"correlation\"";
-    struct json_value args, name, value;
-    const char *at = event->args.text;
+    const struct json_text *args = &event->args;
+    const char *at =
+        args->length > 0 ? memmem(args->text, args->length, key, sizeof key - 1) : NULL;
+    const char *end = args->text + args->length;
     int64_t number;
-    if (event->args.length == 0 || !memmem(at, event->args.length, key, sizeof key - 1) ||
-        json_scan_value(&at, at + event->args.length, &args) != JSON_OK || args.kind != JSON_OBJECT)
+    if (!at)
         return 0;
-    struct json_walk walk = json_walk(&args);
-    while (json_walk_member(&walk, &name, &value)) {
-        if (json_is(&name, "correlation") && json_int64(&value, &number))
-            return number;
-    }
-    return 0;
+    for (at += sizeof key - 1; at < end && strchr(": \t\r\n", *at) && *at; at++)
+        ;
+    return number_parse_int64(at, end, &number) ? number : 0;
 }
 
 /* Adds a slice as a call. */
