@@ -343,7 +343,9 @@ static struct json_text args_text(const struct json_value *args, struct str *cle
     if (!(args->flags & JSON_HAS_NAN))
         return (struct json_text){args->text, args->length, args->flags};
     json_write_value(args, clean);
-    return (struct json_text){str_text(clean), clean->length, 0};
+    size_t length = clean->length;
+    str_append_repeated(clean, '\0', JSON_PADDING); /* it may be scanned again */
+    return (struct json_text){str_text(clean), clean->failed ? 0 : length, 0};
 }
 
 /* Copies a text with JSON_PADDING zeroes after it; an empty one gives NULL. False: out of memory.
