@@ -96,8 +96,10 @@ bool bench_order_next(struct gput_bench *bench, size_t *variant)
 bool gput_bench_next(struct gput_bench *bench, size_t *variant)
 {
     const struct gput_session_options *session = &bench->session_options;
-    if (!bench->data.has_calls)
+    if (!bench->data.has_calls) {
+        disturbances_finish(&bench->disturbances); /* of runs of commands */
         disturbances_open(&bench->disturbances, session->procfs_root, session->sysfs_root);
+    }
     bench->data.has_calls = true;
     bool is_due = bench_order_next(bench, variant);
     disturbances_read_thread(&bench->disturbances, &bench->before);

@@ -177,9 +177,9 @@ void disturbances_fill_own(const struct disturbance_counts *before,
     const struct disturbance_counts *after, struct bench_run *run)
 {
     disturbances_fill(before, after, run);
-    /* The run's CPU time is that of this process. */
-    double others = after->busy_seconds - before->busy_seconds -
-                    (after->own_cpu_seconds - before->own_cpu_seconds);
+    /* The run's CPU time is that of this process, and of children if it started some. */
+    double own = fmax(after->own_cpu_seconds - before->own_cpu_seconds, run->figures[BENCH_CPU]);
+    double others = after->busy_seconds - before->busy_seconds - own;
     run->figures[BENCH_OTHER_CPU] = isnan(others) ? NAN : fmax(0, others);
     /* Of all the time between the readings: a session does not know how its own process waited. */
     run->causes[BENCH_CAUSE_WAIT] = share(after->thread_wait_seconds - before->thread_wait_seconds,
