@@ -49,20 +49,3 @@ const char *http_server_address(const struct http_server *server);
 
 /* Ends the thread, hangs up, and frees the server. NULL is fine. */
 void http_server_close(struct http_server *server);
-
-/*
- * A socket that listens where the user says.
- */
-
-/* Enough for "[IPv6 address%interface]:65535". */
-#define LISTEN_ADDRESS_SIZE 96
-
-/*
- * Listens at "HOST:PORT", "[IPv6]:PORT" or "PORT", which is of this machine alone (127.0.0.1).
- * Port 0 takes any that is free; `bound` is the address that it became, in numbers. The socket is
- * not inherited by programs that are started, and does not block. The caller closes it.
- * Errors: GPUT_ERROR_INVALID (no such form), GPUT_ERROR_NOT_FOUND (no such host),
- * GPUT_ERROR_PERMISSION, GPUT_ERROR_IO (in use).
- */
-int listen_socket_open(
-    const char *address, int *fd, char bound[LISTEN_ADDRESS_SIZE], struct gput_error *error);
