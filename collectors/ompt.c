@@ -201,8 +201,7 @@ static void parallel_end(
     struct worker *mine = this_worker();
     struct team *team = mine ? mine->begun : NULL;
     if (team) {
-        /* The thread that began the region ends the ranges of all threads, once they have arrived.
-         */
+        /* This thread began the region: it ends the ranges of those that have arrived. */
         struct worker *next;
         for (struct worker *worker = atomic_load(&team->workers); worker; worker = next) {
             int expected = WORKER_ARRIVED;

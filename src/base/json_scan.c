@@ -447,7 +447,7 @@ static bool scaled_with_care(const struct json_value *value, int places, int64_t
     while (fraction && at < end && is_digit(*at))
         at++;
     if (at < end) {
-        /* Scale a number with an exponent, as json_scaled_int64() does. */
+        /* It has an exponent: scale it as a double. */
         double real;
         if (!json_double(value, &real))
             return false;

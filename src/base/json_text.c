@@ -75,7 +75,7 @@ void json_write_value(const struct json_value *value, struct str *text)
     if (value->kind == JSON_NONE || value->kind == JSON_NAN) {
         str_append(text, "null");
     } else if (nested && value->flags & JSON_HAS_NAN) {
-        /* Copy a container, with null for each NaN. */
+        /* Copy a container, at most JSON_MAX_DEPTH deep, with null for each NaN. */
         struct json_value key, inner;
         struct json_walk walk = json_walk(value);
         bool object = value->kind == JSON_OBJECT;
@@ -90,12 +90,11 @@ void json_write_value(const struct json_value *value, struct str *text)
             }
             json_write_value(&inner, text);
         }
-        str_append_char(text, object ? '}' : ']'); /* at most JSON_MAX_DEPTH deep */
+        str_append_char(text, object ? '}' : ']');
     } else {
         if (value->kind == JSON_STRING)
             str_append_char(text, '"');
-        /* Copy a value without line breaks and indentation. They stand only between the tokens of a
-         * container. */
+        /* Copy a value without line breaks and indentation: they are between tokens alone. */
         const char *at = value->text, *end = at + value->length;
         while (at < end) {
             const char *line_break = memchr(at, '\n', (size_t)(end - at));

@@ -67,9 +67,8 @@ static void on_fault(int number, siginfo_t *info, void *context)
             before.sa_sigaction(number, info, context);
         else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN)
             before.sa_handler(number);
-        else
-            sigaction(
-                number, &before, NULL); /* the fault is raised again, with its default action */
+        else /* the fault is raised again, with its default action */
+            sigaction(number, &before, NULL);
     }
     errno = saved;
 }

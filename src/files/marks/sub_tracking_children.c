@@ -162,8 +162,7 @@ char *sub_tracking_children_warning(const char *path, int64_t first_mark_ns)
     const char *extension = strrchr(name, '.');
     if (!extension)
         extension = name + strlen(name);
-    struct parts parts =
-        (struct parts){path, (int)(name - path), name, (size_t)(extension - name), extension};
+    struct parts parts = {path, (int)(name - path), name, (size_t)(extension - name), extension};
     struct children children = find(&parts, first_mark_ns);
     char *warning = children.count > 0 ? describe(&parts, &children) : NULL;
     for (size_t i = 0; i < children.count; i++)

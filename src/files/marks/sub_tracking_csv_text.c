@@ -149,8 +149,7 @@ static const char *skip_blanks(const char *text, const char *end)
 /* Parses an integer; also as "12.0", which some tools write. */
 static const char *parse_whole(const char *text, const char *end, int64_t *value)
 {
-    /* Parse the common case of parse_whole(): a few digits and the end of the field. NULL for all
-     * others. */
+    /* The common case is a few digits and the end of the field. */
     const char *stop = end - text > 18 ? text + 18 : end;
     int64_t number = 0;
     const char *at = text;

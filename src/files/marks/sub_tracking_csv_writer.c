@@ -457,7 +457,7 @@ static int end_last_line(const struct sub_tracking_csv_layout *layout, int fd, c
     off_t size, struct str *text, struct gput_error *error)
 {
     char last;
-    size_t torn_bytes;
+    size_t torn_bytes = 0;
     if (pread(fd, &last, 1, size - 1) != 1 || last == '\n')
         return GPUT_OK;
     /* Find how many bytes a truncated row at the end has; 0 for a header. Its name may have line
@@ -466,7 +466,6 @@ static int end_last_line(const struct sub_tracking_csv_layout *layout, int fd, c
     struct csv_record record;
     bool end = false;
     int code = GPUT_OK;
-    torn_bytes = 0;
     TRY(csv_reader_open(path, &reader, error));
     for (size_t records = 0; code == GPUT_OK && !end; records++) {
         code = csv_reader_next(reader, &record, &end, error);

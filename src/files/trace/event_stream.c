@@ -501,8 +501,8 @@ int event_stream_next(
         if (stream->place == AT_END) {
             /*
              * Read to the end after a whole trace, so that the checksum of compressed data is
-             * verified, and counts what follows, from its first byte that is not white space. What
-             * is not a trace may have no end.
+             * verified, and count what follows from its first byte that is not white space. What is
+             * not a trace may have no end.
              */
             struct text_window *window = &stream->window;
             bool more = !stream->counts.truncated && !stream->not_a_trace;

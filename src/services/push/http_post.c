@@ -137,7 +137,7 @@ static int connect_host(const struct http_post *post, int *fd, struct gput_error
         struct lookup *lookup = create_lookup(post->url);
         if (!lookup)
             return error_memory(error);
-        /* Start the thread of a lookup. Without it the caller waits as long as the lookup takes. */
+        /* Without a thread the lookup is done here: it may take longer than the timeout. */
         if (thread_start(NULL, THREAD_STACK_BYTES, look_up, lookup) != 0)
             look_up(lookup);
 

@@ -224,7 +224,7 @@ static bool send_batch(struct push *push)
     if (is_taken) {
         push->failures = 0;
         push->sent += count;
-        /* Count the figures that the receiver refused, and keeps its reason. */
+        /* Count the figures that the receiver refused, and keep its reason. */
         char why[200] = "";
         uint64_t refused =
             push->protocol->refused ? push->protocol->refused(&body, why, sizeof why) : 0;

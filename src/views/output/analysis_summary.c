@@ -165,7 +165,7 @@ static void put_block(struct summary *summary, const struct gput_code_block *blo
     for (size_t i = 0; i < block->n_parts; i++) {
         char name[320];
         const struct gput_code_block *part = &block->parts[i];
-        /* Names a part by whose calls it has. */
+        /* Name a part by the rank, process or thread whose calls it has. */
         if (part->rank >= 0)
             snprintf(name, sizeof name, "  rank %lld", (long long)part->rank);
         else if (part->process_id < 0)

@@ -362,9 +362,7 @@ static void write_values(struct place place, size_t indent, struct str *text)
     const struct doc *runs = place.runs ? place.runs->first : NULL;
     for (const struct doc *change = place.changes ? place.changes->first : NULL; change;
          change = change->next, runs = runs ? runs->next : NULL) {
-        /* Write "+5.3 %" or "21 times", with a note where the runs' spread explains it; "n/a" when
-         * it is unknown.
-         */
+        /* Write "+5.3 %" or "21 times", with a note where the runs' spread explains it. */
         char cell[HUMAN_SIZE + 16] = "n/a", percent[HUMAN_SIZE];
         const struct doc *noise = doc_get(runs, "within_noise");
         if (!isnan(doc_number(change)))

@@ -175,7 +175,7 @@ static void write_table(struct summary *summary)
         str_printf(summary->text, "%zu figure%s 0 or unknown in all sessions (--all shows %s)\n",
             summary->n_nothing, summary->n_nothing == 1 ? " is" : "s are",
             summary->n_nothing == 1 ? "it" : "them");
-    /* Says of each session which calls its files lack. */
+    /* Name the sessions whose files lack calls. */
     for (size_t i = 0; i < summary->comparison->n_sessions; i++) {
         const struct comparison_session *session = &summary->comparison->sessions[i];
         struct lost_calls lost = comparison_lost_calls(session);
