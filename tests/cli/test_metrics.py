@@ -22,10 +22,11 @@ CARD = """
 value nvmlDeviceGetEnforcedPowerLimit 300000
 value nvmlDeviceGetTemperature/0 61
 value nvmlDeviceGetClockInfo/0 1755
-""" + "".join(f"value field/{field} 0\n" for field in (74, 76, 251, 252, 253, 197, 198, 138, 139))
+""" + "".join(f"value field/{field} 0\n" for field in (3, 4, 74, 76, 251, 252, 253, 197, 198, 138, 139))
+CARD += "value nvmlGpmQueryDeviceSupport 1\n" + "".join(f"value gpm/{metric} 20\n" for metric in (2, 3, 5, 10))  # of its parts
 GPUS = "driver 580.95.05\n" + TWO_GPUS.replace("\ngpu GPU-bbbb", CARD + "gpu GPU-bbbb")
-# Served where a command may use less than the machine has; tests/views/output has them.
-OF_SOME_MACHINES = {"gputracker_allowed_cores", "gputracker_allowed_memory_bytes"}
+# Served where a command may use less than the machine has (tests/views/output has them), and where one may read the kernel's log.
+OF_SOME_MACHINES = {"gputracker_allowed_cores", "gputracker_allowed_memory_bytes", "gputracker_gpu_xid_errors_total"}
 # Known when the command has ended; tests/views/output and test_push.py have them.
 OF_THE_END = {"gputracker_session_end_timestamp_seconds", "gputracker_main_exit_status", "gputracker_main_signal"}
 # Served with --owners alone.
@@ -83,7 +84,7 @@ class Metrics(ServeTest):
             "SLURM_JOB_ID": "4711"}
         move = machine.move(1000, package_0=60, package_1=40, package_0_0=8, package_1_0=3, package_0_1=30, package_0_2=5, package_2=99)
         self.command = python(COMMAND + MOVE, GPUS, *move)
-        self.process, *self.address = self.start_serving("run", "--st", "0.1", "--carbon-intensity", "360", "--", *self.command)
+        self.process, *self.address = self.start_serving("run", "--st", "0.1", "--gpu-parts", "--carbon-intensity", "360", "--", *self.command)
         self.addCleanup(self.finish, self.process)
         self.addCleanup(self.process.terminate)
 
