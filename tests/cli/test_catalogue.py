@@ -7,9 +7,11 @@ import shutil
 import subprocess
 import tempfile
 import unittest
+import unittest.mock
 
 import command
 from job_test import NAMES
+from report_data import PAGE
 
 
 class Catalogue(unittest.TestCase):
@@ -99,8 +101,11 @@ class Catalogue(unittest.TestCase):
 
     def test_a_session_that_wrote_no_file_which_says_whose_it_is_has_a_manifest(self):
         """A text, or the page; where another file says it, there is none."""
-        for options in ["-o", "x.txt"], ["-q", "--report", "y.html"], ["-q", "-o", "z.txt", "--tf", "z.csv"], ["-q", "-o", "z.json"]:
-            self.run_command("run", *options, "--", "sleep", "0.1")
+        page = self.recorded / "page.html"  # there is none in a build where npm was not
+        page.write_text(PAGE)
+        with unittest.mock.patch.dict(os.environ, {"GPUT_REPORT_PAGE": str(page)}):
+            for options in ["-o", "x.txt"], ["-q", "--report", "y.html"], ["-q", "-o", "z.txt", "--tf", "z.csv"], ["-q", "-o", "z.json"]:
+                self.run_command("run", *options, "--", "sleep", "0.1")
         self.assertEqual(sorted(path.name for path in self.folder.glob("*.session.json")), ["x.txt.session.json", "y.html.session.json", "z.csv.session.json"])
         read = json.loads(self.run_command("job", "-f", "json", ".").stdout)
         self.assertEqual({(rank["path"], rank["exit_status"], rank["max_ram_bytes"] > 0) for rank in read["ranks"]},
