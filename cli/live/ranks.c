@@ -163,6 +163,11 @@ static double mean_of(double before, double now, double share)
 
 void rank_compare(const struct rank_row *before, struct rank_row *row)
 {
+    if (row->seconds == before->seconds) { /* there was no sample since then */
+        row->cores = before->cores;
+        row->shares = before->shares;
+        return;
+    }
     struct rank_row start = unknown_row();
     start.seconds = start.cpu_seconds = start.wall_seconds = 0;
     start.waited = (struct activity){0, 0, 0};

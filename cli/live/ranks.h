@@ -47,7 +47,7 @@ bool ranks_copy(struct ranks *ranks, struct rank_row **rows, size_t *count, char
 /* Reads a page of metrics: what it does not have is NaN. False: it is no page of gpu-tracker. */
 bool rank_parse_page(const char *text, struct rank_row *row);
 
-/* Sets the rates of the time since `before`, which may be the same row. */
+/* Sets the rates of the time since `before`; without a sample since then, these stay. */
 void rank_compare(const struct rank_row *before, struct rank_row *row);
 
 /* Finds those that are held up or work far more than the others, says why, and sorts the worst

@@ -74,6 +74,12 @@ static void rates_are_of_the_time_since_the_reading_before(void **state)
     rank_compare(&row, &next);
     assert_true(next.cores == 2);
     assert_true(next.shares.computing > 0.5 && next.shares.computing < 1);
+    /* Without a sample since then they stay. */
+    struct rank_row same = next;
+    same.cores = NAN;
+    same.shares.computing = NAN;
+    rank_compare(&next, &same);
+    assert_true(same.cores == 2 && same.shares.computing == next.shares.computing);
     /* Started again: from its start on. */
     struct rank_row again = read_page(page);
     rank_compare(&next, &again);
