@@ -62,6 +62,7 @@ static struct rank_row unknown_row(void)
         .cpu_seconds = NAN,
         .cores = NAN,
         .allowed_cores = NAN,
+        .machine_cores = NAN,
         .ram_bytes = NAN,
         .capacity_bytes = NAN,
         .gpu_percent = NAN,
@@ -108,7 +109,7 @@ static void take_label(const char *line, const char *label, char *value, size_t 
 
 bool rank_parse_page(const char *text, struct rank_row *row)
 {
-    double machine_ram = NAN, machine_cpu = NAN;
+    double machine_ram = NAN, machine_cpu = NAN, allowed_bytes = NAN;
     const struct {
         const char *name;
         double *value;
@@ -116,7 +117,8 @@ bool rank_parse_page(const char *text, struct rank_row *row)
         {"combined_cpu_seconds_total", &row->cpu_seconds},
         {"combined_memory_bytes", &row->ram_bytes},
         {"system_memory_capacity_bytes", &row->capacity_bytes},
-        {"system_cores", &row->allowed_cores}, {"system_memory_used_bytes", &machine_ram},
+        {"allowed_memory_bytes", &allowed_bytes}, {"system_cores", &row->machine_cores},
+        {"allowed_cores", &row->allowed_cores}, {"system_memory_used_bytes", &machine_ram},
         {"system_cpu_seconds_total", &machine_cpu}};
     static const char prefix[] = "gputracker_";
     bool any = false;
@@ -153,6 +155,11 @@ bool rank_parse_page(const char *text, struct rank_row *row)
         row->cpu_seconds = machine_cpu;
         row->ram_bytes = machine_ram;
     }
+    /* Limits are on the page only where they leave less than all. */
+    if (isnan(row->allowed_cores))
+        row->allowed_cores = row->machine_cores;
+    if (!isnan(allowed_bytes))
+        row->capacity_bytes = allowed_bytes;
     return any;
 }
 
@@ -418,7 +425,9 @@ static void read_rank(const struct gput_table *table, size_t index, struct rank_
     snprintf(row->machine, sizeof row->machine, "%s", text_of(table, index, "machine"));
     row->seconds = number(table, index, "seconds");
     row->cpu_seconds = number(table, index, "cpu_seconds");
-    row->allowed_cores = number(table, index, "cores");
+    row->allowed_cores = number(table, index, "share_cores");
+    if (isnan(row->allowed_cores))
+        row->allowed_cores = number(table, index, "cores");
     row->ram_bytes = number(table, index, "max_ram_bytes");
     row->capacity_bytes = number(table, index, "allowed_ram_bytes");
     row->gpu_percent = number(table, index, "gpu_percent");

@@ -21,7 +21,9 @@ struct rank_row {
     enum rank_state state;
     double seconds;     /* since it started */
     double cpu_seconds; /* used since then */
-    double cores, allowed_cores, ram_bytes, capacity_bytes, gpu_percent;
+    double cores, allowed_cores; /* allowed: with files, its share of what ranks may use together */
+    double machine_cores;        /* all that its machine has */
+    double ram_bytes, capacity_bytes, gpu_percent;
     struct activity waited; /* seconds, all its threads together, since it started */
     double wall_seconds;    /* of all its threads */
     struct activity shares; /* of its time: of the last seconds, or of all of it */

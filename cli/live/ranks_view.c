@@ -35,16 +35,28 @@ struct sum {
     double value, full;
 };
 
-/* The CPU of all ranks of all cores: ranks of one machine may share its cores, which count once. */
+static bool is_of_machine(const struct rank_row *row, const char *machine)
+{
+    return machine[0] && strcmp(row->machine, machine) == 0;
+}
+
+/* The CPU of all ranks of all cores that they may use: of one machine, no more than it has. */
 static struct sum add_cores(const struct rank_row *rows, size_t count)
 {
     struct sum sum = {0};
     for (size_t i = 0; i < count; i++) {
-        bool is_counted = false;
+        const char *machine = rows[i].machine;
+        double allowed = rows[i].allowed_cores > 0 ? rows[i].allowed_cores : 0;
+        size_t before = 0;
         sum.value += rows[i].cores > 0 ? rows[i].cores : 0;
-        for (size_t k = 0; k < i && rows[i].machine[0]; k++)
-            is_counted |= strcmp(rows[k].machine, rows[i].machine) == 0;
-        sum.full += !is_counted && rows[i].allowed_cores > 0 ? rows[i].allowed_cores : 0;
+        while (before < i && !is_of_machine(&rows[before], machine))
+            before++;
+        if (before < i)
+            continue; /* it was added with the first one of its machine */
+        for (size_t k = i + 1; k < count; k++)
+            if (is_of_machine(&rows[k], machine) && rows[k].allowed_cores > 0)
+                allowed += rows[k].allowed_cores;
+        sum.full += rows[i].machine_cores > 0 ? fmin(allowed, rows[i].machine_cores) : allowed;
     }
     return sum;
 }

@@ -41,6 +41,16 @@ static void a_page_has_the_figures_of_a_rank(void **state)
     assert_true(row.wall_seconds == 10);
 }
 
+static void a_limit_of_a_page_comes_before_what_the_machine_has(void **state)
+{
+    (void)state;
+    struct rank_row row = read_page("gputracker_allowed_cores 2.0\n"
+                                    "gputracker_allowed_memory_bytes 3e9\n"
+                                    "gputracker_system_cores 8.0\n"
+                                    "gputracker_system_memory_capacity_bytes 16e9\n");
+    assert_true(row.allowed_cores == 2 && row.machine_cores == 8 && row.capacity_bytes == 3e9);
+}
+
 static void a_page_of_a_machine_has_its_figures(void **state)
 {
     (void)state;
@@ -128,6 +138,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_page_has_the_figures_of_a_rank),
+        cmocka_unit_test(a_limit_of_a_page_comes_before_what_the_machine_has),
         cmocka_unit_test(a_page_of_a_machine_has_its_figures),
         cmocka_unit_test(other_pages_are_refused),
         cmocka_unit_test(rates_are_of_the_time_since_the_reading_before),
