@@ -295,18 +295,24 @@ static void draw(struct screen *screen)
         atomic_store(&screen->guard.state->is_shown, true);
         atomic_store(&screen->guard.state->has_settings, true);
         terminal_show(&screen->terminal);
+        terminal_flush(&screen->terminal);
         screen->knows_screen = false;
     }
+    if (screen->terminal.pending.length > 0)
+        return; /* it has not taken the last frame yet */
     if (columns != screen->wanted.columns || rows != screen->wanted.rows) {
         screen->knows_screen = false;
         if (!grid_resize(&screen->wanted, columns, rows))
             return;
     }
     draw_ranks(&screen->view, &screen->wanted);
-    if (screen->terminal.pending.length > 0 && screen->knows_screen)
-        return; /* it has not taken the last frame yet */
     frame_write(&screen->terminal.pending, screen->knows_screen ? &screen->shown : NULL,
         &screen->wanted, &screen->frame);
+    if (screen->terminal.pending.failed) { /* half a frame cannot be shown; the next one is whole */
+        str_restart(&screen->terminal.pending);
+        screen->knows_screen = false;
+        return;
+    }
     struct grid drawn = screen->wanted;
     screen->wanted = screen->shown;
     screen->shown = drawn;
@@ -315,27 +321,29 @@ static void draw(struct screen *screen)
         grid_resize(&screen->wanted, columns, rows);
 }
 
-/* Whether a signal asks to end; stops and goes on as shells want it. */
+/* Whether a signal asks to end; stops and goes on as shells want it. In the background the terminal
+ * is that of others. */
 static bool handle_signal(struct screen *screen, const struct signal_event *event)
 {
     bool stops = event->number == SIGTSTP || event->number == SIGTTIN || event->number == SIGTTOU;
-    if (stops) {
+    if (stops && screen->terminal.is_shown && terminal_is_foreground(&screen->terminal)) {
         terminal_restore(&screen->terminal);
         atomic_store(&screen->guard.state->is_shown, false);
         atomic_store(&screen->guard.state->has_settings, false);
     }
-    return signals_handle(event);
+    bool ends = signals_handle(event);
+    if (stops && terminal_is_foreground(&screen->terminal)) /* it may have other settings now */
+        tcgetattr(screen->terminal.fd, &screen->terminal.before);
+    return ends;
 }
 
 /* Until the user quits, the terminal hangs up, or a signal ends it. */
-static void follow(struct screen *screen, struct ranks *ranks, const struct signals *signals)
+static void follow(struct screen *screen, struct ranks *ranks, struct signals *signals)
 {
     while (!screen->is_over) {
         struct rank_row *rows;
         size_t count;
         struct signal_event event;
-        struct pollfd watched[] = {
-            {.fd = screen->terminal.fd, .events = POLLIN}, {.fd = signals->fd, .events = POLLIN}};
         if (ranks_copy(ranks, &rows, &count, screen->view.message)) {
             free(screen->view.rows);
             screen->view.rows = rows;
@@ -344,11 +352,17 @@ static void follow(struct screen *screen, struct ranks *ranks, const struct sign
         draw(screen);
         if (!terminal_flush(&screen->terminal))
             return;
+        short events = screen->terminal.pending.length > 0 ? POLLIN | POLLOUT : POLLIN;
+        /* In the background nobody here reads what is typed: it would wake us again and again. */
+        if (!terminal_is_foreground(&screen->terminal))
+            events = 0;
+        struct pollfd watched[] = {
+            {.fd = screen->terminal.fd, .events = events}, {.fd = signals->fd, .events = POLLIN}};
         poll(watched, 2, DRAW_MS);
         if (watched[0].revents & (POLLHUP | POLLERR))
             return;
         read_keys(screen);
-        if (watched[1].revents && signals_next((struct signals *)signals, -1, 0, &event) &&
+        if (watched[1].revents && signals_next(signals, -1, 0, &event) &&
             handle_signal(screen, &event))
             return;
     }
