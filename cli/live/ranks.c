@@ -196,13 +196,14 @@ void rank_compare(const struct rank_row *before, struct rank_row *row)
             (or_zero(row->waited.storage) - or_zero(from->waited.storage)) / wall, share)};
 }
 
+/* Ranks by their number; names of hosts, which are no numbers, as words. */
 static int compare_rows(const void *a, const void *b)
 {
     const struct rank_row *left = a, *right = b;
     if (left->state != right->state)
         return left->state > right->state ? -1 : 1;
-    double numbers = strtod(left->name, NULL) - strtod(right->name, NULL);
-    return numbers != 0 ? (numbers > 0 ? 1 : -1) : strcmp(left->name, right->name);
+    unsigned long one = strtoul(left->name, NULL, 10), other = strtoul(right->name, NULL, 10);
+    return one != other ? (one > other ? 1 : -1) : strcmp(left->name, right->name);
 }
 
 /* Sets the share of a cause that is the furthest above the mean of the others. */

@@ -115,6 +115,12 @@ static void the_worst_come_first_with_their_reason(void **state)
         assert_string_equal(rows[i].name, order[i]);
     assert_int_equal(rows[2].state, RANK_STRAGGLER);
     assert_string_equal(rows[2].note, "waits for a CPU 70 %, the others 10 %");
+    /* Hosts whose names begin as numbers are written. */
+    struct rank_row hosts[] = {rank("nano2:90", RANK_RUNS, 0), rank("infra:90", RANK_RUNS, 0),
+        rank("nano1:90", RANK_RUNS, 0)};
+    ranks_judge(hosts, 3);
+    assert_string_equal(hosts[0].name, "infra:90");
+    assert_string_equal(hosts[1].name, "nano1:90");
     struct rank_row alone = rank("0", RANK_RUNS, 0.9);
     ranks_judge(&alone, 1);
     assert_int_equal(alone.state, RANK_RUNS);
