@@ -310,7 +310,9 @@ static char *fetch(const struct page *page, char reason[80])
 {
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
     struct addrinfo *found = NULL;
-    char request[400], *text = NULL;
+    /* Without a name of the host: a page knows its own names alone, and a cluster has more. */
+    static const char request[] = "GET /metrics HTTP/1.1\r\nHost:\r\nConnection: close\r\n\r\n";
+    char *text = NULL;
     int failure = getaddrinfo(page->host, page->port, &hints, &found), fd = -1;
     int64_t due_ms = clock_monotonic_ms() + PAGE_MS;
     size_t length = 0, capacity = 0;
@@ -320,13 +322,13 @@ static char *fetch(const struct page *page, char reason[80])
     }
     for (const struct addrinfo *at = found; at && fd < 0; at = at->ai_next)
         fd = connect_to(page->ranks, at, due_ms);
-    freeaddrinfo(found);
     snprintf(reason, 80, "%s", strerror(errno));
+    freeaddrinfo(found);
     if (fd < 0)
         return NULL;
-    int asked = snprintf(request, sizeof request,
-        "GET /metrics HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n", page->host);
-    bool is_whole = send(fd, request, (size_t)asked, MSG_NOSIGNAL) == asked, goes_on = is_whole;
+    bool is_whole =
+        send(fd, request, sizeof request - 1, MSG_NOSIGNAL) == (ssize_t)sizeof request - 1;
+    bool goes_on = is_whole;
     while (goes_on && await(page->ranks, fd, POLLIN, due_ms) && length < PAGE_BYTES) {
         if (length + 4096 > capacity) {
             char *grown = realloc(text, capacity = capacity * 2 + 65536);
@@ -346,7 +348,10 @@ static char *fetch(const struct page *page, char reason[80])
         text[length] = '\0';
         return text;
     }
-    snprintf(reason, 80, "no whole answer within %d s", PAGE_MS / 1000);
+    if (goes_on)
+        snprintf(reason, 80, "no whole answer within %d s", PAGE_MS / 1000);
+    else
+        snprintf(reason, 80, "it ended the connection without an answer");
     free(text);
     return NULL;
 }
@@ -364,6 +369,8 @@ static void *read_page(void *user)
         struct rank_row *row = &ranks->rows[page->index], now = *row;
         if (text && (!body || !rank_parse_page(body, &now)))
             snprintf(reason, sizeof reason, "it is no page of gpu-tracker");
+        else if (text && isnan(now.seconds))
+            snprintf(reason, sizeof reason, "there is no sample yet");
         if (body && !isnan(now.seconds)) {
             rank_compare(row, &now);
             now.state = RANK_RUNS;

@@ -247,7 +247,9 @@ class Live(CommandTest):
         with socket.create_server(("127.0.0.1", 0)) as silent, socket.create_server(("127.0.0.1", 0)) as closed:
             dead = closed.getsockname()[1]
             closed.close()
-            pages = [f"127.0.0.1:{port}" for port in (*ports, silent.getsockname()[1], dead)]
+            # The second one by a name of this machine that it does not know.
+            hosts = "127.0.0.1", "127.1", "127.0.0.1", "127.0.0.1"
+            pages = [f"{host}:{port}" for host, port in zip(hosts, (*ports, silent.getsockname()[1], dead))]
             terminal = self.view("live", "--job", ",".join(pages), columns=120)
             for page in pages[:2]:
                 terminal.expect(rf"^{page} +\S+ .* [0-9.]+ [kM]B .* s$")
