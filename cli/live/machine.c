@@ -13,6 +13,8 @@
 
 #define MAX_FILE_BYTES (4 << 20)
 #define SECTOR_BYTES 512
+/* A counter of which the file could not be read. */
+#define UNREAD UINT64_MAX
 
 void machine_finish(struct machine *machine)
 {
@@ -59,8 +61,8 @@ uint64_t machine_parse_disks(const char *text)
 
 uint64_t machine_parse_network(const char *text)
 {
-    static const char *const inside[] = {
-        "lo:", "veth", "docker", "br-", "virbr", "cni", "flannel", NULL};
+    static const char *const inside[] = {"lo:", "veth", "docker", "br-", "virbr", "cni", "flannel",
+        "bond", "team", "tun", "wg", NULL};
     uint64_t sum = 0, received, sent;
     const char *line = text;
     do {
@@ -146,10 +148,10 @@ static double read_rate(struct machine *machine, const char *file, double second
     uint64_t (*parse)(const char *text), uint64_t *counter)
 {
     CLEANUP_STR struct str text = {0};
-    bool is_there = read_file(machine, file, &text)[0] != '\0';
     uint64_t before = *counter;
-    *counter = is_there ? parse(str_text(&text)) : 0;
-    bool has_both = is_there && seconds > 0 && *counter >= before;
+    bool is_there = read_file(machine, file, &text)[0] != '\0';
+    *counter = is_there ? parse(str_text(&text)) : UNREAD;
+    bool has_both = is_there && seconds > 0 && before != UNREAD && *counter >= before;
     return has_both ? (double)(*counter - before) / seconds : NAN;
 }
 

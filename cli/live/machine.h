@@ -38,8 +38,8 @@ void machine_read(struct machine *machine, double seconds);
  * once. `text`: of /proc/diskstats. */
 uint64_t machine_parse_disks(const char *text);
 
-/* Bytes that network interfaces received and sent, but for those inside of this machine. `text`:
- * of /proc/net/dev. */
+/* Bytes that network interfaces received and sent, but for those inside of this machine, and for
+ * those whose bytes go through others. `text`: of /proc/net/dev. */
 uint64_t machine_parse_network(const char *text);
 
 /* The share of the last ten seconds of a file of /proc/pressure; NaN: it is not there. */

@@ -29,6 +29,7 @@ static void interfaces_inside_of_the_machine_do_not_count(void **state)
         "    lo: 5000 1 0 0 0 0 0 0 5000 1 0 0 0 0 0 0\n"
         "  eth0: 100 1 0 0 0 0 0 0 200 1 0 0 0 0 0 0\n"
         "eth1:7 1 0 0 0 0 0 0 8 1 0 0 0 0 0 0\n"
+        " bond0: 107 1 0 0 0 0 0 0 208 1 0 0 0 0 0 0\n"
         "vethab12: 900 1 0 0 0 0 0 0 900 1 0 0 0 0 0 0\n";
     assert_int_equal(machine_parse_network(text), 315);
 }
@@ -67,6 +68,22 @@ static void this_machine_has_cores_and_rates_from_the_second_reading_on(void **s
     machine_finish(&machine);
 }
 
+/* What came since boot is not what came since a reading that failed. */
+static void a_file_that_cannot_be_read_once_makes_no_peak(void **state)
+{
+    (void)state;
+    struct machine machine = {.procfs = "/proc"};
+    machine_read(&machine, 1);
+    machine.procfs = "/nonexistent";
+    machine_read(&machine, 2);
+    machine.procfs = "/proc";
+    machine_read(&machine, 3);
+    assert_true(isnan(machine.now.network_bytes_a_second));
+    machine_read(&machine, 4);
+    assert_true(machine.now.network_bytes_a_second >= 0);
+    machine_finish(&machine);
+}
+
 static void commands_have_no_folders_and_show_on_one_line(void **state)
 {
     (void)state;
@@ -98,6 +115,7 @@ int main(void)
         cmocka_unit_test(pressure_is_that_of_the_last_ten_seconds),
         cmocka_unit_test(without_files_nothing_is_known),
         cmocka_unit_test(this_machine_has_cores_and_rates_from_the_second_reading_on),
+        cmocka_unit_test(a_file_that_cannot_be_read_once_makes_no_peak),
         cmocka_unit_test(commands_have_no_folders_and_show_on_one_line),
     };
     return cmocka_run_group_tests_name("live/machine", tests, NULL, NULL);
