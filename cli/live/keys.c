@@ -64,7 +64,7 @@ static uint32_t key_of_mouse(struct keys *keys, const char *text)
 {
     int button, column, row;
     char end;
-    if (sscanf(text, "<%d;%d;%d%c", &button, &column, &row, &end) != 4 || end != 'M')
+    if (sscanf(text, "<%9d;%9d;%9d%c", &button, &column, &row, &end) != 4 || end != 'M')
         return KEY_OTHER;
     keys->column = column - 1;
     keys->row = row - 1;

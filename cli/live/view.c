@@ -486,7 +486,6 @@ static void draw_keys(struct view *view, struct grid *grid, int row)
         {"i", "input", "", view->takes_input, 'i'},
         {"o", "output", "", view->output != NULL, 'o'},
     };
-    view->n_footer = 0;
     int at = 0;
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         char text[48];
@@ -595,6 +594,7 @@ void view_draw(struct view *view, struct grid *grid)
     needs.last_is_flat = figure_is_shown(&view->figures, FIGURE_THREADS);
     struct layout layout = view->layout = layout_make(grid->columns, grid->rows, &needs);
     grid_clear(grid);
+    view->n_footer = 0;
     if (layout.is_too_small) {
         grid_text(grid, 0, 0, grid->columns, STYLE_PLAIN, "too small");
         return;

@@ -76,6 +76,9 @@ static void the_mouse_is_a_key_with_a_place(void **state)
     assert_int_equal(keys_next(&keys, false), KEY_OTHER);
     assert_int_equal(keys_next(&keys, false), KEY_OTHER);
     assert_int_equal(keys_next(&keys, false), KEY_NONE);
+    add("\033[<0;-2147483648;-2147483648M");
+    assert_int_equal(keys_next(&keys, false), KEY_OTHER);
+    assert_int_equal(keys_next(&keys, false), KEY_NONE);
 }
 
 static void rubbish_ends(void **state)

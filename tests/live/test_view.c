@@ -276,6 +276,13 @@ static void the_mouse_selects_sorts_scrolls_and_presses_keys(void **state)
     assert_int_equal(view.mode, VIEW_HELP);
     view_key(&view, 'q', 0, 0);
     assert_int_equal(view_key(&view, KEY_CLICK, grid.rows - 1, 0), VIEW_CLOSE);
+    /* Where a text is shown in place of the keys, there is nothing to press. */
+    strcpy(view.processes.filter, "python");
+    process_rows_arrange(&view.processes);
+    view_draw(&view, &grid);
+    assert_int_equal(view_key(&view, KEY_CLICK, grid.rows - 1, 0), VIEW_NOTHING);
+    view.processes.filter[0] = '\0';
+    process_rows_arrange(&view.processes);
     assert_int_equal(view_key(&view, KEY_CLICK, 500, 500), VIEW_NOTHING);
 }
 
