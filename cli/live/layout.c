@@ -89,6 +89,7 @@ struct layout layout_make(int columns, int rows, const struct layout_needs *need
     if (is_wide && area >= 3) {
         layout.main_columns = columns * 3 / 5;
         layout.beside_rows = most(1, area / needs->beside);
+        layout.beside = least(needs->beside, area / layout.beside_rows);
     }
     if (needs->has_output && !needs->output_is_empty)
         output += take(&left, most(left / 2, left - most(needs->processes - MIN_TABLE_ROWS, 0)));

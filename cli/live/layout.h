@@ -28,6 +28,7 @@ struct layout {
     int heading_row;  /* above the figures; -1: none */
     int main_columns; /* of figures; the rest is for those beside */
     int beside_rows;  /* of each figure beside; 0: there is no space for them */
+    int beside;       /* how many of these are shown */
     int machine_row;  /* one line of the machine in place of these; -1: none */
     int activity_row; /* -1: none */
     int gpus_row, gpus;

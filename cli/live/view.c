@@ -108,15 +108,21 @@ static void draw_figures(const struct view *view, const struct layout *layout, s
     }
 }
 
-/* Each core is one glyph, as high as it is busy. Returns the columns that they take. */
+/* Each core is one glyph, as high as it is busy; a glyph is the mean of several cores where there
+ * are more of them than columns. Returns the columns that they take. */
 static int draw_cores(
     const struct view_figures *figures, struct grid *grid, int row, int column, int columns)
 {
-    size_t count = figures->n_cores < (size_t)columns ? figures->n_cores : (size_t)columns;
+    size_t n_cores = figures->n_cores, space = columns > 0 ? (size_t)columns : 0;
+    size_t count = n_cores < space ? n_cores : space, next = 0;
     for (size_t i = 0; i < count; i++) {
-        double share = figures->cores[i] / 100;
-        meter_put(
-            grid, row, column + (int)i, PALETTE_USE, share, share > 0 ? 1 + (int)(share * 6) : 1);
+        size_t first = next;
+        double sum = 0;
+        for (; next < (i + 1) * n_cores / count; next++)
+            sum += figures->cores[next];
+        double share = sum / (double)(next - first) / 100;
+        meter_put(grid, row, column + (int)i, PALETTE_USE, share,
+            isnan(share) ? 0 : 1 + (int)(share * 6));
     }
     return (int)count;
 }
@@ -127,19 +133,20 @@ static void draw_beside(const struct view *view, const struct layout *layout, st
     int row = layout->heading_row >= 0 ? layout->heading_row : layout->figures_row;
     int column = layout->main_columns + 2, columns = grid->columns - column;
     struct layout_figure at = layout_make_figure(columns, true);
-    if (layout->beside_rows == 0)
-        return;
-    if (view->figures.n_cores > 0) {
+    int left = layout->beside;
+    if (left > 0 && view->figures.n_cores > 0) {
         grid_text(grid, row, column, at.now, STYLE_CYAN, "Cores");
         draw_cores(&view->figures, grid, row, column + 13, columns - 13);
         row += layout->beside_rows;
+        left--;
     }
-    for (int id = FIGURE_MAIN_COUNT; id < FIGURE_COUNT; id++) {
+    for (int id = FIGURE_MAIN_COUNT; id < FIGURE_COUNT && left > 0; id++) {
         if (!figure_is_shown(&view->figures, (enum figure_id)id))
             continue;
         draw_figure(
             &view->figures, (enum figure_id)id, grid, row, layout->beside_rows, column, &at);
         row += layout->beside_rows;
+        left--;
     }
 }
 

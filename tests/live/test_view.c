@@ -198,6 +198,25 @@ static void what_the_machine_does_is_beside_or_in_one_line(void **state)
     assert_true(shows("Swap            1.00 GB"));
     assert_false(shows("Memory wait"));
     assert_false(shows("Network"));
+    /* As many as there are rows for: none is drawn over what is below. */
+    snapshot.n_gpus = 0;
+    machine.now.network_bytes_a_second = machine.now.memory_wait_percent = 1;
+    take(3);
+    assert_true(grid_resize(&grid, 200, 16));
+    assert_true(shows("Swap            1.00 GB"));
+    assert_false(shows("Disks"));
+    assert_false(shows("Network"));
+    /* 400 cores, of which every second one works, are as many halves as there are columns. */
+    static double many[400];
+    for (int i = 0; i < 400; i++)
+        many[i] = i % 2 * 100;
+    machine.core_percents = many;
+    machine.n_cores = 400;
+    take(4);
+    view_draw(&view, &grid);
+    const struct cell *cells = &grid.cells[view.layout.heading_row * grid.columns];
+    for (int i = view.layout.main_columns + 2 + 13; i < grid.columns; i++)
+        assert_in_range(cells[i].code, 0x2583, 0x2585);
     machine = (struct machine)UNKNOWN;
 }
 
