@@ -281,7 +281,8 @@ static void keep_snapshot(struct live *live, struct gput_snapshot *snapshot, boo
 static void show_moment(struct live *live)
 {
     const struct view_figures *figures = &live->view.figures;
-    double wanted = figures->elapsed_seconds - figures->back_seconds;
+    struct process_rows *rows = &live->view.processes;
+    double wanted = figures->elapsed_seconds - figures->back_seconds + ROUNDING_SECONDS;
     size_t i = live->n_kept;
     while (
         i > 0 && figures->back_seconds > 0 &&
@@ -292,9 +293,14 @@ static void show_moment(struct live *live)
     if (i > 0) {
         seconds =
             gput_snapshot_elapsed_seconds(shown) - gput_snapshot_elapsed_seconds(live->kept[i - 1]);
-        process_rows_take(&live->view.processes, live->kept[i - 1], NAN);
+        /* What is selected may have started since. */
+        struct process_id selection = rows->selection;
+        size_t selected = rows->selected;
+        process_rows_take(rows, live->kept[i - 1], NAN);
+        rows->selection = selection;
+        rows->selected = selected;
     }
-    process_rows_take(&live->view.processes, shown, seconds);
+    process_rows_take(rows, shown, seconds);
 }
 
 static void take_snapshot(struct live *live, struct gput_snapshot *snapshot)
