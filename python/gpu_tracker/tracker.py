@@ -393,7 +393,7 @@ class Tracker:
         files = [self._tracking_file] if self._tracking_file else []
         try:
             self._session.keep(_history.place(), name, *files)
-        except OSError as error:
+        except (OSError, ValueError, RuntimeError) as error:  # also of a database that is none
             if not self._disable_logs:
                 _log_warnings([f"This session is not in the history: {error}"])
 
