@@ -22,6 +22,9 @@
 
 CLEANUP_DEFINE(struct gput_size, gput_size_destroy)
 
+/* The bound of --ranks, as that of ranks in files (jobs_read.c). */
+#define MOST_RANKS 1e7
+
 static void warn(void *user, const char *text)
 {
     (void)user;
@@ -67,9 +70,11 @@ static int read_options(
     text = arguments_value(arguments, OPTION_NEXT_RANKS);
     if (text)
         options->ranks = strtod(text, &end);
-    if (text && (end == text || *end || !(options->ranks >= 1)))
+    bool is_number = text && end > text && !*end && options->ranks >= 1 &&
+                     options->ranks <= MOST_RANKS && options->ranks == floor(options->ranks);
+    if (text && !is_number)
         return error_set(error, GPUT_ERROR_INVALID,
-            "--ranks=%s is not a number of ranks: it is 1 or more.", text);
+            "--ranks=%s is not a number of ranks: it is a whole number, 1 or more.", text);
     /* Add up the sizes of the next run's inputs: of --size-of, else of the files among the
      * command's arguments. NaN: there are none. */
     double *bytes = &options->input_bytes;

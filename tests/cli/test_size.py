@@ -148,7 +148,8 @@ class Size(HistoryTest):
         self.assertAlmostEqual(read["value"], 6e9, delta=1e8)
         self.assertIn("It grows with the ranks: this is for 8, more than any that were seen.", self.size("--ranks", "8", "simulate").stderr)
         self.assertIn("this is for 6, the most that were seen (--ranks N for another number)", self.size("simulate").stderr)
-        self.assert_fails(self.run_command("size", "--ranks", "none", "simulate"), 1, "--ranks=none is not a number of ranks: it is 1 or more.")
+        for text in "none", "0", "1.5", "inf", "1e300":
+            self.assert_fails(self.run_command("size", "--ranks", text, "simulate"), 1, f"--ranks={text} is not a number of ranks: it is a whole number, 1 or more.")
 
     def test_folders_do_not_count_in_a_name_and_parts_of_it_do(self):
         self.runs(2, name="python3 /home/x/train.py")
