@@ -181,7 +181,9 @@ export class App {
     /** The address has the view. */
     #copyLink(): void {
         this.#keeper.write();
-        void navigator.clipboard.writeText(location.href).then(
+        // A page from http has no clipboard.
+        const copied: Promise<void> = isSecureContext ? navigator.clipboard.writeText(location.href) : Promise.reject(new Error());
+        void copied.then(
             () => this.#say("Copied a link to this view."),
             () => this.#say("The browser does not let this page copy: the link is in the address bar."),
         );

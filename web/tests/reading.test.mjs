@@ -258,6 +258,10 @@ test("saves a chart as a picture, and copies a link to what is in sight", async 
     await page.click("#link");
     await page.waitForSelector(".toast");
     assert.match(await page.evaluate(() => navigator.clipboard.readText()), /^file:.*#t=[\d.]+_[\d.]+$/);
+    // As from http: without a clipboard.
+    await page.evaluate(() => Object.defineProperty(window, "isSecureContext", { value: false }));
+    await page.click("#link");
+    await page.waitForFunction(() => document.querySelector(".toast")?.textContent.includes("address bar"));
     await close(page);
 });
 
