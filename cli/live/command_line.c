@@ -1,9 +1,9 @@
 #include "command_line.h"
 
+#include "base/thread.h"
+
 #include <fcntl.h>
 #include <poll.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,6 @@
 
 /* A process that waits in the kernel for storage makes those wait who read its command line. */
 #define WAIT_MS 300
-#define STACK_BYTES ((size_t)256 << 10)
 
 /* A reading by a thread of its own, which may never return. */
 struct reading {
@@ -35,23 +34,6 @@ static void *run(void *user)
     return NULL;
 }
 
-/* Starts the thread, which frees `reading`. False: there is none. */
-static bool start(struct reading *reading)
-{
-    pthread_t thread;
-    pthread_attr_t attributes;
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool has_started = pthread_create(&thread, &attributes, run, reading) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
-    return has_started;
-}
-
 /* How many bytes were read; 0: none, or there is no answer. */
 static ssize_t read_bounded(const char *procfs, pid_t pid, char *text, size_t size)
 {
@@ -65,7 +47,7 @@ static ssize_t read_bounded(const char *procfs, pid_t pid, char *text, size_t si
     snprintf(reading->path, sizeof reading->path, "%s/%d/cmdline", procfs, (int)pid);
     struct pollfd answer = {.fd = ends[0], .events = POLLIN};
     ssize_t got = 0;
-    if (!start(reading)) {
+    if (thread_start(NULL, THREAD_STACK_BYTES, run, reading) != 0) {
         close(ends[1]);
         free(reading);
     } else if (poll(&answer, 1, WAIT_MS) == 1) {

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/thread.h"
 
 #include <gputracker/jobs.h>
 #include <gputracker/table.h>
@@ -12,7 +13,6 @@
 #include <netdb.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,6 @@
 #define PAUSE_MS 1000
 #define FOLDER_PAUSE_MS 2000
 #define FOLDER_SHARE 20
-#define STACK_BYTES ((size_t)512 << 10)
 /* Of its time; the same bound as that of `gpu-tracker job`. */
 #define HELD_SHARE 0.20
 /* Means of shares are of about so many seconds. */
@@ -519,23 +518,13 @@ static void *read_folder(void *user)
 
 /* ---- beginning and end ---- */
 
-/* Starts a thread, which is an owner; signals are for others. */
+/* Starts a thread, which is an owner. */
 static bool start(struct ranks *ranks, void *(*run)(void *), void *user)
 {
-    pthread_t thread;
-    pthread_attr_t attributes;
-    sigset_t all, before;
     pthread_mutex_lock(&ranks->lock);
     ranks->owners++;
     pthread_mutex_unlock(&ranks->lock);
-    sigfillset(&all);
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool has_started = pthread_create(&thread, &attributes, run, user) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
+    bool has_started = thread_start(NULL, THREAD_STACK_BYTES, run, user) == 0;
     if (!has_started)
         release(ranks);
     return has_started;
