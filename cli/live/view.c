@@ -115,6 +115,8 @@ static int draw_cores(
 {
     size_t n_cores = figures->n_cores, space = columns > 0 ? (size_t)columns : 0;
     size_t count = n_cores < space ? n_cores : space, next = 0;
+    if (figures->back_seconds > 0) /* they are known of now alone */
+        return grid_text(grid, row, column, columns, STYLE_GRAY, "-");
     for (size_t i = 0; i < count; i++) {
         size_t first = next;
         double sum = 0;
@@ -212,7 +214,8 @@ static void describe_card(const struct gpu_figure *gpu, bool is_ascii, char *tex
         snprintf(text + length, size - (size_t)length, "  %.2f GHz", gpu->clock_mhz / 1000);
 }
 
-/* Its use and its RAM with their last minute, then the card, then who uses it. */
+/* Its use and its RAM with their last minute, then the card, then who uses it, which are known of
+ * now alone. */
 static void draw_gpu(const struct view *view, size_t index, struct grid *grid, int row)
 {
     const struct gpu_figure *gpu = &view->figures.gpus[index];
@@ -250,16 +253,18 @@ static void draw_gpu(const struct view *view, size_t index, struct grid *grid, i
     place.palette = PALETTE_SCARCE;
     live_curve_draw(&gpu->ram, grid, &place);
     column += curve > 0 ? curve + 2 : 0;
-    describe_card(gpu, grid->is_ascii, note, sizeof note);
-    bool is_hot = gpu->celsius > gpu->slowdown_celsius - 5;
-    column += grid_text(grid, row, column, grid->columns - column,
-                  is_hot ? STYLE_YELLOW : STYLE_PLAIN, note) +
-              2;
-    if (gpu->slowed_by[0]) {
+    bool is_now = !(back > 0), is_hot = gpu->celsius > gpu->slowdown_celsius - 5;
+    if (is_now) {
+        describe_card(gpu, grid->is_ascii, note, sizeof note);
+        column += grid_text(grid, row, column, grid->columns - column,
+                      is_hot ? STYLE_YELLOW : STYLE_PLAIN, note) +
+                  2;
+    }
+    if (is_now && gpu->slowed_by[0]) {
         snprintf(note, sizeof note, "slowed by %.100s", gpu->slowed_by);
         column += grid_text(grid, row, column, grid->columns - column, STYLE_RED, note) + 2;
     }
-    if (gpu->users[0])
+    if (is_now && gpu->users[0])
         column += grid_text(grid, row, column, grid->columns - column, STYLE_PLAIN, gpu->users) + 2;
     grid_text(grid, row, column, grid->columns - column, STYLE_GRAY, gpu->name);
 }

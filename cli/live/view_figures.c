@@ -254,6 +254,7 @@ void figure_note(const struct view_figures *figures, enum figure_id id, char *te
 {
     char amount[QUANTITY_SIZE];
     double full = figures->figures[id].full;
+    bool is_now = !(figures->back_seconds > 0);
     text[0] = '\0';
     if (id == FIGURE_CPU && full > 0)
         snprintf(text, size, "of %g cores", full / 100);
@@ -261,9 +262,9 @@ void figure_note(const struct view_figures *figures, enum figure_id id, char *te
         snprintf(text, size, "of %g GPUs", full / 100);
     else if (figure_quantity(id) == QUANTITY_BYTES && full > 0)
         snprintf(text, size, "of %s", quantity_text(QUANTITY_BYTES, full, amount));
-    else if (id == FIGURE_POWER && isfinite(figures->joules))
+    else if (id == FIGURE_POWER && is_now && isfinite(figures->joules))
         snprintf(text, size, "%s so far", quantity_text(QUANTITY_JOULES, figures->joules, amount));
-    else if (id == FIGURE_THREADS)
+    else if (id == FIGURE_THREADS && is_now)
         snprintf(
             text, size, "%zu process%s", figures->processes, figures->processes == 1 ? "" : "es");
 }

@@ -255,8 +255,11 @@ static void one_can_look_back_and_go_on(void **state)
         take(i);
     }
     assert_true(shows("CPU          10.00"));
+    assert_true(shows("  345 W") && shows("so far") && shows("500 processes"));
     assert_int_equal(view_key(&view, '<', 0, 0), VIEW_GO_BACK);
     assert_true(shows("CPU           8.50"));
+    /* What is known of now alone is not said of then. */
+    assert_false(shows("  345 W") || shows("so far") || shows("500 processes"));
     assert_true(shows("held  1 min 25 s"));
     take(120); /* and the moment stays */
     assert_true(shows("CPU           8.50"));
