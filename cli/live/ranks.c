@@ -49,6 +49,7 @@ struct page {
     struct ranks *ranks;
     size_t index; /* of its row */
     char host[256], port[16];
+    struct addrinfo *addresses; /* owned; NULL: to be looked up */
 };
 
 /* ---- figures ---- */
@@ -304,27 +305,32 @@ static int connect_to(const struct ranks *ranks, const struct addrinfo *address,
     return -1;
 }
 
-/* Asks for the page. Returns what came, which the caller frees; NULL with a reason. */
-static char *fetch(const struct page *page, char reason[80])
+/* Asks for the page. Returns what came, which the caller frees; NULL with a reason. Addresses are
+ * looked up once, and again after they failed: many ranks ask every second. */
+static char *fetch(struct page *page, char reason[80])
 {
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
-    struct addrinfo *found = NULL;
     /* Without a name of the host: a page knows its own names alone, and a cluster has more. */
     static const char request[] = "GET /metrics HTTP/1.1\r\nHost:\r\nConnection: close\r\n\r\n";
     char *text = NULL;
-    int failure = getaddrinfo(page->host, page->port, &hints, &found), fd = -1;
-    int64_t due_ms = clock_monotonic_ms() + PAGE_MS;
+    int fd = -1, failure = 0;
     size_t length = 0, capacity = 0;
+    if (!page->addresses)
+        failure = getaddrinfo(page->host, page->port, &hints, &page->addresses);
     if (failure) {
+        page->addresses = NULL;
         snprintf(reason, 80, "%s", gai_strerror(failure));
         return NULL;
     }
-    for (const struct addrinfo *at = found; at && fd < 0; at = at->ai_next)
+    int64_t due_ms = clock_monotonic_ms() + PAGE_MS;
+    for (const struct addrinfo *at = page->addresses; at && fd < 0; at = at->ai_next)
         fd = connect_to(page->ranks, at, due_ms);
-    snprintf(reason, 80, "%s", strerror(errno));
-    freeaddrinfo(found);
-    if (fd < 0)
+    if (fd < 0) {
+        snprintf(reason, 80, "%s", strerror(errno));
+        freeaddrinfo(page->addresses);
+        page->addresses = NULL;
         return NULL;
+    }
     bool is_whole =
         send(fd, request, sizeof request - 1, MSG_NOSIGNAL) == (ssize_t)sizeof request - 1;
     bool goes_on = is_whole;
@@ -382,6 +388,8 @@ static void *read_page(void *user)
         pthread_mutex_unlock(&ranks->lock);
         free(text);
     } while (rest(ranks, PAUSE_MS));
+    if (page->addresses)
+        freeaddrinfo(page->addresses);
     free(page);
     release(ranks);
     return NULL;
