@@ -140,8 +140,10 @@ bool rank_parse_page(const char *text, struct rank_row *row)
             if (strlen(figures[i].name) == name_length &&
                 strncmp(figures[i].name, figure, name_length) == 0)
                 *figures[i].value = value;
-        if (strncmp(figure, "session_info{", 13) == 0)
+        if (strncmp(figure, "session_info{", 13) == 0) {
             take_label(line, "host", row->machine, sizeof row->machine);
+            take_label(line, "pid", row->pid, sizeof row->pid);
+        }
         if (strncmp(figure, "gpu_utilization_ratio", 21) == 0)
             row->gpu_percent = or_zero(row->gpu_percent) + 100 * value;
         if (strncmp(figure, "time_went_seconds{", 18) == 0) {
@@ -170,7 +172,8 @@ static double mean_of(double before, double now, double share)
 
 void rank_compare(const struct rank_row *before, struct rank_row *row)
 {
-    if (row->seconds == before->seconds) { /* there was no sample since then */
+    bool is_same = strcmp(row->pid, before->pid) == 0;
+    if (is_same && row->seconds == before->seconds) { /* there was no sample since then */
         row->cores = before->cores;
         row->shares = before->shares;
         return;
@@ -178,13 +181,14 @@ void rank_compare(const struct rank_row *before, struct rank_row *row)
     struct rank_row start = unknown_row();
     start.seconds = start.cpu_seconds = start.wall_seconds = 0;
     start.waited = (struct activity){0, 0, 0};
-    bool goes_on = before->seconds < row->seconds && before->cpu_seconds <= row->cpu_seconds;
+    bool goes_on =
+        is_same && before->seconds < row->seconds && before->cpu_seconds <= row->cpu_seconds;
     const struct rank_row *from = goes_on ? before : &start;
     double seconds = row->seconds - from->seconds, wall = row->wall_seconds - from->wall_seconds;
     double share = 1 - exp(-seconds / AVERAGED_SECONDS);
     row->cores = seconds > 0 ? (row->cpu_seconds - from->cpu_seconds) / seconds : NAN;
     if (!(wall > 0)) {
-        row->shares = before->shares;
+        row->shares = from->shares;
         return;
     }
     row->shares = (struct activity){
@@ -438,6 +442,8 @@ static void read_rank(const struct gput_table *table, size_t index, struct rank_
         snprintf(row->name, sizeof row->name, "%.0f", rank);
     }
     snprintf(row->machine, sizeof row->machine, "%s", text_of(table, index, "machine"));
+    if (!isnan(number(table, index, "pid")))
+        snprintf(row->pid, sizeof row->pid, "%.0f", number(table, index, "pid"));
     row->seconds = number(table, index, "seconds");
     row->cpu_seconds = number(table, index, "cpu_seconds");
     row->allowed_cores = number(table, index, "share_cores");
@@ -472,7 +478,8 @@ static const struct rank_row *find_before(
     const struct rank_row *rows, size_t count, const struct rank_row *row)
 {
     for (size_t i = 0; i < count; i++)
-        if (strcmp(rows[i].name, row->name) == 0 && strcmp(rows[i].machine, row->machine) == 0)
+        if (strcmp(rows[i].name, row->name) == 0 && strcmp(rows[i].pid, row->pid) == 0 &&
+            strcmp(rows[i].machine, row->machine) == 0)
             return &rows[i];
     return NULL;
 }

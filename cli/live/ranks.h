@@ -16,11 +16,11 @@ enum rank_state { RANK_RUNS, RANK_ENDED, RANK_STRAGGLER, RANK_FAILED, RANK_SILEN
 
 /* A figure is NaN while it is not known. */
 struct rank_row {
-    char name[96]; /* "3", or its page */
-    char machine[65];
+    char name[96];             /* "3", or its page */
+    char machine[65], pid[24]; /* "": not known */
     enum rank_state state;
-    double seconds;     /* since it started */
-    double cpu_seconds; /* used since then */
+    double seconds;              /* since it started */
+    double cpu_seconds;          /* used since then */
     double cores, allowed_cores; /* allowed: with files, its share of what ranks may use together */
     double machine_cores;        /* all that its machine has */
     double ram_bytes, capacity_bytes, gpu_percent;
@@ -49,7 +49,8 @@ bool ranks_copy(struct ranks *ranks, struct rank_row **rows, size_t *count, char
 /* Reads a page of metrics: what it does not have is NaN. False: it is no page of gpu-tracker. */
 bool rank_parse_page(const char *text, struct rank_row *row);
 
-/* Sets the rates of the time since `before`; without a sample since then, these stay. */
+/* Sets the rates of the time since `before`; without a sample since then, these stay. Of another
+ * process, they are those since its start. */
 void rank_compare(const struct rank_row *before, struct rank_row *row);
 
 /* Finds those that are held up or work far more than the others, says why, and sorts the worst

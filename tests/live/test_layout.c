@@ -30,9 +30,9 @@ static void check(int columns, int rows, const struct layout_needs *needs)
     take(layout.machine_row, layout.machine_row >= 0, rows);
     take(layout.activity_row, layout.activity_row >= 0, rows);
     int heading = layout.heading_row >= 0;
-    assert_true(
-        layout.beside_rows * layout.beside <=
-        heading + layout.figure_rows * (layout.figures - layout.flat_figures) + layout.flat_figures);
+    assert_true(layout.beside_rows * layout.beside <=
+                heading + layout.figure_rows * (layout.figures - layout.flat_figures) +
+                    layout.flat_figures);
     assert_true(layout.beside <= needs->beside);
     take(layout.gpus_row, layout.gpus, rows);
     take(layout.blocks_row, layout.blocks, rows);

@@ -35,6 +35,7 @@ static void a_page_has_the_figures_of_a_rank(void **state)
     struct rank_row row = read_page(page);
     assert_string_equal(row.name, "n1:9000");
     assert_string_equal(row.machine, "n1");
+    assert_string_equal(row.pid, "7");
     assert_true(row.seconds == 10 && row.cpu_seconds == 5 && row.allowed_cores == 8);
     assert_true(row.ram_bytes == 2e9 && row.capacity_bytes == 16e9 && row.gpu_percent == 75);
     assert_true(row.waited.computing == 5 && row.waited.cpu_wait == 3 && row.waited.storage == 1);
@@ -74,6 +75,7 @@ static void rates_are_of_the_time_since_the_reading_before(void **state)
 {
     (void)state;
     struct rank_row none = {.seconds = NAN, .shares = {NAN, NAN, NAN}}, row = read_page(page), next;
+    strcpy(none.pid, row.pid);
     rank_compare(&none, &row);
     assert_true(row.cores == 0.5 && row.shares.computing == 0.5 && row.shares.cpu_wait == 0.3);
     next = row;
@@ -94,6 +96,13 @@ static void rates_are_of_the_time_since_the_reading_before(void **state)
     struct rank_row again = read_page(page);
     rank_compare(&next, &again);
     assert_true(again.cores == 0.5);
+    /* Another process, as the rank of this number in another job: likewise. */
+    struct rank_row other = next;
+    strcpy(other.pid, "8");
+    other.seconds = 20;
+    other.cpu_seconds = 60;
+    rank_compare(&next, &other);
+    assert_true(other.cores == 3);
 }
 
 static struct rank_row rank(const char *name, enum rank_state state, double cpu_wait)
