@@ -446,7 +446,7 @@ class Live(CommandTest):
             os.kill(pid, 0)
 
     def test_stop_and_continue(self):
-        terminal = self.view("--norc", "--noprofile", "-i", program=["bash"], PS1="PROMPT> ")
+        terminal = self.view("--norc", "--noprofile", "--noediting", "-i", program=["bash"], PS1="PROMPT> ")
         terminal.expect_written(b"PROMPT> ")
         command = os.environ["GPUT_COMMAND"]
         terminal.send(f"'{command}' run -q --live -- '{sys.executable}' -c 'import time; print(\"ready\", flush=True); time.sleep(1000)'\r")
