@@ -7,9 +7,10 @@ import pathlib
 import re
 import signal
 import sys
+import unittest
 import xml.etree.ElementTree
 
-from command import CommandTest, main, wait_until
+from command import SANITIZED, CommandTest, main, wait_until
 
 GROW = "import sys; x = bytearray({} * 1000000)"
 
@@ -47,11 +48,12 @@ class Runs(BenchTest):
         self.assertGreater(ram["min"], 200e6)
         self.assertLess(ram["max"], 320e6)
 
+    @unittest.skipIf(SANITIZED, "a fork of a sanitized program is larger than the command")
     def test_ram_is_not_that_of_our_fork_before_it_started_the_command(self):
         own = "while read key value rest; do test $key != VmHWM: || echo peak: $value; done < /proc/$$/status"
         for run in self.result("-r", "60", "--work", "peak: ([0-9]+)", "--", "sh", "-c", own)["runs"]:
             ram, own_bytes = run["figures"]["ram_bytes"], 1024 * run["figures"]["work"]
-            self.assertLess(own_bytes if ram is None else ram, 1.05 * own_bytes)
+            self.assertLess(own_bytes if ram is None else ram, 1.25 * own_bytes)
 
     def test_more_ram_is_seen_and_equal_ram_is_not(self):
         small, large = self.script("small", GROW.format(20)), self.script("large", GROW.format(60))
