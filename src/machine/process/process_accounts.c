@@ -95,6 +95,13 @@ static enum wall_cause cause_now(
     return process_state_read(process, thread, view);
 }
 
+/* What is known of a thread now, which the next tick subtracts. */
+static struct thread_before known_of(const struct process *process, const struct thread *thread)
+{
+    return (struct thread_before){process_thread_wall_ns(process, thread), thread->run_ns,
+        thread->wait_ns, thread->samples, process_state_cause(thread->cause)};
+}
+
 /*
  * Where its time went since the tick before. Where no sample fell into that, what it does now says
  * what it did when it did not run. If it is ready to run, that is what it did so far; or it waited
@@ -106,10 +113,8 @@ static struct wall_account take_recent(
 {
     struct thread_before before = thread->before;
     struct wall_samples samples = thread->samples;
-    int64_t wall_ns = process_thread_wall_ns(process, thread);
-    thread->before = (struct thread_before){wall_ns, thread->run_ns, thread->wait_ns, samples,
-        thread->cause == WALL_CAUSE_COUNT ? WALL_STORAGE : (enum wall_cause)thread->cause};
-    wall_ns -= before.wall_ns;
+    thread->before = known_of(process, thread);
+    int64_t wall_ns = thread->before.wall_ns - before.wall_ns;
     int64_t run_ns = thread->run_ns - before.run_ns, wait_ns = thread->wait_ns - before.wait_ns;
     wait_ns = wait_ns > 0 ? wait_ns : 0;
     int64_t worked_ns = run_ns + wait_ns;
@@ -117,8 +122,8 @@ static struct wall_account take_recent(
         wall_samples_subtract(&samples, &before.samples);
     } else if (wall_ns > worked_ns) {
         bool is_idle = (double)worked_ns < IDLE_PART * (double)wall_ns;
-        enum wall_cause cause = cause_now(process, thread, worked_ns > 0, view);
-        cause = cause == WALL_CAUSE_COUNT ? WALL_STORAGE : cause;
+        enum wall_cause cause =
+            process_state_cause(cause_now(process, thread, worked_ns > 0, view));
         thread->before.cause = cause;
         if (cause != WALL_COMPUTING) {
             samples = (struct wall_samples){0};
@@ -183,25 +188,28 @@ struct wall_account process_tree_recent_account(struct process_tree *tree)
     struct process_threads *first = main->threads;
     first->recent = recent_account(main, &tree->view);
     bool waits = first->recent.ns[WALL_CHILD] > 0;
-    /* The tree has parents before their children. */
-    for (size_t i = 0; waits && i < tree->count; i++) {
+    /* The tree has parents before their children. What a process did while nobody waited for it is
+     * no part of a later tick. */
+    for (size_t i = 0; i < tree->count; i++) {
         struct process *process = tree->processes[i];
-        if (process->is_main || !process->threads)
+        struct process_threads *list = process->threads;
+        if (process->is_main || !list)
             continue;
-        process->threads->recent = waiting_parent(tree, process)
-                                       ? recent_account(process, &tree->view)
-                                       : (struct wall_account){0};
+        bool is_awaited = waits && waiting_parent(tree, process);
+        list->recent = is_awaited ? recent_account(process, &tree->view) : (struct wall_account){0};
+        for (size_t k = 0; !is_awaited && k < list->count; k++)
+            list->threads[k].before = known_of(process, &list->threads[k]);
     }
-    for (size_t i = tree->count; waits && i-- > 0;) {
+    for (size_t i = tree->count; i-- > 0;) {
         struct process_threads *list = tree->processes[i]->threads;
-        if (!list || list->recent.wall_ns == 0)
+        if (!list)
             continue;
-        struct process_threads *parent = waiting_parent(tree, tree->processes[i]);
+        struct process_threads *parent =
+            list->recent.wall_ns != 0 ? waiting_parent(tree, tree->processes[i]) : NULL;
         wall_account_explain_child(&list->recent, &list->recent_children);
         list->recent_children = (struct wall_account){0};
         if (parent)
             wall_account_add(&parent->recent_children, &list->recent);
     }
-    first->recent_children = (struct wall_account){0};
     return first->recent;
 }

@@ -6,6 +6,13 @@
 
 #include "machine/process/process.h"
 
+/* The cause that stands for what was read: a page of a read or of a page fault (WALL_CAUSE_COUNT)
+ * comes from storage. */
+static inline enum wall_cause process_state_cause(unsigned read)
+{
+    return read < WALL_CAUSE_COUNT ? (enum wall_cause)read : WALL_STORAGE;
+}
+
 /* What a thread does now. WALL_CAUSE_COUNT: it waits for a page of a read or of a page fault. */
 enum wall_cause process_state_read(
     struct process *process, struct thread *thread, struct process_view *view);

@@ -1,6 +1,7 @@
 #include "session/sampler/wait_sampler.h"
 
 #include "base/clock.h"
+#include "machine/process/process_states.h"
 
 #include <math.h>
 
@@ -58,8 +59,7 @@ static enum wall_cause cause_of_main(const struct process_tree *tree)
     const struct process_threads *list = main ? main->threads : NULL;
     if (!list || !list->has_causes || list->count == 0)
         return WALL_UNKNOWN;
-    enum wall_cause cause = (enum wall_cause)list->threads[0].cause;
-    return cause < WALL_CAUSE_COUNT ? cause : WALL_STORAGE;
+    return process_state_cause(list->threads[0].cause);
 }
 
 /* What all threads but the first one of main do. */
@@ -72,8 +72,7 @@ static void add_others(
             const struct thread *thread = &list->threads[k];
             if (!thread->is_listed || (tree->processes[i]->is_main && k == 0))
                 continue;
-            samples->ns[thread->cause < WALL_CAUSE_COUNT ? thread->cause : WALL_STORAGE] +=
-                period_ns;
+            samples->ns[process_state_cause(thread->cause)] += period_ns;
             samples->count++;
         }
     }
