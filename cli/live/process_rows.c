@@ -503,7 +503,7 @@ const char *process_row_doing(const struct process_row *row)
     char state = row->process->state;
     /* What it waits for is known of one that is awake or sleeps. */
     const char *activity = state == 'R' || state == 'S' ? row->process->activity : NULL;
-    const char *word = activity && strcmp(activity, "unknown") != 0 ? activity : "asleep";
+    const char *word = activity ? activity : "asleep";
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (strcmp(word, words[i][0]) == 0)
             word = words[i][1];

@@ -4,6 +4,7 @@
 #include "base/order.h"
 #include "base/str.h"
 #include "base/utf8.h"
+#include "machine/process/process_states.h"
 #include "machine/process/process_threads.h"
 #include "model/card.h"
 
@@ -132,7 +133,7 @@ static void copy_account(const struct process *process, struct gput_snapshot_pro
     copy->storage_seconds = clock_seconds_of_ns(account.ns[WALL_STORAGE] + account.ns[WALL_PAGING]);
     if (list->has_causes && list->count > 0) {
         unsigned cause = list->any_ran ? WALL_COMPUTING : list->threads[0].cause;
-        copy->activity = names[cause < WALL_CAUSE_COUNT ? cause : WALL_PAGING];
+        copy->activity = cause == WALL_UNKNOWN ? NULL : names[process_state_cause(cause)];
     }
 }
 
