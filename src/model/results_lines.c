@@ -53,8 +53,8 @@ static bool has_gpu_idle(const struct gput_results *results)
 
 static bool has_pressure(const struct gput_results *results)
 {
-    return results->system_pressure.some_seconds[PRESSURE_CPU] > 0 ||
-           results->group_pressure.some_seconds[PRESSURE_CPU] > 0;
+    return !isnan(results->system_pressure.some_seconds[PRESSURE_CPU]) ||
+           !isnan(results->group_pressure.some_seconds[PRESSURE_CPU]);
 }
 
 static bool has_gpus(const struct gput_results *results)

@@ -1,4 +1,5 @@
 #include "model/results_columns.h"
+#include "model/results_lines.h"
 #include "testing.h"
 
 #include <math.h>
@@ -146,6 +147,19 @@ static void a_source_without_space_is_an_error(void **state)
     assert_int_equal(gput_results_source_count(&results), GPUT_MAX_SOURCES);
 }
 
+/* A machine without any other task. */
+static void pressure_that_is_known_is_shown_though_nothing_waited(void **state)
+{
+    (void)state;
+    struct gput_results results = {0};
+    const struct results_section *section = results_sections;
+    while (strcmp(section->key, "pressure") != 0)
+        section++;
+    assert_true(section->applies(&results));
+    results_forget(&results);
+    assert_false(section->applies(&results));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -158,6 +172,7 @@ int main(void)
         cmocka_unit_test(values_that_a_column_cannot_have_are_ignored),
         cmocka_unit_test(beyond_the_last_source_there_is_none),
         cmocka_unit_test(a_source_without_space_is_an_error),
+        cmocka_unit_test(pressure_that_is_known_is_shown_though_nothing_waited),
     };
     return cmocka_run_group_tests_name("model/results_columns", tests, NULL, NULL);
 }

@@ -92,6 +92,8 @@ static struct gput_results make_results(void)
     results.tracker.rows_lost = 1;
     results.tracker.contradictions = 0;
     results.tracker.metrics_lost = results.tracker.node_seconds = NAN;
+    results.system_pressure.some_seconds[PRESSURE_CPU] = NAN;
+    results.group_pressure.some_seconds[PRESSURE_CPU] = NAN;
     results.n_sources = 2;
     results.sources[0] = (struct gput_source){"ram", GPUT_SOURCE_SAMPLED, "maps at each tick"};
     results.sources[1] = (struct gput_source){"gpu_power", GPUT_SOURCE_UNAVAILABLE, "no driver"};
