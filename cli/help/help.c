@@ -179,7 +179,7 @@ void help_print_topics(FILE *file)
         list[0] = '\0';
         for (int i = 0; i < count; i++) {
             const char *name = commands[i].name;
-            if (commands[i].topic != ((enum topic_id)id) || !name[0])
+            if (commands[i].topic != (enum topic_id)id || !name[0])
                 continue;
             size_t used = strlen(list), first = strcspn(name, " ");
             bool is_word = name[first] == '\0',

@@ -48,9 +48,9 @@ bool torch_message_parse(const void *bytes, size_t length, struct torch_message 
     message->kind = kind_of(head + 8);
     if (message->kind == TORCH_CONTEXT) {
         /* A context is {i32 device, i32 process, i64 job}. */
-        if ((length - HEAD_SIZE) < 16)
+        if (length - HEAD_SIZE < 16)
             return false;
-        memcpy(message->processes, (head + HEAD_SIZE) + 4, 4);
+        memcpy(message->processes, head + HEAD_SIZE + 4, 4);
         message->n_processes = 1;
         return true;
     }

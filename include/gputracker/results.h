@@ -111,8 +111,8 @@ GPUT_API double gput_results_number(const struct gput_results *results, const ch
 /**
  * Writes the manifest of a session that has ended next to a file that it wrote, as
  * "PATH.session.json": whose session that is, and its figures. Reports in JSON and tracking files
- * have one already; others do not say whose they are. Nothing for what is no regular file. Errors:
- * GPUT_ERROR_EXISTS (a file of that name that is none), those of files.
+ * have one already; others do not say whose they are. Writes nothing where PATH is no regular file.
+ * Errors: GPUT_ERROR_EXISTS (a file of that name that is no manifest), those of files.
  */
 GPUT_API int gput_results_write_manifest(
     const struct gput_results *results, const char *path, struct gput_error *error);

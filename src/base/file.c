@@ -32,7 +32,6 @@ static int read_to_end(
             return error_set_errno(error, errno, "Cannot read %s", name);
         content->length += (size_t)got;
         content->data[content->length] = '\0';
-        /* Fail because a file is longer than it may be. */
         if (content->length - before > max_bytes)
             return error_set(error, GPUT_ERROR_INVALID,
                 "%s is longer than %zu %s, too long for such a file. Please name another one.",

@@ -372,8 +372,8 @@ static int list_gpus(const struct view *view, struct gput_doctor *doctor, struct
          */
         char trouble[CARD_REASONS_SIZE];
         gpu->health[0] = '\0';
-        for (int k = 0; card_trouble((gpu_set_card(view->gpus, i)), k, trouble, sizeof trouble);
-             k++) {
+        const struct card_reading *card = gpu_set_card(view->gpus, i);
+        for (int k = 0; card_trouble(card, k, trouble, sizeof trouble); k++) {
             size_t length = strlen(gpu->health);
             if (trouble[0])
                 text_fit(gpu->health + length, sizeof gpu->health - length, "%s%s",

@@ -194,7 +194,7 @@ const char *card_value_text(enum card_figure figure, double value, char text[CAR
  * What limits a program on a GPU, as its parts show; NULL where they do not. Below half of the
  * processors in use NVIDIA calls the use of a GPU ineffective: although something runs, kernels are
  * too small for the chip, or the gaps between them too long. Programs do not reach the whole
- * bandwidth or rate of arithmetic: from half on that is what they wait for.
+ * bandwidth or rate of arithmetic: from 60 and 50 % on that is what they wait for.
  */
 static const char *bound_of(const double *values, double busy_percent)
 {

@@ -136,10 +136,9 @@ const char *card_value_text(enum card_figure figure, double value, char text[CAR
 bool card_figure_is_text(enum card_figure figure);
 
 /*
- * Writes how busy parts of the chip were and, where that can be told, what limits the program: "SM
- * 31
- * %, tensor 4 %, memory 12 %: launch-bound". `values`: means of the figures over some time.
- * `busy_percent`: how much of it the GPU ran anything; NaN: not known. "": nothing is known.
+ * Writes how busy parts of the chip were and, where that can be told, what limits the program, as
+ * in "SM 31 %, tensor 4 %, memory 12 %: launch-bound". `values`: means of the figures over some
+ * time. `busy_percent`: how much of it the GPU ran anything; NaN: not known. "": nothing is known.
  */
 void card_describe_parts(const double *values, double busy_percent, char *text, size_t size);
 

@@ -269,8 +269,8 @@ struct gput_results {
     struct gput_accounting accounting;
 
     /* Where the time went: of the leading thread of main, with what its children did while it
-     * waited for them; of that thread alone; of all other threads of the tree together; and of the
-     * leading thread of main while no GPU was busy. The source "time_went" says how sure it is. */
+     * waited for them; of that thread alone; of all other threads of the tree together; and of
+     * that one and of those while no GPU was busy. The source "time_went" says how sure it is. */
     struct gput_wall time_went, main_thread, other_threads, gpu_idle, gpu_idle_others;
     double gpu_known_seconds; /* for how long it was known whether a GPU was busy */
     char programs[512];       /* "make 3.1 s, cc1 41 s of 60": those that worked most */

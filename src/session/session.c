@@ -54,7 +54,7 @@ int gput_session_create(const struct gput_session_options *options, struct gput_
     struct sigaction action;
     created->ignores_sigchld =
         sigaction(SIGCHLD, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
-    /* Initialize the parts, and tells each what it reads of others. From then on the session can be
+    /* Initialize the parts, and tell each what it reads of others. From then on the session can be
      * destroyed. */
     struct ledger *ledger = &created->ledger;
     created->target.pid_fd = created->target.io_fd = -1;

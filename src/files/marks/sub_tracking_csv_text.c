@@ -156,9 +156,8 @@ static const char *parse_whole(const char *text, const char *end, int64_t *value
     for (unsigned digit; at < stop && (digit = (unsigned)(*at - '0')) < 10; at++)
         number = number * 10 + digit;
     *value = number;
-    const char *after = at > text && (at == end || *at == ',') ? at : NULL;
-    if (after)
-        return after;
+    if (at > text && (at == end || *at == ','))
+        return at;
     text = number_parse_int64(skip_blanks(text, end), end, value);
     if (text && text < end && *text == '.')
         for (text++; text < end && *text == '0';)

@@ -315,7 +315,7 @@ static int read_slowed(struct nvml_card *card, nvml_device handle, const struct 
 #define AT(member) .function = offsetof(struct nvml_library, member)
 #define FIELDS(list) .fields = (list), .n_fields = sizeof(list) / sizeof *(list)
 
-/* Counters are exact whenever they are read: at the start and the end everything is. */
+/* Counters lose nothing when they are read seldom: at the start and at the end all are read. */
 static const struct call calls[] = {
     {FAST_NS, read_number, CARD_GRAPHICS_CLOCK, AT(clock), OF_TYPE, .type = 0},
     {FAST_NS, read_reasons, CARD_SLOWDOWN_REASONS, AT(clock_reasons)},

@@ -82,8 +82,8 @@ void xid_log_update(struct xid_log *log)
 
 void xid_log_fill(const struct xid_log *log, const char *pci_address, struct card_reading *reading)
 {
-    static const char unreadable[] = "the kernel's log can be read by root alone "
-                                     "(/dev/kmsg; kernel.dmesg_restrict=0 opens it)";
+    static const char unreadable[] = "the kernel's log (/dev/kmsg) cannot be read: as root it can, "
+                                     "or with kernel.dmesg_restrict=0";
     struct pci_address address;
     bool is_known = log->fd >= 0 && pci_address_parse(pci_address, &address);
     reading->values[CARD_XID_ERRORS] = is_known ? 0 : NAN;

@@ -30,7 +30,8 @@ void xid_log_close(struct xid_log *log);
 /* Reads what was logged since; never waits. */
 void xid_log_update(struct xid_log *log);
 
-/* Sets the figures of the card with that PCI address. */
+/* Sets the figures of the card with that PCI address. Before its first error there is no last one,
+ * and no reason for that. */
 void xid_log_fill(const struct xid_log *log, const char *pci_address, struct card_reading *reading);
 
 /* Reads a line of the log, which need not be terminated; false: it is about something else. */

@@ -20,8 +20,8 @@ struct sinks {
     size_t count;
     bool want_bytes;     /* some sink wants bytes read and written while processes run */
     bool want_processes; /* some sink wants the list of processes at its end */
-    atomic_int
-        state; /* enum sinks_state: a sampling thread that was left alone finds them closed */
+    /* enum sinks_state: a sampling thread that was left alone finds them closed. */
+    atomic_int state;
 };
 
 /* Opens those that the options ask for. Options that sinks name are theirs from then on, also in
