@@ -139,6 +139,11 @@ enum card_figure card_reason_counter(enum card_reason reason)
     return reasons[reason].counter;
 }
 
+bool card_reason_is_thermal(enum card_reason reason)
+{
+    return reason >= CARD_REASON_THERMAL && reason <= CARD_REASON_POWER_BRAKE;
+}
+
 const char *card_reasons_text(double value, char text[CARD_REASONS_SIZE])
 {
     size_t length = 0;

@@ -111,8 +111,8 @@ extern const struct card_figure_info card_figures[CARD_FIGURE_COUNT];
 struct card_reading {
     double values[CARD_FIGURE_COUNT];
     const char *missing[CARD_FIGURE_COUNT]; /* static text: why it is NaN; NULL: it is not */
-    /* How often counters of slowed time were exchanged for others: those from before cannot be
-     * compared with them. */
+    /* How often the counters of thermal reasons were exchanged for others: those from before cannot
+     * be compared with them. */
     unsigned n_counter_changes;
 };
 
@@ -121,6 +121,10 @@ void card_reading_clear(struct card_reading *reading, const char *reason);
 
 /* The counter of the seconds that a card was slowed for a reason; CARD_FIGURE_COUNT: none. */
 enum card_figure card_reason_counter(enum card_reason reason);
+
+/* Heat, or the brake of the power supply: NVIDIA's drivers have their three counters side by side.
+ */
+bool card_reason_is_thermal(enum card_reason reason);
 
 /*
  * Writes a set of reasons: "power_cap+thermal", "none" of an empty one, "" of NaN. Returns `text`.

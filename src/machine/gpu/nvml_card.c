@@ -270,7 +270,8 @@ static void change_thermal_fields(struct nvml_card *card)
         card->summed[slowed_fields[i].figure] = 0;
     }
     for (int i = 0; i < CARD_REASON_COUNT; i++)
-        card->slowed[i].before = NAN;
+        if (card_reason_is_thermal((enum card_reason)i))
+            card->slowed[i].before = NAN;
     card->reading.n_counter_changes++;
 }
 
@@ -287,13 +288,10 @@ static void check_slowed(struct nvml_card *card)
         double seconds = card->reading.values[counter];
         bool is_active = !isnan(reasons) && ((unsigned)reasons >> i & 1);
         if (!slowed->is_refuted && !isnan(seconds) && !agrees(slowed, seconds, is_active, now_ns)) {
-            bool is_thermal = i == CARD_REASON_THERMAL || i == CARD_REASON_HARDWARE_THERMAL ||
-                              i == CARD_REASON_POWER_BRAKE;
-            if (is_thermal && card->other_thermal_field) {
+            if (card_reason_is_thermal((enum card_reason)i) && card->other_thermal_field)
                 change_thermal_fields(card);
-                return;
-            }
-            slowed->is_refuted = true;
+            else
+                slowed->is_refuted = true;
         }
         if (slowed->is_refuted) {
             card->reading.values[counter] = NAN;

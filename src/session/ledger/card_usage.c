@@ -67,10 +67,10 @@ static void add_link(struct card_usage *usage, const struct card_reading *readin
 
 void card_usage_add(struct card_usage *usage, const struct card_reading *reading, int64_t read_ns)
 {
-    if (reading->n_counter_changes > usage->n_counter_changes)
-        for (int i = 0; i < CARD_REASON_COUNT; i++)
-            if (card_reason_counter((enum card_reason)i) != CARD_FIGURE_COUNT)
-                usage->values[card_reason_counter((enum card_reason)i)] = (struct card_value){0};
+    for (int i = 0; i < CARD_REASON_COUNT; i++)
+        if (reading->n_counter_changes > usage->n_counter_changes &&
+            card_reason_is_thermal((enum card_reason)i))
+            usage->values[card_reason_counter((enum card_reason)i)] = (struct card_value){0};
     if (reading->n_counter_changes > usage->n_counter_changes)
         usage->n_counter_changes = reading->n_counter_changes;
     for (int i = 0; i < CARD_FIGURE_COUNT; i++) {

@@ -119,10 +119,13 @@ static void counters_that_were_exchanged_count_from_then_on(void **state)
     add_reading(&usage, &reading);
     reading.n_counter_changes = 1;
     reading.values[CARD_THERMAL_SECONDS] = 100;
+    reading.values[CARD_POWER_CAP_SECONDS] = 2;
     add_reading(&usage, &reading);
     reading.values[CARD_THERMAL_SECONDS] = 103;
+    reading.values[CARD_POWER_CAP_SECONDS] = 4;
     add_reading(&usage, &reading);
     assert_true(card_usage_counted(&usage, CARD_THERMAL_SECONDS) == 3);
+    assert_true(card_usage_counted(&usage, CARD_POWER_CAP_SECONDS) == 3); /* it was not exchanged */
     assert_true(card_usage_is_partial(&usage));
 }
 
