@@ -394,9 +394,14 @@ def serve(rounds):
 def view_once(*arguments, folder, env):
     """Waits until the view shows figures, then closes it; its standard error is what was written before and after views."""
     terminal = ViewTerminal(arguments, folder, **env)
+
+    def has_figures():
+        """A rate takes two samples: where it says that there is none between the first and the last, RAM is all there is."""
+        return terminal.shows(r"^RAM +\d" if b"There are a first and a last sample alone" in terminal.written else r"^CPU +\d")
+
     try:
-        terminal.wait_for(lambda: terminal.process.poll() is not None or terminal.shows(r"^CPU +\d"), "figures")
-        shown = terminal.shows(r"^CPU +\d")
+        terminal.wait_for(lambda: terminal.process.poll() is not None or has_figures(), "figures")
+        shown = has_figures()
         if arguments[0] == "live" and terminal.process.poll() is None:
             terminal.send("q")
         status = terminal.end()
