@@ -442,6 +442,8 @@ class Analysis(Folder):
 
     def compare_usage(self, found, wanted, unit, what):
         factor = {"gigabytes": 1e9, "megabytes": 1e6}[unit]
+        names = {its["measurement"] for its in wanted}  # the C analyzer leaves out causes of waits that no sample has
+        found = [mine for mine in found if mine["measurement"] in names or mine["max"] is not None]
         self.assertEqual(len(found), len(wanted), what)
         for mine, its in zip(found, wanted):
             by = factor if mine["unit"] == "bytes" and its["unit"] == unit else 1e9 if mine["unit"] == "bytes" else 1

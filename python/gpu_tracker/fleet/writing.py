@@ -282,14 +282,18 @@ class _Writer:
 
         self.path = path
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        if format == "parquet":
-            import pyarrow.parquet
+        try:
+            if format == "parquet":
+                import pyarrow.parquet
 
-            self._writer = pyarrow.parquet.ParquetWriter(f"{path}.part", schema, compression="zstd")
-        else:
-            import pyarrow.ipc
+                self._writer = pyarrow.parquet.ParquetWriter(f"{path}.part", schema, compression="zstd")
+            else:
+                import pyarrow.ipc
 
-            self._writer = pyarrow.ipc.new_file(f"{path}.part", schema)
+                self._writer = pyarrow.ipc.new_file(f"{path}.part", schema)
+        except OSError:  # a full disk has no space for its first bytes
+            self._remove_part()
+            raise
 
     def write(self, table: Any) -> None:
         self._writer.write_table(table)
@@ -303,6 +307,9 @@ class _Writer:
     def give_up(self) -> None:
         with contextlib.suppress(Exception):
             self._writer.close()
+        self._remove_part()
+
+    def _remove_part(self) -> None:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(f"{self.path}.part")
 
