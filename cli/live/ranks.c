@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/table.h"
 #include "base/thread.h"
 
 #include <gputracker/jobs.h>
@@ -401,57 +402,31 @@ static void *read_page(void *user)
 
 /* ---- a folder ---- */
 
-static size_t column_of(const struct gput_table *table, const char *name)
-{
-    size_t column = 0, count = gput_table_column_count(table);
-    while (column < count && strcmp(gput_table_column_name(table, column), name) != 0)
-        column++;
-    return column;
-}
-
-static double number(const struct gput_table *table, size_t row, const char *name)
-{
-    size_t column = column_of(table, name);
-    if (column == gput_table_column_count(table) || gput_table_is_missing(table, row, column))
-        return NAN;
-    return gput_table_column_type(table, column) == GPUT_COLUMN_INT
-               ? (double)gput_table_int(table, row, column)
-               : gput_table_double(table, row, column);
-}
-
-static const char *text_of(const struct gput_table *table, size_t row, const char *name)
-{
-    size_t column = column_of(table, name);
-    bool is_there = column < gput_table_column_count(table) &&
-                    !gput_table_is_missing(table, row, column) &&
-                    gput_table_column_type(table, column) == GPUT_COLUMN_TEXT;
-    return is_there ? gput_table_text(table, row, column) : "";
-}
-
 /* What `gpu-tracker job` knows of a rank. */
 static void read_rank(const struct gput_table *table, size_t index, struct rank_row *row)
 {
     static const char prefix[] = "time_went_";
-    double rank = number(table, index, "rank"), status = number(table, index, "exit_status"),
-           signal = number(table, index, "signal");
+    double rank = table_cells_number_of(table, index, "rank"),
+           status = table_cells_number_of(table, index, "exit_status"),
+           signal = table_cells_number_of(table, index, "signal");
     *row = unknown_row();
     if (isnan(rank)) {
-        const char *path = text_of(table, index, "path"), *slash = strrchr(path, '/');
+        const char *path = table_cells_text_of(table, index, "path"), *slash = strrchr(path, '/');
         snprintf(row->name, sizeof row->name, "%s", slash ? slash + 1 : path);
     } else {
         snprintf(row->name, sizeof row->name, "%.0f", rank);
     }
-    snprintf(row->machine, sizeof row->machine, "%s", text_of(table, index, "machine"));
-    if (!isnan(number(table, index, "pid")))
-        snprintf(row->pid, sizeof row->pid, "%.0f", number(table, index, "pid"));
-    row->seconds = number(table, index, "seconds");
-    row->cpu_seconds = number(table, index, "cpu_seconds");
-    row->allowed_cores = number(table, index, "share_cores");
+    snprintf(row->machine, sizeof row->machine, "%s", table_cells_text_of(table, index, "machine"));
+    if (!isnan(table_cells_number_of(table, index, "pid")))
+        snprintf(row->pid, sizeof row->pid, "%.0f", table_cells_number_of(table, index, "pid"));
+    row->seconds = table_cells_number_of(table, index, "seconds");
+    row->cpu_seconds = table_cells_number_of(table, index, "cpu_seconds");
+    row->allowed_cores = table_cells_number_of(table, index, "share_cores");
     if (isnan(row->allowed_cores))
-        row->allowed_cores = number(table, index, "cores");
-    row->ram_bytes = number(table, index, "max_ram_bytes");
-    row->capacity_bytes = number(table, index, "allowed_ram_bytes");
-    row->gpu_percent = number(table, index, "gpu_percent");
+        row->allowed_cores = table_cells_number_of(table, index, "cores");
+    row->ram_bytes = table_cells_number_of(table, index, "max_ram_bytes");
+    row->capacity_bytes = table_cells_number_of(table, index, "allowed_ram_bytes");
+    row->gpu_percent = table_cells_number_of(table, index, "gpu_percent");
     for (size_t i = 0; i < gput_table_column_count(table); i++) {
         char cause[48];
         const char *name = gput_table_column_name(table, i);
@@ -461,11 +436,11 @@ static void read_rank(const struct gput_table *table, size_t index, struct rank_
         char *unit = strstr(cause, "_seconds");
         if (unit)
             *unit = '\0';
-        add_cause(row, cause, number(table, index, name));
+        add_cause(row, cause, table_cells_number(table, index, i));
     }
-    row->state = number(table, index, "is_straggler") > 0 ? RANK_STRAGGLER
-                 : isnan(status) && isnan(signal)         ? RANK_RUNS
-                                                          : RANK_ENDED;
+    row->state = table_cells_number_of(table, index, "is_straggler") > 0 ? RANK_STRAGGLER
+                 : isnan(status) && isnan(signal)                        ? RANK_RUNS
+                                                                         : RANK_ENDED;
     if (status > 0 || signal > 0) {
         row->state = RANK_FAILED;
         snprintf(row->note, sizeof row->note, signal > 0 ? "signal %.0f" : "exit status %.0f",
