@@ -143,3 +143,32 @@ void frame_write(struct str *out, const struct grid *shown, const struct grid *w
     out->failed |= body.failed;
     str_finish(&body);
 }
+
+void frame_init(struct frame *frame, bool is_ascii, bool is_coarse, bool has_colors)
+{
+    *frame = (struct frame){.options.has_colors = has_colors};
+    frame->shown.is_ascii = frame->wanted.is_ascii = is_ascii;
+    frame->shown.is_coarse = frame->wanted.is_coarse = is_coarse;
+}
+
+void frame_finish(struct frame *frame)
+{
+    grid_finish(&frame->shown);
+    grid_finish(&frame->wanted);
+}
+
+bool frame_show(struct frame *frame, struct str *out)
+{
+    frame_write(out, frame->knows_shown ? &frame->shown : NULL, &frame->wanted, &frame->options);
+    frame->knows_shown = !out->failed;
+    if (out->failed) { /* half a frame cannot be shown */
+        str_restart(out);
+        return false;
+    }
+    struct grid drawn = frame->wanted;
+    frame->wanted = frame->shown;
+    frame->shown = drawn;
+    if (frame->wanted.columns != drawn.columns || frame->wanted.rows != drawn.rows)
+        grid_resize(&frame->wanted, drawn.columns, drawn.rows);
+    return true;
+}

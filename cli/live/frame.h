@@ -20,3 +20,18 @@ struct frame_options {
  * size, or NULL: not known, and all is drawn. */
 void frame_write(struct str *out, const struct grid *shown, const struct grid *wanted,
     const struct frame_options *options);
+
+/* What a terminal shows, and what it is to show next. All zeroes is empty. */
+struct frame {
+    struct grid shown, wanted; /* owned */
+    struct frame_options options;
+    bool knows_shown; /* `shown` is what the terminal shows */
+};
+
+/* Of a terminal with such glyphs (see struct grid) and colours. */
+void frame_init(struct frame *frame, bool is_ascii, bool is_coarse, bool has_colors);
+void frame_finish(struct frame *frame);
+
+/* Draws `wanted` to `out`, which is empty, and takes it for shown; `wanted` has the same size then,
+ * and any content. False without memory: nothing is drawn, and the next one is whole. */
+bool frame_show(struct frame *frame, struct str *out);

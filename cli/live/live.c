@@ -47,8 +47,7 @@ struct live {
     struct view view;
     struct machine machine;
     struct open_blocks blocks;
-    struct grid shown, wanted;
-    struct frame_options frame;
+    struct frame frame;
     struct gput_session *session;               /* borrowed */
     struct gput_snapshot *snapshot;             /* the latest; owned */
     struct gput_snapshot *kept[KEPT_SNAPSHOTS]; /* earlier ones, oldest first; owned */
@@ -57,7 +56,6 @@ struct live {
     int poll_fd;
     uint32_t watched;      /* events of the terminal in poll_fd */
     bool watches_output;   /* the master is in poll_fd */
-    bool knows_screen;     /* `shown` is what the terminal shows */
     bool has_changed;      /* the view is not what is shown */
     bool is_closed;        /* by its user */
     bool is_gone;          /* the terminal hung up */
@@ -90,9 +88,8 @@ static void prepare_view(struct live *live)
     view->processes.user = live;
     live->blocks.path = live->options.sub_tracking_file;
     view->blocks = &live->blocks;
-    live->shown.is_ascii = live->wanted.is_ascii = live->terminal.is_ascii;
-    live->shown.is_coarse = live->wanted.is_coarse = live->terminal.is_coarse;
-    live->frame.has_colors = live->terminal.has_colors;
+    frame_init(
+        &live->frame, live->terminal.is_ascii, live->terminal.is_coarse, live->terminal.has_colors);
 }
 
 static int open_streams(struct live *live, struct gput_error *error)
@@ -126,8 +123,7 @@ static void free_live(struct live *live)
     view_finish(&live->view);
     machine_finish(&live->machine);
     open_blocks_finish(&live->blocks);
-    grid_finish(&live->shown);
-    grid_finish(&live->wanted);
+    frame_finish(&live->frame);
     if (live->poll_fd >= 0)
         close(live->poll_fd);
     free(live);
@@ -222,7 +218,7 @@ static void show(struct live *live, int64_t now)
         return;
     atomic_store(&live->guard.state->is_shown, true);
     terminal_show(&live->terminal);
-    live->knows_screen = false;
+    live->frame.knows_shown = false;
     live->has_changed = true;
 }
 
@@ -362,7 +358,7 @@ static void send_signal(struct live *live)
 static void take_key(struct live *live, uint32_t key)
 {
     if (key == KEY_HAS_SYNCHRONIZED) {
-        live->frame.is_synchronized = true;
+        live->frame.options.is_synchronized = true;
         return;
     }
     live->has_changed = true;
@@ -371,7 +367,7 @@ static void take_key(struct live *live, uint32_t key)
         close_view(live);
         break;
     case VIEW_REDRAW:
-        live->knows_screen = false;
+        live->frame.knows_shown = false;
         break;
     case VIEW_GO_BACK:
         if (live->snapshot)
@@ -459,10 +455,10 @@ static void check_size(struct live *live)
 {
     int columns, rows;
     terminal_size(&live->terminal, &columns, &rows);
-    if (columns == live->wanted.columns && rows == live->wanted.rows)
+    if (columns == live->frame.wanted.columns && rows == live->frame.wanted.rows)
         return;
-    grid_resize(&live->wanted, columns, rows);
-    live->knows_screen = false;
+    grid_resize(&live->frame.wanted, columns, rows);
+    live->frame.knows_shown = false;
     live->has_changed = true;
     /* The kernel signals the command before its pseudo-terminal had that size. */
     if (command_output_resize(&live->output, &live->terminal) &&
@@ -476,21 +472,8 @@ static void draw(struct live *live)
     if (!live->terminal.is_shown || !live->has_changed || live->terminal.pending.length > 0 ||
         !terminal_is_foreground(&live->terminal))
         return;
-    view_draw(&live->view, &live->wanted);
-    frame_write(&live->terminal.pending, live->knows_screen ? &live->shown : NULL, &live->wanted,
-        &live->frame);
-    if (live->terminal.pending.failed) { /* half a frame cannot be shown; the next one is whole */
-        str_restart(&live->terminal.pending);
-        live->knows_screen = false;
-        return;
-    }
-    struct grid drawn = live->wanted;
-    live->wanted = live->shown;
-    live->shown = drawn;
-    live->has_changed = false;
-    live->knows_screen = true;
-    if (live->wanted.columns != drawn.columns || live->wanted.rows != drawn.rows)
-        grid_resize(&live->wanted, drawn.columns, drawn.rows);
+    view_draw(&live->view, &live->frame.wanted);
+    live->has_changed = !frame_show(&live->frame, &live->terminal.pending);
 }
 
 static int earlier(int64_t due, int64_t now, int timeout)

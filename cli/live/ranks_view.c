@@ -232,21 +232,20 @@ struct screen {
     struct terminal terminal;
     struct guard guard;
     struct keys keys;
-    struct grid shown, wanted;
-    struct frame_options frame;
-    bool knows_screen, is_over;
+    struct frame frame;
+    bool is_over;
 };
 
 static void take_key(struct screen *screen, uint32_t key)
 {
-    size_t *top = &screen->view.top, page = (size_t)screen->wanted.rows;
+    size_t *top = &screen->view.top, page = (size_t)screen->frame.wanted.rows;
     switch (key) {
     case 'q':
     case 'Q':
         screen->is_over = true;
         break;
     case KEY_HAS_SYNCHRONIZED:
-        screen->frame.is_synchronized = true;
+        screen->frame.options.is_synchronized = true;
         break;
     case KEY_DOWN:
     case KEY_WHEEL_DOWN:
@@ -265,7 +264,7 @@ static void take_key(struct screen *screen, uint32_t key)
         *top = *top > page ? *top - page : 0;
         break;
     case 'L' - '@':
-        screen->knows_screen = false;
+        screen->frame.knows_shown = false;
         break;
     default:
         break;
@@ -296,29 +295,17 @@ static void draw(struct screen *screen)
         atomic_store(&screen->guard.state->has_settings, true);
         terminal_show(&screen->terminal);
         terminal_flush(&screen->terminal);
-        screen->knows_screen = false;
+        screen->frame.knows_shown = false;
     }
     if (screen->terminal.pending.length > 0)
         return; /* it has not taken the last frame yet */
-    if (columns != screen->wanted.columns || rows != screen->wanted.rows) {
-        screen->knows_screen = false;
-        if (!grid_resize(&screen->wanted, columns, rows))
+    if (columns != screen->frame.wanted.columns || rows != screen->frame.wanted.rows) {
+        screen->frame.knows_shown = false;
+        if (!grid_resize(&screen->frame.wanted, columns, rows))
             return;
     }
-    draw_ranks(&screen->view, &screen->wanted);
-    frame_write(&screen->terminal.pending, screen->knows_screen ? &screen->shown : NULL,
-        &screen->wanted, &screen->frame);
-    if (screen->terminal.pending.failed) { /* half a frame cannot be shown; the next one is whole */
-        str_restart(&screen->terminal.pending);
-        screen->knows_screen = false;
-        return;
-    }
-    struct grid drawn = screen->wanted;
-    screen->wanted = screen->shown;
-    screen->shown = drawn;
-    screen->knows_screen = true;
-    if (screen->wanted.columns != columns || screen->wanted.rows != rows)
-        grid_resize(&screen->wanted, columns, rows);
+    draw_ranks(&screen->view, &screen->frame.wanted);
+    frame_show(&screen->frame, &screen->terminal.pending);
 }
 
 /* Whether a signal asks to end; stops and goes on as shells want it. In the background the terminal
@@ -382,9 +369,8 @@ int ranks_view_run(const char *source, struct gput_error *error)
         .leave = TERMINAL_LEAVE,
         .spool = -1,
         .master = -1};
-    screen.shown.is_ascii = screen.wanted.is_ascii = screen.terminal.is_ascii;
-    screen.shown.is_coarse = screen.wanted.is_coarse = screen.terminal.is_coarse;
-    screen.frame.has_colors = screen.terminal.has_colors;
+    frame_init(&screen.frame, screen.terminal.is_ascii, screen.terminal.is_coarse,
+        screen.terminal.has_colors);
     int code = guard_start(&screen.guard, &guard)
                    ? GPUT_OK
                    : error_set(error, GPUT_ERROR_IO, "The live view cannot be prepared.");
@@ -406,8 +392,7 @@ int ranks_view_run(const char *source, struct gput_error *error)
     if (has_guard)
         guard_end(&screen.guard, false);
     terminal_close(&screen.terminal);
-    grid_finish(&screen.shown);
-    grid_finish(&screen.wanted);
+    frame_finish(&screen.frame);
     free(screen.view.rows);
     return code;
 }
