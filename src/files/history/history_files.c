@@ -81,9 +81,9 @@ static int add_file(struct found *found, char *path, enum catalogue_kind kind, b
  * that it is next to, which may be gone. */
 static int add_path(struct found *found, const char *path, bool is_named, struct gput_error *error)
 {
-    size_t length = strlen(path) - strlen(TRACKING_IDENTITY_EXTENSION);
     if (text_ends_with(path, TRACKING_IDENTITY_EXTENSION))
-        return add_file(found, strndup(path, length), CATALOGUE_SAMPLES, is_named, error);
+        return add_file(
+            found, tracking_identity_described(path), CATALOGUE_SAMPLES, is_named, error);
     if (text_ends_with(path, ".sqlite") || (is_named && text_ends_with(path, ".csv")))
         return add_file(found, strdup(path), CATALOGUE_SAMPLES, is_named, error);
     return text_ends_with(path, ".csv")

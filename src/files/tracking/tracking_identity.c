@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/table.h"
+#include "base/text.h"
 #include "files/tracking/tracking_format.h"
 #include "files/tracking/tracking_sidecar.h"
 #include "model/results_identity.h"
@@ -132,6 +133,12 @@ bool tracking_identity_read(const char *tracking_file, struct gput_results *resu
     results_identity_read(doc, results);
     results->tracker.rows_lost = tracking_sidecar_rows_lost(doc);
     return true;
+}
+
+char *tracking_identity_described(const char *path)
+{
+    size_t length = strlen(path) - strlen(TRACKING_IDENTITY_EXTENSION);
+    return text_ends_with(path, TRACKING_IDENTITY_EXTENSION) ? strndup(path, length) : NULL;
 }
 
 void tracking_identity_read_table(const struct gput_table *table, struct gput_results *results)

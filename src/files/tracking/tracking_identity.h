@@ -25,6 +25,10 @@ int tracking_identity_write(struct tracking_file *file, const struct gput_result
  * none that can be read. */
 bool tracking_identity_read(const char *path, struct gput_results *results);
 
+/* The file that such a file is next to, by its name: PATH of PATH.session.json. The caller frees
+ * it; NULL without memory, or of another name. */
+char *tracking_identity_described(const char *path);
+
 /* Reads the last row of a table likewise. */
 void tracking_identity_read_table(const struct gput_table *table, struct gput_results *results);
 

@@ -188,8 +188,8 @@ struct wall_account process_tree_recent_account(struct process_tree *tree)
     struct process_threads *first = main->threads;
     first->recent = recent_account(main, &tree->view);
     bool waits = first->recent.ns[WALL_CHILD] > 0;
-    /* The tree has parents before their children. What a process did while nobody waited for it is
-     * no part of a later tick. */
+    /* The tree has parents before their children. What a process did while its parent did not wait
+     * is no part of a later tick. */
     for (size_t i = 0; i < tree->count; i++) {
         struct process *process = tree->processes[i];
         struct process_threads *list = process->threads;

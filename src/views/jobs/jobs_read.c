@@ -250,8 +250,7 @@ static bool read_results(struct gput_jobs *jobs, const char *path, struct gput_e
 static bool read_manifest(struct gput_jobs *jobs, const char *path)
 {
     struct gput_results results = {0};
-    size_t length = strlen(path) - strlen(TRACKING_IDENTITY_EXTENSION);
-    CLEANUP_FREE char *described = strndup(path, length);
+    CLEANUP_FREE char *described = tracking_identity_described(path);
     if (!described || text_ends_with(described, ".csv") || text_ends_with(described, ".sqlite"))
         return true; /* it is read with the samples, whose name it may not have any more */
     results_forget(&results);

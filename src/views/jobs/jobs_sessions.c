@@ -28,8 +28,7 @@ static void read_session(const struct jobs_rank *rank, struct gput_results *resu
     const char *path = rank->report ? rank->report : rank->path;
     struct tracking_reader *reader;
     if (text_ends_with(path, TRACKING_IDENTITY_EXTENSION)) {
-        CLEANUP_FREE char *described =
-            strndup(path, strlen(path) - strlen(TRACKING_IDENTITY_EXTENSION));
+        CLEANUP_FREE char *described = tracking_identity_described(path);
         results_forget(results);
         if (described)
             tracking_identity_read(described, results);
