@@ -1,4 +1,4 @@
-"""Where `gpu-tracker bench` and hyperfine 2 differ, on commands of which the truth is known: beside_hyperfine.py BUILD
+"""Where `gpu-tracker bench` and hyperfine 2 differ, on commands of which the truth is known: against_hyperfine.py BUILD
 
 Prints the rows of the table in docs/bench.md: the command, ours, theirs and the truth. hyperfine is that of repeat.py.
 """

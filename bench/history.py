@@ -62,7 +62,7 @@ def measure_list(tracker, environment, folder):
 
 
 def measure_folder(tracker, environment, folder):
-    """Seconds and memory of a list of many reports, beside reading their first bytes in Python."""
+    """Seconds and memory of a list of many reports, next to reading their first bytes in Python."""
     results = folder / "results"
     results.mkdir()
     subprocess.run([tracker, "run", "-q", "-o", str(results / "0.json"), "--tf", str(folder / "0.csv"), "sleep", "0"], env=environment, check=True)

@@ -2,7 +2,7 @@
 
 Prints rows as bench.h says, of all parts or those that are named:
 
-cost     a run of `true` beside hyperfine's. hyperfine 2 is that of PyPI, in an environment of its own below the build folder
+cost     a run of `true` next to hyperfine's. hyperfine 2 is that of PyPI, in an environment of its own below the build folder
 equal    how often equal commands are called different, under a load that changes
 found    how often a difference is found. Where others use the machine, run this part with a real-time priority (chrt -f 5)
 

@@ -3,7 +3,7 @@
 #define MIN_TABLE_ROWS 3
 /* From this height on there are headings and lines between the parts. */
 #define SPACIOUS_ROWS 16
-/* From this width on figures of the machine are beside the others. */
+/* From this width on figures of the machine are next to the others. */
 #define WIDE_COLUMNS 120
 #define VALUE_COLUMNS 10
 
@@ -74,10 +74,10 @@ struct layout layout_make(int columns, int rows, const struct layout_needs *need
     int separator = needs->has_output && is_spacious ? take(&left, 1) : 0;
     layout.figures = take(&left, needs->figures);
     int heading = is_spacious ? take(&left, 1) : 0;
-    bool is_wide = columns >= WIDE_COLUMNS && needs->beside > 0;
+    bool is_wide = columns >= WIDE_COLUMNS && needs->n_machine > 0;
     if (is_spacious && needs->has_activity)
         layout.activity_row += take(&left, 1);
-    if (is_spacious && needs->beside > 0 && !is_wide)
+    if (is_spacious && needs->n_machine > 0 && !is_wide)
         layout.machine_row += take(&left, 1);
     layout.gpus = take(&left, least(needs->gpus, most(1, left / 2)));
     layout.blocks = take(&left, least(needs->blocks, most(1, left / 3)));
@@ -88,8 +88,8 @@ struct layout layout_make(int columns, int rows, const struct layout_needs *need
     int area = tall * layout.figure_rows + layout.flat_figures + heading;
     if (is_wide && area >= 3) {
         layout.main_columns = columns * 3 / 5;
-        layout.beside_rows = most(1, area / needs->beside);
-        layout.beside = least(needs->beside, area / layout.beside_rows);
+        layout.machine_figure_rows = most(1, area / needs->n_machine);
+        layout.n_machine = least(needs->n_machine, area / layout.machine_figure_rows);
     }
     if (needs->has_output && !needs->output_is_empty)
         output += take(&left, most(left / 2, left - most(needs->processes - MIN_TABLE_ROWS, 0)));
@@ -103,18 +103,18 @@ struct layout layout_make(int columns, int rows, const struct layout_needs *need
     return layout;
 }
 
-struct layout_figure layout_make_figure(int columns, bool is_beside)
+struct layout_figure layout_make_figure(int columns, bool is_of_machine)
 {
     bool has_curve = columns >= 60;
-    struct layout_figure figure = {.now = (is_beside ? 13 : 8) + VALUE_COLUMNS};
-    figure.peak = figure.now + (has_curve && !is_beside ? VALUE_COLUMNS : 0);
+    struct layout_figure figure = {.now = (is_of_machine ? 13 : 8) + VALUE_COLUMNS};
+    figure.peak = figure.now + (has_curve && !is_of_machine ? VALUE_COLUMNS : 0);
     figure.bar = figure.peak + 2;
-    figure.note_columns = columns >= 70 && !is_beside ? 16 : 0;
+    figure.note_columns = columns >= 70 && !is_of_machine ? 16 : 0;
     figure.note = columns - figure.note_columns;
     int space = most(0, figure.note - figure.bar - (figure.note_columns > 0 ? 2 : 0));
-    figure.bar_columns = has_curve   ? (columns >= 100 ? 20 : 10)
-                         : is_beside ? least(10, space)
-                                     : space;
+    figure.bar_columns = has_curve       ? (columns >= 100 ? 20 : 10)
+                         : is_of_machine ? least(10, space)
+                                         : space;
     figure.curve = figure.bar + figure.bar_columns + (has_curve ? 2 : 0);
     figure.curve_columns = most(0, space - (figure.curve - figure.bar));
     return figure;

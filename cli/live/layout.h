@@ -11,7 +11,7 @@ enum { LAYOUT_MIN_COLUMNS = 20, LAYOUT_MIN_ROWS = 5 };
 /* What there is to be shown. */
 struct layout_needs {
     int figures, gpus, blocks;
-    int beside;           /* figures of the machine, its cores counted as one */
+    int n_machine;        /* figures of the machine, its cores counted as one */
     bool has_activity;    /* it is known what processes do */
     int processes;        /* the most so far: a table that only grows does not jump */
     bool last_is_flat;    /* one row is enough for the last figure */
@@ -25,12 +25,12 @@ struct layout {
     int figures_row, figures; /* the first row, and how many are shown */
     int figure_rows;          /* rows of each, but of those at the end that have one */
     int flat_figures;
-    int heading_row;  /* above the figures; -1: none */
-    int main_columns; /* of figures; the rest is for those beside */
-    int beside_rows;  /* of each figure beside; 0: there is no space for them */
-    int beside;       /* how many of these are shown */
-    int machine_row;  /* one line of the machine in place of these; -1: none */
-    int activity_row; /* -1: none */
+    int heading_row;         /* above the figures; -1: none */
+    int main_columns;        /* of figures; the rest is for those of the machine */
+    int machine_figure_rows; /* of each figure of the machine; 0: there is no space for them */
+    int n_machine;           /* how many of these are shown */
+    int machine_row;         /* one line of the machine in place of these; -1: none */
+    int activity_row;        /* -1: none */
     int gpus_row, gpus;
     int blocks_row, blocks;
     int table_row, table_rows; /* its heading, and the rows of processes below that */
@@ -49,8 +49,8 @@ struct layout_figure {
     int note, note_columns;
 };
 
-/* `is_beside`: it has a longer name, and no peak and no note. */
-struct layout_figure layout_make_figure(int columns, bool is_beside);
+/* `is_of_machine`: it has a longer name, and no peak and no note. */
+struct layout_figure layout_make_figure(int columns, bool is_of_machine);
 
 /* The columns of the table of processes, from left to right; 0 wide: not shown. */
 enum table_column {

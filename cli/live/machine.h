@@ -1,6 +1,6 @@
 /*
- * What the whole machine does now, beside what is tracked: each core, swap, disks, network, and how
- * long others wait (pressure stall information). Rates are of the time between two readings.
+ * What the whole machine does now, next to what is tracked: each core, swap, disks, network, and
+ * how long others wait (pressure stall information). Rates are of the time between two readings.
  */
 #pragma once
 

@@ -130,24 +130,25 @@ static int draw_cores(
 }
 
 /* What the machine does, right of the figures. */
-static void draw_beside(const struct view *view, const struct layout *layout, struct grid *grid)
+static void draw_machine_figures(
+    const struct view *view, const struct layout *layout, struct grid *grid)
 {
     int row = layout->heading_row >= 0 ? layout->heading_row : layout->figures_row;
     int column = layout->main_columns + 2, columns = grid->columns - column;
     struct layout_figure at = layout_make_figure(columns, true);
-    int left = layout->beside;
+    int left = layout->n_machine;
     if (left > 0 && view->figures.n_cores > 0) {
         grid_text(grid, row, column, at.now, STYLE_CYAN, "Cores");
         draw_cores(&view->figures, grid, row, column + 13, columns - 13);
-        row += layout->beside_rows;
+        row += layout->machine_figure_rows;
         left--;
     }
     for (int id = FIGURE_MAIN_COUNT; id < FIGURE_COUNT && left > 0; id++) {
         if (!figure_is_shown(&view->figures, (enum figure_id)id))
             continue;
-        draw_figure(
-            &view->figures, (enum figure_id)id, grid, row, layout->beside_rows, column, &at);
-        row += layout->beside_rows;
+        draw_figure(&view->figures, (enum figure_id)id, grid, row, layout->machine_figure_rows,
+            column, &at);
+        row += layout->machine_figure_rows;
         left--;
     }
 }
@@ -596,9 +597,9 @@ void view_draw(struct view *view, struct grid *grid)
         .output_is_large = view->output_is_large};
     struct activity activity = process_rows_activity(&view->processes);
     needs.has_activity = !isnan(activity.computing);
-    needs.beside = view->figures.n_cores > 0;
+    needs.n_machine = view->figures.n_cores > 0;
     for (int id = 0; id < FIGURE_COUNT; id++)
-        *(id < FIGURE_MAIN_COUNT ? &needs.figures : &needs.beside) +=
+        *(id < FIGURE_MAIN_COUNT ? &needs.figures : &needs.n_machine) +=
             figure_is_shown(&view->figures, (enum figure_id)id);
     view->most_processes =
         view->processes.total > view->most_processes ? view->processes.total : view->most_processes;
@@ -617,7 +618,7 @@ void view_draw(struct view *view, struct grid *grid)
     }
     draw_title(view, grid);
     draw_figures(view, &layout, grid);
-    draw_beside(view, &layout, grid);
+    draw_machine_figures(view, &layout, grid);
     if (layout.machine_row >= 0)
         draw_machine_line(&view->figures, grid, layout.machine_row);
     if (layout.activity_row >= 0)

@@ -11,7 +11,7 @@ struct kind {
     enum quantity quantity;
     enum palette palette;
     int tracked, machine; /* enum gput_measurement_id; NO_MEASUREMENT: no such one */
-    size_t member;        /* of struct machine_figures, for the figures beside */
+    size_t member;        /* of struct machine_figures, for the figures of the machine */
 };
 
 enum { NO_MEASUREMENT = -1 };
@@ -209,7 +209,7 @@ static void find_share(struct view_figures *figures, const struct gput_snapshot 
     figures->figures[FIGURE_POWER] = (struct figure){0};
 }
 
-/* Those that are beside, and the cores. */
+/* Those of the machine, and the cores. */
 static void add_machine(struct view_figures *figures, const struct machine *machine)
 {
     for (int id = FIGURE_MAIN_COUNT; id < FIGURE_COUNT; id++) {

@@ -29,7 +29,7 @@ int track_write_reports(struct gput_session *session, const struct tracking *tra
 {
     int code = GPUT_OK;
     if (tracking->also_summarizes && tracking->output) {
-        /* Write the summary beside a report on standard output, not into it. */
+        /* Keep the summary out of a report on standard output. */
         struct report summary = *report;
         struct gput_error ignored; /* a screen without a reader is not a failure */
         summary.format = GPUT_FORMAT_SUMMARY;

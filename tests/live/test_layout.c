@@ -30,10 +30,10 @@ static void check(int columns, int rows, const struct layout_needs *needs)
     take(layout.machine_row, layout.machine_row >= 0, rows);
     take(layout.activity_row, layout.activity_row >= 0, rows);
     int heading = layout.heading_row >= 0;
-    assert_true(layout.beside_rows * layout.beside <=
+    assert_true(layout.machine_figure_rows * layout.n_machine <=
                 heading + layout.figure_rows * (layout.figures - layout.flat_figures) +
                     layout.flat_figures);
-    assert_true(layout.beside <= needs->beside);
+    assert_true(layout.n_machine <= needs->n_machine);
     take(layout.gpus_row, layout.gpus, rows);
     take(layout.blocks_row, layout.blocks, rows);
     take(layout.table_row, layout.table_rows > 0 ? 1 + layout.table_rows : 0, rows);
@@ -54,7 +54,7 @@ static void parts_never_overlap(void **state)
                 .gpus = (n >> 2 & 3) * (n >> 2 & 3) * 7,
                 .blocks = (n >> 4 & 3) * 4,
                 .processes = n % 5 * 9,
-                .beside = n % 3 * 3,
+                .n_machine = n % 3 * 3,
                 .has_activity = n & 2,
                 .last_is_flat = n & 1,
                 .has_output = n >> 6 & 1,
@@ -104,8 +104,8 @@ static void columns_fit_every_width(void **state)
             assert_true(columns < 30 || table.width[TABLE_COMMAND] >= 12);
             assert_true(gpus || table.width[TABLE_GPU_RAM] == 0);
         }
-        for (int is_beside = 0; is_beside < 2; is_beside++) {
-            struct layout_figure figure = layout_make_figure(columns, is_beside);
+        for (int is_of_machine = 0; is_of_machine < 2; is_of_machine++) {
+            struct layout_figure figure = layout_make_figure(columns, is_of_machine);
             assert_true(figure.now <= figure.peak && figure.peak < figure.bar);
             assert_true(figure.bar + figure.bar_columns <= figure.curve);
             assert_true(

@@ -178,7 +178,7 @@ static void the_card_says_how_hot_and_fast_it_is_and_what_slows_it(void **state)
     assert_true(shows("  345 W  NVIDIA H200"));
 }
 
-static void what_the_machine_does_is_beside_or_in_one_line(void **state)
+static void what_the_machine_does_is_next_to_the_rest_or_in_one_line(void **state)
 {
     (void)state;
     double cores[] = {0, 100};
@@ -541,7 +541,7 @@ int main(void)
         TEST(without_a_share_the_power_is_the_machines),
         TEST(a_full_curve_and_bar_are_all_there_is),
         TEST(the_card_says_how_hot_and_fast_it_is_and_what_slows_it),
-        TEST(what_the_machine_does_is_beside_or_in_one_line),
+        TEST(what_the_machine_does_is_next_to_the_rest_or_in_one_line),
         TEST(what_processes_do_is_a_bar_and_words),
         TEST(one_can_look_back_and_go_on),
         TEST(the_mouse_selects_sorts_scrolls_and_presses_keys),

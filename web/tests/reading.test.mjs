@@ -265,7 +265,7 @@ test("saves a chart as a picture, and copies a link to what is in sight", async 
     await close(page);
 });
 
-test("names lanes above their bars where there is no space beside them", async () => {
+test("names lanes above their bars where there is no space next to them", async () => {
     const page = await browser.open(single, { width: 390 });
     const left = (await ask(page, "pixelOf", "ram:bytes", 0, 0)) ?? (await chartBox(page, "ram:bytes"), await ask(page, "pixelOf", "ram:bytes", 0, 0));
     assert.ok(left.x <= 60, `the axis begins at ${left.x} px`);

@@ -74,7 +74,7 @@ static void one_session_has_an_ending_and_nothing_to_compare(void **state)
     report_payload_finish(&payload);
 }
 
-/* A session with two figures beside its wall time. */
+/* A session with two figures next to its wall time. */
 static void add_session(struct doc *sessions, const char *name, double grown, double new)
 {
     struct doc *session = doc_add_object(sessions, NULL);
